@@ -5,10 +5,10 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use plimsoll_model::import::{Source, ImportOptions, Tool, import};
-use plimsoll_model::record::{RunInfo, RunStatus};
-use plimsoll_model::summary::summarise;
-use plimsoll_model::units::Nanos;
+use plimsoll_import::{ImportOptions, Source, Tool, import};
+use plimsoll_record::{RunInfo, RunStatus};
+use plimsoll_analysis::summary::summarise;
+use plimsoll_plan::units::Nanos;
 
 static TOOL: LazyLock<Tool> = LazyLock::new(|| {
     let name = std::env::var("TOOL").expect("TOOL names whose output it is, such as fio");

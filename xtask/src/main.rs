@@ -71,7 +71,7 @@ fn run(words: &[&str]) -> Task {
 
 /// The test that compares the checked-in schema with the types writes it instead when told so.
 fn schema() -> Task {
-    let out = exec::cargo(&["test", "-p", "plimsoll-model", "schema"])
+    let out = exec::cargo(&["test", "-p", "plimsoll-plan", "schema"])
         .env("UPDATE_SCHEMA", "1")
         .output()?;
     print!("{out}");

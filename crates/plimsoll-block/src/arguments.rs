@@ -5,9 +5,9 @@
 
 use std::path::PathBuf;
 
-use plimsoll_model::lane::Arrivals;
-use plimsoll_model::plan::resolved::{Access, BlockJob, BlockStream, SizeShare, SyncPolicy};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::load::Arrivals;
+use plimsoll_plan::resolved::{Access, BlockJob, BlockStream, SizeShare, SyncPolicy};
+use plimsoll_plan::units::Nanos;
 
 use crate::fio::Engine;
 
@@ -319,8 +319,8 @@ fn pacing(stream: &BlockStream, per_second: f64) -> Vec<String> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use plimsoll_model::plan::resolved::Zone;
-    use plimsoll_model::units::Bytes;
+    use plimsoll_plan::resolved::Zone;
+    use plimsoll_plan::units::Bytes;
     use proptest::prelude::*;
 
     use super::*;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use plimsoll_model::fio::FioError;
+use plimsoll_import::fio_output::FioError;
 use thiserror::Error;
 
 /// Why block I/O cannot be measured. Every message ends with what to do next.

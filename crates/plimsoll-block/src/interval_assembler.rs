@@ -6,10 +6,10 @@
 
 use std::collections::VecDeque;
 
-use plimsoll_model::hist::Hist;
-use plimsoll_model::lane::{Absence, LaneSecond};
-use plimsoll_model::schedule::{PhaseKind, Tick};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::schedule::{PhaseKind, Tick};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::Hist;
+use plimsoll_record::lane::{Absence, LaneSecond};
 
 use crate::snapshot::{Snapshot, Total};
 

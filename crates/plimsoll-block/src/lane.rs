@@ -9,9 +9,9 @@ use std::process::ExitStatus;
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
-use plimsoll_model::fio;
-use plimsoll_model::lane::{LaneControl, LaneEnd, LaneMessage};
-use plimsoll_model::units::Nanos;
+use plimsoll_import::fio_output;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::{LaneControl, LaneEnd, LaneMessage};
 
 use crate::fio::{FioEvent, Flow, Messages, Process, failed};
 use crate::interval_assembler::{IntervalAssembler, Share};
@@ -200,7 +200,7 @@ impl Lane<'_> {
 
     fn send(
         &mut self,
-        mut second: plimsoll_model::lane::LaneSecond,
+        mut second: plimsoll_record::lane::LaneSecond,
         links: &mut Links<'_>,
     ) -> Flow {
         let origin = match self.origin {
@@ -309,7 +309,7 @@ impl Lane<'_> {
 }
 
 fn read(text: &str, shape: &Shape) -> Result<Snapshot, String> {
-    let output = fio::parse(text).map_err(|error| error.to_string())?;
+    let output = fio_output::parse(text).map_err(|error| error.to_string())?;
     Snapshot::read(&output, shape)
         .ok_or_else(|| "its output does not have one group for each stream".to_owned())
 }

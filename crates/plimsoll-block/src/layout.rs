@@ -6,8 +6,8 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use plimsoll_model::lane::{LaneControl, LaneEnd, LaneMessage};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::{LaneControl, LaneEnd, LaneMessage};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 

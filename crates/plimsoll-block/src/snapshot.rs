@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_model::fio::{FioJob, FioOutput, Latencies};
-use plimsoll_model::hist::Hist;
-use plimsoll_model::lane::{Counts, TransactionStats};
-use plimsoll_model::plan::resolved::{Block, BlockJob, SyncPolicy};
-use plimsoll_model::units::Nanos;
+use plimsoll_import::fio_output::{FioJob, FioOutput, Latencies};
+use plimsoll_plan::resolved::{Block, BlockJob, SyncPolicy};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::Hist;
+use plimsoll_record::lane::{Counts, TransactionStats};
 
 /// How fio's counts become transaction types.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -238,17 +238,17 @@ fn plausible(sum: u128, bins: &BTreeMap<u64, u64>) -> u128 {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use plimsoll_model::fio::{Documents, Piece, parse};
+    use plimsoll_import::fio_output::{Documents, Piece, parse};
     use proptest::prelude::*;
 
     use super::*;
 
     /// Two workers at the same time, each with the streams `data` (reads, writes, flushes) and `log`; see the recordings.
     pub const WORKERS: [&str; 2] = [
-        include_str!("../../plimsoll-model/tests/data/fio/status-worker1.out"),
-        include_str!("../../plimsoll-model/tests/data/fio/status-worker2.out"),
+        include_str!("../../plimsoll-import/tests/data/fio/status-worker1.out"),
+        include_str!("../../plimsoll-import/tests/data/fio/status-worker2.out"),
     ];
-    pub const FULL: &str = include_str!("../../plimsoll-model/tests/data/fio/status-enospc.out");
+    pub const FULL: &str = include_str!("../../plimsoll-import/tests/data/fio/status-enospc.out");
 
     pub fn shape() -> Shape {
         Shape::Streams(vec![

@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
 use rustix::fs::OFlags;
 
 use crate::BlockError;

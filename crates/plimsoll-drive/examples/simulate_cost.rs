@@ -7,7 +7,7 @@
 
 use plimsoll_drive::catalogue;
 use plimsoll_drive::simulate::{Arrival, named, simulate};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,6 +1,6 @@
 //! The drives that plimsoll knows: the files in `drives/`, as they are.
 
-use plimsoll_model::plan::{PlanErrors, suggestion};
+use plimsoll_plan::{PlanErrors, suggestion};
 
 use crate::spec::DriveSpec;
 

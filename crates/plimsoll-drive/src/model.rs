@@ -13,8 +13,8 @@ mod seek;
 mod streams;
 mod volume;
 
-pub use plimsoll_model::drive::DriveOp;
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
+pub use plimsoll_record::drive::DriveOp;
 pub use random::Random;
 
 use crate::spec::{DriveSpec, Mechanism, Watts};

@@ -10,8 +10,8 @@ mod profile;
 mod sheet;
 mod synced;
 
-use plimsoll_model::hist::Hist;
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::hist::Hist;
 
 use crate::model::{Drive, Setup, Work};
 use crate::spec::DriveSpec;

@@ -9,8 +9,8 @@ pub mod file;
 mod parameters;
 mod resolve;
 
-use plimsoll_model::plan::PlanErrors;
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::PlanErrors;
+use plimsoll_plan::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
 use file::{DriveFile, DriveKind};

@@ -10,8 +10,8 @@ use std::sync::mpsc;
 
 use plimsoll_load::clock::Clock;
 use plimsoll_load::probe::{self, ProbeMessage, Watch, environment};
-use plimsoll_model::metric::Metric;
-use plimsoll_model::record::SubjectId;
+use plimsoll_record::SubjectId;
+use plimsoll_record::metric::Metric;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);

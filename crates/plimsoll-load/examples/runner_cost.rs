@@ -7,12 +7,11 @@
 
 use plimsoll_load::clock::Clock;
 use plimsoll_load::runner::run_lane;
-use plimsoll_model::lane::{
-    Endpoint, LaneControl, LaneMessage, LaneSpec, LoadShape, MockScript, TransactionStats,
-};
-use plimsoll_model::plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
-use plimsoll_model::schedule::{PhaseKind, Timeline};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::load::{LoadShape, MockScript};
+use plimsoll_plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
+use plimsoll_plan::schedule::{PhaseKind, Timeline};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::{Endpoint, LaneControl, LaneMessage, LaneSpec, TransactionStats};
 use tokio::sync::{mpsc, watch};
 
 fn spec(users: u32, connections: u32, seconds: u64) -> LaneSpec {

@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use plimsoll_model::lane::{Endpoint, MockScript};
-use plimsoll_model::plan::resolved::{SystemKind, Workload};
-use plimsoll_model::receipt::CommitCounts;
+use plimsoll_plan::load::MockScript;
+use plimsoll_plan::resolved::{SystemKind, Workload};
+use plimsoll_record::lane::Endpoint;
+use plimsoll_record::receipt::CommitCounts;
 
 use crate::engine::server::{Facts, IfOther, LogTail, ManagedServer, Target};
 use crate::engine::{CheckedData, ConditionResult, LoadControl, Loaded, sqlite};
@@ -309,7 +310,7 @@ fn named(facts: Facts) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::plan::resolved::ServerKind;
+    use plimsoll_plan::resolved::ServerKind;
 
     use super::*;
 

@@ -4,12 +4,11 @@
 
 use plimsoll_load::clock::{Clock, VirtualClock};
 use plimsoll_load::runner::run_lane;
-use plimsoll_model::lane::{
-    Arrivals, Endpoint, LaneControl, LaneEnd, LaneMessage, LaneSpec, LoadShape, MockScript, Stall,
-};
-use plimsoll_model::plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
-use plimsoll_model::schedule::Timeline;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::load::{Arrivals, LoadShape, MockScript, Stall};
+use plimsoll_plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
+use plimsoll_plan::schedule::Timeline;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::{Endpoint, LaneControl, LaneEnd, LaneMessage, LaneSpec};
 use tokio::sync::{mpsc, watch};
 
 /// A record of 40 bytes for each transaction would be more than a megabyte each hour.

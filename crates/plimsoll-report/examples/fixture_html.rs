@@ -6,8 +6,8 @@ mod made;
 use std::path::PathBuf;
 use std::{env, fs, io};
 
-use plimsoll_model::fixture;
-use plimsoll_model::summary::summarise;
+use plimsoll_analysis::fixture;
+use plimsoll_analysis::summary::summarise;
 use plimsoll_report::report;
 
 fn main() -> io::Result<()> {

@@ -1,9 +1,10 @@
 //! The audit as text: fired rules by severity, one line for all cases that fired alike; other rules by code.
 
-use plimsoll_model::audit::{
-    About, Audit, AuditedLoad, Evidence, Rule, RuleOutcome, RuleVerdict, ThresholdFault,
+use plimsoll_analysis::audit::{
+    About, Audit, AuditedLoad, Evidence, Rule, RuleOutcome, RuleVerdict,
 };
-use plimsoll_model::record::Severity;
+use plimsoll_plan::ThresholdFault;
+use plimsoll_record::Severity;
 
 use crate::message::Messages;
 use crate::number::{three, whole};
@@ -267,7 +268,7 @@ pub(crate) fn counts(audit: &Audit, fired: &[Fired]) -> Vec<(&'static str, Strin
 
 /// Thresholds that the plan changes, one sentence each.
 pub(crate) fn adjusted(m: &Messages, audit: &Audit) -> Vec<String> {
-    let one = |threshold: &plimsoll_model::audit::Threshold| {
+    let one = |threshold: &plimsoll_plan::Threshold| {
         let args = [
             ("what", threshold.what.trim_end_matches('.').to_owned()),
             ("value", three(threshold.value)),

@@ -1,10 +1,10 @@
 //! Backups and restores in words and rows.
 
-use plimsoll_model::record::BackupOutcome;
-use plimsoll_model::summary::{
+use plimsoll_analysis::summary::{
     BackupFigures, BackupMedium, BackupOperation, BackupSummary, BesideLoad, Interval,
     MediumFigures, MediumSource, RateCheck, RateNotChecked, Ratio, Sampled,
 };
+use plimsoll_record::BackupOutcome;
 
 use crate::compare;
 use crate::message::Messages;

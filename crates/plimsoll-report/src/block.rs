@@ -1,11 +1,11 @@
 //! Steps on media themselves, for table and page.
 
-use plimsoll_model::record::BlockStreamInfo;
-use plimsoll_model::summary::{
+use plimsoll_analysis::summary::{
     BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockPointSummary, BlockSummary,
     BlockWorkerSummary, Rounds,
 };
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
+use plimsoll_record::BlockStreamInfo;
 
 use crate::compare;
 use crate::message::Messages;

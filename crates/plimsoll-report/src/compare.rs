@@ -1,6 +1,6 @@
 //! Media side by side: a row for each load and medium.
 
-use plimsoll_model::summary::{ComparedFigures, ComparedLoad, Comparison, Interval};
+use plimsoll_analysis::summary::{ComparedFigures, ComparedLoad, Comparison, Interval};
 
 use crate::message::Messages;
 use crate::number::{NONE, or_none, percent, three, whole};

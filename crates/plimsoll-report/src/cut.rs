@@ -1,7 +1,7 @@
 //! Power cuts as text: what happened, and whether acknowledged transactions survived.
 
-use plimsoll_model::record::Receipt;
-use plimsoll_model::summary::{CutSummary, PointSummary, Summary};
+use plimsoll_analysis::summary::{CutSummary, PointSummary, Summary};
+use plimsoll_record::Receipt;
 
 use crate::message::Messages;
 use crate::number::{NONE, three, whole};
@@ -117,8 +117,8 @@ fn receipt(receipt: &Receipt) -> [String; 5] {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::fixture;
-    use plimsoll_model::summary::summarise;
+    use plimsoll_analysis::fixture;
+    use plimsoll_analysis::summary::summarise;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! What noisy neighbours did, in words and rows.
 
-use plimsoll_model::plan::resolved::TPCC_TXNS;
-use plimsoll_model::summary::{Change, Effect, EffectRung, MediumEffect, Ratio, VictimEffect};
+use plimsoll_analysis::summary::{Change, Effect, EffectRung, MediumEffect, Ratio, VictimEffect};
+use plimsoll_plan::resolved::TPCC_TXNS;
 
 use crate::backup::range;
 use crate::message::Messages;

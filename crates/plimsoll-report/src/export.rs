@@ -5,10 +5,10 @@
 
 use std::fmt::Write;
 
-use plimsoll_model::record::{Check, Event, Fact, Phase, Record, SubjectId, SubjectKind};
-use plimsoll_model::schedule::PhaseKind;
-use plimsoll_model::summary::{SUMMARY_VERSION, Summary};
-use plimsoll_model::units::Nanos;
+use plimsoll_analysis::summary::{SUMMARY_VERSION, Summary};
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::{Check, Event, Fact, Phase, Record, SubjectId, SubjectKind};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -1,9 +1,9 @@
 //! Findings as text: one line for those that many points of a ladder have in common.
 
-use plimsoll_model::record::Severity;
-use plimsoll_model::summary::{
+use plimsoll_analysis::summary::{
     BlockMedium, BlockPlace, BlockSummary, Finding, FindingKind, Ladder, PointSummary, Summary,
 };
+use plimsoll_record::Severity;
 
 use crate::block;
 use crate::message::Messages;
@@ -158,8 +158,8 @@ fn alike(a: &Finding, b: &Finding) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::fixture;
-    use plimsoll_model::summary::summarise;
+    use plimsoll_analysis::fixture;
+    use plimsoll_analysis::summary::summarise;
 
     use super::*;
 

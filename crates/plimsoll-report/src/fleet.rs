@@ -1,6 +1,6 @@
 //! Several systems at once: how they spread about their mean, as text.
 
-use plimsoll_model::summary::{Fleet, Ladder};
+use plimsoll_analysis::summary::{Fleet, Ladder};
 
 use crate::message::Messages;
 use crate::number::{or_none, three, whole};
@@ -46,8 +46,8 @@ pub fn section(m: &Messages, ladder: &Ladder) -> String {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::fixture;
-    use plimsoll_model::summary::{Fleet, FleetPoint, summarise};
+    use plimsoll_analysis::fixture;
+    use plimsoll_analysis::summary::{Fleet, FleetPoint, summarise};
 
     use super::*;
 

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use plimsoll_model::compare::{Figure, RoundedRatio};
-use plimsoll_model::history::{Change, FigureSeries};
-use plimsoll_model::record::RunStatus;
-use plimsoll_model::stat::Trend;
-use plimsoll_model::units::Nanos;
+use plimsoll_analysis::compare::{Figure, RoundedRatio};
+use plimsoll_analysis::history::{Change, FigureSeries};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::RunStatus;
+use plimsoll_stats::Trend;
 
 use crate::message::Messages;
 use crate::number::{three, whole};

@@ -4,10 +4,10 @@
 //! (see [`island`]).
 
 use askama::Template;
-use plimsoll_model::import::IMPORT_FACT;
-use plimsoll_model::record::{Record, RunInfo, SubjectKind};
-use plimsoll_model::summary::{Conservation, Summary};
-use plimsoll_model::units::Nanos;
+use plimsoll_analysis::summary::{Conservation, Summary};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::import_facts::IMPORT_FACT;
+use plimsoll_record::{Record, RunInfo, SubjectKind};
 
 use crate::findings;
 use crate::message::Messages;

@@ -1,6 +1,6 @@
 //! What other tools measured, as text: figures with the names and digits of the tool, and what is missing in its output.
 
-use plimsoll_model::summary::{ImportSummary, ReportedFigure, ReportedPoint, Summary};
+use plimsoll_analysis::summary::{ImportSummary, ReportedFigure, ReportedPoint, Summary};
 
 use crate::message::Messages;
 use crate::number::{NONE, three};
@@ -38,7 +38,7 @@ pub(crate) fn describe(m: &Messages, summary: &Summary) -> Vec<ImportText> {
 }
 
 fn of(m: &Messages, import: &ImportSummary) -> ImportText {
-    let pairs = |entries: &[plimsoll_model::summary::Unknown]| {
+    let pairs = |entries: &[plimsoll_analysis::summary::Unknown]| {
         entries
             .iter()
             .map(|entry| (entry.what.replace('_', " "), entry.text.clone()))

@@ -1,7 +1,7 @@
 //! Load lines as text: the line, the loads tried, and the bottleneck.
 
-use plimsoll_model::search::SearchState;
-use plimsoll_model::summary::{
+use plimsoll_analysis::search::SearchState;
+use plimsoll_analysis::summary::{
     Bottleneck, Ladder, LoadLine, ObjectiveResult, PreconditionSummary, ResetSummary, Shortfall,
     Sign, Summary, TriedLoad,
 };

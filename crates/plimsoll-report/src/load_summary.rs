@@ -1,6 +1,6 @@
 //! A row of a ladder's table: one load over its repeats.
 
-use plimsoll_model::summary::{Figure, Ladder, LoadSummary, PointSummary, Steady};
+use plimsoll_analysis::summary::{Figure, Ladder, LoadSummary, PointSummary, Steady};
 
 use crate::message::Messages;
 use crate::number::{NONE, percent, three, whole};

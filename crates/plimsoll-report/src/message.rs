@@ -5,9 +5,11 @@ use std::collections::HashMap;
 
 use fluent_templates::fluent_bundle::FluentValue;
 use fluent_templates::{LanguageIdentifier, Loader, langid};
-use plimsoll_model::audit::{Evidence, Missing, Next, Rule, ThresholdFault};
-use plimsoll_model::record::{Integrity, Interference};
-use plimsoll_model::summary::{DataState, Finding, PointSummary};
+use plimsoll_analysis::audit::{Evidence, Missing, Next, Rule};
+use plimsoll_analysis::summary::{DataState, Finding, PointSummary};
+use plimsoll_plan::Interference;
+use plimsoll_plan::ThresholdFault;
+use plimsoll_record::Integrity;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! How a ladder scales, in words: shown where the law fits, and why not where it does not.
 
-use plimsoll_model::summary::{FIT_LIMIT, Interval, Ladder, Scaling, ScalingLaw};
+use plimsoll_analysis::summary::{FIT_LIMIT, Interval, Ladder, Scaling, ScalingLaw};
 
 use crate::message::Messages;
 use crate::number::{percent, three, whole};
@@ -64,7 +64,7 @@ pub(crate) fn rows(ladder: &Ladder) -> Vec<[String; 4]> {
     let Some(Scaling::Fits(law)) = &ladder.scaling else {
         return Vec::new();
     };
-    let row = |point: &plimsoll_model::summary::ScalingPoint| {
+    let row = |point: &plimsoll_analysis::summary::ScalingPoint| {
         let residual = percent(point.residual_percent);
         [
             point.users.to_string(),
@@ -95,8 +95,8 @@ pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
-    use plimsoll_model::fixture;
-    use plimsoll_model::summary::{ScalingPeak, ScalingPoint, summarise};
+    use plimsoll_analysis::fixture;
+    use plimsoll_analysis::summary::{ScalingPeak, ScalingPoint, summarise};
 
     use super::*;
 

@@ -6,8 +6,8 @@ mod html;
 
 use std::fmt::Write as _;
 
-use plimsoll_model::set::{Crossover, CrossoverFound, SetRow, SetSummary};
-use plimsoll_model::summary::Figure;
+use plimsoll_analysis::set::{Crossover, CrossoverFound, SetRow, SetSummary};
+use plimsoll_analysis::summary::Figure;
 
 use crate::message::Messages;
 use crate::number::{NONE, three, whole};
@@ -301,9 +301,9 @@ pub(crate) fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
-    use plimsoll_model::fixture;
-    use plimsoll_model::set::{SetAxisSummary, SetRun, summarise_set};
-    use plimsoll_model::summary::summarise;
+    use plimsoll_analysis::fixture;
+    use plimsoll_analysis::set::{SetAxisSummary, SetRun, summarise_set};
+    use plimsoll_analysis::summary::summarise;
 
     use super::*;
 

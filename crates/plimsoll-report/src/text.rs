@@ -10,7 +10,7 @@ mod shared;
 pub use audit::{audit_table, explain};
 pub(crate) use columns::aligned;
 use columns::fitted;
-use plimsoll_model::summary::{Comparison, Ladder, LoadSummary, Summary};
+use plimsoll_analysis::summary::{Comparison, Ladder, LoadSummary, Summary};
 
 use crate::findings::{FindingLine, describe};
 use crate::load_summary::{self, LoadView};
@@ -315,7 +315,7 @@ fn precision(
 /// What stands beside rate and latency.
 fn beside(ladder: &Ladder) -> Vec<Column> {
     let any =
-        |has: fn(&plimsoll_model::summary::PointSummary) -> bool| ladder.points.iter().any(has);
+        |has: fn(&plimsoll_analysis::summary::PointSummary) -> bool| ladder.points.iter().any(has);
     let mut columns: Vec<Column> =
         vec![("text-failed", |_, v| v.counted(|p| p.overall.counts.failed))];
     if any(|p| p.overall.counts.dropped > 0) {
@@ -353,8 +353,8 @@ fn beside(ladder: &Ladder) -> Vec<Column> {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::fixture;
-    use plimsoll_model::summary::summarise;
+    use plimsoll_analysis::fixture;
+    use plimsoll_analysis::summary::summarise;
 
     use super::*;
 

@@ -7,13 +7,13 @@ mod svg;
 mod tests;
 mod text;
 
-use plimsoll_model::audit::Evidence;
-use plimsoll_model::compare::{
+use plimsoll_analysis::audit::Evidence;
+use plimsoll_analysis::compare::{
     Against, ComparedLatency, Difference, Effect, Figure, Group, LoadKey, Mark, Method,
     NotComparable, PointComparison, RoundedRatio, RunComparison,
 };
-use plimsoll_model::import::TOOL_FACT;
-use plimsoll_model::summary::Interval;
+use plimsoll_analysis::summary::Interval;
+use plimsoll_record::import_facts::TOOL_FACT;
 
 pub use export::comparison_csv;
 pub use html::comparison_page;
@@ -60,7 +60,7 @@ pub(crate) fn place(m: &Messages, place: &LoadKey, other: Option<&LoadKey>) -> S
             (None, None) => m.text_with("load-closed", &[("users", load)]),
         },
     );
-    if place.scene != plimsoll_model::record::Interference::Alone {
+    if place.scene != plimsoll_plan::Interference::Alone {
         parts.push(m.text(&format!("versus-scene-{}", place.scene.name())));
     }
     parts.join(", ")
@@ -426,7 +426,7 @@ pub(crate) fn alone(m: &Messages, names: (&str, &str), against: &Against) -> Vec
 
 /// That the comparison must not be quoted; else nothing.
 pub(crate) fn forbidden(m: &Messages, against: &Against) -> Option<String> {
-    let severity = plimsoll_model::record::Severity::Error;
+    let severity = plimsoll_record::Severity::Error;
     let mut rules: Vec<&str> = against
         .marks
         .iter()

@@ -1,7 +1,7 @@
 //! What sessions waited for, as text, and its section on the terminal.
 
-use plimsoll_model::record::WaitState;
-use plimsoll_model::summary::{DatabaseFigures, Ladder, PointSummary, StateShare, WaitSummary};
+use plimsoll_analysis::summary::{DatabaseFigures, Ladder, PointSummary, StateShare, WaitSummary};
+use plimsoll_record::WaitState;
 
 use crate::message::Messages;
 use crate::number::{NONE, or_none, percent, three};
@@ -176,8 +176,8 @@ fn load_cell(point: &PointSummary) -> String {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::fixture;
-    use plimsoll_model::summary::summarise;
+    use plimsoll_analysis::fixture;
+    use plimsoll_analysis::summary::summarise;
 
     use super::*;
 

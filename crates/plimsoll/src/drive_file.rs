@@ -4,7 +4,7 @@ use std::path::Path;
 
 use plimsoll_drive::catalogue;
 use plimsoll_drive::spec::DriveSpec;
-use plimsoll_model::plan::{EmulatedDrive, Options, SLOWER};
+use plimsoll_plan::{EmulatedDrive, Options, SLOWER};
 
 use crate::commands::plan_errors;
 use crate::failure::Failure;

@@ -4,7 +4,7 @@ use plimsoll_block::doctor::evidence::{KnownDrive, Protection};
 use plimsoll_drive::catalogue;
 use plimsoll_drive::simulate::synced_per_second;
 use plimsoll_drive::spec::{DriveSpec, Mechanism, WriteCache};
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
 
 /// What a drive of this kind is like.
 pub fn known(spec: &DriveSpec) -> KnownDrive {

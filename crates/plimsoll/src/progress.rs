@@ -4,10 +4,11 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use plimsoll_model::lane::TransactionStats;
-use plimsoll_model::plan::resolved::TPCC_TXNS;
-use plimsoll_model::record::{Interference, Point, PointPurpose};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::Interference;
+use plimsoll_plan::resolved::TPCC_TXNS;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::TransactionStats;
+use plimsoll_record::{Point, PointPurpose};
 
 /// A line that changes in place on a terminal; elsewhere a line at each new task or phase, and one every ten seconds.
 pub struct Progress {
@@ -242,7 +243,7 @@ mod tests {
 
     #[test]
     fn points_are_called_after_what_they_are_for() {
-        let mut point = plimsoll_model::fixture::single_point().points[0].clone();
+        let mut point = plimsoll_analysis::fixture::single_point().points[0].clone();
         let mut progress = Progress::new(true, Nanos::from_secs(100)).counting(9);
         assert_eq!(
             progress.point_begins(&point, Nanos::from_secs(30)),
@@ -271,7 +272,7 @@ mod tests {
 
     #[test]
     fn block_points_are_called_after_their_job() {
-        let mut point = plimsoll_model::fixture::single_point().points[0].clone();
+        let mut point = plimsoll_analysis::fixture::single_point().points[0].clone();
         assert_eq!(block_title(&point, "RND4K", None), "ladder · RND4K");
         point.repeat = 1;
         let mut progress = Progress::new(true, Nanos::from_secs(50)).counting(1);

@@ -6,8 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use plimsoll_model::plan::{Matrix, Options};
-use plimsoll_model::record::{Record, RunStatus};
+use plimsoll_plan::{Matrix, Options};
+use plimsoll_record::{Record, RunStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;

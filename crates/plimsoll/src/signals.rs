@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use plimsoll_model::lane::LaneControl;
+use plimsoll_record::lane::LaneControl;
 use tokio::sync::watch;
 
 /// From now on a panic in any thread ends the process. A drive of which one thread is gone would hang whoever uses it;

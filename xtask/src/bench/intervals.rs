@@ -49,7 +49,7 @@ pub fn run(words: &[&str]) -> Task {
         "build",
         "--release",
         "-p",
-        "plimsoll-model",
+        "plimsoll-analysis",
         "--example",
         "interval_coverage",
     ])

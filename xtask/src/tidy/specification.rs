@@ -116,7 +116,7 @@ mod tests {
         let tree = Tree::of(&[
             (PAGE, &page),
             (
-                "crates/plimsoll-model/src/hist.rs",
+                "crates/plimsoll-record/src/hist.rs",
                 "#[test]\nfn merges() {}\nfn helper() {}\n",
             ),
             ("crates/plimsoll/tests/run.rs", "#[test]\nfn is_run() {}\n"),
@@ -129,16 +129,16 @@ mod tests {
 
     #[test]
     fn a_promise_is_proved_by_a_test_that_exists() {
-        let good = "| a | `plimsoll_model::hist::tests::merges`, `tests/run.rs::is_run` |\n| b | pending |\n\
-                    | c | `plimsoll-model::hist::merges` |\n| d | `script/test` and `cargo xtask bench client` |";
+        let good = "| a | `plimsoll_record::hist::tests::merges`, `tests/run.rs::is_run` |\n| b | pending |\n\
+                    | c | `plimsoll-record::hist::merges` |\n| d | `script/test` and `cargo xtask bench client` |";
         assert_eq!(found(good), (vec![], (4, 1)));
     }
 
     #[test]
     fn a_promise_without_its_test_is_found() {
         for bad in [
-            "| a | `plimsoll_model::hist::gone` |",
-            "| a | `plimsoll_model::hist::helper` |",
+            "| a | `plimsoll_record::hist::gone` |",
+            "| a | `plimsoll_record::hist::helper` |",
             "| a | `plimsoll_report::hist::merges` |",
             "| a | `tests/other.rs::is_run` |",
             "| a | `script/gone` |",

@@ -41,7 +41,7 @@ const HOLDS_IN: [&str; 9] = [
     "crates/plimsoll-block/",
     "crates/plimsoll-drive/",
     "crates/plimsoll-load/",
-    "crates/plimsoll-model/src/import",
+    "crates/plimsoll-import/src",
     "crates/plimsoll/src/cli",
     "crates/plimsoll/src/execute/",
 ];

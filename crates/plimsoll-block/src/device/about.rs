@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
 
 use super::evidence::Target;
 use crate::host::mount::mount_of;

@@ -1,6 +1,6 @@
 //! The evidence before any check. `None` and `Err` stand for what is unknown.
 
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
 
 use super::smart::Smart;
 use crate::device::evidence::Target;

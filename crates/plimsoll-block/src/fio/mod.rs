@@ -4,7 +4,8 @@ mod process;
 
 use std::process::{Command, Stdio};
 
-use plimsoll_model::fio::{self, FioOutput};
+use plimsoll_import::fio_output;
+use plimsoll_import::fio_output::FioOutput;
 
 use crate::BlockError;
 
@@ -140,7 +141,7 @@ pub fn run(
         error,
         command: command_line(args),
     };
-    let mut output = fio::parse(&output.unwrap_or_default()).map_err(unusable)?;
+    let mut output = fio_output::parse(&output.unwrap_or_default()).map_err(unusable)?;
     output.warnings = messages.all().to_vec();
     match output.jobs.iter().find(|job| job.error != 0) {
         None => Ok(output),

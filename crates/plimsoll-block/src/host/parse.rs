@@ -2,7 +2,7 @@
 //!
 //! Pure functions of a file's text. A text in another form gives `None`; none panics.
 
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
 
 /// Ticks since boot, of one CPU or all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

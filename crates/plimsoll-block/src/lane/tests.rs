@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::time::Instant;
 
-use plimsoll_model::lane::LaneSecond;
-use plimsoll_model::plan::resolved::{BlockJob, SyncPolicy};
-use plimsoll_model::schedule::PhaseKind;
+use plimsoll_plan::resolved::{BlockJob, SyncPolicy};
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_record::lane::LaneSecond;
 
 use super::*;
 use crate::arguments::tests::stream;
@@ -16,7 +16,7 @@ use crate::fio::find;
 const SIZE: u64 = 8 << 20;
 
 fn job() -> BlockJob {
-    let data = plimsoll_model::plan::resolved::BlockStream {
+    let data = plimsoll_plan::resolved::BlockStream {
         read_percent: 50,
         depth: 4,
         threads: 1,

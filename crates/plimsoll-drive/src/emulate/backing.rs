@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use plimsoll_model::drive::DriveOp;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::drive::DriveOp;
 use rustix::fs::{Mode, OFlags};
 
 use super::clock;
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use crate::model::Setup;
     use crate::spec::DriveSpec;
-    use plimsoll_model::units::Bytes;
+    use plimsoll_plan::units::Bytes;
 
     fn drive(mb_s: u32, read_us: u32) -> Drive {
         let figure = |key: &str, value: u32| {

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
 use rustix::fs::{Mode, OFlags};
 
 use super::clock;

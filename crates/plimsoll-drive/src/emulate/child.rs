@@ -11,8 +11,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use plimsoll_model::drive::DriveSecond;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::drive::DriveSecond;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Serialize;
 
@@ -351,13 +351,13 @@ mod tests {
             drive: String::new(),
             id: "x".into(),
             dir: dir.into(),
-            capacity: plimsoll_model::units::Bytes::mib(1),
+            capacity: plimsoll_plan::units::Bytes::mib(1),
             fill: 1.0,
             seed: 1,
             ignores_flush: false,
             form: super::super::protocol::Form::Directory,
             backing: super::super::protocol::Backing::Memory,
-            backing_limit: plimsoll_model::units::Bytes::mib(1),
+            backing_limit: plimsoll_plan::units::Bytes::mib(1),
         }
     }
 

@@ -65,7 +65,7 @@ mod tests {
     use std::fs;
     use std::os::unix::net::UnixListener;
 
-    use plimsoll_model::units::Nanos;
+    use plimsoll_plan::units::Nanos;
 
     use super::super::clock;
 

@@ -4,7 +4,7 @@
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
 use rustix::thread::futex;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 

@@ -4,7 +4,7 @@
 //! virtual machine that is some 10 µs after 100 µs, and 50 µs after half a millisecond. With many requests in flight
 //! no processor sleeps, and an answer costs little.
 
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
 
 /// The costs around an answer after this much quiet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::mpsc::{Receiver, Sender};
 
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 

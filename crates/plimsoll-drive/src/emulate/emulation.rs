@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
 
 use super::backing;
 use super::block::Block;

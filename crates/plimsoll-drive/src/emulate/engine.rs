@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use fuser::{Errno, ReplyData, ReplyEmpty, ReplyWrite};
-use plimsoll_model::drive::{DriveOp, DriveSecond};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::drive::{DriveOp, DriveSecond};
 
 use super::acknowledged::{Acknowledged, Covered};
 use super::awake::Awake;

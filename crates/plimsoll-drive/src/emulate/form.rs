@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use fuser::{MountOption, SessionACL};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
 
 use super::calibrate::calibrate;
 use super::directory::Directory;

@@ -10,7 +10,7 @@ use fuser::{
     KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty,
     ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, WriteFlags,
 };
-use plimsoll_model::drive::DriveOp;
+use plimsoll_record::drive::DriveOp;
 
 use super::engine::{Done, Engine, Reply};
 use super::store::Store;

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use plimsoll_block::host::mount::unescape;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
 use rustix::mount::{UnmountFlags, unmount};
 
 use super::{claim, clock, names, tool};

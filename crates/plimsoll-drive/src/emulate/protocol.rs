@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use plimsoll_model::drive::DriveSecond;
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::drive::DriveSecond;
 use serde::{Deserialize, Serialize};
 
 /// The emulator's whole task, on its stdin's first line.

@@ -1,7 +1,7 @@
 //! Counts answers, second by second.
 
-use plimsoll_model::drive::{DriveOp, DriveSecond, DriveTally};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::drive::{DriveOp, DriveSecond, DriveTally};
 
 /// An operation is late without doubt when it took this much longer than modelled, as a share: a drive of constant
 /// latency has all its percentiles in one place, and a microsecond more would be beyond every one of them.

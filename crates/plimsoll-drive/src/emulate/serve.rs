@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
 
 use super::clock;
 use super::emulation::{Emulation, no_power_switch};
@@ -113,7 +113,7 @@ pub struct Watch {
     pub engine: Arc<super::engine::Engine>,
     /// A write found the backing store full.
     pub full: Arc<AtomicBool>,
-    pub limit: plimsoll_model::units::Bytes,
+    pub limit: plimsoll_plan::units::Bytes,
 }
 
 fn report_seconds(watch: Watch, send: &MessageSender, ends: &AtomicBool) {

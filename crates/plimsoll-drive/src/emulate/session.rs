@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use fuser::{BackgroundSession, Config, Filesystem, MountOption, Session, SessionACL};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
 
 use super::clock;
 use super::engine::Engine;

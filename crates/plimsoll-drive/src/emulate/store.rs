@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
 use rustix::fs::{FallocateFlags, MemfdFlags, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
 

@@ -9,7 +9,7 @@ use std::collections::binary_heap::PeekMut;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
 
 use super::clock::{self, Alarm};
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use plimsoll_block::fio::Engine;
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
 
 /// One kind of load. The simulator understands it as well, so that the model can be compared with the drive.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,9 +1,9 @@
 //! What the runs gave, by load.
 
-use plimsoll_model::fio::{FioJob, LogLine};
-use plimsoll_model::hist::Hist;
-use plimsoll_model::stat::t_975;
-use plimsoll_model::units::Nanos;
+use plimsoll_import::fio_output::{FioJob, LogLine};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::Hist;
+use plimsoll_stats::t_975;
 
 use super::jobs::Profile;
 
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn fios_figures_come_over_in_microseconds() {
-        let output = plimsoll_model::fio::parse(include_str!(
+        let output = plimsoll_import::fio_output::parse(include_str!(
             "../../../plimsoll-model/tests/data/fio/fsync.json"
         ))
         .unwrap();

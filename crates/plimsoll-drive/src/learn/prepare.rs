@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
 use rustix::io::Errno;
 
 use super::jobs::MeasuredArea;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use plimsoll_block::BlockError;
 use plimsoll_block::fio::{Flow, command_line, failed, run};
-use plimsoll_model::fio::{self, FioOutput, LogLine};
+use plimsoll_import::fio_output;
+use plimsoll_import::fio_output::{FioOutput, LogLine};
 
 use super::fit::burst::{Burst, bend};
 use super::jobs::{MOST_DOUBLINGS, MeasuredArea, Options, Profile, Step, arguments, steps};
@@ -157,7 +158,7 @@ impl<B: FnMut(usize, &Step), T: FnMut() -> Flow> Runner<'_, B, T> {
         let args = self.arguments(number, step);
         let text = fs::read_to_string(self.log_path())
             .map_err(|error| failed(&step.name(), &args, error))?;
-        fio::parse_log(&text).map_err(|error| BlockError::Output {
+        fio_output::parse_log(&text).map_err(|error| BlockError::Output {
             job: step.name(),
             error,
             command: command_line(&args),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_model::fio::LogLine;
-use plimsoll_model::plan::resolved::SteadyRule;
-use plimsoll_model::rounds;
+use plimsoll_import::fio_output::LogLine;
+use plimsoll_stats::rounds;
+use plimsoll_stats::rounds::SteadyRule;
 
 /// Windows of the second half of a load.
 const WINDOWS: usize = 5;

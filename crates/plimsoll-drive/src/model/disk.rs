@@ -12,7 +12,7 @@
 //! needs its positioning (disks that read ahead for each of them are faster there). Buffered writes are written when the head has
 //! nothing else to do, among as many as the disk chooses from; a full buffer makes the head do it at once.
 
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
 
 use super::fluid::Fluid;
 use super::random::{Random, mix};

@@ -92,7 +92,7 @@ impl Mapped {
 mod tests {
     use super::*;
     use crate::model::Random;
-    use plimsoll_model::units::Bytes;
+    use plimsoll_plan::units::Bytes;
 
     fn half(fill: f64) -> (Mapped, u64) {
         let capacity = 1 << 30;

@@ -119,7 +119,7 @@ fn horner(coefficients: &[f64], x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_model::units::Nanos;
+    use plimsoll_plan::units::Nanos;
 
     #[test]
     fn the_normal_distribution_is_inverted() {

@@ -5,7 +5,7 @@
 //! Distances are shares of the capacity. The curve goes through the time to the next track and the full stroke, and its
 //! mean over two independent uniform places is the average seek of the data sheet.
 
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
 
 use crate::spec::DiskSpec;
 
@@ -211,7 +211,7 @@ fn knee_time(first: f64, average: f64, full: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::model::random::Random;
-    use plimsoll_model::units::Nanos;
+    use plimsoll_plan::units::Nanos;
 
     fn disk() -> (DiskSpec, Geometry) {
         let spec = DiskSpec {

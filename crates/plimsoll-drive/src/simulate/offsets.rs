@@ -1,7 +1,7 @@
 //! Where requests go.
 
-use plimsoll_model::drive::DriveOp;
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
+use plimsoll_record::drive::DriveOp;
 
 use super::{Order, Profile};
 use crate::model::{Op, Random};

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use plimsoll_model::drive::DriveOp;
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::drive::DriveOp;
 
 use super::offsets::Requests;
 use super::{Arrivals, Profile, SimulatedResult, Window};

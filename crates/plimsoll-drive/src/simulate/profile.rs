@@ -1,7 +1,7 @@
 //! Workloads that have a name.
 
-use plimsoll_model::plan::suggestion;
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::suggestion;
+use plimsoll_plan::units::{Bytes, Nanos};
 
 use super::{Arrival, Order, Profile};
 

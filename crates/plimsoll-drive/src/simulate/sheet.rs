@@ -1,6 +1,6 @@
 //! The data sheet's points, simulated: whether the model does what the maker states.
 
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
 
 use super::{Arrival, Order, Profile, SimulatedResult, simulate};
 use crate::spec::{DriveSpec, Mechanism, Stated};

@@ -1,7 +1,7 @@
 //! Durable writes, one after the other.
 
-use plimsoll_model::drive::DriveOp;
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::drive::DriveOp;
 
 use crate::model::{Drive, Op, Setup};
 use crate::spec::DriveSpec;

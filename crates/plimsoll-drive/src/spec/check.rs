@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use plimsoll_model::plan::{PlanError, PlanErrors, SLOWER, read_toml, suggestion};
+use plimsoll_plan::{PlanError, PlanErrors, SLOWER, read_toml, suggestion};
 
 use super::figure::{ASSUMED, Figure, UNVERIFIED};
 use super::file::{DriveFile, DriveKind, FileFigure, with_unit};

@@ -1,6 +1,6 @@
 //! The model's figures by name, for people to read.
 
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
 
 use crate::amplification::amplification;
 

@@ -1,6 +1,6 @@
 //! From a checked file to the model's figures. What is not stated is derived; what cannot be is assumed, and stated here.
 
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
 
 use crate::amplification::amplification;
 

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
 
 use crate::engine::LoadControl;
 use crate::system::Instance;

@@ -1,10 +1,10 @@
 //! What a database server reports about itself under load: counters, and what its sessions do.
 
-use plimsoll_model::lane::Endpoint;
-use plimsoll_model::metric::Metric;
-use plimsoll_model::plan::resolved::ServerKind;
-use plimsoll_model::record::WaitState;
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::resolved::ServerKind;
+use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::WaitState;
+use plimsoll_record::lane::Endpoint;
+use plimsoll_record::metric::Metric;
 
 use super::{mariadb, postgres};
 use crate::error::LoadError;

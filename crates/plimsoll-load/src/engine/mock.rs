@@ -1,7 +1,7 @@
 //! An engine that does nothing but take time, as scripted: for tests of everything above it, under either clock.
 
-use plimsoll_model::lane::{MockScript, Stall};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::load::{MockScript, Stall};
+use plimsoll_plan::units::Nanos;
 
 use crate::clock::LaneClock;
 use crate::error::LoadError;

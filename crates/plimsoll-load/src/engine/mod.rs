@@ -13,7 +13,7 @@ pub mod sqlite;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use plimsoll_model::plan::resolved::{Sysbench, Workload};
+use plimsoll_plan::resolved::{Sysbench, Workload};
 
 use crate::error::LoadError;
 pub use opener::{AnySession, Opener};

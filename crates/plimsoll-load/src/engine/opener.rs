@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use plimsoll_model::lane::{Endpoint, LaneSpec};
-use plimsoll_model::plan::resolved::{ServerKind, Workload};
+use plimsoll_plan::resolved::{ServerKind, Workload};
+use plimsoll_record::lane::{Endpoint, LaneSpec};
 
 use super::mariadb::MariadbSession;
 use super::mock::MockSession;

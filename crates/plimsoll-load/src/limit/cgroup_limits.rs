@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use plimsoll_model::plan::resolved::Limits;
+use plimsoll_plan::resolved::Limits;
 
 use super::files::{self, Device};
 use super::hierarchy::{self, Controller, Parent};
@@ -259,7 +259,7 @@ fn is_dead(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::units::Bytes;
+    use plimsoll_plan::units::Bytes;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! What is written into which file of a control group. Pure. Version 1: Documentation/admin-guide/cgroup-v1 of the kernel
 //! and Documentation/scheduler/sched-bwc; version 2: Documentation/admin-guide/cgroup-v2.
 
-use plimsoll_model::plan::resolved::Limits;
+use plimsoll_plan::resolved::Limits;
 
 use super::hierarchy::Controller;
 
@@ -134,8 +134,8 @@ pub fn is_in_effect(file: &str, written: &str, read: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::plan::resolved::IoLimits;
-    use plimsoll_model::units::Bytes;
+    use plimsoll_plan::resolved::IoLimits;
+    use plimsoll_plan::units::Bytes;
 
     use super::*;
 

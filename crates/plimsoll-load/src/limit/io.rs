@@ -5,8 +5,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-use plimsoll_model::plan::resolved::{IoLimits, Limits};
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::resolved::{IoLimits, Limits};
+use plimsoll_plan::units::Bytes;
 
 use super::cgroup_limits::CgroupLimits;
 use super::files::Device;

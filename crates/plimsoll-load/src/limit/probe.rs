@@ -3,8 +3,8 @@
 use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 
-use plimsoll_model::plan::resolved::Limits;
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::resolved::Limits;
+use plimsoll_plan::units::Bytes;
 
 use super::cgroup_limits::CgroupLimits;
 use crate::error::LoadError;

@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use plimsoll_model::metric::Metric;
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::metric::Metric;
 
 use super::emit::Emit;
 use super::source::Warnings;

@@ -11,10 +11,10 @@ use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use plimsoll_model::lane::Endpoint;
-use plimsoll_model::metric::Metric;
-use plimsoll_model::record::SubjectId;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::SubjectId;
+use plimsoll_record::lane::Endpoint;
+use plimsoll_record::metric::Metric;
 use tokio::sync::watch;
 
 use super::data::{Rest, thread_cpu};

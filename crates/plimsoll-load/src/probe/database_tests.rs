@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 use std::sync::mpsc::{self, Receiver};
 
-use plimsoll_model::plan::resolved::ServerKind;
-use plimsoll_model::record::{Sample, WaitState};
+use plimsoll_plan::resolved::ServerKind;
+use plimsoll_record::{Sample, WaitState};
 use tempfile::TempDir;
 
 use super::*;

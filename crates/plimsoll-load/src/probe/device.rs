@@ -1,7 +1,7 @@
 //! One block device, from /proc/diskstats (Documentation/admin-guide/iostats.rst).
 
-use plimsoll_model::metric::Metric;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::metric::Metric;
 
 use super::emit::Emit;
 use super::parse::{self, Disk};

@@ -1,8 +1,8 @@
 //! Samples on their way out: finite, or not at all.
 
-use plimsoll_model::metric::Metric;
-use plimsoll_model::record::{Sample, SubjectId};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::metric::Metric;
+use plimsoll_record::{Sample, SubjectId};
 
 /// Takes the samples of one subject at one time.
 pub(super) struct Emit<'a> {

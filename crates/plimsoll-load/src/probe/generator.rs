@@ -1,7 +1,7 @@
 //! plimsoll itself, and what watching costs.
 
-use plimsoll_model::metric::Metric;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::metric::Metric;
 
 use super::data::thread_cpu;
 use super::emit::Emit;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_model::metric::Metric;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::metric::Metric;
 
 use super::emit::Emit;
 use super::parse::{self, CpuTimes, Interface, Pressure, Stat};

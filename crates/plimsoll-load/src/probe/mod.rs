@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use plimsoll_block::host::parse;
 pub(crate) use plimsoll_block::host::parse::pid_stat;
-use plimsoll_model::metric::Metric;
-use plimsoll_model::record::{Sample, SubjectId, WaitRow};
+use plimsoll_record::metric::Metric;
+use plimsoll_record::{Sample, SubjectId, WaitRow};
 
 mod data;
 mod database;

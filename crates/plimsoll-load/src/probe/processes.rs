@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
-use plimsoll_model::metric::Metric;
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::metric::Metric;
 
 use super::data::{Data, Rest, thread_cpu};
 use super::emit::Emit;

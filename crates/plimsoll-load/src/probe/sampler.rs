@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use plimsoll_block::host::mount::space;
-use plimsoll_model::metric::Metric;
-use plimsoll_model::record::{Sample, SubjectId};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::metric::Metric;
+use plimsoll_record::{Sample, SubjectId};
 
 use super::data::{Data, Growth};
 use super::device::Device;

@@ -136,7 +136,7 @@ fn every_metric_is_emitted_and_the_first_sample_only_primes_rates() {
     let recorded = Recorded::new();
     let mut sampler = recorded.sampler();
     let first = at(&mut sampler, 1000);
-    let gauge = |metric: &Metric| metric.info().kind == plimsoll_model::metric::MetricKind::Gauge;
+    let gauge = |metric: &Metric| metric.info().kind == plimsoll_record::metric::MetricKind::Gauge;
     assert!(metrics(&first).iter().all(gauge), "{first:?}");
     recorded.show("after");
     let second = at(&mut sampler, AFTER_REST);

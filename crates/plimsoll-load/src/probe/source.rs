@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 pub(super) use plimsoll_block::host::source::{Source, text};
-use plimsoll_model::record::SubjectId;
+use plimsoll_record::SubjectId;
 
 use super::Warning;
 

@@ -7,9 +7,9 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use plimsoll_model::lane::Endpoint;
-use plimsoll_model::record::SubjectId;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::SubjectId;
+use plimsoll_record::lane::Endpoint;
 
 use super::database::Asking;
 use super::{ProbeMessage, Sampler, Warning, Watch};
@@ -182,8 +182,8 @@ mod tests {
     use std::sync::mpsc;
     use std::time::Duration;
 
-    use plimsoll_model::metric::Metric;
-    use plimsoll_model::record::Sample;
+    use plimsoll_record::Sample;
+    use plimsoll_record::metric::Metric;
 
     use super::*;
     use crate::clock::VirtualClock;

@@ -231,7 +231,7 @@ mod tests {
 
     use super::*;
     use crate::clock::Clock;
-    use plimsoll_model::units::Nanos;
+    use plimsoll_plan::units::Nanos;
 
     /// A failing test leaves no process behind.
     struct Killed(Child);

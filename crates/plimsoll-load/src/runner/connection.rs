@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use plimsoll_model::lane::LaneControl;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::LaneControl;
 use tokio::sync::watch;
 
 use super::intents::Intent;

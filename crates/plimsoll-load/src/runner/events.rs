@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use plimsoll_model::lane::LaneEvent;
+use plimsoll_record::lane::LaneEvent;
 use tokio::sync::mpsc;
 
 use crate::clock::LaneClock;

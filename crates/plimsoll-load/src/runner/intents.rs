@@ -5,8 +5,9 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
-use plimsoll_model::lane::{LaneSpec, LoadShape};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::load::LoadShape;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::LaneSpec;
 
 use super::rate::Schedule;
 use super::tally::{Notebook, Offered, Settled, SettledIntent};

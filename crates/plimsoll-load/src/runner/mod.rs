@@ -23,9 +23,9 @@ mod worker;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use plimsoll_model::lane::{LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec};
-use plimsoll_model::schedule::{PhaseKind, Tick, Timeline};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::schedule::{PhaseKind, Tick, Timeline};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::{LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec};
 use tokio::sync::{mpsc, watch};
 
 use crate::clock::{Clock, LaneClock};

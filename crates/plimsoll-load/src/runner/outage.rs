@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use plimsoll_model::lane::Absence;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::Absence;
 
 use super::events::Events;
 use crate::rng::Rng;

@@ -1,8 +1,8 @@
 //! When the intents of an open loop become due: the inverse of the cumulative rate.
 
-use plimsoll_model::lane::Arrivals;
-use plimsoll_model::schedule::Timeline;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::load::Arrivals;
+use plimsoll_plan::schedule::Timeline;
+use plimsoll_plan::units::Nanos;
 
 use crate::rng::Rng;
 

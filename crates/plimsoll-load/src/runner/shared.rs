@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use plimsoll_model::lane::{LaneControl, LaneEvent, LaneSpec};
-use plimsoll_model::receipt::{CommitCounts, Place};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::{LaneControl, LaneEvent, LaneSpec};
+use plimsoll_record::receipt::{CommitCounts, Place};
 use tokio::sync::{mpsc, watch};
 
 use super::events::Events;

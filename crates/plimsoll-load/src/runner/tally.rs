@@ -6,9 +6,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use plimsoll_model::lane::{Absence, LaneSecond, TransactionStats};
-use plimsoll_model::schedule::Tick;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::schedule::Tick;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::{Absence, LaneSecond, TransactionStats};
 
 /// Entries a worker may hold between two merges: 260,000 transactions a second, five times what one core can drive.
 const CAPACITY: usize = 1 << 18;
@@ -185,7 +185,7 @@ fn count(tally: &mut TransactionStats, entry: &SettledIntent) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_model::schedule::PhaseKind;
+    use plimsoll_plan::schedule::PhaseKind;
     use proptest::prelude::*;
 
     fn outcome(due: u64, start: u64, end: u64) -> SettledIntent {

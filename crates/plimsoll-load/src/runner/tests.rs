@@ -3,14 +3,15 @@
 mod outage;
 mod queue;
 
-use plimsoll_model::lane::{
-    Arrivals, Counts, Endpoint, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec,
-    LoadShape, MockScript, Stall, TransactionStats,
+use plimsoll_plan::load::{Arrivals, LoadShape, MockScript, Stall};
+use plimsoll_plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
+use plimsoll_plan::schedule::{PhaseKind, Timeline};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::{
+    Counts, Endpoint, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec,
+    TransactionStats,
 };
-use plimsoll_model::plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
-use plimsoll_model::receipt::CommitCounts;
-use plimsoll_model::schedule::{PhaseKind, Timeline};
-use plimsoll_model::units::Nanos;
+use plimsoll_record::receipt::CommitCounts;
 use proptest::prelude::*;
 use tokio::sync::{mpsc, watch};
 
@@ -227,7 +228,7 @@ fn a_stall_shows_in_response_and_not_in_service() {
     );
     // 200 of 1,000 intents become due during the stall and wait for up to its whole length. Of the 64 that are under
     // way when it begins or start in it, each sees it in its service time; the others only wait for a user.
-    let p = |hist: &plimsoll_model::hist::Hist, q| hist.quantile(q).unwrap().as_millis_f64();
+    let p = |hist: &plimsoll_record::hist::Hist, q| hist.quantile(q).unwrap().as_millis_f64();
     assert!(
         p(&measured.response, 0.99) > 1_800.0,
         "{}",

@@ -1,7 +1,7 @@
 //! A virtual user of a closed loop: what it wants next, and how long it takes until then.
 
-use plimsoll_model::lane::LaneSpec;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::LaneSpec;
 
 use crate::rng::Rng;
 use crate::workload::{Input, Source};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
-use plimsoll_model::lane::{LaneEnd, LoadShape};
+use plimsoll_plan::load::LoadShape;
+use plimsoll_record::lane::LaneEnd;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 

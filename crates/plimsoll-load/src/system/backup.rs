@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use plimsoll_model::plan::resolved::BackupMethod;
+use plimsoll_plan::resolved::BackupMethod;
 
 use super::{Backing, Instance};
 use crate::backup::{RestoredBackup, Taken, Task, Timed};

@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use plimsoll_model::lane::{LaneSpec, LoadShape};
-use plimsoll_model::plan::resolved::{
+use plimsoll_plan::load::LoadShape;
+use plimsoll_plan::resolved::{
     BackupMethod, Home, ServerKind, SystemKind, Tpcc, TxnMode, Workload,
 };
-use plimsoll_model::schedule::Timeline;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::schedule::Timeline;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::LaneSpec;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use tempfile::TempDir;
 

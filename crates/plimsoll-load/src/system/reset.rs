@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use plimsoll_model::plan::resolved::{ResetMethod, Workload};
-use plimsoll_model::receipt::CommitCounts;
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::resolved::{ResetMethod, Workload};
+use plimsoll_plan::units::Bytes;
+use plimsoll_record::receipt::CommitCounts;
 
 use super::{Backing, Instance};
 use crate::engine::server::TemplateTask;

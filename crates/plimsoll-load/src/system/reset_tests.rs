@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 
-use plimsoll_model::plan::resolved::{
+use plimsoll_plan::resolved::{
     Home, ResetMethod, Secret, ServerKind, SystemKind, Tpcc, TxnMode, Workload,
 };
 
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
 
 use super::*;
 use crate::engine::AnySession;
@@ -45,9 +45,10 @@ fn systems() -> Vec<(SystemKind, Vec<ResetMethod>)> {
 
 /// Some transactions of every type.
 fn work(instance: &Instance) {
-    use plimsoll_model::lane::{LaneSpec, LoadShape};
-    use plimsoll_model::schedule::Timeline;
-    use plimsoll_model::units::Nanos;
+    use plimsoll_plan::load::LoadShape;
+    use plimsoll_plan::schedule::Timeline;
+    use plimsoll_plan::units::Nanos;
+    use plimsoll_record::lane::LaneSpec;
 
     use crate::clock::{Clock, LaneClock};
     use crate::session::Session;

@@ -50,7 +50,7 @@ impl Instance {
 mod tests {
     use std::collections::BTreeMap;
 
-    use plimsoll_model::plan::resolved::{Home, ServerKind, SystemKind, Tpcc, TxnMode, Workload};
+    use plimsoll_plan::resolved::{Home, ServerKind, SystemKind, Tpcc, TxnMode, Workload};
 
     use super::*;
     use crate::engine::{CheckedData, Loaded};

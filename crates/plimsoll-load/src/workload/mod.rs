@@ -1,9 +1,9 @@
 //! What users do. A workload draws inputs from a seed; an engine's session carries them out.
 
-use plimsoll_model::lane::Seeds;
-use plimsoll_model::plan::resolved::{Pacing, Workload};
-use plimsoll_model::receipt::Place;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::resolved::{Pacing, Workload};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::Seeds;
+use plimsoll_record::receipt::Place;
 
 use crate::rng::Rng;
 
@@ -18,7 +18,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// Index into [`plimsoll_model::plan::resolved::Workload::txn_names`].
+    /// Index into [`plimsoll_plan::resolved::Workload::txn_names`].
     pub fn txn(&self) -> usize {
         match self {
             Self::Tpcc(input) => input.txn(),

@@ -1,6 +1,7 @@
 //! Audits for machines: every verdict with its fields and its text.
 
-use plimsoll_model::audit::{Audit, Evidence, RuleOutcome, RuleVerdict, Threshold, ThresholdFault};
+use plimsoll_analysis::audit::{Audit, Evidence, RuleOutcome, RuleVerdict};
+use plimsoll_plan::{Threshold, ThresholdFault};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -30,7 +31,7 @@ pub fn audit_json(audits: &[Audit]) -> String {
         .map(|audit| AuditJson {
             schema_version: AUDIT_VERSION,
             of: &audit.of,
-            worst: audit.worst().map(plimsoll_model::record::Severity::name),
+            worst: audit.worst().map(plimsoll_record::Severity::name),
             adjusted: &audit.adjusted,
             faults: &audit.faults,
             judged: audit
@@ -112,7 +113,7 @@ pub fn audit_csv(audits: &[Audit]) -> String {
         let severity = verdict
             .outcome
             .severity()
-            .map_or("", plimsoll_model::record::Severity::name);
+            .map_or("", plimsoll_record::Severity::name);
         let (text, next) = texts(&m, &verdict.outcome);
         let place = about(&m, &verdict.about);
         let cells = [

@@ -1,6 +1,6 @@
 //! Block I/O: one row for each point and kind of request, and one for all requests of the point.
 
-use plimsoll_model::summary::{
+use plimsoll_analysis::summary::{
     BlockJobSummary, BlockLatency, BlockMedium, BlockPointSummary, BlockSummary, Summary,
 };
 

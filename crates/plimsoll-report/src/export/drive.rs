@@ -1,9 +1,9 @@
 //! One row for each second, emulated drive and kind of operation.
 
-use plimsoll_model::hist::CoarseHist;
-use plimsoll_model::record::{DriveRow, Record};
-use plimsoll_model::summary::lateness_us;
-use plimsoll_model::units::Nanos;
+use plimsoll_analysis::summary::lateness_us;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::CoarseHist;
+use plimsoll_record::{DriveRow, Record};
 
 use super::{name, quoted};
 

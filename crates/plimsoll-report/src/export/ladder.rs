@@ -1,6 +1,6 @@
 //! One row for each ladder point.
 
-use plimsoll_model::summary::{Latency, PointSummary, Resources, Summary};
+use plimsoll_analysis::summary::{Latency, PointSummary, Resources, Summary};
 
 use super::quoted;
 

@@ -1,6 +1,6 @@
 //! One row for each figure that another tool printed.
 
-use plimsoll_model::summary::{ReportedFigure, ReportedPoint, Summary};
+use plimsoll_analysis::summary::{ReportedFigure, ReportedPoint, Summary};
 
 use super::quoted;
 

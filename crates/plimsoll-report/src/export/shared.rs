@@ -1,6 +1,6 @@
 //! Backups and restores, what noise did, and shared media second by second.
 
-use plimsoll_model::summary::{
+use plimsoll_analysis::summary::{
     BackupMedium, BackupOperation, BackupSummary, Change, Effect, EffectRung, MediumFigures,
     RateCheck, Summary, Timeline, VictimEffect,
 };
@@ -45,7 +45,7 @@ fn operation_cells(
     medium: &BackupMedium,
     operation: &BackupOperation,
 ) -> Vec<String> {
-    let beside = |of: fn(&plimsoll_model::summary::BesideLoad) -> u32| {
+    let beside = |of: fn(&plimsoll_analysis::summary::BesideLoad) -> u32| {
         own.beside
             .as_ref()
             .map(of)

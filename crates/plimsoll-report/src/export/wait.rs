@@ -1,6 +1,6 @@
 //! One row for each second, system, state and event of its sessions.
 
-use plimsoll_model::record::{Record, WaitRow};
+use plimsoll_record::{Record, WaitRow};
 
 use super::{name, quoted};
 

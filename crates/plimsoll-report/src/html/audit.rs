@@ -1,7 +1,7 @@
 //! The audit: fired rules first, the others folded.
 
-use plimsoll_model::audit::Audit;
-use plimsoll_model::record::Severity;
+use plimsoll_analysis::audit::Audit;
+use plimsoll_record::Severity;
 
 use super::tables::{Cell, Grid, Row, head, words};
 use crate::audit::{Findings, Fired, Quiet, adjusted, counts, fired, not_evaluated, passed};

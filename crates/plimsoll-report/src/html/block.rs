@@ -1,6 +1,6 @@
 //! Steps on media themselves: what the template shows of each, and which charts it has.
 
-use plimsoll_model::summary::{BlockSummary, Summary};
+use plimsoll_analysis::summary::{BlockSummary, Summary};
 
 use super::tables::{Cell, Grid, plain};
 use crate::block::{Across, OnMedium, across, drives, heading, medium_name, notes, typical};
@@ -92,7 +92,7 @@ fn view(m: &Messages, block: usize, step: &BlockSummary) -> StepView {
     }
 }
 
-fn verdict(m: &Messages, verdict: plimsoll_model::summary::Verdict) -> Cell {
+fn verdict(m: &Messages, verdict: plimsoll_analysis::summary::Verdict) -> Cell {
     Cell {
         text: m.text(&format!("verdict-{}", verdict.name())),
         class: verdict.name(),

@@ -1,7 +1,7 @@
 //! What the doctor found on machine and media before the first load.
 
-use plimsoll_model::record::DiagnosisLevel;
-use plimsoll_model::summary::{DiagnosisSummary, Summary};
+use plimsoll_analysis::summary::{DiagnosisSummary, Summary};
+use plimsoll_record::DiagnosisLevel;
 
 use super::tables::{Cell, Grid, Row, head, words};
 use crate::message::Messages;

@@ -1,7 +1,7 @@
 //! The report's tables of emulated drives, power cuts and media side by side.
 
-use plimsoll_model::drive::DriveOp;
-use plimsoll_model::summary::{DriveOpSummary, DriveSummary, DriveTimes, Ladder, Summary};
+use plimsoll_analysis::summary::{DriveOpSummary, DriveSummary, DriveTimes, Ladder, Summary};
+use plimsoll_record::drive::DriveOp;
 
 use super::cell;
 use super::tables::{Cell, Grid, Row, head, load, load_head, plain, words};

@@ -1,6 +1,6 @@
 //! The section of what other tools printed.
 
-use plimsoll_model::summary::Summary;
+use plimsoll_analysis::summary::Summary;
 
 use super::tables::{Grid, Row, head, words};
 use crate::imported::{COLUMNS, PART_COLUMNS, describe};

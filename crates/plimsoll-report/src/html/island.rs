@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use plimsoll_model::record::{Point, Record, Series, SubjectKind};
-use plimsoll_model::summary::{DEVICE_FACT, Ladder, PointSummary, Spread, Summary, Verdict};
-use plimsoll_model::units::Nanos;
+use plimsoll_analysis::summary::{DEVICE_FACT, Ladder, PointSummary, Spread, Summary, Verdict};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::{Point, Record, Series, SubjectKind};
 use serde::Serialize;
 
 use crate::message::Messages;
@@ -103,7 +103,7 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
         .filter_map(|series| series_data(record, series, &mut times))
         .collect();
     let point = |id| record.points.iter().find(|point| Some(point.id) == id);
-    let phase = |phase: &plimsoll_model::record::Phase| PhaseData {
+    let phase = |phase: &plimsoll_record::Phase| PhaseData {
         kind: phase.kind.name(),
         start: seconds(phase.start),
         end: seconds(phase.end),
@@ -112,7 +112,7 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
             |p| block::load_label(m, record, p.id).unwrap_or_else(|| load(p)),
         ),
     };
-    let event = |event: &plimsoll_model::record::Event| EventData {
+    let event = |event: &plimsoll_record::Event| EventData {
         at: seconds(event.at),
         severity: event.severity.name(),
         text: format!("{}: {}", event.code, event.text),
@@ -284,8 +284,8 @@ fn series_data(record: &Record, series: &Series, times: &mut Times) -> Option<Se
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::fixture;
-    use plimsoll_model::summary::summarise;
+    use plimsoll_analysis::fixture;
+    use plimsoll_analysis::summary::summarise;
 
     use super::*;
 

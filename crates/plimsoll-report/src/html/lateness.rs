@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_model::drive::DriveOp;
-use plimsoll_model::record::{DriveRow, Record, SubjectId};
-use plimsoll_model::summary::lateness_us;
-use plimsoll_model::units::Nanos;
+use plimsoll_analysis::summary::lateness_us;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::drive::DriveOp;
+use plimsoll_record::{DriveRow, Record, SubjectId};
 use serde::Serialize;
 
 use super::island::{seconds, short};

@@ -1,6 +1,6 @@
 //! Load lines in the report: the headline of a search, the table of what was tried, and what its chart is drawn from.
 
-use plimsoll_model::summary::{Ladder, LoadLine, ObjectiveResult, Summary, TriedLoad, Verdict};
+use plimsoll_analysis::summary::{Ladder, LoadLine, ObjectiveResult, Summary, TriedLoad, Verdict};
 use serde::Serialize;
 
 use super::island::short;
@@ -70,9 +70,9 @@ fn tried(m: &Messages, text: &LoadLineText<'_>) -> Grid {
     let own = line::rows(m, text).into_iter().zip(&text.line.tried);
     let row = |([load, outcome, figures, why], tried): ([String; 4], &TriedLoad)| {
         let class = match tried.outcome {
-            plimsoll_model::search::Attempt::Met => "words sound",
-            plimsoll_model::search::Attempt::Mixed => "words doubtful",
-            plimsoll_model::search::Attempt::Failed => "words invalid",
+            plimsoll_analysis::search::Attempt::Met => "words sound",
+            plimsoll_analysis::search::Attempt::Mixed => "words doubtful",
+            plimsoll_analysis::search::Attempt::Failed => "words invalid",
         };
         let is_line = text.line.rung == Some(tried.rung);
         let cells = vec![

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_model::hist::CoarseHist;
-use plimsoll_model::record::{PhaseId, PointId, Record, Second};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::CoarseHist;
+use plimsoll_record::{PhaseId, PointId, Record, Second};
 use serde::Serialize;
 
 use super::island::{seconds, short};
@@ -133,7 +133,7 @@ impl Seconds {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::fixture;
+    use plimsoll_analysis::fixture;
 
     use super::*;
 

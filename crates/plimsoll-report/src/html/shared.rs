@@ -5,7 +5,7 @@ mod headline;
 
 use std::collections::BTreeSet;
 
-use plimsoll_model::summary::{BackupSummary, Effect, Summary};
+use plimsoll_analysis::summary::{BackupSummary, Effect, Summary};
 
 pub(super) use data::{SharedData, island};
 pub(super) use headline::headline;

@@ -1,7 +1,7 @@
 //! The tables of the report.
 
-use plimsoll_model::record::Record;
-use plimsoll_model::summary::{Figure, Ladder, Latency, PointSummary, TxnSummary};
+use plimsoll_analysis::summary::{Figure, Ladder, Latency, PointSummary, TxnSummary};
+use plimsoll_record::Record;
 
 use super::{cell, waits};
 use crate::export;
@@ -421,7 +421,7 @@ pub(super) fn events(m: &Messages, record: &Record) -> Grid {
         "column-event",
         "column-text",
     ];
-    let row = |event: &plimsoll_model::record::Event| Row {
+    let row = |event: &plimsoll_record::Event| Row {
         class: "",
         cells: vec![
             plain(format!("{:.1}", event.at.as_secs_f64())),

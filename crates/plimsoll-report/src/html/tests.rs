@@ -1,5 +1,5 @@
-use plimsoll_model::fixture;
-use plimsoll_model::summary::summarise;
+use plimsoll_analysis::fixture;
+use plimsoll_analysis::summary::summarise;
 
 use super::*;
 
@@ -128,8 +128,8 @@ fn page_of_next_to_nothing() {
 
 #[test]
 fn the_headline_of_an_emulated_drive_is_marked() {
-    use plimsoll_model::record::Fact;
-    use plimsoll_model::summary::{DRIVE_FACT, DRIVE_TITLE_FACT};
+    use plimsoll_analysis::summary::{DRIVE_FACT, DRIVE_TITLE_FACT};
+    use plimsoll_record::Fact;
     let mut record = fixture::single_point();
     let headline = |record: &Record| of(record).split("<section").nth(1).unwrap().to_owned();
     assert!(!headline(&record).contains("Emulated drive"));
@@ -195,7 +195,7 @@ fn the_page_loads_nothing() {
 
 #[test]
 fn whatever_is_missing_the_rest_is_shown() {
-    use plimsoll_model::units::Nanos;
+    use plimsoll_plan::units::Nanos;
     let spoils: [fn(&mut Record); 14] = [
         |r| r.subjects.clear(),
         |r| r.facts.clear(),

@@ -1,9 +1,9 @@
 //! What sessions waited for: bars that are read by their order and labels, and the table of all shares.
 
-use plimsoll_model::record::WaitState;
-use plimsoll_model::summary::{
+use plimsoll_analysis::summary::{
     DatabaseFigures, Ladder, PointSummary, StateShare, Summary, WaitSummary,
 };
+use plimsoll_record::WaitState;
 
 use super::cell;
 use super::tables::{Column, Grid, Row, head, load, load_head, plain, words};
@@ -173,8 +173,8 @@ fn counter(
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::fixture;
-    use plimsoll_model::summary::summarise;
+    use plimsoll_analysis::fixture;
+    use plimsoll_analysis::summary::summarise;
 
     use super::*;
 

@@ -184,7 +184,7 @@ fn composed() -> BTreeSet<String> {
 
 /// Ids of audits: their closed sets as the model declares them.
 fn of_audit() -> Vec<String> {
-    const DECLARED: &str = include_str!("../../../plimsoll-model/src/audit/evidence.rs");
+    const DECLARED: &str = include_str!("../../../plimsoll-analysis/src/audit/evidence.rs");
     let mut ids: Vec<String> = Rule::ALL
         .iter()
         .map(|rule| format!("rule-{}", rule.code().to_lowercase()))
@@ -326,8 +326,8 @@ fn sources(dir: &Path) -> Vec<(String, String)> {
 
 #[test]
 fn no_argument_is_left_open() {
-    use plimsoll_model::fixture;
-    use plimsoll_model::summary::summarise;
+    use plimsoll_analysis::fixture;
+    use plimsoll_analysis::summary::summarise;
     let m = Messages::english();
     for record in [
         fixture::record(),
@@ -362,9 +362,9 @@ fn no_argument_is_left_open() {
 /// Those of emulated drives and power cuts, with every figure they hold.
 #[test]
 fn findings_of_emulated_drives() {
-    use plimsoll_model::drive::DriveOp;
-    use plimsoll_model::record::Severity;
-    use plimsoll_model::summary::FindingKind;
+    use plimsoll_analysis::summary::FindingKind;
+    use plimsoll_record::Severity;
+    use plimsoll_record::drive::DriveOp;
     let drive = || "Example 1 TB".to_owned();
     let kinds = [
         FindingKind::DriveErrors {

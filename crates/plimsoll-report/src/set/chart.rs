@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use plimsoll_model::set::{SetRow, SetSummary};
-use plimsoll_model::summary::{Figure, Verdict};
+use plimsoll_analysis::set::{SetRow, SetSummary};
+use plimsoll_analysis::summary::{Figure, Verdict};
 
 use super::{load, loads, value};
 use crate::message::Messages;

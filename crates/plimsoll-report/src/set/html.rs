@@ -1,8 +1,8 @@
 //! A set of runs as one HTML file that holds everything and needs no script.
 
 use askama::Template;
-use plimsoll_model::set::{SetRow, SetSummary};
-use plimsoll_model::summary::Verdict;
+use plimsoll_analysis::set::{SetRow, SetSummary};
+use plimsoll_analysis::summary::Verdict;
 
 use super::chart::{Chart, Get, by_axis};
 use super::{cells, describe, groups, rate, rate_name};

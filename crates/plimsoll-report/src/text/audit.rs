@@ -1,7 +1,7 @@
 //! The audit on the terminal.
 
-use plimsoll_model::audit::{Audit, Rule};
-use plimsoll_model::record::Severity;
+use plimsoll_analysis::audit::{Audit, Rule};
+use plimsoll_record::Severity;
 
 use crate::audit::{Findings, Fired, Quiet, adjusted, counts, fired, not_evaluated, passed};
 use crate::message::Messages;
@@ -99,7 +99,7 @@ pub fn explain(rule: Rule) -> String {
     let severity = m.text(&format!("severity-{}", rule.severity().name()));
     let mut lines = vec![format!("{} ({severity})", rule.code()), m.rule(rule)];
     let own = format!("{}: ", rule.code());
-    for threshold in plimsoll_model::audit::Thresholds::default().list() {
+    for threshold in plimsoll_plan::Thresholds::default().list() {
         if let Some(what) = threshold.what.strip_prefix(&own) {
             lines.push(format!(
                 "\n[audit] {} = {} {}\n  {what}\n  {}",

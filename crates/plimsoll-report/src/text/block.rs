@@ -1,6 +1,6 @@
 //! A step on media themselves: its jobs on each medium, media side by side, curves, durable writes, rounds, workers.
 
-use plimsoll_model::summary::{
+use plimsoll_analysis::summary::{
     BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockRatios, BlockSummary,
     RoundsOfJob,
 };
@@ -80,7 +80,7 @@ fn jobs(m: &Messages, medium: &BlockMedium, several: bool) -> String {
     for job in &medium.jobs {
         let point = typical(job);
         let whole = point.and_then(|point| point.latency);
-        let figure = |of: fn(&plimsoll_model::summary::BlockFigures) -> f64| {
+        let figure = |of: fn(&plimsoll_analysis::summary::BlockFigures) -> f64| {
             or_none(job.figures.as_ref().map(of), three)
         };
         let time = |of: fn(&BlockLatency) -> f64| or_none(whole.as_ref().map(of), three);

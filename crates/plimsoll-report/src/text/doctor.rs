@@ -1,7 +1,7 @@
 //! Doctor checks before the first load: passed ones are counted, the others listed, the worst first.
 
-use plimsoll_model::record::DiagnosisLevel;
-use plimsoll_model::summary::{DiagnosisSummary, Summary};
+use plimsoll_analysis::summary::{DiagnosisSummary, Summary};
+use plimsoll_record::DiagnosisLevel;
 
 use crate::message::Messages;
 

@@ -1,6 +1,6 @@
 //! What other tools printed, below the tables of what was computed.
 
-use plimsoll_model::summary::Summary;
+use plimsoll_analysis::summary::Summary;
 
 use super::columns::lined;
 use crate::imported::{COLUMNS, describe};

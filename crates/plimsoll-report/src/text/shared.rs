@@ -1,6 +1,6 @@
 //! What systems on one medium do to each other, and backups, on the terminal.
 
-use plimsoll_model::summary::{BackupSummary, Effect};
+use plimsoll_analysis::summary::{BackupSummary, Effect};
 
 use super::fitted;
 use crate::message::Messages;

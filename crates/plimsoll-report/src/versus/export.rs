@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use plimsoll_model::compare::RunComparison;
-use plimsoll_model::summary::Interval;
+use plimsoll_analysis::compare::RunComparison;
+use plimsoll_analysis::summary::Interval;
 
 use super::names;
 use crate::set::quoted;

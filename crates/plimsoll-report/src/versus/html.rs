@@ -1,7 +1,7 @@
 //! A comparison as one HTML file that holds everything and needs no script.
 
 use askama::Template;
-use plimsoll_model::compare::{Against, Mark, RunComparison};
+use plimsoll_analysis::compare::{Against, Mark, RunComparison};
 
 use super::{
     alone, by_chance, difference_rows, forbidden, latency_row, mark, names, place, rate_row,

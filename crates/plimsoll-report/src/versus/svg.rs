@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use plimsoll_model::compare::PointComparison;
+use plimsoll_analysis::compare::PointComparison;
 
 use super::place;
 use crate::message::Messages;

@@ -1,13 +1,14 @@
 use insta::assert_snapshot;
-use plimsoll_model::audit::{Evidence, Rule};
-use plimsoll_model::compare::{
+use plimsoll_analysis::audit::{Evidence, Rule};
+use plimsoll_analysis::compare::{
     Against, Ask, ComparedLatency, Difference, Effect, Figure, Gate, GateLimits, GateOutcome,
     GatedPoint, Group, LoadKey, Mark, Method, NotComparable, OfferedLoad, PointComparison,
     RunComparison, SideFigure, SideInfo,
 };
-use plimsoll_model::record::{Interference, Severity};
-use plimsoll_model::stat::RankTest;
-use plimsoll_model::summary::{Interval, Verdict};
+use plimsoll_analysis::summary::{Interval, Verdict};
+use plimsoll_plan::Interference;
+use plimsoll_record::Severity;
+use plimsoll_stats::RankTest;
 
 use super::{comparison_csv, comparison_page, comparison_text, gate_text};
 

@@ -1,6 +1,6 @@
 //! A comparison on the terminal.
 
-use plimsoll_model::compare::{
+use plimsoll_analysis::compare::{
     Against, Gate, GateOutcome, GatedPoint, RoundedRatio, RunComparison,
 };
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use plimsoll_model::audit::Rule;
-use plimsoll_model::compare::Group;
+use plimsoll_analysis::audit::Rule;
+use plimsoll_analysis::compare::Group;
 
 use super::Format;
 use super::value::share;

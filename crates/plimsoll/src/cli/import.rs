@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use plimsoll_model::import::Tool;
-use plimsoll_model::units::Nanos;
+use plimsoll_import::Tool;
+use plimsoll_plan::units::Nanos;
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {

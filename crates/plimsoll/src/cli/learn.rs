@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
 
 #[derive(Debug, Args)]
 pub struct LearnArgs {

@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};
-use plimsoll_model::plan::nearest;
+use plimsoll_plan::nearest;
 
 use super::Cli;
 

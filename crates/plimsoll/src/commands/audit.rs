@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use plimsoll_model::audit::claim::Claim;
-use plimsoll_model::audit::{Audit, Rule, audit_pair};
-use plimsoll_model::compare::{Side, unlike};
-use plimsoll_model::record::Record;
-use plimsoll_model::summary::{Summary, figures};
+use plimsoll_analysis::audit::claim::Claim;
+use plimsoll_analysis::audit::{Audit, Rule, audit_pair};
+use plimsoll_analysis::compare::{Side, unlike};
+use plimsoll_analysis::summary::{Summary, figures};
+use plimsoll_record::Record;
 use plimsoll_report::{audit_csv, audit_json, audit_table, explain};
 
 use super::{plan_errors, print};

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use plimsoll_load::engine::CheckedData;
 use plimsoll_load::engine::ConditionResult;
 use plimsoll_load::system::Instance;
-use plimsoll_model::plan::resolved::{Secret, ServerKind, SystemKind};
+use plimsoll_plan::resolved::{Secret, ServerKind, SystemKind};
 
 use super::print;
 use crate::cli::{CheckArgs, Format};

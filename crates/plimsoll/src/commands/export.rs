@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use plimsoll_model::record::Record;
-use plimsoll_model::summary::{Summary, summarise};
+use plimsoll_analysis::summary::{Summary, summarise};
+use plimsoll_record::Record;
 
 use plimsoll_report::export::{CsvKind, to_csv, to_json};
 

@@ -4,13 +4,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use plimsoll_model::import::{
+use plimsoll_import::{
     HostSamples, ImportError, ImportOptions, Imported, Source, Tool, decode, import as read,
     join_run, samples,
 };
-use plimsoll_model::plan::resolved::redact;
-use plimsoll_model::record::{Record, RunInfo, RunStatus};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::resolved::redact;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::{Record, RunInfo, RunStatus};
 
 use super::{command_line, print};
 use crate::cli::ImportArgs;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use plimsoll_model::compare::Side;
-use plimsoll_model::history::{FigureSeries, HistoryRun, figure_series};
+use plimsoll_analysis::compare::Side;
+use plimsoll_analysis::history::{FigureSeries, HistoryRun, figure_series};
 use plimsoll_report::history::{ListedRun, course_csv, courses_text, list_csv, list_table};
 use serde::Serialize;
 

@@ -20,7 +20,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
-use plimsoll_model::record::{Integrity, Record};
+use plimsoll_record::{Integrity, Record};
 
 use crate::cli::{Cli, Command};
 use crate::failure::Failure;
@@ -59,7 +59,7 @@ pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Drive(command) => drive::drive(&command),
         Command::Profile(command) => profile::profile(&command),
-        Command::Schema => print(&plimsoll_model::plan::json_schema()),
+        Command::Schema => print(&plimsoll_plan::json_schema()),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "plimsoll", &mut script);

@@ -1,8 +1,8 @@
 //! Plan errors with the lines they are about.
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
-use plimsoll_model::plan::resolved::redact;
-use plimsoll_model::plan::{PlanError, PlanErrors};
+use plimsoll_plan::resolved::redact;
+use plimsoll_plan::{PlanError, PlanErrors};
 
 use crate::failure::Failure;
 

@@ -7,13 +7,13 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use plimsoll_analysis::summary::summarise;
 use plimsoll_load::limit;
 use plimsoll_load::scratch::sweep;
-use plimsoll_model::plan::resolved::{EngineKind, MediumKind, ResolvedPlan};
-use plimsoll_model::plan::{Options, Parsed, PlanWarning, describe, estimate, matrix, parse};
-use plimsoll_model::record::RunStatus;
-use plimsoll_model::summary::summarise;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::resolved::{EngineKind, MediumKind, ResolvedPlan};
+use plimsoll_plan::units::Nanos;
+use plimsoll_plan::{Options, Parsed, PlanWarning, describe, estimate, matrix, parse};
+use plimsoll_record::RunStatus;
 
 use super::{command_line, plan_errors, print};
 use crate::cli::{Format, RunArgs, Table};

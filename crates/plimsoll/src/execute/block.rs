@@ -8,11 +8,12 @@ mod target;
 
 use std::path::Path;
 
-use plimsoll_model::plan::resolved::{Block, BlockJob, BlockStep, BlockWork, SteadyRule};
-use plimsoll_model::record::{Severity, SteadyInfo};
-use plimsoll_model::rounds::fit;
-use plimsoll_model::schedule::PhaseKind;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::resolved::{Block, BlockJob, BlockStep, BlockWork};
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::{Severity, SteadyInfo};
+use plimsoll_stats::rounds::SteadyRule;
+use plimsoll_stats::rounds::fit;
 
 pub(super) use permits::{device_permit, job_file_permits};
 

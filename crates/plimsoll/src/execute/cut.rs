@@ -1,9 +1,9 @@
 //! After a power cut: powers the drive on, recovers the database, and compares it with the acknowledged commits.
 
 use plimsoll_load::workload::tpcc::books;
-use plimsoll_model::receipt::{CommitCounts, reconcile};
-use plimsoll_model::record::{Point, PowerCut, Receipt, Severity};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::receipt::{CommitCounts, reconcile};
+use plimsoll_record::{Point, PowerCut, Receipt, Severity};
 
 use super::lane::PowerOff;
 use super::{Execution, RunError, StepResult};

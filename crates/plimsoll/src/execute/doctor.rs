@@ -4,9 +4,9 @@ use std::path::Path;
 
 use plimsoll_block::doctor::checks;
 use plimsoll_block::doctor::gather::{self, Options};
-use plimsoll_model::plan::resolved::Medium;
-use plimsoll_model::record::{Diagnosis, DiagnosisLevel, Severity, SubjectId};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::resolved::Medium;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::{Diagnosis, DiagnosisLevel, Severity, SubjectId};
 
 use super::{Execution, StepResult};
 use crate::{drive_file, known};

@@ -10,11 +10,11 @@ use plimsoll_load::clock::Clock;
 use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::Watch;
 use plimsoll_load::scratch::Scratch;
-use plimsoll_model::plan::resolved::{
+use plimsoll_plan::resolved::{
     DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, Medium, WithoutFuse,
 };
-use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::{Severity, SubjectId, SubjectKind};
 use tokio::sync::watch;
 
 use super::inbox::DriveMessage;

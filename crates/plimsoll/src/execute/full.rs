@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use plimsoll_block::host::mount::{Space, space};
 use plimsoll_load::error::FREE_SPACE;
 use plimsoll_load::probe::Watch;
-use plimsoll_model::record::{Event, Severity};
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::{Event, Severity};
 
 use super::{Execution, RunError, StepResult};
 

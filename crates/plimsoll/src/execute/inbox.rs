@@ -4,9 +4,9 @@ use std::sync::mpsc::{self, Receiver, Sender};
 
 use plimsoll_load::clock::Clock;
 use plimsoll_load::probe::{ProbeMessage, Warning};
-use plimsoll_model::drive::DriveSecond;
-use plimsoll_model::record::{BackupRow, Event, Severity, SubjectId};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::drive::DriveSecond;
+use plimsoll_record::{BackupRow, Event, Severity, SubjectId};
 
 use super::backup;
 use crate::progress::Progress;

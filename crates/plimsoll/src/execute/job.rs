@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use plimsoll_model::plan::resolved::{ResolvedPlan, redact};
-use plimsoll_model::record::{RunInfo, RunStatus};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::resolved::{ResolvedPlan, redact};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::{RunInfo, RunStatus};
 
 /// What to run and where to record it.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Job {
 
     /// As TOML with every default and the seed filled in and no password.
     pub(super) fn plan_resolved(&self) -> String {
-        plimsoll_model::plan::describe(&ResolvedPlan {
+        plimsoll_plan::describe(&ResolvedPlan {
             seed: Some(self.seed),
             ..self.plan.clone()
         })

@@ -14,10 +14,10 @@ use plimsoll_load::engine::LoadControl;
 use plimsoll_load::error::SERVERS_DISK;
 use plimsoll_load::probe::{Probe, Watch};
 use plimsoll_load::runner::{Gate, run_lane_together};
-use plimsoll_model::lane::{LaneControl, LaneEnd, LaneSpec};
-use plimsoll_model::plan::resolved::Cycles;
-use plimsoll_model::record::Point;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::resolved::Cycles;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::Point;
+use plimsoll_record::lane::{LaneControl, LaneEnd, LaneSpec};
 use tokio::sync::watch;
 
 use super::backup::worker::BackupWorker;

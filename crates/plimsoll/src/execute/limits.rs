@@ -7,8 +7,8 @@ use plimsoll_load::error::LoadError;
 use plimsoll_load::limit::{self, CgroupLimits, Device};
 use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::Instance;
-use plimsoll_model::plan::resolved::{IoLimits, ResolvedPlan, System, WithoutLimits};
-use plimsoll_model::record::{Severity, SubjectId};
+use plimsoll_plan::resolved::{IoLimits, ResolvedPlan, System, WithoutLimits};
+use plimsoll_record::{Severity, SubjectId};
 
 use super::{Execution, RunError, StepResult};
 use crate::failure::Failure;

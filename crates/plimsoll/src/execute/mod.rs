@@ -27,15 +27,15 @@ use plimsoll_load::engine::CheckedData;
 use plimsoll_load::error::LoadError;
 use plimsoll_load::limit::Device;
 use plimsoll_load::probe::{self, Probe, Watch};
-use plimsoll_model::plan::estimate;
-use plimsoll_model::plan::resolved::{
+use plimsoll_plan::estimate;
+use plimsoll_plan::resolved::{
     CheckPolicy, IoLimits, LoadStep, Noise, ResolvedPlan, Step, Workload,
 };
-use plimsoll_model::record::{
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::{
     Check, Event, Point, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind,
 };
-use plimsoll_model::schedule::PhaseKind;
-use plimsoll_model::units::Nanos;
 
 use drives::MountedDrive;
 pub use drives::{DRIVE_DIR, prepare_drive, program};

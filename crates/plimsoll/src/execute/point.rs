@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use plimsoll_analysis::summary::Measured;
 use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::Probe;
-use plimsoll_model::lane::{LaneEnd, LaneSpec, LoadShape, Seeds};
-use plimsoll_model::plan;
-use plimsoll_model::plan::resolved::{
+use plimsoll_plan::Interference;
+use plimsoll_plan::load::LoadShape;
+use plimsoll_plan::resolved::{
     CheckPolicy, LoadStep, Noise, NoiseWork, Precondition, TxnMode, Workload,
 };
-use plimsoll_model::receipt::CommitCounts;
-use plimsoll_model::record::{Event, Interference, Point, PointId, PointPurpose, Severity};
-use plimsoll_model::schedule::Timeline;
-use plimsoll_model::summary::Measured;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::schedule::Timeline;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::{LaneEnd, LaneSpec, Seeds};
+use plimsoll_record::receipt::CommitCounts;
+use plimsoll_record::{Event, Point, PointId, PointPurpose, Severity};
 
 use super::backup::Beside;
 use super::cut::Books;
@@ -363,8 +364,10 @@ impl Execution<'_> {
 
     /// As a comparison reads them from the plan of a run without parameters.
     fn parameters(&self, step: &LoadStep) -> BTreeMap<String, String> {
-        let plan = plan::describe(self.plan).parse().unwrap_or_default();
-        plan::parameters(&plan, &step.workload, &step.name)
+        let plan = plimsoll_plan::describe(self.plan)
+            .parse()
+            .unwrap_or_default();
+        plimsoll_plan::parameters(&plan, &step.workload, &step.name)
     }
 
     fn after_lane(

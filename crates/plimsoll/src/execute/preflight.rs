@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_block::BlockError;
 use plimsoll_block::host::mount::{available_memory, free_bytes};
-use plimsoll_model::plan::resolved::{DriveForm, Medium, MediumKind, ResolvedPlan, Step};
-use plimsoll_model::plan::{Estimate, estimate};
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::resolved::{DriveForm, Medium, MediumKind, ResolvedPlan, Step};
+use plimsoll_plan::units::Bytes;
+use plimsoll_plan::{Estimate, estimate};
 
 use super::block::{device_permit, job_file_permits};
 use super::limits;

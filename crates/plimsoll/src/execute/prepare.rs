@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 
+use plimsoll_analysis::summary::{DATA_FACT, FRESH, INSTANCE_OF, ORDERS_ADDED_FACT, REUSED};
 use plimsoll_load::engine::{LoadControl, Loaded};
 use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::Watch;
 use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::{InitialState, Instance};
-use plimsoll_model::plan::resolved::{MediumKind, Workload};
-use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
-use plimsoll_model::schedule::PhaseKind;
-use plimsoll_model::summary::{DATA_FACT, FRESH, INSTANCE_OF, ORDERS_ADDED_FACT, REUSED};
+use plimsoll_plan::resolved::{MediumKind, Workload};
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_record::{Severity, SubjectId, SubjectKind};
 
 use super::point::InstanceContext;
 use super::{Execution, REFRESH, RunError, StepResult, ended_unexpectedly, limits, unresolved};

@@ -2,14 +2,14 @@
 
 use std::cell::RefCell;
 
-use plimsoll_model::lane::{
+use plimsoll_analysis::summary::Measured;
+use plimsoll_plan::schedule::{PhaseKind, Timeline};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::{
     Counts, LaneControl, LaneEnd, LaneMessage, LaneSecond, TransactionStats,
 };
-use plimsoll_model::receipt::CommitCounts;
-use plimsoll_model::record::{Event, Outage, PhaseId, Point, Severity, Window};
-use plimsoll_model::schedule::{PhaseKind, Timeline};
-use plimsoll_model::summary::Measured;
-use plimsoll_model::units::Nanos;
+use plimsoll_record::receipt::CommitCounts;
+use plimsoll_record::{Event, Outage, PhaseId, Point, Severity, Window};
 use tokio::sync::watch;
 
 use super::inbox::Inbox;

@@ -1,9 +1,9 @@
 //! Resets a data set before a point, in a phase of its own.
 
 use plimsoll_load::probe::Probe;
-use plimsoll_model::plan::resolved::{CheckPolicy, LoadStep, ResetPolicy};
-use plimsoll_model::record::Reset;
-use plimsoll_model::schedule::PhaseKind;
+use plimsoll_plan::resolved::{CheckPolicy, LoadStep, ResetPolicy};
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_record::Reset;
 
 use super::point::{InstanceContext, StepContext};
 use super::prepare::{Running, key};

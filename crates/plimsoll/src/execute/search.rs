@@ -1,11 +1,12 @@
 //! The search for the load line: the state machine names a load; its points are measured and evaluated as in the report.
 
-use plimsoll_model::lane::LoadShape;
-use plimsoll_model::plan::resolved::Search;
-use plimsoll_model::record::{Interference, PointPurpose, SearchInfo};
-use plimsoll_model::search::{Attempt, Bracket, LineSearch, SearchRules};
-use plimsoll_model::summary::evaluate;
-use plimsoll_model::units::Nanos;
+use plimsoll_analysis::search::{Attempt, Bracket, LineSearch, SearchRules};
+use plimsoll_analysis::summary::evaluate;
+use plimsoll_plan::Interference;
+use plimsoll_plan::load::LoadShape;
+use plimsoll_plan::resolved::Search;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::{PointPurpose, SearchInfo};
 
 use super::point::{PointSpec, StepContext, steady};
 use super::{Execution, StepResult};
@@ -135,7 +136,7 @@ fn describe_bracket(bracket: &Bracket, load: LoadShape) -> String {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::lane::Arrivals;
+    use plimsoll_plan::load::Arrivals;
 
     use super::*;
 

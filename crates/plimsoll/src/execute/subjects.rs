@@ -5,8 +5,8 @@ use std::path::Path;
 use plimsoll_block::host::device::device_of;
 use plimsoll_load::probe::Watch;
 use plimsoll_load::probe::environment::{device_facts, host_facts, medium_facts};
-use plimsoll_model::plan::resolved::{Medium, MediumKind};
-use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
+use plimsoll_plan::resolved::{Medium, MediumKind};
+use plimsoll_record::{Severity, SubjectId, SubjectKind};
 
 use super::{Execution, StepResult, always_watched};
 

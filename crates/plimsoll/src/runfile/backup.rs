@@ -1,6 +1,6 @@
 //! Backups and restores: a table that came with schema 5.
 
-use plimsoll_model::record::{BackupKind, BackupOutcome, BackupRow, PointId, SubjectId};
+use plimsoll_record::{BackupKind, BackupOutcome, BackupRow, PointId, SubjectId};
 use rusqlite::{Connection, params};
 
 use super::RunFile;

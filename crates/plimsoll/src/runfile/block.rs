@@ -1,7 +1,7 @@
 //! Block I/O, rounds and the doctor's findings: tables that came with schema 4.
 
-use plimsoll_model::hist::Hist;
-use plimsoll_model::record::{
+use plimsoll_record::hist::Hist;
+use plimsoll_record::{
     BlockPoint, BlockShare, Diagnosis, DiagnosisLevel, PointId, SteadyInfo, SubjectId,
 };
 use rusqlite::{Connection, params};

@@ -1,7 +1,7 @@
 //! Searches and resets: tables that came with schema 3.
 
-use plimsoll_model::objective::{Objective, Quantile};
-use plimsoll_model::record::{PhaseId, Reset, SearchInfo, SubjectId};
+use plimsoll_plan::objective::{Objective, Quantile};
+use plimsoll_record::{PhaseId, Reset, SearchInfo, SubjectId};
 use rusqlite::{Connection, params};
 
 use super::reader::{Broken, named, rows, subject, time};

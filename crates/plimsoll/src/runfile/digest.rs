@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use plimsoll_model::record::{Integrity, RunStatus};
+use plimsoll_record::{Integrity, RunStatus};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 

@@ -1,9 +1,9 @@
 //! Seconds of emulated drives, and losses of power cuts: the tables of schema 2.
 
-use plimsoll_model::drive::{DriveOp, DriveTally};
-use plimsoll_model::hist::CoarseHist;
-use plimsoll_model::record::{DriveRow, PointId, PowerCut, Receipt, SubjectId};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::drive::{DriveOp, DriveTally};
+use plimsoll_record::hist::CoarseHist;
+use plimsoll_record::{DriveRow, PointId, PowerCut, Receipt, SubjectId};
 use rusqlite::{Connection, Row, params};
 
 use super::reader::{Broken, hist, meaningless, named, rows, subject, time};

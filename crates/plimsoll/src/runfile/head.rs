@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_model::record::{RunInfo, SubjectKind};
+use plimsoll_record::{RunInfo, SubjectKind};
 use serde::Serialize;
 
 use super::reader::{Broken, open_run_file, rows};

@@ -1,8 +1,8 @@
 //! Time without a server: a table that came within schema 7.
 
-use plimsoll_model::lane::Absence;
-use plimsoll_model::record::{Outage, PhaseId};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::Absence;
+use plimsoll_record::{Outage, PhaseId};
 use rusqlite::{Connection, params};
 
 use super::reader::{Broken, has_table, rows, subject, time};

@@ -4,9 +4,9 @@
 //! something to tell, without the zeros at its end. Their response times are coarse histograms behind one another, each
 //! with its length before it.
 
-use plimsoll_model::hist::CoarseHist;
-use plimsoll_model::lane::{Counts, TransactionStats};
-use plimsoll_model::leb128;
+use plimsoll_record::hist::CoarseHist;
+use plimsoll_record::lane::{Counts, TransactionStats};
+use plimsoll_record::leb128;
 
 use super::reader::Broken;
 use super::seconds::Times;
@@ -155,8 +155,8 @@ fn take<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], Broken> {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::hist::Hist;
-    use plimsoll_model::units::Nanos;
+    use plimsoll_plan::units::Nanos;
+    use plimsoll_record::hist::Hist;
     use proptest::prelude::*;
 
     use super::*;

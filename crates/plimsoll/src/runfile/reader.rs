@@ -5,14 +5,15 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use plimsoll_model::hist::{CoarseHist, Hist};
-use plimsoll_model::record::{
-    APPLICATION_ID, Check, Event, Fact, Integrity, Interference, Phase, PhaseId, Point, PointId,
-    PointPurpose, Record, RunInfo, RunStatus, SCHEMA_VERSION, Series, Severity, Subject, SubjectId,
-    SubjectKind, WaitRow, Window,
+use plimsoll_plan::Interference;
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::{CoarseHist, Hist};
+use plimsoll_record::{
+    APPLICATION_ID, Check, Event, Fact, Integrity, Phase, PhaseId, Point, PointId, PointPurpose,
+    Record, RunInfo, RunStatus, SCHEMA_VERSION, Series, Severity, Subject, SubjectId, SubjectKind,
+    WaitRow, Window,
 };
-use plimsoll_model::schedule::PhaseKind;
-use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde::de::DeserializeOwned;
 
@@ -455,7 +456,7 @@ fn phases(db: &Connection, ends: Nanos) -> Result<Vec<Phase>, Broken> {
 pub(super) fn hist<T>(
     column: &str,
     bytes: &[u8],
-    decode: fn(&[u8]) -> Result<T, plimsoll_model::hist::HistError>,
+    decode: fn(&[u8]) -> Result<T, plimsoll_record::hist::HistError>,
 ) -> rusqlite::Result<T> {
     decode(bytes).map_err(|error| meaningless(column, error))
 }

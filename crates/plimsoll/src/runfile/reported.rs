@@ -1,7 +1,7 @@
 //! What other tools printed of imported runs: a table that came with schema 5.
 
-use plimsoll_model::record::{PointId, Reported};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::{PointId, Reported};
 use rusqlite::{Connection, params};
 
 use super::reader::{Broken, has_table, rows};

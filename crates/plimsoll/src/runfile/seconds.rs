@@ -4,12 +4,12 @@ mod older;
 
 use std::collections::{HashMap, HashSet};
 
-use plimsoll_model::hist::CoarseHist;
-use plimsoll_model::lane::Counts;
-use plimsoll_model::plan::resolved::TPCC_TXNS;
-use plimsoll_model::record::{Phase, PhaseId, Point, Second, SubjectId};
-use plimsoll_model::schedule::PhaseKind;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::resolved::TPCC_TXNS;
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::CoarseHist;
+use plimsoll_record::lane::Counts;
+use plimsoll_record::{Phase, PhaseId, Point, Second, SubjectId};
 use rusqlite::{Connection, Row};
 
 use super::outcomes;

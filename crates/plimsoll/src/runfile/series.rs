@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use plimsoll_model::metric::Metric;
-use plimsoll_model::record::{Sample, Series, SubjectId};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::metric::Metric;
+use plimsoll_record::{Sample, Series, SubjectId};
 use rusqlite::Connection;
 
 use super::reader::{Broken, Parts, json, meaningless, rows};

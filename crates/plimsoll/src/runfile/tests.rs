@@ -1,16 +1,16 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use plimsoll_model::fixture;
-use plimsoll_model::hist::CoarseHist;
-use plimsoll_model::lane::{Absence, Counts, LaneSecond, TransactionStats};
-use plimsoll_model::metric::Metric;
-use plimsoll_model::record::{
+use plimsoll_analysis::fixture;
+use plimsoll_plan::schedule::{PhaseKind, Tick};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::CoarseHist;
+use plimsoll_record::lane::{Absence, Counts, LaneSecond, TransactionStats};
+use plimsoll_record::metric::Metric;
+use plimsoll_record::{
     Outage, PhaseId, Point, PowerCut, Record, Reported, RunStatus, SCHEMA_VERSION, Sample, Series,
     SubjectId, SubjectKind, WaitRow, WaitState,
 };
-use plimsoll_model::schedule::{PhaseKind, Tick};
-use plimsoll_model::units::Nanos;
 use proptest::prelude::*;
 
 use super::{RunFile, RunFileError, read};

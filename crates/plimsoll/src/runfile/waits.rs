@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use plimsoll_model::leb128;
-use plimsoll_model::record::{SubjectId, WaitRow, WaitState};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::leb128;
+use plimsoll_record::{SubjectId, WaitRow, WaitState};
 use rusqlite::{Connection, Row, params};
 
 use super::database::since;

@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use plimsoll_model::drive::{DriveOp, DriveTally};
-use plimsoll_model::hist::CoarseHist;
-use plimsoll_model::lane::{Absence, LaneSecond, TransactionStats};
-use plimsoll_model::metric::Metric;
-use plimsoll_model::record::{
-    DriveRow, Phase, PhaseId, Record, Sample, Second, Subject, SubjectId,
-};
-use plimsoll_model::schedule::{PhaseKind, Tick};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::schedule::{PhaseKind, Tick};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::drive::{DriveOp, DriveTally};
+use plimsoll_record::hist::CoarseHist;
+use plimsoll_record::lane::{Absence, LaneSecond, TransactionStats};
+use plimsoll_record::metric::Metric;
+use plimsoll_record::{DriveRow, Phase, PhaseId, Record, Sample, Second, Subject, SubjectId};
 use rusqlite::params;
 
 use super::writer::{Result, RunFile};

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use plimsoll_model::lane::LaneSecond;
-use plimsoll_model::metric::{Metric, MetricKind};
-use plimsoll_model::record::{
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::LaneSecond;
+use plimsoll_record::metric::{Metric, MetricKind};
+use plimsoll_record::{
     APPLICATION_ID, Check, Event, PhaseId, Point, RunInfo, RunStatus, SCHEMA_VERSION, Sample,
     SubjectId, SubjectKind, Window,
 };
-use plimsoll_model::schedule::PhaseKind;
-use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, params};
 
 use super::waits::WaitEvents;

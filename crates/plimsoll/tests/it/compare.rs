@@ -150,7 +150,7 @@ fn runs_are_compared_gated_and_listed() {
 #[test]
 fn what_is_read_for_a_comparison_gives_the_same_summary() {
     use plimsoll::runfile::{read, read_for_audit, read_for_comparison};
-    use plimsoll_model::summary::{PointSummary, summarise};
+    use plimsoll_analysis::summary::{PointSummary, summarise};
     let runs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../runs");
     for name in [
         "2026-11-20-vm-2cpu/three-drives",
@@ -181,7 +181,7 @@ fn what_is_read_for_a_comparison_gives_the_same_summary() {
             assert_eq!(responses(a), responses(b), "{name}");
             assert_eq!(a.overall.response, b.overall.response, "{name}");
         }
-        let verdicts = |summary: &plimsoll_model::summary::Summary| -> Vec<_> {
+        let verdicts = |summary: &plimsoll_analysis::summary::Summary| -> Vec<_> {
             summary
                 .blocks
                 .iter()
@@ -195,7 +195,7 @@ fn what_is_read_for_a_comparison_gives_the_same_summary() {
 fn recorded(name: &str) -> String {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../plimsoll-model/src/import/recorded/"
+        "/../plimsoll-import/src/recorded/"
     );
     std::fs::read_to_string(format!("{path}{name}")).unwrap()
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::common::wait_for;
 use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Lost, MountSpec, Ready};
 use plimsoll_drive::emulate::{Child, EmulatorError, Event, clear};
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
 

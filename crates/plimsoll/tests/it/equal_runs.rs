@@ -1,23 +1,24 @@
 //! What a comparison says of runs whose truth is known: the mock engine under virtual time, with noise that hangs together
 //! as that of drives does, which clean up for seconds and are quick again.
 
-use plimsoll_load::clock::{Clock, VirtualClock};
-use plimsoll_load::runner::run_lane;
-use plimsoll_model::compare::{
+use plimsoll_analysis::compare::{
     Ask, Configuration, Effect, Figure, LoadKey, OfferedLoad, Repeat, Side, SidePoint, compare,
 };
-use plimsoll_model::fixture;
-use plimsoll_model::hist::Hist;
-use plimsoll_model::lane::{
-    Endpoint, LaneControl, LaneMessage, LaneSecond, LaneSpec, LoadShape, MockScript, Stall,
-    TransactionStats,
+use plimsoll_analysis::fixture;
+use plimsoll_analysis::latency::Slice;
+use plimsoll_analysis::summary::Verdict;
+use plimsoll_load::clock::{Clock, VirtualClock};
+use plimsoll_load::runner::run_lane;
+use plimsoll_plan::Interference;
+use plimsoll_plan::load::{LoadShape, MockScript, Stall};
+use plimsoll_plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
+use plimsoll_plan::schedule::{PhaseKind, Timeline};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::Hist;
+use plimsoll_record::lane::{
+    Endpoint, LaneControl, LaneMessage, LaneSecond, LaneSpec, TransactionStats,
 };
-use plimsoll_model::plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
-use plimsoll_model::record::Interference;
-use plimsoll_model::schedule::{PhaseKind, Timeline};
-use plimsoll_model::stat::{Draws, Slice};
-use plimsoll_model::summary::Verdict;
-use plimsoll_model::units::Nanos;
+use plimsoll_stats::Draws;
 use tokio::sync::{mpsc, watch};
 
 const TRIALS: u64 = 100;

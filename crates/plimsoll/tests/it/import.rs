@@ -7,7 +7,7 @@ use serde_json::Value;
 
 fn recorded(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../plimsoll-model/src/import/recorded")
+        .join("../plimsoll-import/src/recorded")
         .join(name);
     path.display().to_string()
 }

@@ -7,7 +7,7 @@ use crate::common::server::Mount;
 use crate::common::{Place, wait_for, worked};
 use plimsoll_load::engine::LoadControl;
 use plimsoll_load::engine::sqlite;
-use plimsoll_model::plan::resolved::{Home, Tpcc, TxnMode};
+use plimsoll_plan::resolved::{Home, Tpcc, TxnMode};
 
 const SHORT: &str = "users = [1, 2]\nramp = \"1s\"\nmeasure = \"2s\"";
 

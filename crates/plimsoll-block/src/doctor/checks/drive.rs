@@ -1,6 +1,6 @@
 //! The drive itself: what it is, how it is, and what becomes of what it acknowledged.
 
-use plimsoll_model::record::Diagnosis;
+use plimsoll_record::Diagnosis;
 
 use super::{error, ok, unknown, warning};
 use crate::device::safety::{Decision, Exclusive, decide};

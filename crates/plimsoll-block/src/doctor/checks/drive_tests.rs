@@ -1,4 +1,4 @@
-use plimsoll_model::record::DiagnosisLevel::{Error, Ok as Good, Unknown, Warning};
+use plimsoll_record::DiagnosisLevel::{Error, Ok as Good, Unknown, Warning};
 
 use super::super::tests::{assert_finding, disk, medium_of, queue};
 use super::*;

@@ -1,7 +1,7 @@
 //! The filesystem on the medium.
 
-use plimsoll_model::record::Diagnosis;
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
+use plimsoll_record::Diagnosis;
 
 use super::{error, ok, unknown, warning};
 use crate::doctor::evidence::{Disk, DiskKind, Medium, Room};

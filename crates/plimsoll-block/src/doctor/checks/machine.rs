@@ -1,6 +1,6 @@
 //! The machine that everything runs on.
 
-use plimsoll_model::record::Diagnosis;
+use plimsoll_record::Diagnosis;
 
 use super::{ok, unknown, warning};
 use crate::doctor::evidence::Machine;
@@ -114,7 +114,7 @@ pub fn busy(machine: &Machine) -> Option<Diagnosis> {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::record::DiagnosisLevel::{Ok, Unknown, Warning};
+    use plimsoll_record::DiagnosisLevel::{Ok, Unknown, Warning};
 
     use super::super::tests::assert_finding;
     use super::*;

@@ -7,7 +7,7 @@ mod queue;
 mod sample;
 mod sync;
 
-use plimsoll_model::record::{Diagnosis, DiagnosisLevel};
+use plimsoll_record::{Diagnosis, DiagnosisLevel};
 
 use super::evidence::{Disk, Machine, Medium};
 
@@ -121,7 +121,7 @@ pub(super) mod tests {
             model: Some("KINGSTON SEDC1500M960G".into()),
             firmware: Some("S67F0103".into()),
             transport: Some("pcie".into()),
-            size: Some(plimsoll_model::units::Bytes(960_197_124_096)),
+            size: Some(plimsoll_plan::units::Bytes(960_197_124_096)),
             queue: queue(),
             cache_type: None,
             direct: None,

@@ -1,7 +1,7 @@
 //! How the kernel hands requests to the device, and who else does.
 
-use plimsoll_model::record::Diagnosis;
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
+use plimsoll_record::Diagnosis;
 
 use super::{grouped, ok, unknown, warning};
 use crate::doctor::evidence::{Device, Disk, DiskKind, Medium, Noise, Room};

@@ -1,5 +1,5 @@
-use plimsoll_model::record::DiagnosisLevel::{Ok, Unknown, Warning};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::DiagnosisLevel::{Ok, Unknown, Warning};
 
 use super::super::tests::{assert_finding, disk, medium_of, queue as healthy};
 use super::*;

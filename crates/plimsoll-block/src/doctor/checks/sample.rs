@@ -1,6 +1,6 @@
 //! What the blocks hold that were read.
 
-use plimsoll_model::record::Diagnosis;
+use plimsoll_record::Diagnosis;
 
 use super::{ok, unknown, warning};
 use crate::device::evidence::Target;
@@ -91,8 +91,8 @@ pub fn entropy(medium: &Medium) -> Diagnosis {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::record::DiagnosisLevel::{Ok as Good, Unknown, Warning};
-    use plimsoll_model::units::{Bytes, Nanos};
+    use plimsoll_plan::units::{Bytes, Nanos};
+    use plimsoll_record::DiagnosisLevel::{Ok as Good, Unknown, Warning};
 
     use super::super::tests::{assert_finding, disk, medium_of};
     use super::*;

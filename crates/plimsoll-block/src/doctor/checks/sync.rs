@@ -4,8 +4,8 @@
 //! durable twice in one turn, and flash cannot without programming a page. Who answers sooner keeps what it acknowledges
 //! alive without power, or forgets it; only knowledge of the drive, or a power cut, decides which.
 
-use plimsoll_model::record::Diagnosis;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::Diagnosis;
 
 use super::{error, grouped, ok, unknown, warning};
 use crate::doctor::evidence::{Disk, DiskKind, Medium, Pace, Protection, SyncOutcome, SyncTest};

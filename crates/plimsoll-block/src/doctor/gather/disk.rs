@@ -1,6 +1,6 @@
 //! A device and the disks that it lies on, from sysfs.
 
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
 
 use super::tool;
 use super::{Options, node};

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
 use tempfile::TempDir;
 
 use super::*;

@@ -8,7 +8,7 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
 
 use super::evidence::{Device, KnownDrive, Machine, Medium, Noise, Room, SyncOutcome, Unread};
 use crate::BlockError;

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
 use rustix::fs::{OFlags, SeekFrom};
 use rustix::io::Errno;
 

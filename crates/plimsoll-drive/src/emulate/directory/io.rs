@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
 use fuser::{Errno, FileHandle, ReplyData, ReplyEmpty, ReplyWrite};
-use plimsoll_model::drive::DriveOp;
+use plimsoll_record::drive::DriveOp;
 use rustix::fs::{FallocateFlags, OFlags};
 
 use super::super::engine::{Done, Engine, Reply, errno};

@@ -1,6 +1,6 @@
 //! The bend in a burst of writes: as long as the buffer has room the drive takes writes faster than it can put them away.
 
-use plimsoll_model::fio::LogLine;
+use plimsoll_import::fio_output::LogLine;
 
 /// What a burst showed.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,7 +4,7 @@
 //! is asked for every measured point, and each figure gets as its error the larger of two: how far the repeats are
 //! apart, and how far the model is off at the points that the figure governs.
 
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
 
 use super::measured::{Figure, Measured};
 use crate::spec::DriveSpec;

@@ -4,7 +4,7 @@ use crate::learn::jobs::Profile;
 use crate::learn::measured::{Figure, LoadResult, Measured, Point};
 use crate::learn::replay::{ReplayOptions, replay};
 use crate::spec::DriveSpec;
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
 
 /// What of a load is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use mysql::prelude::Queryable;
-use plimsoll_model::plan::resolved::BackupMethod;
+use plimsoll_plan::resolved::BackupMethod;
 
 use super::DIALECT;
 use super::binaries::{self, Programs};

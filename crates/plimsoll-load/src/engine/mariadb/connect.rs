@@ -25,7 +25,7 @@ pub fn parse(conninfo: &str) -> Result<Opts, LoadError> {
             "Write it as mariadb://user@host:3306/database, with %40 for an @ in a password.";
         LoadError::other("the MariaDB URL", format!("{why}\n{next}"))
     };
-    let rest = plimsoll_model::plan::resolved::ServerKind::Mariadb.rest_of(conninfo);
+    let rest = plimsoll_plan::resolved::ServerKind::Mariadb.rest_of(conninfo);
     let rest = rest.ok_or_else(|| wrong("it does not begin with mariadb:// or mysql://"))?;
     let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
     // The parser's message may hold a piece of a password.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use mysql::prelude::{FromRow, Queryable};
 use mysql::{Conn, Error};
-use plimsoll_model::metric::Metric;
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::metric::Metric;
 
 use super::connect::{code, connect_impatient, server_error};
 use crate::engine::insight::{Reading, SessionCount};

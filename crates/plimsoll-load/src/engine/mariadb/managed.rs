@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use plimsoll_model::plan::resolved::ServerKind;
+use plimsoll_plan::resolved::ServerKind;
 
 use super::binaries::{self, Programs};
 use super::connect::{connect, encoded};

@@ -2,7 +2,7 @@
 
 use mysql::prelude::{Protocol, Queryable};
 use mysql::{Conn, Error, Params, QueryResult, Row, Statement, Value};
-use plimsoll_model::plan::resolved::TxnMode;
+use plimsoll_plan::resolved::TxnMode;
 
 use super::DIALECT;
 use super::client::MariadbClient;

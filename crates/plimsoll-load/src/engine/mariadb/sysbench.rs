@@ -1,7 +1,7 @@
 //! Sessions of sysbench's OLTP scripts on MariaDB.
 
 use mysql::prelude::Queryable;
-use plimsoll_model::plan::resolved::Sysbench;
+use plimsoll_plan::resolved::Sysbench;
 
 use super::session::{MariadbSession, Work, open, send, unprepared, without_begin};
 use super::statements::param;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use mysql::Conn;
 use mysql::prelude::Queryable;
-use plimsoll_model::plan::resolved::{Home, ServerKind, Tpcc, TxnMode, Workload};
+use plimsoll_plan::resolved::{Home, ServerKind, Tpcc, TxnMode, Workload};
 use tempfile::TempDir;
 
 use super::connect::connect_to;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use plimsoll_model::plan::resolved::BackupMethod;
+use plimsoll_plan::resolved::BackupMethod;
 use tokio_postgres::config::{Host, SslMode};
 
 use super::connect::{connect, parse, server_error};

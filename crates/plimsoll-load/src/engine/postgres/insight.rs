@@ -3,8 +3,8 @@
 //! Statistics of a session become visible when it is idle, at most once a second (PostgreSQL manual, "The Cumulative
 //! Statistics System"), so that rates lag by up to a second; wait events and the log's position are those of now.
 
-use plimsoll_model::metric::Metric;
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
+use plimsoll_record::metric::Metric;
 use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::connect::{connect, server_error};

@@ -9,7 +9,7 @@ use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use plimsoll_model::plan::resolved::ServerKind;
+use plimsoll_plan::resolved::ServerKind;
 
 use super::binaries;
 use crate::engine::server::{

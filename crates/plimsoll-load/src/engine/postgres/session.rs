@@ -6,8 +6,8 @@ use std::task::Poll;
 
 use futures_util::TryStreamExt;
 use futures_util::future::{Fuse, FutureExt, join, try_join_all};
-use plimsoll_model::plan::resolved::TxnMode;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::resolved::TxnMode;
+use plimsoll_plan::units::Nanos;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Statement};
 
@@ -32,7 +32,7 @@ const UNUSED_ITEM: &str = "PL001";
 /// Lines of an order at most (clause 2.4.1.3).
 const MAX_LINES: usize = 15;
 
-/// The functions' calls, in the order of [`plimsoll_model::plan::resolved::TPCC_TXNS`].
+/// The functions' calls, in the order of [`plimsoll_plan::resolved::TPCC_TXNS`].
 const CALLS: [&str; 5] = [
     "SELECT plimsoll_new_order($1, $2, $3, $4, $5, $6)",
     "SELECT plimsoll_payment($1, $2, $3, $4, $5, $6, $7)",

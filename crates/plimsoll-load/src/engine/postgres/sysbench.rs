@@ -1,6 +1,6 @@
 //! Sessions of sysbench's OLTP scripts on PostgreSQL.
 
-use plimsoll_model::plan::resolved::Sysbench;
+use plimsoll_plan::resolved::Sysbench;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 

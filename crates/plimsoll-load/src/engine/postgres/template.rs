@@ -5,7 +5,7 @@ use super::{DIALECT, blocking};
 use crate::clock::Clock;
 use crate::engine::server::TemplateTask;
 use crate::error::LoadError;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
 
 const WHAT: &str = "resetting the database";
 const TEMPLATE: &str = "plimsoll_first_state";

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use plimsoll_model::plan::resolved::{Home, ServerKind, Tpcc, TxnMode, Workload};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::resolved::{Home, ServerKind, Tpcc, TxnMode, Workload};
+use plimsoll_plan::units::Nanos;
 use tempfile::TempDir;
 use tokio_postgres::types::{FromSqlOwned, ToSql};
 use tokio_postgres::{Client, SimpleQueryMessage};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use plimsoll_model::plan::resolved::{BackupMethod, ServerKind};
+use plimsoll_plan::resolved::{BackupMethod, ServerKind};
 
 use super::{ManagedServer, Target};
 use crate::backup::{Taken, Task, Timed};

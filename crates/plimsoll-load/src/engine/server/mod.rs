@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::thread;
 
-use plimsoll_model::plan::resolved::{ServerKind, Workload};
-use plimsoll_model::receipt::CommitCounts;
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::resolved::{ServerKind, Workload};
+use plimsoll_plan::units::Bytes;
+use plimsoll_record::receipt::CommitCounts;
 
 use super::sql::error::not_loaded;
 use super::sql::{self, Dialect, ServerClient, TextRow, guard};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use plimsoll_model::plan::resolved::ServerKind;
+use plimsoll_plan::resolved::ServerKind;
 use rustix::process::Pid;
 
 use super::log::{failed, lack_of_space};

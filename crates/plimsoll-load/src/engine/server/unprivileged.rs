@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
 use std::process::Stdio;
 
-use plimsoll_model::plan::resolved::ServerKind;
+use plimsoll_plan::resolved::ServerKind;
 
 use super::process::command;
 use crate::error::LoadError;

@@ -2,8 +2,8 @@
 
 use std::thread;
 
-use plimsoll_model::plan::resolved::Sysbench;
-use plimsoll_model::receipt::CommitCounts;
+use plimsoll_plan::resolved::Sysbench;
+use plimsoll_record::receipt::CommitCounts;
 
 use super::guard::{self, Use};
 use super::tpcc::{FINISHED, MARKER};
@@ -171,7 +171,7 @@ pub(crate) fn table_check(row: &TextRow) -> Result<TableCheck, LoadError> {
     })
 }
 
-/// What is in the database by place (see [`plimsoll_model::receipt`]).
+/// What is in the database by place (see [`plimsoll_record::receipt`]).
 pub(crate) fn books(target: &Target) -> Result<CommitCounts, LoadError> {
     let sql = target.dialect().translated(books::SQL);
     let rows = open(target, "TPC-C")?.rows("counting transactions", &sql)?;

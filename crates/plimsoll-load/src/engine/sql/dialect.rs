@@ -1,6 +1,6 @@
 //! What servers write differently.
 
-use plimsoll_model::plan::resolved::ServerKind;
+use plimsoll_plan::resolved::ServerKind;
 
 use super::guard::Use;
 use super::{ServerClient, SqlClient};

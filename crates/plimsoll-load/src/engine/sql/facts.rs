@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_model::plan::resolved::redact;
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::resolved::redact;
+use plimsoll_plan::units::Bytes;
 
 use super::SqlClient;
 use crate::engine::server::{Facts, Target};

@@ -3,7 +3,7 @@
 //! A marker table records what was loaded. It is there before all other tables, or with them in one transaction, so a
 //! load that was cut off is known as plimsoll's own and begins again; other tables are the user's and are left alone.
 
-use plimsoll_model::plan::resolved::Workload;
+use plimsoll_plan::resolved::Workload;
 
 use super::bulk::{self, Job, Part};
 use super::guard::{self, Use};

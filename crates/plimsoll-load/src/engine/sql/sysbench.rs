@@ -1,7 +1,7 @@
 //! What a server's schema holds of sysbench's tables: plimsoll's own beside a marker table, or the user's, which are
 //! used as they are if they are of the plan's size, and never replaced.
 
-use plimsoll_model::plan::resolved::{Script, Sysbench};
+use plimsoll_plan::resolved::{Script, Sysbench};
 
 use super::bulk::Part;
 use super::load::{Contents, DataSet, MarkerTable, State};
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
     use crate::engine::sql::Dialect;
     use crate::workload::sysbench::population::testing::SMALL;
-    use plimsoll_model::plan::resolved::ServerKind;
+    use plimsoll_plan::resolved::ServerKind;
 
     const FINISHED_ROW: [&str; 7] = ["1", "finished", "2", "100", "special", "7", "t"];
 

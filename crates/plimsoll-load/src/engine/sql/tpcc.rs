@@ -1,6 +1,6 @@
 //! TPC-C's tables as a server's schema holds them.
 
-use plimsoll_model::plan::resolved::Tpcc;
+use plimsoll_plan::resolved::Tpcc;
 
 use super::bulk::Part;
 use super::dialect::statements;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, Error};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use plimsoll_model::receipt::CommitCounts;
+use plimsoll_record::receipt::CommitCounts;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::connection::{apply, explain, has_log, open, open_read_only, read};
@@ -87,7 +87,7 @@ pub fn recover(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<(), Lo
     recovered.map_err(|error| explain(path, "recovering", &error))
 }
 
-/// What is in the database by place (see [`plimsoll_model::receipt`]).
+/// What is in the database by place (see [`plimsoll_record::receipt`]).
 pub fn books(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<CommitCounts, LoadError> {
     let connection = open(path, pragmas)?;
     let failed = |error: rusqlite::Error| explain(path, "counting transactions in", &error);

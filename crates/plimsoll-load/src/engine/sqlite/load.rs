@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use plimsoll_model::plan::resolved::Tpcc;
+use plimsoll_plan::resolved::Tpcc;
 use rusqlite::types::Null;
 use rusqlite::{Connection, Statement, ToSql};
 

@@ -10,7 +10,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use plimsoll_model::plan::resolved::Sysbench;
+use plimsoll_plan::resolved::Sysbench;
 use rusqlite::{Connection as Database, Row};
 
 use super::connection::{explain, open_read_only};

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use plimsoll_model::plan::resolved::{Home, Tpcc, TxnMode, Workload};
+use plimsoll_plan::resolved::{Home, Tpcc, TxnMode, Workload};
 use proptest::prelude::{any, prop};
 use proptest::{prop_assert, prop_assert_eq, proptest};
 use rusqlite::Connection;

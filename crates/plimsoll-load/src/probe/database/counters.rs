@@ -1,7 +1,7 @@
 //! A server's counters as rates.
 
-use plimsoll_model::metric::MetricKind;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::metric::MetricKind;
 
 use crate::engine::insight::Reading;
 use crate::probe::emit::Emit;
@@ -40,8 +40,8 @@ impl Counters {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::metric::Metric;
-    use plimsoll_model::record::SubjectId;
+    use plimsoll_record::SubjectId;
+    use plimsoll_record::metric::Metric;
 
     use super::*;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_model::record::{SubjectId, WaitRow, WaitState};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::{SubjectId, WaitRow, WaitState};
 
 use crate::engine::insight::SessionCount;
 

@@ -3,7 +3,7 @@
 use plimsoll_block::host::chosen;
 use plimsoll_block::host::device::{Device, names_in};
 use plimsoll_block::host::source::Source;
-use plimsoll_model::units::Bytes;
+use plimsoll_plan::units::Bytes;
 
 use super::Facts;
 

@@ -1,6 +1,6 @@
 //! Connections that are lost: opened again, reported once, and in the end given up.
 
-use plimsoll_model::lane::Absence;
+use plimsoll_record::lane::Absence;
 
 use super::*;
 use crate::clock::LaneClock;

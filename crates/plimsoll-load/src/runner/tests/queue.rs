@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use plimsoll_model::hist::Hist;
+use plimsoll_record::hist::Hist;
 
 use super::*;
 use crate::runner::intents::IntentQueue;

@@ -1,7 +1,7 @@
 //! What holds of the tables after a load: every script but insert and delete leaves exactly the ids that were
 //! there, insert adds others, delete removes some, and no value is ever written in part.
 
-use plimsoll_model::plan::resolved::{Script, Sysbench};
+use plimsoll_plan::resolved::{Script, Sysbench};
 
 use super::random::{C_GROUPS, PAD_GROUPS, length};
 use super::sql::{Dialect, table_name};

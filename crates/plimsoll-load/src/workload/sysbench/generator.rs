@@ -1,6 +1,6 @@
 //! The scripts: which operations a transaction has, and in which order (`oltp_common.lua`, `oltp_NAME.lua`).
 
-use plimsoll_model::plan::resolved::{Script, Sysbench};
+use plimsoll_plan::resolved::{Script, Sysbench};
 
 use super::input::{Bracket, Input, NewRow, Operation};
 use super::random::{C_GROUPS, Ids, PAD_GROUPS, digits, length};
@@ -167,7 +167,7 @@ impl Generator {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::plan::resolved::Distribution;
+    use plimsoll_plan::resolved::Distribution;
 
     use super::*;
     use crate::workload::sysbench::population::testing::SMALL;

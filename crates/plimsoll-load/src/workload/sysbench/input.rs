@@ -1,6 +1,6 @@
 //! What one transaction of a script does, drawn before its clock starts.
 
-use plimsoll_model::plan::resolved::Script;
+use plimsoll_plan::resolved::Script;
 
 use super::sql::Stmt;
 

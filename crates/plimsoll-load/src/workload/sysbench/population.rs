@@ -1,7 +1,7 @@
 //! The rows that a load puts in (`create_table` of `oltp_common.lua`), generated once for all engines: ids in ascending
 //! order, `k` drawn as ids are, texts of digits. Each table draws from a stream of its own.
 
-use plimsoll_model::plan::resolved::{Distribution, Sysbench};
+use plimsoll_plan::resolved::{Distribution, Sysbench};
 
 use super::random::{C_GROUPS, Ids, PAD_GROUPS, digits};
 use crate::rng::Rng;
@@ -88,7 +88,7 @@ impl TableRows {
 
 #[cfg(test)]
 pub mod testing {
-    use plimsoll_model::plan::resolved::Script;
+    use plimsoll_plan::resolved::Script;
 
     use super::*;
 

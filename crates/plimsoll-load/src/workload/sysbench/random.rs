@@ -5,7 +5,7 @@
 //! (sysbench 1.1) and is the rejection-inversion method of Hörmann and Derflinger, "Rejection-inversion to generate
 //! variates from monotone discrete distributions", ACM TOMACS 6.3 (1996), with the exponent that sysbench has there.
 
-use plimsoll_model::plan::resolved::Distribution;
+use plimsoll_plan::resolved::Distribution;
 
 use crate::rng::Rng;
 

@@ -1,6 +1,6 @@
 //! Tables and statements, as sysbench writes them for each database (`oltp_common.lua`).
 
-use plimsoll_model::plan::resolved::{Script, Sysbench};
+use plimsoll_plan::resolved::{Script, Sysbench};
 
 use super::input::{NewRow, Operation};
 

@@ -1,7 +1,7 @@
 //! What New-Orders and Payments leave in the database, by district: what a power cut is evaluated by
-//! (see [`plimsoll_model::receipt`]).
+//! (see [`plimsoll_record::receipt`]).
 
-use plimsoll_model::receipt::Place;
+use plimsoll_record::receipt::Place;
 
 use super::input::Input;
 

@@ -1,8 +1,8 @@
 //! Draws what one virtual user does: which transaction, with which inputs, after which keying and think time.
 
-use plimsoll_model::lane::Seeds;
-use plimsoll_model::plan::resolved::{Home, Pacing, Tpcc};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::resolved::{Home, Pacing, Tpcc};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::Seeds;
 
 use super::input::{CustomerBy, Delivery, Input, Line, NewOrder, OrderStatus, Payment, StockLevel};
 use super::random::{Constants, DISTRICTS, ITEMS, int, last_name};
@@ -193,7 +193,7 @@ pub fn pacing(txn: usize, rng: &mut Rng, pacing: &Pacing) -> (Nanos, Nanos) {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::plan::resolved::TxnMode;
+    use plimsoll_plan::resolved::TxnMode;
 
     use super::*;
 

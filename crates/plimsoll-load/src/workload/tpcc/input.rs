@@ -11,7 +11,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// Index in the specification's order, as [`plimsoll_model::plan::resolved::TPCC_TXNS`].
+    /// Index in the specification's order, as [`plimsoll_plan::resolved::TPCC_TXNS`].
     pub fn txn(&self) -> usize {
         match self {
             Self::NewOrder(_) => 0,

@@ -1,6 +1,6 @@
 //! What each job asks of a medium, stream by stream.
 
-use plimsoll_model::record::BlockStreamInfo;
+use plimsoll_record::BlockStreamInfo;
 
 use super::super::cell;
 use super::super::tables::{Cell, Grid, Row, head, plain, words};

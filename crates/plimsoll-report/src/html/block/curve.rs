@@ -1,6 +1,6 @@
 //! Latency against throughput: a job at full speed, then at shares of what it reached.
 
-use plimsoll_model::summary::{BlockCurvePoint, BlockSummary, Verdict};
+use plimsoll_analysis::summary::{BlockCurvePoint, BlockSummary, Verdict};
 use serde::Serialize;
 
 use super::super::island::short;

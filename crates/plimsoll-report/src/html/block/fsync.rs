@@ -1,6 +1,6 @@
 //! Durable writes by the number of writers.
 
-use plimsoll_model::summary::{BlockLatency, BlockSummary};
+use plimsoll_analysis::summary::{BlockLatency, BlockSummary};
 
 use super::super::cell;
 use super::super::tables::{Grid, Row, head, plain, words};

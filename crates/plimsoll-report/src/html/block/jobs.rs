@@ -1,6 +1,6 @@
 //! The tables of jobs, media side by side: what they do, their latencies, and their kinds of requests.
 
-use plimsoll_model::summary::{
+use plimsoll_analysis::summary::{
     BlockLatency, BlockOpSummary, BlockPointSummary, BlockRatios, BlockSummary,
 };
 

@@ -1,13 +1,13 @@
 //! Figures of block I/O as real runs have them, made up: corners with curves on three media, a sweep of sizes and depths
 //! in rounds that one medium does not end, a ladder of writers. For tests, and for example reports.
 
-use plimsoll_model::record::{BlockStreamInfo, DiagnosisLevel};
-use plimsoll_model::rounds::Fit;
-use plimsoll_model::summary::{
+use plimsoll_analysis::summary::{
     BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary,
     BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary,
     DiagnosisSummary, Figure, Interval, Rounds, RoundsOfJob, Steady, Verdict,
 };
+use plimsoll_record::{BlockStreamInfo, DiagnosisLevel};
+use plimsoll_stats::rounds::Fit;
 
 const MEDIA: [(&str, Option<&str>, f64); 3] = [
     ("nvme", Some("Kingston DC1500M 960 GB"), 1.0),

@@ -1,7 +1,7 @@
 //! Rounds until the figures are steady: what came of it, the window's fit, and the plot of convergence.
 
-use plimsoll_model::rounds::Fit;
-use plimsoll_model::summary::{BlockSummary, Rounds, RoundsOfJob};
+use plimsoll_analysis::summary::{BlockSummary, Rounds, RoundsOfJob};
+use plimsoll_stats::rounds::Fit;
 use serde::Serialize;
 
 use super::super::island::short;

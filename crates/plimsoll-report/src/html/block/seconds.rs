@@ -1,7 +1,7 @@
 //! Every second of a job: all its rounds and rates one after the other, media above each other.
 
-use plimsoll_model::record::{PointId, Record};
-use plimsoll_model::summary::{BlockPointSummary, BlockSecond, BlockSummary};
+use plimsoll_analysis::summary::{BlockPointSummary, BlockSecond, BlockSummary};
+use plimsoll_record::{PointId, Record};
 use serde::Serialize;
 
 use super::super::island::short;

@@ -1,7 +1,7 @@
 //! Bars of IOPS and MB/s: by request size and by depth where jobs differ in nothing else, and by job for the rest.
 
-use plimsoll_model::record::BlockStreamInfo;
-use plimsoll_model::summary::{BlockFigures, Figure, Verdict};
+use plimsoll_analysis::summary::{BlockFigures, Figure, Verdict};
+use plimsoll_record::BlockStreamInfo;
 use serde::Serialize;
 
 use super::super::island::short;

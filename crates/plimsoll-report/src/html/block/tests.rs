@@ -1,6 +1,6 @@
-use plimsoll_model::fixture;
-use plimsoll_model::record::{DiagnosisLevel, Record};
-use plimsoll_model::summary::{Verdict, summarise};
+use plimsoll_analysis::fixture;
+use plimsoll_analysis::summary::{Verdict, summarise};
+use plimsoll_record::{DiagnosisLevel, Record};
 
 use super::super::{doctor, page};
 use super::*;

@@ -1,6 +1,6 @@
 //! Many workers side by side: their sum, how far they are apart, and each of them.
 
-use plimsoll_model::summary::{BlockPointSummary, BlockSummary, BlockWorkerSummary};
+use plimsoll_analysis::summary::{BlockPointSummary, BlockSummary, BlockWorkerSummary};
 
 use super::super::cell;
 use super::super::tables::{Grid, Row, head, plain, words};

@@ -1,10 +1,11 @@
 //! What the charts over the time of a shared medium are drawn from: its points one after the other, without the time
 //! between them.
 
-use plimsoll_model::record::{BackupKind, Interference};
-use plimsoll_model::summary::{
+use plimsoll_analysis::summary::{
     MediumFigures, SlotLoad, Summary, Timeline, TimelineMedium, TransactionSecond,
 };
+use plimsoll_plan::Interference;
+use plimsoll_record::BackupKind;
 use serde::Serialize;
 
 use super::super::island::short;
@@ -173,7 +174,7 @@ fn place(placed: &[Placed], at: f64) -> Option<f64> {
 }
 
 fn bands(m: &Messages, own: &Timeline, placed: &[Placed]) -> Vec<BandData> {
-    let band = |band: &plimsoll_model::summary::TimelineBand| {
+    let band = |band: &plimsoll_analysis::summary::TimelineBand| {
         let what = m.text(&format!("backup-kind-{}", band.kind.name()));
         let outcome = m.text(&format!("backup-outcome-{}", band.outcome.name()));
         let args = [

@@ -1,7 +1,7 @@
 //! What stands first where nothing but backups was run: how long one takes.
 
-use plimsoll_model::record::BackupKind;
-use plimsoll_model::summary::{BackupFigures, BackupMedium, BackupSummary, Sampled, Summary};
+use plimsoll_analysis::summary::{BackupFigures, BackupMedium, BackupSummary, Sampled, Summary};
+use plimsoll_record::BackupKind;
 
 use super::super::HeadlineView;
 use crate::message::Messages;
@@ -69,8 +69,8 @@ fn name(medium: &BackupMedium) -> String {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::fixture;
-    use plimsoll_model::summary::summarise;
+    use plimsoll_analysis::fixture;
+    use plimsoll_analysis::summary::summarise;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use plimsoll_model::compare::{
+use plimsoll_analysis::compare::{
     Ask, GateLimits, GateOutcome, RunComparison, compare, gate as judge,
 };
 use plimsoll_report::versus::{comparison_csv, comparison_text, gate_text};
@@ -17,7 +17,7 @@ const INCONCLUSIVE: u8 = 4;
 
 #[derive(serde::Serialize)]
 struct Gated<'a> {
-    gate: plimsoll_model::compare::Gate,
+    gate: plimsoll_analysis::compare::Gate,
     comparison: &'a RunComparison,
 }
 

@@ -5,7 +5,7 @@ mod sides;
 
 use std::process::ExitCode;
 
-use plimsoll_model::compare::{Ask, RunComparison, Side, compare as compare_sides};
+use plimsoll_analysis::compare::{Ask, RunComparison, Side, compare as compare_sides};
 use plimsoll_report::versus::{comparison_csv, comparison_page, comparison_text};
 
 use super::{print, write_whole};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_model::compare::{RunIdentity, Side};
+use plimsoll_analysis::compare::{RunIdentity, Side};
 
 use crate::failure::Failure;
 use crate::runfile;

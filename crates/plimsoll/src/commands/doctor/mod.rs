@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use plimsoll_block::doctor::gather::{self, Counters, Options, Quiet};
 use plimsoll_block::doctor::{checks, evidence};
 use plimsoll_load::clock::Clock;
-use plimsoll_model::record::{Diagnosis, DiagnosisLevel};
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::{Diagnosis, DiagnosisLevel};
 
 use super::print;
 use crate::cli::{DoctorArgs, DoctorFormat};

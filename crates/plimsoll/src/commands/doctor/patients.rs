@@ -12,8 +12,8 @@ use plimsoll_block::host::source::Source;
 use plimsoll_drive::catalogue;
 use plimsoll_drive::emulate::Child;
 use plimsoll_drive::emulate::cut::which;
-use plimsoll_model::plan::Parsed;
-use plimsoll_model::plan::resolved::{EmulatedDrive, Medium};
+use plimsoll_plan::Parsed;
+use plimsoll_plan::resolved::{EmulatedDrive, Medium};
 
 use super::Examined;
 use crate::cli::DoctorArgs;

@@ -1,7 +1,7 @@
 //! Findings for people and for programs.
 
 use plimsoll_block::doctor::evidence::{Pace, SyncTest};
-use plimsoll_model::record::{Diagnosis, DiagnosisLevel};
+use plimsoll_record::{Diagnosis, DiagnosisLevel};
 use serde_json::{Value, json};
 
 use super::Examined;
@@ -242,7 +242,7 @@ This machine
         assert_eq!(json["media"][0]["fsync"], Value::Null);
         let pace = |us: u64| Pace {
             requests: us as u32,
-            median: plimsoll_model::units::Nanos::from_micros(us),
+            median: plimsoll_plan::units::Nanos::from_micros(us),
         };
         let test = SyncTest {
             direct: true,

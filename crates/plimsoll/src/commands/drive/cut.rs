@@ -42,7 +42,7 @@ pub fn sentence(lost: &Lost) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_model::units::Bytes;
+    use plimsoll_plan::units::Bytes;
 
     #[test]
     fn what_was_lost_is_said() {

@@ -16,7 +16,7 @@ use plimsoll_drive::learn::runner;
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::spec::file::DriveKind;
 use plimsoll_load::clock::Clock;
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::cli::LearnArgs;

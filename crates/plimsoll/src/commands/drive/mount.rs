@@ -12,8 +12,8 @@ use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Message, Moun
 use plimsoll_drive::emulate::{
     Claim, EmulatorError, MessageSender, Order, default_limit, end_users, serve,
 };
-use plimsoll_model::drive::{DriveOp, DriveSecond, DriveTally};
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::drive::{DriveOp, DriveSecond, DriveTally};
 
 use super::cut::sentence;
 use crate::drive_file;

@@ -3,8 +3,8 @@
 use plimsoll_drive::model::DriveOp;
 use plimsoll_drive::simulate::{Arrival, Arrivals, Profile, SimulatedResult, compare, named};
 use plimsoll_drive::spec::{DriveSpec, Stated};
-use plimsoll_model::hist::Hist;
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::hist::Hist;
 
 use crate::cli::{Format, SimulateArgs, Spacing};
 use crate::commands::table::{Cell, Rows};

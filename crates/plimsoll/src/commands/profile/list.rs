@@ -1,6 +1,7 @@
 //! `plimsoll profile list`.
 
-use plimsoll_model::plan::profile::{self, Profile};
+use plimsoll_plan::profile;
+use plimsoll_plan::profile::Profile;
 
 use crate::cli::{Format, ListArgs};
 use crate::commands::table::{Cell, Rows};

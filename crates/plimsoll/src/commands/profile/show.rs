@@ -1,9 +1,10 @@
 //! `plimsoll profile show`.
 
-use plimsoll_model::lane::Arrivals;
-use plimsoll_model::plan::profile::{self, Profile};
-use plimsoll_model::plan::resolved::{Access, BlockJob, BlockStream, SizeShare, SyncPolicy};
-use plimsoll_model::plan::write_size;
+use plimsoll_plan::load::Arrivals;
+use plimsoll_plan::profile;
+use plimsoll_plan::profile::Profile;
+use plimsoll_plan::resolved::{Access, BlockJob, BlockStream, SizeShare, SyncPolicy};
+use plimsoll_plan::write_size;
 use serde_json::{Value, json};
 
 use crate::cli::{Format, ProfileShowArgs};

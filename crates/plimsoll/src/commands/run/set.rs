@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use plimsoll_model::plan::{Cell, Matrix, Options, estimate};
-use plimsoll_model::record::RunStatus;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::units::Nanos;
+use plimsoll_plan::{Cell, Matrix, Options, estimate};
+use plimsoll_record::RunStatus;
 
 use super::{check, default_output, job, listen, print, told};
 use crate::cli::RunArgs;

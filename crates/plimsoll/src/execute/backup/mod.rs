@@ -11,12 +11,10 @@ use plimsoll_load::engine::LoadControl;
 use plimsoll_load::error::LoadError;
 use plimsoll_load::limit::CgroupLimits;
 use plimsoll_load::probe::Probe;
-use plimsoll_model::plan::resolved::{Backup, BackupStep, Cycles, Medium, Noise, NoiseWork};
-use plimsoll_model::record::{
-    BackupKind, BackupOutcome, BackupRow, PointId, SubjectId, SubjectKind,
-};
-use plimsoll_model::schedule::PhaseKind;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::resolved::{Backup, BackupStep, Cycles, Medium, Noise, NoiseWork};
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::{BackupKind, BackupOutcome, BackupRow, PointId, SubjectId, SubjectKind};
 
 use super::prepare::{InstanceSetup, Running};
 use super::recorder::RunSink;

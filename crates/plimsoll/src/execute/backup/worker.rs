@@ -12,10 +12,10 @@ use plimsoll_load::limit::CgroupLimits;
 use plimsoll_load::probe::{Probe, Watch};
 use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::Instance;
-use plimsoll_model::plan::resolved::{Backup, Cycles, Workload};
-use plimsoll_model::record::{BackupKind, BackupOutcome, BackupRow, PointId, SubjectId};
-use plimsoll_model::schedule::Timeline;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::resolved::{Backup, Cycles, Workload};
+use plimsoll_plan::schedule::Timeline;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::{BackupKind, BackupOutcome, BackupRow, PointId, SubjectId};
 use tokio::sync::watch;
 
 /// How often a waiting worker checks for cancellation.

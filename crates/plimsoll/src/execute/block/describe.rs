@@ -1,10 +1,9 @@
 //! Descriptions of a block point for the run file.
 
 use plimsoll_block::fio::Fio;
-use plimsoll_model::plan::resolved::{Access, Block, BlockStream, SizeShare, SyncPolicy};
-use plimsoll_model::record::{
-    BlockPoint, BlockStreamInfo, Interference, Point, PointId, PointPurpose,
-};
+use plimsoll_plan::Interference;
+use plimsoll_plan::resolved::{Access, Block, BlockStream, SizeShare, SyncPolicy};
+use plimsoll_record::{BlockPoint, BlockStreamInfo, Point, PointId, PointPurpose};
 
 use super::BlockContext;
 use super::point::BlockPointSpec;
@@ -115,7 +114,7 @@ fn access(access: &Access) -> String {
         Access::Uniform => "uniform".into(),
         Access::Zipf(exponent) => format!("zipf:{exponent}"),
         Access::Zoned(zones) => {
-            let zone = |zone: &plimsoll_model::plan::resolved::Zone| {
+            let zone = |zone: &plimsoll_plan::resolved::Zone| {
                 format!("{}/{}", zone.requests_percent, zone.space_percent)
             };
             format!(

@@ -6,8 +6,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use plimsoll_block::arguments::seed;
 use plimsoll_block::fio::{Flow, command_line};
 use plimsoll_block::layout::{Layout, lay_out};
-use plimsoll_model::plan::resolved::{Block, BlockStep, BlockStream};
-use plimsoll_model::units::{Bytes, Nanos};
+use plimsoll_plan::resolved::{Block, BlockStep, BlockStream};
+use plimsoll_plan::units::{Bytes, Nanos};
 
 use super::super::{Execution, REFRESH, RunError, StepResult};
 use super::target::{BlockTarget, failed};

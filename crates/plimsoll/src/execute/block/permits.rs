@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_block::BlockError;
 use plimsoll_block::device::overwrite_grant::{OverwriteGrant, permit};
 use plimsoll_block::jobfile::outside;
-use plimsoll_model::plan::resolved::{Block, BlockWork, Medium};
+use plimsoll_plan::resolved::{Block, BlockWork, Medium};
 
 /// The grant for a medium that is a device, with room for all workers.
 pub(in super::super) fn device_permit(

@@ -8,11 +8,11 @@ use plimsoll_block::interval_assembler::Share;
 use plimsoll_block::lane::{self, Links, Task, WorkerTask};
 use plimsoll_block::snapshot::Shape;
 use plimsoll_load::clock::{Clock, unix_micros};
-use plimsoll_model::lane::{LaneControl, LaneEnd};
-use plimsoll_model::plan::resolved::{Block, BlockJob, BlockStream, BlockWork};
-use plimsoll_model::record::{BlockShare, Point, PointId};
-use plimsoll_model::schedule::Timeline;
-use plimsoll_model::units::Nanos;
+use plimsoll_plan::resolved::{Block, BlockJob, BlockStream, BlockWork};
+use plimsoll_plan::schedule::Timeline;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::{LaneControl, LaneEnd};
+use plimsoll_record::{BlockShare, Point, PointId};
 use tokio::sync::watch;
 
 use super::super::lane::relay;
@@ -306,7 +306,7 @@ fn run_fio(
     task: &Task,
     clock: &Clock,
     orders: &watch::Receiver<LaneControl>,
-    out: tokio::sync::mpsc::Sender<plimsoll_model::lane::LaneMessage>,
+    out: tokio::sync::mpsc::Sender<plimsoll_record::lane::LaneMessage>,
 ) -> Vec<Share> {
     let now = || clock.now();
     // The wall clock at the run's zero; read anew for each lane, because it may be set.
@@ -333,10 +333,10 @@ fn run_fio(
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_model::hist::Hist;
-    use plimsoll_model::lane::Arrivals;
-    use plimsoll_model::plan::resolved::{Access, SizeShare, SyncPolicy};
-    use plimsoll_model::units::Bytes;
+    use plimsoll_plan::load::Arrivals;
+    use plimsoll_plan::resolved::{Access, SizeShare, SyncPolicy};
+    use plimsoll_plan::units::Bytes;
+    use plimsoll_record::hist::Hist;
 
     use super::*;
 

@@ -8,8 +8,8 @@ use plimsoll_block::device::overwrite_grant::OverwriteGrant;
 use plimsoll_block::fio::{self, Fio};
 use plimsoll_block::layout::make_file;
 use plimsoll_load::scratch::Scratch;
-use plimsoll_model::plan::resolved::{Block, BlockStep, BlockWork, Medium, MediumKind};
-use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
+use plimsoll_plan::resolved::{Block, BlockStep, BlockWork, Medium, MediumKind};
+use plimsoll_record::{Severity, SubjectId, SubjectKind};
 
 use super::super::{Execution, RunError, StepResult, unresolved};
 use super::describe::fio_facts;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use plimsoll_model::hist::CoarseHist;
-use plimsoll_model::lane::Counts;
-use plimsoll_model::record::Second;
+use plimsoll_record::Second;
+use plimsoll_record::hist::CoarseHist;
+use plimsoll_record::lane::Counts;
 use rusqlite::{Connection, Row};
 
 use super::super::block;

@@ -1,6 +1,6 @@
-use plimsoll_model::fixture;
-use plimsoll_model::record::Record;
-use plimsoll_model::summary::summarise;
+use plimsoll_analysis::fixture;
+use plimsoll_analysis::summary::summarise;
+use plimsoll_record::Record;
 
 use super::super::read;
 

@@ -1,9 +1,9 @@
 use std::path::Path;
 
-use plimsoll_model::audit::RuleVerdict;
-use plimsoll_model::fixture;
-use plimsoll_model::record::{Integrity, RunStatus};
-use plimsoll_model::summary::summarise;
+use plimsoll_analysis::audit::RuleVerdict;
+use plimsoll_analysis::fixture;
+use plimsoll_analysis::summary::summarise;
+use plimsoll_record::{Integrity, RunStatus};
 use plimsoll_report::export::{CsvKind, to_csv, to_json};
 
 use super::super::{RunFile, RunFileError, read, read_for_comparison};

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use plimsoll_model::drive::{DriveOp, DriveTally};
-use plimsoll_model::fixture;
-use plimsoll_model::record::{PowerCut, Receipt, RunStatus, SubjectKind};
-use plimsoll_model::units::Nanos;
+use plimsoll_analysis::fixture;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::drive::{DriveOp, DriveTally};
+use plimsoll_record::{PowerCut, Receipt, RunStatus, SubjectKind};
 
 use super::super::{RunFile, read};
 use super::hash;

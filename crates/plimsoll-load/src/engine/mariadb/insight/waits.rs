@@ -5,9 +5,8 @@
 //! make room and a latch of InnoDB's count as work.
 
 use mysql::{FromValueError, Row};
-use plimsoll_model::record::WaitState::{
-    self, Client, Cpu, DataWrite, Idle, Latch, Lock, Log, Other,
-};
+use plimsoll_record::WaitState;
+use plimsoll_record::WaitState::{Client, Cpu, DataWrite, Idle, Latch, Lock, Log, Other};
 
 /// A row of `SHOW PROCESSLIST`.
 #[derive(Debug, Clone, Default)]

@@ -4,9 +4,8 @@
 //! …" (28.4 to 28.12 in version 15, 27.4 to 27.13 in 17). Version 17 writes `WalSync` where older ones write `WALSync`;
 //! up to 12, names of LWLocks end in `Lock` or are written `wal_insert`.
 
-use plimsoll_model::record::WaitState::{
-    self, Client, Cpu, DataRead, DataWrite, Idle, Latch, Lock, Log, Other,
-};
+use plimsoll_record::WaitState;
+use plimsoll_record::WaitState::{Client, Cpu, DataRead, DataWrite, Idle, Latch, Lock, Log, Other};
 
 /// Stands for the event of a session whose state this user may not see.
 pub(super) const HIDDEN: &str = "(hidden)";

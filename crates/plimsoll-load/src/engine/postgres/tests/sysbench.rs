@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use plimsoll_model::plan::resolved::{Distribution, Script, Sysbench};
+use plimsoll_plan::resolved::{Distribution, Script, Sysbench};
 
 use super::*;
 use crate::workload::Source;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use plimsoll_model::plan::resolved::{Distribution, Script, Workload};
+use plimsoll_plan::resolved::{Distribution, Script, Workload};
 use tempfile::TempDir;
 
 use super::*;
@@ -101,7 +101,7 @@ fn a_data_set_is_used_again_while_its_rows_are_all_there() {
 
 #[test]
 fn data_of_the_other_workload_are_replaced_and_other_files_refused() {
-    use plimsoll_model::plan::resolved::{Home, Tpcc, TxnMode};
+    use plimsoll_plan::resolved::{Home, Tpcc, TxnMode};
     let (_dir, path) = place();
     load_small(&path, &SMALL);
     let tpcc = Tpcc {

@@ -1,0 +1,428 @@
+//! What rules read, from a claim.
+
+use std::collections::BTreeMap;
+
+use super::row;
+use super::{
+    Claim, ClaimDuration, ClaimFigure, ClaimSentence, ClaimSide, LatencyFrom, Method, Percentiles,
+    Relation,
+};
+use crate::audit::input::{
+    AuditInput, Counted, InFlight, Known, LoadFacts, Move, Pair, Precision, Sentence, Side,
+    StatedDuration, SystemFacts, Trend,
+};
+use crate::audit::rules::VICTIMS;
+use crate::audit::{About, Missing};
+use plimsoll_plan::duration;
+
+/// A flush cannot be sooner than a turn of the disk, less 10 % for one that turns faster than stated.
+const TURN_TOLERANCE: f64 = 0.9;
+
+pub(super) fn of_claim(claim: &Claim) -> AuditInput {
+    let systems = match claim.side.as_slice() {
+        [] => vec![system(About::Whole, &claim.method)],
+        sides => sides
+            .iter()
+            .map(|side| system(About::Named(side.name.clone()), &method(claim, side)))
+            .collect(),
+    };
+    let is_move = |figure: &&ClaimFigure| figure.seconds.is_some() || figure.moved_mb.is_some();
+    let (moves, rows): (Vec<_>, Vec<_>) = claim.figure.iter().partition(is_move);
+    AuditInput {
+        systems,
+        loads: rows
+            .iter()
+            .map(|figure| load(claim, figure, &rows))
+            .collect(),
+        pairs: claim
+            .comparison
+            .iter()
+            .filter_map(|comparison| pair(claim, comparison))
+            .collect(),
+        moves: moves.iter().map(|figure| moved(figure)).collect(),
+        sentences: claim
+            .sentence
+            .iter()
+            .map(|sentence| claimed_sentence(claim, sentence))
+            .collect(),
+        durations: claim.duration.iter().map(stated_duration).collect(),
+        findings: Vec::new(),
+        file: None,
+    }
+}
+
+/// The side that this one is like.
+fn model<'a>(claim: &'a Claim, side: &ClaimSide) -> Option<&'a ClaimSide> {
+    let name = side.like.as_ref()?;
+    claim.side.iter().find(|other| other.name == *name)
+}
+
+/// What a side states, else the side that it is like, else the claim for all.
+fn method(claim: &Claim, side: &ClaimSide) -> Method {
+    match model(claim, side) {
+        Some(model) => merge(&side.method, &merge(&model.method, &claim.method)),
+        None => merge(&side.method, &claim.method),
+    }
+}
+
+fn merge(own: &Method, all: &Method) -> Method {
+    let map = |own: &BTreeMap<String, f64>, all: &BTreeMap<String, f64>| {
+        let mut both = all.clone();
+        both.extend(own.clone());
+        both
+    };
+    let mut durability = all.durability.clone();
+    durability.extend(own.durability.clone());
+    Method {
+        generator: own.generator.or(all.generator),
+        latency_from: own.latency_from.or(all.latency_from),
+        percentiles: own.percentiles.or(all.percentiles),
+        runs: own.runs.or(all.runs),
+        governor: own.governor.clone().or_else(|| all.governor.clone()),
+        steal_percent: own.steal_percent.or(all.steal_percent),
+        other_io_percent: own.other_io_percent.or(all.other_io_percent),
+        calibration_off_percent: own.calibration_off_percent.or(all.calibration_off_percent),
+        fill: own.fill.or(all.fill),
+        compressible_percent: own.compressible_percent.or(all.compressible_percent),
+        said_compressible_percent: own
+            .said_compressible_percent
+            .or(all.said_compressible_percent),
+        durability,
+        disk_rpm: own.disk_rpm.or(all.disk_rpm),
+        flushes_per_second: own.flushes_per_second.or(all.flushes_per_second),
+        spread_percent: own.spread_percent.or(all.spread_percent),
+        data_mb: own.data_mb.or(all.data_mb),
+        memory_mb: own.memory_mb.or(all.memory_mb),
+        warehouses: own.warehouses.or(all.warehouses),
+        rows: own.rows.or(all.rows),
+        maintenance: map(&own.maintenance, &all.maintenance),
+    }
+}
+
+fn durability(method: &Method) -> Known<BTreeMap<String, String>> {
+    if method.durability.is_empty() {
+        Err(Missing::NoSettings)
+    } else {
+        Ok(method.durability.clone())
+    }
+}
+
+fn system(about: About, method: &Method) -> SystemFacts {
+    let from = |from| match from {
+        LatencyFrom::Due => "due",
+        LatencyFrom::Start => "start",
+        LatencyFrom::Closed => "closed",
+    };
+    let merged = |percentiles| {
+        if percentiles == Percentiles::Merged {
+            "merged"
+        } else {
+            "averaged"
+        }
+    };
+    let flush = method
+        .flushes_per_second
+        .filter(|n| *n > 0.0)
+        .ok_or(Missing::NoFlushes);
+    let turn = method
+        .disk_rpm
+        .filter(|rpm| *rpm > 0.0)
+        .map(|rpm| 60e6 / rpm)
+        .ok_or(Missing::NoMedium);
+    SystemFacts {
+        generator: method.generator.ok_or(Missing::NoPlace),
+        latencies: method
+            .latency_from
+            .map(|when| from(when).to_owned())
+            .ok_or(Missing::NoMethod),
+        percentiles: method
+            .percentiles
+            .map(|how| merged(how).to_owned())
+            .ok_or(Missing::NoMethod),
+        durability: durability(method),
+        flush: flush.and_then(|n| Ok((1e6 / n, turn? * TURN_TOLERANCE, n))),
+        fill: method.fill.ok_or(Missing::NoSampling),
+        entropy: method
+            .compressible_percent
+            .zip(method.said_compressible_percent)
+            .ok_or(Missing::NoSampling),
+        governor: method.governor.clone().ok_or(Missing::NoGovernor),
+        calibration: method.calibration_off_percent.ok_or(Missing::NoCalibration),
+        other_io: method.other_io_percent.ok_or(Missing::NoDeviceCounters),
+        ..SystemFacts::unknown(about)
+    }
+}
+
+fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadFacts {
+    let side = claim.side.iter().find(|side| side.name == figure.side);
+    let method = side.map_or_else(|| claim.method.clone(), |side| method(claim, side));
+    let both = |a: Option<f64>, b: Option<f64>, missing| a.zip(b).ok_or(missing);
+    let above = |value: Option<f64>| value.filter(|value| *value > 0.0);
+    let in_flight = figure
+        .rate()
+        .zip(figure.mean_ms)
+        .zip(above(figure.in_flight));
+    let trend = figure.range_percent.zip(figure.slope_percent);
+    let halves = above(figure.first_half).zip(figure.second_half);
+    LoadFacts {
+        measured_s: figure.measured_s,
+        in_flight: in_flight
+            .map(|((per_second, mean_ms), asked)| InFlight {
+                per_second,
+                mean_ms,
+                asked,
+                edges_percent: 0.0,
+            })
+            .ok_or(Missing::NoInFlight),
+        counted: counted(figure).ok_or(Missing::NoCounts),
+        trend: trend
+            .map(|(range_percent, slope_percent)| Trend {
+                range_percent,
+                slope_percent,
+                by_chance: false,
+            })
+            .ok_or(Missing::NoSeries),
+        halves: halves
+            .map(|(first, second)| ((second / first - 1.0) * 100.0, 0.0))
+            .ok_or(Missing::NoSeries),
+        precision: figure
+            .interval_percent
+            .map(|percent| Precision::Half {
+                percent,
+                measured_s: figure.measured_s.unwrap_or_default(),
+            })
+            .ok_or(Missing::NoInterval),
+        checkpoints: figure.checkpoints.ok_or(Missing::NoCheckpoints),
+        written: both(
+            figure.written_mb,
+            figure.drive_cache_mb,
+            Missing::NoDriveCache,
+        ),
+        sizes: both(method.data_mb, method.memory_mb, Missing::NoSizes),
+        reads: figure
+            .device_reads_per_transaction
+            .ok_or(Missing::NoDeviceCounters),
+        generator: figure.generator_percent.ok_or(Missing::NoGenerator),
+        lag: both(figure.lag_p99_ms, above(figure.p50_ms), Missing::NoLag),
+        dropped: dropped(figure).ok_or(Missing::NoCounts),
+        steal: method.steal_percent.ok_or(Missing::NoHost),
+        tpm_nopm: figure
+            .tpm
+            .zip(above(figure.nopm))
+            .map(|(tpm, nopm)| (tpm, nopm, None))
+            .ok_or(Missing::NoTpm),
+        conditions: figure
+            .conditions_verified
+            .map(|verified| {
+                (
+                    verified,
+                    figure.conditions_failed.clone().unwrap_or_default(),
+                )
+            })
+            .ok_or(Missing::NotVerified),
+        emulated: figure
+            .emulated_drive
+            .clone()
+            .map_or(Err(Missing::NoEmulation), |drive| {
+                let lateness = figure
+                    .late_percent
+                    .zip(figure.beyond_percent)
+                    .ok_or(Missing::EmulationUntold)?;
+                Ok((
+                    drive,
+                    figure.emulated_ops.unwrap_or_default(),
+                    lateness.0,
+                    lateness.1,
+                ))
+            }),
+        row: row::of(figure, rows),
+        ..LoadFacts::unknown(About::Named(figure.title()))
+    }
+}
+
+fn counted(figure: &ClaimFigure) -> Option<Counted> {
+    let parts = [
+        figure.committed?,
+        figure.rolled_back.unwrap_or(0),
+        figure.failed?,
+        figure.dropped?,
+    ];
+    Some(Counted::Table {
+        offered: figure.offered?,
+        settled: parts.into_iter().fold(0u64, u64::saturating_add),
+    })
+}
+
+/// Intents that were dropped, and their share of those offered in percent.
+fn dropped(figure: &ClaimFigure) -> Option<(u64, f64)> {
+    let offered = figure.offered.filter(|offered| *offered > 0).unwrap_or(1);
+    figure
+        .dropped
+        .map(|dropped| (dropped, dropped as f64 * 100.0 / offered as f64))
+}
+
+fn moved(figure: &ClaimFigure) -> Move {
+    let stated = figure
+        .mb_per_second
+        .zip(figure.seconds)
+        .zip(figure.moved_mb.filter(|moved| *moved > 0.0));
+    let moved = stated.map(|((mb_per_second, seconds), moved)| (mb_per_second, seconds, moved));
+    Move {
+        about: About::Named(figure.title()),
+        moved: moved.ok_or(Missing::NoBytes),
+        agrees: None,
+    }
+}
+
+fn pair(claim: &Claim, comparison: &super::ClaimComparison) -> Option<Pair> {
+    let named = |name: &String| claim.side.iter().find(|side| side.name == *name);
+    let (mut first, mut second) = (
+        side(claim, named(&comparison.first)?),
+        side(claim, named(&comparison.second)?),
+    );
+    keep_what_both_state(&mut first.configuration, &mut second.configuration);
+    let effect_percent = comparison.effect_percent.ok_or(Missing::NoSentence);
+    Some(Pair {
+        factor: comparison.factor.clone(),
+        effect_percent,
+        ..Pair::unknown(first, second)
+    })
+}
+
+/// What only one side states may be the same on the other.
+fn keep_what_both_state(
+    first: &mut Known<BTreeMap<String, String>>,
+    second: &mut Known<BTreeMap<String, String>>,
+) {
+    if let (Ok(first), Ok(second)) = (&mut *first, &mut *second) {
+        first.retain(|key, _| second.contains_key(key));
+        second.retain(|key, _| first.contains_key(key));
+    }
+    if first.as_ref().is_ok_and(BTreeMap::is_empty) {
+        *first = Err(Missing::NoConfiguration);
+    }
+}
+
+fn side(claim: &Claim, side: &ClaimSide) -> Side {
+    let method = method(claim, side);
+    let text = |value: &toml::Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    let of_model = model(claim, side)
+        .into_iter()
+        .flat_map(|model| &model.configuration);
+    let mut configuration: BTreeMap<String, String> = of_model
+        .chain(&side.configuration)
+        .map(|(key, value)| (key.clone(), text(value)))
+        .collect();
+    configuration.extend(
+        side.victims
+            .map(|victims| (VICTIMS.to_owned(), victims.to_string())),
+    );
+    let own = |figure: &&ClaimFigure| figure.side == side.name;
+    let mut ratios = claim
+        .figure
+        .iter()
+        .filter(own)
+        .filter_map(|figure| Some(figure.tpm? / figure.nopm.filter(|n| *n > 0.0)?));
+    let units = method
+        .warehouses
+        .map(|n| ("warehouse", n))
+        .or(method.rows.map(|n| ("row", n)))
+        .filter(|(_, n)| *n > 0);
+    let size = method
+        .data_mb
+        .zip(units)
+        .map(|(mb, (unit, n))| (unit.to_owned(), mb * 1e6 / n as f64));
+    Side {
+        generator: method.generator.ok_or(Missing::NoPlace),
+        durability: durability(&method),
+        configuration: if configuration.is_empty() {
+            Err(Missing::NoConfiguration)
+        } else {
+            Ok(configuration)
+        },
+        maintained: match method.maintenance.is_empty() {
+            true => Err(Missing::NoMaintenance),
+            false => Ok(vec![(String::new(), method.maintenance.clone())]),
+        },
+        victims: side.victims.ok_or(Missing::NoNoise),
+        noise: side.noise.clone(),
+        // The last row of a ladder is the one that is quoted.
+        tpm_per_nopm: ratios.next_back().ok_or(Missing::NoTpm),
+        bytes_per: size.ok_or(Missing::NoSizes),
+        runs: method.runs.ok_or(Missing::NoRepeats),
+        spread_percent: method.spread_percent.ok_or(Missing::NoRepeats),
+        ..Side::unknown(&side.name)
+    }
+}
+
+/// `figure name: key`, or `figure name, side: key`.
+pub(super) fn value_of(claim: &Claim, reference: &str) -> Option<f64> {
+    let (name, key) = reference.rsplit_once(": ")?;
+    let figure = claim
+        .figure
+        .iter()
+        .find(|figure| figure.title() == name || figure.name == name)?;
+    figure.number(key)
+}
+
+/// A sentence as a ratio, with its two figures.
+fn claimed_sentence(claim: &Claim, sentence: &ClaimSentence) -> Sentence {
+    let values = |names: &[String]| {
+        names
+            .iter()
+            .map(|name| value_of(claim, name))
+            .collect::<Option<Vec<f64>>>()
+    };
+    let ratio = values(&sentence.of)
+        .zip(values(&sentence.than))
+        .and_then(|(of, than)| {
+            let (first, rest) = (of.first().copied()?, than.first().copied());
+            let sum: f64 = of.iter().sum();
+            Some(match sentence.says {
+                Relation::Times => (sentence.value, first, rest?),
+                Relation::PercentOf => (sentence.value / 100.0, first, rest?),
+                Relation::PercentMore => (1.0 + sentence.value / 100.0, first, rest?),
+                Relation::PercentLess => (1.0 - sentence.value / 100.0, first, rest?),
+                // The stated value against that of the figures.
+                Relation::Sum => (1.0, sum, sentence.value),
+                Relation::Mean => (1.0, sum / of.len() as f64, sentence.value),
+                Relation::Difference => (1.0, first - rest?, sentence.value),
+            })
+        });
+    let usable = ratio.filter(|(_, first, second)| *second > 0.0 && *first > 0.0);
+    Sentence {
+        text: sentence.text.clone(),
+        stated: usable.ok_or(Missing::NoFigures),
+    }
+}
+
+fn stated_duration(duration: &ClaimDuration) -> StatedDuration {
+    let hours = |text: &str| {
+        duration::parse(text)
+            .ok()
+            .map(|lasts| lasts.as_secs_f64() / 3600.0)
+    };
+    let parts = duration.parts.iter().map(|part| match part.times {
+        1 => format!("{} ({})", part.lasts, part.name),
+        times => format!("{times} × {} ({})", part.lasts, part.name),
+    });
+    let sum_h = duration
+        .parts
+        .iter()
+        .map(|part| Some(hours(&part.lasts)? * f64::from(part.times)))
+        .sum();
+    StatedDuration {
+        name: duration.name.clone(),
+        parts: parts.collect::<Vec<_>>().join(" + "),
+        stated_h: duration
+            .stated
+            .as_deref()
+            .and_then(hours)
+            .ok_or(Missing::NoDuration),
+        sum_h,
+    }
+}

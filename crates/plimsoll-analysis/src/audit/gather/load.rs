@@ -1,0 +1,497 @@
+//! Points of ladders.
+
+use super::facts::{Engine, Facts};
+use super::system::system_of;
+use crate::audit::input::{
+    Counted, InFlight, Known, LoadFacts, OrderRate, Percentile, Precision, Row, Trend,
+};
+use crate::audit::{About, AuditedLoad, Missing};
+use crate::summary::{
+    Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, Ladder, Latency, LoadSummary,
+    PointSummary, Steady, Withheld, bottleneck,
+};
+use plimsoll_plan::size;
+use plimsoll_record::hist::COARSE_ERROR_PERCENT;
+use plimsoll_record::import_facts;
+use plimsoll_record::import_facts::RESPONSE_FACT;
+use plimsoll_record::metric::Metric;
+use plimsoll_record::{SubjectId, SubjectKind};
+use plimsoll_stats::{FEWEST_REPEATS, SHORTEST_S};
+
+/// Fewer transactions of each user: what began or ended outside the window blurs the number under way by more than the
+/// limit.
+const FEWEST_TURNS: f64 = 20.0;
+
+pub(super) fn of_ladder(facts: &Facts<'_>, ladder: &Ladder) -> Vec<LoadFacts> {
+    ladder
+        .points
+        .iter()
+        .map(|point| of_point(facts, ladder, point))
+        .collect()
+}
+
+pub(super) fn about(step: &str, on: &str, point: &PointSummary) -> About {
+    About::Load(AuditedLoad {
+        step: step.to_owned(),
+        on: on.to_owned(),
+        job: None,
+        users: point.users,
+        offered_per_second: point.offered_per_second,
+        repeat: point.repeat,
+    })
+}
+
+fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadFacts {
+    let about = about(&ladder.step, &ladder.system, point);
+    let mut findings = point.findings.clone();
+    findings.extend(ladder.findings.iter().cloned());
+    if point.measured_s <= 0.0 {
+        return nothing(about, findings);
+    }
+    let system = system_of(ladder);
+    let inside = facts.engine(system) == Some(Engine::Mock);
+    let here = |known: Known<f64>| {
+        if inside {
+            Err(Missing::NotForThisLoad)
+        } else {
+            known
+        }
+    };
+    let resources = &point.resources;
+    let each = |per_second: Option<f64>| {
+        Some(per_second? / point.completed_per_second.filter(|rate| *rate > 0.0)?)
+    };
+    LoadFacts {
+        findings,
+        open: point.offered_per_second.is_some(),
+        probe: ladder.line.is_some(),
+        above_line: point.above_line,
+        measured_s: Some(point.measured_s),
+        in_flight: in_flight(facts, ladder, point),
+        counted: counted(point),
+        trend: trend(point.steady),
+        halves: halves(point.halves, point.steady),
+        responses: point.responses.ok_or(Missing::NoResponses),
+        precision: precision_of(ladder, point),
+        checkpoints: here(checkpoints(point)),
+        written: written(facts, ladder, point),
+        sizes: sizes(facts, ladder, point, inside),
+        reads: here(each(resources.device_reads_per_second).ok_or(Missing::NoDeviceCounters)),
+        generator: generator(facts, point),
+        lag: Err(Missing::NoLag),
+        connections: connections(point).ok_or(Missing::NoCounts),
+        dropped: Ok(dropped(point)),
+        steal: resources.host_cpu_steal_percent.ok_or(Missing::NoHost),
+        tpm_nopm: tpm_nopm(point),
+        conditions: conditions(facts, ladder, point),
+        emulated: emulated(point.drive.iter()),
+        row: row(point),
+        cut: point.power_cut.as_ref().map(|cut| {
+            cut.receipts
+                .iter()
+                .map(|receipt| receipt.acknowledged)
+                .sum()
+        }),
+        ..LoadFacts::unknown(about)
+    }
+}
+
+/// Nothing was measured: the reason for every rule.
+pub(super) fn nothing(about: About, findings: Vec<crate::summary::Finding>) -> LoadFacts {
+    let none = Missing::NothingMeasured;
+    LoadFacts {
+        findings,
+        in_flight: Err(none),
+        counted: Err(none),
+        trend: Err(none),
+        halves: Err(none),
+        responses: Err(none),
+        precision: Err(none),
+        checkpoints: Err(none),
+        written: Err(none),
+        sizes: Err(none),
+        reads: Err(none),
+        generator: Err(none),
+        lag: Err(none),
+        connections: Err(none),
+        dropped: Err(none),
+        steal: Err(none),
+        tpm_nopm: Err(none),
+        conditions: Err(none),
+        emulated: Err(none),
+        row: Err(none),
+        ..LoadFacts::unknown(about)
+    }
+}
+
+fn in_flight(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<InFlight> {
+    let thinks = facts
+        .step(&ladder.step, "keying_and_think")
+        .and_then(toml::Value::as_float)
+        .unwrap_or_default()
+        > 0.0;
+    let counts = &point.overall.counts;
+    let failing = (counts.failed + counts.dropped) as f64 > counts.settled() as f64 * FAILED_LIMIT;
+    // While users wait for something else than their transactions, these are not all of what is under way.
+    if point.offered_per_second.is_some() || thinks || failing || point.power_cut.is_some() {
+        return Err(Missing::NotForThisLoad);
+    }
+    // Where a rate may have been offered, users may not be what is in flight.
+    let system = facts.subject(SubjectKind::System, system_of(ladder));
+    let from = |point| import_facts::value_at(facts.record, system?, point, RESPONSE_FACT);
+    if point.ids.iter().any(|id| from(*id) == Some("unknown")) {
+        return Err(Missing::NoMethod);
+    }
+    let asked = f64::from(point.users);
+    if (counts.completed() as f64) < asked * FEWEST_TURNS {
+        return Err(Missing::TooFew);
+    }
+    // Users who wait for a connection have nothing in flight: that time is left out of both sides.
+    let (asked, latency) = match point.outage {
+        Some(outage) => (
+            f64::from(point.connections) - outage.connections,
+            point.overall.service,
+        ),
+        None => (asked, None),
+    };
+    let latency = latency.or(point.overall.response);
+    let (per_second, latency) = point
+        .completed_per_second
+        .zip(latency)
+        .ok_or(Missing::NoInFlight)?;
+    // Counted where it ends: of each user one that began before the window is in, and one that ended after it is not.
+    // Where the storage stands still, it does so for all users: each of them may be the longest of all.
+    let edges_percent = latency.max_ms / 10.0 / point.measured_s;
+    Ok(InFlight {
+        per_second,
+        mean_ms: latency.mean_ms,
+        asked,
+        edges_percent,
+    })
+}
+
+fn counted(point: &PointSummary) -> Known<Counted> {
+    match point.conservation {
+        Conservation::Unknown => Err(Missing::NoCounts),
+        counts => Ok(Counted::PerSecond(counts)),
+    }
+}
+
+pub(super) fn trend(steady: Steady) -> Known<Trend> {
+    let by_chance = matches!(steady, Steady::TooFew { .. });
+    match (steady, steady.figures()) {
+        (Steady::NotMeant, _) => Err(Missing::NotForThisLoad),
+        (_, Some((range_percent, slope_percent))) => Ok(Trend {
+            range_percent,
+            slope_percent,
+            by_chance,
+        }),
+        (_, None) => Err(Missing::TooShort),
+    }
+}
+
+pub(super) fn halves(halves: Option<Halves>, steady: Steady) -> Known<(f64, f64)> {
+    let why = if steady == Steady::NotMeant {
+        Missing::NotForThisLoad
+    } else {
+        Missing::TooShort
+    };
+    halves
+        .map(|halves| (halves.off_percent, halves.by_chance_percent))
+        .ok_or(why)
+}
+
+/// Of one window: `own` is its interval.
+pub(super) fn precision(
+    values: &[f64],
+    own: Option<Interval>,
+    measured_s: f64,
+) -> Known<Precision> {
+    let half = |interval: Option<Interval>| {
+        let half = interval
+            .and_then(Interval::relative)
+            .ok_or(Missing::NoInterval)?;
+        Ok(Precision::Half {
+            percent: half * 100.0,
+            measured_s,
+        })
+    };
+    if values.len() >= FEWEST_REPEATS {
+        return half(Interval::of_values(values));
+    }
+    // The clock may cut a window by a fraction of a second.
+    let is_short = measured_s + 0.5 < SHORTEST_S;
+    match own {
+        None if is_short => Ok(Precision::TooShort {
+            measured_s,
+            repeats: values.len() as u32,
+        }),
+        own => half(own),
+    }
+}
+
+fn precision_of(ladder: &Ladder, point: &PointSummary) -> Known<Precision> {
+    if point.offered_to_per_second.is_some() {
+        return Err(Missing::NotForThisLoad);
+    }
+    let is_open = point.offered_per_second.is_some();
+    let figure = |point: &PointSummary| {
+        if is_open {
+            point.overall.response.map(|times| times.mean_ms)
+        } else {
+            point.completed_per_second
+        }
+    };
+    let holds = |rung: &&LoadSummary| {
+        rung.points
+            .iter()
+            .any(|own| std::ptr::eq(&ladder.points[*own], point))
+    };
+    let repeats = ladder
+        .rungs
+        .iter()
+        .find(holds)
+        .map_or(&[][..], |rung| &rung.points);
+    let values: Vec<f64> = repeats
+        .iter()
+        .filter_map(|own| figure(&ladder.points[*own]))
+        .collect();
+    if !is_open {
+        return precision(&values, point.rate_interval, point.measured_s);
+    }
+    let responses = point.responses.ok_or(Missing::NoResponses)?;
+    match responses
+        .half_interval_percent
+        .filter(|_| values.len() < FEWEST_REPEATS)
+    {
+        Some(percent) => Ok(Precision::Half {
+            percent,
+            measured_s: point.measured_s,
+        }),
+        None => precision(&values, None, point.measured_s),
+    }
+}
+
+fn checkpoints(point: &PointSummary) -> Known<f64> {
+    let per_minute = point
+        .database
+        .as_ref()
+        .and_then(|database| database.checkpoints_per_minute);
+    per_minute
+        .map(|n| n * point.measured_s / 60.0)
+        .ok_or(Missing::NoCheckpoints)
+}
+
+/// Only of emulated drives is it known how much memory they have.
+fn written(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<(f64, f64)> {
+    let file = facts
+        .value(facts.medium(ladder.medium.as_deref()), "drive_file")
+        .ok_or(Missing::NoDriveCache)?;
+    let drive: toml::Table = file.parse().map_err(|_| Missing::NoDriveCache)?;
+    let buffer = ["flash", "disk"]
+        .into_iter()
+        .find_map(|section| drive.get(section)?.get("buffer_mb")?.get("value"));
+    let number = |value: &toml::Value| {
+        value
+            .as_float()
+            .or_else(|| value.as_integer().map(|n| n as f64))
+    };
+    let cache_mb = buffer.and_then(number).ok_or(Missing::NoDriveCache)?;
+    let writes = point
+        .resources
+        .device_write_mb_per_second
+        .ok_or(Missing::NoDeviceCounters)?;
+    Ok((writes * point.measured_s, cache_mb))
+}
+
+fn mean(
+    point: &PointSummary,
+    kind: SubjectKind,
+    subject: Option<&str>,
+    metric: Metric,
+) -> Option<f64> {
+    let is = |name: &str| subject.is_none_or(|subject| subject == name);
+    let mut own = point
+        .metrics
+        .iter()
+        .filter(|mean| mean.subject_kind == kind && is(&mean.subject));
+    own.find(|mean| mean.metric == metric.info().name)
+        .map(|mean| mean.mean)
+}
+
+/// Of systems that share a machine, all of their data against all of its memory, or of each against its limit.
+fn sizes(
+    facts: &Facts<'_>,
+    ladder: &Ladder,
+    point: &PointSummary,
+    mock: bool,
+) -> Known<(f64, f64)> {
+    if mock {
+        return Err(Missing::NotForThisLoad);
+    }
+    let system = system_of(ladder);
+    if matches!(facts.engine(system), Some(Engine::Existing(ref host)) if host != "localhost" && !host.is_empty())
+    {
+        // The memory that is known is the generator's.
+        return Err(Missing::NoSizes);
+    }
+    let data_mb = data_mb(facts, system, point).ok_or(Missing::NoSizes)?;
+    let of_host =
+        mean(point, SubjectKind::Host, None, Metric::MemoryTotal).map(|bytes| bytes / 1e6);
+    let systems = ladder.fleet.as_ref().map_or(1, |fleet| fleet.systems.len()) as f64;
+    match (facts.memory_limit_mb(system), of_host) {
+        (Some(limit), _) => Ok((data_mb, limit)),
+        (None, Some(host)) => Ok((data_mb * systems, host)),
+        (None, None) => Err(Missing::NoSizes),
+    }
+}
+
+/// Of one system: as the server reports, else the size of its directory, else the size after loading.
+pub(super) fn data_mb(facts: &Facts<'_>, system: &str, point: &PointSummary) -> Option<f64> {
+    let id: Option<SubjectId> = facts.subject(SubjectKind::System, system);
+    let reported = point
+        .database
+        .as_ref()
+        .and_then(|database| database.size_mb);
+    let on_disk = || {
+        mean(point, SubjectKind::System, Some(system), Metric::SystemData).map(|bytes| bytes / 1e6)
+    };
+    reported.or_else(on_disk).or_else(|| loaded_mb(facts, id))
+}
+
+/// After loading.
+pub(super) fn loaded_mb(facts: &Facts<'_>, system: Option<SubjectId>) -> Option<f64> {
+    let text = facts.value(system, "database_size")?;
+    size::parse(text).ok().map(|bytes| bytes.0 as f64 / 1e6)
+}
+
+fn generator(facts: &Facts<'_>, point: &PointSummary) -> Known<f64> {
+    if point.resources.generator_cpu_withheld == Some(Withheld::EmbeddedSystem) {
+        return Err(Missing::Embedded);
+    }
+    bottleneck::generator(facts.record, point).ok_or(Missing::NoGenerator)
+}
+
+/// By Little's law: rate × mean service time are the connections that are busy.
+fn connections(point: &PointSummary) -> Option<f64> {
+    let (rate, service) = point.completed_per_second.zip(point.overall.service)?;
+    (point.connections > 0)
+        .then(|| rate * service.mean_ms / 1e3 * 100.0 / f64::from(point.connections))
+}
+
+fn dropped(point: &PointSummary) -> (u64, f64) {
+    let counts = &point.overall.counts;
+    (
+        counts.dropped,
+        counts.dropped as f64 * 100.0 / counts.settled().max(1) as f64,
+    )
+}
+
+fn tpm_nopm(point: &PointSummary) -> Known<(f64, f64, Option<f64>)> {
+    let (tpm, nopm) = point.tpm.zip(point.nopm).ok_or(Missing::NoTpm)?;
+    if nopm <= 0.0 {
+        return Err(Missing::TooFew);
+    }
+    Ok((tpm, nopm, Some(nopm * point.measured_s / 60.0)))
+}
+
+fn row(point: &PointSummary) -> Known<Row> {
+    let latency = point.overall.response.ok_or(Missing::OneFigure)?;
+    Ok(Row {
+        percentiles: percentiles(&latency),
+        mean_ms: Some(latency.mean_ms),
+        orders: point
+            .tpm
+            .zip(point.nopm)
+            .map(|(tpm, nopm)| OrderRate { tpm, nopm }),
+        // Percentiles of a window that was never closed come from the seconds' coarse buckets, its mean does not.
+        resolution_percent: if point.coarse {
+            COARSE_ERROR_PERCENT
+        } else {
+            0.0
+        },
+        ..Row::default()
+    })
+}
+
+/// Up to the maximum.
+fn percentiles(latency: &Latency) -> Vec<Percentile> {
+    let of = |(share, ms): (f64, f64)| Percentile {
+        name: format!("p{}", share * 100.0),
+        share,
+        ms,
+    };
+    let kept = Latency::QUANTILES
+        .into_iter()
+        .zip(latency.quantiles())
+        .map(of);
+    kept.chain([Percentile {
+        name: "max".to_owned(),
+        share: 1.0,
+        ms: latency.max_ms,
+    }])
+    .collect()
+}
+
+/// After the point, or at the end of its step.
+fn conditions(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<(u32, String)> {
+    if point.tpm.is_none() && point.consistency.verified == 0 {
+        return Err(Missing::NotForThisLoad);
+    }
+    if point.consistency.verified > 0 {
+        return Ok((
+            point.consistency.verified,
+            point.consistency.failed.join(", "),
+        ));
+    }
+    let system = facts.subject(SubjectKind::System, system_of(ladder));
+    let at_end = facts
+        .record
+        .checks
+        .iter()
+        .filter(|check| check.point.is_none() && Some(check.subject) == system);
+    let (verified, failed): (Vec<_>, Vec<_>) = (
+        at_end.clone().collect(),
+        at_end.filter(|c| !c.holds).collect(),
+    );
+    if verified.is_empty() {
+        return Err(Missing::NotVerified);
+    }
+    Ok((
+        verified.len() as u32,
+        failed
+            .iter()
+            .map(|check| check.clause.as_str())
+            .collect::<Vec<_>>()
+            .join(", "),
+    ))
+}
+
+/// The kinds of operations by which the drive is evaluated; the figures are those of the latest.
+pub(super) fn emulated<'a>(
+    drives: impl Iterator<Item = &'a DriveSummary>,
+) -> Known<(String, u64, f64, f64)> {
+    let drives: Vec<&DriveSummary> = drives.collect();
+    let names: Vec<&str> = drives.iter().map(|drive| drive.drive.as_str()).collect();
+    if names.is_empty() {
+        return Err(Missing::NoEmulation);
+    }
+    let evaluated: Vec<_> = drives
+        .iter()
+        .flat_map(|drive| &drive.ops)
+        .filter(|op| op.has_enough_operations())
+        .collect();
+    if evaluated.is_empty() {
+        return Err(Missing::TooFew);
+    }
+    let ops = evaluated.iter().map(|op| op.ops).sum();
+    let most = |of: fn(&crate::summary::DriveOpSummary) -> Option<f64>| {
+        evaluated.iter().filter_map(|op| of(op)).fold(0.0, f64::max)
+    };
+    Ok((
+        names.join(" + "),
+        ops,
+        most(|op| op.late_percent),
+        most(|op| op.beyond_percent),
+    ))
+}

@@ -1,0 +1,60 @@
+//! Backups and restores: their stated figures against the growth of their files.
+
+use crate::audit::input::{Known, Move};
+use crate::audit::{About, Missing};
+use crate::summary::{BackupOperation, RateCheck, RateNotChecked, Summary};
+use plimsoll_record::BackupOutcome;
+
+pub(super) fn of_run(summary: &Summary) -> Vec<Move> {
+    let operations = summary.backups.iter().flat_map(|step| {
+        let own = step.media.iter().flat_map(|medium| &medium.operations);
+        own.map(move |operation| (step, operation))
+    });
+    let complete = operations.filter(|(_, operation)| operation.outcome == BackupOutcome::Complete);
+    complete
+        .map(|(step, operation)| {
+            let name = format!(
+                "{} {}, {}, {}",
+                operation.kind.name(),
+                operation.cycle + 1,
+                step.step,
+                operation.system
+            );
+            let agrees = match operation.rate {
+                RateCheck::Agrees { .. } => Some(true),
+                RateCheck::Disagrees { .. } => Some(false),
+                RateCheck::NotEvaluated { .. } => None,
+            };
+            Move {
+                about: About::Named(name),
+                moved: moved(operation),
+                agrees,
+            }
+        })
+        .collect()
+}
+
+/// MB/s as observed while it ran; time and bytes as it states.
+fn moved(operation: &BackupOperation) -> Known<(f64, f64, f64)> {
+    let (RateCheck::Agrees { seen_bytes, .. } | RateCheck::Disagrees { seen_bytes, .. }) =
+        operation.rate
+    else {
+        let restore = operation.rate
+            == RateCheck::NotEvaluated {
+                why: RateNotChecked::Restore,
+            };
+        return Err(if restore {
+            Missing::ByConstruction
+        } else {
+            Missing::NoBytes
+        });
+    };
+    if operation.seconds <= 0.0 || operation.bytes == 0 {
+        return Err(Missing::NoBytes);
+    }
+    Ok((
+        seen_bytes / 1e6 / operation.seconds,
+        operation.seconds,
+        operation.bytes as f64 / 1e6,
+    ))
+}

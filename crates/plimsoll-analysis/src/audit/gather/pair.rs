@@ -1,0 +1,405 @@
+//! What a run compares within itself, and runs that are compared with each other.
+
+use std::collections::BTreeMap;
+
+use super::facts::Facts;
+use super::load::loaded_mb;
+use super::system::{drive_of, durability, system_of};
+use crate::audit::input::{Known, Maintained, Pair, Side};
+use crate::audit::rules::{DRIVE, VICTIMS};
+use crate::audit::{Evidence, Missing};
+use crate::summary::{
+    BlockMedium, BlockSummary, Figure, Ladder, LoadSummary, PointSummary, Summary,
+};
+use plimsoll_plan::Interference;
+use plimsoll_record::metric::Metric;
+use plimsoll_record::{Record, SubjectId, SubjectKind};
+
+/// Media beside each other, and the same load with and without noise.
+pub(super) fn of_run(facts: &Facts<'_>, summary: &Summary) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for comparison in &summary.comparisons {
+        let ladder = |i: usize| summary.ladders.get(i);
+        let Some(first) = comparison
+            .media
+            .first()
+            .and_then(|medium| ladder(medium.ladder))
+        else {
+            continue;
+        };
+        for medium in &comparison.media[1..] {
+            pairs.extend(
+                ladder(medium.ladder)
+                    .map(|second| of_ladders((facts, first), (facts, second), DRIVE)),
+            );
+        }
+    }
+    for noisy in summary
+        .ladders
+        .iter()
+        .filter(|ladder| ladder.scene == Interference::Noisy)
+    {
+        let is_baseline = |quiet: &&Ladder| {
+            // Not by its name, which has the number of systems: rule VICTIMS compares that.
+            let place = |ladder: &Ladder| {
+                (
+                    ladder.step_index,
+                    facts.base(system_of(ladder)).to_owned(),
+                    ladder.medium.clone(),
+                )
+            };
+            quiet.scene != Interference::Noisy
+                && place(quiet) == place(noisy)
+                && quiet.mode == noisy.mode
+        };
+        let quiet = summary.ladders.iter().find(is_baseline);
+        pairs.extend(quiet.map(|quiet| of_ladders((facts, quiet), (facts, noisy), "noise")));
+    }
+    for step in &summary.blocks {
+        let Some((first, others)) = step.media.split_first() else {
+            continue;
+        };
+        pairs.extend(
+            others
+                .iter()
+                .map(|other| of_media(facts, step, (first, other))),
+        );
+    }
+    pairs
+}
+
+/// Two runs: where each has its highest rate. `None` where one has none and workloads are alike.
+pub fn of_runs(
+    first: (&Record, &Summary),
+    second: (&Record, &Summary),
+    unlike: Option<Evidence>,
+) -> Option<Pair> {
+    if let Some(pair) = of_best(first, second) {
+        return Some(Pair { unlike, ..pair });
+    }
+    let side = |record: &Record| Side::unknown(record.run.title.clone());
+    unlike.map(|unlike| Pair {
+        unlike: Some(unlike),
+        ..Pair::unknown(side(first.0), side(second.0))
+    })
+}
+
+fn of_best(first: (&Record, &Summary), second: (&Record, &Summary)) -> Option<Pair> {
+    let best = |summary: &Summary| {
+        summary.headline().and_then(|(best, _)| {
+            summary
+                .ladders
+                .iter()
+                .position(|ladder| std::ptr::eq(ladder, best))
+        })
+    };
+    let (a, b) = (Facts::new(first.0), Facts::new(second.0));
+    let (one, other) = (
+        first.1.ladders.get(best(first.1)?)?,
+        second.1.ladders.get(best(second.1)?)?,
+    );
+    let mut pair = of_ladders((&a, one), (&b, other), "");
+    for (side, record) in [(&mut pair.first, first.0), (&mut pair.second, second.0)] {
+        side.name = format!("{} ({})", record.run.title, side.name);
+    }
+    Some(pair)
+}
+
+fn of_ladders(first: (&Facts<'_>, &Ladder), second: (&Facts<'_>, &Ladder), factor: &str) -> Pair {
+    let at = same_load(first.1, second.1);
+    let (mut one, mut other) = (side(first.0, first.1), side(second.0, second.1));
+    let mut effect_percent = Err(Missing::NothingMeasured);
+    if let Some((a, b)) = at {
+        one.spread_percent = spread(a.main_rate());
+        other.spread_percent = spread(b.main_rate());
+        (one.runs, other.runs) = (Ok(a.points.len() as u32), Ok(b.points.len() as u32));
+        let rates = a
+            .main_rate()
+            .zip(b.main_rate())
+            .filter(|(a, _)| a.median > 0.0);
+        effect_percent = rates
+            .map(|(a, b)| (b.median / a.median - 1.0) * 100.0)
+            .ok_or(Missing::NothingMeasured);
+    }
+    // With noise they differ on purpose.
+    if factor == "noise" {
+        (one.maintained, other.maintained) = (
+            without_backups(one.maintained),
+            without_backups(other.maintained),
+        );
+    }
+    Pair {
+        factor: factor.to_owned(),
+        effect_percent,
+        ..Pair::unknown(one, other)
+    }
+}
+
+/// The highest load that both were put under.
+fn same_load<'a>(
+    first: &'a Ladder,
+    second: &'a Ladder,
+) -> Option<(&'a LoadSummary, &'a LoadSummary)> {
+    let is_same = |a: &LoadSummary, b: &LoadSummary| {
+        a.users == b.users
+            && a.offered_per_second.map(f64::to_bits) == b.offered_per_second.map(f64::to_bits)
+    };
+    let both = |a: &'a LoadSummary| second.rungs.iter().find(|b| is_same(a, b)).map(|b| (a, b));
+    let most = |rung: &LoadSummary| {
+        (
+            f64::from(rung.users),
+            rung.offered_per_second.unwrap_or_default(),
+        )
+    };
+    let pairs = first.rungs.iter().filter_map(both);
+    pairs.max_by(|(a, _), (b, _)| {
+        most(a)
+            .partial_cmp(&most(b))
+            .unwrap_or(std::cmp::Ordering::Equal)
+    })
+}
+
+/// Highest less lowest of repeats in percent of their median.
+fn spread(figure: Option<Figure>) -> Known<f64> {
+    let figure = figure.filter(|figure| figure.median > 0.0 && figure.max > figure.min);
+    figure
+        .map(|figure| (figure.max - figure.min) * 100.0 / figure.median)
+        .ok_or(Missing::NoRepeats)
+}
+
+fn side(facts: &Facts<'_>, ladder: &Ladder) -> Side {
+    let system = system_of(ladder);
+    let typical = ladder
+        .peak
+        .or(ladder.rungs.len().checked_sub(1))
+        .and_then(|rung| ladder.rungs.get(rung));
+    let point = typical.and_then(|rung| ladder.points.get(rung.typical));
+    let ratio = point
+        .and_then(|point| point.tpm.zip(point.nopm))
+        .filter(|(_, nopm)| *nopm > 0.0);
+    let systems = ladder.fleet.as_ref().map_or(1, |fleet| fleet.systems.len()) as u32;
+    let (name, noise) = match ladder.scene {
+        Interference::Alone => (ladder.system.clone(), String::new()),
+        Interference::Quiet => (
+            format!("{}, {}", ladder.system, ladder.scene.name()),
+            String::new(),
+        ),
+        Interference::Noisy => (
+            format!("{}, {}", ladder.system, ladder.scene.name()),
+            ladder.scene.name().to_owned(),
+        ),
+    };
+    Side {
+        generator: facts.place(system),
+        durability: durability(facts, system, ladder.medium.as_deref()),
+        configuration: Ok(configuration(facts, ladder, systems)),
+        maintained: maintained(facts, ladder),
+        victims: Ok(systems),
+        noise,
+        tpm_per_nopm: ratio.map(|(tpm, nopm)| tpm / nopm).ok_or(Missing::NoTpm),
+        new_orders: ratio
+            .zip(point)
+            .map(|((_, nopm), point)| nopm * point.measured_s / 60.0),
+        bytes_per: bytes_per(facts, ladder, system),
+        ..Side::unknown(name)
+    }
+}
+
+/// After loading: what a run adds to its data depends on how fast it was.
+fn bytes_per(facts: &Facts<'_>, ladder: &Ladder, system: &str) -> Known<(String, f64)> {
+    let (unit, units) = facts.data_units(&ladder.workload).ok_or(Missing::NoSizes)?;
+    let data_mb =
+        loaded_mb(facts, facts.subject(SubjectKind::System, system)).ok_or(Missing::NoSizes)?;
+    Ok((unit, data_mb * 1e6 / units))
+}
+
+const HOST: [&str; 7] = [
+    "cpu_model",
+    "cpus",
+    "memory",
+    "kernel",
+    "os",
+    "mitigations",
+    "governor",
+];
+const MEDIUM: [&str; 7] = [
+    "filesystem",
+    "form",
+    "capacity",
+    "slower",
+    "fill",
+    "flush",
+    "backing",
+];
+
+/// What can make a difference, by name.
+fn configuration(facts: &Facts<'_>, ladder: &Ladder, systems: u32) -> BTreeMap<String, String> {
+    let (system, medium) = (system_of(ladder), facts.medium(ladder.medium.as_deref()));
+    let mut all: BTreeMap<String, String> = BTreeMap::new();
+    let mut add =
+        |key: &str, value: Option<String>| all.extend(value.map(|value| (key.to_owned(), value)));
+    HOST.iter()
+        .for_each(|key| add(key, facts.host(key).map(str::to_owned)));
+    MEDIUM
+        .iter()
+        .for_each(|key| add(key, facts.value(medium, key).map(str::to_owned)));
+    add(
+        DRIVE,
+        drive_of(facts, ladder.medium.as_deref(), ladder.drive.as_deref()),
+    );
+    let own =
+        |fact: &&&plimsoll_record::Fact| fact.key.starts_with("setting.") || fact.key == "version";
+    let id: Option<SubjectId> = facts.subject(SubjectKind::System, system);
+    facts
+        .of(id)
+        .iter()
+        .filter(own)
+        .for_each(|fact| add(&fact.key, Some(fact.value.clone())));
+    let base = facts.base(system);
+    let limits = facts
+        .plan(&["system", base, "limits"])
+        .map(ToString::to_string);
+    add("limits", limits);
+    add(
+        "workload",
+        facts
+            .plan(&["workload", &ladder.workload])
+            .map(ToString::to_string),
+    );
+    add("mode", Some(ladder.mode.clone()));
+    add(
+        "generator",
+        facts
+            .place(system)
+            .ok()
+            .map(|place| place.name().to_owned()),
+    );
+    add(VICTIMS, Some(systems.to_string()));
+    all
+}
+
+/// What ran in the windows of each load.
+fn maintained(facts: &Facts<'_>, ladder: &Ladder) -> Known<Maintained> {
+    let of = |point: &PointSummary| {
+        let mut ran: BTreeMap<String, f64> = BTreeMap::new();
+        let checkpoints = point
+            .database
+            .as_ref()
+            .and_then(|database| database.checkpoints_per_minute);
+        ran.extend(checkpoints.map(|per_minute| {
+            (
+                "checkpoints".to_owned(),
+                per_minute * point.measured_s / 60.0,
+            )
+        }));
+        let vacuums = Metric::DbVacuums.info().name;
+        let vacuums = point.metrics.iter().find(|mean| {
+            mean.metric == vacuums
+                && mean.subject_kind == SubjectKind::System
+                && ladder.system.contains(&mean.subject)
+        });
+        ran.extend(vacuums.map(|mean| ("vacuum".to_owned(), mean.mean)));
+        if ladder.scene != Interference::Alone
+            || facts.record.backups.iter().any(|row| row.point.is_some())
+        {
+            ran.insert(BACKUPS.to_owned(), backups(facts, ladder));
+        }
+        (load_of(point), ran)
+    };
+    let all: Maintained = ladder
+        .points
+        .iter()
+        .map(of)
+        .filter(|(_, ran)| !ran.is_empty())
+        .collect();
+    if all.is_empty() {
+        Err(Missing::NoMaintenance)
+    } else {
+        Ok(all)
+    }
+}
+
+const BACKUPS: &str = "backups";
+
+fn without_backups(maintained: Known<Maintained>) -> Known<Maintained> {
+    let all = maintained?.into_iter().map(|(load, mut ran)| {
+        ran.remove(BACKUPS);
+        (load, ran)
+    });
+    let all: Maintained = all.filter(|(_, ran)| !ran.is_empty()).collect();
+    if all.is_empty() {
+        Err(Missing::NoMaintenance)
+    } else {
+        Ok(all)
+    }
+}
+
+/// Backups that ran beside the points of a ladder.
+fn backups(facts: &Facts<'_>, ladder: &Ladder) -> f64 {
+    let own = |row: &&plimsoll_record::BackupRow| {
+        let point = facts
+            .record
+            .points
+            .iter()
+            .find(|point| Some(point.id) == row.point);
+        point.is_some_and(|point| {
+            point.step_index == ladder.step_index && point.scene == ladder.scene
+        })
+    };
+    facts.record.backups.iter().filter(own).count() as f64
+}
+
+fn load_of(point: &PointSummary) -> String {
+    let repeat = if point.repeat > 0 {
+        format!(", {}", point.repeat + 1)
+    } else {
+        String::new()
+    };
+    match point.offered_per_second {
+        Some(rate) => format!("{rate}/s{repeat}"),
+        None => format!("{}{repeat}", point.users),
+    }
+}
+
+/// The same jobs on two media.
+fn of_media(
+    facts: &Facts<'_>,
+    step: &BlockSummary,
+    (first, second): (&BlockMedium, &BlockMedium),
+) -> Pair {
+    let side = |medium: &BlockMedium| {
+        let figures = medium.jobs.first().and_then(|job| job.figures);
+        let mut configuration: BTreeMap<String, String> = BTreeMap::new();
+        let id = facts.medium(Some(&medium.medium));
+        let known = MEDIUM
+            .iter()
+            .filter_map(|key| Some(((*key).to_owned(), facts.value(id, key)?.to_owned())));
+        configuration.extend(known);
+        let drive = drive_of(facts, Some(&medium.medium), medium.drive.as_deref());
+        configuration.extend(drive.map(|drive| (DRIVE.to_owned(), drive)));
+        configuration.insert("workers".to_owned(), medium.workers.to_string());
+        configuration.insert("worker bytes".to_owned(), medium.worker_bytes.to_string());
+        Side {
+            durability: durability(facts, "", Some(&medium.medium)),
+            generator: Err(Missing::NotForThisLoad),
+            configuration: Ok(configuration),
+            maintained: Err(Missing::NotForThisLoad),
+            tpm_per_nopm: Err(Missing::NotForThisLoad),
+            bytes_per: Err(Missing::NotForThisLoad),
+            runs: figures
+                .map(|figures| figures.rounds)
+                .ok_or(Missing::NothingMeasured),
+            spread_percent: spread(figures.map(|figures| figures.iops)),
+            ..Side::unknown(format!("{}, {}", step.step, medium.medium))
+        }
+    };
+    let ratio = second.jobs.first().and_then(|job| job.against_first);
+    let effect_percent = ratio
+        .map(|ratio| (ratio.iops - 1.0) * 100.0)
+        .ok_or(Missing::NothingMeasured);
+    Pair {
+        factor: DRIVE.to_owned(),
+        effect_percent,
+        ..Pair::unknown(side(first), side(second))
+    }
+}

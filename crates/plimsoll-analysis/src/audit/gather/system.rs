@@ -1,0 +1,290 @@
+//! Systems on media, and media under block I/O.
+
+use std::collections::BTreeMap;
+
+use super::facts::{Engine, Facts};
+use crate::audit::input::{Known, SystemFacts};
+use crate::audit::rules::DURABILITY;
+use crate::audit::{About, Missing};
+use crate::summary::{DEVICE_FACT, Ladder, Summary};
+use plimsoll_record::import_facts;
+use plimsoll_record::import_facts::{PERCENTILES_FACT, RESPONSE_FACT, TOOL_FACT};
+use plimsoll_record::{DiagnosisLevel, Point, SubjectId, SubjectKind};
+
+const SETTING: &str = "setting.";
+
+pub(super) fn of_run(facts: &Facts<'_>, summary: &Summary) -> Vec<SystemFacts> {
+    let mut all: Vec<SystemFacts> = Vec::new();
+    let machine = diagnoses(summary, None);
+    for (i, mut system) in systems(facts, summary)
+        .chain(media(facts, summary))
+        .enumerate()
+    {
+        // Diagnoses of the machine are listed once.
+        if i == 0 {
+            system.diagnoses.extend(machine.clone());
+        }
+        if !all.iter().any(|known| known.about == system.about) {
+            all.push(system);
+        }
+    }
+    all
+}
+
+/// The system whose facts stand for a ladder: of several equal ones the first.
+pub(super) fn system_of(ladder: &Ladder) -> &str {
+    ladder
+        .fleet
+        .as_ref()
+        .and_then(|fleet| fleet.systems.first())
+        .map_or(ladder.system.as_str(), String::as_str)
+}
+
+fn systems<'a>(
+    facts: &'a Facts<'_>,
+    summary: &'a Summary,
+) -> impl Iterator<Item = SystemFacts> + 'a {
+    summary.ladders.iter().map(|ladder| {
+        let (system, medium) = (system_of(ladder), ladder.medium.as_deref());
+        let engine = facts.engine(system);
+        SystemFacts {
+            generator: facts.place(system),
+            durability: durability(facts, system, medium),
+            fill: match engine {
+                Some(Engine::Mock) => Err(Missing::NotForThisLoad),
+                // Whatever is read was loaded before.
+                Some(_) => Ok(1.0),
+                None => Err(Missing::NoSampling),
+            },
+            diagnoses: medium
+                .map(|medium| diagnoses(summary, Some(medium)))
+                .unwrap_or_default(),
+            ..common(facts, About::Named(ladder.system.clone()), system, medium)
+        }
+    })
+}
+
+/// The subject that stands for fio on a medium.
+fn fio_of(facts: &Facts<'_>, medium: Option<SubjectId>) -> String {
+    let point = facts
+        .record
+        .points
+        .iter()
+        .find(|point| point.is_block() && point.medium == medium);
+    let system = point.and_then(|point| {
+        facts
+            .record
+            .subjects
+            .iter()
+            .find(|subject| subject.id == point.system)
+    });
+    system.map_or_else(String::new, |subject| subject.name.clone())
+}
+
+fn media<'a>(facts: &'a Facts<'_>, summary: &'a Summary) -> impl Iterator<Item = SystemFacts> + 'a {
+    summary
+        .blocks
+        .iter()
+        .flat_map(|step| &step.media)
+        .map(|medium| {
+            let id = facts.medium(Some(&medium.medium));
+            let fills = facts.record.blocks.iter().filter(|block| {
+                let point = facts
+                    .record
+                    .points
+                    .iter()
+                    .find(|point| point.id == block.point);
+                // Only reads meet what was never written.
+                let reads = block.streams.iter().any(|stream| stream.read_percent > 0);
+                reads && point.is_some_and(|point| id.is_none() || point.medium == id)
+            });
+            let fill = fills.map(|block| block.fill).reduce(f64::min);
+            SystemFacts {
+                // No system is between the generator and the medium.
+                generator: Err(Missing::NotForThisLoad),
+                durability: durability(facts, "", Some(&medium.medium)),
+                fill: fill.ok_or(Missing::NotForThisLoad),
+                diagnoses: diagnoses(summary, Some(&medium.medium)),
+                ..common(
+                    facts,
+                    About::Named(medium.medium.clone()),
+                    &fio_of(facts, id),
+                    Some(&medium.medium),
+                )
+            }
+        })
+}
+
+/// The method of plimsoll, the same everywhere; of another program what its importer states.
+fn common(facts: &Facts<'_>, about: About, system: &str, medium: Option<&str>) -> SystemFacts {
+    let own = facts.subject(SubjectKind::System, system);
+    let methods = Methods { facts, system: own };
+    let latencies = methods.latencies();
+    let number = |subject, key| {
+        facts
+            .value(subject, key)
+            .and_then(|value| value.parse::<f64>().ok())
+    };
+    let id = facts.medium(medium);
+    let entropy =
+        number(id, "sampled.compressible_percent").zip(Some(stated_compressible(facts, id)));
+    SystemFacts {
+        latencies,
+        percentiles: methods.percentiles(),
+        entropy: entropy.ok_or(Missing::NoSampling),
+        governor: facts
+            .host("governor")
+            .map(str::to_owned)
+            .ok_or(Missing::NoGovernor),
+        ..SystemFacts::unknown(about)
+    }
+}
+
+/// How the figures of a system came about: those of its loads together are as good as the worst.
+struct Methods<'a> {
+    facts: &'a Facts<'a>,
+    system: Option<SubjectId>,
+}
+
+impl Methods<'_> {
+    fn is_ours(&self) -> bool {
+        self.facts.value(self.system, TOOL_FACT).is_none()
+    }
+
+    /// Of each load.
+    fn values(&self, key: &str) -> Vec<(&Point, Option<&str>)> {
+        let record = self.facts.record;
+        let own = record
+            .points
+            .iter()
+            .filter(|point| Some(point.system) == self.system);
+        own.map(|point| {
+            (
+                point,
+                import_facts::value_at(record, point.system, point.id, key),
+            )
+        })
+        .collect()
+    }
+
+    fn latencies(&self) -> Known<String> {
+        if self.is_ours() {
+            return Ok("due".to_owned());
+        }
+        // In a closed loop a transaction is due when it starts.
+        let method = |(point, value): (&Point, Option<&str>)| match value {
+            Some("start") if point.offered_per_second.is_none() => Some("closed".to_owned()),
+            other => other.map(str::to_owned),
+        };
+        worst(
+            self.values(RESPONSE_FACT).into_iter().map(method).collect(),
+            &["due", "closed"],
+        )
+    }
+
+    fn percentiles(&self) -> Known<String> {
+        if self.is_ours() {
+            return Ok("merged".to_owned());
+        }
+        let values = self
+            .values(PERCENTILES_FACT)
+            .into_iter()
+            .map(|(_, value)| value.map(str::to_owned));
+        worst(values.collect(), &["merged"])
+    }
+}
+
+/// One method that is not sound is that of all; where one is not known, none is.
+fn worst(methods: Vec<Option<String>>, sound: &[&str]) -> Known<String> {
+    let known: Option<Vec<String>> = methods.into_iter().collect();
+    let known = known.filter(|all| {
+        !all.iter()
+            .any(|own| matches!(own.as_str(), "unknown" | "none"))
+    });
+    let known = known.ok_or(Missing::NoMethod)?;
+    let worst = known
+        .iter()
+        .find(|own| !sound.contains(&own.as_str()))
+        .or(known.first());
+    worst.cloned().ok_or(Missing::NoMethod)
+}
+
+fn stated_compressible(facts: &Facts<'_>, medium: Option<SubjectId>) -> f64 {
+    let on = |point| {
+        facts
+            .record
+            .points
+            .iter()
+            .any(|own| own.id == point && own.medium == medium)
+    };
+    let streams = facts
+        .record
+        .blocks
+        .iter()
+        .filter(|block| on(block.point))
+        .flat_map(|block| &block.streams);
+    streams
+        .map(|stream| f64::from(stream.compressible_percent))
+        .fold(0.0, f64::max)
+}
+
+/// Settings of the system, of the medium and of the device below that decide about durability.
+pub(super) fn durability(
+    facts: &Facts<'_>,
+    system: &str,
+    medium: Option<&str>,
+) -> Known<BTreeMap<String, String>> {
+    let medium = facts.medium(medium);
+    let subjects = [facts.subject(SubjectKind::System, system), medium];
+    let all = subjects
+        .into_iter()
+        .flat_map(|subject| facts.of(subject).iter().copied());
+    let settings: BTreeMap<String, String> = all
+        .map(|fact| {
+            (
+                fact.key.strip_prefix(SETTING).unwrap_or(&fact.key),
+                fact.value.clone(),
+            )
+        })
+        .filter(|(key, _)| DURABILITY.contains(key))
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect();
+    if settings.is_empty() {
+        Err(Missing::NoSettings)
+    } else {
+        Ok(settings)
+    }
+}
+
+fn diagnoses(
+    summary: &Summary,
+    medium: Option<&str>,
+) -> Vec<(String, String, DiagnosisLevel, String)> {
+    let own = summary
+        .diagnoses
+        .iter()
+        .filter(|row| row.medium.as_deref() == medium);
+    own.map(|row| {
+        (
+            row.medium.clone().unwrap_or_default(),
+            row.code.clone(),
+            row.level,
+            row.found.clone(),
+        )
+    })
+    .collect()
+}
+
+/// What the data of a medium lie on: the drive that is emulated, or the device with its model.
+pub(super) fn drive_of(
+    facts: &Facts<'_>,
+    medium: Option<&str>,
+    emulated: Option<&str>,
+) -> Option<String> {
+    if let Some(drive) = emulated {
+        return Some(drive.to_owned());
+    }
+    let device = facts.value(facts.medium(medium), DEVICE_FACT)?;
+    let model = facts.value(facts.subject(SubjectKind::Device, device), "model");
+    Some(model.map_or_else(|| device.to_owned(), |model| format!("{model} ({device})")))
+}

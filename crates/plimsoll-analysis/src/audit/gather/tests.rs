@@ -1,0 +1,464 @@
+//! Records in which something is wrong, and what the audit makes of them.
+
+use super::load::precision;
+use crate::audit::input::Precision;
+use crate::audit::{
+    About, Audit, Evidence, Missing, Rule, RuleOutcome, RuleVerdict, audit, audit_pair,
+};
+use crate::compare::{Side, unlike};
+use crate::fixture;
+use crate::summary::{INSTANCE_OF, summarise};
+use plimsoll_plan::Interference;
+use plimsoll_record::{
+    Diagnosis, DiagnosisLevel, Fact, Phase, PhaseId, Point, PointId, Record, Severity, Subject,
+    SubjectId, SubjectKind,
+};
+
+const HOST: SubjectId = SubjectId(1);
+const FAST: SubjectId = SubjectId(4);
+const DB_FAST: SubjectId = SubjectId(6);
+
+fn of(record: &Record) -> Audit {
+    audit(record, &summarise(record))
+}
+
+fn verdicts(audit: &Audit, rule: Rule) -> Vec<&RuleVerdict> {
+    audit
+        .verdicts
+        .iter()
+        .filter(|verdict| verdict.rule == rule)
+        .collect()
+}
+
+fn worst(audit: &Audit, rule: Rule) -> Option<Severity> {
+    verdicts(audit, rule)
+        .iter()
+        .filter_map(|verdict| verdict.outcome.severity())
+        .max()
+}
+
+fn passes(audit: &Audit, rule: Rule) -> bool {
+    let own = verdicts(audit, rule);
+    worst(audit, rule).is_none()
+        && own
+            .iter()
+            .any(|verdict| matches!(verdict.outcome, RuleOutcome::Passed { .. }))
+}
+
+fn not_evaluated(audit: &Audit, rule: Rule, why: Missing) -> bool {
+    verdicts(audit, rule)
+        .iter()
+        .all(|verdict| verdict.outcome == RuleOutcome::NotEvaluated { because: why })
+}
+
+fn fact(record: &mut Record, subject: SubjectId, key: &str, value: &str) {
+    record
+        .facts
+        .retain(|fact| fact.subject != subject || fact.key != key);
+    record.facts.push(Fact {
+        subject,
+        key: key.to_owned(),
+        value: value.to_owned(),
+    });
+}
+
+fn server() -> Record {
+    let mut record = fixture::single_point();
+    record.plan_resolved =
+        "[system.db]\nengine = \"postgres\"\n[workload.oltp.tpcc]\nwarehouses = 4".to_owned();
+    record
+}
+
+#[test]
+fn every_rule_has_a_verdict_on_every_record() {
+    let records = [
+        fixture::record(),
+        fixture::nothing_measured(),
+        fixture::single_point(),
+        fixture::search(),
+        fixture::block(),
+    ];
+    for record in records {
+        let audit = of(&record);
+        assert!(
+            Rule::ALL
+                .into_iter()
+                .all(|rule| !verdicts(&audit, rule).is_empty()),
+            "{}",
+            record.run.title
+        );
+    }
+    let nothing = of(&fixture::nothing_measured());
+    assert!(not_evaluated(
+        &nothing,
+        Rule::Little,
+        Missing::NothingMeasured
+    ));
+    assert_eq!(
+        worst(&nothing, Rule::Short),
+        Some(Severity::Error),
+        "as the summary has it"
+    );
+}
+
+#[test]
+fn durability_is_read_from_settings_and_mounts() {
+    let mut record = server();
+    assert!(
+        passes(&of(&record), Rule::Durable),
+        "the mount options are known, and fine"
+    );
+    fact(&mut record, DB_FAST, "setting.fsync", "off");
+    let audit = of(&record);
+    assert_eq!(worst(&audit, Rule::Durable), Some(Severity::Warning));
+    let RuleOutcome::Fired { evidence, .. } = &verdicts(&audit, Rule::Durable)[0].outcome else {
+        panic!()
+    };
+    assert_eq!(
+        evidence[0],
+        Evidence::Unsafe {
+            setting: "fsync".to_owned(),
+            value: "off".to_owned()
+        }
+    );
+    fact(&mut record, DB_FAST, "setting.fsync", "on");
+    fact(&mut record, FAST, "mount_options", "rw,nobarrier");
+    assert_eq!(worst(&of(&record), Rule::Durable), Some(Severity::Warning));
+}
+
+#[test]
+fn a_power_cut_that_loses_transactions_is_an_error() {
+    assert_eq!(
+        worst(&of(&fixture::record()), Rule::Durable),
+        Some(Severity::Error)
+    );
+}
+
+#[test]
+fn where_the_generator_ran() {
+    let mut record = server();
+    assert_eq!(worst(&of(&record), Rule::SameBox), Some(Severity::Note));
+    let url =
+        |host: &str| format!("[system.db]\nengine = \"postgres\"\nurl = \"postgres://u@{host}/d\"");
+    record.plan_resolved = url("db.example.org:5432");
+    assert!(passes(&of(&record), Rule::SameBox));
+    assert!(verdicts(&of(&record), Rule::Cached).iter().all(|verdict| {
+        !matches!(&verdict.outcome, RuleOutcome::Fired { evidence, .. } if matches!(evidence[0], Evidence::DataAndMemory { .. }))
+    }), "the memory that is known is not the server's");
+    record.plan_resolved = url("localhost");
+    assert_eq!(worst(&of(&record), Rule::SameBox), Some(Severity::Note));
+    record.plan_resolved = "what a plan never is".to_owned();
+    assert!(not_evaluated(&of(&record), Rule::SameBox, Missing::NoPlace));
+}
+
+#[test]
+fn counts_conditions_and_drives_are_the_summarys() {
+    let audit = of(&fixture::record());
+    assert_eq!(worst(&audit, Rule::Consist), Some(Severity::Error));
+    assert!(worst(&audit, Rule::Emulated) >= Some(Severity::Warning));
+    let mut record = fixture::single_point();
+    assert!(passes(&of(&record), Rule::Conserve));
+    record.seconds[20].counts.committed += 1;
+    assert_eq!(worst(&of(&record), Rule::Conserve), Some(Severity::Error));
+}
+
+#[test]
+fn imported_latencies_have_their_method() {
+    let mut record = fixture::single_point();
+    assert!(
+        passes(&of(&record), Rule::Omission) && passes(&of(&record), Rule::PctAvg),
+        "plimsoll's own"
+    );
+    fact(&mut record, DB_FAST, "import.tool", "wrk");
+    assert!(
+        not_evaluated(&of(&record), Rule::Omission, Missing::NoMethod),
+        "the tool does not state it"
+    );
+    fact(&mut record, DB_FAST, "import.response_from", "start");
+    fact(&mut record, DB_FAST, "import.percentiles", "averaged");
+    assert!(passes(&of(&record), Rule::Omission), "a closed loop");
+    assert_eq!(worst(&of(&record), Rule::PctAvg), Some(Severity::Error));
+    record.points[0].offered_per_second = Some(100.0);
+    assert_eq!(worst(&of(&record), Rule::Omission), Some(Severity::Error));
+    fact(&mut record, DB_FAST, "import.response_from", "unknown");
+    assert!(not_evaluated(
+        &of(&record),
+        Rule::Omission,
+        Missing::NoMethod
+    ));
+}
+
+#[test]
+fn what_the_doctor_found_is_evidence() {
+    let mut record = fixture::block();
+    record.diagnoses.clear();
+    assert_eq!(
+        (
+            worst(&of(&record), Rule::Lies),
+            worst(&of(&record), Rule::Thin)
+        ),
+        (None, None)
+    );
+    for (code, level) in [
+        ("fsync", DiagnosisLevel::Error),
+        ("unwritten", DiagnosisLevel::Warning),
+    ] {
+        let (found, next) = ("it is so".to_owned(), String::new());
+        record.diagnoses.push(Diagnosis {
+            subject: Some(FAST),
+            code: code.to_owned(),
+            level,
+            found,
+            next,
+        });
+    }
+    let audit = of(&record);
+    assert_eq!(worst(&audit, Rule::Lies), Some(Severity::Error));
+    assert_eq!(worst(&audit, Rule::Thin), Some(Severity::Warning));
+    record.diagnoses.clear();
+    record.blocks.iter_mut().for_each(|block| block.fill = 0.5);
+    assert_eq!(worst(&of(&record), Rule::Thin), Some(Severity::Warning));
+    fact(&mut record, HOST, "governor", "powersave");
+    assert_eq!(worst(&of(&record), Rule::Noise), Some(Severity::Warning));
+}
+
+/// The record's point again, with other ids and on another system.
+fn again(record: &mut Record, (id, shift): (u32, u32), system: SubjectId, scene: Interference) {
+    let first = record.points[0].clone();
+    record.points.push(Point {
+        id: PointId(id),
+        system,
+        scene,
+        ..first.clone()
+    });
+    let own: Vec<Phase> = record
+        .phases
+        .iter()
+        .filter(|phase| phase.point == Some(first.id))
+        .cloned()
+        .collect();
+    for phase in own {
+        let new = PhaseId(phase.id.0 + shift);
+        let seconds: Vec<_> = record
+            .seconds
+            .iter()
+            .filter(|second| second.phase == phase.id)
+            .cloned()
+            .collect();
+        record
+            .seconds
+            .extend(seconds.into_iter().map(|second| plimsoll_record::Second {
+                phase: new,
+                subject: system,
+                ..second
+            }));
+        let windows: Vec<_> = record
+            .windows
+            .iter()
+            .filter(|window| window.phase == phase.id)
+            .cloned()
+            .collect();
+        record
+            .windows
+            .extend(windows.into_iter().map(|window| plimsoll_record::Window {
+                phase: new,
+                subject: system,
+                ..window
+            }));
+        record.phases.push(Phase {
+            id: new,
+            point: Some(PointId(id)),
+            ..phase
+        });
+    }
+}
+
+#[test]
+fn noise_is_compared_with_the_same_load_without_it() {
+    let mut record = server();
+    let other = SubjectId(90);
+    record.subjects.push(Subject {
+        id: other,
+        kind: SubjectKind::System,
+        name: "db-2@fast".to_owned(),
+    });
+    for subject in [DB_FAST, other] {
+        fact(&mut record, subject, INSTANCE_OF, "db");
+    }
+    record.points[0].scene = Interference::Quiet;
+    again(&mut record, (91, 1000), DB_FAST, Interference::Noisy);
+    let audit = of(&record);
+    assert!(
+        passes(&audit, Rule::Victims),
+        "{:?}",
+        verdicts(&audit, Rule::Victims)
+    );
+    assert!(
+        passes(&audit, Rule::OneFactor),
+        "{:?}",
+        verdicts(&audit, Rule::OneFactor)
+    );
+    assert_eq!(
+        worst(&audit, Rule::Repeat),
+        Some(Severity::Warning),
+        "one run of each"
+    );
+    // Two systems in quiet, one beside the noise.
+    again(&mut record, (92, 2000), other, Interference::Quiet);
+    let audit = of(&record);
+    assert_eq!(
+        worst(&audit, Rule::Victims),
+        Some(Severity::Error),
+        "{:?}",
+        verdicts(&audit, Rule::Victims)
+    );
+}
+
+#[test]
+fn media_are_compared_with_the_first() {
+    let audit = of(&fixture::record());
+    let is_pair = |verdict: &&&RuleVerdict| matches!(&verdict.about, About::Pair { first, .. } if first == "db@fast");
+    for rule in [
+        Rule::OneFactor,
+        Rule::Maint,
+        Rule::Repeat,
+        Rule::SameBox,
+        Rule::Durable,
+        Rule::Size,
+    ] {
+        assert_eq!(
+            verdicts(&audit, rule).iter().filter(is_pair).count(),
+            1,
+            "{}",
+            rule.code()
+        );
+    }
+    // Its databases have different versions and settings.
+    assert_eq!(worst(&audit, Rule::OneFactor), Some(Severity::Error));
+}
+
+#[test]
+fn runs_that_differ_in_one_thing() {
+    let (first, mut second) = (server(), server());
+    let pair = |second: &Record| {
+        let (a, b) = (summarise(&first), summarise(second));
+        audit_pair((&first, &a), (second, &b), None).unwrap()
+    };
+    fact(&mut second, HOST, "cpus", "24");
+    let one = pair(&second);
+    assert!(
+        passes(&one, Rule::OneFactor),
+        "{:?}",
+        verdicts(&one, Rule::OneFactor)
+    );
+    fact(&mut second, HOST, "kernel", "7.0");
+    assert_eq!(
+        worst(&pair(&second), Rule::OneFactor),
+        Some(Severity::Error)
+    );
+    let nothing = fixture::nothing_measured();
+    assert!(
+        audit_pair(
+            (&first, &summarise(&first)),
+            (&nothing, &summarise(&nothing)),
+            None
+        )
+        .is_none()
+    );
+}
+
+#[test]
+fn runs_of_unlike_workloads_are_an_error() {
+    let of = |fixture: fn() -> Record, bs: &str| {
+        let mut record = fixture();
+        record
+            .points
+            .iter_mut()
+            .for_each(|point| point.parameters = [("script".to_owned(), bs.to_owned())].into());
+        let summary = summarise(&record);
+        (record, summary)
+    };
+    // Block I/O has no ladder, so that nothing else is compared.
+    for fixture in [fixture::single_point, fixture::block] {
+        let (first, second) = (of(fixture, "a"), of(fixture, "b"));
+        let [a, b] =
+            [&first, &second].map(|(record, summary)| Side::of_summary("x", record, summary));
+        let found = unlike(&a, &b);
+        assert_eq!(
+            found,
+            Some(Evidence::Unlike {
+                differs: "script: a / b".to_owned()
+            })
+        );
+        assert_eq!(unlike(&a, &a), None);
+        let pair =
+            audit_pair((&first.0, &first.1), (&second.0, &second.1), found).expect("an audit");
+        assert_eq!(worst(&pair, Rule::OneFactor), Some(Severity::Error));
+    }
+}
+
+#[test]
+fn thresholds_are_those_of_the_plan() {
+    let mut record = server();
+    record
+        .plan_resolved
+        .push_str("\n[audit]\nsteal = 0.0\ncheckpoints = 1000");
+    let audit = of(&record);
+    assert_eq!(
+        audit
+            .adjusted
+            .iter()
+            .map(|threshold| threshold.key)
+            .collect::<Vec<_>>(),
+        ["checkpoints", "steal"]
+    );
+    assert_eq!(worst(&audit, Rule::Short), Some(Severity::Warning));
+}
+
+#[test]
+fn three_repeats_take_the_place_of_a_longer_window() {
+    let short = |repeats: u32| {
+        Ok(Precision::TooShort {
+            measured_s: 299.4,
+            repeats,
+        })
+    };
+    assert_eq!(precision(&[100.0], None, 299.4), short(1));
+    assert_eq!(precision(&[100.0, 101.0], None, 299.4), short(2));
+    let repeated = precision(&[100.0, 101.0, 99.0], None, 60.0);
+    assert!(
+        matches!(repeated, Ok(Precision::Half { percent, .. }) if (2.0..3.0).contains(&percent)),
+        "{repeated:?}"
+    );
+    assert_eq!(
+        precision(&[100.0], None, 299.6),
+        Err(Missing::NoInterval),
+        "long enough, and one movement"
+    );
+}
+
+#[test]
+fn short_windows_are_warnings_and_those_of_a_search_notes() {
+    assert_eq!(
+        worst(&of(&fixture::single_point()), Rule::Short),
+        Some(Severity::Warning)
+    );
+    let search = of(&fixture::search());
+    let short = verdicts(&search, Rule::Short)
+        .into_iter()
+        .filter_map(|verdict| match &verdict.outcome {
+            RuleOutcome::Fired {
+                severity, evidence, ..
+            } => Some((*severity, evidence)),
+            _ => None,
+        });
+    for (severity, evidence) in short {
+        let is_own = evidence
+            .iter()
+            .all(|evidence| matches!(evidence, Evidence::NoInterval { .. }));
+        assert!(
+            !is_own || severity == Severity::Note,
+            "{severity:?} {evidence:?}"
+        );
+    }
+}

@@ -1,0 +1,551 @@
+//! Rules about one load, or one row of a published table.
+
+use super::plausible::plausible;
+use super::result::RuleResult;
+use crate::audit::input::{Counted, InFlight, LoadFacts, Precision};
+use crate::audit::{DropCause, Evidence, Missing, Next, Rule, RuleVerdict};
+use crate::summary::{Conservation, Finding, FindingKind};
+use plimsoll_plan::Thresholds;
+use plimsoll_record::Severity;
+use plimsoll_record::Severity::{Error, Warning};
+use plimsoll_stats::{FEWEST_REPEATS, SHORTEST_S};
+
+/// A window of block I/O ends with the report of fio that comes nearest.
+const ROUNDING_S: f64 = 0.5;
+/// So many standard deviations of a count are no chance: 1 in 10,000.
+const CHANCE: f64 = 3.9;
+
+/// Percent of an open load that may be dropped before its figures are those of another load.
+const MOST_DROPPED: f64 = 10.0;
+/// Percent of their time that connections are busy where there is always something waiting for them.
+const BUSY: f64 = 90.0;
+
+type Check = fn(&LoadFacts, &Thresholds, &mut RuleResult);
+
+pub(super) fn evaluate(load: &LoadFacts, thresholds: &Thresholds) -> Vec<RuleVerdict> {
+    let rules: [(Rule, Check); 11] = [
+        (Rule::Little, little),
+        (Rule::Conserve, conserve),
+        (Rule::Steady, steady),
+        (Rule::Short, short),
+        (Rule::Cached, cached),
+        (Rule::Client, client),
+        (Rule::Noise, noise),
+        (Rule::Ratio, ratio),
+        (Rule::Consist, consist),
+        (Rule::Emulated, emulated),
+        (Rule::Plausible, plausible),
+    ];
+    let verdict = |(rule, check): (Rule, Check)| {
+        let mut result = RuleResult::default();
+        check(load, thresholds, &mut result);
+        result.verdict(rule, &load.about)
+    };
+    let cut = load.cut.map(|acknowledged| durable(load, acknowledged));
+    rules.into_iter().map(verdict).chain(cut).collect()
+}
+
+/// The findings of the summary on the same subject.
+fn found(load: &LoadFacts, is: fn(&FindingKind) -> bool) -> impl Iterator<Item = &Finding> {
+    load.findings
+        .iter()
+        .filter(move |finding| is(&finding.kind))
+}
+
+fn evidence(finding: &Finding) -> Evidence {
+    Evidence::Found {
+        finding: finding.kind.clone(),
+    }
+}
+
+fn percent_off(a: f64, b: f64) -> f64 {
+    (a / b - 1.0) * 100.0
+}
+
+/// Little, "A Proof for the Queuing Formula: L = λW", Operations Research 9 (3), 1961.
+fn little(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
+    let own = found(load, |kind| matches!(kind, FindingKind::InFlightOff { .. })).next();
+    if let Some(finding) = own {
+        return result.fail(evidence(finding), finding.severity, Next::AskForWindow);
+    }
+    match load.in_flight {
+        Err(missing) => result.missing(missing),
+        Ok(InFlight {
+            per_second,
+            mean_ms,
+            asked,
+            edges_percent,
+        }) => {
+            let found = per_second * mean_ms / 1e3;
+            let off_percent = percent_off(found, asked);
+            let limit_percent = thresholds.in_flight.max(edges_percent);
+            let evidence = Evidence::InFlight {
+                per_second,
+                mean_ms,
+                found,
+                asked,
+                off_percent,
+                limit_percent,
+            };
+            let off = off_percent.abs();
+            if off > thresholds.in_flight && off <= edges_percent {
+                // It may be right and it may be wrong: the window is too short for its longest transaction.
+                return result.missing(Missing::TooShortForLongest);
+            }
+            result.check(off <= limit_percent, evidence, Error, Next::AskForWindow);
+        }
+    }
+}
+
+fn conserve(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
+    let accounts = |kind: &FindingKind| {
+        matches!(
+            kind,
+            FindingKind::CountsBroken { .. }
+                | FindingKind::HistogramDisagrees { .. }
+                | FindingKind::WorkersDisagree { .. }
+                | FindingKind::CommitsDisagree { .. }
+                | FindingKind::NotDrained { .. }
+        )
+    };
+    found(load, accounts)
+        .for_each(|finding| result.fail(evidence(finding), finding.severity, Next::DistrustCounts));
+    match load.counted {
+        Err(missing) => result.missing(missing),
+        Ok(Counted::PerSecond(Conservation::Holds { seconds })) => {
+            result.pass(Evidence::Conserved { seconds })
+        }
+        // Both have a finding.
+        Ok(Counted::PerSecond(Conservation::Broken { .. } | Conservation::Open { .. })) => {}
+        Ok(Counted::PerSecond(Conservation::Unknown)) => result.missing(Missing::NoCounts),
+        Ok(Counted::Table { offered, settled }) => {
+            result.check(
+                offered == settled,
+                Evidence::Counted { offered, settled },
+                Error,
+                Next::DistrustCounts,
+            );
+        }
+    }
+}
+
+/// A search goes where a system does not keep up; there the summary has its finding as a note.
+fn excused(load: &LoadFacts, is: fn(&FindingKind) -> bool, severity: Severity) -> Severity {
+    found(load, is)
+        .map(|finding| finding.severity)
+        .max()
+        .unwrap_or(severity)
+}
+
+/// Above a load line nothing is steady, and that is what was to be found out.
+fn unsteadiness(load: &LoadFacts) -> Severity {
+    let unsteady = |kind: &FindingKind| matches!(kind, FindingKind::Unsteady { .. });
+    if load.above_line {
+        Severity::Note
+    } else {
+        excused(load, unsteady, Warning)
+    }
+}
+
+fn steady(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
+    let severity = unsteadiness(load);
+    let is_short = load
+        .measured_s
+        .is_some_and(|measured_s| measured_s + ROUNDING_S < thresholds.window);
+    // The rate of an open loop is that of its arrivals: alone it proves nothing.
+    let unproven = match (is_short, load.open, load.responses) {
+        (true, ..) => Some(Missing::TooShort),
+        (_, true, Err(missing)) => Some(missing),
+        _ => None,
+    };
+    let mut hold = |within: bool, evidence: Evidence| match unproven.filter(|_| within) {
+        Some(missing) => result.missing(missing),
+        None => result.check(within, evidence, severity, Next::WarmUpLonger),
+    };
+    let (range, slope) = (thresholds.steady_range, thresholds.steady_slope);
+    if let (true, Ok(own)) = (load.open, load.responses) {
+        let range_limit_percent = range.max(own.range_by_chance_percent);
+        let slope_limit_percent = slope.max(own.slope_by_chance_percent);
+        let (range_percent, slope_percent) = (own.range_percent, own.slope_percent);
+        let within =
+            range_percent <= range_limit_percent && slope_percent.abs() <= slope_limit_percent;
+        hold(
+            within,
+            Evidence::ResponseTimes {
+                range_percent,
+                slope_percent,
+                range_limit_percent,
+                slope_limit_percent,
+            },
+        );
+    }
+    if let Ok(trend) = load.trend {
+        let within = trend.range_percent <= range && trend.slope_percent.abs() <= slope;
+        let evidence = Evidence::Held {
+            range_percent: trend.range_percent,
+            slope_percent: trend.slope_percent,
+            range_limit_percent: range,
+            slope_limit_percent: slope,
+        };
+        if within || !trend.by_chance {
+            hold(within, evidence);
+        }
+    }
+    if let Ok((off_percent, by_chance)) = load.halves {
+        let limit_percent = thresholds.halves.max(by_chance);
+        hold(
+            off_percent.abs() <= limit_percent,
+            Evidence::Halves {
+                off_percent,
+                limit_percent,
+            },
+        );
+    }
+    match load.trend {
+        Err(missing) => result.missing(missing),
+        Ok(trend) if trend.by_chance => result.missing(Missing::TooFew),
+        Ok(_) => {}
+    }
+    load.halves
+        .err()
+        .into_iter()
+        .for_each(|missing| result.missing(missing));
+}
+
+fn short(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
+    use FindingKind::{NothingCompleted, NothingMeasured, ShortWindow};
+    let too_short = |kind: &FindingKind| {
+        matches!(
+            kind,
+            ShortWindow { .. } | NothingMeasured | NothingCompleted { .. }
+        )
+    };
+    found(load, too_short)
+        .for_each(|finding| result.fail(evidence(finding), finding.severity, Next::MeasureLonger));
+    if let Some(measured_s) = load
+        .measured_s
+        .filter(|measured_s| *measured_s + ROUNDING_S < thresholds.window)
+        && found(load, too_short).next().is_none()
+    {
+        result.fail(
+            Evidence::Window {
+                measured_s,
+                fewest_s: thresholds.window,
+            },
+            Warning,
+            Next::MeasureLonger,
+        );
+    }
+    precision(load, thresholds, result);
+    match load.checkpoints {
+        Err(missing) => result.missing(missing),
+        Ok(found) => {
+            let fewest = thresholds.checkpoints;
+            result.check(
+                found >= fewest,
+                Evidence::Checkpoints { found, fewest },
+                Warning,
+                Next::MeasureLonger,
+            );
+        }
+    }
+    match load.written {
+        Err(missing) => result.missing(missing),
+        Ok((written_mb, cache_mb)) => {
+            let evidence = Evidence::Written {
+                written_mb,
+                cache_mb,
+            };
+            result.check(
+                written_mb >= cache_mb,
+                evidence,
+                Warning,
+                Next::MeasureLonger,
+            );
+        }
+    }
+}
+
+/// Of the rate; of an open loop, whose rate is given, of the mean response time.
+fn precision(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
+    match load.precision {
+        Err(missing) => result.missing(missing),
+        Ok(Precision::Half { percent, .. }) if load.open => {
+            let limit_percent = thresholds.response_interval;
+            let evidence = Evidence::ResponseInterval {
+                percent,
+                limit_percent,
+            };
+            result.check(
+                percent <= limit_percent,
+                evidence,
+                unsteadiness(load),
+                Next::MeasureLonger,
+            );
+        }
+        Ok(Precision::Half {
+            percent,
+            measured_s,
+        }) => {
+            let limit_percent = thresholds.interval;
+            let evidence = Evidence::Interval {
+                percent,
+                limit_percent,
+                measured_s,
+            };
+            result.check(
+                percent <= limit_percent,
+                evidence,
+                Warning,
+                Next::MeasureLonger,
+            );
+        }
+        Ok(Precision::TooShort {
+            measured_s,
+            repeats,
+        }) => {
+            let fewest_repeats = FEWEST_REPEATS as u32;
+            let evidence = Evidence::NoInterval {
+                measured_s,
+                fewest_s: SHORTEST_S,
+                repeats,
+                fewest_repeats,
+            };
+            // A search tries many loads, and its answer is the load line.
+            let severity = if load.probe { Severity::Note } else { Warning };
+            result.fail(evidence, severity, Next::MeasureLongerOrRepeat);
+        }
+    }
+}
+
+/// Either is enough: data that fit into memory will be read from it sooner or later, and data that are not
+/// read from the device do not show how it reads.
+fn cached(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
+    match load.sizes {
+        Err(missing) => result.missing(missing),
+        Ok((data_mb, memory_mb)) => {
+            let evidence = Evidence::DataAndMemory { data_mb, memory_mb };
+            result.check(data_mb >= memory_mb, evidence, Warning, Next::GrowData);
+        }
+    }
+    match load.reads {
+        Err(missing) => result.missing(missing),
+        Ok(per_transaction) => {
+            let evidence = Evidence::DeviceReads {
+                per_transaction,
+                fewest: thresholds.reads,
+            };
+            result.check(
+                per_transaction >= thresholds.reads,
+                evidence,
+                Warning,
+                Next::GrowData,
+            );
+        }
+    }
+}
+
+/// What a power cut showed.
+fn durable(load: &LoadFacts, acknowledged: u64) -> RuleVerdict {
+    let mut result = RuleResult::default();
+    let lost = |kind: &FindingKind| {
+        matches!(
+            kind,
+            FindingKind::CommittedLost { .. } | FindingKind::NotRecovered
+        )
+    };
+    found(load, lost)
+        .for_each(|finding| result.fail(evidence(finding), finding.severity, Next::MakeDurable));
+    if acknowledged == 0 {
+        result.missing(Missing::NothingToLose);
+    } else if found(load, lost).next().is_none() {
+        result.pass(Evidence::Kept { acknowledged });
+    }
+    result.verdict(Rule::Durable, &load.about)
+}
+
+fn client(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
+    match load.generator {
+        Err(missing) => result.missing(missing),
+        Ok(percent) => {
+            let evidence = Evidence::GeneratorBusy {
+                percent,
+                limit_percent: thresholds.generator,
+            };
+            result.check(
+                percent <= thresholds.generator,
+                evidence,
+                Error,
+                Next::StrengthenClient,
+            );
+        }
+    }
+    match load.lag {
+        Err(missing) => result.missing(missing),
+        Ok((p99_ms, response_p50_ms)) => {
+            let percent = p99_ms * 100.0 / response_p50_ms;
+            let limit_percent = thresholds.lag;
+            let evidence = Evidence::ScheduleLag {
+                p99_ms,
+                response_p50_ms,
+                percent,
+                limit_percent,
+            };
+            result.check(
+                percent <= limit_percent,
+                evidence,
+                Error,
+                Next::StrengthenClient,
+            );
+        }
+    }
+    match load.dropped {
+        Err(missing) => result.missing(missing),
+        Ok((dropped, percent)) => {
+            // The summary decides from how many on they make figures doubtful or invalid.
+            let not_served = |kind: &FindingKind| matches!(kind, FindingKind::NotServed { .. });
+            let severity = excused(
+                load,
+                not_served,
+                if percent > MOST_DROPPED {
+                    Error
+                } else {
+                    Warning
+                },
+            );
+            let cause = if dropped > 0 {
+                drop_cause(load, thresholds)
+            } else {
+                DropCause::None
+            };
+            let next = match cause {
+                DropCause::Generator => Next::StrengthenClient,
+                DropCause::System => Next::OfferLess,
+                DropCause::Unknown | DropCause::None => Next::FindDropCause,
+            };
+            let evidence = Evidence::Dropped {
+                dropped,
+                percent,
+                cause,
+                busy_percent: load.connections.ok(),
+            };
+            result.check(dropped == 0, evidence, severity, next);
+        }
+    }
+}
+
+/// Why transactions were dropped: where the generator had CPU to spare and all of its connections were
+/// waiting for the system, the system was full.
+pub(super) fn drop_cause(load: &LoadFacts, thresholds: &Thresholds) -> DropCause {
+    match (load.generator, load.connections) {
+        (Ok(percent), _) if percent > thresholds.generator => DropCause::Generator,
+        (_, Ok(busy)) if busy >= BUSY => DropCause::System,
+        _ => DropCause::Unknown,
+    }
+}
+
+fn noise(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
+    match load.steal {
+        Err(missing) => result.missing(missing),
+        Ok(percent) => {
+            let evidence = Evidence::Steal {
+                percent,
+                limit_percent: thresholds.steal,
+            };
+            result.check(
+                percent <= thresholds.steal,
+                evidence,
+                Warning,
+                Next::QuietMachine,
+            );
+        }
+    }
+}
+
+/// Percent that TPM/NOPM is off by chance, or that of two sides differ by: New-Orders are a share p of all n transactions,
+/// which scatters by √((1−p)/(p·n)) of itself where users choose by chance; p·n are the orders.
+pub(super) fn scatter(thresholds: &Thresholds, orders: &[f64]) -> f64 {
+    let variance = |orders: &f64| (1.0 - 1.0 / thresholds.tpm_per_nopm) / orders;
+    CHANCE * 100.0 * orders.iter().map(variance).sum::<f64>().sqrt()
+}
+
+fn ratio(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
+    match load.tpm_nopm {
+        Err(missing) => result.missing(missing),
+        Ok((tpm, nopm, orders)) => {
+            let (found, expected) = (tpm / nopm, thresholds.tpm_per_nopm);
+            let off_percent = percent_off(found, expected);
+            let limit_percent = thresholds
+                .ratio
+                .max(orders.map_or(0.0, |orders| scatter(thresholds, &[orders])));
+            let evidence = Evidence::TpmPerNopm {
+                found,
+                expected,
+                off_percent,
+                limit_percent,
+            };
+            // NOPM can be quoted whatever TPM counts.
+            result.check(
+                off_percent.abs() <= limit_percent,
+                evidence,
+                Warning,
+                Next::CountTransactions,
+            );
+        }
+    }
+}
+
+fn consist(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
+    let fails = |kind: &FindingKind| matches!(kind, FindingKind::ConditionFails { .. });
+    found(load, fails).for_each(|finding| {
+        result.fail(
+            evidence(finding),
+            finding.severity,
+            Next::KeepDatabaseAndAsk,
+        )
+    });
+    match &load.conditions {
+        Err(missing) => result.missing(*missing),
+        Ok((verified, failed)) => {
+            let evidence = Evidence::Conditions {
+                verified: *verified,
+                failed: failed.clone(),
+            };
+            result.check(failed.is_empty(), evidence, Error, Next::KeepDatabaseAndAsk);
+        }
+    }
+}
+
+/// The summary evaluates it: the severity of lateness depends on what it adds to all operations.
+fn emulated(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
+    let fell_behind = |kind: &FindingKind| {
+        matches!(
+            kind,
+            FindingKind::Emulated { .. }
+                | FindingKind::EmulationWaited { .. }
+                | FindingKind::DriveErrors { .. }
+        )
+    };
+    found(load, fell_behind).for_each(|finding| {
+        result.fail(evidence(finding), finding.severity, Next::SlowerDriveOrLess)
+    });
+    let silent = |kind: &FindingKind| matches!(kind, FindingKind::EmulationUnreported { .. });
+    let few = |kind: &FindingKind| matches!(kind, FindingKind::EmulationTooFew { .. });
+    match &load.emulated {
+        _ if found(load, silent).next().is_some() => result.missing(Missing::EmulationUntold),
+        _ if found(load, few).next().is_some() => result.missing(Missing::TooFew),
+        Err(missing) => result.missing(*missing),
+        Ok((drive, ops, late_percent, beyond_percent)) => {
+            // A finding takes precedence.
+            if found(load, fell_behind).next().is_none() {
+                let (late_percent, beyond_percent) = (*late_percent, *beyond_percent);
+                result.pass(Evidence::KeptUp {
+                    drive: drive.clone(),
+                    ops: *ops,
+                    late_percent,
+                    beyond_percent,
+                });
+            }
+        }
+    }
+}

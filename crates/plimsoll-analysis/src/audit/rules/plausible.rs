@@ -1,0 +1,174 @@
+//! Figures that cannot all be true, whatever was measured.
+
+use super::result::RuleResult;
+use crate::audit::input::{Bandwidth, LoadFacts, Neighbours, Percentile, Row};
+use crate::audit::{Evidence, Next};
+use plimsoll_plan::Thresholds;
+use plimsoll_record::Severity::Error;
+
+pub(super) fn plausible(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
+    let row = match &load.row {
+        Err(missing) => return result.missing(*missing),
+        Ok(row) => row,
+    };
+    let in_order = [&row.percentiles, &row.lowest, &row.highest]
+        .map(|percentiles| order(percentiles, row, result));
+    if in_order[0] {
+        mean(row, thresholds, result);
+    }
+    if let Some(orders) = row.orders {
+        let evidence = Evidence::NewOrders {
+            nopm: orders.nopm,
+            tpm: orders.tpm,
+        };
+        result.check(
+            orders.nopm <= orders.tpm,
+            evidence,
+            Error,
+            Next::CheckSource,
+        );
+    }
+    if let Some(stated) = row.bandwidth {
+        bandwidth(stated, thresholds, result);
+    }
+    for range in &row.ranges {
+        let evidence = Evidence::RangeOf {
+            figure: range.figure.clone(),
+            low: range.low,
+            high: range.high,
+        };
+        result.check(range.low <= range.high, evidence, Error, Next::CheckSource);
+    }
+    row.neighbours
+        .iter()
+        .for_each(|rate| beside_others(rate, thresholds, result));
+}
+
+/// Percentiles rise with their share. Whether they do.
+fn order(percentiles: &[Percentile], row: &Row, result: &mut RuleResult) -> bool {
+    // Of coarse buckets the middle stands for all their values, also for a largest one below it.
+    let slack = 1.0 + row.resolution_percent / 100.0;
+    let wrong = percentiles
+        .windows(2)
+        .find(|pair| pair[0].ms > pair[1].ms * slack);
+    match wrong {
+        Some([first, second]) => {
+            let (lower, higher) = (first.name.clone(), second.name.clone());
+            let evidence = Evidence::OutOfOrder {
+                lower,
+                lower_ms: first.ms,
+                higher,
+                higher_ms: second.ms,
+            };
+            result.fail(evidence, Error, Next::CheckSource);
+        }
+        _ if percentiles.len() > 1 => {
+            let names: Vec<&str> = percentiles
+                .iter()
+                .map(|percentile| percentile.name.as_str())
+                .collect();
+            result.pass(Evidence::InOrder {
+                percentiles: names.join(", "),
+            });
+        }
+        _ => {}
+    }
+    wrong.is_none()
+}
+
+fn mean(row: &Row, thresholds: &Thresholds, result: &mut RuleResult) {
+    let Some(mean_ms) = row.mean_ms.filter(|_| !row.percentiles.is_empty()) else {
+        return;
+    };
+    let rounding = (thresholds.rounding + row.resolution_percent) / 100.0;
+    let bound_ms = least_mean(&row.percentiles);
+    let evidence = Evidence::MeanAtLeast { mean_ms, bound_ms };
+    result.check(
+        mean_ms * (1.0 + rounding) >= bound_ms,
+        evidence,
+        Error,
+        Next::CheckSource,
+    );
+    if let Some(bound_ms) = highest_mean(&row.percentiles) {
+        let evidence = Evidence::MeanAtMost { mean_ms, bound_ms };
+        result.check(
+            mean_ms * (1.0 - rounding) <= bound_ms,
+            evidence,
+            Error,
+            Next::CheckSource,
+        );
+    }
+}
+
+/// What lies between two percentiles took at least as long as the lower one.
+fn least_mean(percentiles: &[Percentile]) -> f64 {
+    let ends = percentiles
+        .iter()
+        .skip(1)
+        .map(|percentile| percentile.share)
+        .chain([1.0]);
+    percentiles
+        .iter()
+        .zip(ends)
+        .map(|(percentile, end)| (end - percentile.share) * percentile.ms)
+        .sum()
+}
+
+/// What lies between two percentiles took at most as long as the higher one. `None` without a maximum.
+fn highest_mean(percentiles: &[Percentile]) -> Option<f64> {
+    percentiles.last().filter(|last| last.share >= 1.0)?;
+    let starts = [0.0]
+        .into_iter()
+        .chain(percentiles.iter().map(|percentile| percentile.share));
+    Some(
+        percentiles
+            .iter()
+            .zip(starts)
+            .map(|(percentile, start)| (percentile.share - start) * percentile.ms)
+            .sum(),
+    )
+}
+
+fn bandwidth(stated: Bandwidth, thresholds: &Thresholds, result: &mut RuleResult) {
+    let Bandwidth {
+        per_second,
+        request_kib,
+        mb_per_second,
+    } = stated;
+    let product_mb = per_second * request_kib * 1024.0 / 1e6;
+    let off_percent = (product_mb / mb_per_second - 1.0) * 100.0;
+    let limit_percent = thresholds.bandwidth;
+    let evidence = Evidence::BandwidthOf {
+        per_second,
+        request_kib,
+        product_mb,
+        mb_per_second,
+        off_percent,
+        limit_percent,
+    };
+    result.check(
+        off_percent.abs() <= limit_percent,
+        evidence,
+        Error,
+        Next::CheckSource,
+    );
+}
+
+fn beside_others(rate: &Neighbours, thresholds: &Thresholds, result: &mut RuleResult) {
+    let times = rate.value / rate.expected;
+    let limit = thresholds.neighbors;
+    let (figure, value, expected) = (rate.figure.clone(), rate.value, rate.expected);
+    let evidence = Evidence::BesideOthers {
+        figure,
+        value,
+        expected,
+        times,
+        limit,
+    };
+    result.check(
+        times < limit && times > 1.0 / limit,
+        evidence,
+        Error,
+        Next::CheckSource,
+    );
+}

@@ -1,0 +1,77 @@
+//! The evidence of a rule so far, and its verdict.
+
+use crate::audit::{About, Evidence, Missing, Next, Rule, RuleOutcome, RuleVerdict};
+use plimsoll_record::Severity;
+
+/// Collects the evidence of a rule: several inputs in turn, some of which may be missing.
+#[derive(Debug, Default)]
+pub(super) struct RuleResult {
+    /// The worst, and what to do about the first of that severity.
+    fired: Option<(Severity, Next)>,
+    bad: Vec<Evidence>,
+    good: Vec<Evidence>,
+    missing: Vec<Missing>,
+}
+
+impl RuleResult {
+    /// An input that meets its limit, or not.
+    pub fn check(&mut self, holds: bool, evidence: Evidence, severity: Severity, next: Next) {
+        if holds {
+            self.good.push(evidence);
+        } else {
+            self.fail(evidence, severity, next);
+        }
+    }
+
+    pub fn fail(&mut self, evidence: Evidence, severity: Severity, next: Next) {
+        if self.fired.is_none_or(|(worst, _)| severity > worst) {
+            self.fired = Some((severity, next));
+            self.bad.insert(0, evidence);
+        } else {
+            self.bad.push(evidence);
+        }
+    }
+
+    pub fn pass(&mut self, evidence: Evidence) {
+        self.good.push(evidence);
+    }
+
+    pub fn missing(&mut self, missing: Missing) {
+        if !self.missing.contains(&missing) {
+            self.missing.push(missing);
+        }
+    }
+
+    /// Without evidence a rule does not pass; inputs missing beside others are listed with the evidence.
+    pub fn verdict(self, rule: Rule, about: &About) -> RuleVerdict {
+        let Self {
+            fired,
+            bad,
+            mut good,
+            missing,
+        } = self;
+        let absent = missing
+            .iter()
+            .map(|missing| Evidence::MissingInput { missing: *missing });
+        let outcome = match fired {
+            // A rule that fires has only the evidence against the figure.
+            Some((severity, next)) => RuleOutcome::Fired {
+                severity,
+                evidence: bad,
+                next,
+            },
+            None if good.is_empty() => RuleOutcome::NotEvaluated {
+                because: missing.first().copied().unwrap_or(Missing::NothingMeasured),
+            },
+            None => {
+                good.extend(absent);
+                RuleOutcome::Passed { evidence: good }
+            }
+        };
+        RuleVerdict {
+            rule,
+            about: about.clone(),
+            outcome,
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The audit rules for two sides: whether they may be compared at all.
+
+use serde::Serialize;
+
+use super::difference::{Difference, Group, setting_name};
+use super::figures::PointComparison;
+use super::side::Side;
+use super::{Ask, Effect};
+use crate::audit::{Evidence, Rule, unequal};
+use plimsoll_plan::Interference;
+use plimsoll_record::Severity;
+use plimsoll_stats::FEWEST_REPEATS;
+
+/// A rule that objects to a comparison.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Mark {
+    pub rule: Rule,
+    pub severity: Severity,
+    #[serde(flatten)]
+    pub evidence: Evidence,
+}
+
+pub(super) struct Sides<'a> {
+    pub first: &'a Side,
+    pub second: &'a Side,
+    pub differences: &'a [Difference],
+    /// In which loads that are compared differ.
+    pub workloads: &'a [Difference],
+    pub points: &'a [PointComparison],
+    pub ask: &'a Ask,
+}
+
+pub(super) fn marks(sides: &Sides) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    marks.extend(same_box(sides));
+    marks.extend(durable(sides));
+    marks.extend(one_factor(sides));
+    marks.extend(victims(sides));
+    marks.extend(repeats(sides));
+    marks
+}
+
+fn value_or_dash(value: &Option<String>) -> String {
+    value.clone().unwrap_or_else(|| "–".to_owned())
+}
+
+fn of(rule: Rule, evidence: Evidence) -> Mark {
+    Mark {
+        rule,
+        severity: rule.severity(),
+        evidence,
+    }
+}
+
+fn same_box(sides: &Sides) -> Option<Mark> {
+    let recorded = |found: &&Difference| found.first.is_some() && found.second.is_some();
+    let found = sides
+        .differences
+        .iter()
+        .filter(recorded)
+        .find(|found| found.group == Group::GeneratorPlace)?;
+    // Where it is what is compared, it has to differ.
+    let wanted = sides.ask.factor == Some(Group::GeneratorPlace);
+    let evidence = Evidence::GeneratorsAt {
+        first: value_or_dash(&found.first),
+        second: value_or_dash(&found.second),
+    };
+    (!wanted).then(|| of(Rule::SameBox, evidence))
+}
+
+/// A value that one side does not record is not known to differ.
+fn durable(sides: &Sides) -> Vec<Mark> {
+    let recorded = sides
+        .differences
+        .iter()
+        .filter(|found| found.first.is_some() && found.second.is_some());
+    let of_side = |side: &Side, found: &Difference, name: &str, value: &Option<String>| {
+        let mut all = side.configuration.settings(&found.of);
+        all.extend(value.clone().map(|value| (name.to_owned(), value)));
+        all
+    };
+    let unequal = recorded.filter_map(|found| {
+        let name = setting_name(&found.key);
+        let first = of_side(sides.first, found, name, &found.first);
+        unequal(
+            name,
+            &first,
+            &of_side(sides.second, found, name, &found.second),
+        )
+    });
+    unequal
+        .map(|evidence| of(Rule::Durable, evidence))
+        .collect()
+}
+
+/// One group may differ: the one that was named, or any if none was. A group of which one side records nothing, such as an
+/// imported one, is not known to differ.
+fn one_factor(sides: &Sides) -> Option<Mark> {
+    let comparable = |group| {
+        sides.first.configuration.records(group) && sides.second.configuration.records(group)
+    };
+    let factors = sides
+        .differences
+        .iter()
+        .filter(|found| found.group != Group::Incidental && comparable(found.group));
+    let recorded = |found: &&Difference| found.first.is_some() && found.second.is_some();
+    let workloads = sides.workloads.iter().filter(recorded);
+    let mut groups: Vec<Group> = factors.chain(workloads).map(|found| found.group).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let beside: Vec<Group> = groups
+        .iter()
+        .copied()
+        .filter(|group| Some(*group) != sides.ask.factor)
+        .collect();
+    let allowed = usize::from(sides.ask.factor.is_none());
+    let names = |groups: &[Group]| {
+        groups
+            .iter()
+            .map(|group| group.name())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let factor = sides
+        .ask
+        .factor
+        .map_or_else(String::new, |group| group.name().to_owned());
+    let evidence = Evidence::Factors {
+        factor,
+        differs: names(&beside),
+    };
+    (beside.len() > allowed).then(|| of(Rule::OneFactor, evidence))
+}
+
+/// Systems that are under load count alike on both sides wherever they are compared: a sum of eight is not less than one of
+/// twelve because of what ran beside them.
+fn victims(sides: &Sides) -> Option<Mark> {
+    let changed = sides
+        .points
+        .iter()
+        .find(|point| point.first.systems != point.second.systems)?;
+    let noise = |side: &Side| {
+        let noisy = side
+            .points
+            .iter()
+            .any(|point| point.place.scene == Interference::Noisy);
+        if noisy {
+            Interference::Noisy.name().to_owned()
+        } else {
+            String::new()
+        }
+    };
+    let evidence = Evidence::Victims {
+        first: changed.first.systems as u32,
+        second: changed.second.systems as u32,
+        noise_first: noise(sides.first),
+        noise_second: noise(sides.second),
+    };
+    Some(of(Rule::Victims, evidence))
+}
+
+/// Few runs, or repeats that differ by more than the effect that is claimed.
+fn repeats(sides: &Sides) -> Vec<Mark> {
+    let least = |of: fn(&PointComparison) -> usize| sides.points.iter().map(of).min();
+    let mut marks = Vec::new();
+    if let Some((first, second)) =
+        least(|point| point.first.repeats).zip(least(|point| point.second.repeats))
+        && (first < FEWEST_REPEATS || second < FEWEST_REPEATS)
+    {
+        let evidence = Evidence::Repeats {
+            first: first as u32,
+            second: second as u32,
+            fewest: FEWEST_REPEATS as u32,
+        };
+        marks.push(of(Rule::Repeat, evidence));
+    }
+    let apart = sides
+        .points
+        .iter()
+        .filter(|point| matches!(point.effect, Effect::More | Effect::Less));
+    let wider = apart.filter_map(|point| {
+        let spread = [point.first.spread_percent, point.second.spread_percent]
+            .into_iter()
+            .flatten()
+            .reduce(f64::max)?;
+        let effect_percent = (point.ratio? - 1.0) * 100.0;
+        (spread > effect_percent.abs()).then_some((spread, effect_percent))
+    });
+    if let Some((spread_percent, effect_percent)) =
+        wider.max_by(|a, b| (a.0 / a.1.abs()).total_cmp(&(b.0 / b.1.abs())))
+    {
+        marks.push(of(
+            Rule::Repeat,
+            Evidence::RepeatSpread {
+                spread_percent,
+                effect_percent,
+            },
+        ));
+    }
+    marks
+}

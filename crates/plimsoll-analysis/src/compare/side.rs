@@ -1,0 +1,483 @@
+//! One side of a comparison: what one run, or several runs of the same, measured at each load.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::difference::Configuration;
+use super::identity::RunIdentity;
+use super::workload::Workload;
+use crate::latency::Slice;
+use crate::summary::{
+    BlockMedium, BlockPointSummary, BlockSummary, Ladder, LoadSummary, PointSummary, Summary,
+    TickRows, Ticks, Verdict, figures_from,
+};
+use plimsoll_plan::Interference;
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_record::hist::Hist;
+use plimsoll_record::import_facts;
+use plimsoll_record::import_facts::{DerivedRate, OFFERED_FACT, is_derived};
+use plimsoll_record::{Phase, PhaseId, Point, PointId, Record, RunInfo, Window};
+
+/// Parts of a window whose latencies are kept apart.
+const SLICES: usize = 240;
+
+/// A side, of one run or of several that repeat each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    pub label: String,
+    pub runs: Vec<RunInfo>,
+    pub identities: Vec<RunIdentity>,
+    /// Of the first run; a side is of runs that were to be the same.
+    pub configuration: Configuration,
+    pub points: Vec<SidePoint>,
+}
+
+/// What identifies a load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LoadKey {
+    pub step: String,
+    /// The system without its medium; of block I/O empty.
+    pub system: String,
+    pub medium: Option<String>,
+    pub scene: Interference,
+    #[serde(flatten)]
+    pub load: OfferedLoad,
+}
+
+/// Of each system, where there are several.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OfferedLoad {
+    pub users: u32,
+    pub offered_per_second: Option<f64>,
+    pub offered_to_per_second: Option<f64>,
+    /// The job of block I/O, and the share of its full speed that was offered in percent.
+    pub job: Option<String>,
+    pub share_percent: Option<f64>,
+}
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Figure {
+    /// Committed New-Orders, per minute.
+    Nopm,
+    /// Completed transactions, per second.
+    Transactions,
+    /// Requests of block I/O, per second.
+    Iops,
+}
+
+impl Figure {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nopm => "nopm",
+            Self::Transactions => "transactions",
+            Self::Iops => "iops",
+        }
+    }
+
+    /// From a rate per second to the unit that it is reported in.
+    pub fn factor(self) -> f64 {
+        match self {
+            Self::Nopm => 60.0,
+            Self::Transactions | Self::Iops => 1.0,
+        }
+    }
+}
+
+/// One load of a side, over its repeats.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SidePoint {
+    pub place: LoadKey,
+    pub figure: Figure,
+    /// Where no tool printed the offered rate: that rate, and the time over which it was counted.
+    pub derived: Option<DerivedRate>,
+    /// Of its repeats together.
+    pub workload: Workload,
+    /// Systems under this load at the same time; figures are their sums.
+    pub systems: usize,
+    /// The worst of its repeats.
+    pub verdict: Verdict,
+    pub repeats: Vec<Repeat>,
+}
+
+/// One window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Repeat {
+    /// Of each second what was counted, and its length in seconds.
+    pub seconds: Vec<(f64, f64)>,
+    /// Latencies of consecutive parts of the window.
+    pub slices: Vec<Slice>,
+    /// Of the whole window, at full precision.
+    pub latency: Hist,
+}
+
+impl Repeat {
+    /// What was counted in the window, and its length.
+    pub fn whole(&self) -> (f64, f64) {
+        self.seconds.iter().fold((0.0, 0.0), |sum, second| {
+            (sum.0 + second.0, sum.1 + second.1)
+        })
+    }
+}
+
+impl SidePoint {
+    /// Whether it is the same load of the same step, be it of another system or medium.
+    pub(super) fn has_load_of(&self, other: &Self) -> bool {
+        let (own, others) = (&self.place, &other.place);
+        self.figure == other.figure
+            && own.step == others.step
+            && own.scene == others.scene
+            && self.is_as_high_as(other)
+    }
+
+    /// Rates that were counted and not printed differ by chance.
+    fn is_as_high_as(&self, other: &Self) -> bool {
+        let (own, others) = (&self.place.load, &other.place.load);
+        let derived = self.derived.zip(other.derived);
+        own == others
+            || derived.is_some_and(|(rate, other)| own.users == others.users && rate.is_like(other))
+    }
+
+    pub(super) fn has_names_of(&self, other: &Self) -> bool {
+        self.place.medium == other.place.medium && self.place.system == other.place.system
+    }
+}
+
+impl Side {
+    /// A side of one run. Of the record's series nothing is read, and of its seconds' histograms those of the figures.
+    pub fn of(label: impl Into<String>, record: &Record) -> Self {
+        let ticks = Ticks::of(record);
+        Self::of_figures(label, record, &ticks, &figures_from(record, &ticks))
+    }
+
+    /// A side of one run whose summary is known.
+    pub fn of_summary(label: impl Into<String>, record: &Record, summary: &Summary) -> Self {
+        Self::of_figures(label, record, &Ticks::of(record), summary)
+    }
+
+    pub(super) fn of_figures(
+        label: impl Into<String>,
+        record: &Record,
+        ticks: &Ticks<'_>,
+        summary: &Summary,
+    ) -> Self {
+        let rows = Rows::of(record, ticks);
+        let ladders = summary.ladders.iter().flat_map(|ladder| {
+            let point = |rung| ladder_point(&rows, ladder, rung);
+            ladder.rungs.iter().filter_map(point)
+        });
+        let blocks = summary.blocks.iter().flat_map(|block| {
+            let media = block.media.iter();
+            media
+                .flat_map(|medium| block_points(&rows, block, medium))
+                .collect::<Vec<_>>()
+        });
+        Self {
+            label: label.into(),
+            runs: vec![record.run.clone()],
+            identities: vec![RunIdentity::of(record)],
+            configuration: Configuration::of(record),
+            points: ladders.chain(blocks).collect(),
+        }
+    }
+
+    /// Another run of the same: its windows are further repeats.
+    pub fn add(&mut self, other: Self) {
+        let Self {
+            label: _,
+            runs,
+            identities,
+            configuration,
+            points,
+        } = other;
+        self.runs.extend(runs);
+        self.identities.extend(identities);
+        self.configuration.merge(configuration);
+        for point in points {
+            match self
+                .points
+                .iter_mut()
+                .find(|own| own.has_load_of(&point) && own.has_names_of(&point))
+            {
+                Some(own) => {
+                    own.verdict = own.verdict.max(point.verdict);
+                    own.workload.merge(point.workload);
+                    own.repeats.extend(point.repeats);
+                }
+                None => self.points.push(point),
+            }
+        }
+    }
+
+    /// Whether a run of the other side is one of this side's.
+    pub fn shares_run(&self, other: &Self) -> bool {
+        self.holds_any(&other.identities)
+    }
+
+    pub fn holds_any(&self, runs: &[RunIdentity]) -> bool {
+        self.identities
+            .iter()
+            .any(|own| runs.iter().any(|other| own.is_same_run(other)))
+    }
+
+    /// The most systems that were under load at the same time.
+    pub fn systems(&self) -> usize {
+        self.points
+            .iter()
+            .map(|point| point.systems)
+            .max()
+            .unwrap_or_default()
+    }
+}
+
+fn ladder_point(rows: &Rows<'_>, ladder: &Ladder, rung: &LoadSummary) -> Option<SidePoint> {
+    let points: Vec<&PointSummary> = rung.points.iter().map(|i| &ladder.points[*i]).collect();
+    let orders = points.iter().all(|point| point.nopm.is_some());
+    let systems = ladder
+        .fleet
+        .as_ref()
+        .map_or(1, |fleet| fleet.systems.len().max(1));
+    let repeats: Vec<Repeat> = points
+        .iter()
+        .filter_map(|point| rows.repeat(&point.ids, orders))
+        .collect();
+    let workload = rows.workload(points.iter().flat_map(|point| &point.ids));
+    let each = |rate: Option<f64>| rate.map(|rate| rate / systems as f64);
+    let place = LoadKey {
+        step: ladder.step.clone(),
+        system: base(&ladder.system).to_owned(),
+        medium: ladder.medium.clone(),
+        scene: ladder.scene,
+        load: OfferedLoad {
+            users: rung.users / systems as u32,
+            offered_per_second: each(rung.offered_per_second),
+            offered_to_per_second: each(rung.offered_to_per_second),
+            job: None,
+            share_percent: None,
+        },
+    };
+    let figure = if orders {
+        Figure::Nopm
+    } else {
+        Figure::Transactions
+    };
+    let derived = rows.derived(&points);
+    let verdict = rung.verdict;
+    (!repeats.is_empty()).then_some(SidePoint {
+        place,
+        figure,
+        derived,
+        workload,
+        systems,
+        verdict,
+        repeats,
+    })
+}
+
+/// `db` of `12 × db@nvme`.
+fn base(system: &str) -> &str {
+    let name = system.split_once(" × ").map_or(system, |(_, name)| name);
+    name.split_once('@').map_or(name, |(name, _)| name)
+}
+
+fn block_points(rows: &Rows<'_>, block: &BlockSummary, medium: &BlockMedium) -> Vec<SidePoint> {
+    let mut all = Vec::new();
+    for job in &medium.jobs {
+        let curve = job
+            .curve
+            .iter()
+            .map(|at| at.points.iter().collect::<Vec<&BlockPointSummary>>());
+        for points in std::iter::once(job.points.iter().collect()).chain(curve) {
+            let counted: Vec<&BlockPointSummary> =
+                points.into_iter().filter(|point| point.counts).collect();
+            let repeats: Vec<Repeat> = counted
+                .iter()
+                .filter_map(|point| rows.repeat(&[PointId(point.point)], false))
+                .collect();
+            let Some(first) = counted.first().filter(|_| !repeats.is_empty()) else {
+                continue;
+            };
+            let load = OfferedLoad {
+                users: first.in_flight,
+                offered_per_second: first
+                    .offered_per_second
+                    .filter(|_| first.share_percent.is_none()),
+                offered_to_per_second: None,
+                job: Some(job.job.clone()),
+                share_percent: first.share_percent,
+            };
+            let ids: Vec<PointId> = counted.iter().map(|point| PointId(point.point)).collect();
+            all.push(SidePoint {
+                place: LoadKey {
+                    step: block.step.clone(),
+                    system: String::new(),
+                    medium: Some(medium.medium.clone()),
+                    scene: Interference::Alone,
+                    load,
+                },
+                figure: Figure::Iops,
+                derived: None,
+                workload: rows.workload(&ids),
+                systems: 1,
+                verdict: counted
+                    .iter()
+                    .map(|point| point.verdict)
+                    .max()
+                    .unwrap_or_default(),
+                repeats,
+            });
+        }
+    }
+    all
+}
+
+/// A record's rows by measure phase.
+struct Rows<'a> {
+    record: &'a Record,
+    phases: HashMap<PointId, Vec<&'a Phase>>,
+    ticks: &'a Ticks<'a>,
+    windows: HashMap<PhaseId, Vec<&'a Window>>,
+    /// Of plimsoll's own runs.
+    plan: toml::Table,
+}
+
+impl<'a> Rows<'a> {
+    fn of(record: &'a Record, ticks: &'a Ticks<'a>) -> Self {
+        let mut phases: HashMap<PointId, Vec<&Phase>> = HashMap::new();
+        for phase in record
+            .phases
+            .iter()
+            .filter(|phase| phase.kind == PhaseKind::Measure)
+        {
+            phases
+                .entry(phase.point.unwrap_or_default())
+                .or_default()
+                .push(phase);
+        }
+        let mut windows: HashMap<PhaseId, Vec<&Window>> = HashMap::new();
+        record
+            .windows
+            .iter()
+            .for_each(|window| windows.entry(window.phase).or_default().push(window));
+        // Another tool's output comes without a plan.
+        let plan = record.plan_resolved.parse().unwrap_or_default();
+        Self {
+            record,
+            phases,
+            ticks,
+            windows,
+            plan,
+        }
+    }
+
+    fn workload<'p>(&self, points: impl IntoIterator<Item = &'p PointId>) -> Workload {
+        let mut all = Workload::default();
+        for id in points {
+            let point = self.record.points.iter().find(|point| point.id == *id);
+            point
+                .into_iter()
+                .for_each(|point| all.merge(Workload::of(self.record, point, &self.plan)));
+        }
+        all
+    }
+
+    /// Of all repeats of one load, where each of them was counted.
+    fn derived(&self, points: &[&PointSummary]) -> Option<DerivedRate> {
+        let is_counted = |id: &PointId| {
+            let point = self.record.points.iter().find(|point| point.id == *id)?;
+            import_facts::value_at(self.record, point.system, *id, OFFERED_FACT)
+                .filter(|fact| is_derived(fact))
+        };
+        let all = points
+            .iter()
+            .flat_map(|point| &point.ids)
+            .all(|id| is_counted(id).is_some());
+        let over_s: f64 = points.iter().map(|point| point.measured_s).sum();
+        let per_second = points
+            .first()?
+            .offered_per_second
+            .filter(|_| all && over_s > 0.0)?;
+        Some(DerivedRate { per_second, over_s })
+    }
+
+    /// What was measured at these points, which lay at the same time. `orders`: only committed ones of the first type.
+    fn repeat(&self, points: &[PointId], orders: bool) -> Option<Repeat> {
+        let mut seconds = Seconds::default();
+        let mut latency = Hist::new();
+        for id in points {
+            let point = self.record.points.iter().find(|point| point.id == *id)?;
+            let phases = self.phases.get(id).map_or(&[][..], Vec::as_slice);
+            let ticks: Vec<TickRows> = phases
+                .iter()
+                .flat_map(|phase| self.ticks.of_phase(phase))
+                .collect();
+            seconds.add(&ticks, point, orders);
+            let windows = phases
+                .iter()
+                .filter_map(|phase| self.windows.get(&phase.id))
+                .flatten();
+            windows
+                .filter(|w| counts(point, w.txn, orders))
+                .for_each(|w| latency.merge(&w.response));
+        }
+        seconds.repeat(latency)
+    }
+}
+
+fn counts(point: &Point, txn: u32, orders: bool) -> bool {
+    if orders {
+        txn == 0
+    } else {
+        point.is_counted(txn as usize)
+    }
+}
+
+/// Seconds of several systems that lie at the same time are added by their number, as [`crate::summary::Fleet`] has it.
+#[derive(Default)]
+struct Seconds {
+    seconds: Vec<(f64, f64)>,
+    slices: Vec<Slice>,
+}
+
+impl Seconds {
+    fn add(&mut self, ticks: &[TickRows<'_>], point: &Point, orders: bool) {
+        if self.slices.is_empty() {
+            self.slices = vec![Slice::default(); ticks.len().clamp(1, SLICES)];
+        }
+        let slices = self.slices.len();
+        for (index, tick) in ticks.iter().enumerate() {
+            if self.seconds.len() <= index {
+                self.seconds.push((0.0, tick.seconds()));
+            }
+            let slice = &mut self.slices[(index * slices / ticks.len()).min(slices - 1)];
+            for row in tick.rows().filter(|row| counts(point, row.txn, orders)) {
+                let n = if orders {
+                    row.counts.committed
+                } else {
+                    row.counts.completed()
+                };
+                self.seconds[index].0 += n as f64;
+                slice.add(&row.response);
+            }
+        }
+    }
+
+    /// A tick that is too short for a rate of its own is joined to the one before.
+    fn repeat(self, latency: Hist) -> Option<Repeat> {
+        let mut seconds: Vec<(f64, f64)> = Vec::with_capacity(self.seconds.len());
+        for second in self.seconds {
+            match seconds.last_mut() {
+                Some(last) if second.1 < 0.5 => *last = (last.0 + second.0, last.1 + second.1),
+                _ => seconds.push(second),
+            }
+        }
+        let measured = seconds.iter().any(|second| second.1 > 0.0);
+        measured.then_some(Repeat {
+            seconds,
+            slices: self.slices,
+            latency,
+        })
+    }
+}

@@ -1,0 +1,600 @@
+mod gate;
+mod repeats;
+
+use super::*;
+use crate::audit::{Evidence, Rule};
+use crate::fixture;
+use crate::latency::Slice;
+use crate::summary::{Interval, Ticks, Verdict, summarise};
+use plimsoll_plan::Interference;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::CoarseHist;
+use plimsoll_record::{RunInfo, SubjectKind};
+use plimsoll_stats::made;
+
+fn load_key(users: u32) -> LoadKey {
+    let load = OfferedLoad {
+        users,
+        offered_per_second: None,
+        offered_to_per_second: None,
+        job: None,
+        share_percent: None,
+    };
+    LoadKey {
+        step: "oltp".into(),
+        system: "db".into(),
+        medium: Some("nvme".into()),
+        scene: Interference::Alone,
+        load,
+    }
+}
+
+/// A window of seconds with these counts.
+fn rates(counts: &[f64]) -> Repeat {
+    Repeat {
+        seconds: counts.iter().map(|count| (*count, 1.0)).collect(),
+        slices: Vec::new(),
+        latency: plimsoll_record::hist::Hist::new(),
+    }
+}
+
+/// The same with twenty latencies each second, the inverse of its count.
+fn window(counts: &[f64]) -> Repeat {
+    let value = |count: &f64| Nanos((4e9 / count) as u64);
+    let buckets = counts.iter().map(|count| (value(count), 20));
+    let slice = |count: &f64| {
+        let mut slice = Slice::default();
+        slice.add(&CoarseHist::of([value(count); 20]));
+        slice
+    };
+    Repeat {
+        slices: counts.iter().map(slice).collect(),
+        latency: plimsoll_record::hist::Hist::of_buckets(buckets, 0, Nanos::SECOND),
+        ..rates(counts)
+    }
+}
+
+fn side(label: &str, repeats: Vec<Repeat>) -> Side {
+    let point = SidePoint {
+        place: load_key(4),
+        figure: Figure::Transactions,
+        derived: None,
+        workload: Workload::default(),
+        systems: 1,
+        verdict: Verdict::Sound,
+        repeats,
+    };
+    let run: RunInfo = fixture::single_point().run;
+    let identities = vec![RunIdentity::of(&fixture::single_point())];
+    Side {
+        label: label.into(),
+        runs: vec![run],
+        identities,
+        configuration: Configuration::default(),
+        points: vec![point],
+    }
+}
+
+fn compared(a: &Side, b: &Side, ask: &Ask) -> PointComparison {
+    compare(&[a.clone(), b.clone()], ask).others[0].points[0].clone()
+}
+
+/// Seconds whose neighbours correlate as those of a drive that collects garbage now and then.
+fn seconds(seed: u64, factor: f64) -> Vec<f64> {
+    made::series(seed, 600, 0.8, 0.1)
+        .into_iter()
+        .map(|rate| rate * factor)
+        .collect()
+}
+
+#[test]
+fn equal_runs_show_no_difference_in_most_of_a_hundred_trials() {
+    let run = |seed: u64| side("x", vec![rates(&seconds(seed, 1.0))]);
+    let effect =
+        |trial: u64| compared(&run(trial * 2), &run(trial * 2 + 1), &Ask::default()).effect;
+    let effects: Vec<Effect> = (0..100).map(effect).collect();
+    let no_difference = effects
+        .iter()
+        .filter(|effect| **effect == Effect::NotShown)
+        .count();
+    assert!(no_difference >= 93, "{no_difference} of 100");
+}
+
+#[test]
+fn three_percent_with_five_repeats_are_found_and_nothing_is_not() {
+    // Repeats that scatter by 1 %, within their windows and from one time to the next.
+    let side_of = |seed: u64, factor: f64| {
+        let levels = made::series(seed + 5_000, 5, 0.0, 0.008);
+        let repeat = |(i, level): (usize, &f64)| {
+            let seconds = made::series(seed * 10 + i as u64, 20, 0.5, 0.02);
+            rates(
+                &seconds
+                    .iter()
+                    .map(|rate| rate * level / 1000.0 * factor)
+                    .collect::<Vec<_>>(),
+            )
+        };
+        side("x", levels.iter().enumerate().map(repeat).collect())
+    };
+    let effects = |factor: f64| -> Vec<Effect> {
+        let one = |trial: u64| {
+            compared(
+                &side_of(trial * 2, 1.0),
+                &side_of(trial * 2 + 1, factor),
+                &Ask::default(),
+            )
+            .effect
+        };
+        (0..100).map(one).collect()
+    };
+    let found = effects(1.03)
+        .iter()
+        .filter(|effect| **effect == Effect::More)
+        .count();
+    assert!(found >= 85, "{found} of 100");
+    let equal = effects(1.0)
+        .iter()
+        .filter(|effect| **effect == Effect::NotShown)
+        .count();
+    assert!(equal >= 93, "{equal} of 100");
+}
+
+#[test]
+fn figures_ratio_and_ranks_stand_beside_each_other() {
+    let five = |level: f64| {
+        let of = |i: f64| window(&[level * (1.0 + i / 100.0); 60]);
+        side("x", [0.0, 0.5, -0.5, 0.2, -0.2].map(of).to_vec())
+    };
+    let point = compared(&five(1000.0), &five(1420.0), &Ask::default());
+    assert_eq!(point.method, Method::Repeats);
+    assert!((point.ratio.unwrap() - 1.42).abs() < 1e-9, "{point:?}");
+    let interval = point.interval.unwrap();
+    assert!(
+        interval.low > 1.41 && interval.high < 1.43 && point.effect == Effect::More,
+        "{interval:?}"
+    );
+    let ranks = point.ranks.unwrap();
+    assert!((ranks.p - 2.0 / 252.0).abs() < 1e-12 && ranks.cliffs_delta == 1.0);
+    assert_eq!((point.first.rate, point.first.repeats), (Some(1000.0), 5));
+    assert!((point.first.spread_percent.unwrap() - 1.0).abs() < 1e-9);
+    let p50 = &point.latencies[0];
+    assert!(p50.quantile == 0.5 && p50.effect == Effect::Less, "{p50:?}");
+    assert!(
+        (p50.first_ms - 4.0).abs() < 0.02 && p50.difference_ms.unwrap().high < -1.1,
+        "{p50:?}"
+    );
+}
+
+#[test]
+fn a_comparison_without_an_interval_has_a_reason() {
+    let short = side("x", vec![window(&[1000.0; 30])]);
+    let point = compared(&short, &short, &Ask::default());
+    assert_eq!(
+        (point.method, point.effect),
+        (
+            Method::None {
+                because: NotComparable::ShortWindow
+            },
+            Effect::NotEvaluated
+        )
+    );
+    assert_eq!(
+        point.ratio,
+        Some(1.0),
+        "the figure is there, its interval is not"
+    );
+    let drifts: Vec<f64> = (0..400).map(|i| 1000.0 + f64::from(i)).collect();
+    let drifts = side("x", vec![window(&drifts)]);
+    assert_eq!(
+        compared(&drifts, &drifts, &Ask::default()).method,
+        Method::None {
+            because: NotComparable::Correlated
+        }
+    );
+    let mut invalid = side("x", vec![window(&[1000.0; 90])]);
+    invalid.points[0].verdict = Verdict::Invalid;
+    let point = compared(
+        &side("y", vec![window(&[1000.0; 90])]),
+        &invalid,
+        &Ask::default(),
+    );
+    assert_eq!(
+        (point.method, point.ratio),
+        (
+            Method::None {
+                because: NotComparable::Invalid
+            },
+            None
+        )
+    );
+    let nothing = side("x", vec![window(&[0.0; 90])]);
+    assert_eq!(
+        compared(&nothing, &nothing, &Ask::default()).method,
+        Method::None {
+            because: NotComparable::Nothing
+        }
+    );
+}
+
+#[test]
+fn an_effect_is_compared_with_the_smallest_that_matters() {
+    let of = |low: f64, high: f64, minimum: f64| {
+        Effect::of(Some(Interval::new(1.0, low, high)), minimum)
+    };
+    assert_eq!(of(1.002, 1.008, 0.0), Effect::More);
+    assert_eq!(
+        of(1.002, 1.008, 0.01),
+        Effect::TooSmall,
+        "surely less than 1 %"
+    );
+    assert_eq!(
+        of(0.992, 1.008, 0.01),
+        Effect::TooSmall,
+        "and so is nothing at all"
+    );
+    assert_eq!(of(1.002, 1.018, 0.01), Effect::More);
+    assert_eq!(of(0.98, 1.01, 0.0), Effect::NotShown);
+    assert_eq!(of(0.9, 0.95, 0.03), Effect::Less);
+}
+
+#[test]
+fn loads_are_matched_by_what_they_are() {
+    let with = |loads: &[(u32, &str)]| {
+        let mut side = side("x", vec![window(&[1000.0; 60])]);
+        let point = side.points[0].clone();
+        let of = |(users, medium): &(u32, &str)| SidePoint {
+            place: LoadKey {
+                medium: Some((*medium).into()),
+                ..load_key(*users)
+            },
+            ..point.clone()
+        };
+        side.points = loads.iter().map(of).collect();
+        side
+    };
+    let matched = |a: &Side, b: &Side| {
+        let against = compare(&[a.clone(), b.clone()], &Ask::default())
+            .others
+            .remove(0);
+        let pair = |p: &PointComparison| {
+            (
+                p.place.load.users,
+                p.place.medium.clone().unwrap(),
+                p.second_place.medium.clone().unwrap(),
+            )
+        };
+        (
+            against.points.iter().map(pair).collect::<Vec<_>>(),
+            against.only_first.len(),
+            against.only_second.len(),
+        )
+    };
+    let two = with(&[(1, "nvme"), (1, "sata"), (2, "nvme")]);
+    let expected = vec![
+        (1, "nvme".into(), "nvme".into()),
+        (1, "sata".into(), "sata".into()),
+    ];
+    assert_eq!(
+        matched(&two, &with(&[(1, "sata"), (1, "nvme"), (3, "nvme")])),
+        (expected, 1, 1)
+    );
+    // One medium on each side, whatever it is called.
+    let (one, other) = (
+        with(&[(1, "nvme"), (2, "nvme")]),
+        with(&[(1, "disk"), (2, "disk")]),
+    );
+    let expected = vec![
+        (1, "nvme".into(), "disk".into()),
+        (2, "nvme".into(), "disk".into()),
+    ];
+    assert_eq!(matched(&one, &other), (expected, 0, 0));
+    assert_eq!(
+        matched(&two, &other).0,
+        vec![(2, "nvme".into(), "disk".into())],
+        "of two it could be either"
+    );
+}
+
+/// The fixture as a side, with something changed.
+fn fixture_side(change: impl FnOnce(&mut plimsoll_record::Record)) -> Side {
+    let mut record = fixture::single_point();
+    change(&mut record);
+    Side::of("x", &record)
+}
+
+fn fact(record: &mut plimsoll_record::Record, kind: SubjectKind, key: &str, value: &str) {
+    let id = record
+        .subjects
+        .iter()
+        .find(|subject| subject.kind == kind)
+        .unwrap()
+        .id;
+    record
+        .facts
+        .retain(|fact| !(fact.subject == id && fact.key == key));
+    record.facts.push(plimsoll_record::Fact {
+        subject: id,
+        key: key.into(),
+        value: value.into(),
+    });
+}
+
+fn rules(a: &Side, b: &Side, ask: &Ask) -> Vec<Rule> {
+    compare(&[a.clone(), b.clone()], ask).others[0]
+        .marks
+        .iter()
+        .map(|mark| mark.rule)
+        .collect()
+}
+
+#[test]
+fn a_side_has_the_figures_of_its_summary() {
+    let record = fixture::single_point();
+    let summary = summarise(&record);
+    let side = Side::of_figures("x", &record, &Ticks::of(&record), &summary);
+    let (point, figures) = (&side.points[0], &summary.ladders[0].points[0]);
+    let info = compare(&[side.clone(), side.clone()], &Ask::default());
+    let compared = &info.others[0].points[0];
+    assert_eq!(point.figure, Figure::Nopm);
+    let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
+    close(compared.first.rate.unwrap(), figures.nopm.unwrap());
+    close(compared.first.measured_s, figures.measured_s);
+    assert_eq!(
+        point.repeats[0].latency.count(),
+        figures.types[0].response.unwrap().count
+    );
+    assert_eq!(
+        (compared.ratio, info.others[0].differences.len()),
+        (Some(1.0), 0)
+    );
+}
+
+#[test]
+fn pair_rules_fire_on_sides_that_are_not_comparable() {
+    let plain = fixture_side(|_| {});
+    let ask = Ask::default();
+    let system = SubjectKind::System;
+    assert_eq!(
+        rules(&plain, &plain, &ask),
+        [Rule::Repeat],
+        "one run on each side"
+    );
+    let safe = fixture_side(|record| fact(record, system, "setting.fsync", "on"));
+    let fast = fixture_side(|record| fact(record, system, "setting.fsync", "off"));
+    assert_eq!(rules(&safe, &fast, &ask), [Rule::Durable, Rule::Repeat]);
+    let mut mixed = fixture_side(|record| fact(record, system, "setting.fsync", "on"));
+    mixed.configuration.merge(fast.configuration.clone());
+    assert_eq!(
+        rules(&mixed, &safe, &ask)[0],
+        Rule::Durable,
+        "one of its runs gave it up"
+    );
+    let method =
+        |name| fixture_side(|record| fact(record, system, "setting.wal_sync_method", name));
+    assert_eq!(
+        rules(&method("fdatasync"), &method("fsync"), &ask),
+        [Rule::Repeat],
+        "both keep what was acknowledged"
+    );
+    let two = |kernel: &str, memory: &str| {
+        fixture_side(|record| {
+            fact(record, SubjectKind::Host, "kernel", kernel);
+            fact(record, SubjectKind::Host, "memory", memory);
+        })
+    };
+    assert_eq!(
+        rules(&two("1", "x"), &two("2", "x"), &ask),
+        [Rule::Repeat],
+        "one factor"
+    );
+    assert_eq!(
+        rules(&two("1", "x"), &two("2", "y"), &ask),
+        [Rule::OneFactor, Rule::Repeat]
+    );
+    let named = Ask {
+        factor: Some(Group::Drives),
+        ..Ask::default()
+    };
+    assert_eq!(
+        rules(&two("1", "x"), &two("2", "x"), &named),
+        [Rule::OneFactor, Rule::Repeat],
+        "another than named"
+    );
+    let at = |url: &str| {
+        let plan = format!("[system.db]\nengine = \"postgres\"\nurl = \"{url}\"\n");
+        fixture_side(|record| record.plan_resolved = plan)
+    };
+    let (here, there) = (at("postgres://localhost/x"), at("postgres://db.example/x"));
+    assert_eq!(rules(&here, &there, &ask), [Rule::SameBox, Rule::Repeat]);
+    let wanted = Ask {
+        factor: Some(Group::GeneratorPlace),
+        ..Ask::default()
+    };
+    assert_eq!(rules(&here, &there, &wanted), [Rule::Repeat]);
+}
+
+#[test]
+fn parameters_make_workloads_unlike() {
+    let with = |parameters: &[(&str, &str)]| {
+        let own = parameters
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        fixture_side(|record| record.points[0].parameters = own.collect())
+    };
+    let against =
+        |a: &Side, b: &Side, ask: &Ask| compare(&[a.clone(), b.clone()], ask).others.remove(0);
+    let base = with(&[
+        ("script", "a"),
+        ("scale", "10"),
+        ("bs", "4k"),
+        ("ioengine", "libaio"),
+    ]);
+    let ask = Ask::default();
+    for (other, unlike) in [
+        (
+            with(&[
+                ("script", "b"),
+                ("scale", "10"),
+                ("bs", "4096"),
+                ("ioengine", "libaio"),
+            ]),
+            vec!["script"],
+        ),
+        (
+            with(&[
+                ("script", "a"),
+                ("scale", "20"),
+                ("bs", "8k"),
+                ("ioengine", "libaio"),
+            ]),
+            vec!["bs", "scale"],
+        ),
+        (
+            with(&[
+                ("script", "a"),
+                ("scale", "10"),
+                ("bs", "4k"),
+                ("ioengine", "io_uring"),
+            ]),
+            vec![],
+        ),
+        (with(&[("script", "a"), ("think_time", "3")]), vec![]),
+    ] {
+        let found = against(&base, &other, &ask);
+        let point = &found.points[0];
+        assert_eq!(
+            point
+                .unlike
+                .iter()
+                .map(|own| own.key.as_str())
+                .collect::<Vec<_>>(),
+            unlike
+        );
+        assert_eq!(
+            (point.ratio.is_none(), point.latencies.is_empty()),
+            (!unlike.is_empty(), !unlike.is_empty())
+        );
+        assert!(!found.differences.is_empty(), "every difference is shown");
+        let anyway = Ask {
+            anyway: true,
+            ..Ask::default()
+        };
+        assert!(against(&base, &other, &anyway).points[0].ratio.is_some());
+    }
+    let (small, large) = (with(&[("scale", "10")]), with(&[("scale", "20")]));
+    let named = |group| Ask {
+        factor: Some(group),
+        ..Ask::default()
+    };
+    assert!(
+        against(&small, &large, &named(Group::Sizes)).points[0]
+            .ratio
+            .is_some(),
+        "it is what is compared"
+    );
+    assert!(
+        against(&small, &large, &named(Group::Workload)).points[0]
+            .ratio
+            .is_none()
+    );
+    let limits = GateLimits {
+        max_regression: 0.99,
+        max_latency_regression: None,
+        allow: vec![Rule::OneFactor],
+    };
+    let gated = gate(&against(&small, &large, &ask), &limits);
+    assert_eq!(
+        (gated.outcome, gated.unlike),
+        (GateOutcome::Inconclusive, true)
+    );
+}
+
+#[test]
+fn of_several_loads_those_of_one_workload_are_partners() {
+    let with = |scripts: [&str; 2]| {
+        let mut side = side("x", vec![window(&[1000.0; 60])]);
+        let of = |script: &str| {
+            let one = fixture_side(|record| {
+                record.points[0].parameters = [("script".into(), script.into())].into()
+            });
+            SidePoint {
+                workload: one.points[0].workload.clone(),
+                ..side.points[0].clone()
+            }
+        };
+        side.points = scripts.map(of).to_vec();
+        side
+    };
+    let against = compare(&[with(["a", "b"]), with(["b", "a"])], &Ask::default())
+        .others
+        .remove(0);
+    assert_eq!(against.points.len(), 2);
+    assert!(
+        against
+            .points
+            .iter()
+            .all(|point| point.unlike.is_empty() && point.ratio.is_some())
+    );
+}
+
+#[test]
+fn a_value_that_one_side_does_not_record_is_no_difference() {
+    let recorded = fixture_side(|record| {
+        fact(record, SubjectKind::Host, "kernel", "1");
+        fact(record, SubjectKind::Host, "memory", "x");
+    });
+    let silent = fixture_side(|record| {
+        record.facts.clear();
+        record.plan_resolved.clear();
+        fact(record, SubjectKind::System, "import.file", "theirs.txt");
+    });
+    assert_eq!(rules(&recorded, &silent, &Ask::default()), [Rule::Repeat]);
+    assert!(
+        !differences(&recorded.configuration, &silent.configuration).is_empty(),
+        "and is shown"
+    );
+}
+
+#[test]
+fn another_number_of_loaded_systems_is_a_mark() {
+    let a = side("twelve", vec![window(&[6_280.0; 60])]);
+    let mut b = side("eight", vec![window(&[4_607.0; 60])]);
+    b.points[0].systems = 8;
+    let against = compare(&[a, b], &Ask::default()).others.remove(0);
+    let mark = against
+        .marks
+        .iter()
+        .find(|mark| mark.rule == Rule::Victims)
+        .unwrap();
+    assert!(
+        matches!(
+            mark.evidence,
+            Evidence::Victims {
+                first: 1,
+                second: 8,
+                ..
+            }
+        ) && against.forbidden()
+    );
+}
+
+#[test]
+fn repeats_that_differ_by_more_than_the_effect_are_a_mark() {
+    let many = |seed: u64, level: f64| {
+        let rates = made::series(seed, 40, 0.0, 0.02);
+        side(
+            "x",
+            rates
+                .iter()
+                .map(|rate| window(&[rate * level; 60]))
+                .collect(),
+        )
+    };
+    let against = compare(&[many(1, 1.0), many(2, 1.03)], &Ask::default())
+        .others
+        .remove(0);
+    assert_eq!(against.points[0].effect, Effect::More);
+    assert!(
+        matches!(against.marks[0].evidence, Evidence::RepeatSpread { spread_percent, .. } if spread_percent > 5.0)
+    );
+}

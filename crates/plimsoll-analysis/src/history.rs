@@ -1,0 +1,201 @@
+//! A series of runs of the same plan: where a figure changed, and with which run.
+
+use serde::Serialize;
+
+use crate::compare::{Figure, LoadKey, Side, SidePoint, Workload};
+use plimsoll_stats::{Trend, change_points, trend};
+
+/// A change is reported when at most this share of permutations splits the series as clearly.
+pub const SIGNIFICANCE: f64 = 0.01;
+
+/// One run of a series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistoryRun {
+    /// The run's file.
+    pub file: String,
+    /// The label given by a user, or empty.
+    pub label: String,
+    pub side: Side,
+}
+
+/// One figure over runs, in the order of time.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FigureSeries {
+    pub place: LoadKey,
+    pub figure: Figure,
+    /// Of its first run; that of the others is not known to differ.
+    #[serde(skip)]
+    workload: Workload,
+    pub points: Vec<SeriesPoint>,
+    /// Where its level changed.
+    pub changes: Vec<Change>,
+    /// Where it drifts, steps are those of the drift.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trend: Option<Trend>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SeriesPoint {
+    pub file: String,
+    pub started_at: String,
+    pub commit: String,
+    pub label: String,
+    pub rate: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Change {
+    /// Index into [`FigureSeries::points`] of the first run of the new level.
+    pub at: usize,
+    /// Means of the levels before and after.
+    pub before: f64,
+    pub after: f64,
+    pub ratio: f64,
+    pub p: f64,
+}
+
+/// One series for each figure of each load that at least two runs have. `runs` are in the order of time; invalid points
+/// are left out.
+pub fn figure_series(runs: &[HistoryRun]) -> Vec<FigureSeries> {
+    let mut series: Vec<FigureSeries> = Vec::new();
+    for run in runs {
+        for point in run
+            .side
+            .points
+            .iter()
+            .filter(|point| point.verdict < crate::summary::Verdict::Invalid)
+        {
+            let whole = point.repeats.iter().map(crate::compare::Repeat::whole);
+            let (n, seconds) = whole.fold((0.0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+            if n <= 0.0 || seconds <= 0.0 {
+                continue;
+            }
+            let info = run.side.runs.first();
+            let here = SeriesPoint {
+                file: run.file.clone(),
+                started_at: info.map(|info| info.started_at.clone()).unwrap_or_default(),
+                commit: info
+                    .map(|info| info.plimsoll_commit.clone())
+                    .unwrap_or_default(),
+                label: run.label.clone(),
+                rate: n / seconds * point.figure.factor(),
+            };
+            match series.iter_mut().find(|known| known.is_of(point)) {
+                Some(known) => known.points.push(here),
+                None => series.push(FigureSeries {
+                    place: point.place.clone(),
+                    figure: point.figure,
+                    workload: point.workload.clone(),
+                    points: vec![here],
+                    changes: Vec::new(),
+                    trend: None,
+                }),
+            }
+        }
+    }
+    series.retain(|own| own.points.len() > 1);
+    for own in &mut series {
+        let rates: Vec<f64> = own.points.iter().map(|point| point.rate).collect();
+        let change = |found: plimsoll_stats::ChangePoint| Change {
+            at: found.at,
+            before: found.before,
+            after: found.after,
+            ratio: found.after / found.before,
+            p: found.p,
+        };
+        let found = change_points(&rates, SIGNIFICANCE);
+        own.trend = trend(&rates, &found, SIGNIFICANCE);
+        own.changes = found.into_iter().map(change).collect();
+    }
+    series
+}
+
+impl FigureSeries {
+    fn is_of(&self, point: &SidePoint) -> bool {
+        self.place == point.place
+            && self.figure == point.figure
+            && self.workload.is_alike(&point.workload)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use plimsoll_stats::made;
+
+    #[test]
+    fn a_change_is_reported_with_its_run() {
+        let record = fixture::single_point();
+        let side = Side::of("x", &record);
+        let noise = made::series(4, 16, 0.0, 0.01);
+        let run = |(i, level): (usize, f64)| {
+            let mut side = side.clone();
+            side.runs[0].plimsoll_commit = format!("commit-{i}");
+            let level = level / 1000.0 * if i < 9 { 1.0 } else { 0.9 };
+            side.points[0].repeats[0].seconds = vec![(50.0 * level, 1.0); 60];
+            HistoryRun {
+                file: format!("{i}.plimsoll"),
+                label: format!("v{i}"),
+                side,
+            }
+        };
+        let runs: Vec<HistoryRun> = noise.into_iter().enumerate().map(run).collect();
+        let series = figure_series(&runs);
+        assert_eq!((series.len(), series[0].points.len()), (1, 16));
+        let change = &series[0].changes[0];
+        let point = &series[0].points[change.at];
+        assert_eq!(
+            (
+                series[0].changes.len(),
+                point.label.as_str(),
+                point.commit.as_str()
+            ),
+            (1, "v9", "commit-9")
+        );
+        assert!(
+            (change.ratio - 0.9).abs() < 0.02 && (change.before / 3000.0 - 1.0).abs() < 0.02,
+            "{change:?}"
+        );
+        assert_eq!(series[0].trend, None, "a step is no drift");
+        assert_eq!(
+            super::figure_series(&runs[..1]),
+            [],
+            "one run has no series"
+        );
+    }
+
+    #[test]
+    fn a_dip_in_the_middle_third_is_found_at_both_edges() {
+        // A tenth less for 20 of 60 runs that scatter by 7 %: the level before and after is the same.
+        let found = |seed: u64| {
+            let mut rates = made::series(seed, 60, 0.0, 0.07);
+            rates[20..40].iter_mut().for_each(|rate| *rate *= 0.9);
+            let changes = change_points(&rates, SIGNIFICANCE);
+            let near = |edge: usize| changes.iter().any(|change| change.at.abs_diff(edge) <= 3);
+            usize::from(near(20)) + usize::from(near(40))
+        };
+        let edges: usize = (0..50).map(found).sum();
+        assert!(edges >= 60, "{edges} of 100 edges");
+    }
+
+    #[test]
+    fn a_drift_shows_steps_that_are_not_there() {
+        // One tenth in 60 runs that scatter by 2 %; and runs whose neighbours correlate by 0.7. docs/compare.md warns of it.
+        let drift = |seed: u64| {
+            let mut rates = made::series(seed, 60, 0.0, 0.02);
+            rates
+                .iter_mut()
+                .enumerate()
+                .for_each(|(i, rate)| *rate *= 1.0 + 0.1 * i as f64 / 59.0);
+            change_points(&rates, SIGNIFICANCE).len()
+        };
+        let correlated =
+            |seed: u64| change_points(&made::series(seed, 60, 0.7, 0.02), SIGNIFICANCE).len();
+        let with_steps =
+            |found: &dyn Fn(u64) -> usize| (0..20).filter(|seed| found(*seed) > 0).count();
+        assert_eq!(with_steps(&drift), 20);
+        let correlated = with_steps(&correlated);
+        assert!(correlated > 10, "{correlated} of 20");
+    }
+}

@@ -1,0 +1,15 @@
+//! Figures, audit and comparison: functions of records.
+//!
+//! Invariants, stated as absences: this crate does no I/O, reads no clock, starts no thread but those that sum up the
+//! points of many systems beside each other ([`summary`]), and is never seen by plan, record, import, load, block or
+//! drive.
+
+pub mod audit;
+pub mod compare;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
+pub mod history;
+pub mod latency;
+pub mod search;
+pub mod set;
+pub mod summary;

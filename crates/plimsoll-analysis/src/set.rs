@@ -1,0 +1,149 @@
+//! A set of runs: the figures of a plan's cells beside each other, over their repeats.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::summary::{Figure, LoadSummary, Summary, Verdict};
+use plimsoll_plan::Interference;
+
+mod crossover;
+
+pub use crossover::{CHANGE_LIMIT, Crossover, CrossoverFound};
+
+/// A run of a set.
+#[derive(Debug)]
+pub struct SetRun {
+    /// Index of the value on each axis.
+    pub choice: Vec<usize>,
+    pub repeat: u32,
+    pub summary: Summary,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SetSummary {
+    pub title: String,
+    pub axes: Vec<SetAxisSummary>,
+    /// Complete runs, and all runs of the set.
+    pub runs: usize,
+    pub of: usize,
+    /// By step, load and choice.
+    pub rows: Vec<SetRow>,
+    /// Where an axis is an amount of memory: how much is enough.
+    pub crossovers: Vec<Crossover>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SetAxisSummary {
+    pub name: String,
+    pub key: String,
+    pub values: Vec<String>,
+}
+
+/// One load of a step under one combination of values.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SetRow {
+    pub step: String,
+    /// The system with its medium.
+    pub system: String,
+    /// What else used the systems' medium.
+    pub scene: Interference,
+    /// Users, or transactions per second that were offered.
+    pub users: u32,
+    pub offered_per_second: Option<f64>,
+    pub choice: Vec<usize>,
+    pub runs: usize,
+    /// Transactions of all types completed per second: medians over the runs.
+    pub completed_per_second: Option<Figure>,
+    pub nopm: Option<Figure>,
+    pub p99_ms: Option<Figure>,
+    /// Of the device below the medium, for each completed transaction: 0 where memory holds all data.
+    pub device_reads_per_txn: Option<Figure>,
+    /// The worst of its runs'.
+    pub verdict: Verdict,
+}
+
+/// The figures of all complete runs of a set that has `of`.
+pub fn summarise_set(
+    title: &str,
+    axes: Vec<SetAxisSummary>,
+    of: usize,
+    runs: &[SetRun],
+) -> SetSummary {
+    let mut rows: BTreeMap<Key, Vec<InRun<'_>>> = BTreeMap::new();
+    for run in runs {
+        for ladder in &run.summary.ladders {
+            for rung in &ladder.rungs {
+                let key = (
+                    ladder.step_index,
+                    ladder.system.clone(),
+                    ladder.scene,
+                    rung.ordinal,
+                    run.choice.clone(),
+                );
+                let point = &ladder.points[rung.typical];
+                let reads = point.resources.device_reads_per_second;
+                let reads = reads.zip(rung.completed_per_second.as_ref().map(|rate| rate.median));
+                let reads = reads
+                    .filter(|(_, rate)| *rate > 0.0)
+                    .map(|(reads, rate)| reads / rate);
+                rows.entry(key)
+                    .or_default()
+                    .push((&ladder.step, rung, reads));
+            }
+        }
+    }
+    let rows: Vec<SetRow> = rows
+        .into_iter()
+        .map(|((_, system, scene, _, choice), rungs)| row(system, scene, choice, &rungs))
+        .collect();
+    let crossovers = crossover::of(&axes, &rows);
+    SetSummary {
+        title: title.to_owned(),
+        axes,
+        runs: runs.len(),
+        of,
+        rows,
+        crossovers,
+    }
+}
+
+/// Index of the step, system, interference, index of the load, choice.
+type Key = (u32, String, Interference, u32, Vec<usize>);
+
+/// A step's name, the load in one run, and the reads of its device for each transaction.
+type InRun<'a> = (&'a str, &'a LoadSummary, Option<f64>);
+
+fn row(system: String, scene: Interference, choice: Vec<usize>, rungs: &[InRun<'_>]) -> SetRow {
+    let (step, first, _) = rungs[0];
+    let over = |get: fn(&LoadSummary) -> Option<Figure>| {
+        // A single run keeps the interval that its own seconds give.
+        Figure::of(
+            rungs
+                .iter()
+                .map(|(_, rung, _)| get(rung).map(|figure| (figure.median, figure.interval))),
+        )
+    };
+    SetRow {
+        step: step.to_owned(),
+        system,
+        scene,
+        users: first.users,
+        offered_per_second: first.offered_per_second,
+        choice,
+        runs: rungs.len(),
+        completed_per_second: over(|rung| rung.completed_per_second),
+        nopm: over(|rung| rung.nopm),
+        p99_ms: over(|rung| rung.p99_ms),
+        device_reads_per_txn: Figure::of(
+            rungs
+                .iter()
+                .map(|(_, _, reads)| reads.map(|reads| (reads, None))),
+        ),
+        verdict: rungs
+            .iter()
+            .map(|(_, rung, _)| rung.verdict)
+            .max()
+            .unwrap_or_default(),
+    }
+}

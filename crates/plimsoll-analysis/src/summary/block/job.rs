@@ -1,0 +1,146 @@
+//! One job over its rounds, and its curve.
+
+use super::super::Verdict;
+use super::super::compare::Ratio;
+use super::super::load_summary::Figure;
+use super::super::stats::Interval;
+use super::{
+    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockPointSummary, BlockRatios,
+};
+use plimsoll_record::BlockPoint;
+
+/// A point with what it was asked to do.
+pub(super) type Measured<'a> = (&'a BlockPoint, BlockPointSummary);
+
+/// `points` are all of one job, by round.
+pub(super) fn of(points: Vec<Measured<'_>>) -> Option<BlockJobSummary> {
+    let block = points.first()?.0;
+    let (full, shares): (Vec<Measured>, Vec<Measured>) = points
+        .into_iter()
+        .partition(|(block, _)| block.share_percent.is_none());
+    let points: Vec<BlockPointSummary> = full.into_iter().map(|(_, point)| point).collect();
+    let figures = figures(points.iter().filter(|point| point.counts));
+    let curve = curve(shares);
+    let verdict = points
+        .iter()
+        .map(|point| point.verdict)
+        .chain(curve.iter().map(|point| point.verdict))
+        .max();
+    Some(BlockJobSummary {
+        job: block.job.clone(),
+        job_index: block.job_index,
+        streams: block.streams.clone(),
+        typical: figures.and_then(|figures| typical(&points, figures.iops.median)),
+        points,
+        figures,
+        against_first: None,
+        curve,
+        verdict: verdict.unwrap_or_default(),
+    })
+}
+
+/// A figure of several points; only that of a single point has an interval of its own.
+fn over<'a>(
+    points: impl Iterator<Item = &'a BlockPointSummary>,
+    of: impl Fn(&BlockPointSummary) -> Option<(f64, Option<Interval>)>,
+) -> Option<Figure> {
+    Figure::of(points.map(of))
+}
+
+fn figures<'a>(
+    points: impl Iterator<Item = &'a BlockPointSummary> + Clone,
+) -> Option<BlockFigures> {
+    let latency = |of: fn(&BlockLatency) -> f64| {
+        over(points.clone(), |point| {
+            point.latency.as_ref().map(|latency| (of(latency), None))
+        })
+    };
+    Some(BlockFigures {
+        rounds: points.clone().filter(|point| point.iops.is_some()).count() as u32,
+        iops: over(points.clone(), |point| {
+            point.iops.map(|iops| (iops, point.iops_interval))
+        })?,
+        mb_per_second: over(points.clone(), |point| {
+            point.mb_per_second.map(|mb| (mb, None))
+        })?,
+        mean_us: latency(|latency| latency.mean_us)?,
+        p99_us: latency(|latency| latency.p99_us)?,
+    })
+}
+
+fn typical(points: &[BlockPointSummary], median: f64) -> Option<usize> {
+    let counted = points.iter().enumerate().filter(|(_, point)| point.counts);
+    let apart = counted.filter_map(|(i, point)| Some((i, (point.iops? - median).abs())));
+    apart
+        .min_by(|(_, a), (_, b)| a.total_cmp(b))
+        .map(|(i, _)| i)
+}
+
+/// The rates that were offered.
+fn curve(points: Vec<Measured<'_>>) -> Vec<BlockCurvePoint> {
+    let mut by_share: Vec<(f64, Vec<BlockPointSummary>)> = Vec::new();
+    for (block, point) in points {
+        let Some(share) = block.share_percent else {
+            continue;
+        };
+        match by_share
+            .iter_mut()
+            .find(|(own, _)| own.total_cmp(&share).is_eq())
+        {
+            Some((_, points)) => points.push(point),
+            None => by_share.push((share, vec![point])),
+        }
+    }
+    by_share.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    by_share
+        .into_iter()
+        .filter_map(|(share, points)| curve_point(share, points))
+        .collect()
+}
+
+/// `None` where nothing was measured. Where no counted round reached the rate, all rounds count.
+fn curve_point(share_percent: f64, points: Vec<BlockPointSummary>) -> Option<BlockCurvePoint> {
+    let median = |of: fn(&BlockPointSummary) -> Option<f64>| {
+        let none = !points.iter().any(|point| point.counts);
+        over(
+            points.iter().filter(|point| point.counts || none),
+            |point| of(point).map(|value| (value, None)),
+        )
+        .map(|figure| figure.median)
+    };
+    Some(BlockCurvePoint {
+        share_percent,
+        offered_per_second: median(|point| point.offered_per_second)?,
+        achieved_per_second: median(|point| point.iops)?,
+        mb_per_second: median(|point| point.mb_per_second)?,
+        mean_us: median(|point| point.latency.map(|latency| latency.mean_us)),
+        p99_us: median(|point| point.latency.map(|latency| latency.p99_us)),
+        verdict: points
+            .iter()
+            .map(|point| point.verdict)
+            .max()
+            .unwrap_or_default(),
+        points,
+    })
+}
+
+/// Against the same job on the first medium. An invalid side has no ratio.
+pub(super) fn against(job: &BlockJobSummary, first: &BlockJobSummary) -> Option<BlockRatios> {
+    if job.verdict.max(first.verdict) == Verdict::Invalid {
+        return None;
+    }
+    let (own, first) = (job.figures?, first.figures?);
+    let Ratio { ratio, interval } = Ratio::of(
+        own.iops.median,
+        own.iops.interval,
+        first.iops.median,
+        first.iops.interval,
+    )?;
+    Some(BlockRatios {
+        iops: ratio,
+        iops_low: interval.map(|interval| interval.low),
+        iops_high: interval.map(|interval| interval.high),
+        mean_latency: (first.mean_us.median > 0.0)
+            .then(|| own.mean_us.median / first.mean_us.median),
+    })
+}

@@ -1,0 +1,240 @@
+//! One job in one round, at full speed or at one rate.
+
+use std::collections::BTreeMap;
+
+use super::super::finding::{Finding, Verdict};
+use super::super::{
+    DriveSummary, Index, Latency, PointSummary, TickRows, TxnSummary, drive, point as plain,
+};
+use super::{
+    BlockLatency, BlockOpSummary, BlockPointSummary, BlockSecond, BlockWorkerSummary, findings,
+};
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::{CoarseHist, Hist};
+use plimsoll_record::{BlockPoint, BlockShare, BlockStreamInfo, Phase, Point, SubjectId};
+
+impl BlockLatency {
+    /// In microseconds.
+    fn of(latency: Latency) -> Self {
+        let Latency {
+            count: _,
+            mean_ms,
+            p50_ms,
+            p90_ms: _,
+            p95_ms,
+            p99_ms,
+            p999_ms,
+            max_ms,
+        } = latency;
+        let [mean_us, p50_us, p95_us, p99_us, p999_us, max_us] =
+            [mean_ms, p50_ms, p95_ms, p99_ms, p999_ms, max_ms].map(|ms| ms * 1e3);
+        Self {
+            mean_us,
+            p50_us,
+            p95_us,
+            p99_us,
+            p999_us,
+            max_us,
+        }
+    }
+}
+
+pub(super) fn summarise(index: &Index, point: &Point, block: &BlockPoint) -> BlockPointSummary {
+    let figures = plain::summarise(index, point);
+    let shares: Vec<&BlockShare> = index
+        .record
+        .shares
+        .iter()
+        .filter(|share| share.point == point.id)
+        .collect();
+    let measured_s = figures.measured_s;
+    let per_second = |n: f64| (measured_s > 0.0).then(|| n / measured_s);
+    let workers = workers(index, point, &shares, measured_s);
+    let whole = &figures.overall;
+    let mut summary = BlockPointSummary {
+        point: point.id.0,
+        round: point.repeat,
+        counts: true,
+        share_percent: block.share_percent,
+        offered_per_second: point.offered_per_second,
+        measured_s,
+        iops: figures.completed_per_second,
+        iops_interval: figures.rate_interval,
+        iops_spread: figures.rate_spread,
+        steady: figures.steady,
+        halves: figures.halves,
+        steal_percent: figures.resources.host_cpu_steal_percent,
+        conservation: figures.conservation,
+        mb_per_second: per_second(whole.counts.bytes as f64 / 1e6),
+        latency: whole.response.map(BlockLatency::of),
+        by_op: figures
+            .types
+            .iter()
+            .filter_map(|op| of_op(op, measured_s))
+            .collect(),
+        workers_cv_percent: cv_percent(&workers),
+        workers,
+        in_flight_by_little: in_flight(&figures),
+        in_flight: point.users,
+        keeps_in_flight: keeps_in_flight(point, block),
+        seconds: seconds(index, point),
+        drives: Vec::new(),
+        findings: Vec::new(),
+        verdict: Verdict::Sound,
+    };
+    let (drives, mut found) = media(index, point, &figures, &shares);
+    summary.drives = drives;
+    found.extend(findings::of_point(block, &figures, &shares, &summary));
+    found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    summary.verdict = Verdict::of(&found);
+    summary.findings = found;
+    summary
+}
+
+/// The emulated drives among the point's media, and the point's findings: of several media at once those of each.
+fn media(
+    index: &Index,
+    point: &Point,
+    figures: &PointSummary,
+    shares: &[&BlockShare],
+) -> (Vec<DriveSummary>, Vec<Finding>) {
+    let mut drives: Vec<DriveSummary> = figures.drive.iter().cloned().collect();
+    let mut found = figures.findings.clone();
+    if point.medium.is_none() {
+        let phases = index.load_phases(point);
+        for medium in super::step::media_of(shares.iter().copied()) {
+            let own = plain::summarise(
+                index,
+                &Point {
+                    medium: Some(medium),
+                    ..point.clone()
+                },
+            );
+            found.extend(drive::findings(&own, drive::window(&phases), None));
+            drives.extend(own.drive);
+        }
+    }
+    (drives, found)
+}
+
+fn of_op(op: &TxnSummary, measured_s: f64) -> Option<BlockOpSummary> {
+    let requests = op.counts.completed();
+    (measured_s > 0.0).then(|| BlockOpSummary {
+        op: op.name.clone(),
+        requests,
+        per_second: requests as f64 / measured_s,
+        mb_per_second: op.counts.bytes as f64 / 1e6 / measured_s,
+        latency: op.response.map(BlockLatency::of),
+    })
+}
+
+/// At full speed, of jobs that keep all their requests in flight: fio empties its queue before a flush, the page cache
+/// answers while requests are handed over, and rates, think time and a queue that adapts itself leave requests out.
+fn keeps_in_flight(point: &Point, block: &BlockPoint) -> bool {
+    const LEAVE_OUT: [&str; 5] = [
+        "rate",
+        "rate_iops",
+        "thinktime",
+        "latency_target",
+        "iodepth_low",
+    ];
+    let full = |s: &BlockStreamInfo| {
+        s.per_second.is_none() && (s.depth == 1 || (s.direct && !s.sync.starts_with("flush")))
+    };
+    let closed = block.share_percent.is_none()
+        && !block.streams.is_empty()
+        && block.streams.iter().all(full);
+    closed
+        && point.users > 0
+        && !LEAVE_OUT
+            .iter()
+            .any(|key| point.parameters.contains_key(*key))
+}
+
+/// Little's law: the mean number under way is rate × mean time, summed over all kinds of requests. A thread that waits
+/// for a flush has no request under way, so flushes count.
+fn in_flight(figures: &PointSummary) -> Option<f64> {
+    let under_way =
+        |op: &TxnSummary| Some(op.counts.completed() as f64 * op.response?.mean_ms / 1e3);
+    let ms: f64 = figures.types.iter().filter_map(under_way).sum();
+    (figures.measured_s > 0.0 && ms > 0.0).then(|| ms / figures.measured_s)
+}
+
+fn workers(
+    index: &Index,
+    point: &Point,
+    shares: &[&BlockShare],
+    measured_s: f64,
+) -> Vec<BlockWorkerSummary> {
+    let mut by_worker: BTreeMap<(u32, SubjectId), (u64, u64, Hist)> = BTreeMap::new();
+    for share in shares
+        .iter()
+        .filter(|share| point.is_counted(share.txn as usize))
+    {
+        let (requests, bytes, response) =
+            by_worker.entry((share.worker, share.medium)).or_default();
+        *requests = requests.saturating_add(share.requests);
+        *bytes = bytes.saturating_add(share.bytes);
+        response.merge(&share.response);
+    }
+    let of =
+        |((worker, medium), (requests, bytes, response)): ((u32, SubjectId), (u64, u64, Hist))| {
+            let latency = Latency::of(&response).map(BlockLatency::of);
+            (measured_s > 0.0).then(|| BlockWorkerSummary {
+                worker,
+                medium: index.name(medium),
+                iops: requests as f64 / measured_s,
+                mb_per_second: bytes as f64 / 1e6 / measured_s,
+                mean_us: latency.map(|latency| latency.mean_us),
+                p99_us: latency.map(|latency| latency.p99_us),
+            })
+        };
+    by_worker.into_iter().filter_map(of).collect()
+}
+
+/// Sample standard deviation in percent of the mean.
+pub(super) fn cv_percent<'a>(
+    workers: impl IntoIterator<Item = &'a BlockWorkerSummary>,
+) -> Option<f64> {
+    let iops: Vec<f64> = workers.into_iter().map(|worker| worker.iops).collect();
+    let mean = iops.iter().sum::<f64>() / iops.len() as f64;
+    let squares: f64 = iops.iter().map(|own| (own - mean).powi(2)).sum();
+    (iops.len() > 1 && mean > 0.0)
+        .then(|| (squares / (iops.len() - 1) as f64).sqrt() * 100.0 / mean)
+}
+
+/// Warm-up included, so that a chart shows what came before the window.
+fn seconds(index: &Index, point: &Point) -> Vec<BlockSecond> {
+    let of_phase = |phase: &&Phase| {
+        let measured = phase.kind == PhaseKind::Measure;
+        index
+            .ticks
+            .of_phase(phase)
+            .map(|tick| second(point, tick, measured))
+            .collect::<Vec<_>>()
+    };
+    index.load_phases(point).iter().flat_map(of_phase).collect()
+}
+
+fn second(point: &Point, tick: TickRows<'_>, measured: bool) -> BlockSecond {
+    let mut latency = CoarseHist::default();
+    let (mut requests, mut bytes) = (0u64, 0u64);
+    for row in tick.rows().filter(|row| point.is_counted(row.txn as usize)) {
+        requests = requests.saturating_add(row.counts.completed());
+        bytes = bytes.saturating_add(row.counts.bytes);
+        latency.merge(&row.response);
+    }
+    let us = |time: Option<Nanos>| time.map(Nanos::as_micros_f64);
+    BlockSecond {
+        at_s: tick.end().as_secs_f64(),
+        seconds: tick.seconds(),
+        measured,
+        requests,
+        bytes,
+        p50_us: us(latency.quantile(0.5)),
+        p95_us: us(latency.quantile(0.95)),
+        p99_us: us(latency.quantile(0.99)),
+        max_us: us(latency.max()),
+    }
+}

@@ -1,0 +1,200 @@
+//! Figures of the fixture's block I/O against each other.
+
+mod by_hand;
+mod rounds;
+
+use std::sync::LazyLock;
+
+use crate::fixture;
+use crate::summary::{BlockJobSummary, FindingKind, Summary, Verdict, summarise};
+use plimsoll_plan::schedule::PhaseKind;
+
+fn summary_of_fixture() -> &'static Summary {
+    static MADE: LazyLock<Summary> = LazyLock::new(|| summarise(&fixture::block()));
+    &MADE
+}
+
+#[test]
+fn block_io_is_in_no_ladder() {
+    let summary = summary_of_fixture();
+    assert!(
+        summary.ladders.is_empty()
+            && summary.comparisons.is_empty()
+            && summary.preconditions.is_empty()
+    );
+    assert_eq!((summary.headline, summary.points().count()), (None, 0));
+    assert_eq!(summary.blocks.len(), 2);
+    assert_eq!(
+        summary.verdict,
+        Verdict::Invalid,
+        "the verdict of a run includes block I/O"
+    );
+    assert_eq!(summary.diagnoses.len(), 4);
+    assert_eq!(
+        summary
+            .diagnoses
+            .iter()
+            .filter_map(|found| found.medium.as_deref())
+            .collect::<Vec<_>>(),
+        ["fast", "fast", "slow"]
+    );
+}
+
+#[test]
+fn the_fixtures_rounds_match_its_description() {
+    let [fast, slow] = summary_of_fixture().blocks[0].media.as_slice() else {
+        panic!("two media")
+    };
+    assert_eq!(
+        (fast.medium.as_str(), slow.medium.as_str()),
+        ("fast", "slow")
+    );
+    assert_eq!((fast.drive.as_deref(), slow.drive.is_some()), (None, true));
+    assert_eq!(fast.rounds.as_ref().unwrap().reached_at, Some(3));
+    assert_eq!(slow.rounds.as_ref().unwrap().reached_at, None);
+    let late = &slow.jobs[1].points[1];
+    assert!(
+        late.findings
+            .iter()
+            .any(|finding| matches!(finding.kind, FindingKind::Emulated { .. })),
+        "{:?}",
+        late.findings
+    );
+    assert_eq!(
+        (late.verdict, slow.jobs[1].verdict),
+        (Verdict::Invalid, Verdict::Invalid)
+    );
+    assert_eq!(
+        (slow.jobs[1].against_first, slow.jobs[0].verdict),
+        (None, Verdict::Doubtful)
+    );
+    assert!(late.drives.iter().all(|drive| !drive.ops.is_empty()) && late.drives.len() == 1);
+    let apart = |job: &BlockJobSummary| {
+        let all = job.points.iter().flat_map(|point| &point.findings);
+        all.filter(|finding| matches!(finding.kind, FindingKind::WorkersApart { .. }))
+            .count()
+    };
+    assert_eq!(slow.jobs.iter().map(apart).collect::<Vec<_>>(), [0, 0, 4]);
+}
+
+#[test]
+fn curves_rest_on_the_rounds_that_count() {
+    let job = &summary_of_fixture().blocks[0].media[0].jobs[0];
+    assert_eq!(
+        job.curve
+            .iter()
+            .map(|rate| rate.share_percent)
+            .collect::<Vec<_>>(),
+        [25.0, 75.0, 120.0]
+    );
+    for rate in &job.curve {
+        let rounds = rate.points.iter().map(|point| (point.round, point.counts));
+        assert_eq!(
+            rounds.collect::<Vec<_>>(),
+            [(0, false), (1, true), (2, true), (3, true)]
+        );
+        let mut achieved: Vec<f64> = rate.points[1..]
+            .iter()
+            .filter_map(|point| point.iops)
+            .collect();
+        achieved.sort_by(f64::total_cmp);
+        assert_eq!(rate.achieved_per_second, achieved[1]);
+        let reached = rate.achieved_per_second > rate.offered_per_second * 0.99;
+        assert_eq!(reached, rate.share_percent < 100.0, "{rate:?}");
+    }
+}
+
+#[test]
+fn ratios_are_of_medians_with_the_interval_of_a_ratio() {
+    let [fast, slow] = summary_of_fixture().blocks[0].media.as_slice() else {
+        panic!("two media")
+    };
+    assert!(fast.jobs.iter().all(|job| job.against_first.is_none()));
+    let (a, b) = (slow.jobs[0].figures.unwrap(), fast.jobs[0].figures.unwrap());
+    let got = slow.jobs[0].against_first.unwrap();
+    let expected = a.iops.median / b.iops.median;
+    assert_eq!(got.iops, expected);
+    let interval = a
+        .iops
+        .interval
+        .unwrap()
+        .ratio_to(b.iops.interval.unwrap())
+        .unwrap();
+    assert_eq!(
+        (got.iops_low, got.iops_high),
+        (Some(interval.low), Some(interval.high))
+    );
+    assert!(
+        interval.low < expected && expected < interval.high && interval.degrees >= 2.0,
+        "{interval:?}"
+    );
+    assert_eq!(got.mean_latency, Some(a.mean_us.median / b.mean_us.median));
+}
+
+#[test]
+fn media_at_once_are_one_with_the_drives_of_all() {
+    let step = &summary_of_fixture().blocks[1];
+    let [both] = step.media.as_slice() else {
+        panic!("one row for both")
+    };
+    assert_eq!(
+        (both.medium.as_str(), both.workers, step.profile.as_str()),
+        ("fast + slow", 3, "")
+    );
+    let point = &both.jobs[1].points[0];
+    assert_eq!(
+        point
+            .workers
+            .iter()
+            .map(|worker| worker.medium.as_str())
+            .collect::<Vec<_>>(),
+        ["fast", "fast", "slow"]
+    );
+    assert_eq!(point.drives.len(), 1);
+    let sum: f64 = point.workers.iter().map(|worker| worker.iops).sum();
+    assert!((sum - point.iops.unwrap()).abs() < 1e-6);
+}
+
+#[test]
+fn a_drive_that_is_late_makes_media_at_once_invalid() {
+    let mut record = fixture::block();
+    let last = record.points.last().unwrap().id;
+    let phase = record
+        .phases
+        .iter()
+        .find(|p| p.point == Some(last) && p.kind == PhaseKind::Measure)
+        .unwrap()
+        .clone();
+    for row in record
+        .drive
+        .iter_mut()
+        .filter(|row| row.start >= phase.start && row.end <= phase.end)
+    {
+        (row.late, row.beyond) = (row.modelled.clone(), row.ops);
+    }
+    let summary = summarise(&record);
+    assert_eq!(summary.blocks[1].media[0].jobs[1].verdict, Verdict::Invalid);
+    assert_ne!(summary.blocks[1].media[0].jobs[0].verdict, Verdict::Invalid);
+}
+
+#[test]
+fn rows_without_their_point_or_seconds_are_no_figures() {
+    let mut record = fixture::block();
+    record.seconds.clear();
+    record.windows.clear();
+    record.points.pop();
+    let summary = summarise(&record);
+    let jobs = || {
+        summary
+            .blocks
+            .iter()
+            .flat_map(|block| &block.media)
+            .flat_map(|medium| &medium.jobs)
+    };
+    assert!(
+        jobs().all(|job| job.figures.is_none() && job.typical.is_none() && job.curve.is_empty())
+    );
+    assert_eq!(summary.verdict, Verdict::Invalid);
+    let gone = summary.blocks[1].media[0].jobs.len();
+    assert_eq!(gone, 1, "the job whose point is not there");
+}

@@ -1,0 +1,228 @@
+//! Media side by side: the same step at the same load, against the first medium.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::Ladder;
+use super::finding::Verdict;
+use super::load_summary::LoadSummary;
+use super::stats::Interval;
+use plimsoll_plan::Interference;
+
+/// One step that was run on several media.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    pub step: String,
+    pub mode: String,
+    /// What the systems shared their medium with, on all media.
+    pub scene: Interference,
+    /// Whether rates are NOPM; else transactions per second.
+    pub nopm: bool,
+    /// In the plan's order; the first is what the others are compared with.
+    pub media: Vec<ComparedMedium>,
+    pub loads: Vec<ComparedLoad>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ComparedMedium {
+    /// Index into [`super::Summary::ladders`].
+    pub ladder: usize,
+    pub medium: String,
+    /// What is emulated on it.
+    pub drive: Option<String>,
+}
+
+/// All media at one point of the ladder.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ComparedLoad {
+    pub users: u32,
+    pub offered_per_second: Option<f64>,
+    /// In the order of the media; `None` where a medium has no such point or nothing was measured at it.
+    pub figures: Vec<Option<ComparedFigures>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ComparedFigures {
+    pub rate: f64,
+    pub rate_interval: Option<Interval>,
+    /// Response time of the first transaction type (New-Order), or of all types.
+    pub p99_ms: Option<f64>,
+    pub verdict: Verdict,
+    /// Against the first medium. `None` on the first, and where one of the two points is invalid.
+    pub rate_ratio: Option<Ratio>,
+    /// Of a percentile there is no interval.
+    pub p99_ratio: Option<f64>,
+}
+
+/// A ratio of two means; its 95 % interval where both have one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Ratio {
+    pub ratio: f64,
+    pub interval: Option<Interval>,
+}
+
+impl Ratio {
+    /// `None` for a ratio to nothing.
+    pub(super) fn of(
+        rate: f64,
+        interval: Option<Interval>,
+        first: f64,
+        of_first: Option<Interval>,
+    ) -> Option<Self> {
+        let ratio = (first > 0.0).then(|| rate / first)?;
+        let interval = interval
+            .zip(of_first)
+            .and_then(|(own, first)| own.ratio_to(first));
+        Some(Self {
+            ratio,
+            interval: interval.map(|interval| interval.with(ratio)),
+        })
+    }
+}
+
+/// Index of the step, mode, interference.
+type Step<'a> = (u32, &'a str, Interference);
+
+/// Steps with ladders on more than one medium. Searches try other loads on each; their lines stand side by side.
+pub(super) fn comparisons(ladders: &[Ladder]) -> Vec<Comparison> {
+    let mut steps: BTreeMap<Step<'_>, Vec<(usize, &Ladder)>> = BTreeMap::new();
+    for (i, ladder) in ladders
+        .iter()
+        .enumerate()
+        .filter(|(_, ladder)| ladder.medium.is_some() && ladder.line.is_none())
+    {
+        steps
+            .entry((ladder.step_index, &ladder.mode, ladder.scene))
+            .or_default()
+            .push((i, ladder));
+    }
+    steps
+        .into_values()
+        .filter(|ladders| ladders.len() > 1)
+        .map(|ladders| compare(&ladders))
+        .collect()
+}
+
+fn compare(ladders: &[(usize, &Ladder)]) -> Comparison {
+    let first = ladders[0].1;
+    let measured = || {
+        ladders
+            .iter()
+            .flat_map(|(_, ladder)| &ladder.rungs)
+            .filter(|rung| rung.completed_per_second.is_some())
+    };
+    let nopm = measured().all(|rung| rung.nopm.is_some()) && measured().next().is_some();
+    let medium = |(i, ladder): &(usize, &Ladder)| ComparedMedium {
+        ladder: *i,
+        medium: ladder.medium.clone().unwrap_or_default(),
+        drive: ladder.drive.clone(),
+    };
+    let mut loads: Vec<ComparedLoad> = Vec::new();
+    for rung in ladders.iter().flat_map(|(_, ladder)| &ladder.rungs) {
+        let same = |load: &ComparedLoad| is_at(rung, load.users, load.offered_per_second);
+        if !loads.iter().any(same) {
+            loads.push(load(ladders, rung.users, rung.offered_per_second, nopm));
+        }
+    }
+    Comparison {
+        step: first.step.clone(),
+        mode: first.mode.clone(),
+        scene: first.scene,
+        nopm,
+        media: ladders.iter().map(medium).collect(),
+        loads,
+    }
+}
+
+/// Bit by bit, so that a rate that is no number equals itself.
+fn is_at(rung: &LoadSummary, users: u32, offered: Option<f64>) -> bool {
+    rung.users == users && rung.offered_per_second.map(f64::to_bits) == offered.map(f64::to_bits)
+}
+
+fn load(
+    ladders: &[(usize, &Ladder)],
+    users: u32,
+    offered_per_second: Option<f64>,
+    nopm: bool,
+) -> ComparedLoad {
+    let rungs = ladders.iter().map(|(_, ladder)| {
+        ladder
+            .rungs
+            .iter()
+            .find(|rung| is_at(rung, users, offered_per_second))
+    });
+    let mut figures: Vec<Option<ComparedFigures>> = rungs
+        .map(|rung| rung.and_then(|rung| of(rung, nopm)))
+        .collect();
+    let usable = |figures: &&ComparedFigures| figures.verdict < Verdict::Invalid;
+    if let Some(first) = figures[0].filter(|first| usable(&first)) {
+        for other in figures[1..]
+            .iter_mut()
+            .flatten()
+            .filter(|other| other.verdict < Verdict::Invalid)
+        {
+            other.rate_ratio = Ratio::of(
+                other.rate,
+                other.rate_interval,
+                first.rate,
+                first.rate_interval,
+            );
+            let p99 = other
+                .p99_ms
+                .zip(first.p99_ms)
+                .filter(|(_, first)| *first > 0.0);
+            other.p99_ratio = p99.map(|(other, first)| other / first);
+        }
+    }
+    ComparedLoad {
+        users,
+        offered_per_second,
+        figures,
+    }
+}
+
+fn of(rung: &LoadSummary, nopm: bool) -> Option<ComparedFigures> {
+    let rate = if nopm {
+        rung.nopm?
+    } else {
+        rung.completed_per_second?
+    };
+    Some(ComparedFigures {
+        rate: rate.median,
+        rate_interval: rate.interval,
+        p99_ms: rung.p99_ms.map(|p99| p99.median),
+        verdict: rung.verdict,
+        rate_ratio: None,
+        p99_ratio: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_widths_of_a_ratio_add_in_squares() {
+        let around = |mean: f64, half: f64| Some(Interval::new(mean, mean - half, mean + half));
+        // 3 % and 4 % make 5 %.
+        let ratio = Ratio::of(50.0, around(50.0, 1.5), 200.0, around(200.0, 8.0)).unwrap();
+        let interval = ratio.interval.unwrap();
+        assert_eq!(ratio.ratio, 0.25);
+        assert!(
+            (interval.low - 0.2375).abs() < 1e-3 && (interval.high - 0.2625).abs() < 1e-3,
+            "{interval:?}"
+        );
+        assert_eq!(
+            Ratio::of(50.0, None, 200.0, around(200.0, 8.0))
+                .unwrap()
+                .interval,
+            None
+        );
+        assert_eq!(
+            Ratio::of(50.0, None, 0.0, None),
+            None,
+            "there is no ratio to nothing"
+        );
+    }
+}

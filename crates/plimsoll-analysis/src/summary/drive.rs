@@ -1,0 +1,453 @@
+//! An emulated drive over a point's window: modelled and real times, and whether it kept up.
+
+use serde::Serialize;
+
+use super::Index;
+use super::finding::{Finding, FindingKind};
+use super::means::{MetricMean, Resources};
+use super::point::PointSummary;
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::drive::DriveOp;
+use plimsoll_record::hist::{CoarseHist, LOWEST};
+use plimsoll_record::metric::Metric;
+use plimsoll_record::{DriveRow, Phase, Point, PowerCut, Severity, SubjectId, SubjectKind};
+
+/// A fact of a medium: its drive's name in the catalogue, or its drive file. Only emulated media have it.
+pub const DRIVE_FACT: &str = "drive";
+/// A fact of an emulated medium: what people call its drive.
+pub const DRIVE_TITLE_FACT: &str = "drive_title";
+
+/// Rule EMULATED: largest median lateness, as a share of the median modelled time.
+pub const LATENESS_LIMIT: f64 = 0.10;
+/// Rule EMULATED: largest share of operations that took longer than the next percentile that the drive models.
+pub const BEYOND_LIMIT: f64 = 0.01;
+/// Lateness that adds less than this share to the modelled time of all operations changes little of what a database
+/// sees: late acknowledgements of a disk's write cache beside flushes that each wait for the platter.
+pub const ADDED_LIMIT: f64 = 0.05;
+/// Waiting outside the emulator, as a share of the modelled time of all operations, from which on figures are doubtful, and
+/// invalid. A part of it is the queueing of many requests at once in the kernel and its loop device, which changes the time
+/// of each and not how many are done.
+pub const WAITING_DOUBTFUL: f64 = 0.25;
+pub const WAITING_LIMIT: f64 = 2.0;
+/// Fewer operations of a kind have no percentiles: of 300, three are 1 %.
+pub const FEWEST_OPS: u64 = 300;
+
+/// An emulated drive in the measure phase. Of a power cut, what came before it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DriveSummary {
+    /// As people call it.
+    pub drive: String,
+    /// How much of the window the emulator reported.
+    pub told_s: f64,
+    /// Kinds that were asked for.
+    pub ops: Vec<DriveOpSummary>,
+    /// CPU of the emulator's process in percent of one CPU.
+    pub emulator_cpu_percent: Option<f64>,
+    pub emulator_memory_mb: Option<f64>,
+    /// Mean time per request as the kernel of the machine sees it (`/proc/diskstats`), of a block device only.
+    pub host_read_mean_us: Option<f64>,
+    pub host_write_mean_us: Option<f64>,
+    /// What requests waited outside the emulator; of a block device only.
+    pub waiting: Option<Waiting>,
+}
+
+/// Time that requests were under way in a second, summed over them all.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Waiting {
+    /// As the kernel saw it.
+    pub seen_ms: f64,
+    /// As the emulator did.
+    pub told_ms: f64,
+    /// What lies beyond, in percent of the modelled time.
+    pub added_percent: f64,
+}
+
+/// One kind of operation.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DriveOpSummary {
+    pub op: DriveOp,
+    pub ops: u64,
+    pub per_second: Option<f64>,
+    /// MB are 10⁶ bytes.
+    pub mb_per_second: Option<f64>,
+    /// How long operations take by the model.
+    pub modelled: Option<DriveTimes>,
+    /// How long they took.
+    pub real: Option<DriveTimes>,
+    /// `real − modelled`; 0 for those answered in time. Times below a microsecond count as 0.
+    pub late_p50_us: Option<f64>,
+    pub late_p99_us: Option<f64>,
+    /// Median lateness in percent of the median modelled time.
+    pub late_percent: Option<f64>,
+    /// Share that took longer than the next percentile that the drive models.
+    pub beyond_percent: Option<f64>,
+    /// Its lateness in percent of the modelled time of all kinds of operations together.
+    pub added_percent: Option<f64>,
+    pub errors: u64,
+}
+
+/// Of the seconds' coarse histograms: percentiles within 3.2 %, the mean exact.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct DriveTimes {
+    pub mean_us: f64,
+    pub p50_us: f64,
+    pub p99_us: f64,
+}
+
+impl DriveTimes {
+    fn of(hist: &CoarseHist) -> Option<Self> {
+        let us = |time: Option<Nanos>| time.map(Nanos::as_micros_f64);
+        Some(Self {
+            mean_us: us(hist.mean())?,
+            p50_us: us(hist.quantile(0.5))?,
+            p99_us: us(hist.quantile(0.99))?,
+        })
+    }
+}
+
+impl DriveOpSummary {
+    /// Whether there are enough operations to evaluate rule EMULATED.
+    pub fn has_enough_operations(&self) -> bool {
+        self.ops >= FEWEST_OPS
+    }
+
+    /// Whether rule EMULATED is met, where it can be evaluated.
+    pub fn kept_up(&self) -> Option<bool> {
+        let late = self.late_percent? > LATENESS_LIMIT * 100.0;
+        let beyond = self.beyond_percent? > BEYOND_LIMIT * 100.0;
+        self.has_enough_operations().then_some(!late && !beyond)
+    }
+}
+
+/// What the medium's drive is called, if the medium is emulated.
+pub(super) fn title(index: &Index, medium: Option<SubjectId>) -> Option<String> {
+    let medium = medium?;
+    let fact = |key| {
+        index
+            .record
+            .facts
+            .iter()
+            .find(|fact| fact.subject == medium && fact.key == key)
+    };
+    let named = fact(DRIVE_TITLE_FACT)
+        .or_else(|| fact(DRIVE_FACT))
+        .map(|fact| fact.value.clone());
+    named.or_else(|| {
+        index
+            .record
+            .drive
+            .iter()
+            .any(|row| row.subject == medium)
+            .then(|| index.name(medium))
+    })
+}
+
+/// `None` for a medium that is what it is.
+pub(super) fn summarise(
+    index: &Index,
+    point: &Point,
+    window: &Phase,
+    figures: &PointSummary,
+) -> Option<DriveSummary> {
+    let drive = title(index, point.medium)?;
+    let cut = cut_of(index, point);
+    let end = cut.map_or(window.end, |cut| cut.at.min(window.end));
+    let rows: Vec<&DriveRow> = index
+        .record
+        .drive
+        .iter()
+        .filter(|row| Some(row.subject) == point.medium)
+        .collect();
+    let within: Vec<&DriveRow> = rows
+        .iter()
+        .copied()
+        .filter(|row| is_within(row, window, cut))
+        .collect();
+    let seconds = seconds(&within, |row| row.end.saturating_sub(row.start));
+    let emulator =
+        |metric: Metric| emulator_mean(&figures.metrics, figures.medium.as_deref()?, metric);
+    let us = |ms: Option<f64>| ms.map(|ms| ms * 1e3);
+    let ops = of_kinds(&within, seconds);
+    Some(DriveSummary {
+        drive,
+        waiting: waited(&ops, &figures.resources),
+        told_s: self::seconds(&rows, |row| {
+            row.end.min(end).saturating_sub(row.start.max(window.start))
+        }),
+        ops,
+        emulator_cpu_percent: emulator(Metric::SystemCpu),
+        emulator_memory_mb: emulator(Metric::SystemMemory).map(|bytes| bytes / 1e6),
+        host_read_mean_us: us(figures.resources.device_read_latency_ms),
+        host_write_mean_us: us(figures.resources.device_write_latency_ms),
+    })
+}
+
+pub(super) fn cut_of<'a>(index: &Index<'a>, point: &Point) -> Option<&'a PowerCut> {
+    index.record.cuts.iter().find(|cut| cut.point == point.id)
+}
+
+/// Mostly in the window, and over before the power failed.
+fn is_within(row: &DriveRow, window: &Phase, cut: Option<&PowerCut>) -> bool {
+    let inside = row
+        .end
+        .min(window.end)
+        .saturating_sub(row.start.max(window.start));
+    let whole = row.end.saturating_sub(row.start);
+    let before_the_cut = cut.is_none_or(|cut| row.end <= cut.at);
+    before_the_cut && inside.0 > 0 && inside.0 >= whole.0 - inside.0.min(whole.0)
+}
+
+/// A second has a row for each kind and counts once.
+fn seconds(rows: &[&DriveRow], length: impl Fn(&DriveRow) -> Nanos) -> f64 {
+    let mut starts: Vec<(Nanos, f64)> = rows
+        .iter()
+        .map(|row| (row.start, length(row).as_secs_f64()))
+        .collect();
+    starts.sort_by_key(|(start, _)| *start);
+    starts.dedup_by_key(|(start, _)| *start);
+    starts.iter().map(|(_, length)| length).sum()
+}
+
+fn of_kinds(rows: &[&DriveRow], seconds: f64) -> Vec<DriveOpSummary> {
+    let mut kinds: Vec<DriveOpSummary> = DriveOp::ALL
+        .into_iter()
+        .filter_map(|op| of_kind(op, rows, seconds))
+        .collect();
+    let modelled_us: f64 = kinds
+        .iter()
+        .filter_map(|kind| Some(kind.modelled?.mean_us * kind.ops as f64))
+        .sum();
+    for kind in &mut kinds {
+        let late = rows
+            .iter()
+            .filter(|row| row.op == kind.op)
+            .filter_map(|row| Some((row.late.mean()?, row.late.count())));
+        let late_us: f64 = late
+            .map(|(mean, count)| mean.as_micros_f64() * count as f64)
+            .sum();
+        kind.added_percent = (modelled_us > 0.0).then(|| late_us * 100.0 / modelled_us);
+    }
+    kinds
+}
+
+fn of_kind(op: DriveOp, rows: &[&DriveRow], seconds: f64) -> Option<DriveOpSummary> {
+    let (mut ops, mut bytes, mut errors, mut beyond) = (0u64, 0u64, 0u64, 0u64);
+    let [mut modelled, mut real, mut late] = [(); 3].map(|()| CoarseHist::default());
+    for row in rows.iter().filter(|row| row.op == op) {
+        ops = ops.saturating_add(row.ops);
+        bytes = bytes.saturating_add(row.bytes);
+        errors = errors.saturating_add(row.errors);
+        beyond = beyond.saturating_add(row.beyond);
+        modelled.merge(&row.modelled);
+        real.merge(&row.real);
+        late.merge(&row.late);
+    }
+    let per_second = |n: f64| (seconds > 0.0).then(|| n / seconds);
+    let lateness = |q: f64| lateness_us(&late, q);
+    let times = DriveTimes::of(&modelled);
+    (ops > 0 || errors > 0).then(|| DriveOpSummary {
+        op,
+        ops,
+        per_second: per_second(ops as f64),
+        mb_per_second: per_second(bytes as f64 / 1e6),
+        modelled: times,
+        real: DriveTimes::of(&real),
+        late_p50_us: lateness(0.5),
+        late_p99_us: lateness(0.99),
+        late_percent: times
+            .zip(lateness(0.5))
+            .map(|(times, late)| late * 100.0 / times.p50_us),
+        beyond_percent: (ops > 0).then(|| beyond as f64 * 100.0 / ops as f64),
+        added_percent: None,
+        errors,
+    })
+}
+
+/// A quantile of a drive's lateness. Histograms count everything below a microsecond as one, also what was not late at
+/// all, so that it is given as 0.
+pub fn lateness_us(late: &CoarseHist, q: f64) -> Option<f64> {
+    let us = late.quantile(q)?.as_micros_f64();
+    // A bucket's middle lies up to 3.2 % above the value.
+    Some(if us <= LOWEST.as_micros_f64() * 1.04 {
+        0.0
+    } else {
+        us
+    })
+}
+
+fn emulator_mean(means: &[MetricMean], medium: &str, metric: Metric) -> Option<f64> {
+    let own =
+        |mean: &&MetricMean| mean.subject_kind == SubjectKind::Emulator && mean.subject == medium;
+    means
+        .iter()
+        .filter(own)
+        .find(|mean| mean.metric == metric.info().name)
+        .map(|mean| mean.mean)
+}
+
+/// Rule EMULATED: whether the drive answered as its model requires.
+pub(super) fn findings(
+    figures: &PointSummary,
+    window: Option<&Phase>,
+    cut: Option<&PowerCut>,
+) -> Vec<Finding> {
+    let (Some(drive), Some(window)) = (&figures.drive, window) else {
+        return Vec::new();
+    };
+    let mut found: Vec<Finding> = late(drive)
+        .into_iter()
+        .chain(waiting(drive))
+        .chain(errors(drive))
+        .collect();
+    let end = cut.map_or(window.end, |cut| cut.at.min(window.end));
+    let length = end.saturating_sub(window.start).as_secs_f64();
+    // The emulator's seconds do not begin with the window's, and the one of a power cut may be short.
+    let slack = if cut.is_some() { 1.5 } else { 0.5 };
+    let missing_s = length - drive.told_s;
+    let name = drive.drive.clone();
+    if missing_s > slack {
+        found.push(Finding {
+            severity: Severity::Warning,
+            kind: FindingKind::EmulationUnreported {
+                drive: name,
+                missing_s,
+                measured_s: length,
+            },
+        });
+    } else if found.is_empty() && !drive.ops.iter().any(DriveOpSummary::has_enough_operations) {
+        let ops = drive
+            .ops
+            .iter()
+            .fold(0u64, |sum, op| sum.saturating_add(op.ops));
+        let kind = FindingKind::EmulationTooFew {
+            drive: name,
+            ops,
+            fewest: FEWEST_OPS,
+        };
+        found.push(Finding {
+            severity: Severity::Note,
+            kind,
+        });
+    }
+    found
+}
+
+/// One finding for all kinds that were not kept up with; it names the one that matters most.
+fn late(drive: &DriveSummary) -> Option<Finding> {
+    let added = |op: &DriveOpSummary| op.added_percent.unwrap_or_default();
+    // Few operations have no percentiles, but count where they add much time.
+    let matters =
+        |op: &DriveOpSummary| !op.has_enough_operations() && added(op) >= ADDED_LIMIT * 100.0;
+    let kinds = || {
+        drive
+            .ops
+            .iter()
+            .filter(|op| op.kept_up() == Some(false) || matters(op))
+    };
+    let worst = kinds().max_by(|a, b| added(a).total_cmp(&added(b)))?;
+    let added_percent: f64 = kinds().map(added).sum();
+    let severity = if added_percent < ADDED_LIMIT * 100.0 {
+        Severity::Warning
+    } else {
+        Severity::Error
+    };
+    let kind = FindingKind::Emulated {
+        drive: drive.drive.clone(),
+        op: worst.op,
+        ops: worst.ops,
+        modelled_p50_us: worst.modelled.map_or(0.0, |times| times.p50_us),
+        late_p50_us: worst.late_p50_us.unwrap_or_default(),
+        late_percent: worst.late_percent.unwrap_or_default(),
+        beyond_percent: worst.beyond_percent.unwrap_or_default(),
+        added_percent,
+    };
+    Some(Finding { severity, kind })
+}
+
+/// How much longer requests took in the machine's kernel than in the emulator: they were queued before it or after it.
+fn waiting(drive: &DriveSummary) -> Option<Finding> {
+    let Waiting {
+        seen_ms,
+        told_ms,
+        added_percent,
+    } = drive.waiting?;
+    let severity = match added_percent / 100.0 {
+        little if little < WAITING_DOUBTFUL => return None,
+        some if some < WAITING_LIMIT => Severity::Warning,
+        _ => Severity::Error,
+    };
+    let drive = drive.drive.clone();
+    Some(Finding {
+        severity,
+        kind: FindingKind::EmulationWaited {
+            drive,
+            seen_ms,
+            told_ms,
+            added_percent,
+        },
+    })
+}
+
+/// The kernel counts a write that carries a flush, as journals write them, as one write that takes both times; the emulator
+/// sees two requests. So writes are compared with writes and flushes.
+fn waited(ops: &[DriveOpSummary], resources: &Resources) -> Option<Waiting> {
+    let reported = |kinds: &[DriveOp], times: fn(&DriveOpSummary) -> Option<DriveTimes>| -> f64 {
+        let of = |kind: &DriveOpSummary| Some(times(kind)?.mean_us * kind.per_second? / 1e3);
+        ops.iter()
+            .filter(|kind| kinds.contains(&kind.op))
+            .filter_map(of)
+            .sum()
+    };
+    let of_kernel =
+        |per_second: Option<f64>, ms: Option<f64>| per_second.zip(ms).map_or(0.0, |(n, ms)| n * ms);
+    let writes = [DriveOp::Write, DriveOp::Flush];
+    let sides = [
+        (
+            of_kernel(
+                resources.device_reads_per_second,
+                resources.device_read_latency_ms,
+            ),
+            reported(&[DriveOp::Read], |k| k.real),
+        ),
+        (
+            of_kernel(
+                resources.device_writes_per_second,
+                resources.device_write_latency_ms,
+            ),
+            reported(&writes, |k| k.real),
+        ),
+    ];
+    let modelled_ms = reported(&DriveOp::ALL, |kind| kind.modelled);
+    let waited: f64 = sides
+        .iter()
+        .map(|(kernel, emulator)| (kernel - emulator).max(0.0))
+        .sum();
+    (resources.device.is_some() && modelled_ms > 0.0).then(|| Waiting {
+        seen_ms: sides.iter().map(|(kernel, _)| kernel).sum(),
+        told_ms: sides.iter().map(|(_, emulator)| emulator).sum(),
+        added_percent: waited * 100.0 / modelled_ms,
+    })
+}
+
+fn errors(drive: &DriveSummary) -> impl Iterator<Item = Finding> {
+    drive.ops.iter().filter(|op| op.errors > 0).map(|op| {
+        let kind = FindingKind::DriveErrors {
+            drive: drive.drive.clone(),
+            op: op.op,
+            errors: op.errors,
+        };
+        Finding {
+            severity: Severity::Error,
+            kind,
+        }
+    })
+}
+
+/// The measure phase, of which there is one.
+pub(super) fn window<'a>(phases: &[&'a Phase]) -> Option<&'a Phase> {
+    phases
+        .iter()
+        .copied()
+        .find(|phase| phase.kind == PhaseKind::Measure)
+}

@@ -1,0 +1,534 @@
+//! What noisy neighbours do to the systems beside them: the same load on the same systems with and without noise.
+//!
+//! | figure | formula | why |
+//! | --- | --- | --- |
+//! | ratio | with noise / without; rates are means of the repeats, percentiles those of histograms merged over them | 1: the noise changes nothing |
+//! | its interval | ratio × e^±h, h = Student's t over the logarithms of the repeats' own ratios | a repeat is measured with and without noise soon after each other, so that what drifts drops out of its ratio; ratios multiply |
+//! | of a single pair | relative errors of the two windows add in squares, with the degrees of freedom of Welch | independent means; of a percentile there is none |
+//! | device | requests and time per request of the medium over the measure windows, weighted by requests | what a datastore would show, neighbours included |
+
+use serde::Serialize;
+
+use super::backup::{self, BackupFigures};
+use super::compare::Ratio;
+use super::finding::{Finding, FindingKind, Verdict};
+use super::load_summary::Figure;
+use super::medium::{MediumFigures, Track};
+use super::stats::Interval;
+use super::{Index, Ladder, PointSummary, point};
+use plimsoll_plan::Interference;
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::Hist;
+use plimsoll_record::{BackupKind, BackupRow, Point, PointPurpose, Severity, SubjectId};
+
+/// One step with noise on one medium.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Effect {
+    pub step: String,
+    pub step_index: u32,
+    /// The systems that are measured, as their ladder has them.
+    pub system: String,
+    pub medium: Option<String>,
+    pub drive: Option<String>,
+    pub mode: String,
+    /// Whether rates are NOPM; else transactions per second.
+    pub nopm: bool,
+    /// Indices into [`super::Summary::ladders`].
+    pub quiet: usize,
+    pub noisy: usize,
+    /// Who makes the noise.
+    pub neighbours: Vec<String>,
+    pub rungs: Vec<EffectRung>,
+    pub findings: Vec<Finding>,
+}
+
+/// One load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EffectRung {
+    pub ordinal: u32,
+    /// Of all systems together.
+    pub users: u32,
+    pub offered_per_second: Option<f64>,
+    /// Repeats that were measured with and without noise and can be used. With none, figures are of all that were
+    /// measured, and there are no ratios.
+    pub pairs: u32,
+    /// The sum over the systems.
+    pub all: VictimEffect,
+    /// Each of them; empty where there is one only.
+    pub victims: Vec<VictimEffect>,
+    /// Mean of the systems' own ratios of rates.
+    pub mean_ratio: Option<f64>,
+    /// Index of the one whose rate suffers most.
+    pub worst: Option<usize>,
+    pub medium: Option<MediumEffect>,
+    /// Backups that ran beside.
+    pub backups: Option<BackupFigures>,
+    /// Transactions per second of neighbours under load, together.
+    pub neighbours_per_second: Option<f64>,
+    /// The worst of its points'.
+    pub verdict: Verdict,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VictimEffect {
+    pub system: String,
+    /// NOPM, or transactions per second.
+    pub rate: Option<Change>,
+    /// Response times of the main transaction type.
+    pub p50_ms: Option<Change>,
+    pub p95_ms: Option<Change>,
+    pub p99_ms: Option<Change>,
+}
+
+/// A figure without and with noise.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Change {
+    pub quiet: f64,
+    pub noisy: f64,
+    /// Noisy to quiet.
+    pub ratio: Option<Ratio>,
+}
+
+/// What the medium was asked for by all who use it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MediumEffect {
+    pub quiet: MediumFigures,
+    pub noisy: MediumFigures,
+    pub iops: Option<Change>,
+    /// Reads and writes together.
+    pub ms: Option<Change>,
+}
+
+pub(super) fn effects(index: &Index, ladders: &[Ladder]) -> Vec<Effect> {
+    let of_scene = |scene| {
+        ladders
+            .iter()
+            .enumerate()
+            .filter(move |(_, own)| own.scene == scene && own.line.is_none())
+    };
+    let counterpart = |noisy: &Ladder| {
+        let same = |own: &Ladder| {
+            (own.step_index, &own.medium, &own.mode)
+                == (noisy.step_index, &noisy.medium, &noisy.mode)
+        };
+        let mut found: Vec<usize> = of_scene(Interference::Quiet)
+            .filter(|(_, own)| same(own))
+            .map(|(i, _)| i)
+            .collect();
+        // The label of several systems contains their number, which an interruption may change.
+        found.sort_by_key(|i| ladders[*i].system != noisy.system);
+        found.first().copied()
+    };
+    of_scene(Interference::Noisy)
+        .filter_map(|(i, noisy)| Some(effect(index, ladders, (counterpart(noisy)?, i))))
+        .collect()
+}
+
+/// A ladder with the points of the record behind it.
+struct Side<'a> {
+    ladder: &'a Ladder,
+    points: Vec<&'a Point>,
+}
+
+impl<'a> Side<'a> {
+    fn of(index: &Index<'a>, ladder: &'a Ladder) -> Self {
+        let is_own = |point: &&Point| {
+            point.purpose == PointPurpose::Ladder
+                && (point.step_index, point.scene) == (ladder.step_index, ladder.scene)
+                && point.mode == ladder.mode
+                && point.medium.map(|medium| index.name(medium)) == ladder.medium
+                && ladder.has(&index.name(point.system))
+        };
+        Self {
+            ladder,
+            points: index.record.points.iter().filter(is_own).collect(),
+        }
+    }
+
+    fn figures(&self, ordinal: u32, repeat: u32) -> Option<(usize, &'a PointSummary)> {
+        let mut all = self.ladder.points.iter().enumerate();
+        all.find(|(_, own)| (own.ordinal, own.repeat) == (ordinal, repeat))
+    }
+
+    /// Those that were measured at the same time.
+    fn members(&self, ordinal: u32, repeat: u32) -> Vec<&'a Point> {
+        let all = self.points.iter().copied();
+        all.filter(|point| (point.ordinal, point.repeat) == (ordinal, repeat))
+            .collect()
+    }
+
+    fn systems(&self, ordinal: u32, repeat: u32) -> Vec<SubjectId> {
+        let mut all: Vec<SubjectId> = self
+            .members(ordinal, repeat)
+            .iter()
+            .map(|point| point.system)
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Of one system, or of all together.
+    fn rate(&self, ordinal: u32, repeat: u32, system: Option<&str>) -> Option<f64> {
+        let (index, sum) = self.figures(ordinal, repeat)?;
+        let Some(system) = system else {
+            return sum.main_rate();
+        };
+        let shares = &self.ladder.fleet.as_ref()?.points.get(index)?.systems;
+        let share = shares.iter().find(|share| share.system == system)?;
+        share.nopm.or(share.completed_per_second)
+    }
+
+    fn response(&self, index: &Index, ordinal: u32, repeats: &[u32], system: Option<&str>) -> Hist {
+        let members: Vec<&Point> = repeats
+            .iter()
+            .flat_map(|repeat| self.members(ordinal, *repeat))
+            .collect();
+        let own = |point: &&Point| system.is_none_or(|system| index.name(point.system) == system);
+        point::main_response(index, &members.into_iter().filter(own).collect::<Vec<_>>())
+    }
+
+    /// The measure windows, one for each repeat.
+    fn windows(&self, index: &Index, ordinal: u32, repeats: &[u32]) -> Vec<(Nanos, Nanos)> {
+        let of = |repeat: &u32| {
+            let members = self.members(ordinal, *repeat);
+            let phases = members.iter().flat_map(|point| index.load_phases(point));
+            let measured: Vec<_> = phases
+                .filter(|phase| phase.kind == PhaseKind::Measure)
+                .collect();
+            measured
+                .iter()
+                .map(|phase| phase.start)
+                .min()
+                .zip(measured.iter().map(|phase| phase.end).max())
+        };
+        repeats.iter().filter_map(of).collect()
+    }
+}
+
+impl Ladder {
+    fn has(&self, system: &str) -> bool {
+        self.fleet.as_ref().map_or(self.system == system, |fleet| {
+            fleet.systems.iter().any(|own| own == system)
+        })
+    }
+}
+
+fn effect(index: &Index, ladders: &[Ladder], (quiet, noisy): (usize, usize)) -> Effect {
+    let sides = [quiet, noisy].map(|i| Side::of(index, &ladders[i]));
+    let ladder = &ladders[noisy];
+    let (mut rungs, mut findings) = (Vec::new(), Vec::new());
+    for rung in &ladder.rungs {
+        let (found, left_out) = self::rung(index, &sides, rung.ordinal);
+        if left_out > 0 {
+            let kind = FindingKind::EffectUnpaired {
+                left_out,
+                of: left_out + u64::from(found.pairs),
+            };
+            findings.push(kind.with(Severity::Warning));
+        }
+        rungs.push(EffectRung {
+            users: rung.users,
+            offered_per_second: rung.offered_per_second,
+            ..found
+        });
+    }
+    let own = |row: &&BackupRow| is_beside(&sides[1].points, row);
+    let backups = index
+        .record
+        .backups
+        .iter()
+        .filter(own)
+        .map(|row| row.system);
+    let points = index
+        .record
+        .points
+        .iter()
+        .filter(|point| is_noise(point, &sides[1]));
+    let mut neighbours: Vec<SubjectId> = backups.chain(points.map(|point| point.system)).collect();
+    neighbours.sort_unstable();
+    neighbours.dedup();
+    Effect {
+        step: ladder.step.clone(),
+        step_index: ladder.step_index,
+        system: ladder.system.clone(),
+        medium: ladder.medium.clone(),
+        drive: ladder.drive.clone(),
+        mode: ladder.mode.clone(),
+        nopm: ladder.points.iter().all(|point| point.nopm.is_some()),
+        quiet,
+        noisy,
+        neighbours: neighbours
+            .into_iter()
+            .map(|system| index.name(system))
+            .collect(),
+        rungs,
+        findings,
+    }
+}
+
+fn is_beside(points: &[&Point], row: &BackupRow) -> bool {
+    points.iter().any(|point| Some(point.id) == row.point)
+}
+
+/// Load of neighbours on the same medium.
+fn is_noise(point: &Point, noisy: &Side<'_>) -> bool {
+    let first = noisy.points.first();
+    point.purpose == PointPurpose::Noise
+        && point.scene == Interference::Noisy
+        && first.is_some_and(|first| {
+            (first.step_index, first.medium) == (point.step_index, point.medium)
+        })
+}
+
+/// One load, and how many of its repeats have no counterpart.
+fn rung(index: &Index, sides: &[Side<'_>; 2], ordinal: u32) -> (EffectRung, u64) {
+    let [quiet, noisy] = sides;
+    let mut repeats: Vec<u32> = sides
+        .iter()
+        .flat_map(|side| &side.points)
+        .map(|point| point.repeat)
+        .collect();
+    repeats.sort_unstable();
+    repeats.dedup();
+    repeats.retain(|repeat| {
+        sides
+            .iter()
+            .any(|side| !side.members(ordinal, *repeat).is_empty())
+    });
+    let usable = |side: &Side<'_>, repeat: u32| {
+        side.figures(ordinal, repeat)
+            .is_some_and(|(_, own)| own.verdict < Verdict::Invalid && own.main_rate().is_some())
+    };
+    // The same systems on both sides: otherwise a change of their number would be taken for the noise's.
+    let is_pair = |repeat: &&u32| {
+        sides.iter().all(|side| usable(side, **repeat))
+            && quiet.systems(ordinal, **repeat) == noisy.systems(ordinal, **repeat)
+    };
+    let pairs: Vec<u32> = repeats.iter().filter(is_pair).copied().collect();
+    let load = Load {
+        index,
+        sides,
+        ordinal,
+        repeats: if pairs.is_empty() { &repeats } else { &pairs },
+        pairs: &pairs,
+    };
+    let systems: &[String] = noisy
+        .ladder
+        .fleet
+        .as_ref()
+        .map_or(&[], |fleet| &fleet.systems);
+    let victims: Vec<VictimEffect> = systems
+        .iter()
+        .map(|system| load.victim(system, Some(system)))
+        .collect();
+    let ratio = |victim: &VictimEffect| Some(victim.rate?.ratio?.ratio);
+    let ratios: Vec<f64> = victims.iter().filter_map(ratio).collect();
+    let worst = victims
+        .iter()
+        .enumerate()
+        .filter_map(|(i, victim)| Some((i, ratio(victim)?)));
+    let verdicts = sides.iter().flat_map(|side| {
+        load.repeats
+            .iter()
+            .filter_map(move |repeat| Some(side.figures(ordinal, *repeat)?.1.verdict))
+    });
+    let found = EffectRung {
+        ordinal,
+        users: 0,
+        offered_per_second: None,
+        pairs: pairs.len() as u32,
+        all: load.victim(&noisy.ladder.system, None),
+        mean_ratio: (!ratios.is_empty()).then(|| ratios.iter().sum::<f64>() / ratios.len() as f64),
+        worst: worst
+            .min_by(|(_, a), (_, b)| a.total_cmp(b))
+            .map(|(i, _)| i),
+        victims,
+        medium: load.medium(),
+        backups: load.backups(),
+        neighbours_per_second: load.neighbours(),
+        verdict: verdicts.max().unwrap_or_default(),
+    };
+    (found, (repeats.len() - pairs.len()) as u64)
+}
+
+/// A load with the repeats that figures are of.
+struct Load<'b, 'a> {
+    index: &'b Index<'a>,
+    sides: &'b [Side<'a>; 2],
+    ordinal: u32,
+    repeats: &'b [u32],
+    /// Those of them that ratios are of.
+    pairs: &'b [u32],
+}
+
+impl Load<'_, '_> {
+    fn victim(&self, name: &str, system: Option<&str>) -> VictimEffect {
+        let rates = |side: &Side<'_>| {
+            let all: Vec<f64> = self
+                .repeats
+                .iter()
+                .filter_map(|repeat| side.rate(self.ordinal, *repeat, system))
+                .collect();
+            (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+        };
+        let own = system
+            .is_none()
+            .then(|| self.sides.each_ref().map(|side| self.interval(side)));
+        let rate = self.change(
+            self.sides.each_ref().map(rates),
+            |side, repeat| side.rate(self.ordinal, repeat, system),
+            own,
+        );
+        let response = |repeat: &u32| {
+            self.sides
+                .each_ref()
+                .map(|side| side.response(self.index, self.ordinal, &[*repeat], system))
+        };
+        let single: Vec<[Hist; 2]> = self.repeats.iter().map(response).collect();
+        let ms = |hist: &Hist, q: f64| {
+            hist.quantile(q)
+                .filter(|_| !hist.is_empty())
+                .map(Nanos::as_millis_f64)
+        };
+        let quantile = |q: f64| {
+            let each: Vec<_> = single
+                .iter()
+                .map(|pair| pair.each_ref().map(|hist| ms(hist, q)))
+                .collect();
+            // As the ladder has them: the repeats' median.
+            let median = |side: usize| {
+                Some(Figure::of(each.iter().map(|pair| Some((pair[side]?, None))))?.median)
+            };
+            let pairs = if self.pairs.is_empty() {
+                &[]
+            } else {
+                each.as_slice()
+            };
+            change([median(0), median(1)], pairs, None)
+        };
+        let [p50_ms, p95_ms, p99_ms] = [0.5, 0.95, 0.99].map(quantile);
+        VictimEffect {
+            system: name.to_owned(),
+            rate,
+            p50_ms,
+            p95_ms,
+            p99_ms,
+        }
+    }
+
+    fn interval(&self, side: &Side<'_>) -> Option<Interval> {
+        let (_, own) = side.figures(self.ordinal, *self.pairs.first()?)?;
+        own.nopm_interval
+            .filter(|_| own.nopm.is_some())
+            .or(own.rate_interval.filter(|_| own.nopm.is_none()))
+    }
+
+    fn change(
+        &self,
+        over_all: [Option<f64>; 2],
+        of: impl Fn(&Side<'_>, u32) -> Option<f64>,
+        own: Option<[Option<Interval>; 2]>,
+    ) -> Option<Change> {
+        let pairs: Vec<_> = self
+            .pairs
+            .iter()
+            .map(|repeat| self.sides.each_ref().map(|side| of(side, *repeat)))
+            .collect();
+        change(over_all, &pairs, own)
+    }
+
+    fn medium(&self) -> Option<MediumEffect> {
+        let track = Track::of(self.index, self.sides[1].points.first()?.medium);
+        let over = |side: &Side<'_>, repeats: &[u32]| {
+            track.over(&side.windows(self.index, self.ordinal, repeats))
+        };
+        let [quiet, noisy] = self.sides.each_ref().map(|side| over(side, self.repeats));
+        let (quiet, noisy) = (quiet?, noisy?);
+        let changed = |of: fn(&MediumFigures) -> Option<f64>| {
+            self.change(
+                [of(&quiet), of(&noisy)],
+                |side, repeat| of(&over(side, &[repeat])?),
+                None,
+            )
+        };
+        Some(MediumEffect {
+            quiet,
+            noisy,
+            iops: changed(|own| Some(own.iops)),
+            ms: changed(|own| own.ms),
+        })
+    }
+
+    fn backups(&self) -> Option<BackupFigures> {
+        let members: Vec<&Point> = self
+            .repeats
+            .iter()
+            .flat_map(|repeat| self.sides[1].members(self.ordinal, *repeat))
+            .collect();
+        let rows: Vec<&BackupRow> = self
+            .index
+            .record
+            .backups
+            .iter()
+            .filter(|row| is_beside(&members, row))
+            .collect();
+        let first = rows.first()?;
+        let [data, target] =
+            [first.medium, Some(first.target)].map(|medium| Track::of(self.index, medium));
+        backup::figures(&rows, BackupKind::Backup, &data, &target)
+    }
+
+    /// Mean of the repeats.
+    fn neighbours(&self) -> Option<f64> {
+        let noise = |point: &&Point| {
+            is_noise(point, &self.sides[1])
+                && point.ordinal == self.ordinal
+                && self.repeats.contains(&point.repeat)
+        };
+        let points: Vec<&Point> = self.index.record.points.iter().filter(noise).collect();
+        let rates: Vec<f64> = points
+            .iter()
+            .filter_map(|point| point::summarise(self.index, point).completed_per_second)
+            .collect();
+        let mut repeats: Vec<u32> = points.iter().map(|point| point.repeat).collect();
+        repeats.sort_unstable();
+        repeats.dedup();
+        (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / repeats.len() as f64)
+    }
+}
+
+/// `pairs` are quiet and noisy of each repeat; `own` are the intervals of the only one.
+fn change(
+    [quiet, noisy]: [Option<f64>; 2],
+    pairs: &[[Option<f64>; 2]],
+    own: Option<[Option<Interval>; 2]>,
+) -> Option<Change> {
+    let (quiet, noisy) = (quiet?, noisy?);
+    let ratio = match pairs {
+        [] => None,
+        [_] => {
+            let [of_quiet, of_noisy] = own.unwrap_or_default();
+            Ratio::of(noisy, of_noisy, quiet, of_quiet)
+        }
+        several => {
+            let ratios: Option<Vec<f64>> = several
+                .iter()
+                .map(|[quiet, noisy]| Some((*noisy)? / (*quiet)?))
+                .collect();
+            let interval = ratios.and_then(|ratios| Interval::of_values(&ratios));
+            Ratio::of(noisy, None, quiet, None).map(|Ratio { ratio, .. }| Ratio {
+                ratio,
+                interval: interval.map(|own| own.moved_to(ratio)),
+            })
+        }
+    };
+    Some(Change {
+        quiet,
+        noisy,
+        ratio,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,514 @@
+//! What makes a figure less than trustworthy.
+
+mod kind;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+pub use kind::{Finding, FindingKind};
+
+use super::conserve::Conservation;
+use super::outage::OutageSummary;
+use super::point::PointSummary;
+use super::steady::Steady;
+use super::{Index, Ladder, cut, drive, imported, waits};
+use plimsoll_plan::Interference;
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::Counts;
+use plimsoll_record::{
+    Check, Event, Phase, Point, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind,
+};
+
+/// Share of failed and dropped intents above which the figures describe something else than the load that was asked
+/// for.
+pub const FAILED_LIMIT: f64 = 0.01;
+
+/// Share from which on figures are invalid: a load of which a tenth is missing is another load.
+const NOT_SERVED_LIMIT: f64 = 0.1;
+
+/// Whether figures can be trusted. Ordered from good to bad.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// No issues found.
+    #[default]
+    Sound,
+    /// They are true, but read the warnings before using them.
+    Doubtful,
+    /// Not to be used.
+    Invalid,
+}
+
+impl Verdict {
+    pub const ALL: [Self; 3] = [Self::Sound, Self::Doubtful, Self::Invalid];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sound => "sound",
+            Self::Doubtful => "doubtful",
+            Self::Invalid => "invalid",
+        }
+    }
+
+    pub(super) fn of(findings: &[Finding]) -> Self {
+        match findings.iter().map(|f| f.severity).max() {
+            Some(Severity::Error) => Self::Invalid,
+            Some(Severity::Warning) => Self::Doubtful,
+            Some(Severity::Note) | None => Self::Sound,
+        }
+    }
+}
+
+pub(super) fn of_run(index: &Index) -> Vec<Finding> {
+    let run = &index.record.run;
+    let mut found = Vec::new();
+    if run.status != RunStatus::Complete {
+        let reason = run.failure.clone().unwrap_or_default();
+        found.push(
+            FindingKind::RunEnded {
+                status: run.status,
+                reason,
+            }
+            .with(Severity::Warning),
+        );
+    }
+    found.extend(events(index, |event| {
+        !measured_points(index).any(|point| concerns(index, event, point))
+    }));
+    found
+}
+
+/// Those of which figures are taken.
+fn measured_points<'a>(index: &Index<'a>) -> impl Iterator<Item = &'a Point> + use<'a> {
+    index
+        .record
+        .points
+        .iter()
+        .filter(|point| point.purpose != PointPurpose::Precondition)
+}
+
+/// Conditions verified at the end of a step. A check names its system and no step, so all steps of a system that was
+/// found inconsistent are affected.
+pub(super) fn of_step(index: &Index, ladder: &Ladder, first: &Point) -> Vec<Finding> {
+    let own = |c: &&Check| c.point.is_none() && c.subject == first.system;
+    let mut found: Vec<Finding> = index
+        .record
+        .checks
+        .iter()
+        .filter(own)
+        .filter_map(|c| failed(index, c))
+        .collect();
+    let verified = index.record.checks.iter().any(|c| own(&c))
+        || ladder
+            .points
+            .iter()
+            .any(|point| point.consistency.verified > 0);
+    if !verified && ladder.points.iter().any(|point| point.nopm.is_some()) {
+        found.push(FindingKind::NotVerified.with(Severity::Note));
+    }
+    found
+}
+
+fn failed(index: &Index, check: &Check) -> Option<Finding> {
+    let kind = FindingKind::ConditionFails {
+        subject: index.name(check.subject),
+        clause: check.clause.clone(),
+        detail: check.detail.clone(),
+    };
+    (!check.holds).then(|| kind.with(Severity::Error))
+}
+
+/// From the start of the point's first phase to the end of its last.
+fn span(index: &Index, point: &Point) -> Option<(Nanos, Nanos)> {
+    let phases = || {
+        index
+            .record
+            .phases
+            .iter()
+            .filter(|p| p.point == Some(point.id))
+    };
+    Some((
+        phases().map(|p| p.start).min()?,
+        phases().map(|p| p.end).max()?,
+    ))
+}
+
+/// Whether an event stands beside a point's figures: it happened meanwhile, and not on another drive.
+fn concerns(index: &Index, event: &Event, point: &Point) -> bool {
+    let meanwhile =
+        span(index, point).is_some_and(|(start, end)| (start..=end).contains(&event.at));
+    let is_medium = |subject| {
+        index
+            .record
+            .subjects
+            .iter()
+            .any(|s| s.id == subject && s.kind == SubjectKind::Medium)
+    };
+    let elsewhere = event
+        .subject
+        .is_some_and(|subject| !is_on(point, subject) && is_medium(subject));
+    meanwhile && !elsewhere
+}
+
+/// Block I/O without a medium is on several at once.
+fn is_on(point: &Point, medium: SubjectId) -> bool {
+    point.medium == Some(medium) || (point.is_block() && point.medium.is_none())
+}
+
+/// Warnings and errors among those `chosen`, those of one code as one finding.
+fn events(index: &Index, chosen: impl Fn(&Event) -> bool) -> Vec<Finding> {
+    let mut by_code: BTreeMap<(&str, Severity), (u64, &Event)> = BTreeMap::new();
+    for event in index.record.events.iter().filter(|e| chosen(e)) {
+        let severity = weight(index, event);
+        if severity > Severity::Note {
+            by_code
+                .entry((&event.code, severity))
+                .or_insert((0, event))
+                .0 += 1;
+        }
+    }
+    let finding = |((code, severity), (times, first)): ((&str, Severity), (u64, &Event))| {
+        let (at_s, text) = (first.at.as_secs_f64(), first.text.clone());
+        FindingKind::Event {
+            event: code.to_owned(),
+            at_s,
+            text,
+            times,
+        }
+        .with(severity)
+    };
+    by_code.into_iter().map(finding).collect()
+}
+
+/// How severe an event is for the figures. An emulator's codes weigh by whether anything was measured at that time: a
+/// drive that was overrun (its emulator gets requests late, which their lateness does not show) or that lies on a backing
+/// store too slow or too small for it was not that drive; while data are loaded, speed does not matter.
+fn weight(index: &Index, event: &Event) -> Severity {
+    let elsewhere = match event.code.as_str() {
+        "saturated" => Severity::Note,
+        // Reported during the run; the figures of its medium have the numbers.
+        "not_steady" => return Severity::Note,
+        "backing_slower" | "backing_full" => event.severity.max(Severity::Warning),
+        _ => return event.severity,
+    };
+    let its_own = |point: &Point| event.subject.is_some_and(|medium| is_on(point, medium));
+    let measured = |phase: &Phase| {
+        let is_measured =
+            phase.kind == PhaseKind::Measure && (phase.start..=phase.end).contains(&event.at);
+        is_measured
+            && index
+                .record
+                .points
+                .iter()
+                .any(|point| Some(point.id) == phase.point && its_own(point))
+    };
+    if index.record.phases.iter().any(measured) {
+        Severity::Error
+    } else {
+        elsewhere
+    }
+}
+
+pub(super) fn of_point(
+    index: &Index,
+    point: &Point,
+    figures: &PointSummary,
+    phases: &[&Phase],
+) -> Vec<Finding> {
+    let mut found = time(figures, phases);
+    found.extend(figures.outage.and_then(OutageSummary::finding));
+    found.extend(counts(figures));
+    found.extend(match imported::is_sample(index, point) {
+        true => sample(figures),
+        false => histograms(figures),
+    });
+    let checks = index
+        .record
+        .checks
+        .iter()
+        .filter(|check| check.point == Some(point.id));
+    found.extend(checks.filter_map(|check| failed(index, check)));
+    found.extend(events(index, |event| concerns(index, event, point)));
+    found.extend(imported::finding(index, point));
+    found.extend(waits::findings(index, point, figures, phases));
+    found.extend(drive::findings(
+        figures,
+        drive::window(phases),
+        drive::cut_of(index, point),
+    ));
+    if let Some(cut) = &figures.power_cut {
+        found
+            .iter_mut()
+            .for_each(|finding| cut::excuse(finding, cut));
+        found.extend(cut::findings(cut));
+    }
+    if point.scene == Interference::Noisy {
+        found.iter_mut().for_each(excuse_noise);
+    }
+    found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    found
+}
+
+/// Neighbours that do something every now and then make the rate go up and down, or stop it: that is what is to be shown.
+fn excuse_noise(finding: &mut Finding) {
+    let most = match finding.kind {
+        FindingKind::Unsteady { .. } => Severity::Note,
+        FindingKind::NothingCompleted { .. } | FindingKind::NotServed { .. } => Severity::Warning,
+        _ => return,
+    };
+    finding.severity = finding.severity.min(most);
+}
+
+/// Findings about how long and how steadily was measured.
+fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
+    if figures.measured_s <= 0.0 {
+        return vec![match &figures.imported {
+            Some(source) => FindingKind::OnlyReported {
+                source: source.clone(),
+            }
+            .with(Severity::Warning),
+            None => FindingKind::NothingMeasured.with(Severity::Error),
+        }];
+    }
+    let mut found = Vec::new();
+    if figures.completed_per_second == Some(0.0) {
+        let (system, measured_s) = (figures.system.clone(), figures.measured_s);
+        found.push(FindingKind::NothingCompleted { system, measured_s }.with(Severity::Error));
+    }
+    for phase in phases.iter().filter(|phase| !phase.complete) {
+        let lasted_s = phase.end.saturating_sub(phase.start).as_secs_f64();
+        // In the cool phase nothing is measured any more.
+        let severity = if phase.kind == PhaseKind::Cool {
+            Severity::Note
+        } else {
+            Severity::Warning
+        };
+        found.push(
+            FindingKind::PhaseIncomplete {
+                phase: phase.kind,
+                lasted_s,
+            }
+            .with(severity),
+        );
+    }
+    let window: f64 = super::tick::measured(phases)
+        .map(|phase| phase.end.saturating_sub(phase.start).as_secs_f64())
+        .sum();
+    // Half a second: a tick is a second long, so a missing one shows, and rounding does not.
+    if window - figures.measured_s > 0.5 {
+        found.push(
+            FindingKind::SecondsMissing {
+                missing_s: window - figures.measured_s,
+            }
+            .with(Severity::Warning),
+        );
+    }
+    if let Steady::No {
+        range_percent,
+        slope_percent,
+    } = figures.steady
+    {
+        found.push(
+            FindingKind::Unsteady {
+                range_percent,
+                slope_percent,
+            }
+            .with(Severity::Warning),
+        );
+    }
+    if figures.imported.is_some() && figures.ticks < 2 {
+        found.push(
+            FindingKind::WholeOnly {
+                measured_s: figures.measured_s,
+            }
+            .with(Severity::Warning),
+        );
+    } else if figures.short {
+        found.push(
+            FindingKind::ShortWindow {
+                measured_s: figures.measured_s,
+            }
+            .with(Severity::Warning),
+        );
+    }
+    found
+}
+
+/// A search goes where the system does not keep up: that it did not, above the line, is what was to be found out and no
+/// reason to doubt.
+pub(super) fn excuse_above_the_line(finding: &mut Finding) {
+    let expected = matches!(
+        finding.kind,
+        FindingKind::BacklogGrew { .. }
+            | FindingKind::NotServed { .. }
+            | FindingKind::Unsteady { .. }
+            | FindingKind::NothingCompleted { .. }
+    );
+    if expected {
+        finding.severity = finding.severity.min(Severity::Note);
+    }
+}
+
+/// Findings about what was counted.
+fn counts(figures: &PointSummary) -> Vec<Finding> {
+    let mut found = Vec::new();
+    match figures.conservation {
+        Conservation::Broken {
+            at_s,
+            offered,
+            settled,
+            in_flight,
+        } => {
+            found.push(
+                FindingKind::CountsBroken {
+                    at_s,
+                    offered,
+                    settled,
+                    in_flight,
+                }
+                .with(Severity::Error),
+            );
+        }
+        Conservation::Open { in_flight, .. } => {
+            found.push(FindingKind::NotDrained { in_flight }.with(Severity::Warning));
+        }
+        Conservation::Holds { .. } | Conservation::Unknown => {}
+    }
+    for (txn, values) in &figures.clipped {
+        found.push(
+            FindingKind::Clipped {
+                txn: txn.clone(),
+                values: *values,
+            }
+            .with(Severity::Warning),
+        );
+    }
+    if figures.coarse {
+        found.push(FindingKind::CoarseWindow.with(Severity::Warning));
+    }
+    let counts = &figures.overall.counts;
+    if let Some(intents) = figures.offered_per_second.and_then(|_| backlog(counts)) {
+        let percent = intents as f64 * 100.0 / counts.offered as f64;
+        found.push(FindingKind::BacklogGrew { intents, percent }.with(Severity::Warning));
+    }
+    let (failed, dropped) = (counts.failed, counts.dropped);
+    if failed + dropped > 0 {
+        let share = (failed + dropped) as f64 / counts.settled() as f64;
+        let severity = match share {
+            share if share > NOT_SERVED_LIMIT => Severity::Error,
+            share if share > FAILED_LIMIT => Severity::Warning,
+            _ => Severity::Note,
+        };
+        found.push(
+            FindingKind::NotServed {
+                failed,
+                dropped,
+                percent: share * 100.0,
+            }
+            .with(severity),
+        );
+    }
+    found
+}
+
+/// Whether the histograms contain as many transactions as completed.
+fn histograms(figures: &PointSummary) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for txn in &figures.types {
+        let (histogram, completed) = (
+            txn.response.map_or(0, |latency| latency.count),
+            txn.counts.completed(),
+        );
+        // Another tool may have no distribution, or one of a part of the time.
+        let severity = match (&figures.imported, txn.response) {
+            (Some(_), None) => continue,
+            (Some(_), Some(_)) => Severity::Warning,
+            (None, _) => Severity::Error,
+        };
+        if histogram != completed {
+            let kind = FindingKind::HistogramDisagrees {
+                txn: txn.name.clone(),
+                histogram,
+                completed,
+            };
+            found.push(kind.with(severity));
+        }
+    }
+    found
+}
+
+fn sample(figures: &PointSummary) -> Vec<Finding> {
+    let (histogram, completed) = (
+        figures.overall.response.map_or(0, |latency| latency.count),
+        figures.overall.counts.completed(),
+    );
+    let percent = histogram as f64 * 100.0 / completed.max(1) as f64;
+    vec![
+        FindingKind::HistogramSample {
+            histogram,
+            completed,
+            percent,
+        }
+        .with(Severity::Note),
+    ]
+}
+
+/// In an open loop, what was offered in the window and not settled. Beyond [`FAILED_LIMIT`] of what was offered the
+/// figures describe a queue that grows for as long as one measures. Independent arrivals scatter by √offered, so less
+/// than that may be chance.
+pub(super) fn backlog(counts: &Counts) -> Option<u64> {
+    let intents = counts.offered.checked_sub(counts.settled())?;
+    let offered = counts.offered as f64;
+    (intents as f64 > (offered * FAILED_LIMIT).max(offered.sqrt())).then_some(intents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn noise_may_stop_what_is_measured_but_not_break_counts() {
+        let severity = |kind: FindingKind| {
+            let mut finding = kind.with(Severity::Error);
+            excuse_noise(&mut finding);
+            finding.severity
+        };
+        assert_eq!(
+            severity(FindingKind::Unsteady {
+                range_percent: 30.0,
+                slope_percent: 0.0
+            }),
+            Severity::Note
+        );
+        let stopped = FindingKind::NothingCompleted {
+            system: "db-2".into(),
+            measured_s: 3.0,
+        };
+        assert_eq!(severity(stopped), Severity::Warning);
+        assert_eq!(
+            severity(FindingKind::NotDrained { in_flight: 1 }),
+            Severity::Error
+        );
+    }
+
+    #[test]
+    fn findings_of_one_drive_are_merged_and_those_of_each_system_kept() {
+        let waited = |told_ms| FindingKind::EmulationWaited {
+            drive: "d".into(),
+            seen_ms: 9.0,
+            told_ms,
+            added_percent: 300.0,
+        };
+        let [first, again] = [7.0, 7.1].map(|told_ms| waited(told_ms).with(Severity::Error));
+        let milder = waited(7.0).with(Severity::Warning);
+        let [one, other] = [1.0, 2.0]
+            .map(|missing_s| FindingKind::SecondsMissing { missing_s }.with(Severity::Warning));
+        let all = [&first, &one, &again, &milder, &other, &one];
+        assert_eq!(
+            Finding::of_all(all.into_iter()),
+            [first.clone(), one.clone(), milder.clone(), other.clone()]
+        );
+    }
+}

@@ -1,0 +1,306 @@
+//! Equal systems under load at the same time: their sum as one ladder, and how they spread about their mean.
+//!
+//! Rates are sums over the systems, second by second, so that the interval of the sum is that of sums and not put together
+//! from intervals of systems that share a medium. Latencies are quantiles of histograms merged over the systems. The
+//! spread is the coefficient of variation of the systems' rates: standard deviation (n − 1) over mean.
+
+use serde::Serialize;
+
+use super::point::{self, PointSummary};
+use super::tick::TickSums;
+use super::{Index, Ladder, Verdict, data, drive, finding, load_summary, stats};
+use plimsoll_record::{Point, SubjectId};
+
+/// A fact of an instance: the plan's system that it is one of.
+pub const INSTANCE_OF: &str = "instance_of";
+
+/// The systems behind a ladder of sums.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fleet {
+    /// Their names.
+    pub systems: Vec<String>,
+    /// One for each of [`Ladder::points`].
+    pub points: Vec<FleetPoint>,
+}
+
+/// What the systems did at one point.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FleetPoint {
+    /// One for each system, in their order.
+    pub systems: Vec<FleetShare>,
+    /// Of their main rates (NOPM, or transactions per second).
+    pub mean: Option<f64>,
+    pub min: Option<f64>,
+    pub max: Option<f64>,
+    /// `None` with fewer than two systems that have a rate.
+    pub cv_percent: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FleetShare {
+    pub system: String,
+    pub nopm: Option<f64>,
+    pub completed_per_second: Option<f64>,
+    pub mean_ms: Option<f64>,
+    pub p99_ms: Option<f64>,
+    pub max_ms: Option<f64>,
+    pub verdict: Verdict,
+}
+
+/// The system that an instance is one of.
+pub(super) fn base_of<'a>(index: &Index<'a>, system: SubjectId) -> Option<&'a str> {
+    let facts = index.record.facts.iter();
+    facts
+        .filter(|fact| fact.subject == system)
+        .find(|fact| fact.key == INSTANCE_OF)
+        .map(|fact| fact.value.as_str())
+}
+
+/// What `work` makes of each, in their order: on two threads where there are many. A run of hours of twelve systems has
+/// hundreds of points with a million seconds.
+fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    if items.len() < 4 {
+        return items.iter().map(work).collect();
+    }
+    let (first, second) = items.split_at(items.len() / 2);
+    let all = |items: &[T]| items.iter().map(&work).collect::<Vec<R>>();
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| all(second));
+        let mut results = all(first);
+        // A panic goes on as it would have without the thread.
+        results.extend(
+            other
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        );
+        results
+    })
+}
+
+/// The ladder of the sums of `points`, which are those of all systems of one kind on one medium.
+pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
+    let mut systems: Vec<SubjectId> = points.iter().map(|point| point.system).collect();
+    systems.sort_unstable();
+    systems.dedup();
+    let mut loads: Vec<(u32, u32)> = points
+        .iter()
+        .map(|point| (point.ordinal, point.repeat))
+        .collect();
+    loads.sort_unstable();
+    loads.dedup();
+    let sum = |load: &(u32, u32)| {
+        let mut members: Vec<&Point> = points
+            .iter()
+            .copied()
+            .filter(|point| (point.ordinal, point.repeat) == *load)
+            .collect();
+        members.sort_by_key(|point| point.system);
+        let own: Vec<_> = members
+            .iter()
+            .map(|point| point::with_sums(index, point))
+            .collect();
+        (point::sum_of(index, &members, &own), spread(&own))
+    };
+    let (sums, shares): (Vec<PointSummary>, Vec<_>) = side_by_side(&loads, sum).into_iter().unzip();
+    let first = points[0];
+    let on = first.medium.map(|medium| index.name(medium));
+    let count = systems.len();
+    let mut ladder = Ladder {
+        step: first.step.clone(),
+        step_index: first.step_index,
+        system: format!(
+            "{count} × {base}{}",
+            on.as_ref()
+                .map_or(String::new(), |medium| format!("@{medium}"))
+        ),
+        medium: on,
+        drive: drive::title(index, first.medium),
+        workload: first.workload.clone(),
+        mode: first.mode.clone(),
+        data: data::state(index, first.system),
+        scene: first.scene,
+        points: sums,
+        rungs: Vec::new(),
+        peak: None,
+        line: None,
+        scaling: None,
+        findings: Vec::new(),
+        fleet: Some(Fleet {
+            systems: systems.iter().map(|system| index.name(*system)).collect(),
+            points: shares,
+        }),
+    };
+    ladder
+        .points
+        .iter_mut()
+        .for_each(|point| point.system.clone_from(&ladder.system));
+    ladder.findings = systems
+        .iter()
+        .filter_map(|system| points.iter().find(|point| point.system == *system))
+        .flat_map(|point| finding::of_step(index, &ladder, point))
+        .collect();
+    let verdict = Verdict::of(&ladder.findings);
+    ladder
+        .points
+        .iter_mut()
+        .for_each(|point| point.verdict = point.verdict.max(verdict));
+    ladder.rungs = load_summary::rungs(&ladder.points);
+    ladder.peak = super::peak(&ladder.rungs);
+    ladder.scaling = super::scaling::of(&ladder);
+    ladder
+}
+
+fn spread(own: &[(PointSummary, TickSums)]) -> FleetPoint {
+    let rates: Vec<f64> = own
+        .iter()
+        .filter_map(|(point, _)| point.main_rate())
+        .collect();
+    let mean = (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64);
+    let cv_percent = mean
+        .filter(|mean| *mean > 0.0)
+        .and_then(|mean| stats::deviation(&rates).map(|deviation| deviation / mean * 100.0));
+    FleetPoint {
+        systems: own.iter().map(|(point, _)| share(point)).collect(),
+        mean,
+        min: rates.iter().copied().reduce(f64::min),
+        max: rates.iter().copied().reduce(f64::max),
+        cv_percent,
+    }
+}
+
+fn share(point: &PointSummary) -> FleetShare {
+    let latency = point.main_latency();
+    FleetShare {
+        system: point.system.clone(),
+        nopm: point.nopm,
+        completed_per_second: point.completed_per_second,
+        mean_ms: latency.map(|latency| latency.mean_ms),
+        p99_ms: latency.map(|latency| latency.p99_ms),
+        max_ms: latency.map(|latency| latency.max_ms),
+        verdict: point.verdict,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::summary::{Conservation, summarise};
+    use plimsoll_record::{Fact, Record};
+
+    /// The fixture's point on two systems at the same time, the second twice as fast.
+    fn two() -> Record {
+        let mut record = fixture::single_point();
+        let first = record.points[0].clone();
+        let (system, id) = (SubjectId(90), plimsoll_record::PointId(90));
+        let subject = record
+            .subjects
+            .iter()
+            .find(|subject| subject.id == first.system)
+            .unwrap()
+            .clone();
+        record.subjects.push(plimsoll_record::Subject {
+            id: system,
+            name: "db-2@fast".into(),
+            ..subject
+        });
+        for subject in [first.system, system] {
+            record.facts.push(Fact {
+                subject,
+                key: INSTANCE_OF.into(),
+                value: "db".into(),
+            });
+        }
+        record.points.push(Point {
+            id,
+            system,
+            ..first.clone()
+        });
+        let phase_of = |phase: plimsoll_record::PhaseId| plimsoll_record::PhaseId(phase.0 + 900);
+        let phases: Vec<_> = record
+            .phases
+            .iter()
+            .filter(|phase| phase.point == Some(first.id))
+            .cloned()
+            .collect();
+        let copied: Vec<_> = phases.iter().map(|phase| phase.id).collect();
+        record
+            .phases
+            .extend(phases.into_iter().map(|phase| plimsoll_record::Phase {
+                id: phase_of(phase.id),
+                point: Some(id),
+                ..phase
+            }));
+        let seconds: Vec<_> = record
+            .seconds
+            .iter()
+            .filter(|s| copied.contains(&s.phase))
+            .cloned()
+            .collect();
+        for mut second in seconds {
+            (second.phase, second.subject) = (phase_of(second.phase), system);
+            let counts = second.counts;
+            second.counts.add(&counts);
+            second.in_flight *= 2;
+            let own = second.response.clone();
+            second.response.merge(&own);
+            record.seconds.push(second);
+        }
+        let windows: Vec<_> = record
+            .windows
+            .iter()
+            .filter(|w| copied.contains(&w.phase))
+            .cloned()
+            .collect();
+        for mut window in windows {
+            (window.phase, window.subject) = (phase_of(window.phase), system);
+            let own = window.response.clone();
+            window.response.merge(&own);
+            record.windows.push(window);
+        }
+        record
+    }
+
+    #[test]
+    fn systems_are_summed_and_spread_about_their_mean() {
+        let alone = summarise(&fixture::single_point());
+        let alone = &alone.ladders[0].points[0];
+        let summary = summarise(&two());
+        assert_eq!(summary.ladders.len(), 1, "one ladder of sums");
+        let ladder = &summary.ladders[0];
+        assert!(ladder.system.starts_with("2 × db@"), "{}", ladder.system);
+        let sum = &ladder.points[0];
+        let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
+        close(sum.nopm.unwrap(), alone.nopm.unwrap() * 3.0);
+        close(sum.tpm.unwrap(), alone.tpm.unwrap() * 3.0);
+        assert_eq!(sum.nopm_interval, None, "ten seconds are too short");
+        assert_eq!(
+            (sum.users, sum.measured_s),
+            (alone.users * 2, alone.measured_s)
+        );
+        let types = |point: &PointSummary| point.types[0].response.unwrap();
+        assert_eq!(
+            types(sum).count,
+            types(alone).count * 3,
+            "merged, not averaged"
+        );
+        let fleet = ladder.fleet.as_ref().unwrap();
+        assert_eq!(fleet.systems.len(), 2);
+        let point = &fleet.points[0];
+        close(point.mean.unwrap(), alone.nopm.unwrap() * 1.5);
+        close(point.max.unwrap() / point.min.unwrap(), 2.0);
+        // Rates 1 and 2: deviation √0.5, mean 1.5.
+        close(point.cv_percent.unwrap(), 0.5f64.sqrt() / 1.5 * 100.0);
+        assert_eq!(ladder.points[0].findings, []);
+        let seconds = |point: &PointSummary| match point.conservation {
+            Conservation::Holds { seconds } => seconds,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            seconds(sum),
+            seconds(alone) * 2,
+            "each system's own account"
+        );
+        assert_eq!(summary.headline().unwrap().0.system, ladder.system);
+    }
+}

@@ -1,0 +1,213 @@
+//! Runs of other tools: which tool, what its output lacks, and the figures as it printed them.
+
+use serde::Serialize;
+
+use super::conserve::Conservation;
+use super::finding::{Finding, FindingKind};
+use super::{Index, PointSummary};
+use plimsoll_record::import_facts;
+use plimsoll_record::import_facts::{
+    DISTRIBUTION_FACT, FILE_FACT, IMPORT_FACT, TOOL_FACT, UNKNOWN_FACT, VERSION_FACT,
+};
+use plimsoll_record::{Fact, Point, Reported, Severity, SubjectId};
+
+/// One tool whose output was imported.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ImportSummary {
+    /// The subject that stands for the system that it measured.
+    pub system: String,
+    /// The tool and its version.
+    pub source: String,
+    pub files: String,
+    /// What the output lacks, and what follows from that.
+    pub unknown: Vec<Unknown>,
+    /// What else the importer knows: where counts by second come from.
+    pub known: Vec<Unknown>,
+    pub points: Vec<ReportedPoint>,
+}
+
+/// A key and its text.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Unknown {
+    pub what: String,
+    pub text: String,
+}
+
+/// What a tool printed of one load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReportedPoint {
+    /// Its id in the record.
+    pub point: u32,
+    pub step: String,
+    pub medium: Option<String>,
+    pub workload: String,
+    pub users: u32,
+    pub offered_per_second: Option<f64>,
+    pub repeat: u32,
+    /// Of the whole time.
+    pub figures: Vec<ReportedFigure>,
+    /// Of parts of it, by time.
+    pub parts: Vec<ReportedFigure>,
+}
+
+/// A figure as it was printed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReportedFigure {
+    pub txn: String,
+    pub name: String,
+    pub value: f64,
+    pub printed: String,
+    pub unit: String,
+    /// From the run's start; `None`: of the whole.
+    pub from_s: Option<f64>,
+    pub to_s: Option<f64>,
+}
+
+fn facts<'a>(index: &Index<'a>, system: SubjectId) -> impl Iterator<Item = &'a Fact> + use<'a> {
+    index
+        .record
+        .facts
+        .iter()
+        .filter(move |fact| fact.subject == system)
+}
+
+fn fact<'a>(index: &Index<'a>, system: SubjectId, key: &str) -> Option<&'a str> {
+    facts(index, system)
+        .find(|fact| fact.key == key)
+        .map(|fact| fact.value.as_str())
+}
+
+/// `sysbench 1.0.20`; `None` where plimsoll measured.
+pub(super) fn source(index: &Index, system: SubjectId) -> Option<String> {
+    let tool = fact(index, system, TOOL_FACT)?;
+    let version = fact(index, system, VERSION_FACT).unwrap_or_default();
+    Some(format!("{tool} {version}").trim_end().to_owned())
+}
+
+/// Whether histograms hold transactions that were drawn at random, and not all of them.
+pub(super) fn is_sample(index: &Index, point: &Point) -> bool {
+    import_facts::value_at(index.record, point.system, point.id, DISTRIBUTION_FACT)
+        == Some("sample")
+}
+
+/// What its output lacks, as keys: the report has the sentences.
+pub(super) fn finding(index: &Index, point: &Point) -> Option<Finding> {
+    let source = source(index, point.system)?;
+    let own = facts(index, point.system).filter_map(|fact| import_facts::key_at(fact, point.id));
+    let unknown = own.filter_map(|key| key.strip_prefix(UNKNOWN_FACT));
+    let unknown = unknown
+        .map(|key| key.replace('_', " "))
+        .collect::<Vec<_>>()
+        .join(", ");
+    Some(FindingKind::Imported { source, unknown }.with(Severity::Warning))
+}
+
+/// Clears what counts alone seem to show: how much was offered, in flight or sent is unknown.
+pub(super) fn withhold(figures: &mut PointSummary) {
+    figures.conservation = Conservation::Unknown;
+    figures.round_trips_per_txn = figures.round_trips_per_txn.filter(|n| *n > 0.0);
+    figures.rolled_back_new_orders_percent =
+        figures.rolled_back_new_orders_percent.filter(|n| *n > 0.0);
+}
+
+pub(super) fn of_run(index: &Index) -> Vec<ImportSummary> {
+    let subjects = index.record.subjects.iter();
+    subjects
+        .filter_map(|subject| of_system(index, subject.id, &subject.name))
+        .collect()
+}
+
+fn of_system(index: &Index, system: SubjectId, name: &str) -> Option<ImportSummary> {
+    let source = source(index, system)?;
+    let entry = |fact: &Fact, key: &str| Unknown {
+        what: title(key),
+        text: fact.value.clone(),
+    };
+    let unknown =
+        facts(index, system).filter_map(|f| Some(entry(f, f.key.strip_prefix(UNKNOWN_FACT)?)));
+    let is_head = |key: &str| {
+        [TOOL_FACT, VERSION_FACT, FILE_FACT].contains(&key) || key.starts_with(UNKNOWN_FACT)
+    };
+    let known = facts(index, system)
+        .filter(|fact| !is_head(&fact.key))
+        .filter_map(|fact| Some(entry(fact, fact.key.strip_prefix(IMPORT_FACT)?)));
+    let points = index
+        .record
+        .points
+        .iter()
+        .filter(|point| point.system == system);
+    Some(ImportSummary {
+        system: name.to_owned(),
+        source,
+        files: fact(index, system, FILE_FACT)
+            .unwrap_or_default()
+            .to_owned(),
+        unknown: unknown.collect(),
+        known: known.collect(),
+        points: points.map(|point| of_point(index, point)).collect(),
+    })
+}
+
+/// `response_from`, of one of several loads `response_from (point 2)`.
+fn title(key: &str) -> String {
+    match import_facts::split(key) {
+        (key, Some(point)) => format!("{key} (point {})", point.0),
+        (key, None) => key.to_owned(),
+    }
+}
+
+fn of_point(index: &Index, point: &Point) -> ReportedPoint {
+    let own = index
+        .record
+        .reported
+        .iter()
+        .filter(|reported| reported.point == point.id);
+    let (mut figures, mut parts) = (Vec::new(), Vec::new());
+    for reported in own {
+        let Reported {
+            point: _,
+            source: _,
+            txn,
+            name,
+            value,
+            printed,
+            unit,
+            over,
+        } = reported.clone();
+        let seconds = |time: plimsoll_plan::units::Nanos| time.as_secs_f64();
+        let (from_s, to_s) = (
+            over.map(|(from, _)| seconds(from)),
+            over.map(|(_, to)| seconds(to)),
+        );
+        let figure = ReportedFigure {
+            txn,
+            name,
+            value,
+            printed,
+            unit,
+            from_s,
+            to_s,
+        };
+        if over.is_some() {
+            parts.push(figure)
+        } else {
+            figures.push(figure)
+        }
+    }
+    parts.sort_by(|a, b| {
+        a.from_s
+            .unwrap_or_default()
+            .total_cmp(&b.from_s.unwrap_or_default())
+    });
+    ReportedPoint {
+        point: point.id.0,
+        step: point.step.clone(),
+        medium: point.medium.map(|medium| index.name(medium)),
+        workload: point.workload.clone(),
+        users: point.users,
+        offered_per_second: point.offered_per_second,
+        repeat: point.repeat,
+        figures,
+        parts,
+    }
+}

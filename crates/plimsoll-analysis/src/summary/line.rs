@@ -1,0 +1,193 @@
+//! The load line: the highest load that meets an objective, found again from the points that the search measured.
+
+use serde::Serialize;
+
+use super::bottleneck::{self, Sign};
+use super::objective::{Measured, ObjectiveResult, evaluate};
+use super::{Index, Ladder};
+use crate::search::{Attempt, LineSearch, SearchRules, SearchState};
+use plimsoll_plan::objective::Quantile;
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_record::hist::Hist;
+use plimsoll_record::{Point, PointPurpose, SearchInfo};
+
+/// What a search has found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LoadLine {
+    /// The objective: this figure of response time up to `limit_ms`, of one transaction type or of all (`None`).
+    pub quantile: Quantile,
+    pub limit_ms: f64,
+    pub of: Option<String>,
+    /// Whether loads are transactions offered per second; else users.
+    pub open: bool,
+    pub most: f64,
+    pub precision: f64,
+    pub state: SearchState,
+    /// The line: the highest load that every repeat met, below all that were not.
+    pub line: Option<f64>,
+    /// The lowest load that no repeat met: the line is below it.
+    pub below: Option<f64>,
+    /// Index into [`Ladder::rungs`] of the line.
+    pub rung: Option<usize>,
+    /// In the order of trying.
+    pub tried: Vec<TriedLoad>,
+    /// What stood out at the lowest load above the line, the most telling first; empty where nothing did.
+    pub bottleneck: Vec<Sign>,
+}
+
+/// One load, over all its repeats.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TriedLoad {
+    pub load: f64,
+    pub outcome: Attempt,
+    /// Index into [`Ladder::rungs`].
+    pub rung: usize,
+    pub repeats: Vec<ObjectiveResult>,
+}
+
+/// The rules of a search whose first load was that of `point`.
+pub fn rules(search: &SearchInfo, point: &Point) -> SearchRules {
+    let whole = point.offered_per_second.is_none();
+    SearchRules {
+        start: load_of(point),
+        most: search.most,
+        precision: search.precision,
+        whole,
+    }
+}
+
+/// What a search varies: the offered rate, or the users.
+pub fn load_of(point: &Point) -> f64 {
+    point.offered_per_second.unwrap_or(f64::from(point.users))
+}
+
+/// The line of `ladder`, whose points are `points` in the same order; `None` where nothing was searched.
+pub(super) fn of(index: &Index, ladder: &Ladder, points: &[&Point]) -> Option<LoadLine> {
+    let first = points
+        .iter()
+        .filter(|point| point.purpose == PointPurpose::Search)
+        .min_by_key(|point| point.id)?;
+    let same = |s: &&SearchInfo| {
+        (s.step_index, s.system, s.medium) == (first.step_index, first.system, first.medium)
+    };
+    let search = index.record.searches.iter().find(same)?;
+    let tried = tried(index, ladder, points, search);
+    let mut replayed = LineSearch::new(rules(search, first));
+    tried
+        .iter()
+        .for_each(|tried| replayed.record(tried.load, tried.outcome));
+    let bracket = replayed.bracket();
+    let rung_of = |load: Option<f64>| {
+        tried
+            .iter()
+            .find(|tried| Some(tried.load) == load)
+            .map(|tried| tried.rung)
+    };
+    let above = |tried: &&TriedLoad| {
+        tried.outcome != Attempt::Met && bracket.low.is_none_or(|low| tried.load > low)
+    };
+    let beyond = tried
+        .iter()
+        .filter(above)
+        .min_by(|a, b| a.load.total_cmp(&b.load))
+        .map(|tried| tried.rung);
+    let point = |rung: Option<usize>| {
+        rung.and_then(|rung| points.get(ladder.rungs.get(rung)?.typical))
+            .copied()
+    };
+    let rung = rung_of(bracket.low);
+    let bottleneck =
+        point(beyond).map(|beyond| bottleneck::signs(index, ladder, point(rung), beyond, points));
+    Some(LoadLine {
+        quantile: search.objective.quantile,
+        limit_ms: search.objective.limit.as_millis_f64(),
+        of: search.objective.of.clone(),
+        open: first.offered_per_second.is_some(),
+        most: search.most,
+        precision: search.precision,
+        state: replayed.state(),
+        line: bracket.low,
+        below: bracket.high,
+        rung,
+        bottleneck: bottleneck.unwrap_or_default(),
+        tried,
+    })
+}
+
+/// Loads in the order of trying, without one whose repeats were cut short.
+fn tried(index: &Index, ladder: &Ladder, points: &[&Point], search: &SearchInfo) -> Vec<TriedLoad> {
+    let most = ladder
+        .rungs
+        .iter()
+        .map(super::LoadSummary::repeats)
+        .max()
+        .unwrap_or_default();
+    let mut tried: Vec<(u32, TriedLoad)> = Vec::new();
+    for (i, rung) in ladder
+        .rungs
+        .iter()
+        .enumerate()
+        .filter(|(_, rung)| rung.repeats() == most)
+    {
+        let own: Vec<&Point> = rung
+            .points
+            .iter()
+            .filter_map(|i| points.get(*i).copied())
+            .collect();
+        let measured: Vec<Measured> = own.iter().map(|point| measured(index, point)).collect();
+        let Some(first) = own
+            .first()
+            .filter(|_| measured.iter().all(|measured| measured.complete))
+        else {
+            continue;
+        };
+        let open = first.offered_per_second.is_some();
+        let repeats: Vec<ObjectiveResult> = measured
+            .iter()
+            .map(|measured| evaluate(&search.objective, &first.txns, open, measured))
+            .collect();
+        let outcome = Attempt::of(repeats.iter().map(ObjectiveResult::is_met));
+        tried.push((
+            rung.ordinal,
+            TriedLoad {
+                load: load_of(first),
+                outcome,
+                rung: i,
+                repeats,
+            },
+        ));
+    }
+    tried.sort_by_key(|(ordinal, _)| *ordinal);
+    tried.into_iter().map(|(_, tried)| tried).collect()
+}
+
+/// What the record has of a point's measure phase.
+fn measured(index: &Index, point: &Point) -> Measured {
+    let phases = index.load_phases(point);
+    let mut measured = Measured {
+        complete: false,
+        ticks: Vec::new(),
+        response: vec![Hist::new(); point.txns.len()],
+    };
+    for phase in phases
+        .iter()
+        .filter(|phase| phase.kind == PhaseKind::Measure)
+    {
+        measured.complete = phase.complete;
+        let ticks = index.ticks.of_phase(phase);
+        measured
+            .ticks
+            .extend(ticks.map(|tick| (tick.lasts(), tick.total())));
+        for window in index
+            .record
+            .windows
+            .iter()
+            .filter(|window| window.phase == phase.id)
+        {
+            if let Some(hist) = measured.response.get_mut(window.txn as usize) {
+                hist.merge(&window.response);
+            }
+        }
+    }
+    measured
+}

@@ -1,0 +1,216 @@
+//! One load of a ladder over all its repeats.
+
+use serde::Serialize;
+
+use super::finding::Verdict;
+use super::point::PointSummary;
+use super::stats::{self, Interval};
+
+/// All points of one load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LoadSummary {
+    pub ordinal: u32,
+    pub users: u32,
+    pub connections: u32,
+    pub offered_per_second: Option<f64>,
+    /// The rate at the end of the window, where it is not the same throughout.
+    pub offered_to_per_second: Option<f64>,
+    /// Indices into [`super::Ladder::points`], in the order of repeats.
+    pub points: Vec<usize>,
+    /// The one of them whose main rate is nearest to the median: what stands for the rung where only one can.
+    pub typical: usize,
+    /// The worst of its points'.
+    pub verdict: Verdict,
+    pub nopm: Option<Figure>,
+    pub tpm: Option<Figure>,
+    pub completed_per_second: Option<Figure>,
+    /// Response times of the main transaction type (see [`PointSummary::main_latency`]).
+    pub p50_ms: Option<Figure>,
+    pub p95_ms: Option<Figure>,
+    pub p99_ms: Option<Figure>,
+}
+
+/// A figure over repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Figure {
+    /// Of all repeats that have the figure.
+    pub median: f64,
+    /// 95 %, and the geometric mean. Of three repeats or more: by Student's t. Of a single one: of its window, rates only.
+    pub interval: Option<Interval>,
+    pub min: f64,
+    pub max: f64,
+}
+
+impl Figure {
+    /// Of values of which the only one has an interval of its own.
+    pub(crate) fn of(
+        values: impl Iterator<Item = Option<(f64, Option<Interval>)>>,
+    ) -> Option<Self> {
+        let all: Vec<(f64, Option<Interval>)> = values
+            .flatten()
+            .filter(|(value, _)| value.is_finite())
+            .collect();
+        let mut sorted: Vec<f64> = all.iter().map(|(value, _)| *value).collect();
+        sorted.sort_by(f64::total_cmp);
+        let (min, max) = (*sorted.first()?, *sorted.last()?);
+        let interval = match all.as_slice() {
+            [(_, own)] => *own,
+            _ => stats::of_repeats(&sorted),
+        };
+        let median = stats::quantile(&sorted, 0.5);
+        let around = |own: Interval| Interval {
+            low: own.low.min(median),
+            high: own.high.max(median),
+            ..own
+        };
+        Some(Self {
+            median,
+            interval: interval.map(around),
+            min,
+            max,
+        })
+    }
+}
+
+/// Points with one place in the ladder, which `points` holds next to each other, by repeat.
+pub(super) fn rungs(points: &[PointSummary]) -> Vec<LoadSummary> {
+    let mut rungs: Vec<Vec<usize>> = Vec::new();
+    for (i, point) in points.iter().enumerate() {
+        match rungs.last_mut() {
+            Some(rung) if points[rung[0]].ordinal == point.ordinal => rung.push(i),
+            _ => rungs.push(vec![i]),
+        }
+    }
+    rungs.into_iter().map(|own| rung(points, own)).collect()
+}
+
+fn rung(all: &[PointSummary], own: Vec<usize>) -> LoadSummary {
+    let points = || own.iter().map(|i| &all[*i]);
+    let latency = |of: fn(&super::Latency) -> f64| {
+        Figure::of(points().map(|p| p.main_latency().map(|latency| (of(&latency), None))))
+    };
+    let first = &all[own[0]];
+    let main = Figure::of(points().map(|p| p.main_rate().map(|rate| (rate, None))));
+    let distance = |i: &usize| {
+        let rate = all[*i].main_rate().zip(main);
+        rate.map_or(f64::INFINITY, |(rate, main)| (rate - main.median).abs())
+    };
+    let typical = own
+        .iter()
+        .copied()
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+        .unwrap_or(own[0]);
+    LoadSummary {
+        ordinal: first.ordinal,
+        users: first.users,
+        connections: first.connections,
+        offered_per_second: first.offered_per_second,
+        offered_to_per_second: first.offered_to_per_second,
+        typical,
+        verdict: points()
+            .map(|point| point.verdict)
+            .max()
+            .unwrap_or_default(),
+        nopm: Figure::of(points().map(|p| p.nopm.map(|v| (v, p.nopm_interval)))),
+        tpm: Figure::of(points().map(|p| p.tpm.map(|v| (v, p.tpm_interval)))),
+        completed_per_second: Figure::of(
+            points().map(|p| p.completed_per_second.map(|v| (v, p.rate_interval))),
+        ),
+        p50_ms: latency(|l| l.p50_ms),
+        p95_ms: latency(|l| l.p95_ms),
+        p99_ms: latency(|l| l.p99_ms),
+        points: own,
+    }
+}
+
+impl LoadSummary {
+    /// What rungs of one ladder are ranked by: NOPM, or the rate of completed transactions.
+    pub fn main_rate(&self) -> Option<Figure> {
+        self.nopm.or(self.completed_per_second)
+    }
+
+    pub fn repeats(&self) -> usize {
+        self.points.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(values: &[f64]) -> Figure {
+        Figure::of(values.iter().map(|v| Some((*v, None)))).unwrap()
+    }
+
+    #[test]
+    fn repeats_give_median_spread_and_interval() {
+        let three = figure(&[7.0, 3.0, 4.0]);
+        assert_eq!((three.median, three.min, three.max), (4.0, 3.0, 7.0));
+        let interval = three.interval.unwrap();
+        assert!(
+            interval.low < 2.0
+                && interval.high > 10.0
+                && (interval.mean.powi(3) - 84.0).abs() < 1e-9
+        );
+        let two = figure(&[7.0, 3.0]);
+        assert_eq!(
+            (two.median, two.min, two.max, two.interval),
+            (5.0, 3.0, 7.0, None)
+        );
+        assert_eq!(Figure::of([None, None].into_iter()), None);
+    }
+
+    #[test]
+    fn a_single_point_keeps_its_own_interval() {
+        let own = Some(Interval::new(5.0, 4.0, 6.0));
+        assert_eq!(
+            Figure::of([Some((5.0, own))].into_iter()).unwrap().interval,
+            own
+        );
+        assert_eq!(figure(&[5.0]).interval, None);
+    }
+
+    #[test]
+    fn the_typical_point_is_nearest_to_the_median() {
+        let point = |rate, repeat| PointSummary {
+            completed_per_second: Some(rate),
+            repeat,
+            ..PointSummary::default()
+        };
+        let other = PointSummary {
+            ordinal: 1,
+            completed_per_second: Some(1.0),
+            ..PointSummary::default()
+        };
+        let rungs = rungs(&[point(9.0, 0), point(5.0, 1), point(6.0, 2), other]);
+        assert_eq!(
+            (rungs.len(), rungs[0].typical, rungs[0].points.clone()),
+            (2, 2, vec![0, 1, 2])
+        );
+        assert_eq!(
+            (
+                rungs[0].completed_per_second.unwrap().median,
+                rungs[1].repeats()
+            ),
+            (6.0, 1)
+        );
+    }
+
+    #[test]
+    fn intervals_of_repeats_cover_the_truth() {
+        for repeats in [3, 5] {
+            let trials = 400;
+            let covers = |seed: &u64| {
+                let interval = figure(&plimsoll_stats::made::series(*seed, repeats, 0.0, 0.02))
+                    .interval
+                    .unwrap();
+                interval.low <= 1000.0 && 1000.0 <= interval.high
+            };
+            let held = (0..trials).filter(covers).count();
+            assert!(
+                (372..=392).contains(&held),
+                "{repeats} repeats: {held} of {trials}"
+            );
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! The figures of one ladder point.
+
+use serde::Serialize;
+
+use super::Index;
+use super::conserve::{self, Balance, Conservation};
+use super::cut::CutSummary;
+use super::drive::{self, DriveSummary};
+use super::finding::{self, Finding, Verdict};
+use super::imported;
+use super::latency::{Latency, TxnSummary};
+use super::means::{self, MetricMean, Resources};
+use super::outage::OutageSummary;
+use super::responses::{Responses, Times};
+use super::stats::{self, Halves, Interval, Spread};
+use super::steady::Steady;
+use super::tick::{self, TickSums};
+use super::waits::{self, DatabaseFigures, WaitSummary};
+use plimsoll_plan::Interference;
+use plimsoll_plan::resolved::TPCC_TXNS;
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_record::hist::Hist;
+use plimsoll_record::lane::Counts;
+use plimsoll_record::{Check, Phase, Point, PointId, Window};
+
+/// The default is a point of which nothing is known.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct PointSummary {
+    pub step: String,
+    pub ordinal: u32,
+    pub system: String,
+    pub medium: Option<String>,
+    pub mode: String,
+    pub users: u32,
+    /// Connections that the users share.
+    pub connections: u32,
+    /// Offered rate of an open loop.
+    pub offered_per_second: Option<f64>,
+    /// The rate at the end of the window, where it is not the same throughout.
+    pub offered_to_per_second: Option<f64>,
+    /// Which time this load is measured, from 0.
+    pub repeat: u32,
+    /// What the system shares its medium with.
+    pub scene: Interference,
+    /// Length of all recorded measure ticks.
+    pub measured_s: f64,
+    /// Whether warm-up and measurement ran to their planned ends.
+    pub complete: bool,
+    pub verdict: Verdict,
+    pub findings: Vec<Finding>,
+    /// Completed transactions of all types per second.
+    pub completed_per_second: Option<f64>,
+    /// Business transactions of the five TPC-C types completed per minute; `None` for other workloads.
+    pub tpm: Option<f64>,
+    /// Committed New-Orders per minute; `None` for workloads that have none.
+    pub nopm: Option<f64>,
+    pub tpm_per_user: Option<f64>,
+    pub rolled_back_new_orders_percent: Option<f64>,
+    pub round_trips_per_txn: Option<f64>,
+    /// 95 % interval of [`Self::completed_per_second`].
+    pub rate_interval: Option<Interval>,
+    /// Too few seconds for parts that could be compared.
+    #[serde(skip)]
+    pub short: bool,
+    pub tpm_interval: Option<Interval>,
+    pub nopm_interval: Option<Interval>,
+    /// Over single seconds.
+    pub rate_spread: Option<Spread>,
+    pub tpm_spread: Option<Spread>,
+    pub nopm_spread: Option<Spread>,
+    /// Whether the rate was steady over the window.
+    pub steady: Steady,
+    pub overall: TxnSummary,
+    pub types: Vec<TxnSummary>,
+    pub resources: Resources,
+    pub metrics: Vec<MetricMean>,
+    /// What the server's sessions did.
+    pub waits: Option<WaitSummary>,
+    /// What the server counted.
+    pub database: Option<DatabaseFigures>,
+    /// The emulated drive that the medium is.
+    pub drive: Option<DriveSummary>,
+    /// Time without a server; `None` where there was one all the time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outage: Option<OutageSummary>,
+    /// The power cut that ended the point.
+    pub power_cut: Option<CutSummary>,
+    pub conservation: Conservation,
+    pub consistency: Consistency,
+    /// Percentiles come from coarse histograms.
+    pub coarse: bool,
+    /// Of the record; several where figures are sums.
+    #[serde(skip)]
+    pub ids: Vec<PointId>,
+    /// The tool that measured it and its version, where that was not plimsoll: `sysbench 1.0.20`.
+    pub imported: Option<String>,
+    /// How many parts of the time figures are taken from.
+    #[serde(skip)]
+    pub(super) ticks: usize,
+    /// How the window's second half differs from its first: for the audit.
+    #[serde(skip)]
+    pub halves: Option<Halves>,
+    /// Whether a search found its load above the load line, where no system keeps up.
+    #[serde(skip)]
+    pub above_line: bool,
+    /// Of an open loop at one rate: how response times differ within the window; for the audit.
+    #[serde(skip)]
+    pub responses: Option<Responses>,
+    /// Per type, values above the histogram's range.
+    #[serde(skip)]
+    pub(super) clipped: Vec<(String, u64)>,
+}
+
+/// How many consistency conditions were verified, and which failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Consistency {
+    pub verified: u32,
+    pub failed: Vec<String>,
+}
+
+impl Consistency {
+    pub(super) fn of<'a>(checks: impl Iterator<Item = &'a Check>) -> Self {
+        checks.fold(Self::default(), |mut sum, check| {
+            sum.verified += 1;
+            if !check.holds {
+                sum.failed.push(check.clause.clone());
+            }
+            sum
+        })
+    }
+
+    pub fn holds(&self) -> bool {
+        self.verified > 0 && self.failed.is_empty()
+    }
+}
+
+impl PointSummary {
+    /// What points of one ladder are ranked by: NOPM, or the rate of completed transactions.
+    pub fn main_rate(&self) -> Option<f64> {
+        self.nopm.or(self.completed_per_second)
+    }
+
+    /// Response times of the first transaction type (New-Order), and of all types where there is no TPC-C.
+    pub fn main_latency(&self) -> Option<Latency> {
+        if self.nopm.is_some() {
+            self.types.first()?.response
+        } else {
+            self.overall.response
+        }
+    }
+}
+
+pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
+    with_sums(index, point).0
+}
+
+/// The figures, and what they were computed of.
+pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums) {
+    let phases = index.load_phases(point);
+    let (mut sums, mut balances, mut times) =
+        (TickSums::new(point.txns.len()), Vec::new(), Vec::new());
+    let is_open = point.offered_per_second.is_some() && point.offered_to_per_second.is_none();
+    let tpcc = point.txns == TPCC_TXNS;
+    // In one pass: rows of hours do not stay in a processor's cache.
+    for phase in &phases {
+        for tick in index.ticks.of_phase(phase) {
+            balances.push(Balance::of(tick));
+            if phase.kind == PhaseKind::Measure {
+                sums.push(tick);
+                times.extend(is_open.then(|| Times::of(tick, point, tpcc)));
+            }
+        }
+    }
+    let mut figures = rates(point, &sums);
+    figures.ids = vec![point.id];
+    figures.responses = Responses::of(&times, sums.lasts_s());
+    figures.system = index.name(point.system);
+    figures.medium = point.medium.map(|medium| index.name(medium));
+    figures.imported = imported::source(index, point.system);
+    let needed = |kind| {
+        phases
+            .iter()
+            .any(|phase| phase.kind == kind && phase.complete)
+    };
+    let cut_short = phases
+        .iter()
+        .any(|phase| phase.kind == PhaseKind::Warm && !phase.complete);
+    figures.complete = needed(PhaseKind::Measure) && !cut_short;
+    latencies(index, point, &phases, &mut figures);
+    if let Some(window) = drive::window(&phases) {
+        figures.metrics = means::over(
+            index,
+            means::Of::beside(index, point),
+            window.start,
+            window.end,
+        );
+        let completed = figures.overall.counts.completed();
+        figures.resources = means::resources(
+            index,
+            point,
+            &figures.metrics,
+            figures.measured_s,
+            completed,
+        );
+        figures.drive = drive::summarise(index, point, window, &figures);
+        figures.waits = waits::summarise(index, point, window);
+        figures.database = waits::database(index, point, &figures, window);
+    }
+    figures.outage = OutageSummary::of(index, point, &phases, figures.measured_s);
+    figures.power_cut = drive::cut_of(index, point).map(CutSummary::of);
+    figures.conservation = conserve::verify(&balances);
+    if figures.imported.is_some() {
+        imported::withhold(&mut figures);
+    }
+    figures.consistency = Consistency::of(
+        index
+            .record
+            .checks
+            .iter()
+            .filter(|c| c.point == Some(point.id)),
+    );
+    figures.findings = finding::of_point(index, point, &figures, &phases);
+    figures.verdict = Verdict::of(&figures.findings);
+    (figures, sums)
+}
+
+/// The sum of points that were measured at the same time, on different systems: `own` are their figures.
+pub(super) fn sum_of(
+    index: &Index,
+    members: &[&Point],
+    own: &[(PointSummary, TickSums)],
+) -> PointSummary {
+    let phases: Vec<&Phase> = members
+        .iter()
+        .flat_map(|point| index.load_phases(point))
+        .collect();
+    let first = members[0];
+    let mut sums = TickSums::new(first.txns.len());
+    own.iter().for_each(|(_, own)| sums.add(own));
+    let all = Point {
+        users: members.iter().map(|point| point.users).sum(),
+        connections: members.iter().map(|point| point.connections).sum(),
+        offered_per_second: first
+            .offered_per_second
+            .map(|rate| rate * members.len() as f64),
+        offered_to_per_second: first
+            .offered_to_per_second
+            .map(|rate| rate * members.len() as f64),
+        ..first.clone()
+    };
+    let mut figures = rates(&all, &sums);
+    figures.ids = members.iter().map(|point| point.id).collect();
+    figures.medium = first.medium.map(|medium| index.name(medium));
+    figures.complete = own.iter().all(|(point, _)| point.complete);
+    latencies(index, &all, &phases, &mut figures);
+    if let Some(window) = drive::window(&phases) {
+        figures.metrics = means::over(index, means::Of::All, window.start, window.end);
+        let completed = figures.overall.counts.completed();
+        figures.resources =
+            means::resources(index, &all, &figures.metrics, figures.measured_s, completed);
+        figures.drive = drive::summarise(index, &all, window, &figures);
+    }
+    figures.outage = OutageSummary::of_all(own.iter().filter_map(|(point, _)| point.outage));
+    figures.conservation = conserve::of_all(own.iter().map(|(point, _)| point.conservation));
+    figures.findings = Finding::of_all(own.iter().flat_map(|(point, _)| &point.findings));
+    figures.consistency = Consistency::of(
+        index
+            .record
+            .checks
+            .iter()
+            .filter(|check| members.iter().any(|point| check.point == Some(point.id))),
+    );
+    figures.verdict = Verdict::of(&figures.findings);
+    figures
+}
+
+/// Counts and rates over the measure ticks; everything else is still empty.
+fn rates(point: &Point, sums: &TickSums) -> PointSummary {
+    let measured_s = sums.lasts_s();
+    let per = |n: u64, factor: f64| (measured_s > 0.0).then(|| n as f64 * factor / measured_s);
+    let types: Vec<Counts> = (0..point.txns.len()).map(|i| sums.total(i)).collect();
+    let total = tick::sum(
+        types
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| point.is_counted(*i))
+            .map(|(_, counts)| counts),
+    );
+    let txn = |name: &str, counts: Counts| TxnSummary {
+        name: name.to_owned(),
+        counts,
+        completed_per_minute: per(counts.completed(), 60.0),
+        share_percent: share(counts.completed(), total.completed()),
+        response: None,
+        service: None,
+    };
+    let completed = sums.batches(|types| tick::completed(point, types));
+    let new_order = point.txns.iter().position(|name| name == TPCC_TXNS[0]);
+    let orders = new_order
+        .map(|i| sums.batches(|types| types[i].committed))
+        .unwrap_or_default();
+    let tpcc = point.txns == TPCC_TXNS;
+    let rate_interval = stats::interval(&completed).ok();
+    let rate_spread = Spread::of(&completed);
+    let tpm = per(total.completed(), 60.0).filter(|_| tpcc);
+    PointSummary {
+        step: point.step.clone(),
+        ordinal: point.ordinal,
+        system: String::new(),
+        medium: None,
+        mode: point.mode.clone(),
+        users: point.users,
+        connections: point.connections,
+        offered_per_second: point.offered_per_second,
+        offered_to_per_second: point.offered_to_per_second,
+        repeat: point.repeat,
+        scene: point.scene,
+        measured_s,
+        complete: false,
+        verdict: Verdict::Sound,
+        findings: Vec::new(),
+        completed_per_second: per(total.completed(), 1.0),
+        tpm,
+        nopm: new_order.and_then(|i| per(types[i].committed, 60.0)),
+        tpm_per_user: tpm
+            .filter(|_| point.users > 0)
+            .map(|tpm| tpm / f64::from(point.users)),
+        rolled_back_new_orders_percent: new_order
+            .and_then(|i| share(types[i].rolled_back, types[i].completed())),
+        round_trips_per_txn: ratio(total.round_trips, total.completed()),
+        rate_interval,
+        short: stats::parts(&completed).is_none(),
+        tpm_interval: rate_interval
+            .filter(|_| tpcc)
+            .map(|interval| interval.scaled(60.0)),
+        nopm_interval: stats::interval(&orders)
+            .ok()
+            .map(|interval| interval.scaled(60.0)),
+        rate_spread,
+        tpm_spread: rate_spread
+            .filter(|_| tpcc)
+            .map(|spread| spread.scaled(60.0)),
+        nopm_spread: Spread::of(&orders).map(|spread| spread.scaled(60.0)),
+        steady: if point.offered_to_per_second.is_some() {
+            Steady::NotMeant
+        } else {
+            Steady::of(&completed)
+        },
+        above_line: false,
+        responses: None,
+        halves: stats::halves(&completed).filter(|_| point.offered_to_per_second.is_none()),
+        overall: txn("all", total),
+        types: point
+            .txns
+            .iter()
+            .zip(&types)
+            .map(|(name, counts)| txn(name, *counts))
+            .collect(),
+        resources: Resources::default(),
+        metrics: Vec::new(),
+        ticks: sums.len(),
+        ..PointSummary::default()
+    }
+}
+
+fn ratio(n: u64, of: u64) -> Option<f64> {
+    (of > 0).then(|| n as f64 / of as f64)
+}
+
+fn share(n: u64, of: u64) -> Option<f64> {
+    ratio(n, of).map(|ratio| ratio * 100.0)
+}
+
+/// Response times of the main transaction type of `points`, as [`PointSummary::main_latency`] has it, in one histogram.
+pub(super) fn main_response(index: &Index, points: &[&Point]) -> Hist {
+    let mut sum = Hist::new();
+    for point in points {
+        let orders = point.txns.iter().any(|name| name == TPCC_TXNS[0]);
+        let measured = index
+            .load_phases(point)
+            .into_iter()
+            .filter(|phase| phase.kind == PhaseKind::Measure);
+        let main = |window: &&&Window| {
+            if orders {
+                window.txn == 0
+            } else {
+                point.is_counted(window.txn as usize)
+            }
+        };
+        let windows = measured.flat_map(|phase| index.windows(phase.id));
+        windows
+            .filter(main)
+            .for_each(|window| sum.merge(&window.response));
+    }
+    sum
+}
+
+/// Fills in latencies from the measure phase's merged histograms.
+fn latencies(index: &Index, point: &Point, phases: &[&Phase], figures: &mut PointSummary) {
+    let windows: Vec<&Window> = tick::measured(phases)
+        .flat_map(|phase| index.windows(phase.id))
+        .copied()
+        .collect();
+    let (mut all, mut all_service) = (Hist::new(), Hist::new());
+    let differs = windows.iter().any(|window| window.service.is_some());
+    for (i, txn) in figures.types.iter_mut().enumerate() {
+        let of_type: Vec<&Window> = windows
+            .iter()
+            .copied()
+            .filter(|window| window.txn as usize == i)
+            .collect();
+        let response = merged(of_type.iter().map(|window| &window.response));
+        txn.response = Latency::of(&response);
+        if response.clipped() > 0 {
+            figures.clipped.push((txn.name.clone(), response.clipped()));
+        }
+        if point.is_counted(i) {
+            all.merge(&response);
+        }
+        if !differs {
+            continue;
+        }
+        let service = merged(
+            of_type
+                .iter()
+                .map(|window| window.service.as_ref().unwrap_or(&window.response)),
+        );
+        if of_type.iter().any(|window| window.service.is_some()) {
+            txn.service = Latency::of(&service);
+        }
+        if point.is_counted(i) {
+            all_service.merge(&service);
+        }
+    }
+    figures.overall.response = Latency::of(&all);
+    figures.overall.service = differs.then(|| Latency::of(&all_service)).flatten();
+    figures.coarse = windows.iter().any(|window| window.coarse);
+}
+
+fn merged<'a>(hists: impl Iterator<Item = &'a Hist>) -> Hist {
+    hists.fold(Hist::new(), |mut sum, hist| {
+        sum.merge(hist);
+        sum
+    })
+}

@@ -1,0 +1,78 @@
+//! Load that ran before the first point, of which no figures are taken: its length and how its rate changed.
+
+use serde::Serialize;
+
+use super::Index;
+use super::stats::{self, Batch};
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_record::lane::Counts;
+use plimsoll_record::{Phase, Point, PointPurpose};
+
+/// Load that brought drive and database into the state that they have in long use.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PreconditionSummary {
+    pub step: String,
+    pub system: String,
+    pub medium: Option<String>,
+    pub users: u32,
+    pub offered_per_second: Option<f64>,
+    /// Time under load, and whether that is as long as planned.
+    pub lasted_s: f64,
+    pub complete: bool,
+    pub completed: u64,
+    pub failed: u64,
+    /// Transactions per second over the whole time, its first tenth and its last tenth.
+    pub completed_per_second: Option<f64>,
+    pub first_per_second: Option<f64>,
+    pub last_per_second: Option<f64>,
+    /// The last tenth against the first.
+    pub change_percent: Option<f64>,
+}
+
+pub(super) fn of_run(index: &Index) -> Vec<PreconditionSummary> {
+    let points = index
+        .record
+        .points
+        .iter()
+        .filter(|point| point.purpose == PointPurpose::Precondition && !point.is_block());
+    points.map(|point| of(index, point)).collect()
+}
+
+fn of(index: &Index, point: &Point) -> PreconditionSummary {
+    let phases: Vec<&Phase> = index
+        .load_phases(point)
+        .into_iter()
+        .filter(|phase| phase.kind == PhaseKind::Warm)
+        .collect();
+    let ticks = || phases.iter().flat_map(|phase| index.ticks.of_phase(phase));
+    let mut counts = Counts::default();
+    ticks().for_each(|tick| counts.add(&tick.total()));
+    let seconds = stats::joined(ticks().map(|tick| Batch {
+        n: tick.total().completed(),
+        seconds: tick.seconds(),
+    }));
+    let tenth = seconds.len().div_ceil(10);
+    let rate = |ticks: &[Batch]| stats::total(ticks).rate();
+    let (first, last) = (
+        rate(&seconds[..tenth]),
+        rate(&seconds[seconds.len() - tenth..]),
+    );
+    PreconditionSummary {
+        step: point.step.clone(),
+        system: index.name(point.system),
+        medium: point.medium.map(|medium| index.name(medium)),
+        users: point.users,
+        offered_per_second: point.offered_per_second,
+        lasted_s: seconds.iter().map(|tick| tick.seconds).sum(),
+        complete: !phases.is_empty() && phases.iter().all(|phase| phase.complete),
+        completed: counts.completed(),
+        failed: counts.failed + counts.dropped,
+        completed_per_second: rate(&seconds),
+        first_per_second: first,
+        last_per_second: last,
+        change_percent: first
+            .zip(last)
+            .filter(|(first, _)| *first > 0.0)
+            .map(|(a, b)| (b / a - 1.0) * 100.0),
+    }
+}

@@ -1,0 +1,695 @@
+//! Emulated drives, power cuts, and media side by side.
+
+use super::*;
+use plimsoll_record::drive::DriveOp;
+use plimsoll_record::lane::Absence;
+use plimsoll_record::{DriveRow, Fact, Outage, PowerCut, Receipt};
+
+const MEDIUM: SubjectId = SubjectId(4);
+
+/// Ten steady seconds from 1 s on, on an emulated drive that reports each of them: 100 reads of 200 µs, `late_us` late.
+fn emulated(late_us: u64) -> Record {
+    let mut record = by_hand(&[(orders(10, 0), 0); 10]);
+    let fact = |key: &str, value: &str| Fact {
+        subject: MEDIUM,
+        key: key.into(),
+        value: value.into(),
+    };
+    record.facts = vec![
+        fact(DRIVE_FACT, "example"),
+        fact(DRIVE_TITLE_FACT, "Example 1 TB"),
+    ];
+    record.drive = (0..12)
+        .map(|s| {
+            row(
+                DriveOp::Read,
+                Nanos::from_millis(400 + s * 1000),
+                100,
+                200,
+                late_us,
+            )
+        })
+        .collect();
+    record
+}
+
+fn row(op: DriveOp, start: Nanos, ops: u64, modelled_us: u64, late_us: u64) -> DriveRow {
+    let hist = |us: u64| {
+        let mut hist = Hist::new();
+        (0..ops).for_each(|_| hist.record(Nanos::from_micros(us)));
+        hist.coarse()
+    };
+    DriveRow {
+        subject: MEDIUM,
+        start,
+        end: start + Nanos::SECOND,
+        op,
+        ops,
+        bytes: ops * 4096,
+        errors: 0,
+        modelled: hist(modelled_us),
+        real: hist(modelled_us + late_us),
+        late: hist(late_us),
+        beyond: 0,
+    }
+}
+
+fn verdict(record: &Record) -> (Vec<String>, Verdict) {
+    let point = only(record);
+    (kinds(&point), point.verdict)
+}
+
+fn cut(at_ms: u64, receipts: Vec<Receipt>) -> PowerCut {
+    PowerCut {
+        point: PointId(1),
+        at: Nanos::from_millis(at_ms),
+        recovery: Some(Nanos::from_millis(1234)),
+        lost_writes: 5,
+        lost_bytes: 20_480,
+        lost_flushed_writes: 2,
+        receipts,
+    }
+}
+
+fn receipt(txn: &str, acknowledged: u64, lost: u64) -> Receipt {
+    let first_lost = if lost > 0 {
+        "order 7 of warehouse 1, district 2".to_owned()
+    } else {
+        String::new()
+    };
+    Receipt {
+        txn: txn.into(),
+        acknowledged,
+        lost,
+        in_doubt: 3,
+        first_lost,
+    }
+}
+
+#[test]
+fn a_drive_that_keeps_up_has_figures_and_no_findings() {
+    let mut record = emulated(4);
+    record
+        .drive
+        .push(row(DriveOp::Flush, Nanos::from_millis(1400), 30, 900, 9));
+    let point = only(&record);
+    assert_eq!((kinds(&point), point.verdict), (Vec::new(), Verdict::Sound));
+    let drive = point.drive.unwrap();
+    assert_eq!((drive.drive.as_str(), drive.told_s), ("Example 1 TB", 10.0));
+    let [read, flush] = drive.ops.as_slice() else {
+        panic!("{:?}", drive.ops)
+    };
+    // The rows from 1.4 s to 10.4 s lie in the window by more than half; the first and the last do not.
+    assert_eq!((read.op, read.ops, read.errors), (DriveOp::Read, 1000, 0));
+    assert_eq!(
+        (read.per_second, read.mb_per_second),
+        (Some(100.0), Some(0.4096))
+    );
+    let (modelled, real) = (read.modelled.unwrap(), read.real.unwrap());
+    assert_eq!((modelled.mean_us, real.mean_us), (200.0, 204.0));
+    assert!(
+        (modelled.p50_us / 200.0 - 1.0).abs() < 0.032 && (real.p99_us / 204.0 - 1.0).abs() < 0.032
+    );
+    assert!(
+        (read.late_p50_us.unwrap() - 4.0).abs() < 0.13
+            && (read.late_percent.unwrap() - 2.0).abs() < 0.1
+    );
+    assert_eq!(
+        (read.beyond_percent, read.kept_up()),
+        (Some(0.0), Some(true))
+    );
+    assert_eq!(
+        (flush.ops, flush.kept_up()),
+        (30, None),
+        "30 flushes are too few to evaluate"
+    );
+    assert_eq!(
+        summarise(&record).ladders[0].drive.as_deref(),
+        Some("Example 1 TB")
+    );
+}
+
+#[test]
+fn a_median_lateness_of_more_than_a_tenth_is_emulated() {
+    assert_eq!(verdict(&emulated(18)), (vec![], Verdict::Sound), "9 %");
+    assert_eq!(
+        verdict(&emulated(24)),
+        (vec!["emulated".to_owned()], Verdict::Invalid),
+        "12 %"
+    );
+    let point = only(&emulated(24));
+    let FindingKind::Emulated {
+        op,
+        ops,
+        late_percent,
+        ..
+    } = &point.findings[0].kind
+    else {
+        panic!()
+    };
+    assert_eq!((*op, *ops), (DriveOp::Read, 1000));
+    assert!((late_percent - 12.0).abs() < 0.8, "{late_percent}");
+}
+
+#[test]
+fn more_than_one_in_a_hundred_beyond_is_emulated() {
+    let mut record = emulated(4);
+    record.drive.iter_mut().for_each(|row| row.beyond = 1);
+    assert_eq!(verdict(&record).1, Verdict::Sound, "1 % is what is allowed");
+    record.drive[5].beyond = 2;
+    assert_eq!(
+        verdict(&record),
+        (vec!["emulated".to_owned()], Verdict::Doubtful),
+        "it adds 2 %"
+    );
+}
+
+#[test]
+fn each_kind_is_evaluated_by_itself() {
+    let mut record = emulated(4);
+    let late = |s: u64| {
+        row(
+            DriveOp::Write,
+            Nanos::from_millis(400 + s * 1000),
+            40,
+            30,
+            6,
+        )
+    };
+    record.drive.extend((0..12).map(late));
+    let point = only(&record);
+    let FindingKind::Emulated { op, ops, .. } = &point.findings[0].kind else {
+        panic!("{:?}", point.findings)
+    };
+    assert_eq!((point.findings.len(), *op, *ops), (1, DriveOp::Write, 400));
+}
+
+/// Acknowledgements of a disk's write cache, beside flushes that wait for the platter.
+#[test]
+fn a_kind_that_adds_little_to_the_drives_time_makes_figures_doubtful() {
+    let evaluated = |writes: u64| {
+        let mut record = emulated(0);
+        record.drive = (0..12)
+            .flat_map(|s| {
+                let at = Nanos::from_millis(400 + s * 1000);
+                [
+                    row(DriveOp::Write, at, writes, 100, 30),
+                    row(DriveOp::Flush, at, 50, 10_000, 100),
+                ]
+            })
+            .collect();
+        let point = only(&record);
+        let added = point.drive.unwrap().ops[0].added_percent.unwrap();
+        (
+            kinds(&only(&record)),
+            point.verdict,
+            (added * 100.0).round() / 100.0,
+        )
+    };
+    let emulated = vec!["emulated".to_owned()];
+    // 300 x 30 us of 300 x 100 us + 50 x 10 ms.
+    assert_eq!(evaluated(300), (emulated.clone(), Verdict::Doubtful, 1.7));
+    assert_eq!(evaluated(1500), (emulated, Verdict::Invalid, 6.92));
+}
+
+#[test]
+fn what_is_not_late_is_not_a_microsecond_late() {
+    // Histograms begin at a microsecond, which is more than a tenth of 8.
+    let mut record = emulated(0);
+    record.drive = (0..12)
+        .map(|s| {
+            row(
+                DriveOp::Write,
+                Nanos::from_millis(400 + s * 1000),
+                100,
+                8,
+                0,
+            )
+        })
+        .collect();
+    assert_eq!(verdict(&record), (vec![], Verdict::Sound));
+    assert_eq!(only(&record).drive.unwrap().ops[0].late_p50_us, Some(0.0));
+}
+
+#[test]
+fn silence_is_never_a_pass() {
+    let mut record = emulated(4);
+    record.drive.remove(5);
+    assert_eq!(
+        verdict(&record),
+        (vec!["emulation_untold".to_owned()], Verdict::Doubtful)
+    );
+    let point = only(&record);
+    let FindingKind::EmulationUnreported {
+        missing_s,
+        measured_s,
+        ..
+    } = point.findings[0].kind
+    else {
+        panic!()
+    };
+    assert_eq!((missing_s, measured_s), (1.0, 10.0));
+    record.drive.clear();
+    assert_eq!(
+        verdict(&record),
+        (vec!["emulation_untold".to_owned()], Verdict::Doubtful)
+    );
+    record.facts.clear();
+    assert_eq!(
+        verdict(&record),
+        (vec![], Verdict::Sound),
+        "no fact names an emulated drive"
+    );
+}
+
+#[test]
+fn a_drive_with_few_operations_is_not_evaluated() {
+    let mut record = emulated(100);
+    record.drive = (0..12)
+        .map(|s| {
+            row(
+                DriveOp::Read,
+                Nanos::from_millis(400 + s * 1000),
+                29,
+                200,
+                100,
+            )
+        })
+        .collect();
+    assert_eq!(
+        verdict(&record),
+        (vec!["emulated".to_owned()], Verdict::Invalid),
+        "few, but they matter"
+    );
+    record.drive = (0..12)
+        .map(|s| {
+            row(
+                DriveOp::Read,
+                Nanos::from_millis(400 + s * 1000),
+                29,
+                200,
+                2,
+            )
+        })
+        .collect();
+    assert_eq!(
+        verdict(&record),
+        (vec!["emulation_too_few".to_owned()], Verdict::Sound)
+    );
+    record.drive = (0..12)
+        .map(|s| row(DriveOp::Read, Nanos::from_millis(400 + s * 1000), 0, 1, 1))
+        .collect();
+    assert_eq!(
+        verdict(&record),
+        (vec!["emulation_too_few".to_owned()], Verdict::Sound),
+        "idle, but reported"
+    );
+    assert_eq!(only(&record).drive.unwrap().ops, []);
+}
+
+#[test]
+fn errors_of_a_drive_with_power_are_a_finding() {
+    let mut record = emulated(4);
+    record.drive[4].errors = 3;
+    assert_eq!(
+        verdict(&record),
+        (vec!["drive_errors".to_owned()], Verdict::Invalid)
+    );
+}
+
+/// Findings of run and points, without the audit.
+fn of_findings(record: &Record) -> Verdict {
+    let summary = summarise(record);
+    let points = summary
+        .points()
+        .map(|point| point.verdict)
+        .max()
+        .unwrap_or_default();
+    Verdict::of(&summary.findings).max(points)
+}
+
+#[test]
+fn what_an_emulator_warns_of_weighs_by_when_it_was() {
+    let mut record = emulated(4);
+    let event = |code: &str, at: u64| Event {
+        at: Nanos::from_secs(at),
+        subject: Some(MEDIUM),
+        severity: Severity::Note,
+        code: code.into(),
+        text: "more than this machine can do".into(),
+    };
+    // In the window; and before the point, while the data were loaded.
+    let cases = [
+        ("saturated", Verdict::Invalid, Verdict::Sound),
+        ("backing_slower", Verdict::Invalid, Verdict::Doubtful),
+        ("backing_full", Verdict::Invalid, Verdict::Doubtful),
+        ("checkpoint", Verdict::Sound, Verdict::Sound),
+    ];
+    for (code, measured, loading) in cases {
+        record.events = vec![event(code, 5)];
+        assert_eq!(of_findings(&record), measured, "{code}");
+        record.events = vec![event(code, 0)];
+        assert_eq!(of_findings(&record), loading, "{code}");
+        assert_eq!(verdict(&record), (vec![], Verdict::Sound), "{code}");
+    }
+}
+
+#[test]
+fn an_outage_that_the_plan_orders_is_a_note() {
+    let mut record = emulated(4);
+    let phase = record
+        .phases
+        .iter()
+        .find(|phase| phase.kind == PhaseKind::Measure)
+        .unwrap()
+        .clone();
+    let absence = |ms| Absence {
+        server: Nanos::from_millis(ms),
+        connections: Nanos::from_millis(ms) * 4,
+    };
+    let (start, end) = (phase.start, phase.start + Nanos::SECOND);
+    let outage = |ms| Outage {
+        phase: phase.id,
+        subject: record.points[0].system,
+        start,
+        end,
+        absence: absence(ms),
+    };
+    let outages = [outage(50), outage(500)];
+    let severity = |record: &Record| {
+        only(record)
+            .findings
+            .iter()
+            .find(|f| f.severity > Severity::Note)
+            .map(|f| f.severity)
+    };
+    record.outages = vec![outages[0]];
+    assert_eq!(severity(&record), Some(Severity::Warning), "half a percent");
+    record.outages = outages.to_vec();
+    let figures = only(&record).outage.unwrap();
+    assert!(
+        (figures.percent - 5.5).abs() < 0.01 && (figures.connections - 0.22).abs() < 0.001,
+        "{figures:?}"
+    );
+    assert_eq!(
+        (severity(&record), only(&record).verdict),
+        (Some(Severity::Error), Verdict::Invalid)
+    );
+    record.cuts = vec![cut(9_200, vec![receipt("new_order", 5210, 0)])];
+    assert_eq!(severity(&record), None);
+    assert!(kinds(&only(&record)).contains(&"server_away".into()));
+}
+
+#[test]
+fn after_a_power_cut_errors_are_expected_and_losses_are_not() {
+    let mut record = emulated(4);
+    // The power fails in the row from 8.4 s to 9.4 s.
+    record.drive[8].errors = 99;
+    record.phases[0].complete = false;
+    record.cuts = vec![cut(
+        9_200,
+        vec![receipt("new_order", 5210, 0), receipt("payment", 4000, 0)],
+    )];
+    let lost_connection = Event {
+        at: Nanos::from_millis(9_300),
+        subject: None,
+        severity: Severity::Warning,
+        code: "connection_lost".into(),
+        text: "session 1: server closed the connection".into(),
+    };
+    record.events = vec![lost_connection];
+    let point = only(&record);
+    assert_eq!(kinds(&point), ["phase_incomplete", "event"]);
+    assert_eq!(point.verdict, Verdict::Sound, "{:?}", point.findings);
+    assert_eq!(point.drive.unwrap().ops[0].errors, 0);
+    let found = point.power_cut.unwrap();
+    assert_eq!(
+        (
+            found.at_ms,
+            found.recovery_ms.unwrap(),
+            found.lost_writes,
+            found.lost_flushed_writes
+        ),
+        (9_200, 1_234, 5, 2)
+    );
+    assert_eq!(
+        (found.acknowledged, found.lost, found.in_doubt),
+        (9_210, 0, 6)
+    );
+
+    record.cuts[0].receipts[0] = receipt("new_order", 5210, 37);
+    let point = only(&record);
+    assert_eq!(
+        (kinds(&point)[0].as_str(), point.verdict),
+        ("committed_lost", Verdict::Invalid)
+    );
+    let FindingKind::CommittedLost {
+        txn,
+        lost,
+        acknowledged,
+        first_lost,
+    } = &point.findings[0].kind
+    else {
+        panic!()
+    };
+    assert_eq!(
+        (txn.as_str(), *lost, *acknowledged),
+        ("new_order", 37, 5210)
+    );
+    assert!(first_lost.contains("district 2"));
+
+    record.cuts[0].receipts.clear();
+    assert_eq!(verdict(&record).0[0], "cut_unjudged");
+    assert_eq!(verdict(&record).1, Verdict::Doubtful);
+}
+
+#[test]
+fn a_connection_lost_before_the_power_failed_is_a_finding() {
+    let mut record = emulated(4);
+    record.cuts = vec![cut(9_200, vec![receipt("payment", 10, 0)])];
+    record.events = vec![Event {
+        at: Nanos::from_millis(9_100),
+        subject: None,
+        severity: Severity::Warning,
+        code: "connection_lost".into(),
+        text: "session 1".into(),
+    }];
+    assert_eq!(verdict(&record).1, Verdict::Doubtful);
+}
+
+#[test]
+fn the_emulator_and_the_hosts_view_stand_beside_the_model() {
+    let record = fixture::record();
+    let summary = summarise(&record);
+    let point = &summary.ladders[1].points[0];
+    let drive = point.drive.as_ref().unwrap();
+    assert_eq!(drive.drive, "Example Disk 2 TB (7200 rpm)");
+    assert_eq!(
+        drive.host_read_mean_us,
+        point.resources.device_read_latency_ms.map(|ms| ms * 1e3)
+    );
+    assert_eq!(
+        drive.host_write_mean_us,
+        point.resources.device_write_latency_ms.map(|ms| ms * 1e3)
+    );
+    // Writes that carry a flush take both times: they are compared with both.
+    let (waiting, r) = (drive.waiting.unwrap(), &point.resources);
+    let reads = r.device_reads_per_second.unwrap() * r.device_read_latency_ms.unwrap();
+    let writes = r.device_writes_per_second.unwrap() * r.device_write_latency_ms.unwrap();
+    assert!(
+        (waiting.seen_ms - reads - writes).abs() < 1e-6,
+        "{waiting:?}"
+    );
+    let of = |op: DriveOp| drive.ops.iter().find(|kind| kind.op == op).unwrap();
+    let reported = |op: DriveOp| of(op).real.unwrap().mean_us * of(op).per_second.unwrap() / 1e3;
+    let [read, write, flush] = [DriveOp::Read, DriveOp::Write, DriveOp::Flush].map(reported);
+    assert!(
+        (waiting.told_ms - read - write - flush).abs() < 1e-6,
+        "{waiting:?}"
+    );
+    let waited = (reads - read).max(0.0) + (writes - write - flush).max(0.0);
+    let modelled: f64 = drive
+        .ops
+        .iter()
+        .map(|kind| kind.modelled.unwrap().mean_us * kind.per_second.unwrap() / 1e3)
+        .sum();
+    assert!(
+        (waiting.added_percent - waited * 100.0 / modelled).abs() < 1e-6,
+        "{waiting:?}"
+    );
+    let own = |metric: &str| {
+        let of = |m: &&MetricMean| {
+            m.metric == metric && m.subject_kind == plimsoll_record::SubjectKind::Emulator
+        };
+        point.metrics.iter().find(of).map(|m| m.mean)
+    };
+    assert_eq!(drive.emulator_cpu_percent, own("system_cpu"));
+    assert_eq!(
+        drive.emulator_memory_mb,
+        own("system_memory").map(|bytes| bytes / 1e6)
+    );
+    assert_ne!(
+        drive.emulator_cpu_percent,
+        point.resources.system_cpu_percent
+    );
+    assert!(
+        summary.ladders[0]
+            .points
+            .iter()
+            .all(|point| point.drive.is_none())
+    );
+}
+
+#[test]
+fn the_fixtures_drive_matches_its_description() {
+    let summary = summarise(&fixture::record());
+    let [kept_up, too_late, cut] = summary.ladders[1].points.as_slice() else {
+        panic!()
+    };
+    assert_eq!(kept_up.verdict, Verdict::Sound, "{:?}", kept_up.findings);
+    assert!(
+        kept_up
+            .drive
+            .as_ref()
+            .unwrap()
+            .ops
+            .iter()
+            .any(|op| op.kept_up() == Some(true))
+    );
+    assert!(
+        kinds(too_late).contains(&"emulated".to_owned()),
+        "{:?}",
+        too_late.findings
+    );
+    assert_eq!(kinds(cut)[0], "committed_lost");
+    assert!(
+        !kinds(cut).contains(&"drive_errors".to_owned()),
+        "{:?}",
+        cut.findings
+    );
+    assert_eq!(cut.power_cut.as_ref().unwrap().lost, 37);
+    assert_eq!(
+        summary
+            .points()
+            .filter(|point| point.power_cut.is_some())
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn a_directory_on_an_emulated_drive_has_no_device_of_the_machine() {
+    let mut record = fixture::single_point();
+    record.facts.retain(|fact| fact.key != DEVICE_FACT);
+    record.subjects.retain(|subject| subject.name != "sda");
+    assert_eq!(
+        only(&record).resources.device.as_deref(),
+        Some("nvme0n1"),
+        "the only one there is"
+    );
+    record.facts.push(Fact {
+        subject: MEDIUM,
+        key: DRIVE_FACT.into(),
+        value: "example".into(),
+    });
+    assert_eq!(only(&record).resources.device, None);
+}
+
+#[test]
+fn media_are_compared_at_the_same_load() {
+    let mut record = fixture::record();
+    // Nothing is wrong with any point.
+    record
+        .checks
+        .iter_mut()
+        .for_each(|check| check.holds = true);
+    (record.cuts, record.drive, record.events) = (Vec::new(), Vec::new(), Vec::new());
+    record.facts.retain(|fact| !fact.key.starts_with("drive"));
+    let summary = summarise(&record);
+    let [compared] = summary.comparisons.as_slice() else {
+        panic!("{:?}", summary.comparisons)
+    };
+    assert_eq!((compared.step.as_str(), compared.nopm), ("ladder", true));
+    let media: Vec<_> = compared
+        .media
+        .iter()
+        .map(|medium| (medium.ladder, medium.medium.as_str()))
+        .collect();
+    assert_eq!(
+        media,
+        [(0, "fast"), (1, "slow")],
+        "the step `open` ran on one medium only"
+    );
+    assert_eq!(
+        compared
+            .loads
+            .iter()
+            .map(|load| load.users)
+            .collect::<Vec<_>>(),
+        [1, 4, 16]
+    );
+    let [Some(fast), Some(slow)] = compared.loads[1].figures.as_slice() else {
+        panic!()
+    };
+    assert_eq!((fast.rate_ratio, fast.p99_ratio), (None, None));
+    let (first, second) = (&summary.ladders[0].points[1], &summary.ladders[1].points[1]);
+    assert_eq!(
+        (fast.rate, slow.rate),
+        (first.nopm.unwrap(), second.nopm.unwrap())
+    );
+    assert_eq!(slow.rate_ratio.unwrap().ratio, slow.rate / fast.rate);
+    assert_eq!(
+        slow.p99_ratio,
+        slow.p99_ms.zip(fast.p99_ms).map(|(slow, fast)| slow / fast)
+    );
+    assert_eq!(
+        slow.p99_ms,
+        second.types[0].response.map(|latency| latency.p99_ms)
+    );
+    // An invalid point is shown and compared with nothing.
+    record.checks[0].holds = false;
+    record.checks[0].point = Some(PointId(2));
+    let summary = summarise(&record);
+    let [Some(_), Some(slow)] = summary.comparisons[0].loads[1].figures.as_slice() else {
+        panic!()
+    };
+    assert_eq!((slow.rate_ratio, slow.p99_ratio), (None, None));
+    let [Some(_), Some(slow)] = summary.comparisons[0].loads[2].figures.as_slice() else {
+        panic!()
+    };
+    assert_eq!(
+        slow.rate_ratio.unwrap().interval,
+        None,
+        "windows too short for an interval"
+    );
+}
+
+proptest::proptest! {
+    #[test]
+    fn drive_rows_of_rubbish_never_panic(
+        changes in proptest::collection::vec((0u8..8, proptest::num::u64::ANY), 1..6),
+    ) {
+        static BASE: LazyLock<Record> = LazyLock::new(|| emulated(4));
+        let mut record = BASE.clone();
+        record.cuts = vec![cut(9_200, vec![receipt("new_order", 52, 1)])];
+        for (which, value) in changes {
+            let at = value as usize % record.drive.len();
+            match which {
+                0 => record.drive[at].start = Nanos(value),
+                1 => record.drive[at].end = Nanos(value),
+                2 => record.drive.iter_mut().for_each(|row| row.ops = value),
+                3 => record.drive.iter_mut().for_each(|row| (row.bytes, row.beyond, row.errors) = (value, value, value)),
+                4 => record.cuts[0].at = Nanos(value),
+                5 => record.cuts[0].receipts.iter_mut().for_each(|r| (r.lost, r.acknowledged) = (value, value)),
+                6 => record.drive[at].subject = SubjectId(value as u32 % 9),
+                _ => record.phases[0].end = Nanos(value),
+            }
+        }
+        let summary = summarise(&record);
+        let finite = |figure: Option<f64>| figure.is_none_or(f64::is_finite);
+        let ops = summary.points().filter_map(|point| point.drive.as_ref()).flat_map(|drive| &drive.ops);
+        for op in ops {
+            proptest::prop_assert!(finite(op.per_second) && finite(op.late_percent) && finite(op.beyond_percent));
+        }
+    }
+}

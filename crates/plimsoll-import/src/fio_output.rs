@@ -1,0 +1,310 @@
+//! What fio prints with `--output-format=json+`, and its bandwidth logs, as types.
+//!
+//! Fields that plimsoll does not use are passed over, so that a newer fio is read as well; a field that it uses and that
+//! is missing or of another kind is an error that names it. fio may print warnings before the JSON: they are kept.
+//! The form is described in fio's HOWTO, "JSON+ output"; `clat_ns.bins` holds the number of operations by the latency,
+//! in nanoseconds, that stands for the bucket (`stat.c`, `plat_idx_to_val`).
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use thiserror::Error;
+
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::Hist;
+
+mod documents;
+mod value;
+
+pub use documents::{Documents, Piece};
+use value::At;
+
+/// fio's output cannot be used. The caller knows which file or run it was.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum FioError {
+    #[error("no JSON in fio's output{}", first_line(.0))]
+    NoJson(String),
+    #[error("fio's JSON cannot be read: {0}")]
+    Syntax(String),
+    #[error("fio's JSON: {field} {why}")]
+    Field { field: String, why: String },
+    #[error("fio's log, line {line}: {text:?} is not `ms, value, direction, block size…`")]
+    Log { line: usize, text: String },
+}
+
+/// The first line that is not empty, after a colon.
+fn first_line(text: &str) -> String {
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    first.map_or(String::new(), |line| {
+        format!(": {}", line.chars().take(200).collect::<String>())
+    })
+}
+
+/// One run of fio.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FioOutput {
+    /// `fio-3.33`.
+    pub version: String,
+    /// When fio counted, in milliseconds since 1970-01-01 UTC.
+    pub timestamp_ms: u64,
+    pub jobs: Vec<FioJob>,
+    /// Lines that came before the JSON.
+    pub warnings: Vec<String>,
+}
+
+/// One job, or one group of jobs (`group_reporting`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct FioJob {
+    pub name: String,
+    /// An errno, 0 when all went well.
+    pub error: i64,
+    /// `unified_rw_reporting=mixed`: requests of all directions are in `read`.
+    pub unified: bool,
+    pub read: Side,
+    pub write: Side,
+    pub trim: Side,
+    /// `fsync` and so on; `None` where this fio does not report them.
+    pub sync: Option<Syncs>,
+    /// Percent of one CPU.
+    pub user_cpu: f64,
+    pub system_cpu: f64,
+}
+
+/// All operations in one direction.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Side {
+    pub io_bytes: u64,
+    pub bytes_per_second: f64,
+    pub iops: f64,
+    /// Since the first request in this direction; 0 where there was none.
+    pub runtime_ms: u64,
+    /// Requests that were made; those that ended are in the buckets. The two differ while fio is at work.
+    pub total_ios: u64,
+    /// Those that moved less than asked for.
+    pub short_ios: u64,
+    /// From making the request to handing it to the kernel.
+    pub submission: Latencies,
+    /// From handing it over to its completion. With buckets.
+    pub completion: Latencies,
+    /// Both together.
+    pub total: Latencies,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Syncs {
+    /// 0 with engines that flush asynchronously: the buckets count.
+    pub total: u64,
+    pub latency: Latencies,
+}
+
+/// In nanoseconds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Latencies {
+    pub n: u64,
+    pub min: Nanos,
+    pub max: Nanos,
+    pub mean_ns: f64,
+    pub stddev_ns: f64,
+    /// Operations by the latency that stands for their bucket; empty where fio keeps no buckets.
+    pub bins: BTreeMap<u64, u64>,
+    /// Nanoseconds by percentile, as fio prints it (`99.000000`).
+    pub percentiles: Vec<(String, u64)>,
+}
+
+impl Latencies {
+    /// The buckets with their exact mean and maximum. fio's buckets are at most 1/64 wide.
+    pub fn hist(&self) -> Hist {
+        let sum = (self.mean_ns.max(0.0) * self.n as f64).round() as u128;
+        Hist::of_buckets(
+            self.bins.iter().map(|(value, n)| (Nanos(*value), *n)),
+            sum,
+            self.max,
+        )
+    }
+}
+
+impl Side {
+    /// From submission to completion where fio was asked for these buckets (`lat_percentiles`) or has no others
+    /// (`disable_clat`), else from handing over.
+    pub fn latencies(&self) -> &Latencies {
+        let only_total = self.completion.n == 0 && self.total.n > 0;
+        if self.total.bins.is_empty() && !only_total {
+            &self.completion
+        } else {
+            &self.total
+        }
+    }
+}
+
+/// Reads fio's standard output.
+pub fn parse(text: &str) -> Result<FioOutput, FioError> {
+    let (warnings, value) = json_in(text)?;
+    Ok(FioOutput {
+        warnings,
+        ..output(&value)?
+    })
+}
+
+/// One of fio's documents.
+pub(crate) fn output(value: &Value) -> Result<FioOutput, FioError> {
+    let root = At::root(value);
+    // A client prints the jobs of its servers, and times in seconds.
+    let items = root
+        .find(CLIENT_JOBS)
+        .map_or_else(|| root.get(JOBS), Ok)?
+        .items()?;
+    let jobs = items.iter().map(job).collect::<Result<Vec<_>, _>>()?;
+    let timestamp_ms = match root.find("timestamp_ms") {
+        Some(at) => at.count()?,
+        None => root.get("timestamp")?.count()?.saturating_mul(1000),
+    };
+    Ok(FioOutput {
+        version: root.get("fio version")?.text()?,
+        timestamp_ms,
+        jobs,
+        warnings: Vec::new(),
+    })
+}
+
+pub(crate) const JOBS: &str = "jobs";
+pub(crate) const CLIENT_JOBS: &str = "client_stats";
+
+/// The first JSON object that begins a line, and the lines before it.
+fn json_in(text: &str) -> Result<(Vec<String>, Value), FioError> {
+    let mut at = 0;
+    let mut why = None;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with('{') {
+            match first_value(&text[at..]) {
+                Ok(value) => {
+                    let before = text[..at].lines().filter(|line| !line.trim().is_empty());
+                    return Ok((before.map(str::to_owned).collect(), value));
+                }
+                Err(error) => why = why.or(Some(error)),
+            }
+        }
+        at += line.len();
+    }
+    Err(why.map_or_else(
+        || FioError::NoJson(first_line(text).trim_start_matches(": ").into()),
+        FioError::Syntax,
+    ))
+}
+
+/// What follows the object is no part of it. Older versions print `nan` where nothing was counted.
+fn first_value(text: &str) -> Result<Value, String> {
+    let read = |text: &str| {
+        serde_json::Deserializer::from_str(text)
+            .into_iter::<Value>()
+            .next()
+    };
+    let value = match read(text) {
+        Some(Err(_)) if text.contains("nan") => {
+            read(&text.replace(": -nan", ": 0").replace(": nan", ": 0"))
+        }
+        first => first,
+    };
+    value
+        .ok_or_else(|| "it is empty".to_owned())?
+        .map_err(|error| error.to_string())
+}
+
+fn job(at: &At) -> Result<FioJob, FioError> {
+    let unified = at.find("read").is_none() && at.find("mixed").is_some();
+    let direction = |name| {
+        if unified {
+            Ok(Side::default())
+        } else {
+            side(&at.get(name)?)
+        }
+    };
+    Ok(FioJob {
+        name: at.get("jobname")?.text()?,
+        error: at.find("error").map_or(Ok(0), |error| error.signed())?,
+        unified,
+        read: side(&at.get(if unified { "mixed" } else { "read" })?)?,
+        write: direction("write")?,
+        trim: direction("trim")?,
+        sync: at.find("sync").map(|sync| syncs(&sync)).transpose()?,
+        user_cpu: at.get("usr_cpu")?.number()?,
+        system_cpu: at.get("sys_cpu")?.number()?,
+    })
+}
+
+fn side(at: &At) -> Result<Side, FioError> {
+    Ok(Side {
+        io_bytes: at.get("io_bytes")?.count()?,
+        bytes_per_second: at.get("bw_bytes")?.number()?,
+        iops: at.get("iops")?.number()?,
+        runtime_ms: at.get("runtime")?.count()?,
+        total_ios: at.get("total_ios")?.count()?,
+        short_ios: at.find("short_ios").map_or(Ok(0), |short| short.count())?,
+        submission: latencies(&at.get("slat_ns")?)?,
+        completion: latencies(&at.get("clat_ns")?)?,
+        total: latencies(&at.get("lat_ns")?)?,
+    })
+}
+
+fn syncs(at: &At) -> Result<Syncs, FioError> {
+    Ok(Syncs {
+        total: at.get("total_ios")?.count()?,
+        latency: latencies(&at.get("lat_ns")?)?,
+    })
+}
+
+fn latencies(at: &At) -> Result<Latencies, FioError> {
+    let bins = at
+        .find("bins")
+        .map_or(Ok(BTreeMap::new()), |bins| bins.counts_by_number())?;
+    let all = bins.values().try_fold(0u64, |sum, n| sum.checked_add(*n));
+    if all.is_none_or(|all| all >= 1 << 62) {
+        return Err(FioError::Field {
+            field: at.name("bins"),
+            why: "counts more operations than there can be".into(),
+        });
+    }
+    Ok(Latencies {
+        n: at.find("N").map_or(Ok(0), |n| n.count())?,
+        min: Nanos(at.get("min")?.count()?),
+        max: Nanos(at.get("max")?.count()?),
+        mean_ns: at.get("mean")?.number()?,
+        stddev_ns: at.get("stddev")?.number()?,
+        bins,
+        percentiles: at
+            .find("percentile")
+            .map_or(Ok(Vec::new()), |all| all.counts_in_order())?,
+    })
+}
+
+/// One line of a log that `write_bw_log` made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogLine {
+    /// Since the job began; the end of the interval with `log_avg_msec`.
+    pub at_ms: u64,
+    /// KiB/s in a bandwidth log.
+    pub value: u64,
+}
+
+/// Reads a log of `write_bw_log` (HOWTO, "Log File Formats"): `ms, value, direction, block size, …`.
+pub fn parse_log(text: &str) -> Result<Vec<LogLine>, FioError> {
+    let line = |(number, text): (usize, &str)| {
+        let mut fields = text
+            .split(',')
+            .map(|field| field.trim().parse::<u64>().ok());
+        match (fields.next().flatten(), fields.next().flatten()) {
+            (Some(at_ms), Some(value)) => Ok(LogLine { at_ms, value }),
+            _ => Err(FioError::Log {
+                line: number + 1,
+                text: text.chars().take(80).collect(),
+            }),
+        }
+    };
+    text.lines()
+        .enumerate()
+        .filter(|(_, text)| !text.trim().is_empty())
+        .map(line)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,427 @@
+//! The resolved plan as TOML, with nothing left to a default.
+
+mod backup;
+mod block;
+
+use std::fmt::{self, Write};
+
+use super::resolve::toml_key;
+use super::resolved::{
+    EmulatedDrive, IoLimits, Limits, LoadStep, MediumKind, Precondition, ResolvedPlan, Search,
+    Step, Sysbench, SystemKind, Tpcc, Workload,
+};
+use super::size;
+use crate::Thresholds;
+use crate::load::{LoadShape, MockScript};
+use crate::objective::Objective;
+
+/// The plan as TOML that [`super::parse`] reads as an equal plan: scaled already, every default filled in, passwords
+/// left out. Shown by `--dry-run` and kept in run files.
+pub fn describe(plan: &ResolvedPlan) -> String {
+    let mut out = String::new();
+    write_plan(&mut out, plan).expect("a String takes all text");
+    out
+}
+
+fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
+    let ResolvedPlan {
+        title,
+        seed,
+        data_seed,
+        scale,
+        data_scale,
+        media,
+        systems,
+        workloads,
+        ..
+    } = plan;
+    let ResolvedPlan {
+        blocks,
+        backups,
+        steps,
+        audit,
+        ..
+    } = plan;
+    if *scale != 1.0 || *data_scale != 1.0 {
+        writeln!(
+            out,
+            "# Times are multiplied by {scale} and data by {data_scale} already."
+        )?;
+    }
+    writeln!(out, "title = {}", quoted(title))?;
+    if let Some(seed) = seed {
+        writeln!(out, "seed = {seed}")?;
+    }
+    writeln!(out, "data_seed = {data_seed}")?;
+    for medium in media {
+        let key = if medium.kind == MediumKind::Device {
+            "device"
+        } else {
+            "path"
+        };
+        writeln!(
+            out,
+            "\n[medium.{}]\n{key} = {}",
+            toml_key(&medium.name),
+            quoted(&medium.path)
+        )?;
+        if let MediumKind::Emulated(drive) = &medium.kind {
+            write_drive(out, drive)?;
+        }
+    }
+    for system in systems {
+        let name = toml_key(&system.name);
+        writeln!(
+            out,
+            "\n[system.{name}]\nengine = \"{}\"",
+            system.kind.engine().name()
+        )?;
+        if system.count != 1 {
+            writeln!(out, "count = {}", system.count)?;
+        }
+        write_system(out, &name, &system.kind)?;
+        write_limits(out, &name, &system.limits)?;
+    }
+    for named in workloads {
+        write_workload(out, &toml_key(&named.name), &named.workload)?;
+    }
+    for named in blocks {
+        block::write_block(out, &toml_key(&named.name), &named.block)?;
+    }
+    for named in backups {
+        backup::write_backup(out, &toml_key(&named.name), &named.backup)?;
+    }
+    write_audit(out, audit)?;
+    steps.iter().try_for_each(|step| write_step(out, step))
+}
+
+/// Only what the plan changes: what it leaves alone is that of the plimsoll that audits.
+fn write_audit(out: &mut String, audit: &Thresholds) -> fmt::Result {
+    let adjusted = audit.adjusted();
+    if !adjusted.is_empty() {
+        writeln!(out, "\n[audit]")?;
+    }
+    adjusted
+        .iter()
+        .try_for_each(|threshold| writeln!(out, "{} = {:?}", threshold.key, threshold.value))
+}
+
+fn write_workload(out: &mut String, name: &str, workload: &Workload) -> fmt::Result {
+    match workload {
+        Workload::Tpcc(Tpcc {
+            warehouses,
+            mode,
+            home,
+        }) => {
+            writeln!(out, "\n[workload.{name}.tpcc]\nwarehouses = {warehouses}")?;
+            writeln!(
+                out,
+                "mode = \"{}\"\nhome = \"{}\"",
+                mode.name(),
+                home.name()
+            )
+        }
+        Workload::Sysbench(Sysbench {
+            script,
+            tables,
+            rows,
+            distribution,
+            point_selects,
+            range_size,
+        }) => {
+            writeln!(
+                out,
+                "\n[workload.{name}.sysbench]\nscript = \"{}\"\ntables = {tables}",
+                script.name()
+            )?;
+            writeln!(
+                out,
+                "rows = {rows}\ndistribution = \"{}\"",
+                distribution.name()
+            )?;
+            if script.has_ranges() {
+                writeln!(
+                    out,
+                    "point_selects = {point_selects}\nrange_size = {range_size}"
+                )?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn write_drive(out: &mut String, emulated: &EmulatedDrive) -> fmt::Result {
+    let EmulatedDrive {
+        drive,
+        capacity,
+        slower,
+        fill,
+        form,
+        filesystem,
+        backing,
+        flush,
+        without_fuse,
+    } = emulated;
+    writeln!(
+        out,
+        "drive = {}\ncapacity = \"{}\"\nslower = {slower}\nfill = {fill}",
+        quoted(drive),
+        size::write(*capacity)
+    )?;
+    writeln!(
+        out,
+        "form = \"{}\"\nfilesystem = \"{}\"",
+        form.name(),
+        filesystem.name()
+    )?;
+    writeln!(
+        out,
+        "backing = \"{}\"\nflush = \"{}\"",
+        backing.name(),
+        flush.name()
+    )?;
+    writeln!(out, "without_fuse = \"{}\"", without_fuse.name())
+}
+
+fn write_system(out: &mut String, name: &str, kind: &SystemKind) -> fmt::Result {
+    let settings = match kind {
+        SystemKind::Mock(script) => return write_mock(out, name, script),
+        SystemKind::Existing {
+            engine: _,
+            url,
+            schema,
+        } => {
+            return writeln!(
+                out,
+                "url = {}\nschema = {}",
+                quoted(&url.redacted()),
+                quoted(schema)
+            );
+        }
+        SystemKind::Sqlite { settings } => settings,
+        SystemKind::Managed {
+            engine: _,
+            settings,
+            binaries,
+        } => {
+            if !binaries.is_empty() {
+                writeln!(out, "binaries = {}", quoted(binaries))?;
+            }
+            settings
+        }
+    };
+    if !settings.is_empty() {
+        writeln!(out, "\n[system.{name}.settings]")?;
+    }
+    settings
+        .iter()
+        .try_for_each(|(key, value)| writeln!(out, "{} = {}", toml_key(key), quoted(value)))
+}
+
+fn write_limits(out: &mut String, name: &str, limits: &Limits) -> fmt::Result {
+    if limits.is_none() {
+        return Ok(());
+    }
+    let Limits {
+        cpus,
+        cpu_set,
+        memory,
+        io:
+            IoLimits {
+                read_bytes,
+                write_bytes,
+                reads,
+                writes,
+            },
+        without,
+    } = limits;
+    writeln!(out, "\n[system.{name}.limits]")?;
+    cpus.map_or(Ok(()), |cpus| writeln!(out, "cpus = {cpus:?}"))?;
+    if !cpu_set.is_empty() {
+        writeln!(out, "cpu_set = {}", quoted(cpu_set))?;
+    }
+    for (key, bytes) in [
+        ("memory", memory),
+        ("read_bytes", read_bytes),
+        ("write_bytes", write_bytes),
+    ] {
+        bytes.map_or(Ok(()), |bytes| {
+            writeln!(out, "{key} = \"{}\"", size::write(bytes))
+        })?;
+    }
+    for (key, number) in [("reads", reads), ("writes", writes)] {
+        number.map_or(Ok(()), |number| writeln!(out, "{key} = {number}"))?;
+    }
+    writeln!(out, "without = \"{}\"", without.name())
+}
+
+fn write_mock(out: &mut String, name: &str, script: &MockScript) -> fmt::Result {
+    let MockScript {
+        latency,
+        jitter,
+        stalls,
+        fail_every,
+        retry_every,
+        outages,
+    } = script;
+    writeln!(
+        out,
+        "\n[system.{name}.mock]\nlatency = \"{latency}\"\njitter = \"{jitter}\""
+    )?;
+    for (key, stretches) in [("stalls", stalls), ("outages", outages)] {
+        let stretches: Vec<String> = stretches
+            .iter()
+            .map(|it| format!("{{ at = \"{}\", lasts = \"{}\" }}", it.at, it.lasts))
+            .collect();
+        writeln!(out, "{key} = [{}]", stretches.join(", "))?;
+    }
+    for (key, value) in [("fail_every", fail_every), ("retry_every", retry_every)] {
+        if let Some(n) = value {
+            writeln!(out, "{key} = {n}")?;
+        }
+    }
+    Ok(())
+}
+
+fn write_step(out: &mut String, step: &Step) -> fmt::Result {
+    match step {
+        Step::Load(step) => write_load_step(out, step),
+        Step::Block(step) => block::write_step(out, step),
+        Step::Backup(step) => backup::write_step(out, step),
+    }
+}
+
+fn write_load_step(out: &mut String, step: &LoadStep) -> fmt::Result {
+    let LoadStep {
+        name,
+        workload,
+        system,
+        on,
+        points,
+        repeat,
+        precondition,
+        search,
+        reset,
+        reset_by,
+        ..
+    } = step;
+    let LoadStep {
+        timeline,
+        pacing,
+        check,
+        max_retries,
+        power_cut,
+        noise,
+        ..
+    } = step;
+    writeln!(
+        out,
+        "\n[[step]]\nname = {}\nrun = {}\nsystem = {}",
+        quoted(name),
+        quoted(workload),
+        quoted(system)
+    )?;
+    if !on.is_empty() {
+        let on: Vec<String> = on.iter().map(|name| quoted(name)).collect();
+        writeln!(out, "on = [{}]", on.join(", "))?;
+    }
+    write_points(out, points)?;
+    writeln!(
+        out,
+        "ramp = \"{}\"\nmeasure = \"{}\"\ncool = \"{}\"",
+        timeline.warm, timeline.measure, timeline.cool
+    )?;
+    writeln!(
+        out,
+        "repeat = {repeat}\nreset = \"{}\"\nreset_by = \"{}\"",
+        reset.name(),
+        reset_by.name()
+    )?;
+    if let Some(Precondition { load, lasts }) = precondition {
+        let users = match load {
+            LoadShape::Closed { users, .. } => format!("users = {users}, "),
+            LoadShape::Open { .. } => String::new(),
+        };
+        writeln!(out, "precondition = {{ {users}lasts = \"{lasts}\" }}")?;
+    }
+    if let Some(Search {
+        objective: Objective {
+            quantile,
+            limit,
+            of,
+        },
+        most,
+        precision,
+    }) = search
+    {
+        let of = of
+            .as_ref()
+            .map(|of| format!(", of = {}", quoted(of)))
+            .unwrap_or_default();
+        let limit = limit.as_millis_f64();
+        writeln!(
+            out,
+            "find = {{ {}_ms = {limit}{of}, most = {most}, precision = {precision} }}",
+            quantile.name()
+        )?;
+    }
+    // A plan sets both factors at once.
+    writeln!(out, "keying_and_think = {}", pacing.think)?;
+    writeln!(
+        out,
+        "check = \"{}\"\nmax_retries = {max_retries}",
+        check.name()
+    )?;
+    power_cut.map_or(Ok(()), |after| writeln!(out, "power_cut = \"{after}\""))?;
+    backup::write_noise(out, noise)
+}
+
+/// A ladder has points of one kind, and in an open loop they differ in the rate only.
+fn write_points(out: &mut String, points: &[LoadShape]) -> fmt::Result {
+    let rungs: Vec<String> = points
+        .iter()
+        .map(|point| match point {
+            LoadShape::Closed { users, .. } => users.to_string(),
+            LoadShape::Open { per_second, .. } => per_second.to_string(),
+        })
+        .collect();
+    let ladder = match rungs.as_slice() {
+        [one] => one.clone(),
+        many => format!("[{}]", many.join(", ")),
+    };
+    match points.first() {
+        Some(LoadShape::Open {
+            users,
+            per_second,
+            to_per_second,
+            arrivals,
+            queue,
+        }) => {
+            writeln!(
+                out,
+                "rate = {ladder}\nusers = {users}\narrivals = \"{}\"\nqueue = {queue}",
+                arrivals.name()
+            )?;
+            let rises = to_per_second != per_second;
+            if rises {
+                writeln!(out, "rate_to = {to_per_second}")
+            } else {
+                Ok(())
+            }
+        }
+        _ => {
+            writeln!(out, "users = {ladder}")?;
+            // Those that share them have as many in each point.
+            let shared = points
+                .iter()
+                .find(|point| point.connections() < point.users());
+            shared.map_or(Ok(()), |point| {
+                writeln!(out, "connections = {}", point.connections())
+            })
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}

@@ -1,0 +1,355 @@
+//! How long a plan takes and how much space it needs, before anything is touched.
+//!
+//! All constants are estimates, to be calibrated with `cargo xtask bench load`; they err on the large side, because a
+//! full disk ends a run and spare space does not.
+
+mod backup;
+mod block;
+
+use super::resolved::{
+    CheckPolicy, DriveBacking, EngineKind, LoadStep, Medium, MediumKind, ResolvedPlan, Script,
+    Step, Workload,
+};
+use crate::load::LoadShape;
+use crate::units::{Bytes, Nanos};
+
+/// What a plan takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// Preconditions, ramp and measure of all points on all media. Cooling ends when the last transaction has, so it is
+    /// not in.
+    pub duration: Nanos,
+    /// Starting systems, loading data and checking it; laying out the files of block workloads: rough.
+    pub load_duration: Nanos,
+    pub per_step: Vec<StepEstimate>,
+    /// Free space that is needed below the media's paths, by name of the medium, in the plan's order; rough. Devices are
+    /// not in.
+    pub space: Vec<(String, Bytes)>,
+    /// Memory that emulated drives need for what is written on them, in the same way. Those with `backing = "file"`
+    /// are in `space` instead.
+    pub memory: Vec<(String, Bytes)>,
+}
+
+/// A step's share of an [`Estimate`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepEstimate {
+    pub step: String,
+    /// Points with all repeats, over all media; of a search as many as it takes as a rule, and of rounds until they are
+    /// steady as many as there are at most.
+    pub points: u64,
+    /// Whether the step searches for the load line, so that the number of points is unknown.
+    pub is_search: bool,
+    pub duration: Nanos,
+    pub load_duration: Nanos,
+}
+
+/// Loads that a search takes as a rule: doubling from a start 64 times too low, and narrowing to 5 %.
+const SEARCH_LOADS: u64 = 12;
+
+impl Estimate {
+    /// Points of all ladders, whose number is known.
+    pub fn ladder_points(&self) -> u64 {
+        self.per_step
+            .iter()
+            .filter(|step| !step.is_search)
+            .map(|step| step.points)
+            .sum()
+    }
+}
+
+impl LoadStep {
+    /// Points on one medium, with all repeats; of a search as many as it takes as a rule.
+    pub fn expected_points(&self) -> u64 {
+        let loads = if self.search.is_some() {
+            SEARCH_LOADS
+        } else {
+            self.points.len() as u64
+        };
+        loads
+            .saturating_mul(u64::from(self.repeat))
+            .saturating_mul(self.scenes().len() as u64)
+    }
+}
+
+/// What an engine takes without data: time to start, and space. Estimates.
+struct Base {
+    start: Nanos,
+    space: Bytes,
+}
+
+/// What a workload's data takes on an engine. Estimates.
+#[derive(Default, Clone, Copy)]
+struct Cost {
+    load: Nanos,
+    check: Nanos,
+    /// With indexes.
+    space: Bytes,
+}
+
+fn base(engine: EngineKind) -> Base {
+    let millis = Nanos::from_millis;
+    match engine {
+        EngineKind::Mock => Base {
+            start: Nanos::ZERO,
+            space: Bytes(0),
+        },
+        // The WAL file grows with the longest transaction, the load.
+        EngineKind::Sqlite => Base {
+            start: millis(100),
+            space: Bytes::mib(64),
+        },
+        // An empty cluster takes 40 MB, and the WAL up to max_wal_size (default 1 GB), exceeded for a while under load.
+        EngineKind::Postgres => Base {
+            start: millis(4_000),
+            space: Bytes(1_200 * MB),
+        },
+        // System tables, redo log (96 MiB), undo and temporary tablespaces.
+        EngineKind::Mariadb => Base {
+            start: millis(8_000),
+            space: Bytes(600 * MB),
+        },
+    }
+}
+
+/// Of one warehouse, or of one row of sysbench's.
+fn unit_cost(engine: EngineKind, workload: &Workload) -> Cost {
+    let cost = |load, check, space| Cost {
+        load: Nanos::from_micros(load),
+        check: Nanos::from_micros(check),
+        space,
+    };
+    match (engine, workload) {
+        (EngineKind::Mock, _) => Cost::default(),
+        (EngineKind::Sqlite, Workload::Tpcc(_)) => cost(5_000_000, 500_000, Bytes(90 * MB)),
+        (EngineKind::Postgres, Workload::Tpcc(_)) => cost(4_000_000, 500_000, Bytes(110 * MB)),
+        (EngineKind::Mariadb, Workload::Tpcc(_)) => cost(6_000_000, 1_500_000, Bytes(140 * MB)),
+        (EngineKind::Sqlite, Workload::Sysbench(_)) => cost(5, 1, Bytes(230)),
+        (EngineKind::Postgres | EngineKind::Mariadb, Workload::Sysbench(_)) => {
+            cost(5, 1, Bytes(280))
+        }
+    }
+}
+
+fn cost(engine: EngineKind, workload: &Workload) -> Cost {
+    let units = match workload {
+        Workload::Tpcc(tpcc) => u64::from(tpcc.warehouses),
+        Workload::Sysbench(sysbench) => u64::from(sysbench.tables) * u64::from(sysbench.rows),
+    };
+    let Cost { load, check, space } = unit_cost(engine, workload);
+    Cost {
+        load: Nanos(load.0.saturating_mul(units)),
+        check: Nanos(check.0.saturating_mul(units)),
+        space: Bytes(space.0.saturating_mul(units)),
+    }
+}
+
+/// Decimal megabytes.
+const MB: u64 = 1_000_000;
+
+/// A transaction of the mix leaves about 0.45 orders with 10 lines (clauses 2.4.1.3 and 5.2.3) and 0.43 history rows:
+/// some 0.6 kB of rows, doubled for indexes and for versions of updated rows that are not cleaned up yet.
+const TPCC_GROWTH: f64 = 1_200.0;
+
+/// A row of sysbench's with its index entries, or a version of it that is not cleaned up yet.
+const SYSBENCH_ROW: f64 = 300.0;
+
+/// Bytes that a transaction leaves.
+fn growth_per_txn(workload: &Workload) -> f64 {
+    match workload {
+        Workload::Tpcc(_) => TPCC_GROWTH,
+        Workload::Sysbench(sysbench) => match sysbench.script {
+            Script::ReadOnly | Script::PointSelect | Script::Delete => 0.0,
+            Script::UpdateIndex | Script::UpdateNonIndex | Script::Insert => SYSBENCH_ROW,
+            // Two updates and one insert.
+            Script::ReadWrite | Script::WriteOnly => 3.0 * SYSBENCH_ROW,
+        },
+    }
+}
+
+/// Journal and tables of a filesystem on an emulated drive: mke2fs makes a journal of 256 MiB from 32 GiB upwards.
+pub(super) const FILESYSTEM: Bytes = Bytes::mib(288);
+
+/// Transactions per second assumed of a closed loop, whose speed is unknown in advance.
+const ASSUMED_PER_SECOND: f64 = 2_000.0;
+
+/// What the plan takes. Sums saturate.
+pub fn estimate(plan: &ResolvedPlan) -> Estimate {
+    let per_step: Vec<StepEstimate> = plan
+        .steps
+        .iter()
+        .map(|step| step_estimate(plan, step))
+        .collect();
+    let total = |part: fn(&StepEstimate) -> Nanos| {
+        per_step.iter().fold(Nanos::ZERO, |sum, step| {
+            Nanos(sum.0.saturating_add(part(step).0))
+        })
+    };
+    let holding = plan
+        .media
+        .iter()
+        .filter(|medium| medium.kind != MediumKind::Device);
+    let (memory, space) = holding.partition::<Vec<&Medium>, _>(|medium| is_in_memory(medium));
+    let needs = |media: Vec<&Medium>| {
+        media
+            .iter()
+            .map(|medium| (medium.name.clone(), needed(plan, medium)))
+            .collect()
+    };
+    Estimate {
+        duration: total(|step| step.duration),
+        load_duration: total(|step| step.load_duration),
+        space: needs(space),
+        memory: needs(memory),
+        per_step,
+    }
+}
+
+fn is_in_memory(medium: &Medium) -> bool {
+    medium
+        .kind
+        .emulated()
+        .is_some_and(|drive| drive.backing == DriveBacking::Memory)
+}
+
+/// What steps put on the medium; on an emulated drive that is used its filesystem too.
+fn needed(plan: &ResolvedPlan, medium: &Medium) -> Bytes {
+    let data = Bytes(
+        space(plan, &medium.name)
+            .0
+            .saturating_add(block::space(plan, medium).0),
+    );
+    let emulated = medium.kind.emulated().is_some() && data > Bytes(0);
+    Bytes(
+        data.0
+            .saturating_add(if emulated { FILESYSTEM.0 } else { 0 }),
+    )
+}
+
+fn step_estimate(plan: &ResolvedPlan, step: &Step) -> StepEstimate {
+    match step {
+        Step::Load(step) => load_estimate(plan, step),
+        Step::Block(step) => block::step_estimate(plan, step),
+        Step::Backup(step) => backup::step_estimate(plan, step),
+    }
+}
+
+fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {
+    let rounds = step.on.len().max(1) as u64;
+    let points = step.expected_points().saturating_mul(rounds);
+    let beside = backup::neighbours(plan, step);
+    let precondition = step
+        .precondition
+        .map_or(Nanos::ZERO, |precondition| precondition.lasts);
+    let engine = plan
+        .system(&step.system)
+        .map_or(EngineKind::Mock, |system| system.kind.engine());
+    let cost = plan
+        .workload(&step.workload)
+        .map_or(Cost::default(), |workload| cost(engine, workload));
+    let checks = match step.check {
+        CheckPolicy::EachPoint => points,
+        CheckPolicy::EndOfStep => rounds,
+        CheckPolicy::Off => 0,
+    };
+    let times = |nanos: Nanos, n: u64| nanos.0.saturating_mul(n);
+    let instances = plan
+        .system(&step.system)
+        .map_or(1, |system| u64::from(system.count));
+    // One after the other.
+    let load = cost
+        .load
+        .0
+        .saturating_add(base(engine).start.0)
+        .saturating_mul(instances);
+    let checks = checks.saturating_mul(instances);
+    StepEstimate {
+        step: step.name.clone(),
+        points,
+        is_search: step.search.is_some(),
+        duration: Nanos(
+            times(step.point_duration(), points).saturating_add(times(precondition, rounds)),
+        ),
+        load_duration: Nanos(
+            load.saturating_add(beside.0)
+                .saturating_mul(rounds)
+                .saturating_add(times(cost.check, checks)),
+        ),
+    }
+}
+
+/// Every system on the medium side by side: its base, its largest data, and what its steps add.
+fn space(plan: &ResolvedPlan, medium: &str) -> Bytes {
+    let on_medium = plan
+        .systems
+        .iter()
+        .filter(|system| system.kind.needs_medium())
+        .filter_map(|system| {
+            let here = |step: &&LoadStep| {
+                step.system == system.name && step.on.iter().any(|name| name == medium)
+            };
+            let steps: Vec<&LoadStep> = plan.load_steps().filter(here).collect();
+            let engine = system.kind.engine();
+            let workloads = || {
+                steps.iter().filter_map(|step| {
+                    plan.workload(&step.workload)
+                        .map(|workload| (step, workload))
+                })
+            };
+            let beside = backup::data_of(plan, &system.name, medium);
+            let data = data(
+                engine,
+                workloads().map(|(_, workload)| workload).chain(beside),
+            )?;
+            let grown = workloads().fold(0u64, |sum, (step, workload)| {
+                sum.saturating_add(growth(step, workload))
+            });
+            let one = base(engine)
+                .space
+                .0
+                .saturating_add(data)
+                .saturating_add(grown);
+            Some(one.saturating_mul(u64::from(system.count)))
+        });
+    Bytes(on_medium.fold(backup::space(plan, medium), u64::saturating_add))
+}
+
+/// The largest data of each kind: a server keeps those of different kinds side by side.
+fn data<'a>(engine: EngineKind, workloads: impl Iterator<Item = &'a Workload>) -> Option<u64> {
+    let (mut tpcc, mut sysbench) = (None, None);
+    for workload in workloads {
+        let largest = match workload {
+            Workload::Tpcc(_) => &mut tpcc,
+            Workload::Sysbench(_) => &mut sysbench,
+        };
+        *largest = (*largest).max(Some(cost(engine, workload).space.0));
+    }
+    match (tpcc, sysbench) {
+        (None, None) => None,
+        (tpcc, sysbench) => Some(tpcc.unwrap_or(0).saturating_add(sysbench.unwrap_or(0))),
+    }
+}
+
+/// What a step's load adds to the data on one medium. A search repeats loads near the line, which is unknown; a
+/// closed loop's assumption serves for it as well, as long as that is no less than its start.
+fn growth(step: &LoadStep, workload: &Workload) -> u64 {
+    let per_second = |load: &LoadShape| match load {
+        LoadShape::Closed { .. } => ASSUMED_PER_SECOND,
+        LoadShape::Open { per_second, .. } if step.search.is_some() => {
+            per_second.max(ASSUMED_PER_SECOND)
+        }
+        LoadShape::Open {
+            per_second,
+            to_per_second,
+            ..
+        } => per_second.max(*to_per_second),
+    };
+    // The ladder's mean over as many points as there will be.
+    let all: f64 = step.points.iter().map(per_second).sum();
+    let points = all / step.points.len().max(1) as f64 * step.expected_points() as f64;
+    let before = step.precondition.map_or(0.0, |before| {
+        per_second(&before.load) * before.lasts.as_secs_f64()
+    });
+    let txns = points * step.point_duration().as_secs_f64() + before;
+    // A float beyond u64 becomes the largest u64.
+    (txns * growth_per_txn(workload)) as u64
+}

@@ -1,0 +1,65 @@
+//! What block workloads take.
+
+use super::StepEstimate;
+use crate::resolved::{Block, BlockStep, BlockWork, Medium, MediumKind, ResolvedPlan, Step};
+use crate::units::{Bytes, Nanos};
+
+/// Bytes per second at which files are laid out, of all workers together: what a SATA drive writes under others. Rough.
+const ASSUMED_LAYOUT: f64 = 200e6;
+
+impl Block {
+    /// Points of a round: each job at full speed, and at each rate of its curve.
+    pub fn points_per_round(&self) -> u64 {
+        match &self.work {
+            BlockWork::Jobs(jobs) => jobs.iter().map(|job| 1 + job.curve.len() as u64).sum(),
+            BlockWork::File { .. } => 1,
+        }
+    }
+
+    /// What its files take on a medium.
+    pub fn space(&self) -> Bytes {
+        Bytes(self.size.0.saturating_mul(u64::from(self.workers)))
+    }
+}
+
+/// With as many rounds as there are at most.
+pub(super) fn step_estimate(plan: &ResolvedPlan, step: &BlockStep) -> StepEstimate {
+    let block = plan.block(&step.workload);
+    let turns = if step.at_once {
+        1
+    } else {
+        step.on.len() as u64
+    };
+    let of_round = block.map_or(0, Block::points_per_round);
+    let points = of_round
+        .saturating_mul(u64::from(step.rounds))
+        .saturating_mul(turns);
+    let lasts = step.warm.0.saturating_add(step.measure.0);
+    let written = block.map_or(0.0, |block| block.space().0 as f64 * block.fill);
+    // Whole seconds: it is rough enough.
+    let layout = Nanos::from_secs_f64((written / ASSUMED_LAYOUT).ceil());
+    StepEstimate {
+        step: step.name.clone(),
+        points,
+        is_search: false,
+        duration: Nanos(lasts.saturating_mul(points)),
+        load_duration: Nanos(layout.0.saturating_mul(turns)),
+    }
+}
+
+/// What block steps take on a medium. They remove their files, but an emulated drive does not hear of that.
+pub(super) fn space(plan: &ResolvedPlan, medium: &Medium) -> Bytes {
+    let here = plan.steps.iter().filter_map(|step| match step {
+        Step::Block(step) if step.on.contains(&medium.name) => {
+            plan.block(&step.workload).map(|block| block.space().0)
+        }
+        _ => None,
+    });
+    match &medium.kind {
+        MediumKind::Device => Bytes(0),
+        MediumKind::Directory => Bytes(here.max().unwrap_or(0)),
+        MediumKind::Emulated(drive) => {
+            Bytes(here.fold(0, u64::saturating_add).min(drive.capacity.0))
+        }
+    }
+}

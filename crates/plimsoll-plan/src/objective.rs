@@ -1,0 +1,59 @@
+//! The objective of a load: a limit on response time.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::Nanos;
+
+/// Which figure of a window's response times the limit applies to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantile {
+    Mean,
+    P50,
+    P90,
+    P95,
+    P99,
+    P999,
+    Max,
+}
+
+impl Quantile {
+    pub const ALL: [Self; 7] = [
+        Self::Mean,
+        Self::P50,
+        Self::P90,
+        Self::P95,
+        Self::P99,
+        Self::P999,
+        Self::Max,
+    ];
+
+    /// As in a plan's key before `_ms`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::P50 => "p50",
+            Self::P90 => "p90",
+            Self::P95 => "p95",
+            Self::P99 => "p99",
+            Self::P999 => "p999",
+            Self::Max => "max",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|quantile| quantile.name() == name)
+    }
+}
+
+/// The highest load that meets this is the load line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Objective {
+    pub quantile: Quantile,
+    /// Of response time (end − due); met up to and including it.
+    pub limit: Nanos,
+    /// Name of the transaction type; `None`: all types together.
+    pub of: Option<String>,
+}

@@ -1,0 +1,197 @@
+//! Jobs: their names, their streams and their curves.
+
+use std::collections::BTreeSet;
+
+use super::stream;
+use crate::findings::Findings;
+use crate::raw::{RawBlockJob, RawBlockStream, RawCurve};
+use crate::resolve::{LONGEST_NAME, check_name, text};
+use crate::resolved::{BlockJob, BlockStream};
+use crate::value::At;
+
+const MOST_JOBS: usize = 1000;
+const MOST_STREAMS: usize = 16;
+const MOST_SHARES: usize = 100;
+const HIGHEST_SHARE: f64 = 1000.0;
+
+/// What the field calls the whole curve: up to the maximum, and a step beyond it.
+const WHOLE_CURVE: [f64; 11] = [
+    10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0, 120.0,
+];
+
+/// A fault in one is reported, and the others are checked as well.
+pub(super) fn resolve_all(
+    list: &At<Vec<At<RawBlockJob>>>,
+    findings: &mut Findings<'_>,
+) -> Option<Vec<BlockJob>> {
+    if list.get().is_empty() && !findings.is_incomplete(&list.span()) {
+        findings.error(
+            list.span(),
+            "there is no job",
+            "add one: [[workload.NAME.block.job]]",
+        );
+    }
+    resolve_list(list.get(), findings)
+}
+
+pub(super) fn resolve_list(
+    list: &[At<RawBlockJob>],
+    findings: &mut Findings<'_>,
+) -> Option<Vec<BlockJob>> {
+    if let Some(job) = list.get(MOST_JOBS) {
+        findings.error(
+            job.span(),
+            "more than 1000 jobs",
+            "make several workloads of it",
+        );
+    }
+    let mut taken = BTreeSet::new();
+    let jobs = list
+        .iter()
+        .take(MOST_JOBS)
+        .map(|job| resolve(job, &mut taken, findings));
+    let jobs: Option<Vec<BlockJob>> = jobs.collect::<Vec<_>>().into_iter().collect();
+    jobs.filter(|jobs| !jobs.is_empty())
+}
+
+fn resolve(
+    at: &At<RawBlockJob>,
+    taken: &mut BTreeSet<String>,
+    findings: &mut Findings<'_>,
+) -> Option<BlockJob> {
+    let raw = at.get();
+    let help = "say what the report calls it: name = \"RND4K Q32T1 read\"";
+    let name = findings.required(&at.span(), "name", &raw.name, help);
+    let name = name.and_then(|name| job_name(name, taken, findings));
+    let curve = match &raw.curve {
+        None => Some(Vec::new()),
+        Some(curve) => shares(curve, findings),
+    };
+    let has_curve = raw.curve.is_some() && curve.as_ref().is_none_or(|curve| !curve.is_empty());
+    let streams = match &raw.stream {
+        None => stream::resolve(&at.span(), &raw.own_stream(), has_curve, findings)
+            .map(|stream| vec![stream]),
+        Some(list) => streams(raw, list, has_curve, findings),
+    };
+    Some(BlockJob {
+        name: name?,
+        streams: streams?,
+        curve: curve?,
+    })
+}
+
+fn job_name(
+    written: &At<String>,
+    taken: &mut BTreeSet<String>,
+    findings: &mut Findings<'_>,
+) -> Option<String> {
+    let name = text(written, "the name", findings)?;
+    if name.chars().count() > LONGEST_NAME {
+        findings.error(
+            written.span(),
+            "the name is longer than 64 characters",
+            "tables of reports have to hold it",
+        );
+        return None;
+    }
+    if !taken.insert(name.clone()) {
+        findings.error(
+            written.span(),
+            format!("two jobs are named `{name}`"),
+            "give each its own name",
+        );
+        return None;
+    }
+    Some(name)
+}
+
+fn streams(
+    raw: &RawBlockJob,
+    list: &At<Vec<At<RawBlockStream>>>,
+    has_curve: bool,
+    findings: &mut Findings<'_>,
+) -> Option<Vec<BlockStream>> {
+    for (key, span) in raw.stream_keys() {
+        findings.error(
+            span,
+            format!("`{key}` has no meaning beside streams"),
+            "it belongs to each of them",
+        );
+    }
+    let written = list.get();
+    if written.is_empty() && !findings.is_incomplete(&list.span()) {
+        findings.error(
+            list.span(),
+            "there is no stream",
+            "add one, or write its keys into the job",
+        );
+    }
+    if let Some(one_more) = written.get(MOST_STREAMS) {
+        findings.error(
+            one_more.span(),
+            "more than 16 streams",
+            "make several jobs of it",
+        );
+    }
+    if let (true, [_, _, ..], Some(curve)) = (has_curve, written.as_slice(), &raw.curve) {
+        let help =
+            "what share of which stream would be offered? remove it, or make jobs of the streams";
+        findings.error(
+            curve.span(),
+            "a `curve` does not go with several streams",
+            help,
+        );
+    }
+    let mut taken = BTreeSet::new();
+    let streams = written.iter().take(MOST_STREAMS).map(|at| {
+        let help = "say what the report calls it: name = \"log\"";
+        let name = findings.required(&at.span(), "name", &at.get().name, help);
+        if let Some(name) = name {
+            check_name(name, "stream", findings);
+            if !taken.insert(name.get().clone()) {
+                let message = format!("two streams of the job are named `{}`", name.get());
+                findings.error(name.span(), message, "give each its own name");
+            }
+        }
+        stream::resolve(&at.span(), at.get(), has_curve, findings)
+    });
+    let streams: Option<Vec<BlockStream>> = streams.collect::<Vec<_>>().into_iter().collect();
+    streams.filter(|streams| !streams.is_empty())
+}
+
+/// Empty for no curve.
+fn shares(written: &At<RawCurve>, findings: &mut Findings<'_>) -> Option<Vec<f64>> {
+    let list = match written.get() {
+        RawCurve::Switch(false) => return Some(Vec::new()),
+        RawCurve::Switch(true) => return Some(WHOLE_CURVE.to_vec()),
+        RawCurve::Shares(list) => list,
+    };
+    let example = "percent of what the job reaches at full speed, rising: curve = [10, 50, 100]";
+    if list.is_empty() && !findings.is_incomplete(&written.span()) {
+        findings.error(written.span(), "the curve is empty", example);
+    }
+    if list.len() > MOST_SHARES {
+        findings.error(
+            written.span(),
+            "the curve has more than 100 points",
+            example,
+        );
+        return None;
+    }
+    let mut last = 0.0;
+    let mut fine = !list.is_empty();
+    for share in list {
+        // Written so that NaN fails.
+        if !(*share.get() > last && *share.get() <= HIGHEST_SHARE) {
+            findings.error(
+                share.span(),
+                format!("a share of {} cannot stand here", share.get()),
+                example,
+            );
+            fine = false;
+        } else {
+            last = *share.get();
+        }
+    }
+    fine.then(|| list.iter().map(|share| *share.get()).collect())
+}

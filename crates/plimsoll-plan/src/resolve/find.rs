@@ -1,0 +1,145 @@
+//! The objective of a search for the load line.
+
+use super::load::{MOST_PER_SECOND, MOST_USERS};
+use super::{Names, list};
+use crate::findings::Findings;
+use crate::load::LoadShape;
+use crate::objective::{Objective, Quantile};
+use crate::raw::{RawFind, RawStep};
+use crate::resolved::{Search, TPCC_TXNS};
+use crate::units::Nanos;
+use crate::value::At;
+
+const DEFAULT_PRECISION: f64 = 0.05;
+
+pub(super) fn resolve(
+    at: &At<RawStep>,
+    points: Option<&[LoadShape]>,
+    workload: Option<&At<String>>,
+    names: &Names<'_>,
+    findings: &mut Findings<'_>,
+) -> Option<Option<Search>> {
+    let Some(find) = &at.get().find else {
+        return Some(None);
+    };
+    let raw = find.get();
+    let objective = objective(find, findings);
+    let of = match &raw.of {
+        None => Some(None),
+        Some(of) => txn(of, workload, names, findings).map(Some),
+    };
+    let precision = raw
+        .precision
+        .as_ref()
+        .map_or(Some(DEFAULT_PRECISION), |share| {
+            let fine = (0.01..=1.0).contains(share.get());
+            if !fine {
+                findings.error(
+                    share.span(),
+                    format!("`precision` cannot be {}", share.get()),
+                    "0.01 to 1 is possible",
+                );
+            }
+            fine.then_some(*share.get())
+        });
+    let start = match points? {
+        [one] => *one,
+        _ => {
+            let help = "with `find`, `users` or `rate` is where the search starts: one number";
+            findings.error(find.span(), "`find` does not go with a ladder", help);
+            return None;
+        }
+    };
+    let most = most(find, start, findings);
+    let (quantile, limit) = objective?;
+    Some(Some(Search {
+        objective: Objective {
+            quantile,
+            limit,
+            of: of?,
+        },
+        most: most?,
+        precision: precision?,
+    }))
+}
+
+fn objective(find: &At<RawFind>, findings: &mut Findings<'_>) -> Option<(Quantile, Nanos)> {
+    let RawFind {
+        mean_ms,
+        p50_ms,
+        p90_ms,
+        p95_ms,
+        p99_ms,
+        p999_ms,
+        max_ms,
+        of: _,
+        most: _,
+        precision: _,
+    } = find.get();
+    let limits = [mean_ms, p50_ms, p90_ms, p95_ms, p99_ms, p999_ms, max_ms];
+    let written = Quantile::ALL
+        .into_iter()
+        .zip(limits)
+        .filter_map(|(q, limit)| Some((q, limit.as_ref()?)));
+    let written: Vec<_> = written.collect();
+    let [(quantile, limit)] = written.as_slice() else {
+        let help = "exactly one limit, such as find = { p99_ms = 10, of = \"new_order\" }";
+        findings.error(find.span(), "what has the load to meet?", help);
+        return None;
+    };
+    let ms = *limit.get();
+    if !(0.001..=3_600_000.0).contains(&ms) {
+        findings.error(
+            limit.span(),
+            format!("the limit cannot be {ms} ms"),
+            "0.001 to 3600000 is possible",
+        );
+        return None;
+    }
+    Some((*quantile, Nanos::from_secs_f64(ms / 1e3)))
+}
+
+fn txn(
+    of: &At<String>,
+    workload: Option<&At<String>>,
+    names: &Names<'_>,
+    findings: &mut Findings<'_>,
+) -> Option<String> {
+    let is_tpcc = workload.is_some_and(|name| {
+        names
+            .raw
+            .workload
+            .iter()
+            .any(|(key, raw)| key.get() == name.get() && raw.get().tpcc.is_some())
+    });
+    if is_tpcc && !TPCC_TXNS.contains(&of.get().as_str()) {
+        let help = format!("one of {}", list(&TPCC_TXNS));
+        findings.error(
+            of.span(),
+            format!("there is no transaction type `{}`", of.get()),
+            help,
+        );
+        return None;
+    }
+    Some(of.get().clone())
+}
+
+fn most(find: &At<RawFind>, start: LoadShape, findings: &mut Findings<'_>) -> Option<f64> {
+    let (from, limit) = match start {
+        LoadShape::Closed { users, .. } => (f64::from(users), f64::from(MOST_USERS.min(10_000))),
+        LoadShape::Open { per_second, .. } => (per_second, MOST_PER_SECOND),
+    };
+    let Some(most) = &find.get().most else {
+        return Some(limit.max(from));
+    };
+    if *most.get() >= from && *most.get() <= limit {
+        return Some(*most.get());
+    }
+    let help = format!("{from}, where the search starts, to {limit} is possible");
+    findings.error(
+        most.span(),
+        format!("`most` cannot be {}", most.get()),
+        help,
+    );
+    None
+}

@@ -1,0 +1,130 @@
+//! Limits of servers that plimsoll starts.
+
+use super::{size, whole};
+use crate::Options;
+use crate::findings::Findings;
+use crate::raw::RawLimits;
+use crate::resolved::{IoLimits, Limits, WithoutLimits};
+use crate::units::Bytes;
+use crate::value::{At, RawSize};
+
+/// Least that a server starts with.
+const LEAST_MEMORY: Bytes = Bytes::mib(128);
+
+pub(super) fn resolve(
+    raw: Option<&At<RawLimits>>,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Option<Limits> {
+    let Some(at) = raw else {
+        return Some(Limits::default());
+    };
+    let RawLimits {
+        cpus,
+        cpu_set,
+        memory,
+        read_bytes,
+        write_bytes,
+        reads,
+        writes,
+        without,
+    } = at.get();
+    let cpus = optional(cpus.as_ref(), |at| self::cpus(at, findings));
+    let cpu_set = optional(cpu_set.as_ref(), |at| self::cpu_set(at, findings));
+    let memory = optional(memory.as_ref(), |at| self::memory(at, options, findings));
+    let mut rate = |value: &Option<At<RawSize>>| optional(value.as_ref(), |at| some(at, findings));
+    let (read_bytes, write_bytes) = (rate(read_bytes), rate(write_bytes));
+    let mut number = |key: &str, value: &Option<At<i64>>| {
+        optional(value.as_ref(), |at| {
+            whole(at, key, 1..=u32::MAX, findings).map(u64::from)
+        })
+    };
+    let (reads, writes) = (number("`reads`", reads), number("`writes`", writes));
+    let limits = Limits {
+        cpus: cpus?,
+        cpu_set: cpu_set?.unwrap_or_default(),
+        memory: memory?,
+        io: IoLimits {
+            read_bytes: read_bytes?,
+            write_bytes: write_bytes?,
+            reads: reads?,
+            writes: writes?,
+        },
+        without: without
+            .as_ref()
+            .map_or(WithoutLimits::Refuse, |without| *without.get()),
+    };
+    if limits.is_none() && !findings.is_incomplete(&at.span()) {
+        findings.warn(
+            at.span(),
+            "`limits` limits nothing",
+            "say what: limits = { memory = \"4GiB\" }",
+        );
+    }
+    Some(limits)
+}
+
+/// `None` is a fault; `Some(None)` that nothing was written.
+fn optional<R, T>(raw: Option<R>, resolve: impl FnOnce(R) -> Option<T>) -> Option<Option<T>> {
+    raw.map_or(Some(None), |raw| resolve(raw).map(Some))
+}
+
+fn cpus(at: &At<f64>, findings: &mut Findings<'_>) -> Option<f64> {
+    let cpus = *at.get();
+    if (0.05..=4096.0).contains(&cpus) {
+        return Some(cpus);
+    }
+    findings.error(
+        at.span(),
+        format!("`cpus` cannot be {cpus}"),
+        "0.05 to 4096 is possible",
+    );
+    None
+}
+
+/// A list as the kernel reads it (cpuset(7), "List format").
+fn cpu_set(at: &At<String>, findings: &mut Findings<'_>) -> Option<String> {
+    let range = |part: &str| {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        from.parse::<u16>()
+            .ok()
+            .zip(to.parse::<u16>().ok())
+            .is_some_and(|(from, to)| from <= to)
+    };
+    if at.get().split(',').all(range) {
+        return Some(at.get().clone());
+    }
+    findings.error(
+        at.span(),
+        "this is no list of CPUs",
+        "write it such as \"0-3,8\"",
+    );
+    None
+}
+
+fn memory(at: &At<RawSize>, options: &Options, findings: &mut Findings<'_>) -> Option<Bytes> {
+    let written = size(at, findings)?;
+    if written < LEAST_MEMORY {
+        findings.error(
+            at.span(),
+            format!("{written} is too little for a server"),
+            "write 128MiB or more",
+        );
+        return None;
+    }
+    let scaled = (written.0 as f64 * options.data_scale) as u64;
+    Some(Bytes(scaled.max(LEAST_MEMORY.0) >> 20 << 20))
+}
+
+fn some(at: &At<RawSize>, findings: &mut Findings<'_>) -> Option<Bytes> {
+    let rate = size(at, findings)?;
+    if rate == Bytes(0) {
+        findings.error(
+            at.span(),
+            "nothing per second is no rate",
+            "write such as \"500MB\", or leave it out",
+        );
+        return None;
+    }
+    Some(rate)
+}

@@ -1,0 +1,246 @@
+//! Media: a directory that is there, or an emulated drive.
+
+use super::{size, text};
+use crate::Options;
+use crate::error::{nearest, suggestion};
+use crate::findings::Findings;
+use crate::raw::RawMedium;
+use crate::resolved::{
+    DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, Medium, MediumKind,
+    SLOWER, WithoutFuse,
+};
+use crate::size as sizes;
+use crate::units::Bytes;
+use crate::value::At;
+
+/// The data of quickstart and of most tests fit in it, and the memory of most machines holds what is written of it.
+const DEFAULT_CAPACITY: Bytes = Bytes::mib(32 << 10);
+/// A PostgreSQL with its WAL does not fit in less, and filesystems take their share.
+const LEAST_CAPACITY: Bytes = Bytes::mib(512);
+/// Where the directory of an emulated drive is made.
+const DEFAULT_PATH: &str = ".";
+
+pub(super) fn resolve(
+    name: &str,
+    at: &At<RawMedium>,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Option<Medium> {
+    let raw = at.get();
+    if let Some(written) = &raw.device {
+        let path = device(written, raw, findings)?;
+        return Some(Medium {
+            name: name.to_owned(),
+            path,
+            kind: MediumKind::Device,
+        });
+    }
+    let Some(drive) = &raw.drive else {
+        if !findings.explains(&at.span(), "drive") {
+            refuse_without_drive(raw, findings);
+        }
+        let help = "name a directory: path = \".\", or a drive to emulate: drive = \"…\"";
+        let broken = findings.explains(&at.span(), "drive");
+        let path = if broken {
+            raw.path.as_ref()
+        } else {
+            findings.required(&at.span(), "path", &raw.path, help)
+        };
+        let path = text(path?, "the path", findings)?;
+        return Some(Medium {
+            name: name.to_owned(),
+            path,
+            kind: MediumKind::Directory,
+        });
+    };
+    let path = raw
+        .path
+        .as_ref()
+        .map_or(Some(DEFAULT_PATH.to_owned()), |path| {
+            text(path, "the path", findings)
+        });
+    let emulated = emulated(drive, raw, options, findings);
+    Some(Medium {
+        name: name.to_owned(),
+        path: path?,
+        kind: MediumKind::Emulated(emulated?),
+    })
+}
+
+/// A device that is there: its path below `/dev`.
+fn device(written: &At<String>, raw: &RawMedium, findings: &mut Findings<'_>) -> Option<String> {
+    let help = "a medium is one of the three: remove the other, or make two media of it";
+    for (key, other) in [("path", &raw.path), ("drive", &raw.drive)] {
+        if let Some(other) = other {
+            findings.error(
+                other.span(),
+                format!("`{key}` and `device` exclude each other"),
+                help,
+            );
+        }
+    }
+    if raw.drive.is_none() {
+        refuse_without_drive(raw, findings);
+    }
+    let path = text(written, "the device", findings)?;
+    let below_dev = path
+        .strip_prefix("/dev/")
+        .is_some_and(|rest| !rest.is_empty())
+        && !path.split('/').any(|part| part == "..");
+    if !below_dev {
+        let help = "its path below /dev, such as device = \"/dev/disk/by-id/nvme-…\"; a directory is a `path`";
+        findings.error(
+            written.span(),
+            format!("`{path}` is not the path of a device"),
+            help,
+        );
+        return None;
+    }
+    Some(path)
+}
+
+/// Keys of emulated drives, on a medium without one.
+fn refuse_without_drive(raw: &RawMedium, findings: &mut Findings<'_>) {
+    let RawMedium {
+        path: _,
+        device: _,
+        drive: _,
+        capacity,
+        slower,
+        fill,
+        form,
+        filesystem,
+        backing,
+        flush,
+        without_fuse,
+    } = raw;
+    for (key, span) in [
+        ("capacity", capacity.as_ref().map(At::span)),
+        ("slower", slower.as_ref().map(At::span)),
+        ("fill", fill.as_ref().map(At::span)),
+        ("form", form.as_ref().map(At::span)),
+        ("filesystem", filesystem.as_ref().map(At::span)),
+        ("backing", backing.as_ref().map(At::span)),
+        ("flush", flush.as_ref().map(At::span)),
+        ("without_fuse", without_fuse.as_ref().map(At::span)),
+    ] {
+        if let Some(span) = span {
+            let help = "it belongs to an emulated drive: add drive = \"…\", or remove it";
+            findings.error(
+                span,
+                format!("`{key}` has no meaning without a `drive`"),
+                help,
+            );
+        }
+    }
+}
+
+fn emulated(
+    drive: &At<String>,
+    raw: &RawMedium,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Option<EmulatedDrive> {
+    let drive = known_drive(drive, &options.drives, findings);
+    let capacity = raw
+        .capacity
+        .as_ref()
+        .map_or(Some(DEFAULT_CAPACITY), |written| {
+            let capacity = size(written, findings)?;
+            if capacity < LEAST_CAPACITY {
+                let help = format!("{} at least", sizes::write(LEAST_CAPACITY));
+                findings.error(
+                    written.span(),
+                    format!("a drive of {} is too small", sizes::write(capacity)),
+                    help,
+                );
+                return None;
+            }
+            Some(capacity)
+        });
+    let fill = raw.fill.as_ref().map_or(Some(1.0), |written| {
+        let fill = *written.get();
+        if !(0.0..=1.0).contains(&fill) {
+            let help = "a share of the capacity: 0 is a new drive, 1 a drive in steady state";
+            findings.error(written.span(), format!("`fill` cannot be {fill}"), help);
+            return None;
+        }
+        // Not -0.0, which reads oddly.
+        Some(fill.abs())
+    });
+    let slower = raw.slower.as_ref().map_or(Some(1.0), |written| {
+        let slower = *written.get();
+        if !SLOWER.contains(&slower) {
+            let help = format!(
+                "a factor of {} to {}: 20 makes 80 µs 1.6 ms",
+                SLOWER.start(),
+                SLOWER.end()
+            );
+            findings.error(written.span(), format!("`slower` cannot be {slower}"), help);
+            return None;
+        }
+        Some(slower)
+    });
+    Some(EmulatedDrive {
+        drive: drive?,
+        capacity: capacity?,
+        slower: slower?,
+        fill: fill?,
+        form: raw
+            .form
+            .as_ref()
+            .map_or(DriveForm::Auto, |form| *form.get()),
+        filesystem: raw
+            .filesystem
+            .as_ref()
+            .map_or(DriveFilesystem::Ext4, |filesystem| *filesystem.get()),
+        backing: raw
+            .backing
+            .as_ref()
+            .map_or(DriveBacking::Memory, |backing| *backing.get()),
+        flush: raw
+            .flush
+            .as_ref()
+            .map_or(FlushPolicy::Honest, |flush| *flush.get()),
+        without_fuse: raw
+            .without_fuse
+            .as_ref()
+            .map_or(WithoutFuse::Refuse, |policy| *policy.get()),
+    })
+}
+
+/// A name in the catalogue, or a drive file, which is opened when the plan runs.
+fn known_drive(
+    written: &At<String>,
+    drives: &[String],
+    findings: &mut Findings<'_>,
+) -> Option<String> {
+    let drive = text(written, "the drive", findings)?;
+    if drive.ends_with(".toml") || drives.contains(&drive) {
+        return Some(drive);
+    }
+    let known: Vec<&str> = drives.iter().map(String::as_str).collect();
+    let help = match (
+        nearest(&drive, known.iter().copied()),
+        part_of(&drive, &known),
+    ) {
+        (None, Some(longer)) => format!("did you mean `{longer}`?"),
+        _ => suggestion(&drive, &known, "name a drive file: drive = \"./mine.toml\""),
+    };
+    findings.error(
+        written.span(),
+        format!("there is no drive `{drive}` in the catalogue"),
+        help,
+    );
+    None
+}
+
+/// A name of which the written one is a part, such as `dc1500m` of `kingston-dc1500m-960g`.
+fn part_of<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
+    let written = written.to_lowercase();
+    known
+        .iter()
+        .copied()
+        .filter(|_| written.chars().count() > 2)
+        .find(|name| name.contains(&written))
+}

@@ -1,0 +1,225 @@
+//! What other systems do beside those that a load step measures.
+
+use std::ops::Range;
+
+use super::backup::{MOST_CYCLES, can_be_saved, cycles, has_method, is_backup};
+use super::{Names, known, load, names_of, whole};
+use crate::Options;
+use crate::findings::Findings;
+use crate::load::LoadShape;
+use crate::raw::{RawNoise, RawStep};
+use crate::resolved::{LoadStep, Noise, NoiseWork, Step};
+use crate::value::At;
+
+pub(super) fn resolve(
+    at: &At<RawStep>,
+    names: &Names<'_>,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Option<Vec<Noise>> {
+    let raw = at.get();
+    let Some(written) = &raw.noise else {
+        return Some(Vec::new());
+    };
+    refuse_beside(raw, written.span(), findings);
+    let mut taken: Vec<&str> = raw
+        .system
+        .iter()
+        .map(|system| system.get().as_str())
+        .collect();
+    let mut resolved = Vec::new();
+    for entry in written.get() {
+        let noise = one(entry, names, options, findings);
+        if let Some(system) = &entry.get().system {
+            if taken.contains(&system.get().as_str()) {
+                let message = format!("`{}` is at work in this step already", system.get());
+                findings.error(
+                    system.span(),
+                    message,
+                    "noise is made by systems of its own: add a [system.NAME]",
+                );
+            }
+            taken.push(system.get());
+        }
+        resolved.push(noise);
+    }
+    resolved.into_iter().collect()
+}
+
+fn one(
+    at: &At<RawNoise>,
+    names: &Names<'_>,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Option<Noise> {
+    let raw = at.get();
+    let help = format!("name a workload: {}", names_of(&names.raw.workload));
+    let run = findings.required(&at.span(), "run", &raw.run, &help);
+    let run = run.filter(|name| known(&names.raw.workload, "workload", name, findings));
+    let help = format!("name a system: {}", names_of(&names.raw.system));
+    let system = findings.required(&at.span(), "system", &raw.system, &help);
+    let system = system.filter(|name| known(&names.raw.system, "system", name, findings));
+    let run = run?;
+    let work = if is_backup(run.get(), names) {
+        let savable = system.is_none_or(|system| {
+            can_be_saved(system, names, findings) && has_method(run.get(), system, names, findings)
+        });
+        backup(run.get(), raw, names, options, findings).filter(|_| savable)
+    } else {
+        load(at, run, names, findings)
+    };
+    Some(Noise {
+        system: system?.get().clone(),
+        work: work?,
+    })
+}
+
+fn backup(
+    run: &str,
+    raw: &RawNoise,
+    names: &Names<'_>,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Option<NoiseWork> {
+    let RawNoise {
+        run: _,
+        system: _,
+        to,
+        cycles: number,
+        every,
+        users,
+    } = raw;
+    if let Some(users) = users {
+        findings.error(
+            users.span(),
+            "`users` means nothing for a backup",
+            "remove it",
+        );
+    }
+    let cycles = cycles((to, number, every), MOST_CYCLES, names, options, findings)?;
+    Some(NoiseWork::Backup {
+        backup: run.to_owned(),
+        cycles,
+    })
+}
+
+fn load(
+    at: &At<RawNoise>,
+    run: &At<String>,
+    names: &Names<'_>,
+    findings: &mut Findings<'_>,
+) -> Option<NoiseWork> {
+    let RawNoise {
+        run: _,
+        system: _,
+        to,
+        cycles,
+        every,
+        users,
+    } = at.get();
+    let spans = [
+        ("to", to.as_ref().map(At::span)),
+        ("cycles", cycles.as_ref().map(At::span)),
+        ("every", every.as_ref().map(At::span)),
+    ];
+    for (key, span) in spans
+        .into_iter()
+        .filter_map(|(key, span)| Some((key, span?)))
+    {
+        findings.error(
+            span,
+            format!("`{key}` means nothing for load"),
+            "only backups have it: remove it",
+        );
+    }
+    let block = names
+        .raw
+        .workload
+        .iter()
+        .any(|(name, raw)| name.get() == run.get() && raw.get().block.is_some());
+    if block {
+        let help = "name a backup workload, or one of the kind tpcc or sysbench";
+        findings.error(
+            run.span(),
+            format!(
+                "`{}` is a block workload, which runs on no system",
+                run.get()
+            ),
+            help,
+        );
+        return None;
+    }
+    let users = findings.required(&at.span(), "users", users, "say how many: users = 8");
+    let users = whole(
+        users?,
+        "the number of users",
+        1..=load::MOST_CONNECTIONS,
+        findings,
+    )?;
+    Some(NoiseWork::Load {
+        workload: run.get().clone(),
+        load: LoadShape::Closed {
+            users,
+            connections: users,
+        },
+    })
+}
+
+/// What cannot be measured with noise and without.
+fn refuse_beside(raw: &RawStep, at: Range<usize>, findings: &mut Findings<'_>) {
+    for (key, set) in [
+        ("find", raw.find.is_some()),
+        ("power_cut", raw.power_cut.is_some()),
+    ] {
+        if set {
+            findings.error(
+                at.clone(),
+                format!("`noise` and `{key}` exclude each other"),
+                "make two steps of it",
+            );
+        }
+    }
+}
+
+/// A step with noise beside one of another number of systems without: their difference is not the noise's.
+pub(super) fn warn_of_other_victims(
+    steps: &[Step],
+    names: &Names<'_>,
+    findings: &mut Findings<'_>,
+) {
+    let count = |step: &LoadStep| {
+        names
+            .systems
+            .iter()
+            .find(|known| known.name == step.system)
+            .map(|known| known.count)
+    };
+    let loads: Vec<&LoadStep> = steps.iter().filter_map(Step::load).collect();
+    for noisy in loads.iter().filter(|step| !step.noise.is_empty()) {
+        let mut others = loads
+            .iter()
+            .filter(|step| step.noise.is_empty() && step.workload == noisy.workload);
+        let Some(other) = others.find(|step| count(step) != count(noisy)) else {
+            continue;
+        };
+        let (Some(victims), Some(all)) = (count(noisy), count(other)) else {
+            continue;
+        };
+        let message = format!(
+            "`{}` loads {victims} systems beside noise and `{}` loads {all} without: what differs between them is not \
+             the noise's doing alone",
+            noisy.name, other.name
+        );
+        let help = format!(
+            "compare `{}` with its own baseline, which loads the same {victims}",
+            noisy.name
+        );
+        let at = names
+            .raw
+            .step
+            .iter()
+            .find(|at| at.get().noise.is_some())
+            .map_or(0..0, At::span);
+        findings.warn(at, message, help);
+    }
+}

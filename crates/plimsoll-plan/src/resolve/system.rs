@@ -1,0 +1,364 @@
+//! Systems: which of the four kinds it is, and that nothing is set which that kind does not have.
+
+use std::collections::BTreeMap;
+
+use super::{limits, size, text, time, time_or, whole};
+use crate::Options;
+use crate::findings::Findings;
+use crate::load::{MockScript, Stall};
+use crate::raw::{RawMock, RawStall, RawSystem};
+use crate::resolved::{EngineKind, Secret, ServerKind, System, SystemKind};
+use crate::units::Nanos;
+use crate::value::At;
+
+const MOST_INSTANCES: u32 = 64;
+const DEFAULT_SCHEMA: &str = "plimsoll_tpcc";
+const DEFAULT_MOCK_LATENCY: Nanos = Nanos::from_millis(1);
+
+pub(super) fn resolve(
+    name: &str,
+    raw: &At<RawSystem>,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Option<System> {
+    let engine = engine(name, raw, findings)?;
+    let raw = raw.get();
+    let existing_url = raw.url.as_ref().filter(|_| engine.server().is_some());
+    refuse_misplaced(raw, engine, existing_url.is_some(), findings);
+    let kind = match (engine.server(), existing_url) {
+        (Some(server), Some(url)) => existing(server, url, raw.schema.as_ref(), findings)?,
+        (Some(server), None) => SystemKind::Managed {
+            engine: server,
+            settings: with_scaled(
+                settings(raw, Some(server), findings),
+                server,
+                raw,
+                options,
+                findings,
+            ),
+            binaries: raw
+                .binaries
+                .as_ref()
+                .map_or(Some(String::new()), |path| text(path, "the path", findings))?,
+        },
+        (None, _) if engine == EngineKind::Mock => {
+            SystemKind::Mock(script(raw.mock.as_ref(), findings)?)
+        }
+        (None, _) => SystemKind::Sqlite {
+            settings: settings(raw, None, findings),
+        },
+    };
+    let limits = limits::resolve(raw.limits.as_ref(), options, findings)?;
+    let count = raw.count.as_ref().map_or(Some(1), |n| {
+        whole(n, "`count`", 1..=MOST_INSTANCES, findings)
+    })?;
+    Some(System {
+        name: name.to_owned(),
+        kind,
+        limits,
+        count,
+    })
+}
+
+/// As written, or implied by a `url` or `mock` table.
+fn engine(name: &str, at: &At<RawSystem>, findings: &mut Findings<'_>) -> Option<EngineKind> {
+    let raw = at.get();
+    match (&raw.engine, &raw.url, &raw.mock) {
+        (Some(engine), ..) => return Some(*engine.get()),
+        (None, Some(url), _) => {
+            let server = ServerKind::of_url(url.get());
+            if server.is_none() {
+                findings.error(
+                    url.span(),
+                    "this is not the URL of a server",
+                    example_urls(" or "),
+                );
+            }
+            return server.map(ServerKind::engine);
+        }
+        (None, None, Some(_)) => return Some(EngineKind::Mock),
+        (None, None, None) => {}
+    }
+    if !["engine", "url", "mock"]
+        .iter()
+        .any(|key| findings.explains(&at.span(), key))
+    {
+        let help = "engine = \"postgres\", \"mariadb\", \"sqlite\" or \"mock\", or url = \"postgres://…\" of an existing one";
+        findings.error(at.span(), format!("what is the system `{name}`?"), help);
+    }
+    None
+}
+
+fn example_urls(or: &str) -> String {
+    ServerKind::ALL
+        .map(|server| format!("url = \"{}\"", server.example_url()))
+        .join(or)
+}
+
+fn refuse_misplaced(
+    raw: &RawSystem,
+    engine: EngineKind,
+    exists: bool,
+    findings: &mut Findings<'_>,
+) {
+    let RawSystem {
+        engine: _,
+        settings,
+        scaled_settings,
+        binaries,
+        url,
+        schema,
+        mock,
+        limits,
+        count,
+    } = raw;
+    let kind = if exists {
+        "an existing server"
+    } else {
+        engine.name()
+    };
+    let managed = engine.server().is_some() && !exists;
+    let settings_help = if exists {
+        "plimsoll changes no server that it did not start: set them there, or leave `url` out"
+    } else {
+        "the mock has none: remove them"
+    };
+    let span = |value: &Option<At<String>>| value.as_ref().map(At::span);
+    for (key, span, allowed, help) in [
+        (
+            "url",
+            span(url),
+            exists,
+            "only an existing server has one: engine = \"postgres\" or \"mariadb\"",
+        ),
+        (
+            "schema",
+            span(schema),
+            exists,
+            "only an existing server needs one, see `url`",
+        ),
+        (
+            "binaries",
+            span(binaries),
+            managed,
+            "only a server that plimsoll starts needs them",
+        ),
+        (
+            "settings",
+            settings.as_ref().map(At::span),
+            managed || engine == EngineKind::Sqlite,
+            settings_help,
+        ),
+        (
+            "scaled_settings",
+            scaled_settings.as_ref().map(At::span),
+            managed,
+            settings_help,
+        ),
+        (
+            "limits",
+            limits.as_ref().map(At::span),
+            managed,
+            "only a server that plimsoll starts can be limited",
+        ),
+        (
+            "count",
+            count.as_ref().filter(|n| *n.get() != 1).map(At::span),
+            !exists,
+            "an existing server is one",
+        ),
+        (
+            "mock",
+            mock.as_ref().map(At::span),
+            engine == EngineKind::Mock,
+            "it belongs to engine = \"mock\"",
+        ),
+    ] {
+        if let (Some(span), false) = (span, allowed) {
+            findings.error(span, format!("`{key}` has no meaning for {kind}"), help);
+        }
+    }
+}
+
+fn existing(
+    server: ServerKind,
+    url: &At<String>,
+    schema: Option<&At<String>>,
+    findings: &mut Findings<'_>,
+) -> Option<SystemKind> {
+    let secret = Secret::new(url.get().as_str());
+    // The URL itself is never part of a message.
+    let rest = server.rest_of(url.get());
+    let clean = !url
+        .get()
+        .chars()
+        .any(|c| c.is_control() || c.is_whitespace());
+    let fine = clean && rest.is_some_and(|rest| !rest.is_empty());
+    if !fine {
+        let help = format!("url = \"{}\"", server.example_url());
+        findings.error(
+            url.span(),
+            format!("this is not the URL of a {}", server.title()),
+            help,
+        );
+    } else if secret.redacted() == url.get().as_str() && url.get().contains("***") {
+        let variable = server.password_variable();
+        let help = format!(
+            "the password was left out when this plan was stored: put {variable} into the environment instead"
+        );
+        findings.warn(url.span(), "the password in the URL is only `***`", help);
+    }
+    let name = schema.map_or(DEFAULT_SCHEMA, |schema| schema.get().as_str());
+    let letters = name
+        .chars()
+        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    let start = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+    let named = letters && start && name.len() <= 63 && !server.is_reserved_schema(name);
+    if let (false, Some(schema)) = (named, schema) {
+        let help = match server {
+            ServerKind::Postgres => {
+                "1 to 63 lower-case letters, digits and `_`, not `public` and not starting with `pg_`"
+            }
+            ServerKind::Mariadb => {
+                "1 to 63 lower-case letters, digits and `_`, and none of the server's own databases"
+            }
+        };
+        findings.error(
+            schema.span(),
+            "this cannot be the name of plimsoll's schema",
+            help,
+        );
+    }
+    (fine && named).then(|| SystemKind::Existing {
+        engine: server,
+        url: secret,
+        schema: name.to_owned(),
+    })
+}
+
+/// Settings of a server, or PRAGMAs.
+fn settings(
+    raw: &RawSystem,
+    server: Option<ServerKind>,
+    findings: &mut Findings<'_>,
+) -> BTreeMap<String, String> {
+    let mut settings = BTreeMap::new();
+    let Some(written) = &raw.settings else {
+        return settings;
+    };
+    for (name, value) in written.get() {
+        check_setting(name, server, findings);
+        let text = &value.get().0;
+        if text.chars().any(char::is_control) {
+            findings.error(
+                value.span(),
+                "the value holds line breaks or control characters",
+                "write it in one line",
+            );
+        }
+        settings.insert(name.get().clone(), text.clone());
+    }
+    settings
+}
+
+fn check_setting(name: &At<String>, server: Option<ServerKind>, findings: &mut Findings<'_>) {
+    let word = name.get();
+    if !server.unwrap_or(ServerKind::Postgres).is_setting_name(word) {
+        findings.error(
+            name.span(),
+            "this cannot be the name of a setting",
+            "letters, digits, `_` and `.`",
+        );
+    } else if server.is_some_and(|server| server.is_own_setting(word)) {
+        let help =
+            "remove it: plimsoll starts the server apart from all others and chooses this itself";
+        findings.error(name.span(), format!("`{word}` cannot be set"), help);
+    }
+}
+
+/// Smallest size that a scaled setting becomes: PostgreSQL refuses a smaller max_wal_size.
+const LEAST_SCALED_MIB: u64 = 32;
+
+fn with_scaled(
+    mut settings: BTreeMap<String, String>,
+    server: ServerKind,
+    raw: &RawSystem,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> BTreeMap<String, String> {
+    for (name, written) in raw.scaled_settings.iter().flat_map(|scaled| scaled.get()) {
+        check_setting(name, Some(server), findings);
+        if settings.contains_key(name.get()) {
+            findings.error(
+                name.span(),
+                format!("`{}` is in `settings` too", name.get()),
+                "remove one of the two",
+            );
+        }
+        if let Some(size) = size(written, findings) {
+            let mebibytes =
+                (size.0 as f64 * options.data_scale / f64::from(1 << 20)).round() as u64;
+            settings.insert(
+                name.get().clone(),
+                server.size_setting(mebibytes.max(LEAST_SCALED_MIB)),
+            );
+        }
+    }
+    settings
+}
+
+fn script(raw: Option<&At<RawMock>>, findings: &mut Findings<'_>) -> Option<MockScript> {
+    let defaults = RawMock::default();
+    let RawMock {
+        latency,
+        jitter,
+        stalls,
+        fail_every,
+        retry_every,
+        outages,
+    } = raw.map_or(&defaults, At::get);
+    let latency = time_or(latency, DEFAULT_MOCK_LATENCY, findings);
+    let jitter = time_or(jitter, Nanos::ZERO, findings);
+    let (stalls, outages) = (
+        stretches(stalls.as_deref(), findings),
+        stretches(outages.as_deref(), findings),
+    );
+    let nth = |key: &str, value: &Option<At<i64>>, findings: &mut Findings<'_>| {
+        value
+            .as_ref()
+            .and_then(|n| whole(n, key, 1..=u32::MAX, findings))
+            .map(u64::from)
+    };
+    let fail_every = nth("`fail_every`", fail_every, findings);
+    let retry_every = nth("`retry_every`", retry_every, findings);
+    Some(MockScript {
+        latency: latency?,
+        jitter: jitter?,
+        stalls,
+        outages,
+        fail_every,
+        retry_every,
+    })
+}
+
+fn stretches(raw: Option<&[At<RawStall>]>, findings: &mut Findings<'_>) -> Vec<Stall> {
+    let mut stretches = Vec::new();
+    for stall in raw.unwrap_or_default() {
+        let at = findings.required(
+            &stall.span(),
+            "at",
+            &stall.get().at,
+            "say when it begins: at = \"3s\"",
+        );
+        let at = at.and_then(|at| time(at, findings));
+        let lasts = findings.required(
+            &stall.span(),
+            "lasts",
+            &stall.get().lasts,
+            "say how long: lasts = \"2s\"",
+        );
+        let lasts = lasts.and_then(|lasts| time(lasts, findings));
+        stretches.extend(at.zip(lasts).map(|(at, lasts)| Stall { at, lasts }));
+    }
+    stretches
+}

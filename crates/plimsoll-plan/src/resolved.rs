@@ -1,0 +1,535 @@
+//! The resolved plan: validated, scaled, every default filled in. No `Option` where a value is needed, and nothing that
+//! has to be looked up again. Nothing touches a disk or a server before one of these exists.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use super::backup::{Backup, BackupMethod, BackupPlace, BackupStep, Cycles, Noise, NoiseWork};
+pub use super::block::{
+    Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, SizeShare, SyncPolicy, Zone,
+};
+pub use super::emulated::{
+    DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, SLOWER, WithoutFuse,
+};
+pub use super::limits::{IoLimits, Limits, WithoutLimits};
+pub use super::secret::{Secret, redact};
+pub use super::server::ServerKind;
+pub use super::sysbench::{Distribution, Script, Sysbench};
+use crate::Interference;
+use crate::Thresholds;
+use crate::load::{LoadShape, MockScript};
+use crate::objective::Objective;
+use crate::schedule::Timeline;
+use crate::units::Nanos;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ResolvedPlan {
+    pub title: String,
+    /// Of the inputs; `None`: drawn when the run begins.
+    pub seed: Option<u64>,
+    pub data_seed: u64,
+    /// Factors already applied to all times and data sizes.
+    pub scale: f64,
+    pub data_scale: f64,
+    pub media: Vec<Medium>,
+    pub systems: Vec<System>,
+    pub workloads: Vec<NamedWorkload>,
+    /// What runs on media themselves.
+    pub blocks: Vec<NamedBlock>,
+    /// How data are saved.
+    pub backups: Vec<NamedBackup>,
+    pub steps: Vec<Step>,
+    /// What the audit holds figures against.
+    #[serde(default)]
+    pub audit: Thresholds,
+}
+
+/// Where data lives.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Medium {
+    pub name: String,
+    /// A directory; a relative one counts from where plimsoll was started. Of an emulated drive: where it is mounted,
+    /// in a directory of plimsoll's own. Of a device: its path below `/dev`.
+    pub path: String,
+    pub kind: MediumKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MediumKind {
+    /// What is there.
+    Directory,
+    /// A drive that is not there.
+    Emulated(EmulatedDrive),
+    /// A block device itself, without a filesystem: [`Medium::path`] is its path. Only block steps use it.
+    Device,
+}
+
+impl MediumKind {
+    pub fn emulated(&self) -> Option<&EmulatedDrive> {
+        match self {
+            Self::Directory | Self::Device => None,
+            Self::Emulated(drive) => Some(drive),
+        }
+    }
+}
+
+/// What is loaded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct System {
+    pub name: String,
+    pub kind: SystemKind,
+    /// Of a server that plimsoll starts; of all others none.
+    pub limits: Limits,
+    /// Equal instances, each with data of its own, under load at the same time.
+    pub count: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SystemKind {
+    Mock(MockScript),
+    /// Embedded; `settings` are PRAGMAs beside WAL and synchronous=FULL.
+    Sqlite {
+        settings: BTreeMap<String, String>,
+    },
+    /// A server that plimsoll creates on the medium, starts, stops and removes. `binaries` is the folder of its programs,
+    /// empty to search for it.
+    Managed {
+        engine: ServerKind,
+        settings: BTreeMap<String, String>,
+        binaries: String,
+    },
+    /// A server that exists; plimsoll keeps to `schema`, which it creates.
+    Existing {
+        engine: ServerKind,
+        url: Secret,
+        schema: String,
+    },
+}
+
+impl System {
+    /// The names of its instances: `db-1`, `db-2`; its own where there is one.
+    pub fn instances(&self) -> Vec<String> {
+        if self.count == 1 {
+            return vec![self.name.clone()];
+        }
+        (1..=self.count)
+            .map(|number| format!("{}-{number}", self.name))
+            .collect()
+    }
+}
+
+impl SystemKind {
+    pub fn engine(&self) -> EngineKind {
+        match self {
+            Self::Mock(_) => EngineKind::Mock,
+            Self::Sqlite { .. } => EngineKind::Sqlite,
+            Self::Managed { engine, .. } | Self::Existing { engine, .. } => engine.engine(),
+        }
+    }
+
+    /// Whether the system keeps its data on one of the plan's media.
+    pub fn needs_medium(&self) -> bool {
+        matches!(self, Self::Sqlite { .. } | Self::Managed { .. })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineKind {
+    Mock,
+    Sqlite,
+    Postgres,
+    Mariadb,
+}
+
+impl EngineKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mock => "mock",
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+            Self::Mariadb => "mariadb",
+        }
+    }
+
+    pub fn has_procedures(self) -> bool {
+        match self {
+            Self::Mock | Self::Postgres | Self::Mariadb => true,
+            Self::Sqlite => false,
+        }
+    }
+
+    /// The server behind the engine, if it is one.
+    pub fn server(self) -> Option<ServerKind> {
+        ServerKind::ALL
+            .into_iter()
+            .find(|server| server.engine() == self)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NamedWorkload {
+    pub name: String,
+    pub workload: Workload,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NamedBlock {
+    pub name: String,
+    pub block: Block,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NamedBackup {
+    pub name: String,
+    pub backup: Backup,
+}
+
+/// What users do. A closed set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Workload {
+    Tpcc(Tpcc),
+    Sysbench(Sysbench),
+}
+
+impl Workload {
+    /// The transaction types, in the order in which tallies are indexed.
+    pub fn txn_names(&self) -> &'static [&'static str] {
+        match self {
+            Self::Tpcc(_) => &TPCC_TXNS,
+            Self::Sysbench(sysbench) => sysbench.script.txn_names(),
+        }
+    }
+
+    /// Whether committed transactions can be looked up in the database one by one (see [`plimsoll_record::receipt`]).
+    pub fn keeps_books(&self) -> bool {
+        match self {
+            Self::Tpcc(_) => true,
+            Self::Sysbench(_) => false,
+        }
+    }
+}
+
+/// TPC-C clause 2.4 to 2.8, in the specification's order.
+pub const TPCC_TXNS: [&str; 5] = [
+    "new_order",
+    "payment",
+    "order_status",
+    "delivery",
+    "stock_level",
+];
+
+/// TPC-C-derived load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tpcc {
+    pub warehouses: u32,
+    pub mode: TxnMode,
+    pub home: Home,
+}
+
+/// Where the logic of a transaction runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TxnMode {
+    /// In the server: one round trip per transaction.
+    Procedures,
+    /// In the client: one prepared statement per round trip.
+    Statements,
+}
+
+impl TxnMode {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Procedures => "procedures",
+            Self::Statements => "statements",
+        }
+    }
+}
+
+/// Which warehouses a user works for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Home {
+    /// One for the whole run, as clause 2.4.1.1 has it for terminals: user u works for warehouse u mod W.
+    Fixed,
+    /// A warehouse drawn uniformly for every transaction: few users reach all data.
+    Roaming,
+}
+
+impl Home {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed",
+            Self::Roaming => "roaming",
+        }
+    }
+}
+
+/// One entry of the plan's schedule. A closed set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Transactions on a system.
+    Load(LoadStep),
+    /// Requests to a medium itself.
+    Block(BlockStep),
+    /// Backups of systems.
+    Backup(BackupStep),
+}
+
+impl Step {
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Load(step) => &step.name,
+            Self::Block(step) => &step.name,
+            Self::Backup(step) => &step.name,
+        }
+    }
+
+    /// Names of the media that it works on.
+    pub fn on(&self) -> &[String] {
+        match self {
+            Self::Load(step) => &step.on,
+            Self::Block(step) => &step.on,
+            Self::Backup(step) => &step.on,
+        }
+    }
+
+    /// Where it, or what runs beside it, writes backups to.
+    pub fn backup_places(&self) -> impl Iterator<Item = &BackupPlace> {
+        let (own, noise) = match self {
+            Self::Load(step) => (None, step.noise.as_slice()),
+            Self::Block(_) => (None, [].as_slice()),
+            Self::Backup(step) => (Some(&step.cycles.to), [].as_slice()),
+        };
+        let beside = noise.iter().filter_map(|noise| match &noise.work {
+            NoiseWork::Backup { cycles, .. } => Some(&cycles.to),
+            NoiseWork::Load { .. } => None,
+        });
+        own.into_iter().chain(beside)
+    }
+
+    /// Names of the systems that it puts to use: its own first, then its neighbours.
+    pub fn systems(&self) -> impl Iterator<Item = &str> {
+        let (own, noise) = match self {
+            Self::Load(step) => (Some(&step.system), step.noise.as_slice()),
+            Self::Block(_) => (None, [].as_slice()),
+            Self::Backup(step) => (Some(&step.system), [].as_slice()),
+        };
+        own.into_iter()
+            .chain(noise.iter().map(|noise| &noise.system))
+            .map(String::as_str)
+    }
+
+    pub fn load(&self) -> Option<&LoadStep> {
+        match self {
+            Self::Load(step) => Some(step),
+            Self::Block(_) | Self::Backup(_) => None,
+        }
+    }
+}
+
+/// A step that puts load on a system.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadStep {
+    pub name: String,
+    /// Name in [`ResolvedPlan::workloads`].
+    pub workload: String,
+    /// Name in [`ResolvedPlan::systems`].
+    pub system: String,
+    /// Names in [`ResolvedPlan::media`], one after the other; empty for a system that needs none.
+    pub on: Vec<String>,
+    /// The ladder; a single point is a ladder of one. Of a search: the load that it starts from.
+    pub points: Vec<LoadShape>,
+    /// How often the whole ladder is gone through, or each load of a search is measured.
+    pub repeat: u32,
+    /// Load before the first point, of which no figures are taken.
+    pub precondition: Option<Precondition>,
+    /// Searches the highest load that meets an objective, instead of going through a ladder.
+    pub search: Option<Search>,
+    /// When the data set is brought back to its first state.
+    pub reset: ResetPolicy,
+    pub reset_by: ResetMethod,
+    pub timeline: Timeline,
+    pub pacing: Pacing,
+    pub check: CheckPolicy,
+    pub max_retries: u32,
+    /// The power of the medium fails this long after a point's measurement began; the point ends with it.
+    pub power_cut: Option<Nanos>,
+    /// What other systems do beside it; each point is then measured without and with it.
+    pub noise: Vec<Noise>,
+}
+
+/// Load that brings drive and database into the state that they have in long use.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Precondition {
+    pub load: LoadShape,
+    pub lasts: Nanos,
+}
+
+/// The search for the load line: by users in a closed loop, by the offered rate in an open one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Search {
+    pub objective: Objective,
+    /// No more than this is offered: users, or transactions per second.
+    pub most: f64,
+    /// The search ends when the lowest load that failed is this share above the highest that met the objective.
+    pub precision: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ResetPolicy {
+    Never,
+    /// Before each point but the first that finds the data as they were loaded.
+    EachPoint,
+}
+
+impl ResetPolicy {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::EachPoint => "each_point",
+        }
+    }
+}
+
+/// How a data set is brought back to its first state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ResetMethod {
+    /// The fastest one that the system has.
+    Auto,
+    /// The server stops and its files are put back from a copy, which shares blocks where the filesystem can.
+    Files,
+    /// PostgreSQL: the database is made anew from a template.
+    Template,
+    /// The data are loaded again.
+    Reload,
+}
+
+impl ResetMethod {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Files => "files",
+            Self::Template => "template",
+            Self::Reload => "reload",
+        }
+    }
+}
+
+/// Keying and think times as factors on the workload's specified ones (TPC-C clause 5.2.5.7); 0 is off.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pacing {
+    pub keying: f64,
+    pub think: f64,
+}
+
+/// When consistency conditions are verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckPolicy {
+    /// After each point of the ladder.
+    EachPoint,
+    /// After the last point.
+    EndOfStep,
+    /// Never.
+    Off,
+}
+
+impl CheckPolicy {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::EachPoint => "each_point",
+            Self::EndOfStep => "end_of_step",
+            Self::Off => "off",
+        }
+    }
+}
+
+impl ResolvedPlan {
+    pub fn medium(&self, name: &str) -> Option<&Medium> {
+        self.media.iter().find(|medium| medium.name == name)
+    }
+
+    pub fn system(&self, name: &str) -> Option<&System> {
+        self.systems.iter().find(|system| system.name == name)
+    }
+
+    /// Steps that put load on systems.
+    pub fn load_steps(&self) -> impl Iterator<Item = &LoadStep> {
+        self.steps.iter().filter_map(Step::load)
+    }
+
+    /// Media that a step works on, or that backups are written to.
+    pub fn used_media(&self) -> impl Iterator<Item = &Medium> {
+        let uses = |step: &Step, medium: &str| {
+            let vault = step
+                .backup_places()
+                .any(|place| *place == BackupPlace::Medium(medium.to_owned()));
+            vault || step.on().iter().any(|on| on == medium)
+        };
+        self.media
+            .iter()
+            .filter(move |medium| self.steps.iter().any(|step| uses(step, &medium.name)))
+    }
+
+    /// Index of a step in the plan.
+    pub fn step_index(&self, name: &str) -> u32 {
+        self.steps
+            .iter()
+            .position(|step| step.name() == name)
+            .unwrap_or_default() as u32
+    }
+
+    pub fn block(&self, name: &str) -> Option<&Block> {
+        self.blocks
+            .iter()
+            .find(|named| named.name == name)
+            .map(|named| &named.block)
+    }
+
+    pub fn backup(&self, name: &str) -> Option<&Backup> {
+        self.backups
+            .iter()
+            .find(|named| named.name == name)
+            .map(|named| &named.backup)
+    }
+
+    /// The workload whose data set a noise works on.
+    pub fn noise_data(&self, work: &NoiseWork) -> Option<&Workload> {
+        match work {
+            NoiseWork::Backup { backup, .. } => self.workload(&self.backup(backup)?.data),
+            NoiseWork::Load { workload, .. } => self.workload(workload),
+        }
+    }
+
+    pub fn workload(&self, name: &str) -> Option<&Workload> {
+        self.workloads
+            .iter()
+            .find(|named| named.name == name)
+            .map(|named| &named.workload)
+    }
+}
+
+impl LoadStep {
+    /// How often each load of each repeat is measured: with noise, without it before.
+    pub fn scenes(&self) -> &'static [Interference] {
+        if self.noise.is_empty() {
+            &[Interference::Alone]
+        } else {
+            &[Interference::Quiet, Interference::Noisy]
+        }
+    }
+
+    /// Time of one ladder point under load, without loading and checks. A power cut ends it.
+    pub fn point_duration(&self) -> Nanos {
+        self.power_cut
+            .map_or(self.timeline.load_end(), |after| self.timeline.warm + after)
+    }
+}

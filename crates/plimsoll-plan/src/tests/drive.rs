@@ -1,0 +1,488 @@
+//! Emulated drives and power cuts.
+
+use insta::assert_snapshot;
+
+use super::{drives, good};
+use crate::load::LoadShape;
+use crate::resolved::{
+    DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, MediumKind, WithoutFuse,
+};
+use crate::units::{Bytes, Nanos};
+use crate::{Estimate, Options, Parsed, PlanErrors, ResolvedPlan, describe, estimate, parse};
+
+/// Every key of a drive with a value that is not its default, one drive with all defaults, one of a file, and two
+/// systems that share a drive.
+pub(super) const PLAN: &str = r#"
+title = "Drives"
+[medium.nvme]
+drive = "fast-ssd-1t"
+path = "/fast"
+capacity = "960GB"
+slower = 2.5
+fill = 0.5
+form = "block"
+filesystem = "xfs"
+backing = "file"
+flush = "ignored"
+without_fuse = "plain_directory"
+[medium.disk]
+drive = "slow-disk-2t"
+[medium.mine]
+drive = "./learnt/mine.toml"
+[system.db]
+engine = "postgres"
+[system.lite]
+engine = "sqlite"
+[workload.w.tpcc]
+warehouses = 2
+[[step]]
+run = "w"
+system = "db"
+on = ["disk", "mine"]
+users = [4, 8]
+measure = "40s"
+power_cut = "25s"
+[[step]]
+run = "w"
+system = "lite"
+on = ["nvme", "disk"]
+users = 1
+"#;
+
+fn read(text: &str) -> Parsed {
+    parse(text, &drives()).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn bad(text: &str) -> String {
+    parse(text, &drives())
+        .expect_err("this plan is wrong")
+        .to_string()
+}
+
+#[test]
+fn emulated_drives_arrive_with_their_defaults() {
+    let plan = read(PLAN).plan;
+    let [nvme, disk, mine] = plan.media.as_slice() else {
+        panic!("{:?}", plan.media)
+    };
+    let written = EmulatedDrive {
+        drive: "fast-ssd-1t".into(),
+        capacity: Bytes(960_000_000_000),
+        slower: 2.5,
+        fill: 0.5,
+        form: DriveForm::Block,
+        filesystem: DriveFilesystem::Xfs,
+        backing: DriveBacking::File,
+        flush: FlushPolicy::Ignored,
+        without_fuse: WithoutFuse::PlainDirectory,
+    };
+    assert_eq!(
+        (nvme.path.as_str(), &nvme.kind),
+        ("/fast", &MediumKind::Emulated(written))
+    );
+    let defaults = EmulatedDrive {
+        drive: "slow-disk-2t".into(),
+        capacity: Bytes(32 << 30),
+        slower: 1.0,
+        fill: 1.0,
+        form: DriveForm::Auto,
+        filesystem: DriveFilesystem::Ext4,
+        backing: DriveBacking::Memory,
+        flush: FlushPolicy::Honest,
+        without_fuse: WithoutFuse::Refuse,
+    };
+    assert_eq!(
+        (disk.path.as_str(), &disk.kind),
+        (".", &MediumKind::Emulated(defaults))
+    );
+    assert_eq!(
+        mine.kind.emulated().map(|drive| drive.drive.as_str()),
+        Some("./learnt/mine.toml")
+    );
+    assert_eq!(
+        plan.steps[0].load().unwrap().power_cut,
+        Some(Nanos::from_secs(25))
+    );
+    assert_eq!(plan.steps[1].load().unwrap().power_cut, None);
+    assert_eq!(
+        plan.steps[0].load().unwrap().points,
+        [4, 8].map(LoadShape::closed)
+    );
+    assert_eq!(
+        plan.steps
+            .iter()
+            .filter(|step| step.on().contains(&disk.name))
+            .count(),
+        2,
+        "two systems share it"
+    );
+}
+
+#[test]
+fn emulated_drives_are_described_in_full() {
+    let plan = read(PLAN).plan;
+    let text = describe(&plan);
+    assert_eq!(read(&text).plan, plan, "{text}");
+    let media = &text[text.find("[medium").unwrap()..text.find("[system").unwrap()];
+    assert_snapshot!(media, @r#"
+    [medium.nvme]
+    path = "/fast"
+    drive = "fast-ssd-1t"
+    capacity = "960GB"
+    slower = 2.5
+    fill = 0.5
+    form = "block"
+    filesystem = "xfs"
+    backing = "file"
+    flush = "ignored"
+    without_fuse = "plain_directory"
+
+    [medium.disk]
+    path = "."
+    drive = "slow-disk-2t"
+    capacity = "32GiB"
+    slower = 1
+    fill = 1
+    form = "auto"
+    filesystem = "ext4"
+    backing = "memory"
+    flush = "honest"
+    without_fuse = "refuse"
+
+    [medium.mine]
+    path = "."
+    drive = "./learnt/mine.toml"
+    capacity = "32GiB"
+    slower = 1
+    fill = 1
+    form = "auto"
+    filesystem = "ext4"
+    backing = "memory"
+    flush = "honest"
+    without_fuse = "refuse"
+    "#);
+    assert!(
+        text.contains("max_retries = 10\npower_cut = \"25s\"\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_power_cut_is_scaled_like_the_measurement() {
+    let options = Options {
+        scale: 0.5,
+        ..drives()
+    };
+    let plan = parse(PLAN, &options).unwrap().plan;
+    assert_eq!(
+        plan.steps[0].load().unwrap().timeline.measure,
+        Nanos::from_secs(20)
+    );
+    assert_eq!(
+        plan.steps[0].load().unwrap().power_cut,
+        Some(Nanos::from_millis(12_500))
+    );
+    assert_eq!(
+        read(&describe(&plan)).plan,
+        ResolvedPlan { scale: 1.0, ..plan }
+    );
+    let tiny = parse(
+        PLAN,
+        &Options {
+            scale: 0.01,
+            ..drives()
+        },
+    )
+    .unwrap()
+    .plan;
+    assert_eq!(
+        tiny.steps[0].load().unwrap().power_cut,
+        Some(Nanos::SECOND),
+        "the measurement keeps a second, and the cut with it"
+    );
+    assert_eq!(
+        tiny.steps[0].load().unwrap().timeline.measure,
+        Nanos::SECOND
+    );
+}
+
+#[test]
+fn what_is_written_on_emulated_drives_needs_memory_or_space() {
+    let plan = read(PLAN).plan;
+    let Estimate {
+        space,
+        memory,
+        per_step,
+        ..
+    } = estimate(&plan);
+    // The point ends with the power, 10 s of ramp and 25 s of measurement after it began.
+    assert_eq!(per_step[0].duration, Nanos::from_secs(2 * 2 * 35));
+    let names = |needs: &[(String, Bytes)]| {
+        needs
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (names(&space), names(&memory)),
+        (vec!["nvme".to_owned()], vec!["disk".into(), "mine".into()])
+    );
+    let filesystem = 288 << 20;
+    let sqlite = (64 << 20) + 2 * 90_000_000 + 70 * 2_000 * 1_200;
+    let postgres = 1_200_000_000 + 2 * 110_000_000 + 2 * 35 * 2_000 * 1_200;
+    assert_eq!(space[0].1, Bytes(sqlite + filesystem));
+    assert_eq!(
+        memory[0].1,
+        Bytes(sqlite + postgres + filesystem),
+        "both systems keep data on it"
+    );
+    assert_eq!(memory[1].1, Bytes(postgres + filesystem));
+}
+
+#[test]
+fn a_drive_that_is_not_in_the_catalogue_is_refused() {
+    let text = PLAN
+        .replace("fast-ssd-1t", "fast-sdd-1t")
+        .replace("slow-disk-2t", "disk");
+    assert_snapshot!(bad(&text), @r"
+    4:9: there is no drive `fast-sdd-1t` in the catalogue
+      help: did you mean `fast-ssd-1t`?
+    15:9: there is no drive `disk` in the catalogue
+      help: did you mean `slow-disk-2t`?
+    ");
+    let text = PLAN
+        .replace("fast-ssd-1t", "quite-another-one")
+        .replace("slow-disk-2t", "");
+    assert_snapshot!(bad(&text), @r"
+    4:9: there is no drive `quite-another-one` in the catalogue
+      help: known here: `fast-ssd-1t`, `slow-disk-2t`
+    15:9: the drive is empty
+      help: write one line of text here
+    ");
+    let told = parse(PLAN, &Options::default()).unwrap_err().to_string();
+    assert!(
+        told.contains("help: name a drive file: drive = \"./mine.toml\""),
+        "{told}"
+    );
+}
+
+const WRONG_DRIVES: &str = r#"
+title = "t"
+[medium.plain]
+path = "."
+capacity = "1GiB"
+slower = 20
+fill = 0.5
+form = "auto"
+filesystem = "xfs"
+backing = "file"
+flush = "honest"
+without_fuse = "refuse"
+[medium.neither]
+[medium.small]
+drive = "fast-ssd-1t"
+capacity = "500MB"
+fill = 1.5
+form = "blok"
+filesystem = "btrfs"
+[medium.wrong]
+drive = "fast-ssd-1t"
+capacity = 16
+fill = "half"
+path = ""
+[medium.slowed]
+drive = "fast-ssd-1t"
+slower = 0.5
+[medium.more]
+drive = "fast-ssd-1t"
+capacity = "16 gibibytes"
+fill = nan
+[medium.mistyped]
+drive = 5
+capacity = "-1GiB"
+"#;
+
+#[test]
+fn faults_of_drives_are_told_at_once() {
+    assert_snapshot!(bad(WRONG_DRIVES), @r#"
+    1:1: the plan has no [[step]]
+      help: add one: [[step]] with `run`, `system` and `users`
+    5:12: `capacity` has no meaning without a `drive`
+      help: it belongs to an emulated drive: add drive = "…", or remove it
+    6:10: `slower` has no meaning without a `drive`
+      help: it belongs to an emulated drive: add drive = "…", or remove it
+    7:8: `fill` has no meaning without a `drive`
+      help: it belongs to an emulated drive: add drive = "…", or remove it
+    8:8: `form` has no meaning without a `drive`
+      help: it belongs to an emulated drive: add drive = "…", or remove it
+    9:14: `filesystem` has no meaning without a `drive`
+      help: it belongs to an emulated drive: add drive = "…", or remove it
+    10:11: `backing` has no meaning without a `drive`
+      help: it belongs to an emulated drive: add drive = "…", or remove it
+    11:9: `flush` has no meaning without a `drive`
+      help: it belongs to an emulated drive: add drive = "…", or remove it
+    12:16: `without_fuse` has no meaning without a `drive`
+      help: it belongs to an emulated drive: add drive = "…", or remove it
+    13:1: `path` is missing
+      help: name a directory: path = ".", or a drive to emulate: drive = "…"
+    16:12: a drive of 500MB is too small
+      help: 512MiB at least
+    17:8: `fill` cannot be 1.5
+      help: a share of the capacity: 0 is a new drive, 1 a drive in steady state
+    18:8: unknown value `blok`
+      help: did you mean `block`?
+    19:14: unknown value `btrfs`
+      help: known here: `ext4`, `xfs`
+    22:12: 16 of which unit?
+      help: write sizes with a unit and in quotes: "16GiB"
+    23:8: expected a number, found "half"
+      help: numbers stand without quotes
+    24:8: the path is empty
+      help: write one line of text here
+    27:10: `slower` cannot be 0.5
+      help: a factor of 1 to 1000: 20 makes 80 µs 1.6 ms
+    30:12: "16 gibibytes" is not a size
+      help: write sizes such as "16GiB", "512MiB" or "960GB"
+    31:8: `fill` cannot be NaN
+      help: a share of the capacity: 0 is a new drive, 1 a drive in steady state
+    33:9: expected text in quotes, found 5
+    "#);
+}
+
+const WRONG_CUTS: &str = r#"
+title = "t"
+[medium.plain]
+path = "."
+[medium.fast]
+drive = "fast-ssd-1t"
+[medium.never]
+drive = "no-such-drive"
+[system.db]
+engine = "postgres"
+[system.mock]
+engine = "mock"
+[system.there]
+url = "postgres://u@h/d"
+[workload.w.tpcc]
+warehouses = 1
+[[step]]
+run = "w"
+system = "db"
+on = ["fast", "plain"]
+users = 1
+power_cut = "10s"
+[[step]]
+run = "w"
+system = "mock"
+users = 1
+power_cut = "10s"
+[[step]]
+run = "w"
+system = "there"
+users = 1
+power_cut = "10s"
+[[step]]
+run = "w"
+system = "db"
+on = ["fast"]
+users = 1
+power_cut = "61s"
+[[step]]
+run = "w"
+system = "db"
+on = ["fast", "never"]
+users = 1
+measure = "5s"
+power_cut = "5001ms"
+[[step]]
+run = "w"
+system = "db"
+on = ["fast"]
+users = 1
+power_cut = "0s"
+[[step]]
+run = "w"
+system = "db"
+on = ["fast"]
+users = 1
+power_cut = 10
+measure = 10
+"#;
+
+#[test]
+fn faults_of_power_cuts_are_told() {
+    assert_snapshot!(bad(WRONG_CUTS), @r#"
+    8:9: there is no drive `no-such-drive` in the catalogue
+      help: known here: `fast-ssd-1t`, `slow-disk-2t`
+    22:13: the power of the medium `plain` cannot be cut
+      help: only emulated drives can lose their power: give it a `drive`, or take it out of `on`
+    27:13: the power of the system `mock` cannot be cut
+      help: only of one that plimsoll starts on an emulated drive; remove it
+    32:13: the power of the system `there` cannot be cut
+      help: only of one that plimsoll starts on an emulated drive; remove it
+    38:13: the power fails after 1m of measurement are over
+      help: it is counted from the beginning of the measurement: shorten it, or lengthen `measure`
+    45:13: the power fails after 5s of measurement are over
+      help: it is counted from the beginning of the measurement: shorten it, or lengthen `measure`
+    51:13: nothing is measured before the power fails
+      help: figures are taken per second: power_cut = "1s" or more
+    57:13: 10 of which unit?
+      help: write times with a unit and in quotes: "10s"
+    58:11: 10 of which unit?
+      help: write times with a unit and in quotes: "10s"
+    "#);
+}
+
+#[test]
+fn a_cut_takes_no_other_systems_power_and_no_directorys() {
+    let plan = |form: &str, last: &str| {
+        format!(
+            "title = \"t\"\n[medium.m]\ndrive = \"fast-ssd-1t\"\nform = \"{form}\"\n[system.a]\nengine = \"sqlite\"\n\
+             [system.b]\nengine = \"sqlite\"\n[workload.w.tpcc]\nwarehouses = 1\n\
+             [[step]]\nrun = \"w\"\nsystem = \"a\"\nusers = 1\n\
+             [[step]]\nrun = \"w\"\nsystem = \"b\"\nusers = 1\npower_cut = \"1s\"\n\
+             [[step]]\nrun = \"w\"\nsystem = \"{last}\"\nusers = 1\n"
+        )
+    };
+    let errors = |text: String| {
+        parse(&text, &super::drives())
+            .err()
+            .map(|errors| errors.to_string())
+            .unwrap_or_default()
+    };
+    assert_eq!(errors(plan("block", "b")), "");
+    assert!(
+        errors(plan("block", "a")).contains("the system `a` is up on the same drive"),
+        "{}",
+        errors(plan("block", "a"))
+    );
+    assert!(
+        errors(plan("directory", "b")).contains("it is a directory"),
+        "{}",
+        errors(plan("directory", "b"))
+    );
+}
+
+#[test]
+fn a_cut_where_there_may_be_no_drive_is_warned_of() {
+    let text = PLAN.replace("on = [\"disk\", \"mine\"]", "on = [\"nvme\"]");
+    let Parsed { plan, warnings } = read(&text);
+    assert_eq!(
+        plan.steps[0].load().unwrap().power_cut,
+        Some(Nanos::from_secs(25))
+    );
+    assert_snapshot!(PlanErrors(warnings), @r#"
+    16:9: no step uses the medium `mine`
+      help: remove it, or name it in a [[step]]
+    22:1: `w` runs as statements on `db` too, because `lite` has no procedures
+      help: mode = "statements" says so; or give each system its own workload
+    30:13: in a plain directory the power of `nvme` cannot fail
+      help: without_fuse = "refuse" makes sure that there is a drive
+    "#);
+}
+
+#[test]
+fn a_directory_needs_no_catalogue() {
+    let plan = good(super::SMALL).plan;
+    assert_eq!(plan.media[0].kind, MediumKind::Directory);
+}

@@ -1,0 +1,84 @@
+//! Backups and restores, and what is measured beside them.
+
+use serde::{Deserialize, Serialize};
+
+use super::{PointId, SubjectId};
+use plimsoll_plan::units::Nanos;
+
+/// One backup of one system, or one restore.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackupRow {
+    pub step: String,
+    pub step_index: u32,
+    /// The point beside which it ran: of several systems the first one's. `None` where backups are what the step is about.
+    pub point: Option<PointId>,
+    pub system: SubjectId,
+    /// With the data; `None` for a system that keeps it elsewhere.
+    pub medium: Option<SubjectId>,
+    /// With the backup.
+    pub target: SubjectId,
+    /// From 0.
+    pub cycle: u32,
+    pub kind: BackupKind,
+    /// `physical` or `logical`.
+    pub method: String,
+    /// The tool, with its version; empty if it did not start.
+    pub program: String,
+    pub start: Nanos,
+    pub end: Nanos,
+    /// Of a backup: size of its files. Of a restore: bytes of the backup that were restored.
+    pub bytes: u64,
+    pub outcome: BackupOutcome,
+    /// What was done, how it compared, or why it failed, as text.
+    pub detail: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BackupKind {
+    Backup,
+    Restore,
+}
+
+impl BackupKind {
+    pub const ALL: [Self; 2] = [Self::Backup, Self::Restore];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Backup => "backup",
+            Self::Restore => "restore",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BackupOutcome {
+    Complete,
+    /// Ended by the user, or with the load beside it.
+    Cancelled,
+    Failed,
+    /// A restore whose data are not what was saved.
+    Differs,
+}
+
+impl BackupOutcome {
+    pub const ALL: [Self; 4] = [Self::Complete, Self::Cancelled, Self::Failed, Self::Differs];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+            Self::Differs => "differs",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.name() == name)
+    }
+}

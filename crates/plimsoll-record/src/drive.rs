@@ -1,0 +1,87 @@
+//! Reports of an emulated drive, one each second.
+
+use serde::{Deserialize, Serialize};
+
+use crate::hist::Hist;
+use plimsoll_plan::units::Nanos;
+
+/// A kind of request to a drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DriveOp {
+    Read,
+    Write,
+    /// All writes acknowledged before it must survive a power cut.
+    Flush,
+    /// The range holds no data any more.
+    Trim,
+}
+
+impl DriveOp {
+    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Flush, Self::Trim];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Flush => "flush",
+            Self::Trim => "trim",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|op| op.name() == name)
+    }
+}
+
+/// One kind of operation in one second: its latencies in the model and on the clock.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct DriveTally {
+    /// Operations answered.
+    pub ops: u64,
+    pub bytes: u64,
+    /// Those answered with an error: the drive had no power, or its backing store failed.
+    pub errors: u64,
+    /// How long they take in the model.
+    pub modelled: Hist,
+    /// How long they took: from arrival to the answer, with the cost of asking and answering that calibration found.
+    pub real: Hist,
+    /// `real − modelled`, 0 for those answered early.
+    pub late: Hist,
+    /// Operations that took longer than the next percentile that the drive models: one modelled at its median or less
+    /// that took longer than the 90th percentile, one between the 90th and the 99th that took longer than the latter…
+    pub beyond: u64,
+}
+
+impl DriveTally {
+    pub fn merge(&mut self, other: &Self) {
+        let Self {
+            ops,
+            bytes,
+            errors,
+            modelled,
+            real,
+            late,
+            beyond,
+        } = other;
+        self.ops += ops;
+        self.bytes += bytes;
+        self.errors += errors;
+        self.modelled.merge(modelled);
+        self.real.merge(real);
+        self.late.merge(late);
+        self.beyond += beyond;
+    }
+}
+
+/// One merged report of the emulator.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DriveSecond {
+    /// CLOCK_MONOTONIC when the second began and ended, the same for all processes of a machine.
+    pub from: Nanos,
+    pub to: Nanos,
+    /// Indexed as [`DriveOp::ALL`].
+    pub tallies: [DriveTally; 4],
+    /// Asked but not answered when the second ended.
+    pub in_flight: u64,
+}

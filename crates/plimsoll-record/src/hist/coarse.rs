@@ -1,0 +1,275 @@
+//! The histogram that every second keeps: a few dozen bytes.
+
+use super::buckets::Buckets;
+use super::{HIGHEST, Hist, HistError, LOWEST};
+use crate::leb128;
+use plimsoll_plan::units::Nanos;
+
+/// How far a percentile may be off: half a bucket.
+pub const COARSE_ERROR_PERCENT: f64 = 3.2;
+
+/// Sixteen buckets to the octave; the bucket of `value` is its exponent and the four bits below its leading one.
+fn coarse_bucket(value: u64) -> u32 {
+    let value = value.max(LOWEST.0);
+    let exponent = value.ilog2();
+    exponent * 16 + ((value >> (exponent - 4)) & 15) as u32
+}
+
+/// The middle of a coarse bucket.
+fn coarse_middle(bucket: u32) -> u64 {
+    let width = 1u64 << (bucket / 16 - 4);
+    (16 + u64::from(bucket % 16)) * width + width / 2
+}
+
+/// The values that a coarse bucket holds: from the first up to below the second.
+pub fn coarse_bounds(bucket: u32) -> (Nanos, Nanos) {
+    let width = 1u64 << (bucket / 16).saturating_sub(4).min(58);
+    let low = (16 + u64::from(bucket % 16)).saturating_mul(width);
+    (Nanos(low), Nanos(low.saturating_add(width)))
+}
+
+/// A histogram with sixteen buckets to the octave, sparse and small: an empty one takes one machine word. A run of hours has
+/// a million seconds, most of them read without their histograms.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CoarseHist(Option<Box<Coarse>>);
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Coarse {
+    /// In rising order; a second has a few of them.
+    buckets: Vec<(u32, u64)>,
+    sum: u128,
+    max: Nanos,
+}
+
+impl Coarse {
+    fn add(&mut self, bucket: u32, n: u64) {
+        match self.buckets.last() {
+            Some((last, _)) if *last >= bucket => {
+                match self.buckets.binary_search_by_key(&bucket, |(own, _)| *own) {
+                    Ok(place) => self.buckets[place].1 = self.buckets[place].1.saturating_add(n),
+                    Err(place) => self.buckets.insert(place, (bucket, n)),
+                }
+            }
+            _ => self.buckets.push((bucket, n)),
+        }
+    }
+
+    fn put(&mut self, bucket: u64, n: u64) -> Result<(), HistError> {
+        // 64..1024: exponents 4..63, the only ones whose middle is defined.
+        if !(64..1024).contains(&bucket) {
+            return Err(HistError::Encoding(format!(
+                "bucket {bucket} does not exist"
+            )));
+        }
+        // Buckets are stored in rising order.
+        self.buckets.push((bucket as u32, n));
+        Ok(())
+    }
+
+    /// What is added up later must not overflow either.
+    fn checked(self) -> Result<CoarseHist, HistError> {
+        let total = self
+            .buckets
+            .iter()
+            .try_fold(0u64, |sum, (_, n)| sum.checked_add(*n));
+        total
+            .filter(|total| *total < 1 << 62)
+            .map(|_| self.into())
+            .ok_or_else(|| HistError::Encoding("count overflows".into()))
+    }
+}
+
+impl Hist {
+    pub fn coarse(&self) -> CoarseHist {
+        let mut coarse = Coarse {
+            sum: self.sum,
+            max: self.max,
+            buckets: Vec::new(),
+        };
+        for (value, n) in self.buckets.recorded() {
+            coarse.add(coarse_bucket(value), n);
+        }
+        coarse.into()
+    }
+}
+
+impl From<Coarse> for CoarseHist {
+    fn from(coarse: Coarse) -> Self {
+        Self((coarse != Coarse::default()).then(|| Box::new(coarse)))
+    }
+}
+
+impl CoarseHist {
+    /// Of single values.
+    pub fn of(values: impl IntoIterator<Item = Nanos>) -> Self {
+        let mut coarse = Coarse::default();
+        for value in values {
+            coarse.add(coarse_bucket(value.0), 1);
+            coarse.sum += u128::from(value.0);
+            coarse.max = coarse.max.max(value);
+        }
+        coarse.into()
+    }
+
+    /// In rising order.
+    fn all(&self) -> &[(u32, u64)] {
+        self.0.as_ref().map_or(&[], |own| own.buckets.as_slice())
+    }
+
+    fn sum(&self) -> u128 {
+        self.0.as_ref().map_or(0, |own| own.sum)
+    }
+
+    fn longest(&self) -> Nanos {
+        self.0.as_ref().map_or(Nanos::ZERO, |own| own.max)
+    }
+
+    /// Buckets that hold something, in rising order, with their counts; see [`coarse_bounds`].
+    pub fn buckets(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.all().iter().copied()
+    }
+
+    pub fn count(&self) -> u64 {
+        self.all()
+            .iter()
+            .fold(0, |sum, (_, n)| sum.saturating_add(*n))
+    }
+
+    pub fn mean(&self) -> Option<Nanos> {
+        let n = self.count();
+        (n > 0).then(|| Nanos((self.sum() / u128::from(n)) as u64))
+    }
+
+    pub fn max(&self) -> Option<Nanos> {
+        (!self.all().is_empty()).then_some(self.longest())
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        let Some(other) = &other.0 else { return };
+        let Coarse { buckets, sum, max } = &**other;
+        let own = self.0.get_or_insert_default();
+        buckets.iter().for_each(|(bucket, n)| own.add(*bucket, *n));
+        own.sum = own.sum.saturating_add(*sum);
+        own.max = own.max.max(*max);
+    }
+
+    /// As [`Hist::quantile`], to within 3.2 %.
+    pub fn quantile(&self, q: f64) -> Option<Nanos> {
+        let n = self.count();
+        let rank = ((q.clamp(0.0, 1.0) * n as f64).ceil() as u64).max(1);
+        let mut below = 0u64;
+        self.all().iter().find_map(|(bucket, count)| {
+            below = below.saturating_add(*count);
+            (below >= rank).then(|| Nanos(coarse_middle(*bucket)).min(self.longest().max(LOWEST)))
+        })
+    }
+
+    /// Counts by bucket, for rebuilding a phase's [`Hist`] after a crash.
+    pub fn to_hist(&self) -> Hist {
+        let middles = self
+            .all()
+            .iter()
+            .map(|(bucket, n)| (coarse_middle(*bucket).clamp(LOWEST.0, HIGHEST.0), *n));
+        Hist {
+            buckets: Buckets::of_rising(middles),
+            sum: self.sum(),
+            max: self.longest(),
+            clipped: 0,
+        }
+    }
+
+    /// LEB128 numbers: sum, max, the first bucket; then, in half bytes with the low one first, the counts of consecutive
+    /// buckets. A number takes three bits of each half byte, whose fourth marks that more follow; a zero is followed by
+    /// how many empty buckets it stands for, less one. Most buckets of a second hold few values or none.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(16 + self.all().len());
+        leb128::put(self.sum().min(u128::from(u64::MAX)) as u64, &mut out);
+        leb128::put(self.longest().0, &mut out);
+        let mut next = None;
+        let mut halves = Vec::new();
+        for (bucket, n) in self.all().iter().filter(|(_, n)| *n > 0) {
+            match next {
+                None => leb128::put(u64::from(*bucket), &mut out),
+                Some(next) if next == *bucket => {}
+                Some(next) => {
+                    halves.push(0);
+                    put_halves(&mut halves, u64::from(bucket - next - 1));
+                }
+            }
+            put_halves(&mut halves, *n);
+            next = Some(bucket + 1);
+        }
+        out.extend(
+            halves
+                .chunks(2)
+                .map(|pair| pair[0] | pair.get(1).unwrap_or(&0) << 4),
+        );
+        out
+    }
+
+    pub fn decode(mut bytes: &[u8]) -> Result<Self, HistError> {
+        let sum = u128::from(number(&mut bytes)?);
+        let max = Nanos(number(&mut bytes)?);
+        let mut coarse = Coarse {
+            sum,
+            max,
+            buckets: Vec::with_capacity(bytes.len()),
+        };
+        if bytes.is_empty() {
+            return coarse.checked();
+        }
+        let mut bucket = number(&mut bytes)?;
+        let mut halves = Halves { bytes, place: 0 };
+        while !halves.is_empty() {
+            let n = halves.number()?;
+            if n > 0 {
+                coarse.put(bucket, n)?;
+                bucket += 1;
+            } else if !halves.is_empty() {
+                bucket = bucket.saturating_add(halves.number()?).saturating_add(1);
+            }
+        }
+        coarse.checked()
+    }
+}
+
+fn put_halves(out: &mut Vec<u8>, mut n: u64) {
+    while n >= 8 {
+        out.push(n as u8 & 7 | 8);
+        n >>= 3;
+    }
+    out.push(n as u8);
+}
+
+/// Half bytes that are left, the low one first.
+struct Halves<'b> {
+    bytes: &'b [u8],
+    place: usize,
+}
+
+impl Halves<'_> {
+    fn is_empty(&self) -> bool {
+        self.place >= self.bytes.len() * 2
+    }
+
+    fn number(&mut self) -> Result<u64, HistError> {
+        let mut n = 0u64;
+        for shift in (0..63).step_by(3) {
+            let byte = self.bytes.get(self.place / 2);
+            let byte = byte.ok_or_else(|| HistError::Encoding("ends inside a number".into()))?;
+            let half = byte >> (self.place % 2 * 4);
+            self.place += 1;
+            n |= u64::from(half & 7) << shift;
+            if half & 8 == 0 {
+                return Ok(n);
+            }
+        }
+        Err(HistError::Encoding(
+            "a number is longer than 63 bits".into(),
+        ))
+    }
+}
+
+fn number(bytes: &mut &[u8]) -> Result<u64, HistError> {
+    leb128::take(bytes).ok_or_else(|| HistError::Encoding("ends inside a number".into()))
+}

@@ -1,0 +1,323 @@
+//! The messages between the plan's execution and a lane.
+//!
+//! A lane drives one load against one system. It gets its resolved step as a message ([`LaneSpec`]), answers with one
+//! merged report a second ([`LaneMessage::Second`]) and obeys [`LaneControl`]. Every message can be serialised, so a
+//! lane can live on a thread, in another process or on another host without knowing which.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::hist::Hist;
+use crate::receipt::CommitCounts;
+use plimsoll_plan::load::{LoadShape, MockScript};
+use plimsoll_plan::resolved::{Pacing, ServerKind, Workload};
+use plimsoll_plan::schedule::{Tick, Timeline};
+use plimsoll_plan::units::Nanos;
+
+/// Where the lane's sessions connect. Carries secrets: it travels, but is never stored or shown.
+#[derive(Clone, Serialize, Deserialize)]
+pub enum Endpoint {
+    Mock(MockScript),
+    Sqlite {
+        /// The database file.
+        path: String,
+        /// PRAGMAs every connection sets, beside WAL and synchronous=FULL.
+        pragmas: BTreeMap<String, String>,
+    },
+    Server {
+        engine: ServerKind,
+        /// A URL, or what else the engine's driver reads; may hold a password.
+        conninfo: String,
+        /// The schema that holds the workload's tables.
+        schema: String,
+    },
+}
+
+/// Where random draws begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seeds {
+    /// Of the inputs.
+    pub load: u64,
+    /// Of the data set: some constants of the load must match those of the data (TPC-C clause 2.1.6.1).
+    pub data: u64,
+}
+
+impl From<u64> for Seeds {
+    fn from(seed: u64) -> Self {
+        Self {
+            load: seed,
+            data: seed,
+        }
+    }
+}
+
+/// A lane's whole task for one ladder point.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct LaneSpec {
+    pub endpoint: Endpoint,
+    pub workload: Workload,
+    pub load: LoadShape,
+    pub timeline: Timeline,
+    pub pacing: Pacing,
+    pub seed: Seeds,
+    /// Number of the point within the run: each draws inputs of its own.
+    pub round: u32,
+    /// How often one intent is tried again after a deadlock or serialisation failure.
+    pub max_retries: u32,
+    /// The power fails when the measurement ends: transactions that end before are counted by place and reported at the end,
+    /// and the load goes on until the lane is stopped, or cooling ends.
+    pub power_cut: bool,
+}
+
+/// Counts of intents by how they ended, per transaction type. Conservation: offered = committed + rolled_back + failed + dropped +
+/// those still in flight.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Intents that became due.
+    pub offered: u64,
+    pub committed: u64,
+    /// Rolled back as the workload's specification wants (not failures).
+    pub rolled_back: u64,
+    pub failed: u64,
+    /// Never started: the open loop's queue was full, or the window closed before a user was free.
+    pub dropped: u64,
+    /// Further attempts of intents that are counted once above.
+    pub retries: u64,
+    /// Requests sent to the system.
+    pub round_trips: u64,
+    /// Moved by block I/O; 0 for transactions.
+    pub bytes: u64,
+}
+
+impl Counts {
+    /// Saturating: numbers in an imported file may be of any size.
+    pub fn add(&mut self, other: &Self) {
+        let Self {
+            offered,
+            committed,
+            rolled_back,
+            failed,
+            dropped,
+            retries,
+            round_trips,
+            bytes,
+        } = other;
+        let add = |own: &mut u64, more: &u64| *own = own.saturating_add(*more);
+        add(&mut self.offered, offered);
+        add(&mut self.committed, committed);
+        add(&mut self.rolled_back, rolled_back);
+        add(&mut self.failed, failed);
+        add(&mut self.dropped, dropped);
+        add(&mut self.retries, retries);
+        add(&mut self.round_trips, round_trips);
+        add(&mut self.bytes, bytes);
+    }
+
+    /// Transactions that ended as the specification requires.
+    pub fn completed(&self) -> u64 {
+        self.committed.saturating_add(self.rolled_back)
+    }
+
+    /// Intents that have ended in any way.
+    pub fn settled(&self) -> u64 {
+        self.completed()
+            .saturating_add(self.failed)
+            .saturating_add(self.dropped)
+    }
+}
+
+/// One transaction type's share of a tick. Histograms hold completed transactions only (committed and rolled back).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TransactionStats {
+    pub counts: Counts,
+    /// end − due.
+    pub response: Hist,
+    /// end − start; `None` while it equals `response`, as it does in a closed loop (due = start).
+    service: Option<Hist>,
+}
+
+impl TransactionStats {
+    /// From its parts; `service` is `None` where it equals `response`.
+    pub fn new(counts: Counts, response: Hist, service: Option<Hist>) -> Self {
+        Self {
+            counts,
+            response,
+            service,
+        }
+    }
+
+    pub fn into_parts(self) -> (Counts, Hist, Option<Hist>) {
+        let Self {
+            counts,
+            response,
+            service,
+        } = self;
+        (counts, response, service)
+    }
+
+    /// Notes a completed transaction.
+    pub fn record(&mut self, response: Nanos, service: Nanos) {
+        if service != response || self.service.is_some() {
+            self.service
+                .get_or_insert_with(|| self.response.clone())
+                .record(service);
+        }
+        self.response.record(response);
+    }
+
+    /// end − start.
+    pub fn service(&self) -> &Hist {
+        self.service.as_ref().unwrap_or(&self.response)
+    }
+
+    /// The service times where they differ from the response times.
+    pub fn differing_service(&self) -> Option<&Hist> {
+        self.service.as_ref()
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        let Self {
+            counts,
+            response,
+            service,
+        } = other;
+        self.counts.add(counts);
+        if service.is_some() || self.service.is_some() {
+            self.service
+                .get_or_insert_with(|| self.response.clone())
+                .merge(service.as_ref().unwrap_or(response));
+        }
+        self.response.merge(response);
+    }
+}
+
+/// Time that connections spent without a server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Absence {
+    /// From the loss of the first connection until one is open again, if the server could not be reached in between.
+    pub server: Nanos,
+    /// Summed over the connections: from the loss of each until it is open again.
+    pub connections: Nanos,
+}
+
+impl Absence {
+    pub fn is_none(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// One merged report: everything that ended in one tick, by transaction type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LaneSecond {
+    pub tick: Tick,
+    /// Intents due but not settled when the tick ended: offered − settled since the lane began. In the lane's last tick
+    /// what the users counted, independently of that, as they took and settled intents.
+    pub in_flight: u64,
+    /// Indexed as [`Workload::txn_names`].
+    pub tallies: Vec<TransactionStats>,
+    /// Records that came too late for their tick and were counted in this one.
+    pub late: u64,
+    /// Outcomes lost because a bounded buffer was full: the run is invalid.
+    pub overflow: u64,
+    /// How long after the tick's end the report was merged.
+    pub merge_lag: Nanos,
+    /// Some of it may belong to ticks before: that the server is away shows when a connection cannot be opened, which takes
+    /// as long as the attempt to connect does.
+    pub absence: Absence,
+}
+
+/// An event to report beside the transactions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaneEvent {
+    pub at: Nanos,
+    pub code: String,
+    pub text: String,
+}
+
+/// How a lane ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LaneEnd {
+    /// The timeline ran out.
+    Complete,
+    /// Ordered to close: intents under way were finished.
+    Closed,
+    /// Ordered to stop: intents under way were abandoned and counted as failed.
+    Stopped,
+    /// The system could not be reached, or not any more.
+    Failed(String),
+    /// There was no space left for what the load writes: where, as far as it is known, and the system's error message.
+    DiskFull { place: String, why: String },
+}
+
+/// Lane → plan execution.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum LaneMessage {
+    /// All sessions are open; every other time of the lane counts from `at` on the run's timeline.
+    Started {
+        at: Nanos,
+    },
+    Second(Box<LaneSecond>),
+    Event(LaneEvent),
+    /// What the database acknowledged before the power failed.
+    Acknowledged(CommitCounts),
+    Ended(LaneEnd),
+}
+
+/// Plan execution → lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum LaneControl {
+    Run,
+    /// No new intents; finish those under way, then end.
+    Close,
+    /// End at once.
+    Stop,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn counts_of_any_size_add_up_without_overflow() {
+        let mut counts = Counts {
+            committed: u64::MAX,
+            bytes: 7,
+            ..Counts::default()
+        };
+        counts.add(&Counts {
+            committed: 1,
+            failed: 1,
+            bytes: 1,
+            ..Counts::default()
+        });
+        assert_eq!(
+            (counts.committed, counts.settled(), counts.bytes),
+            (u64::MAX, u64::MAX, 8)
+        );
+    }
+
+    proptest! {
+        /// Service times are those recorded, whether or not they were kept apart, in whatever order tallies merge.
+        #[test]
+        fn service_times_are_kept_apart_only_where_they_differ(
+            a in prop::collection::vec((1_000u64..9_000_000, any::<bool>()), 0..30),
+            b in prop::collection::vec((1_000u64..9_000_000, any::<bool>()), 0..30),
+        ) {
+            let tally = |of: &[(u64, bool)]| {
+                let mut tally = TransactionStats::default();
+                of.iter().for_each(|(ns, waited)| tally.record(Nanos(ns + u64::from(*waited) * 5_000_000), Nanos(*ns)));
+                tally
+            };
+            let mut merged = tally(&a);
+            merged.merge(&tally(&b));
+            let all = [a, b].concat();
+            let mut service = Hist::new();
+            all.iter().for_each(|(ns, _)| service.record(Nanos(*ns)));
+            prop_assert_eq!(merged.service(), &service);
+            prop_assert_eq!(merged.response.count(), all.len() as u64);
+            prop_assert_eq!(merged.differing_service().is_some(), all.iter().any(|(_, waited)| *waited));
+        }
+    }
+}
