@@ -2,6 +2,7 @@
 
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::spec::figure::{ASSUMED, UNVERIFIED};
+use plimsoll_drive::spec::file::FileFigure;
 use serde_json::json;
 
 use crate::cli::{Format, ShowArgs};
@@ -43,7 +44,7 @@ fn figures(spec: &DriveSpec) -> Rows {
         ("error_percent", "± %"),
         ("source", "source"),
     ]);
-    for (table, key, figure) in spec.file.figures() {
+    for FileFigure { table, key, figure } in spec.file.figures() {
         rows.push(vec![
             Cell::text(table),
             Cell::text(key),
