@@ -69,7 +69,7 @@ fn a_directory_gives_a_drive_file_and_stays_clean() {
         spec.file
             .figures()
             .iter()
-            .any(|(_, key, figure)| *key == "read_us" && figure.source == "learned")
+            .any(|row| row.key == "read_us" && row.figure.source == "learned")
     );
     let shown = place.run(&["drive", "show", "mine.toml"]).succeeded();
     assert!(
