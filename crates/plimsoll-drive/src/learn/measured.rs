@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn fios_figures_come_over_in_microseconds() {
         let output = plimsoll_import::fio_output::parse(include_str!(
-            "../../../plimsoll-model/tests/data/fio/fsync.json"
+            "../../../plimsoll-import/tests/data/fio/fsync.json"
         ))
         .unwrap();
         let profile = Profile::write(4096, 1).flushed();
