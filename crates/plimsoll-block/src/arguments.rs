@@ -33,15 +33,16 @@ pub struct Manner {
 
 /// One seed out of a plan's and the numbers that distinguish runs of fio (the mixing of SplitMix64, Steele et al. 2014).
 pub fn seed(plan: u64, numbers: &[u64]) -> u64 {
-    let mix = |seed: u64, number: &u64| {
-        let mut z =
-            (seed ^ number.wrapping_mul(0xd134_2543_de82_ef95)).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    };
     // fio multiplies it further; 48 bits are read the same by all versions.
-    numbers.iter().fold(plan, mix) & 0xffff_ffff_ffff
+    numbers.iter().copied().fold(plan, mix) & 0xffff_ffff_ffff
+}
+
+fn mix(seed: u64, number: u64) -> u64 {
+    let mut z =
+        (seed ^ number.wrapping_mul(0xd134_2543_de82_ef95)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }
 
 /// A snapshot of all counts each second, with the buckets of latencies from submission to completion.
@@ -195,25 +196,18 @@ fn pattern(stream: &BlockStream) -> Vec<String> {
 /// Sizes of the directions that occur: `bs`, or where they differ within one `bssplit`.
 fn sizes(stream: &BlockStream) -> Vec<String> {
     let sides = sides(stream);
-    let one = |shares: &[SizeShare]| {
-        if let [only] = shares {
-            Some(only.size.0)
-        } else {
-            None
-        }
-    };
-    let written = match sides
+    let single: Option<Vec<u64>> = sides
         .iter()
-        .map(|shares| one(shares))
-        .collect::<Option<Vec<u64>>>()
-    {
-        Some(single) => ("bs", single.iter().map(u64::to_string).collect::<Vec<_>>()),
-        None => (
-            "bssplit",
-            sides.iter().map(|shares| split(shares)).collect(),
-        ),
+        .map(|shares| match shares[..] {
+            [only] => Some(only.size.0),
+            _ => None,
+        })
+        .collect();
+    let option = if single.is_some() { "bs" } else { "bssplit" };
+    let mut values: Vec<String> = match single {
+        Some(sizes) => sizes.iter().map(u64::to_string).collect(),
+        None => sides.iter().map(|shares| split(shares)).collect(),
     };
-    let (option, mut values) = written;
     values.dedup();
     vec![format!("--{option}={}", values.join(","))]
 }
@@ -231,8 +225,11 @@ fn sides(stream: &BlockStream) -> Vec<&[SizeShare]> {
 }
 
 fn split(shares: &[SizeShare]) -> String {
-    let share = |share: &SizeShare| format!("{}/{}", share.size.0, share.percent);
-    shares.iter().map(share).collect::<Vec<_>>().join(":")
+    let shares: Vec<String> = shares
+        .iter()
+        .map(|share| format!("{}/{}", share.size.0, share.percent))
+        .collect();
+    shares.join(":")
 }
 
 /// Sequential streams side by side would follow each other through the same blocks: each gets a part of its own.
@@ -280,33 +277,14 @@ fn writing(stream: &BlockStream) -> Vec<String> {
 /// slow with several sizes. Of random distances it turns it back and is right (`backend.c`, `usec_for_io`).
 fn pacing(stream: &BlockStream, per_second: f64) -> Vec<String> {
     let reads = per_second * f64::from(stream.read_percent) / 100.0;
-    let mean = |shares: &[SizeShare]| {
-        let percent: u32 = shares.iter().map(|share| share.percent).sum();
-        let bytes: f64 = shares
-            .iter()
-            .map(|share| share.size.0 as f64 * f64::from(share.percent))
-            .sum();
-        bytes / f64::from(percent.max(1))
-    };
-    let whole = |rate: f64| {
-        if rate > 0.0 {
-            (rate.round() as u64).max(1).to_string()
-        } else {
-            String::new()
-        }
-    };
-    let pair = |reads: f64, writes: f64| match (whole(reads), whole(writes)) {
-        (reads, writes) if writes.is_empty() => reads,
-        (reads, writes) => format!("{reads},{writes}"),
-    };
     let writes = per_second - reads;
     match stream.arrivals {
         Arrivals::Constant => {
             vec![format!(
                 "--rate={}",
                 pair(
-                    reads * mean(&stream.read_sizes),
-                    writes * mean(&stream.write_sizes)
+                    reads * mean_size(&stream.read_sizes),
+                    writes * mean_size(&stream.write_sizes)
                 )
             )]
         }
@@ -314,6 +292,33 @@ fn pacing(stream: &BlockStream, per_second: f64) -> Vec<String> {
             format!("--rate_iops={}", pair(reads, writes)),
             "--rate_process=poisson".into(),
         ],
+    }
+}
+
+fn mean_size(shares: &[SizeShare]) -> f64 {
+    let percent: u32 = shares.iter().map(|share| share.percent).sum();
+    let bytes: f64 = shares
+        .iter()
+        .map(|share| share.size.0 as f64 * f64::from(share.percent))
+        .sum();
+    bytes / f64::from(percent.max(1))
+}
+
+/// Rates as fio takes them: what does not occur is empty, at the end left out.
+fn pair(reads: f64, writes: f64) -> String {
+    let reads = whole(reads);
+    if writes > 0.0 {
+        format!("{reads},{}", whole(writes))
+    } else {
+        reads
+    }
+}
+
+fn whole(rate: f64) -> String {
+    if rate > 0.0 {
+        (rate.round() as u64).max(1).to_string()
+    } else {
+        String::new()
     }
 }
 

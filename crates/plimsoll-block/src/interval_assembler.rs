@@ -41,7 +41,7 @@ pub struct IntervalAssembler {
     phase: PhaseKind,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Worker {
     /// That of the last tick; of the beginning none.
     last: Snapshot,
@@ -52,12 +52,12 @@ struct Worker {
 impl Worker {
     fn advance(&mut self, to: Snapshot, is_measured: bool) -> Vec<Total> {
         let nothing = Total::default();
-        let before = |txn: usize| self.last.totals.get(txn).unwrap_or(&nothing);
+        let before = self.last.totals.iter().chain(std::iter::repeat(&nothing));
         let parts: Vec<Total> = to
             .totals
             .iter()
-            .enumerate()
-            .map(|(txn, total)| total.since(before(txn)))
+            .zip(before)
+            .map(|(total, before)| total.since(before))
             .collect();
         if is_measured {
             let sums = self.measured.iter_mut().zip(&parts);
@@ -71,7 +71,7 @@ impl Worker {
 impl IntervalAssembler {
     /// So many workers and transaction types. Without `warm` the measurement begins at once.
     pub fn new(workers: usize, txns: usize, warm: Nanos, measure: Nanos) -> Self {
-        let worker = || Worker {
+        let worker = Worker {
             last: Snapshot::default(),
             waiting: VecDeque::new(),
             measured: vec![Total::default(); txns],
@@ -79,7 +79,7 @@ impl IntervalAssembler {
         Self {
             warm,
             measure,
-            workers: std::iter::repeat_with(worker).take(workers).collect(),
+            workers: vec![worker; workers],
             began_ms: None,
             end: Nanos::ZERO,
             measured_from: Nanos::ZERO,
@@ -117,8 +117,7 @@ impl IntervalAssembler {
         if self.is_over() || self.workers.iter().any(|worker| worker.waiting.is_empty()) {
             return None;
         }
-        let next = |worker: &mut Worker| worker.waiting.pop_front().unwrap_or_default();
-        let second = self.advance(next);
+        let second = self.advance(|worker| worker.waiting.pop_front().unwrap_or_default());
         self.enter_next_phase();
         Some(second)
     }
@@ -150,22 +149,17 @@ impl IntervalAssembler {
 
     /// What each worker did in the measurement.
     pub fn shares(&self) -> Vec<Share> {
-        let of = |(worker, state): (usize, &Worker)| {
-            let share = move |(txn, total): (usize, &Total)| Share {
+        let mut shares = Vec::new();
+        for (worker, state) in self.workers.iter().enumerate() {
+            shares.extend(state.measured.iter().enumerate().map(|(txn, total)| Share {
                 worker,
                 txn,
                 requests: total.requests(),
                 bytes: total.bytes,
                 response: total.hist(),
-            };
-            state
-                .measured
-                .iter()
-                .enumerate()
-                .map(share)
-                .collect::<Vec<_>>()
-        };
-        self.workers.iter().enumerate().flat_map(of).collect()
+            }));
+        }
+        shares
     }
 
     fn began(&self) -> f64 {

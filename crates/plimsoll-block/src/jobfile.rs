@@ -72,7 +72,8 @@ pub fn outside(text: &str) -> Outside {
         else {
             continue;
         };
-        let (key, value) = (key.trim(), value.trim());
+        let key = key.trim();
+        let value = value.trim();
         if NAMES.contains(&key) {
             found
                 .paths
@@ -112,8 +113,11 @@ fn split(value: &str) -> Vec<String> {
 
 /// Whether a name stays below the directory in which fio runs. What the environment inserts is unknown.
 fn lies_inside(path: &str) -> bool {
-    let below = |part| matches!(part, Component::Normal(_) | Component::CurDir);
-    !path.contains("${") && path != "-" && Path::new(path).components().all(below)
+    !path.contains("${")
+        && path != "-"
+        && Path::new(path)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
 #[cfg(test)]

@@ -64,9 +64,11 @@ pub fn run(task: &Task, mut links: Links<'_>) -> Vec<Share> {
     let mut workers = Vec::new();
     for (number, worker) in task.workers.iter().enumerate() {
         let sender = sender.clone();
-        // An error means that the lane has ended.
-        let on_event = move |event| drop(sender.send((number, event)));
-        match Process::start(&worker.args, worker.directory.as_deref(), on_event) {
+        let process = Process::start(&worker.args, worker.directory.as_deref(), move |event| {
+            // An error means that the lane has ended.
+            let _ = sender.send((number, event));
+        });
+        match process {
             Ok(process) => workers.push(Worker::new(process)),
             Err(error) => {
                 (links.send)(LaneMessage::Ended(LaneEnd::Failed(error.to_string())));
@@ -251,7 +253,9 @@ impl Lane<'_> {
 
     /// Waits until all have ended and kills those that take too long. [`Flow::Stop`]: the user stopped the lane meanwhile.
     fn wait_for_workers(&mut self, links: &mut Links<'_>) -> Flow {
-        let (mut asked, mut flow, mut ticks) = (true, Flow::GoOn, 0);
+        let mut asked = true;
+        let mut flow = Flow::GoOn;
+        let mut ticks = 0;
         while self.workers.iter().any(|worker| worker.runs) {
             ticks += 1;
             if asked && (links.order)() == LaneControl::Stop {

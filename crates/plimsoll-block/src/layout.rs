@@ -128,33 +128,32 @@ pub fn lay_out(layout: &Layout, tick: &mut dyn FnMut(Written) -> Flow) -> Result
     let written = std::cell::Cell::new(0u64);
     let mut ended = LaneEnd::Stopped;
     let tick = std::cell::RefCell::new(tick);
-    let order = || match tick.borrow_mut()(Written {
-        bytes: written.get().min(of),
-        of,
-    }) {
-        Flow::GoOn => LaneControl::Run,
-        Flow::Stop => LaneControl::Stop,
-    };
-    let mut send = |message| {
-        match message {
-            LaneMessage::Second(second) => {
-                let more: u64 = second.tallies.iter().map(|tally| tally.counts.bytes).sum();
-                written.set(written.get() + more);
-            }
-            LaneMessage::Ended(end) => ended = end,
-            LaneMessage::Started { .. } | LaneMessage::Event(_) | LaneMessage::Acknowledged(_) => {}
-        }
-        Flow::GoOn
-    };
-    // The times are not used.
-    let zero = || Nanos::ZERO;
     lane::run(
         &task,
         Links {
-            now: &zero,
+            // The times are not used.
+            now: &|| Nanos::ZERO,
             of_unix_ms: &|_| Nanos::ZERO,
-            order: &order,
-            send: &mut send,
+            order: &|| {
+                let bytes = written.get().min(of);
+                match tick.borrow_mut()(Written { bytes, of }) {
+                    Flow::GoOn => LaneControl::Run,
+                    Flow::Stop => LaneControl::Stop,
+                }
+            },
+            send: &mut |message| {
+                match message {
+                    LaneMessage::Second(second) => {
+                        let more: u64 = second.tallies.iter().map(|tally| tally.counts.bytes).sum();
+                        written.set(written.get() + more);
+                    }
+                    LaneMessage::Ended(end) => ended = end,
+                    LaneMessage::Started { .. }
+                    | LaneMessage::Event(_)
+                    | LaneMessage::Acknowledged(_) => {}
+                }
+                Flow::GoOn
+            },
         },
     );
     match ended {

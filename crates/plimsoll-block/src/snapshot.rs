@@ -83,17 +83,14 @@ impl Snapshot {
     pub fn read(output: &FioOutput, shape: &Shape) -> Option<Self> {
         let totals = match shape {
             Shape::Streams(streams) => of_streams(&output.jobs, streams)?,
-            Shape::Whole => {
-                let of = |kind| {
+            Shape::Whole => [Kind::Read, Kind::Write, Kind::Trim, Kind::Sync]
+                .map(|kind| {
                     output
                         .jobs
                         .iter()
                         .fold(Total::default(), |sum, job| sum.and(&of_kind(job, kind)))
-                };
-                [Kind::Read, Kind::Write, Kind::Trim, Kind::Sync]
-                    .map(of)
-                    .into()
-            }
+                })
+                .into(),
         };
         let running = output
             .jobs
@@ -126,16 +123,15 @@ fn of_streams(jobs: &[FioJob], streams: &[Vec<Kind>]) -> Option<Vec<Total>> {
 }
 
 fn of_kind(job: &FioJob, kind: Kind) -> Total {
-    let (latencies, bytes) = match kind {
-        Kind::Read => (job.read.latencies(), job.read.io_bytes),
-        Kind::Write => (job.write.latencies(), job.write.io_bytes),
-        Kind::Trim => (job.trim.latencies(), job.trim.io_bytes),
-        Kind::Sync => match &job.sync {
-            Some(sync) => (&sync.latency, 0),
-            None => return Total::default(),
-        },
-    };
-    Total::of(latencies, bytes)
+    match kind {
+        Kind::Read => Total::of(job.read.latencies(), job.read.io_bytes),
+        Kind::Write => Total::of(job.write.latencies(), job.write.io_bytes),
+        Kind::Trim => Total::of(job.trim.latencies(), job.trim.io_bytes),
+        Kind::Sync => job
+            .sync
+            .as_ref()
+            .map_or_else(Total::default, |sync| Total::of(&sync.latency, 0)),
+    }
 }
 
 fn count(bins: &BTreeMap<u64, u64>) -> u64 {
@@ -177,18 +173,18 @@ impl Total {
 
     /// What has come since an earlier moment. Counts that have shrunk were begun anew, as they are after `ramp_time`.
     pub fn since(&self, before: &Self) -> Self {
-        let shrunk = |(value, n): (&u64, &u64)| self.bins.get(value).is_none_or(|now| now < n);
         let nothing = Self::default();
-        let before = if before.bins.iter().any(shrunk) {
-            &nothing
-        } else {
-            before
-        };
-        let left = |(value, n): (&u64, &u64)| {
-            let n = n - before.bins.get(value).unwrap_or(&0);
-            (n > 0).then_some((*value, n))
-        };
-        let bins: BTreeMap<u64, u64> = self.bins.iter().filter_map(left).collect();
+        let has_shrunk = before
+            .bins
+            .iter()
+            .any(|(value, n)| self.bins.get(value).is_none_or(|now| now < n));
+        let before = if has_shrunk { &nothing } else { before };
+        let bins: BTreeMap<u64, u64> = self
+            .bins
+            .iter()
+            .map(|(value, n)| (*value, n - before.bins.get(value).unwrap_or(&0)))
+            .filter(|(_, n)| *n > 0)
+            .collect();
         let sum = plausible(self.sum.saturating_sub(before.sum), &bins);
         // fio keeps one maximum for all time: unless it is new, that of the last bucket must do.
         let highest = Nanos(bins.keys().next_back().copied().unwrap_or_default());

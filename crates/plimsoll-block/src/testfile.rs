@@ -128,15 +128,21 @@ fn is_leftover(path: &Path) -> bool {
     let named = path
         .file_name()
         .is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
-    let marked = |mut file: &File| {
-        let mut head = [0; MARK.len()];
-        file.read_exact(&mut head).is_ok() && head == MARK
-    };
+    if !named || !path.symlink_metadata().is_ok_and(|about| about.is_file()) {
+        return false;
+    }
     // It may have become something else since it was checked.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let open = || OpenOptions::new().read(true).custom_flags(flags).open(path);
-    let plain = path.symlink_metadata().is_ok_and(|about| about.is_file());
-    named && plain && open().is_ok_and(|file| marked(&file) && file.try_lock().is_ok())
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(flags)
+        .open(path)
+        .is_ok_and(|file| is_marked(&file) && file.try_lock().is_ok())
+}
+
+fn is_marked(mut file: &File) -> bool {
+    let mut head = [0; MARK.len()];
+    file.read_exact(&mut head).is_ok() && head == MARK
 }
 
 /// Removes the files of killed runs in a directory, and returns which.
@@ -166,22 +172,26 @@ pub fn directory_of(path: &Path) -> Result<PathBuf, BlockError> {
 
 /// How large the measured part is: what is asked for, else a quarter of the free space and at most 4 GiB; in whole MiB.
 pub fn size(asked: Option<Bytes>, free: Bytes, directory: &Path) -> Result<Bytes, BlockError> {
-    let whole = |bytes: u64| Bytes(bytes >> 20 << 20);
-    let size = whole(asked.map_or(LARGEST_BY_DEFAULT.0.min(free.0 / 4), |asked| asked.0));
-    let refuse = |why: String, next: &str| BlockError::TestFile {
+    let bytes = asked.map_or(LARGEST_BY_DEFAULT.0.min(free.0 / 4), |asked| asked.0);
+    let size = Bytes(bytes >> 20 << 20);
+    let (why, next) = if size < SMALLEST {
+        (
+            format!("{size} is too little to measure a drive in; it takes {SMALLEST}"),
+            "Give more with --size, or free space there.",
+        )
+    } else if size.0.saturating_add(RESERVED) > free.0 {
+        (
+            format!("a test file of {size} does not fit into the {free} that are free"),
+            "Give less with --size, or free space there.",
+        )
+    } else {
+        return Ok(size);
+    };
+    Err(BlockError::TestFile {
         path: directory.into(),
         why,
         next: next.into(),
-    };
-    if size < SMALLEST {
-        let why = format!("{size} is too little to measure a drive in; it takes {SMALLEST}");
-        return Err(refuse(why, "Give more with --size, or free space there."));
-    }
-    if size.0.saturating_add(RESERVED) > free.0 {
-        let why = format!("a test file of {size} does not fit into the {free} that are free");
-        return Err(refuse(why, "Give less with --size, or free space there."));
-    }
-    Ok(size)
+    })
 }
 
 #[cfg(test)]

@@ -42,21 +42,15 @@ pub fn about(target: &Target) -> About {
     let directory =
         number.and_then(|number| sysfs(rustix::fs::major(number), rustix::fs::minor(number)));
     let disk = directory.as_deref().map(whole);
-    let of = |name: &str| disk.as_ref().and_then(|disk| line(&disk.join(name)));
-    // 512-byte sectors, whatever the device's.
-    let size = |directory: Option<&Path>| {
-        let sectors: u64 = line(&directory?.join("size"))?.parse().ok()?;
-        sectors.checked_mul(512).map(Bytes)
-    };
     About {
         disk: disk
             .as_ref()
             .and_then(|disk| Some(disk.file_name()?.to_string_lossy().replace('!', "/"))),
-        model: of("device/model"),
-        capacity: size(disk.as_deref()),
-        device_size: size(directory.as_deref()),
-        rotational: of("queue/rotational").map(|text| text == "1"),
-        write_cache: of("queue/write_cache"),
+        model: line_below(&disk, "device/model"),
+        capacity: size(&disk),
+        device_size: size(&directory),
+        rotational: line_below(&disk, "queue/rotational").map(|text| text == "1"),
+        write_cache: line_below(&disk, "queue/write_cache"),
         filesystem: matches!(target, Target::Directory(_))
             .then(|| mount_of(&Source::new("/"), path)?.filesystem.into())
             .flatten(),
@@ -64,6 +58,16 @@ pub fn about(target: &Target) -> About {
         load: line(Path::new("/proc/loadavg"))
             .and_then(|text| text.split(' ').next()?.parse().ok()),
     }
+}
+
+fn line_below(directory: &Option<PathBuf>, name: &str) -> Option<String> {
+    line(&directory.as_ref()?.join(name))
+}
+
+/// sysfs counts sectors of 512 bytes, whatever the device's are.
+fn size(directory: &Option<PathBuf>) -> Option<Bytes> {
+    let sectors: u64 = line_below(directory, "size")?.parse().ok()?;
+    sectors.checked_mul(512).map(Bytes)
 }
 
 fn sysfs(major: u32, minor: u32) -> Option<PathBuf> {

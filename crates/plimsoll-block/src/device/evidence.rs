@@ -23,14 +23,18 @@ pub enum Target {
     File(PathBuf),
 }
 
-/// Resolves a path.
-pub fn target(path: &Path) -> Result<Target, BlockError> {
-    let not_there = |error: io::Error| BlockError::NotThere {
+fn not_there(path: &Path, error: io::Error) -> BlockError {
+    BlockError::NotThere {
         path: path.into(),
         why: error.to_string(),
-    };
-    let real = fs::canonicalize(path).map_err(not_there)?;
-    let kind = fs::metadata(&real).map_err(not_there)?.file_type();
+    }
+}
+
+/// Resolves a path.
+pub fn target(path: &Path) -> Result<Target, BlockError> {
+    let real = fs::canonicalize(path).map_err(|error| not_there(path, error))?;
+    let about = fs::metadata(&real).map_err(|error| not_there(path, error))?;
+    let kind = about.file_type();
     match () {
         () if kind.is_dir() => Ok(Target::Directory(real)),
         () if kind.is_block_device() => Ok(Target::Device(real)),
@@ -68,10 +72,7 @@ pub(crate) fn hand_down(file: &File) -> io::Result<()> {
 
 /// Tries to get the device alone, then gathers everything else. `given` is what the user wrote.
 pub fn gather(given: &Path, node: &Path) -> Result<(DeviceEvidence, Claim), BlockError> {
-    let about = fs::metadata(node).map_err(|e| BlockError::NotThere {
-        path: node.into(),
-        why: e.to_string(),
-    })?;
+    let about = fs::metadata(node).map_err(|error| not_there(node, error))?;
     let number = (
         rustix::fs::major(about.rdev()),
         rustix::fs::minor(about.rdev()),
@@ -168,23 +169,30 @@ pub(super) fn number_at(path: impl AsRef<Path>) -> Option<Number> {
 fn mounts(numbers: &BTreeSet<Number>) -> NameList {
     let path = "/proc/self/mountinfo";
     let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-    let found = text
-        .lines()
-        .filter_map(parse_mount)
-        .filter(|(number, _, source)| {
-            // btrfs has a number of its own; its source is one of its devices.
-            numbers.contains(number)
-                || number_at(source).is_some_and(|number| numbers.contains(&number))
-        });
-    Ok(found.map(|(_, point, _)| point.to_owned()).collect())
+    let found = text.lines().filter_map(parse_mount).filter(|mount| {
+        // btrfs has a number of its own; its source is one of its devices.
+        numbers.contains(&mount.number)
+            || number_at(mount.source).is_some_and(|number| numbers.contains(&number))
+    });
+    Ok(found.map(|mount| mount.point.to_owned()).collect())
 }
 
-/// Number, mount point and source of a line of mountinfo (proc(5)).
-fn parse_mount(line: &str) -> Option<(Number, &str, &str)> {
+/// A line of mountinfo (proc(5)).
+#[derive(Debug, PartialEq)]
+struct MountLine<'l> {
+    number: Number,
+    point: &'l str,
+    source: &'l str,
+}
+
+fn parse_mount(line: &str) -> Option<MountLine<'_>> {
     let (front, back) = line.split_once(" - ")?;
     let mut front = front.split(' ').skip(2);
-    let number = parse_number(front.next()?)?;
-    Some((number, front.nth(1)?, back.split(' ').nth(1)?))
+    Some(MountLine {
+        number: parse_number(front.next()?)?,
+        point: front.nth(1)?,
+        source: back.split(' ').nth(1)?,
+    })
 }
 
 fn swaps(numbers: &BTreeSet<Number>) -> NameList {
@@ -225,23 +233,19 @@ fn holders(relatives: &Relatives) -> NameList {
 /// Every signature that libblkid knows, as wipefs(8) lists them; it runs with `--no-act`.
 pub(super) fn signatures(node: &Path) -> NameList {
     let places = ["wipefs", "/usr/sbin/wipefs", "/sbin/wipefs"];
-    let run = |place: &&str| {
-        let mut command = Command::new(place);
-        command
-            .args(["--no-act", "--noheadings", "--output", "TYPE"])
-            .arg(node)
-            .stdin(Stdio::null())
-            .output()
-            .ok()
-    };
     let output = places
         .iter()
-        .find_map(run)
+        .find_map(|place| {
+            Command::new(place)
+                .args(["--no-act", "--noheadings", "--output", "TYPE"])
+                .arg(node)
+                .stdin(Stdio::null())
+                .output()
+                .ok()
+        })
         .ok_or("wipefs is not installed")?;
-    let (text, errors) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() || !errors.trim().is_empty() {
         return Err(format!("wipefs: {}", errors.trim()));
     }
@@ -305,14 +309,19 @@ mod tests {
     #[test]
     fn lines_of_mountinfo() {
         let line = "42 27 7:0 / /tmp/m rw,relatime shared:2 - ext4 /dev/loop0 rw";
-        assert_eq!(parse_mount(line), Some(((7, 0), "/tmp/m", "/dev/loop0")));
+        let mount = MountLine {
+            number: (7, 0),
+            point: "/tmp/m",
+            source: "/dev/loop0",
+        };
+        assert_eq!(parse_mount(line), Some(mount));
         assert_eq!(parse_mount("42 27 7 / /tmp/m rw - ext4"), None);
     }
 
     #[test]
     fn what_is_mounted_here_is_found_by_its_number() {
         let text = fs::read_to_string("/proc/self/mountinfo").unwrap();
-        let (number, point, _) = text.lines().find_map(parse_mount).unwrap();
+        let MountLine { number, point, .. } = text.lines().find_map(parse_mount).unwrap();
         assert!(
             mounts(&BTreeSet::from([number]))
                 .unwrap()

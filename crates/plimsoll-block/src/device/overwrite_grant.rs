@@ -123,12 +123,8 @@ fn of_file(given: &Path, node: &Path) -> DeviceEvidence {
 
 /// A file is known by where it lies, whatever name leads there.
 fn is_same(a: &Path, b: &Path) -> bool {
-    let place = |path: &Path| {
-        fs::metadata(path)
-            .ok()
-            .map(|about| (about.dev(), about.ino()))
-    };
-    place(a).is_some_and(|a| Some(a) == place(b))
+    fs::metadata(a)
+        .is_ok_and(|a| fs::metadata(b).is_ok_and(|b| a.dev() == b.dev() && a.ino() == b.ino()))
 }
 
 fn swaps(node: &Path) -> NameList {
@@ -146,11 +142,11 @@ fn swaps(node: &Path) -> NameList {
 
 fn loops(node: &Path) -> NameList {
     let names = names_in(Path::new("/sys/block"))?;
-    let lies_on = |name: &String| {
+    let lies_on_node = names.into_iter().filter(|name| {
         let backing = first_line(&Path::new("/sys/block").join(name).join("loop/backing_file"));
         name.starts_with("loop") && backing.is_ok_and(|path| is_same(Path::new(&path), node))
-    };
-    Ok(names.into_iter().filter(lies_on).collect())
+    });
+    Ok(lies_on_node.collect())
 }
 
 #[cfg(test)]

@@ -87,7 +87,8 @@ impl Remedy {
 
 /// The decision. Without `overwrite` nothing is ever written.
 pub fn decide(evidence: &DeviceEvidence, overwrite: bool) -> Decision {
-    let (in_use, holds) = (in_use(evidence), holds(evidence));
+    let in_use = in_use(evidence);
+    let holds = holds(evidence);
     let node = evidence.node.display();
     if !overwrite {
         let reasons = in_use.into_iter().chain(holds);
@@ -138,23 +139,19 @@ fn other_than_given(evidence: &DeviceEvidence) -> Option<&Path> {
 
 /// Signs of use, one sentence each.
 fn in_use(evidence: &DeviceEvidence) -> Vec<String> {
-    let each = |found: &Result<Vec<String>, String>, describe: &dyn Fn(&str) -> String| {
-        found
-            .iter()
-            .flatten()
-            .map(|name| describe(name))
-            .collect::<Vec<_>>()
-    };
-    let mut signs = each(&evidence.mounts, &|at| format!("it is mounted: {at}"));
-    signs.extend(each(&evidence.swaps, &|name| {
-        format!("it is swap space in use: {name}")
-    }));
-    signs.extend(each(&evidence.holders, &|name| {
-        format!("{name} is built on it")
-    }));
-    signs.extend(each(&evidence.open_by, &|name| {
-        format!("it is held open by {name}")
-    }));
+    let mut signs = Vec::new();
+    for at in evidence.mounts.iter().flatten() {
+        signs.push(format!("it is mounted: {at}"));
+    }
+    for name in evidence.swaps.iter().flatten() {
+        signs.push(format!("it is swap space in use: {name}"));
+    }
+    for name in evidence.holders.iter().flatten() {
+        signs.push(format!("{name} is built on it"));
+    }
+    for name in evidence.open_by.iter().flatten() {
+        signs.push(format!("it is held open by {name}"));
+    }
     if evidence.exclusive == Exclusive::Busy && signs.is_empty() {
         signs.push("it is in use: the kernel does not give it to one program alone".into());
     }
@@ -186,13 +183,12 @@ fn unclear(evidence: &DeviceEvidence) -> Vec<String> {
         ("what it holds", &evidence.signatures),
         ("its partitions", &evidence.partitions),
     ];
-    let unknown = |(what, found): (&str, &Result<Vec<String>, String>)| {
-        found
-            .as_ref()
-            .err()
-            .map(|why| format!("{what} cannot be found out: {why}"))
-    };
-    let mut unclear: Vec<String> = lists.into_iter().filter_map(unknown).collect();
+    let mut unclear = Vec::new();
+    for (what, found) in lists {
+        if let Err(why) = found {
+            unclear.push(format!("{what} cannot be found out: {why}"));
+        }
+    }
     if let Err(why) = &evidence.own_name {
         unclear.push(format!("its own name cannot be found out: {why}"));
     }

@@ -54,15 +54,13 @@ impl DataStats {
 
     /// Shannon's entropy of single bytes, in bits, 0 to 8 (Shannon 1948); of the blocks that are not zero.
     pub fn entropy(&self) -> Option<f64> {
-        let of = |count: &u64| {
-            let share = *count as f64 / self.bytes as f64;
-            if *count == 0 {
-                0.0
-            } else {
-                -share * share.log2()
-            }
-        };
-        (self.bytes > 0).then(|| self.counts.iter().map(of).sum())
+        let counts = self.counts.iter().filter(|count| **count > 0);
+        (self.bytes > 0).then(|| {
+            counts
+                .map(|count| *count as f64 / self.bytes as f64)
+                .map(|share| -share * share.log2())
+                .sum()
+        })
     }
 
     /// The share that a compressor of LZ4's kind would save, block by block, 0 to 1.
@@ -74,25 +72,27 @@ impl DataStats {
 /// About how many bytes a block takes: a greedy search for what stood before, one candidate for each hash.
 fn compressed(block: &[u8]) -> usize {
     let mut positions = [0_u16; 1 << 12];
-    let (mut at, mut size) = (0, 0);
+    let mut at = 0;
+    let mut size = 0;
     while at + MATCH <= block.len().min(BLOCK) {
         let word = [block[at], block[at + 1], block[at + 2], block[at + 3]];
         let slot = (u32::from_le_bytes(word).wrapping_mul(2_654_435_761) >> 20) as usize;
         let before = usize::from(positions[slot]);
         // One more than the position, so that zero means none.
         positions[slot] = at as u16 + 1;
-        let same = |from: usize| {
+        let length = before.checked_sub(1).map_or(0, |from| {
             block[from..]
                 .iter()
                 .zip(&block[at..])
                 .take_while(|(a, b)| a == b)
                 .count()
-        };
-        let length = before.checked_sub(1).map_or(0, same);
+        });
         if length >= MATCH {
-            (at, size) = (at + length, size + COST);
+            at += length;
+            size += COST;
         } else {
-            (at, size) = (at + 1, size + 1);
+            at += 1;
+            size += 1;
         }
     }
     (size + block.len().saturating_sub(at)).min(block.len())

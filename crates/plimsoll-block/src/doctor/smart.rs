@@ -42,9 +42,7 @@ pub fn smartctl(text: &str) -> Result<Smart, String> {
     if json.get("smart_status").is_none() && json.get("model_name").is_none() {
         return Err(message(&json).unwrap_or_else(|| "it reports nothing about this disk".into()));
     }
-    let (log, attribute) = (&json["nvme_smart_health_information_log"], |id| {
-        attribute(&json, id)
-    });
+    let log = &json["nvme_smart_health_information_log"];
     let errors = ["read", "write"].iter().filter_map(|kind| {
         json["scsi_error_counter_log"][kind]["total_uncorrected_errors"].as_u64()
     });
@@ -65,9 +63,9 @@ pub fn smartctl(text: &str) -> Result<Smart, String> {
             .as_u64()
             .or_else(|| errors.reduce(u64::saturating_add)),
         // A SCSI disk has a list instead.
-        reallocated: attribute(5).or_else(|| json["scsi_grown_defect_list"].as_u64()),
-        pending: attribute(197),
-        uncorrectable: attribute(198),
+        reallocated: attribute(&json, 5).or_else(|| json["scsi_grown_defect_list"].as_u64()),
+        pending: attribute(&json, 197),
+        uncorrectable: attribute(&json, 198),
         celsius: json["temperature"]["current"].as_i64(),
         write_cache: json["write_cache"]["enabled"].as_bool(),
         failing: failing(&json),
@@ -98,10 +96,10 @@ fn attribute(json: &Value, id: u64) -> Option<u64> {
 
 /// Fallen to its threshold now, and one that foretells failure.
 fn failing(json: &Value) -> Option<String> {
-    let falls = |attribute: &&Value| {
+    let failing = attributes(json).find(|attribute| {
         attribute["when_failed"] == "now" && attribute["flags"]["prefailure"] == true
-    };
-    text_of(&attributes(json).find(falls)?["name"])
+    });
+    text_of(&failing?["name"])
 }
 
 /// `nvme smart-log -o json`. Temperatures are in kelvin there; the critical warning is a number, or an object in

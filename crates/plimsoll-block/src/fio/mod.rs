@@ -2,7 +2,7 @@
 
 mod process;
 
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use plimsoll_import::fio_output;
 use plimsoll_import::fio_output::FioOutput;
@@ -51,8 +51,7 @@ pub enum Flow {
 /// # Errors
 /// There is none, or one older than [`OLDEST`].
 pub fn find() -> Result<Fio, BlockError> {
-    let run = |arg: &str| Command::new("fio").arg(arg).stdin(Stdio::null()).output();
-    let version = run("--version").map_err(|error| BlockError::NoFio(error.to_string()))?;
+    let version = ask_fio("--version").map_err(|error| BlockError::NoFio(error.to_string()))?;
     let version = String::from_utf8_lossy(&version.stdout).trim().to_owned();
     match number(&version) {
         None => {
@@ -68,7 +67,7 @@ pub fn find() -> Result<Fio, BlockError> {
         }
         Some(_) => {}
     }
-    let has_libaio = run("--enghelp=libaio").is_ok_and(|output| output.status.success());
+    let has_libaio = ask_fio("--enghelp=libaio").is_ok_and(|output| output.status.success());
     Ok(Fio {
         version,
         engine: if has_libaio {
@@ -77,6 +76,10 @@ pub fn find() -> Result<Fio, BlockError> {
             Engine::Psync
         },
     })
+}
+
+fn ask_fio(arg: &str) -> std::io::Result<Output> {
+    Command::new("fio").arg(arg).stdin(Stdio::null()).output()
 }
 
 /// `fio-3.33`, `fio-3.36-17-gb8c7`: major and minor.
@@ -91,18 +94,21 @@ fn number(version: &str) -> Option<(u32, u32)> {
 
 /// The command line as a shell takes it.
 pub fn command_line(args: &[String]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./+:,%".contains(c);
-    let quoted = |arg: &String| {
-        if arg.chars().all(plain) {
-            arg.clone()
-        } else {
-            format!("'{}'", arg.replace('\'', "'\\''"))
-        }
-    };
     std::iter::once("fio".to_owned())
-        .chain(args.iter().map(quoted))
+        .chain(args.iter().map(|arg| quoted(arg)))
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+fn quoted(arg: &str) -> String {
+    let is_plain = arg
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-_=./+:,%".contains(c));
+    if is_plain {
+        arg.to_owned()
+    } else {
+        format!("'{}'", arg.replace('\'', "'\\''"))
+    }
 }
 
 pub fn failed(job: &str, args: &[String], why: impl ToString) -> BlockError {
@@ -125,7 +131,8 @@ pub fn run(
         return Err(BlockError::Cancelled);
     }
     let status = child.wait().map_err(|error| failed(job, args, error))?;
-    let (mut messages, mut output) = (Messages::default(), None);
+    let mut messages = Messages::default();
+    let mut output = None;
     for event in events {
         match event {
             FioEvent::Message(line) => messages.push(line),
@@ -136,12 +143,12 @@ pub fn run(
     if !status.success() {
         return Err(failed(job, args, format!("{status}; {messages}")));
     }
-    let unusable = |error| BlockError::Output {
-        job: job.into(),
-        error,
-        command: command_line(args),
-    };
-    let mut output = fio_output::parse(&output.unwrap_or_default()).map_err(unusable)?;
+    let mut output =
+        fio_output::parse(&output.unwrap_or_default()).map_err(|error| BlockError::Output {
+            job: job.into(),
+            error,
+            command: command_line(args),
+        })?;
     output.warnings = messages.all().to_vec();
     match output.jobs.iter().find(|job| job.error != 0) {
         None => Ok(output),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -27,15 +27,14 @@ const PATIENCE: u32 = 20;
 /// is not, a killed program leaves one run behind that goes on to its end.
 pub fn ends_with_us() -> bool {
     static ENDS: OnceLock<bool> = OnceLock::new();
-    let ask = || {
+    *ENDS.get_or_init(|| {
         let mut command = Command::new(SETPRIV[0]);
         command
             .args(&SETPRIV[1..])
             .args(["fio", "--version"])
             .stdin(Stdio::null());
         command.output().is_ok_and(|output| output.status.success())
-    };
-    *ENDS.get_or_init(ask)
+    })
 }
 
 /// The kernel kills what this starts as soon as the thread that started it ends.
@@ -131,7 +130,8 @@ impl Process {
         let mut child = command
             .spawn()
             .map_err(|error| BlockError::NoFio(error.to_string()))?;
-        let (out, errors) = (child.stdout.take(), child.stderr.take());
+        let out = child.stdout.take();
+        let errors = child.stderr.take();
         let on_error_line = on_event.clone();
         let readers = vec![
             std::thread::spawn(move || {
@@ -160,15 +160,10 @@ impl Process {
         let Ok(handle) = pidfd_open(self.pid(), PidfdFlags::empty()) else {
             return Flow::GoOn;
         };
-        let ended = || {
-            let mut fds = [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)];
-            // A signal interrupts it: as good as a tick.
-            poll(&mut fds, Some(&TICK)).is_ok_and(|ready| ready > 0)
-        };
-        while !ended() {
+        while !ends_within_tick(&handle) {
             if tick() == Flow::Stop {
                 self.interrupt();
-                let _ = (0..PATIENCE).any(|_| ended());
+                let _ = (0..PATIENCE).any(|_| ends_within_tick(&handle));
                 return Flow::Stop;
             }
         }
@@ -215,4 +210,10 @@ fn lines(pipe: Option<impl Read>, mut take: impl FnMut(String)) {
         take(String::from_utf8_lossy(&line).trim_end().to_owned());
         line.clear();
     }
+}
+
+fn ends_within_tick(process: &OwnedFd) -> bool {
+    let mut fds = [PollFd::from_borrowed_fd(process.as_fd(), PollFlags::IN)];
+    // A signal interrupts it: as good as a tick.
+    poll(&mut fds, Some(&TICK)).is_ok_and(|ready| ready > 0)
 }

@@ -14,16 +14,13 @@ pub fn online(source: &Source) -> Option<Vec<u32>> {
 
 /// The governors of all processors in use, each once, in order; none without a governor (virtual machines).
 pub fn governors(source: &Source) -> Vec<String> {
-    let of = |number: u32| {
-        source
-            .read(&format!("{DIRECTORY}/cpu{number}/cpufreq/scaling_governor"))
-            .ok()
-    };
-    let all = online(source)
+    let each: BTreeSet<String> = online(source)
         .unwrap_or_default()
         .into_iter()
-        .filter_map(of);
-    let each: BTreeSet<String> = all
+        .filter_map(|number| {
+            let path = format!("{DIRECTORY}/cpu{number}/cpufreq/scaling_governor");
+            source.read(&path).ok()
+        })
         .map(|text| text.trim().to_owned())
         .filter(|text| !text.is_empty())
         .collect();
@@ -36,7 +33,8 @@ fn cpu_list(text: &str) -> Option<Vec<u32>> {
     let mut all = Vec::new();
     for range in text.trim().split(',') {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        let first: u32 = first.parse().ok()?;
+        let last: u32 = last.parse().ok()?;
         if last >= MOST {
             return None;
         }

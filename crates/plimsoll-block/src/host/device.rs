@@ -37,56 +37,55 @@ pub struct NoDevice {
 /// The device that holds `path`, or that it is. The error is the reason why there is none: a filesystem in memory, over a network,
 /// over other filesystems, or on several devices.
 pub fn device_of(path: &Path) -> Result<Device, NoDevice> {
-    let none = |why: String| NoDevice {
-        path: path.into(),
-        why,
-    };
     let source = Source::new("/");
-    let about = fs::metadata(path).map_err(|error| none(error.to_string()))?;
+    let about = fs::metadata(path).map_err(|error| no_device(path, error))?;
     let number = if about.file_type().is_block_device() {
         about.rdev()
     } else {
         about.dev()
     };
-    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-    if major != 0 {
-        return device_at(&source, major, minor).ok_or_else(|| none(unknown_number(major, minor)));
+    if rustix::fs::major(number) != 0 {
+        return device_with(&source, path, number);
     }
     // An anonymous number: nothing under /sys/dev/block belongs to it.
-    let path = fs::canonicalize(path).map_err(|error| none(error.to_string()))?;
-    let mount = mount_of(&source, &path)
-        .ok_or_else(|| none("its mount is not in /proc/self/mountinfo".into()))?;
+    let real = fs::canonicalize(path).map_err(|error| no_device(path, error))?;
+    let mount = mount_of(&source, &real)
+        .ok_or_else(|| no_device(path, "its mount is not in /proc/self/mountinfo"))?;
     if mount.filesystem != "btrfs" {
-        return Err(none(format!(
-            "a {} filesystem is not on a block device",
-            mount.filesystem
-        )));
+        let why = format!("a {} filesystem is not on a block device", mount.filesystem);
+        return Err(no_device(path, why));
     }
     let number = fs::metadata(&mount.source)
-        .map_err(|error| none(format!("{}: {error}", mount.source)))?
+        .map_err(|error| no_device(path, format!("{}: {error}", mount.source)))?
         .rdev();
-    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-    let device =
-        device_at(&source, major, minor).ok_or_else(|| none(unknown_number(major, minor)))?;
+    let device = device_with(&source, path, number)?;
     match btrfs_devices(&source, &device.name) {
         1 => Ok(device),
-        count => Err(none(format!(
-            "this btrfs is on {count} devices; give each of them as a device to watch"
-        ))),
+        count => Err(no_device(
+            path,
+            format!("this btrfs is on {count} devices; give each of them as a device to watch"),
+        )),
     }
+}
+
+fn no_device(path: &Path, why: impl ToString) -> NoDevice {
+    NoDevice {
+        path: path.into(),
+        why: why.to_string(),
+    }
+}
+
+/// The device with this number, to which `path` led.
+fn device_with(source: &Source, path: &Path, number: u64) -> Result<Device, NoDevice> {
+    let major = rustix::fs::major(number);
+    let minor = rustix::fs::minor(number);
+    device_at(source, major, minor).ok_or_else(|| no_device(path, unknown_number(major, minor)))
 }
 
 /// The device of a node.
 pub fn device_at_node(source: &Source, node: &Path) -> Result<Device, NoDevice> {
-    let none = |why: String| NoDevice {
-        path: node.into(),
-        why,
-    };
-    let number = fs::metadata(node)
-        .map_err(|error| none(error.to_string()))?
-        .rdev();
-    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-    device_at(source, major, minor).ok_or_else(|| none(unknown_number(major, minor)))
+    let about = fs::metadata(node).map_err(|error| no_device(node, error))?;
+    device_with(source, node, about.rdev())
 }
 
 fn unknown_number(major: u32, minor: u32) -> String {
@@ -127,11 +126,10 @@ pub fn device_at(source: &Source, major: u32, minor: u32) -> Option<Device> {
 fn whole(directory: &Path) -> Option<Device> {
     let number = fs::read_to_string(directory.join("dev")).ok()?;
     let (major, minor) = number.trim().split_once(':')?;
-    let (major, minor) = (major.parse().ok()?, minor.parse().ok()?);
     Some(Device {
         name: kernel_name(directory)?,
-        major,
-        minor,
+        major: major.parse().ok()?,
+        minor: minor.parse().ok()?,
         partition_of: None,
     })
 }

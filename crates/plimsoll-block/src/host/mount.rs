@@ -21,12 +21,10 @@ pub struct Space {
 /// statvfs(3) of the filesystem that holds `path`.
 pub fn space(path: &Path) -> io::Result<Space> {
     let stat = rustix::fs::statvfs(path)?;
-    let bytes = |blocks: u64| Bytes(blocks.saturating_mul(stat.f_frsize));
-    Ok(Space {
-        size: bytes(stat.f_blocks),
-        used: bytes(stat.f_blocks.saturating_sub(stat.f_bfree)),
-        free: bytes(stat.f_bavail),
-    })
+    let used = stat.f_blocks.saturating_sub(stat.f_bfree);
+    let [size, used, free] = [stat.f_blocks, used, stat.f_bavail]
+        .map(|blocks| Bytes(blocks.saturating_mul(stat.f_frsize)));
+    Ok(Space { size, used, free })
 }
 
 /// What this user may still write on the filesystem that holds `path`.
@@ -65,7 +63,8 @@ pub fn mount_of(source: &Source, path: &Path) -> Option<Mount> {
 fn parse_mount(line: &str) -> Option<Mount> {
     let (front, back) = line.split_once(" - ")?;
     let mut front = front.split(' ').skip(4);
-    let (point, options) = (unescape(front.next()?), front.next()?.to_owned());
+    let point = unescape(front.next()?);
+    let options = front.next()?.to_owned();
     let mut back = back.split(' ');
     Some(Mount {
         point: PathBuf::from(std::ffi::OsStr::from_bytes(&point)),

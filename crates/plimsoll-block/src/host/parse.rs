@@ -85,21 +85,23 @@ pub fn stat(text: &str) -> Option<Stat> {
 
 /// guest and guest_nice are left out: user and nice hold them already.
 fn cpu_times(text: &str) -> Option<CpuTimes> {
-    let mut fields = text
+    let fields: Vec<u64> = text
         .split_ascii_whitespace()
-        .map(|field| field.parse::<u64>().ok());
-    let mut next = || fields.next().flatten();
-    let (user, nice, system, idle) = (next()?, next()?, next()?, next()?);
-    let mut late = || next().unwrap_or(0);
+        .map_while(|field| field.parse().ok())
+        .collect();
+    let &[user, nice, system, idle, ref added_later @ ..] = &fields[..] else {
+        return None;
+    };
+    let mut added_later = added_later.iter().copied().chain(std::iter::repeat(0));
     Some(CpuTimes {
         user,
         nice,
         system,
         idle,
-        iowait: late(),
-        irq: late(),
-        softirq: late(),
-        steal: late(),
+        iowait: added_later.next()?,
+        irq: added_later.next()?,
+        softirq: added_later.next()?,
+        steal: added_later.next()?,
     })
 }
 
@@ -113,13 +115,16 @@ pub struct MemInfo {
 }
 
 pub fn meminfo(text: &str) -> Option<MemInfo> {
-    let sum = |a: Bytes, b: Bytes| Bytes(a.0.saturating_add(b.0));
     Some(MemInfo {
         total: kib_field(text, "MemTotal")?,
         available: kib_field(text, "MemAvailable")?,
         cached: sum(kib_field(text, "Cached")?, kib_field(text, "Buffers")?),
         dirty: sum(kib_field(text, "Dirty")?, kib_field(text, "Writeback")?),
     })
+}
+
+fn sum(a: Bytes, b: Bytes) -> Bytes {
+    Bytes(a.0.saturating_add(b.0))
 }
 
 /// The value of `Name:   123 kB`.
@@ -140,19 +145,20 @@ pub struct Pressure {
 }
 
 pub fn pressure(text: &str) -> Option<Pressure> {
-    let total = |kind: &str| {
-        let line = text
-            .lines()
-            .find_map(|line| line.strip_prefix(kind)?.strip_prefix(' '))?;
-        let us = line
-            .split_ascii_whitespace()
-            .find_map(|field| field.strip_prefix("total="))?;
-        Some(Nanos(us.parse::<u64>().ok()?.checked_mul(1000)?))
-    };
     Some(Pressure {
-        some: total("some")?,
-        full: total("full"),
+        some: pressure_total(text, "some")?,
+        full: pressure_total(text, "full"),
     })
+}
+
+fn pressure_total(text: &str, kind: &str) -> Option<Nanos> {
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix(kind)?.strip_prefix(' '))?;
+    let us = line
+        .split_ascii_whitespace()
+        .find_map(|field| field.strip_prefix("total="))?;
+    Some(Nanos(us.parse::<u64>().ok()?.checked_mul(1000)?))
 }
 
 /// One line of /proc/net/dev.
@@ -164,21 +170,20 @@ pub struct Interface {
 }
 
 pub fn net_dev(text: &str) -> Option<Vec<Interface>> {
-    let interface = |line: &str| {
-        let (name, counters) = line.rsplit_once(':')?;
-        let mut counters = counters.split_ascii_whitespace();
-        let received = counters.next()?.parse().ok()?;
-        // Eight columns of what was received, then the bytes sent.
-        let sent = counters.nth(7)?.parse().ok()?;
-        Some(Interface {
-            name: name.trim().into(),
-            received,
-            sent,
-        })
-    };
     let mut lines = text.lines();
     lines.next()?.trim_start().strip_prefix("Inter-|")?;
     lines.skip(1).map(interface).collect()
+}
+
+fn interface(line: &str) -> Option<Interface> {
+    let (name, counters) = line.rsplit_once(':')?;
+    let mut counters = counters.split_ascii_whitespace();
+    Some(Interface {
+        name: name.trim().into(),
+        received: counters.next()?.parse().ok()?,
+        // Eight columns of what was received, then the bytes sent.
+        sent: counters.nth(7)?.parse().ok()?,
+    })
 }
 
 /// One line of /proc/diskstats. Times are milliseconds; a sector is always 512 bytes here.
@@ -227,8 +232,7 @@ impl Disk {
 pub fn diskstats(text: &str, major: u32, minor: u32) -> Option<Disk> {
     text.lines().find_map(|line| {
         let mut fields = line.split_ascii_whitespace();
-        let mut number = || fields.next()?.parse::<u32>().ok();
-        if (number()?, number()?) != (major, minor) {
+        if fields.next()?.parse() != Ok(major) || fields.next()?.parse() != Ok(minor) {
             return None;
         }
         let name = fields.next()?.to_owned();
@@ -286,15 +290,19 @@ pub fn pid_stat(text: &str) -> Option<PidStat> {
         .get(text.rfind(')')? + 1..)?
         .split_ascii_whitespace()
         .collect();
-    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
     Some(PidStat {
-        parent: u32::try_from(field(4)?).ok()?,
-        cpu: field(14)?.checked_add(field(15)?)?,
-        children_cpu: field(16)?.checked_add(field(17)?)?,
-        children_faults: field(11)?.checked_add(field(13)?)?,
-        threads: field(20)?,
-        start: field(22)?,
+        parent: u32::try_from(number(&fields, 4)?).ok()?,
+        cpu: number(&fields, 14)?.checked_add(number(&fields, 15)?)?,
+        children_cpu: number(&fields, 16)?.checked_add(number(&fields, 17)?)?,
+        children_faults: number(&fields, 11)?.checked_add(number(&fields, 13)?)?,
+        threads: number(&fields, 20)?,
+        start: number(&fields, 22)?,
     })
+}
+
+/// A field by its number in proc_pid_stat(5); the fields begin with the third.
+fn number(fields: &[&str], number: usize) -> Option<u64> {
+    fields.get(number - 3)?.parse().ok()
 }
 
 /// PIDs of /proc/PID/task/TID/children.
@@ -313,10 +321,9 @@ pub struct Statm {
 
 pub fn statm(text: &str) -> Option<Statm> {
     let mut fields = text.split_ascii_whitespace().skip(1);
-    let mut next = || fields.next()?.parse().ok();
     Some(Statm {
-        resident: next()?,
-        shared: next()?,
+        resident: fields.next()?.parse().ok()?,
+        shared: fields.next()?.parse().ok()?,
     })
 }
 
@@ -328,14 +335,15 @@ pub struct PidIo {
 }
 
 pub fn pid_io(text: &str) -> Option<PidIo> {
-    let field = |name: &str| {
-        text.lines()
-            .find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
-    };
     Some(PidIo {
-        read: field("read_bytes:")?,
-        written: field("write_bytes:")?,
+        read: named_number(text, "read_bytes:")?,
+        written: named_number(text, "write_bytes:")?,
     })
+}
+
+fn named_number(text: &str, name: &str) -> Option<u64> {
+    text.lines()
+        .find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
 }
 
 #[cfg(test)]

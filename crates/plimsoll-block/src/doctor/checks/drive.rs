@@ -175,6 +175,12 @@ const CRITICAL: [&str; 6] = [
     "its persistent memory has become unreliable",
 ];
 
+fn if_any(count: Option<u64>, what: &str) -> Option<String> {
+    count
+        .filter(|count| *count > 0)
+        .map(|count| format!("{count} {what}"))
+}
+
 fn check_smart(smart: &Smart) -> Diagnosis {
     let bits = smart.critical_warning.unwrap_or(0);
     let mut faults: Vec<String> = CRITICAL
@@ -198,20 +204,15 @@ fn check_smart(smart: &Smart) -> Diagnosis {
             "Save its data and replace it; figures of it mean nothing.",
         );
     }
-    let some = |count: Option<u64>, what: &str| {
-        count
-            .filter(|count| *count > 0)
-            .map(|count| format!("{count} {what}"))
-    };
     let doubts = [
         smart
             .used_percent
             .filter(|used| *used >= WORN)
             .map(|used| format!("{used} % of its endurance is used up")),
-        some(smart.media_errors, "errors that were not corrected"),
-        some(smart.pending, "sectors that cannot be read"),
-        some(smart.uncorrectable, "sectors that could not be corrected"),
-        some(smart.reallocated, "sectors replaced"),
+        if_any(smart.media_errors, "errors that were not corrected"),
+        if_any(smart.pending, "sectors that cannot be read"),
+        if_any(smart.uncorrectable, "sectors that could not be corrected"),
+        if_any(smart.reallocated, "sectors replaced"),
     ];
     let doubts: Vec<String> = doubts.into_iter().flatten().collect();
     if !doubts.is_empty() {

@@ -70,14 +70,17 @@ fn named(disk: &Disk, medium: &Medium, mut finding: Diagnosis) -> Diagnosis {
 fn grouped(number: f64) -> String {
     let digits = format!("{number:.0}");
     let from = digits.len();
-    let digit = |(i, digit): (usize, char)| {
-        if i > 0 && (from - i).is_multiple_of(3) {
-            format!(",{digit}")
-        } else {
-            digit.into()
-        }
-    };
-    digits.chars().enumerate().map(digit).collect()
+    digits
+        .chars()
+        .enumerate()
+        .map(|(i, digit)| {
+            if i > 0 && (from - i).is_multiple_of(3) {
+                format!(",{digit}")
+            } else {
+                digit.into()
+            }
+        })
+        .collect()
 }
 
 fn finding(level: DiagnosisLevel, code: &str, found: impl Into<String>, next: &str) -> Diagnosis {

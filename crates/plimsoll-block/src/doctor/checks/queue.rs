@@ -42,7 +42,6 @@ pub fn scheduler(device: &Device, disks: &[Disk]) -> Diagnosis {
 
 pub fn queue(device: &Device, disks: &[Disk]) -> Diagnosis {
     let queue = &device.queue;
-    let kib = |kib: Option<u64>| kib.map(|kib| Bytes(kib << 10).to_string());
     let is_virtual = disks
         .iter()
         .any(|disk| matches!(disk.kind, DiskKind::Virtual(_)));
@@ -55,7 +54,9 @@ pub fn queue(device: &Device, disks: &[Disk]) -> Diagnosis {
         queue
             .nr_requests
             .map(|n| format!("{n} requests in flight at most")),
-        kib(queue.max_sectors_kb).map(|size| format!("{size} each")),
+        queue
+            .max_sectors_kb
+            .map(|kib| format!("{} each", Bytes(kib << 10))),
         queue
             .logical_block_size
             .zip(queue.physical_block_size)
@@ -76,13 +77,12 @@ pub fn queue(device: &Device, disks: &[Disk]) -> Diagnosis {
             &format!("echo 1 > /sys/block/{name}/queue/iostats"),
         );
     }
-    let limit = queue.max_hw_sectors_kb.filter(|hw| *hw > SMALL_REQUEST_KIB);
-    if let (Some(_), Some(most)) = (
-        limit,
-        queue
-            .max_sectors_kb
-            .filter(|most| *most < SMALL_REQUEST_KIB),
-    ) {
+    if queue
+        .max_hw_sectors_kb
+        .is_some_and(|hw| hw > SMALL_REQUEST_KIB)
+        && let Some(most) = queue.max_sectors_kb
+        && most < SMALL_REQUEST_KIB
+    {
         let found = format!(
             "{found}: requests above {most} KiB are cut up, though the device takes larger ones"
         );

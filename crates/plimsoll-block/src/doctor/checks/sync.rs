@@ -142,18 +142,18 @@ fn time(time: Nanos) -> String {
 
 /// Protected if all are; volatile if one is known to be.
 fn protection(disks: &[Disk]) -> Option<Protection> {
-    let of = |disk: &Disk| disk.known.as_ref().map(|known| known.protection);
-    if disks
+    let known: Vec<Option<Protection>> = disks
         .iter()
-        .any(|disk| of(disk) == Some(Protection::Volatile))
-    {
+        .map(|disk| disk.known.as_ref().map(|known| known.protection))
+        .collect();
+    if known.contains(&Some(Protection::Volatile)) {
         return Some(Protection::Volatile);
     }
-    (!disks.is_empty()
-        && disks
+    let is_protected = !known.is_empty()
+        && known
             .iter()
-            .all(|disk| of(disk) == Some(Protection::Protected)))
-    .then_some(Protection::Protected)
+            .all(|protection| *protection == Some(Protection::Protected));
+    is_protected.then_some(Protection::Protected)
 }
 
 /// The time of a turn, where the disk is known to turn. Virtual disks often report it wrongly.

@@ -134,15 +134,18 @@ fn add_lowest(source: &Source, device: &Number, deeper: u32, lowest: &mut Vec<Nu
 
 fn disk(source: &Source, device: &Number, options: &Options<'_>) -> Disk {
     let files = Files::of(source, device);
-    let first = |paths: &[&str]| paths.iter().find_map(|path| files.text(path));
     let mut disk = Disk {
         name: device.name.clone(),
         kind: DiskKind::Other,
-        vendor: first(&["device/vendor", "device/device/vendor"])
+        vendor: files
+            .text("device/vendor")
+            .or_else(|| files.text("device/device/vendor"))
             .filter(|vendor| !vendor.starts_with("0x")),
-        model: first(&["device/model"]),
-        firmware: first(&["device/firmware_rev", "device/rev"]),
-        transport: first(&["device/transport"]),
+        model: files.text("device/model"),
+        firmware: files
+            .text("device/firmware_rev")
+            .or_else(|| files.text("device/rev")),
+        transport: files.text("device/transport"),
         size: files.sectors("size"),
         queue: files.queue(),
         cache_type: cache_type(source, &files),
@@ -176,21 +179,24 @@ fn cache_type(source: &Source, files: &Files<'_>) -> Option<String> {
 
 /// Beginnings of kernel names (Documentation/admin-guide/devices.txt).
 fn kind(disk: &Disk, backing: Option<String>) -> DiskKind {
-    let named = |starts: &[&str]| starts.iter().any(|start| disk.name.starts_with(start));
     match () {
-        () if named(&["loop"]) => DiskKind::Loop(backing.unwrap_or_default()),
-        () if named(&["vd"]) => DiskKind::Virtual("virtio"),
-        () if named(&["xvd"]) => DiskKind::Virtual("Xen"),
-        () if named(&["dm-", "md"]) => DiskKind::Stacked,
-        () if named(&["nbd", "rbd", "drbd"]) || is_fabric(disk) => DiskKind::Network,
-        () if named(&["zram", "ram", "pmem"]) => DiskKind::Memory,
+        () if is_named(disk, &["loop"]) => DiskKind::Loop(backing.unwrap_or_default()),
+        () if is_named(disk, &["vd"]) => DiskKind::Virtual("virtio"),
+        () if is_named(disk, &["xvd"]) => DiskKind::Virtual("Xen"),
+        () if is_named(disk, &["dm-", "md"]) => DiskKind::Stacked,
+        () if is_named(disk, &["nbd", "rbd", "drbd"]) || is_fabric(disk) => DiskKind::Network,
+        () if is_named(disk, &["zram", "ram", "pmem"]) => DiskKind::Memory,
         () => match hypervisor(disk) {
             Some(name) => DiskKind::Virtual(name),
-            None if named(&["nvme"]) => DiskKind::Nvme,
-            None if named(&["sd"]) => DiskKind::Scsi,
+            None if is_named(disk, &["nvme"]) => DiskKind::Nvme,
+            None if is_named(disk, &["sd"]) => DiskKind::Scsi,
             None => DiskKind::Other,
         },
     }
+}
+
+fn is_named(disk: &Disk, starts: &[&str]) -> bool {
+    starts.iter().any(|start| disk.name.starts_with(start))
 }
 
 /// NVMe over something else than PCI Express.
@@ -223,7 +229,6 @@ fn hypervisor(disk: &Disk) -> Option<&'static str> {
 
 /// The drive whose model this name begins with; blanks and underscores are alike, capitals do not matter.
 fn find(known: &[KnownDrive], model: &str) -> Option<KnownDrive> {
-    let plain = |text: &str| text.replace('_', " ").to_lowercase();
     let model = plain(model);
     known
         .iter()
@@ -234,6 +239,10 @@ fn find(known: &[KnownDrive], model: &str) -> Option<KnownDrive> {
                 .any(|known| !known.is_empty() && model.starts_with(&plain(known)))
         })
         .cloned()
+}
+
+fn plain(model: &str) -> String {
+    model.replace('_', " ").to_lowercase()
 }
 
 fn health(source: &Source, device: &Number, kind: &DiskKind) -> Result<Smart, NoHealth> {
@@ -255,14 +264,21 @@ fn health(source: &Source, device: &Number, kind: &DiskKind) -> Result<Smart, No
             "-j", "-i", "-H", "-A", "-g", "wcache", "-n", "standby", &node,
         ],
     );
-    let nvme = || tool::run("nvme", &["smart-log", &node, "-o", "json"]);
     match asked {
-        Ok(text) => smart::smartctl(&text).map_err(NoHealth::Failed),
-        Err(tool::Failure::NotInstalled) if *kind == DiskKind::Nvme => match nvme() {
-            Ok(text) => smart::nvme(&text).map_err(NoHealth::Failed),
-            Err(tool::Failure::NotInstalled) => Err(NoHealth::NotInstalled("smartctl")),
-            Err(tool::Failure::Failed(why)) => Err(NoHealth::Failed(why)),
-        },
+        Err(tool::Failure::NotInstalled) if *kind == DiskKind::Nvme => {
+            let asked = tool::run("nvme", &["smart-log", &node, "-o", "json"]);
+            read_health(asked, smart::nvme)
+        }
+        asked => read_health(asked, smart::smartctl),
+    }
+}
+
+fn read_health(
+    asked: Result<String, tool::Failure>,
+    read: fn(&str) -> Result<Smart, String>,
+) -> Result<Smart, NoHealth> {
+    match asked {
+        Ok(text) => read(&text).map_err(NoHealth::Failed),
         Err(tool::Failure::NotInstalled) => Err(NoHealth::NotInstalled("smartctl")),
         Err(tool::Failure::Failed(why)) => Err(NoHealth::Failed(why)),
     }

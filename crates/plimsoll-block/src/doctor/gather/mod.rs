@@ -83,14 +83,16 @@ impl Quiet {
     }
 
     fn noise(&self, major: u32, minor: u32) -> Result<Noise, String> {
-        let of = |counters: &Counters| parse::diskstats(&counters.disks, major, minor);
-        let spent = of(&self.before)
-            .zip(of(&self.after))
-            .and_then(|(old, new)| new.since(&old));
+        let spent = self.spent(major, minor);
         let over = self.after.at.saturating_sub(self.before.at);
         spent
             .map(|spent| Noise { spent, over })
             .ok_or_else(|| "/proc/diskstats does not count this device".into())
+    }
+
+    fn spent(&self, major: u32, minor: u32) -> Option<parse::Disk> {
+        let before = parse::diskstats(&self.before.disks, major, minor)?;
+        parse::diskstats(&self.after.disks, major, minor)?.since(&before)
     }
 }
 
@@ -123,10 +125,9 @@ fn machine_at(source: &Source, quiet: Option<&Quiet>) -> Machine {
 pub fn medium(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> {
     let source = Source::new("/");
     let target = target(path)?;
-    let (real, is_device) = match &target {
-        Target::Directory(real) | Target::File(real) => (real.clone(), false),
-        Target::Device(real) => (real.clone(), true),
-    };
+    let is_device = matches!(target, Target::Device(_));
+    let (Target::Directory(real) | Target::File(real) | Target::Device(real)) = &target;
+    let real = real.clone();
     let device = if is_device {
         device::device_at_node(&source, &real)
     } else {

@@ -31,33 +31,45 @@ impl Aligned {
     }
 }
 
-/// Opens for reading past the page cache if that can be, and without leaving a trace. `true`: past the cache.
-fn open(path: &Path) -> io::Result<(File, bool)> {
-    let with = |flags: OFlags| {
-        OpenOptions::new()
-            .read(true)
-            .custom_flags(flags.bits().cast_signed())
-            .open(path)
-    };
-    let quietly = |flags: OFlags| match with(flags | OFlags::NOATIME) {
-        // Only its owner may leave the time of the last access alone.
-        Err(error) if Errno::from_io_error(&error) == Some(Errno::PERM) => with(flags),
-        other => other,
-    };
-    match quietly(OFlags::DIRECT) {
-        Ok(file) => Ok((file, true)),
-        Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => {
-            Ok((quietly(OFlags::empty())?, false))
-        }
+/// A file that was opened without leaving a trace.
+struct Opened {
+    file: File,
+    /// Past the page cache.
+    direct: bool,
+}
+
+/// Opens for reading past the page cache if that can be.
+fn open(path: &Path) -> io::Result<Opened> {
+    match open_quietly(path, OFlags::DIRECT) {
+        Ok(file) => Ok(Opened { file, direct: true }),
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => Ok(Opened {
+            file: open_quietly(path, OFlags::empty())?,
+            direct: false,
+        }),
         Err(error) => Err(error),
     }
 }
 
+fn open_quietly(path: &Path, flags: OFlags) -> io::Result<File> {
+    match open_with(path, flags | OFlags::NOATIME) {
+        // Only its owner may leave the time of the last access alone.
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::PERM) => open_with(path, flags),
+        other => other,
+    }
+}
+
+fn open_with(path: &Path, flags: OFlags) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)
+}
+
 /// Reads blocks at random until there are enough or the time is over.
 pub fn read(path: &Path, name: &str, options: &Options<'_>) -> Result<Sample, Unread> {
-    let why = |error: io::Error| unread(path, &error);
-    let (file, direct) = open(path).map_err(why)?;
-    let size = rustix::fs::seek(&file, SeekFrom::End(0)).map_err(|error| why(error.into()))?;
+    let Opened { file, direct } = open(path).map_err(|error| unread(path, &error))?;
+    let size =
+        rustix::fs::seek(&file, SeekFrom::End(0)).map_err(|error| unread(path, &error.into()))?;
     let blocks = size / BLOCK as u64;
     if blocks == 0 {
         return Err(Unread {
@@ -65,13 +77,16 @@ pub fn read(path: &Path, name: &str, options: &Options<'_>) -> Result<Sample, Un
             next: "",
         });
     }
-    let (mut buffer, mut stats, mut times) =
-        (Aligned::new(BLOCK), DataStats::default(), Vec::new());
-    let (began, mut seed) = ((options.now)(), options.seed);
+    let mut buffer = Aligned::new(BLOCK);
+    let mut stats = DataStats::default();
+    let mut times = Vec::new();
+    let began = (options.now)();
+    let mut seed = options.seed;
     for _ in 0..options.blocks {
         let offset = random(&mut seed) % blocks * BLOCK as u64;
         let from = (options.now)();
-        file.read_exact_at(buffer.bytes(), offset).map_err(why)?;
+        file.read_exact_at(buffer.bytes(), offset)
+            .map_err(|error| unread(path, &error))?;
         let until = (options.now)();
         times.push(until.saturating_sub(from));
         stats.add(buffer.bytes());
@@ -79,16 +94,13 @@ pub fn read(path: &Path, name: &str, options: &Options<'_>) -> Result<Sample, Un
             break;
         }
     }
-    let DataStats { blocks, zero, .. } = stats;
-    let read = median(&mut times).filter(|_| direct);
-    let (entropy, compressible) = (stats.entropy(), stats.compressible());
     Ok(Sample {
         of: name.into(),
-        blocks,
-        zero,
-        entropy,
-        compressible,
-        read,
+        blocks: stats.blocks,
+        zero: stats.zero,
+        entropy: stats.entropy(),
+        compressible: stats.compressible(),
+        read: median(&mut times).filter(|_| direct),
     })
 }
 
@@ -113,9 +125,10 @@ pub fn median(times: &mut [Nanos]) -> Option<Nanos> {
 
 /// `None` where the filesystem does not report them (lseek(2), `SEEK_HOLE`).
 pub fn holes(path: &Path) -> Option<Holes> {
-    let (file, _) = open(path).ok()?;
+    let file = open(path).ok()?.file;
     let size = file.metadata().ok()?.size();
-    let (mut at, mut data) = (0, 0);
+    let mut at = 0;
+    let mut data = 0;
     while at < size {
         let begins = match rustix::fs::seek(&file, SeekFrom::Data(at)) {
             Ok(begins) => begins,

@@ -21,9 +21,12 @@ pub enum Failure {
     Failed(String),
 }
 
+fn failed(name: &str, error: std::io::Error) -> Failure {
+    Failure::Failed(format!("{name}: {error}"))
+}
+
 /// What a program prints, whatever its exit code: those of SMART are the disk's state.
 pub fn run(name: &str, args: &[&str]) -> Result<String, Failure> {
-    let failed = |error: std::io::Error| Failure::Failed(format!("{name}: {error}"));
     let mut child = start(name, args)?;
     let pipe = child.0.stdout.take();
     // Read beside, so that the program never waits for us.
@@ -34,7 +37,7 @@ pub fn run(name: &str, args: &[&str]) -> Result<String, Failure> {
             .map(|_| bytes)
     });
     let handle = pidfd_open(Pid::from_child(&child.0), PidfdFlags::empty())
-        .map_err(|error| failed(error.into()))?;
+        .map_err(|error| failed(name, error.into()))?;
     let ready = poll(
         &mut [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)],
         Some(&PATIENCE),
@@ -48,7 +51,7 @@ pub fn run(name: &str, args: &[&str]) -> Result<String, Failure> {
     let bytes = reader
         .join()
         .map_err(|_| Failure::Failed(format!("{name}: its output is lost")))?
-        .map_err(failed)?;
+        .map_err(|error| failed(name, error))?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if text.trim().is_empty() {
         Err(Failure::Failed(format!("{name} printed nothing")))

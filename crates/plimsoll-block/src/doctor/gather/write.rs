@@ -58,13 +58,16 @@ fn open(path: &Path, flags: OFlags) -> io::Result<File> {
 }
 
 fn measure(path: &Path, now: Now<'_>, seed: u64) -> io::Result<SyncTest> {
-    let (direct, flags) = match open(path, OFlags::DIRECT) {
-        Ok(_) => (true, OFlags::DIRECT),
+    let direct = match open(path, OFlags::DIRECT) {
+        Ok(_) => true,
         // Not on every filesystem.
-        Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => {
-            (false, OFlags::empty())
-        }
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => false,
         Err(error) => return Err(error),
+    };
+    let flags = if direct {
+        OFlags::DIRECT
+    } else {
+        OFlags::empty()
     };
     let file = open(path, flags)?;
     let mut writer = Writer {
@@ -111,7 +114,8 @@ fn pace(
     mut first: impl FnMut() -> io::Result<()>,
     second: impl Fn() -> io::Result<()>,
 ) -> io::Result<[Pace; 2]> {
-    let (mut whole, mut tail) = (Vec::new(), Vec::new());
+    let mut whole = Vec::new();
+    let mut tail = Vec::new();
     let began = now();
     loop {
         let from = now();
