@@ -20,6 +20,13 @@ pub(crate) struct Fired {
     pub next: String,
 }
 
+impl Fired {
+    pub fn place_and_text(&self) -> String {
+        let colon = if self.place.is_empty() { "" } else { ": " };
+        format!("{}{colon}{}", self.place, self.text)
+    }
+}
+
 /// A rule that did not fire: the number of cases and the evidence, or the reason why it was not evaluated.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Quiet {

@@ -1,15 +1,16 @@
 //! Backups and restores in words and rows.
 
 use plimsoll_analysis::summary::{
-    BackupFigures, BackupMedium, BackupOperation, BackupSummary, BesideLoad, Interval,
-    MediumFigures, MediumSource, RateCheck, RateNotChecked, Ratio, Sampled,
+    BackupFigures, BackupMedium, BackupOperation, BackupSummary, BesideLoad, MediumFigures,
+    MediumSource, RateCheck, RateNotChecked,
 };
-use plimsoll_record::BackupOutcome;
+use plimsoll_record::{BackupKind, BackupOutcome};
 
 use crate::compare;
 use crate::message::Messages;
-use crate::number::{NONE, or_none, percent, three};
-use crate::table::Table;
+use crate::number::{NONE, percent, three};
+use crate::table::Unit::{Decimals, Plain, Three, Words};
+use crate::table::{Cell, Table, Value};
 
 pub(crate) fn heading(m: &Messages, backups: &BackupSummary) -> String {
     let method = m.text(if backups.method == "logical" {
@@ -63,107 +64,93 @@ fn target(m: &Messages, medium: &BackupMedium) -> String {
     compare::medium(m, &medium.target, medium.target_drive.is_some())
 }
 
-pub(crate) fn range(interval: Option<Interval>) -> String {
-    or_none_text(
-        interval.map(|interval| format!("{} to {}", three(interval.low), three(interval.high))),
-    )
+/// Operations of one kind on one medium.
+pub(crate) struct KindRow<'a> {
+    medium: &'a BackupMedium,
+    own: &'a BackupFigures,
 }
 
-fn or_none_text(text: Option<String>) -> String {
-    text.unwrap_or_else(|| NONE.to_owned())
+pub(crate) fn kinds(backups: &BackupSummary) -> Vec<KindRow<'_>> {
+    let mut rows = Vec::new();
+    for medium in &backups.media {
+        rows.extend(medium.kinds.iter().map(|own| KindRow { medium, own }));
+    }
+    rows
 }
 
 /// Of each kind on each medium: how long it took, how much it moved, and how that compares.
-pub(crate) fn times(m: &Messages, backups: &BackupSummary) -> Table {
-    let ids = vec![
-        "backup-column-data",
-        "backup-column-target",
-        "backup-column-what",
-        "backup-column-n",
-        "backup-column-seconds",
-        "backup-column-interval",
-        "backup-column-spread",
-        "backup-column-ratio",
-        "backup-column-ratio-interval",
-        "backup-column-rate",
-        "backup-column-gb",
-        "backup-column-failed",
-    ];
-    let row = |medium: &BackupMedium, own: &BackupFigures| {
-        let seconds = |of: fn(&Sampled) -> String| or_none_text(own.seconds.as_ref().map(of));
-        let lost = own.failed + own.cancelled + own.differs;
-        let ratio = |ratio: Option<Ratio>| or_none(ratio.map(|ratio| ratio.ratio), three);
-        vec![
-            name(m, medium),
-            target(m, medium),
-            m.text(&format!("backup-kind-{}", own.kind.name())),
-            own.complete.to_string(),
-            seconds(|s| three(s.mean)),
-            range(own.seconds.and_then(|seconds| seconds.interval)),
-            seconds(|s| format!("{} to {}", three(s.min), three(s.max))),
-            ratio(own.seconds_ratio),
-            range(own.seconds_ratio.and_then(|ratio| ratio.interval)),
-            or_none(own.mb_per_second.map(|rate| rate.mean), three),
-            if own.bytes > 0 {
-                three(own.bytes as f64 / 1e9)
-            } else {
-                NONE.to_owned()
-            },
-            lost.to_string(),
-        ]
-    };
-    let media = backups
-        .media
-        .iter()
-        .flat_map(|medium| medium.kinds.iter().map(move |own| (medium, own)));
-    Table {
-        ids,
-        words: 3,
-        rows: media.map(|(medium, own)| row(medium, own)).collect(),
+pub(crate) fn times(m: &Messages) -> Table<'_, KindRow<'_>> {
+    Table::<KindRow<'_>>::with_prefix("backup-column-")
+        .column("data", Words, |r| name(m, r.medium))
+        .column("target", Words, |r| target(m, r.medium))
+        .column("what", Words, |r| kind(r.own.kind))
+        .column("n", Plain, |r| r.own.complete)
+        .column("seconds", Three, |r| r.own.seconds.map(|s| s.mean))
+        .column("interval", Three, |r| r.own.seconds?.interval)
+        .column("spread", Three, |r| {
+            r.own.seconds.map(|s| Value::Range(s.min, s.max))
+        })
+        .column("ratio", Three, |r| r.own.seconds_ratio.map(|own| own.ratio))
+        .column("ratio-interval", Three, |r| r.own.seconds_ratio?.interval)
+        .column("rate", Three, |r| r.own.mb_per_second.map(|rate| rate.mean))
+        .column("gb", Three, |r| {
+            (r.own.bytes > 0).then_some(r.own.bytes as f64 / 1e9)
+        })
+        .column("failed", Plain, |r| {
+            r.own.failed + r.own.cancelled + r.own.differs
+        })
+        .without_empty_columns()
+        .spare(&["spread", "target", "source"])
+}
+
+fn kind(kind: BackupKind) -> Cell {
+    Cell::word("backup-kind-", kind.name())
+}
+
+/// A medium while operations of one kind ran.
+pub(crate) struct MediumRow<'a> {
+    data: String,
+    kind: BackupKind,
+    on: String,
+    source: Option<&'a MediumSource>,
+    io: Option<MediumFigures>,
+}
+
+pub(crate) fn media<'a>(m: &Messages, backups: &'a BackupSummary) -> Vec<MediumRow<'a>> {
+    let mut rows = Vec::new();
+    for KindRow { medium, own } in kinds(backups) {
+        let row = |on, source: &'a Option<MediumSource>, io| MediumRow {
+            data: name(m, medium),
+            kind: own.kind,
+            on,
+            source: source.as_ref(),
+            io,
+        };
+        rows.push(row(name(m, medium), &medium.source, own.data_io));
+        // Data and backup on one medium are asked for together.
+        if medium.medium.as_ref() != Some(&medium.target) {
+            rows.push(row(target(m, medium), &medium.target_source, own.target_io));
+        }
     }
+    rows
 }
 
 /// What the media did while each kind ran.
-pub(crate) fn io(m: &Messages, backups: &BackupSummary) -> Table {
-    let ids = vec![
-        "backup-column-data",
-        "backup-column-what",
-        "backup-column-on",
-        "backup-column-source",
-        "backup-column-reads",
-        "backup-column-writes",
-        "backup-column-read-mb",
-        "backup-column-write-mb",
-        "backup-column-read-ms",
-        "backup-column-write-ms",
-        "backup-column-ms",
-    ];
-    let mut rows = Vec::new();
-    for medium in &backups.media {
-        for own in &medium.kinds {
-            let what = m.text(&format!("backup-kind-{}", own.kind.name()));
-            let mut sides = vec![(name(m, medium), &medium.source, own.data_io)];
-            // Data and backup on one medium are asked for together.
-            if medium.medium.as_ref() != Some(&medium.target) {
-                sides.push((target(m, medium), &medium.target_source, own.target_io));
-            }
-            for (on, source, io) in sides {
-                let mut row = vec![
-                    name(m, medium),
-                    what.clone(),
-                    on,
-                    source_name(m, source.as_ref()),
-                ];
-                row.extend(io_cells(io));
-                rows.push(row);
-            }
-        }
-    }
-    Table {
-        ids,
-        words: 4,
-        rows,
-    }
+pub(crate) fn io(m: &Messages) -> Table<'_, MediumRow<'_>> {
+    Table::<MediumRow<'_>>::with_prefix("backup-column-")
+        .column("data", Words, |r| r.data.clone())
+        .column("what", Words, |r| kind(r.kind))
+        .column("on", Words, |r| r.on.clone())
+        .column("source", Words, |r| source_name(m, r.source))
+        .column("reads", Three, |r| r.io.map(|io| io.reads_per_second))
+        .column("writes", Three, |r| r.io.map(|io| io.writes_per_second))
+        .column("read-mb", Three, |r| r.io.map(|io| io.read_mb_per_second))
+        .column("write-mb", Three, |r| r.io.map(|io| io.write_mb_per_second))
+        .column("read-ms", Three, |r| r.io?.read_ms)
+        .column("write-ms", Three, |r| r.io?.write_ms)
+        .column("ms", Three, |r| r.io?.ms)
+        .without_empty_columns()
+        .spare(&["spread", "target", "source"])
 }
 
 pub(crate) fn source_name(m: &Messages, source: Option<&MediumSource>) -> String {
@@ -174,84 +161,51 @@ pub(crate) fn source_name(m: &Messages, source: Option<&MediumSource>) -> String
     }
 }
 
-fn io_cells(io: Option<MediumFigures>) -> [String; 7] {
-    let of = |of: fn(&MediumFigures) -> Option<f64>| or_none(io.as_ref().and_then(of), three);
-    [
-        of(|io| Some(io.reads_per_second)),
-        of(|io| Some(io.writes_per_second)),
-        of(|io| Some(io.read_mb_per_second)),
-        of(|io| Some(io.write_mb_per_second)),
-        of(|io| io.read_ms),
-        of(|io| io.write_ms),
-        of(|io| io.ms),
-    ]
+pub(crate) fn all_operations(backups: &BackupSummary) -> Vec<&BackupOperation> {
+    let media = backups.media.iter();
+    media.flat_map(|medium| &medium.operations).collect()
 }
 
 /// Every operation.
-pub(crate) fn operations(m: &Messages, backups: &BackupSummary) -> Table {
-    let ids = vec![
-        "backup-column-system",
-        "backup-column-what",
-        "backup-column-outcome",
-        "backup-column-cycle",
-        "backup-column-at",
-        "backup-column-seconds",
-        "backup-column-mb",
-        "backup-column-rate",
-        "backup-column-data-ms",
-        "backup-column-target-ms",
-        "backup-column-check",
-    ];
-    let row = |own: &BackupOperation| {
-        let ms = |io: Option<MediumFigures>| or_none(io.and_then(|io| io.ms), three);
-        vec![
-            own.system.clone(),
-            m.text(&format!("backup-kind-{}", own.kind.name())),
-            m.text(&format!("backup-outcome-{}", own.outcome.name())),
-            (own.cycle + 1).to_string(),
-            format!("{:.1}", own.start_s),
-            three(own.seconds),
-            three(own.bytes as f64 / 1e6),
-            or_none(own.mb_per_second, three),
-            ms(own.data_io),
-            ms(own.target_io),
-            rate(m, own),
-        ]
-    };
-    let all = backups.media.iter().flat_map(|medium| &medium.operations);
-    Table {
-        ids,
-        words: 3,
-        rows: all.map(row).collect(),
-    }
+pub(crate) fn operations(m: &Messages) -> Table<'_, &BackupOperation> {
+    Table::<&BackupOperation>::with_prefix("backup-column-")
+        .column("system", Words, |own| own.system.clone())
+        .column("what", Words, |own| kind(own.kind))
+        .column("outcome", Words, |own| {
+            let word = Cell::word("backup-outcome-", own.outcome.name());
+            word.styled(verdict(own.outcome))
+        })
+        .column("cycle", Plain, |own| own.cycle + 1)
+        .column("at", Decimals(1), |own| own.start_s)
+        .column("seconds", Three, |own| own.seconds)
+        .column("mb", Three, |own| own.bytes as f64 / 1e6)
+        .column("rate", Three, |own| own.mb_per_second)
+        .column("data-ms", Three, |own| own.data_io?.ms)
+        .column("target-ms", Three, |own| own.target_io?.ms)
+        .column("check", Plain, |own| rate(m, own))
+        .without_empty_columns()
+        .spare(&["target-ms", "at"])
 }
 
 /// Rule RATE: the difference, or why it is not evaluated.
-fn rate(m: &Messages, own: &BackupOperation) -> String {
-    let off = |percent: f64| {
-        if percent.abs() < 0.05 {
-            "0.0".to_owned()
-        } else {
-            self::percent(percent)
+fn rate(m: &Messages, own: &BackupOperation) -> Cell {
+    let (id, off) = match own.rate {
+        RateCheck::Agrees { percent, .. } => ("backup-rate-agrees", percent),
+        RateCheck::Disagrees { percent, .. } => ("backup-rate-disagrees", percent),
+        RateCheck::NotEvaluated { why } => {
+            return match why {
+                RateNotChecked::Restore => Cell::missing("backup-rate-restore"),
+                RateNotChecked::NotComplete => Cell::MISSING,
+                RateNotChecked::NotSampled => Cell::missing("backup-rate-not-seen"),
+            };
         }
     };
-    match own.rate {
-        RateCheck::Agrees { percent, .. } => {
-            m.text_with("backup-rate-agrees", &[("percent", off(percent))])
-        }
-        RateCheck::Disagrees { percent, .. } => {
-            m.text_with("backup-rate-disagrees", &[("percent", off(percent))])
-        }
-        RateCheck::NotEvaluated {
-            why: RateNotChecked::Restore,
-        } => m.text("backup-rate-restore"),
-        RateCheck::NotEvaluated {
-            why: RateNotChecked::NotComplete,
-        } => NONE.to_owned(),
-        RateCheck::NotEvaluated {
-            why: RateNotChecked::NotSampled,
-        } => m.text("backup-rate-not-seen"),
-    }
+    let off = if off.abs() < 0.05 {
+        "0.0".to_owned()
+    } else {
+        percent(off)
+    };
+    m.text_with(id, &[("percent", off)]).into()
 }
 
 /// What was done, in the words of who did it: of failures and of restores, whose data were compared.
@@ -266,13 +220,8 @@ pub(crate) fn details(m: &Messages, backups: &BackupSummary) -> Vec<String> {
         ];
         m.text_with("backup-detail", &args)
     };
-    backups
-        .media
-        .iter()
-        .flat_map(|medium| &medium.operations)
-        .filter(describe)
-        .map(line)
-        .collect()
+    let operations = all_operations(backups).into_iter();
+    operations.filter(describe).map(line).collect()
 }
 
 /// What becomes of an operation, as a verdict on it.

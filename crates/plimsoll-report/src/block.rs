@@ -1,5 +1,7 @@
 //! Steps on media themselves, for table and page.
 
+pub(crate) mod tables;
+
 use plimsoll_analysis::summary::{
     BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockPointSummary, BlockSummary,
     BlockWorkerSummary, Rounds,

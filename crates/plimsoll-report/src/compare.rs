@@ -1,38 +1,43 @@
 //! Media side by side: a row for each load and medium.
 
-use plimsoll_analysis::summary::{ComparedFigures, ComparedLoad, Comparison, Interval};
+use plimsoll_analysis::summary::{ComparedFigures, Comparison};
 
 use crate::message::Messages;
-use crate::number::{NONE, or_none, percent, three, whole};
+use crate::number;
+use crate::table::Table;
+use crate::table::Unit::{Percent, Plain, Three, Whole, Words};
 
-/// Ids of the columns without `column-` or `text-`, in the order of the cells of [`rows`]. The first three hold what the
-/// row is about.
-pub(crate) fn columns(comparison: &Comparison) -> [&'static str; 9] {
-    let open = comparison
-        .loads
-        .iter()
-        .any(|load| load.offered_per_second.is_some());
-    let load = if open { "offered" } else { "users" };
-    let rate = if comparison.nopm { "nopm" } else { "rate" };
-    [
-        load,
-        "medium",
-        rate,
-        "interval",
-        "ratio",
-        "ratio-interval",
-        "p99",
-        "p99-ratio",
-        "verdict",
-    ]
+/// A load on one medium.
+pub(crate) struct Row<'a> {
+    load: String,
+    medium: String,
+    figures: &'a ComparedFigures,
 }
 
-pub(crate) struct ComparedRow {
-    pub cells: [String; 9],
-    /// Of the last cell.
-    pub verdict: &'static str,
-    /// Whether the next row is about another load.
-    pub last: bool,
+pub(crate) fn table(comparison: &Comparison) -> Table<'_, Row<'_>> {
+    let mut loads = comparison.loads.iter();
+    let open = loads.any(|load| load.offered_per_second.is_some());
+    Table::<Row<'_>>::new()
+        .column(if open { "offered" } else { "users" }, Plain, |r| {
+            r.load.clone()
+        })
+        .column("medium", Words, |r| r.medium.clone())
+        .column("nopm", Whole, |r| r.figures.rate)
+        .when(comparison.nopm)
+        .column("rate", Three, |r| r.figures.rate)
+        .when(!comparison.nopm)
+        .column("interval", Percent, |r| {
+            Some(r.figures.rate_interval?.relative()? * 100.0)
+        })
+        .column("ratio", Three, |r| {
+            r.figures.rate_ratio.map(|own| own.ratio)
+        })
+        .column("ratio-interval", Three, |r| r.figures.rate_ratio?.interval)
+        .column("p99", Three, |r| r.figures.p99_ms)
+        .column("p99-ratio", Three, |r| r.figures.p99_ratio)
+        .column("verdict", Plain, |r| r.figures.verdict)
+        .grouped(|r| r.load.clone())
+        .spare(&["ratio-interval", "interval"])
 }
 
 pub(crate) fn heading(m: &Messages, comparison: &Comparison) -> String {
@@ -67,55 +72,18 @@ fn first(comparison: &Comparison) -> String {
         .unwrap_or_default()
 }
 
-pub(crate) fn rows(m: &Messages, comparison: &Comparison) -> Vec<ComparedRow> {
-    let of_load = |load: &ComparedLoad| {
-        let at = load
-            .offered_per_second
-            .map_or_else(|| load.users.to_string(), three);
+pub(crate) fn rows<'a>(m: &Messages, comparison: &'a Comparison) -> Vec<Row<'a>> {
+    let mut rows = Vec::new();
+    for load in &comparison.loads {
+        let name = number::load(load.users, load.offered_per_second, None);
         let media = comparison.media.iter().zip(&load.figures);
-        let mut rows: Vec<ComparedRow> = media
-            .filter_map(|(medium, figures)| {
-                let name = self::medium(m, &medium.medium, medium.drive.is_some());
-                Some(row(m, comparison.nopm, &at, &name, figures.as_ref()?))
+        rows.extend(media.filter_map(|(own, figures)| {
+            Some(Row {
+                load: name.clone(),
+                medium: medium(m, &own.medium, own.drive.is_some()),
+                figures: figures.as_ref()?,
             })
-            .collect();
-        if let Some(last) = rows.last_mut() {
-            last.last = true;
-        }
-        rows
-    };
-    comparison.loads.iter().flat_map(of_load).collect()
-}
-
-fn row(m: &Messages, nopm: bool, at: &str, medium: &str, figures: &ComparedFigures) -> ComparedRow {
-    let ComparedFigures {
-        rate,
-        rate_interval,
-        p99_ms,
-        verdict,
-        rate_ratio,
-        p99_ratio,
-    } = figures;
-    let range = |interval: Interval| format!("{} to {}", three(interval.low), three(interval.high));
-    let cells = [
-        at.to_owned(),
-        medium.to_owned(),
-        if nopm { whole(*rate) } else { three(*rate) },
-        or_none(
-            rate_interval.and_then(|interval| interval.relative()),
-            |half| percent(half * 100.0),
-        ),
-        or_none(rate_ratio.map(|ratio| ratio.ratio), three),
-        rate_ratio
-            .and_then(|ratio| ratio.interval)
-            .map_or_else(|| NONE.to_owned(), range),
-        or_none(*p99_ms, three),
-        or_none(*p99_ratio, three),
-        m.text(&format!("verdict-{}", verdict.name())),
-    ];
-    ComparedRow {
-        cells,
-        verdict: verdict.name(),
-        last: false,
+        }));
     }
+    rows
 }

@@ -4,16 +4,17 @@ use plimsoll_analysis::summary::{CutSummary, PointSummary, Summary};
 use plimsoll_record::Receipt;
 
 use crate::message::Messages;
-use crate::number::{NONE, three, whole};
+use crate::number::{three, whole};
+use crate::table::Unit::{Whole, Words};
+use crate::table::{Cell, Table};
 
 /// A power cut as text.
-pub(crate) struct CutText {
+pub(crate) struct CutText<'a> {
     pub heading: String,
     /// The cut, the recovery and the lost writes.
     pub happened: Vec<String>,
     pub outcomes: Vec<CutOutcome>,
-    /// By transaction type, in the order of [`COLUMNS`].
-    pub receipts: Vec<[String; 5]>,
+    pub receipts: &'a [Receipt],
 }
 
 pub(crate) struct CutOutcome {
@@ -22,17 +23,29 @@ pub(crate) struct CutOutcome {
     pub text: String,
 }
 
-/// Ids of the columns of [`CutText::receipts`] without `column-`.
-pub(crate) const COLUMNS: [&str; 5] = ["txn", "acknowledged", "lost", "in-doubt", "first-lost"];
+/// By transaction type.
+pub(crate) fn receipts() -> Table<'static, Receipt> {
+    Table::<Receipt>::new()
+        .column("txn", Words, |own| own.txn.clone())
+        .column("acknowledged", Whole, |own| own.acknowledged)
+        .column("lost", Whole, |own| {
+            let class = if own.lost == 0 { "sound" } else { "invalid" };
+            Cell::from(own.lost).styled(class)
+        })
+        .column("in-doubt", Whole, |own| own.in_doubt)
+        .column("first-lost", Words, |own| {
+            Some(own.first_lost.clone()).filter(|first| !first.is_empty())
+        })
+}
 
-pub(crate) fn describe(m: &Messages, summary: &Summary) -> Vec<CutText> {
+pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<CutText<'a>> {
     summary
         .points()
         .filter_map(|point| Some(cut_text(m, point, point.power_cut.as_ref()?)))
         .collect()
 }
 
-fn cut_text(m: &Messages, point: &PointSummary, cut: &CutSummary) -> CutText {
+fn cut_text<'a>(m: &Messages, point: &PointSummary, cut: &'a CutSummary) -> CutText<'a> {
     let count = |n: u64| whole(n as f64);
     let seconds = |ms: u64| format!("{:.1}", ms as f64 / 1e3);
     let at = ("at", seconds(cut.at_ms));
@@ -54,7 +67,7 @@ fn cut_text(m: &Messages, point: &PointSummary, cut: &CutSummary) -> CutText {
         heading: m.text_with("cut-of", &[("point", m.point(point))]),
         happened,
         outcomes: outcomes(m, cut),
-        receipts: cut.receipts.iter().map(receipt).collect(),
+        receipts: &cut.receipts,
     }
 }
 
@@ -98,23 +111,6 @@ fn outcomes(m: &Messages, cut: &CutSummary) -> Vec<CutOutcome> {
         .collect()
 }
 
-fn receipt(receipt: &Receipt) -> [String; 5] {
-    let Receipt {
-        txn,
-        acknowledged,
-        lost,
-        in_doubt,
-        first_lost,
-    } = receipt;
-    let first = if first_lost.is_empty() {
-        NONE.to_owned()
-    } else {
-        first_lost.clone()
-    };
-    let [acknowledged, lost, in_doubt] = [acknowledged, lost, in_doubt].map(|n| whole(*n as f64));
-    [txn.clone(), acknowledged, lost, in_doubt, first]
-}
-
 #[cfg(test)]
 mod tests {
     use plimsoll_analysis::fixture;
@@ -129,8 +125,8 @@ mod tests {
         let cut = &mut record.cuts[0];
         cut.receipts.iter_mut().for_each(|receipt| receipt.lost = 0);
         (cut.lost_writes, cut.lost_flushed_writes) = (0, 0);
-        let only = |record: &_| describe(&m, &summarise(record)).remove(0);
-        let kept = only(&record);
+        let summary = summarise(&record);
+        let kept = describe(&m, &summary).remove(0);
         assert_eq!(
             kept.happened.len(),
             1,
@@ -140,7 +136,8 @@ mod tests {
         assert_eq!(kept.outcomes[0].verdict, "sound");
         insta::assert_snapshot!(kept.outcomes[0].text, @"No acknowledged transaction was lost: 10,197 checked, all found.");
         record.cuts[0].receipts.clear();
-        let unchecked = only(&record);
+        let summary = summarise(&record);
+        let unchecked = describe(&m, &summary).remove(0);
         assert_eq!(
             (unchecked.outcomes[0].verdict, unchecked.receipts.len()),
             ("doubtful", 0)

@@ -1,12 +1,12 @@
 //! What noisy neighbours did, in words and rows.
 
-use plimsoll_analysis::summary::{Change, Effect, EffectRung, MediumEffect, Ratio, VictimEffect};
+use plimsoll_analysis::summary::{Effect, EffectRung, MediumEffect, VictimEffect};
 use plimsoll_plan::resolved::TPCC_TXNS;
 
-use crate::backup::range;
 use crate::message::Messages;
 use crate::number::{or_none, three, whole};
 use crate::table::Table;
+use crate::table::Unit::{Plain, Three, Whole, Words};
 
 pub(crate) fn heading(m: &Messages, effect: &Effect) -> String {
     let args = [
@@ -64,79 +64,66 @@ fn load_of_each(rung: &EffectRung) -> String {
     }
 }
 
-fn ratio(change: Option<Change>) -> Option<Ratio> {
-    change.and_then(|change| change.ratio)
+/// All systems under one load, or one of them.
+pub(crate) struct Row<'a> {
+    rung: &'a EffectRung,
+    own: &'a VictimEffect,
+    load: String,
+    class: &'static str,
 }
 
 /// A row for each load, and below it one for each system.
-pub(crate) fn table(effect: &Effect) -> Table {
-    let ids = vec![
-        "effect-column-system",
-        if effect
-            .rungs
-            .iter()
-            .any(|rung| rung.offered_per_second.is_some())
-        {
-            "effect-column-offered"
-        } else {
-            "effect-column-users"
-        },
-        "effect-column-n",
-        if effect.nopm {
-            "effect-column-nopm-quiet"
-        } else {
-            "effect-column-rate-quiet"
-        },
-        if effect.nopm {
-            "effect-column-nopm-noisy"
-        } else {
-            "effect-column-rate-noisy"
-        },
-        "effect-column-ratio",
-        "effect-column-interval",
-        "effect-column-p50",
-        "effect-column-p95",
-        "effect-column-p99-quiet",
-        "effect-column-p99-noisy",
-        "effect-column-p99",
-    ];
-    let shown = |value: f64| {
-        if effect.nopm {
-            whole(value)
-        } else {
-            three(value)
+pub(crate) fn rows(effect: &Effect) -> Vec<Row<'_>> {
+    let mut rows = Vec::new();
+    for rung in &effect.rungs {
+        rows.push(Row {
+            rung,
+            own: &rung.all,
+            load: load(rung),
+            class: "total",
+        });
+        rows.extend(rung.victims.iter().map(|own| Row {
+            rung,
+            own,
+            load: load_of_each(rung),
+            class: "",
+        }));
+        if let Some(last) = rows.last_mut().filter(|row| row.class.is_empty()) {
+            last.class = "group";
         }
-    };
-    let row = |rung: &EffectRung, own: &VictimEffect, load: String| {
-        let times = |change: Option<Change>| or_none(ratio(change).map(|ratio| ratio.ratio), three);
-        vec![
-            own.system.clone(),
-            load,
-            rung.pairs.to_string(),
-            or_none(own.rate.map(|rate| rate.quiet), shown),
-            or_none(own.rate.map(|rate| rate.noisy), shown),
-            times(own.rate),
-            range(ratio(own.rate).and_then(|ratio| ratio.interval)),
-            times(own.p50_ms),
-            times(own.p95_ms),
-            or_none(own.p99_ms.map(|p99| p99.quiet), three),
-            or_none(own.p99_ms.map(|p99| p99.noisy), three),
-            times(own.p99_ms),
-        ]
-    };
-    let rows = effect.rungs.iter().flat_map(|rung| {
-        let each = rung
-            .victims
-            .iter()
-            .map(move |victim| (rung, victim, load_of_each(rung)));
-        std::iter::once((rung, &rung.all, load(rung))).chain(each)
-    });
-    let rows = rows.map(|(rung, own, load)| row(rung, own, load)).collect();
-    Table {
-        ids,
-        words: 1,
-        rows,
     }
+    rows
+}
+
+pub(crate) fn table(effect: &Effect) -> Table<'_, Row<'_>> {
+    let mut rungs = effect.rungs.iter();
+    let open = rungs.any(|rung| rung.offered_per_second.is_some());
+    let table = Table::<Row<'_>>::with_prefix("effect-column-")
+        .column("system", Words, |r| r.own.system.clone())
+        .column(if open { "offered" } else { "users" }, Plain, |r| {
+            r.load.clone()
+        })
+        .column("n", Plain, |r| r.rung.pairs);
+    let table = if effect.nopm {
+        table
+            .column("nopm-quiet", Whole, |r| r.own.rate.map(|rate| rate.quiet))
+            .column("nopm-noisy", Whole, |r| r.own.rate.map(|rate| rate.noisy))
+    } else {
+        table
+            .column("rate-quiet", Three, |r| r.own.rate.map(|rate| rate.quiet))
+            .column("rate-noisy", Three, |r| r.own.rate.map(|rate| rate.noisy))
+    };
+    table
+        .column("ratio", Three, |r| Some(r.own.rate?.ratio?.ratio))
+        .column("interval", Three, |r| r.own.rate?.ratio?.interval)
+        .column("p50", Three, |r| Some(r.own.p50_ms?.ratio?.ratio))
+        .column("p95", Three, |r| Some(r.own.p95_ms?.ratio?.ratio))
+        .column("p99-quiet", Three, |r| r.own.p99_ms.map(|p99| p99.quiet))
+        .column("p99-noisy", Three, |r| r.own.p99_ms.map(|p99| p99.noisy))
+        .column("p99", Three, |r| Some(r.own.p99_ms?.ratio?.ratio))
+        .without_empty_columns()
+        .row_class(|r| r.class)
+        .spare(&["p50", "n"])
 }
 
 /// For each load, the figures that are not in the table.
@@ -170,7 +157,7 @@ fn victims(m: &Messages, rung: &EffectRung) -> Option<String> {
     let args = [
         ("mean", three(rung.mean_ratio?)),
         ("system", worst.system.clone()),
-        ("worst", three(ratio(worst.rate)?.ratio)),
+        ("worst", three(worst.rate?.ratio?.ratio)),
     ];
     Some(m.text_with("effect-victims", &args))
 }

@@ -3,11 +3,8 @@
 //! The JSON's top level is [`Export`]; its `summary` is a [`Summary`], whose fields carry their units in their names.
 //! `schema_version` changes when a name or a meaning does; new fields may come without that.
 
-use std::fmt::Write;
-
 use plimsoll_analysis::summary::{SUMMARY_VERSION, Summary};
 use plimsoll_plan::schedule::PhaseKind;
-use plimsoll_plan::units::Nanos;
 use plimsoll_record::{Check, Event, Fact, Phase, Record, SubjectId, SubjectKind};
 use serde::Serialize;
 use serde_json::Value;
@@ -17,6 +14,7 @@ mod block;
 mod drive;
 mod ladder;
 mod reported;
+mod seconds;
 mod shared;
 mod wait;
 
@@ -289,8 +287,8 @@ pub(crate) fn name(record: &Record, id: SubjectId) -> &str {
 pub fn to_csv(record: &Record, summary: &Summary, kind: CsvKind) -> String {
     match kind {
         CsvKind::Ladder => ladder::csv(summary),
-        CsvKind::Seconds => seconds(record),
-        CsvKind::Series => series(record),
+        CsvKind::Seconds => seconds::seconds(record),
+        CsvKind::Series => seconds::series(record),
         CsvKind::Drive => drive::csv(record),
         CsvKind::Wait => wait::csv(record),
         CsvKind::Block => block::csv(summary),
@@ -298,109 +296,6 @@ pub fn to_csv(record: &Record, summary: &Summary, kind: CsvKind) -> String {
         CsvKind::Backup => shared::backup(summary),
         CsvKind::Effect => shared::effect(summary),
         CsvKind::Medium => shared::medium(summary),
-    }
-}
-
-fn seconds(record: &Record) -> String {
-    let mut out = String::from(
-        "start_s,end_s,step,ordinal,phase,system,txn,offered,committed,rolled_back,failed,dropped,retries,\
-         round_trips,in_flight,response_mean_ms,response_p50_ms,response_p95_ms,response_p99_ms,response_max_ms,\
-         service_p50_ms,service_p99_ms,service_max_ms,point,bytes\n",
-    );
-    for row in &record.seconds {
-        let Some(phase) = record.phases.iter().find(|phase| phase.id == row.phase) else {
-            continue;
-        };
-        let point = record
-            .points
-            .iter()
-            .find(|point| Some(point.id) == phase.point);
-        let txn = point
-            .and_then(|point| point.txns.get(row.txn as usize))
-            .map_or("", String::as_str);
-        let ms = |value: Option<Nanos>| {
-            value.map_or_else(String::new, |v| v.as_millis_f64().to_string())
-        };
-        let service = row.service.as_ref();
-        let c = row.counts;
-        let cells = [
-            row.start.as_secs_f64().to_string(),
-            row.end.as_secs_f64().to_string(),
-            quoted(&phase.step),
-            point
-                .map(|point| point.ordinal.to_string())
-                .unwrap_or_default(),
-            phase.kind.name().to_owned(),
-            quoted(name(record, row.subject)),
-            quoted(txn),
-        ];
-        let counts = [
-            c.offered,
-            c.committed,
-            c.rolled_back,
-            c.failed,
-            c.dropped,
-            c.retries,
-            c.round_trips,
-            row.in_flight,
-        ];
-        let latencies = [
-            ms(row.response.mean()),
-            ms(row.response.quantile(0.5)),
-            ms(row.response.quantile(0.95)),
-            ms(row.response.quantile(0.99)),
-            ms(row.response.max()),
-            ms(service.and_then(|hist| hist.quantile(0.5))),
-            ms(service.and_then(|hist| hist.quantile(0.99))),
-            ms(service.and_then(|hist| hist.max())),
-        ];
-        let moved = [
-            point
-                .map(|point| point.id.0.to_string())
-                .unwrap_or_default(),
-            c.bytes.to_string(),
-        ];
-        let counts = counts.map(|n| n.to_string());
-        let cells: Vec<String> = cells
-            .into_iter()
-            .chain(counts)
-            .chain(latencies)
-            .chain(moved)
-            .collect();
-        out.push_str(&cells.join(","));
-        out.push('\n');
-    }
-    out
-}
-
-fn series(record: &Record) -> String {
-    let mut out = String::from("t_s,subject_kind,subject,metric,unit,value\n");
-    for series in &record.series {
-        let subject = record
-            .subjects
-            .iter()
-            .find(|subject| subject.id == series.subject);
-        let (kind, name) =
-            subject.map_or(("", String::new()), |s| (s.kind.name(), quoted(&s.name)));
-        let info = series.metric.info();
-        for sample in &series.samples {
-            let at = sample.at.as_secs_f64();
-            // Writing to a string does not fail.
-            let _ = writeln!(
-                out,
-                "{at},{kind},{name},{},{},{}",
-                info.name, info.unit, sample.value
-            );
-        }
-    }
-    out
-}
-
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
     }
 }
 

@@ -1,47 +1,31 @@
 //! Several systems at once: how they spread about their mean, as text.
 
-use plimsoll_analysis::summary::{Fleet, Ladder};
+use plimsoll_analysis::summary::{Fleet, FleetPoint, Ladder, PointSummary};
 
 use crate::message::Messages;
-use crate::number::{or_none, three, whole};
-use crate::text::aligned;
+use crate::table::Table;
+use crate::table::Unit::{Three, Whole};
 
 /// One line for each point; empty where the ladder is of a single system.
 pub fn section(m: &Messages, ladder: &Ladder) -> String {
     let Some(Fleet { systems, points }) = &ladder.fleet else {
         return String::new();
     };
+    let n = u32::try_from(systems.len()).unwrap_or(1).max(1);
     let nopm = ladder.points.iter().all(|point| point.nopm.is_some());
     let rate = m.text(if nopm { "text-nopm" } else { "set-rate" });
-    let header = [
-        "fleet-users",
-        "fleet-mean",
-        "fleet-lowest",
-        "fleet-highest",
-        "fleet-cv",
-    ]
-    .map(|id| m.text(id));
-    let rows: Vec<Vec<String>> = ladder
-        .points
-        .iter()
-        .zip(points)
-        .map(|(point, fleet)| {
-            let per_system = point.users / u32::try_from(systems.len()).unwrap_or(1).max(1);
-            vec![
-                whole(f64::from(per_system)),
-                or_none(fleet.mean, whole),
-                or_none(fleet.min, whole),
-                or_none(fleet.max, whole),
-                or_none(fleet.cv_percent, three),
-            ]
+    let rows: Vec<(&PointSummary, &FleetPoint)> = ladder.points.iter().zip(points).collect();
+    let table = Table::with_prefix("fleet-")
+        .column("users", Whole, |row: &(&PointSummary, &FleetPoint)| {
+            row.0.users / n
         })
-        .collect();
+        .column("mean", Whole, |(_, fleet)| fleet.mean)
+        .column("lowest", Whole, |(_, fleet)| fleet.min)
+        .column("highest", Whole, |(_, fleet)| fleet.max)
+        .column("cv", Three, |(_, fleet)| fleet.cv_percent)
+        .to_text(m, &rows);
     let args = [("n", systems.len().to_string()), ("rate", rate)];
-    format!(
-        "{}\n{}\n\n",
-        m.text_with("fleet-heading", &args),
-        aligned(&header, &rows)
-    )
+    format!("{}\n{table}\n\n", m.text_with("fleet-heading", &args))
 }
 
 #[cfg(test)]

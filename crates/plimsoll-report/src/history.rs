@@ -1,17 +1,15 @@
 //! A catalogue of runs, and how figures went from run to run.
 
-use std::fmt::Write as _;
-
 use plimsoll_analysis::compare::{Figure, RoundedRatio};
-use plimsoll_analysis::history::{Change, FigureSeries};
+use plimsoll_analysis::history::{Change, FigureSeries, SeriesPoint};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::RunStatus;
 use plimsoll_stats::Trend;
 
 use crate::message::Messages;
 use crate::number::{three, whole};
-use crate::set::quoted;
-use crate::text::aligned;
+use crate::table::Unit::{Plain, Words};
+use crate::table::{Cell, Table};
 use crate::versus::place;
 
 /// What a list shows of a run.
@@ -29,45 +27,41 @@ pub struct ListedRun {
     pub points: usize,
 }
 
-const COLUMNS: [&str; 8] = [
-    "started", "file", "title", "status", "label", "systems", "media", "points",
-];
+/// A row for each run.
+fn table<'a>() -> Table<'a, &'a ListedRun> {
+    Table::<&ListedRun>::with_prefix("list-")
+        .column("started", Words, |run| run.started_at.clone())
+        .key("started_at")
+        .column("file", Words, |run| run.file.clone())
+        .key("file")
+        .column("title", Words, |run| run.title.clone())
+        .key("title")
+        .column("status", Words, |run| {
+            Cell::word("status-", run.status.name())
+        })
+        .key("status")
+        .column("label", Words, |run| run.label.clone())
+        .key("label")
+        .field("commit", |run| run.commit.clone())
+        .column("systems", Words, |run| run.systems.clone())
+        .key("systems")
+        .column("media", Words, |run| run.media.clone())
+        .key("media")
+        .column("points", Plain, |run| run.points)
+        .key("points")
+        .field("lasted_s", |run| run.lasted.as_secs_f64())
+}
 
 pub fn list_table(runs: &[ListedRun]) -> String {
     let m = Messages::english();
     if runs.is_empty() {
         return m.text("list-none");
     }
-    let header = COLUMNS.map(|id| m.text(&format!("list-{id}")));
-    let row = |run: &ListedRun| {
-        vec![
-            run.started_at.clone(),
-            run.file.clone(),
-            run.title.clone(),
-            m.text(&format!("status-{}", run.status.name())),
-            run.label.clone(),
-            run.systems.clone(),
-            run.media.clone(),
-            run.points.to_string(),
-        ]
-    };
-    aligned(&header, &runs.iter().map(row).collect::<Vec<_>>())
+    table().to_text(&m, &runs.iter().collect::<Vec<_>>())
 }
 
 pub fn list_csv(runs: &[ListedRun]) -> String {
-    let mut out =
-        String::from("started_at,file,title,status,label,commit,systems,media,points,lasted_s\n");
-    for run in runs {
-        let texts = [&run.started_at, &run.file, &run.title]
-            .map(|text| quoted(text))
-            .join(",");
-        let more = [&run.label, &run.commit, &run.systems, &run.media]
-            .map(|text| quoted(text))
-            .join(",");
-        let (status, seconds) = (run.status.name(), run.lasted.as_secs_f64());
-        let _ = writeln!(out, "{texts},{status},{more},{},{seconds}", run.points);
-    }
-    out
+    table().to_csv(runs)
 }
 
 /// Each load: its level, and where it changed.
@@ -153,24 +147,35 @@ fn drift(m: &Messages, trend: Trend) -> String {
     )
 }
 
+/// A load in one run.
+struct CourseRow<'a> {
+    course: &'a FigureSeries,
+    place: usize,
+    point: &'a SeriesPoint,
+}
+
 /// A row for each load and run.
 pub fn course_csv(courses: &[FigureSeries]) -> String {
-    let mut out = String::from("load,figure,started_at,file,commit,label,rate,changed\n");
     let m = Messages::english();
-    for course in courses {
-        let load = quoted(&place(&m, &course.place, None));
-        for (i, point) in course.points.iter().enumerate() {
-            let texts = [&point.started_at, &point.file, &point.commit, &point.label]
-                .map(|text| quoted(text))
-                .join(",");
-            let changed = course.changes.iter().any(|change| change.at == i);
-            let _ = writeln!(
-                out,
-                "{load},{},{texts},{},{changed}",
-                course.figure.name(),
-                point.rate
-            );
-        }
-    }
-    out
+    let rows = courses.iter().flat_map(|course| {
+        let points = course.points.iter().enumerate();
+        points.map(move |(place, point)| CourseRow {
+            course,
+            place,
+            point,
+        })
+    });
+    Table::new()
+        .field("load", |r: &CourseRow<'_>| place(&m, &r.course.place, None))
+        .field("figure", |r| r.course.figure.name())
+        .field("started_at", |r| r.point.started_at.clone())
+        .field("file", |r| r.point.file.clone())
+        .field("commit", |r| r.point.commit.clone())
+        .field("label", |r| r.point.label.clone())
+        .field("rate", |r| r.point.rate)
+        .field("changed", |r| {
+            let mut changes = r.course.changes.iter();
+            changes.any(|change| change.at == r.place)
+        })
+        .to_csv(rows)
 }

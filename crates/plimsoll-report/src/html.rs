@@ -11,9 +11,10 @@ use plimsoll_record::{Record, RunInfo, SubjectKind};
 
 use crate::findings;
 use crate::message::Messages;
-use crate::number::{or_none, percent, three, whole};
-use crate::text;
-use tables::{Grid, LadderView};
+use crate::number::{percent, three, whole};
+use crate::table::Grid;
+use crate::{ladder, text};
+use tables::LadderView;
 
 mod audit;
 mod block;
@@ -90,7 +91,7 @@ struct Page<'a> {
     transactions: bool,
     consistency: String,
     findings: Vec<FindingView>,
-    cuts: Vec<drive::CutView>,
+    cuts: Vec<drive::CutView<'a>>,
     audit: audit::AuditView,
     doctor: Option<doctor::DoctorView>,
     shared: Vec<shared::SharedView>,
@@ -188,8 +189,16 @@ impl<'a> Page<'a> {
                 .iter()
                 .map(|ladder| LadderView::new(m, ladder))
                 .collect(),
-            comparisons: drive::comparisons(m, summary),
-            drives: drive::drives(m, summary),
+            comparisons: summary
+                .comparisons
+                .iter()
+                .map(|own| drive::comparison(m, own))
+                .collect(),
+            drives: summary
+                .ladders
+                .iter()
+                .filter_map(|ladder| drive::drive(m, ladder))
+                .collect(),
             waits: waits::views(m, summary),
             charts: charts(record, summary),
             events: tables::events(m, record),
@@ -311,7 +320,7 @@ fn headline(m: &Messages, summary: &Summary) -> Option<HeadlineView> {
     let p99 = rung.p99_ms.map(|p99| format!("{} ms", three(p99.median)));
     add(
         p99,
-        m.text_with("headline-p99", &[("txn", text::main_txn(m, ladder))]),
+        m.text_with("headline-p99", &[("txn", ladder::main_txn(m, ladder))]),
     );
     let resources = &point.resources;
     add(
@@ -346,7 +355,7 @@ fn headline(m: &Messages, summary: &Summary) -> Option<HeadlineView> {
         unit,
         interval,
         place,
-        drive: tables::emulated(m, ladder),
+        drive: ladder::emulated(m, ladder).unwrap_or_default(),
         verdict: rung.verdict.name(),
         verdict_word: m.text(&format!("verdict-{}", rung.verdict.name())),
         beside,
@@ -486,11 +495,6 @@ fn charts(record: &Record, summary: &Summary) -> Charts {
             .extend(names.filter(|name| !foreign || describe(name)));
     }
     charts
-}
-
-/// `value`, or a dash.
-fn cell(value: Option<f64>, format: fn(f64) -> String) -> String {
-    or_none(value, format)
 }
 
 #[cfg(test)]

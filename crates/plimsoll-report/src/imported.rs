@@ -1,89 +1,84 @@
 //! What other tools measured, as text: figures with the names and digits of the tool, and what is missing in its output.
 
-use plimsoll_analysis::summary::{ImportSummary, ReportedFigure, ReportedPoint, Summary};
+use plimsoll_analysis::summary::{ImportSummary, ReportedFigure, ReportedPoint, Summary, Unknown};
 
 use crate::message::Messages;
-use crate::number::{NONE, three};
+use crate::number::three;
+use crate::table::Table;
+use crate::table::Unit::{Plain, Words};
 
 /// One import as text.
-pub(crate) struct ImportText {
+pub(crate) struct ImportText<'a> {
     /// `Reported by sysbench 1.0.20`.
     pub heading: String,
     pub files: String,
     /// What is not known, and what follows.
     pub unknown: Vec<(String, String)>,
     pub known: Vec<(String, String)>,
-    /// Cells in the order of [`COLUMNS`].
-    pub figures: Vec<[String; 4]>,
-    /// With the part of the time before them.
-    pub parts: Vec<[String; 5]>,
+    pub figures: Vec<FigureRow<'a>>,
+    /// Of parts of the time.
+    pub parts: Vec<FigureRow<'a>>,
 }
 
-pub(crate) const COLUMNS: [&str; 4] = [
-    "reported-load",
-    "reported-part",
-    "reported-figure",
-    "reported-value",
-];
-pub(crate) const PART_COLUMNS: [&str; 5] = [
-    "reported-time",
-    "reported-load",
-    "reported-part",
-    "reported-figure",
-    "reported-value",
-];
-
-pub(crate) fn describe(m: &Messages, summary: &Summary) -> Vec<ImportText> {
-    summary.imports.iter().map(|import| of(m, import)).collect()
+/// A figure that a tool printed.
+pub(crate) struct FigureRow<'a> {
+    load: String,
+    figure: &'a ReportedFigure,
 }
 
-fn of(m: &Messages, import: &ImportSummary) -> ImportText {
-    let pairs = |entries: &[plimsoll_analysis::summary::Unknown]| {
-        entries
-            .iter()
-            .map(|entry| (entry.what.replace('_', " "), entry.text.clone()))
-            .collect()
-    };
-    let rows = |of: fn(&ReportedPoint) -> &Vec<ReportedFigure>| {
-        import
-            .points
-            .iter()
-            .flat_map(move |point| of(point).iter().map(move |figure| (point, figure)))
-    };
-    let cells = |point: &ReportedPoint, figure: &ReportedFigure| {
-        let txn = if figure.txn.is_empty() {
-            m.text("chart-all")
-        } else {
-            figure.txn.clone()
-        };
-        [
-            load(m, point),
-            txn,
-            figure.name.clone(),
-            format!("{} {}", figure.printed, figure.unit)
-                .trim_end()
-                .to_owned(),
-        ]
-    };
-    let part = |(point, figure): (&ReportedPoint, &ReportedFigure)| {
-        let [load, txn, name, value] = cells(point, figure);
-        let span = figure.from_s.zip(figure.to_s);
-        let time = span.map_or_else(
-            || NONE.to_owned(),
-            |(from, to)| format!("{} – {} s", three(from), three(to)),
-        );
-        [time, load, txn, name, value]
-    };
+pub(crate) fn table(m: &Messages, of_parts: bool) -> Table<'_, FigureRow<'_>> {
+    Table::<FigureRow<'_>>::with_prefix("reported-")
+        .column("time", Words, |r| {
+            let (from, to) = r.figure.from_s.zip(r.figure.to_s)?;
+            Some(format!("{} – {} s", three(from), three(to)))
+        })
+        .when(of_parts)
+        .column("load", Words, |r| r.load.clone())
+        .column("part", Words, |r| match r.figure.txn.as_str() {
+            "" => m.text("chart-all"),
+            txn => txn.to_owned(),
+        })
+        .column("figure", Words, |r| r.figure.name.clone())
+        .column("value", Plain, |r| {
+            let value = format!("{} {}", r.figure.printed, r.figure.unit);
+            value.trim_end().to_owned()
+        })
+}
+
+pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<ImportText<'a>> {
+    let imports = summary.imports.iter();
+    imports.map(|import| import_text(m, import)).collect()
+}
+
+fn import_text<'a>(m: &Messages, import: &'a ImportSummary) -> ImportText<'a> {
     ImportText {
         heading: m.text_with("reported-by", &[("source", import.source.clone())]),
         files: m.text_with("reported-files", &[("files", import.files.clone())]),
         unknown: pairs(&import.unknown),
         known: pairs(&import.known),
-        figures: rows(|point| &point.figures)
-            .map(|(point, figure)| cells(point, figure))
-            .collect(),
-        parts: rows(|point| &point.parts).map(part).collect(),
+        figures: rows(m, import, |point| &point.figures),
+        parts: rows(m, import, |point| &point.parts),
     }
+}
+
+fn pairs(entries: &[Unknown]) -> Vec<(String, String)> {
+    let pair = |entry: &Unknown| (entry.what.replace('_', " "), entry.text.clone());
+    entries.iter().map(pair).collect()
+}
+
+fn rows<'a>(
+    m: &Messages,
+    import: &'a ImportSummary,
+    figures: fn(&ReportedPoint) -> &Vec<ReportedFigure>,
+) -> Vec<FigureRow<'a>> {
+    let rows_of = |point: &'a ReportedPoint| {
+        let load = load(m, point);
+        figures(point).iter().map(move |figure| FigureRow {
+            load: load.clone(),
+            figure,
+        })
+    };
+    import.points.iter().flat_map(rows_of).collect()
 }
 
 /// `4 users, oltp`, with the repeat.

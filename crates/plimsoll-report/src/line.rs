@@ -1,14 +1,16 @@
 //! Load lines as text: the line, the loads tried, and the bottleneck.
 
-use plimsoll_analysis::search::SearchState;
+use plimsoll_analysis::search::{Attempt, SearchState};
 use plimsoll_analysis::summary::{
     Bottleneck, Ladder, LoadLine, ObjectiveResult, PreconditionSummary, ResetSummary, Shortfall,
     Sign, Summary, TriedLoad,
 };
 
+use crate::ladder;
 use crate::message::Messages;
-use crate::number::{NONE, or_none, percent, three, whole};
-use crate::{load_summary, text};
+use crate::number::{self, NONE, or_none, percent, three, whole};
+use crate::table::Unit::{Plain, Words};
+use crate::table::{Cell, Table};
 
 /// A load line as text.
 pub(crate) struct LoadLineText<'a> {
@@ -27,9 +29,6 @@ pub(crate) struct LoadLineText<'a> {
     pub rate: String,
     pub bottleneck: Vec<String>,
 }
-
-/// Ids of the columns of [`rows`] without `column-` or `text-`.
-pub(crate) const COLUMNS: [&str; 4] = ["load", "outcome", "objective", "why"];
 
 pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<LoadLineText<'a>> {
     summary
@@ -50,7 +49,7 @@ fn line_text<'a>(m: &Messages, ladder: &'a Ladder, line: &'a LoadLine) -> LoadLi
     LoadLineText {
         ladder,
         line,
-        heading: text::heading(m, ladder),
+        heading: ladder::heading(m, ladder),
         value: match line.line {
             Some(load) if line.state == SearchState::AboveMost => format!("≥ {}", three(load)),
             Some(load) => three(load),
@@ -111,7 +110,7 @@ fn rate(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
         return String::new();
     };
     let p99 = ("p99", or_none(at.p99_ms.map(|p99| p99.median), three));
-    let txn = ("txn", text::main_txn(m, ladder));
+    let txn = ("txn", ladder::main_txn(m, ladder));
     match (at.nopm, at.completed_per_second) {
         (Some(nopm), _) => {
             let each = three(nopm.median / 60.0);
@@ -169,31 +168,43 @@ fn sign_id(what: Bottleneck) -> &'static str {
     }
 }
 
-/// The loads in the order of trying: load, outcome, the objective's figure of each repeat, why it was not met.
-pub(crate) fn rows(m: &Messages, text: &LoadLineText<'_>) -> Vec<[String; 4]> {
-    text.line
-        .tried
-        .iter()
-        .map(|tried| row(m, text.ladder, tried))
-        .collect()
+/// The loads in the order of trying.
+pub(crate) fn table<'a>(m: &'a Messages, text: &LoadLineText<'a>) -> Table<'a, &'a TriedLoad> {
+    let ladder = text.ladder;
+    let line = text.line;
+    Table::<&TriedLoad>::new()
+        .column("load", Plain, move |tried| load(ladder, tried))
+        .column("outcome", Words, |tried| {
+            Cell::word("outcome-", tried.outcome.name()).styled(match tried.outcome {
+                Attempt::Met => "sound",
+                Attempt::Mixed => "doubtful",
+                Attempt::Failed => "invalid",
+            })
+        })
+        .column("objective", Plain, |tried| figures(&tried.repeats))
+        .column("why", Words, |tried| why(m, &tried.repeats))
+        .row_class(|tried| {
+            if line.rung == Some(tried.rung) {
+                "peak"
+            } else {
+                ""
+            }
+        })
 }
 
-fn row(m: &Messages, ladder: &Ladder, tried: &TriedLoad) -> [String; 4] {
-    let load = ladder.rungs.get(tried.rung).map_or_else(
-        || three(tried.load),
-        |at| load_summary::load(at.users, at.offered_per_second, at.offered_to_per_second),
-    );
-    let figures: Vec<String> = tried
-        .repeats
+fn load(ladder: &Ladder, tried: &TriedLoad) -> String {
+    let Some(at) = ladder.rungs.get(tried.rung) else {
+        return three(tried.load);
+    };
+    number::load(at.users, at.offered_per_second, at.offered_to_per_second)
+}
+
+/// The objective's figure of each repeat.
+fn figures(repeats: &[ObjectiveResult]) -> String {
+    let figures = repeats
         .iter()
-        .map(|repeat| or_none(repeat.figure_ms, three))
-        .collect();
-    [
-        load,
-        m.text(&format!("outcome-{}", tried.outcome.name())),
-        figures.join(" · "),
-        why(m, &tried.repeats),
-    ]
+        .map(|repeat| or_none(repeat.figure_ms, three));
+    figures.collect::<Vec<_>>().join(" · ")
 }
 
 /// Each reason once, with the figures of the first repeat that has it.
@@ -262,7 +273,7 @@ fn reset(m: &Messages, r: &ResetSummary) -> String {
 
 /// That load ran before the first point, how long, and what became of its rate.
 fn precondition(m: &Messages, p: &PreconditionSummary) -> String {
-    let load = load_summary::load(p.users, p.offered_per_second, None);
+    let load = number::load(p.users, p.offered_per_second, None);
     let unit = m.text(if p.offered_per_second.is_some() {
         "line-unit-open"
     } else {

@@ -13,7 +13,7 @@ use plimsoll_record::Integrity;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{load_summary, number};
+use crate::number;
 
 fluent_templates::static_loader! {
     static LOCALES = {
@@ -123,7 +123,7 @@ impl Messages {
             ("step", point.step.clone()),
             ("system", point.system.clone()),
         );
-        let load = load_summary::load(
+        let load = number::load(
             point.users,
             point.offered_per_second,
             point.offered_to_per_second,

@@ -45,6 +45,17 @@ pub fn percent(value: f64) -> String {
     }
 }
 
+/// Users, or the offered rate: `16`, `412`, `100 → 500`.
+pub fn load(users: u32, offered: Option<f64>, to: Option<f64>) -> String {
+    match (offered, to) {
+        (Some(from), Some(to)) => format!("{} → {}", three(from), three(to)),
+        (Some(rate), None) => three(rate),
+        // An imported run whose source does not report it.
+        (None, _) if users == 0 => NONE.to_owned(),
+        (None, _) => users.to_string(),
+    }
+}
+
 /// `value` as `format` shows it, or a dash.
 pub fn or_none(value: Option<f64>, format: impl Fn(f64) -> String) -> String {
     value.map_or_else(|| NONE.to_owned(), format)

@@ -1,13 +1,11 @@
 //! How a ladder scales, in words: shown where the law fits, and why not where it does not.
 
-use plimsoll_analysis::summary::{FIT_LIMIT, Interval, Ladder, Scaling, ScalingLaw};
+use plimsoll_analysis::summary::{FIT_LIMIT, Interval, Ladder, Scaling, ScalingLaw, ScalingPoint};
 
 use crate::message::Messages;
 use crate::number::{percent, three, whole};
-use crate::text::aligned;
-
-/// Ids of the columns without `scaling-`.
-pub(crate) const COLUMNS: [&str; 4] = ["users", "measured", "fitted", "residual"];
+use crate::table::Table;
+use crate::table::Unit::{Percent, Plain, Whole};
 
 /// Sentences about the law, or about why there is none; nothing of a ladder that has no law to fit.
 pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Vec<String> {
@@ -60,43 +58,34 @@ fn law_text(m: &Messages, law: &ScalingLaw) -> Vec<String> {
     ]
 }
 
-pub(crate) fn rows(ladder: &Ladder) -> Vec<[String; 4]> {
+/// What was measured beside the law; `None` where there is none.
+pub(crate) fn table(ladder: &Ladder) -> Option<(Table<'_, &ScalingPoint>, Vec<&ScalingPoint>)> {
     let Some(Scaling::Fits(law)) = &ladder.scaling else {
-        return Vec::new();
+        return None;
     };
-    let row = |point: &plimsoll_analysis::summary::ScalingPoint| {
-        let residual = percent(point.residual_percent);
-        [
-            point.users.to_string(),
-            whole(point.measured),
-            whole(point.fitted),
-            residual,
-        ]
-    };
-    law.points.iter().map(row).collect()
+    let table = Table::<&ScalingPoint>::with_prefix("scaling-")
+        .column("users", Plain, |point| point.users)
+        .column("measured", Whole, |point| point.measured)
+        .column("fitted", Whole, |point| point.fitted)
+        .column("residual", Percent, |point| point.residual_percent);
+    Some((table, law.points.iter().collect()))
 }
 
 /// On the terminal.
 pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
-    let sentences = describe(m, ladder);
-    if sentences.is_empty() {
+    let mut parts = describe(m, ladder);
+    if parts.is_empty() {
         return String::new();
     }
-    let rows: Vec<Vec<String>> = rows(ladder).into_iter().map(Vec::from).collect();
-    let header = COLUMNS.map(|id| m.text(&format!("scaling-{id}")));
-    let table = if rows.is_empty() {
-        String::new()
-    } else {
-        format!("\n{}", aligned(&header, &rows))
-    };
-    format!("{}{table}\n\n", sentences.join("\n"))
+    parts.extend(table(ladder).map(|(table, rows)| table.to_text(m, &rows)));
+    format!("{}\n\n", parts.join("\n"))
 }
 
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
     use plimsoll_analysis::fixture;
-    use plimsoll_analysis::summary::{ScalingPeak, ScalingPoint, summarise};
+    use plimsoll_analysis::summary::{ScalingPeak, summarise};
 
     use super::*;
 

@@ -4,14 +4,14 @@
 mod chart;
 mod html;
 
-use std::fmt::Write as _;
-
 use plimsoll_analysis::set::{Crossover, CrossoverFound, SetRow, SetSummary};
 use plimsoll_analysis::summary::Figure;
 
+use crate::load_summary::half;
 use crate::message::Messages;
-use crate::number::{NONE, three, whole};
-use crate::text::aligned;
+use crate::number::{NONE, three};
+use crate::table::Table;
+use crate::table::Unit::{Decimals, Plain, Three, Whole};
 
 pub use html::set_page;
 
@@ -25,7 +25,10 @@ pub fn set_table(summary: &SetSummary) -> String {
     ];
     let mut out = format!("{}\n\n", m.text_with("set-heading", &args));
     for (name, rows) in groups(&m, summary) {
-        out.push_str(&format!("{name}\n{}\n\n", flat(&m, summary, &rows)));
+        out.push_str(&format!(
+            "{name}\n{}\n\n",
+            table(&m, summary, &rows).to_text(&m, &rows)
+        ));
         if let [_, _] = summary.axes.as_slice() {
             out.push_str(&crossed(&m, summary, &rows));
         }
@@ -150,18 +153,6 @@ fn rate(row: &SetRow) -> Option<Figure> {
     row.nopm.or(row.completed_per_second)
 }
 
-fn shown(figure: Option<Figure>, format: fn(f64) -> String) -> String {
-    figure.map_or_else(|| NONE.to_owned(), |figure| format(figure.median))
-}
-
-/// Half of the interval, in percent of the figure.
-fn spread(figure: Option<Figure>) -> String {
-    let relative = figure
-        .and_then(|figure| figure.interval)
-        .and_then(|interval| interval.relative());
-    relative.map_or_else(|| NONE.to_owned(), |share| format!("{:.1}", share * 100.0))
-}
-
 fn rate_name(m: &Messages, rows: &[&SetRow]) -> String {
     m.text(if rows.iter().all(|row| row.nopm.is_some()) {
         "text-nopm"
@@ -170,41 +161,27 @@ fn rate_name(m: &Messages, rows: &[&SetRow]) -> String {
     })
 }
 
-fn flat(m: &Messages, summary: &SetSummary, rows: &[&SetRow]) -> String {
-    let (header, rows) = cells(m, summary, rows);
-    aligned(&header, &rows)
-}
-
-fn cells(m: &Messages, summary: &SetSummary, rows: &[&SetRow]) -> (Vec<String>, Vec<Vec<String>>) {
-    let mut header: Vec<String> = summary.axes.iter().map(|axis| axis.name.clone()).collect();
-    header.push(m.text("set-load"));
-    header.push(rate_name(m, rows));
-    header.extend(
-        [
-            "text-interval",
-            "text-p99",
-            "set-reads",
-            "set-runs",
-            "text-verdict",
-        ]
-        .map(|id| m.text(id)),
+fn table<'a>(m: &Messages, summary: &'a SetSummary, rows: &[&'a SetRow]) -> Table<'a, &'a SetRow> {
+    let axes = summary.axes.iter().enumerate();
+    let table = axes.fold(
+        Table::<&SetRow>::with_prefix("text-"),
+        |table, (place, axis)| {
+            let value = move |row: &&SetRow| value(summary, row, place);
+            table.column(&axis.name, Plain, value).named(&axis.name)
+        },
     );
-    let cells = |row: &&SetRow| {
-        let mut cells: Vec<String> = (0..summary.axes.len())
-            .map(|axis| value(summary, row, axis).to_owned())
-            .collect();
-        cells.extend([
-            load(row),
-            shown(rate(row), whole),
-            spread(rate(row)),
-            shown(row.p99_ms, three),
-            shown(row.device_reads_per_txn, three),
-            row.runs.to_string(),
-            m.text(&format!("verdict-{}", row.verdict.name())),
-        ]);
-        cells
-    };
-    (header, rows.iter().map(cells).collect())
+    table
+        .column("load", Plain, |row| load(row))
+        .named(m.text("set-load"))
+        .column("rate", Whole, |row| rate(row))
+        .named(rate_name(m, rows))
+        .column("interval", Decimals(1), |row| half(rate(row)))
+        .column("p99", Three, |row| row.p99_ms)
+        .column("reads", Three, |row| row.device_reads_per_txn)
+        .named(m.text("set-reads"))
+        .column("runs", Plain, |row| row.runs)
+        .named(m.text("set-runs"))
+        .column("verdict", Plain, |row| row.verdict)
 }
 
 /// Each load once, in the order of the plan.
@@ -220,82 +197,50 @@ fn loads(rows: &[&SetRow]) -> Vec<String> {
 
 /// The rate by the values of both axes, for each load.
 fn crossed(m: &Messages, summary: &SetSummary, rows: &[&SetRow]) -> String {
+    let [down, across] = [&summary.axes[0], &summary.axes[1]];
     let mut out = String::new();
     for of in loads(rows) {
         let rows: Vec<&&SetRow> = rows.iter().filter(|row| load(row) == of).collect();
-        let [down, across] = [&summary.axes[0], &summary.axes[1]];
-        let mut header = vec![down.name.clone()];
-        header.extend(
-            across
-                .values
-                .iter()
-                .map(|value| format!("{}={value}", across.name)),
-        );
-        let cell = |i: usize, j: usize| {
-            let row = rows.iter().find(|row| row.choice == [i, j]);
-            row.map_or_else(|| NONE.to_owned(), |row| shown(rate(row), whole))
-        };
-        let line = |(i, value): (usize, &String)| {
-            let cells = (0..across.values.len()).map(|j| cell(i, j));
-            std::iter::once(value.clone())
-                .chain(cells)
-                .collect::<Vec<_>>()
-        };
-        let lines: Vec<Vec<String>> = down.values.iter().enumerate().map(line).collect();
-        let table = aligned(&header, &lines);
+        let table = Table::<(usize, &String)>::new()
+            .column(&down.name, Plain, |(_, value)| value.as_str())
+            .named(&down.name);
+        let columns = across.values.iter().enumerate();
+        let table = columns.fold(table, |table, (place, value)| {
+            let rows = &rows;
+            let rate_at = move |own: &(usize, &String)| {
+                let row = rows.iter().find(|row| row.choice == [own.0, place])?;
+                rate(row)
+            };
+            let name = format!("{}={value}", across.name);
+            table.column(value, Whole, rate_at).named(name)
+        });
+        let lines: Vec<(usize, &String)> = down.values.iter().enumerate().collect();
         let heading = m.text_with("set-crossed", &[("load", of.clone())]);
-        out.push_str(&format!("{heading}\n{table}\n\n"));
+        out.push_str(&format!("{heading}\n{}\n\n", table.to_text(m, &lines)));
     }
     out
 }
 
 /// One line for each row; figures without their intervals have the median alone.
 pub fn set_csv(summary: &SetSummary) -> String {
-    let mut out = String::new();
-    let names = summary.axes.iter().map(|axis| quoted(&axis.name));
-    let fixed = "step,system,scene,users,offered_per_second,runs,completed_per_second,completed_low,completed_high,nopm,p99_ms,\
-                 device_reads_per_txn,verdict";
-    let _ = writeln!(
-        out,
-        "{}",
-        names
-            .chain(std::iter::once(fixed.to_owned()))
-            .collect::<Vec<_>>()
-            .join(",")
-    );
-    let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    for row in &summary.rows {
-        let interval = row.completed_per_second.and_then(|figure| figure.interval);
-        let mut cells: Vec<String> = (0..summary.axes.len())
-            .map(|axis| quoted(value(summary, row, axis)))
-            .collect();
-        cells.extend([
-            quoted(&row.step),
-            quoted(&row.system),
-            row.scene.name().to_owned(),
-            row.users.to_string(),
-            number(row.offered_per_second),
-            row.runs.to_string(),
-            number(row.completed_per_second.map(|figure| figure.median)),
-            number(interval.map(|interval| interval.low)),
-            number(interval.map(|interval| interval.high)),
-            number(row.nopm.map(|figure| figure.median)),
-            number(row.p99_ms.map(|figure| figure.median)),
-            number(row.device_reads_per_txn.map(|figure| figure.median)),
-            row.verdict.name().to_owned(),
-        ]);
-        let _ = writeln!(out, "{}", cells.join(","));
-    }
-    out
-}
-
-/// A cell of CSV (RFC 4180).
-pub(crate) fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
+    let axes = summary.axes.iter().enumerate();
+    let table = axes.fold(Table::<&SetRow>::new(), |table, (place, axis)| {
+        table.field(&axis.name, move |row| value(summary, row, place))
+    });
+    table
+        .field("step", |row| row.step.clone())
+        .field("system", |row| row.system.clone())
+        .field("scene", |row| row.scene.name())
+        .field("users", |row| row.users)
+        .field("offered_per_second", |row| row.offered_per_second)
+        .field("runs", |row| row.runs)
+        .field("completed_per_second", |row| row.completed_per_second)
+        .interval_fields("completed", |row| row.completed_per_second?.interval)
+        .field("nopm", |row| row.nopm)
+        .field("p99_ms", |row| row.p99_ms)
+        .field("device_reads_per_txn", |row| row.device_reads_per_txn)
+        .field("verdict", |row| row.verdict)
+        .to_csv(&summary.rows)
 }
 
 #[cfg(test)]

@@ -19,9 +19,10 @@ pub use export::comparison_csv;
 pub use html::comparison_page;
 pub use text::{comparison_text, gate_text};
 
-use crate::load_summary;
 use crate::message::Messages;
-use crate::number::{NONE, percent, three, whole};
+use crate::number::{self, NONE, percent, three, whole};
+use crate::table::Table;
+use crate::table::Unit::{Plain, Sentences, Three, Words};
 
 /// Names of the sides: what people see of them.
 pub(crate) fn names<'a>(comparison: &'a RunComparison, against: &Against) -> (&'a str, &'a str) {
@@ -44,7 +45,7 @@ pub(crate) fn place(m: &Messages, place: &LoadKey, other: Option<&LoadKey>) -> S
         (None, other) => other.cloned(),
     };
     parts.extend(medium);
-    let load = load_summary::load(
+    let load = number::load(
         place.load.users,
         place.load.offered_per_second,
         place.load.offered_to_per_second,
@@ -171,81 +172,69 @@ fn method(m: &Messages, point: &PointComparison) -> String {
     }
 }
 
-/// Ids of the columns of rates without `versus-column-`.
-pub(crate) const RATES: [&str; 8] = [
-    "load", "first", "second", "ratio", "interval", "p", "delta", "rests",
-];
-/// And of response times.
-pub(crate) const LATENCIES: [&str; 7] = [
-    "load",
-    "quantile",
-    "first-ms",
-    "second-ms",
-    "ratio",
-    "interval",
-    "difference",
-];
-
-pub(crate) fn rate_row(m: &Messages, point: &PointComparison) -> [String; 8] {
-    let shown = |rate: Option<f64>| match point.figure {
-        Figure::Nopm => crate::number::or_none(rate, whole),
-        _ => crate::number::or_none(rate, three),
-    };
-    let rounded = point.ratio.map(RoundedRatio::of);
-    [
-        place(m, &point.place, Some(&point.second_place)),
-        shown(point.first.rate),
-        shown(point.second.rate),
-        rounded.map_or_else(|| NONE.to_owned(), |rounded| rounded.ratio_text()),
-        rounded.zip(point.interval).map_or_else(
-            || NONE.to_owned(),
-            |(rounded, interval)| range(m, interval, &rounded),
-        ),
-        point
-            .ranks
-            .map_or_else(|| NONE.to_owned(), |ranks| three(ranks.p)),
-        point
-            .ranks
-            .map_or_else(|| NONE.to_owned(), |ranks| three(ranks.cliffs_delta)),
-        method(m, point),
-    ]
+/// A row for each load.
+pub(crate) fn rates(m: &Messages) -> Table<'_, &PointComparison> {
+    Table::<&PointComparison>::with_prefix("versus-column-")
+        .column("load", Words, |own| {
+            place(m, &own.place, Some(&own.second_place))
+        })
+        .column("first", Plain, |own| rate(own.figure, own.first.rate))
+        .column("second", Plain, |own| rate(own.figure, own.second.rate))
+        .column("ratio", Plain, |own| {
+            Some(RoundedRatio::of(own.ratio?).ratio_text())
+        })
+        .column("interval", Plain, |own| {
+            Some(range(m, own.interval?, &RoundedRatio::of(own.ratio?)))
+        })
+        .column("p", Three, |own| own.ranks.map(|ranks| ranks.p))
+        .column("delta", Three, |own| {
+            own.ranks.map(|ranks| ranks.cliffs_delta)
+        })
+        .column("rests", Words, |own| method(m, own))
 }
 
-pub(crate) fn latency_row(
-    m: &Messages,
-    point: &PointComparison,
-    latency: &ComparedLatency,
-) -> [String; 7] {
-    let ComparedLatency {
-        quantile,
-        first_ms,
-        second_ms,
-        ratio,
-        difference_ms,
-        effect: _,
-    } = latency;
-    let rounded = RoundedRatio::of(second_ms / first_ms);
-    let difference = |interval: Interval| {
-        let args = [("low", three(interval.low)), ("high", three(interval.high))];
-        format!(
-            "{} ({})",
-            three(interval.mean),
-            m.text_with("versus-range", &args)
-        )
-    };
-    [
-        place(m, &point.place, Some(&point.second_place)),
-        format!("p{}", three_or_whole(quantile * 100.0)),
-        three(*first_ms),
-        three(*second_ms),
-        if *first_ms > 0.0 {
-            rounded.ratio_text()
-        } else {
-            NONE.to_owned()
-        },
-        ratio.map_or_else(|| NONE.to_owned(), |interval| range(m, interval, &rounded)),
-        difference_ms.map_or_else(|| NONE.to_owned(), difference),
-    ]
+fn rate(figure: Figure, rate: Option<f64>) -> Option<String> {
+    rate.map(if figure == Figure::Nopm { whole } else { three })
+}
+
+/// A quantile of the response times of one load.
+pub(crate) struct LatencyRow<'a> {
+    point: &'a PointComparison,
+    own: &'a ComparedLatency,
+}
+
+pub(crate) fn latency_rows(points: &[PointComparison]) -> Vec<LatencyRow<'_>> {
+    let mut rows = Vec::new();
+    for point in points {
+        let latencies = point.latencies.iter();
+        rows.extend(latencies.map(|own| LatencyRow { point, own }));
+    }
+    rows
+}
+
+pub(crate) fn latencies(m: &Messages) -> Table<'_, LatencyRow<'_>> {
+    let rounded = |r: &LatencyRow<'_>| RoundedRatio::of(r.own.second_ms / r.own.first_ms);
+    Table::<LatencyRow<'_>>::with_prefix("versus-column-")
+        .column("load", Words, |r| {
+            place(m, &r.point.place, Some(&r.point.second_place))
+        })
+        .column("quantile", Plain, |r| {
+            format!("p{}", three_or_whole(r.own.quantile * 100.0))
+        })
+        .column("first-ms", Three, |r| r.own.first_ms)
+        .column("second-ms", Three, |r| r.own.second_ms)
+        .column("ratio", Plain, move |r| {
+            (r.own.first_ms > 0.0).then(|| rounded(r).ratio_text())
+        })
+        .column("interval", Plain, move |r| {
+            r.own.ratio.map(|interval| range(m, interval, &rounded(r)))
+        })
+        .column("difference", Plain, |r| {
+            let own = r.own.difference_ms?;
+            let ends = [("low", three(own.low)), ("high", three(own.high))];
+            let range = m.text_with("versus-range", &ends);
+            Some(format!("{} ({range})", three(own.mean)))
+        })
 }
 
 fn three_or_whole(value: f64) -> String {
@@ -256,83 +245,64 @@ fn three_or_whole(value: f64) -> String {
     }
 }
 
-/// Differences as rows: groups that are factors first, then what differs by itself.
-pub(crate) struct DifferenceRows {
-    pub shown: Vec<Vec<String>>,
+/// Differences: groups that are factors first, then what differs by itself.
+pub(crate) struct Differences<'a> {
+    pub shown: Vec<&'a Difference>,
     /// Differences known of one side only: the other was imported, and a tool's output has little about its machine.
-    pub folded: Vec<Vec<String>>,
+    pub folded: Vec<&'a Difference>,
     /// How much that is, in words.
     pub summary: String,
 }
 
-pub(crate) fn difference_rows(
+pub(crate) fn differences_of<'a>(
     m: &Messages,
     names: (&str, &str),
-    differences: &[Difference],
-) -> DifferenceRows {
-    let imported = |side: fn(&Difference) -> &Option<String>| {
-        differences
-            .iter()
-            .any(|found| found.key == TOOL_FACT && side(found).is_some())
-    };
-    let (first, second) = (
-        imported(|found| &found.first),
-        imported(|found| &found.second),
-    );
-    let is_folded = |found: &Difference| match (&found.first, &found.second) {
+    differences: &'a [Difference],
+) -> Differences<'a> {
+    let is_tool = |found: &&Difference| found.key == TOOL_FACT;
+    let mut tools = differences.iter().filter(is_tool);
+    let first = tools.clone().any(|found| found.first.is_some());
+    let second = tools.any(|found| found.second.is_some());
+    let is_folded = |found: &&Difference| match (&found.first, &found.second) {
         (None, Some(_)) => first && !second,
         (Some(_), None) => second && !first,
         _ => false,
     };
-    let (folded, shown): (Vec<_>, Vec<_>) = differences.iter().cloned().partition(is_folded);
-    let teller = if first { names.1 } else { names.0 };
-    let summary = m.text_with(
-        "versus-folded",
-        &[
-            ("n", whole(folded.len() as f64)),
-            ("side", teller.to_owned()),
-        ],
-    );
-    DifferenceRows {
-        shown: rows_of(m, &shown),
-        folded: rows_of(m, &folded),
-        summary,
+    let (folded, shown): (Vec<_>, Vec<_>) = differences.iter().partition(is_folded);
+    let known = if first { names.1 } else { names.0 };
+    let args = [
+        ("n", whole(folded.len() as f64)),
+        ("side", known.to_owned()),
+    ];
+    Differences {
+        shown,
+        folded,
+        summary: m.text_with("versus-folded", &args),
     }
 }
 
-fn rows_of(m: &Messages, differences: &[Difference]) -> Vec<Vec<String>> {
-    let shown = |value: &Option<String>| {
-        let text = value.as_deref().unwrap_or(NONE);
-        let line: String = text
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .take(60)
-            .collect();
-        if line.len() < text.len() {
-            format!("{line}…")
-        } else {
-            line
-        }
-    };
-    let row = |found: &Difference| {
-        let about = if found.of.is_empty() {
-            found.key.clone()
-        } else {
-            format!("{}: {}", found.of, found.key)
-        };
-        vec![
-            group(m, found.group),
-            about,
-            shown(&found.first),
-            shown(&found.second),
-        ]
-    };
-    differences.iter().map(row).collect()
+pub(crate) fn differences(m: &Messages) -> Table<'_, &Difference> {
+    Table::<&Difference>::with_prefix("versus-column-")
+        .column("group", Words, |found| group(m, found.group))
+        .column("what", Sentences, |found| match found.of.as_str() {
+            "" => found.key.clone(),
+            of => format!("{of}: {}", found.key),
+        })
+        .column("first", Sentences, |found| {
+            first_line(found.first.as_deref()?)
+        })
+        .column("second", Sentences, |found| {
+            first_line(found.second.as_deref()?)
+        })
 }
 
-pub(crate) const DIFFERENCES: [&str; 4] = ["group", "what", "first", "second"];
+/// What of a value fits a cell.
+fn first_line(text: &str) -> Option<String> {
+    let line = text.lines().next().unwrap_or_default();
+    let line: String = line.chars().take(60).collect();
+    let more = if line.len() < text.len() { "…" } else { "" };
+    Some(line + more)
+}
 
 fn group(m: &Messages, group: Group) -> String {
     m.text(&format!("versus-group-{}", group.name()))

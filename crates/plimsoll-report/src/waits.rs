@@ -3,9 +3,11 @@
 use plimsoll_analysis::summary::{DatabaseFigures, Ladder, PointSummary, StateShare, WaitSummary};
 use plimsoll_record::WaitState;
 
+use crate::load_summary::load_id;
 use crate::message::Messages;
-use crate::number::{NONE, or_none, percent, three};
-use crate::text::aligned;
+use crate::number::{self, or_none, percent, three};
+use crate::table::Unit::{Percent, Plain, Three, Words};
+use crate::table::{Cell, Grid, Table};
 
 /// Id of the state's name.
 pub(crate) fn state_id(prefix: &str, state: WaitState) -> String {
@@ -87,91 +89,111 @@ pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Option<String> {
     sentence(m, point, waits)
 }
 
+type Sampled<'a> = (&'a PointSummary, &'a WaitSummary);
+
 /// Shares and counters of a ladder; empty where nothing is known.
 pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
-    let mut out = String::new();
-    let states = states(ladder);
-    if let Some(sentence) = describe(m, ladder) {
-        let mut header: Vec<String> = vec![load_head(m, ladder), m.text("text-sessions")];
-        header.extend(
-            states
-                .iter()
-                .map(|state| m.text(&state_id("wait-", *state))),
-        );
-        header.push(m.text("text-looks"));
-        let row = |(point, waits): (&PointSummary, &WaitSummary)| {
-            let mut cells = vec![load_cell(point), three(waits.sessions)];
-            cells.extend(
-                states
-                    .iter()
-                    .map(|state| or_none(waits.of(*state).map(|share| share.percent), percent)),
-            );
-            cells.push(waits.looks.to_string());
-            cells
-        };
-        let rows: Vec<Vec<String>> = sampled(ladder).map(row).collect();
-        out.push_str(&format!(
-            "{}\n{sentence}\n{}\n\n",
-            m.text("waits-heading"),
-            aligned(&header, &rows)
-        ));
-    }
-    out.push_str(&counters(m, ladder));
-    out
+    let shares = describe(m, ladder).map(|sentence| {
+        let sampled: Vec<Sampled<'_>> = sampled(ladder).collect();
+        let table = shares(m, ladder).to_text(m, &sampled);
+        format!("{}\n{sentence}\n{table}\n\n", m.text("waits-heading"))
+    });
+    shares.unwrap_or_default() + &counter_section(m, ladder)
 }
 
-type Column = (&'static str, fn(&DatabaseFigures) -> String);
+/// One row for each load, one column for each state.
+fn shares<'a>(m: &Messages, ladder: &'a Ladder) -> Table<'a, Sampled<'a>> {
+    let table = Table::new()
+        .column(load_id(ladder), Plain, |row: &Sampled<'_>| load_of(row.0))
+        .column("sessions", Three, |(_, waits)| waits.sessions);
+    let states = states(ladder).into_iter();
+    let table = states.fold(table, |table, state| {
+        let percent = move |row: &Sampled<'_>| row.1.of(state).map(|share| share.percent);
+        let name = m.text(&state_id("wait-", state));
+        table.column(state.name(), Percent, percent).named(name)
+    });
+    table.column("looks", Plain, |(_, waits)| waits.looks)
+}
 
-const COUNTERS: [Column; 6] = [
-    ("text-commits", |d| or_none(d.commits_per_second, three)),
-    ("text-buffer-hit", |d| {
-        or_none(d.buffer_hit_percent, percent)
-    }),
-    ("text-log-mb", |d| or_none(d.log_mb_per_second, three)),
-    ("text-log-txn", |d| {
-        or_none(d.log_bytes_per_txn.map(|bytes| bytes / 1e3), three)
-    }),
-    ("text-syncs-txn", |d| or_none(d.log_syncs_per_txn, three)),
-    ("text-size", |d| or_none(d.size_mb, three)),
-];
+/// The share of session time that one point spent in a state.
+pub(crate) struct PointShare<'a> {
+    point: &'a PointSummary,
+    share: &'a StateShare,
+}
 
-fn counters(m: &Messages, ladder: &Ladder) -> String {
-    let known: Vec<(&PointSummary, &DatabaseFigures)> = typical(ladder)
-        .filter_map(|point| Some((point, point.database.as_ref()?)))
-        .collect();
-    let columns: Vec<&Column> = COUNTERS
-        .iter()
-        .filter(|(_, of)| known.iter().any(|(_, d)| of(d) != NONE))
-        .collect();
-    if columns.is_empty() {
+/// One row for each point and state, for a page.
+pub(crate) fn all_shares(m: &Messages, ladder: &Ladder) -> Grid {
+    let rows = sampled(ladder).flat_map(|(point, waits)| {
+        let states = waits.states.iter();
+        states.map(move |share| PointShare { point, share })
+    });
+    Table::<PointShare<'_>>::new()
+        .column(load_id(ladder), Plain, |r| load_and_repeat(r.point))
+        .column("state", Words, |r| {
+            Cell::word("wait-", r.share.state.name())
+        })
+        .column("sessions", Three, |r| r.share.sessions)
+        .column("share", Percent, |r| r.share.percent)
+        .column("error", Percent, |r| r.share.standard_error_percent)
+        .column("busy-share", Percent, |r| r.share.busy_percent)
+        .column("waits-for", Words, |r| events(r.share))
+        .grouped(|r| load_and_repeat(r.point))
+        .to_grid(m, &rows.collect::<Vec<_>>())
+}
+
+/// The server's own counters.
+pub(crate) fn counters<'a, R: 'a>(
+    table: Table<'a, R>,
+    of: fn(&R) -> Option<&DatabaseFigures>,
+) -> Table<'a, R> {
+    table
+        .column("db-commits", Three, move |r| of(r)?.commits_per_second)
+        .column("buffer-hit", Percent, move |r| of(r)?.buffer_hit_percent)
+        .column("log-mb", Three, move |r| of(r)?.log_mb_per_second)
+        .column("log-txn", Three, move |r| {
+            Some(of(r)?.log_bytes_per_txn? / 1e3)
+        })
+        .column("syncs-txn", Three, move |r| of(r)?.log_syncs_per_txn)
+        .page_column("checkpoints", Three, move |r| of(r)?.checkpoints_per_minute)
+        .column("size", Three, move |r| of(r)?.size_mb)
+        .page_column("growth", Three, move |r| of(r)?.growth_mb)
+}
+
+fn counter_section(m: &Messages, ladder: &Ladder) -> String {
+    let known = typical(ladder).filter(|point| point.database.is_some());
+    let known: Vec<&PointSummary> = known.collect();
+    let table = counters(Table::<&PointSummary>::new(), |point| {
+        point.database.as_ref()
+    });
+    if !table.has_values(&known) {
         return String::new();
     }
-    let mut header = vec![load_head(m, ladder)];
-    header.extend(columns.iter().map(|(id, _)| m.text(id)));
-    let row = |(point, figures): &(&PointSummary, &DatabaseFigures)| {
-        let cells = columns.iter().map(|(_, of)| of(figures));
-        std::iter::once(load_cell(point)).chain(cells).collect()
-    };
-    let rows: Vec<Vec<String>> = known.iter().map(row).collect();
+    let table = Table::new().column(load_id(ladder), Plain, |point: &&PointSummary| {
+        load_of(point)
+    });
+    let table = counters(table, |point| point.database.as_ref()).without_empty_columns();
     format!(
         "{}\n{}\n\n",
         m.text("counters-heading"),
-        aligned(&header, &rows)
+        table.to_text(m, &known)
     )
 }
 
-fn load_head(m: &Messages, ladder: &Ladder) -> String {
-    let open = ladder
-        .points
-        .iter()
-        .any(|point| point.offered_per_second.is_some());
-    m.text(if open { "text-offered" } else { "text-users" })
+fn load_of(point: &PointSummary) -> String {
+    number::load(point.users, point.offered_per_second, None)
 }
 
-fn load_cell(point: &PointSummary) -> String {
-    point
-        .offered_per_second
-        .map_or_else(|| point.users.to_string(), three)
+/// How hard a single point was loaded, and which repeat it is.
+pub(crate) fn load_and_repeat(point: &PointSummary) -> String {
+    let load = number::load(
+        point.users,
+        point.offered_per_second,
+        point.offered_to_per_second,
+    );
+    match point.repeat {
+        0 => load,
+        repeat => format!("{load} (#{})", repeat + 1),
+    }
 }
 
 #[cfg(test)]

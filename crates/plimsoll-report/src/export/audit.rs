@@ -2,12 +2,13 @@
 
 use plimsoll_analysis::audit::{Audit, Evidence, RuleOutcome, RuleVerdict};
 use plimsoll_plan::{Threshold, ThresholdFault};
+use plimsoll_record::Severity;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::quoted;
 use crate::audit::{Fired, about, threshold_fault};
 use crate::message::Messages;
+use crate::table::Table;
 
 /// Changes when a name or a meaning does.
 const AUDIT_VERSION: u32 = 1;
@@ -31,7 +32,7 @@ pub fn audit_json(audits: &[Audit]) -> String {
         .map(|audit| AuditJson {
             schema_version: AUDIT_VERSION,
             of: &audit.of,
-            worst: audit.worst().map(plimsoll_record::Severity::name),
+            worst: audit.worst().map(Severity::name),
             adjusted: &audit.adjusted,
             faults: &audit.faults,
             judged: audit
@@ -73,61 +74,65 @@ fn texts(m: &Messages, outcome: &RuleOutcome) -> (String, String) {
     }
 }
 
-/// One row for each verdict.
+/// One row for each threshold that was not used, and for each verdict.
 pub fn audit_csv(audits: &[Audit]) -> String {
     let m = Messages::english();
-    let mut out = "of,rule,outcome,severity,place,text,next\n".to_owned();
-    for (audit, fault) in audits
-        .iter()
-        .flat_map(|audit| audit.faults.iter().map(move |fault| (audit, fault)))
-    {
-        let Fired {
-            severity,
-            code,
-            place,
+    let faults = audits.iter().flat_map(|audit| {
+        let faults = audit.faults.iter();
+        faults.map(|fault| Row::of_fault(&audit.of, threshold_fault(&m, fault)))
+    });
+    let verdicts = audits.iter().flat_map(|audit| {
+        let verdicts = audit.verdicts.iter();
+        verdicts.map(|verdict| Row::of_verdict(&m, &audit.of, verdict))
+    });
+    Table::new()
+        .field("of", |r: &Row<'_>| r.of)
+        .field("rule", |r| r.rule)
+        .field("outcome", |r| r.outcome)
+        .field("severity", |r| r.severity.map(Severity::name))
+        .field("place", |r| r.place.clone())
+        .field("text", |r| r.text.clone())
+        .field("next", |r| r.next.clone())
+        .to_csv(faults.chain(verdicts))
+}
+
+struct Row<'a> {
+    of: &'a str,
+    rule: &'static str,
+    outcome: &'static str,
+    severity: Option<Severity>,
+    place: String,
+    text: String,
+    next: String,
+}
+
+impl<'a> Row<'a> {
+    fn of_fault(of: &'a str, fault: Fired) -> Self {
+        Self {
+            of,
+            rule: fault.code,
+            outcome: "fired",
+            severity: Some(fault.severity),
+            place: fault.place,
+            text: fault.text,
+            next: fault.next,
+        }
+    }
+
+    fn of_verdict(m: &Messages, of: &'a str, verdict: &RuleVerdict) -> Self {
+        let (text, next) = texts(m, &verdict.outcome);
+        Self {
+            of,
+            rule: verdict.rule.code(),
+            outcome: match &verdict.outcome {
+                RuleOutcome::Passed { .. } => "passed",
+                RuleOutcome::Fired { .. } => "fired",
+                RuleOutcome::NotEvaluated { .. } => "not_evaluated",
+            },
+            severity: verdict.outcome.severity(),
+            place: about(m, &verdict.about),
             text,
             next,
-        } = threshold_fault(&m, fault);
-        let cells = [
-            &audit.of,
-            code,
-            "fired",
-            severity.name(),
-            &place,
-            &text,
-            &next,
-        ]
-        .map(quoted);
-        out.push_str(&cells.join(","));
-        out.push('\n');
+        }
     }
-    for (audit, verdict) in audits
-        .iter()
-        .flat_map(|audit| audit.verdicts.iter().map(move |verdict| (audit, verdict)))
-    {
-        let outcome = match &verdict.outcome {
-            RuleOutcome::Passed { .. } => "passed",
-            RuleOutcome::Fired { .. } => "fired",
-            RuleOutcome::NotEvaluated { .. } => "not_evaluated",
-        };
-        let severity = verdict
-            .outcome
-            .severity()
-            .map_or("", plimsoll_record::Severity::name);
-        let (text, next) = texts(&m, &verdict.outcome);
-        let place = about(&m, &verdict.about);
-        let cells = [
-            &audit.of,
-            verdict.rule.code(),
-            outcome,
-            severity,
-            &place,
-            &text,
-            &next,
-        ]
-        .map(quoted);
-        out.push_str(&cells.join(","));
-        out.push('\n');
-    }
-    out
 }

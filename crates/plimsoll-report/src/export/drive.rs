@@ -5,53 +5,33 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::CoarseHist;
 use plimsoll_record::{DriveRow, Record};
 
-use super::{name, quoted};
+use super::name;
+use crate::table::Table;
+
+type Rows<'a> = Table<'a, &'a DriveRow>;
 
 pub(super) fn csv(record: &Record) -> String {
-    let mut out = String::from(
-        "start_s,end_s,medium,op,ops,bytes,errors,modelled_mean_us,modelled_p50_us,modelled_p99_us,modelled_max_us,\
-         real_mean_us,real_p50_us,real_p99_us,real_max_us,late_p50_us,late_p99_us,beyond\n",
-    );
-    for row in &record.drive {
-        let DriveRow {
-            subject,
-            start,
-            end,
-            op,
-            ops,
-            bytes,
-            errors,
-            modelled,
-            real,
-            late,
-            beyond,
-        } = row;
-        let mut cells = vec![
-            start.as_secs_f64().to_string(),
-            end.as_secs_f64().to_string(),
-            quoted(name(record, *subject)),
-            op.name().to_owned(),
-        ];
-        cells.extend([ops, bytes, errors].map(u64::to_string));
-        cells.extend([modelled, real].into_iter().flat_map(times));
-        cells.extend([0.5, 0.99].map(|q| shown(lateness_us(late, q))));
-        cells.push(beyond.to_string());
-        out.push_str(&cells.join(","));
-        out.push('\n');
-    }
-    out
+    let table = Rows::new()
+        .field("start_s", |r| r.start.as_secs_f64())
+        .field("end_s", |r| r.end.as_secs_f64())
+        .field("medium", |r| name(record, r.subject))
+        .field("op", |r| r.op.name())
+        .field("ops", |r| r.ops)
+        .field("bytes", |r| r.bytes)
+        .field("errors", |r| r.errors);
+    let table = times(table, "modelled", |r| &r.modelled);
+    times(table, "real", |r| &r.real)
+        .field("late_p50_us", |r| lateness_us(&r.late, 0.5))
+        .field("late_p99_us", |r| lateness_us(&r.late, 0.99))
+        .field("beyond", |r| r.beyond)
+        .to_csv(&record.drive)
 }
 
-fn times(hist: &CoarseHist) -> [String; 4] {
-    [
-        hist.mean(),
-        hist.quantile(0.5),
-        hist.quantile(0.99),
-        hist.max(),
-    ]
-    .map(|time| shown(time.map(Nanos::as_micros_f64)))
-}
-
-fn shown(us: Option<f64>) -> String {
-    us.map(|us| us.to_string()).unwrap_or_default()
+fn times<'a>(table: Rows<'a>, of: &str, hist: fn(&DriveRow) -> &CoarseHist) -> Rows<'a> {
+    let us = |time: Option<Nanos>| time.map(Nanos::as_micros_f64);
+    table
+        .field(format!("{of}_mean_us"), move |r| us(hist(r).mean()))
+        .field(format!("{of}_p50_us"), move |r| us(hist(r).quantile(0.5)))
+        .field(format!("{of}_p99_us"), move |r| us(hist(r).quantile(0.99)))
+        .field(format!("{of}_max_us"), move |r| us(hist(r).max()))
 }

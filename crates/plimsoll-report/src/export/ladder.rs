@@ -1,161 +1,123 @@
 //! One row for each ladder point.
 
-use plimsoll_analysis::summary::{Latency, PointSummary, Resources, Summary};
+use plimsoll_analysis::summary::{Latency, PointSummary, Summary, TxnSummary};
 
-use super::quoted;
+use crate::table::Table;
 
-/// Names and values in the order of the columns.
-type Cells = Vec<(String, String)>;
+type Points<'a> = Table<'a, &'a PointSummary>;
 
 pub(super) fn csv(summary: &Summary) -> String {
-    let rows: Vec<Cells> = summary.points().map(row).collect();
-    // Where no point was reached, the header has all columns except those of transaction types.
-    let mut unknown = PointSummary::default();
-    unknown.overall.name = "all".to_owned();
-    let unknown = row(&unknown);
-    let rows_or_unknown = if rows.is_empty() {
-        std::slice::from_ref(&unknown)
-    } else {
-        &rows
-    };
-    // Points of different workloads differ in their transaction types: the header is the union.
-    let mut header: Vec<&str> = Vec::new();
-    for (name, _) in rows_or_unknown.iter().flatten() {
-        if !header.contains(&name.as_str()) {
-            header.push(name);
+    let points: Vec<&PointSummary> = summary.points().collect();
+    // Points of different workloads differ in their transaction types: types of later ones stand at the end.
+    let first = points
+        .first()
+        .map_or_else(|| vec!["all"], |point| txn_names(point));
+    let mut later: Vec<&str> = Vec::new();
+    for name in points.iter().flat_map(|point| txn_names(point)) {
+        if !first.contains(&name) && !later.contains(&name) {
+            later.push(name);
         }
     }
-    let mut out = header.join(",");
-    out.push('\n');
-    for row in &rows {
-        let cell = |name: &&str| {
-            row.iter()
-                .find(|(own, _)| own == name)
-                .map_or("", |(_, value)| value.as_str())
-        };
-        out.push_str(&header.iter().map(cell).collect::<Vec<_>>().join(","));
-        out.push('\n');
-    }
-    out
+    let table = counts(rates(place(Table::new())));
+    let table = first.into_iter().fold(table, latencies);
+    let table = outcome(resources(table));
+    later.into_iter().fold(table, latencies).to_csv(points)
 }
 
-fn opt<T: ToString>(value: Option<T>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
+fn txns(point: &PointSummary) -> impl Iterator<Item = &TxnSummary> {
+    std::iter::once(&point.overall).chain(&point.types)
 }
 
-macro_rules! cells {
-    ($of:expr; $($field:ident),* $(,)?) => { [$((stringify!($field).to_owned(), opt($of.$field))),*] };
+fn txn_names(point: &PointSummary) -> Vec<&str> {
+    txns(point).map(|txn| txn.name.as_str()).collect()
 }
 
-fn row(p: &PointSummary) -> Cells {
-    let named = |name: &str, value: String| (name.to_owned(), value);
-    let mut cells = vec![
-        named("step", quoted(&p.step)),
-        named("ordinal", p.ordinal.to_string()),
-        named("system", quoted(&p.system)),
-        named("medium", quoted(p.medium.as_deref().unwrap_or_default())),
-        named(
-            "drive",
-            p.drive
-                .as_ref()
-                .map(|drive| quoted(&drive.drive))
-                .unwrap_or_default(),
-        ),
-        named("mode", quoted(&p.mode)),
-        named("users", p.users.to_string()),
-        named("connections", p.connections.to_string()),
-        named("offered_per_second", opt(p.offered_per_second)),
-        named("offered_to_per_second", opt(p.offered_to_per_second)),
-        named("repeat", p.repeat.to_string()),
-        named("scene", p.scene.name().to_owned()),
-        named("measured_s", p.measured_s.to_string()),
-        named("complete", p.complete.to_string()),
-        named("verdict", p.verdict.name().to_owned()),
-    ];
-    cells.extend(cells![p; nopm, tpm, tpm_per_user, completed_per_second]);
-    cells.extend([
-        named("nopm_interval_low", opt(p.nopm_interval.map(|i| i.low))),
-        named("nopm_interval_high", opt(p.nopm_interval.map(|i| i.high))),
-        named("tpm_interval_low", opt(p.tpm_interval.map(|i| i.low))),
-        named("tpm_interval_high", opt(p.tpm_interval.map(|i| i.high))),
-        named(
-            "completed_per_second_interval_low",
-            opt(p.rate_interval.map(|i| i.low)),
-        ),
-        named(
-            "completed_per_second_interval_high",
-            opt(p.rate_interval.map(|i| i.high)),
-        ),
-        named("steady", p.steady.name().to_owned()),
-        named(
-            "steady_range_percent",
-            opt(p.steady.figures().map(|(range, _)| range)),
-        ),
-        named(
-            "steady_slope_percent",
-            opt(p.steady.figures().map(|(_, slope)| slope)),
-        ),
-    ]);
-    cells.extend(cells![p; rolled_back_new_orders_percent, round_trips_per_txn]);
-    let c = p.overall.counts;
-    let counts = [
-        ("offered", c.offered),
-        ("committed", c.committed),
-        ("rolled_back", c.rolled_back),
-        ("failed", c.failed),
-        ("dropped", c.dropped),
-        ("retries", c.retries),
-        ("round_trips", c.round_trips),
-    ];
-    cells.extend(counts.map(|(name, n)| named(name, n.to_string())));
-    for txn in std::iter::once(&p.overall).chain(&p.types) {
-        cells.extend(latency(&format!("{}_response", txn.name), txn.response));
-        cells.extend(latency(&format!("{}_service", txn.name), txn.service));
-    }
-    cells.extend(resources(p));
-    cells.push(named(
-        "emulator_cpu_percent",
-        opt(p
-            .drive
-            .as_ref()
-            .and_then(|drive| drive.emulator_cpu_percent)),
-    ));
-    cells.push(named(
-        "power_cut_lost",
-        opt(p.power_cut.as_ref().map(|cut| cut.lost)),
-    ));
-    cells.push(named(
-        "consistency_verified",
-        p.consistency.verified.to_string(),
-    ));
-    cells.push(named("consistency_failed", p.consistency.failed.join(" ")));
-    cells
+fn place(table: Points<'_>) -> Points<'_> {
+    table
+        .field("step", |p| p.step.clone())
+        .field("ordinal", |p| p.ordinal)
+        .field("system", |p| p.system.clone())
+        .field("medium", |p| p.medium.clone())
+        .field("drive", |p| {
+            p.drive.as_ref().map(|drive| drive.drive.clone())
+        })
+        .field("mode", |p| p.mode.clone())
+        .field("users", |p| p.users)
+        .field("connections", |p| p.connections)
+        .field("offered_per_second", |p| p.offered_per_second)
+        .field("offered_to_per_second", |p| p.offered_to_per_second)
+        .field("repeat", |p| p.repeat)
+        .field("scene", |p| p.scene.name())
+        .field("measured_s", |p| p.measured_s)
+        .field("complete", |p| p.complete)
+        .field("verdict", |p| p.verdict)
 }
 
-fn latency(prefix: &str, latency: Option<Latency>) -> Cells {
-    type Part = (&'static str, fn(&Latency) -> f64);
-    let parts: [Part; 7] = [
-        ("mean", |l| l.mean_ms),
-        ("p50", |l| l.p50_ms),
-        ("p90", |l| l.p90_ms),
-        ("p95", |l| l.p95_ms),
-        ("p99", |l| l.p99_ms),
-        ("p999", |l| l.p999_ms),
-        ("max", |l| l.max_ms),
-    ];
-    parts
-        .map(|(name, of)| (format!("{prefix}_{name}_ms"), opt(latency.as_ref().map(of))))
-        .into()
+fn rates(table: Points<'_>) -> Points<'_> {
+    table
+        .field("nopm", |p| p.nopm)
+        .field("tpm", |p| p.tpm)
+        .field("tpm_per_user", |p| p.tpm_per_user)
+        .field("completed_per_second", |p| p.completed_per_second)
+        .interval_fields("nopm_interval", |p| p.nopm_interval)
+        .interval_fields("tpm_interval", |p| p.tpm_interval)
+        .interval_fields("completed_per_second_interval", |p| p.rate_interval)
+        .field("steady", |p| p.steady.name())
+        .field("steady_range_percent", |p| {
+            p.steady.figures().map(|(range, _)| range)
+        })
+        .field("steady_slope_percent", |p| {
+            p.steady.figures().map(|(_, slope)| slope)
+        })
+        .field("rolled_back_new_orders_percent", |p| {
+            p.rolled_back_new_orders_percent
+        })
+        .field("round_trips_per_txn", |p| p.round_trips_per_txn)
 }
 
-fn resources(p: &PointSummary) -> Cells {
-    let device = p.resources.device.as_deref().map(quoted);
-    let r = Resources {
-        device,
-        ..p.resources.clone()
+fn counts(table: Points<'_>) -> Points<'_> {
+    table
+        .field("offered", |p| p.overall.counts.offered)
+        .field("committed", |p| p.overall.counts.committed)
+        .field("rolled_back", |p| p.overall.counts.rolled_back)
+        .field("failed", |p| p.overall.counts.failed)
+        .field("dropped", |p| p.overall.counts.dropped)
+        .field("retries", |p| p.overall.counts.retries)
+        .field("round_trips", |p| p.overall.counts.round_trips)
+}
+
+/// Response and service times of the transactions of one name.
+fn latencies<'a>(table: Points<'a>, txn: &'a str) -> Points<'a> {
+    let response = move |p: &PointSummary| txns(p).find(|own| own.name == txn)?.response;
+    let service = move |p: &PointSummary| txns(p).find(|own| own.name == txn)?.service;
+    let table = latency(table, &format!("{txn}_response"), response);
+    latency(table, &format!("{txn}_service"), service)
+}
+
+fn latency<'a>(
+    table: Points<'a>,
+    name: &str,
+    of: impl Fn(&PointSummary) -> Option<Latency> + Copy + 'a,
+) -> Points<'a> {
+    table
+        .field(format!("{name}_mean_ms"), move |p| of(p).map(|l| l.mean_ms))
+        .field(format!("{name}_p50_ms"), move |p| of(p).map(|l| l.p50_ms))
+        .field(format!("{name}_p90_ms"), move |p| of(p).map(|l| l.p90_ms))
+        .field(format!("{name}_p95_ms"), move |p| of(p).map(|l| l.p95_ms))
+        .field(format!("{name}_p99_ms"), move |p| of(p).map(|l| l.p99_ms))
+        .field(format!("{name}_p999_ms"), move |p| of(p).map(|l| l.p999_ms))
+        .field(format!("{name}_max_ms"), move |p| of(p).map(|l| l.max_ms))
+}
+
+macro_rules! resources {
+    ($table:expr; $($field:ident),* $(,)?) => {
+        $table$(.field(stringify!($field), |p| p.resources.$field.clone()))*
     };
-    cells![
-        r;
+}
+
+fn resources(table: Points<'_>) -> Points<'_> {
+    resources![
+        table;
         host_cpu_user_percent,
         host_cpu_system_percent,
         host_cpu_iowait_percent,
@@ -182,5 +144,18 @@ fn resources(p: &PointSummary) -> Cells {
         generator_memory_mb,
         generator_cpu_us_per_txn,
     ]
-    .into()
+}
+
+fn outcome(table: Points<'_>) -> Points<'_> {
+    table
+        .field("emulator_cpu_percent", |p| {
+            p.drive
+                .as_ref()
+                .and_then(|drive| drive.emulator_cpu_percent)
+        })
+        .field("power_cut_lost", |p| {
+            p.power_cut.as_ref().map(|cut| cut.lost)
+        })
+        .field("consistency_verified", |p| p.consistency.verified)
+        .field("consistency_failed", |p| p.consistency.failed.join(" "))
 }

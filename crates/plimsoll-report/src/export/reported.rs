@@ -2,66 +2,42 @@
 
 use plimsoll_analysis::summary::{ReportedFigure, ReportedPoint, Summary};
 
-use super::quoted;
+use crate::table::Table;
 
-pub(super) fn csv(summary: &Summary) -> String {
-    let mut out = String::from(
-        "source,step,medium,workload,users,offered_per_second,repeat,part,figure,value,printed,unit,from_s,to_s\n",
-    );
-    for import in &summary.imports {
-        for point in &import.points {
-            for figure in point.figures.iter().chain(&point.parts) {
-                out.push_str(&row(&import.source, point, figure));
-                out.push('\n');
-            }
-        }
-    }
-    out
+struct Row<'a> {
+    source: &'a str,
+    point: &'a ReportedPoint,
+    figure: &'a ReportedFigure,
 }
 
-fn row(source: &str, point: &ReportedPoint, figure: &ReportedFigure) -> String {
-    let ReportedPoint {
-        point: _,
-        step,
-        medium,
-        workload,
-        users,
-        offered_per_second,
-        repeat,
-        figures: _,
-        parts: _,
-    } = point;
-    let ReportedFigure {
-        txn,
-        name,
-        value,
-        printed,
-        unit,
-        from_s,
-        to_s,
-    } = figure;
-    let number = |value: &Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    // Unknown where the source does not report them.
-    let users = if *users == 0 {
-        String::new()
-    } else {
-        users.to_string()
-    };
-    [
-        quoted(source),
-        quoted(step),
-        quoted(medium.as_deref().unwrap_or_default()),
-        quoted(workload),
-        users,
-        number(offered_per_second),
-        repeat.to_string(),
-        quoted(txn),
-        quoted(name),
-        value.to_string(),
-        quoted(printed),
-        quoted(unit),
-        number(from_s),
-        number(to_s),
-    ]
-    .join(",")
+pub(super) fn csv(summary: &Summary) -> String {
+    let points = summary.imports.iter().flat_map(|import| {
+        let points = import.points.iter();
+        points.map(|point| (import.source.as_str(), point))
+    });
+    let rows = points.flat_map(|(source, point)| {
+        let figures = point.figures.iter().chain(&point.parts);
+        figures.map(move |figure| Row {
+            source,
+            point,
+            figure,
+        })
+    });
+    Table::new()
+        .field("source", |r: &Row<'_>| r.source.to_owned())
+        .field("step", |r| r.point.step.clone())
+        .field("medium", |r| r.point.medium.clone())
+        .field("workload", |r| r.point.workload.clone())
+        // Unknown where the source does not report them.
+        .field("users", |r| Some(r.point.users).filter(|users| *users > 0))
+        .field("offered_per_second", |r| r.point.offered_per_second)
+        .field("repeat", |r| r.point.repeat)
+        .field("part", |r| r.figure.txn.clone())
+        .field("figure", |r| r.figure.name.clone())
+        .field("value", |r| r.figure.value)
+        .field("printed", |r| r.figure.printed.clone())
+        .field("unit", |r| r.figure.unit.clone())
+        .field("from_s", |r| r.figure.from_s)
+        .field("to_s", |r| r.figure.to_s)
+        .to_csv(rows)
 }

@@ -5,248 +5,265 @@ use plimsoll_analysis::summary::{
     RateCheck, Summary, Timeline, VictimEffect,
 };
 
-use super::quoted;
+use crate::table::Table;
 
-const BACKUP: &str = "step,method,beside_ordinal,beside_users,medium,drive,target,target_drive,system,cycle,kind,point,\
-    start_s,seconds,bytes,mb_per_second,outcome,data_reads_per_second,data_writes_per_second,data_read_mb_per_second,\
-    data_write_mb_per_second,data_read_ms,data_write_ms,target_reads_per_second,target_writes_per_second,\
-    target_read_mb_per_second,target_write_mb_per_second,target_read_ms,target_write_ms,rate,rate_seen_bytes,\
-    rate_percent,detail\n";
-
-fn opt(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}
-
-fn name(value: Option<&String>) -> String {
-    value.map(|value| quoted(value)).unwrap_or_default()
-}
-
-fn push(out: &mut String, cells: &[String]) {
-    out.push_str(&cells.join(","));
-    out.push('\n');
+struct Operation<'a> {
+    step: &'a BackupSummary,
+    medium: &'a BackupMedium,
+    own: &'a BackupOperation,
 }
 
 /// One row for each operation.
 pub(super) fn backup(summary: &Summary) -> String {
-    let mut out = String::from(BACKUP);
-    for own in &summary.backups {
-        for medium in &own.media {
-            medium
-                .operations
-                .iter()
-                .for_each(|operation| push(&mut out, &operation_cells(own, medium, operation)));
-        }
-    }
-    out
-}
-
-fn operation_cells(
-    own: &BackupSummary,
-    medium: &BackupMedium,
-    operation: &BackupOperation,
-) -> Vec<String> {
-    let beside = |of: fn(&plimsoll_analysis::summary::BesideLoad) -> u32| {
-        own.beside
-            .as_ref()
-            .map(of)
-            .map_or_else(String::new, |n| n.to_string())
-    };
-    let mut cells = vec![
-        quoted(&own.step),
-        quoted(&own.method),
-        beside(|load| load.ordinal),
-        beside(|load| load.users),
-        name(medium.medium.as_ref()),
-        name(medium.drive.as_ref()),
-        quoted(&medium.target),
-        name(medium.target_drive.as_ref()),
-        quoted(&operation.system),
-        operation.cycle.to_string(),
-        operation.kind.name().to_owned(),
-        operation
-            .point
-            .map_or_else(String::new, |point| point.to_string()),
-        operation.start_s.to_string(),
-        operation.seconds.to_string(),
-        operation.bytes.to_string(),
-        opt(operation.mb_per_second),
-        operation.outcome.name().to_owned(),
-    ];
-    for io in [operation.data_io, operation.target_io] {
-        let of = |of: fn(&MediumFigures) -> Option<f64>| opt(io.as_ref().and_then(of));
-        cells.extend([
-            of(|io| Some(io.reads_per_second)),
-            of(|io| Some(io.writes_per_second)),
-            of(|io| Some(io.read_mb_per_second)),
-            of(|io| Some(io.write_mb_per_second)),
-            of(|io| io.read_ms),
-            of(|io| io.write_ms),
-        ]);
-    }
-    cells.extend(match operation.rate {
-        RateCheck::Agrees {
-            seen_bytes,
-            percent,
-        } => [
-            "agrees".to_owned(),
-            seen_bytes.to_string(),
-            percent.to_string(),
-        ],
-        RateCheck::Disagrees {
-            seen_bytes,
-            percent,
-        } => [
-            "disagrees".to_owned(),
-            seen_bytes.to_string(),
-            percent.to_string(),
-        ],
-        RateCheck::NotEvaluated { .. } => {
-            ["not_evaluated".to_owned(), String::new(), String::new()]
-        }
+    let media = summary
+        .backups
+        .iter()
+        .flat_map(|step| step.media.iter().map(move |medium| (step, medium)));
+    let rows = media.flat_map(|(step, medium)| {
+        let operations = medium.operations.iter();
+        operations.map(move |own| Operation { step, medium, own })
     });
-    cells.push(quoted(&operation.detail));
-    cells
+    let table = Table::new()
+        .field("step", |r: &Operation<'_>| r.step.step.clone())
+        .field("method", |r| r.step.method.clone())
+        .field("beside_ordinal", |r| {
+            r.step.beside.as_ref().map(|load| load.ordinal)
+        })
+        .field("beside_users", |r| {
+            r.step.beside.as_ref().map(|load| load.users)
+        })
+        .field("medium", |r| r.medium.medium.clone())
+        .field("drive", |r| r.medium.drive.clone())
+        .field("target", |r| r.medium.target.clone())
+        .field("target_drive", |r| r.medium.target_drive.clone())
+        .field("system", |r| r.own.system.clone())
+        .field("cycle", |r| r.own.cycle)
+        .field("kind", |r| r.own.kind.name())
+        .field("point", |r| r.own.point.map(|point| point.to_string()))
+        .field("start_s", |r| r.own.start_s)
+        .field("seconds", |r| r.own.seconds)
+        .field("bytes", |r| r.own.bytes)
+        .field("mb_per_second", |r| r.own.mb_per_second)
+        .field("outcome", |r| r.own.outcome.name());
+    let table = medium_fields(table, "data_", |r| r.own.data_io);
+    medium_fields(table, "target_", |r| r.own.target_io)
+        .field("rate", |r| match r.own.rate {
+            RateCheck::Agrees { .. } => "agrees",
+            RateCheck::Disagrees { .. } => "disagrees",
+            RateCheck::NotEvaluated { .. } => "not_evaluated",
+        })
+        .field("rate_seen_bytes", |r| match r.own.rate {
+            RateCheck::Agrees { seen_bytes, .. } | RateCheck::Disagrees { seen_bytes, .. } => {
+                Some(seen_bytes)
+            }
+            RateCheck::NotEvaluated { .. } => None,
+        })
+        .field("rate_percent", |r| match r.own.rate {
+            RateCheck::Agrees { percent, .. } | RateCheck::Disagrees { percent, .. } => {
+                Some(percent)
+            }
+            RateCheck::NotEvaluated { .. } => None,
+        })
+        .field("detail", |r| r.own.detail.clone())
+        .to_csv(rows)
 }
 
-const EFFECT: &str = "step,medium,drive,mode,ordinal,users,offered_per_second,pairs,system,is_sum,nopm,rate_quiet,\
-    rate_noisy,rate_ratio,rate_ratio_low,rate_ratio_high,p50_quiet_ms,p50_noisy_ms,p50_ratio,p95_quiet_ms,p95_noisy_ms,\
-    p95_ratio,p99_quiet_ms,p99_noisy_ms,p99_ratio,p99_ratio_low,p99_ratio_high,medium_iops_quiet,medium_iops_noisy,\
-    medium_ms_quiet,medium_ms_noisy,backups,backup_seconds,verdict\n";
+fn medium_fields<'a, R>(
+    table: Table<'a, R>,
+    side: &str,
+    of: impl Fn(&R) -> Option<MediumFigures> + Copy + 'a,
+) -> Table<'a, R> {
+    table
+        .field(format!("{side}reads_per_second"), move |r| {
+            of(r).map(|io| io.reads_per_second)
+        })
+        .field(format!("{side}writes_per_second"), move |r| {
+            of(r).map(|io| io.writes_per_second)
+        })
+        .field(format!("{side}read_mb_per_second"), move |r| {
+            of(r).map(|io| io.read_mb_per_second)
+        })
+        .field(format!("{side}write_mb_per_second"), move |r| {
+            of(r).map(|io| io.write_mb_per_second)
+        })
+        .field(format!("{side}read_ms"), move |r| {
+            of(r).and_then(|io| io.read_ms)
+        })
+        .field(format!("{side}write_ms"), move |r| {
+            of(r).and_then(|io| io.write_ms)
+        })
+}
+
+struct EffectRow<'a> {
+    effect: &'a Effect,
+    rung: &'a EffectRung,
+    own: &'a VictimEffect,
+    is_sum: bool,
+}
+
+impl EffectRow<'_> {
+    /// Load is shared by so many systems.
+    fn systems(&self) -> usize {
+        if self.is_sum {
+            1
+        } else {
+            self.rung.victims.len().max(1)
+        }
+    }
+}
 
 /// One row for each load of all systems together, and one for each of them.
 pub(super) fn effect(summary: &Summary) -> String {
-    let mut out = String::from(EFFECT);
-    for own in &summary.effects {
-        for rung in &own.rungs {
-            push(&mut out, &effect_cells(own, rung, &rung.all, true));
-            rung.victims
-                .iter()
-                .for_each(|victim| push(&mut out, &effect_cells(own, rung, victim, false)));
+    let mut rows = Vec::new();
+    for effect in &summary.effects {
+        for rung in &effect.rungs {
+            let row_of = |own, is_sum| EffectRow {
+                effect,
+                rung,
+                own,
+                is_sum,
+            };
+            rows.push(row_of(&rung.all, true));
+            rows.extend(rung.victims.iter().map(|victim| row_of(victim, false)));
         }
     }
-    out
+    let table = Table::new()
+        .field("step", |r: &EffectRow<'_>| r.effect.step.clone())
+        .field("medium", |r| r.effect.medium.clone())
+        .field("drive", |r| r.effect.drive.clone())
+        .field("mode", |r| r.effect.mode.clone())
+        .field("ordinal", |r| r.rung.ordinal)
+        .field("users", |r| r.rung.users as usize / r.systems())
+        .field("offered_per_second", |r| {
+            let all = r.rung.offered_per_second;
+            all.map(|rate| rate / r.systems() as f64)
+        })
+        .field("pairs", |r| r.rung.pairs)
+        .field("system", |r| r.own.system.clone())
+        .field("is_sum", |r| r.is_sum)
+        .field("nopm", |r| r.effect.nopm)
+        .field("rate_quiet", |r| r.own.rate.map(|rate| rate.quiet))
+        .field("rate_noisy", |r| r.own.rate.map(|rate| rate.noisy));
+    let table = ratio_fields(table, "rate", |r| r.own.rate)
+        .interval_fields("rate_ratio", |r| r.own.rate?.ratio?.interval);
+    let table = time_fields(table, "p50", |r| r.own.p50_ms);
+    let table = time_fields(table, "p95", |r| r.own.p95_ms);
+    let table = time_fields(table, "p99", |r| r.own.p99_ms)
+        .interval_fields("p99_ratio", |r| r.own.p99_ms?.ratio?.interval);
+    noise_fields(table)
+        .field("verdict", |r| r.rung.verdict)
+        .to_csv(rows)
 }
 
-fn effect_cells(own: &Effect, rung: &EffectRung, of: &VictimEffect, is_sum: bool) -> Vec<String> {
-    let systems = if is_sum { 1 } else { rung.victims.len().max(1) };
-    let mut cells = vec![
-        quoted(&own.step),
-        name(own.medium.as_ref()),
-        name(own.drive.as_ref()),
-        quoted(&own.mode),
-        rung.ordinal.to_string(),
-        (rung.users as usize / systems).to_string(),
-        opt(rung.offered_per_second.map(|rate| rate / systems as f64)),
-        rung.pairs.to_string(),
-        quoted(&of.system),
-        is_sum.to_string(),
-        own.nopm.to_string(),
-    ];
-    let ratio = |change: Option<Change>| change.and_then(|change| change.ratio);
-    let interval = |change: Option<Change>| ratio(change).and_then(|ratio| ratio.interval);
-    for (change, with_interval) in [
-        (of.rate, true),
-        (of.p50_ms, false),
-        (of.p95_ms, false),
-        (of.p99_ms, true),
-    ] {
-        cells.extend([
-            opt(change.map(|c| c.quiet)),
-            opt(change.map(|c| c.noisy)),
-            opt(ratio(change).map(|r| r.ratio)),
-        ]);
-        if with_interval {
-            cells.extend([
-                opt(interval(change).map(|i| i.low)),
-                opt(interval(change).map(|i| i.high)),
-            ]);
-        }
-    }
-    let medium = rung.medium.filter(|_| is_sum);
-    let backups = rung.backups.as_ref().filter(|_| is_sum);
-    cells.extend([
-        opt(medium.map(|medium| medium.quiet.iops)),
-        opt(medium.map(|medium| medium.noisy.iops)),
-        opt(medium.and_then(|medium| medium.quiet.ms)),
-        opt(medium.and_then(|medium| medium.noisy.ms)),
-        backups.map_or_else(String::new, |backups| backups.complete.to_string()),
-        opt(backups
-            .and_then(|backups| backups.seconds)
-            .map(|seconds| seconds.mean)),
-        rung.verdict.name().to_owned(),
-    ]);
-    cells
+fn ratio_fields<'a>(
+    table: Table<'a, EffectRow<'a>>,
+    name: &str,
+    of: impl Fn(&EffectRow<'_>) -> Option<Change> + 'a,
+) -> Table<'a, EffectRow<'a>> {
+    table.field(format!("{name}_ratio"), move |r| {
+        of(r).and_then(|change| Some(change.ratio?.ratio))
+    })
 }
 
-const MEDIUM: &str = "at_s,step,data_medium,medium,what,per_second,iops,reads_per_second,writes_per_second,\
-    read_mb_per_second,write_mb_per_second,read_ms,write_ms,ms,p99_ms,grown_mb_per_second\n";
+fn time_fields<'a>(
+    table: Table<'a, EffectRow<'a>>,
+    name: &str,
+    of: impl Fn(&EffectRow<'_>) -> Option<Change> + Copy + 'a,
+) -> Table<'a, EffectRow<'a>> {
+    let table = table
+        .field(format!("{name}_quiet_ms"), move |r| of(r).map(|c| c.quiet))
+        .field(format!("{name}_noisy_ms"), move |r| of(r).map(|c| c.noisy));
+    ratio_fields(table, name, of)
+}
+
+/// What is known of all systems together only.
+fn noise_fields<'a>(table: Table<'a, EffectRow<'a>>) -> Table<'a, EffectRow<'a>> {
+    let medium = |r: &EffectRow<'_>| r.rung.medium.filter(|_| r.is_sum);
+    table
+        .field("medium_iops_quiet", move |r| {
+            medium(r).map(|medium| medium.quiet.iops)
+        })
+        .field("medium_iops_noisy", move |r| {
+            medium(r).map(|medium| medium.noisy.iops)
+        })
+        .field("medium_ms_quiet", move |r| {
+            medium(r).and_then(|medium| medium.quiet.ms)
+        })
+        .field("medium_ms_noisy", move |r| {
+            medium(r).and_then(|medium| medium.noisy.ms)
+        })
+        .field("backups", |r| {
+            let backups = r.rung.backups.as_ref().filter(|_| r.is_sum);
+            backups.map(|backups| backups.complete)
+        })
+        .field("backup_seconds", |r| {
+            let backups = r.rung.backups.as_ref().filter(|_| r.is_sum);
+            backups.and_then(|backups| Some(backups.seconds?.mean))
+        })
+}
+
+/// A second of a medium, of systems together, or of growing files.
+struct Second<'a> {
+    timeline: &'a Timeline,
+    at_s: f64,
+    medium: &'a str,
+    what: &'static str,
+    per_second: Option<f64>,
+    figures: Option<MediumFigures>,
+    p99_ms: Option<f64>,
+    grown_mb_per_second: Option<f64>,
+}
 
 /// One row for each second of each medium, of the systems that are measured, of neighbours, and of growing files.
 pub(super) fn medium(summary: &Summary) -> String {
-    let mut out = String::from(MEDIUM);
-    summary
-        .timelines
-        .iter()
-        .for_each(|own| timeline(&mut out, own));
-    out
+    let table = Table::new()
+        .field("at_s", |r: &Second<'_>| r.at_s)
+        .field("step", |r| r.timeline.step.clone())
+        .field("data_medium", |r| r.timeline.medium.clone())
+        .field("medium", |r| r.medium)
+        .field("what", |r| r.what)
+        .field("per_second", |r| r.per_second)
+        .field("iops", |r| r.figures.map(|io| io.iops));
+    medium_fields(table, "", |r| r.figures)
+        .field("ms", |r| r.figures.and_then(|io| io.ms))
+        .field("p99_ms", |r| r.p99_ms)
+        .field("grown_mb_per_second", |r| r.grown_mb_per_second)
+        .to_csv(summary.timelines.iter().flat_map(seconds))
 }
 
-fn timeline(out: &mut String, own: &Timeline) {
-    let mut row = |at_s: f64, medium: &str, what: &str, cells: [String; 11]| {
-        let place = [
-            at_s.to_string(),
-            quoted(&own.step),
-            name(own.medium.as_ref()),
-            quoted(medium),
-            what.to_owned(),
-        ];
-        push(out, &place.into_iter().chain(cells).collect::<Vec<_>>());
+fn seconds(timeline: &Timeline) -> Vec<Second<'_>> {
+    let empty = |at_s, what| Second {
+        timeline,
+        at_s,
+        medium: "",
+        what,
+        per_second: None,
+        figures: None,
+        p99_ms: None,
+        grown_mb_per_second: None,
     };
-    let none = || -> [String; 11] { std::array::from_fn(|_| String::new()) };
-    for medium in &own.media {
+    let mut all = Vec::new();
+    for medium in &timeline.media {
         let what = if medium.target { "target" } else { "data" };
-        for second in &medium.seconds {
-            let f = &second.figures;
-            let [iops, reads, writes, read_mb, write_mb] = [
-                f.iops,
-                f.reads_per_second,
-                f.writes_per_second,
-                f.read_mb_per_second,
-                f.write_mb_per_second,
-            ]
-            .map(|value| value.to_string());
-            let [read_ms, write_ms, ms] = [f.read_ms, f.write_ms, f.ms].map(opt);
-            let empty = String::new;
-            let cells = [
-                empty(),
-                iops,
-                reads,
-                writes,
-                read_mb,
-                write_mb,
-                read_ms,
-                write_ms,
-                ms,
-                empty(),
-                empty(),
-            ];
-            row(second.at_s, &medium.medium, what, cells);
-        }
+        all.extend(medium.seconds.iter().map(|second| Second {
+            medium: &medium.medium,
+            figures: Some(second.figures),
+            ..empty(second.at_s, what)
+        }));
     }
     for (what, seconds) in [
-        ("measured", &own.transactions),
-        ("neighbours", &own.neighbours),
+        ("measured", &timeline.transactions),
+        ("neighbours", &timeline.neighbours),
     ] {
-        for second in seconds {
-            let mut cells = none();
-            cells[0] = second.per_second.to_string();
-            cells[9] = opt(second.p99_ms);
-            row(second.at_s, "", what, cells);
-        }
+        all.extend(seconds.iter().map(|second| Second {
+            per_second: Some(second.per_second),
+            p99_ms: second.p99_ms,
+            ..empty(second.at_s, what)
+        }));
     }
-    for second in &own.written {
-        let mut cells = none();
-        cells[10] = second.mb_per_second.to_string();
-        row(second.at_s, "", "files", cells);
-    }
+    all.extend(timeline.written.iter().map(|second| Second {
+        grown_mb_per_second: Some(second.mb_per_second),
+        ..empty(second.at_s, "files")
+    }));
+    all
 }

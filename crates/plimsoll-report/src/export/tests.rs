@@ -304,13 +304,6 @@ fn every_row_has_every_column() {
 }
 
 #[test]
-fn cells_with_separators_are_quoted() {
-    assert_eq!(quoted("a,b"), "\"a,b\"");
-    assert_eq!(quoted("say \"x\""), "\"say \"\"x\"\"\"");
-    assert_eq!(quoted("plain"), "plain");
-}
-
-#[test]
 fn the_resolved_plan_is_structured_data() {
     let exported = |plan: &str| {
         let record = Record {

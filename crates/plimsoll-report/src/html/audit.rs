@@ -3,9 +3,10 @@
 use plimsoll_analysis::audit::Audit;
 use plimsoll_record::Severity;
 
-use super::tables::{Cell, Grid, Row, head, words};
 use crate::audit::{Findings, Fired, Quiet, adjusted, counts, fired, not_evaluated, passed};
 use crate::message::Messages;
+use crate::table::Unit::{Plain, Sentences, Words};
+use crate::table::{Cell, Grid, Table};
 
 pub(super) struct AuditView {
     /// The counts of findings and rules.
@@ -26,92 +27,45 @@ pub(super) struct Fold {
 
 pub(super) fn view(m: &Messages, audit: &Audit) -> AuditView {
     let fired = fired(m, audit, Findings::Above);
-    let columns = [
-        "column-severity",
-        "column-rule",
-        "column-evidence",
-        "column-next",
-    ];
-    let rows = fired.iter().map(|fired| row(m, fired)).collect();
     AuditView {
         sentence: m.text_with("audit-heading", &counts(audit, &fired)),
         adjusted: adjusted(m, audit),
-        fired: Grid {
-            header: columns.map(|id| head(m, id)).into(),
-            rows,
-        },
-        passed: fold(m, ("audit-passed", "column-evidence"), passed(m, audit)),
+        fired: fired_table(m).to_grid(m, &fired),
+        passed: fold(m, "audit-passed", "evidence", &passed(m, audit)),
         not_evaluated: fold(
             m,
-            ("audit-not-evaluated", "column-because"),
-            not_evaluated(m, audit),
+            "audit-not-evaluated",
+            "because",
+            &not_evaluated(m, audit),
         ),
     }
 }
 
-fn row(m: &Messages, fired: &Fired) -> Row {
-    let Fired {
-        severity,
-        code,
-        place,
-        text,
-        next,
-    } = fired;
-    // A sign and text: not all readers can distinguish colors.
-    let (sign, class) = match severity {
-        Severity::Error => ("✕", "words invalid"),
-        Severity::Warning => ("!", "words doubtful"),
-        Severity::Note => ("·", "words"),
-    };
-    let colon = if place.is_empty() { "" } else { ": " };
-    let long = |text: String| Cell {
-        text,
-        class: "words long",
-    };
-    let severity = Cell {
-        text: format!(
-            "{sign} {}",
-            m.text(&format!("severity-{}", severity.name()))
-        ),
-        class,
-    };
-    let cells = vec![
-        severity,
-        words((*code).to_owned()),
-        long(format!("{place}{colon}{text}")),
-        long(next.clone()),
-    ];
-    Row { class: "", cells }
+fn fired_table(m: &Messages) -> Table<'_, Fired> {
+    Table::<Fired>::new()
+        .column("severity", Words, |fired| {
+            // A sign and text: not all readers can distinguish colors.
+            let (sign, class) = match fired.severity {
+                Severity::Error => ("✕", "invalid"),
+                Severity::Warning => ("!", "doubtful"),
+                Severity::Note => ("·", ""),
+            };
+            let severity = m.text(&format!("severity-{}", fired.severity.name()));
+            Cell::from(format!("{sign} {severity}")).styled(class)
+        })
+        .column("rule", Words, |fired| fired.code)
+        .column("evidence", Sentences, Fired::place_and_text)
+        .column("next", Sentences, |fired| fired.next.clone())
 }
 
-fn fold(m: &Messages, (title, column): (&str, &str), all: Vec<Quiet>) -> Fold {
+fn fold(m: &Messages, title: &str, column: &str, all: &[Quiet]) -> Fold {
     let codes: Vec<&str> = all.iter().map(|quiet| quiet.code).collect();
-    let summary = format!("{}: {}", m.text(title), codes.join(", "));
-    let header = ["column-rule", "column-places", column]
-        .map(|id| head(m, id))
-        .into();
-    let row = |Quiet { code, places, text }: Quiet| {
-        let count = Cell {
-            text: places.to_string(),
-            class: "",
-        };
-        Row {
-            class: "",
-            cells: vec![
-                words(code.to_owned()),
-                count,
-                Cell {
-                    text,
-                    class: "words long",
-                },
-            ],
-        }
-    };
+    let table = Table::<Quiet>::new()
+        .column("rule", Words, |quiet| quiet.code)
+        .column("places", Plain, |quiet| quiet.places)
+        .column(column, Sentences, |quiet| quiet.text.clone());
     Fold {
-        summary,
-        grid: Grid {
-            header,
-            rows: all.into_iter().map(row).collect(),
-        },
+        summary: format!("{}: {}", m.text(title), codes.join(", ")),
+        grid: table.to_grid(m, all),
     }
 }

@@ -2,23 +2,22 @@
 
 use plimsoll_analysis::summary::{BlockSummary, Summary};
 
-use super::tables::{Cell, Grid, plain};
-use crate::block::{Across, OnMedium, across, drives, heading, medium_name, notes, typical};
+use crate::block::{
+    Across, OnMedium, across, drives, heading, medium_name, notes, tables, typical,
+};
+use crate::drives::OpRow;
 use crate::message::Messages;
+use crate::table::Unit::Words;
+use crate::table::{Grid, Table};
 
-mod asked;
 mod curve;
 mod data;
-mod emulated;
-mod fsync;
 mod headline;
-mod jobs;
 #[cfg(test)]
 mod made;
 mod rounds;
 mod seconds;
 mod sweep;
-mod workers;
 
 pub(super) use data::{BlockData, island};
 pub(super) use headline::headline;
@@ -41,7 +40,9 @@ pub(super) struct StepView {
     pub curve: Grid,
     pub fsync: Grid,
     pub rounds: Option<rounds::RoundsView>,
-    pub workers: Option<workers::WorkersView>,
+    /// The sum of several workers, and each of them.
+    pub workers: Grid,
+    pub each_worker: Grid,
     pub seconds: Vec<seconds::SecondsView>,
     pub ops: Grid,
     pub asked: Grid,
@@ -71,52 +72,45 @@ pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<StepView> {
 
 fn view(m: &Messages, block: usize, step: &BlockSummary) -> StepView {
     let all = across(step);
+    let several = step.media.len() > 1;
+    let on_media = tables::on_media(&all);
+    let workers = tables::workers_rows(&all);
+    // Workers on several media at once each have one of their own.
+    let named = several || step.media.iter().any(|own| own.medium.contains(" + "));
+    let emulated = Table::new()
+        .column("job", Words, |r: &OpRow<'_>| r.place.clone())
+        .column("drive", Words, |r| r.drive.drive.clone());
     StepView {
         index: block,
         heading: heading(m, step),
         notes: notes(m, step),
         drives: drives(m, step),
-        jobs: jobs::grid(m, step, &all),
-        jobs_note: jobs::note(m, step, &all),
-        latency: jobs::latency(m, step, &all),
+        jobs: tables::side_by_side(m, step).to_grid(m, &on_media),
+        jobs_note: jobs_note(m, step),
+        latency: tables::latency(m, several).to_grid(m, &on_media),
         bars: sweep::charts(m, block, &all),
         curves: curve::charts(block, &all),
-        curve: curve::grid(m, step, &all),
-        fsync: fsync::grid(m, step, &all),
+        curve: tables::curve(m, several).to_grid(m, &tables::curve_rows(&all)),
+        fsync: tables::fsync(m, several).to_grid(m, &tables::durable_rows(&all)),
         rounds: rounds::view(m, block, step, &all),
-        workers: workers::view(m, step, &all),
+        workers: tables::workers(m, named).to_grid(m, &workers),
+        each_worker: tables::each_worker(named).to_grid(m, &tables::worker_rows(&workers)),
         seconds: seconds::views(m, block, step, &all),
-        ops: jobs::by_op(m, step, &all),
-        asked: asked::grid(m, &all),
-        emulated: emulated::grid(m, &all),
+        ops: tables::by_op(m, several).to_grid(m, &tables::op_rows(&all)),
+        asked: tables::streams(m).to_grid(m, &tables::stream_rows(&all)),
+        emulated: crate::drives::columns(emulated).to_grid(m, &tables::drive_rows(&all)),
     }
 }
 
-fn verdict(m: &Messages, verdict: plimsoll_analysis::summary::Verdict) -> Cell {
-    Cell {
-        text: m.text(&format!("verdict-{}", verdict.name())),
-        class: verdict.name(),
+/// What the columns hold where it is not the same in every run.
+fn jobs_note(m: &Messages, step: &BlockSummary) -> String {
+    let jobs = step.media.iter().flat_map(|medium| &medium.jobs);
+    let mut notes = vec![m.text("block-jobs-note")];
+    notes.extend(tables::repeated(jobs).then(|| m.text("block-rounds-note")));
+    if let Some(first) = step.media.first().filter(|_| step.media.len() > 1) {
+        notes.push(m.text_with("block-ratio-note", &[("first", first.medium.clone())]));
     }
-}
-
-/// Latencies of block I/O are in µs, as usual in the field.
-fn us(value: Option<f64>) -> Cell {
-    plain(super::cell(value, crate::number::three))
-}
-
-/// An empty table is not shown.
-fn none() -> Grid {
-    Grid {
-        header: Vec::new(),
-        rows: Vec::new(),
-    }
-}
-
-/// Marks the last row of a group.
-fn close(rows: &mut [super::tables::Row]) {
-    if let Some(last) = rows.last_mut() {
-        last.class = "group";
-    }
+    notes.join(" ")
 }
 
 #[cfg(test)]

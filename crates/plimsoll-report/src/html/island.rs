@@ -11,14 +11,13 @@ use plimsoll_record::{Point, Record, Series, SubjectKind};
 use serde::Serialize;
 
 use crate::message::Messages;
-use crate::text;
 
 use super::block::{self, BlockData};
 use super::lateness::{self, Lateness};
 use super::line::{self, LineData};
 use super::per_second::{Seconds, per_second};
 use super::shared::{self, SharedData};
-use crate::{compare, load_summary};
+use crate::{compare, ladder, number};
 
 #[derive(Serialize)]
 struct Island {
@@ -137,7 +136,7 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
 }
 
 fn load(p: &Point) -> String {
-    let load = load_summary::load(p.users, p.offered_per_second, p.offered_to_per_second);
+    let load = number::load(p.users, p.offered_per_second, p.offered_to_per_second);
     if p.offered_per_second.is_some() {
         format!("{load}/s")
     } else {
@@ -194,7 +193,7 @@ fn curve(m: &Messages, summary: &Summary, ladder: &Ladder) -> String {
         .clone()
         .filter(|_| summary.ladders.iter().any(|own| others(&own)))
     else {
-        return text::heading(m, ladder);
+        return ladder::heading(m, ladder);
     };
     let curve = m.in_scene(
         compare::medium(m, &medium, ladder.drive.is_some()),

@@ -4,9 +4,10 @@ use plimsoll_analysis::summary::{Ladder, LoadLine, ObjectiveResult, Summary, Tri
 use serde::Serialize;
 
 use super::island::short;
-use super::tables::{self, Cell, Grid, Row, head, plain, words};
+use crate::ladder;
 use crate::line::{self, LoadLineText};
 use crate::message::Messages;
+use crate::table::Grid;
 
 /// A load line with what stands below it.
 pub(super) struct LineView {
@@ -34,7 +35,7 @@ pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<LineView> {
 }
 
 fn view(m: &Messages, text: LoadLineText<'_>) -> LineView {
-    let tried = tried(m, &text);
+    let tried = line::table(m, &text).to_grid(m, &text.line.tried.iter().collect::<Vec<_>>());
     let LoadLineText {
         ladder,
         line,
@@ -57,41 +58,11 @@ fn view(m: &Messages, text: LoadLineText<'_>) -> LineView {
         between,
         effort,
         rate,
-        drive: tables::emulated(m, ladder),
+        drive: ladder::emulated(m, ladder).unwrap_or_default(),
         verdict,
         verdict_word: m.text(&format!("verdict-{verdict}")),
         bottleneck,
         tried,
-    }
-}
-
-fn tried(m: &Messages, text: &LoadLineText<'_>) -> Grid {
-    let header = line::COLUMNS.map(|id| head(m, &format!("column-{id}")));
-    let own = line::rows(m, text).into_iter().zip(&text.line.tried);
-    let row = |([load, outcome, figures, why], tried): ([String; 4], &TriedLoad)| {
-        let class = match tried.outcome {
-            plimsoll_analysis::search::Attempt::Met => "words sound",
-            plimsoll_analysis::search::Attempt::Mixed => "words doubtful",
-            plimsoll_analysis::search::Attempt::Failed => "words invalid",
-        };
-        let is_line = text.line.rung == Some(tried.rung);
-        let cells = vec![
-            plain(load),
-            Cell {
-                text: outcome,
-                class,
-            },
-            plain(figures),
-            words(why),
-        ];
-        Row {
-            class: if is_line { "peak" } else { "" },
-            cells,
-        }
-    };
-    Grid {
-        header: header.into(),
-        rows: own.map(row).collect(),
     }
 }
 

@@ -10,9 +10,8 @@ use plimsoll_analysis::summary::{BackupSummary, Effect, Summary};
 pub(super) use data::{SharedData, island};
 pub(super) use headline::headline;
 
-use super::tables::{Cell, Grid, Row, plain, words};
 use crate::message::Messages;
-use crate::table::Table;
+use crate::table::Grid;
 use crate::{backup, effect};
 
 /// One step.
@@ -105,77 +104,21 @@ fn view(m: &Messages, summary: &Summary, step: u32) -> SharedView {
 }
 
 fn effect_view(m: &Messages, own: &Effect) -> EffectView {
-    let mut grid = grid(m, effect::table(own));
-    // The sums stand out from the systems below them.
-    let places = own.rungs.iter().scan(0, |place, rung| {
-        let own = *place;
-        *place += 1 + rung.victims.len();
-        Some((own, own + rung.victims.len()))
-    });
-    for (sum, last) in places {
-        if let Some(row) = grid.rows.get_mut(sum) {
-            row.class = "total";
-        }
-        if let Some(row) = grid.rows.get_mut(last).filter(|_| last > sum) {
-            row.class = "group";
-        }
-    }
     EffectView {
         heading: effect::heading(m, own),
         notes: effect::notes(m, own),
-        grid,
+        grid: effect::table(own).to_grid(m, &effect::rows(own)),
         sentences: effect::describe(m, own),
     }
 }
 
 fn backup_view(m: &Messages, own: &BackupSummary) -> BackupView {
-    let mut operations = grid(m, backup::operations(m, own));
-    let all = own.media.iter().flat_map(|medium| &medium.operations);
-    for (row, operation) in operations.rows.iter_mut().zip(all) {
-        let outcome = m.text(&format!("backup-outcome-{}", operation.outcome.name()));
-        if let Some(cell) = row.cells.iter_mut().find(|cell| cell.text == outcome) {
-            cell.class = match backup::verdict(operation.outcome) {
-                "sound" => "words sound",
-                "doubtful" => "words doubtful",
-                _ => "words invalid",
-            };
-        }
-    }
     BackupView {
         heading: backup::heading(m, own),
         drives: backup::drives(m, own),
-        times: grid(m, backup::times(m, own)),
-        io: grid(m, backup::io(m, own)),
-        operations,
+        times: backup::times(m).to_grid(m, &backup::kinds(own)),
+        io: backup::io(m).to_grid(m, &backup::media(m, own)),
+        operations: backup::operations(m).to_grid(m, &backup::all_operations(own)),
         details: backup::details(m, own),
-    }
-}
-
-fn grid(m: &Messages, table: Table) -> Grid {
-    let Table {
-        ids,
-        words: names,
-        rows,
-    } = table.without_empty_columns();
-    let cell = |(place, text): (usize, String)| {
-        if place < names {
-            words(text)
-        } else {
-            plain(text)
-        }
-    };
-    let row = |cells: Vec<String>| Row {
-        class: "",
-        cells: cells.into_iter().enumerate().map(cell).collect(),
-    };
-    let header = ids
-        .iter()
-        .map(|id| m.text(id))
-        .enumerate()
-        .map(cell)
-        .collect::<Vec<Cell>>();
-    Grid {
-        header,
-        rows: rows.into_iter().map(row).collect(),
     }
 }

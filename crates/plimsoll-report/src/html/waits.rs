@@ -1,15 +1,12 @@
 //! What sessions waited for: bars that are read by their order and labels, and the table of all shares.
 
-use plimsoll_analysis::summary::{
-    DatabaseFigures, Ladder, PointSummary, StateShare, Summary, WaitSummary,
-};
+use plimsoll_analysis::summary::{Ladder, PointSummary, StateShare, Summary, WaitSummary};
 use plimsoll_record::WaitState;
 
-use super::cell;
-use super::tables::{Column, Grid, Row, head, load, load_head, plain, words};
+use crate::ladder;
 use crate::message::Messages;
-use crate::number::{percent, three};
-use crate::text;
+use crate::number::percent;
+use crate::table::Grid;
 use crate::waits::{self, state_id};
 
 pub(super) struct WaitsView {
@@ -52,13 +49,13 @@ pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<WaitsView> {
             )
         };
         Some(WaitsView {
-            heading: text::heading(m, ladder),
+            heading: ladder::heading(m, ladder),
             sentence: waits::describe(m, ladder)?,
             legend: waits::states(ladder).iter().map(name).collect(),
             bars: waits::sampled(ladder)
                 .map(|(point, waits)| bar(m, point, waits))
                 .collect(),
-            grid: grid(m, ladder),
+            grid: waits::all_shares(m, ladder),
         })
     };
     summary.ladders.iter().filter_map(view).collect()
@@ -93,82 +90,6 @@ fn bar(m: &Messages, point: &PointSummary, waits: &WaitSummary) -> Bar {
         load,
         parts,
     }
-}
-
-const COLUMNS: [&str; 6] = [
-    "column-state",
-    "column-sessions",
-    "column-share",
-    "column-error",
-    "column-busy-share",
-    "column-waits-for",
-];
-
-/// A row for each point and state.
-fn grid(m: &Messages, ladder: &Ladder) -> Grid {
-    let mut header = vec![load_head(m, ladder)];
-    header.extend(COLUMNS.map(|id| head(m, id)));
-    let rows = waits::sampled(ladder).flat_map(|(point, waits)| {
-        let last = waits.states.len().saturating_sub(1);
-        let row = move |(i, share): (usize, &StateShare)| {
-            let cells = vec![
-                plain(load(point)),
-                words(m.text(&state_id("wait-", share.state))),
-                plain(three(share.sessions)),
-                plain(percent(share.percent)),
-                plain(cell(share.standard_error_percent, percent)),
-                plain(cell(share.busy_percent, percent)),
-                words(waits::events(share)),
-            ];
-            Row {
-                class: if i == last { "group" } else { "" },
-                cells,
-            }
-        };
-        waits.states.iter().enumerate().map(row).collect::<Vec<_>>()
-    });
-    Grid {
-        header,
-        rows: rows.collect(),
-    }
-}
-
-/// Of the server's own counters, for the table of means.
-pub(super) const COUNTERS: [Column; 8] = [
-    ("column-db-commits", |_, v| {
-        counter(v.point, |d| d.commits_per_second, three)
-    }),
-    ("column-buffer-hit", |_, v| {
-        counter(v.point, |d| d.buffer_hit_percent, percent)
-    }),
-    ("column-log-mb", |_, v| {
-        counter(v.point, |d| d.log_mb_per_second, three)
-    }),
-    ("column-log-txn", |_, v| {
-        counter(
-            v.point,
-            |d| d.log_bytes_per_txn.map(|bytes| bytes / 1e3),
-            three,
-        )
-    }),
-    ("column-syncs-txn", |_, v| {
-        counter(v.point, |d| d.log_syncs_per_txn, three)
-    }),
-    ("column-checkpoints", |_, v| {
-        counter(v.point, |d| d.checkpoints_per_minute, three)
-    }),
-    ("column-size", |_, v| counter(v.point, |d| d.size_mb, three)),
-    ("column-growth", |_, v| {
-        counter(v.point, |d| d.growth_mb, three)
-    }),
-];
-
-fn counter(
-    point: &PointSummary,
-    of: fn(&DatabaseFigures) -> Option<f64>,
-    format: fn(f64) -> String,
-) -> String {
-    cell(point.database.as_ref().and_then(of), format)
 }
 
 #[cfg(test)]

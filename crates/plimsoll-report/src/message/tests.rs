@@ -56,8 +56,6 @@ const FAMILIES: &[(&str, &[&str])] = &[
         &["too-short", "not-meant", "too-few", "yes", "no"],
     ),
     ("outcome-", &["met", "mixed", "failed"]),
-    ("column-", &crate::line::COLUMNS),
-    ("text-", &crate::line::COLUMNS),
     ("wait-", &WAIT_STATES),
     ("wait-does-", &WAIT_STATES),
     ("severity-", &["note", "warning", "error"]),
@@ -69,9 +67,6 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ),
     ("level-", &["ok", "unknown", "warning", "error"]),
     ("op-", &["read", "write", "flush", "trim"]),
-    ("column-", &COMPARED),
-    ("column-", &crate::cut::COLUMNS),
-    ("text-", &COMPARED),
     (
         "subject-",
         &[
@@ -84,13 +79,8 @@ const FAMILIES: &[(&str, &[&str])] = &[
             "backup",
         ],
     ),
-    ("scaling-", &crate::scaling::COLUMNS),
-    (
-        "list-",
-        &[
-            "started", "file", "title", "status", "label", "systems", "media", "points",
-        ],
-    ),
+    ("drive-kept-up-", &["yes", "no", "unknown"]),
+    ("block-", &["direct", "cached"]),
     ("data-", &["fresh", "reused"]),
     (
         "state-",
@@ -103,10 +93,6 @@ const FAMILIES: &[(&str, &[&str])] = &[
         &["more", "less", "not-shown", "too-small", "not-judged"],
     ),
     ("versus-group-", &VERSUS_GROUPS),
-    ("versus-column-", &crate::versus::RATES),
-    ("versus-column-", &crate::versus::LATENCIES),
-    ("versus-column-", &crate::versus::DIFFERENCES),
-    ("versus-column-", &["figure", "limit", "outcome"]),
     ("versus-gate-", &VERSUS_GATE),
     (
         "fault-",
@@ -150,19 +136,23 @@ const WAIT_STATES: [&str; 9] = [
     "other",
 ];
 
-/// Columns of media side by side, in the terminal's table and in the report.
-const COMPARED: [&str; 10] = [
-    "medium",
-    "ratio",
-    "ratio-interval",
-    "p99-ratio",
-    "users",
-    "offered",
-    "nopm",
-    "rate",
-    "interval",
-    "verdict",
+/// What the ids of headings begin with. That they are in the catalogue is asserted where a table is rendered.
+const HEADINGS: [&str; 9] = [
+    "text-",
+    "column-",
+    "backup-column-",
+    "effect-column-",
+    "fleet-",
+    "list-",
+    "reported-",
+    "scaling-",
+    "versus-column-",
 ];
+
+fn is_heading(id: &str, mentioned: &BTreeSet<String>) -> bool {
+    let mut columns = HEADINGS.iter().filter_map(|prefix| id.strip_prefix(prefix));
+    columns.any(|column| mentioned.contains(column))
+}
 
 fn composed() -> BTreeSet<String> {
     let families = FAMILIES
@@ -273,8 +263,10 @@ const FINDINGS: [&str; 43] = [
 
 #[test]
 fn every_id_in_the_catalogue_is_used() {
-    let used: BTreeSet<String> = mentioned().union(&composed()).cloned().collect();
-    let unused: Vec<String> = catalogue().difference(&used).cloned().collect();
+    let mentioned = mentioned();
+    let used: BTreeSet<String> = mentioned.union(&composed()).cloned().collect();
+    let mut unused: Vec<String> = catalogue().difference(&used).cloned().collect();
+    unused.retain(|id| !is_heading(id, &mentioned));
     assert_eq!(unused, Vec::<String>::new());
 }
 

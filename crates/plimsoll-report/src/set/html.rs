@@ -5,8 +5,9 @@ use plimsoll_analysis::set::{SetRow, SetSummary};
 use plimsoll_analysis::summary::Verdict;
 
 use super::chart::{Chart, Get, by_axis};
-use super::{cells, describe, groups, rate, rate_name};
+use super::{describe, groups, rate, rate_name, table};
 use crate::message::Messages;
+use crate::table::Grid;
 
 const STYLE: &str = include_str!("../../templates/report.css");
 
@@ -59,9 +60,7 @@ struct Group {
     charts: Vec<Chart>,
     /// Whether a chart has figures that must not be quoted.
     hollow: bool,
-    header: Vec<String>,
-    /// Cells, and the verdict as a class of the last.
-    rows: Vec<(Vec<String>, &'static str)>,
+    grid: Grid,
 }
 
 impl Group {
@@ -76,14 +75,11 @@ impl Group {
             figures.iter().flat_map(of).collect::<Vec<_>>()
         });
         let charts: Vec<Chart> = charts.collect();
-        let (header, own) = cells(m, summary, rows);
-        let verdicts = rows.iter().map(|row| row.verdict.name());
         Self {
             name,
             hollow: !charts.is_empty() && rows.iter().any(|row| row.verdict == Verdict::Invalid),
             charts,
-            header,
-            rows: own.into_iter().zip(verdicts).collect(),
+            grid: table(m, summary, rows).to_grid(m, rows),
         }
     }
 }

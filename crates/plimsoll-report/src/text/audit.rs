@@ -36,17 +36,13 @@ fn head(m: &Messages, audit: &Audit, fired: &[Fired]) -> Vec<String> {
 }
 
 fn line(m: &Messages, fired: &Fired) -> String {
-    let Fired {
-        severity,
-        code,
-        place,
-        text,
-        next,
-    } = fired;
-    let severity = m.text(&format!("severity-{}", severity.name()));
-    let colon = if place.is_empty() { "" } else { ": " };
-    let next = m.text_with("audit-next", &[("next", next.clone())]);
-    format!("{severity}: {code}: {place}{colon}{text} {next}")
+    let severity = m.text(&format!("severity-{}", fired.severity.name()));
+    let next = m.text_with("audit-next", &[("next", fired.next.clone())]);
+    format!(
+        "{severity}: {}: {} {next}",
+        fired.code,
+        fired.place_and_text()
+    )
 }
 
 /// Each rule with its evidence, or the reason why it was not evaluated.

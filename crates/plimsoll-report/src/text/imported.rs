@@ -2,8 +2,7 @@
 
 use plimsoll_analysis::summary::Summary;
 
-use super::columns::lined;
-use crate::imported::{COLUMNS, describe};
+use crate::imported::{describe, table};
 use crate::message::Messages;
 
 pub(super) fn section(m: &Messages, summary: &Summary) -> String {
@@ -18,9 +17,10 @@ pub(super) fn section(m: &Messages, summary: &Summary) -> String {
         if import.figures.is_empty() {
             out.push_str(&format!("{}\n", m.text("reported-none")));
         } else {
-            let header = COLUMNS.map(|id| m.text(id));
-            let rows: Vec<Vec<String>> = import.figures.into_iter().map(Vec::from).collect();
-            out.push_str(&format!("{}\n", lined(&header, &rows, 3)));
+            out.push_str(&format!(
+                "{}\n",
+                table(m, false).to_text(m, &import.figures)
+            ));
         }
         if !import.parts.is_empty() {
             out.push_str(&m.text_with("reported-parts", &[("n", import.parts.len().to_string())]));

@@ -1,89 +1,93 @@
 //! A comparison as CSV: a row for each load and figure.
 
-use std::fmt::Write as _;
-
-use plimsoll_analysis::compare::RunComparison;
+use plimsoll_analysis::compare::{Against, PointComparison, RunComparison};
 use plimsoll_analysis::summary::Interval;
 
 use super::names;
-use crate::set::quoted;
+use crate::table::Table;
 
-pub fn comparison_csv(comparison: &RunComparison) -> String {
-    let mut out = String::from(
-        "first,second,step,medium,second_medium,job,users,offered_per_second,share_percent,scene,figure,first_value,\
-         second_value,ratio,ratio_low,ratio_high,effect,p,cliffs_delta,first_repeats,second_repeats,forbidden,unlike\n",
-    );
-    for against in &comparison.others {
-        let (first, second) = names(comparison, against);
-        for point in &against.points {
-            let load = &point.place.load;
-            let place = [
-                quoted(first),
-                quoted(second),
-                quoted(&point.place.step),
-                quoted(point.place.medium.as_deref().unwrap_or_default()),
-                quoted(point.second_place.medium.as_deref().unwrap_or_default()),
-                quoted(load.job.as_deref().unwrap_or_default()),
-                load.users.to_string(),
-                number(load.offered_per_second),
-                number(load.share_percent),
-                point.place.scene.name().to_owned(),
-            ];
-            let repeats = [
-                point.first.repeats.to_string(),
-                point.second.repeats.to_string(),
-            ];
-            let mut row = |figure: String,
-                           values: [Option<f64>; 2],
-                           ratio: (Option<f64>, Option<Interval>),
-                           effect,
-                           ranks| {
-                let cells = [number(values[0]), number(values[1]), number(ratio.0)];
-                let ends = [
-                    number(ratio.1.map(|own| own.low)),
-                    number(ratio.1.map(|own| own.high)),
-                ];
-                let [p, delta]: [String; 2] = ranks;
-                let _ = writeln!(
-                    out,
-                    "{},{figure},{},{},{effect},{p},{delta},{},{},{}",
-                    place.join(","),
-                    cells.join(","),
-                    ends.join(","),
-                    repeats.join(","),
-                    against.forbidden(),
-                    !point.unlike.is_empty(),
-                );
-            };
-            let ranks = [
-                number(point.ranks.map(|own| own.p)),
-                number(point.ranks.map(|own| own.cliffs_delta)),
-            ];
-            let rates = [point.first.rate, point.second.rate];
-            row(
-                point.figure.name().to_owned(),
-                rates,
-                (point.ratio, point.interval),
-                point.effect.name(),
-                ranks,
-            );
-            for own in &point.latencies {
-                let name = format!("p{}_ms", (own.quantile * 1000.0).round() / 10.0);
-                let ratio = (own.first_ms > 0.0).then(|| own.second_ms / own.first_ms);
-                let values = [Some(own.first_ms), Some(own.second_ms)];
-                row(
-                    name,
-                    values,
-                    (ratio, own.ratio),
-                    own.effect.name(),
-                    [String::new(), String::new()],
-                );
-            }
-        }
-    }
-    out
+struct Row<'a> {
+    names: (&'a str, &'a str),
+    against: &'a Against,
+    point: &'a PointComparison,
+    figure: String,
+    first: Option<f64>,
+    second: Option<f64>,
+    ratio: Option<f64>,
+    interval: Option<Interval>,
+    effect: &'static str,
+    /// Response times have no test of ranks.
+    is_rate: bool,
 }
 
-fn number(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
+pub fn comparison_csv(comparison: &RunComparison) -> String {
+    let mut rows = Vec::new();
+    for against in &comparison.others {
+        let names = names(comparison, against);
+        for point in &against.points {
+            rows.extend(rows_of(names, against, point));
+        }
+    }
+    Table::new()
+        .field("first", |r: &Row<'_>| r.names.0.to_owned())
+        .field("second", |r| r.names.1.to_owned())
+        .field("step", |r| r.point.place.step.clone())
+        .field("medium", |r| r.point.place.medium.clone())
+        .field("second_medium", |r| r.point.second_place.medium.clone())
+        .field("job", |r| r.point.place.load.job.clone())
+        .field("users", |r| r.point.place.load.users)
+        .field("offered_per_second", |r| {
+            r.point.place.load.offered_per_second
+        })
+        .field("share_percent", |r| r.point.place.load.share_percent)
+        .field("scene", |r| r.point.place.scene.name())
+        .field("figure", |r| r.figure.clone())
+        .field("first_value", |r| r.first)
+        .field("second_value", |r| r.second)
+        .field("ratio", |r| r.ratio)
+        .interval_fields("ratio", |r| r.interval)
+        .field("effect", |r| r.effect)
+        .field("p", |r| Some(r.point.ranks.filter(|_| r.is_rate)?.p))
+        .field("cliffs_delta", |r| {
+            Some(r.point.ranks.filter(|_| r.is_rate)?.cliffs_delta)
+        })
+        .field("first_repeats", |r| r.point.first.repeats)
+        .field("second_repeats", |r| r.point.second.repeats)
+        .field("forbidden", |r| r.against.forbidden())
+        .field("unlike", |r| !r.point.unlike.is_empty())
+        .to_csv(rows)
+}
+
+/// The rate, then the quantiles of the response times.
+fn rows_of<'a>(
+    names: (&'a str, &'a str),
+    against: &'a Against,
+    point: &'a PointComparison,
+) -> Vec<Row<'a>> {
+    let rate = Row {
+        names,
+        against,
+        point,
+        figure: point.figure.name().to_owned(),
+        first: point.first.rate,
+        second: point.second.rate,
+        ratio: point.ratio,
+        interval: point.interval,
+        effect: point.effect.name(),
+        is_rate: true,
+    };
+    let mut rows = vec![rate];
+    rows.extend(point.latencies.iter().map(|own| Row {
+        names,
+        against,
+        point,
+        figure: format!("p{}_ms", (own.quantile * 1000.0).round() / 10.0),
+        first: Some(own.first_ms),
+        second: Some(own.second_ms),
+        ratio: (own.first_ms > 0.0).then(|| own.second_ms / own.first_ms),
+        interval: own.ratio,
+        effect: own.effect.name(),
+        is_rate: false,
+    }));
+    rows
 }

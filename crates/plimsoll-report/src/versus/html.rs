@@ -4,10 +4,10 @@ use askama::Template;
 use plimsoll_analysis::compare::{Against, Mark, RunComparison};
 
 use super::{
-    alone, by_chance, difference_rows, forbidden, latency_row, mark, names, place, rate_row,
-    sentence, svg,
+    alone, by_chance, differences_of, forbidden, latency_rows, mark, names, place, sentence, svg,
 };
 use crate::message::Messages;
+use crate::table::Grid;
 
 const STYLE: &str = include_str!("../../templates/report.css");
 
@@ -48,31 +48,14 @@ struct View {
     ratios_note: String,
     quantiles: String,
     quantiles_note: String,
-    rates: Table,
-    latencies: Table,
-    differences: Table,
-    folded: Table,
+    rates: Grid,
+    latencies: Grid,
+    differences: Grid,
+    folded: Grid,
     folded_summary: String,
     notes: Vec<String>,
     /// Severity, its name, and the rule's sentence.
     marks: Vec<(&'static str, String, String)>,
-}
-
-struct Table {
-    header: Vec<String>,
-    rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    fn new(m: &Messages, ids: &[&str], rows: Vec<Vec<String>>) -> Self {
-        Self {
-            header: ids
-                .iter()
-                .map(|id| m.text(&format!("versus-column-{id}")))
-                .collect(),
-            rows,
-        }
-    }
 }
 
 impl View {
@@ -86,13 +69,6 @@ impl View {
                 text,
                 point.effect.name(),
             )
-        });
-        let latencies = points.iter().flat_map(|point| {
-            point
-                .latencies
-                .iter()
-                .map(|own| latency_row(m, point, own).to_vec())
-                .collect::<Vec<_>>()
         });
         let side = |i: usize| {
             let own = &comparison.sides[i];
@@ -108,7 +84,7 @@ impl View {
         if points.is_empty() {
             notes.push(m.text("versus-nothing"));
         }
-        let differences = difference_rows(m, (first, second), &against.differences);
+        let differences = differences_of(m, (first, second), &against.differences);
         let both = [("first", first.to_owned()), ("second", second.to_owned())];
         let describe = |own: &Mark| {
             let name = own.severity.name();
@@ -123,17 +99,10 @@ impl View {
             ratios_note: m.text_with("versus-chart-ratios-note", &both),
             quantiles: svg::quantiles(m, points).unwrap_or_default(),
             quantiles_note: m.text_with("versus-chart-quantiles-note", &both),
-            rates: Table::new(
-                m,
-                &super::RATES,
-                points
-                    .iter()
-                    .map(|point| rate_row(m, point).to_vec())
-                    .collect(),
-            ),
-            latencies: Table::new(m, &super::LATENCIES, latencies.collect()),
-            differences: Table::new(m, &super::DIFFERENCES, differences.shown),
-            folded: Table::new(m, &super::DIFFERENCES, differences.folded),
+            rates: super::rates(m).to_grid(m, &points.iter().collect::<Vec<_>>()),
+            latencies: super::latencies(m).to_grid(m, &latency_rows(points)),
+            differences: super::differences(m).to_grid(m, &differences.shown),
+            folded: super::differences(m).to_grid(m, &differences.folded),
             folded_summary: differences.summary,
             notes,
             marks: against.marks.iter().map(describe).collect(),

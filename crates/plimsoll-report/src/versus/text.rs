@@ -5,12 +5,11 @@ use plimsoll_analysis::compare::{
 };
 
 use super::{
-    alone, by_chance, difference_rows, forbidden, latency_row, mark, names, place, range, rate_row,
-    sentence,
+    alone, by_chance, differences_of, forbidden, latency_rows, mark, names, place, range, sentence,
 };
 use crate::message::Messages;
-use crate::number::{NONE, three};
-use crate::text::aligned;
+use crate::table::Unit::{Plain, Three, Words};
+use crate::table::{Cell, Table};
 
 /// All sides against the first.
 pub fn comparison_text(comparison: &RunComparison) -> String {
@@ -49,38 +48,20 @@ fn section(m: &Messages, comparison: &RunComparison, against: &Against) -> Strin
         line(m.text("versus-nothing"));
     }
     line(String::new());
-    let rates: Vec<Vec<String>> = against
-        .points
-        .iter()
-        .map(|point| rate_row(m, point).into())
-        .collect();
-    let latencies = against.points.iter().flat_map(|point| {
-        let row = |latency| Vec::from(latency_row(m, point, latency));
-        point.latencies.iter().map(row).collect::<Vec<_>>()
-    });
-    let latencies: Vec<Vec<String>> = latencies.collect();
-    let differences = difference_rows(m, names, &against.differences);
-    let header = |ids: &[&str]| {
-        ids.iter()
-            .map(|id| m.text(&format!("versus-column-{id}")))
-            .collect::<Vec<_>>()
-    };
-    for (title, ids, rows) in [
-        ("versus-rates", super::RATES.as_slice(), rates),
-        ("versus-latencies", super::LATENCIES.as_slice(), latencies),
-        (
-            "versus-differences",
-            super::DIFFERENCES.as_slice(),
-            differences.shown,
-        ),
-    ] {
-        if !rows.is_empty() {
-            line(format!(
-                "{}\n{}\n",
-                m.text(title),
-                aligned(&header(ids), &rows)
-            ));
-        }
+    let rates: Vec<_> = against.points.iter().collect();
+    let latencies = latency_rows(&against.points);
+    let differences = differences_of(m, names, &against.differences);
+    if !rates.is_empty() {
+        let table = super::rates(m).to_text(m, &rates);
+        line(format!("{}\n{table}\n", m.text("versus-rates")));
+    }
+    if !latencies.is_empty() {
+        let table = super::latencies(m).to_text(m, &latencies);
+        line(format!("{}\n{table}\n", m.text("versus-latencies")));
+    }
+    if !differences.shown.is_empty() {
+        let table = super::differences(m).to_text(m, &differences.shown);
+        line(format!("{}\n{table}\n", m.text("versus-differences")));
     }
     if !differences.folded.is_empty() {
         line(m.text_with("versus-folded-where", &[("what", differences.summary)]));
@@ -97,37 +78,36 @@ fn section(m: &Messages, comparison: &RunComparison, against: &Against) -> Strin
     out
 }
 
+fn gated(m: &Messages) -> Table<'_, &GatedPoint> {
+    Table::<&GatedPoint>::with_prefix("versus-column-")
+        .column("load", Words, |point| place(m, &point.place, None))
+        .column("figure", Words, |point| match point.latency {
+            true => m.text("versus-gate-p99"),
+            false => super::unit(m, point.figure),
+        })
+        .column("ratio", Plain, |point| {
+            Some(RoundedRatio::of(point.ratio?.mean).ratio_text())
+        })
+        .column("interval", Plain, |point| {
+            let ratio = point.ratio?;
+            Some(range(m, ratio, &RoundedRatio::of(ratio.mean)))
+        })
+        .column("limit", Three, |point| point.limit)
+        .column("outcome", Words, |point| {
+            Cell::word("versus-gate-", point.outcome.name())
+        })
+}
+
 /// The result of a gate, figure by figure.
 pub fn gate_text(gate: &Gate) -> String {
     let m = Messages::english();
-    let row = |point: &GatedPoint| {
-        let rounded = point.ratio.map(|ratio| RoundedRatio::of(ratio.mean));
-        let what = if point.latency {
-            m.text("versus-gate-p99")
-        } else {
-            super::unit(&m, point.figure)
-        };
-        vec![
-            place(&m, &point.place, None),
-            what,
-            rounded.map_or_else(|| NONE.to_owned(), |rounded| rounded.ratio_text()),
-            rounded.zip(point.ratio).map_or_else(
-                || NONE.to_owned(),
-                |(rounded, own)| range(&m, own, &rounded),
-            ),
-            three(point.limit),
-            m.text(&format!("versus-gate-{}", point.outcome.name())),
-        ]
-    };
-    let header = ["load", "figure", "ratio", "interval", "limit", "outcome"]
-        .map(|id| m.text(&format!("versus-column-{id}")));
-    let rows: Vec<Vec<String>> = gate.points.iter().map(row).collect();
     let outcome = match gate.outcome {
         GateOutcome::Inconclusive if gate.unlike => m.text("versus-gate-is-unlike"),
         outcome => m.text(&format!("versus-gate-is-{}", outcome.name())),
     };
     let forbidden: Vec<&str> = gate.forbidden_by.iter().map(|rule| rule.code()).collect();
-    let mut out = format!("{}\n\n", aligned(&header, &rows));
+    let table = gated(&m).to_text(&m, &gate.points.iter().collect::<Vec<_>>());
+    let mut out = format!("{table}\n\n");
     if !forbidden.is_empty() {
         out.push_str(&m.text_with("versus-gate-forbidden", &[("rules", forbidden.join(", "))]));
         out.push('\n');

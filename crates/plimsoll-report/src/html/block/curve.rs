@@ -1,13 +1,10 @@
 //! Latency against throughput: a job at full speed, then at shares of what it reached.
 
-use plimsoll_analysis::summary::{BlockCurvePoint, BlockSummary, Verdict};
+use plimsoll_analysis::summary::{BlockCurvePoint, Verdict};
 use serde::Serialize;
 
 use super::super::island::short;
-use super::super::tables::{Grid, Row, head, plain, words};
-use super::{Across, ChartView, OnMedium, close, medium_name, none, us, verdict};
-use crate::message::Messages;
-use crate::number::{percent, three};
+use super::{Across, ChartView, OnMedium};
 
 fn curved<'b, 'a>(all: &'b [Across<'a>]) -> impl Iterator<Item = &'b Across<'a>> {
     all.iter()
@@ -23,54 +20,6 @@ pub(super) fn charts(block: usize, all: &[Across<'_>]) -> Vec<ChartView> {
         title: across.job.to_owned(),
     };
     curved(all).enumerate().map(view).collect()
-}
-
-const COLUMNS: [&str; 7] = [
-    "column-offered-share",
-    "column-offered-iops",
-    "column-iops",
-    "column-block-mb",
-    "column-mean-us",
-    "column-p99-us",
-    "column-verdict",
-];
-
-/// Every rate of every curve.
-pub(super) fn grid(m: &Messages, step: &BlockSummary, all: &[Across<'_>]) -> Grid {
-    let several = step.media.len() > 1;
-    let on = curved(all).flat_map(|across| across.on.iter().map(move |on| (across, on)));
-    let rows: Vec<Row> = on
-        .flat_map(|(across, on)| {
-            let mut rows: Vec<Row> = on
-                .job
-                .curve
-                .iter()
-                .map(|at| row(m, across.job, on, several, at))
-                .collect();
-            close(&mut rows);
-            rows
-        })
-        .collect();
-    if rows.is_empty() {
-        return none();
-    }
-    let mut header = vec![head(m, "column-job")];
-    header.extend(several.then(|| head(m, "column-medium")));
-    header.extend(COLUMNS.map(|id| head(m, id)));
-    Grid { header, rows }
-}
-
-fn row(m: &Messages, job: &str, on: &OnMedium<'_>, several: bool, at: &BlockCurvePoint) -> Row {
-    let mut cells = vec![words(job.to_owned())];
-    cells.extend(several.then(|| words(medium_name(m, on.medium))));
-    cells.push(plain(percent(at.share_percent)));
-    cells.push(plain(three(at.offered_per_second)));
-    cells.push(plain(three(at.achieved_per_second)));
-    cells.push(plain(three(at.mb_per_second)));
-    cells.push(us(at.mean_us));
-    cells.push(us(at.p99_us));
-    cells.push(verdict(m, at.verdict));
-    Row { class: "", cells }
 }
 
 /// What a chart of latency against throughput is drawn from.

@@ -5,7 +5,8 @@ use plimsoll_record::BlockStreamInfo;
 use serde::Serialize;
 
 use super::super::island::short;
-use super::{Across, ChartView, asked};
+use super::{Across, ChartView};
+use crate::block;
 use crate::message::Messages;
 
 /// Fewer values are no sweep: such jobs stand side by side as they are.
@@ -43,12 +44,12 @@ fn sets<'b, 'a>(m: &Messages, all: &'b [Across<'a>]) -> Vec<Set<'b, 'a>> {
             write_sizes: Vec::new(),
             ..s.clone()
         };
-        one.then(|| ((sizes[0].0, asked::sizes(m, s)), rest))
+        one.then(|| ((sizes[0].0, block::sizes(m, s)), rest))
     };
     let by_depth = |s: &BlockStreamInfo| {
         let in_flight = u64::from(s.depth) * u64::from(s.threads);
         Some((
-            (in_flight, asked::depth(s)),
+            (in_flight, block::depth(s)),
             BlockStreamInfo {
                 depth: 0,
                 threads: 0,
@@ -146,7 +147,7 @@ fn title(m: &Messages, of: &By, unit: String) -> String {
             &[
                 unit,
                 ("pattern", pattern(m, stream)),
-                ("depth", asked::depth(stream)),
+                ("depth", block::depth(stream)),
             ],
         ),
         By::Depth(stream) => m.text_with(
@@ -154,7 +155,7 @@ fn title(m: &Messages, of: &By, unit: String) -> String {
             &[
                 unit,
                 ("pattern", pattern(m, stream)),
-                ("size", asked::sizes(m, stream)),
+                ("size", block::sizes(m, stream)),
             ],
         ),
     }

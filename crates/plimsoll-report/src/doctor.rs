@@ -1,0 +1,58 @@
+//! What the doctor found on machine and media before the first load.
+
+use plimsoll_analysis::summary::{DiagnosisSummary, Summary};
+use plimsoll_record::DiagnosisLevel;
+
+use crate::message::Messages;
+use crate::table::Unit::{Sentences, Words};
+use crate::table::{Cell, Table};
+
+/// How much of each level there is.
+pub(crate) fn counts(m: &Messages, summary: &Summary) -> String {
+    let count = |level| {
+        let found = summary.diagnoses.iter().filter(|own| own.level == level);
+        found.count().to_string()
+    };
+    let args = [
+        ("errors", count(DiagnosisLevel::Error)),
+        ("warnings", count(DiagnosisLevel::Warning)),
+        ("unknown", count(DiagnosisLevel::Unknown)),
+        ("ok", count(DiagnosisLevel::Ok)),
+    ];
+    m.text_with("doctor-sentence", &args)
+}
+
+/// What is not as it should be, the worst first.
+pub(crate) fn problems(summary: &Summary) -> Vec<&DiagnosisSummary> {
+    let found = summary.diagnoses.iter();
+    let mut problems: Vec<_> = found.filter(|own| own.level > DiagnosisLevel::Ok).collect();
+    problems.sort_by_key(|own| std::cmp::Reverse(own.level));
+    problems
+}
+
+/// A medium, or the machine.
+pub(crate) fn subject(m: &Messages, found: &DiagnosisSummary) -> String {
+    let medium = found.medium.clone();
+    medium.unwrap_or_else(|| m.text("subject-host"))
+}
+
+pub(crate) fn table(m: &Messages) -> Table<'_, &DiagnosisSummary> {
+    Table::<&DiagnosisSummary>::new()
+        .column("level", Words, |found| {
+            // A sign and a word: not all readers can distinguish colors.
+            let (sign, class) = match found.level {
+                DiagnosisLevel::Ok => ("✓", "sound"),
+                DiagnosisLevel::Unknown => ("?", ""),
+                DiagnosisLevel::Warning => ("!", "doubtful"),
+                DiagnosisLevel::Error => ("✕", "invalid"),
+            };
+            let level = m.text(&format!("level-{}", found.level.name()));
+            Cell::from(format!("{sign} {level}")).styled(class)
+        })
+        .column("subject", Words, |found| subject(m, found))
+        .column("check", Words, |found| found.code.clone())
+        .column("found", Sentences, |found| found.found.clone())
+        .column("next", Sentences, |found| {
+            Some(found.next.clone()).filter(|next| !next.is_empty())
+        })
+}

@@ -1,0 +1,73 @@
+//! Emulated drives: what they were asked for, and whether they kept up with their models.
+
+use plimsoll_analysis::summary::{DriveOpSummary, DriveSummary, DriveTimes};
+use plimsoll_record::drive::DriveOp;
+
+use crate::table::Unit::{Percent, Plain, Three, Words};
+use crate::table::{Cell, Table};
+
+/// A kind of operation of a drive.
+pub(crate) struct OpRow<'a> {
+    /// The load or the job.
+    pub place: String,
+    pub drive: &'a DriveSummary,
+    pub op: &'a DriveOpSummary,
+    is_last: bool,
+}
+
+impl<'a> OpRow<'a> {
+    /// One for each kind of operation.
+    pub fn all(place: String, drive: &'a DriveSummary) -> impl Iterator<Item = Self> {
+        let ops = drive.ops.iter().enumerate();
+        ops.map(move |(i, op)| OpRow {
+            place: place.clone(),
+            drive,
+            op,
+            is_last: i + 1 == drive.ops.len(),
+        })
+    }
+
+    /// What the kernel reports of the drive.
+    fn host_us(&self) -> Option<f64> {
+        match self.op.op {
+            DriveOp::Read => self.drive.host_read_mean_us,
+            DriveOp::Write => self.drive.host_write_mean_us,
+            DriveOp::Flush | DriveOp::Trim => None,
+        }
+    }
+
+    fn kept_up(&self) -> Cell {
+        match self.op.kept_up() {
+            Some(true) => Cell::word("drive-kept-up-", "yes").styled("sound"),
+            Some(false) => Cell::word("drive-kept-up-", "no").styled("invalid"),
+            None => Cell::word("drive-kept-up-", "unknown"),
+        }
+    }
+}
+
+/// What stands behind the columns that name a row.
+pub(crate) fn columns<'a>(table: Table<'a, OpRow<'a>>) -> Table<'a, OpRow<'a>> {
+    table
+        .column("op", Words, |r| Cell::word("op-", r.op.op.name()))
+        .column("rate-s", Three, |r| r.op.per_second)
+        .column("mb-s", Three, |r| r.op.mb_per_second.filter(|mb| *mb > 0.0))
+        .column("modelled-mean", Three, |r| ms(r.op.modelled, |t| t.mean_us))
+        .column("real-mean", Three, |r| ms(r.op.real, |t| t.mean_us))
+        .column("host-mean", Three, |r| r.host_us().map(|us| us / 1e3))
+        .column("modelled-p50", Three, |r| ms(r.op.modelled, |t| t.p50_us))
+        .column("real-p50", Three, |r| ms(r.op.real, |t| t.p50_us))
+        .column("modelled-p99", Three, |r| ms(r.op.modelled, |t| t.p99_us))
+        .column("real-p99", Three, |r| ms(r.op.real, |t| t.p99_us))
+        .column("late-percent", Percent, |r| r.op.late_percent)
+        .column("late-p99", Three, |r| r.op.late_p99_us)
+        .column("beyond", Percent, |r| r.op.beyond_percent)
+        .column("added", Percent, |r| r.op.added_percent)
+        .column("errors", Three, |r| r.op.errors)
+        .column("kept-up", Plain, OpRow::kept_up)
+        .column("emulator-cpu", Percent, |r| r.drive.emulator_cpu_percent)
+        .row_class(|r| if r.is_last { "group" } else { "" })
+}
+
+fn ms(times: Option<DriveTimes>, of: fn(DriveTimes) -> f64) -> Option<f64> {
+    times.map(|times| of(times) / 1e3)
+}

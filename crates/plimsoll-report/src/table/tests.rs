@@ -1,0 +1,120 @@
+use plimsoll_analysis::summary::{Interval, Verdict};
+
+use super::Unit::{Percent, Plain, Three, Whole, Words};
+use super::*;
+
+struct Row {
+    job: &'static str,
+    medium: &'static str,
+    rate: Option<f64>,
+    verdict: Verdict,
+}
+
+const ROWS: [Row; 3] = [
+    Row {
+        job: "a, <b>",
+        medium: "fast",
+        rate: Some(12_345.6),
+        verdict: Verdict::Sound,
+    },
+    Row {
+        job: "a, <b>",
+        medium: "slow",
+        rate: None,
+        verdict: Verdict::Invalid,
+    },
+    Row {
+        job: "c",
+        medium: "slow",
+        rate: Some(1.0),
+        verdict: Verdict::Doubtful,
+    },
+];
+
+fn table<'a>() -> Table<'a, Row> {
+    Table::<Row>::new()
+        .column("job", Words, |row| row.job)
+        .key("job")
+        .column("medium", Words, |row| row.medium)
+        .key("medium")
+        .text_column("rate", Whole, |row| row.rate)
+        .key("per_second")
+        .page_column("rate", Three, |row| row.rate)
+        .column("verdict", Plain, |row| row.verdict)
+        .key("verdict")
+        .field("complete", |_| true)
+        .blank_repeats(2)
+        .grouped(|row| row.job.to_owned())
+}
+
+#[test]
+fn the_same_rows_are_for_people_and_for_programs() {
+    let m = Messages::english();
+    insta::assert_snapshot!(table().to_text(&m, &ROWS), @r"
+    job     medium   txn/s   verdict
+    a, <b>  fast    12,346     sound
+            slow         –   invalid
+    c       slow         1  doubtful
+    ");
+    insta::assert_snapshot!(table().to_csv(ROWS), @r#"
+    job,medium,per_second,verdict,complete
+    "a, <b>",fast,12345.6,sound,true
+    "a, <b>",slow,,invalid,true
+    c,slow,1,doubtful,true
+    "#);
+    let json = table().to_json(&ROWS);
+    assert_eq!(json[0]["per_second"], 12_345.6);
+    assert!(json[1]["per_second"].is_null());
+    assert_eq!(json[1]["verdict"], "invalid");
+}
+
+#[test]
+fn a_page_marks_words_verdicts_and_groups() {
+    let grid = table().to_grid(&Messages::english(), &ROWS);
+    let classes: Vec<&str> = grid.rows.iter().map(|row| row.class).collect();
+    assert_eq!(classes, ["", "group", "group"]);
+    let cells = grid.rows[0].cells.iter();
+    let cells: Vec<String> = cells
+        .map(|cell| format!("{}/{}", cell.text, cell.class))
+        .collect();
+    assert_eq!(
+        cells,
+        ["a, <b>/words", "fast/words", "12,300/", "sound/sound"]
+    );
+}
+
+#[test]
+fn columns_without_values_and_spare_columns_are_left_out() {
+    let m = Messages::english();
+    let table = Table::<Row>::new()
+        .column("job", Words, |row| row.job.repeat(10))
+        .column("p50", Three, |_| 0.5)
+        .column("rate", Three, |_| None::<f64>)
+        .column("medium", Words, |row| row.medium.repeat(10))
+        .spare(&["p50"])
+        .without_empty_columns();
+    let text = table.to_text(&m, &ROWS);
+    let header: Vec<&str> = text.lines().next().unwrap().split_whitespace().collect();
+    assert_eq!(header, ["job", "medium"], "{text}");
+}
+
+#[test]
+fn a_cell_has_the_digits_of_its_unit() {
+    let m = Messages::english();
+    let shown = |unit: Unit, cell: Cell| unit.shown(&m, &cell.value);
+    assert_eq!(shown(Percent, 0.0123.into()), "0.0123");
+    assert_eq!(
+        shown(Three, Interval::new(2.0, 1.0, 3.0).into()),
+        "1.00 to 3.00"
+    );
+    let reason = "backup-rate-restore";
+    assert_eq!(shown(Plain, Cell::missing(reason)), m.text(reason));
+    assert_eq!(shown(Unit::Decimals(1), Cell::MISSING), "–");
+}
+
+#[test]
+fn cells_with_separators_are_quoted() {
+    assert_eq!(quoted("a,b"), "\"a,b\"");
+    assert_eq!(quoted("a \"b\""), "\"a \"\"b\"\"\"");
+    assert_eq!(quoted("plain"), "plain");
+}
