@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use plimsoll_import::{ImportOptions, Source, Tool, import};
 use plimsoll_record::{RunInfo, RunStatus};
-use plimsoll_analysis::summary::summarise;
+use plimsoll_analysis::summarise;
 use plimsoll_plan::units::Nanos;
 
 static TOOL: LazyLock<Tool> = LazyLock::new(|| {

@@ -10,6 +10,9 @@ pub mod compare;
 pub mod fixture;
 pub mod history;
 pub mod latency;
+mod run_summary;
 pub mod search;
 pub mod set;
 pub mod summary;
+
+pub use run_summary::{Summary, summarise};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::summary::{Figure, LoadSummary, Summary, Verdict};
+use crate::Summary;
+use crate::summary::{Figure, LoadSummary, Verdict};
 use plimsoll_plan::Interference;
 
 mod crossover;

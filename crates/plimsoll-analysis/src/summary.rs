@@ -1,6 +1,6 @@
 //! The figures of a record, computed once: what the terminal's table, the HTML report, JSON and CSV show.
 //!
-//! [`Summary`] is also the stored shape of `--format json`: units are part of the names, and
+//! [`Figures`] is also the stored shape of `--format json`: units are part of the names, and
 //! [`SUMMARY_VERSION`] changes when a name or a meaning does.
 //!
 //! Only ticks of [`PhaseKind::Measure`] enter a point's figures. A figure that cannot be computed is `None`, never 0.
@@ -96,8 +96,6 @@ pub use timeline::{
 };
 pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_SAMPLES, StateShare, WaitSummary};
 
-use crate::audit;
-use crate::audit::Audit;
 use plimsoll_plan::Interference;
 use plimsoll_record::{
     Diagnosis, DiagnosisLevel, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record,
@@ -107,15 +105,13 @@ use plimsoll_record::{
 /// Version of the exported shape.
 pub const SUMMARY_VERSION: u32 = 1;
 
+/// Every figure of a record, before the audit: see [`crate::Summary`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Summary {
+pub struct Figures {
     pub schema_version: u32,
     pub run_id: String,
     pub title: String,
     pub status: RunStatus,
-    /// The worst of the run's own findings, of its points' verdicts, block I/O included, and of the audit's. The doctor's
-    /// findings stand for themselves.
-    pub verdict: Verdict,
     /// About the run as a whole; each point has its own.
     pub findings: Vec<Finding>,
     pub headline: Option<Headline>,
@@ -142,8 +138,6 @@ pub struct Summary {
     pub imports: Vec<ImportSummary>,
     /// Whether the run file is as it was when the run ended.
     pub file: Integrity,
-    /// Results of the audit's rules.
-    pub audit: Audit,
 }
 
 /// A result of the doctor about one subject.
@@ -212,13 +206,31 @@ pub struct Ladder {
 /// Where the run's highest rate is, searches left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Headline {
-    /// Index into [`Summary::ladders`].
+    /// Index into [`Figures::ladders`].
     pub ladder: usize,
     /// Index into [`Ladder::rungs`].
     pub rung: usize,
 }
 
-impl Summary {
+impl Figures {
+    /// The worst of all findings, without the audit's and the doctor's.
+    pub(crate) fn worst_finding(&self) -> Verdict {
+        let own = Verdict::of(&self.findings);
+        let ladders = self
+            .ladders
+            .iter()
+            .map(|ladder| Verdict::of(&ladder.findings));
+        let points = self.points().map(|point| point.verdict);
+        let backups = self.backups.iter().map(BackupSummary::verdict);
+        let media = self.blocks.iter().flat_map(|block| &block.media);
+        let blocks = media.map(|medium| medium.verdict);
+        ladders
+            .chain(points)
+            .chain(backups)
+            .chain(blocks)
+            .fold(own, Verdict::max)
+    }
+
     pub fn points(&self) -> impl Iterator<Item = &PointSummary> {
         self.ladders.iter().flat_map(|ladder| &ladder.points)
     }
@@ -260,78 +272,41 @@ impl Summary {
     }
 }
 
-/// Computes every figure of `record`. Reads nothing else, so the same record gives the same summary for ever.
-pub fn summarise(record: &Record) -> Summary {
+/// Computes every figure of `record`. Reads nothing else, so the same record gives the same figures for ever.
+pub(crate) fn figures_and_timelines(record: &Record) -> Figures {
     let ticks = Ticks::of(record);
     let index = Index::new(record, &ticks);
-    Summary {
+    Figures {
         timelines: timeline::of_run(&index),
         ..figures_of(&index)
     }
 }
 
-/// The same without [`Summary::timelines`], which only charts use and no rule does.
-pub fn figures(record: &Record) -> Summary {
+/// The same without [`Figures::timelines`], which only charts use and no rule does.
+pub fn figures(record: &Record) -> Figures {
     figures_from(record, &Ticks::of(record))
 }
 
-pub(crate) fn figures_from(record: &Record, ticks: &Ticks<'_>) -> Summary {
+pub(crate) fn figures_from(record: &Record, ticks: &Ticks<'_>) -> Figures {
     figures_of(&Index::new(record, ticks))
 }
 
-fn figures_of(index: &Index) -> Summary {
+fn figures_of(index: &Index) -> Figures {
     let record = index.record;
     let ladders = ladders(index);
-    let blocks = block::of_run(index);
-    let backups = backup::of_run(index);
-    let effects = effect::effects(index, &ladders);
-    let findings = finding::of_run(index);
-    let consistency = Consistency::of(record.checks.iter());
-    let verdict = Verdict::of(&findings)
-        .max(
-            ladders
-                .iter()
-                .map(|l| Verdict::of(&l.findings))
-                .max()
-                .unwrap_or_default(),
-        )
-        .max(
-            ladders
-                .iter()
-                .flat_map(|l| &l.points)
-                .map(|p| p.verdict)
-                .max()
-                .unwrap_or_default(),
-        )
-        .max(
-            backups
-                .iter()
-                .map(BackupSummary::verdict)
-                .max()
-                .unwrap_or_default(),
-        )
-        .max(
-            blocks
-                .iter()
-                .flat_map(|block| &block.media)
-                .map(|medium| medium.verdict)
-                .max()
-                .unwrap_or_default(),
-        );
-    let mut summary = Summary {
+    Figures {
         schema_version: SUMMARY_VERSION,
         run_id: record.run.id.clone(),
         title: record.run.title.clone(),
         status: record.run.status,
-        verdict,
-        findings,
+        findings: finding::of_run(index),
         headline: headline(&ladders),
         comparisons: compare::comparisons(&ladders),
         preconditions: precondition::of_run(index),
         resets: reset::of_run(index),
-        blocks,
-        backups,
-        effects,
+        blocks: block::of_run(index),
+        backups: backup::of_run(index),
+        effects: effect::effects(index, &ladders),
         timelines: Vec::new(),
         diagnoses: record
             .diagnoses
@@ -339,14 +314,10 @@ fn figures_of(index: &Index) -> Summary {
             .map(|diagnosis| DiagnosisSummary::of(index, diagnosis))
             .collect(),
         ladders,
-        consistency,
+        consistency: Consistency::of(record.checks.iter()),
         imports: imported::of_run(index),
         file: record.integrity.clone(),
-        audit: Audit::default(),
-    };
-    summary.audit = audit::audit(record, &summary);
-    summary.verdict = summary.verdict.max(summary.audit.verdict());
-    summary
+    }
 }
 
 /// What the points of one ladder have in common: index of the step, the plan's system of which it is an instance or else the

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::{env, fs, io};
 
 use plimsoll_analysis::fixture;
-use plimsoll_analysis::summary::summarise;
+use plimsoll_analysis::summarise;
 use plimsoll_report::report;
 
 fn main() -> io::Result<()> {

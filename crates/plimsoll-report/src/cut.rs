@@ -1,6 +1,7 @@
 //! Power cuts as text: what happened, and whether acknowledged transactions survived.
 
-use plimsoll_analysis::summary::{CutSummary, PointSummary, Summary};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::{CutSummary, PointSummary};
 use plimsoll_record::Receipt;
 
 use crate::message::Messages;
@@ -114,7 +115,7 @@ fn outcomes(m: &Messages, cut: &CutSummary) -> Vec<CutOutcome> {
 #[cfg(test)]
 mod tests {
     use plimsoll_analysis::fixture;
-    use plimsoll_analysis::summary::summarise;
+    use plimsoll_analysis::summarise;
 
     use super::*;
 

@@ -1,6 +1,7 @@
 //! What the doctor found on machine and media before the first load.
 
-use plimsoll_analysis::summary::{DiagnosisSummary, Summary};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::DiagnosisSummary;
 use plimsoll_record::DiagnosisLevel;
 
 use crate::message::Messages;

@@ -3,7 +3,8 @@
 //! The JSON's top level is [`Export`]; its `summary` is a [`Summary`], whose fields carry their units in their names.
 //! `schema_version` changes when a name or a meaning does; new fields may come without that.
 
-use plimsoll_analysis::summary::{SUMMARY_VERSION, Summary};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::SUMMARY_VERSION;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::{Check, Event, Fact, Phase, Record, SubjectId, SubjectKind};
 use serde::Serialize;

@@ -1,7 +1,8 @@
 //! Findings as text: one line for those that many points of a ladder have in common.
 
+use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{
-    BlockMedium, BlockPlace, BlockSummary, Finding, FindingKind, Ladder, PointSummary, Summary,
+    BlockMedium, BlockPlace, BlockSummary, Finding, FindingKind, Ladder, PointSummary,
 };
 use plimsoll_record::Severity;
 
@@ -159,7 +160,7 @@ fn alike(a: &Finding, b: &Finding) -> bool {
 #[cfg(test)]
 mod tests {
     use plimsoll_analysis::fixture;
-    use plimsoll_analysis::summary::summarise;
+    use plimsoll_analysis::summarise;
 
     use super::*;
 

@@ -4,7 +4,8 @@
 //! (see [`island`]).
 
 use askama::Template;
-use plimsoll_analysis::summary::{Conservation, Summary};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::Conservation;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::import_facts::IMPORT_FACT;
 use plimsoll_record::{Record, RunInfo, SubjectKind};

@@ -1,6 +1,7 @@
 //! What other tools measured, as text: figures with the names and digits of the tool, and what is missing in its output.
 
-use plimsoll_analysis::summary::{ImportSummary, ReportedFigure, ReportedPoint, Summary, Unknown};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::{ImportSummary, ReportedFigure, ReportedPoint, Unknown};
 
 use crate::message::Messages;
 use crate::number::three;

@@ -1,9 +1,10 @@
 //! Load lines as text: the line, the loads tried, and the bottleneck.
 
+use plimsoll_analysis::Summary;
 use plimsoll_analysis::search::{Attempt, SearchState};
 use plimsoll_analysis::summary::{
     Bottleneck, Ladder, LoadLine, ObjectiveResult, PreconditionSummary, ResetSummary, Shortfall,
-    Sign, Summary, TriedLoad,
+    Sign, TriedLoad,
 };
 
 use crate::ladder;

@@ -85,7 +85,8 @@ pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
 mod tests {
     use insta::assert_snapshot;
     use plimsoll_analysis::fixture;
-    use plimsoll_analysis::summary::{ScalingPeak, summarise};
+    use plimsoll_analysis::summarise;
+    use plimsoll_analysis::summary::ScalingPeak;
 
     use super::*;
 

@@ -248,7 +248,7 @@ mod tests {
     use insta::assert_snapshot;
     use plimsoll_analysis::fixture;
     use plimsoll_analysis::set::{SetAxisSummary, SetRun, summarise_set};
-    use plimsoll_analysis::summary::summarise;
+    use plimsoll_analysis::summarise;
 
     use super::*;
 

@@ -7,7 +7,8 @@ mod imported;
 mod shared;
 
 pub use audit::{audit_table, explain};
-use plimsoll_analysis::summary::{Comparison, Ladder, Summary};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::{Comparison, Ladder};
 
 use crate::findings::{FindingLine, describe};
 use crate::load_summary::views;
@@ -161,7 +162,7 @@ pub(crate) fn consistency(m: &Messages, summary: &Summary) -> String {
 #[cfg(test)]
 mod tests {
     use plimsoll_analysis::fixture;
-    use plimsoll_analysis::summary::summarise;
+    use plimsoll_analysis::summarise;
 
     use super::*;
 

@@ -199,7 +199,7 @@ pub(crate) fn load_and_repeat(point: &PointSummary) -> String {
 #[cfg(test)]
 mod tests {
     use plimsoll_analysis::fixture;
-    use plimsoll_analysis::summary::summarise;
+    use plimsoll_analysis::summarise;
 
     use super::*;
 

@@ -10,12 +10,12 @@ mod system;
 pub use pair::of_runs;
 
 use super::input::AuditInput;
-use crate::summary::Summary;
+use crate::summary::Figures;
 use facts::Facts;
 use plimsoll_record::Record;
 
 /// A run, with what it compares within itself.
-pub fn of_run(record: &Record, summary: &Summary) -> AuditInput {
+pub fn of_run(record: &Record, summary: &Figures) -> AuditInput {
     let facts = Facts::new(record);
     let file = Some(record.integrity.clone());
     let mut input = AuditInput {

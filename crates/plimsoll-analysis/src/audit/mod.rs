@@ -20,7 +20,7 @@ pub use rule::Rule;
 pub(crate) use rules::unequal;
 pub use verdict::{About, AuditedLoad, DropCause, RuleOutcome, RuleVerdict};
 
-use crate::summary::{Summary, Verdict};
+use crate::summary::{Figures, Verdict};
 use plimsoll_record::{Record, Severity};
 
 /// The verdicts of all rules on one run, one claim, or one run against another.
@@ -73,7 +73,7 @@ impl Audit {
 }
 
 /// One run, with what it compares within itself.
-pub fn audit(record: &Record, summary: &Summary) -> Audit {
+pub fn audit(record: &Record, summary: &Figures) -> Audit {
     Audit::of(
         &record.run.title,
         PlanThresholds::of(&record.plan_resolved),
@@ -84,8 +84,8 @@ pub fn audit(record: &Record, summary: &Summary) -> Audit {
 /// One run against another, each where it has its highest rate; thresholds are those of the first. `unlike` is in what their
 /// workloads differ, as a comparison finds it. `None` where one has no figure that could be compared.
 pub fn audit_pair(
-    first: (&Record, &Summary),
-    second: (&Record, &Summary),
+    first: (&Record, &Figures),
+    second: (&Record, &Figures),
     unlike: Option<Evidence>,
 ) -> Option<Audit> {
     let input = input::AuditInput {

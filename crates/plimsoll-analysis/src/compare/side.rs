@@ -9,7 +9,7 @@ use super::identity::RunIdentity;
 use super::workload::Workload;
 use crate::latency::Slice;
 use crate::summary::{
-    BlockMedium, BlockPointSummary, BlockSummary, Ladder, LoadSummary, PointSummary, Summary,
+    BlockMedium, BlockPointSummary, BlockSummary, Figures, Ladder, LoadSummary, PointSummary,
     TickRows, Ticks, Verdict, figures_from,
 };
 use plimsoll_plan::Interference;
@@ -153,7 +153,7 @@ impl Side {
     }
 
     /// A side of one run whose summary is known.
-    pub fn of_summary(label: impl Into<String>, record: &Record, summary: &Summary) -> Self {
+    pub fn of_summary(label: impl Into<String>, record: &Record, summary: &Figures) -> Self {
         Self::of_figures(label, record, &Ticks::of(record), summary)
     }
 
@@ -161,7 +161,7 @@ impl Side {
         label: impl Into<String>,
         record: &Record,
         ticks: &Ticks<'_>,
-        summary: &Summary,
+        summary: &Figures,
     ) -> Self {
         let rows = Rows::of(record, ticks);
         let ladders = summary.ladders.iter().flat_map(|ladder| {

@@ -185,7 +185,8 @@ fn share(point: &PointSummary) -> FleetShare {
 mod tests {
     use super::*;
     use crate::fixture;
-    use crate::summary::{Conservation, summarise};
+    use crate::summarise;
+    use crate::summary::Conservation;
     use plimsoll_record::{Fact, Record};
 
     /// The fixture's point on two systems at the same time, the second twice as fast.

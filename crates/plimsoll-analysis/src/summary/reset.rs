@@ -85,12 +85,12 @@ fn of(
 mod tests {
     use super::*;
     use crate::fixture;
-    use crate::summary::summarise;
+    use crate::summarise;
 
     #[test]
     fn resets_are_summarized_by_step_and_method() {
         let record = fixture::search();
-        let resets = summarise(&record).resets;
+        let resets = summarise(&record).figures.resets;
         assert_eq!(resets.len(), 1, "{resets:?}");
         let ResetSummary {
             step,

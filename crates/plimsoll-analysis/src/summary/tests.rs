@@ -1,5 +1,6 @@
 mod drive;
 
+use crate::summarise;
 use std::sync::LazyLock;
 
 use super::*;

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::fixture;
-use crate::summary::{Summary, Ticks, summarise};
+use crate::summary::Ticks;
+use crate::{Summary, summarise};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::lane::Counts;
 use plimsoll_record::{Record, SubjectId};
@@ -114,7 +115,7 @@ fn one_second_has_no_error_and_no_sessions_have_no_shares() {
 
 #[test]
 fn shares_of_the_fixture_add_up() {
-    let summary = crate::summary::summarise(&fixture::record());
+    let summary = crate::summarise(&fixture::record());
     assert!(
         summary
             .points()

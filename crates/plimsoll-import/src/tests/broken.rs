@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::{ImportError, Source, Tool, detect, import};
 use super::{OUTPUTS, import_options, text};
-use plimsoll_analysis::summary::summarise;
+use plimsoll_analysis::summarise;
 
 fn error(name: &str, text: &str) -> String {
     import(

@@ -4,7 +4,8 @@ use super::super::{Source, import};
 use super::loads::{fact, is_missing, reported};
 use super::{import_options, of, text};
 use plimsoll_analysis::audit::audit;
-use plimsoll_analysis::summary::{BlockJobSummary, summarise};
+use plimsoll_analysis::summarise;
+use plimsoll_analysis::summary::BlockJobSummary;
 use plimsoll_record::{Point, Record};
 
 /// A point of the import, with the figures that are computed from it.

@@ -2,7 +2,8 @@
 
 use super::super::{Imported, Source, import};
 use super::{import_options, of, text};
-use plimsoll_analysis::summary::{PointSummary, Summary, Verdict, summarise};
+use plimsoll_analysis::summary::{PointSummary, Verdict};
+use plimsoll_analysis::{Summary, summarise};
 use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::UNKNOWN_FACT;
 use plimsoll_record::lane::Counts;

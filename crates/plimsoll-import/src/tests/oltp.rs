@@ -3,7 +3,8 @@
 use super::super::{Source, import};
 use super::loads::{is_missing, reported};
 use super::{import_options, of, text};
-use plimsoll_analysis::summary::{PointSummary, summarise};
+use plimsoll_analysis::summarise;
+use plimsoll_analysis::summary::PointSummary;
 use plimsoll_record::{Point, Record, Reported};
 
 /// Users, New-Orders and their rate per minute of each point.

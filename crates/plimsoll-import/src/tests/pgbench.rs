@@ -5,7 +5,7 @@ use super::loads::{fact, is_missing, reported, total};
 use super::{import_options, of, text};
 use plimsoll_analysis::audit::{Missing, Rule, RuleOutcome, audit};
 use plimsoll_analysis::compare::{Ask, Side, compare};
-use plimsoll_analysis::summary::{Summary, summarise};
+use plimsoll_analysis::{Summary, summarise};
 use plimsoll_record::{Record, Reported, Severity};
 
 fn error(sources: &[(&str, &str)]) -> String {

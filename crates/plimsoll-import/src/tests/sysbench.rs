@@ -3,7 +3,7 @@
 use super::super::{Source, import};
 use super::loads::{fact, is_missing, reported, total};
 use super::{import_options, of, text};
-use plimsoll_analysis::summary::summarise;
+use plimsoll_analysis::summarise;
 use plimsoll_record::Reported;
 
 fn error(text: &str) -> String {

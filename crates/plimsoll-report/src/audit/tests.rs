@@ -1,6 +1,6 @@
 use plimsoll_analysis::audit::claim::Claim;
 use plimsoll_analysis::fixture;
-use plimsoll_analysis::summary::summarise;
+use plimsoll_analysis::summarise;
 
 use super::*;
 use crate::{audit_csv, audit_json, audit_table, explain};

@@ -1,7 +1,8 @@
 //! Block I/O: one row for each point and kind of request, and one for all requests of the point.
 
+use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{
-    BlockJobSummary, BlockLatency, BlockMedium, BlockPointSummary, BlockSummary, Interval, Summary,
+    BlockJobSummary, BlockLatency, BlockMedium, BlockPointSummary, BlockSummary, Interval,
 };
 
 use crate::table::Table;

@@ -1,6 +1,7 @@
 //! One row for each ladder point.
 
-use plimsoll_analysis::summary::{Latency, PointSummary, Summary, TxnSummary};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::{Latency, PointSummary, TxnSummary};
 
 use crate::table::Table;
 

@@ -1,6 +1,7 @@
 //! One row for each figure that another tool printed.
 
-use plimsoll_analysis::summary::{ReportedFigure, ReportedPoint, Summary};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::{ReportedFigure, ReportedPoint};
 
 use crate::table::Table;
 

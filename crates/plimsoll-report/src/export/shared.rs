@@ -1,8 +1,9 @@
 //! Backups and restores, what noise did, and shared media second by second.
 
+use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{
     BackupMedium, BackupOperation, BackupSummary, Change, Effect, EffectRung, MediumFigures,
-    RateCheck, Summary, Timeline, VictimEffect,
+    RateCheck, Timeline, VictimEffect,
 };
 
 use crate::table::Table;

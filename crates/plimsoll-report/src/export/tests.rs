@@ -1,5 +1,5 @@
 use plimsoll_analysis::fixture;
-use plimsoll_analysis::summary::summarise;
+use plimsoll_analysis::summarise;
 
 use super::*;
 
@@ -124,7 +124,7 @@ fn tables_of_backups_noise_and_shared_media() {
     insta::assert_snapshot!("backup_csv", csv_from(&record, CsvKind::Backup));
     insta::assert_snapshot!("effect_csv", csv_from(&record, CsvKind::Effect));
     let csv = csv_from(&record, CsvKind::Medium);
-    let timelines = summarise(&record).timelines;
+    let timelines = summarise(&record).figures.timelines;
     let seconds = |own: &plimsoll_analysis::summary::Timeline| {
         let media: usize = own.media.iter().map(|medium| medium.seconds.len()).sum();
         media + own.transactions.len() + own.neighbours.len() + own.written.len()

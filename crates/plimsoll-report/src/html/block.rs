@@ -1,6 +1,7 @@
 //! Steps on media themselves: what the template shows of each, and which charts it has.
 
-use plimsoll_analysis::summary::{BlockSummary, Summary};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::BlockSummary;
 
 use crate::block::{
     Across, OnMedium, across, drives, heading, medium_name, notes, tables, typical,

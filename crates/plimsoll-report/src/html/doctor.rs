@@ -1,6 +1,6 @@
 //! What the doctor found on machine and media before the first load.
 
-use plimsoll_analysis::summary::Summary;
+use plimsoll_analysis::Summary;
 use plimsoll_record::DiagnosisLevel;
 
 use crate::doctor::{counts, problems, table};

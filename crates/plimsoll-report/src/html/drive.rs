@@ -1,6 +1,7 @@
 //! The report's tables of emulated drives, power cuts and media side by side.
 
-use plimsoll_analysis::summary::{Comparison, Ladder, Summary};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::{Comparison, Ladder};
 
 use crate::cut::{self, CutText};
 use crate::drives::{self, OpRow};

@@ -1,6 +1,6 @@
 //! How each number is computed, as far as the run has such numbers.
 
-use plimsoll_analysis::summary::Summary;
+use plimsoll_analysis::Summary;
 
 use crate::text;
 

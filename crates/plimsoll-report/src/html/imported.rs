@@ -1,6 +1,6 @@
 //! The section of what other tools printed.
 
-use plimsoll_analysis::summary::Summary;
+use plimsoll_analysis::Summary;
 
 use crate::imported::{ImportText, describe, table};
 use crate::message::Messages;

@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use plimsoll_analysis::summary::{DEVICE_FACT, Ladder, PointSummary, Spread, Summary, Verdict};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::{DEVICE_FACT, Ladder, PointSummary, Spread, Verdict};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{Point, Record, Series, SubjectKind};
 use serde::Serialize;
@@ -284,7 +285,7 @@ fn series_data(record: &Record, series: &Series, times: &mut Times) -> Option<Se
 #[cfg(test)]
 mod tests {
     use plimsoll_analysis::fixture;
-    use plimsoll_analysis::summary::summarise;
+    use plimsoll_analysis::summarise;
 
     use super::*;
 

@@ -1,6 +1,7 @@
 //! Load lines in the report: the headline of a search, the table of what was tried, and what its chart is drawn from.
 
-use plimsoll_analysis::summary::{Ladder, LoadLine, ObjectiveResult, Summary, TriedLoad, Verdict};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::{Ladder, LoadLine, ObjectiveResult, TriedLoad, Verdict};
 use serde::Serialize;
 
 use super::island::short;

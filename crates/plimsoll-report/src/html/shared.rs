@@ -5,7 +5,8 @@ mod headline;
 
 use std::collections::BTreeSet;
 
-use plimsoll_analysis::summary::{BackupSummary, Effect, Summary};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::{BackupSummary, Effect};
 
 pub(super) use data::{SharedData, island};
 pub(super) use headline::headline;

@@ -1,5 +1,5 @@
 use plimsoll_analysis::fixture;
-use plimsoll_analysis::summary::summarise;
+use plimsoll_analysis::summarise;
 
 use super::*;
 

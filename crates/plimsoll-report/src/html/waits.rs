@@ -1,6 +1,7 @@
 //! What sessions waited for: bars that are read by their order and labels, and the table of all shares.
 
-use plimsoll_analysis::summary::{Ladder, PointSummary, StateShare, Summary, WaitSummary};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::{Ladder, PointSummary, StateShare, WaitSummary};
 use plimsoll_record::WaitState;
 
 use crate::ladder;
@@ -95,7 +96,7 @@ fn bar(m: &Messages, point: &PointSummary, waits: &WaitSummary) -> Bar {
 #[cfg(test)]
 mod tests {
     use plimsoll_analysis::fixture;
-    use plimsoll_analysis::summary::summarise;
+    use plimsoll_analysis::summarise;
 
     use super::*;
 

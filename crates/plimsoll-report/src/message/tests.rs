@@ -319,7 +319,7 @@ fn sources(dir: &Path) -> Vec<(String, String)> {
 #[test]
 fn no_argument_is_left_open() {
     use plimsoll_analysis::fixture;
-    use plimsoll_analysis::summary::summarise;
+    use plimsoll_analysis::summarise;
     let m = Messages::english();
     for record in [
         fixture::record(),

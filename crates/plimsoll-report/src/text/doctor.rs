@@ -1,6 +1,7 @@
 //! Doctor checks before the first load: passed ones are counted, the others listed, the worst first.
 
-use plimsoll_analysis::summary::{DiagnosisSummary, Summary};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::DiagnosisSummary;
 
 use crate::doctor::{counts, problems, subject};
 use crate::message::Messages;

@@ -1,6 +1,6 @@
 //! What other tools printed, below the tables of what was computed.
 
-use plimsoll_analysis::summary::Summary;
+use plimsoll_analysis::Summary;
 
 use crate::imported::{describe, table};
 use crate::message::Messages;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use plimsoll_analysis::audit::claim::Claim;
-use plimsoll_analysis::audit::{Audit, Rule, audit_pair};
+use plimsoll_analysis::audit::{self, Audit, Rule, audit_pair};
 use plimsoll_analysis::compare::{Side, unlike};
-use plimsoll_analysis::summary::{Summary, figures};
+use plimsoll_analysis::summary::{Figures, figures};
 use plimsoll_record::Record;
 use plimsoll_report::{audit_csv, audit_json, audit_table, explain};
 
@@ -65,9 +65,9 @@ fn audits(files: &[PathBuf]) -> Result<Vec<Audit>, Failure> {
         }
         for path in members(file)? {
             let record = runfile::read_for_audit(&path)?;
-            let summary = figures(&record);
-            audits.push(summary.audit.clone());
-            runs.push((record, summary));
+            let figures = figures(&record);
+            audits.push(audit::audit(&record, &figures));
+            runs.push((record, figures));
         }
     }
     audits.extend(against_the_first(&runs));
@@ -89,16 +89,18 @@ fn members(file: &Path) -> Result<Vec<PathBuf>, Failure> {
         .collect())
 }
 
-fn against_the_first(runs: &[(Record, Summary)]) -> Vec<Audit> {
-    let Some(((record, summary), others)) = runs.split_first() else {
+fn against_the_first(runs: &[(Record, Figures)]) -> Vec<Audit> {
+    let Some(((record, figures), others)) = runs.split_first() else {
         return Vec::new();
     };
-    let first = Side::of_summary("", record, summary);
-    let pair = |(other, figures): &(Record, Summary)| {
-        let unlike = unlike(&first, &Side::of_summary("", other, figures));
-        audit_pair((record, summary), (other, figures), unlike)
-    };
-    others.iter().filter_map(pair).collect()
+    let first = Side::of_summary("", record, figures);
+    others
+        .iter()
+        .filter_map(|(other, of_other)| {
+            let unlike = unlike(&first, &Side::of_summary("", other, of_other));
+            audit_pair((record, figures), (other, of_other), unlike)
+        })
+        .collect()
 }
 
 fn claim(file: &Path) -> Result<Audit, Failure> {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use plimsoll_analysis::summary::{Summary, summarise};
+use plimsoll_analysis::{Summary, summarise};
 use plimsoll_record::Record;
 
 use plimsoll_report::export::{CsvKind, to_csv, to_json};

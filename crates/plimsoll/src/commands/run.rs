@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use plimsoll_analysis::summary::summarise;
+use plimsoll_analysis::summarise;
 use plimsoll_load::limit;
 use plimsoll_load::scratch::sweep;
 use plimsoll_plan::resolved::{EngineKind, MediumKind, ResolvedPlan};

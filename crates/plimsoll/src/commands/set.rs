@@ -1,7 +1,7 @@
 //! The figures of a set of runs.
 
 use plimsoll_analysis::set::{SetAxisSummary, SetRun, SetSummary, summarise_set};
-use plimsoll_analysis::summary::summarise;
+use plimsoll_analysis::summarise;
 use plimsoll_report::set::{set_csv, set_table};
 
 use crate::cli::Format;

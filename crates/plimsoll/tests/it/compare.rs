@@ -150,7 +150,8 @@ fn runs_are_compared_gated_and_listed() {
 #[test]
 fn what_is_read_for_a_comparison_gives_the_same_summary() {
     use plimsoll::runfile::{read, read_for_audit, read_for_comparison};
-    use plimsoll_analysis::summary::{PointSummary, summarise};
+    use plimsoll_analysis::summarise;
+    use plimsoll_analysis::summary::PointSummary;
     let runs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../runs");
     for name in [
         "2026-11-20-vm-2cpu/three-drives",
@@ -181,7 +182,7 @@ fn what_is_read_for_a_comparison_gives_the_same_summary() {
             assert_eq!(responses(a), responses(b), "{name}");
             assert_eq!(a.overall.response, b.overall.response, "{name}");
         }
-        let verdicts = |summary: &plimsoll_analysis::summary::Summary| -> Vec<_> {
+        let verdicts = |summary: &plimsoll_analysis::Summary| -> Vec<_> {
             summary
                 .blocks
                 .iter()

@@ -2,10 +2,10 @@
 
 use crate::audit::input::{Known, Move};
 use crate::audit::{About, Missing};
-use crate::summary::{BackupOperation, RateCheck, RateNotChecked, Summary};
+use crate::summary::{BackupOperation, Figures, RateCheck, RateNotChecked};
 use plimsoll_record::BackupOutcome;
 
-pub(super) fn of_run(summary: &Summary) -> Vec<Move> {
+pub(super) fn of_run(summary: &Figures) -> Vec<Move> {
     let operations = summary.backups.iter().flat_map(|step| {
         let own = step.media.iter().flat_map(|medium| &medium.operations);
         own.map(move |operation| (step, operation))

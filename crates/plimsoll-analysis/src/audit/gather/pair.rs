@@ -9,14 +9,14 @@ use crate::audit::input::{Known, Maintained, Pair, Side};
 use crate::audit::rules::{DRIVE, VICTIMS};
 use crate::audit::{Evidence, Missing};
 use crate::summary::{
-    BlockMedium, BlockSummary, Figure, Ladder, LoadSummary, PointSummary, Summary,
+    BlockMedium, BlockSummary, Figure, Figures, Ladder, LoadSummary, PointSummary,
 };
 use plimsoll_plan::Interference;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{Record, SubjectId, SubjectKind};
 
 /// Media beside each other, and the same load with and without noise.
-pub(super) fn of_run(facts: &Facts<'_>, summary: &Summary) -> Vec<Pair> {
+pub(super) fn of_run(facts: &Facts<'_>, summary: &Figures) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for comparison in &summary.comparisons {
         let ladder = |i: usize| summary.ladders.get(i);
@@ -70,8 +70,8 @@ pub(super) fn of_run(facts: &Facts<'_>, summary: &Summary) -> Vec<Pair> {
 
 /// Two runs: where each has its highest rate. `None` where one has none and workloads are alike.
 pub fn of_runs(
-    first: (&Record, &Summary),
-    second: (&Record, &Summary),
+    first: (&Record, &Figures),
+    second: (&Record, &Figures),
     unlike: Option<Evidence>,
 ) -> Option<Pair> {
     if let Some(pair) = of_best(first, second) {
@@ -84,8 +84,8 @@ pub fn of_runs(
     })
 }
 
-fn of_best(first: (&Record, &Summary), second: (&Record, &Summary)) -> Option<Pair> {
-    let best = |summary: &Summary| {
+fn of_best(first: (&Record, &Figures), second: (&Record, &Figures)) -> Option<Pair> {
+    let best = |summary: &Figures| {
         summary.headline().and_then(|(best, _)| {
             summary
                 .ladders

@@ -6,14 +6,14 @@ use super::facts::{Engine, Facts};
 use crate::audit::input::{Known, SystemFacts};
 use crate::audit::rules::DURABILITY;
 use crate::audit::{About, Missing};
-use crate::summary::{DEVICE_FACT, Ladder, Summary};
+use crate::summary::{DEVICE_FACT, Figures, Ladder};
 use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::{PERCENTILES_FACT, RESPONSE_FACT, TOOL_FACT};
 use plimsoll_record::{DiagnosisLevel, Point, SubjectId, SubjectKind};
 
 const SETTING: &str = "setting.";
 
-pub(super) fn of_run(facts: &Facts<'_>, summary: &Summary) -> Vec<SystemFacts> {
+pub(super) fn of_run(facts: &Facts<'_>, summary: &Figures) -> Vec<SystemFacts> {
     let mut all: Vec<SystemFacts> = Vec::new();
     let machine = diagnoses(summary, None);
     for (i, mut system) in systems(facts, summary)
@@ -42,7 +42,7 @@ pub(super) fn system_of(ladder: &Ladder) -> &str {
 
 fn systems<'a>(
     facts: &'a Facts<'_>,
-    summary: &'a Summary,
+    summary: &'a Figures,
 ) -> impl Iterator<Item = SystemFacts> + 'a {
     summary.ladders.iter().map(|ladder| {
         let (system, medium) = (system_of(ladder), ladder.medium.as_deref());
@@ -81,7 +81,7 @@ fn fio_of(facts: &Facts<'_>, medium: Option<SubjectId>) -> String {
     system.map_or_else(String::new, |subject| subject.name.clone())
 }
 
-fn media<'a>(facts: &'a Facts<'_>, summary: &'a Summary) -> impl Iterator<Item = SystemFacts> + 'a {
+fn media<'a>(facts: &'a Facts<'_>, summary: &'a Figures) -> impl Iterator<Item = SystemFacts> + 'a {
     summary
         .blocks
         .iter()
@@ -257,7 +257,7 @@ pub(super) fn durability(
 }
 
 fn diagnoses(
-    summary: &Summary,
+    summary: &Figures,
     medium: Option<&str>,
 ) -> Vec<(String, String, DiagnosisLevel, String)> {
     let own = summary

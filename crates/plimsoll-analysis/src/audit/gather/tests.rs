@@ -7,7 +7,8 @@ use crate::audit::{
 };
 use crate::compare::{Side, unlike};
 use crate::fixture;
-use crate::summary::{INSTANCE_OF, summarise};
+use crate::summarise;
+use crate::summary::INSTANCE_OF;
 use plimsoll_plan::Interference;
 use plimsoll_record::{
     Diagnosis, DiagnosisLevel, Fact, Phase, PhaseId, Point, PointId, Record, Severity, Subject,

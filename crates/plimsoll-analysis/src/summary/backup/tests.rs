@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixture;
-use crate::summary::{Summary, summarise};
+use crate::{Summary, summarise};
 use plimsoll_record::Record;
 use plimsoll_record::metric::Metric;
 

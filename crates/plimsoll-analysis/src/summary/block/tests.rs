@@ -6,7 +6,8 @@ mod rounds;
 use std::sync::LazyLock;
 
 use crate::fixture;
-use crate::summary::{BlockJobSummary, FindingKind, Summary, Verdict, summarise};
+use crate::summary::{BlockJobSummary, FindingKind, Verdict};
+use crate::{Summary, summarise};
 use plimsoll_plan::schedule::PhaseKind;
 
 fn summary_of_fixture() -> &'static Summary {

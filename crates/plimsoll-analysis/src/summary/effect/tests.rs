@@ -1,6 +1,7 @@
 use super::*;
 use crate::fixture;
-use crate::summary::{Summary, Timeline, summarise};
+use crate::summary::Timeline;
+use crate::{Summary, summarise};
 use plimsoll_record::Record;
 
 fn close(found: f64, expected: f64) {
@@ -263,6 +264,7 @@ fn noise_makes_rates_unsteady_and_that_is_no_reason_to_doubt() {
             row.counts.offered += more;
         }
         let ladder = summarise(&record)
+            .figures
             .ladders
             .into_iter()
             .find(|ladder| ladder.scene == scene)
@@ -281,7 +283,11 @@ fn noise_makes_rates_unsteady_and_that_is_no_reason_to_doubt() {
 }
 
 fn timelines() -> [Timeline; 3] {
-    summarise(&fixture::backup()).timelines.try_into().unwrap()
+    summarise(&fixture::backup())
+        .figures
+        .timelines
+        .try_into()
+        .unwrap()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Emulated drives, power cuts, and media side by side.
 
 use super::*;
+use crate::summarise;
 use plimsoll_record::drive::DriveOp;
 use plimsoll_record::lane::Absence;
 use plimsoll_record::{DriveRow, Fact, Outage, PowerCut, Receipt};

@@ -1,6 +1,7 @@
 //! The part of the data island that the charts of block I/O are drawn from.
 
-use plimsoll_analysis::summary::{BlockSummary, Summary};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::BlockSummary;
 use serde::Serialize;
 
 use super::curve::{self, CurveData};

@@ -1,6 +1,7 @@
 //! What stands first where no transactions were run: the highest IOPS, with the highest MB/s and the lowest latency.
 
-use plimsoll_analysis::summary::{BlockFigures, BlockJobSummary, BlockMedium, Summary, Verdict};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::{BlockFigures, BlockJobSummary, BlockMedium, Verdict};
 
 use super::super::HeadlineView;
 use super::typical;

@@ -1,8 +1,9 @@
 //! What the charts over the time of a shared medium are drawn from: its points one after the other, without the time
 //! between them.
 
+use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{
-    MediumFigures, SlotLoad, Summary, Timeline, TimelineMedium, TransactionSecond,
+    MediumFigures, SlotLoad, Timeline, TimelineMedium, TransactionSecond,
 };
 use plimsoll_plan::Interference;
 use plimsoll_record::BackupKind;

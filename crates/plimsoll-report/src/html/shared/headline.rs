@@ -1,6 +1,7 @@
 //! What stands first where nothing but backups was run: how long one takes.
 
-use plimsoll_analysis::summary::{BackupFigures, BackupMedium, BackupSummary, Sampled, Summary};
+use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::{BackupFigures, BackupMedium, BackupSummary, Sampled};
 use plimsoll_record::BackupKind;
 
 use super::super::HeadlineView;
@@ -70,7 +71,7 @@ fn name(medium: &BackupMedium) -> String {
 #[cfg(test)]
 mod tests {
     use plimsoll_analysis::fixture;
-    use plimsoll_analysis::summary::summarise;
+    use plimsoll_analysis::summarise;
 
     use super::*;
 

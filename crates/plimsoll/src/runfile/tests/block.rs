@@ -1,5 +1,5 @@
 use plimsoll_analysis::fixture;
-use plimsoll_analysis::summary::summarise;
+use plimsoll_analysis::summarise;
 use plimsoll_record::Record;
 
 use super::super::read;
@@ -59,7 +59,7 @@ fn figures_of_block_io_are_the_same_from_the_file() {
     let (before, after) = (summarise(&record), summarise(&read(&path).unwrap()));
     assert_eq!(after.blocks, before.blocks);
     assert_eq!(
-        (after.diagnoses, after.verdict),
-        (before.diagnoses, before.verdict)
+        (after.figures.diagnoses, after.verdict),
+        (before.figures.diagnoses, before.verdict)
     );
 }

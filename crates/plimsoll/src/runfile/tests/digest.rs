@@ -2,7 +2,7 @@ use std::path::Path;
 
 use plimsoll_analysis::audit::RuleVerdict;
 use plimsoll_analysis::fixture;
-use plimsoll_analysis::summary::summarise;
+use plimsoll_analysis::summarise;
 use plimsoll_record::{Integrity, RunStatus};
 use plimsoll_report::export::{CsvKind, to_csv, to_json};
 

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use crate::fixture;
-use crate::summary::{BlockMedium, BlockPointSummary, FindingKind, Verdict, summarise};
+use crate::summarise;
+use crate::summary::{BlockMedium, BlockPointSummary, FindingKind, Verdict};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;

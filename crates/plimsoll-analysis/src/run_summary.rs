@@ -1,0 +1,46 @@
+//! A run's figures, audit and verdict.
+
+use std::ops::{Deref, DerefMut};
+
+use plimsoll_record::Record;
+use serde::Serialize;
+
+use crate::audit::{Audit, audit};
+use crate::summary::{Figures, Verdict, figures_and_timelines};
+
+/// All that is computed from one record: the shape of `--format json`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// The worst of all findings and of the audit. The doctor's findings stand for themselves.
+    pub verdict: Verdict,
+    /// Results of the audit's rules.
+    pub audit: Audit,
+}
+
+/// Figures are read as the summary's own.
+impl Deref for Summary {
+    type Target = Figures;
+
+    fn deref(&self) -> &Figures {
+        &self.figures
+    }
+}
+
+impl DerefMut for Summary {
+    fn deref_mut(&mut self) -> &mut Figures {
+        &mut self.figures
+    }
+}
+
+/// Computes figures, audits them, and then decides how far they can be trusted: the only place that does.
+pub fn summarise(record: &Record) -> Summary {
+    let figures = figures_and_timelines(record);
+    let audit = audit(record, &figures);
+    Summary {
+        verdict: figures.worst_finding().max(audit.verdict()),
+        figures,
+        audit,
+    }
+}
