@@ -76,6 +76,7 @@ fn page(record: &Record, summary: &Summary, script: &str) -> String {
 #[template(path = "report.html")]
 struct Page<'a> {
     m: &'a Messages,
+    title: &'a str,
     record: &'a Record,
     status: String,
     lasted: String,
@@ -163,6 +164,7 @@ impl<'a> Page<'a> {
         let transactions = !text::is_without_transactions(summary);
         Self {
             m,
+            title: &record.run.title,
             record,
             status: m.text(&format!("status-{}", record.run.status.name())),
             lasted: lasted(record.run.lasted),
