@@ -55,9 +55,9 @@ pub fn quick() -> Task {
 
 fn step(done: &mut Vec<String>, name: &str, again: &str, work: impl FnOnce() -> Task) -> Task {
     eprintln!("ci: {name}");
-    let (result, time) = timed(work);
-    let time = format!("{name} {:.1} s", time.as_secs_f64());
-    match result {
+    let work = timed(work);
+    let time = format!("{name} {:.1} s", work.took.as_secs_f64());
+    match work.result {
         Ok(()) => {
             eprintln!("ci: {time}");
             done.push(time);

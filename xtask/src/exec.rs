@@ -137,11 +137,17 @@ impl Program {
     }
 }
 
-/// The result and how long it took.
-pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+pub struct Timed<T> {
+    pub result: T,
+    pub took: Duration,
+}
+
+pub fn timed<T>(work: impl FnOnce() -> T) -> Timed<T> {
     let start = Instant::now();
-    let result = work();
-    (result, start.elapsed())
+    Timed {
+        result: work(),
+        took: start.elapsed(),
+    }
 }
 
 /// Waits for a child, and calls `look` with its id at once and ten times a second while it runs.

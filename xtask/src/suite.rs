@@ -8,7 +8,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::exec::{Task, because, cargo, failed, timed};
+use crate::exec::{Task, because, cargo, failed, program, timed};
 
 /// The program whose tests mostly wait for seconds to pass, and how many of them run at a time on each processor.
 const WAITING: &str = "plimsoll/it";
@@ -47,15 +47,15 @@ struct TestResult {
 
 /// Compiles and runs all tests. One that fails does not hide what the others report.
 pub fn run() -> Task {
-    let (programs, took) = timed(build);
-    let programs = programs?;
+    let build = timed(build);
+    let programs = build.result?;
     if programs.is_empty() {
         return failed("cargo compiled no test program");
     }
     eprintln!(
         "test: compiled {} programs in {:.1} s",
         programs.len(),
-        took.as_secs_f64()
+        build.took.as_secs_f64()
     );
     let reports = run_all(&programs);
     let doc = cargo(&["test", "--workspace", "--doc", "--quiet"]).run();
@@ -130,13 +130,13 @@ fn run_in_turn(programs: &[&Program], threads: usize) -> Vec<Report> {
     programs
         .iter()
         .map(|program| {
-            let (result, took) = timed(|| run_program(program, threads));
-            let report = result.unwrap_or_else(|why| Report {
+            let run = timed(|| run_program(program, threads));
+            let report = run.result.unwrap_or_else(|why| Report {
                 program: program.name.clone(),
                 rest: format!("{why}\n"),
                 ..Report::default()
             });
-            let seconds = took.as_secs_f64();
+            let seconds = run.took.as_secs_f64();
             print!("\n{}: {seconds:.1} s\n{}", report.program, report.rest);
             report
         })
@@ -235,9 +235,11 @@ pub fn run_changed() -> Task {
 }
 
 fn changed_packages() -> Task<Vec<String>> {
-    let git = |args: &[&str]| crate::exec::program("git", args).output();
-    let uncommitted = git(&["status", "--porcelain", "--untracked-files=all"])?;
-    let committed = git(&["diff", "--name-only", "main...HEAD"]).unwrap_or_default();
+    let uncommitted =
+        program("git", &["status", "--porcelain", "--untracked-files=all"]).output()?;
+    let committed = program("git", &["diff", "--name-only", "main...HEAD"])
+        .output()
+        .unwrap_or_default();
     let paths = uncommitted
         .lines()
         .filter_map(|line| line.get(3..))

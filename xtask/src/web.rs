@@ -24,10 +24,13 @@ pub fn run() -> Task {
     } else {
         "install"
     };
-    let npm = |args: &[&str]| program("npm", args).current_dir(&web);
-    npm(&[install, "--no-audit", "--no-fund"]).run()?;
-    npm(&["run", "check"]).run()?;
-    npm(&["run", "build"]).run()?;
+    for args in [
+        &[install, "--no-audit", "--no-fund"][..],
+        &["run", "check"],
+        &["run", "build"],
+    ] {
+        program("npm", args).current_dir(&web).run()?;
+    }
     if span(&web.join("dist"))?.is_none() {
         return failed("web: npm run build ended well but left nothing in web/dist");
     }

@@ -23,46 +23,57 @@ pub struct Cost {
 pub fn measure(command: &mut Command) -> Task<Cost> {
     let name = command.get_program().to_string_lossy().into_owned();
     let before = children_cpu()?;
-    let (result, wall) = timed(|| -> Task<(u64, String)> {
-        let mut child = command
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(because(&name))?;
-        let out = child.stdout.take();
-        let reader = std::thread::spawn(move || {
-            let mut text = String::new();
-            out.map_or(Ok(0), |mut out| out.read_to_string(&mut text))
-                .map(|_| text)
-        });
-        let mut peak_rss = 0;
-        let status = crate::exec::wait_and_watch(&mut child, |pid| {
-            peak_rss = high_water_mark(pid).unwrap_or(peak_rss)
-        });
-        let status = status.map_err(because(&name))?;
-        let text = reader
-            .join()
-            .map_err(|_| "its output could not be read")
-            .map_err(because(&name))?;
-        match status.success() {
-            true => Ok((peak_rss, text.map_err(because(&name))?)),
-            false => failed(format!("{name} ended with {status}")),
-        }
-    });
-    let (peak_rss, stdout) = result?;
+    let run = timed(|| run(&name, command));
+    let Run { peak_rss, stdout } = run.result?;
     Ok(Cost {
         cpu: children_cpu()?.saturating_sub(before),
-        wall,
+        wall: run.took,
         peak_rss,
         stdout,
     })
 }
 
+struct Run {
+    peak_rss: u64,
+    stdout: String,
+}
+
+fn run(name: &str, command: &mut Command) -> Task<Run> {
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(because(name))?;
+    let out = child.stdout.take();
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        out.map_or(Ok(0), |mut out| out.read_to_string(&mut text))
+            .map(|_| text)
+    });
+    let mut peak_rss = 0;
+    let status = crate::exec::wait_and_watch(&mut child, |pid| {
+        peak_rss = high_water_mark(pid).unwrap_or(peak_rss)
+    });
+    let status = status.map_err(because(name))?;
+    let text = reader
+        .join()
+        .map_err(|_| "its output could not be read")
+        .map_err(because(name))?;
+    if !status.success() {
+        return failed(format!("{name} ended with {status}"));
+    }
+    Ok(Run {
+        peak_rss,
+        stdout: text.map_err(because(name))?,
+    })
+}
+
 fn children_cpu() -> Task<Duration> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).map_err(because("getrusage"))?;
-    let time = |value: TimeVal| {
-        Duration::from_micros((value.tv_sec() * 1_000_000 + value.tv_usec()).unsigned_abs())
-    };
-    Ok(time(usage.user_time()) + time(usage.system_time()))
+    Ok(duration(usage.user_time()) + duration(usage.system_time()))
+}
+
+fn duration(value: TimeVal) -> Duration {
+    Duration::from_micros((value.tv_sec() * 1_000_000 + value.tv_usec()).unsigned_abs())
 }
 
 fn high_water_mark(pid: u32) -> Option<u64> {

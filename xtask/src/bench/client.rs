@@ -112,17 +112,39 @@ const PAYMENT: &str = "\\set w random(1, :scale)
 SELECT plimsoll_payment(:w::integer, :d::integer, :w::integer, :d::integer, :c::integer, NULL::varchar, :amount / 100.0);
 ";
 
+impl Peer {
+    fn name(self) -> &'static str {
+        match self {
+            Self::SelectOnly => "-S",
+            Self::TpcbLike => "TPC-B-like",
+            Self::Payment => "plimsoll_payment()",
+        }
+    }
+
+    /// Of one transaction.
+    fn round_trips(self) -> f64 {
+        match self {
+            Self::SelectOnly | Self::Payment => 1.0,
+            Self::TpcbLike => 7.0,
+        }
+    }
+}
+
 /// Client CPU of one round trip.
 fn pgbench_cpu_us(server: &Server, options: &Options, peer: Peer) -> Task<f64> {
-    let (users, seconds) = (USERS.to_string(), options.seconds.to_string());
+    let users = USERS.to_string();
+    let seconds = options.seconds.to_string();
     let script = std::env::temp_dir().join(format!("plimsoll-payment-{}.sql", std::process::id()));
     let file = script.display().to_string();
-    let (name, words, trips) = match peer {
-        Peer::SelectOnly => ("-S", vec!["-S"], 1.0),
-        Peer::TpcbLike => ("TPC-B-like", vec![], 7.0),
-        Peer::Payment => ("plimsoll_payment()", vec!["-f", &file, "-s", "4"], 1.0),
+    let words = match peer {
+        Peer::SelectOnly => vec!["-S"],
+        Peer::TpcbLike => vec![],
+        Peer::Payment => vec!["-f", &file, "-s", "4"],
     };
-    eprintln!("bench: pgbench {name} -M prepared, {users} users, {seconds} s");
+    eprintln!(
+        "bench: pgbench {} -M prepared, {users} users, {seconds} s",
+        peer.name()
+    );
     let mut command = server.client("pgbench");
     command
         .args([
@@ -134,7 +156,7 @@ fn pgbench_cpu_us(server: &Server, options: &Options, peer: Peer) -> Task<f64> {
     let cost = child::measure(&mut command);
     std::fs::remove_file(&script).map_err(because(script.display()))?;
     let cost = cost?;
-    Ok(cost.cpu.as_secs_f64() * 1e6 / transactions(&cost.stdout)? / trips)
+    Ok(cost.cpu.as_secs_f64() * 1e6 / transactions(&cost.stdout)? / peer.round_trips())
 }
 
 pub fn transactions(pgbench: &str) -> Task<f64> {
@@ -157,92 +179,95 @@ pub fn transactions(pgbench: &str) -> Task<f64> {
     }
 }
 
+/// One round trip beside pgbench's: beside its fastest, and beside the run that sleeps as often.
+fn per_trip(figure: &'static str, mode: &Measured, fastest: f64, alike: f64) -> [Row; 2] {
+    let cpu = mode.cpu_us_per_txn / mode.round_trips_per_txn;
+    [
+        Row {
+            to_pgbench: Some(cpu / fastest),
+            ..Row::new(figure, "µs", cpu, Some(TO_PGBENCH * fastest))
+        },
+        Row {
+            to_pgbench: Some(cpu / alike),
+            ..Row::new(
+                "  beside the pgbench run that sleeps as often",
+                "µs",
+                cpu,
+                None,
+            )
+        },
+    ]
+}
+
 fn compare(procedures: &Measured, statements: &Measured, peers: &Peers) -> Vec<Row> {
-    let row = |figure, unit, measured, goal| Row {
-        figure,
-        unit,
-        measured,
-        goal: Some(goal),
-        to_pgbench: None,
-    };
-    let told = |figure, unit, measured| Row {
-        goal: None,
-        ..row(figure, unit, measured, 0.0)
-    };
-    let per_txn = |figure, mode: &Measured, goal| row(figure, "µs", mode.cpu_us_per_txn, goal);
-    let per_trip = |figure, mode: &Measured, alike: f64| {
-        let cpu = mode.cpu_us_per_txn / mode.round_trips_per_txn;
-        let ratio = |peer: f64| Some(cpu / peer);
-        [
-            Row {
-                to_pgbench: ratio(peers.select_only),
-                ..row(figure, "µs", cpu, TO_PGBENCH * peers.select_only)
-            },
-            Row {
-                to_pgbench: ratio(alike),
-                ..told("  beside the pgbench run that sleeps as often", "µs", cpu)
-            },
-        ]
-    };
     let mut rows = vec![
-        per_txn(
+        Row::new(
             "procedures: client CPU per transaction",
-            procedures,
-            PROCEDURES_CPU_US,
+            "µs",
+            procedures.cpu_us_per_txn,
+            Some(PROCEDURES_CPU_US),
         ),
-        per_txn(
+        Row::new(
             "statements: client CPU per transaction",
-            statements,
-            STATEMENTS_CPU_US,
+            "µs",
+            statements.cpu_us_per_txn,
+            Some(STATEMENTS_CPU_US),
         ),
     ];
     rows.extend(per_trip(
         "procedures: client CPU per round trip",
         procedures,
+        peers.select_only,
         peers.payment,
     ));
     rows.extend(per_trip(
         "statements: client CPU per round trip",
         statements,
+        peers.select_only,
         peers.tpcb_like,
     ));
     rows.extend([
-        told(
+        Row::new(
             "pgbench -S: client CPU per round trip",
             "µs",
             peers.select_only,
+            None,
         ),
-        told(
+        Row::new(
             "pgbench, plimsoll_payment(): client CPU per call",
             "µs",
             peers.payment,
+            None,
         ),
-        told(
+        Row::new(
             "pgbench, TPC-B-like: client CPU per round trip",
             "µs",
             peers.tpcb_like,
+            None,
         ),
-        told(
+        Row::new(
             "procedures: round trips per transaction",
             "",
             procedures.round_trips_per_txn,
+            None,
         ),
-        told(
+        Row::new(
             "statements: round trips per transaction",
             "",
             statements.round_trips_per_txn,
+            None,
         ),
-        row(
+        Row::new(
             "procedures: peak memory (RSS)",
             "MB",
             procedures.peak_rss_mb,
-            RSS_MB,
+            Some(RSS_MB),
         ),
-        row(
+        Row::new(
             "statements: peak memory (RSS)",
             "MB",
             statements.peak_rss_mb,
-            RSS_MB,
+            Some(RSS_MB),
         ),
     ]);
     rows

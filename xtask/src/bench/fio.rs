@@ -32,16 +32,9 @@ fn parse(words: &[&str]) -> Task<Options> {
         binary: None,
     };
     for pair in words.chunks(2) {
-        let number = |value: &str| match value.parse::<u32>() {
-            Ok(number) if number > 0 => Ok(number),
-            _ => super::usage(format!(
-                "{} takes a whole number above 0, not '{value}'",
-                pair[0]
-            )),
-        };
         match pair {
-            ["--seconds", value] => options.seconds = number(value)?,
-            ["--tries", value] => options.rounds = number(value)?,
+            ["--seconds", value] => options.seconds = super::number(pair[0], value)?,
+            ["--tries", value] => options.rounds = super::number(pair[0], value)?,
             ["--dir", value] => options.dir = value.into(),
             ["--binary", value] => options.binary = Some(value.into()),
             _ => return super::usage(format!("{} is unknown, or needs a value", pair[0])),
@@ -108,19 +101,16 @@ fn measure(plimsoll: &Plimsoll, place: &Place, case: &Case, options: &Options) -
             "bench: {}, round {number} of {}",
             case.figure, options.rounds
         );
-        let alone = || place.alone(case, options.seconds);
-        let under = || under(plimsoll, place, case, options.seconds);
+        // Fields are evaluated as they stand here.
         rounds.push(if number % 2 == 1 {
-            let alone = alone()?;
             Round {
-                alone,
-                under: under()?,
+                alone: place.alone(case, options.seconds)?,
+                under: under(plimsoll, place, case, options.seconds)?,
             }
         } else {
-            let under = under()?;
             Round {
-                alone: alone()?,
-                under,
+                under: under(plimsoll, place, case, options.seconds)?,
+                alone: place.alone(case, options.seconds)?,
             }
         });
     }
@@ -128,12 +118,12 @@ fn measure(plimsoll: &Plimsoll, place: &Place, case: &Case, options: &Options) -
 }
 
 fn told(case: &Case, rounds: &[Round]) -> String {
-    let line = |round: &Round| format!("  {:.0} / {:.0}", round.alone, round.under);
-    let lines: Vec<String> = rounds.iter().map(line).collect();
-    let (alone, under) = (
-        median(rounds, |round| round.alone),
-        median(rounds, |round| round.under),
-    );
+    let lines: Vec<String> = rounds
+        .iter()
+        .map(|round| format!("  {:.0} / {:.0}", round.alone, round.under))
+        .collect();
+    let alone = median(rounds, |round| round.alone);
+    let under = median(rounds, |round| round.under);
     format!(
         "{}: IOPS alone / under plimsoll\n{}\n  medians {alone:.0} / {under:.0}, ratio {:.4}; median of the rounds' ratios {:.4}",
         case.figure,
@@ -151,8 +141,8 @@ fn lost_percent(rounds: &[Round]) -> f64 {
 fn median(rounds: &[Round], of: impl Fn(&Round) -> f64) -> f64 {
     let mut values: Vec<f64> = rounds.iter().map(of).collect();
     values.sort_by(f64::total_cmp);
-    let (n, half) = (values.len(), values.len() / 2);
-    if n % 2 == 1 {
+    let half = values.len() / 2;
+    if values.len() % 2 == 1 {
         values[half]
     } else {
         (values[half - 1] + values[half]) / 2.0

@@ -24,10 +24,8 @@ pub fn run(options: &Options) -> Task {
         "load",
         &plan(&server, "procedures", options.warehouses, 1, 0, 1),
     )?;
-    let (cpu, wall) = (
-        run.cost.cpu.as_secs_f64(),
-        run.cost.wall.as_secs_f64() - 1.0,
-    );
+    let cpu = run.cost.cpu.as_secs_f64();
+    let wall = run.cost.wall.as_secs_f64() - 1.0;
     if wall <= 0.0 {
         return failed("the run was over within its second of load: nothing can have been loaded");
     }
@@ -40,27 +38,20 @@ pub fn run(options: &Options) -> Task {
 }
 
 fn rows(cpu_s: f64, wall_s: f64, warehouses: u32, peak_rss: u64) -> [Row; 3] {
-    let row = |figure, unit, measured, goal| Row {
-        figure,
-        unit,
-        measured,
-        goal,
-        to_pgbench: None,
-    };
     [
-        row(
+        Row::new(
             "client CPU per warehouse",
             "s",
             cpu_s / f64::from(warehouses),
             Some(CPU_S),
         ),
-        row(
+        Row::new(
             "wall time per warehouse",
             "s",
             wall_s / f64::from(warehouses),
             Some(WALL_S),
         ),
-        row("peak memory (RSS)", "MB", peak_rss as f64 / 1e6, None),
+        Row::new("peak memory (RSS)", "MB", peak_rss as f64 / 1e6, None),
     ]
 }
 

@@ -73,20 +73,23 @@ fn parse(words: &[&str]) -> Task<Options> {
         let Some(value) = rest.next() else {
             return usage(format!("{word} is unknown, or needs a value"));
         };
-        let number = || match value.parse::<u32>() {
-            Ok(number) if number > 0 => Ok(number),
-            _ => usage(format!(
-                "{word} takes a whole number above 0, not '{value}'"
-            )),
-        };
         match *word {
-            "--warehouses" => options.warehouses = number()?,
-            "--seconds" => options.seconds = number()?,
+            "--warehouses" => options.warehouses = number(word, value)?,
+            "--seconds" => options.seconds = number(word, value)?,
             "--dir" => options.dir = PathBuf::from(value),
             _ => return usage(format!("{word} is unknown")),
         }
     }
     Ok(options)
+}
+
+fn number(word: &str, value: &str) -> Task<u32> {
+    match value.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => usage(format!(
+            "{word} takes a whole number above 0, not '{value}'"
+        )),
+    }
 }
 
 /// One run of plimsoll: what the process cost, and the exported record.
@@ -117,22 +120,23 @@ impl Plimsoll {
     }
 
     fn run(&self, name: &str, plan: &str) -> Task<Run> {
-        let file = |end: &str| self.work.join(format!("{name}.{end}"));
         for end in ["plimsoll", "plimsoll-wal", "plimsoll-shm"] {
-            remove_if_there(&file(end))?;
+            remove_if_there(&self.work.join(format!("{name}.{end}")))?;
         }
-        std::fs::write(file("toml"), plan).map_err(because(file("toml").display()))?;
+        let plan_file = self.work.join(format!("{name}.toml"));
+        let run_file = self.work.join(format!("{name}.plimsoll"));
+        std::fs::write(&plan_file, plan).map_err(because(plan_file.display()))?;
         let mut run = Command::new(&self.binary);
         run.arg("run")
-            .arg(file("toml"))
+            .arg(&plan_file)
             .arg("-o")
-            .arg(file("plimsoll"))
+            .arg(&run_file)
             .current_dir(&self.work);
         let cost = child::measure(&mut run)?;
         let mut export = Command::new(&self.binary);
         export
             .arg("export")
-            .arg(file("plimsoll"))
+            .arg(&run_file)
             .args(["--to", "json"])
             .current_dir(&self.work);
         let text = child::measure(&mut export)?.stdout;

@@ -127,11 +127,8 @@ impl Bench<'_> {
             "peers-load",
             &plan(self.server, "procedures", warehouses, 1, 0, 1),
         )?;
-        let per = |seconds: f64| seconds / f64::from(warehouses);
-        let (cpu, wall) = (
-            per(run.cost.cpu.as_secs_f64()),
-            per(run.cost.wall.as_secs_f64() - 1.0),
-        );
+        let cpu = run.cost.cpu.as_secs_f64() / f64::from(warehouses);
+        let wall = (run.cost.wall.as_secs_f64() - 1.0) / f64::from(warehouses);
         println!("plimsoll's load, per warehouse: {cpu:.2} s of client CPU, {wall:.2} s wall");
         if self.kind == Kind::Postgres {
             return Ok(0);
@@ -190,49 +187,51 @@ impl Bench<'_> {
         workload: String,
         goal: Goal,
     ) -> Contender<'a> {
-        let run = move || {
-            let plan = plan_of(
-                self.server,
-                schema,
-                &workload,
-                USERS,
-                2,
-                self.options.seconds,
-            );
-            let run = self.plimsoll.run(&format!("peers-{schema}"), &plan)?;
-            let cpu_us = figure(&run.json, "generator_cpu_us_per_txn")?;
-            Ok(Run {
-                cpu_us,
-                per_second: figure(&run.json, "completed_per_second")?,
-            })
-        };
         Contender {
             name: format!("plimsoll: {name}"),
             goal,
-            run: Box::new(run),
+            run: Box::new(move || self.run_own(schema, &workload)),
         }
     }
 
+    fn run_own(&self, schema: &str, workload: &str) -> Task<Run> {
+        let plan = plan_of(
+            self.server,
+            schema,
+            workload,
+            USERS,
+            2,
+            self.options.seconds,
+        );
+        let run = self.plimsoll.run(&format!("peers-{schema}"), &plan)?;
+        Ok(Run {
+            cpu_us: figure(&run.json, "generator_cpu_us_per_txn")?,
+            per_second: figure(&run.json, "completed_per_second")?,
+        })
+    }
+
     fn pgbench(&self, name: &str, words: &'static [&'static str]) -> Contender<'_> {
-        let run = move || {
-            let (users, seconds) = (USERS.to_string(), self.options.seconds.to_string());
-            let mut command = self.server.client("pgbench");
-            command
-                .args([
-                    "-n", "-M", "prepared", "-c", &users, "-j", "1", "-T", &seconds,
-                ])
-                .args(words);
-            let cost = child::measure(&mut command)?;
-            let count = super::client::transactions(&cost.stdout)?;
-            Ok(Run {
-                cpu_us: cost.cpu.as_secs_f64() * 1e6 / count,
-                per_second: count / f64::from(self.options.seconds),
-            })
-        };
         Contender {
             name: name.into(),
             goal: Goal::None,
-            run: Box::new(run),
+            run: Box::new(move || self.run_pgbench(words)),
         }
+    }
+
+    fn run_pgbench(&self, words: &[&str]) -> Task<Run> {
+        let users = USERS.to_string();
+        let seconds = self.options.seconds.to_string();
+        let mut command = self.server.client("pgbench");
+        command
+            .args([
+                "-n", "-M", "prepared", "-c", &users, "-j", "1", "-T", &seconds,
+            ])
+            .args(words);
+        let cost = child::measure(&mut command)?;
+        let count = super::client::transactions(&cost.stdout)?;
+        Ok(Run {
+            cpu_us: cost.cpu.as_secs_f64() * 1e6 / count,
+            per_second: count / f64::from(self.options.seconds),
+        })
     }
 }

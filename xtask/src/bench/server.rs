@@ -62,13 +62,15 @@ pub struct Server {
 /// The folder of `mariadbd`, which Debian keeps off other users' PATH; none without `mariadb-install-db`.
 fn mariadb_binaries() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let usual = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
-    let found = |name: &'static str| {
-        std::env::split_paths(&path)
-            .chain(usual.clone())
-            .find(|dir| dir.join(name).is_file())
-    };
-    found("mariadb-install-db").and_then(|_| found("mariadbd"))
+    let folders: Vec<PathBuf> = std::env::split_paths(&path)
+        .chain(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from))
+        .collect();
+    folders
+        .iter()
+        .find(|dir| dir.join("mariadb-install-db").is_file())?;
+    folders
+        .into_iter()
+        .find(|dir| dir.join("mariadbd").is_file())
 }
 
 /// The folder of `initdb` and `postgres`: on the PATH, or the newest of Debian's.
@@ -83,12 +85,11 @@ fn postgres_binaries() -> Option<PathBuf> {
         })
         .unwrap_or_default();
     debian.sort_by_key(|dir| std::cmp::Reverse(major(dir)));
-    let complete = |dir: &PathBuf| {
+    let found = std::env::split_paths(&path).chain(debian).find(|dir| {
         ["initdb", "postgres", "pg_ctl"]
             .iter()
             .all(|name| dir.join(name).is_file())
-    };
-    let found = std::env::split_paths(&path).chain(debian).find(complete)?;
+    })?;
     // A link on the PATH stands alone; the other programs of the installation lie beside its target.
     Some(
         found
@@ -156,18 +157,19 @@ impl Server {
         let Some(out) = self.keeper.stdout.take() else {
             return failed("the server's keeper has no output");
         };
-        let (mut out, mut said) = (BufReader::new(out), String::new());
+        let mut out = BufReader::new(out);
+        let mut message = String::new();
         let keeper = format!("{}'s keeper", self.kind.name());
-        out.read_line(&mut said).map_err(because(&keeper))?;
-        if said.trim() == "ready" {
+        out.read_line(&mut message).map_err(because(&keeper))?;
+        if message.trim() == "ready" {
             return Ok(());
         }
-        out.read_to_string(&mut said).map_err(because(&keeper))?;
+        out.read_to_string(&mut message).map_err(because(&keeper))?;
         failed(format!(
             "{} did not start in {}:\n{}",
             self.kind.name(),
             self.dir.display(),
-            said.trim_end()
+            message.trim_end()
         ))
     }
 

@@ -94,13 +94,12 @@ pub fn run() -> Task {
     let mut rows = Vec::new();
     for case in &CASES {
         eprintln!("bench: {}", case.figure);
-        rows.push(Row {
-            figure: case.figure,
-            unit: "ns per request",
-            measured: cost_ns(case)?,
-            goal: Some(case.goal),
-            to_pgbench: None,
-        });
+        rows.push(Row::new(
+            case.figure,
+            "ns per request",
+            cost_ns(case)?,
+            Some(case.goal),
+        ));
     }
     print!("{}", render(&rows));
     let best = rows
@@ -119,22 +118,25 @@ pub fn run() -> Task {
 
 /// CPU time per request: of many, less that of a tenth of them, so that starting up does not count.
 fn cost_ns(case: &Case) -> Task<f64> {
-    let (many, few) = (
-        measured(case, case.millions * 1_000_000)?,
-        measured(case, case.millions * 100_000)?,
-    );
-    let requests = many.1.saturating_sub(few.1);
-    if requests == 0 || many.0 <= few.0 {
+    let many = simulate(case, case.millions * 1_000_000)?;
+    let few = simulate(case, case.millions * 100_000)?;
+    let requests = many.requests.saturating_sub(few.requests);
+    let seconds = many.cpu_seconds - few.cpu_seconds;
+    if requests == 0 || seconds <= 0.0 {
         return failed(format!(
             "{}: {} requests took no longer than {}",
-            case.figure, many.1, few.1
+            case.figure, many.requests, few.requests
         ));
     }
-    Ok((many.0 - few.0) * 1e9 / requests as f64)
+    Ok(seconds * 1e9 / requests as f64)
 }
 
-/// Seconds of CPU time, and how many requests were simulated.
-fn measured(case: &Case, requests: u64) -> Task<(f64, u64)> {
+struct Simulated {
+    cpu_seconds: f64,
+    requests: u64,
+}
+
+fn simulate(case: &Case, requests: u64) -> Task<Simulated> {
     let mut command = Command::new(root().join("target/release/examples/simulate_cost"));
     command.args([
         case.drive,
@@ -143,7 +145,10 @@ fn measured(case: &Case, requests: u64) -> Task<(f64, u64)> {
         &requests.to_string(),
     ]);
     let cost = child::measure(&mut command)?;
-    Ok((cost.cpu.as_secs_f64(), counted(&cost.stdout)?))
+    Ok(Simulated {
+        cpu_seconds: cost.cpu.as_secs_f64(),
+        requests: counted(&cost.stdout)?,
+    })
 }
 
 fn counted(out: &str) -> Task<u64> {

@@ -11,6 +11,16 @@ pub struct Row {
 }
 
 impl Row {
+    pub fn new(figure: &'static str, unit: &'static str, measured: f64, goal: Option<f64>) -> Self {
+        Self {
+            figure,
+            unit,
+            measured,
+            goal,
+            to_pgbench: None,
+        }
+    }
+
     pub fn is_met(&self) -> bool {
         self.goal.is_none_or(|goal| self.measured <= goal)
     }
@@ -23,15 +33,8 @@ impl Row {
         }
     }
 
-    fn cells(&self) -> [String; 5] {
-        let number = |value: f64| {
-            if value >= 100.0 {
-                format!("{value:.0}")
-            } else {
-                format!("{value:.2}")
-            }
-        };
-        [
+    fn cells(&self) -> Vec<String> {
+        vec![
             self.figure.to_string(),
             format!("{} {}", number(self.measured), self.unit),
             self.goal
@@ -43,33 +46,44 @@ impl Row {
     }
 }
 
-pub fn render(rows: &[Row]) -> String {
-    let head = ["figure", "measured", "goal", "verdict", "÷ pgbench"].map(String::from);
-    let lines: Vec<[String; 5]> = std::iter::once(head)
-        .chain(rows.iter().map(Row::cells))
-        .collect();
-    let width = |column: usize| {
-        lines
-            .iter()
-            .map(|line| line[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..5).map(width).collect();
-    let columns = if rows.iter().any(|row| row.to_pgbench.is_some()) {
-        5
+fn number(value: f64) -> String {
+    if value >= 100.0 {
+        format!("{value:.0}")
     } else {
-        4
-    };
-    let line = |cells: &[String; 5]| {
-        let padded = cells
+        format!("{value:.2}")
+    }
+}
+
+pub fn render(rows: &[Row]) -> String {
+    let head = ["figure", "measured", "goal", "verdict", "÷ pgbench"];
+    let mut lines = vec![head.map(String::from).to_vec()];
+    lines.extend(rows.iter().map(Row::cells));
+    if rows.iter().all(|row| row.to_pgbench.is_none()) {
+        lines.iter_mut().for_each(|line| line.truncate(4));
+    }
+    align(&lines)
+}
+
+/// Lines whose cells begin below each other.
+pub fn align(lines: &[Vec<String>]) -> String {
+    let mut widths: Vec<usize> = Vec::new();
+    for line in lines {
+        widths.resize(widths.len().max(line.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    let mut out = String::new();
+    for line in lines {
+        let padded: Vec<String> = line
             .iter()
             .zip(&widths)
-            .take(columns)
-            .map(|(cell, width)| format!("{cell:<width$}"));
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
-    };
-    lines.iter().map(line).collect()
+            .map(|(cell, width)| format!("{cell:<width$}"))
+            .collect();
+        out.push_str(padded.join("  ").trim_end());
+        out.push('\n');
+    }
+    out
 }
 
 #[cfg(test)]

@@ -128,14 +128,8 @@ const MARKS: [&str; 2] = ["TODO", "FIXME"];
 
 impl Rule {
     fn holds_in(&self, path: &str) -> bool {
-        let is_at = |place: &str| match place.strip_prefix("*/") {
-            Some(place) if place.ends_with('/') => path.contains(&format!("/{place}")),
-            Some(place) => path.ends_with(&format!("/{place}")),
-            None if place.ends_with('/') => path.starts_with(place),
-            None => path == place,
-        };
-        (self.within.is_empty() || self.within.iter().any(|place| is_at(place)))
-            && !self.allowed.iter().any(|(place, _)| is_at(place))
+        (self.within.is_empty() || self.within.iter().any(|place| is_at(path, place)))
+            && !self.allowed.iter().any(|(place, _)| is_at(path, place))
     }
 }
 
@@ -145,40 +139,47 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
+/// A place is a file or, with `/` at its end, a folder; with `*/` before it in any folder.
+fn is_at(path: &str, place: &str) -> bool {
+    match place.strip_prefix("*/") {
+        Some(place) if place.ends_with('/') => path.contains(&format!("/{place}")),
+        Some(place) => path.ends_with(&format!("/{place}")),
+        None if place.ends_with('/') => path.starts_with(place),
+        None => path == place,
+    }
+}
+
 fn check_file(path: &str, source: &Source) -> Vec<Finding> {
-    let finding = |line: usize, what: String| Finding {
-        path: path.to_string(),
-        line: line + 1,
-        what,
-    };
-    let mut findings = Vec::new();
+    let mut found: Vec<(usize, String)> = Vec::new();
     for rule in RULES.iter().filter(|rule| rule.holds_in(path)) {
-        for (line, text) in source
-            .code
-            .iter()
-            .enumerate()
-            .filter(|(line, _)| rule.in_tests || !source.in_test[*line])
-        {
-            let found = rule
+        for (line, text) in source.code.iter().enumerate() {
+            if source.in_test[line] && !rule.in_tests {
+                continue;
+            }
+            let word = rule
                 .words
                 .iter()
                 .find(|word| find_word(text, word).is_some());
-            findings.extend(found.map(|word| finding(line, format!("`{word}`: {}", rule.why))));
+            found.extend(word.map(|word| (line, format!("`{word}`: {}", rule.why))));
         }
     }
     for (line, text) in source.comments.iter().enumerate() {
-        let found = MARKS.iter().find(|mark| find_word(text, mark).is_some());
-        findings
-            .extend(found.map(|mark| finding(line, format!("{mark}: do it, or open an issue"))));
+        let mark = MARKS.iter().find(|mark| find_word(text, mark).is_some());
+        found.extend(mark.map(|mark| (line, format!("{mark}: do it, or open an issue"))));
     }
-    findings.extend(early_returns(source).into_iter().map(|line| {
-        finding(
-            line,
-            "a test that returns early passes without having tested: fail, or split the test"
-                .into(),
-        )
-    }));
-    findings
+    for line in early_returns(source) {
+        let what =
+            "a test that returns early passes without having tested: fail, or split the test";
+        found.push((line, what.into()));
+    }
+    found
+        .into_iter()
+        .map(|(line, what)| Finding {
+            path: path.to_string(),
+            line: line + 1,
+            what,
+        })
+        .collect()
 }
 
 /// `return;` and `return Ok(())` in a test, the usual shape of a silent skip; not where an assertion comes before it.
@@ -187,21 +188,22 @@ fn early_returns(source: &Source) -> Vec<usize> {
         .functions()
         .into_iter()
         .filter(|function| function.is_test);
-    let returns = |text: &str| {
-        let rest = find_word(text, "return").map(|at| text[at + 6..].trim_start());
-        rest.is_some_and(|rest| rest.starts_with([';', '}', ',']) || rest.starts_with("Ok(())"))
-    };
-    let above = |line: usize| {
-        source.code[..line]
-            .iter()
-            .rfind(|text| !text.trim().is_empty())
-    };
-    let asserted =
-        |line: usize| above(line).is_some_and(|text| text.trim_start().starts_with("assert"));
     tests
         .flat_map(|test| test.lines)
-        .filter(|line| returns(&source.code[*line]) && !asserted(*line))
+        .filter(|line| returns(&source.code[*line]) && !is_after_assertion(source, *line))
         .collect()
+}
+
+fn returns(text: &str) -> bool {
+    let rest = find_word(text, "return").map(|at| text[at + 6..].trim_start());
+    rest.is_some_and(|rest| rest.starts_with([';', '}', ',']) || rest.starts_with("Ok(())"))
+}
+
+fn is_after_assertion(source: &Source, line: usize) -> bool {
+    source.code[..line]
+        .iter()
+        .rfind(|text| !text.trim().is_empty())
+        .is_some_and(|text| text.trim_start().starts_with("assert"))
 }
 
 #[cfg(test)]

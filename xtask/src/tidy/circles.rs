@@ -39,9 +39,9 @@ type Graph<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     let graphs = graphs(tree);
-    let in_tree = |name: &str| graphs.contains_key(name);
-    let known = KNOWN.iter().filter(|(name, _)| in_tree(name));
-    let mut known: BTreeSet<(&str, Vec<&str>)> = known
+    let mut known: BTreeSet<(&str, Vec<&str>)> = KNOWN
+        .iter()
+        .filter(|(name, _)| graphs.contains_key(name))
         .map(|(name, modules)| (*name, modules.to_vec()))
         .collect();
     for (name, graph) in graphs {
@@ -133,7 +133,9 @@ fn first_names(path: &str) -> Vec<String> {
     let Some(list) = path.strip_prefix('{') else {
         return vec![identifier(path)];
     };
-    let (mut names, mut open, mut begins) = (vec![identifier(list)], 0, false);
+    let mut names = vec![identifier(list)];
+    let mut open = 0;
+    let mut begins = false;
     for (at, c) in list.char_indices() {
         match c {
             '{' => open += 1,
@@ -163,15 +165,14 @@ fn circles<'a>(graph: &Graph<'a>) -> BTreeSet<Vec<&'a str>> {
         .keys()
         .map(|module| (*module, reachable(graph, module)))
         .collect();
-    let circle = |module: &&'a str| -> Vec<&'a str> {
-        let others = reached[module].iter().copied();
-        others
-            .filter(|other| reached[other].contains(module))
-            .collect()
-    };
     graph
         .keys()
-        .map(circle)
+        .map(|module| {
+            let others = reached[module].iter().copied();
+            others
+                .filter(|other| reached[other].contains(module))
+                .collect::<Vec<_>>()
+        })
         .filter(|circle| circle.len() > 1)
         .collect()
 }

@@ -6,11 +6,6 @@ use super::source::Source;
 use super::{Finding, Tree};
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
-    let dead = |path: &str, what: &str| Finding {
-        path: path.to_string(),
-        line: 0,
-        what: what.to_string(),
-    };
     let sources: BTreeMap<&str, &Source> = tree.sources().collect();
     let reached = reach(&sources);
     let rust = sources
@@ -23,6 +18,14 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         .filter(|path| must_be_named(path) && !is_named(tree, path));
     let named = named.map(|path| dead(path, "nothing includes or mentions this file"));
     rust.chain(named).collect()
+}
+
+fn dead(path: &str, what: &str) -> Finding {
+    Finding {
+        path: path.to_string(),
+        line: 0,
+        what: what.to_string(),
+    }
 }
 
 /// Where cargo starts to compile.
@@ -38,17 +41,20 @@ fn is_root(path: &str) -> bool {
 /// Each file in tests/, examples/, benches/ and fuzz_targets/ is a program of its own; main.rs in a folder there too.
 fn is_test_root(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
-    let is_test = |part: &str| matches!(part, "tests" | "examples" | "benches" | "fuzz_targets");
     if parts.contains(&"src") {
         return false;
     }
     match parts.as_slice() {
         [.., folder, _] => {
-            is_test(folder)
-                || matches!(parts.as_slice(), [.., folder, _, "main.rs"] if is_test(folder))
+            is_test_folder(folder)
+                || matches!(parts.as_slice(), [.., folder, _, "main.rs"] if is_test_folder(folder))
         }
         _ => false,
     }
+}
+
+fn is_test_folder(name: &str) -> bool {
+    matches!(name, "tests" | "examples" | "benches" | "fuzz_targets")
 }
 
 /// The files reached from the roots, each with whether only tests see it.
@@ -124,12 +130,11 @@ fn is_named(tree: &Tree, path: &str) -> bool {
         .split('/')
         .rev()
         .find(|part| part.contains("locale") || part.contains("messages"));
-    let mentions = |text: &String| {
-        text.contains(name) || path.ends_with(".ftl") && folder.is_some_and(|f| text.contains(f))
-    };
+    let folder = folder.filter(|_| path.ends_with(".ftl"));
     tree.files
         .iter()
-        .any(|(other, text)| other != path && !other.ends_with(".ftl") && mentions(text))
+        .filter(|(other, _)| *other != path && !other.ends_with(".ftl"))
+        .any(|(_, text)| text.contains(name) || folder.is_some_and(|f| text.contains(f)))
 }
 
 #[cfg(test)]

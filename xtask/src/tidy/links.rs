@@ -77,14 +77,17 @@ fn targets(line: &str) -> Vec<String> {
                 .map(|(at, _)| until(&line[at + attribute.len()..], '"')),
         );
     }
-    let target = |text: String| {
-        text.split_whitespace()
-            .next()
-            .unwrap_or("")
-            .trim_matches(['<', '>'])
-            .to_string()
-    };
-    found.into_iter().map(target).collect()
+    found.iter().map(|text| without_title(text)).collect()
+}
+
+/// `<page> "title"` leads to `page`.
+fn without_title(target: &str) -> String {
+    target
+        .split_whitespace()
+        .next()
+        .unwrap_or("")
+        .trim_matches(['<', '>'])
+        .to_string()
 }
 
 fn until(text: &str, end: char) -> String {

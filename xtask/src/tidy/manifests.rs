@@ -96,8 +96,6 @@ pub struct Package {
 pub fn read() -> Task<Vec<Package>> {
     let text = cargo(&["metadata", "--no-deps", "--format-version", "1"]).output()?;
     let json: Value = serde_json::from_str(&text).map_err(because("cargo metadata"))?;
-    let name = |value: &Value| value["name"].as_str().unwrap_or_default().to_string();
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let checkout = format!("{}/", root().display());
     let packages = list(&json["packages"]).into_iter().map(|package| Package {
         name: name(&package),
@@ -115,42 +113,54 @@ pub fn read() -> Task<Vec<Package>> {
     Ok(packages.collect())
 }
 
+fn name(value: &Value) -> String {
+    value["name"].as_str().unwrap_or_default().to_string()
+}
+
+fn list(value: &Value) -> Vec<Value> {
+    value.as_array().cloned().unwrap_or_default()
+}
+
+impl Package {
+    fn finding(&self, what: String) -> Finding {
+        Finding {
+            path: self.manifest.clone(),
+            line: 0,
+            what,
+        }
+    }
+}
+
 pub fn check(tree: &Tree, packages: &[Package]) -> Vec<Finding> {
     let rules = BTreeMap::from(MAY_SEE);
-    let ours = |name: &str| packages.iter().any(|package| package.name == name);
     let mut findings = Vec::new();
     for package in packages {
-        let mut finding = |what: String| {
-            findings.push(Finding {
-                path: package.manifest.clone(),
-                line: 0,
-                what,
-            })
-        };
         let Some(allowed) = rules.get(package.name.as_str()) else {
-            finding(format!(
+            findings.push(package.finding(format!(
                 "{} is new: say in xtask/src/tidy/manifests.rs which crates it may see",
                 package.name
-            ));
+            )));
             continue;
         };
         for name in &package.dependencies {
-            if ours(name) && !allowed.contains(&name.as_str()) {
-                finding(format!(
+            if packages.iter().any(|package| package.name == *name)
+                && !allowed.contains(&name.as_str())
+            {
+                findings.push(package.finding(format!(
                     "{} must not depend on {name} (MAY_SEE in xtask/src/tidy/manifests.rs)",
                     package.name
-                ));
+                )));
             }
             if PURE.contains(&package.name.as_str()) && NOT_IN_PURE.contains(&name.as_str()) {
-                finding(format!(
+                findings.push(package.finding(format!(
                     "{} opens and connects to nothing: {name} does not belong here",
                     package.name
-                ));
+                )));
             }
         }
         let text = tree.files.get(&package.manifest).map_or("", String::as_str);
         if !has_workspace_lints(text) {
-            finding("has no [lints] workspace = true".into());
+            findings.push(package.finding("has no [lints] workspace = true".into()));
         }
     }
     findings

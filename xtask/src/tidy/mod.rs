@@ -2,6 +2,7 @@
 
 mod calls;
 mod circles;
+mod closures;
 mod dead;
 mod lengths;
 mod links;
@@ -117,6 +118,7 @@ pub fn run() -> Task {
         lengths::check,
         calls::check,
         circles::check,
+        closures::check,
         dead::check,
         links::check,
         text::check,

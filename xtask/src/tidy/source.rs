@@ -116,16 +116,15 @@ pub fn is_word(c: char) -> bool {
 
 /// Where `word` begins, not as part of a longer word. Its ends may be anything (`.unwrap()`, `todo!`).
 pub fn find_word(text: &str, word: &str) -> Option<usize> {
-    let open = |edge: Option<char>, neighbour: Option<char>| {
-        !(edge.is_some_and(is_word) && neighbour.is_some_and(is_word))
-    };
     text.match_indices(word).map(|(at, _)| at).find(|at| {
-        let (before, after) = (
-            text[..*at].chars().next_back(),
-            text[at + word.len()..].chars().next(),
-        );
-        open(word.chars().next(), before) && open(word.chars().next_back(), after)
+        let before = text[..*at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !goes_on(word.chars().next(), before) && !goes_on(word.chars().next_back(), after)
     })
+}
+
+fn goes_on(edge: Option<char>, neighbour: Option<char>) -> bool {
+    edge.is_some_and(is_word) && neighbour.is_some_and(is_word)
 }
 
 fn test_lines(code: &[String]) -> Vec<bool> {
@@ -141,7 +140,8 @@ fn test_lines(code: &[String]) -> Vec<bool> {
 
 /// The line after the item that begins at (line, column): after its matching brace, or after a `;` without one.
 fn item_end(code: &[String], line: usize, column: usize) -> usize {
-    let (mut braces, mut others) = (0_usize, 0_usize);
+    let mut braces = 0_usize;
+    let mut others = 0_usize;
     for (number, text) in code.iter().enumerate().skip(line) {
         for c in text.chars().skip(if number == line {
             text[..column].chars().count()
@@ -165,7 +165,8 @@ fn item_end(code: &[String], line: usize, column: usize) -> usize {
 /// The text as code only and as comments only; what is left out is blank, newlines stay.
 fn split(text: &str) -> (String, String) {
     let chars: Vec<char> = text.chars().collect();
-    let (mut code, mut comments) = (String::new(), String::new());
+    let mut code = String::new();
+    let mut comments = String::new();
     let mut at = 0;
     while at < chars.len() {
         let (kind, end) = token(&chars, at);
@@ -188,18 +189,10 @@ enum Kind {
 
 /// The kind of what begins here and where it ends.
 fn token(chars: &[char], at: usize) -> (Kind, usize) {
-    let starts = |text: &str| {
-        chars[at..]
-            .iter()
-            .copied()
-            .take(text.len())
-            .eq(text.chars())
-    };
-    if starts("//") {
-        return (Kind::Comment, seek(chars, at, |rest| rest[0] == '\n'));
-    }
-    if starts("/*") {
-        return (Kind::Comment, block_comment_end(chars, at));
+    match chars[at..] {
+        ['/', '/', ..] => return (Kind::Comment, seek(chars, at, |rest| rest[0] == '\n')),
+        ['/', '*', ..] => return (Kind::Comment, block_comment_end(chars, at)),
+        _ => {}
     }
     let after_word = at > 0 && is_word(chars[at - 1]);
     match chars[at] {
@@ -219,15 +212,18 @@ fn seek(chars: &[char], from: usize, is_end: impl Fn(&[char]) -> bool) -> usize 
 }
 
 fn block_comment_end(chars: &[char], at: usize) -> usize {
-    let (mut depth, mut at) = (1, at + 2);
+    let mut depth = 1;
+    let mut at = at + 2;
     while at < chars.len() && depth > 0 {
-        let step = match &chars[at..] {
-            ['/', '*', ..] => (1, 2),
-            ['*', '/', ..] => (-1, 2),
-            _ => (0, 1),
-        };
-        depth += step.0;
-        at += step.1;
+        match &chars[at..] {
+            ['/', '*', ..] => depth += 1,
+            ['*', '/', ..] => depth -= 1,
+            _ => {
+                at += 1;
+                continue;
+            }
+        }
+        at += 2;
     }
     at.min(chars.len())
 }
@@ -250,10 +246,10 @@ fn raw_string_end(chars: &[char], at: usize) -> Option<usize> {
     if rest[prefix - 1] != 'r' || prefix > 2 || rest.get(prefix + hashes) != Some(&'"') {
         return None;
     }
-    let close = |rest: &[char]| {
+    let quote = seek(chars, at + prefix + hashes + 1, |rest| {
         rest[0] == '"' && rest[1..].iter().take_while(|c| **c == '#').count() >= hashes
-    };
-    Some((seek(chars, at + prefix + hashes + 1, close) + 1 + hashes).min(chars.len()))
+    });
+    Some((quote + 1 + hashes).min(chars.len()))
 }
 
 /// `'x'` and `'\n'`, not the lifetime `'x`.

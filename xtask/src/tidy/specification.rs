@@ -11,7 +11,8 @@ pub fn check(tree: &Tree, findings: &mut Vec<Finding>) -> (usize, usize) {
         return (0, 0);
     };
     let tests = tests(tree);
-    let (mut promises, mut pending) = (0, 0);
+    let mut promises = 0;
+    let mut pending = 0;
     let mut column = None;
     for (number, line) in text.lines().enumerate() {
         let cells = cells(line);
@@ -34,21 +35,20 @@ pub fn check(tree: &Tree, findings: &mut Vec<Finding>) -> (usize, usize) {
         }
         promises += 1;
         let names = backticked(proof);
-        let mut finding = |what: String| {
-            findings.push(Finding {
-                path: PAGE.into(),
-                line: number + 1,
-                what,
-            })
-        };
+        let mut wrong = Vec::new();
         if names.is_empty() && proof.to_lowercase().contains("pending") {
             pending += 1;
         } else if names.is_empty() {
-            finding("a promise names the test that proves it, or says pending".into());
+            wrong.push("a promise names the test that proves it, or says pending".into());
         }
         for name in names.into_iter().filter(|name| !exists(tree, &tests, name)) {
-            finding(format!("no test '{name}' in the tree"));
+            wrong.push(format!("no test '{name}' in the tree"));
         }
+        findings.extend(wrong.into_iter().map(|what| Finding {
+            path: PAGE.into(),
+            line: number + 1,
+            what,
+        }));
     }
     (promises, pending)
 }

@@ -21,24 +21,28 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 fn check_file(path: &str, text: &str) -> Vec<Finding> {
-    let finding = |line: usize, what: &str| Finding {
-        path: path.to_string(),
-        line,
-        what: what.to_string(),
-    };
     let mut findings: Vec<Finding> = text
         .split('\n')
         .enumerate()
         .filter(|(_, line)| line.ends_with([' ', '\t', '\r']))
-        .map(|(line, _)| finding(line + 1, "trailing whitespace"))
+        .map(|(line, _)| finding(path, line + 1, "trailing whitespace"))
         .collect();
     if !text.is_empty() && (!text.ends_with('\n') || text.ends_with("\n\n")) {
         findings.push(finding(
+            path,
             text.lines().count(),
             "ends with exactly one newline",
         ));
     }
     findings
+}
+
+fn finding(path: &str, line: usize, what: &str) -> Finding {
+    Finding {
+        path: path.to_string(),
+        line,
+        what: what.to_string(),
+    }
 }
 
 #[cfg(test)]

@@ -61,11 +61,9 @@ impl Job {
 
     fn args(&self, target: &Path) -> Vec<String> {
         // A synchronous engine is as deep as it has threads.
-        let (jobs, depth) = if self.engine == "psync" {
-            (self.depth, 1)
-        } else {
-            (1, self.depth)
-        };
+        let is_synchronous = self.engine == "psync";
+        let jobs = if is_synchronous { self.depth } else { 1 };
+        let depth = if is_synchronous { 1 } else { self.depth };
         let block = if self.pattern.is_sequential() {
             "1m"
         } else {
@@ -124,15 +122,18 @@ impl Job {
 
 fn parse(json: &Value, direction: &str) -> Option<Seen> {
     let figures = json["jobs"].get(0)?.get(direction)?;
-    let us = |value: &Value| value.as_f64().map(|ns| ns / 1000.0);
     let latency = &figures["lat_ns"];
     Some(Seen {
-        mean_us: us(&latency["mean"])?,
-        p50_us: us(&latency["percentile"]["50.000000"])?,
-        p99_us: us(&latency["percentile"]["99.000000"])?,
+        mean_us: microseconds(&latency["mean"])?,
+        p50_us: microseconds(&latency["percentile"]["50.000000"])?,
+        p99_us: microseconds(&latency["percentile"]["99.000000"])?,
         iops: figures["iops"].as_f64()?,
         mb_s: figures["bw_bytes"].as_f64()? / 1e6,
     })
+}
+
+fn microseconds(ns: &Value) -> Option<f64> {
+    ns.as_f64().map(|ns| ns / 1000.0)
 }
 
 #[cfg(test)]

@@ -140,8 +140,8 @@ impl Bench {
     fn row(&self, mounted: &mut Mounted, job: &Job, row: impl Fn(&Seen, &Own) -> Row) -> Task<Row> {
         let mut closest: Option<Row> = None;
         for _ in 0..self.options.tries {
-            let (seen, own) = mounted.measure(job)?;
-            let tried = row(&seen, &own);
+            let measured = mounted.measure(job)?;
+            let tried = row(&measured.by_fio, &measured.by_emulator);
             if closest
                 .as_ref()
                 .is_none_or(|closest| tried.is_closer_than(closest))
@@ -196,8 +196,9 @@ impl Bench {
             ("loop device", mounted.device().to_owned()),
             ("file over FUSE", mounted.image()?),
         ] {
-            let (seen, own) = mounted.measure_on(&job, &target)?;
-            table.push(Row::latency(&job, &seen, &own, None).named(name));
+            let measured = mounted.measure_on(&job, &target)?;
+            let row = Row::latency(&job, &measured.by_fio, &measured.by_emulator, None);
+            table.push(row.named(name));
         }
         self.tables.push(table);
         mounted.stop()
@@ -234,7 +235,8 @@ impl Bench {
             mounted.fill()?;
             for pattern in [Pattern::Read, Pattern::Write] {
                 let job = self.job("libaio", pattern, 8);
-                let (cap, goal) = (gb_s * 1000.0, (gb_s <= 1.5).then_some(5.0));
+                let cap = gb_s * 1000.0;
+                let goal = (gb_s <= 1.5).then_some(5.0);
                 table.push(self.row(&mut mounted, &job, |seen, own| {
                     Row::bandwidth(&job, seen, own, cap, goal)
                 })?);
@@ -260,8 +262,13 @@ impl Bench {
             (Pattern::Write, 8),
         ] {
             let job = self.job("libaio", pattern, depth);
-            let (seen, own) = mounted.measure(&job)?;
-            table.push(Row::latency(&job, &seen, &own, None));
+            let measured = mounted.measure(&job)?;
+            table.push(Row::latency(
+                &job,
+                &measured.by_fio,
+                &measured.by_emulator,
+                None,
+            ));
         }
         self.tables.push(table);
         mounted.stop()

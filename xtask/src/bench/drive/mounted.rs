@@ -33,6 +33,12 @@ pub struct Own {
     pub cpu_percent: f64,
 }
 
+/// One job, as fio and as the emulator counted it.
+pub struct Measured {
+    pub by_fio: Seen,
+    pub by_emulator: Own,
+}
+
 impl Mounted {
     pub fn new(binary: &Path, parent: &Path, drive: &str) -> Task<Self> {
         let dir = super::new_dir(parent)?;
@@ -52,8 +58,8 @@ impl Mounted {
             .stdin(Stdio::null())
             .spawn();
         let mut child = child.map_err(because(binary.display()))?;
-        let (said, stderr) = channel();
-        forward(child.stderr.take(), move |line| said.send(line).is_ok());
+        let (lines, stderr) = channel();
+        forward(child.stderr.take(), move |line| lines.send(line).is_ok());
         let (account, seconds) = channel();
         forward(child.stdout.take(), move |line| {
             serde_json::from_str(&line).is_ok_and(|value: Value| account.send(value).is_ok())
@@ -113,28 +119,36 @@ impl Mounted {
 
     /// Writes all that will be read and written, so that its memory is there.
     pub fn fill(&mut self) -> Task {
-        let (device, mut args) = (self.device.clone(), vec!["if=/dev/urandom".to_owned()]);
-        args.push(format!("of={}", device.display()));
-        args.extend(["bs=1M", "count=2048", "oflag=direct", "status=none"].map(String::from));
-        match Command::new("dd").args(args).status() {
+        let device = self.device.display();
+        let filled = Command::new("dd")
+            .args(["if=/dev/urandom", "bs=1M", "count=2048"])
+            .args(["oflag=direct", "status=none"])
+            .arg(format!("of={device}"))
+            .status();
+        match filled {
             Ok(status) if status.success() => Ok(()),
-            _ => failed(format!("{} could not be filled", device.display())),
+            _ => failed(format!("{device} could not be filled")),
         }
     }
 
-    pub fn measure(&mut self, job: &Job) -> Task<(Seen, Own)> {
+    pub fn measure(&mut self, job: &Job) -> Task<Measured> {
         self.measure_on(job, &self.device.clone())
     }
 
-    pub fn measure_on(&mut self, job: &Job, target: &Path) -> Task<(Seen, Own)> {
+    pub fn measure_on(&mut self, job: &Job, target: &Path) -> Task<Measured> {
         // What comes later belongs to this job, but for less than a second.
         while self.seconds.try_recv().is_ok() {}
         let before = self.cpu_seconds()?;
-        let (seen, wall) = crate::exec::timed(|| job.run(target));
-        let cpu_percent = 100.0 * (self.cpu_seconds()? - before) / wall.as_secs_f64();
+        let run = crate::exec::timed(|| job.run(target));
+        let cpu_percent = 100.0 * (self.cpu_seconds()? - before) / run.took.as_secs_f64();
         let seconds: Vec<Value> = self.seconds.try_iter().collect();
-        let own = account(&seconds, job.pattern);
-        Ok((seen?, Own { cpu_percent, ..own }))
+        Ok(Measured {
+            by_fio: run.result?,
+            by_emulator: Own {
+                cpu_percent,
+                ..account(&seconds, job.pattern)
+            },
+        })
     }
 
     fn cpu_seconds(&self) -> Task<f64> {
@@ -190,8 +204,8 @@ fn forward(
 /// utime and stime of `/proc/PID/stat` (proc(5)); the name before them may hold anything.
 fn parse_cpu(stat: &str) -> Option<u64> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-    user.checked_add(system)
+    let user: u64 = fields.next()?.parse().ok()?;
+    user.checked_add(fields.next()?.parse().ok()?)
 }
 
 fn account(seconds: &[Value], pattern: Pattern) -> Own {
@@ -200,9 +214,11 @@ fn account(seconds: &[Value], pattern: Pattern) -> Own {
         .map(|second| &second["ops"][pattern.direction()])
         .filter(|kind| !kind.is_null())
         .collect();
-    let figure = |kind: &Value, name: &str| kind[name].as_f64().unwrap_or_default();
-    let sum = |f: &dyn Fn(&Value) -> f64| kinds.iter().map(|kind| f(kind)).sum::<f64>();
-    let ops = sum(&|kind| figure(kind, "ops")).max(1.0);
+    let ops: f64 = kinds.iter().map(|kind| figure(kind, "ops")).sum();
+    let modelled_us: f64 = kinds
+        .iter()
+        .map(|kind| figure(kind, "ops") * figure(kind, "modelled_mean_us"))
+        .sum();
     // The first second has nothing to be judged by.
     let judged: Vec<_> = kinds.iter().skip(1).collect();
     let beyond: f64 = judged.iter().map(|kind| figure(kind, "beyond")).sum();
@@ -212,7 +228,7 @@ fn account(seconds: &[Value], pattern: Pattern) -> Own {
         .sum::<f64>()
         .max(1.0);
     Own {
-        modelled_mean_us: sum(&|kind| figure(kind, "ops") * figure(kind, "modelled_mean_us")) / ops,
+        modelled_mean_us: modelled_us / ops.max(1.0),
         late_p50_us: kinds
             .iter()
             .map(|kind| figure(kind, "late_p50_us"))
@@ -220,6 +236,10 @@ fn account(seconds: &[Value], pattern: Pattern) -> Own {
         beyond_percent: 100.0 * beyond.max(0.0) / judged_ops,
         cpu_percent: 0.0,
     }
+}
+
+fn figure(kind: &Value, name: &str) -> f64 {
+    kind[name].as_f64().unwrap_or_default()
 }
 
 #[cfg(test)]

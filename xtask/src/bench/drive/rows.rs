@@ -2,6 +2,7 @@
 
 use super::fio::{Job, Seen};
 use super::mounted::Own;
+use crate::bench::table::align;
 
 #[derive(Debug, Clone)]
 pub struct Row {
@@ -156,35 +157,14 @@ impl Table {
     }
 
     pub fn render(&self) -> String {
-        let head = HEAD.map(String::from).to_vec();
-        let lines: Vec<Vec<String>> = std::iter::once(head)
-            .chain(self.rows.iter().map(Row::cells))
-            .collect();
-        let width = |column: usize| {
-            lines
-                .iter()
-                .map(|line| line[column].chars().count())
-                .max()
-                .unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
-        let line = |cells: &Vec<String>| {
-            let padded = cells
-                .iter()
-                .zip(&widths)
-                .map(|(cell, width)| format!("{cell:<width$}"));
-            padded.collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
-        };
+        let mut lines = vec![HEAD.map(String::from).to_vec()];
+        lines.extend(self.rows.iter().map(Row::cells));
         let note = if self.note.is_empty() {
             String::new()
         } else {
             format!("{}\n", self.note)
         };
-        format!(
-            "{}\n{note}{}",
-            self.title,
-            lines.iter().map(line).collect::<String>()
-        )
+        format!("{}\n{note}{}", self.title, align(&lines))
     }
 }
 

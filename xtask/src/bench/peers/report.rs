@@ -1,6 +1,7 @@
 //! The table of a comparison: medians, ranges, goals.
 
 use super::Run;
+use crate::bench::table::align;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Goal {
@@ -23,23 +24,21 @@ impl Figure {
     fn of(values: impl Iterator<Item = f64>) -> Self {
         let mut sorted: Vec<f64> = values.collect();
         sorted.sort_by(f64::total_cmp);
-        let at = |i: usize| sorted.get(i).copied().unwrap_or(f64::NAN);
-        let middle = (at(sorted.len().saturating_sub(1) / 2) + at(sorted.len() / 2)) / 2.0;
+        let [Some(least), Some(most)] = [sorted.first(), sorted.last()] else {
+            return Self {
+                median: f64::NAN,
+                least: f64::NAN,
+                most: f64::NAN,
+            };
+        };
         Self {
-            median: middle,
-            least: at(0),
-            most: at(sorted.len().saturating_sub(1)),
+            median: (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2.0,
+            least: *least,
+            most: *most,
         }
     }
 
     fn show(&self) -> String {
-        let number = |value: f64| {
-            if value >= 100.0 {
-                format!("{value:.0}")
-            } else {
-                format!("{value:.1}")
-            }
-        };
         format!(
             "{} ({} to {})",
             number(self.median),
@@ -76,7 +75,7 @@ impl Line {
         self.limit.is_some_and(|limit| self.cpu_us.median > limit)
     }
 
-    fn cells(&self) -> [String; 4] {
+    fn cells(&self) -> Vec<String> {
         let verdict = match (self.limit, self.goal) {
             (None, _) => "-".into(),
             (Some(limit), goal) => {
@@ -94,7 +93,7 @@ impl Line {
                 format!("≤ {limit:.0}{of}: {met}")
             }
         };
-        [
+        vec![
             self.name.clone(),
             self.cpu_us.show(),
             self.per_second.show(),
@@ -123,26 +122,18 @@ pub fn render(lines: &[Line]) -> String {
         "client CPU per transaction, µs",
         "transactions per second",
         "goal",
-    ]
-    .map(String::from);
-    let rows: Vec<[String; 4]> = std::iter::once(head)
-        .chain(lines.iter().map(Line::cells))
-        .collect();
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..4).map(width).collect();
-    let line = |cells: &[String; 4]| {
-        let padded = cells
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:<width$}"));
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
-    };
-    rows.iter().map(line).collect()
+    ];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    rows.extend(lines.iter().map(Line::cells));
+    align(&rows)
+}
+
+fn number(value: f64) -> String {
+    if value >= 100.0 {
+        format!("{value:.0}")
+    } else {
+        format!("{value:.1}")
+    }
 }
 
 #[cfg(test)]
