@@ -7,7 +7,10 @@ use super::fio_log::{self, FioLog};
 use super::load::ImportedLoad;
 use super::pgbench_log::{self, Logged};
 use super::{HostSamples, Source, Tool, detect};
-use super::{diskspd, fio, go_tpc, hammerdb, iostat, mpstat, pgbench, sysbench, vdbench, vmstat};
+use super::{
+    diskspd, fio, go_tpc, hammerdb, iostat, mpstat, pgbench, sysbench, sysstat_json, vdbench,
+    vmstat,
+};
 
 /// The content of all files.
 #[derive(Default)]
@@ -98,6 +101,9 @@ impl ParsedFiles {
             Tool::PgbenchLog => self
                 .transactions
                 .push((source.name.to_owned(), pgbench_log::read(text)?)),
+            Tool::Iostat | Tool::Mpstat if text.trim_start().starts_with('{') => {
+                self.host(source, sysstat_json::read(tool, text)?)
+            }
             Tool::Iostat => self.host(source, iostat::read(text)?),
             Tool::Vmstat => self.host(source, vmstat::read(text)?),
             Tool::Mpstat => self.host(source, mpstat::read(text)?),

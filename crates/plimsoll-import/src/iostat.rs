@@ -3,8 +3,8 @@
 
 use super::Tool;
 use super::fault::{Fault, Read, number};
-use super::host::{First, HostSamples, Report};
-use super::{sysstat_json, when};
+use super::samples::{First, HostSamples, Report};
+use super::when;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::Metric;
 
@@ -13,9 +13,6 @@ const KIB: f64 = 1024.0;
 pub(super) const ONE_RUN: &str = "the output of one run; give that of the next a file of its own";
 
 pub(super) fn read(text: &str) -> Read<HostSamples> {
-    if text.trim_start().starts_with('{') {
-        return sysstat_json::read(Tool::Iostat, text);
-    }
     let mut reader = Reader {
         is_new: true,
         ..Reader::default()

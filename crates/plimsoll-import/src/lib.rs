@@ -27,6 +27,7 @@ mod pgbench;
 mod pgbench_log;
 mod rate;
 mod runs;
+mod samples;
 mod sysbench;
 mod sysstat_json;
 #[cfg(test)]
@@ -42,8 +43,9 @@ pub use assemble::import;
 pub use decode::decode;
 pub use detect::detect;
 pub use fault::ImportError;
-pub use host::{HostSamples, join_run, samples};
+pub use host::{join_run, samples};
 pub use load::ImportedLoad;
+pub use samples::HostSamples;
 
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{Record, RunInfo};

@@ -4,9 +4,9 @@ use jiff::civil::Date;
 
 use super::Tool;
 use super::fault::{Fault, Read, number};
-use super::host::{First, HostSamples, Report};
 use super::iostat::{ONE_RUN, added, of_cpu};
-use super::{sysstat_json, when};
+use super::samples::{First, HostSamples, Report};
+use super::when;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::Metric;
 
@@ -18,9 +18,6 @@ struct Table<'a> {
 }
 
 pub(super) fn read(text: &str) -> Read<HostSamples> {
-    if text.trim_start().starts_with('{') {
-        return sysstat_json::read(Tool::Mpstat, text);
-    }
     let mut reports: Vec<Report> = Vec::new();
     let mut table = Table::default();
     let mut date: Option<Date> = None;

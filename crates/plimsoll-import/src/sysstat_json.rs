@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use serde_json::{Map, Value};
 
 use super::fault::{Fault, Read};
-use super::host::{First, HostSamples, Report};
+use super::samples::{First, HostSamples, Report};
 use super::{Tool, iostat, mpstat, when};
 use plimsoll_plan::units::Nanos;
 

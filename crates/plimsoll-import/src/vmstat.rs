@@ -3,7 +3,7 @@
 
 use super::Tool;
 use super::fault::{Fault, Read, number};
-use super::host::{First, HostSamples, Report};
+use super::samples::{First, HostSamples, Report};
 use super::when;
 use plimsoll_record::metric::Metric;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// What defines the load of a step's workload, by the plan's names; as [`plimsoll_record::Point::parameters`] holds it.
+/// What defines the load of a step's workload, by the plan's names; as a point of a record holds it.
 /// `plan` is a resolved one. Empty where it has no such workload, and for block I/O, whose streams are recorded.
 pub fn parameters(plan: &toml::Table, workload: &str, step: &str) -> BTreeMap<String, String> {
     let section = |name: &str| plan.get("workload")?.get(workload)?.get(name)?.as_table();

@@ -14,7 +14,7 @@ pub use super::emulated::{
 };
 pub use super::limits::{IoLimits, Limits, WithoutLimits};
 pub use super::secret::{Secret, redact};
-pub use super::server::ServerKind;
+pub use super::server::{EngineKind, ServerKind};
 pub use super::sysbench::{Distribution, Script, Sysbench};
 use crate::Interference;
 use crate::Thresholds;
@@ -136,40 +136,6 @@ impl SystemKind {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum EngineKind {
-    Mock,
-    Sqlite,
-    Postgres,
-    Mariadb,
-}
-
-impl EngineKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mock => "mock",
-            Self::Sqlite => "sqlite",
-            Self::Postgres => "postgres",
-            Self::Mariadb => "mariadb",
-        }
-    }
-
-    pub fn has_procedures(self) -> bool {
-        match self {
-            Self::Mock | Self::Postgres | Self::Mariadb => true,
-            Self::Sqlite => false,
-        }
-    }
-
-    /// The server behind the engine, if it is one.
-    pub fn server(self) -> Option<ServerKind> {
-        ServerKind::ALL
-            .into_iter()
-            .find(|server| server.engine() == self)
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NamedWorkload {
     pub name: String,
@@ -205,7 +171,7 @@ impl Workload {
         }
     }
 
-    /// Whether committed transactions can be looked up in the database one by one (see [`plimsoll_record::receipt`]).
+    /// Whether committed transactions can be looked up in the database one by one .
     pub fn keeps_books(&self) -> bool {
         match self {
             Self::Tpcc(_) => true,

@@ -2,7 +2,39 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::resolved::EngineKind;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineKind {
+    Mock,
+    Sqlite,
+    Postgres,
+    Mariadb,
+}
+
+impl EngineKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mock => "mock",
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+            Self::Mariadb => "mariadb",
+        }
+    }
+
+    pub fn has_procedures(self) -> bool {
+        match self {
+            Self::Mock | Self::Postgres | Self::Mariadb => true,
+            Self::Sqlite => false,
+        }
+    }
+
+    /// The server behind the engine, if it is one.
+    pub fn server(self) -> Option<ServerKind> {
+        ServerKind::ALL
+            .into_iter()
+            .find(|server| server.engine() == self)
+    }
+}
 
 /// An engine that is a server: plimsoll can start one of its own, or use one that exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

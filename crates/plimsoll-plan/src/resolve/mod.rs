@@ -25,7 +25,7 @@ use super::resolved::{
 use super::value::{At, RawSize, RawTime};
 use super::{Options, duration, size as sizes};
 use crate::units::{Bytes, Nanos};
-pub(super) use block::resolve_profile;
+pub use block::profile;
 use workload::Kind;
 
 const LONGEST_NAME: usize = 64;

@@ -1,6 +1,7 @@
 //! Block workloads: the jobs of a profile, jobs of the plan's own, or a job file of fio's.
 
 mod job;
+pub mod profile;
 mod step;
 mod stream;
 
@@ -8,12 +9,12 @@ use std::ops::RangeInclusive;
 
 pub(super) use step::{is_block, refuse_on_load, resolve as resolve_step};
 
+use profile::Profile;
+
 use super::{size, text, whole};
 use crate::Options;
 use crate::error::suggestion;
 use crate::findings::Findings;
-use crate::profile;
-use crate::profile::Profile;
 use crate::raw::{RawBlock, RawProfile};
 use crate::resolved::{Block, BlockJob, BlockStream, BlockWork};
 use crate::size as sizes;
@@ -98,7 +99,7 @@ pub(super) fn resolve(
 }
 
 /// The parts of a profile that the plan's own rules apply to.
-pub(crate) fn resolve_profile(
+fn resolve_profile(
     name: &'static str,
     raw: &RawProfile,
     findings: &mut Findings<'_>,

@@ -2,11 +2,12 @@
 
 use std::sync::OnceLock;
 
-use super::findings::Findings;
-use super::raw::RawProfile;
-use super::resolved::BlockJob;
-use super::{PlanErrors, read, resolve, suggestion};
+use super::resolve_profile;
+use crate::findings::Findings;
+use crate::raw::RawProfile;
+use crate::resolved::BlockJob;
 use crate::units::Bytes;
+use crate::{PlanErrors, read, suggestion};
 
 /// Jobs under a name that is known in the field.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +37,7 @@ pub struct UnknownProfile {
 
 macro_rules! entries {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../profiles/", $name, ".toml")))),*]
+        &[$(($name, include_str!(concat!("../../../../../profiles/", $name, ".toml")))),*]
     };
 }
 
@@ -92,7 +93,7 @@ pub fn find(name: &str) -> Result<&'static Profile, UnknownProfile> {
 fn parse(name: &'static str, text: &str) -> Result<Profile, PlanErrors> {
     let mut findings = Findings::new(text);
     let raw: Option<RawProfile> = read::read(&mut findings);
-    let profile = raw.and_then(|raw| resolve::resolve_profile(name, &raw, &mut findings));
+    let profile = raw.and_then(|raw| resolve_profile(name, &raw, &mut findings));
     let (profile, warnings) = findings.finish(profile)?;
     if warnings.is_empty() {
         Ok(profile)
