@@ -146,13 +146,6 @@ pub enum Point {
 }
 
 impl Point {
-    pub const ALL: [Self; 4] = [
-        Self::SequentialRead,
-        Self::SequentialWrite,
-        Self::RandomRead,
-        Self::RandomWrite,
-    ];
-
     pub fn name(self) -> &'static str {
         match self {
             Self::SequentialRead => "sequential read",

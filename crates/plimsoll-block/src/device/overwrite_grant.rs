@@ -32,7 +32,7 @@ const OTHERWISE: &str = "name another one";
 /// It was not named, or it is in use, or what is known about it does not suffice.
 pub fn permit(path: &Path, named: &[PathBuf]) -> Result<OverwriteGrant, BlockError> {
     let is_named = named.iter().any(|name| name == path);
-    let (node, evidence, claim) = match target(path)? {
+    let examined = match target(path)? {
         Target::Directory(node) if is_named => {
             return Ok(OverwriteGrant {
                 path: node,
@@ -44,35 +44,54 @@ pub fn permit(path: &Path, named: &[PathBuf]) -> Result<OverwriteGrant, BlockErr
         Target::Directory(node) => return Err(unnamed(&node, path, Vec::new())),
         Target::Device(node) => {
             let (evidence, claim) = gather(path, &node)?;
-            (node, evidence, claim)
+            Examined {
+                node,
+                evidence,
+                claim,
+            }
         }
-        Target::File(node) => {
-            let evidence = of_file(path, &node);
-            (node, evidence, Claim::default())
-        }
+        Target::File(node) => Examined {
+            evidence: of_file(path, &node),
+            node,
+            claim: Claim::default(),
+        },
     };
-    let size = size(&node);
-    match decide(&evidence, is_named) {
-        Decision::ReadOnly(why) => Err(unnamed(&node, path, why)),
-        Decision::Refused { why, remedy } => Err(BlockError::Refused {
-            path: node,
-            why,
-            next: remedy.or(OTHERWISE),
-        }),
-        Decision::Overwrite(lost) => {
-            claim.hand_down().map_err(|error| BlockError::Refused {
-                path: node.clone(),
-                why: vec![format!(
-                    "the claim on it cannot be handed down to fio: {error}"
-                )],
-                next: format!("{OTHERWISE}."),
-            })?;
-            Ok(OverwriteGrant {
-                path: node,
-                size,
-                lost,
-                _claim: claim,
-            })
+    examined.permit(path, is_named)
+}
+
+/// A device or file, with what is known about it; the device is claimed.
+struct Examined {
+    node: PathBuf,
+    evidence: DeviceEvidence,
+    claim: Claim,
+}
+
+impl Examined {
+    /// `given` is what the user wrote.
+    fn permit(self, given: &Path, is_named: bool) -> Result<OverwriteGrant, BlockError> {
+        let size = size(&self.node);
+        match decide(&self.evidence, is_named) {
+            Decision::ReadOnly(why) => Err(unnamed(&self.node, given, why)),
+            Decision::Refused { why, remedy } => Err(BlockError::Refused {
+                path: self.node,
+                why,
+                next: remedy.or(OTHERWISE),
+            }),
+            Decision::Overwrite(lost) => match self.claim.hand_down() {
+                Ok(()) => Ok(OverwriteGrant {
+                    path: self.node,
+                    size,
+                    lost,
+                    _claim: self.claim,
+                }),
+                Err(error) => Err(BlockError::Refused {
+                    path: self.node,
+                    why: vec![format!(
+                        "the claim on it cannot be handed down to fio: {error}"
+                    )],
+                    next: format!("{OTHERWISE}."),
+                }),
+            },
         }
     }
 }
