@@ -6,8 +6,8 @@ use plimsoll_drive::catalogue;
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_plan::{EmulatedDrive, Options, SLOWER};
 
-use crate::commands::plan_errors;
 use crate::failure::Failure;
+use crate::plan_errors;
 
 /// The names of the catalogue.
 pub fn names() -> Vec<String> {

@@ -6,6 +6,8 @@ pub mod drive_file;
 pub mod execute;
 pub mod failure;
 pub mod known;
+mod output;
+mod plan_errors;
 mod progress;
 pub mod runfile;
 pub mod set;

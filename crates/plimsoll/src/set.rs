@@ -11,6 +11,7 @@ use plimsoll_record::{Record, RunStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
+use crate::output::write_whole;
 use crate::runfile;
 
 const LIST: &str = "set.json";
@@ -133,8 +134,8 @@ impl RunSet {
         fs::create_dir(path).map_err(failed)?;
         let text =
             serde_json::to_string_pretty(&list).map_err(|error| Failure::run(error.to_string()))?;
-        crate::commands::write_whole(&path.join(PLAN), plan)?;
-        crate::commands::write_whole(&path.join(LIST), &text)?;
+        write_whole(&path.join(PLAN), plan)?;
+        write_whole(&path.join(LIST), &text)?;
         Ok(Self {
             path: path.into(),
             list,

@@ -1,9 +1,10 @@
 //! `plimsoll drive …`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Format, LearnArgs};
-pub use crate::commands::drive::{CutArgs, MountArgs};
+use super::{Format, LearnArgs, MountArgs};
 
 #[derive(Debug, Subcommand)]
 pub enum DriveCommand {
@@ -81,4 +82,10 @@ pub struct SimulateArgs {
 pub enum Spacing {
     Constant,
     Poisson,
+}
+
+#[derive(Debug, Args)]
+pub struct CutArgs {
+    /// The directory that `drive mount` was given.
+    pub dir: PathBuf,
 }

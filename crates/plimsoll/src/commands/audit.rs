@@ -10,9 +10,10 @@ use plimsoll_analysis::summary::{Figures, figures};
 use plimsoll_record::Record;
 use plimsoll_report::{audit_csv, audit_json, audit_table, explain};
 
-use super::{plan_errors, print};
+use super::print;
 use crate::cli::{AuditArgs, Format};
 use crate::failure::Failure;
+use crate::plan_errors;
 use crate::runfile;
 use crate::set::RunSet;
 

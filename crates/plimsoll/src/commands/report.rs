@@ -7,9 +7,10 @@ use plimsoll_analysis::summarise;
 use plimsoll_report::set::set_page;
 
 use super::set::summary_of;
-use super::{print, read_run, write_whole};
+use super::{print, read_run};
 use crate::cli::ReportArgs;
 use crate::failure::Failure;
+use crate::output::write_whole;
 use crate::set::RunSet;
 
 pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {

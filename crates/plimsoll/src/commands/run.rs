@@ -15,12 +15,13 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{Options, Parsed, PlanWarning, describe, estimate, matrix, parse};
 use plimsoll_record::RunStatus;
 
-use super::{command_line, plan_errors, print};
+use super::{command_line, print};
 use crate::cli::{Format, RunArgs, Table};
 use crate::commands::export::render;
 use crate::drive_file;
 use crate::execute::{DRIVE_DIR, Done, Job, check_output, execute, preflight};
 use crate::failure::Failure;
+use crate::plan_errors;
 use crate::runfile;
 use crate::signals::Interrupt;
 

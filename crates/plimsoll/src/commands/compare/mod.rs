@@ -8,9 +8,10 @@ use std::process::ExitCode;
 use plimsoll_analysis::compare::{Ask, RunComparison, Side, compare as compare_sides};
 use plimsoll_report::versus::{comparison_csv, comparison_page, comparison_text};
 
-use super::{print, write_whole};
+use super::print;
 use crate::cli::{CompareArgs, Format};
 use crate::failure::Failure;
+use crate::output::write_whole;
 
 pub use gate::gate;
 pub(super) use sides::warn_of_copy;

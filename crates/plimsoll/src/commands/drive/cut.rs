@@ -1,20 +1,13 @@
 //! `plimsoll drive cut`: a power cut by hand.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
 use plimsoll_drive::emulate::cut::request;
 use plimsoll_drive::emulate::protocol::Lost;
 
 use super::super::print;
+use crate::cli::CutArgs;
 use crate::failure::Failure;
-
-#[derive(Debug, Args)]
-pub struct CutArgs {
-    /// The directory that `drive mount` was given.
-    pub dir: PathBuf,
-}
 
 pub fn cut(args: &CutArgs) -> Result<ExitCode, Failure> {
     let lost = request(&args.dir).map_err(|error| Failure::run(error.to_string()))?;

@@ -9,9 +9,6 @@ mod simulate;
 
 use std::process::ExitCode;
 
-pub use cut::CutArgs;
-pub use mount::MountArgs;
-
 use super::print;
 use crate::cli::DriveCommand;
 use crate::failure::Failure;

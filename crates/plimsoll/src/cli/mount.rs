@@ -1,0 +1,108 @@
+//! `plimsoll drive mount`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use plimsoll_plan::units::Bytes;
+
+#[derive(Debug, Args)]
+pub struct MountArgs {
+    /// A drive of the catalogue, or a drive file (then it ends with .toml).
+    #[arg(required_unless_present = "control")]
+    pub drive: Option<String>,
+    /// An empty directory; the drive appears below it.
+    #[arg(required_unless_present = "control")]
+    pub dir: Option<PathBuf>,
+    /// Make the drive this large, such as 20GiB or 64MB [default: as rated].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub capacity: Option<Bytes>,
+    /// Share of the capacity that holds data that is not rewritten; 1 is steady state.
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    pub fill: f64,
+    /// Of all random draws.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Where the data really are: in memory, or in a sparse file in DIR.
+    #[arg(long, value_enum, default_value_t = BackingArg::Memory)]
+    pub backing: BackingArg,
+    /// A block device with a filesystem, or a directory [default: block for root, else directory].
+    #[arg(long, value_enum)]
+    pub form: Option<FormArg>,
+    /// What is made on the block device.
+    #[arg(long, value_enum, default_value_t = FilesystemArg::Ext4)]
+    pub filesystem: FilesystemArg,
+    /// Whether the drive does what a flush asks.
+    #[arg(long, value_enum, default_value_t = FlushArg::Honest)]
+    pub flush: FlushArg,
+    /// Print each second's account on stdout, a JSON object a line.
+    #[arg(long)]
+    pub stats: bool,
+    /// Take the task from stdin and use the emulator's protocol.
+    #[arg(long, hide = true)]
+    pub control: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BackingArg {
+    Memory,
+    File,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormArg {
+    Block,
+    Directory,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FilesystemArg {
+    Xfs,
+    Ext4,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FlushArg {
+    Honest,
+    Ignored,
+}
+
+fn parse_size(text: &str) -> Result<Bytes, String> {
+    let split = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (digits, unit) = text.split_at(split);
+    let factor: u64 = match unit.trim() {
+        "" | "B" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        "TiB" => 1 << 40,
+        "kB" | "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
+        _ => return Err("a size is a whole number and a unit, such as 20GiB or 64MB".into()),
+    };
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| "a size begins with a whole number".to_owned())?;
+    number
+        .checked_mul(factor)
+        .map(Bytes)
+        .ok_or_else(|| "that is more than any drive has".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(parse_size("20GiB"), Ok(Bytes(20 << 30)));
+        assert_eq!(parse_size("64 MB"), Ok(Bytes(64_000_000)));
+        assert_eq!(parse_size("4096"), Ok(Bytes(4096)));
+        for bad in ["", "GiB", "1.5GiB", "20gib", "-1", "99999999TiB"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+}
