@@ -1,6 +1,8 @@
 //! The systems that can be put under load. Each engine is a folder of its own: sessions, loading, checking, and, where
 //! plimsoll can run the server itself, starting and stopping it.
 
+#[cfg(test)]
+mod contract;
 pub mod insight;
 pub mod mariadb;
 pub mod mock;

@@ -9,8 +9,8 @@ use plimsoll_record::{Sample, WaitState};
 use tempfile::TempDir;
 
 use super::*;
-use crate::engine::postgres::ManagedPostgres;
 use crate::engine::postgres::connect::connect;
+use crate::engine::server::ManagedServer;
 use crate::probe::{Probe, spawn};
 use crate::scratch::Scratch;
 
@@ -24,7 +24,7 @@ const LONG: Duration = Duration::from_secs(120);
 /// Fields are dropped in this order.
 struct Server {
     probe: Probe,
-    server: ManagedPostgres,
+    server: ManagedServer,
     _scratch: Scratch,
     _medium: TempDir,
 }
@@ -34,7 +34,14 @@ impl Server {
         let medium = tempfile::tempdir().unwrap();
         std::fs::set_permissions(medium.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let mut scratch = Scratch::create(medium.path(), "insight").unwrap();
-        let server = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "", None).unwrap();
+        let server = ManagedServer::start(
+            ServerKind::Postgres,
+            &mut scratch,
+            &BTreeMap::new(),
+            "",
+            None,
+        )
+        .unwrap();
         let (sender, receiver) = mpsc::channel();
         let probe = spawn(Clock::real(), sender).unwrap();
         probe.ask(SYSTEM, endpoint(server.conninfo())).unwrap();

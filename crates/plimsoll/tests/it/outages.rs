@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use crate::common::server::Server;
 use crate::common::{Background, Place, processes_in, send, wait_for};
-use plimsoll_load::engine::mariadb::ManagedMariadb;
+use plimsoll_load::engine::server::ManagedServer;
 use plimsoll_load::scratch::Scratch;
+use plimsoll_plan::resolved::ServerKind;
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -176,7 +177,13 @@ fn a_mariadb_that_goes_away() {
     let place = Place::new();
     fs::set_permissions(place.medium(), fs::Permissions::from_mode(0o755)).unwrap();
     let mut scratch = Scratch::create(&place.medium(), "server").unwrap();
-    let server = ManagedMariadb::start(&mut scratch, &Default::default(), "", None);
+    let server = ManagedServer::start(
+        ServerKind::Mariadb,
+        &mut scratch,
+        &Default::default(),
+        "",
+        None,
+    );
     let server = server.unwrap_or_else(|error| panic!("{error}"));
     small_plan(&place, &server.conninfo());
     let mut run = place.start(&["run", "plan.toml", "-o", "killed.run"]);

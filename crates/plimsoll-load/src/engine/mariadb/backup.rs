@@ -1,24 +1,17 @@
-//! Backups of a MariaDB: its files by mariadb-backup, or its data by mariadb-dump and the client.
+//! Programs for backups of a MariaDB: mariadb-backup for its files, mariadb-dump and the client for its data.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
-use mysql::prelude::Queryable;
-use plimsoll_plan::resolved::BackupMethod;
-
-use super::DIALECT;
-use super::binaries::{self, Programs};
-use super::connect::{connect, parse, server_error};
-use super::managed::ManagedMariadb;
-use crate::backup::program::{Program, version};
-use crate::backup::{Taken, Task, Timed, files};
-use crate::clock::monotonic;
-use crate::engine::server::{MANAGED_SCHEMA, ServerContext, command_in};
+use super::connect::parse;
+use super::managed::config;
+use super::{DIALECT, binaries};
+use crate::backup::program::version;
+use crate::engine::server::backup::{BackupPrograms, Job, NEXT_OF_RESTORE, Runner};
+use crate::engine::server::{MANAGED_SCHEMA, ManagedServer, ServerContext};
 use crate::error::LoadError;
-use crate::limit::CgroupLimits;
-use crate::scratch::{Scratch, io_error};
+use crate::scratch::io_error;
 
 /// Names of the programs, the old ones after the new ones.
 const BACKUP: [&str; 2] = ["mariadb-backup", "mariabackup"];
@@ -31,164 +24,100 @@ const DUMP_FILE: &str = "dump.sql";
 const NEXT_OF_BACKUP: &str = "If it names versions, install the mariadb-backup of the server's version, or take a logical backup.";
 const NEXT_OF_DUMP: &str =
     "If it names rights, connect as a user who may read the schema and show its routines.";
-const NEXT_OF_RESTORE: &str =
-    "Read its message about the backup; where that was damaged, check its medium.";
 
-impl ManagedMariadb {
-    /// Takes a backup of the running server into `to`, a directory of plimsoll's own that is empty.
-    pub(crate) fn back_up(
-        &self,
-        method: BackupMethod,
-        task: Task<'_>,
-        to: &Path,
-    ) -> Result<Taken, LoadError> {
-        self.process().context.admit(to)?;
-        match method {
-            BackupMethod::Physical => self.files_backup(task, to),
-            BackupMethod::Logical => {
-                let program = binaries::client(Some(&self.programs), &DUMP)?;
-                let command = self.process().context.command(&program);
-                dump_by(command, &self.conninfo(), MANAGED_SCHEMA, task, to)
-            }
-        }
-    }
+pub struct Backups;
 
-    /// The server's files, and with them the log that was written meanwhile, which makes them one state when the backup
-    /// is prepared. mariadb-backup 10.11 leaves all of it to the kernel to write: what is not flushed is no backup.
-    fn files_backup(&self, task: Task<'_>, to: &Path) -> Result<Taken, LoadError> {
-        let (program, jobs) = (
-            binaries::client(Some(&self.programs), &BACKUP)?,
-            task.jobs.max(1),
-        );
-        let opts = parse(&self.conninfo())?;
-        let mut command = self.process().context.command(&program);
-        command.current_dir(to);
+impl BackupPrograms for Backups {
+    /// mariadb-backup 10.11 leaves all of it to the kernel to write: what is not flushed is no backup.
+    fn copy_files(&self, server: &ManagedServer, to: &Path, jobs: u32) -> Result<Job, LoadError> {
+        let context = &server.process().context;
+        let program = binaries::client(Some(server.programs()), &BACKUP)?;
+        let opts = parse(&server.conninfo())?;
+        let socket = opts.get_socket().unwrap_or_default();
+        let mut command = context.command_in(&program, to);
         // Names the server's files, and must come first.
-        command.arg(format!("--defaults-file={}", self.config.display()));
+        command.arg(format!("--defaults-file={}", config(context).display()));
         command.args(["--backup", "--user=root", &format!("--parallel={jobs}")]);
         command.arg(format!("--target-dir={}", to.display()));
-        command.arg(format!(
-            "--socket={}",
-            opts.get_socket().unwrap_or_default()
-        ));
-        Program {
+        command.arg(format!("--socket={socket}"));
+        Ok(Job {
             command,
             output: None,
-            place: to,
             next: NEXT_OF_BACKUP,
-        }
-        .run(task.control)?;
-        Ok(Taken {
-            bytes: files::flush(to, task.control)?,
-            program: version(&program),
             jobs,
         })
     }
 
-    /// Makes a second server of the backup in `from`.
-    pub(crate) fn restore(
+    /// Applies the log to the files. Again is no trouble: a backup can be restored more than once.
+    fn prepare(
         &self,
-        method: BackupMethod,
-        task: Task<'_>,
+        server: &ManagedServer,
+        context: &ServerContext,
         from: &Path,
-        scratch: &mut Scratch,
-        cgroup: Option<CgroupLimits>,
-    ) -> Result<(Self, Timed), LoadError> {
-        files::forget_cached(from)?;
-        match method {
-            BackupMethod::Physical => {
-                let (mut bytes, mut began) = (0, monotonic());
-                let fill = |context: &ServerContext| {
-                    began = monotonic();
-                    prepare(&self.programs, context, task, from)?;
-                    bytes = files::copy(from, &context.data, &is_servers, task)?;
-                    Ok(())
-                };
-                let server =
-                    self.start_second(scratch, cgroup, fill, &|| task.control.is_cancelled())?;
-                let ended = monotonic();
-                let program = version(&binaries::client(Some(&self.programs), &BACKUP)?);
-                Ok((
-                    server,
-                    Timed {
-                        program,
-                        bytes,
-                        began,
-                        ended,
-                    },
-                ))
-            }
-            BackupMethod::Logical => {
-                let server = self.start_empty(scratch, cgroup)?;
-                let restored = server.restore_dump(true, task, from);
-                let timed = restored.map_err(|error| server.process().explain(error))?;
-                Ok((server, timed))
-            }
-        }
-    }
-
-    /// `as_server`: as the server's user, who has taken the dump.
-    fn restore_dump(
-        &self,
-        as_server: bool,
-        task: Task<'_>,
-        from: &Path,
-    ) -> Result<Timed, LoadError> {
-        let program = binaries::client(Some(&self.programs), &CLIENT)?;
-        let schema = DIALECT.identifier(MANAGED_SCHEMA);
-        let made = connect(&self.conninfo())?.query_drop(format!("CREATE DATABASE {schema}"));
-        made.map_err(|error| server_error("restoring", &error))?;
-        let mut command = if as_server {
-            self.process().context.command(&program)
-        } else {
-            command_in(&program, from)
-        };
-        let dump = from.join(DUMP_FILE);
-        let began = monotonic();
-        command
-            .current_dir(from)
-            .stdin(File::open(&dump).map_err(|error| io_error(&dump, &error))?);
-        access(&mut command, &self.conninfo())?;
-        command.arg(format!("--database={MANAGED_SCHEMA}"));
-        let place = self.process().data_dir();
-        Program {
+    ) -> Result<Option<Job>, LoadError> {
+        let program = binaries::client(Some(server.programs()), &BACKUP)?;
+        let mut command = context.command_in(&program, from);
+        // What it needs to know about the server is in the backup.
+        command.args(["--no-defaults", "--prepare"]);
+        command.arg(format!("--target-dir={}", from.display()));
+        Ok(Some(Job {
             command,
             output: None,
-            place,
             next: NEXT_OF_RESTORE,
-        }
-        .run(task.control)?;
-        let ended = monotonic();
-        Ok(Timed {
-            program: version(&program),
-            bytes: crate::backup::written(from),
-            began,
-            ended,
+            jobs: 1,
+        }))
+    }
+
+    fn is_servers(&self, path: &Path) -> bool {
+        is_servers(path)
+    }
+
+    fn restorer(&self, server: &ManagedServer) -> Result<String, LoadError> {
+        let program = binaries::client(Some(server.programs()), &BACKUP)?;
+        Ok(version(&program))
+    }
+
+    /// Of one snapshot, by one connection: mariadb-dump has no more.
+    fn dump(&self, runner: &Runner<'_>, to: &Path, _: u32) -> Result<Job, LoadError> {
+        let program = binaries::client(runner.programs(), &DUMP)?;
+        let file = to.join(DUMP_FILE);
+        let output = File::create_new(&file).map_err(|error| io_error(&file, &error))?;
+        let mut command = runner.command(&program, to);
+        access(&mut command, &runner.target.conninfo)?;
+        command.args(["--single-transaction", "--quick", "--routines"]);
+        command.args(["--no-tablespaces", "--", &runner.target.schema]);
+        Ok(Job {
+            command,
+            output: Some(output),
+            next: NEXT_OF_DUMP,
+            jobs: 1,
         })
     }
-}
 
-/// Applies the log to the files, in place. Again is no trouble: a backup can be restored more than once.
-fn prepare(
-    programs: &Programs,
-    context: &ServerContext,
-    task: Task<'_>,
-    from: &Path,
-) -> Result<(), LoadError> {
-    let program = binaries::client(Some(programs), &BACKUP)?;
-    let mut command = context.command(&program);
-    // What it needs to know about the server is in the backup.
-    command
-        .current_dir(from)
-        .args(["--no-defaults", "--prepare"])
-        .arg(format!("--target-dir={}", from.display()));
-    Program {
-        command,
-        output: None,
-        place: from,
-        next: NEXT_OF_RESTORE,
+    fn before_dump(&self) -> Vec<String> {
+        let schema = DIALECT.identifier(MANAGED_SCHEMA);
+        vec![format!("CREATE DATABASE {schema}")]
     }
-    .run(task.control)
+
+    fn restore_dump(&self, runner: &Runner<'_>, from: &Path, _: u32) -> Result<Job, LoadError> {
+        let program = binaries::client(runner.programs(), &CLIENT)?;
+        let dump = from.join(DUMP_FILE);
+        let input = File::open(&dump).map_err(|error| io_error(&dump, &error))?;
+        let mut command = runner.command(&program, from);
+        command.stdin(input);
+        access(&mut command, &runner.target.conninfo)?;
+        command.arg(format!("--database={MANAGED_SCHEMA}"));
+        Ok(Job {
+            command,
+            output: None,
+            next: NEXT_OF_RESTORE,
+            jobs: 1,
+        })
+    }
+
+    fn after_dump(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Whether a file of a backup is the server's, and not mariadb-backup's own account.
@@ -197,68 +126,6 @@ fn is_servers(path: &Path) -> bool {
     name != "backup-my.cnf"
         && !name.starts_with("xtrabackup_")
         && !name.starts_with("mariadb_backup_")
-}
-
-/// Takes a logical backup of the schema on any server, as this user.
-pub(crate) fn dump(
-    conninfo: &str,
-    schema: &str,
-    task: Task<'_>,
-    to: &Path,
-) -> Result<Taken, LoadError> {
-    let program = binaries::client(None, &DUMP)?;
-    dump_by(command_in(&program, to), conninfo, schema, task, to)
-}
-
-/// Makes a server of plimsoll's own of a dump of any server.
-pub(crate) fn restore_elsewhere(
-    task: Task<'_>,
-    from: &Path,
-    scratch: &mut Scratch,
-    cgroup: Option<CgroupLimits>,
-) -> Result<(ManagedMariadb, Timed), LoadError> {
-    files::forget_cached(from)?;
-    let server = ManagedMariadb::start(scratch, &BTreeMap::new(), "", cgroup)?;
-    let timed = server
-        .restore_dump(false, task, from)
-        .map_err(|error| server.process().explain(error))?;
-    Ok((server, timed))
-}
-
-/// Of one snapshot, by one connection: mariadb-dump has no more.
-fn dump_by(
-    mut command: Command,
-    conninfo: &str,
-    schema: &str,
-    task: Task<'_>,
-    to: &Path,
-) -> Result<Taken, LoadError> {
-    let program = Path::new(command.get_program()).to_owned();
-    let file = to.join(DUMP_FILE);
-    let output = File::create_new(&file).map_err(|error| io_error(&file, &error))?;
-    command.current_dir(to);
-    access(&mut command, conninfo)?;
-    command
-        .args([
-            "--single-transaction",
-            "--quick",
-            "--routines",
-            "--no-tablespaces",
-            "--",
-        ])
-        .arg(schema);
-    Program {
-        command,
-        output: Some(output),
-        place: to,
-        next: NEXT_OF_DUMP,
-    }
-    .run(task.control)?;
-    Ok(Taken {
-        bytes: files::flush(to, task.control)?,
-        program: version(&program),
-        jobs: 1,
-    })
 }
 
 /// How to connect, as plimsoll's own connections do, and nothing that is set for other servers. The password

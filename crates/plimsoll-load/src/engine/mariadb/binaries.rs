@@ -3,19 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::backup::program;
+use crate::engine::server::managed::Programs;
 use crate::error::LoadError;
 
 const SERVERS: [&str; 2] = ["mariadbd", "mysqld"];
 const MAKERS: [&str; 2] = ["mariadb-install-db", "mysql_install_db"];
-
-/// A server and the program that makes its data directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Programs {
-    pub server: PathBuf,
-    pub maker: PathBuf,
-    /// Where an unpacked MariaDB lies that is not at its compiled-in place.
-    pub base: Option<PathBuf>,
-}
 
 /// The server's programs in the given folder (or, as in unpacked archives, beside it), else in `PATH` and where
 /// distributions put them.

@@ -3,12 +3,12 @@
 //! Everything here blocks its caller; a [`MariadbSession`] has a thread of its own.
 
 mod backup;
-pub mod binaries;
+mod binaries;
 mod client;
 pub mod connect;
 mod dialect;
 mod insight;
-pub mod managed;
+mod managed;
 pub mod session;
 mod statements;
 mod sysbench;
@@ -16,8 +16,8 @@ mod sysbench;
 mod tests;
 mod tsv;
 
-pub(crate) use backup::{dump, restore_elsewhere};
+pub(crate) use backup::Backups;
 pub(crate) use dialect::DIALECT;
 pub use insight::Insight;
-pub use managed::ManagedMariadb;
+pub(crate) use managed::Setup;
 pub use session::MariadbSession;

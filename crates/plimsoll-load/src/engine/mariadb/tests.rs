@@ -1,154 +1,43 @@
-//! The contract of an engine, kept against a real server. A machine without one fails these tests, with a message what to
-//! install.
-
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+//! What is MariaDB's own, against a real server.
 
 use mysql::Conn;
 use mysql::prelude::Queryable;
-use plimsoll_plan::resolved::{Home, ServerKind, Tpcc, TxnMode, Workload};
-use tempfile::TempDir;
+use plimsoll_plan::resolved::{Script, ServerKind, Sysbench, TxnMode, Workload};
 
 use super::connect::connect_to;
 use super::*;
 use crate::clock::Clock;
-use crate::engine::server::{Facts, IfOther, MANAGED_SCHEMA, Target};
-use crate::engine::{CheckedData, ConditionResult, LoadControl, Loaded};
+use crate::engine::LoadControl;
+use crate::engine::contract::sysbench::{SMALL, Tables};
+use crate::engine::contract::transactions::digest;
+use crate::engine::contract::{MARIADB, Place, Shared, TPCC, contract_of_servers, new_order};
+use crate::engine::server::{IfOther, MANAGED_SCHEMA, Target};
 use crate::error::LoadError;
-use crate::scratch::Scratch;
 use crate::session::{Session, SessionError, TxnEnd};
-use crate::workload::Input;
-use crate::workload::tpcc::generator::{Generator, UNUSED_ITEM};
-use crate::workload::tpcc::input::{self, CustomerBy, Line};
-use crate::workload::tpcc::population::Population;
-use crate::workload::tpcc::rows::Table;
+use crate::workload::sysbench::input::Operation;
+use crate::workload::{Input, Source};
 
-mod load;
-mod server;
-mod sysbench;
-mod transactions;
+contract_of_servers!(ServerKind::Mariadb);
 
 const MODES: [TxnMode; 2] = [TxnMode::Procedures, TxnMode::Statements];
-const POPULATION: Population = Population {
-    warehouses: 2,
-    seed: 42,
-};
-const SCHEMA: &str = MANAGED_SCHEMA;
 
-fn target(conninfo: &str, schema: &str) -> Target {
-    Target {
-        engine: ServerKind::Mariadb,
-        conninfo: conninfo.into(),
-        schema: schema.into(),
-    }
+fn conninfo(shared: &Shared) -> String {
+    shared.server().target().conninfo
 }
 
-fn load(
-    conninfo: &str,
-    schema: &str,
-    population: Population,
-    if_other: IfOther,
-    control: &LoadControl,
-) -> Result<Loaded, LoadError> {
-    let workload = Workload::Tpcc(Tpcc {
-        warehouses: population.warehouses,
-        mode: TxnMode::Statements,
-        home: Home::Fixed,
-    });
-    target(conninfo, schema).load(&workload, population.seed, if_other, control)
+fn connection(shared: &Shared) -> Conn {
+    connect_to(&conninfo(shared), MANAGED_SCHEMA).unwrap()
 }
 
-fn check(conninfo: &str, schema: &str) -> Result<Vec<ConditionResult>, LoadError> {
-    target(conninfo, schema).check(CheckedData::Tpcc)
+fn open(shared: &Shared, mode: TxnMode) -> MariadbSession {
+    MariadbSession::open(&conninfo(shared), MANAGED_SCHEMA, mode).unwrap()
 }
 
-fn facts(conninfo: &str) -> Result<Facts, LoadError> {
-    target(conninfo, SCHEMA).facts()
-}
-
-/// One loaded server for all tests that run at the time. Fields are dropped in this order.
-struct Shared {
-    server: ManagedMariadb,
-    _scratch: Scratch,
-    _medium: TempDir,
-    /// Tests that change data take turns.
-    turn: Mutex<()>,
-}
-
-impl Shared {
-    fn get() -> Arc<Self> {
-        static SHARED: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
-        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.upgrade().unwrap_or_else(|| {
-            let new = Arc::new(Self::start());
-            *shared = Arc::downgrade(&new);
-            new
-        })
-    }
-
-    fn start() -> Self {
-        let medium = tempfile::tempdir().unwrap();
-        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(medium.path(), open).unwrap();
-        let mut scratch = Scratch::create(medium.path(), "tests").unwrap();
-        let settings = BTreeMap::from([
-            ("innodb_buffer_pool_size", "512M"),
-            ("innodb_flush_log_at_trx_commit", "2"),
-        ]);
-        let settings = settings
-            .into_iter()
-            .map(|(k, v)| (k.to_owned(), v.to_owned()))
-            .collect();
-        let server = ManagedMariadb::start(&mut scratch, &settings, "", None).unwrap();
-        let shared = Self {
-            server,
-            _scratch: scratch,
-            _medium: medium,
-            turn: Mutex::new(()),
-        };
-        let control = LoadControl::default();
-        assert_eq!(
-            shared.load(POPULATION, IfOther::Replace, &control).unwrap(),
-            Loaded::Fresh
-        );
-        assert_eq!(
-            (control.rows_done(), control.rows_total()),
-            (POPULATION.rows(), POPULATION.rows())
-        );
-        shared
-    }
-
-    fn conninfo(&self) -> String {
-        self.server.conninfo()
-    }
-
-    fn load(
-        &self,
-        population: Population,
-        how: IfOther,
-        control: &LoadControl,
-    ) -> Result<Loaded, LoadError> {
-        load(&self.conninfo(), SCHEMA, population, how, control)
-    }
-
-    fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn client(&self) -> Conn {
-        connect_to(&self.conninfo(), SCHEMA).unwrap()
-    }
-
-    fn session(&self, mode: TxnMode) -> MariadbSession {
-        MariadbSession::open(&self.conninfo(), SCHEMA, mode).unwrap()
-    }
-
-    fn assert_consistent(&self) {
-        let verdicts = check(&self.conninfo(), SCHEMA).unwrap();
-        assert_eq!(verdicts.len(), 12);
-        let broken: Vec<_> = verdicts.iter().filter(|verdict| !verdict.holds).collect();
-        assert!(broken.is_empty(), "{broken:#?}");
-    }
+fn session_of(tables: &Tables, sysbench: &Sysbench) -> MariadbSession {
+    let Place::Schema(target) = &tables.place else {
+        panic!("no server")
+    };
+    MariadbSession::open_sysbench(&target.conninfo, &target.schema, sysbench).unwrap()
 }
 
 /// One attempt. A session blocks its thread.
@@ -163,41 +52,170 @@ fn one<T: mysql::prelude::FromValue>(client: &mut Conn, sql: &str) -> T {
         .unwrap_or_else(|| panic!("no row: {sql}"))
 }
 
-/// Rows as the server prints them.
-fn texts(client: &mut Conn, sql: &str) -> Vec<Vec<String>> {
-    let rows: Vec<mysql::Row> = client.query(sql).unwrap();
-    let text = |value: mysql::Value| match value {
-        mysql::Value::NULL => "NULL".to_owned(),
-        value => mysql::from_value(value),
+#[test]
+fn a_deadlock_and_a_long_wait_may_be_tried_again() {
+    let shared = Shared::get(MARIADB);
+    let _turn = shared.turn();
+    let mut client = connection(&shared);
+    let before = digest(MARIADB, &mut shared.place().client());
+    let lock = |item: i32| {
+        format!("SELECT s_ytd FROM stock WHERE s_w_id = 1 AND s_i_id = {item} FOR UPDATE")
     };
-    rows.into_iter()
-        .map(|row| row.unwrap().into_iter().map(text).collect())
-        .collect()
+    for mode in MODES {
+        let mut session = open(&shared, mode);
+        client.query_drop("BEGIN").unwrap();
+        // Whoever has changed less is the victim: the user has three rows to lose, so this one needs more.
+        client
+            .query_drop("UPDATE stock SET s_ytd = s_ytd + 1 WHERE s_w_id = 2 AND s_i_id < 100")
+            .unwrap();
+        client.query_drop(lock(20)).unwrap();
+        let user =
+            std::thread::spawn(move || run(&mut session, &new_order(&[(10, 1, 1), (20, 1, 1)])));
+        // The user now holds item 10 and waits for item 20.
+        let mut watcher = connection(&shared);
+        let waiting =
+            "SELECT count(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'";
+        let user_waits = || {
+            // The server refreshes this view only when it was not read for a tenth of a second.
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            one::<i64>(&mut watcher, waiting) > 0
+        };
+        assert!(crate::scratch::wait_until(60, user_waits));
+        client.query_drop(lock(10)).unwrap();
+        let end = user.join().unwrap();
+        assert!(
+            matches!(&end, Err(SessionError::Retry(why)) if why.contains("1213")),
+            "{mode:?} {end:?}"
+        );
+        client.query_drop("ROLLBACK").unwrap();
+
+        let mut session = open(&shared, mode);
+        session.set("SET innodb_lock_wait_timeout = 1");
+        client.query_drop("BEGIN").unwrap();
+        client.query_drop(lock(20)).unwrap();
+        let end = run(&mut session, &new_order(&[(10, 1, 1), (20, 1, 1)]));
+        assert!(
+            matches!(&end, Err(SessionError::Retry(why)) if why.contains("1205")),
+            "{mode:?} {end:?}"
+        );
+        client.query_drop("ROLLBACK").unwrap();
+    }
+    assert_eq!(digest(MARIADB, &mut shared.place().client()), before);
 }
 
-/// A digest of everything in the tables.
-fn digest(client: &mut Conn) -> Vec<String> {
-    let names: Vec<&str> = Table::ALL.into_iter().map(Table::name).collect();
-    let rows = texts(
-        client,
-        &format!("CHECKSUM TABLE {} EXTENDED", names.join(", ")),
+#[test]
+fn a_refused_user_gets_the_next_step() {
+    let shared = Shared::get(MARIADB);
+    let mut client = connection(&shared);
+    for sql in [
+        "CREATE USER guarded@localhost IDENTIFIED BY 'right'",
+        "CREATE USER plain@localhost",
+        "GRANT SELECT ON plimsoll.* TO plain@localhost",
+    ] {
+        client.query_drop(sql).unwrap();
+    }
+    let at = |user: &str| conninfo(&shared).replace("root@", &format!("{user}@"));
+    connect::connect(&at("guarded:right")).unwrap();
+    for wrong in ["guarded:wr0ng", "guarded"] {
+        let error = connect::connect(&at(wrong)).unwrap_err();
+        assert!(
+            matches!(&error, LoadError::Refused { next, .. } if next.contains("MYSQL_PWD")),
+            "{error}"
+        );
+        assert!(!error.to_string().contains("wr0ng"), "{error}");
+    }
+    let target = Target {
+        conninfo: at("plain"),
+        schema: "newschema".into(),
+        ..shared.server().target()
+    };
+    let error = target
+        .load(
+            &Workload::Tpcc(TPCC),
+            1,
+            IfOther::Replace,
+            &LoadControl::default(),
+        )
+        .unwrap_err();
+    assert!(
+        matches!(&error, LoadError::Refused { next, .. } if next.contains("GRANT")),
+        "{error}"
     );
-    rows.into_iter().map(|row| row.join(" ")).collect()
 }
 
-fn new_order(lines: &[(i32, i32, i32)]) -> Input {
-    let lines = lines
-        .iter()
-        .map(|&(item, supply_warehouse, quantity)| Line {
-            item,
-            supply_warehouse,
-            quantity,
-        });
-    let lines = lines.collect();
-    Input::Tpcc(input::Input::NewOrder(input::NewOrder {
-        warehouse: 1,
-        district: 3,
-        customer: 7,
-        lines,
-    }))
+/// Computed again.
+#[test]
+fn the_new_order_procedure_gives_back_what_the_terminal_shows() {
+    let shared = Shared::get(MARIADB);
+    let _turn = shared.turn();
+    let mut client = shared.place().client();
+    let given = "CALL plimsoll_new_order(1, 3, 7, 2, 1, '01000005000001020200000600000103')";
+    let given = &client.texts(given)[0];
+    let total = format!(
+        "SELECT CAST(sum(ol_amount) * (1 - c_discount) * (1 + w_tax + d_tax) AS decimal(12,2)), c_last
+         FROM order_line, warehouse, district, customer
+         WHERE ol_w_id = 1 AND ol_d_id = 3 AND ol_o_id = {} AND w_id = 1 AND d_w_id = 1 AND d_id = 3
+           AND c_w_id = 1 AND c_d_id = 3 AND c_id = 7 GROUP BY c_discount, w_tax, d_tax, c_last",
+        given[0]
+    );
+    assert_eq!(client.texts(&total), [[given[2].clone(), given[3].clone()]]);
+    assert_eq!(given[8].matches('|').count(), 12, "{given:?}");
+    shared.place().assert_consistent();
+}
+
+/// What was done before it is undone, and the session is fit for the next one.
+#[test]
+fn a_long_wait_is_rolled_back_as_a_whole_and_may_be_tried_again() {
+    let sbtest = Tables::new(MARIADB, "sysbench_waits");
+    let sysbench = Sysbench {
+        script: Script::WriteOnly,
+        tables: 1,
+        ..SMALL
+    };
+    sbtest.load(&sysbench, IfOther::Refuse).unwrap();
+    let sums = "SELECT CAST(sum(k) AS SIGNED) FROM sbtest1";
+    let mut client = sbtest.place.client();
+    let before = client.number(sums);
+    let mut session = session_of(&sbtest, &sysbench);
+    session.set("SET innodb_lock_wait_timeout = 1");
+    let input = Source::new(&Workload::Sysbench(sysbench), 7, 0, 0).next();
+    let Input::Sysbench(ref operations) = input else {
+        unreachable!()
+    };
+    let Operation::Insert { id, .. } = operations.operations[3] else {
+        panic!("{operations:?}")
+    };
+    client.execute("BEGIN");
+    client.execute(&format!("SELECT 1 FROM sbtest1 WHERE id = {id} FOR UPDATE"));
+    let end = run(&mut session, &input);
+    assert!(
+        matches!(&end, Err(SessionError::Retry(why)) if why.contains("1205")),
+        "{end:?}"
+    );
+    client.execute("ROLLBACK");
+    assert_eq!(client.number(sums), before);
+    assert_eq!(run(&mut session, &input), Ok(TxnEnd::Committed));
+    sbtest.assert_holds(&sysbench);
+}
+
+/// The error of innodb_snapshot_isolation, raised by a trigger: older servers do not have that setting.
+#[test]
+fn a_row_changed_since_the_snapshot_may_be_tried_again() {
+    let sbtest = Tables::new(MARIADB, "sysbench_snapshot");
+    sbtest.load(&SMALL, IfOther::Refuse).unwrap();
+    let raise =
+        "SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1020, MESSAGE_TEXT = 'Record has changed'";
+    let trigger = format!("CREATE TRIGGER changed BEFORE UPDATE ON sbtest1 FOR EACH ROW {raise}");
+    sbtest.place.client().execute(&trigger);
+    let sysbench = Sysbench {
+        script: Script::UpdateIndex,
+        tables: 1,
+        ..SMALL
+    };
+    let input = Source::new(&Workload::Sysbench(sysbench), 7, 0, 0).next();
+    let end = sbtest.user(&sysbench).run(&input);
+    assert!(
+        matches!(&end, Err(SessionError::Retry(why)) if why.contains("1020")),
+        "{end:?}"
+    );
 }

@@ -1,261 +1,128 @@
-//! Backups of a PostgreSQL: its files by pg_basebackup, or its data by pg_dump and pg_restore.
+//! Programs for backups of a PostgreSQL: pg_basebackup for its files, pg_dump and pg_restore for its data.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use plimsoll_plan::resolved::BackupMethod;
 use tokio_postgres::config::{Host, SslMode};
 
-use super::connect::{connect, parse, server_error};
-use super::managed::ManagedPostgres;
-use super::{DIALECT, binaries, blocking};
-use crate::backup::program::{Program, version};
-use crate::backup::{Taken, Task, Timed, files};
-use crate::clock::monotonic;
-use crate::engine::server::{MANAGED_SCHEMA, ServerContext, command_in};
+use super::connect::parse;
+use super::{DIALECT, binaries};
+use crate::backup::program::version;
+use crate::engine::server::backup::{BackupPrograms, Job, NEXT_OF_RESTORE, Runner};
+use crate::engine::server::{MANAGED_SCHEMA, ManagedServer, ServerContext};
 use crate::error::LoadError;
-use crate::limit::CgroupLimits;
-use crate::scratch::Scratch;
-
-/// Names of the programs.
-const BASE: &str = "pg_basebackup";
-const DUMP: &str = "pg_dump";
-const RESTORE: &str = "pg_restore";
 
 const NEXT_OF_BASE: &str = "If it names wal_level or max_wal_senders, leave them out of `settings` in the plan (a base backup \
      needs wal_level = \"replica\" and max_wal_senders of at least 2), or take a logical backup.";
 const NEXT_OF_DUMP: &str = "If it names versions, install the programs of the server's version or a later one. If it names \
      permissions, connect as the owner of the schema.";
-const NEXT_OF_RESTORE: &str =
-    "Read its message about the backup; where that was damaged, check its medium.";
 
-impl ManagedPostgres {
-    /// Takes a backup of the running server into `to`, a directory of plimsoll's own that is empty.
-    pub(crate) fn back_up(
-        &self,
-        method: BackupMethod,
-        task: Task<'_>,
-        to: &Path,
-    ) -> Result<Taken, LoadError> {
-        self.process().context.admit(to)?;
-        match method {
-            BackupMethod::Physical => self.base_backup(task, to),
-            BackupMethod::Logical => {
-                dump_by(Some(self), &self.conninfo(), MANAGED_SCHEMA, task, to)
-            }
-        }
-    }
+pub struct Backups;
 
-    /// The server's files, and with them the log that was written meanwhile, which makes them one state. A fast
-    /// checkpoint: a spread one would take its time before the first byte is read (checkpoint_completion_target).
-    fn base_backup(&self, task: Task<'_>, to: &Path) -> Result<Taken, LoadError> {
-        let program = binaries::client(Some(&self.programs), BASE)?;
-        let mut command = self.client(&program, to);
-        command
-            .envs(environment(&self.conninfo())?)
-            .arg("--pgdata")
-            .arg(to);
-        command.args([
-            "--format=plain",
-            "--wal-method=stream",
-            "--checkpoint=fast",
-            "--no-password",
-        ]);
-        Program {
+/// A client's program with how to connect.
+fn client(runner: &Runner<'_>, name: &str, dir: &Path) -> Result<Command, LoadError> {
+    let folder = runner
+        .programs()
+        .and_then(|programs| programs.server.parent());
+    let program = binaries::client(folder, name)?;
+    let mut command = runner.command(&program, dir);
+    command.envs(environment(&runner.target.conninfo)?);
+    command.arg("--no-password");
+    Ok(command)
+}
+
+impl BackupPrograms for Backups {
+    /// A fast checkpoint: a spread one would take its time before the first byte is read (checkpoint_completion_target).
+    fn copy_files(&self, server: &ManagedServer, to: &Path, _: u32) -> Result<Job, LoadError> {
+        let runner = Runner {
+            server: Some(server),
+            target: &server.target(),
+        };
+        let mut command = client(&runner, "pg_basebackup", to)?;
+        command.arg("--pgdata").arg(to);
+        command.args(["--format=plain", "--wal-method=stream", "--checkpoint=fast"]);
+        Ok(Job {
             command,
             output: None,
-            place: to,
             next: NEXT_OF_BASE,
-        }
-        .run(task.control)?;
-        Ok(Taken {
-            bytes: files::flush(to, task.control)?,
-            program: version(&program),
             jobs: 1,
         })
     }
 
-    /// A program that works in this directory, as the server's user.
-    fn client(&self, program: &Path, dir: &Path) -> Command {
-        let mut command = self.process().context.command(program);
-        command.current_dir(dir);
+    fn prepare(
+        &self,
+        _: &ManagedServer,
+        _: &ServerContext,
+        _: &Path,
+    ) -> Result<Option<Job>, LoadError> {
+        Ok(None)
+    }
+
+    fn is_servers(&self, _: &Path) -> bool {
+        true
+    }
+
+    fn restorer(&self, server: &ManagedServer) -> Result<String, LoadError> {
+        let server = version(&server.programs().server);
+        Ok(format!("copy of files, {server}"))
+    }
+
+    /// Not compressed, so that media are measured and not the arithmetic of gzip.
+    fn dump(&self, runner: &Runner<'_>, to: &Path, jobs: u32) -> Result<Job, LoadError> {
+        let mut command = client(runner, "pg_dump", to)?;
+        command.args(["--format=directory", "--compress=0"]);
+        command.arg(format!("--jobs={jobs}"));
+        // The option takes a pattern, in which quotes take every sign for itself.
+        let schema = DIALECT.identifier(&runner.target.schema);
         command
+            .arg(format!("--schema={schema}"))
+            .arg("--file")
+            .arg(to);
+        Ok(Job {
+            command,
+            output: None,
+            next: NEXT_OF_DUMP,
+            jobs,
+        })
     }
 
-    /// Makes a second server of the backup in `from`.
-    pub(crate) fn restore(
-        &self,
-        method: BackupMethod,
-        task: Task<'_>,
-        from: &Path,
-        scratch: &mut Scratch,
-        cgroup: Option<CgroupLimits>,
-    ) -> Result<(Self, Timed), LoadError> {
-        files::forget_cached(from)?;
-        match method {
-            BackupMethod::Physical => {
-                let (mut bytes, mut began) = (0, monotonic());
-                let fill = |context: &ServerContext| {
-                    began = monotonic();
-                    bytes = files::copy(from, &context.data, &|_| true, task)?;
-                    Ok(())
-                };
-                let server =
-                    self.start_second(scratch, cgroup, fill, &|| task.control.is_cancelled())?;
-                let ended = monotonic();
-                let program = format!(
-                    "copy of files, {}",
-                    version(&self.programs.join("postgres"))
-                );
-                Ok((
-                    server,
-                    Timed {
-                        program,
-                        bytes,
-                        began,
-                        ended,
-                    },
-                ))
-            }
-            BackupMethod::Logical => {
-                let server = self.start_empty(scratch, cgroup)?;
-                let timed = server.restore_dump(Some(self), MANAGED_SCHEMA, task, from);
-                let timed = timed.map_err(|error| server.process().explain(error))?;
-                Ok((server, timed))
-            }
-        }
+    fn before_dump(&self) -> Vec<String> {
+        Vec::new()
     }
 
-    /// `of`: the server whose user may read the dump, as it took it; else this one may.
-    fn restore_dump(
-        &self,
-        of: Option<&Self>,
-        schema: &str,
-        task: Task<'_>,
-        from: &Path,
-    ) -> Result<Timed, LoadError> {
-        let program = binaries::client(Some(&self.programs), RESTORE)?;
-        let mut command = match of {
-            Some(_) => self.client(&program, from),
-            None => command_in(&program, from),
-        };
-        command.envs(environment(&self.conninfo())?);
+    fn restore_dump(&self, runner: &Runner<'_>, from: &Path, jobs: u32) -> Result<Job, LoadError> {
+        let mut command = client(runner, "pg_restore", from)?;
         command.args([
             "--format=directory",
             "--no-owner",
             "--no-privileges",
             "--exit-on-error",
-            "--no-password",
         ]);
-        command
-            .arg(format!("--jobs={}", task.jobs.max(1)))
-            .args(["--dbname", "postgres"])
-            .arg(from);
-        let began = monotonic();
-        let place = self.process().data_dir();
-        Program {
+        command.arg(format!("--jobs={jobs}"));
+        command.args(["--dbname", "postgres"]).arg(from);
+        Ok(Job {
             command,
             output: None,
-            place,
             next: NEXT_OF_RESTORE,
-        }
-        .run(task.control)?;
-        let ended = monotonic();
-        self.finish(schema)?;
-        Ok(Timed {
-            program: version(&program),
-            bytes: crate::backup::written(from),
-            began,
-            ended,
+            jobs,
         })
     }
 
     /// The schema by the name that plimsoll's own servers have, and statistics, which a dump does not hold (before
     /// version 18): without them, what is verified next would take hours.
-    fn finish(&self, schema: &str) -> Result<(), LoadError> {
-        let conninfo = self.conninfo();
-        let rename = (schema != MANAGED_SCHEMA).then(|| {
-            format!(
-                "ALTER SCHEMA {} RENAME TO {}",
+    fn after_dump(&self, schema: &str) -> Vec<String> {
+        let mut statements = Vec::new();
+        if schema != MANAGED_SCHEMA {
+            let (from, to) = (
                 DIALECT.identifier(schema),
-                DIALECT.identifier(MANAGED_SCHEMA)
-            )
-        });
-        blocking(|| async move {
-            let client = connect(&conninfo).await?;
-            for sql in rename.iter().map(String::as_str).chain(["ANALYZE"]) {
-                client
-                    .batch_execute(sql)
-                    .await
-                    .map_err(|e| server_error("after restoring", &e))?;
-            }
-            Ok(())
-        })
+                DIALECT.identifier(MANAGED_SCHEMA),
+            );
+            statements.push(format!("ALTER SCHEMA {from} RENAME TO {to}"));
+        }
+        statements.push("ANALYZE".into());
+        statements
     }
-}
-
-/// Takes a logical backup of the schema on any server, as this user.
-pub(crate) fn dump(
-    conninfo: &str,
-    schema: &str,
-    task: Task<'_>,
-    to: &Path,
-) -> Result<Taken, LoadError> {
-    dump_by(None, conninfo, schema, task, to)
-}
-
-/// Makes a server of plimsoll's own of a dump of any server.
-pub(crate) fn restore_elsewhere(
-    schema: &str,
-    task: Task<'_>,
-    from: &Path,
-    scratch: &mut Scratch,
-    cgroup: Option<CgroupLimits>,
-) -> Result<(ManagedPostgres, Timed), LoadError> {
-    files::forget_cached(from)?;
-    let server = ManagedPostgres::start(scratch, &BTreeMap::new(), "", cgroup)?;
-    let timed = server
-        .restore_dump(None, schema, task, from)
-        .map_err(|error| server.process().explain(error))?;
-    Ok((server, timed))
-}
-
-/// Not compressed, so that media are measured and not the arithmetic of gzip.
-fn dump_by(
-    server: Option<&ManagedPostgres>,
-    conninfo: &str,
-    schema: &str,
-    task: Task<'_>,
-    to: &Path,
-) -> Result<Taken, LoadError> {
-    let program = binaries::client(server.map(|server| server.programs.as_path()), DUMP)?;
-    let mut command = match server {
-        Some(server) => server.client(&program, to),
-        None => command_in(&program, to),
-    };
-    let jobs = task.jobs.max(1);
-    command.envs(environment(conninfo)?);
-    command
-        .args(["--format=directory", "--compress=0", "--no-password"])
-        .arg(format!("--jobs={jobs}"));
-    // The option takes a pattern, in which quotes take every sign for itself.
-    command
-        .arg(format!("--schema={}", DIALECT.identifier(schema)))
-        .arg("--file")
-        .arg(to);
-    Program {
-        command,
-        output: None,
-        place: to,
-        next: NEXT_OF_DUMP,
-    }
-    .run(task.control)?;
-    Ok(Taken {
-        bytes: files::flush(to, task.control)?,
-        program: version(&program),
-        jobs,
-    })
 }
 
 /// Where certificates of authorities are on Debian's, Red Hat's and Alpine's systems and those that stem from them.

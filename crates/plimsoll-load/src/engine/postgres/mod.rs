@@ -15,7 +15,7 @@ pub mod connect;
 mod copy;
 mod dialect;
 mod insight;
-pub mod managed;
+mod managed;
 pub mod session;
 mod socket;
 mod sysbench;
@@ -23,10 +23,10 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use backup::{dump, restore_elsewhere};
+pub(crate) use backup::Backups;
 pub(crate) use dialect::DIALECT;
 pub use insight::Insight;
-pub use managed::ManagedPostgres;
+pub(crate) use managed::Setup;
 pub use session::PostgresSession;
 pub use template::template;
 

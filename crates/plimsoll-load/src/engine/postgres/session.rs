@@ -223,6 +223,16 @@ impl PostgresSession {
     }
 }
 
+#[cfg(test)]
+impl PostgresSession {
+    /// The server's number of the connection.
+    pub async fn backend(&mut self) -> u32 {
+        let request = self.client.query_one("SELECT pg_backend_pid()", &[]);
+        let row = self.wire.carry(request).await.expect("an answer");
+        row.get::<_, i32>(0).cast_unsigned()
+    }
+}
+
 /// Keeps loaders out of the schema as long as the connection lives, as [`guard::take`] does.
 async fn keep(client: &Client, schema: &str) -> Result<(), LoadError> {
     const STEP: Nanos = Nanos::from_millis(100);

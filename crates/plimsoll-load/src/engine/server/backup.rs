@@ -1,17 +1,112 @@
-//! Backups of servers: one arm per engine.
+//! Backups of servers: their files, or their data by a dump. An engine gives the commands.
 
+use std::fs::File;
 use std::path::Path;
+use std::process::Command;
 
 use plimsoll_plan::resolved::{BackupMethod, ServerKind};
 
-use super::{ManagedServer, Target};
-use crate::backup::{Taken, Task, Timed};
+use super::managed::Programs;
+use super::process::{ServerContext, command_in};
+use super::{ManagedServer, Target, on_own_thread};
+use crate::backup::program::{Program, version};
+use crate::backup::{Taken, Task, Timed, files};
+use crate::clock::monotonic;
 use crate::engine::{mariadb, postgres};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
 
+/// A program that takes or restores a backup.
+pub(crate) struct Job {
+    pub command: Command,
+    /// Where its standard output goes when that is the backup.
+    pub output: Option<File>,
+    /// What to do when it fails.
+    pub next: &'static str,
+    /// How many connections, threads or processes of it work at the same time.
+    pub jobs: u32,
+}
+
+/// A program runs as the server's user with the server's own programs, or as this user with any.
+pub(crate) struct Runner<'a> {
+    pub server: Option<&'a ManagedServer>,
+    pub target: &'a Target,
+}
+
+impl Runner<'_> {
+    pub fn programs(&self) -> Option<&Programs> {
+        self.server.map(ManagedServer::programs)
+    }
+
+    pub fn command(&self, program: &Path, dir: &Path) -> Command {
+        match self.server {
+            Some(server) => server.process().context.command_in(program, dir),
+            None => command_in(program, dir),
+        }
+    }
+}
+
+pub(crate) const NEXT_OF_RESTORE: &str =
+    "Read its message about the backup; where that was damaged, check its medium.";
+
+/// A kind of server's programs for backups.
+pub(crate) trait BackupPrograms: Sync {
+    /// Copies the running server's files, and the log that is written meanwhile, which makes them one state.
+    fn copy_files(&self, server: &ManagedServer, to: &Path, jobs: u32) -> Result<Job, LoadError>;
+    /// Makes copied files ready to be a data directory, in place, where that is to be done.
+    fn prepare(
+        &self,
+        server: &ManagedServer,
+        context: &ServerContext,
+        from: &Path,
+    ) -> Result<Option<Job>, LoadError>;
+    /// Whether a file of a copy is the server's, and not the program's own account.
+    fn is_servers(&self, path: &Path) -> bool;
+    /// What restores copied files, with its version.
+    fn restorer(&self, server: &ManagedServer) -> Result<String, LoadError>;
+    fn dump(&self, runner: &Runner<'_>, to: &Path, jobs: u32) -> Result<Job, LoadError>;
+    /// Statements before a dump is put into an empty server.
+    fn before_dump(&self) -> Vec<String>;
+    fn restore_dump(&self, runner: &Runner<'_>, from: &Path, jobs: u32) -> Result<Job, LoadError>;
+    /// Statements after a dump of this schema was restored.
+    fn after_dump(&self, schema: &str) -> Vec<String>;
+}
+
+fn programs(kind: ServerKind) -> &'static dyn BackupPrograms {
+    match kind {
+        ServerKind::Postgres => &postgres::Backups,
+        ServerKind::Mariadb => &mariadb::Backups,
+    }
+}
+
+impl Job {
+    /// Runs it to its end. `place` is the directory that it writes to.
+    fn run(self, place: &Path, task: Task<'_>) -> Result<(), LoadError> {
+        let program = Program {
+            command: self.command,
+            output: self.output,
+            place,
+            next: self.next,
+        };
+        program.run(task.control)
+    }
+
+    /// Takes a backup, which is on its medium when this returns.
+    fn take(self, to: &Path, task: Task<'_>) -> Result<Taken, LoadError> {
+        let program = Path::new(self.command.get_program()).to_owned();
+        let jobs = self.jobs;
+        self.run(to, task)?;
+        Ok(Taken {
+            bytes: files::flush(to, task.control)?,
+            program: version(&program),
+            jobs,
+        })
+    }
+}
+
 impl ManagedServer {
+    /// Takes a backup of the running server into `to`, a directory of plimsoll's own that is empty.
     /// See [`crate::system::Instance::back_up`].
     pub(crate) fn back_up(
         &self,
@@ -19,13 +114,22 @@ impl ManagedServer {
         task: Task<'_>,
         to: &Path,
     ) -> Result<Taken, LoadError> {
-        match self {
-            Self::Postgres(server) => server.back_up(method, task, to),
-            Self::Mariadb(server) => server.back_up(method, task, to),
-        }
+        self.process().context.admit(to)?;
+        let (programs, jobs) = (programs(self.kind()), task.jobs.max(1));
+        let job = match method {
+            BackupMethod::Physical => programs.copy_files(self, to, jobs)?,
+            BackupMethod::Logical => {
+                let runner = Runner {
+                    server: Some(self),
+                    target: &self.target(),
+                };
+                programs.dump(&runner, to, jobs)?
+            }
+        };
+        job.take(to, task)
     }
 
-    /// See [`crate::system::Instance::restore`].
+    /// Makes a second server of the backup in `from`. See [`crate::system::Instance::restore`].
     pub(crate) fn restore(
         &self,
         method: BackupMethod,
@@ -34,26 +138,97 @@ impl ManagedServer {
         scratch: &mut Scratch,
         cgroup: Option<CgroupLimits>,
     ) -> Result<(Self, Timed), LoadError> {
-        match self {
-            Self::Postgres(server) => {
-                let restored = server.restore(method, task, from, scratch, cgroup);
-                restored.map(|(server, timed)| (Self::Postgres(server), timed))
-            }
-            Self::Mariadb(server) => {
-                let restored = server.restore(method, task, from, scratch, cgroup);
-                restored.map(|(server, timed)| (Self::Mariadb(server), timed))
+        files::forget_cached(from)?;
+        match method {
+            BackupMethod::Physical => self.restore_files(task, from, scratch, cgroup),
+            BackupMethod::Logical => {
+                let server = self.start_empty(scratch, cgroup)?;
+                // The server's user has taken the dump.
+                let timed =
+                    server.restore_dump(Some(&server), &self.target().schema, task, from)?;
+                Ok((server, timed))
             }
         }
+    }
+
+    fn restore_files(
+        &self,
+        task: Task<'_>,
+        from: &Path,
+        scratch: &mut Scratch,
+        cgroup: Option<CgroupLimits>,
+    ) -> Result<(Self, Timed), LoadError> {
+        let programs = programs(self.kind());
+        let (mut bytes, mut began) = (0, monotonic());
+        let mut fill = |context: &ServerContext| {
+            began = monotonic();
+            if let Some(job) = programs.prepare(self, context, from)? {
+                job.run(from, task)?;
+            }
+            let wanted = |path: &Path| programs.is_servers(path);
+            bytes = files::copy(from, &context.data, &wanted, task)?;
+            Ok(())
+        };
+        let server = self.start_second(scratch, cgroup, &mut fill, task.control)?;
+        let ended = monotonic();
+        let timed = Timed {
+            program: programs.restorer(self)?,
+            bytes,
+            began,
+            ended,
+        };
+        Ok((server, timed))
+    }
+
+    /// Puts a dump into this server, which is empty.
+    fn restore_dump(
+        &self,
+        runs_it: Option<&Self>,
+        schema: &str,
+        task: Task<'_>,
+        from: &Path,
+    ) -> Result<Timed, LoadError> {
+        let restored = self.try_restore_dump(runs_it, schema, task, from);
+        restored.map_err(|error| self.process().explain(error))
+    }
+
+    fn try_restore_dump(
+        &self,
+        runs_it: Option<&Self>,
+        schema: &str,
+        task: Task<'_>,
+        from: &Path,
+    ) -> Result<Timed, LoadError> {
+        let (programs, target) = (programs(self.kind()), self.target());
+        target.execute_all("before restoring", &programs.before_dump())?;
+        let runner = Runner {
+            server: runs_it,
+            target: &target,
+        };
+        let job = programs.restore_dump(&runner, from, task.jobs.max(1))?;
+        let program = Path::new(job.command.get_program()).to_owned();
+        let began = monotonic();
+        job.run(self.process().data_dir(), task)?;
+        let ended = monotonic();
+        target.execute_all("after restoring", &programs.after_dump(schema))?;
+        Ok(Timed {
+            program: version(&program),
+            bytes: crate::backup::written(from),
+            began,
+            ended,
+        })
     }
 }
 
 impl Target {
-    /// A logical backup of the schema.
+    /// A logical backup of the schema on any server, as this user.
     pub(crate) fn dump(&self, task: Task<'_>, to: &Path) -> Result<Taken, LoadError> {
-        match self.engine {
-            ServerKind::Postgres => postgres::dump(&self.conninfo, &self.schema, task, to),
-            ServerKind::Mariadb => mariadb::dump(&self.conninfo, &self.schema, task, to),
-        }
+        let runner = Runner {
+            server: None,
+            target: self,
+        };
+        let job = programs(self.engine).dump(&runner, to, task.jobs.max(1))?;
+        job.take(to, task)
     }
 
     /// Makes a server of plimsoll's own of such a backup.
@@ -64,16 +239,20 @@ impl Target {
         scratch: &mut Scratch,
         cgroup: Option<CgroupLimits>,
     ) -> Result<(ManagedServer, Timed), LoadError> {
-        match self.engine {
-            ServerKind::Postgres => {
-                let restored =
-                    postgres::restore_elsewhere(&self.schema, task, from, scratch, cgroup);
-                restored.map(|(server, timed)| (ManagedServer::Postgres(server), timed))
-            }
-            ServerKind::Mariadb => {
-                let restored = mariadb::restore_elsewhere(task, from, scratch, cgroup);
-                restored.map(|(server, timed)| (ManagedServer::Mariadb(server), timed))
-            }
+        files::forget_cached(from)?;
+        let server = ManagedServer::start(self.engine, scratch, &Default::default(), "", cgroup)?;
+        let timed = server.restore_dump(None, &self.schema, task, from)?;
+        Ok((server, timed))
+    }
+
+    fn execute_all(&self, doing: &str, statements: &[String]) -> Result<(), LoadError> {
+        if statements.is_empty() {
+            return Ok(());
         }
+        on_own_thread(|| {
+            let mut client = self.connect()?;
+            let mut statements = statements.iter();
+            statements.try_for_each(|sql| client.execute(doing, sql))
+        })
     }
 }

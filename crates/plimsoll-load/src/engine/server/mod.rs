@@ -11,23 +11,20 @@ use plimsoll_record::receipt::CommitCounts;
 
 use super::sql::error::not_loaded;
 use super::sql::{self, Dialect, ServerClient, TextRow, guard};
-use super::{CheckedData, ConditionResult, LoadControl, Loaded, mariadb, postgres};
+use super::{CheckedData, ConditionResult, LoadControl, Loaded};
 use crate::error::LoadError;
-use crate::limit::CgroupLimits;
-use crate::scratch::Scratch;
-use crate::scratch::copy::put_back;
 
-mod backup;
+pub(crate) mod backup;
 mod log;
+pub(crate) mod managed;
 mod process;
 mod unprivileged;
 
 pub use log::LogTail;
 pub(crate) use log::is_disk_full;
+pub use managed::ManagedServer;
 pub use process::ServerProcess;
-pub(crate) use process::{
-    RECOVERY_SECONDS, START_SECONDS, ServerContext, command_in, remove_left, write_durably,
-};
+pub(crate) use process::{ServerContext, write_durably};
 #[cfg(test)]
 pub(crate) use unprivileged::unprivileged;
 
@@ -53,101 +50,6 @@ pub struct Facts {
     pub settings: Vec<(String, String)>,
     /// The data's files as the server counts them.
     pub database_size: Bytes,
-}
-
-/// A running server of plimsoll's own.
-#[derive(Debug)]
-pub enum ManagedServer {
-    Postgres(postgres::ManagedPostgres),
-    Mariadb(mariadb::ManagedMariadb),
-}
-
-impl ManagedServer {
-    /// Creates a server's data in `scratch` and starts it. The server checks `settings`; `binaries` is the folder
-    /// of its programs, empty to search for them.
-    pub fn start(
-        kind: ServerKind,
-        scratch: &mut Scratch,
-        settings: &BTreeMap<String, String>,
-        binaries: &str,
-        cgroup: Option<CgroupLimits>,
-    ) -> Result<Self, LoadError> {
-        match kind {
-            ServerKind::Postgres => {
-                postgres::ManagedPostgres::start(scratch, settings, binaries, cgroup)
-                    .map(Self::Postgres)
-            }
-            ServerKind::Mariadb => {
-                mariadb::ManagedMariadb::start(scratch, settings, binaries, cgroup)
-                    .map(Self::Mariadb)
-            }
-        }
-    }
-
-    pub fn process(&self) -> &ServerProcess {
-        match self {
-            Self::Postgres(server) => server.process(),
-            Self::Mariadb(server) => server.process(),
-        }
-    }
-
-    /// How to connect. Holds no secret: the socket's directory is what protects the server.
-    pub fn target(&self) -> Target {
-        let (engine, conninfo) = match self {
-            Self::Postgres(server) => (ServerKind::Postgres, server.conninfo()),
-            Self::Mariadb(server) => (ServerKind::Mariadb, server.conninfo()),
-        };
-        Target {
-            engine,
-            conninfo,
-            schema: MANAGED_SCHEMA.into(),
-        }
-    }
-
-    /// A second server like this one, which has been stopped, with a copy of its data.
-    pub(crate) fn twin(
-        &self,
-        scratch: &mut Scratch,
-        cgroup: Option<CgroupLimits>,
-        control: &LoadControl,
-    ) -> Result<Self, LoadError> {
-        let from = self.process().data_dir();
-        let fill =
-            |context: &ServerContext| put_back(from, &context.data, &|| control.check()).map(drop);
-        let cancelled = || control.is_cancelled();
-        match self {
-            Self::Postgres(server) => server
-                .start_second(scratch, cgroup, fill, &cancelled)
-                .map(Self::Postgres),
-            Self::Mariadb(server) => server
-                .start_second(scratch, cgroup, fill, &cancelled)
-                .map(Self::Mariadb),
-        }
-    }
-
-    /// Whether it can make a database of another one.
-    pub fn has_templates(&self) -> bool {
-        matches!(self, Self::Postgres(_))
-    }
-
-    pub fn template(&self, task: TemplateTask) -> Result<(), LoadError> {
-        match self {
-            Self::Postgres(server) => postgres::template(&server.conninfo(), task),
-            Self::Mariadb(_) => Err(LoadError::other(
-                "MariaDB",
-                "makes no database of another one",
-            )),
-        }
-    }
-
-    /// Starts the server again after a crash, on the data that are there. It recovers before it is ready. That may take
-    /// long on a slow drive, and ends early only when `cancelled`.
-    pub fn restart(&self, cancelled: &dyn Fn() -> bool) -> Result<(), LoadError> {
-        match self {
-            Self::Postgres(server) => server.restart(cancelled),
-            Self::Mariadb(server) => server.restart(cancelled),
-        }
-    }
 }
 
 /// What to do with a database's template.

@@ -93,6 +93,11 @@ impl ServerContext {
         command(program, &self.data, self.user.as_ref())
     }
 
+    /// A program that works in this directory, as the server's user.
+    pub fn command_in(&self, program: &Path, dir: &Path) -> Command {
+        command(program, dir, self.user.as_ref())
+    }
+
     /// The server itself: within its limits.
     pub fn serve(&self, program: &Path) -> Command {
         let Some(cgroup) = &self.cgroup else {

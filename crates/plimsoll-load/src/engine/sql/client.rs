@@ -7,7 +7,7 @@ use crate::engine::LoadControl;
 use crate::error::LoadError;
 
 /// Blocks its caller while the database works. `doing` names the work in the message of an error.
-pub(crate) trait SqlClient: Send {
+pub(crate) trait SqlClient {
     /// The rows of the last statement that has any.
     fn rows(&mut self, doing: &str, sql: &str) -> Result<Vec<TextRow>, LoadError>;
 
@@ -22,7 +22,7 @@ pub(crate) trait SqlClient: Send {
 }
 
 /// A connection to a server.
-pub(crate) trait ServerClient: SqlClient {
+pub(crate) trait ServerClient: SqlClient + Send {
     /// The number by which another connection can end what this one is doing.
     fn id(&mut self) -> Result<u32, LoadError>;
 

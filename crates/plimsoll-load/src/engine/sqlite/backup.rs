@@ -7,9 +7,11 @@ use plimsoll_plan::units::Nanos;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, Error};
 
+use super::client::SqliteClient;
 use super::connection::{directory, explain, open, open_read_only};
 use crate::backup::{Taken, Task, Timed, files};
 use crate::clock::monotonic;
+use crate::engine::sql::facts::count_rows;
 use crate::error::LoadError;
 use crate::scratch::wait_until;
 
@@ -109,21 +111,8 @@ fn next_pages(backup: &Backup<'_, '_>, task: Task<'_>) -> rusqlite::Result<bool>
 
 /// How many rows each table has, in one snapshot.
 pub(crate) fn row_counts(path: &Path) -> Result<BTreeMap<String, u64>, LoadError> {
-    let failed = |error: Error| explain(path, "counting rows of", &error);
-    let mut connection = open_read_only(path)?;
-    let snapshot = connection.transaction().map_err(failed)?;
-    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
-    let mut statement = snapshot.prepare(tables).map_err(failed)?;
-    let names: Result<Vec<String>, Error> = statement
-        .query_map([], |row| row.get(0))
-        .and_then(Iterator::collect);
-    let mut counts = BTreeMap::new();
-    for name in names.map_err(failed)? {
-        let sql = format!("SELECT count(*) FROM \"{}\"", name.replace('"', "\"\""));
-        let rows: i64 = snapshot
-            .query_row(&sql, [], |row| row.get(0))
-            .map_err(failed)?;
-        counts.insert(name, rows.unsigned_abs());
-    }
-    Ok(counts)
+    const TABLES: &str = "SELECT name FROM sqlite_schema
+        WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+    let connection = &open_read_only(path)?;
+    count_rows(&mut SqliteClient { connection, path }, "BEGIN", TABLES, '"')
 }

@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use plimsoll_record::receipt::CommitCounts;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::Connection;
 
+use super::client::SqliteClient;
 use super::connection::{apply, explain, has_log, open, open_read_only, read};
 use crate::engine::ConditionResult;
+use crate::engine::sql::{SqlClient, check};
 use crate::error::LoadError;
 use crate::workload::tpcc::books;
-use crate::workload::tpcc::consistency::{
-    CONDITIONS, Condition, ConditionRows, Violation, lacking, sizes_sql,
-};
-use crate::workload::tpcc::rows::Table;
+use crate::workload::tpcc::consistency::{CONDITIONS, Condition};
 
 /// Pages' memory while checking, in KiB.
 const CHECK_CACHE: &str = "-65536";
@@ -57,27 +56,38 @@ pub(super) fn verdicts(
     snapshot: &Connection,
     path: &Path,
 ) -> Result<Vec<ConditionResult>, LoadError> {
-    if let Some(lacking) = whole(snapshot, path)? {
-        return Ok(CONDITIONS
-            .iter()
-            .map(|condition| condition.not_evaluated(&lacking))
-            .collect());
+    let mut client = SqliteClient {
+        connection: snapshot,
+        path,
+    };
+    let marker = client.rows("counting rows", "SELECT warehouses FROM plimsoll_load")?;
+    let Some(marker) = marker.first() else {
+        return Err(LoadError::Missing {
+            what: format!("a finished load in {}", path.display()),
+            searched: "table plimsoll_load is empty".into(),
+            next: "Remove the file and load it again: plimsoll run.".into(),
+        });
+    };
+    if let Some(lacking) = check::lacks(&mut client, marker.get(0)?)? {
+        return Ok(check::not_evaluated(&lacking));
     }
     CONDITIONS
         .iter()
-        .map(|condition| {
-            let found = snapshot
-                .query_row(&condition.sql(), [], |row| found(row, condition))
-                .map_err(|error| {
-                    explain(
-                        path,
-                        &format!("checking condition {} in", condition.clause),
-                        &error,
-                    )
-                })?;
-            Ok(condition.verdict(&found))
-        })
+        .map(|condition| verify(&mut client, condition))
         .collect()
+}
+
+fn verify(
+    client: &mut SqliteClient<'_>,
+    condition: &Condition,
+) -> Result<ConditionResult, LoadError> {
+    let doing = format!("checking condition {}", condition.clause);
+    let mut found = check::condition_rows(&client.row(&doing, &condition.sql())?)?;
+    if let Some(violation) = found.violation.as_mut().filter(|_| condition.money) {
+        violation.left = amount(&violation.left);
+        violation.right = amount(&violation.right);
+    }
+    Ok(condition.verdict(&found))
 }
 
 /// Opens a database that a crash has left, which makes SQLite recover its log (wal.html, "Recovery").
@@ -89,77 +99,17 @@ pub fn recover(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<(), Lo
 
 /// What is in the database by place (see [`plimsoll_record::receipt`]).
 pub fn books(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<CommitCounts, LoadError> {
-    let connection = open(path, pragmas)?;
-    let failed = |error: rusqlite::Error| explain(path, "counting transactions in", &error);
-    let mut statement = connection.prepare(books::SQL).map_err(failed)?;
-    let count = |row: &Row<'_>| {
-        Ok((
-            (row.get(0)?, row.get(1)?),
-            row.get::<_, i64>(2)?.unsigned_abs(),
-        ))
-    };
-    let counts = statement
-        .query_map([], count)
-        .map_err(failed)?
-        .collect::<Result<_, _>>()
-        .map_err(failed)?;
-    Ok(CommitCounts::from_counts(counts))
+    let connection = &open(path, pragmas)?;
+    let rows = SqliteClient { connection, path }.rows("counting transactions", books::SQL)?;
+    check::commit_counts(&rows)
 }
 
 /// New-Orders since the load.
 pub fn orders_added(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<u64, LoadError> {
-    let count = open(path, pragmas)?.query_row(books::ORDERS_ADDED, [], |row| row.get::<_, i64>(0));
-    count
-        .map(i64::unsigned_abs)
-        .map_err(|error| explain(path, "counting orders in", &error))
-}
-
-/// What the database lacks, going by what was loaded into it.
-fn whole(snapshot: &Connection, path: &Path) -> Result<Option<String>, LoadError> {
-    let failed = |error: rusqlite::Error| explain(path, "counting rows of", &error);
-    let marker = "SELECT warehouses FROM plimsoll_load";
-    let warehouses = snapshot
-        .query_row(marker, [], |row| row.get(0))
-        .optional()
-        .map_err(failed)?;
-    let Some(warehouses) = warehouses else {
-        return Err(LoadError::Missing {
-            what: format!("a finished load in {}", path.display()),
-            searched: "table plimsoll_load is empty".into(),
-            next: "Remove the file and load it again: plimsoll run.".into(),
-        });
-    };
-    let counts = |row: &Row<'_>| {
-        (0..Table::ALL.len())
-            .map(|i| row.get(i))
-            .collect::<Result<Vec<i64>, _>>()
-    };
-    Ok(lacking(
-        warehouses,
-        &snapshot
-            .query_row(&sizes_sql(), [], counts)
-            .map_err(failed)?,
-    ))
-}
-
-fn found(row: &Row<'_>, condition: &Condition) -> rusqlite::Result<ConditionRows> {
-    let side = |i| {
-        row.get(i)
-            .map(|text: String| if condition.money { amount(&text) } else { text })
-    };
-    let violation = match row.get::<_, Option<i64>>(1)? {
-        Some(count) => Some(Violation {
-            count,
-            key: row.get(2)?,
-            left: side(3)?,
-            right: side(4)?,
-        }),
-        None => None,
-    };
-    Ok(ConditionRows {
-        of: row.get(0)?,
-        violation,
-    })
+    let connection = &open(path, pragmas)?;
+    SqliteClient { connection, path }
+        .row("counting orders", books::ORDERS_ADDED)?
+        .get(0)
 }
 
 /// Cents as an amount; anything else as it is.

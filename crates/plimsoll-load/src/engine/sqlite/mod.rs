@@ -5,6 +5,7 @@
 
 mod backup;
 mod check;
+mod client;
 mod connection;
 mod load;
 mod queue;
@@ -16,6 +17,8 @@ mod tests;
 
 pub(crate) use backup::{back_up, restore, row_counts};
 pub use check::{books, check, facts, orders_added, recover};
+#[cfg(test)]
+pub(crate) use client::SqliteClient;
 pub use load::{forget, is_loaded, load};
 pub use queue::WriterQueue;
 pub use session::SqliteSession;

@@ -11,16 +11,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use plimsoll_plan::resolved::Sysbench;
-use rusqlite::{Connection as Database, Row};
+use rusqlite::Connection as Database;
 
-use super::connection::{explain, open_read_only};
+use super::client::SqliteClient;
+use super::connection::open_read_only;
 use super::load::{DataSet, holds, insert, insert_rows, load_data};
 use super::queue::WriterQueue;
 use super::session::SqliteSession;
+use crate::engine::sql::SqlClient;
+use crate::engine::sql::check::table_check;
 use crate::engine::{ConditionResult, LoadControl, Loaded};
 use crate::error::LoadError;
 use crate::session::SessionError;
-use crate::workload::sysbench::check::{self, TableCheck};
+use crate::workload::sysbench::check;
 use crate::workload::sysbench::input::NewRow;
 use crate::workload::sysbench::population::Population;
 use crate::workload::sysbench::sql::{COLUMNS, Dialect, Prepared, Stmt, create_index, table_name};
@@ -211,21 +214,12 @@ impl Connection for SqliteSession {
 
 /// What holds of the tables after the plan's script; see [`check::verdicts`]. The database stays as it is.
 pub fn check(path: &Path, sysbench: &Sysbench) -> Result<Vec<ConditionResult>, LoadError> {
-    let connection = open_read_only(path)?;
-    let found = |row: &Row<'_>| {
-        Ok(TableCheck {
-            rows: row.get(0)?,
-            loaded: row.get(1)?,
-            sum: row.get(2)?,
-            whole: row.get(3)?,
-        })
-    };
+    let connection = &open_read_only(path)?;
+    let mut client = SqliteClient { connection, path };
     let found = (1..=sysbench.tables).map(|table| {
-        let found = connection.query_row(&check::sql(sysbench, table, Dialect::Sqlite), [], found);
-        found.map_err(|error| explain(path, &format!("checking {} in", table_name(table)), &error))
+        let sql = check::sql(sysbench, table, Dialect::Sqlite);
+        table_check(&client.row(&format!("checking {}", table_name(table)), &sql)?)
     });
-    Ok(check::verdicts(
-        sysbench,
-        &found.collect::<Result<Vec<_>, _>>()?,
-    ))
+    let found: Result<Vec<_>, LoadError> = found.collect();
+    Ok(check::verdicts(sysbench, &found?))
 }

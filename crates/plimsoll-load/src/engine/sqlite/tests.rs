@@ -16,6 +16,7 @@ use super::load::loading_path;
 use super::*;
 use crate::clock::Clock;
 use crate::engine::LoadControl;
+use crate::engine::contract::contract_of_engines;
 use crate::error::LoadError;
 use crate::session::{Session, SessionError, TxnEnd};
 use crate::workload::tpcc::generator::UNUSED_ITEM;
@@ -24,6 +25,8 @@ use crate::workload::tpcc::population::Population;
 use crate::workload::tpcc::rows::Table;
 use crate::workload::tpcc::statement::Statements;
 use crate::workload::{Input, Source};
+
+contract_of_engines!(contract::Engine::Sqlite);
 
 const SEED: u64 = 42;
 const TPCC: Tpcc = Tpcc {

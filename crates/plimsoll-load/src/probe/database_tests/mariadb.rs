@@ -4,8 +4,8 @@ use mysql::Conn;
 use mysql::prelude::Queryable;
 
 use super::*;
-use crate::engine::mariadb::ManagedMariadb;
 use crate::engine::mariadb::connect::{connect, connect_to};
+use crate::engine::server::ManagedServer;
 
 /// Its files have another name.
 const SCHEMA: &str = "the schema-1";
@@ -13,7 +13,7 @@ const SCHEMA: &str = "the schema-1";
 /// Fields are dropped in this order.
 struct Server {
     probe: Probe,
-    server: ManagedMariadb,
+    server: ManagedServer,
     _scratch: Scratch,
     _medium: TempDir,
 }
@@ -24,7 +24,14 @@ impl Server {
         let medium = tempfile::tempdir().unwrap();
         std::fs::set_permissions(medium.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let mut scratch = Scratch::create(medium.path(), "insight").unwrap();
-        let server = ManagedMariadb::start(&mut scratch, &BTreeMap::new(), "", None).unwrap();
+        let server = ManagedServer::start(
+            ServerKind::Mariadb,
+            &mut scratch,
+            &BTreeMap::new(),
+            "",
+            None,
+        )
+        .unwrap();
         let mut conn = connect(&server.conninfo()).unwrap();
         conn.query_drop(format!("CREATE DATABASE `{SCHEMA}`"))
             .unwrap();

@@ -7,8 +7,10 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use plimsoll_load::engine::postgres::{ManagedPostgres, binaries};
+use plimsoll_load::engine::postgres::binaries;
+use plimsoll_load::engine::server::ManagedServer;
 use plimsoll_load::scratch::Scratch;
+use plimsoll_plan::resolved::ServerKind;
 use rustix::process::Signal;
 
 /// A file system that is unmounted when this is dropped.
@@ -66,7 +68,7 @@ pub fn psql(target: &str, sql: &str) -> String {
 
 /// A server that the program under test knows by its URL only.
 pub struct Server {
-    postgres: ManagedPostgres,
+    postgres: ManagedServer,
     port: u16,
     _scratch: Scratch,
 }
@@ -74,7 +76,13 @@ pub struct Server {
 impl Server {
     pub fn start(medium: &Path) -> Self {
         let mut scratch = Scratch::create(medium, "server").unwrap();
-        let postgres = ManagedPostgres::start(&mut scratch, &Default::default(), "", None);
+        let postgres = ManagedServer::start(
+            ServerKind::Postgres,
+            &mut scratch,
+            &Default::default(),
+            "",
+            None,
+        );
         let postgres = postgres.unwrap_or_else(|error| panic!("{error}"));
         let text =
             fs::read_to_string(postgres.process().data_dir().join("postmaster.pid")).unwrap();

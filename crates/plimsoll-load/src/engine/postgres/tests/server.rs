@@ -1,6 +1,7 @@
-//! The server itself: killed connections, deadlocks, broken rows, types, facts, who may enter.
+//! The server itself: sessions that it ends, its log, deadlocks, types, who may enter.
 
 use super::*;
+use crate::engine::contract::transactions::digest;
 
 /// Asks again and again until the answer is yes.
 async fn until(client: &Client, question: &str) {
@@ -12,55 +13,12 @@ async fn until(client: &Client, question: &str) {
 }
 
 #[test]
-fn a_killed_connection_is_lost_and_a_new_one_works() {
-    let shared = Shared::get();
-    let _turn = shared.turn();
-    block_on(async {
-        let client = shared.client().await;
-        let level = Input::Tpcc(input::Input::StockLevel(input::StockLevel {
-            warehouse: 1,
-            district: 2,
-            threshold: 15,
-        }));
-        for mode in MODES {
-            let mut session = shared.session(mode).await;
-            session.run(&level).await.unwrap();
-            let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE $1 AND pid <> pg_backend_pid()";
-            let last = if mode == TxnMode::Procedures {
-                "SELECT plimsoll_stock_level%"
-            } else {
-                "COMMIT%"
-            };
-            assert!(client.execute(kill, &[&last]).await.unwrap() >= 1);
-            let lost = session.run(&level).await;
-            let why = |lost: &Result<TxnEnd, _>| match lost {
-                Err(SessionError::Lost(why)) => why.clone(),
-                other => panic!("{mode:?} {other:?}"),
-            };
-            assert!(
-                why(&lost).contains("terminating connection due to administrator command"),
-                "{lost:?}"
-            );
-            assert!(
-                matches!(session.run(&level).await, Err(SessionError::Lost(_))),
-                "{mode:?}"
-            );
-            assert_eq!(
-                shared.session(mode).await.run(&level).await,
-                Ok(TxnEnd::Committed),
-                "{mode:?}"
-            );
-        }
-    });
-}
-
-#[test]
 fn a_session_that_the_server_ended_is_lost_with_the_reason() {
-    let shared = Shared::get();
+    let shared = Shared::get(POSTGRES);
     let _turn = shared.turn();
     block_on(async {
-        let client = shared.client().await;
-        let conninfo = shared.conninfo().replace(
+        let client = client(&shared).await;
+        let conninfo = conninfo(&shared).replace(
             "options='",
             "options='-c idle_in_transaction_session_timeout=2000 ",
         );
@@ -91,12 +49,12 @@ fn a_session_that_the_server_ended_is_lost_with_the_reason() {
 /// on the medium that is measured.
 #[test]
 fn rollbacks_are_not_logged_and_what_matters_is() {
-    let shared = Shared::get();
+    let shared = Shared::get(POSTGRES);
     let _turn = shared.turn();
     let log = || {
         std::fs::read_to_string(
             shared
-                .server
+                .server()
                 .process()
                 .data_dir()
                 .parent()
@@ -106,14 +64,14 @@ fn rollbacks_are_not_logged_and_what_matters_is() {
         .unwrap()
     };
     block_on(async {
-        let mut session = shared.session(TxnMode::Procedures).await;
+        let mut session = session(&shared, TxnMode::Procedures).await;
         assert_eq!(
             session
                 .run(&new_order(&[(1, 1, 1), (UNUSED_ITEM, 1, 1)]))
                 .await,
             Ok(TxnEnd::RolledBack)
         );
-        let client = shared.client().await;
+        let client = client(&shared).await;
         let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
             WHERE query LIKE 'SELECT plimsoll_new_order%' AND pid <> pg_backend_pid()";
         client.batch_execute(kill).await.unwrap();
@@ -129,11 +87,11 @@ fn rollbacks_are_not_logged_and_what_matters_is() {
 
 #[test]
 fn a_deadlock_may_be_tried_again() {
-    let shared = Shared::get();
+    let shared = Shared::get(POSTGRES);
     let _turn = shared.turn();
+    let before = digest(POSTGRES, &mut shared.place().client());
     block_on(async {
-        let (client, gate) = (shared.client().await, shared.client().await);
-        let before = digest(&client).await;
+        let (client, gate) = (client(&shared).await, client(&shared).await);
         let lock = |item: i32| {
             format!("SELECT FROM stock WHERE s_w_id = 1 AND s_i_id = {item} FOR UPDATE")
         };
@@ -147,7 +105,7 @@ fn a_deadlock_may_be_tried_again() {
         let client_waits =
             format!("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pid = {pid})");
         for mode in MODES {
-            let mut session = shared.session(mode).await;
+            let mut session = session(&shared, mode).await;
             client
                 .batch_execute(&format!("BEGIN; {}", lock(20)))
                 .await
@@ -175,84 +133,15 @@ fn a_deadlock_may_be_tried_again() {
             );
             client.batch_execute("ROLLBACK").await.unwrap();
         }
-        assert_eq!(digest(&client).await, before);
     });
-}
-
-#[test]
-fn a_row_broken_by_hand_is_named() {
-    let shared = Shared::get();
-    let _turn = shared.turn();
-    block_on(async {
-        let client = shared.client().await;
-        let touch = |by: &str| {
-            format!("UPDATE district SET d_ytd = d_ytd + {by} WHERE d_w_id = 2 AND d_id = 4")
-        };
-        client.batch_execute(&touch("0.01")).await.unwrap();
-        let broken: Vec<_> = check(&shared.conninfo(), SCHEMA)
-            .unwrap()
-            .into_iter()
-            .filter(|v| !v.holds)
-            .collect();
-        let clauses: Vec<_> = broken.iter().map(|verdict| verdict.clause).collect();
-        assert_eq!(clauses, ["3.3.2.1", "3.3.2.9"]);
-        assert!(broken[1].detail.contains("w_id=2, d_id=4"), "{broken:?}");
-        client.batch_execute(&touch("-0.01")).await.unwrap();
-    });
-    shared.assert_consistent();
-}
-
-#[test]
-fn emptied_tables_and_unfinished_loads_do_not_pass() {
-    let shared = Shared::get();
-    let _turn = shared.turn();
-    let conninfo = shared.conninfo();
-    block_on(async {
-        let client = shared.client().await;
-        client
-            .batch_execute(
-                "CREATE SCHEMA part; SET search_path TO part;
-                 CREATE TABLE plimsoll_load AS SELECT * FROM plimsoll.plimsoll_load",
-            )
-            .await
-            .unwrap();
-        for table in Table::ALL {
-            let name = table.name();
-            let empty = format!("CREATE TABLE {name} (LIKE plimsoll.{name} INCLUDING ALL)");
-            client.batch_execute(&empty).await.unwrap();
-        }
-        let verdicts = check(&conninfo, "part").unwrap();
-        assert_eq!(verdicts.len(), 12);
-        for verdict in verdicts {
-            assert!(
-                !verdict.holds && verdict.detail.contains("stock has 0 rows, not 200000"),
-                "{}",
-                verdict.detail
-            );
-        }
-        for (change, searched) in [
-            ("UPDATE plimsoll_load SET state = 'started'", "only started"),
-            ("DELETE FROM plimsoll_load", "is empty"),
-        ] {
-            client.batch_execute(change).await.unwrap();
-            let error = check(&conninfo, "part").unwrap_err();
-            assert!(
-                matches!(&error, LoadError::Missing { .. }) && error.to_string().contains(searched),
-                "{error}"
-            );
-        }
-        client
-            .batch_execute("DROP SCHEMA part CASCADE")
-            .await
-            .unwrap();
-    });
+    assert_eq!(digest(POSTGRES, &mut shared.place().client()), before);
 }
 
 #[test]
 fn values_survive_the_server() {
-    let shared = Shared::get();
+    let shared = Shared::get(POSTGRES);
     block_on(async {
-        let client = shared.client().await;
+        let client = client(&shared).await;
         let sql = "SELECT $1::numeric(12,2), $1::numeric(12,2)::text, $2::numeric(14,2), $3::smallint, $4::integer, $5::bigint,
             $6::text, $7::varchar(9), $8::char(4), $9::timestamptz, ($9::timestamptz AT TIME ZONE 'UTC')::text,
             0.1234::numeric(4,4), NULL::integer, coalesce(sum(i_price), 0) FROM item WHERE i_id < 0";
@@ -315,47 +204,11 @@ fn values_survive_the_server() {
 }
 
 #[test]
-fn the_server_is_described() {
-    let shared = Shared::get();
-    let facts = facts(&shared.conninfo()).unwrap();
-    assert!(
-        facts.version.starts_with("PostgreSQL "),
-        "{}",
-        facts.version
-    );
-    let value = |name: &str| {
-        facts
-            .settings
-            .iter()
-            .find(|(n, _)| n == name)
-            .map(|(_, v)| v.as_str())
-    };
-    assert_eq!(
-        (value("work_mem"), value("synchronous_commit")),
-        (Some("5MB"), Some("off"))
-    );
-    assert_eq!(
-        (
-            value("fsync"),
-            value("full_page_writes"),
-            value("listen_addresses")
-        ),
-        (Some("on"), Some("on"), Some(""))
-    );
-    assert!(value("wal_sync_method").is_some());
-    assert_eq!(
-        (value("maintenance_work_mem"), value("application_name")),
-        (None, None)
-    );
-    assert!(facts.database_size.0 > 100 << 20, "{}", facts.database_size);
-}
-
-#[test]
 fn a_refused_user_gets_the_next_step() {
-    let shared = Shared::get();
+    let shared = Shared::get(POSTGRES);
     block_on(async {
-        let client = shared.client().await;
-        let hba = shared.server.process().data_dir().join("pg_hba.conf");
+        let client = client(&shared).await;
+        let hba = shared.server().process().data_dir().join("pg_hba.conf");
         std::fs::write(
             &hba,
             "local all guarded scram-sha-256\nlocal all barred reject\nlocal all all trust\n",
@@ -370,9 +223,7 @@ fn a_refused_user_gets_the_next_step() {
             .unwrap();
         let at = |user: &str, more: &str| {
             // Only a superuser may set what is logged.
-            let conninfo = shared
-                .conninfo()
-                .replace(" options='-c log_min_messages=log'", "");
+            let conninfo = conninfo(&shared).replace(" options='-c log_min_messages=log'", "");
             conninfo.replace("user=plimsoll", &format!("user={user}")) + more
         };
         connect(&at("guarded", " password=right")).await.unwrap();
@@ -394,21 +245,26 @@ fn a_refused_user_gets_the_next_step() {
             matches!(&error, LoadError::Refused { next, .. } if next.contains("pg_hba.conf")),
             "{error}"
         );
-        let error = connect(&shared.conninfo().replace("dbname=postgres", "dbname=none"))
+        let error = connect(&conninfo(&shared).replace("dbname=postgres", "dbname=none"))
             .await
             .unwrap_err();
         assert!(
             matches!(&error, LoadError::Missing { next, .. } if next.contains("createdb none")),
             "{error}"
         );
-        let error = load(
-            &at("plain", ""),
-            "newschema",
-            POPULATION,
-            IfOther::Replace,
-            &LoadControl::default(),
-        )
-        .unwrap_err();
+        let target = Target {
+            conninfo: at("plain", ""),
+            schema: "newschema".into(),
+            ..shared.server().target()
+        };
+        let error = target
+            .load(
+                &Workload::Tpcc(TPCC),
+                1,
+                IfOther::Replace,
+                &LoadControl::default(),
+            )
+            .unwrap_err();
         assert!(
             matches!(&error, LoadError::Refused { next, .. } if next.contains("GRANT")),
             "{error}"

@@ -7,17 +7,9 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::clock::Clock;
-use crate::session::{Session, TxnEnd};
+use crate::engine::contract::sysbench::SMALL;
+use crate::session::Session;
 use crate::workload::Source;
-
-const SMALL: Sysbench = Sysbench {
-    script: Script::ReadWrite,
-    tables: 2,
-    rows: 500,
-    distribution: Distribution::Uniform,
-    point_selects: 10,
-    range_size: 100,
-};
 
 fn place() -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -30,64 +22,10 @@ fn load_small(path: &Path, sysbench: &Sysbench) -> Loaded {
     load(path, sysbench, 7, &BTreeMap::new(), &control).unwrap()
 }
 
-fn assert_holds(path: &Path, sysbench: &Sysbench) {
-    let verdicts = check(path, sysbench).unwrap();
-    assert!(
-        verdicts.len() == 3 && verdicts.iter().all(|verdict| verdict.holds),
-        "{verdicts:#?}"
-    );
-}
-
-/// A thread for each user, as the runner has it.
-fn work(path: &Path, sysbench: &Sysbench, users: u32, transactions: u32) {
-    let writers = WriterQueue::default();
-    std::thread::scope(|scope| {
-        for user in 0..users {
-            let writers = writers.clone();
-            scope.spawn(move || {
-                let session =
-                    SqliteSession::open_sysbench(path, &BTreeMap::new(), writers, sysbench);
-                let (mut session, workload) = (session.unwrap(), Workload::Sysbench(*sysbench));
-                let mut source = Source::new(&workload, 7, 0, user);
-                for _ in 0..transactions {
-                    let end = Clock::real().block_on(session.run(&source.next())).unwrap();
-                    assert_eq!(end, Ok(TxnEnd::Committed), "{:?}", sysbench.script);
-                }
-            });
-        }
-    });
-}
-
 #[test]
-fn every_script_leaves_what_it_can_leave() {
+fn a_data_set_of_another_distribution_is_loaded_anew() {
     let (_dir, path) = place();
-    for script in Script::ALL {
-        let sysbench = Sysbench { script, ..SMALL };
-        load_small(&path, &sysbench);
-        work(&path, &sysbench, 3, 30);
-        assert_holds(&path, &sysbench);
-        let rows = "SELECT (SELECT count(*) FROM sbtest1) + (SELECT count(*) FROM sbtest2)";
-        let rows: i64 = Database::open(&path)
-            .unwrap()
-            .query_row(rows, [], |row| row.get(0))
-            .unwrap();
-        match script {
-            Script::Insert => assert_eq!(rows, 1_090),
-            Script::Delete => assert!((910..1_000).contains(&rows), "{rows}"),
-            _ => assert_eq!(rows, 1_000),
-        }
-    }
-}
-
-#[test]
-fn a_data_set_is_used_again_while_its_rows_are_all_there() {
-    let (_dir, path) = place();
-    let load = |script| load_small(&path, &Sysbench { script, ..SMALL });
-    assert_eq!(load(Script::ReadWrite), Loaded::Fresh);
-    assert_eq!(load(Script::UpdateIndex), Loaded::Reused);
-    assert_eq!(load(Script::Delete), Loaded::Reused);
-    assert_eq!(load(Script::Delete), Loaded::Fresh, "rows were deleted");
-    assert_eq!(load(Script::ReadOnly), Loaded::Fresh);
+    assert_eq!(load_small(&path, &SMALL), Loaded::Fresh);
     let zipfian = Sysbench {
         distribution: Distribution::Zipfian,
         ..SMALL
@@ -121,26 +59,6 @@ fn data_of_the_other_workload_are_replaced_and_other_files_refused() {
     std::fs::write(&path, "the user's").unwrap();
     let error = load(&path, &SMALL, 7, &BTreeMap::new(), &LoadControl::default()).unwrap_err();
     assert!(matches!(error, LoadError::Foreign { .. }), "{error}");
-}
-
-#[test]
-fn a_wrong_table_is_found() {
-    let (_dir, path) = place();
-    load_small(&path, &SMALL);
-    let failing = |sql: &str| {
-        Database::open(&path).unwrap().execute_batch(sql).unwrap();
-        let verdicts = check(&path, &SMALL).unwrap();
-        verdicts
-            .iter()
-            .filter(|verdict| !verdict.holds)
-            .map(|verdict| verdict.clause)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(
-        failing("UPDATE sbtest2 SET pad = 'cut' WHERE id = 5"),
-        ["values"]
-    );
-    assert_eq!(failing("DELETE FROM sbtest2 WHERE id = 5"), ["rows", "ids"]);
 }
 
 #[test]

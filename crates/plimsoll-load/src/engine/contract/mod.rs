@@ -1,0 +1,535 @@
+//! What every engine keeps, as tests that an engine makes its own with [`contract_of_servers`] or [`contract_of_engines`].
+//!
+//! They run against real servers. A machine without one fails them, with a message what to install.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use plimsoll_plan::load::LoadShape;
+use plimsoll_plan::resolved::{Home, ServerKind, Sysbench, Tpcc, TxnMode, Workload};
+use plimsoll_plan::schedule::Timeline;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::{Endpoint, LaneSpec};
+use rusqlite::Connection;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use crate::clock::{Clock, LaneClock};
+use crate::engine::server::{IfOther, MANAGED_SCHEMA, ManagedServer, Target};
+use crate::engine::sql::SqlClient;
+use crate::engine::{
+    AnySession, CheckedData, ConditionResult, LoadControl, Loaded, Opener, sqlite,
+};
+use crate::error::LoadError;
+use crate::scratch::Scratch;
+use crate::session::{Session, SessionError, TxnEnd};
+use crate::workload::Input;
+use crate::workload::tpcc::input::{self, CustomerBy, Line};
+
+pub mod load;
+pub mod managed;
+pub mod rows;
+pub mod server;
+pub mod sysbench;
+pub mod transactions;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    Sqlite,
+    Server(ServerKind),
+}
+
+pub const POSTGRES: Engine = Engine::Server(ServerKind::Postgres);
+pub const MARIADB: Engine = Engine::Server(ServerKind::Mariadb);
+
+/// Promises of every engine.
+macro_rules! contract_of_engines {
+    ($engine:expr) => {
+        use $crate::engine::contract;
+
+        #[test]
+        fn the_load_is_complete_and_used_again() {
+            contract::load::complete_and_used_again($engine)
+        }
+        #[test]
+        fn a_row_broken_by_hand_is_named() {
+            contract::rows::broken_row_is_named($engine)
+        }
+        #[test]
+        fn an_order_with_an_unused_item_leaves_no_trace() {
+            contract::transactions::unused_item($engine)
+        }
+        #[test]
+        fn concurrent_users_keep_the_database_consistent() {
+            contract::transactions::concurrent_users($engine)
+        }
+        #[test]
+        fn concurrent_deliveries_never_take_an_order_twice() {
+            contract::transactions::concurrent_deliveries($engine)
+        }
+        #[test]
+        fn every_script_leaves_what_it_can_leave() {
+            contract::sysbench::every_script($engine)
+        }
+        #[test]
+        fn a_data_set_is_used_again_while_its_rows_are_all_there() {
+            contract::sysbench::used_again($engine)
+        }
+        #[test]
+        fn a_wrong_table_is_found() {
+            contract::sysbench::wrong_table($engine)
+        }
+    };
+}
+pub(in crate::engine) use contract_of_engines;
+
+/// Promises of every server.
+macro_rules! contract_of_servers {
+    ($kind:expr) => {
+        $crate::engine::contract::contract_of_engines!(contract::Engine::Server($kind));
+
+        #[test]
+        fn a_schema_in_use_is_not_loaded_and_other_data_is_not_replaced() {
+            contract::load::schema_in_use($kind)
+        }
+        #[test]
+        fn a_load_that_was_cut_off_begins_again_and_foreign_tables_are_left_alone() {
+            contract::load::cut_off($kind)
+        }
+        #[test]
+        fn emptied_tables_and_unfinished_loads_do_not_pass() {
+            contract::rows::emptied_tables($kind)
+        }
+        #[test]
+        fn a_killed_connection_is_lost_and_a_new_one_works() {
+            contract::server::killed_connection($kind)
+        }
+        #[test]
+        fn a_table_that_is_gone_is_not_tried_for_again() {
+            contract::server::table_that_is_gone($kind)
+        }
+        #[test]
+        fn the_server_is_described() {
+            contract::server::described($kind)
+        }
+        #[test]
+        fn a_new_order_does_what_the_specification_wants() {
+            contract::transactions::new_order_rows($kind)
+        }
+        #[test]
+        fn a_payment_does_what_the_specification_wants() {
+            contract::transactions::payment_rows($kind)
+        }
+        #[test]
+        fn deliveries_take_the_oldest_orders_and_readers_read() {
+            contract::transactions::delivery_rows($kind)
+        }
+        #[test]
+        fn a_sysbench_load_that_was_cut_off_begins_again() {
+            contract::sysbench::cut_off($kind)
+        }
+        #[test]
+        fn tpcc_and_sysbench_share_a_schema() {
+            contract::sysbench::shared_schema($kind)
+        }
+        #[test]
+        fn sysbench_itself_works_on_plimsolls_tables() {
+            contract::sysbench::theirs_on_ours($kind)
+        }
+        #[test]
+        fn plimsoll_works_on_tables_that_sysbench_prepared_and_keeps_them() {
+            contract::sysbench::ours_on_theirs($kind)
+        }
+        #[test]
+        fn the_tables_are_made_as_sysbench_makes_them() {
+            contract::sysbench::tables_as_theirs($kind)
+        }
+        #[test]
+        fn a_transaction_begins_with_its_first_statement() {
+            contract::sysbench::round_trips($kind)
+        }
+        #[test]
+        fn a_wrong_setting_is_named_in_the_servers_words_and_nothing_remains() {
+            contract::managed::wrong_setting($kind)
+        }
+        #[test]
+        fn a_crashed_server_recovers() {
+            contract::managed::crash($kind)
+        }
+        #[test]
+        fn a_server_lives_dies_and_is_swept() {
+            contract::managed::lives_and_dies($kind)
+        }
+    };
+}
+pub(in crate::engine) use contract_of_servers;
+
+pub const TPCC: Tpcc = Tpcc {
+    warehouses: 2,
+    mode: TxnMode::Statements,
+    home: Home::Fixed,
+};
+const SEED: u64 = 42;
+
+fn tpcc(mode: TxnMode) -> Workload {
+    Workload::Tpcc(Tpcc { mode, ..TPCC })
+}
+
+impl Engine {
+    fn modes(self) -> &'static [TxnMode] {
+        match self {
+            Self::Sqlite => &[TxnMode::Statements],
+            Self::Server(_) => &[TxnMode::Procedures, TxnMode::Statements],
+        }
+    }
+
+    /// SQL for an amount of money.
+    fn amount(self, cents: i64) -> String {
+        match self {
+            Self::Sqlite => cents.to_string(),
+            Self::Server(_) => format!("{:.2}", cents as f64 / 100.0),
+        }
+    }
+
+    /// SQL for the seconds since a time.
+    fn age(self, column: &str) -> String {
+        match self {
+            Self::Sqlite => format!("(unixepoch('subsec') - {column} / 1000000)"),
+            POSTGRES => format!("extract(epoch FROM now() - {column})"),
+            Self::Server(_) => format!("TIMESTAMPDIFF(SECOND, {column}, UTC_TIMESTAMP(6))"),
+        }
+    }
+}
+
+/// Where a data set is.
+#[derive(Clone)]
+pub enum Place {
+    Schema(Target),
+    File(PathBuf),
+}
+
+impl Place {
+    fn load(
+        &self,
+        workload: &Workload,
+        if_other: IfOther,
+        control: &LoadControl,
+    ) -> Result<Loaded, LoadError> {
+        let none = BTreeMap::new();
+        match (self, workload) {
+            (Self::Schema(target), _) => target.load(workload, SEED, if_other, control),
+            (Self::File(path), Workload::Tpcc(tpcc)) if sqlite::is_loaded(path, tpcc, SEED)? => {
+                Ok(Loaded::Reused)
+            }
+            (Self::File(path), Workload::Tpcc(tpcc)) => {
+                sqlite::load(path, tpcc, SEED, &none, control).map(|()| Loaded::Fresh)
+            }
+            (Self::File(path), Workload::Sysbench(sysbench)) => {
+                sqlite::sysbench::load(path, sysbench, SEED, &none, control)
+            }
+        }
+    }
+
+    fn check(&self, data: CheckedData<'_>) -> Result<Vec<ConditionResult>, LoadError> {
+        match (self, data) {
+            (Self::Schema(target), _) => target.check(data),
+            (Self::File(path), CheckedData::Tpcc) => sqlite::check(path),
+            (Self::File(path), CheckedData::Sysbench(sysbench)) => {
+                sqlite::sysbench::check(path, sysbench)
+            }
+        }
+    }
+
+    pub fn assert_consistent(&self) {
+        let results = self.check(CheckedData::Tpcc).unwrap();
+        assert_eq!(results.len(), 12);
+        assert_eq!(failing(&results), [""; 0], "{results:#?}");
+    }
+
+    pub fn client(&self) -> Client {
+        match self {
+            Self::Schema(target) => Client(target.open("The test's").unwrap()),
+            Self::File(path) => Client(Box::new(File {
+                connection: Connection::open(path).unwrap(),
+                path: path.clone(),
+            })),
+        }
+    }
+
+    fn endpoint(&self) -> Endpoint {
+        match self {
+            Self::Schema(target) => Endpoint::Server {
+                engine: target.engine,
+                conninfo: target.conninfo.clone(),
+                schema: target.schema.clone(),
+            },
+            Self::File(path) => Endpoint::Sqlite {
+                path: path.display().to_string(),
+                pragmas: BTreeMap::new(),
+            },
+        }
+    }
+
+    /// Opens sessions that belong to one lane.
+    pub fn opener(&self, workload: &Workload) -> Opener {
+        let spec = LaneSpec {
+            endpoint: self.endpoint(),
+            workload: workload.clone(),
+            load: LoadShape::closed(1),
+            timeline: Timeline {
+                warm: Nanos::ZERO,
+                measure: Nanos::SECOND,
+                cool: Nanos::SECOND,
+            },
+            pacing: Default::default(),
+            seed: SEED.into(),
+            round: 1,
+            max_retries: 0,
+            power_cut: false,
+        };
+        Opener::new(&spec, LaneClock::new(Clock::real()))
+    }
+
+    pub fn user(&self, workload: &Workload) -> User {
+        User::open(&self.opener(workload), 0).unwrap()
+    }
+}
+
+/// Clauses of the conditions that do not hold.
+fn failing(results: &[ConditionResult]) -> Vec<&'static str> {
+    let failing = results.iter().filter(|result| !result.holds);
+    failing.map(|result| result.clause).collect()
+}
+
+/// One virtual user's session, with the runtime that it lives on. Fields are dropped in this order.
+pub struct User {
+    pub session: AnySession,
+    runtime: Runtime,
+}
+
+impl User {
+    fn open(opener: &Opener, number: u32) -> Result<Self, LoadError> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let session = runtime.block_on(opener.open(number))?;
+        Ok(Self { session, runtime })
+    }
+
+    pub fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
+        self.runtime.block_on(async {
+            // What has arrived meanwhile is noticed first, as between a lane's transactions.
+            tokio::task::yield_now().await;
+            self.session.run(input).await
+        })
+    }
+
+    /// Until it ends in another way than to be tried again.
+    fn insist(&mut self, input: &Input) -> TxnEnd {
+        loop {
+            match self.run(input) {
+                Err(SessionError::Retry(_)) => {}
+                end => return end.unwrap(),
+            }
+        }
+    }
+
+    /// The server's number of the connection.
+    fn id(&mut self) -> u32 {
+        match &mut self.session {
+            AnySession::Postgres(session) => self.runtime.block_on(session.backend()),
+            AnySession::Mariadb(session) => session.connection_id(),
+            AnySession::Mock(_) | AnySession::Sqlite(_) => panic!("no server"),
+        }
+    }
+}
+
+struct File {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl SqlClient for File {
+    fn rows(
+        &mut self,
+        doing: &str,
+        sql: &str,
+    ) -> Result<Vec<crate::engine::sql::TextRow>, LoadError> {
+        let Self { connection, path } = self;
+        sqlite::SqliteClient { connection, path }.rows(doing, sql)
+    }
+}
+
+/// A connection for what a test asks and changes by itself.
+pub struct Client(Box<dyn SqlClient>);
+
+impl Client {
+    pub fn execute(&mut self, sql: &str) {
+        self.0.execute("testing", sql).unwrap();
+    }
+
+    /// Rows as the database prints them, but for booleans, which are 1 and 0.
+    pub fn texts(&mut self, sql: &str) -> Vec<Vec<String>> {
+        let text = |value: Option<String>| match value.as_deref() {
+            None => "NULL".to_owned(),
+            Some("t") => "1".into(),
+            Some("f") => "0".into(),
+            Some(text) => text.into(),
+        };
+        let rows = self.0.rows("testing", sql).unwrap();
+        rows.into_iter()
+            .map(|row| row.0.into_iter().map(text).collect())
+            .collect()
+    }
+
+    /// The first column of each row.
+    fn column(&mut self, sql: &str) -> Vec<String> {
+        let rows = self.texts(sql);
+        rows.into_iter().map(|row| row[0].clone()).collect()
+    }
+
+    pub fn number(&mut self, sql: &str) -> i64 {
+        let found = self.texts(sql).concat();
+        assert_eq!(found.len(), 1, "{sql}");
+        found[0].parse().unwrap()
+    }
+
+    /// Rows with their columns joined.
+    fn lines(&mut self, sql: &str) -> Vec<String> {
+        self.texts(sql).iter().map(|row| row.join(" ")).collect()
+    }
+}
+
+/// A medium that a server's user can reach.
+pub fn medium() -> TempDir {
+    let medium = tempfile::tempdir().unwrap();
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(medium.path(), open).unwrap();
+    medium
+}
+
+pub fn settings(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    pairs.iter().map(pair).collect()
+}
+
+/// One loaded database for all tests of an engine that run at the time. Fields are dropped in this order.
+pub struct Shared {
+    pub engine: Engine,
+    server: Option<ManagedServer>,
+    _scratch: Scratch,
+    medium: TempDir,
+    /// Tests that change data take turns.
+    turn: Mutex<()>,
+}
+
+impl Shared {
+    pub fn get(engine: Engine) -> Arc<Self> {
+        static SHARED: [Mutex<Weak<Shared>>; 3] = [const { Mutex::new(Weak::new()) }; 3];
+        let place = match engine {
+            Engine::Sqlite => 0,
+            POSTGRES => 1,
+            Engine::Server(_) => 2,
+        };
+        let mut shared = SHARED[place].lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let new = Arc::new(Self::start(engine));
+            *shared = Arc::downgrade(&new);
+            new
+        })
+    }
+
+    fn start(engine: Engine) -> Self {
+        let medium = medium();
+        let mut scratch = Scratch::create(medium.path(), "tests").unwrap();
+        let server = match engine {
+            Engine::Sqlite => None,
+            Engine::Server(kind) => {
+                let settings = settings(server::settings_of(kind));
+                Some(ManagedServer::start(kind, &mut scratch, &settings, "", None).unwrap())
+            }
+        };
+        let shared = Self {
+            engine,
+            server,
+            _scratch: scratch,
+            medium,
+            turn: Mutex::new(()),
+        };
+        let control = LoadControl::default();
+        let loaded = shared
+            .place()
+            .load(&Workload::Tpcc(TPCC), IfOther::Replace, &control);
+        assert_eq!(loaded.unwrap(), Loaded::Fresh);
+        assert!(control.rows_done() > 500_000);
+        assert_eq!(control.rows_done(), control.rows_total());
+        shared
+    }
+
+    pub fn server(&self) -> &ManagedServer {
+        self.server.as_ref().expect("a server")
+    }
+
+    /// Where TPC-C's data is.
+    pub fn place(&self) -> Place {
+        self.other(MANAGED_SCHEMA)
+    }
+
+    /// Where nothing is yet.
+    pub fn other(&self, name: &str) -> Place {
+        match &self.server {
+            Some(server) => Place::Schema(Target {
+                schema: name.into(),
+                ..server.target()
+            }),
+            None => Place::File(self.medium.path().join(name)),
+        }
+    }
+
+    pub fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn user(&self, mode: TxnMode) -> User {
+        self.place().user(&tpcc(mode))
+    }
+}
+
+pub fn new_order(lines: &[(i32, i32, i32)]) -> Input {
+    let line = |&(item, supply_warehouse, quantity): &(i32, i32, i32)| Line {
+        item,
+        supply_warehouse,
+        quantity,
+    };
+    Input::Tpcc(input::Input::NewOrder(input::NewOrder {
+        warehouse: 1,
+        district: 3,
+        customer: 7,
+        lines: lines.iter().map(line).collect(),
+    }))
+}
+
+pub fn stock_level() -> Input {
+    Input::Tpcc(input::Input::StockLevel(input::StockLevel {
+        warehouse: 1,
+        district: 2,
+        threshold: 15,
+    }))
+}
+
+fn order_status(customer: CustomerBy) -> Input {
+    Input::Tpcc(input::Input::OrderStatus(input::OrderStatus {
+        warehouse: 2,
+        district: 2,
+        customer,
+    }))
+}
+
+fn delivery(warehouse: i32) -> Input {
+    Input::Tpcc(input::Input::Delivery(input::Delivery {
+        warehouse,
+        carrier: 8,
+    }))
+}

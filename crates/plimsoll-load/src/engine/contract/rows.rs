@@ -1,0 +1,63 @@
+//! Rows that are broken or missing do not pass.
+
+use super::*;
+use crate::workload::tpcc::rows::Table;
+
+pub fn broken_row_is_named(engine: Engine) {
+    let shared = Shared::get(engine);
+    let _turn = shared.turn();
+    let place = shared.place();
+    let mut client = place.client();
+    let cent = engine.amount(1);
+    let touch = |sign: char| {
+        format!("UPDATE district SET d_ytd = d_ytd {sign} {cent} WHERE d_w_id = 2 AND d_id = 4")
+    };
+    client.execute(&touch('+'));
+    let results = place.check(CheckedData::Tpcc).unwrap();
+    assert_eq!(failing(&results), ["3.3.2.1", "3.3.2.9"]);
+    let district = results.iter().rfind(|result| !result.holds).unwrap();
+    assert!(district.detail.contains("w_id=2, d_id=4"), "{district:?}");
+    client.execute(&touch('-'));
+    place.assert_consistent();
+}
+
+pub fn emptied_tables(kind: ServerKind) {
+    let shared = Shared::get(Engine::Server(kind));
+    let _turn = shared.turn();
+    let place = shared.other("part");
+    let mut client = shared.place().client();
+    client.execute("CREATE SCHEMA part");
+    client.execute("CREATE TABLE part.plimsoll_load AS SELECT * FROM plimsoll_load");
+    for name in Table::ALL.map(Table::name) {
+        client.execute(&match kind {
+            ServerKind::Postgres => {
+                format!("CREATE TABLE part.{name} (LIKE plimsoll.{name} INCLUDING ALL)")
+            }
+            ServerKind::Mariadb => format!("CREATE TABLE part.{name} LIKE {name}"),
+        });
+    }
+    let results = place.check(CheckedData::Tpcc).unwrap();
+    assert_eq!(failing(&results).len(), 12);
+    for result in results {
+        let detail = result.detail;
+        assert!(detail.contains("stock has 0 rows, not 200000"), "{detail}");
+    }
+    for (change, searched) in [
+        (
+            "UPDATE part.plimsoll_load SET state = 'started'",
+            "only started",
+        ),
+        ("DELETE FROM part.plimsoll_load", "is empty"),
+    ] {
+        client.execute(change);
+        let error = place.check(CheckedData::Tpcc).unwrap_err();
+        assert!(
+            matches!(&error, LoadError::Missing { .. }) && error.to_string().contains(searched),
+            "{error}"
+        );
+    }
+    client.execute(match kind {
+        ServerKind::Postgres => "DROP SCHEMA part CASCADE",
+        ServerKind::Mariadb => "DROP SCHEMA part",
+    });
+}

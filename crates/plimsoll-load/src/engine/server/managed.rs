@@ -1,0 +1,305 @@
+//! A server of plimsoll's own: created in a scratch directory, started, started again, copied.
+//!
+//! It listens on a Unix socket in a directory that only its user may enter, and on no port. Its messages go to a log
+//! file in the scratch directory; errors quote it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+use plimsoll_plan::resolved::ServerKind;
+
+use super::process::{RECOVERY_SECONDS, START_SECONDS, ServerContext, ServerProcess, remove_left};
+use super::{MANAGED_SCHEMA, Target, TemplateTask};
+use crate::engine::{LoadControl, mariadb, postgres};
+use crate::error::LoadError;
+use crate::limit::CgroupLimits;
+use crate::scratch::Scratch;
+use crate::scratch::copy::put_back;
+
+/// A server's programs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Programs {
+    pub server: PathBuf,
+    /// Makes its data directory.
+    pub maker: PathBuf,
+    /// Where an unpacked MariaDB lies that is not at its compiled-in place.
+    pub base: Option<PathBuf>,
+}
+
+/// Puts the content of a data directory there.
+pub(crate) type Fill<'a> = &'a mut dyn FnMut(&ServerContext) -> Result<(), LoadError>;
+
+/// How a kind of server is set up and reached.
+pub(crate) trait ServerSetup: Sync {
+    /// The name of the socket's file.
+    fn socket(&self) -> &'static str;
+    /// `folder` is the plan's, empty to search for them.
+    fn programs(&self, folder: &str) -> Result<Programs, LoadError>;
+    /// A setting's value as the file of settings quotes it.
+    fn quote(&self, value: &str) -> String;
+    /// Writes the configuration, and fills the data directory before or after that.
+    fn set_up(
+        &self,
+        context: &ServerContext,
+        scratch: &mut Scratch,
+        settings: &str,
+        fill: Fill<'_>,
+    ) -> Result<(), LoadError>;
+    /// Makes a data directory.
+    fn init(&self, programs: &Programs, context: &ServerContext) -> Command;
+    fn serve(&self, programs: &Programs, context: &ServerContext) -> Command;
+    /// Files of a dead server that would look like a running one's.
+    fn remains(&self, context: &ServerContext) -> Vec<PathBuf>;
+    /// Holds no secret: the socket's directory is what protects the server.
+    fn conninfo(&self, context: &ServerContext) -> String;
+    fn is_ready(&self, context: &ServerContext) -> bool;
+}
+
+fn setup(kind: ServerKind) -> &'static dyn ServerSetup {
+    match kind {
+        ServerKind::Postgres => &postgres::Setup,
+        ServerKind::Mariadb => &mariadb::Setup,
+    }
+}
+
+/// What servers are started from.
+#[derive(Debug, Clone)]
+struct Blueprint {
+    kind: ServerKind,
+    programs: Programs,
+    /// The plan's, as lines of a file of settings.
+    settings: String,
+}
+
+/// How long a start may take; it ends early when cancelled.
+struct Patience<'a> {
+    seconds: u64,
+    cancelled: &'a dyn Fn() -> bool,
+}
+
+const FIRST_START: Patience<'static> = Patience {
+    seconds: START_SECONDS,
+    cancelled: &|| false,
+};
+
+impl Blueprint {
+    fn init(&self, context: &ServerContext) -> Result<(), LoadError> {
+        context.make(&mut setup(self.kind).init(&self.programs, context))
+    }
+
+    fn start(
+        &self,
+        scratch: &mut Scratch,
+        cgroup: Option<CgroupLimits>,
+        fill: Fill<'_>,
+        patience: &Patience<'_>,
+    ) -> Result<ManagedServer, LoadError> {
+        let setup = setup(self.kind);
+        let context = ServerContext::create(self.kind, scratch, setup.socket().len() + 1, cgroup)?;
+        setup.set_up(&context, scratch, &self.settings, fill)?;
+        let mut serve = setup.serve(&self.programs, &context);
+        let server = ManagedServer {
+            process: ServerProcess::start(context, &mut serve)?,
+            blueprint: self.clone(),
+        };
+        server.wait_ready(patience)?;
+        Ok(server)
+    }
+}
+
+/// A running server. Stops when dropped. The scratch directory it lives in must outlive it.
+#[derive(Debug)]
+pub struct ManagedServer {
+    process: ServerProcess,
+    blueprint: Blueprint,
+}
+
+impl ManagedServer {
+    /// Creates a server's data in `scratch` and starts it. The server checks `settings`; `binaries` is the folder
+    /// of its programs, empty to search for them; `cgroup` limits it.
+    pub fn start(
+        kind: ServerKind,
+        scratch: &mut Scratch,
+        settings: &BTreeMap<String, String>,
+        binaries: &str,
+        cgroup: Option<CgroupLimits>,
+    ) -> Result<Self, LoadError> {
+        let blueprint = Blueprint {
+            kind,
+            programs: setup(kind).programs(binaries)?,
+            settings: configuration(kind, settings)?,
+        };
+        let mut init = |context: &ServerContext| blueprint.init(context);
+        blueprint.start(scratch, cgroup, &mut init, &FIRST_START)
+    }
+
+    /// A second server as this one was before anything was in it.
+    pub(super) fn start_empty(
+        &self,
+        scratch: &mut Scratch,
+        cgroup: Option<CgroupLimits>,
+    ) -> Result<Self, LoadError> {
+        let mut init = |context: &ServerContext| self.blueprint.init(context);
+        self.blueprint
+            .start(scratch, cgroup, &mut init, &FIRST_START)
+    }
+
+    /// A second server with the same programs and settings. `fill` puts its data directory's content there; what a crash
+    /// of the first one at that moment would have left is recovered.
+    pub(super) fn start_second(
+        &self,
+        scratch: &mut Scratch,
+        cgroup: Option<CgroupLimits>,
+        fill: Fill<'_>,
+        control: &LoadControl,
+    ) -> Result<Self, LoadError> {
+        let patience = Patience {
+            seconds: RECOVERY_SECONDS,
+            cancelled: &|| control.is_cancelled(),
+        };
+        self.blueprint.start(scratch, cgroup, fill, &patience)
+    }
+
+    /// A second server like this one, which has been stopped, with a copy of its data.
+    pub(crate) fn twin(
+        &self,
+        scratch: &mut Scratch,
+        cgroup: Option<CgroupLimits>,
+        control: &LoadControl,
+    ) -> Result<Self, LoadError> {
+        let from = self.process.data_dir();
+        let mut fill =
+            |context: &ServerContext| put_back(from, &context.data, &|| control.check()).map(drop);
+        self.start_second(scratch, cgroup, &mut fill, control)
+    }
+
+    /// Starts the server again after a crash, on the data that are there. It recovers before it is ready. That may take
+    /// long on a slow drive, and ends early only when `cancelled`.
+    pub fn restart(&self, cancelled: &dyn Fn() -> bool) -> Result<(), LoadError> {
+        let (setup, context) = (setup(self.kind()), &self.process.context);
+        for left in setup.remains(context) {
+            remove_left(&left)?;
+        }
+        let mut serve = setup.serve(&self.blueprint.programs, context);
+        self.process.start_again(&mut serve)?;
+        self.wait_ready(&Patience {
+            seconds: RECOVERY_SECONDS,
+            cancelled,
+        })
+    }
+
+    fn wait_ready(&self, patience: &Patience<'_>) -> Result<(), LoadError> {
+        let is_ready = || setup(self.kind()).is_ready(&self.process.context);
+        self.process
+            .wait_ready(patience.seconds, patience.cancelled, &is_ready)
+    }
+
+    pub fn kind(&self) -> ServerKind {
+        self.blueprint.kind
+    }
+
+    pub fn process(&self) -> &ServerProcess {
+        &self.process
+    }
+
+    pub(crate) fn programs(&self) -> &Programs {
+        &self.blueprint.programs
+    }
+
+    pub fn conninfo(&self) -> String {
+        setup(self.kind()).conninfo(&self.process.context)
+    }
+
+    /// How to connect. Holds no secret: the socket's directory is what protects the server.
+    pub fn target(&self) -> Target {
+        Target {
+            engine: self.kind(),
+            conninfo: self.conninfo(),
+            schema: MANAGED_SCHEMA.into(),
+        }
+    }
+
+    /// Whether it can make a database of another one.
+    pub fn has_templates(&self) -> bool {
+        self.kind() == ServerKind::Postgres
+    }
+
+    pub fn template(&self, task: TemplateTask) -> Result<(), LoadError> {
+        match self.kind() {
+            ServerKind::Postgres => postgres::template(&self.conninfo(), task),
+            ServerKind::Mariadb => Err(LoadError::other(
+                "MariaDB",
+                "makes no database of another one",
+            )),
+        }
+    }
+}
+
+/// The plan's settings as lines of a file. Names are checked here because a name could smuggle in another directive;
+/// the server checks values.
+fn configuration(
+    kind: ServerKind,
+    settings: &BTreeMap<String, String>,
+) -> Result<String, LoadError> {
+    let mut lines = String::new();
+    for (name, value) in settings {
+        let refused = |why| {
+            Err(LoadError::other(
+                format!("{} setting {name:?}", kind.title()),
+                why,
+            ))
+        };
+        if !kind.is_setting_name(name) {
+            return refused("is not a name of a setting");
+        }
+        if kind.is_own_setting(name) {
+            return refused("is plimsoll's own on a server that it manages; leave it out");
+        }
+        if value.contains(['\n', '\r', '\0']) {
+            return refused("its value must be one line");
+        }
+        let _ = writeln!(lines, "{name} = {}", setup(kind).quote(value));
+    }
+    Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn lines(kind: ServerKind, name: &str, value: &str) -> Result<String, LoadError> {
+        configuration(kind, &BTreeMap::from([(name.into(), value.into())]))
+    }
+
+    #[test]
+    fn values_are_quoted_as_each_server_reads_them() {
+        let postgres = lines(ServerKind::Postgres, "search_path", "a'b\\c").unwrap();
+        assert_eq!(postgres, "search_path = 'a''b\\\\c'\n");
+        let mariadb = lines(ServerKind::Mariadb, "init_connect", "a\\b#c").unwrap();
+        assert_eq!(mariadb, "init_connect = \"a\\\\b#c\"\n");
+    }
+
+    #[test]
+    fn settings_are_lines_and_nothing_else() {
+        for kind in [ServerKind::Postgres, ServerKind::Mariadb] {
+            for name in ["!include", "Port", "a b", ""] {
+                assert!(lines(kind, name, "1").is_err(), "{name}");
+            }
+            assert!(lines(kind, "x", "1\nport=1").is_err());
+        }
+        assert!(lines(ServerKind::Postgres, "include", "x").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_never_panics(name in ".*", value in ".*") {
+            for kind in [ServerKind::Postgres, ServerKind::Mariadb] {
+                let _ = lines(kind, &name, &value);
+            }
+        }
+    }
+}
