@@ -61,6 +61,18 @@ macro_rules! contract_of_engines {
             contract::transactions::unused_item($engine)
         }
         #[test]
+        fn a_new_order_does_what_the_specification_wants() {
+            contract::transactions::new_order_rows($engine)
+        }
+        #[test]
+        fn a_payment_does_what_the_specification_wants() {
+            contract::transactions::payment_rows($engine)
+        }
+        #[test]
+        fn deliveries_take_the_oldest_orders_and_readers_read() {
+            contract::transactions::delivery_rows($engine)
+        }
+        #[test]
         fn concurrent_users_keep_the_database_consistent() {
             contract::transactions::concurrent_users($engine)
         }
@@ -112,18 +124,6 @@ macro_rules! contract_of_servers {
         #[test]
         fn the_server_is_described() {
             contract::server::described($kind)
-        }
-        #[test]
-        fn a_new_order_does_what_the_specification_wants() {
-            contract::transactions::new_order_rows($kind)
-        }
-        #[test]
-        fn a_payment_does_what_the_specification_wants() {
-            contract::transactions::payment_rows($kind)
-        }
-        #[test]
-        fn deliveries_take_the_oldest_orders_and_readers_read() {
-            contract::transactions::delivery_rows($kind)
         }
         #[test]
         fn a_sysbench_load_that_was_cut_off_begins_again() {

@@ -40,6 +40,22 @@ pub(crate) trait PartSink: RowSink {
 }
 
 impl Part {
+    /// All parts of TPC-C's data, loaded at this time.
+    pub fn of_tpcc(population: Population, now_micros: i64) -> Vec<Self> {
+        let part = |chunk| Self::Chunk {
+            population,
+            chunk,
+            now_micros,
+        };
+        population.chunks().into_iter().map(part).collect()
+    }
+
+    pub fn of_sysbench(population: sysbench::population::Population) -> Vec<Self> {
+        (1..=population.tables)
+            .map(|table| Self::Table { population, table })
+            .collect()
+    }
+
     pub fn table(&self) -> String {
         match self {
             Self::Chunk { chunk, .. } => chunk.table.name().into(),

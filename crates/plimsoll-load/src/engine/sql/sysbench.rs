@@ -229,10 +229,7 @@ impl DataSet for SysbenchData {
     }
 
     fn parts(&self, _: i64) -> Vec<Part> {
-        let population = self.population;
-        (1..=population.tables)
-            .map(|table| Part::Table { population, table })
-            .collect()
+        Part::of_sysbench(self.population)
     }
 
     fn rounds(&self, dialect: &Dialect) -> Vec<Vec<String>> {

@@ -150,13 +150,7 @@ impl DataSet for TpccData {
     }
 
     fn parts(&self, now_micros: i64) -> Vec<Part> {
-        let population = self.0;
-        let part = |chunk| Part::Chunk {
-            population,
-            chunk,
-            now_micros,
-        };
-        population.chunks().into_iter().map(part).collect()
+        Part::of_tpcc(self.0, now_micros)
     }
 
     fn rounds(&self, dialect: &Dialect) -> Vec<Vec<String>> {

@@ -16,6 +16,7 @@ use super::connection::{apply, beside, directory, explain, io_error, open, verif
 use super::schema::{APPLICATION_ID, INDEXES, MARKER, TABLES};
 use crate::clock::unix_micros;
 use crate::engine::LoadControl;
+use crate::engine::sql::bulk::{Part, PartSink};
 use crate::error::LoadError;
 use crate::workload::tpcc::population::{Population, VERSION};
 use crate::workload::tpcc::rows::RowSink;
@@ -35,12 +36,7 @@ pub fn loading_path(path: &Path) -> PathBuf {
 pub(super) trait DataSet {
     fn rows(&self) -> u64;
     fn create_tables(&self) -> String;
-    fn fill(
-        &self,
-        connection: &Connection,
-        control: &LoadControl,
-        loading: &Path,
-    ) -> Result<(), LoadError>;
+    fn parts(&self) -> Vec<Part>;
     /// Executed one by one after the data.
     fn indexes(&self) -> Vec<String>;
     fn mark(&self, connection: &Connection) -> rusqlite::Result<()>;
@@ -164,7 +160,9 @@ fn build(
         .execute_batch(&data.create_tables())
         .map_err(failed)?;
     connection.execute_batch("BEGIN").map_err(failed)?;
-    data.fill(&connection, control, loading)?;
+    for part in data.parts() {
+        insert_rows(&connection, &part, control, loading)?;
+    }
     connection.execute_batch("COMMIT").map_err(failed)?;
     for index in data.indexes() {
         control.check()?;
@@ -191,19 +189,8 @@ impl DataSet for Population {
         TABLES.into()
     }
 
-    fn fill(
-        &self,
-        connection: &Connection,
-        control: &LoadControl,
-        loading: &Path,
-    ) -> Result<(), LoadError> {
-        let now = unix_micros();
-        self.chunks().iter().try_for_each(|chunk| {
-            let insert = insert(chunk.table.name(), chunk.table.columns());
-            insert_rows(connection, &insert, control, loading, |sink| {
-                self.fill(chunk, now, sink)
-            })
-        })
+    fn parts(&self) -> Vec<Part> {
+        Part::of_tpcc(*self, unix_micros())
     }
 
     fn indexes(&self) -> Vec<String> {
@@ -223,25 +210,23 @@ impl DataSet for Population {
     }
 }
 
-/// Executes the statement for every row that `fill` puts in.
-pub(super) fn insert_rows(
+fn insert_rows(
     connection: &Connection,
-    insert: &str,
+    part: &Part,
     control: &LoadControl,
     loading: &Path,
-    fill: impl FnOnce(&mut Insert<'_>),
 ) -> Result<(), LoadError> {
     let failed = |error: rusqlite::Error| explain(loading, "loading", &error);
-    let statement = connection.prepare(insert).map_err(failed)?;
+    let insert = insert(&part.table(), part.columns());
     let mut sink = Insert {
-        statement,
+        statement: connection.prepare(&insert).map_err(failed)?,
         column: 0,
         rows: 0,
         error: None,
         stopped: false,
         control,
     };
-    fill(&mut sink);
+    part.fill(&mut sink);
     control.add(sink.rows % BATCH);
     match sink.error {
         Some(error) => Err(failed(error)),
@@ -249,17 +234,16 @@ pub(super) fn insert_rows(
     }
 }
 
-pub(super) fn insert(table: &str, columns: &[&str]) -> String {
-    let marks: Vec<String> = (1..=columns.len()).map(|i| format!("?{i}")).collect();
+fn insert(table: &str, columns: &[&str]) -> String {
+    let marks = vec!["?"; columns.len()].join(", ");
     format!(
-        "INSERT INTO {table} ({}) VALUES ({})",
-        columns.join(", "),
-        marks.join(", ")
+        "INSERT INTO {table} ({}) VALUES ({marks})",
+        columns.join(", ")
     )
 }
 
 /// Binds a row's columns, inserts it. After an error or a cancellation the rest of the chunk goes nowhere.
-pub(super) struct Insert<'a> {
+struct Insert<'a> {
     statement: Statement<'a>,
     column: usize,
     rows: u64,
@@ -269,10 +253,6 @@ pub(super) struct Insert<'a> {
 }
 
 impl Insert<'_> {
-    pub(super) fn is_stopped(&self) -> bool {
-        self.stopped
-    }
-
     fn bind(&mut self, value: impl ToSql) {
         if self.stopped {
             return;
@@ -286,6 +266,12 @@ impl Insert<'_> {
     fn stop(&mut self, error: rusqlite::Error) {
         self.error = Some(error);
         self.stopped = true;
+    }
+}
+
+impl PartSink for Insert<'_> {
+    fn is_closed(&self) -> bool {
+        self.stopped
     }
 }
 

@@ -15,10 +15,11 @@ use rusqlite::Connection as Database;
 
 use super::client::SqliteClient;
 use super::connection::open_read_only;
-use super::load::{DataSet, holds, insert, insert_rows, load_data};
+use super::load::{DataSet, holds, load_data};
 use super::queue::WriterQueue;
 use super::session::SqliteSession;
 use crate::engine::sql::SqlClient;
+use crate::engine::sql::bulk::Part;
 use crate::engine::sql::check::table_check;
 use crate::engine::{ConditionResult, LoadControl, Loaded};
 use crate::error::LoadError;
@@ -26,14 +27,12 @@ use crate::session::SessionError;
 use crate::workload::sysbench::check;
 use crate::workload::sysbench::input::NewRow;
 use crate::workload::sysbench::population::Population;
-use crate::workload::sysbench::sql::{COLUMNS, Dialect, Prepared, Stmt, create_index, table_name};
+use crate::workload::sysbench::sql::{Dialect, Prepared, Stmt, create_index, table_name};
 use crate::workload::sysbench::transactions::Connection;
 use crate::workload::tpcc::statement::Param;
 
 /// Version of the tables and the marker.
 const FORMAT: i64 = 1;
-/// Rows between two checks for a cancelled load.
-const BATCH: u32 = 10_000;
 
 /// Loads the population into a new database at `path`, or finds it there with every row. A database that plimsoll loaded
 /// there before is replaced, any other file is refused.
@@ -99,24 +98,8 @@ impl DataSet for Data {
             .collect()
     }
 
-    fn fill(
-        &self,
-        connection: &Database,
-        control: &LoadControl,
-        loading: &Path,
-    ) -> Result<(), LoadError> {
-        (1..=self.population.tables).try_for_each(|table| {
-            let mut rows = self.population.table(table);
-            insert_rows(
-                connection,
-                &insert(&table_name(table), &COLUMNS),
-                control,
-                loading,
-                |sink| {
-                    while !sink.is_stopped() && rows.fill(BATCH, sink) > 0 {}
-                },
-            )
-        })
+    fn parts(&self) -> Vec<Part> {
+        Part::of_sysbench(self.population)
     }
 
     fn indexes(&self) -> Vec<String> {
