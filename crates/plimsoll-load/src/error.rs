@@ -68,6 +68,12 @@ pub const FREE_SPACE: &str =
 /// Where a server keeps its files, if no more is known than that.
 pub const SERVERS_DISK: &str = "the server's disk";
 
+/// Whether a message of a server, or of a program that makes its data directory, is about a full disk (ENOSPC, EDQUOT in
+/// the C locale).
+pub(crate) fn is_disk_full(message: &str) -> bool {
+    message.contains("No space left on device") || message.contains("Disk quota exceeded")
+}
+
 impl LoadError {
     pub fn disk_full(place: impl Into<String>, why: impl ToString) -> Self {
         Self::DiskFull {

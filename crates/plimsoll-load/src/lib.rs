@@ -1,10 +1,11 @@
 //! Everything that puts load on a system and watches what happens: engines, workloads, the runner, probes.
 //!
-//! Data flows one way: a resolved step becomes intents, a [`session::Session`] carries them out, outcomes and samples
+//! Data flows one way: a resolved step becomes intents, a [`engine::Session`] carries them out, outcomes and samples
 //! come back as messages. Nothing here prints, exits, or knows the run file.
 
 pub mod backup;
 pub mod clock;
+pub mod control;
 pub mod engine;
 pub mod error;
 pub mod limit;

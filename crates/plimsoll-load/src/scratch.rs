@@ -18,9 +18,11 @@ use crate::error::LoadError;
 pub(crate) mod copy;
 mod programs;
 mod servers;
+mod size;
 mod sweep;
 
 pub(crate) use servers::{endings, kill_all, servers_work_in, start_time};
+pub(crate) use size::data_size;
 pub use sweep::sweep;
 
 const FOLDER: &str = ".plimsoll";

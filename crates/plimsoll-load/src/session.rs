@@ -1,7 +1,6 @@
-//! What a virtual user needs of an engine.
+//! How an attempt of a transaction ends.
 
 use crate::error::SERVERS_DISK;
-use crate::workload::Input;
 
 /// How a business transaction ended when nothing went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,17 +60,4 @@ impl SessionError {
             "the session was opened for another workload: this is a fault of plimsoll".into(),
         )
     }
-}
-
-/// One connection, used by one virtual user at a time.
-///
-/// Sessions live on the thread that opened them; futures need not be `Send`. A blocking engine (SQLite) blocks inside
-/// `run` and declares it with [`crate::engine::Opener::connections_per_worker`].
-#[allow(async_fn_in_trait)]
-pub trait Session {
-    /// Carries out one attempt of one business transaction.
-    async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError>;
-
-    /// Requests sent to the system since the last call (for an embedded engine: statements executed).
-    fn take_round_trips(&mut self) -> u64;
 }

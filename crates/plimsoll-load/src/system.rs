@@ -26,6 +26,7 @@ mod reset;
 mod reset_tests;
 mod twin;
 
+pub use backup::RestoredBackup;
 pub use reset::{InitialState, Restored};
 
 /// A system that runs, or can be reached.

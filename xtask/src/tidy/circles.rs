@@ -7,46 +7,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Finding, Tree};
 
-/// Circles that are still there, by crate. None may be added, and none may grow.
-const KNOWN: [(&str, &[&str]); 1] = [(
-    "plimsoll-load",
-    &[
-        "backup", "engine", "limit", "probe", "scratch", "session", "system", "workload",
-    ],
-)];
-
 type Graph<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let graphs = graphs(tree);
-    let mut known: BTreeSet<(&str, Vec<&str>)> = KNOWN
-        .iter()
-        .filter(|(name, _)| graphs.contains_key(name))
-        .map(|(name, modules)| (*name, modules.to_vec()))
-        .collect();
-    for (name, graph) in graphs {
+    for (name, graph) in graphs(tree) {
         for circle in circles(&graph) {
-            if !known.remove(&(name, circle.clone())) {
-                let what = format!("modules use each other in a circle: {}", circle.join(", "));
-                findings.push(Finding {
-                    path: format!("crates/{name}/src"),
-                    line: 0,
-                    what,
-                });
-            }
+            findings.push(Finding {
+                path: format!("crates/{name}/src"),
+                line: 0,
+                what: format!("modules use each other in a circle: {}", circle.join(", ")),
+            });
         }
-    }
-    for (name, circle) in known {
-        let what = format!(
-            "this circle is gone, remove it from KNOWN in xtask/src/tidy/circles.rs: {}",
-            circle.join(", ")
-        );
-        findings.push(Finding {
-            path: format!("crates/{name}/src"),
-            line: 0,
-            what,
-        });
     }
     findings
 }

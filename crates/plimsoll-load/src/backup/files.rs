@@ -9,7 +9,7 @@ use std::thread;
 use rustix::fs::{Advice, fadvise};
 
 use super::Task;
-use crate::engine::LoadControl;
+use crate::control::LoadControl;
 use crate::error::LoadError;
 use crate::scratch::copy::like;
 use crate::scratch::io_error;

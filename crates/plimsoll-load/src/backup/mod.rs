@@ -7,8 +7,7 @@ use std::path::Path;
 
 use plimsoll_plan::units::Nanos;
 
-use crate::engine::LoadControl;
-use crate::system::Instance;
+use crate::control::LoadControl;
 
 pub(crate) mod files;
 pub(crate) mod program;
@@ -24,23 +23,9 @@ pub struct Taken {
     pub jobs: u32,
 }
 
-/// A system made of a backup: it runs, and can be verified.
-pub struct RestoredBackup {
-    pub instance: Instance,
-    /// What restored it, with its version.
-    pub program: String,
-    /// Lengths of the backup's files that were read.
-    pub bytes: u64,
-    /// By CLOCK_MONOTONIC ([`crate::clock::Clock::of_monotonic`] puts it on a run's clock): when the first of the backup
-    /// was read. A server that a dump is restored into was made before.
-    pub began: Nanos,
-    /// When the system could be used.
-    pub ended: Nanos,
-}
-
 /// Lengths of all files below a directory so far, for a series while a backup is taken or restored.
 pub fn written(dir: &Path) -> u64 {
-    crate::probe::data_size(dir).map_or(0, |size| size.0)
+    crate::scratch::data_size(dir).map_or(0, |size| size.0)
 }
 
 /// How many may work at the same time, and whether they still shall.

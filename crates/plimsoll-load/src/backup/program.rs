@@ -8,9 +8,8 @@ use std::process::{Child, Command, ExitStatus};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use crate::engine::LoadControl;
-use crate::engine::server::is_disk_full;
-use crate::error::{LoadError, SERVERS_DISK};
+use crate::control::LoadControl;
+use crate::error::{LoadError, SERVERS_DISK, is_disk_full};
 use crate::scratch::wait_until;
 
 /// What a program has to close its connections and end.

@@ -4,9 +4,10 @@ use plimsoll_plan::load::{MockScript, Stall};
 use plimsoll_plan::units::Nanos;
 
 use crate::clock::LaneClock;
+use crate::engine::Session;
 use crate::error::LoadError;
 use crate::rng::Rng;
-use crate::session::{Session, SessionError, TxnEnd};
+use crate::session::{SessionError, TxnEnd};
 use crate::workload::{Input, tpcc};
 
 pub struct MockSession {

@@ -10,8 +10,9 @@ use super::mock::MockSession;
 use super::postgres::PostgresSession;
 use super::sqlite::{SqliteSession, WriterQueue};
 use crate::clock::LaneClock;
+use crate::engine::Session;
 use crate::error::LoadError;
-use crate::session::{Session, SessionError, TxnEnd};
+use crate::session::{SessionError, TxnEnd};
 use crate::workload::Input;
 
 /// A session of any engine.

@@ -7,7 +7,6 @@
 use std::path::PathBuf;
 
 use plimsoll_block::host::parse;
-pub(crate) use plimsoll_block::host::parse::pid_stat;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{Sample, SubjectId, WaitRow};
 
@@ -24,7 +23,6 @@ mod source;
 mod thread;
 mod tree;
 
-pub(crate) use data::size as data_size;
 pub use sampler::Sampler;
 pub use thread::{Probe, spawn};
 

@@ -13,8 +13,9 @@ use super::shared::Shared;
 use super::tally::{Notebook, Offered, Settled, SettledIntent};
 use super::user::User;
 use crate::engine::AnySession;
+use crate::engine::Session;
 use crate::error::LoadError;
-use crate::session::{Session, SessionError, TxnEnd};
+use crate::session::{SessionError, TxnEnd};
 use crate::workload::Input;
 
 /// A connection on which this many fail in a row does not measure anything: the lane ends with the last error.

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use plimsoll_block::host::parse::pid_stat;
 use plimsoll_plan::resolved::ServerKind;
 use rustix::process::{Pid, Signal};
 
 use super::wait_until;
 use crate::error::LoadError;
-use crate::probe::pid_stat;
 
 /// Start time of a process that runs; `None` when there is none or it is a zombie.
 pub(crate) fn start_time(pid: i32) -> Option<u64> {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use plimsoll_plan::resolved::BackupMethod;
+use plimsoll_plan::units::Nanos;
 
 use super::{Backing, Instance};
-use crate::backup::{RestoredBackup, Taken, Task, Timed};
+use crate::backup::{Taken, Task, Timed};
 use crate::engine::LoadControl;
 use crate::engine::server::ManagedServer;
 use crate::engine::sqlite;
@@ -15,6 +16,20 @@ use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
 
 const NEXT_FOR_EXISTING: &str = "it needs the server's files\nTake a logical backup (method = \"logical\"), or let plimsoll run the server.";
+
+/// A system made of a backup: it runs, and can be verified.
+pub struct RestoredBackup {
+    pub instance: Instance,
+    /// What restored it, with its version.
+    pub program: String,
+    /// Lengths of the backup's files that were read.
+    pub bytes: u64,
+    /// By CLOCK_MONOTONIC ([`crate::clock::Clock::of_monotonic`] puts it on a run's clock): when the first of the backup
+    /// was read. A server that a dump is restored into was made before.
+    pub began: Nanos,
+    /// When the system could be used.
+    pub ended: Nanos,
+}
 
 impl Instance {
     /// Takes a backup of the running system into `to`, an empty directory of plimsoll's own on the backup medium; on

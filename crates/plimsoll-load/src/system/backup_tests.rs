@@ -19,9 +19,10 @@ use tempfile::TempDir;
 use super::*;
 use crate::backup::written;
 use crate::clock::{Clock, LaneClock};
+use crate::engine::Session;
 use crate::engine::{AnySession, Opener};
 use crate::scratch::{Scratch, wait_until};
-use crate::session::{Session, SessionError};
+use crate::session::SessionError;
 use crate::workload::Source;
 
 /// A backup way and how many may work at it.

@@ -11,9 +11,8 @@ use super::{Backing, Instance};
 use crate::engine::server::TemplateTask;
 use crate::engine::{ConditionResult, LoadControl};
 use crate::error::LoadError;
-use crate::probe::data_size;
 use crate::scratch::copy::{copy_tree, put_back};
-use crate::scratch::io_error;
+use crate::scratch::{data_size, io_error};
 
 /// The state that a system's data are brought back to.
 #[derive(Debug)]

@@ -51,7 +51,7 @@ fn work(instance: &Instance) {
     use plimsoll_record::lane::LaneSpec;
 
     use crate::clock::{Clock, LaneClock};
-    use crate::session::Session;
+    use crate::engine::Session;
     use crate::workload::Source;
 
     let second = Nanos::SECOND;

@@ -10,6 +10,25 @@ use crate::rng::Rng;
 pub mod sysbench;
 pub mod tpcc;
 
+/// The result of a consistency condition on a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConditionResult {
+    /// Of the specification: `3.3.2.1`.
+    pub clause: &'static str,
+    pub holds: bool,
+    /// A sentence; with the first violation's key and both values when the condition does not hold.
+    pub detail: String,
+}
+
+impl ConditionResult {
+    /// The detail without the clause that it begins with, for places that name it already.
+    pub fn statement(&self) -> &str {
+        let rest = self.detail.strip_prefix(self.clause);
+        rest.and_then(|rest| rest.strip_prefix(": "))
+            .unwrap_or(&self.detail)
+    }
+}
+
 /// One intent's input, drawn before its clock starts. A closed set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {

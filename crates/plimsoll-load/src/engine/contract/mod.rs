@@ -16,6 +16,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::clock::{Clock, LaneClock};
+use crate::engine::Session;
 use crate::engine::server::{IfOther, MANAGED_SCHEMA, ManagedServer, Target};
 use crate::engine::sql::SqlClient;
 use crate::engine::{
@@ -23,7 +24,7 @@ use crate::engine::{
 };
 use crate::error::LoadError;
 use crate::scratch::Scratch;
-use crate::session::{Session, SessionError, TxnEnd};
+use crate::session::{SessionError, TxnEnd};
 use crate::workload::Input;
 use crate::workload::tpcc::input::{self, CustomerBy, Line};
 
@@ -319,11 +320,7 @@ impl User {
     }
 
     pub fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
-        self.runtime.block_on(async {
-            // What has arrived meanwhile is noticed first, as between a lane's transactions.
-            tokio::task::yield_now().await;
-            self.session.run(input).await
-        })
+        self.runtime.block_on(self.session.run(input))
     }
 
     /// Until it ends in another way than to be tried again.

@@ -5,9 +5,8 @@ use std::time::Duration;
 use mysql::prelude::Queryable;
 use mysql::{Conn, Error, Opts, OptsBuilder};
 
-use crate::engine::server::is_disk_full;
 use crate::engine::sql::error::{ErrorKind, ServerError};
-use crate::error::LoadError;
+use crate::error::{LoadError, is_disk_full};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -8,12 +8,13 @@ use super::connect::connect_to;
 use super::*;
 use crate::clock::Clock;
 use crate::engine::LoadControl;
+use crate::engine::Session;
 use crate::engine::contract::sysbench::{SMALL, Tables};
 use crate::engine::contract::transactions::digest;
 use crate::engine::contract::{MARIADB, Place, Shared, TPCC, contract_of_servers, new_order};
 use crate::engine::server::{IfOther, MANAGED_SCHEMA, Target};
 use crate::error::LoadError;
-use crate::session::{Session, SessionError, TxnEnd};
+use crate::session::{SessionError, TxnEnd};
 use crate::workload::sysbench::input::Operation;
 use crate::workload::{Input, Source};
 

@@ -12,9 +12,8 @@ use tokio_postgres::{Client, Config, Error, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::socket::QuietSocket;
-use crate::engine::server::is_disk_full;
 use crate::engine::sql::error::{ErrorKind, ServerError};
-use crate::error::LoadError;
+use crate::error::{LoadError, is_disk_full};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 

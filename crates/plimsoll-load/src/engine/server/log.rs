@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use crate::error::LoadError;
+use crate::error::{LoadError, is_disk_full};
 
 /// The log's reason, as an error with the next step; `next` unless the log names a better one.
 pub(crate) fn failed(what: &str, why: &str, log: &Path, next: &str) -> LoadError {
@@ -17,12 +17,6 @@ pub(crate) fn failed(what: &str, why: &str, log: &Path, next: &str) -> LoadError
         why: format!("{why}; its log ends with:\n{}", last_lines(log, 12)),
         next: next.into(),
     }
-}
-
-/// Whether a message of a server, or of a program that makes its data directory, is about a full disk (ENOSPC, EDQUOT in
-/// the C locale).
-pub(crate) fn is_disk_full(message: &str) -> bool {
-    message.contains("No space left on device") || message.contains("Disk quota exceeded")
 }
 
 /// The last line of the log that is about a full disk. A server that lost a backend to it writes some twenty lines more:

@@ -21,7 +21,6 @@ mod process;
 mod unprivileged;
 
 pub use log::LogTail;
-pub(crate) use log::is_disk_full;
 pub use managed::ManagedServer;
 pub use process::ServerProcess;
 pub(crate) use process::{ServerContext, write_durably};

@@ -8,8 +8,9 @@ use rusqlite::{CachedStatement, Connection};
 
 use super::connection::{open, session_error};
 use super::queue::{Turn, WriterQueue};
+use crate::engine::Session;
 use crate::error::LoadError;
-use crate::session::{Session, SessionError, TxnEnd};
+use crate::session::{SessionError, TxnEnd};
 use crate::workload::sysbench::sql::Prepared;
 use crate::workload::tpcc::sql::Stmt;
 use crate::workload::tpcc::statement::{Param, Rows, Statements, Value};

@@ -5,7 +5,7 @@ use plimsoll_plan::resolved::{Script, Sysbench};
 
 use super::random::{C_GROUPS, PAD_GROUPS, length};
 use super::sql::{Dialect, table_name};
-use crate::engine::ConditionResult;
+use crate::workload::ConditionResult;
 
 /// What [`sql`] finds in one table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

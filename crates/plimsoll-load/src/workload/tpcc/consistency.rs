@@ -2,7 +2,7 @@
 
 use super::random::{CUSTOMERS, DISTRICTS, ITEMS};
 use super::rows::Table;
-use crate::engine::ConditionResult;
+use crate::workload::ConditionResult;
 
 /// A condition that every database must meet after the load and after every run.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 
-use plimsoll_load::backup::RestoredBackup;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::{CheckedData, LoadControl};
 use plimsoll_load::error::LoadError;
@@ -12,6 +11,7 @@ use plimsoll_load::limit::CgroupLimits;
 use plimsoll_load::probe::{Probe, Watch};
 use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::Instance;
+use plimsoll_load::system::RestoredBackup;
 use plimsoll_plan::resolved::{Backup, Cycles, Workload};
 use plimsoll_plan::schedule::Timeline;
 use plimsoll_plan::units::Nanos;

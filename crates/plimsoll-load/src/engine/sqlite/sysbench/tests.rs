@@ -7,8 +7,8 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::clock::Clock;
+use crate::engine::Session;
 use crate::engine::contract::sysbench::SMALL;
-use crate::session::Session;
 use crate::workload::Source;
 
 fn place() -> (TempDir, PathBuf) {
