@@ -11,7 +11,9 @@ use super::dialect::search_path;
 use super::*;
 use crate::clock::Clock;
 use crate::engine::Session;
-use crate::engine::contract::{POSTGRES, Shared, TPCC, contract_of_servers, new_order};
+use crate::engine::contract::{
+    POSTGRES, Shared, TPCC, contract_of_servers, new_order, stock_level,
+};
 use crate::engine::server::{IfOther, MANAGED_SCHEMA, Target};
 use crate::engine::{LoadControl, Loaded};
 use crate::session::{SessionError, TxnEnd};

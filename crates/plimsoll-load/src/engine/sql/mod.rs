@@ -1,7 +1,12 @@
 //! What all SQL engines do in the same way: who may use a schema, loading, checking, describing.
 //!
-//! An engine gives a [`Dialect`] (data) and a [`ServerClient`] (a connection). Nothing here is measured: clients block
-//! their caller and give values as text. Sessions, which are measured, are each engine's own.
+//! Nothing here is measured: clients block their caller and give values as text. Sessions, which are measured, are each
+//! engine's own.
+//!
+//! A new server is a folder beside this one: `dialect.rs` with a [`Dialect`] (data), `client.rs` with a [`ServerClient`],
+//! `connect.rs` with its URL and what its errors mean ([`error::ErrorKind`]), `session.rs`, and its tables and procedures
+//! in `sql/`. Where plimsoll runs it itself, `managed.rs` and `backup.rs` give a `ServerSetup` and `BackupPrograms`. Its
+//! tests are `contract_of_servers!`.
 
 pub(crate) mod bulk;
 pub(crate) mod check;

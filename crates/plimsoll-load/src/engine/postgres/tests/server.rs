@@ -12,6 +12,32 @@ async fn until(client: &Client, question: &str) {
     }
 }
 
+/// On a runtime that goes on meanwhile, as a lane's does.
+#[test]
+fn a_killed_connection_is_lost_with_the_reason() {
+    let shared = Shared::get(POSTGRES);
+    let _turn = shared.turn();
+    block_on(async {
+        let client = client(&shared).await;
+        let level = stock_level();
+        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE $1 AND pid <> pg_backend_pid()";
+        for (mode, last) in [
+            (TxnMode::Procedures, "SELECT plimsoll_stock_level%"),
+            (TxnMode::Statements, "COMMIT%"),
+        ] {
+            let mut session = session(&shared, mode).await;
+            session.run(&level).await.unwrap();
+            assert!(client.execute(kill, &[&last]).await.unwrap() >= 1);
+            let lost = session.run(&level).await;
+            let reason = "terminating connection due to administrator command";
+            assert!(
+                matches!(&lost, Err(SessionError::Lost(why)) if why.contains(reason)),
+                "{mode:?} {lost:?}"
+            );
+        }
+    });
+}
+
 #[test]
 fn a_session_that_the_server_ended_is_lost_with_the_reason() {
     let shared = Shared::get(POSTGRES);
