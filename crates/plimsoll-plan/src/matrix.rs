@@ -495,8 +495,8 @@ mod tests {
             ),
             ("system.db.limts.memory = [\"1GiB\"]", "unknown key `limts`"),
         ] {
-            let told = wrong(matrix);
-            assert!(told.contains(expected), "{matrix}: {told}");
+            let message = wrong(matrix);
+            assert!(message.contains(expected), "{matrix}: {message}");
         }
         let many = format!(
             "seed = {:?}\nworkload.w.tpcc.warehouses = {:?}",

@@ -20,7 +20,7 @@ const MOST_FAULTS: usize = 50;
 pub(super) fn read<T: DeserializeOwned>(findings: &mut Findings<'_>) -> Option<T> {
     let (mut document, faults) = DeTable::parse_recoverable(findings.text());
     if !faults.is_empty() {
-        tell_syntax(findings, &faults);
+        report_syntax(findings, &faults);
         return None;
     }
     for _ in 0..MOST_FAULTS {
@@ -28,7 +28,7 @@ pub(super) fn read<T: DeserializeOwned>(findings: &mut Findings<'_>) -> Option<T
             Ok(plan) => return Some(plan),
             Err(fault) => fault,
         };
-        let meant = tell(findings, &fault);
+        let meant = explain(findings, &fault);
         let root = document.span();
         let mut broken = take_out(document.get_mut(), root, &fault.span()?, &mut Vec::new())?;
         if let (Some(meant), Some(last)) = (meant, broken.path.last_mut()) {
@@ -40,7 +40,7 @@ pub(super) fn read<T: DeserializeOwned>(findings: &mut Findings<'_>) -> Option<T
 }
 
 /// One fault per line: the first one leads to the others.
-fn tell_syntax(findings: &mut Findings<'_>, faults: &[de::Error]) {
+fn report_syntax(findings: &mut Findings<'_>, faults: &[de::Error]) {
     let mut last_line = 0;
     for fault in faults.iter().take(MOST_FAULTS) {
         let error = PlanError::new(
@@ -56,7 +56,7 @@ fn tell_syntax(findings: &mut Findings<'_>, faults: &[de::Error]) {
 }
 
 /// Reports the fault; gives the name that was probably meant if it is a misspelled one.
-fn tell(findings: &mut Findings<'_>, fault: &de::Error) -> Option<String> {
+fn explain(findings: &mut Findings<'_>, fault: &de::Error) -> Option<String> {
     let span = fault.span().unwrap_or_default();
     let message = fault.message();
     let error = |message: String| PlanError::new(findings.text(), span.clone(), message);
@@ -78,7 +78,7 @@ fn tell(findings: &mut Findings<'_>, fault: &de::Error) -> Option<String> {
         findings.push(error);
         return meant.filter(|_| what == "key");
     }
-    let plain = in_plain_words(message);
+    let plain = plain_message(message);
     let help = [
         ("number, found \"", "numbers stand without quotes"),
         ("numbers, found \"", "numbers stand without quotes"),
@@ -104,7 +104,7 @@ fn tell(findings: &mut Findings<'_>, fault: &de::Error) -> Option<String> {
 }
 
 /// serde's names for kinds of values, in plain English.
-fn in_plain_words(message: &str) -> String {
+fn plain_message(message: &str) -> String {
     let Some((found, expected)) = ["invalid type: ", "invalid value: "]
         .iter()
         .find_map(|start| message.strip_prefix(start))

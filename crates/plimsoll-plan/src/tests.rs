@@ -97,11 +97,11 @@ fn shipped_plans_are_right_and_survive_being_described() {
             parse(text, &catalogue()).unwrap_or_else(|errors| panic!("{name}: {errors}"))
         };
         let parsed = read(&text);
-        // K-5 keeps the two numbers of loaded systems that were published, and is told what that means.
+        // K-5 keeps the two numbers of loaded systems that were published, and gets a warning of what that means.
         let warnings = parsed
             .warnings
             .iter()
-            .filter(|told| !told.message.contains("is not the noise's doing alone"));
+            .filter(|warning| !warning.message.contains("is not the noise's doing alone"));
         assert_eq!(warnings.count(), 0, "{name}: {:?}", parsed.warnings);
         assert_eq!(
             read(&describe(&parsed.plan)).plan,
@@ -499,7 +499,7 @@ users = 1
     14:7: the password in the URL is only `***`
       help: the password was left out when this plan was stored: put PGPASSWORD into the environment instead
     15:1: `w` runs as statements on `pg` too, because `lite` has no procedures
-      help: mode = "statements" says so; or give each system its own workload
+      help: set mode = "statements", or give each system its own workload
     17:11: no step uses the workload `idle`
       help: remove it, or name it in a [[step]]
     29:11: measuring for 1s instead of 500ms: figures are taken per second
@@ -528,8 +528,8 @@ fn passwords_are_neither_described_nor_told() {
         text.replace("users = 8", "users = 8\nramp = \"postgres://u:secret@h/d\""),
     ];
     for text in wrong {
-        let told = bad(&text);
-        assert!(!told.contains("secret"), "{told}");
+        let message = bad(&text);
+        assert!(!message.contains("secret"), "{message}");
     }
 }
 
@@ -633,7 +633,7 @@ fn mutated() -> impl Strategy<Value = String> {
 }
 
 fn holds_up(text: &str, options: &Options) -> Result<(), TestCaseError> {
-    let told = match parse(text, options) {
+    let message = match parse(text, options) {
         Ok(Parsed { plan, warnings }) => {
             estimate(&plan);
             let again = parse(&describe(&plan), &drives());
@@ -656,7 +656,7 @@ fn holds_up(text: &str, options: &Options) -> Result<(), TestCaseError> {
             errors.0
         }
     };
-    for error in told {
+    for error in message {
         prop_assert!(text.get(error.span.clone()).is_some(), "{error:?}");
         prop_assert!(
             error.line >= 1 && error.column >= 1 && error.line <= text.matches('\n').count() + 1

@@ -34,7 +34,7 @@ const PHRASES: [(&str, &str); 14] = [
 ];
 
 /// Where the rule holds: what has been rewritten. The other parts of the project are added as they are.
-const HOLDS_IN: [&str; 9] = [
+const HOLDS_IN: [&str; 12] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/",
@@ -42,6 +42,9 @@ const HOLDS_IN: [&str; 9] = [
     "crates/plimsoll-drive/",
     "crates/plimsoll-load/",
     "crates/plimsoll-import/src",
+    "crates/plimsoll-plan/src",
+    "crates/plimsoll-record/src",
+    "crates/plimsoll-stats/src",
     "crates/plimsoll/src/cli",
     "crates/plimsoll/src/execute/",
 ];

@@ -84,7 +84,7 @@ const NO_DISK: &str = "No block device was found below the directory: it may be 
 
 fn directory_notices(about: &About, overwrite: bool) -> Vec<String> {
     let sentences = [
-        (overwrite, "--overwrite means nothing for a directory"),
+        (overwrite, "--overwrite is not supported for a directory"),
         (about.disk.is_none(), NO_DISK),
     ];
     sentences

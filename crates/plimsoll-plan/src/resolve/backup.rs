@@ -29,7 +29,7 @@ pub(super) fn resolve(
         jobs,
         restore,
     } = at.get();
-    let help = "say which workload's data: data = \"oltp\"";
+    let help = "state which workload's data: data = \"oltp\"";
     let data = findings.required(&at.span(), "data", data, help);
     let data = data.filter(|data| known(&names.raw.workload, "workload", data, findings));
     let data = data.filter(|data| holds_data(data, names, findings));
@@ -308,7 +308,7 @@ fn refuse_load_keys(raw: &RawStep, findings: &mut Findings<'_>) {
         if let Some(span) = span {
             findings.error(
                 span,
-                format!("`{key}` means nothing for a backup workload"),
+                format!("`{key}` is not supported for a backup workload"),
                 help,
             );
         }
@@ -325,7 +325,7 @@ pub(super) fn refuse_elsewhere(raw: &RawStep, findings: &mut Findings<'_>) {
     for (key, span) in places {
         if let Some(span) = span {
             let help = "only the step of a [workload.NAME.backup] has it, and an entry of `noise`: remove it";
-            findings.error(span, format!("`{key}` means nothing here"), help);
+            findings.error(span, format!("`{key}` is not supported here"), help);
         }
     }
 }

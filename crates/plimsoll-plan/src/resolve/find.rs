@@ -46,7 +46,7 @@ pub(super) fn resolve(
         [one] => *one,
         _ => {
             let help = "with `find`, `users` or `rate` is where the search starts: one number";
-            findings.error(find.span(), "`find` does not go with a ladder", help);
+            findings.error(find.span(), "`find` cannot be combined with a ladder", help);
             return None;
         }
     };

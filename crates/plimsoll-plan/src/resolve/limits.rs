@@ -58,7 +58,7 @@ pub(super) fn resolve(
         findings.warn(
             at.span(),
             "`limits` limits nothing",
-            "say what: limits = { memory = \"4GiB\" }",
+            "state what: limits = { memory = \"4GiB\" }",
         );
     }
     Some(limits)

@@ -47,7 +47,7 @@ fn closed(at: &At<RawStep>, findings: &mut Findings<'_>) -> Option<Vec<LoadShape
             &at.span(),
             "users",
             &raw.users,
-            "say how many: users = 8, or a ladder users = [1, 2, 4, 8]",
+            "state how many: users = 8, or a ladder users = [1, 2, 4, 8]",
         );
     }
     let rungs = rungs(raw.users.as_ref()?, "users", findings)?;
@@ -165,7 +165,7 @@ pub(super) fn precondition(
     let Some(raw) = &at.get().precondition else {
         return Some(None);
     };
-    let help = "say how long: precondition = { users = 32, lasts = \"6h\" }";
+    let help = "state how long: precondition = { users = 32, lasts = \"6h\" }";
     let lasts = findings.required(&raw.span(), "lasts", &raw.get().lasts, help);
     let lasts =
         lasts.and_then(|lasts| scaled(time(lasts, findings)?, options, lasts.span(), findings));

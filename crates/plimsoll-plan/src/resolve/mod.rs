@@ -96,7 +96,7 @@ pub(super) fn resolve(
         &(0..0),
         "title",
         &raw.title,
-        "say which question the plan answers: title = \"…\"",
+        "state which question the plan answers: title = \"…\"",
     );
     let title = title.and_then(|title| text(title, "the title", findings));
     let media = all(&raw.medium, "medium", findings, |name, medium, findings| {

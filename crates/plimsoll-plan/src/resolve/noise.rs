@@ -92,7 +92,7 @@ fn backup(
     if let Some(users) = users {
         findings.error(
             users.span(),
-            "`users` means nothing for a backup",
+            "`users` is not supported for a backup",
             "remove it",
         );
     }
@@ -128,7 +128,7 @@ fn load(
     {
         findings.error(
             span,
-            format!("`{key}` means nothing for load"),
+            format!("`{key}` is not supported for load"),
             "only backups have it: remove it",
         );
     }
@@ -149,7 +149,7 @@ fn load(
         );
         return None;
     }
-    let users = findings.required(&at.span(), "users", users, "say how many: users = 8");
+    let users = findings.required(&at.span(), "users", users, "state how many: users = 8");
     let users = whole(
         users?,
         "the number of users",

@@ -247,7 +247,7 @@ pub(super) fn only_medium(
         (0, _) => findings.error(needing, needs, "add [medium.here] with path = \".\""),
         _ => {
             let help = format!(
-                "say which, for example on = [\"{}\"]; known here: {}",
+                "state which, for example on = [\"{}\"]; known here: {}",
                 media.keys().next().map_or("", |name| name.get()),
                 names_of(media)
             );

@@ -348,14 +348,14 @@ fn stretches(raw: Option<&[At<RawStall>]>, findings: &mut Findings<'_>) -> Vec<S
             &stall.span(),
             "at",
             &stall.get().at,
-            "say when it begins: at = \"3s\"",
+            "state when it begins: at = \"3s\"",
         );
         let at = at.and_then(|at| time(at, findings));
         let lasts = findings.required(
             &stall.span(),
             "lasts",
             &stall.get().lasts,
-            "say how long: lasts = \"2s\"",
+            "state how long: lasts = \"2s\"",
         );
         let lasts = lasts.and_then(|lasts| time(lasts, findings));
         stretches.extend(at.zip(lasts).map(|(at, lasts)| Stall { at, lasts }));

@@ -74,7 +74,7 @@ pub(super) fn resolve(
             if !findings.is_incomplete(&raw.span()) {
                 let key = toml_key(name);
                 let help = format!(
-                    "say what users do: [workload.{key}.tpcc] or [workload.{key}.sysbench]; or what fio does: \
+                    "state what users do: [workload.{key}.tpcc] or [workload.{key}.sysbench]; or what fio does: \
                      [workload.{key}.block]; or what is saved: [workload.{key}.backup]"
                 );
                 findings.error(
@@ -100,7 +100,7 @@ fn tpcc(
         mode: _,
         home,
     } = tpcc.get();
-    let help = "say how much data: warehouses = 4 (about 100 MB each)";
+    let help = "state how much data: warehouses = 4 (about 100 MB each)";
     let warehouses = findings.required(&tpcc.span(), "warehouses", warehouses, help);
     let warehouses =
         warehouses.and_then(|at| size(at, "warehouses", MOST_WAREHOUSES, options, findings));
@@ -126,11 +126,11 @@ fn sysbench(
         point_selects,
         range_size,
     } = at.get();
-    let help = "say what a transaction does: script = \"read_write\"";
+    let help = "state what a transaction does: script = \"read_write\"";
     let script = findings
         .required(&at.span(), "script", script, help)
         .map(|script| *script.get());
-    let help = "say how much data: rows = 100000 (of each table, about 250 bytes each)";
+    let help = "state how much data: rows = 100000 (of each table, about 250 bytes each)";
     let rows = findings.required(&at.span(), "rows", rows, help);
     let rows = rows.and_then(|at| size(at, "rows", MOST_ROWS, options, findings));
     for (key, value) in [("point_selects", point_selects), ("range_size", range_size)] {
@@ -192,7 +192,7 @@ pub(super) fn sysbench_lacks(step: &RawStep, names: &Names<'_>, findings: &mut F
     }
     if let Some(cut) = &step.power_cut {
         let message = format!(
-            "which transactions of `{}` survive a power cut cannot be told",
+            "which transactions of `{}` survive a power cut cannot be determined",
             run.get()
         );
         findings.error(
@@ -264,7 +264,7 @@ fn mode(
                 findings.warn(
                     tpcc.span(),
                     message,
-                    "mode = \"statements\" says so; or give each system its own workload",
+                    "set mode = \"statements\", or give each system its own workload",
                 );
             }
             Some(TxnMode::Statements)

@@ -169,14 +169,14 @@ fn what_neither_saves_nor_can_be_saved_is_told() {
     19:8: `save` has no data set that a system holds
       help: name a workload of the kind tpcc or sysbench
     20:1: `data` is missing
-      help: say which workload's data: data = "oltp"
+      help: state which workload's data: data = "oltp"
     26:10: `other` is SQLite, which has physical backups only
       help: leave `method` out of `dump`
     30:10: `toy` is a mock, which holds no data
       help: name a system that keeps data
-    31:9: `users` means nothing for a backup workload
+    31:9: `users` is not supported for a backup workload
       help: a backup has no users; to load the system at the same time, make it the `noise` of a load step
-    32:11: `measure` means nothing for a backup workload
+    32:11: `measure` is not supported for a backup workload
       help: a backup lasts as long as it takes: remove it
     37:6: there is no medium `nowhere`
       help: known here: `fast`, `vault`
@@ -184,7 +184,7 @@ fn what_neither_saves_nor_can_be_saved_is_told() {
       help: 1 to 1000 is possible
     39:9: 3 of which unit?
       help: write times with a unit and in quotes: "3s"
-    44:10: `cycles` means nothing here
+    44:10: `cycles` is not supported here
       help: only the step of a [workload.NAME.backup] has it, and an entry of `noise`: remove it
     "#);
 }
@@ -206,13 +206,13 @@ fn noise_of_the_wrong_kind_is_told() {
       help: make two steps of it
     27:26: `db` is at work in this step already
       help: noise is made by systems of its own: add a [system.NAME]
-    27:40: `users` means nothing for a backup
+    27:40: `users` is not supported for a backup
       help: remove it
     28:26: `toy` is a mock, which holds no data
       help: name a system that keeps data
     29:1: `users` is missing
-      help: say how many: users = 8
-    29:43: `every` means nothing for load
+      help: state how many: users = 8
+    29:43: `every` is not supported for load
       help: only backups have it: remove it
     30:9: `raw` is a block workload, which runs on no system
       help: name a backup workload, or one of the kind tpcc or sysbench

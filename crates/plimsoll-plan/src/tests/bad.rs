@@ -38,7 +38,7 @@ fn empty() {
     let text = r#""#;
     assert_snapshot!(bad(text), @r#"
     1:1: `title` is missing
-      help: say which question the plan answers: title = "…"
+      help: state which question the plan answers: title = "…"
     1:1: the plan has no [[step]]
       help: add one: [[step]] with `run`, `system` and `users`
     "#);
@@ -142,7 +142,7 @@ measure = 1979-05-27
     3:11: "-1ms" is negative
       help: write times such as "10s", "2m", "1h 30m" or "250ms"
     4:11: `lasts` is missing
-      help: say how long: lasts = "2s"
+      help: state how long: lasts = "2s"
     4:47: "2 parsecs" is not a length of time
       help: write times such as "10s", "2m", "1h 30m" or "250ms"
     11:8: 10 of which unit?
@@ -214,7 +214,7 @@ max_retries = 5000
     22:20: `keying_and_think` cannot be -1
       help: 0 is off, 1 as specified, at most 1000
     23:1: `users` is missing
-      help: say how many: users = 8, or a ladder users = [1, 2, 4, 8]
+      help: state how many: users = 8, or a ladder users = [1, 2, 4, 8]
     26:12: `arrivals` has no meaning without a `rate`
       help: add rate = 100, or remove it
     27:15: `max_retries` cannot be 5000
@@ -253,7 +253,7 @@ on = []
     5:8: the path is empty
       help: write one line of text here
     10:1: `on` is missing, and the plan has several media
-      help: say which, for example on = ["a"]; known here: `a`, `b`
+      help: state which, for example on = ["a"]; known here: `a`, `b`
     18:12: there is no medium `c`
       help: known here: `a`, `b`
     18:17: `a` is named twice
@@ -347,7 +347,7 @@ warehouses = 1
     20:11: this cannot be the name of a workload
       help: 1 to 64 letters, digits, `-`, `_`, and in between also `.` and spaces
     22:1: the workload `none` is of no kind
-      help: say what users do: [workload.none.tpcc] or [workload.none.sysbench]; or what fio does: [workload.none.block]; or what is saved: [workload.none.backup]
+      help: state what users do: [workload.none.tpcc] or [workload.none.sysbench]; or what fio does: [workload.none.block]; or what is saved: [workload.none.backup]
     "#);
 }
 

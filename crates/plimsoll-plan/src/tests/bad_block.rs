@@ -36,13 +36,13 @@ run = "w"
     7:8: `fill` cannot be -1
       help: how often each file is written before the first job: 0 to 100
     8:1: `name` is missing
-      help: say what the report calls it: name = "RND4K Q32T1 read"
+      help: state what the report calls it: name = "RND4K Q32T1 read"
     8:1: `read` is missing
       help: percent of the requests that are reads: read = 100
     8:1: `random` is missing
       help: percent at a random place: random = 100, or 0 for sequential
     8:1: `block` is missing
-      help: say how large requests are: block = "4KiB"
+      help: state how large requests are: block = "4KiB"
     11:8: `read` cannot be 101
       help: 0 to 100 is possible
     12:10: `random` cannot be -1
@@ -125,7 +125,7 @@ run = "w"
     26:12: `arrivals` has no meaning without a `rate` or a `curve`
       help: add rate = 100, or remove it
     27:1: `block` is missing
-      help: say how large requests are: block = "4KiB"
+      help: state how large requests are: block = "4KiB"
     32:9: the curve is empty
       help: percent of what the job reaches at full speed, rising: curve = [10, 50, 100]
     "#);
@@ -165,7 +165,7 @@ run = "v"
     assert_snapshot!(bad(text), @r#"
     6:8: `read` has no meaning beside streams
       help: it belongs to each of them
-    7:9: a `curve` does not go with several streams
+    7:9: a `curve` cannot be combined with several streams
       help: what share of which stream would be offered? remove it, or make jobs of the streams
     9:8: this cannot be the name of a stream
       help: 1 to 64 letters, digits, `-`, `_`, and in between also `.` and spaces
@@ -178,7 +178,7 @@ run = "v"
     17:9: the shares sum up to 0 %, not to 100 %
       help: sizes and their shares in percent: block = [["4KiB", 40], ["8KiB", 60]]
     18:1: `name` is missing
-      help: say what the report calls it: name = "log"
+      help: state what the report calls it: name = "log"
     24:10: there is no stream
       help: add one, or write its keys into the job
     "#);

@@ -62,7 +62,7 @@ fn faults_of_workloads_are_told() {
     12:10: `source` has no meaning beside a `profile`
       help: it has one of its own
     13:1: these jobs are not those of the profile `four-corners`
-      help: remove `profile`, and say with `source` where they come from; or remove the jobs
+      help: remove `profile`, and state with `source` where they come from; or remove the jobs
     19:11: the job file is empty
       help: write one line of text here
     20:11: `profile` has no meaning beside a `fio_job`
@@ -102,21 +102,21 @@ fn keys_of_a_load_mean_nothing_for_a_block_workload() {
         "max_retries = 1",
         "power_cut = \"1s\"",
     ] {
-        let told = bad(&with("profile = \"k-b\"", key));
+        let message = bad(&with("profile = \"k-b\"", key));
         let name = key.split(' ').next().unwrap();
         assert!(
-            told.starts_with("8:") && told.matches("help: ").count() == 1,
-            "{key}: {told}"
+            message.starts_with("8:") && message.matches("help: ").count() == 1,
+            "{key}: {message}"
         );
         assert!(
-            told.contains(&format!("`{name}` means nothing for a block workload")),
-            "{key}: {told}"
+            message.contains(&format!("`{name}` is not supported for a block workload")),
+            "{key}: {message}"
         );
     }
     assert_snapshot!(bad(&with("profile = \"k-b\"", "users = 8\nsystem = \"db\"")), @r"
-    8:9: `users` means nothing for a block workload
+    8:9: `users` is not supported for a block workload
       help: how many requests, and how many at a time, stands in the jobs: `depth`, `threads`, `rate`, `curve`
-    9:10: `system` means nothing for a block workload
+    9:10: `system` is not supported for a block workload
       help: fio works on the medium itself: remove it
     ");
 }
@@ -165,7 +165,7 @@ fn faults_of_steps_are_told() {
         .to_string();
     assert_snapshot!(errors, @r#"
     13:1: `on` is missing, and the plan has several media
-      help: say which, for example on = ["m"]; known here: `m`, `small`
+      help: state which, for example on = ["m"]; known here: `m`, `small`
     17:6: the files of `w` do not fit on `small`: 1.3 GiB with a filesystem, of 1.0 GiB
       help: a larger `capacity`, or fewer `workers` or a smaller `size`
     17:21: `m` is named twice
@@ -185,16 +185,16 @@ fn faults_of_steps_are_told() {
     22:55: `slope` cannot be NaN
       help: a share of the mean: above 0, at most 1
     23:10: `repeat` and `steady` exclude each other
-      help: steady = { rounds = 25 } says how many there are at most; remove `repeat`
+      help: steady = { rounds = 25 } limits how many there are; remove `repeat`
     24:8: 5 of which unit?
       help: write times with a unit and in quotes: "5s"
     25:11: there is no time to measure
       help: write how long figures are taken, such as measure = "60s"
     29:10: a window of 5 rounds is never full in 4
       help: more `rounds`, or a smaller `window`
-    34:10: `steady` means nothing for a load on a system
+    34:10: `steady` is not supported for a load on a system
       help: only the step of a [workload.NAME.block] has it: remove it
-    35:11: `at_once` means nothing for a load on a system
+    35:11: `at_once` is not supported for a load on a system
       help: only the step of a [workload.NAME.block] has it: remove it
     "#);
 }

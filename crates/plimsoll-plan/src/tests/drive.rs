@@ -259,10 +259,10 @@ fn a_drive_that_is_not_in_the_catalogue_is_refused() {
     15:9: the drive is empty
       help: write one line of text here
     ");
-    let told = parse(PLAN, &Options::default()).unwrap_err().to_string();
+    let message = parse(PLAN, &Options::default()).unwrap_err().to_string();
     assert!(
-        told.contains("help: name a drive file: drive = \"./mine.toml\""),
-        "{told}"
+        message.contains("help: name a drive file: drive = \"./mine.toml\""),
+        "{message}"
     );
 }
 
@@ -475,7 +475,7 @@ fn a_cut_where_there_may_be_no_drive_is_warned_of() {
     16:9: no step uses the medium `mine`
       help: remove it, or name it in a [[step]]
     22:1: `w` runs as statements on `db` too, because `lite` has no procedures
-      help: mode = "statements" says so; or give each system its own workload
+      help: set mode = "statements", or give each system its own workload
     30:13: in a plain directory the power of `nvme` cannot fail
       help: without_fuse = "refuse" makes sure that there is a drive
     "#);

@@ -113,7 +113,7 @@ fn what_does_not_go_together() {
     for (text, fault) in [
         (
             "users = [1, 2]\nfind = { p99_ms = 1 }",
-            "`find` does not go with a ladder",
+            "`find` cannot be combined with a ladder",
         ),
         (
             "users = 1\nfind = { of = \"payment\" }",
@@ -158,8 +158,8 @@ fn what_does_not_go_together() {
             "`users` of a precondition has no meaning",
         ),
     ] {
-        let told = bad(&with(text));
-        assert!(told.contains(fault), "{text}: {told}");
+        let message = bad(&with(text));
+        assert!(message.contains(fault), "{text}: {message}");
     }
 }
 
@@ -207,8 +207,8 @@ fn sizes_of_memory_follow_the_data() {
             "`port` cannot be set",
         ),
     ] {
-        let told = bad(&plan("postgres", more));
-        assert!(told.contains(fault), "{more}: {told}");
+        let message = bad(&plan("postgres", more));
+        assert!(message.contains(fault), "{more}: {message}");
     }
     assert!(
         bad(&plan("sqlite", "scaled_settings = { a = \"1GiB\" }"))
@@ -242,20 +242,20 @@ fn several_systems_are_one_by_name_and_many_by_instance() {
     assert_eq!(several.systems[0].instances(), ["m-1", "m-2", "m-3"]);
     assert_eq!(good(&describe(&several)).plan, several);
     assert_eq!(good(&with("users = 1")).plan.systems[0].instances(), ["m"]);
-    let told = |text: &str| parse(text, &Options::default()).unwrap_err().to_string();
+    let message = |text: &str| parse(text, &Options::default()).unwrap_err().to_string();
     assert!(
-        told(&plan("count = 2", "users = 1\nfind = { p99_ms = 1 }"))
+        message(&plan("count = 2", "users = 1\nfind = { p99_ms = 1 }"))
             .contains("`find` takes a single system, and there are 2")
     );
-    assert!(told(&plan("count = 65", "users = 1")).contains("`count` cannot be 65"));
+    assert!(message(&plan("count = 65", "users = 1")).contains("`count` cannot be 65"));
     let twin = format!(
         "{}[system.m-2]\nengine = \"mock\"\n",
         plan("count = 2", "users = 1")
     );
     assert!(
-        told(&twin).contains("`m-2` is an instance of `m`"),
+        message(&twin).contains("`m-2` is an instance of `m`"),
         "{}",
-        told(&twin)
+        message(&twin)
     );
 }
 
@@ -291,14 +291,14 @@ fn limits_are_scaled_with_the_data_and_read_back() {
         Some(Bytes::mib(128)),
         "a server needs some"
     );
-    let told = |limits: &str| {
+    let message = |limits: &str| {
         let text = with("users = 1").replace(
             "engine = \"mock\"",
             &format!("engine = \"mock\"\nlimits = {{ {limits} }}"),
         );
         parse(&text, &Options::default()).unwrap_err().to_string()
     };
-    assert!(told("cpus = 1").contains("`limits` has no meaning for mock"));
-    assert!(told("cpu_set = \"3-1\"").contains("no list of CPUs"));
-    assert!(told("memory = \"1MiB\"").contains("too little for a server"));
+    assert!(message("cpus = 1").contains("`limits` has no meaning for mock"));
+    assert!(message("cpu_set = \"3-1\"").contains("no list of CPUs"));
+    assert!(message("memory = \"1MiB\"").contains("too little for a server"));
 }

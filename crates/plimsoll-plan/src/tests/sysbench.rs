@@ -118,7 +118,7 @@ fn what_is_wrong_is_told() {
       help: 0 to 1000 is possible
     12:14: `range_size` cannot be 0
       help: 1 to 1000000 is possible
-    17:13: which transactions of `w` survive a power cut cannot be told
+    17:13: which transactions of `w` survive a power cut cannot be determined
       help: sysbench's tables keep no trace of them: use a tpcc workload, or remove it
     17:13: the power of the medium `m` cannot be cut
       help: only emulated drives can lose their power: give it a `drive`, or take it out of `on`
@@ -127,9 +127,9 @@ fn what_is_wrong_is_told() {
     "#);
     assert_snapshot!(bad(&plan("tables = 2", "")), @r#"
     6:1: `script` is missing
-      help: say what a transaction does: script = "read_write"
+      help: state what a transaction does: script = "read_write"
     6:1: `rows` is missing
-      help: say how much data: rows = 100000 (of each table, about 250 bytes each)
+      help: state how much data: rows = 100000 (of each table, about 250 bytes each)
     "#);
     let both = plan("script = \"insert\"\nrows = 1", "")
         .replace("[[step]]", "[workload.w.tpcc]\nwarehouses = 1\n[[step]]");

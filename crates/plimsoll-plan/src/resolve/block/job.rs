@@ -60,7 +60,7 @@ fn resolve(
     findings: &mut Findings<'_>,
 ) -> Option<BlockJob> {
     let raw = at.get();
-    let help = "say what the report calls it: name = \"RND4K Q32T1 read\"";
+    let help = "state what the report calls it: name = \"RND4K Q32T1 read\"";
     let name = findings.required(&at.span(), "name", &raw.name, help);
     let name = name.and_then(|name| job_name(name, taken, findings));
     let curve = match &raw.curve {
@@ -138,13 +138,13 @@ fn streams(
             "what share of which stream would be offered? remove it, or make jobs of the streams";
         findings.error(
             curve.span(),
-            "a `curve` does not go with several streams",
+            "a `curve` cannot be combined with several streams",
             help,
         );
     }
     let mut taken = BTreeSet::new();
     let streams = written.iter().take(MOST_STREAMS).map(|at| {
-        let help = "say what the report calls it: name = \"log\"";
+        let help = "state what the report calls it: name = \"log\"";
         let name = findings.required(&at.span(), "name", &at.get().name, help);
         if let Some(name) = name {
             check_name(name, "stream", findings);

@@ -118,7 +118,7 @@ fn resolve_profile(
             &(0..0),
             key,
             value,
-            "a profile says what it is and where it comes from",
+            "a profile states what it is and where it comes from",
         )?;
         Some(value.get().clone())
     };
@@ -233,7 +233,7 @@ fn same_jobs(
         findings.error(
             span,
             message,
-            "remove `profile`, and say with `source` where they come from; or remove the jobs",
+            "remove `profile`, and state with `source` where they come from; or remove the jobs",
         );
         return None;
     }

@@ -457,40 +457,44 @@ mod tests {
 
     #[test]
     fn a_name_that_is_not_there_is_told() {
-        let told = find("four-corner").unwrap_err().to_string();
+        let message = find("four-corner").unwrap_err().to_string();
         assert_eq!(
-            told,
+            message,
             "there is no profile `four-corner`\ndid you mean `four-corners`?"
         );
     }
 
     #[test]
     fn faults_of_profiles_are_told() {
-        let told = |text: &str| parse("x", text).unwrap_err().to_string();
+        let message = |text: &str| parse("x", text).unwrap_err().to_string();
         for part in [
             "`title` is missing",
             "`about` is missing",
             "`source` is missing",
         ] {
-            assert!(told("").contains(part), "{}", told(""));
+            assert!(message("").contains(part), "{}", message(""));
         }
         let head = "title = \"t\"\nabout = \"a\"\nsource = \"s\"\n";
-        assert!(told(head).contains("there is no job"), "{}", told(head));
+        assert!(
+            message(head).contains("there is no job"),
+            "{}",
+            message(head)
+        );
         let wrong = format!(
             "{head}workers = 0\njob = [{{ name = \"j\", read = 100, random = 0, block = \"4KiB\" }}]"
         );
         assert!(
-            told(&wrong).contains("`workers` cannot be 0"),
+            message(&wrong).contains("`workers` cannot be 0"),
             "{}",
-            told(&wrong)
+            message(&wrong)
         );
         let odd = format!(
             "{head}job = [{{ name = \"j\", read = 100, random = 0, block = \"4KiB\", sync = \"each_write\" }}]"
         );
         assert!(
-            told(&odd).contains("`sync` changes nothing"),
+            message(&odd).contains("`sync` changes nothing"),
             "{}",
-            told(&odd)
+            message(&odd)
         );
     }
 

@@ -81,7 +81,7 @@ pub(in crate::resolve) fn refuse_on_load(raw: &RawStep, findings: &mut Findings<
             let help = "only the step of a [workload.NAME.block] has it: remove it";
             findings.error(
                 span,
-                format!("`{key}` means nothing for a load on a system"),
+                format!("`{key}` is not supported for a load on a system"),
                 help,
             );
         }
@@ -164,7 +164,7 @@ fn refuse_load_keys(raw: &RawStep, findings: &mut Findings<'_>) {
         if let Some(span) = span {
             findings.error(
                 span,
-                format!("`{key}` means nothing for a block workload"),
+                format!("`{key}` is not supported for a block workload"),
                 help,
             );
         }
@@ -227,7 +227,7 @@ fn rounds(raw: &RawStep, findings: &mut Findings<'_>) -> Option<(u32, Option<Ste
         Some(RawSteady::Rule(rule)) => rule,
     };
     if let Some(repeat) = repeat {
-        let help = "steady = { rounds = 25 } says how many there are at most; remove `repeat`";
+        let help = "steady = { rounds = 25 } limits how many there are; remove `repeat`";
         findings.error(
             repeat.span(),
             "`repeat` and `steady` exclude each other",

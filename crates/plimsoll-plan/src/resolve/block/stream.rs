@@ -134,7 +134,7 @@ fn sizes(
         findings.error(
             at.clone(),
             "`block` is missing",
-            "say how large requests are: block = \"4KiB\"",
+            "state how large requests are: block = \"4KiB\"",
         );
     }
     Some((of_reads??, of_writes??))
@@ -190,7 +190,7 @@ fn shares(
     .then_some(found)
 }
 
-/// Tells of shares that are not everything.
+/// Reports shares that do not add up to 100 %.
 fn is_whole(
     shares: impl Iterator<Item = u32>,
     at: Range<usize>,

@@ -96,7 +96,7 @@ fn control(order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, F
     let claim = match Claim::of(&spec.dir) {
         Ok((claim, cleared)) => {
             cleared.into_iter().for_each(|text| {
-                tell(Message::Warning {
+                explain(Message::Warning {
                     code: "cleanup".into(),
                     text,
                 })
@@ -104,7 +104,7 @@ fn control(order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, F
             claim
         }
         Err(EmulatorError { why, next, no_fuse }) => {
-            tell(Message::Failed { why, next, no_fuse });
+            explain(Message::Failed { why, next, no_fuse });
             return Ok(ExitCode::FAILURE);
         }
     };
