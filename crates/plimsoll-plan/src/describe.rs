@@ -378,14 +378,14 @@ fn write_load_step(out: &mut String, step: &LoadStep) -> fmt::Result {
 
 /// A ladder has points of one kind, and in an open loop they differ in the rate only.
 fn write_points(out: &mut String, points: &[LoadShape]) -> fmt::Result {
-    let rungs: Vec<String> = points
+    let loads: Vec<String> = points
         .iter()
         .map(|point| match point {
             LoadShape::Closed { users, .. } => users.to_string(),
             LoadShape::Open { per_second, .. } => per_second.to_string(),
         })
         .collect();
-    let ladder = match rungs.as_slice() {
+    let ladder = match loads.as_slice() {
         [one] => one.clone(),
         many => format!("[{}]", many.join(", ")),
     };

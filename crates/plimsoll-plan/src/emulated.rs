@@ -1,4 +1,4 @@
-//! Drives that are not there, as a plan wants them.
+//! Emulated drives, as a plan wants them.
 
 use std::ops::RangeInclusive;
 

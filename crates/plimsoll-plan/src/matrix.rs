@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_where_it_stands() {
+    fn faults_are_reported_where_they_stand() {
         for (matrix, expected) in [
             (
                 "system.db.limits.memory = \"1GiB\"",

@@ -345,7 +345,7 @@ pub struct RawStep {
     /// Look for the highest load that meets an objective, instead of going through a ladder: `{ p99_ms = 10, of =
     /// "new_order" }`. `users` or `rate` is then where the search starts.
     pub find: Option<At<RawFind>>,
-    /// When the data set is brought back to its first state: before each point (`"each_point"`), or never. Default:
+    /// When the data set is reset: before each point (`"each_point"`), or never. Default:
     /// never.
     pub reset: Option<At<ResetPolicy>>,
     /// How: `"files"` (the server stops, its files are put back), `"template"` (PostgreSQL: a database made anew from a

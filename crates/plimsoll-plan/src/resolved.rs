@@ -317,7 +317,7 @@ pub struct LoadStep {
     pub precondition: Option<Precondition>,
     /// Searches the highest load that meets an objective, instead of going through a ladder.
     pub search: Option<Search>,
-    /// When the data set is brought back to its first state.
+    /// When the data set is reset.
     pub reset: ResetPolicy,
     pub reset_by: ResetMethod,
     pub timeline: Timeline,
@@ -364,7 +364,7 @@ impl ResetPolicy {
     }
 }
 
-/// How a data set is brought back to its first state.
+/// How a data set is reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ResetMethod {

@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn two_on_one_line_are_both_redacted_and_both_told() {
+    fn two_on_one_line_are_both_redacted_and_both_reported() {
         let line = "postgres://u:p/1@h1/a, postgres://v:p?2@h2/b, see https://x:q@h3/ and postgres://h4:1/c";
         let shown = "postgres://u:***@h1/a, postgres://v:***@h2/b, see https://x:***@h3/ and postgres://h4:1/c";
         assert_eq!(redact(line), shown);

@@ -449,7 +449,7 @@ fn factors_that_are_none_are_refused() {
 }
 
 #[test]
-fn what_is_allowed_but_odd_is_told() {
+fn what_is_allowed_but_odd_is_reported() {
     let text = r#"
 title = "t"
 [medium.here]
@@ -510,7 +510,7 @@ users = 1
 }
 
 #[test]
-fn passwords_are_neither_described_nor_told() {
+fn passwords_are_neither_described_nor_reported() {
     let text = SMALL.replace("engine = \"sqlite\"", "url = \"postgres://u:secret@h/d\"");
     let plan = good(&text).plan;
     assert!(

@@ -56,7 +56,7 @@ pub enum Ladder<T> {
 }
 
 impl<T> Ladder<T> {
-    pub fn rungs(&self) -> &[At<T>] {
+    pub fn loads(&self) -> &[At<T>] {
         match self {
             Self::One(value) => std::slice::from_ref(value),
             Self::Many(values) => values,

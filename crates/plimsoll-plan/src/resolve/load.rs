@@ -50,20 +50,20 @@ fn closed(at: &At<RawStep>, findings: &mut Findings<'_>) -> Option<Vec<LoadShape
             "state how many: users = 8, or a ladder users = [1, 2, 4, 8]",
         );
     }
-    let rungs = rungs(raw.users.as_ref()?, "users", findings)?;
+    let loads = loads(raw.users.as_ref()?, "users", findings)?;
     let shared = raw.connections.as_ref();
     let shared = shared.map_or(Some(u32::MAX), |n| {
         whole(n, "`connections`", 1..=MOST_CONNECTIONS, findings)
     });
-    let points = rungs.iter().map(|rung| {
-        let users = whole(rung, "the number of users", 1..=MOST_USERS, findings)?;
+    let points = loads.iter().map(|load| {
+        let users = whole(load, "the number of users", 1..=MOST_USERS, findings)?;
         let connections = users.min(shared?);
         if connections > MOST_CONNECTIONS {
             let help = format!(
                 "at most {MOST_CONNECTIONS} can be open: share them, with connections = 64"
             );
             findings.error(
-                rung.span(),
+                load.span(),
                 format!("{users} users, each with a connection"),
                 help,
             );
@@ -71,7 +71,7 @@ fn closed(at: &At<RawStep>, findings: &mut Findings<'_>) -> Option<Vec<LoadShape
         }
         Some(LoadShape::Closed { users, connections })
     });
-    // Collected twice, so that every rung is checked.
+    // Collected twice, so that every load is checked.
     points.collect::<Vec<_>>().into_iter().collect()
 }
 
@@ -91,7 +91,7 @@ fn open(
     let users = match raw
         .users
         .as_ref()
-        .map(|users| (users.span(), users.get().rungs()))
+        .map(|users| (users.span(), users.get().loads()))
     {
         None => Some(DEFAULT_UNDER_WAY),
         Some((_, [one])) => whole(one, "the number of users", 1..=MOST_CONNECTIONS, findings),
@@ -109,12 +109,12 @@ fn open(
         .arrivals
         .as_ref()
         .map_or(Arrivals::Constant, |arrivals| *arrivals.get());
-    let rungs = rungs(rate, "rate", findings)?;
-    let rates: Vec<Option<f64>> = rungs
+    let loads = loads(rate, "rate", findings)?;
+    let rates: Vec<Option<f64>> = loads
         .iter()
-        .map(|rung| per_second(rung, findings))
+        .map(|load| per_second(load, findings))
         .collect();
-    let to = match (&raw.rate_to, rungs) {
+    let to = match (&raw.rate_to, loads) {
         (None, _) => Some(None),
         (Some(to), [_]) => per_second(to, findings).map(Some),
         (Some(to), _) => {
@@ -225,13 +225,13 @@ fn weight(load: LoadShape) -> f64 {
     }
 }
 
-fn rungs<'a, T>(
+fn loads<'a, T>(
     ladder: &'a At<Ladder<T>>,
     key: &str,
     findings: &mut Findings<'_>,
 ) -> Option<&'a [At<T>]> {
-    let rungs = ladder.get().rungs();
-    if rungs.is_empty() {
+    let loads = ladder.get().loads();
+    if loads.is_empty() {
         if !findings.is_incomplete(&ladder.span()) {
             findings.error(
                 ladder.span(),
@@ -241,7 +241,7 @@ fn rungs<'a, T>(
         }
         return None;
     }
-    if rungs.len() > MOST_RUNGS {
+    if loads.len() > MOST_RUNGS {
         findings.error(
             ladder.span(),
             "the ladder has more than 100 points",
@@ -249,5 +249,5 @@ fn rungs<'a, T>(
         );
         return None;
     }
-    Some(rungs)
+    Some(loads)
 }

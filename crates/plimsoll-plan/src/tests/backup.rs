@@ -157,7 +157,7 @@ fn noise_doubles_the_points_and_is_described() {
 }
 
 #[test]
-fn what_neither_saves_nor_can_be_saved_is_told() {
+fn what_neither_saves_nor_can_be_saved_is_reported() {
     assert_snapshot!(bad(&with(
         "[workload.again.backup]\ndata = \"save\"\n[workload.none.backup]\n\
          [workload.dump.backup]\ndata = \"oltp\"\nmethod = \"logical\"\n\
@@ -190,7 +190,7 @@ fn what_neither_saves_nor_can_be_saved_is_told() {
 }
 
 #[test]
-fn noise_of_the_wrong_kind_is_told() {
+fn noise_of_the_wrong_kind_is_reported() {
     assert_snapshot!(bad(&with(
         "[workload.raw.block]\nprofile = \"crystaldiskmark\"\n\
          [[step]]\nrun = \"oltp\"\nsystem = \"db\"\non = [\"fast\"]\nusers = 1\nfind = { p99_ms = 3 }\nnoise = [\n\
@@ -226,7 +226,7 @@ fn noise_of_the_wrong_kind_is_told() {
 }
 
 #[test]
-fn another_number_of_victims_than_without_noise_is_told() {
+fn another_number_of_victims_than_without_noise_is_reported() {
     let parsed = good(&with(&format!(
         "{NOISY}[[step]]\nname = \"all\"\nrun = \"oltp\"\nsystem = \"other\"\non = [\"fast\"]\nusers = 1\n"
     )));

@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use super::bad;
 
 #[test]
-fn faults_of_numbers_are_told_at_once() {
+fn faults_of_numbers_are_reported_at_once() {
     let text = r#"title = "t"
 [medium.m]
 path = "."
@@ -63,7 +63,7 @@ run = "w"
 }
 
 #[test]
-fn faults_of_shares_and_names_are_told_at_once() {
+fn faults_of_shares_and_names_are_reported_at_once() {
     let text = r#"title = "t"
 [medium.m]
 path = "."
@@ -132,7 +132,7 @@ run = "w"
 }
 
 #[test]
-fn faults_of_streams_are_told_at_once() {
+fn faults_of_streams_are_reported_at_once() {
     let text = r#"title = "t"
 [medium.m]
 path = "."

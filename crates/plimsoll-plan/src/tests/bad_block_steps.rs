@@ -51,7 +51,7 @@ run = "none"
 "#;
 
 #[test]
-fn faults_of_workloads_are_told() {
+fn faults_of_workloads_are_reported() {
     assert_snapshot!(bad(WRONG_WORKLOADS), @r#"
     4:1: what does the block workload `none` do?
       help: profile = "four-corners", a [[job]] of your own, or fio_job = "file.fio"
@@ -159,7 +159,7 @@ at_once = false
 "#;
 
 #[test]
-fn faults_of_steps_are_told() {
+fn faults_of_steps_are_reported() {
     let errors = parse(WRONG_STEPS, &drives())
         .expect_err("this plan is wrong")
         .to_string();
@@ -268,7 +268,7 @@ users = 1
 }
 
 #[test]
-fn unused_media_and_workloads_are_told() {
+fn unused_media_and_workloads_are_reported() {
     let text = with("profile = \"four-corners\"", "").replace(
         "[workload.w",
         "[workload.v.block]\nfio_job = \"x\"\n[workload.w",

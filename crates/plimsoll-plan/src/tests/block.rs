@@ -478,7 +478,7 @@ fn estimates_count_rounds_curves_layout_and_files() {
 }
 
 #[test]
-fn what_changes_nothing_is_told() {
+fn what_changes_nothing_is_reported() {
     let text = with(
         "fill = 0.5\n[[workload.w.block.job]]\nname = \"a\"\nread = 100\nrandom = 0\nblock = \"4KiB\"\nwrite_block = \"8KiB\"\n\
          sync = \"each_write\"\naccess = { zipf = 1.2 }\n[[workload.w.block.job]]\nname = \"b\"\nread = 50\nrandom = 1\n\

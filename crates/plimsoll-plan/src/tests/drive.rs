@@ -303,7 +303,7 @@ capacity = "-1GiB"
 "#;
 
 #[test]
-fn faults_of_drives_are_told_at_once() {
+fn faults_of_drives_are_reported_at_once() {
     assert_snapshot!(bad(WRONG_DRIVES), @r#"
     1:1: the plan has no [[step]]
       help: add one: [[step]] with `run`, `system` and `users`
@@ -410,7 +410,7 @@ measure = 10
 "#;
 
 #[test]
-fn faults_of_power_cuts_are_told() {
+fn faults_of_power_cuts_are_reported() {
     assert_snapshot!(bad(WRONG_CUTS), @r#"
     8:9: there is no drive `no-such-drive` in the catalogue
       help: known here: `fast-ssd-1t`, `slow-disk-2t`

@@ -100,7 +100,7 @@ fn space_goes_with_rows_and_tables() {
 }
 
 #[test]
-fn what_is_wrong_is_told() {
+fn what_is_wrong_is_reported() {
     let text = plan(
         "script = \"readwrite\"\nrows = 0\ntables = 1001\ndistribution = \"zipf\"\npoint_selects = -1\nrange_size = 0",
         "power_cut = \"5s\"\nkeying_and_think = 1.0",
@@ -140,7 +140,7 @@ fn what_is_wrong_is_told() {
 }
 
 #[test]
-fn what_changes_nothing_is_told() {
+fn what_changes_nothing_is_reported() {
     let parsed = good(&plan(
         "script = \"point_select\"\nrows = 10\npoint_selects = 3",
         "",

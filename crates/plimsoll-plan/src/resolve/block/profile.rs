@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn crystaldiskmark_is_as_its_settings_say() {
+    fn crystaldiskmark_has_its_own_settings() {
         let with_reads_first = |rows: [(&'static str, u32, u64, u32, u32); 4]| -> Vec<_> {
             let of = |reads: u32| {
                 rows.map(|(name, random, size, depth, threads)| {
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn vmfleet_is_as_its_profiles_say() {
+    fn vmfleet_has_its_own_profiles() {
         let zone = |requests_percent, space_percent| Zone {
             requests_percent,
             space_percent,
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_not_there_is_told() {
+    fn an_unknown_name_is_reported() {
         let message = find("four-corner").unwrap_err().to_string();
         assert_eq!(
             message,
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_profiles_are_told() {
+    fn faults_of_profiles_are_reported() {
         let message = |text: &str| parse("x", text).unwrap_err().to_string();
         for part in [
             "`title` is missing",
