@@ -49,12 +49,12 @@ fn stop_on_signal(order: Sender<Order>) -> Result<(), Failure> {
 }
 
 /// Who closed stderr does not want to know, which is no reason to leave the drive.
-fn tell_person(text: &str) {
+fn print_line(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// One JSON object a line. Without a reader stdin ends, too, which ends the emulator.
-fn say(line: &str) {
+fn print_message(line: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
@@ -92,11 +92,11 @@ fn control(order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, F
         .name("drive-orders".into())
         .spawn(listen);
     spawned.map_err(|error| Failure::run(format!("a thread could not be started: {error}")))?;
-    let tell: MessageSender = Arc::new(|told| say(&json(&told)));
+    let send: MessageSender = Arc::new(|message| print_message(&json(&message)));
     let claim = match Claim::of(&spec.dir) {
         Ok((claim, cleared)) => {
             cleared.into_iter().for_each(|text| {
-                explain(Message::Warning {
+                send(Message::Warning {
                     code: "cleanup".into(),
                     text,
                 })
@@ -104,11 +104,11 @@ fn control(order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, F
             claim
         }
         Err(EmulatorError { why, next, no_fuse }) => {
-            explain(Message::Failed { why, next, no_fuse });
+            send(Message::Failed { why, next, no_fuse });
             return Ok(ExitCode::FAILURE);
         }
     };
-    let served = serve(&spec, orders, &tell);
+    let served = serve(&spec, orders, &send);
     drop(claim);
     // The failure has been reported.
     Ok(served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
@@ -127,7 +127,7 @@ fn foreground(
         ))
     };
     let (claim, cleared) = Claim::of(&spec.dir).map_err(|error| Failure::run(error.to_string()))?;
-    cleared.iter().for_each(|text| tell_person(text));
+    cleared.iter().for_each(|text| print_line(text));
     let (answer, answers) = channel();
     let which = Which {
         id: spec.id.clone(),
@@ -141,20 +141,20 @@ fn foreground(
         .spawn(move || desk.attend());
     attend.map_err(failed)?;
     let (stats, answer) = (args.stats, Mutex::new(answer));
-    let tell: MessageSender = Arc::new(move |told| {
-        show(&told, stats);
+    let send: MessageSender = Arc::new(move |message| {
+        show(&message, stats);
         if !matches!(
-            told,
+            message,
             Message::Ready(_) | Message::Second(_) | Message::Warning { .. }
         ) {
             // Fails only without a waiting request.
             let _ = answer
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
-                .send(told);
+                .send(message);
         }
     });
-    let served = serve(&spec, orders, &tell);
+    let served = serve(&spec, orders, &send);
     let _ = std::fs::remove_file(spec.dir.join("control"));
     drop(claim);
     served
@@ -162,14 +162,14 @@ fn foreground(
         .map_err(|error| Failure::run(error.to_string()))
 }
 
-fn show(told: &Message, stats: bool) {
-    match told {
-        Message::Ready(ready) => tell_person(&greeting(ready)),
-        Message::Second(second) if stats => say(&account(second).to_string()),
+fn show(message: &Message, stats: bool) {
+    match message {
+        Message::Ready(ready) => print_line(&greeting(ready)),
+        Message::Second(second) if stats => print_message(&account(second).to_string()),
         Message::Second(_) | Message::Failed { .. } | Message::Refused { .. } => {}
-        Message::Warning { code, text } => tell_person(&format!("warning ({code}): {text}")),
-        Message::PowerIsOff(lost) => tell_person(&format!("Power is off. {}", sentence(lost))),
-        Message::PowerIsOn => tell_person("Power is on."),
+        Message::Warning { code, text } => print_line(&format!("warning ({code}): {text}")),
+        Message::PowerIsOff(lost) => print_line(&format!("Power is off. {}", sentence(lost))),
+        Message::PowerIsOn => print_line("Power is on."),
     }
 }
 
