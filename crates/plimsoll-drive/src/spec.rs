@@ -6,7 +6,7 @@
 mod check;
 pub mod figure;
 pub mod file;
-mod parameters;
+pub mod parameters;
 mod resolve;
 
 use plimsoll_plan::PlanErrors;

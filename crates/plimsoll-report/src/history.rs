@@ -30,26 +30,19 @@ pub struct ListedRun {
 /// A row for each run.
 fn table<'a>() -> Table<'a, &'a ListedRun> {
     Table::<&ListedRun>::with_prefix("list-")
-        .column("started", Words, |run| run.started_at.clone())
-        .key("started_at")
+        .column("started-at", Words, |run| run.started_at.clone())
         .column("file", Words, |run| run.file.clone())
-        .key("file")
         .column("title", Words, |run| run.title.clone())
-        .key("title")
         .column("status", Words, |run| {
             Cell::word("status-", run.status.name())
         })
-        .key("status")
         .column("label", Words, |run| run.label.clone())
-        .key("label")
         .field("commit", |run| run.commit.clone())
         .column("systems", Words, |run| run.systems.clone())
-        .key("systems")
         .column("media", Words, |run| run.media.clone())
-        .key("media")
         .column("points", Plain, |run| run.points)
-        .key("points")
         .field("lasted_s", |run| run.lasted.as_secs_f64())
+        .with_keys()
 }
 
 pub fn list_table(runs: &[ListedRun]) -> String {

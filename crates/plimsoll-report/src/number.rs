@@ -5,13 +5,19 @@ pub const NONE: &str = "–";
 
 /// Rounded, with thousands separators: `41,203`.
 pub fn whole(value: f64) -> String {
-    let digits = format!("{:.0}", value.abs());
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3 + 1);
-    if value < 0.0 && digits != "0" {
+    decimals(value, 0)
+}
+
+/// So many decimals, with thousands separators: `1,234.5`.
+pub fn decimals(value: f64, decimals: usize) -> String {
+    let digits = format!("{:.decimals$}", value.abs());
+    let whole = digits.find('.').unwrap_or(digits.len());
+    let mut out = String::with_capacity(digits.len() + whole / 3 + 1);
+    if value < 0.0 && digits.contains(|digit| ('1'..='9').contains(&digit)) {
         out.push('-');
     }
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+        if i > 0 && i < whole && (whole - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -90,6 +96,12 @@ mod tests {
                 "-1.23"
             ]
         );
+    }
+
+    #[test]
+    fn decimals_are_not_grouped() {
+        let shown = [-1234.5, 0.25, -0.01].map(|value| decimals(value, 1));
+        assert_eq!(shown, ["-1,234.5", "0.2", "0.0"]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use plimsoll_analysis::summary::Interval;
 use serde_json::{Map, Value as Json};
 
 use crate::message::Messages;
-use crate::number::{NONE, percent, three, whole};
+use crate::number::{NONE, decimals, percent, three, whole};
 
 mod cell;
 mod text;
@@ -27,6 +27,8 @@ pub enum Unit {
     Percent,
     /// So many decimals.
     Decimals(usize),
+    /// So many decimals, but none of a whole number.
+    Fraction(usize),
 }
 
 impl Unit {
@@ -36,11 +38,12 @@ impl Unit {
             Self::Whole => whole(value),
             Self::Three => three(value),
             Self::Percent => percent(value),
-            Self::Decimals(decimals) => format!("{value:.decimals$}"),
+            Self::Fraction(_) if value.fract() == 0.0 => whole(value),
+            Self::Decimals(places) | Self::Fraction(places) => decimals(value, places),
         }
     }
 
-    pub(crate) fn is_words(self) -> bool {
+    fn is_words(self) -> bool {
         matches!(self, Self::Words | Self::Sentences)
     }
 
@@ -53,7 +56,11 @@ impl Unit {
     }
 
     /// A cell as people read it.
-    pub(crate) fn shown(self, m: &Messages, value: &Value) -> String {
+    fn shown(self, m: &Messages, cell: &Cell) -> String {
+        self.shown_value(m, &cell.value) + cell.mark
+    }
+
+    fn shown_value(self, m: &Messages, value: &Value) -> String {
         match value {
             Value::Missing(None) => NONE.to_owned(),
             Value::Missing(Some(reason)) => m.text(reason),
@@ -99,6 +106,7 @@ pub struct Table<'a, R> {
     spare: &'static [&'static str],
     blank_repeats: usize,
     without_empty: bool,
+    long_headings: bool,
     row_class: OfRow<'a, R, &'static str>,
     group: Option<OfRow<'a, R, String>>,
 }
@@ -112,6 +120,7 @@ impl<R> Default for Table<'_, R> {
             spare: &[],
             blank_repeats: 0,
             without_empty: false,
+            long_headings: false,
             row_class: Box::new(|_| ""),
             group: None,
         }
@@ -212,6 +221,28 @@ impl<'a, R> Table<'a, R> {
         self.changed(|column| column.key = Some(key.to_owned()))
     }
 
+    /// All columns are read by programs too, under their ids.
+    pub fn with_keys(mut self) -> Self {
+        for column in &mut self.columns {
+            let key = || column.id.replace('-', "_");
+            column.key = Some(column.key.take().unwrap_or_else(key));
+        }
+        self
+    }
+
+    /// People see it only if so.
+    pub fn shown(self, shown: bool) -> Self {
+        self.changed(|column| (column.in_text, column.on_page) = (shown, shown))
+    }
+
+    /// Headings in text are on one line.
+    pub fn with_long_headings(self) -> Self {
+        Self {
+            long_headings: true,
+            ..self
+        }
+    }
+
     /// Has a heading that is not in the catalogue.
     pub fn named(self, heading: impl Into<String>) -> Self {
         self.changed(|column| column.heading = Heading::Name(heading.into()))
@@ -293,12 +324,19 @@ impl<'a, R> Table<'a, R> {
                 .collect(),
             header: columns
                 .iter()
-                .map(|column| column.heading(m, self.text_prefix))
+                .map(|column| self.text_heading(m, column))
                 .collect(),
             rows: rows.iter().map(cells_of).collect(),
         };
         sheet.blank_repeats(self.blank_repeats);
         sheet.fitted(self.spare)
+    }
+
+    /// Its words stand below each other.
+    fn text_heading(&self, m: &Messages, column: &Column<'a, R>) -> String {
+        let heading = column.heading(m, self.text_prefix);
+        let between = if self.long_headings { " " } else { "\n" };
+        heading.replace(' ', between)
     }
 
     /// For the template `components.html`.
@@ -384,13 +422,13 @@ impl<R> Column<'_, R> {
     }
 
     fn shown(&self, m: &Messages, row: &R) -> String {
-        self.unit.shown(m, &(self.value)(row).value)
+        self.unit.shown(m, &(self.value)(row))
     }
 
     fn grid_cell(&self, m: &Messages, row: &R) -> GridCell {
         let cell = (self.value)(row);
         GridCell {
-            text: self.unit.shown(m, &cell.value),
+            text: self.unit.shown(m, &cell),
             class: [self.unit.class(), cell.class].join(" ").trim().to_owned(),
         }
     }

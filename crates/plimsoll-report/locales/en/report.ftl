@@ -1196,7 +1196,7 @@ scaling-residual = residual %
 ## The catalogue of runs
 
 list-none = There are no such runs.
-list-started = began
+list-started-at = began
 list-file = file
 list-title = title
 list-status = status
@@ -1247,3 +1247,72 @@ state-changed = Run file: changed or damaged after the run. SHA-256 { $digest } 
 state-no-digest = Run file: closed without a digest. It was changed, or plimsoll was killed in the last moment.
 state-open = Run file: open. The run goes on, or plimsoll was killed.
 state-older = Run file: schema { $schema }, which stores no digest.
+
+## Drives and profiles
+
+drives-drive = drive
+drives-kind = kind
+drives-capacity-gb = GB
+drives-sequential-read-mb-s = seq r MB/s
+drives-sequential-write-mb-s = w MB/s
+drives-random-read-iops = rand r IO/s
+drives-random-write-iops = w IO/s
+drives-write-cache = cache
+drives-tbw = TBW
+drives-unverified = unverified
+
+figures-table = table
+figures-key = figure
+figures-value = value
+figures-block-kib = KiB
+figures-depth = depth
+figures-error-percent = ± %
+figures-source = source
+
+parameters-parameter = parameter
+parameters-value = value
+parameters-unit = unit
+
+simulated-requests = requests
+simulated-ops = count
+simulated-iops = IOPS
+simulated-mb-s = MB/s
+simulated-mean-us = mean µs
+simulated-p50-us = p50
+simulated-p90-us = p90
+simulated-p99-us = p99
+simulated-p999-us = p99.9
+simulated-max-us = max
+
+datasheet-point = data sheet
+datasheet-block-bytes = block
+datasheet-depth = depth
+datasheet-stated = stated
+datasheet-simulated = simulated
+datasheet-unit = unit
+datasheet-deviation-percent = deviation %
+datasheet-mean-us = mean µs
+datasheet-p99-us = p99 µs
+datasheet-watts = W
+
+profiles-profile = profile
+profiles-title = title
+profiles-jobs = jobs
+profiles-points = points
+profiles-workers = workers
+profiles-size-gib = GiB each
+profiles-fill = fill
+
+streams-job = job
+streams-stream = stream
+streams-read-percent = read %
+streams-random-percent = random %
+streams-block = block
+streams-depth = depth
+streams-threads = threads
+streams-per-second = per s
+streams-access = access
+streams-compressible-percent = compressible %
+streams-direct = direct
+streams-sync = sync
+streams-curve-percent = curve %

@@ -19,7 +19,12 @@ fn catalogue() -> BTreeSet<String> {
 fn mentioned() -> BTreeSet<String> {
     let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = BTreeSet::new();
-    for dir in ["src", "templates", "../../web/src"] {
+    for dir in [
+        "src",
+        "templates",
+        "../../web/src",
+        "../plimsoll/src/commands",
+    ] {
         literals(&crate_dir.join(dir), &mut found);
     }
     found
@@ -137,7 +142,7 @@ const WAIT_STATES: [&str; 9] = [
 ];
 
 /// What the ids of headings begin with. That they are in the catalogue is asserted where a table is rendered.
-const HEADINGS: [&str; 9] = [
+const HEADINGS: [&str; 16] = [
     "text-",
     "column-",
     "backup-column-",
@@ -147,6 +152,13 @@ const HEADINGS: [&str; 9] = [
     "reported-",
     "scaling-",
     "versus-column-",
+    "drives-",
+    "figures-",
+    "parameters-",
+    "simulated-",
+    "datasheet-",
+    "profiles-",
+    "streams-",
 ];
 
 fn is_heading(id: &str, mentioned: &BTreeSet<String>) -> bool {

@@ -24,12 +24,15 @@ pub struct Cell {
     pub value: Value,
     /// Its style on a page.
     pub class: &'static str,
+    /// What people see behind it.
+    pub mark: &'static str,
 }
 
 impl Cell {
     pub const MISSING: Self = Self {
         value: Value::Missing(None),
         class: "",
+        mark: "",
     };
 
     /// `name` of a closed set, whose texts have ids beginning with `prefix`.
@@ -45,6 +48,10 @@ impl Cell {
 
     pub fn styled(self, class: &'static str) -> Self {
         Self { class, ..self }
+    }
+
+    pub fn marked(self, mark: &'static str) -> Self {
+        Self { mark, ..self }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -83,7 +90,11 @@ impl Cell {
 
 impl From<Value> for Cell {
     fn from(value: Value) -> Self {
-        Self { value, class: "" }
+        Self {
+            value,
+            class: "",
+            mark: "",
+        }
     }
 }
 
@@ -107,6 +118,7 @@ from! {
     f64: value => Value::Number(value);
     u64: count => Value::Count(count);
     u32: count => Value::Count(count.into());
+    u8: count => Value::Count(count.into());
     usize: count => Value::Count(count as u64);
     bool: flag => Value::Flag(flag);
     String: text => Value::Text(text);

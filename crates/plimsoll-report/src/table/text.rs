@@ -5,7 +5,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 /// The widest table in columns of the terminal.
 pub(crate) const WIDTH: usize = 100;
 
-/// A table of texts. Words of the header stand below each other.
+/// A table of texts.
 pub(super) struct Sheet<'a> {
     pub ids: Vec<&'a str>,
     pub left: Vec<bool>,
@@ -52,12 +52,7 @@ impl Sheet<'_> {
         table
             .load_style(presets::NOTHING)
             .set_content_arrangement(ContentArrangement::Disabled);
-        let header: Vec<String> = self
-            .header
-            .iter()
-            .map(|name| name.replace(' ', "\n"))
-            .collect();
-        table.set_header(self.aligned(&header));
+        table.set_header(self.aligned(&self.header));
         for row in &self.rows {
             table.add_row(self.aligned(row));
         }

@@ -1,64 +1,64 @@
 //! `plimsoll drive list`.
 
 use plimsoll_drive::catalogue;
+use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::spec::figure::Figure;
+use plimsoll_report::table::Unit::{Whole, Words};
+use plimsoll_report::table::{Cell, Table};
 
 use crate::cli::{Format, ListArgs};
-use crate::commands::table::{Cell, Rows};
+use crate::commands::table::render;
 use crate::drive_file;
 use crate::failure::Failure;
 
-const COLUMNS: [(&str, &str); 11] = [
-    ("drive", "drive"),
-    ("kind", "kind"),
-    ("capacity_gb", "GB"),
-    ("sequential_read_mb_s", "seq r MB/s"),
-    ("sequential_write_mb_s", "w MB/s"),
-    ("random_read_iops", "rand r IO/s"),
-    ("random_write_iops", "w IO/s"),
-    ("write_cache", "cache"),
-    ("tbw", "TBW"),
-    ("unverified", "unverified"),
-    ("unverified_figures", "which"),
-];
-
 pub fn list(args: &ListArgs) -> Result<String, Failure> {
-    let mut rows = Rows::new(&COLUMNS);
-    for entry in catalogue::all() {
-        let spec = drive_file::read(entry.name)?;
-        let sheet = &spec.file.datasheet;
-        let figure = |figure: &Option<Figure>| {
-            let doubtful = figure.as_ref().is_some_and(|figure| !figure.is_verified());
-            Cell::maybe(figure.as_ref().map(|figure| figure.value), 0).marked(if doubtful {
-                "?"
-            } else {
-                " "
-            })
-        };
-        rows.push(vec![
-            Cell::text(&spec.id),
-            Cell::text(spec.kind.name()),
-            Cell::number(spec.file.capacity_gb.value, 0),
-            figure(&sheet.sequential_read_mb_s),
-            figure(&sheet.sequential_write_mb_s),
-            figure(&sheet.random_read_iops),
-            figure(&sheet.random_write_iops),
-            Cell::text(spec.file.write_cache.value.name()),
-            Cell::maybe(spec.tbw, 0),
-            Cell::text(format!(
-                "{} of {}",
-                spec.unverified().len(),
-                spec.file.figures().len() + 1
-            )),
-            Cell::text(spec.unverified().join(" ")),
-        ]);
-    }
+    let drives: Result<Vec<DriveSpec>, Failure> = catalogue::all()
+        .iter()
+        .map(|entry| drive_file::read(entry.name))
+        .collect();
+    let shown = render(&table(), drives?, args.format);
     Ok(match args.format {
         Format::Table => format!(
-            "{}\n\n? was remembered or assumed, as are so many of the drive's figures in all.\n\
-             `plimsoll drive show DRIVE` has every figure with its source.",
-            rows.without(&["unverified_figures"]).table()
+            "{shown}\n\n? was remembered or assumed, as are so many of the drive's figures in all.\n\
+             `plimsoll drive show DRIVE` has every figure with its source."
         ),
-        Format::Json | Format::Csv => rows.render(args.format),
+        Format::Json | Format::Csv => shown,
     })
+}
+
+fn table() -> Table<'static, DriveSpec> {
+    Table::<DriveSpec>::with_prefix("drives-")
+        .column("drive", Words, |drive| drive.id.clone())
+        .column("kind", Words, |drive| drive.kind.name())
+        .column("capacity-gb", Whole, |drive| drive.file.capacity_gb.value)
+        .column("sequential-read-mb-s", Whole, |drive| {
+            marked(&drive.file.datasheet.sequential_read_mb_s)
+        })
+        .column("sequential-write-mb-s", Whole, |drive| {
+            marked(&drive.file.datasheet.sequential_write_mb_s)
+        })
+        .column("random-read-iops", Whole, |drive| {
+            marked(&drive.file.datasheet.random_read_iops)
+        })
+        .column("random-write-iops", Whole, |drive| {
+            marked(&drive.file.datasheet.random_write_iops)
+        })
+        .column("write-cache", Words, |drive| {
+            drive.file.write_cache.value.name()
+        })
+        .column("tbw", Whole, |drive| drive.tbw)
+        .column("unverified", Words, |drive| {
+            let all = drive.file.figures().len() + 1;
+            format!("{} of {all}", drive.unverified().len())
+        })
+        .field("unverified_figures", |drive| drive.unverified().join(" "))
+        .with_keys()
+        .with_long_headings()
+}
+
+/// A figure that was remembered or assumed has a mark.
+fn marked(figure: &Option<Figure>) -> Cell {
+    let is_doubtful = figure.as_ref().is_some_and(|figure| !figure.is_verified());
+    let value = figure.as_ref().map(|figure| figure.value);
+    Cell::from(value).marked(if is_doubtful { "?" } else { " " })
 }

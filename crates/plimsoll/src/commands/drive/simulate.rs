@@ -1,13 +1,17 @@
 //! `plimsoll drive simulate`.
 
 use plimsoll_drive::model::DriveOp;
-use plimsoll_drive::simulate::{Arrival, Arrivals, Profile, SimulatedResult, compare, named};
-use plimsoll_drive::spec::{DriveSpec, Stated};
+use plimsoll_drive::simulate::{
+    Arrival, Arrivals, Compared, Profile, SimulatedResult, compare, named,
+};
+use plimsoll_drive::spec::DriveSpec;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::hist::Hist;
+use plimsoll_report::table::Table;
+use plimsoll_report::table::Unit::{Decimals, Whole, Words};
 
 use crate::cli::{Format, SimulateArgs, Spacing};
-use crate::commands::table::{Cell, Rows};
+use crate::commands::table::render;
 use crate::drive_file;
 use crate::failure::Failure;
 
@@ -21,31 +25,14 @@ pub fn simulate(args: &SimulateArgs) -> Result<String, Failure> {
     };
     let profile = profile(name, args)?;
     let outcome = plimsoll_drive::simulate::simulate(&spec, &profile);
-    let mut rows = Rows::new(&OUTCOME);
-    rows.push(sided(
-        "all",
-        &outcome,
-        &outcome.latency(),
-        outcome.reads.ops + outcome.writes.ops,
-        &spec,
-    ));
-    if outcome.reads.ops > 0 && outcome.writes.ops > 0 {
-        for (what, side) in [("reads", &outcome.reads), ("writes", &outcome.writes)] {
-            rows.push(sided(what, &outcome, &side.latency, side.ops, &spec));
-        }
-    }
+    let shown = render(&table(&spec, &outcome), rows(&outcome), args.format);
     Ok(match args.format {
         Format::Table => {
-            let table = rows
-                .without(&["queue", "queued", "dropped", "watts"])
-                .table();
-            format!(
-                "{}\n\n{table}\n\n{}",
-                heading(&spec, name, &profile),
-                below(&spec, &profile, &outcome)
-            )
+            let heading = heading(&spec, name, &profile);
+            let below = below(&spec, &profile, &outcome);
+            format!("{heading}\n\n{shown}\n\n{below}")
         }
-        Format::Json | Format::Csv => rows.render(args.format),
+        Format::Json | Format::Csv => shown,
     })
 }
 
@@ -98,56 +85,76 @@ fn heading(spec: &DriveSpec, name: &str, profile: &Profile) -> String {
     )
 }
 
-const OUTCOME: [(&str, &str); 14] = [
-    ("requests", "requests"),
-    ("ops", "count"),
-    ("iops", "IOPS"),
-    ("mb_s", "MB/s"),
-    ("mean_us", "mean µs"),
-    ("p50_us", "p50"),
-    ("p90_us", "p90"),
-    ("p99_us", "p99"),
-    ("p999_us", "p99.9"),
-    ("max_us", "max"),
-    ("queue", "queue"),
-    ("queued", "queued"),
-    ("dropped", "dropped"),
-    ("watts", "W"),
-];
-
-fn sided(
-    what: &str,
-    outcome: &SimulatedResult,
-    latency: &Hist,
+/// All requests, reads or writes.
+struct Requests {
+    what: &'static str,
     ops: u64,
-    spec: &DriveSpec,
-) -> Vec<Cell> {
+    bytes: u64,
+    latency: Hist,
+}
+
+impl Requests {
+    /// What belongs to the whole stands in its row only.
+    fn is_all(&self) -> bool {
+        self.what == "all"
+    }
+
+    fn us(&self, quantile: f64) -> Option<f64> {
+        us(self.latency.quantile(quantile))
+    }
+}
+
+fn us(time: Option<Nanos>) -> Option<f64> {
+    time.map(Nanos::as_micros_f64)
+}
+
+fn rows(outcome: &SimulatedResult) -> Vec<Requests> {
+    let mut rows = vec![Requests {
+        what: "all",
+        ops: outcome.reads.ops + outcome.writes.ops,
+        bytes: outcome.reads.bytes + outcome.writes.bytes,
+        latency: outcome.latency(),
+    }];
+    if outcome.reads.ops > 0 && outcome.writes.ops > 0 {
+        for (what, side) in [("reads", &outcome.reads), ("writes", &outcome.writes)] {
+            rows.push(Requests {
+                what,
+                ops: side.ops,
+                bytes: side.bytes,
+                latency: side.latency.clone(),
+            });
+        }
+    }
+    rows
+}
+
+fn table<'a>(spec: &'a DriveSpec, outcome: &'a SimulatedResult) -> Table<'a, Requests> {
     let seconds = outcome.span.as_secs_f64().max(1e-9);
-    let bytes = match what {
-        "reads" => outcome.reads.bytes,
-        "writes" => outcome.writes.bytes,
-        _ => outcome.reads.bytes + outcome.writes.bytes,
-    };
-    let us = |value: Option<Nanos>| Cell::maybe(value.map(Nanos::as_micros_f64), 1);
-    let mut cells = vec![
-        Cell::text(what),
-        Cell::count(ops),
-        Cell::number(ops as f64 / seconds, 0),
-        Cell::number(bytes as f64 / seconds / 1e6, 1),
-        us(latency.mean()),
-    ];
-    cells.extend([0.5, 0.9, 0.99, 0.999].map(|q| us(latency.quantile(q))));
-    cells.push(us(latency.max()));
-    cells.push(Cell::number(
-        latency.sum() as f64 / outcome.span.0.max(1) as f64,
-        1,
-    ));
-    // What belongs to the whole stands in its row only.
-    let is_whole = what == "all";
-    cells.push(Cell::maybe(is_whole.then_some(outcome.queued as f64), 0));
-    cells.push(Cell::maybe(is_whole.then_some(outcome.dropped as f64), 0));
-    cells.push(Cell::maybe(outcome.watts(spec).filter(|_| is_whole), 1));
-    cells
+    Table::<Requests>::with_prefix("simulated-")
+        .column("requests", Words, |own| own.what)
+        .column("ops", Whole, |own| own.ops)
+        .column("iops", Whole, move |own| own.ops as f64 / seconds)
+        .column("mb-s", Decimals(1), move |own| {
+            own.bytes as f64 / seconds / 1e6
+        })
+        .column("mean-us", Decimals(1), |own| us(own.latency.mean()))
+        .column("p50-us", Decimals(1), |own| own.us(0.5))
+        .column("p90-us", Decimals(1), |own| own.us(0.9))
+        .column("p99-us", Decimals(1), |own| own.us(0.99))
+        .column("p999-us", Decimals(1), |own| own.us(0.999))
+        .column("max-us", Decimals(1), |own| us(own.latency.max()))
+        .field("queue", |own| {
+            own.latency.sum() as f64 / outcome.span.0.max(1) as f64
+        })
+        .field("queued", |own| {
+            own.is_all().then_some(outcome.queued as f64)
+        })
+        .field("dropped", |own| {
+            own.is_all().then_some(outcome.dropped as f64)
+        })
+        .field("watts", |own| outcome.watts(spec).filter(|_| own.is_all()))
+        .with_keys()
+        .with_long_headings()
 }
 
 /// Queue, power, and what the host's writes come to.
@@ -193,48 +200,41 @@ fn sheet(spec: &DriveSpec, args: &SimulateArgs) -> Result<String, Failure> {
             spec.title
         )));
     }
-    let mut rows = Rows::new(&[
-        ("point", "data sheet"),
-        ("block_bytes", "block"),
-        ("depth", "depth"),
-        ("stated", "stated"),
-        ("simulated", "simulated"),
-        ("unit", "unit"),
-        ("deviation_percent", "deviation %"),
-        ("mean_us", "mean µs"),
-        ("p99_us", "p99 µs"),
-        ("watts", "W"),
-    ]);
-    for point in &compared {
-        let Stated {
-            point: what,
-            value,
-            block,
-            depth,
-            ..
-        } = point.stated;
-        let (scale, unit) = if what.is_sequential() {
-            (1e6, "MB/s")
-        } else {
-            (1.0, "IOPS")
-        };
-        let latency = point.outcome.latency();
-        let us = |value: Option<Nanos>| Cell::maybe(value.map(Nanos::as_micros_f64), 1);
-        rows.push(vec![
-            Cell::text(what.name()),
-            Cell::count(block),
-            Cell::count(depth.into()),
-            Cell::number(value / scale, 0),
-            Cell::number(point.simulated / scale, 0),
-            Cell::text(unit),
-            Cell::number(point.deviation_percent(), 1),
-            us(latency.mean()),
-            us(latency.quantile(0.99)),
-            Cell::maybe(point.outcome.watts(spec), 1),
-        ]);
-    }
+    let shown = render(&sheet_table(spec), compared, args.format);
     Ok(match args.format {
-        Format::Table => format!("{}\n\n{}", spec.title, rows.table()),
-        Format::Json | Format::Csv => rows.render(args.format),
+        Format::Table => format!("{}\n\n{shown}", spec.title),
+        Format::Json | Format::Csv => shown,
     })
+}
+
+fn sheet_table(spec: &DriveSpec) -> Table<'_, Compared> {
+    Table::<Compared>::with_prefix("datasheet-")
+        .column("point", Words, |own| own.stated.point.name())
+        .column("block-bytes", Whole, |own| own.stated.block)
+        .column("depth", Whole, |own| own.stated.depth)
+        .column("stated", Whole, |own| scaled(own, own.stated.value))
+        .column("simulated", Whole, |own| scaled(own, own.simulated))
+        .column("unit", Words, |own| {
+            let sequential = own.stated.point.is_sequential();
+            if sequential { "MB/s" } else { "IOPS" }
+        })
+        .column(
+            "deviation-percent",
+            Decimals(1),
+            Compared::deviation_percent,
+        )
+        .column("mean-us", Decimals(1), |own| {
+            us(own.outcome.latency().mean())
+        })
+        .column("p99-us", Decimals(1), |own| {
+            us(own.outcome.latency().quantile(0.99))
+        })
+        .column("watts", Decimals(1), |own| own.outcome.watts(spec))
+        .with_keys()
+        .with_long_headings()
+}
+
+fn scaled(of: &Compared, value: f64) -> f64 {
+    let sequential = of.stated.point.is_sequential();
+    if sequential { value / 1e6 } else { value }
 }

@@ -5,27 +5,19 @@ use plimsoll_plan::profile;
 use plimsoll_plan::profile::Profile;
 use plimsoll_plan::resolved::{Access, BlockJob, BlockStream, SizeShare, SyncPolicy};
 use plimsoll_plan::write_size;
+use plimsoll_report::message::Messages;
+use plimsoll_report::table::Unit::{Whole, Words};
+use plimsoll_report::table::{Cell, Table};
 use serde_json::{Value, json};
 
 use crate::cli::{Format, ProfileShowArgs};
-use crate::commands::table::{Cell, Rows};
 use crate::failure::Failure;
 
-const COLUMNS: [(&str, &str); 13] = [
-    ("job", "job"),
-    ("stream", "stream"),
-    ("read_percent", "read %"),
-    ("random_percent", "random %"),
-    ("block", "block"),
-    ("depth", "depth"),
-    ("threads", "threads"),
-    ("per_second", "per s"),
-    ("access", "access"),
-    ("compressible_percent", "compressible %"),
-    ("direct", "direct"),
-    ("sync", "sync"),
-    ("curve_percent", "curve %"),
-];
+/// A stream of requests of a job.
+struct StreamRow<'a> {
+    job: &'a BlockJob,
+    stream: &'a BlockStream,
+}
 
 pub fn show(args: &ProfileShowArgs) -> Result<String, Failure> {
     let found = profile::find(&args.profile).map_err(|error| Failure::usage(error.to_string()))?;
@@ -39,13 +31,12 @@ pub fn show(args: &ProfileShowArgs) -> Result<String, Failure> {
         fill,
         jobs,
     } = found;
-    let rows = jobs.iter().fold(Rows::new(&COLUMNS), with_job);
     Ok(match args.format {
         Format::Table => format!(
             "{title} ({name})\n\n{}\n\n{}\n\n{}\n\n{}",
             wrapped(about),
             wrapped(&format!("Source: {source}")),
-            rows.without(&idle(jobs)).table(),
+            table(jobs).to_text(&Messages::english(), &rows(jobs)),
             wrapped(&in_a_plan(found))
         ),
         Format::Json => format!(
@@ -55,75 +46,57 @@ pub fn show(args: &ProfileShowArgs) -> Result<String, Failure> {
                 "size_bytes": size.map(|size| size.0), "fill": fill, "jobs": jobs.iter().map(job_json).collect::<Vec<_>>(),
             })
         ),
-        Format::Csv => rows.csv(),
+        Format::Csv => table(jobs).to_csv(rows(jobs)),
     })
 }
 
-fn with_job(mut rows: Rows, job: &BlockJob) -> Rows {
-    for stream in &job.streams {
-        let BlockStream {
-            name,
-            read_percent,
-            random_percent,
-            depth,
-            threads,
-            per_second,
-            ..
-        } = stream;
-        let BlockStream {
-            arrivals,
-            access,
-            compressible_percent,
-            direct,
-            sync,
-            ..
-        } = stream;
-        let paced = *arrivals == Arrivals::Poisson;
-        rows.push(vec![
-            Cell::text(&job.name),
-            Cell::text(name),
-            Cell::count(u64::from(*read_percent)),
-            Cell::count(u64::from(*random_percent)),
-            Cell::text(blocks(stream)),
-            Cell::count(u64::from(*depth)),
-            Cell::count(u64::from(*threads)),
-            Cell::maybe(*per_second, 0).marked(if paced { " (poisson)" } else { "" }),
-            Cell::text(self::access(access)),
-            Cell::count(u64::from(*compressible_percent)),
-            Cell::text(if *direct { "yes" } else { "no" }),
-            Cell::text(self::sync(*sync)),
-            Cell::text(
-                job.curve
-                    .iter()
-                    .map(f64::to_string)
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            ),
-        ]);
-    }
-    rows
+fn rows(jobs: &[BlockJob]) -> Vec<StreamRow<'_>> {
+    jobs.iter().flat_map(stream_rows).collect()
 }
 
-/// Columns in which every job is as jobs usually are.
-fn idle(jobs: &[BlockJob]) -> Vec<&'static str> {
-    let all = |test: fn(&BlockStream) -> bool| jobs.iter().flat_map(|job| &job.streams).all(test);
-    let columns = [
-        ("stream", all(|stream| stream.name.is_empty())),
-        ("per_second", all(|stream| stream.per_second.is_none())),
-        ("access", all(|stream| stream.access == Access::Uniform)),
-        (
-            "compressible_percent",
-            all(|stream| stream.compressible_percent == 0),
-        ),
-        ("direct", all(|stream| stream.direct)),
-        ("sync", all(|stream| stream.sync == SyncPolicy::None)),
-        ("curve_percent", jobs.iter().all(|job| job.curve.is_empty())),
-    ];
-    columns
-        .into_iter()
-        .filter(|(_, is_idle)| *is_idle)
-        .map(|(column, _)| column)
-        .collect()
+fn stream_rows(job: &BlockJob) -> impl Iterator<Item = StreamRow<'_>> {
+    let streams = job.streams.iter();
+    streams.map(move |stream| StreamRow { job, stream })
+}
+
+/// People do not see columns in which every job is as jobs usually are.
+fn table(jobs: &[BlockJob]) -> Table<'_, StreamRow<'_>> {
+    let any = |test: fn(&BlockStream) -> bool| jobs.iter().flat_map(|job| &job.streams).any(test);
+    Table::<StreamRow<'_>>::with_prefix("streams-")
+        .column("job", Words, |r| r.job.name.clone())
+        .column("stream", Words, |r| r.stream.name.clone())
+        .shown(any(|own| !own.name.is_empty()))
+        .column("read-percent", Whole, |r| r.stream.read_percent)
+        .column("random-percent", Whole, |r| r.stream.random_percent)
+        .column("block", Words, |r| blocks(r.stream))
+        .column("depth", Whole, |r| r.stream.depth)
+        .column("threads", Whole, |r| r.stream.threads)
+        .column("per-second", Whole, |r| {
+            let paced = r.stream.arrivals == Arrivals::Poisson;
+            Cell::from(r.stream.per_second).marked(if paced { " (poisson)" } else { "" })
+        })
+        .shown(any(|own| own.per_second.is_some()))
+        .column("access", Words, |r| access(&r.stream.access))
+        .shown(any(|own| own.access != Access::Uniform))
+        .column("compressible-percent", Whole, |r| {
+            r.stream.compressible_percent
+        })
+        .shown(any(|own| own.compressible_percent != 0))
+        .column(
+            "direct",
+            Words,
+            |r| if r.stream.direct { "yes" } else { "no" },
+        )
+        .shown(any(|own| !own.direct))
+        .column("sync", Words, |r| sync(r.stream.sync))
+        .shown(any(|own| own.sync != SyncPolicy::None))
+        .column("curve-percent", Words, |r| {
+            let shares: Vec<String> = r.job.curve.iter().map(f64::to_string).collect();
+            shares.join(" ")
+        })
+        .shown(jobs.iter().any(|job| !job.curve.is_empty()))
+        .with_keys()
+        .with_long_headings()
 }
 
 /// Where reads and writes differ, those of both.
