@@ -2,32 +2,34 @@
 
 use crate::bench::server::Kind;
 use crate::exec::{Failure, Task, cargo, failed, timed};
-use crate::{suite, tidy, web};
+use crate::suite::{self, Compiler};
+use crate::{tidy, web};
 
-/// Tests come last, so that cargo's own summary is what a reader sees at the end.
+const CLIPPY: &str = "cargo clippy --workspace --all-targets -- -D warnings";
+
+/// Tests come last, so that their summary is what a reader sees at the end.
 pub fn run() -> Task {
-    let clippy = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ];
     let mut done = Vec::new();
     step(&mut done, "fmt", "cargo fmt --all", || {
         cargo(&["fmt", "--all", "--check"]).run()
     })?;
     step(&mut done, "tidy", "cargo xtask tidy", tidy::run)?;
     step(&mut done, "web", "cargo xtask web", web::run)?;
-    step(&mut done, "clippy", &cargo(&clippy).line(), || {
-        cargo(&clippy).run()
-    })?;
     deny(&mut done)?;
     for (name, kind) in [("postgres", Kind::Postgres), ("mariadb", Kind::Mariadb)] {
         step(&mut done, name, "script/test", || tests_can_start(kind))?;
     }
-    step(&mut done, "test", "cargo test --workspace", suite::run)?;
+    let mut programs = Vec::new();
+    step(&mut done, "clippy and compile", CLIPPY, || {
+        programs = suite::build(Compiler::Clippy)?;
+        Ok(())
+    })?;
+    step(&mut done, "doc", "cargo test --workspace --doc", || {
+        suite::doc(Compiler::Clippy)
+    })?;
+    step(&mut done, "test", "cargo xtask test", || {
+        suite::run_programs(&programs)
+    })?;
     eprintln!("ci: passed: {}", done.join(", "));
     Ok(())
 }

@@ -16,7 +16,7 @@ use exec::{Failure, Task};
 const HELP: &str = "\
 cargo xtask TASK
 
-    ci                   everything script/test runs: fmt, tidy, web, clippy, deny, test; stops at the first failure
+    ci                   everything script/test runs: fmt, tidy, web, deny, clippy, test; stops at the first failure
     quick                what to run after each edit: fmt, tidy, types, unit tests of the packages that changed
     test                 all tests, those that wait beside those that compute, and the ten slowest
     tidy                 the project's own rules: lengths, dead files, broken links, forbidden calls, dependencies

@@ -8,7 +8,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::exec::{Task, because, cargo, failed, program, timed};
+use crate::exec::{self, Task, because, failed, program, timed};
 
 /// The program whose tests mostly wait for seconds to pass, and how many of them run at a time on each processor.
 const WAITING: &str = "plimsoll/it";
@@ -18,7 +18,7 @@ const SLOWEST: usize = 10;
 
 /// A compiled test program.
 #[derive(Debug, Clone, PartialEq)]
-struct Program {
+pub struct Program {
     /// Package and target: `plimsoll/drive`, `plimsoll-load/lib`.
     name: String,
     executable: PathBuf,
@@ -45,41 +45,71 @@ struct TestResult {
     seconds: f64,
 }
 
-/// Compiles and runs all tests. One that fails does not hide what the others report.
-pub fn run() -> Task {
-    let build = timed(build);
-    let programs = build.result?;
-    if programs.is_empty() {
-        return failed("cargo compiled no test program");
+/// What compiles the workspace's own crates.
+#[derive(Debug, Clone, Copy)]
+pub enum Compiler {
+    Rustc,
+    /// Lints what it compiles, warnings are errors. `cargo clippy` checks all dependencies once more, and takes twice as long.
+    Clippy,
+}
+
+impl Compiler {
+    fn cargo(self, args: &[&str]) -> exec::Program {
+        let cargo = exec::cargo(args);
+        match self {
+            Self::Rustc => cargo,
+            // As `cargo clippy -- -D warnings` sets them.
+            Self::Clippy => cargo.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").env(
+                "CLIPPY_ARGS",
+                "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__",
+            ),
+        }
     }
-    eprintln!(
-        "test: compiled {} programs in {:.1} s",
-        programs.len(),
-        build.took.as_secs_f64()
-    );
-    let reports = run_all(&programs);
-    let doc = cargo(&["test", "--workspace", "--doc", "--quiet"]).run();
+}
+
+/// Compiles and runs all tests.
+pub fn run() -> Task {
+    let build = timed(|| build(Compiler::Rustc));
+    eprintln!("test: compiled in {:.1} s", build.took.as_secs_f64());
+    run_programs(&build.result?)?;
+    doc(Compiler::Rustc)
+}
+
+/// Runs all tests. One that fails does not hide what the others report.
+pub fn run_programs(programs: &[Program]) -> Task {
+    let reports = run_all(programs);
     print_summary(&reports);
     let failures: Vec<&str> = reports
         .iter()
         .filter(|report| !report.succeeded)
         .flat_map(Report::failures)
         .collect();
-    if !failures.is_empty() {
-        return failed(format!("tests failed:\n  {}", failures.join("\n  ")));
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        failed(format!("tests failed:\n  {}", failures.join("\n  ")))
     }
-    doc
+}
+
+pub fn doc(compiler: Compiler) -> Task {
+    compiler
+        .cargo(&["test", "--workspace", "--doc", "--quiet"])
+        .run()
 }
 
 /// Compiles all test programs and lists them.
-fn build() -> Task<Vec<Program>> {
+pub fn build(compiler: Compiler) -> Task<Vec<Program>> {
     let args = [
         "test",
         "--workspace",
         "--no-run",
         "--message-format=json-render-diagnostics",
     ];
-    programs(&cargo(&args).output()?)
+    let programs = programs(&compiler.cargo(&args).output()?)?;
+    if programs.is_empty() {
+        return failed("cargo compiled no test program");
+    }
+    Ok(programs)
 }
 
 /// From cargo's messages, one JSON object a line.
@@ -231,7 +261,7 @@ pub fn run_changed() -> Task {
     packages
         .iter()
         .for_each(|package| args.extend(["-p", package]));
-    cargo(&args).run()
+    exec::cargo(&args).run()
 }
 
 fn changed_packages() -> Task<Vec<String>> {

@@ -110,15 +110,15 @@ fn take(bits: &mut u64, n: usize) -> usize {
 
 /// Fills with random letters and digits.
 pub fn fill_letters(rng: &mut Rng, out: &mut [u8]) {
-    let mut groups = out.chunks_exact_mut(10);
-    for group in &mut groups {
+    let (groups, rest) = out.as_chunks_mut::<10>();
+    for group in groups {
         let mut bits = rng.next_u64();
-        for pair in group.chunks_exact_mut(2) {
-            pair.copy_from_slice(&PAIRS[take(&mut bits, ALL_PAIRS)]);
+        for pair in group.as_chunks_mut::<2>().0 {
+            *pair = PAIRS[take(&mut bits, ALL_PAIRS)];
         }
     }
     let mut bits = rng.next_u64();
-    for byte in groups.into_remainder() {
+    for byte in rest {
         *byte = ALPHABET[take(&mut bits, ALPHABET.len())];
     }
 }
