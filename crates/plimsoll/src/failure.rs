@@ -23,7 +23,7 @@ impl Failure {
         }
     }
 
-    /// The command line or the plan cannot be carried out; nothing was touched.
+    /// The command line or the plan cannot be run; nothing was touched.
     pub fn usage(text: impl Into<String>) -> Self {
         Self {
             code: 2,

@@ -73,7 +73,7 @@ pub fn claim_failure(name: &str, text: &str, errors: PlanErrors) -> Failure {
 
 /// The failure to show. A plan that holds a password is not quoted, because redacting would move the places.
 pub fn failure(name: &str, text: &str, errors: PlanErrors) -> Failure {
-    report(name, "the plan cannot be carried out", text, errors)
+    report(name, "the plan cannot be run", text, errors)
 }
 
 fn report(name: &str, what: &'static str, text: &str, errors: PlanErrors) -> Failure {

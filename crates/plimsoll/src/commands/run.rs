@@ -68,7 +68,7 @@ fn listen() -> Result<Interrupt, Failure> {
     Interrupt::listen().map_err(|error| Failure::run(format!("cannot receive signals: {error}")))
 }
 
-/// Refuses what cannot be carried out. Writes nothing.
+/// Refuses what cannot be run. Writes nothing.
 fn check(plan: &ResolvedPlan, output: &Path, args: &RunArgs) -> Result<(), Failure> {
     let real = plan
         .systems

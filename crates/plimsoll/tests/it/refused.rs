@@ -30,7 +30,7 @@ fn every_mistake_of_a_plan_is_shown_where_it_stands() {
     place.write("plan.toml", &text.replace("warehouses", "warehousess"));
     let outcome = place.run(&["run", "plan.toml", "-o", "x.plimsoll"]);
     outcome.refused(&[
-        "plan.toml: the plan cannot be carried out (4 errors found)",
+        "plan.toml: the plan cannot be run (4 errors found)",
         "plan.toml:5:10: unknown value `sqlte`",
         "did you mean `sqlite`?",
         "plan.toml:7:1: unknown key `warehousess`",
