@@ -15,7 +15,7 @@ static TOOL: LazyLock<Tool> = LazyLock::new(|| {
     Tool::parse(&name).expect("TOOL is one of the names of `plimsoll import --tool`")
 });
 
-fn told() -> ImportOptions {
+fn options() -> ImportOptions {
     let run = RunInfo {
         id: "fuzz".into(),
         title: "Fuzz".into(),
@@ -35,7 +35,7 @@ fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     // fio's logs are known by their names.
     let source = Source { name: "job_lat.1.log", text, tool: Some(*TOOL) };
-    if let Ok(imported) = import(&[source], &told()) {
+    if let Ok(imported) = import(&[source], &options()) {
         // What was accepted has figures.
         let _ = summarise(&imported.record);
     }

@@ -26,7 +26,7 @@ pub use opener::{AnySession, Opener};
 /// `run` and declares it with [`Opener::connections_per_worker`].
 #[allow(async_fn_in_trait)]
 pub trait Session {
-    /// Carries out one attempt of one business transaction.
+    /// Runs one attempt of one business transaction.
     async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError>;
 
     /// Requests sent to the system since the last call (for an embedded engine: statements executed).

@@ -10,7 +10,7 @@ pub(crate) enum ErrorKind {
     Lost,
     /// Another session was in the way: the same may be tried again.
     Conflict,
-    /// A table, column, procedure or schema that the statement needs is not there.
+    /// A table, column, procedure or schema that the statement needs is missing.
     Missing,
     /// What the server forbids this user, and what to do about it.
     Denied(&'static str),
@@ -47,7 +47,7 @@ impl ServerError {
         }
     }
 
-    /// While a session opens: what is not there was never loaded.
+    /// While a session opens: what is missing was never loaded.
     pub fn of_preparing(self, not_loaded: impl FnOnce(&str) -> LoadError) -> LoadError {
         match self.kind {
             ErrorKind::Missing => not_loaded(&self.message),

@@ -22,7 +22,7 @@ pub trait Connection {
     async fn insert_next(&mut self, table: u32, row: &NewRow) -> Result<(), SessionError>;
 }
 
-/// Carries out one attempt. On an error the database transaction is rolled back before it is returned.
+/// Runs one attempt. On an error the database transaction is rolled back before it is returned.
 pub async fn run(session: &mut impl Connection, input: &Input) -> Result<TxnEnd, SessionError> {
     if input.bracket == Bracket::Autocommit {
         return operations(session, input).await.map(|()| TxnEnd::Committed);

@@ -13,7 +13,7 @@ use super::sql::Stmt;
 use super::statement::{Param, Rows, Statements, Value};
 use crate::session::{SessionError, TxnEnd};
 
-/// Carries out one attempt. On an error the database transaction is rolled back before it is returned.
+/// Runs one attempt. On an error the database transaction is rolled back before it is returned.
 pub async fn run<S: Statements<Stmt>>(
     session: &mut S,
     input: &Input,
