@@ -121,7 +121,7 @@ impl FigureSeries {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use plimsoll_record::fixture;
     use plimsoll_stats::made;
 
     #[test]

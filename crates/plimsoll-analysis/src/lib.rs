@@ -6,8 +6,6 @@
 
 pub mod audit;
 pub mod compare;
-#[cfg(any(test, feature = "fixture"))]
-pub mod fixture;
 pub mod history;
 pub mod latency;
 mod run_summary;

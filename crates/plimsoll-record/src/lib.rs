@@ -6,6 +6,8 @@
 mod backup;
 mod block;
 pub mod drive;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
 pub mod hist;
 pub mod import_facts;
 pub mod lane;
@@ -15,6 +17,7 @@ mod outage;
 pub mod receipt;
 mod reported;
 mod run;
+pub mod runfile;
 
 use std::collections::BTreeMap;
 

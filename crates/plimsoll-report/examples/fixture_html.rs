@@ -6,8 +6,8 @@ mod made;
 use std::path::PathBuf;
 use std::{env, fs, io};
 
-use plimsoll_analysis::fixture;
 use plimsoll_analysis::summarise;
+use plimsoll_record::fixture;
 use plimsoll_report::report;
 
 fn main() -> io::Result<()> {

@@ -114,8 +114,8 @@ fn outcomes(m: &Messages, cut: &CutSummary) -> Vec<CutOutcome> {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_analysis::fixture;
     use plimsoll_analysis::summarise;
+    use plimsoll_record::fixture;
 
     use super::*;
 

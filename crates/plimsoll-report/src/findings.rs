@@ -159,8 +159,8 @@ fn alike(a: &Finding, b: &Finding) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_analysis::fixture;
     use plimsoll_analysis::summarise;
+    use plimsoll_record::fixture;
 
     use super::*;
 

@@ -30,9 +30,9 @@ pub fn section(m: &Messages, ladder: &Ladder) -> String {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_analysis::fixture;
     use plimsoll_analysis::summarise;
     use plimsoll_analysis::summary::{Fleet, FleetPoint};
+    use plimsoll_record::fixture;
 
     use super::*;
 

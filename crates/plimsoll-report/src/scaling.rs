@@ -84,9 +84,9 @@ pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
-    use plimsoll_analysis::fixture;
     use plimsoll_analysis::summarise;
     use plimsoll_analysis::summary::ScalingPeak;
+    use plimsoll_record::fixture;
 
     use super::*;
 

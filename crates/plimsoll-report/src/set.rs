@@ -246,9 +246,9 @@ pub fn set_csv(summary: &SetSummary) -> String {
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
-    use plimsoll_analysis::fixture;
     use plimsoll_analysis::set::{SetAxisSummary, SetRun, summarise_set};
     use plimsoll_analysis::summarise;
+    use plimsoll_record::fixture;
 
     use super::*;
 

@@ -161,8 +161,8 @@ pub(crate) fn consistency(m: &Messages, summary: &Summary) -> String {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_analysis::fixture;
     use plimsoll_analysis::summarise;
+    use plimsoll_record::fixture;
 
     use super::*;
 

@@ -198,8 +198,8 @@ pub(crate) fn load_and_repeat(point: &PointSummary) -> String {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_analysis::fixture;
     use plimsoll_analysis::summarise;
+    use plimsoll_record::fixture;
 
     use super::*;
 

@@ -19,8 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err(format!("{to} exists already").into());
     }
     // Written anew, so that a run of an older schema is long in the newest.
-    let record = plimsoll::runfile::read(Path::new(from))?;
-    let file = plimsoll::runfile::RunFile::of_record(Path::new(to), &record)?;
+    let record = plimsoll_record::runfile::read(Path::new(from))?;
+    let file = plimsoll_record::runfile::RunFile::of_record(Path::new(to), &record)?;
     file.finish(
         record.run.status,
         record.run.failure.as_deref(),

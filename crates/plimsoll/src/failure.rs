@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use plimsoll_load::error::LoadError;
 
-use crate::runfile::RunFileError;
+use plimsoll_record::runfile::RunFileError;
 
 /// Exit codes: 1 the run failed, 2 usage or plan error, 3 threshold not met or regression, 4 a gate cannot be evaluated.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! The command line, the execution of plans, and run files. The only crate that prints or exits.
+//! The command line and the execution of plans. The only crate that prints or exits.
 
 pub mod cli;
 pub mod commands;
@@ -9,6 +9,5 @@ pub mod known;
 mod output;
 mod plan_errors;
 mod progress;
-pub mod runfile;
 pub mod set;
 pub mod signals;

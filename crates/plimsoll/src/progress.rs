@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn points_are_called_after_what_they_are_for() {
-        let mut point = plimsoll_analysis::fixture::single_point().points[0].clone();
+        let mut point = plimsoll_record::fixture::single_point().points[0].clone();
         let mut progress = Progress::new(true, Nanos::from_secs(100)).counting(9);
         assert_eq!(
             progress.point_begins(&point, Nanos::from_secs(30)),
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn block_points_are_called_after_their_job() {
-        let mut point = plimsoll_analysis::fixture::single_point().points[0].clone();
+        let mut point = plimsoll_record::fixture::single_point().points[0].clone();
         assert_eq!(block_title(&point, "RND4K", None), "ladder · RND4K");
         point.repeat = 1;
         let mut progress = Progress::new(true, Nanos::from_secs(50)).counting(1);

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::output::write_whole;
-use crate::runfile;
+use plimsoll_record::runfile;
 
 const LIST: &str = "set.json";
 const PLAN: &str = "plan.toml";

@@ -64,10 +64,9 @@ const MAY_SEE: [(&str, &[&str]); 11] = [
 ];
 
 /// Crates that only compute.
-const PURE: [&str; 6] = [
+const PURE: [&str; 5] = [
     "plimsoll-stats",
     "plimsoll-plan",
-    "plimsoll-record",
     "plimsoll-import",
     "plimsoll-analysis",
     "plimsoll-report",
@@ -225,7 +224,7 @@ mod tests {
     #[test]
     fn pure_crates_stay_pure_and_new_crates_are_placed() {
         assert!(
-            found(&[package("plimsoll-record", &["tokio"])])[0]
+            found(&[package("plimsoll-import", &["tokio"])])[0]
                 .contains("tokio does not belong here")
         );
         assert!(found(&[package("plimsoll-cloud", &[])])[0].contains("say in xtask"));

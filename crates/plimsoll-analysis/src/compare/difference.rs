@@ -466,7 +466,7 @@ fn aligned(first: &Configuration, second: &Configuration) -> (Values, Values) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use plimsoll_record::fixture;
     use plimsoll_record::{Fact, Subject, SubjectId};
 
     fn of(record: &Record) -> Configuration {

@@ -3,12 +3,12 @@ mod repeats;
 
 use super::*;
 use crate::audit::{Evidence, Rule};
-use crate::fixture;
 use crate::latency::Slice;
 use crate::summarise;
 use crate::summary::{Interval, Ticks, Verdict};
 use plimsoll_plan::Interference;
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::fixture;
 use plimsoll_record::hist::CoarseHist;
 use plimsoll_record::{RunInfo, SubjectKind};
 use plimsoll_stats::made;

@@ -184,9 +184,9 @@ fn share(point: &PointSummary) -> FleetShare {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
     use crate::summarise;
     use crate::summary::Conservation;
+    use plimsoll_record::fixture;
     use plimsoll_record::{Fact, Record};
 
     /// The fixture's point on two systems at the same time, the second twice as fast.

@@ -84,8 +84,8 @@ fn of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
     use crate::summarise;
+    use plimsoll_record::fixture;
 
     #[test]
     fn resets_are_summarized_by_step_and_method() {

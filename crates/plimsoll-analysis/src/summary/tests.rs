@@ -4,10 +4,10 @@ use crate::summarise;
 use std::sync::LazyLock;
 
 use super::*;
-use crate::fixture;
 use plimsoll_plan::resolved::TPCC_TXNS;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::fixture;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::Counts;
 use plimsoll_record::metric::Metric;

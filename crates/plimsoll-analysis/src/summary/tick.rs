@@ -177,7 +177,7 @@ pub(super) fn measured<'p>(phases: &'p [&'p Phase]) -> impl Iterator<Item = &'p 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use plimsoll_record::fixture;
 
     #[test]
     fn a_tick_of_no_length_is_part_of_the_one_it_begins_with() {

@@ -1,10 +1,10 @@
 //! Shares computed by hand, and the fixture's.
 
 use super::*;
-use crate::fixture;
 use crate::summary::Ticks;
 use crate::{Summary, summarise};
 use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_record::fixture;
 use plimsoll_record::lane::Counts;
 use plimsoll_record::{Record, SubjectId};
 

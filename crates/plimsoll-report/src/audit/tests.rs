@@ -1,6 +1,6 @@
 use plimsoll_analysis::audit::claim::Claim;
-use plimsoll_analysis::fixture;
 use plimsoll_analysis::summarise;
+use plimsoll_record::fixture;
 
 use super::*;
 use crate::{audit_csv, audit_json, audit_table, explain};

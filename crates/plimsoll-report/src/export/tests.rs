@@ -1,5 +1,5 @@
-use plimsoll_analysis::fixture;
 use plimsoll_analysis::summarise;
+use plimsoll_record::fixture;
 
 use super::*;
 

@@ -284,8 +284,8 @@ fn series_data(record: &Record, series: &Series, times: &mut Times) -> Option<Se
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_analysis::fixture;
     use plimsoll_analysis::summarise;
+    use plimsoll_record::fixture;
 
     use super::*;
 

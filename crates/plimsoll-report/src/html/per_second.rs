@@ -133,7 +133,7 @@ impl Seconds {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_analysis::fixture;
+    use plimsoll_record::fixture;
 
     use super::*;
 

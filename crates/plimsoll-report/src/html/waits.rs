@@ -95,8 +95,8 @@ fn bar(m: &Messages, point: &PointSummary, waits: &WaitSummary) -> Bar {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_analysis::fixture;
     use plimsoll_analysis::summarise;
+    use plimsoll_record::fixture;
 
     use super::*;
 

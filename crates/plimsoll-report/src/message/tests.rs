@@ -330,8 +330,8 @@ fn sources(dir: &Path) -> Vec<(String, String)> {
 
 #[test]
 fn no_argument_is_left_open() {
-    use plimsoll_analysis::fixture;
     use plimsoll_analysis::summarise;
+    use plimsoll_record::fixture;
     let m = Messages::english();
     for record in [
         fixture::record(),

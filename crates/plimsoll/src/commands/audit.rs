@@ -14,8 +14,8 @@ use super::print;
 use crate::cli::{AuditArgs, Format};
 use crate::failure::Failure;
 use crate::plan_errors;
-use crate::runfile;
 use crate::set::RunSet;
+use plimsoll_record::runfile;
 
 /// Far more than any claim needs.
 const LARGEST_CLAIM: u64 = 4 << 20;

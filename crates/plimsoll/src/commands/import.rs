@@ -15,7 +15,7 @@ use plimsoll_record::{Record, RunInfo, RunStatus};
 use super::{command_line, print};
 use crate::cli::ImportArgs;
 use crate::failure::Failure;
-use crate::runfile::{self, RunFile};
+use plimsoll_record::runfile::{self, RunFile};
 
 /// Larger outputs are read nowhere near their end.
 const LARGEST: u64 = 2 << 30;

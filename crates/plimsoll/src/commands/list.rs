@@ -12,8 +12,8 @@ use super::compare::warn_of_copy;
 use super::print;
 use crate::cli::{Format, RunsArgs};
 use crate::failure::Failure;
-use crate::runfile::{self, Head};
 use crate::set::RunSet;
+use plimsoll_record::runfile::{self, Head};
 
 #[derive(Serialize)]
 struct Listed<'a> {

@@ -23,7 +23,7 @@ use plimsoll_record::{Integrity, Record};
 
 use crate::cli::{Cli, Command};
 use crate::failure::Failure;
-use crate::runfile;
+use plimsoll_record::runfile;
 
 /// All of a run file, with a warning where it changed after its run.
 fn read_run(path: &Path) -> Result<Record, Failure> {

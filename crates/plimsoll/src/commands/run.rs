@@ -22,8 +22,8 @@ use crate::drive_file;
 use crate::execute::{DRIVE_DIR, Done, Job, check_output, execute, preflight};
 use crate::failure::Failure;
 use crate::plan_errors;
-use crate::runfile;
 use crate::signals::Interrupt;
+use plimsoll_record::runfile;
 
 /// By which times and data can be multiplied.
 const FACTORS: RangeInclusive<f64> = 1e-6..=1e6;

@@ -10,7 +10,7 @@ use plimsoll_record::{BackupRow, Event, Severity, SubjectId};
 
 use super::backup;
 use crate::progress::Progress;
-use crate::runfile::{RunFile, RunFileError};
+use plimsoll_record::runfile::{RunFile, RunFileError};
 
 /// Of a medium, on the run's timeline.
 pub(super) enum DriveMessage {

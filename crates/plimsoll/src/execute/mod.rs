@@ -47,8 +47,8 @@ use prepare::{InstanceSetup, Running};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::runfile::{LABEL, RunFile, RunFileError};
 use crate::signals::Interrupt;
+use plimsoll_record::runfile::{LABEL, RunFile, RunFileError};
 
 /// Result of a run.
 #[derive(Debug)]

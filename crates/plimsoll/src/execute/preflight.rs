@@ -12,7 +12,7 @@ use super::block::{device_permit, job_file_permits};
 use super::limits;
 use crate::drive_file;
 use crate::failure::Failure;
-use crate::runfile::RunFileError;
+use plimsoll_record::runfile::RunFileError;
 
 /// Refuses a plan that its media or this machine cannot run. Writes nothing.
 pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failure> {

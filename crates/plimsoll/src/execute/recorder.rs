@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use super::inbox::Inbox;
 use super::{RunError, StepResult};
 use crate::progress::{Progress, block_figures, figures, whole_seconds};
-use crate::runfile::RunFile;
+use plimsoll_record::runfile::RunFile;
 
 /// Shared by the recorders of concurrent lanes.
 pub(super) struct RunSink<'a> {

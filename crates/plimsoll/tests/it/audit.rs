@@ -197,13 +197,14 @@ fn thresholds_that_cannot_be_used_are_an_error() {
     place
         .run(&["run", "plan.toml", "--virtual-time", "-o", "x.run"])
         .succeeded();
-    let record = plimsoll::runfile::read(&place.path("x.run")).unwrap();
+    let record = plimsoll_record::runfile::read(&place.path("x.run")).unwrap();
     // A run file as another program, or a later plimsoll, may write it.
     let change = |from: &str, to: &str| {
         let mut changed = record.clone();
         changed.plan_resolved = changed.plan_resolved.replace(from, to);
         let _ = std::fs::remove_file(place.path("y.run"));
-        let file = plimsoll::runfile::RunFile::of_record(&place.path("y.run"), &changed).unwrap();
+        let file =
+            plimsoll_record::runfile::RunFile::of_record(&place.path("y.run"), &changed).unwrap();
         file.finish(record.run.status, None, record.run.lasted)
             .unwrap();
         place.run(&["audit", "y.run", "--strict"])

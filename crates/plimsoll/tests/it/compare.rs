@@ -149,9 +149,9 @@ fn runs_are_compared_gated_and_listed() {
 
 #[test]
 fn what_is_read_for_a_comparison_gives_the_same_summary() {
-    use plimsoll::runfile::{read, read_for_audit, read_for_comparison};
     use plimsoll_analysis::summarise;
     use plimsoll_analysis::summary::PointSummary;
+    use plimsoll_record::runfile::{read, read_for_audit, read_for_comparison};
     let runs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../runs");
     for name in [
         "2026-11-20-vm-2cpu/three-drives",

@@ -4,7 +4,6 @@
 use plimsoll_analysis::compare::{
     Ask, Configuration, Effect, Figure, LoadKey, OfferedLoad, Repeat, Side, SidePoint, compare,
 };
-use plimsoll_analysis::fixture;
 use plimsoll_analysis::latency::Slice;
 use plimsoll_analysis::summary::Verdict;
 use plimsoll_load::clock::{Clock, VirtualClock};
@@ -14,6 +13,7 @@ use plimsoll_plan::load::{LoadShape, MockScript, Stall};
 use plimsoll_plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::fixture;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::{
     Endpoint, LaneControl, LaneMessage, LaneSecond, LaneSpec, TransactionStats,

@@ -6,10 +6,10 @@ use crate::audit::{
     About, Audit, Evidence, Missing, Rule, RuleOutcome, RuleVerdict, audit, audit_pair,
 };
 use crate::compare::{Side, unlike};
-use crate::fixture;
 use crate::summarise;
 use crate::summary::INSTANCE_OF;
 use plimsoll_plan::Interference;
+use plimsoll_record::fixture;
 use plimsoll_record::{
     Diagnosis, DiagnosisLevel, Fact, Phase, PhaseId, Point, PointId, Record, Severity, Subject,
     SubjectId, SubjectKind,

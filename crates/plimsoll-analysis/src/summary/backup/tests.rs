@@ -1,7 +1,7 @@
 use super::*;
-use crate::fixture;
 use crate::{Summary, summarise};
 use plimsoll_record::Record;
+use plimsoll_record::fixture;
 use plimsoll_record::metric::Metric;
 
 fn close(found: f64, expected: f64) {

@@ -5,10 +5,10 @@ mod rounds;
 
 use std::sync::LazyLock;
 
-use crate::fixture;
 use crate::summary::{BlockJobSummary, FindingKind, Verdict};
 use crate::{Summary, summarise};
 use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_record::fixture;
 
 fn summary_of_fixture() -> &'static Summary {
     static MADE: LazyLock<Summary> = LazyLock::new(|| summarise(&fixture::block()));

@@ -1,8 +1,8 @@
 use super::*;
-use crate::fixture;
 use crate::summary::Timeline;
 use crate::{Summary, summarise};
 use plimsoll_record::Record;
+use plimsoll_record::fixture;
 
 fn close(found: f64, expected: f64) {
     assert!(

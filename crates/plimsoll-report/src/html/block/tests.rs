@@ -1,6 +1,6 @@
-use plimsoll_analysis::fixture;
 use plimsoll_analysis::summarise;
 use plimsoll_analysis::summary::Verdict;
+use plimsoll_record::fixture;
 use plimsoll_record::{DiagnosisLevel, Record};
 
 use super::super::{doctor, page};

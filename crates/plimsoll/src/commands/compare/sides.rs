@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use plimsoll_analysis::compare::{RunIdentity, Side};
 
 use crate::failure::Failure;
-use crate::runfile;
 use crate::set::RunSet;
+use plimsoll_record::runfile;
 
 /// Runs of one combination of values, which repeat each other.
 struct Cell {

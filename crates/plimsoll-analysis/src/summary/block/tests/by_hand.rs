@@ -4,11 +4,11 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
-use crate::fixture;
 use crate::summarise;
 use crate::summary::{BlockMedium, BlockPointSummary, FindingKind, Verdict};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::fixture;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::Counts;
 use plimsoll_record::{

@@ -1,0 +1,82 @@
+//! Backups and restores: a table that came with schema 5.
+
+use crate::{BackupKind, BackupOutcome, BackupRow, PointId, SubjectId};
+use rusqlite::{Connection, params};
+
+use super::RunFile;
+use super::reader::{Broken, named, rows, time};
+use super::writer::Result;
+
+/// The version of the schema that brought the table.
+pub(super) const SINCE: i32 = 5;
+
+impl RunFile {
+    pub fn backup(&self, row: &BackupRow) -> Result<()> {
+        let BackupRow {
+            step,
+            step_index,
+            point,
+            system,
+            medium,
+            target,
+            cycle,
+            kind,
+            method,
+            ..
+        } = row;
+        let BackupRow {
+            program,
+            start,
+            end,
+            bytes,
+            outcome,
+            detail,
+            ..
+        } = row;
+        self.execute(
+            "INSERT INTO backup VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+            params![
+                step,
+                step_index,
+                point.map(|point| point.0),
+                system.0,
+                medium.map(|medium| medium.0),
+                target.0,
+                cycle,
+                kind.name(),
+                method,
+                program,
+                start.0,
+                end.0,
+                bytes,
+                outcome.name(),
+                detail
+            ],
+        )
+    }
+}
+
+pub(super) fn backups(db: &Connection, schema: i32) -> std::result::Result<Vec<BackupRow>, Broken> {
+    if schema < SINCE {
+        return Ok(Vec::new());
+    }
+    rows(db, "SELECT * FROM backup ORDER BY start_ns, rowid", |row| {
+        Ok(BackupRow {
+            step: row.get("step")?,
+            step_index: row.get("step_index")?,
+            point: row.get::<_, Option<u32>>("point")?.map(PointId),
+            system: SubjectId(row.get("system")?),
+            medium: row.get::<_, Option<u32>>("medium")?.map(SubjectId),
+            target: SubjectId(row.get("target")?),
+            cycle: row.get("cycle")?,
+            kind: named(row, "kind", BackupKind::parse)?,
+            method: row.get("method")?,
+            program: row.get("program")?,
+            start: time(row, "start_ns")?,
+            end: time(row, "end_ns")?,
+            bytes: row.get("bytes")?,
+            outcome: named(row, "outcome", BackupOutcome::parse)?,
+            detail: row.get("detail")?,
+        })
+    })
+}

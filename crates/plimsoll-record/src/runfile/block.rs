@@ -1,0 +1,202 @@
+//! Block I/O, rounds and the doctor's findings: tables that came with schema 4.
+
+use crate::hist::Hist;
+use crate::{BlockPoint, BlockShare, Diagnosis, DiagnosisLevel, PointId, SteadyInfo, SubjectId};
+use rusqlite::{Connection, params};
+
+use super::reader::{Broken, hist, json, named, rows};
+use super::writer::{Result, RunFile};
+
+/// The first schema that has these tables.
+pub(super) const SINCE: i32 = 4;
+
+impl RunFile {
+    pub fn block_point(&self, block: &BlockPoint) -> Result<()> {
+        let BlockPoint {
+            point,
+            profile,
+            job,
+            job_index,
+            workers,
+            worker_bytes,
+            fill,
+            share_percent,
+            streams,
+        } = block;
+        let streams = serde_json::json!(streams).to_string();
+        self.execute(
+            "INSERT INTO block_point VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            params![
+                point.0,
+                profile,
+                job,
+                job_index,
+                workers,
+                worker_bytes,
+                fill,
+                share_percent,
+                streams
+            ],
+        )
+    }
+
+    pub fn block_share(&self, share: &BlockShare) -> Result<()> {
+        let BlockShare {
+            point,
+            worker,
+            medium,
+            txn,
+            requests,
+            bytes,
+            response,
+        } = share;
+        self.execute(
+            "INSERT OR REPLACE INTO block_share VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![
+                point.0,
+                worker,
+                medium.0,
+                txn,
+                requests,
+                bytes,
+                response.encode()
+            ],
+        )
+    }
+
+    pub fn steady(&self, steady: &SteadyInfo) -> Result<()> {
+        let SteadyInfo {
+            step,
+            step_index,
+            medium,
+            window,
+            range,
+            slope,
+            most_rounds,
+        } = steady;
+        self.execute(
+            "INSERT INTO steady VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![
+                step,
+                step_index,
+                medium.map(|medium| medium.0),
+                window,
+                range,
+                slope,
+                most_rounds
+            ],
+        )
+    }
+
+    pub fn diagnosis(&self, diagnosis: &Diagnosis) -> Result<()> {
+        let Diagnosis {
+            subject,
+            code,
+            level,
+            found,
+            next,
+        } = diagnosis;
+        self.execute(
+            "INSERT INTO diagnosis VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![
+                subject.map(|subject| subject.0),
+                code,
+                level.name(),
+                found,
+                next
+            ],
+        )
+    }
+}
+
+fn since<T>(
+    schema: i32,
+    read: impl FnOnce() -> std::result::Result<Vec<T>, Broken>,
+) -> std::result::Result<Vec<T>, Broken> {
+    if schema < SINCE {
+        Ok(Vec::new())
+    } else {
+        read()
+    }
+}
+
+pub(super) fn block_points(
+    db: &Connection,
+    schema: i32,
+) -> std::result::Result<Vec<BlockPoint>, Broken> {
+    since(schema, || {
+        rows(db, "SELECT * FROM block_point ORDER BY point", |row| {
+            Ok(BlockPoint {
+                point: PointId(row.get("point")?),
+                profile: row.get("profile")?,
+                job: row.get("job")?,
+                job_index: row.get("job_index")?,
+                workers: row.get("workers")?,
+                worker_bytes: row.get("worker_bytes")?,
+                fill: row.get("fill")?,
+                share_percent: row.get("share_percent")?,
+                streams: json(row, "streams")?,
+            })
+        })
+    })
+}
+
+pub(super) fn block_shares(
+    db: &Connection,
+    schema: i32,
+) -> std::result::Result<Vec<BlockShare>, Broken> {
+    since(schema, || {
+        rows(
+            db,
+            "SELECT * FROM block_share ORDER BY point, worker, txn",
+            |row| {
+                Ok(BlockShare {
+                    point: PointId(row.get("point")?),
+                    worker: row.get("worker")?,
+                    medium: SubjectId(row.get("medium")?),
+                    txn: row.get("txn")?,
+                    requests: row.get("requests")?,
+                    bytes: row.get("bytes")?,
+                    response: hist(
+                        "response",
+                        row.get_ref("response")?.as_blob()?,
+                        Hist::decode,
+                    )?,
+                })
+            },
+        )
+    })
+}
+
+pub(super) fn steady(db: &Connection, schema: i32) -> std::result::Result<Vec<SteadyInfo>, Broken> {
+    since(schema, || {
+        rows(db, "SELECT * FROM steady ORDER BY rowid", |row| {
+            Ok(SteadyInfo {
+                step: row.get("step")?,
+                step_index: row.get("step_index")?,
+                medium: row.get::<_, Option<u32>>("medium")?.map(SubjectId),
+                window: row.get("window")?,
+                range: row.get("range")?,
+                slope: row.get("slope")?,
+                most_rounds: row.get("most_rounds")?,
+            })
+        })
+    })
+}
+
+pub(super) fn diagnoses(
+    db: &Connection,
+    schema: i32,
+) -> std::result::Result<Vec<Diagnosis>, Broken> {
+    since(schema, || {
+        rows(db, "SELECT * FROM diagnosis ORDER BY rowid", |row| {
+            Ok(Diagnosis {
+                subject: row.get::<_, Option<u32>>("subject")?.map(SubjectId),
+                code: row.get("code")?,
+                level: named(row, "level", DiagnosisLevel::parse)?,
+                found: row.get("found")?,
+                next: row.get("next")?,
+            })
+        })
+    })
+}

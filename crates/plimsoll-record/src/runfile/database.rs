@@ -1,0 +1,112 @@
+//! Searches and resets: tables that came with schema 3.
+
+use crate::{PhaseId, Reset, SearchInfo, SubjectId};
+use plimsoll_plan::objective::{Objective, Quantile};
+use rusqlite::{Connection, params};
+
+use super::reader::{Broken, named, rows, subject, time};
+use super::writer::{Result, RunFile};
+
+/// The first schema that has these tables.
+pub(super) const SINCE: i32 = 3;
+
+impl RunFile {
+    pub fn search(&self, search: &SearchInfo) -> Result<()> {
+        let SearchInfo {
+            step,
+            step_index,
+            system,
+            medium,
+            objective,
+            most,
+            precision,
+        } = search;
+        let Objective {
+            quantile,
+            limit,
+            of,
+        } = objective;
+        let medium = medium.map(|medium| medium.0);
+        self.execute(
+            "INSERT INTO search VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            params![
+                step,
+                step_index,
+                system.0,
+                medium,
+                quantile.name(),
+                limit.0,
+                of,
+                most,
+                precision
+            ],
+        )
+    }
+
+    pub fn reset(&self, reset: &Reset) -> Result<()> {
+        let Reset {
+            phase,
+            subject,
+            method,
+            from_bytes,
+            to_bytes,
+            verified,
+        } = reset;
+        self.execute(
+            "INSERT INTO reset VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![phase.0, subject.0, method, from_bytes, to_bytes, verified],
+        )
+    }
+}
+
+/// Of an older file none.
+pub(super) fn searches(
+    db: &Connection,
+    schema: i32,
+) -> std::result::Result<Vec<SearchInfo>, Broken> {
+    since(schema, || {
+        rows(db, "SELECT * FROM search ORDER BY rowid", |row| {
+            let quantile = named(row, "quantile", Quantile::parse)?;
+            Ok(SearchInfo {
+                step: row.get("step")?,
+                step_index: row.get("step_index")?,
+                system: SubjectId(row.get("system")?),
+                medium: row.get::<_, Option<u32>>("medium")?.map(SubjectId),
+                objective: Objective {
+                    quantile,
+                    limit: time(row, "limit_ns")?,
+                    of: row.get("txn")?,
+                },
+                most: row.get("most")?,
+                precision: row.get("precision")?,
+            })
+        })
+    })
+}
+
+/// Of an older file none.
+pub(super) fn resets(db: &Connection, schema: i32) -> std::result::Result<Vec<Reset>, Broken> {
+    since(schema, || {
+        rows(db, "SELECT * FROM reset ORDER BY phase", |row| {
+            Ok(Reset {
+                phase: PhaseId(row.get("phase")?),
+                subject: subject(row)?,
+                method: row.get("method")?,
+                from_bytes: row.get("from_bytes")?,
+                to_bytes: row.get("to_bytes")?,
+                verified: row.get("verified")?,
+            })
+        })
+    })
+}
+
+pub(super) fn since<T>(
+    schema: i32,
+    read: impl FnOnce() -> std::result::Result<Vec<T>, Broken>,
+) -> std::result::Result<Vec<T>, Broken> {
+    if schema < SINCE {
+        Ok(Vec::new())
+    } else {
+        read()
+    }
+}

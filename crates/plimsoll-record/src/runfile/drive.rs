@@ -1,0 +1,177 @@
+//! Seconds of emulated drives, and losses of power cuts: the tables of schema 2.
+
+use crate::drive::{DriveOp, DriveTally};
+use crate::hist::CoarseHist;
+use crate::{DriveRow, PointId, PowerCut, Receipt, SubjectId};
+use plimsoll_plan::units::Nanos;
+use rusqlite::{Connection, Row, params};
+
+use super::reader::{Broken, hist, meaningless, named, rows, subject, time};
+use super::writer::{Result, RunFile};
+
+/// The first schema that has these tables.
+const SINCE: i32 = 2;
+
+impl RunFile {
+    /// One second of an emulated drive: a row for each kind of operation that was asked for. A second in which nothing
+    /// was asked has one row of no reads, so that it is not taken for one that nobody told of.
+    pub fn drive_second(
+        &self,
+        subject: SubjectId,
+        start: Nanos,
+        end: Nanos,
+        tallies: &[DriveTally; DriveOp::ALL.len()],
+    ) -> Result<()> {
+        let asked = |tally: &DriveTally| tally.ops > 0 || tally.errors > 0;
+        let idle = !tallies.iter().any(asked);
+        for (op, tally) in DriveOp::ALL.into_iter().zip(tallies) {
+            if asked(tally) || (idle && op == DriveOp::Read) {
+                self.drive_row(subject, start, end, op, tally)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn drive_row(
+        &self,
+        subject: SubjectId,
+        start: Nanos,
+        end: Nanos,
+        op: DriveOp,
+        tally: &DriveTally,
+    ) -> Result<()> {
+        let DriveTally {
+            ops,
+            bytes,
+            errors,
+            modelled,
+            real,
+            late,
+            beyond,
+        } = tally;
+        let [modelled, real, late] = [modelled, real, late].map(|hist| hist.coarse().encode());
+        self.execute(
+            "INSERT OR REPLACE INTO drive VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            params![
+                subject.0,
+                start.0,
+                end.0,
+                op.name(),
+                ops,
+                bytes,
+                errors,
+                modelled,
+                real,
+                late,
+                beyond
+            ],
+        )
+    }
+
+    pub fn power_cut(&self, cut: &PowerCut) -> Result<()> {
+        let PowerCut {
+            point,
+            at,
+            recovery,
+            lost_writes,
+            lost_bytes,
+            lost_flushed_writes,
+            receipts,
+        } = cut;
+        self.execute(
+            "INSERT OR REPLACE INTO power_cut VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
+                point.0,
+                at.0,
+                recovery.map(|time| time.0),
+                lost_writes,
+                lost_bytes,
+                lost_flushed_writes
+            ],
+        )?;
+        receipts.iter().try_for_each(|receipt| {
+            let Receipt {
+                txn,
+                acknowledged,
+                lost,
+                in_doubt,
+                first_lost,
+            } = receipt;
+            self.execute(
+                "INSERT OR REPLACE INTO receipt VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![point.0, txn, acknowledged, lost, in_doubt, first_lost],
+            )
+        })
+    }
+}
+
+/// Of an older file none.
+pub(super) fn drive_rows(
+    db: &Connection,
+    schema: i32,
+) -> std::result::Result<Vec<DriveRow>, Broken> {
+    if schema < SINCE {
+        return Ok(Vec::new());
+    }
+    let coarse = |row: &Row<'_>, column: &str| {
+        hist(column, row.get_ref(column)?.as_blob()?, CoarseHist::decode)
+    };
+    let mut found = rows(
+        db,
+        "SELECT * FROM drive ORDER BY subject, start_ns",
+        |row| {
+            Ok(DriveRow {
+                subject: subject(row)?,
+                start: time(row, "start_ns")?,
+                end: time(row, "end_ns")?,
+                op: named(row, "op", DriveOp::parse)?,
+                ops: row.get("ops")?,
+                bytes: row.get("bytes")?,
+                errors: row.get("errors")?,
+                modelled: coarse(row, "modelled")?,
+                real: coarse(row, "real")?,
+                late: coarse(row, "late")?,
+                beyond: row.get("beyond")?,
+            })
+        },
+    )?;
+    found.sort_by_key(|row| (row.subject, row.start, row.op));
+    Ok(found)
+}
+
+/// Of an older file none.
+pub(super) fn power_cuts(
+    db: &Connection,
+    schema: i32,
+) -> std::result::Result<Vec<PowerCut>, Broken> {
+    if schema < SINCE {
+        return Ok(Vec::new());
+    }
+    let mut cuts = rows(db, "SELECT * FROM power_cut ORDER BY at_ns, point", |row| {
+        Ok(PowerCut {
+            point: PointId(row.get("point")?),
+            at: time(row, "at_ns")?,
+            recovery: row.get::<_, Option<u64>>("recovery_ns")?.map(Nanos),
+            lost_writes: row.get("lost_writes")?,
+            lost_bytes: row.get("lost_bytes")?,
+            lost_flushed_writes: row.get("lost_flushed_writes")?,
+            receipts: Vec::new(),
+        })
+    })?;
+    rows(db, "SELECT * FROM receipt ORDER BY rowid", |row| {
+        let point = PointId(row.get("point")?);
+        let cut = cuts
+            .iter_mut()
+            .find(|cut| cut.point == point)
+            .ok_or_else(|| meaningless("point", point.0))?;
+        cut.receipts.push(Receipt {
+            txn: row.get("txn")?,
+            acknowledged: row.get("acknowledged")?,
+            lost: row.get("lost")?,
+            in_doubt: row.get("in_doubt")?,
+            first_lost: row.get("first_lost")?,
+        });
+        Ok(())
+    })?;
+    Ok(cuts)
+}

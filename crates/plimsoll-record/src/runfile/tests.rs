@@ -1,0 +1,687 @@
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::fixture;
+use crate::hist::CoarseHist;
+use crate::lane::{Absence, Counts, LaneSecond, TransactionStats};
+use crate::metric::Metric;
+use crate::{
+    Integrity, Outage, PhaseId, Point, PowerCut, Record, Reported, RunStatus, SCHEMA_VERSION,
+    Sample, Second, Series, SubjectId, SubjectKind, WaitRow, WaitState,
+};
+use plimsoll_plan::schedule::{PhaseKind, Tick};
+use plimsoll_plan::units::Nanos;
+use proptest::prelude::*;
+
+use super::{RunFile, RunFileError, read};
+
+mod digest;
+mod drive;
+
+fn write(record: &Record, path: &Path) -> RunFile {
+    RunFile::of_record(path, record).unwrap()
+}
+
+/// Reports rest on the file, not on what the run had in memory.
+#[test]
+fn every_field_comes_back() {
+    for record in [fixture::record(), fixture::block(), fixture::backup()] {
+        comes_back(record);
+    }
+}
+
+fn comes_back(mut record: Record) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    put_in_stored_order(&mut record);
+    let file = write(&record, &path);
+    file.finish(
+        record.run.status,
+        record.run.failure.as_deref(),
+        record.run.lasted,
+    )
+    .unwrap();
+    let mut back = read(&path).unwrap();
+    back.windows.retain(|window| !window.coarse);
+    // Every type of a second has a row in the file.
+    record.seconds.retain(has_outcomes);
+    back.seconds.retain(has_outcomes);
+    assert!(matches!(back.integrity, Integrity::Intact { .. }));
+    assert_eq!(back.series.len(), record.series.len());
+    back.series
+        .iter()
+        .zip(&record.series)
+        .for_each(|(back, series)| alike(back, series));
+    (back.series, back.integrity) = (record.series.clone(), record.integrity.clone());
+    // A difference of all would print millions of lines.
+    assert_eq!(back.facts, record.facts);
+    assert_eq!(back.points, record.points);
+    assert_eq!(back.phases, record.phases);
+    assert_eq!(back.events, record.events);
+    assert_eq!(back.blocks, record.blocks);
+    assert_eq!(back.backups, record.backups);
+    assert_eq!(back.seconds.len(), record.seconds.len());
+    back.seconds
+        .iter()
+        .zip(&record.seconds)
+        .for_each(|(back, second)| assert_eq!(back, second));
+    assert!(back.windows == record.windows, "windows");
+    assert!(back == record, "another field");
+    assert!(
+        !dir.path().join("a.plimsoll-wal").exists(),
+        "a closed run is one file"
+    );
+}
+
+fn has_outcomes(second: &Second) -> bool {
+    second.counts != Counts::default()
+}
+
+fn put_in_stored_order(record: &mut Record) {
+    record
+        .facts
+        .sort_by(|a, b| (a.subject, &a.key).cmp(&(b.subject, &b.key)));
+    // Equal histograms are stored once, whatever made them equal.
+    for second in &mut record.seconds {
+        second.service = second.service.take().filter(|s| *s != second.response);
+    }
+    for window in &mut record.windows {
+        window.service = window.service.take().filter(|s| *s != window.response);
+    }
+    record.windows.retain(|window| !window.coarse);
+    record
+        .windows
+        .sort_by_key(|window| (window.phase, window.subject, window.txn));
+    record
+        .series
+        .sort_by_key(|series| (series.subject, series.metric));
+    record.events.sort_by_key(|event| event.at);
+}
+
+/// Values are stored in 24 bits.
+fn alike(back: &Series, series: &Series) {
+    assert_eq!(
+        (back.subject, back.metric, back.samples.len()),
+        (series.subject, series.metric, series.samples.len())
+    );
+    for (back, sample) in back.samples.iter().zip(&series.samples) {
+        assert_eq!((back.at, back.over), (sample.at, sample.over));
+        assert!(
+            (back.value - sample.value).abs() <= sample.value.abs() / 65_536.0,
+            "{back:?} {sample:?}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_nobody_closed_opens_with_what_was_committed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let mut record = fixture::record();
+    record.run.status = RunStatus::Unfinished;
+    let file = write(&record, &path);
+    let open = file
+        .open_phase(
+            "late",
+            Some(&record.points[0]),
+            PhaseKind::Measure,
+            record.run.lasted,
+        )
+        .unwrap();
+    let tail = record.run.lasted + Nanos::SECOND;
+    let mut tallies = vec![TransactionStats::default(); 5];
+    tallies[1].counts.committed = 9;
+    tallies[1].record(Nanos::from_millis(3), Nanos::from_millis(3));
+    let tick = Tick {
+        start: record.run.lasted,
+        end: tail,
+        phase: PhaseKind::Measure,
+    };
+    let second = LaneSecond {
+        tick,
+        in_flight: 1,
+        tallies,
+        late: 0,
+        overflow: 0,
+        merge_lag: Nanos::ZERO,
+        absence: Absence::default(),
+    };
+    file.second(open, SubjectId(6), Nanos::ZERO, &second)
+        .unwrap();
+    file.commit().unwrap();
+    file.event(&record.events[0]).unwrap();
+    // As after kill -9: copied as it lies there, WAL and all, without the last transaction.
+    let copy = dir.path().join("b.plimsoll");
+    std::fs::copy(&path, &copy).unwrap();
+    std::fs::copy(
+        dir.path().join("a.plimsoll-wal"),
+        dir.path().join("b.plimsoll-wal"),
+    )
+    .unwrap();
+    let back = read(&copy).unwrap();
+    assert_eq!(back.run.status, RunStatus::Unfinished);
+    assert_eq!(back.run.lasted, tail);
+    assert_eq!(
+        back.events.len(),
+        record.events.len(),
+        "the uncommitted one is not there"
+    );
+    let phase = back.phases.last().unwrap();
+    assert_eq!((phase.end, phase.complete), (tail, false));
+    let windows: Vec<_> = back
+        .windows
+        .iter()
+        .filter(|window| window.phase == open)
+        .collect();
+    assert!(windows.iter().all(|window| window.coarse));
+    assert_eq!(
+        windows
+            .iter()
+            .map(|window| window.response.count())
+            .sum::<u64>(),
+        1
+    );
+    assert_eq!(
+        back.seconds
+            .iter()
+            .filter(|second| second.phase == open)
+            .count(),
+        5,
+        "types without outcomes are zeros"
+    );
+}
+
+#[test]
+fn a_slow_gauge_does_not_lengthen_the_interval_of_rates() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let record = fixture::single_point();
+    let mut file = RunFile::create(&path, &record.run, "", "").unwrap();
+    let system = file.subject(SubjectKind::System, "db").unwrap();
+    let sample = |at, over| Sample {
+        at: Nanos::from_secs(at),
+        over: Nanos::from_secs(over),
+        value: 7.0,
+    };
+    let cpu = (system, Metric::SystemCpu, sample(10, 1));
+    file.samples(&[
+        cpu,
+        (system, Metric::SystemMemory, sample(10, 9)),
+        (system, Metric::SystemData, sample(20, 8)),
+    ])
+    .unwrap();
+    file.commit().unwrap();
+    let over = |metric| {
+        read(&path)
+            .unwrap()
+            .series
+            .iter()
+            .find(|s| s.metric == metric)
+            .unwrap()
+            .samples[0]
+            .over
+    };
+    assert_eq!(over(Metric::SystemCpu), Nanos::SECOND);
+    assert_eq!(over(Metric::SystemData), Nanos::from_secs(8));
+}
+
+#[test]
+fn a_run_that_goes_on_is_read_as_it_was_at_one_moment() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let record = fixture::single_point();
+    let file = RunFile::create(&path, &record.run, "", "").unwrap();
+    let system = file.subject(SubjectKind::System, "db").unwrap();
+    let point = Point {
+        system,
+        medium: None,
+        ..record.points[0].clone()
+    };
+    file.point(&point).unwrap();
+    file.commit().unwrap();
+    let writer = std::thread::spawn(move || {
+        for s in 0..400 {
+            let start = Nanos::from_secs(s);
+            let phase = file
+                .open_phase("a", Some(&point), PhaseKind::Measure, start)
+                .unwrap();
+            file.second(phase, system, Nanos::ZERO, &busy(start, [2, 0, 0, 0, 1], 7))
+                .unwrap();
+            file.commit().unwrap();
+        }
+    });
+    while !writer.is_finished() {
+        let now = read(&path).unwrap();
+        assert_eq!(
+            now.seconds.len(),
+            5 * now.phases.len(),
+            "a second for each type of each phase"
+        );
+    }
+    writer.join().unwrap();
+}
+
+#[test]
+fn a_run_ends_well_while_somebody_reads_its_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let record = fixture::single_point();
+    let file = write(&record, &path);
+    let reader = rusqlite::Connection::open(&path).unwrap();
+    reader.execute_batch("BEGIN; SELECT * FROM run").unwrap();
+    file.finish(RunStatus::Complete, None, record.run.lasted)
+        .unwrap();
+    assert_eq!(read(&path).unwrap().run.status, RunStatus::Complete);
+}
+
+#[test]
+fn a_file_without_its_wal_is_a_run_file_from_the_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let record = fixture::single_point();
+    let file = RunFile::create(&path, &record.run, "written", "resolved").unwrap();
+    file.subject(SubjectKind::System, "db").unwrap();
+    file.commit().unwrap();
+    let mailed = dir.path().join("b.plimsoll");
+    std::fs::copy(&path, &mailed).unwrap();
+    let back = read(&mailed).unwrap();
+    assert_eq!(
+        (back.run.title, back.plan_written),
+        (record.run.title, "written".to_owned())
+    );
+}
+
+#[test]
+fn what_is_not_a_run_file_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    assert!(matches!(read(&path), Err(RunFileError::Open { .. })));
+    std::fs::write(&path, "not a database").unwrap();
+    assert!(matches!(read(&path), Err(RunFileError::Foreign { .. })));
+    std::fs::write(&path, "").unwrap();
+    assert!(matches!(read(&path), Err(RunFileError::Foreign { .. })));
+    std::fs::remove_file(&path).unwrap();
+    drop(write(&fixture::single_point(), &path));
+    assert!(matches!(
+        RunFile::create(&path, &fixture::single_point().run, "", ""),
+        Err(RunFileError::Exists { .. })
+    ));
+    let db = rusqlite::Connection::open(&path).unwrap();
+    db.pragma_update(None, "user_version", 99).unwrap();
+    let error = read(&path).unwrap_err();
+    let version = fixture::single_point().run.plimsoll_version;
+    assert!(
+        matches!(&error, RunFileError::Newer { .. }) && error.to_string().contains(&version),
+        "{error}"
+    );
+    db.pragma_update(None, "user_version", SCHEMA_VERSION)
+        .unwrap();
+    for (column, spoilt) in [
+        ("times", "x'ff'"),
+        ("times", "times || x'00'"),
+        ("counts", "'[[99,1]]'"),
+        ("counts", "'[['"),
+    ] {
+        db.execute(
+            &format!("UPDATE tick SET {column} = {spoilt} WHERE id = 2"),
+            [],
+        )
+        .unwrap();
+        assert!(
+            matches!(read(&path), Err(RunFileError::Damaged { .. })),
+            "{column} = {spoilt}"
+        );
+        db.execute_batch(
+            "UPDATE tick SET counts = t.counts, times = t.times FROM tick t WHERE tick.id = 2 AND t.id = 3",
+        )
+        .unwrap();
+        assert!(read(&path).is_ok());
+    }
+}
+
+#[test]
+fn sql_sees_what_became_of_each_type() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let record = fixture::record();
+    drop(write(&record, &path));
+    let db = rusqlite::Connection::open(&path).unwrap();
+    let sql = "SELECT sum(offered), sum(committed), sum(rolled_back), sum(failed), sum(dropped), sum(retries), sum(round_trips),
+                      sum(bytes) FROM outcome JOIN tick ON tick.id = outcome.tick WHERE tick.phase = ?1 AND txn = ?2";
+    let types: BTreeSet<(PhaseId, u32)> = record
+        .seconds
+        .iter()
+        .map(|second| (second.phase, second.txn))
+        .collect();
+    for (phase, txn) in types {
+        let stored: [u64; 8] = db
+            .query_row(sql, [phase.0, txn], |row| {
+                Ok(std::array::from_fn(|i| {
+                    row.get::<_, Option<u64>>(i).unwrap().unwrap_or_default()
+                }))
+            })
+            .unwrap();
+        let mut sum = Counts::default();
+        record
+            .seconds
+            .iter()
+            .filter(|second| (second.phase, second.txn) == (phase, txn))
+            .for_each(|s| sum.add(&s.counts));
+        let Counts {
+            offered,
+            committed,
+            rolled_back,
+            failed,
+            dropped,
+            retries,
+            round_trips,
+            bytes,
+        } = sum;
+        assert_eq!(
+            stored,
+            [
+                offered,
+                committed,
+                rolled_back,
+                failed,
+                dropped,
+                retries,
+                round_trips,
+                bytes
+            ],
+            "{phase:?} {txn}"
+        );
+    }
+}
+
+/// Of the schemas 1 to 5, in which each type of a tick had a row of its own.
+#[test]
+fn a_run_of_an_older_schema_written_anew_is_the_same() {
+    let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runs");
+    let mut schemas = BTreeSet::new();
+    for path in std::fs::read_dir(runs)
+        .unwrap()
+        .flat_map(|dir| std::fs::read_dir(dir.unwrap().path()).into_iter().flatten())
+    {
+        let path = path.unwrap().path();
+        if path
+            .extension()
+            .is_none_or(|extension| extension != "plimsoll")
+        {
+            continue;
+        }
+        let db = rusqlite::Connection::open(&path).unwrap();
+        schemas.insert(
+            db.pragma_query_value(None, "user_version", |row| row.get::<_, i32>(0))
+                .unwrap(),
+        );
+        let mut record = read(&path).unwrap();
+        record.seconds.sort_by_key(|second| {
+            (
+                second.phase,
+                second.subject,
+                second.start,
+                second.end,
+                second.txn,
+            )
+        });
+        let dir = tempfile::tempdir().unwrap();
+        let anew = dir.path().join("anew.plimsoll");
+        write(&record, &anew)
+            .finish(
+                record.run.status,
+                record.run.failure.as_deref(),
+                record.run.lasted,
+            )
+            .unwrap();
+        let back = read(&anew).unwrap();
+        assert_eq!(back.seconds.len(), record.seconds.len());
+        back.seconds
+            .iter()
+            .zip(&record.seconds)
+            .for_each(|(back, second)| assert_eq!(back, second));
+        assert!(!record.seconds.is_empty());
+        assert!(back.windows == record.windows, "{}", path.display());
+    }
+    assert!(schemas.contains(&1), "{schemas:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    /// A damaged file is an error or a record, never a panic.
+    #[test]
+    fn damage_never_panics(bytes in prop::collection::vec((0usize..400_000, any::<u8>()), 1..60)) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.plimsoll");
+        let mut record = fixture::single_point();
+        record.drive = fixture::record().drive.into_iter().take(24).collect();
+        record.waits = fixture::record().waits.into_iter().take(24).collect();
+        record.cuts = fixture::record().cuts.into_iter().map(|cut| PowerCut { point: record.points[0].id, ..cut }).collect();
+        write(&record, &path).finish(record.run.status, None, record.run.lasted).unwrap();
+        let mut content = std::fs::read(&path).unwrap();
+        let length = content.len();
+        for (at, byte) in bytes {
+            // The first page says what the file is; the rest is what may be damaged unnoticed.
+            content[100 + at % (length - 100)] = byte;
+        }
+        std::fs::write(&path, content).unwrap();
+        let _ = read(&path);
+    }
+}
+
+/// 330 minutes of 12 systems at 2,400 transactions a second each, with every metric that each subject has, and sessions in
+/// nine kinds of waits: the size is measured on a shorter stretch and scales with time, since rows of one second are
+/// alike.
+#[test]
+fn a_long_run_of_twelve_systems_fits_in_150_mb() {
+    const SECONDS: u64 = 120;
+    const LONG: u64 = 330 * 60;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let record = fixture::single_point();
+    let mut file = RunFile::create(&path, &record.run, "", "").unwrap();
+    let point = &record.points[0];
+    let subjects: Vec<SubjectId> = (0..12)
+        .map(|i| {
+            file.subject(SubjectKind::System, &format!("db{i}"))
+                .unwrap()
+        })
+        .collect();
+    let host = file.subject(SubjectKind::Host, "host").unwrap();
+    file.point(point).unwrap();
+    let phase = file
+        .open_phase("long", Some(point), PhaseKind::Measure, Nanos::ZERO)
+        .unwrap();
+    let size = || std::fs::metadata(&path).unwrap().len();
+    // Tables without rows, which do not grow with time.
+    let empty = size();
+    for s in 0..SECONDS {
+        // The run lies late in the long one, where times take the most bytes.
+        let start = Nanos::from_secs(LONG + s);
+        for subject in &subjects {
+            let second = busy_second(start, s * 31 + u64::from(subject.0));
+            file.second(phase, *subject, Nanos::ZERO, &second).unwrap();
+        }
+        let sample = |i: usize| Sample {
+            at: start,
+            over: Nanos(1_000_123_456 + i as u64),
+            value: i as f32 * 1.1,
+        };
+        let of = |kinds: &'static [&'static str]| {
+            let is_of = |metric: &&Metric| {
+                kinds
+                    .iter()
+                    .any(|kind| metric.info().name.starts_with(kind))
+            };
+            Metric::ALL.iter().filter(is_of).enumerate()
+        };
+        let of_systems = (subjects.iter()).flat_map(|subject| {
+            of(&["system_"]).map(move |(i, metric)| (*subject, *metric, sample(i)))
+        });
+        let of_host = Metric::ALL
+            .iter()
+            .enumerate()
+            .map(|(i, metric)| (host, *metric, sample(i)));
+        file.samples(&of_systems.chain(of_host).collect::<Vec<_>>())
+            .unwrap();
+        // A server is asked on a thread of its own, at a time of its own.
+        for subject in &subjects {
+            let counters = of(&["db_"])
+                .map(|(i, metric)| (*subject, *metric, counter(s, *metric, sample(i + 1))));
+            file.samples(&counters.collect::<Vec<_>>()).unwrap();
+            file.waits(&wait_second(*subject, start)).unwrap();
+        }
+        file.commit().unwrap();
+    }
+    file.finish(RunStatus::Complete, None, Nanos::from_secs(LONG))
+        .unwrap();
+    let whole = empty + (size() - empty) * LONG / SECONDS;
+    assert!(whole < 150_000_000, "{whole}");
+}
+
+/// What happens seldom is zero in most seconds.
+fn counter(s: u64, metric: Metric, sample: Sample) -> Sample {
+    let seldom = matches!(
+        metric,
+        Metric::DbCheckpoints
+            | Metric::DbCheckpointTime
+            | Metric::DbDeadlocks
+            | Metric::DbTempBytes
+            | Metric::DbVacuums
+    );
+    if seldom && !s.is_multiple_of(10) {
+        Sample {
+            value: 0.0,
+            ..sample
+        }
+    } else {
+        sample
+    }
+}
+
+fn wait_second(subject: SubjectId, start: Nanos) -> Vec<WaitRow> {
+    let row = |(i, state): (usize, WaitState)| {
+        let (event, seen) = (format!("an event of {}", state.name()), 37 * i as u32);
+        WaitRow {
+            subject,
+            start,
+            end: start + Nanos::SECOND,
+            state,
+            event,
+            seen,
+            looks: 10,
+        }
+    };
+    WaitState::ALL.into_iter().enumerate().map(row).collect()
+}
+
+/// A second of the TPC-C mix at 2,400 transactions with log-normally distributed latencies.
+fn busy_second(start: Nanos, seed: u64) -> LaneSecond {
+    busy(start, [1_080, 1_032, 96, 96, 96], seed)
+}
+
+fn busy(start: Nanos, transactions: [u64; 5], seed: u64) -> LaneSecond {
+    let tallies = transactions.map(|n| {
+        let mut tally = TransactionStats::default();
+        (
+            tally.counts.offered,
+            tally.counts.committed,
+            tally.counts.round_trips,
+        ) = (n, n, n);
+        for i in 0..n {
+            // A sum of twelve uniform draws is near enough to normal.
+            let normal: f64 = (0..12).map(|k| hash(seed, i * 12 + k)).sum::<f64>() - 6.0;
+            let latency = Nanos::from_secs_f64(0.004 * (normal * 0.6).exp());
+            tally.record(latency, latency);
+        }
+        tally
+    });
+    LaneSecond {
+        tick: Tick {
+            start,
+            end: start + Nanos::SECOND,
+            phase: PhaseKind::Measure,
+        },
+        in_flight: 32,
+        tallies: tallies.into(),
+        late: 0,
+        overflow: 0,
+        merge_lag: Nanos::ZERO,
+        absence: Absence::default(),
+    }
+}
+
+/// In 0..1.
+fn hash(seed: u64, i: u64) -> f64 {
+    let x = (seed ^ i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    ((x ^ (x >> 31)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+#[test]
+fn a_coarse_histogram_is_its_own_coarse_form() {
+    for record in [fixture::record(), fixture::single_point()] {
+        for second in record.seconds {
+            let again: CoarseHist = second.response.to_hist().coarse();
+            assert_eq!(again, second.response);
+        }
+    }
+}
+
+#[test]
+fn time_without_a_server_comes_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let mut record = fixture::single_point();
+    let second = record.seconds[0].clone();
+    let absence = Absence {
+        server: Nanos::from_millis(700),
+        connections: Nanos::from_millis(2_100),
+    };
+    let (phase, subject) = (second.phase, second.subject);
+    record.outages = vec![Outage {
+        phase,
+        subject,
+        start: second.start,
+        end: second.end,
+        absence,
+    }];
+    let file = write(&record, &path);
+    file.finish(RunStatus::Complete, None, record.run.lasted)
+        .unwrap();
+    assert_eq!(read(&path).unwrap().outages, record.outages);
+    // A file from before there was such a table.
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch("DROP TABLE outage")
+        .unwrap();
+    assert_eq!(read(&path).unwrap().outages, []);
+}
+
+#[test]
+fn what_other_tools_printed_comes_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let mut record = fixture::single_point();
+    let figure = |name: &str, value: f64, over| Reported {
+        point: record.points[0].id,
+        source: "sysbench 1.0.20".into(),
+        txn: "transaction".into(),
+        name: name.into(),
+        value,
+        printed: format!("{value:.3}"),
+        unit: "ms".into(),
+        over,
+    };
+    record.reported = vec![
+        figure("latency 95th percentile", 10.84, None),
+        figure(
+            "latency 95%",
+            9.39,
+            Some((Nanos::SECOND, Nanos::from_secs(2))),
+        ),
+    ];
+    let file = write(&record, &path);
+    file.finish(RunStatus::Complete, None, record.run.lasted)
+        .unwrap();
+    assert_eq!(read(&path).unwrap().reported, record.reported);
+}

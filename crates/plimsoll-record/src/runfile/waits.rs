@@ -1,0 +1,119 @@
+//! What servers' sessions did, in a few bytes a second: names stand in a table of their own.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::leb128;
+use crate::{SubjectId, WaitRow, WaitState};
+use plimsoll_plan::units::Nanos;
+use rusqlite::{Connection, Row, params};
+
+use super::database::since;
+use super::reader::{Broken, meaningless, named, rows, subject, time};
+use super::writer::{Result, RunFile};
+
+/// Rows of `wait_event` by what they name.
+pub(super) type WaitEvents = HashMap<(WaitState, String), i64>;
+
+impl RunFile {
+    /// Rows of one second of a subject become one.
+    pub fn waits(&mut self, waits: &[WaitRow]) -> Result<()> {
+        let mut seconds: BTreeMap<(Nanos, SubjectId), (Nanos, u32, Vec<u8>)> = BTreeMap::new();
+        for WaitRow {
+            subject,
+            start,
+            end,
+            state,
+            event,
+            seen,
+            looks,
+        } in waits
+        {
+            let id = self.wait_event(*state, event)?;
+            let second = seconds
+                .entry((*start, *subject))
+                .or_insert((*end, *looks, Vec::new()));
+            leb128::put(id.unsigned_abs(), &mut second.2);
+            leb128::put(u64::from(*seen), &mut second.2);
+        }
+        for ((start, subject), (end, looks, data)) in seconds {
+            let lasts = end.saturating_sub(start);
+            let lasts = (lasts != Nanos::SECOND).then_some(lasts.0);
+            self.execute(
+                "INSERT INTO wait VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![subject.0, start.0, lasts, looks, data],
+            )?;
+        }
+        Ok(())
+    }
+
+    fn wait_event(&mut self, state: WaitState, event: &str) -> Result<i64> {
+        let key = (state, event.to_owned());
+        if let Some(id) = self.wait_events.get(&key) {
+            return Ok(*id);
+        }
+        self.execute(
+            "INSERT INTO wait_event (state, event) VALUES (?1, ?2)",
+            params![state.name(), event],
+        )?;
+        let id = self.last_id();
+        self.wait_events.insert(key, id);
+        Ok(id)
+    }
+}
+
+/// By subject, time, state and event. Of an older file none.
+pub(super) fn waits(db: &Connection, schema: i32) -> std::result::Result<Vec<WaitRow>, Broken> {
+    since(schema, || {
+        let event = |row: &Row<'_>| {
+            let id: i64 = row.get("id")?;
+            Ok((
+                id.unsigned_abs(),
+                (named(row, "state", WaitState::parse)?, row.get("event")?),
+            ))
+        };
+        let events: HashMap<u64, (WaitState, String)> =
+            rows(db, "SELECT * FROM wait_event", event)?
+                .into_iter()
+                .collect();
+        let seconds = rows(db, "SELECT * FROM wait ORDER BY subject, start_ns", |row| {
+            second(row, &events)
+        })?;
+        let mut waits: Vec<WaitRow> = seconds.into_iter().flatten().collect();
+        waits.sort_by(|a, b| {
+            (a.subject, a.start, a.state, &a.event).cmp(&(b.subject, b.start, b.state, &b.event))
+        });
+        Ok(waits)
+    })
+}
+
+fn second(
+    row: &Row<'_>,
+    events: &HashMap<u64, (WaitState, String)>,
+) -> rusqlite::Result<Vec<WaitRow>> {
+    let (subject, start, looks) = (subject(row)?, time(row, "start_ns")?, row.get("looks")?);
+    let lasts = row
+        .get::<_, Option<u64>>("lasts_ns")?
+        .unwrap_or(Nanos::SECOND.0);
+    let end = Nanos(start.0.saturating_add(lasts));
+    let mut data = row.get_ref("data")?.as_blob()?;
+    let mut waits = Vec::new();
+    while !data.is_empty() {
+        let pair = leb128::take(&mut data).zip(leb128::take(&mut data));
+        let (id, seen) = pair.ok_or_else(|| meaningless("data", "half a pair"))?;
+        let (state, event) = events
+            .get(&id)
+            .cloned()
+            .ok_or_else(|| meaningless("wait_event", id))?;
+        let seen = u32::try_from(seen).map_err(|_| meaningless("seen", seen))?;
+        waits.push(WaitRow {
+            subject,
+            start,
+            end,
+            state,
+            event,
+            seen,
+            looks,
+        });
+    }
+    Ok(waits)
+}

@@ -1,0 +1,216 @@
+//! Writing a record that is complete: of an imported run, or of one that others joined.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::drive::{DriveOp, DriveTally};
+use crate::hist::CoarseHist;
+use crate::lane::{Absence, LaneSecond, TransactionStats};
+use crate::metric::Metric;
+use crate::{DriveRow, Phase, PhaseId, Record, Sample, Second, Subject, SubjectId};
+use plimsoll_plan::schedule::{PhaseKind, Tick};
+use plimsoll_plan::units::Nanos;
+use rusqlite::params;
+
+use super::writer::{Result, RunFile};
+
+impl RunFile {
+    /// A new file with everything that `record` holds; to be finished.
+    pub fn of_record(path: &Path, record: &Record) -> Result<Self> {
+        let Record {
+            run,
+            plan_written,
+            plan_resolved,
+            subjects,
+            facts,
+            points,
+            phases,
+            seconds,
+            windows,
+            ..
+        } = record;
+        let mut file = Self::create(path, run, plan_written, plan_resolved)?;
+        for Subject { id, kind, name } in subjects {
+            let sql = "INSERT INTO subject (id, kind, name) VALUES (?1, ?2, ?3)";
+            file.execute(sql, params![id.0, kind.name(), name])?;
+        }
+        for fact in facts {
+            file.facts(fact.subject, &[(fact.key.clone(), fact.value.clone())])?;
+        }
+        points.iter().try_for_each(|point| file.point(point))?;
+        for Phase {
+            id,
+            point,
+            step,
+            kind,
+            start,
+            end,
+            complete,
+        } in phases
+        {
+            let sql = "INSERT INTO phase (id, point, step, kind, start_ns, end_ns, complete)
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+            let point = point.map(|point| point.0);
+            file.execute(
+                sql,
+                params![id.0, point, step, kind.name(), start.0, end.0, complete],
+            )?;
+        }
+        let kinds: BTreeMap<PhaseId, PhaseKind> =
+            phases.iter().map(|phase| (phase.id, phase.kind)).collect();
+        for (phase, subject, second) in ticks(seconds, &kinds) {
+            file.second(phase, subject, Nanos::ZERO, &second)?;
+        }
+        // Those that were rebuilt from seconds are rebuilt when they are read.
+        windows
+            .iter()
+            .filter(|window| !window.coarse)
+            .try_for_each(|window| file.window(window))?;
+        file.beside(record)?;
+        file.commit()?;
+        Ok(file)
+    }
+
+    /// What stands beside points, phases and seconds.
+    fn beside(&mut self, record: &Record) -> Result<()> {
+        let Record {
+            run: _,
+            plan_written: _,
+            plan_resolved: _,
+            subjects: _,
+            facts: _,
+            points: _,
+            phases: _,
+            ..
+        } = record;
+        let Record {
+            seconds: _,
+            windows: _,
+            series,
+            events,
+            checks,
+            drive,
+            cuts,
+            searches,
+            resets,
+            waits,
+            ..
+        } = record;
+        let Record {
+            blocks,
+            shares,
+            steady,
+            diagnoses,
+            backups,
+            outages,
+            reported,
+            ..
+        } = record;
+        let samples: Vec<(SubjectId, Metric, Sample)> = (series.iter())
+            .flat_map(|series| {
+                series
+                    .samples
+                    .iter()
+                    .map(|sample| (series.subject, series.metric, *sample))
+            })
+            .collect();
+        self.samples(&samples)?;
+        self.waits(waits)?;
+        events.iter().try_for_each(|event| self.event(event))?;
+        checks.iter().try_for_each(|check| self.check(check))?;
+        for rows in drive.chunk_by(|a, b| (a.subject, a.start) == (b.subject, b.start)) {
+            self.drive_second(rows[0].subject, rows[0].start, rows[0].end, &tallies(rows))?;
+        }
+        cuts.iter().try_for_each(|cut| self.power_cut(cut))?;
+        searches.iter().try_for_each(|search| self.search(search))?;
+        resets.iter().try_for_each(|reset| self.reset(reset))?;
+        blocks
+            .iter()
+            .try_for_each(|block| self.block_point(block))?;
+        shares
+            .iter()
+            .try_for_each(|share| self.block_share(share))?;
+        steady.iter().try_for_each(|steady| self.steady(steady))?;
+        diagnoses
+            .iter()
+            .try_for_each(|diagnosis| self.diagnosis(diagnosis))?;
+        backups.iter().try_for_each(|backup| self.backup(backup))?;
+        outages.iter().try_for_each(|outage| self.outage(outage))?;
+        reported
+            .iter()
+            .try_for_each(|reported| self.reported(reported))
+    }
+}
+
+/// One second of an emulated drive as its emulator reports it.
+fn tallies(rows: &[DriveRow]) -> [DriveTally; DriveOp::ALL.len()] {
+    let mut tallies: [DriveTally; DriveOp::ALL.len()] = Default::default();
+    for DriveRow {
+        subject: _,
+        start: _,
+        end: _,
+        op,
+        ops,
+        bytes,
+        errors,
+        modelled,
+        real,
+        late,
+        beyond,
+    } in rows
+    {
+        let [modelled, real, late] = [modelled, real, late].map(|hist| hist.to_hist());
+        let (ops, bytes, errors, beyond) = (*ops, *bytes, *errors, *beyond);
+        tallies[*op as usize] = DriveTally {
+            ops,
+            bytes,
+            errors,
+            modelled,
+            real,
+            late,
+            beyond,
+        };
+    }
+    tallies
+}
+
+/// A record's seconds as a lane would have reported them. A tick of no length begins with the one that follows it.
+fn ticks(
+    seconds: &[Second],
+    kinds: &BTreeMap<PhaseId, PhaseKind>,
+) -> Vec<(PhaseId, SubjectId, LaneSecond)> {
+    let mut ticks: BTreeMap<(PhaseId, SubjectId, Nanos, Nanos), LaneSecond> = BTreeMap::new();
+    for second in seconds {
+        let phase = kinds
+            .get(&second.phase)
+            .copied()
+            .unwrap_or(PhaseKind::Measure);
+        let tick = Tick {
+            start: second.start,
+            end: second.end,
+            phase,
+        };
+        let lane = ticks
+            .entry((second.phase, second.subject, second.start, second.end))
+            .or_insert(LaneSecond {
+                tick,
+                in_flight: second.in_flight,
+                tallies: Vec::new(),
+                late: 0,
+                overflow: 0,
+                merge_lag: Nanos::ZERO,
+                absence: Absence::default(),
+            });
+        let service = second.service.as_ref().map(CoarseHist::to_hist);
+        let place = second.txn as usize;
+        if lane.tallies.len() <= place {
+            lane.tallies.resize(place + 1, TransactionStats::default());
+        }
+        lane.tallies[place] =
+            TransactionStats::new(second.counts, second.response.to_hist(), service);
+    }
+    ticks
+        .into_iter()
+        .map(|((phase, subject, ..), second)| (phase, subject, second))
+        .collect()
+}

@@ -1,0 +1,397 @@
+//! Writing a run file while the run lasts.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use crate::lane::LaneSecond;
+use crate::metric::{Metric, MetricKind};
+use crate::{
+    APPLICATION_ID, Check, Event, PhaseId, Point, RunInfo, RunStatus, SCHEMA_VERSION, Sample,
+    SubjectId, SubjectKind, Window,
+};
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
+use rusqlite::{Connection, params};
+
+use super::waits::WaitEvents;
+use super::{RunFileError, digest, outcomes, samples};
+
+/// A run file being written. Nothing is on disk for certain before [`RunFile::commit`], which is called once a second.
+pub struct RunFile {
+    path: PathBuf,
+    db: Connection,
+    layouts: HashMap<Vec<Metric>, i64>,
+    pub(super) wait_events: WaitEvents,
+}
+
+pub(super) type Result<T> = std::result::Result<T, RunFileError>;
+
+impl RunFile {
+    /// Creates the file; one that exists is never overwritten.
+    pub fn create(
+        path: &Path,
+        run: &RunInfo,
+        plan_written: &str,
+        plan_resolved: &str,
+    ) -> Result<Self> {
+        if path.exists() {
+            return Err(RunFileError::Exists { path: path.into() });
+        }
+        let write = |error: rusqlite::Error| RunFileError::Write {
+            path: path.into(),
+            why: error.to_string(),
+        };
+        let db = Connection::open(path).map_err(write)?;
+        // One transaction before the WAL: from then on the file alone is a run file, also without what lies beside it.
+        db.execute_batch("BEGIN").map_err(write)?;
+        db.pragma_update(None, "application_id", APPLICATION_ID)
+            .map_err(write)?;
+        db.pragma_update(None, "user_version", SCHEMA_VERSION)
+            .map_err(write)?;
+        db.execute_batch(include_str!("schema.sql"))
+            .map_err(write)?;
+        let mut file = Self {
+            path: path.into(),
+            db,
+            layouts: HashMap::new(),
+            wait_events: WaitEvents::default(),
+        };
+        file.insert_head(run, plan_written, plan_resolved)?;
+        file.db.execute_batch("COMMIT").map_err(write)?;
+        file.db
+            .pragma_update(None, "journal_mode", "WAL")
+            .map_err(write)?;
+        file.db
+            .pragma_update(None, "synchronous", "NORMAL")
+            .map_err(write)?;
+        file.db.execute_batch("BEGIN").map_err(write)?;
+        Ok(file)
+    }
+
+    fn insert_head(
+        &mut self,
+        run: &RunInfo,
+        plan_written: &str,
+        plan_resolved: &str,
+    ) -> Result<()> {
+        let RunInfo {
+            id,
+            title,
+            plimsoll_version,
+            plimsoll_commit,
+            command,
+            seed,
+            started_at,
+            status,
+            ..
+        } = run;
+        self.execute(
+            "INSERT INTO run (id, title, plimsoll_version, plimsoll_commit, command, seed, started_at, status)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![id, title, plimsoll_version, plimsoll_commit, command, seed.to_string(), started_at, status.name()],
+        )?;
+        for (form, text) in [("written", plan_written), ("resolved", plan_resolved)] {
+            self.execute("INSERT INTO plan VALUES (?1, ?2)", params![form, text])?;
+        }
+        for metric in Metric::ALL {
+            let info = metric.info();
+            let name = |value: serde_json::Value| value.as_str().map(str::to_owned);
+            self.execute(
+                "INSERT INTO metric VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![
+                    info.name,
+                    info.unit,
+                    name(serde_json::json!(info.kind)),
+                    name(serde_json::json!(info.better)),
+                    info.source
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn error(&self, error: rusqlite::Error) -> RunFileError {
+        RunFileError::Write {
+            path: self.path.clone(),
+            why: error.to_string(),
+        }
+    }
+
+    pub(super) fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<()> {
+        let mut statement = self.db.prepare_cached(sql).map_err(|e| self.error(e))?;
+        statement.execute(params).map_err(|e| self.error(e))?;
+        Ok(())
+    }
+
+    /// Of the row that was inserted last.
+    pub(super) fn last_id(&self) -> i64 {
+        self.db.last_insert_rowid()
+    }
+
+    /// Makes everything written so far part of the file.
+    pub fn commit(&self) -> Result<()> {
+        self.db
+            .execute_batch("COMMIT; BEGIN")
+            .map_err(|e| self.error(e))
+    }
+
+    /// The subject of this kind and name, made if it is new.
+    pub fn subject(&self, kind: SubjectKind, name: &str) -> Result<SubjectId> {
+        self.execute(
+            "INSERT OR IGNORE INTO subject (kind, name) VALUES (?1, ?2)",
+            params![kind.name(), name],
+        )?;
+        let sql = "SELECT id FROM subject WHERE kind = ?1 AND name = ?2";
+        let id = self
+            .db
+            .query_row(sql, params![kind.name(), name], |row| row.get(0))
+            .map_err(|e| self.error(e))?;
+        Ok(SubjectId(id))
+    }
+
+    /// A fact recorded again replaces the one before.
+    pub fn facts(&self, subject: SubjectId, facts: &[(String, String)]) -> Result<()> {
+        facts.iter().try_for_each(|(key, value)| {
+            self.execute(
+                "INSERT OR REPLACE INTO fact VALUES (?1, ?2, ?3)",
+                params![subject.0, key, value],
+            )
+        })
+    }
+
+    pub fn point(&self, point: &Point) -> Result<()> {
+        let Point {
+            id,
+            step,
+            step_index,
+            ordinal,
+            system,
+            medium,
+            workload,
+            mode,
+            users,
+            txns,
+            ..
+        } = point;
+        let Point {
+            offered_per_second,
+            offered_to_per_second,
+            connections,
+            repeat,
+            purpose,
+            scene,
+            parameters,
+            ..
+        } = point;
+        self.execute(
+            "INSERT INTO point VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+            params![
+                id.0,
+                step,
+                step_index,
+                ordinal,
+                system.0,
+                medium.map(|medium| medium.0),
+                workload,
+                mode,
+                users,
+                offered_per_second,
+                serde_json::json!(txns).to_string(),
+                connections,
+                offered_to_per_second,
+                repeat,
+                purpose.name(),
+                scene.name(),
+                serde_json::json!(parameters).to_string()
+            ],
+        )
+    }
+
+    pub fn open_phase(
+        &self,
+        step: &str,
+        point: Option<&Point>,
+        kind: PhaseKind,
+        start: Nanos,
+    ) -> Result<PhaseId> {
+        self.execute(
+            "INSERT INTO phase (point, step, kind, start_ns, complete) VALUES (?1, ?2, ?3, ?4, 0)",
+            params![point.map(|point| point.id.0), step, kind.name(), start.0],
+        )?;
+        Ok(PhaseId(u32::try_from(self.last_id()).unwrap_or(u32::MAX)))
+    }
+
+    pub fn close_phase(&self, phase: PhaseId, end: Nanos, complete: bool) -> Result<()> {
+        self.execute(
+            "UPDATE phase SET end_ns = ?2, complete = ?3 WHERE id = ?1",
+            params![phase.0, end.0, complete],
+        )
+    }
+
+    /// One report of a lane; its times count from `origin`.
+    pub fn second(
+        &self,
+        phase: PhaseId,
+        subject: SubjectId,
+        origin: Nanos,
+        second: &LaneSecond,
+    ) -> Result<()> {
+        let (start, end) = (origin + second.tick.start, origin + second.tick.end);
+        let (counts, times) = outcomes::encode(&second.tallies);
+        self.execute(
+            "INSERT INTO tick (phase, subject, start_ns, end_ns, in_flight, counts, times)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![
+                phase.0,
+                subject.0,
+                start.0,
+                end.0,
+                second.in_flight,
+                counts,
+                times
+            ],
+        )
+    }
+
+    pub fn window(&self, window: &Window) -> Result<()> {
+        let Window {
+            phase,
+            subject,
+            txn,
+            response,
+            service,
+            coarse: _,
+        } = window;
+        self.execute(
+            "INSERT OR REPLACE INTO window VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![
+                phase.0,
+                subject.0,
+                txn,
+                response.encode(),
+                service.as_ref().map(|hist| hist.encode())
+            ],
+        )
+    }
+
+    /// What the probes saw at one time; samples of one subject become one row.
+    pub fn samples(&mut self, samples: &[(SubjectId, Metric, Sample)]) -> Result<()> {
+        let mut rows: BTreeMap<(SubjectId, Nanos), Vec<(Metric, Sample)>> = BTreeMap::new();
+        for (subject, metric, sample) in samples {
+            rows.entry((*subject, sample.at))
+                .or_default()
+                .push((*metric, *sample));
+        }
+        for ((subject, at), mut row) in rows {
+            row.sort_by_key(|(metric, _)| *metric);
+            let layout = self.layout(row.iter().map(|(metric, _)| *metric).collect())?;
+            let values: Vec<f32> = row.iter().map(|(_, sample)| sample.value).collect();
+            let over = interval(&row);
+            self.execute(
+                "INSERT INTO sample VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![subject.0, at.0, over.0, layout, samples::encode(&values)],
+            )?;
+        }
+        Ok(())
+    }
+
+    fn layout(&mut self, metrics: Vec<Metric>) -> Result<i64> {
+        if let Some(id) = self.layouts.get(&metrics) {
+            return Ok(*id);
+        }
+        let names: Vec<&str> = metrics.iter().map(|metric| metric.info().name).collect();
+        self.execute(
+            "INSERT INTO layout (metrics) VALUES (?1)",
+            params![serde_json::json!(names).to_string()],
+        )?;
+        let id = self.last_id();
+        self.layouts.insert(metrics, id);
+        Ok(id)
+    }
+
+    pub fn event(&self, event: &Event) -> Result<()> {
+        let Event {
+            at,
+            subject,
+            severity,
+            code,
+            text,
+        } = event;
+        self.execute(
+            "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![
+                at.0,
+                subject.map(|subject| subject.0),
+                severity.name(),
+                code,
+                text
+            ],
+        )
+    }
+
+    pub fn check(&self, check: &Check) -> Result<()> {
+        let Check {
+            point,
+            subject,
+            clause,
+            holds,
+            detail,
+        } = check;
+        self.execute(
+            "INSERT INTO consistency VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![point.map(|point| point.0), subject.0, clause, holds, detail],
+        )
+    }
+
+    /// Closes the run, stores the digest of the content and folds the WAL in, unless another process reads the file:
+    /// then the WAL stays beside it.
+    pub fn finish(
+        self,
+        status: RunStatus,
+        failure: Option<&str>,
+        lasted: Nanos,
+    ) -> Result<PathBuf> {
+        self.close(status, failure, lasted)?;
+        self.execute(
+            "INSERT INTO digest VALUES (?1)",
+            [digest::of_content(&self.path)?],
+        )?;
+        // All is committed, so a reader who keeps the WAL from being folded in is no reason to fail the run.
+        let _ = self.db.pragma_update(None, "journal_mode", "DELETE");
+        Ok(self.path)
+    }
+
+    /// Commits the end of the run. Until the digest is stored, the file has none.
+    pub(super) fn close(
+        &self,
+        status: RunStatus,
+        failure: Option<&str>,
+        lasted: Nanos,
+    ) -> Result<()> {
+        self.execute(
+            "UPDATE run SET status = ?1, failure = ?2, lasted_ns = ?3",
+            params![status.name(), failure, lasted.0],
+        )?;
+        self.db.execute_batch("COMMIT").map_err(|e| self.error(e))?;
+        // The file then holds all pages and is hashed piece by piece. Where a reader is in the way, it is read as a whole.
+        let _ = self
+            .db
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        Ok(())
+    }
+}
+
+/// The interval that the rates of a row are over. Gauges are over none; theirs says when the slow ones were last read.
+fn interval(row: &[(Metric, Sample)]) -> Nanos {
+    let longest = |rates: bool| {
+        let row = row
+            .iter()
+            .filter(|(metric, _)| !rates || metric.info().kind == MetricKind::Rate);
+        row.map(|(_, sample)| sample.over).max()
+    };
+    longest(true).or_else(|| longest(false)).unwrap_or_default()
+}
