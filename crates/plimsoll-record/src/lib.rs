@@ -12,6 +12,7 @@ pub mod hist;
 pub mod import_facts;
 pub mod lane;
 pub mod leb128;
+pub mod message;
 pub mod metric;
 mod outage;
 pub mod receipt;

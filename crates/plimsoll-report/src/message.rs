@@ -9,9 +9,11 @@ use plimsoll_analysis::audit::{Evidence, Missing, Next, Rule};
 use plimsoll_analysis::summary::{DataState, Finding, PointSummary};
 use plimsoll_plan::Interference;
 use plimsoll_plan::ThresholdFault;
-use plimsoll_record::Integrity;
+use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::message::DoctorFinding;
+use plimsoll_record::{DiagnosisLevel, Integrity};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::number;
 
@@ -100,21 +102,41 @@ impl Messages {
         self.text(&format!("rule-{}", rule.code().to_lowercase()))
     }
 
+    /// What the doctor found.
+    pub fn diagnosis(&self, level: DiagnosisLevel, finding: &DoctorFinding) -> String {
+        match finding {
+            DoctorFinding::Stored { found, .. } => found.clone(),
+            coded => self.of_doctor(level, coded, ""),
+        }
+    }
+
+    /// What to do about what the doctor found; empty where nothing is.
+    pub fn advice(&self, level: DiagnosisLevel, finding: &DoctorFinding) -> String {
+        match finding {
+            DoctorFinding::Stored { next, .. } => next.clone(),
+            // A sentence for all levels has advice for some of them.
+            _ if level == DiagnosisLevel::Ok => String::new(),
+            coded => self.of_doctor(level, coded, ".next"),
+        }
+    }
+
+    fn of_doctor(&self, level: DiagnosisLevel, finding: &DoctorFinding, part: &str) -> String {
+        let mut coded = Coded::of("finding", finding);
+        coded.add("level", level.name());
+        self.coded("doctor", &coded, part).unwrap_or_default()
+    }
+
     /// The sentence of a value of a closed set: the tag's name and the value's, with its fields as arguments.
     fn describe(&self, tag: &str, value: &impl Serialize) -> String {
-        // None of them has map keys but strings, so they always become objects.
-        let Ok(Value::Object(fields)) = serde_json::to_value(value) else {
-            return String::new();
-        };
-        let name = fields.get(tag).and_then(Value::as_str).unwrap_or_default();
-        let args: HashMap<Cow<'static, str>, FluentValue> = fields
-            .iter()
-            .map(|(key, value)| (Cow::Owned(key.replace('_', "-")), argument(key, value)))
-            .collect();
-        let id = format!("{tag}-{}", name.replace('_', "-"));
-        LOCALES
-            .try_lookup_with_args(&self.language, &id, &args)
-            .unwrap_or(id)
+        let coded = Coded::of(tag, value);
+        self.coded(tag, &coded, "")
+            .unwrap_or_else(|| format!("{tag}-{}", coded.code))
+    }
+
+    /// The text of `family-code`, or of a `.part` of it; `None` where the catalogue has none.
+    fn coded(&self, family: &str, coded: &Coded, part: &str) -> Option<String> {
+        let id = format!("{family}-{}{part}", coded.code);
+        LOCALES.try_lookup_with_args(&self.language, &id, &coded.args)
     }
 
     /// Which point: `16 users, ladder, db@fast`.
@@ -167,14 +189,60 @@ fn number_or_text(text: String) -> FluentValue<'static> {
     }
 }
 
+/// A code and its arguments, ready for the catalogue.
+struct Coded {
+    code: String,
+    args: HashMap<Cow<'static, str>, FluentValue<'static>>,
+}
+
+impl Coded {
+    /// The arguments stand beside the tag or, where the value comes from a record, in `args`.
+    fn of(tag: &str, value: &impl Serialize) -> Self {
+        // None of them has map keys but strings, so they always become objects.
+        let fields = match serde_json::to_value(value) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        };
+        let code = fields.get(tag).and_then(Value::as_str).unwrap_or_default();
+        let args = match fields.get("args") {
+            Some(Value::Object(args)) => args,
+            _ => &fields,
+        };
+        let args = args
+            .iter()
+            .map(|(key, value)| (Cow::Owned(key.replace('_', "-")), argument(key, value)));
+        Self {
+            code: code.replace('_', "-"),
+            args: args.collect(),
+        }
+    }
+
+    fn add(&mut self, name: &'static str, value: &str) {
+        self.args
+            .insert(name.into(), FluentValue::from(value.to_owned()));
+    }
+}
+
 fn argument(key: &str, value: &Value) -> FluentValue<'static> {
     match value {
         // Fluent selects by name, and an empty text has none.
+        Value::Null => FluentValue::from("none"),
         Value::String(text) if text.is_empty() => FluentValue::from("none"),
         Value::String(text) => FluentValue::from(text.clone()),
+        Value::Array(texts) if texts.is_empty() => FluentValue::from("none"),
+        Value::Array(texts) => {
+            let texts: Vec<&str> = texts.iter().filter_map(Value::as_str).collect();
+            FluentValue::from(texts.join(", "))
+        }
         // A time must be found again on the charts: three digits are too few after an hour.
         Value::Number(n) if key.ends_with("_s") => {
             FluentValue::from(format!("{:.1}", n.as_f64().unwrap_or_default()))
+        }
+        Value::Number(n) if key.ends_with("_bytes") && n.is_u64() => {
+            FluentValue::from(Bytes(n.as_u64().unwrap_or_default()).to_string())
+        }
+        Value::Number(n) if key.ends_with("_ns") => {
+            FluentValue::from(number::time(Nanos(n.as_u64().unwrap_or_default())))
         }
         // Whoever checks it by hand needs all digits of a large figure.
         Value::Number(n) if n.is_f64() && n.as_f64().is_some_and(|n| n.abs() < 1e3) => {

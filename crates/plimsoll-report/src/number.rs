@@ -1,5 +1,7 @@
 //! Numbers as people read them. What machines read is in [`crate::export`].
 
+use plimsoll_plan::units::Nanos;
+
 /// What stands for a figure that there is not.
 pub const NONE: &str = "–";
 
@@ -48,6 +50,16 @@ pub fn percent(value: f64) -> String {
         three(value)
     } else {
         format!("{value:.1}")
+    }
+}
+
+/// `8.3 ms`, `120 µs`.
+pub fn time(time: Nanos) -> String {
+    match time.0 {
+        ns if ns >= 10_000_000_000 => format!("{:.0} s", ns as f64 / 1e9),
+        ns if ns >= 1_000_000_000 => format!("{:.1} s", ns as f64 / 1e9),
+        ns if ns >= 1_000_000 => format!("{:.1} ms", ns as f64 / 1e6),
+        ns => format!("{:.0} µs", ns as f64 / 1e3),
     }
 }
 

@@ -1,18 +1,46 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::*;
 
-const CATALOGUE: &str = include_str!("../../locales/en/report.ftl");
+const CATALOGUE: &str = concat!(
+    include_str!("../../locales/en/report.ftl"),
+    "\n",
+    include_str!("../../locales/en/doctor.ftl")
+);
+
+/// The messages by id, each with its attributes.
+fn messages() -> BTreeMap<String, String> {
+    let mut messages: BTreeMap<String, String> = BTreeMap::new();
+    let mut id = String::new();
+    for line in CATALOGUE.lines() {
+        if let Some((name, _)) = line.split_once(" =").filter(|(name, _)| is_id(name)) {
+            id = name.to_owned();
+        }
+        messages.entry(id.clone()).or_default().push_str(line);
+    }
+    messages.remove("");
+    messages
+}
+
+fn is_id(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
 
 fn catalogue() -> BTreeSet<String> {
-    let id = |line: &str| {
-        let (id, _) = line.split_once(" =")?;
-        let first = id.chars().next()?;
-        (first.is_ascii_lowercase() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'))
-            .then(|| id.to_owned())
-    };
-    CATALOGUE.lines().filter_map(id).collect()
+    messages().into_keys().collect()
+}
+
+/// Messages that others contain.
+fn contained() -> BTreeSet<String> {
+    let names = CATALOGUE
+        .split("{ ")
+        .filter_map(|text| text.split(" }").next());
+    names
+        .filter(|name| is_id(name))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Every string literal in sources, templates and scripts that could be an id.
@@ -175,6 +203,8 @@ fn composed() -> BTreeSet<String> {
         .map(|name| format!("finding-{}", name.replace('_', "-")));
     families
         .chain(findings)
+        .chain(coded().map(|(id, ..)| id))
+        .chain(contained())
         .chain(of_audit())
         .chain(
             crate::html::CHART_TITLES
@@ -184,6 +214,124 @@ fn composed() -> BTreeSet<String> {
         .collect()
 }
 
+/// A variant of an enum as its source declares it.
+struct Variant {
+    /// As ids have it.
+    code: String,
+    fields: Vec<String>,
+}
+
+/// The variants of an enum whose source rustfmt formatted.
+fn variants(source: &str, name: &str) -> Vec<Variant> {
+    let mut lines = source.lines();
+    lines.find(|line| *line == format!("pub enum {name} {{"));
+    let mut variants: Vec<Variant> = Vec::new();
+    for line in lines.take_while(|line| *line != "}") {
+        let indent = line.len() - line.trim_start().len();
+        let name: String = line
+            .trim_start()
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+            .collect();
+        let is_upper = name.starts_with(|c: char| c.is_ascii_uppercase());
+        match variants.last_mut() {
+            _ if indent == 4 && is_upper => {
+                // Those on one line have their fields there.
+                let fields = line.split_once('{').map_or("", |(_, fields)| fields);
+                let fields = fields.split(',').filter_map(|field| field.split_once(':'));
+                variants.push(Variant {
+                    code: kebab(&name),
+                    fields: fields.map(|(field, _)| kebab(field.trim())).collect(),
+                });
+            }
+            Some(variant) if indent == 8 && !name.is_empty() => variant.fields.push(kebab(&name)),
+            _ => {}
+        }
+    }
+    assert!(variants.len() > 2, "{name}");
+    variants
+}
+
+/// `RunEnded` and `run_ended` as `run-ended`.
+fn kebab(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && !out.is_empty() {
+            out.push('-');
+        }
+        out.push(if c == '_' {
+            '-'
+        } else {
+            c.to_ascii_lowercase()
+        });
+    }
+    out
+}
+
+/// Families of the record: what their ids begin with, the enum that declares their codes, and arguments that all have.
+const CODED: [(&str, &str, &str, &[&str]); 1] = [(
+    "doctor-",
+    "DoctorFinding",
+    include_str!("../../../plimsoll-record/src/message/doctor.rs"),
+    &["level"],
+)];
+
+/// Arguments that no sentence has, for programs.
+const SILENT: [&str; 0] = [];
+
+fn coded() -> impl Iterator<Item = (String, Variant, &'static [&'static str])> {
+    CODED
+        .into_iter()
+        .flat_map(|(prefix, name, source, common)| {
+            variants(source, name)
+                .into_iter()
+                .filter(|variant| variant.code != "stored")
+                .map(move |variant| (format!("{prefix}{}", variant.code), variant, common))
+        })
+}
+
+/// Those that a message shows, and those of messages that it contains.
+fn arguments(messages: &BTreeMap<String, String>, text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for part in text.split('{').skip(1) {
+        let name: String = part
+            .trim_start()
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || "-$".contains(*c))
+            .collect();
+        match name.strip_prefix('$') {
+            Some(argument) => _ = found.insert(argument.to_owned()),
+            None => found.extend(
+                messages
+                    .get(&name)
+                    .map(|text| arguments(messages, text))
+                    .unwrap_or_default(),
+            ),
+        }
+    }
+    found
+}
+
+/// Each code of the record has its sentence, which shows each of its arguments and no other.
+#[test]
+fn sentences_of_the_record_show_their_arguments() {
+    let messages = messages();
+    for (id, variant, common) in coded() {
+        let text = messages
+            .get(&id)
+            .unwrap_or_else(|| panic!("{id} has no sentence"));
+        let shown = arguments(&messages, text);
+        for field in &variant.fields {
+            let is_silent = SILENT.contains(&format!("{id}.{field}").as_str());
+            assert!(shown.contains(field) != is_silent, "{id}: {field}");
+        }
+        let unknown = shown
+            .iter()
+            .find(|name| !variant.fields.contains(name) && !common.contains(&name.as_str()));
+        assert_eq!(unknown, None, "{id}");
+    }
+}
+
 /// Ids of audits: their closed sets as the model declares them.
 fn of_audit() -> Vec<String> {
     const DECLARED: &str = include_str!("../../../plimsoll-analysis/src/audit/evidence.rs");
@@ -191,36 +339,16 @@ fn of_audit() -> Vec<String> {
         .iter()
         .map(|rule| format!("rule-{}", rule.code().to_lowercase()))
         .collect();
-    let mut prefix = "";
-    for line in DECLARED.lines() {
-        prefix = match line {
-            "pub enum Evidence {" => "evidence",
-            "pub enum Missing {" => "missing",
-            "pub enum Next {" => "next",
-            _ => prefix,
-        };
-        let name: String = line
-            .strip_prefix("    ")
-            .unwrap_or_default()
-            .chars()
-            .take_while(char::is_ascii_alphanumeric)
-            .collect();
+    for name in ["Evidence", "Missing", "Next"] {
         // Found and MissingInput have the text of what they hold.
-        if name.starts_with(|c: char| c.is_ascii_uppercase())
-            && !["Found", "MissingInput"].contains(&name.as_str())
-        {
-            let kebab = |c: char| {
-                if c.is_ascii_uppercase() {
-                    format!("-{}", c.to_ascii_lowercase())
-                } else {
-                    c.to_string()
-                }
-            };
-            ids.push(format!(
-                "{prefix}{}",
-                name.chars().map(kebab).collect::<String>()
-            ));
-        }
+        let codes = variants(DECLARED, name)
+            .into_iter()
+            .map(|variant| variant.code);
+        ids.extend(
+            codes
+                .filter(|code| !["found", "missing-input"].contains(&code.as_str()))
+                .map(|code| format!("{}-{code}", name.to_lowercase())),
+        );
     }
     assert!(ids.len() > 100, "{ids:?}");
     ids

@@ -1,0 +1,379 @@
+//! Findings of the doctor.
+
+use serde::{Deserialize, Serialize};
+
+/// What the doctor found about a machine or a medium.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "finding", content = "args", rename_all = "snake_case")]
+pub enum DoctorFinding {
+    GovernorUnset,
+    GovernorFullClock,
+    GovernorSavesPower {
+        governors: Vec<String>,
+    },
+    ClockUnknown,
+    ClockQuick {
+        clock: String,
+    },
+    ClockSlow {
+        clock: String,
+    },
+    StealUnknown,
+    /// Time of the processors that went to other virtual machines; `now_percent` in a quiet moment.
+    Steal {
+        now_percent: Option<f64>,
+        since_boot_percent: f64,
+    },
+    OtherPrograms {
+        busy_percent: f64,
+    },
+    InUse {
+        mounts: Vec<String>,
+        swaps: Vec<String>,
+        holders: Vec<String>,
+        open_by: Vec<String>,
+    },
+    InUseUnknown {
+        error: String,
+    },
+    /// What libblkid recognizes on a device that is not in use.
+    NotInUse {
+        signatures: Vec<String>,
+        partitions: Vec<String>,
+    },
+    NoBlockDevice {
+        error: String,
+    },
+    /// `name`: the model, the hypervisor, or the file of a loop device.
+    Drive {
+        kind: DriveKind,
+        name: String,
+        device: String,
+        transport: Option<String>,
+        size_bytes: Option<u64>,
+        firmware: Option<String>,
+        catalogue: Option<String>,
+    },
+    NoHealthReport,
+    HealthProgramMissing {
+        program: String,
+    },
+    HealthUnreadable {
+        error: String,
+    },
+    HealthNotRead,
+    HealthNoVerdict {
+        program: String,
+    },
+    HealthCritical {
+        fault: CriticalWarning,
+        program: String,
+    },
+    HealthFails {
+        attribute: Option<String>,
+        program: String,
+    },
+    HealthWorn {
+        used_percent: u64,
+        program: String,
+    },
+    HealthErrors {
+        kind: MediaFault,
+        count: u64,
+        program: String,
+    },
+    HealthGood {
+        used_percent: Option<u64>,
+        spare_percent: Option<u64>,
+        celsius: Option<i64>,
+        program: String,
+    },
+    CacheUnknown,
+    /// The drive has a cache, and the kernel is set to assume none.
+    CacheNotFlushed {
+        device: String,
+    },
+    NoCache,
+    /// Write through, and whether the drive or a person set it is unknown.
+    CacheUnclear {
+        is_virtual: bool,
+    },
+    CacheFlushed {
+        mode: String,
+        fua: Option<bool>,
+    },
+    PowerLossProtected {
+        drive: String,
+        is_verified: bool,
+    },
+    PowerLossVolatile {
+        drive: String,
+        is_verified: bool,
+    },
+    PowerLossNoCache,
+    PowerLossUnknown {
+        of: PowerLossUnknown,
+    },
+    SchedulerUnknown {
+        device: String,
+    },
+    SchedulerBfq {
+        device: String,
+    },
+    Scheduler {
+        scheduler: String,
+        is_nvme: bool,
+    },
+    QueueUnknown,
+    Queue {
+        requests: Option<u64>,
+        largest_bytes: Option<u64>,
+        logical_bytes: Option<u64>,
+        physical_bytes: Option<u64>,
+        rotates: Option<bool>,
+        is_virtual: bool,
+    },
+    QueueNotCounted {
+        device: String,
+    },
+    QueueCutsRequests {
+        device: String,
+        largest_bytes: u64,
+    },
+    QueueRotates {
+        device: String,
+    },
+    WholeDrive {
+        device: String,
+    },
+    Aligned {
+        device: String,
+        start_bytes: u64,
+    },
+    /// A partition that begins in the midst of a block.
+    Misaligned {
+        device: String,
+        off_bytes: i64,
+        block_bytes: u64,
+    },
+    SmallBlocks {
+        block_bytes: u64,
+        physical_bytes: u64,
+    },
+    NoiseUnknown,
+    /// Requests of others in a quiet moment.
+    Noise {
+        requests_per_second: f64,
+        moved_bytes: u64,
+        busy_percent: f64,
+    },
+    Filesystem {
+        kind: FilesystemKind,
+        filesystem: String,
+        mount: String,
+    },
+    /// `remedy`: the option that undoes it, for barriers.
+    MountOption {
+        issue: MountIssue,
+        option: String,
+        mount: String,
+        remedy: Option<String>,
+    },
+    MountOptionsFine {
+        atime: Option<String>,
+        discard: Option<String>,
+    },
+    Space {
+        free_bytes: u64,
+        size_bytes: u64,
+        used_percent: f64,
+    },
+    NoFilesLeft {
+        files: u64,
+    },
+    NoDeviceToRead,
+    Unreadable {
+        path: String,
+        error: String,
+        cause: Unreadable,
+    },
+    TooSmallToRead {
+        path: String,
+        block_bytes: u64,
+    },
+    Holes {
+        holes_bytes: u64,
+        size_bytes: u64,
+        share_percent: f64,
+    },
+    /// Of blocks at random, those that are zero; `read_ns` is the median time of a read.
+    Unwritten {
+        path: String,
+        state: Unwritten,
+        blocks: u32,
+        zero_percent: f64,
+        error_percent: f64,
+        read_ns: Option<u64>,
+    },
+    AllZero {
+        blocks: u32,
+    },
+    Entropy {
+        bits_per_byte: f64,
+        compressible_percent: f64,
+        blocks: u32,
+    },
+    /// `directory`: where it could be tested.
+    FlushUntested {
+        directory: Option<String>,
+    },
+    FlushUntestable {
+        is_device: bool,
+    },
+    FlushTestFailed {
+        directory: String,
+        error: String,
+        cause: WriteFault,
+    },
+    /// Writes of 4 KiB, one after the other, made durable in two ways.
+    Flush {
+        outcome: FlushOutcome,
+        limit: Option<FlushLimit>,
+        limit_per_second: Option<f64>,
+        read_ns: Option<u64>,
+        is_direct: bool,
+        unsynced_per_second: f64,
+        synced_per_second: f64,
+        flush_ns: u64,
+        dsync_per_second: f64,
+    },
+    /// Of a run file before schema 8.
+    #[serde(untagged)]
+    Stored {
+        found: String,
+        next: String,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DriveKind {
+    Model,
+    NoModel,
+    Emulated,
+    Virtual,
+    File,
+    CachedFile,
+    Stacked,
+    Network,
+    Memory,
+}
+
+/// The bits of an NVMe drive's critical warning (NVM Express base specification, log page 02h).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CriticalWarning {
+    SpareLow,
+    Temperature,
+    MediaErrors,
+    ReadOnly,
+    CapacitorsFailed,
+    MemoryUnreliable,
+}
+
+/// What a drive counts, by SMART.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MediaFault {
+    NotCorrected,
+    Unreadable,
+    Uncorrectable,
+    Replaced,
+}
+
+/// Why it is not known what becomes of acknowledged writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PowerLossUnknown {
+    Virtual,
+    WriteThrough,
+    File,
+    Model,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FilesystemKind {
+    Plain,
+    Memory,
+    Network,
+    Layers,
+    Emulated,
+    Fuse,
+    CopyOnWrite,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MountIssue {
+    NoBarriers,
+    ReadOnly,
+    Writeback,
+    Synchronous,
+    Compressed,
+    AsyncCommit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unreadable {
+    NotRoot,
+    /// Root is not permitted to.
+    Confined,
+    Other,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unwritten {
+    Written,
+    /// Of a directory's drive.
+    MostlyZero,
+    /// Of a device or file.
+    NeverWritten,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteFault {
+    NoSpace,
+    ReadOnly,
+    NotPermitted,
+    Other,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FlushOutcome {
+    /// Its cache is protected.
+    Protected,
+    /// No sooner than the medium can.
+    Plausible,
+    /// How fast the medium can is unknown.
+    NoLimit,
+    Ignored,
+    IgnoredOrProtected,
+    Free,
+    TakesTime,
+}
+
+/// What keeps a write from being durable sooner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FlushLimit {
+    Model,
+    Rotation,
+    /// Reads at random take as long as those of a disk.
+    Seeks,
+    Program,
+}
