@@ -7,6 +7,7 @@ mod dead;
 mod lengths;
 mod links;
 mod manifests;
+mod paths;
 mod source;
 mod specification;
 mod text;
