@@ -74,7 +74,7 @@ pub fn summarise_set(
     let mut rows: BTreeMap<Key, Vec<InRun<'_>>> = BTreeMap::new();
     for run in runs {
         for ladder in &run.summary.ladders {
-            for rung in &ladder.rungs {
+            for rung in &ladder.loads {
                 let key = (
                     ladder.step_index,
                     ladder.system.clone(),

@@ -71,7 +71,7 @@ pub use drive::{
     BEYOND_LIMIT, DRIVE_FACT, DRIVE_TITLE_FACT, DriveOpSummary, DriveSummary, DriveTimes,
     FEWEST_OPS, LATENESS_LIMIT, lateness_us,
 };
-pub use effect::{Change, Effect, EffectRung, MediumEffect, VictimEffect};
+pub use effect::{Change, Effect, EffectLoad, MediumEffect, VictimEffect};
 pub use finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
 pub use fleet::{Fleet, FleetPoint, FleetShare, INSTANCE_OF};
 pub use imported::{ImportSummary, ReportedFigure, ReportedPoint, Unknown};
@@ -189,8 +189,8 @@ pub struct Ladder {
     /// By index in the ladder, and by repeat; of a search by load.
     pub points: Vec<PointSummary>,
     /// Each load over its repeats.
-    pub rungs: Vec<LoadSummary>,
-    /// Index of the rung with the highest rate among those that are not invalid; of a search the load line's.
+    pub loads: Vec<LoadSummary>,
+    /// Index of the load with the highest rate among those that are not invalid; of a search the load line's.
     pub peak: Option<usize>,
     /// What the search has found, where the step is one.
     pub line: Option<LoadLine>,
@@ -208,8 +208,8 @@ pub struct Ladder {
 pub struct Headline {
     /// Index into [`Figures::ladders`].
     pub ladder: usize,
-    /// Index into [`Ladder::rungs`].
-    pub rung: usize,
+    /// Index into [`Ladder::loads`].
+    pub load_index: usize,
 }
 
 impl Figures {
@@ -236,9 +236,9 @@ impl Figures {
     }
 
     pub fn headline(&self) -> Option<(&Ladder, &LoadSummary)> {
-        let Headline { ladder, rung } = self.headline?;
+        let Headline { ladder, load_index } = self.headline?;
         let ladder = self.ladders.get(ladder)?;
-        Some((ladder, ladder.rungs.get(rung)?))
+        Some((ladder, ladder.loads.get(load_index)?))
     }
 
     /// The load lines that were searched for, with their ladders.
@@ -388,7 +388,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
             .iter()
             .map(|point| point::summarise(index, point))
             .collect(),
-        rungs: Vec::new(),
+        loads: Vec::new(),
         peak: None,
         line: None,
         scaling: None,
@@ -402,7 +402,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
         .points
         .iter_mut()
         .for_each(|point| point.verdict = point.verdict.max(verdict));
-    ladder.rungs = load_summary::rungs(&ladder.points);
+    ladder.loads = load_summary::rungs(&ladder.points);
     ladder.line = line::of(index, &ladder, &points);
     if let Some(line) = ladder
         .line
@@ -422,13 +422,13 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
                 .for_each(finding::excuse_above_the_line);
             figures.verdict = Verdict::of(&figures.findings).max(verdict);
         });
-        ladder.rungs = load_summary::rungs(&ladder.points);
+        ladder.loads = load_summary::rungs(&ladder.points);
     }
     ladder.peak = match &ladder.line {
         Some(line) => line
-            .rung
-            .filter(|rung| ladder.rungs[*rung].verdict < Verdict::Invalid),
-        None => peak(&ladder.rungs),
+            .load_index
+            .filter(|index| ladder.loads[*index].verdict < Verdict::Invalid),
+        None => peak(&ladder.loads),
     };
     ladder.scaling = scaling::of(&ladder);
     ladder
@@ -460,10 +460,10 @@ fn headline(ladders: &[Ladder]) -> Option<Headline> {
                     rung.main_rate().map_or(0.0, |rate| rate.median),
                 )
             };
-            let (a, b) = (key(&a.rungs[*p]), key(&b.rungs[*q]));
+            let (a, b) = (key(&a.loads[*p]), key(&b.loads[*q]));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         })
-        .map(|(ladder, rung, _)| Headline { ladder, rung })
+        .map(|(ladder, load_index, _)| Headline { ladder, load_index })
 }
 
 /// The record, with its rows indexed by what they are looked up by.

@@ -196,7 +196,7 @@ fn rate(m: &Messages, own: &BackupOperation) -> Cell {
             return match why {
                 RateNotChecked::Restore => Cell::missing("backup-rate-restore"),
                 RateNotChecked::NotComplete => Cell::MISSING,
-                RateNotChecked::NotSampled => Cell::missing("backup-rate-not-seen"),
+                RateNotChecked::NotSampled => Cell::missing("backup-rate-not-sampled"),
             };
         }
     };

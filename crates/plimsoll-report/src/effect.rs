@@ -1,6 +1,6 @@
 //! What noisy neighbours did, in words and rows.
 
-use plimsoll_analysis::summary::{Effect, EffectRung, MediumEffect, VictimEffect};
+use plimsoll_analysis::summary::{Effect, EffectLoad, MediumEffect, VictimEffect};
 use plimsoll_plan::resolved::TPCC_TXNS;
 
 use crate::message::Messages;
@@ -48,7 +48,7 @@ pub(crate) fn notes(m: &Messages, effect: &Effect) -> Vec<String> {
 }
 
 /// Of all systems together.
-fn load(rung: &EffectRung) -> String {
+fn load(rung: &EffectLoad) -> String {
     rung.offered_per_second.map_or_else(
         || rung.users.to_string(),
         |rate| format!("{}/s", three(rate)),
@@ -56,7 +56,7 @@ fn load(rung: &EffectRung) -> String {
 }
 
 /// What each of equal systems is asked for.
-fn load_of_each(rung: &EffectRung) -> String {
+fn load_of_each(rung: &EffectLoad) -> String {
     let n = rung.victims.len().max(1);
     match rung.offered_per_second {
         Some(rate) => format!("{}/s", three(rate / n as f64)),
@@ -66,7 +66,7 @@ fn load_of_each(rung: &EffectRung) -> String {
 
 /// All systems under one load, or one of them.
 pub(crate) struct Row<'a> {
-    rung: &'a EffectRung,
+    rung: &'a EffectLoad,
     own: &'a VictimEffect,
     load: String,
     class: &'static str,
@@ -75,7 +75,7 @@ pub(crate) struct Row<'a> {
 /// A row for each load, and below it one for each system.
 pub(crate) fn rows(effect: &Effect) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
-    for rung in &effect.rungs {
+    for rung in &effect.loads {
         rows.push(Row {
             rung,
             own: &rung.all,
@@ -96,7 +96,7 @@ pub(crate) fn rows(effect: &Effect) -> Vec<Row<'_>> {
 }
 
 pub(crate) fn table(effect: &Effect) -> Table<'_, Row<'_>> {
-    let mut rungs = effect.rungs.iter();
+    let mut rungs = effect.loads.iter();
     let open = rungs.any(|rung| rung.offered_per_second.is_some());
     let table = Table::<Row<'_>>::with_prefix("effect-column-")
         .column("system", Words, |r| r.own.system.clone())
@@ -128,8 +128,8 @@ pub(crate) fn table(effect: &Effect) -> Table<'_, Row<'_>> {
 
 /// For each load, the figures that are not in the table.
 pub(crate) fn describe(m: &Messages, effect: &Effect) -> Vec<String> {
-    let several = effect.rungs.len() > 1;
-    let of_rung = |rung: &EffectRung| {
+    let several = effect.loads.len() > 1;
+    let of_rung = |rung: &EffectLoad| {
         let all = [
             victims(m, rung),
             medium(m, effect, rung.medium),
@@ -145,14 +145,14 @@ pub(crate) fn describe(m: &Messages, effect: &Effect) -> Vec<String> {
         }
     };
     effect
-        .rungs
+        .loads
         .iter()
         .map(of_rung)
         .filter(|text| !text.is_empty())
         .collect()
 }
 
-fn victims(m: &Messages, rung: &EffectRung) -> Option<String> {
+fn victims(m: &Messages, rung: &EffectLoad) -> Option<String> {
     let worst = &rung.victims[rung.worst?];
     let args = [
         ("mean", three(rung.mean_ratio?)),
@@ -184,7 +184,7 @@ fn medium(m: &Messages, effect: &Effect, found: Option<MediumEffect>) -> Option<
     Some(m.text_with("effect-medium", &args))
 }
 
-fn backups(m: &Messages, rung: &EffectRung) -> Option<String> {
+fn backups(m: &Messages, rung: &EffectLoad) -> Option<String> {
     let backups = rung.backups.as_ref()?;
     let Some(seconds) = backups.seconds else {
         return Some(m.text("effect-no-backup"));
@@ -202,7 +202,7 @@ fn backups(m: &Messages, rung: &EffectRung) -> Option<String> {
     Some(m.text_with("effect-backups", &args))
 }
 
-fn neighbours(m: &Messages, rung: &EffectRung) -> Option<String> {
+fn neighbours(m: &Messages, rung: &EffectLoad) -> Option<String> {
     Some(m.text_with(
         "effect-neighbours-rate",
         &[("rate", three(rung.neighbours_per_second?))],

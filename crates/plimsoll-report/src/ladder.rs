@@ -53,7 +53,7 @@ type Loads<'a> = Table<'a, LoadView<'a>>;
 
 /// One row for each load.
 pub(crate) fn table(ladder: &Ladder) -> Loads<'_> {
-    let any_load = |has: fn(&LoadSummary) -> bool| ladder.rungs.iter().any(has);
+    let any_load = |has: fn(&LoadSummary) -> bool| ladder.loads.iter().any(has);
     let any = |has: fn(&PointSummary) -> bool| ladder.points.iter().any(has);
     let is_tpcc = any_load(|load| load.tpm.is_some())
         || !any_load(|load| load.completed_per_second.is_some());

@@ -87,7 +87,7 @@ fn between(m: &Messages, line: &LoadLine) -> String {
 
 fn effort(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
     let repeats = ladder
-        .rungs
+        .loads
         .iter()
         .map(|rung| rung.repeats())
         .max()
@@ -107,7 +107,7 @@ fn effort(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
 }
 
 fn rate(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
-    let Some(at) = line.rung.and_then(|i| ladder.rungs.get(i)) else {
+    let Some(at) = line.load_index.and_then(|i| ladder.loads.get(i)) else {
         return String::new();
     };
     let p99 = ("p99", or_none(at.p99_ms.map(|p99| p99.median), three));
@@ -185,7 +185,7 @@ pub(crate) fn table<'a>(m: &'a Messages, text: &LoadLineText<'a>) -> Table<'a, &
         .column("objective", Plain, |tried| figures(&tried.repeats))
         .column("why", Words, |tried| why(m, &tried.repeats))
         .row_class(|tried| {
-            if line.rung == Some(tried.rung) {
+            if line.load_index == Some(tried.load_index) {
                 "peak"
             } else {
                 ""
@@ -194,7 +194,7 @@ pub(crate) fn table<'a>(m: &'a Messages, text: &LoadLineText<'a>) -> Table<'a, &
 }
 
 fn load(ladder: &Ladder, tried: &TriedLoad) -> String {
-    let Some(at) = ladder.rungs.get(tried.rung) else {
+    let Some(at) = ladder.loads.get(tried.load_index) else {
         return three(tried.load);
     };
     number::load(at.users, at.offered_per_second, at.offered_to_per_second)

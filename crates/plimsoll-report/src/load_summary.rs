@@ -17,7 +17,7 @@ pub(crate) struct LoadView<'a> {
 
 pub(crate) fn views(ladder: &Ladder) -> Vec<LoadView<'_>> {
     let mut views = Vec::new();
-    for (place, rung) in ladder.rungs.iter().enumerate() {
+    for (place, rung) in ladder.loads.iter().enumerate() {
         views.push(LoadView {
             rung,
             is_peak: ladder.peak == Some(place),
@@ -30,7 +30,7 @@ pub(crate) fn views(ladder: &Ladder) -> Vec<LoadView<'_>> {
 
 /// Whether any load was measured more than once.
 pub(crate) fn repeated(ladder: &Ladder) -> bool {
-    ladder.rungs.iter().any(|rung| rung.repeats() > 1)
+    ladder.loads.iter().any(|rung| rung.repeats() > 1)
 }
 
 /// The id of the column with the load.

@@ -104,7 +104,7 @@ fn describe(m: &Messages, crossover: &Crossover) -> String {
                 ("ratio", three(*ratio)),
             ],
         ),
-        CrossoverFound::NotToldApart {
+        CrossoverFound::NotDistinguished {
             before,
             largest,
             ratio,

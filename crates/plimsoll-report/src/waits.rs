@@ -17,7 +17,7 @@ pub(crate) fn state_id(prefix: &str, state: WaitState) -> String {
 /// The point that stands for each load, of its repeats.
 fn typical(ladder: &Ladder) -> impl Iterator<Item = &PointSummary> {
     ladder
-        .rungs
+        .loads
         .iter()
         .filter_map(|rung| ladder.points.get(rung.typical))
 }
@@ -68,7 +68,7 @@ pub(crate) fn sentence(m: &Messages, point: &PointSummary, waits: &WaitSummary) 
             },
         ),
         ("error", or_none(most.standard_error_percent, percent)),
-        ("looks", waits.looks.to_string()),
+        ("samples", waits.samples.to_string()),
     ];
     let sentence = m.text_with("waits-sentence", &args);
     let rough = if waits.is_rough() {
@@ -83,7 +83,7 @@ pub(crate) fn sentence(m: &Messages, point: &PointSummary, waits: &WaitSummary) 
 pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Option<String> {
     let peak = ladder
         .peak
-        .and_then(|peak| ladder.points.get(ladder.rungs.get(peak)?.typical));
+        .and_then(|peak| ladder.points.get(ladder.loads.get(peak)?.typical));
     let at_peak = peak.and_then(|point| Some((point, point.waits.as_ref()?)));
     let (point, waits) = at_peak.or_else(|| sampled(ladder).last())?;
     sentence(m, point, waits)
@@ -112,7 +112,7 @@ fn shares<'a>(m: &Messages, ladder: &'a Ladder) -> Table<'a, Sampled<'a>> {
         let name = m.text(&state_id("wait-", state));
         table.column(state.name(), Percent, percent).named(name)
     });
-    table.column("looks", Plain, |(_, waits)| waits.looks)
+    table.column("samples", Plain, |(_, waits)| waits.samples)
 }
 
 /// The share of session time that one point spent in a state.

@@ -13,7 +13,6 @@ pub enum Evidence {
     /// A finding of the summary that is the same thing.
     Found { finding: FindingKind },
     /// Another input of this rule, which is missing.
-    #[serde(rename = "untold")]
     MissingInput { missing: Missing },
     /// A diagnosis of the doctor about a medium, or the machine.
     Diagnosed {
@@ -131,7 +130,7 @@ pub enum Evidence {
     /// ENTROPY.
     Compressible {
         found_percent: f64,
-        said_percent: f64,
+        stated_percent: f64,
         limit_percent: f64,
     },
     /// NOISE: CPU time that the hypervisor gave to others.
@@ -188,11 +187,11 @@ pub enum Evidence {
         limit_percent: f64,
     },
     /// WORDING: the ratio that a sentence states, and that of its figures.
-    Said {
+    Stated {
         sentence: String,
         first: f64,
         second: f64,
-        said: f64,
+        stated: f64,
         ratio: f64,
         percent: f64,
         off_percent: f64,
@@ -347,7 +346,7 @@ pub enum Missing {
     /// No drive is emulated.
     NoEmulation,
     /// The emulator did not report on the whole window.
-    EmulationUntold,
+    EmulationUnreported,
     /// The number of runs is not known.
     NoRepeats,
     /// One of the three figures is computed from the other two, as of restores.
@@ -397,8 +396,8 @@ pub enum Next {
     KeepVictims,
     CountTransactions,
     LoadSameData,
-    TellBytes,
-    SayRatio,
+    AskForBytes,
+    StateRatio,
     KeepDatabaseAndAsk,
     SlowerDriveOrLess,
     RepeatMore,

@@ -166,7 +166,7 @@ impl Side {
         let rows = Rows::of(record, ticks);
         let ladders = summary.ladders.iter().flat_map(|ladder| {
             let point = |rung| ladder_point(&rows, ladder, rung);
-            ladder.rungs.iter().filter_map(point)
+            ladder.loads.iter().filter_map(point)
         });
         let blocks = summary.blocks.iter().flat_map(|block| {
             let media = block.media.iter();

@@ -49,7 +49,7 @@ pub enum CrossoverFound {
         ratio: f64,
     },
     /// Figures scatter by `noise_percent`, or by an unknown amount, so that `ratio` may be chance: no finding on the last step.
-    NotToldApart {
+    NotDistinguished {
         before: String,
         largest: String,
         ratio: f64,
@@ -196,7 +196,7 @@ fn find(amounts: impl Iterator<Item = Amount>) -> CrossoverFound {
         }
     } else {
         let noise_percent = noise.map(|noise| noise * 100.0);
-        CrossoverFound::NotToldApart {
+        CrossoverFound::NotDistinguished {
             before,
             largest: written,
             ratio,
@@ -301,7 +301,7 @@ mod tests {
                 .into_iter(),
             )
         };
-        let CrossoverFound::NotToldApart {
+        let CrossoverFound::NotDistinguished {
             before,
             noise_percent,
             ..
@@ -324,7 +324,7 @@ mod tests {
         assert!(
             matches!(
                 unknown,
-                CrossoverFound::NotToldApart {
+                CrossoverFound::NotDistinguished {
                     noise_percent: None,
                     ..
                 }

@@ -109,7 +109,7 @@ fn compare(ladders: &[(usize, &Ladder)]) -> Comparison {
     let measured = || {
         ladders
             .iter()
-            .flat_map(|(_, ladder)| &ladder.rungs)
+            .flat_map(|(_, ladder)| &ladder.loads)
             .filter(|rung| rung.completed_per_second.is_some())
     };
     let nopm = measured().all(|rung| rung.nopm.is_some()) && measured().next().is_some();
@@ -119,7 +119,7 @@ fn compare(ladders: &[(usize, &Ladder)]) -> Comparison {
         drive: ladder.drive.clone(),
     };
     let mut loads: Vec<ComparedLoad> = Vec::new();
-    for rung in ladders.iter().flat_map(|(_, ladder)| &ladder.rungs) {
+    for rung in ladders.iter().flat_map(|(_, ladder)| &ladder.loads) {
         let same = |load: &ComparedLoad| is_at(rung, load.users, load.offered_per_second);
         if !loads.iter().any(same) {
             loads.push(load(ladders, rung.users, rung.offered_per_second, nopm));
@@ -148,7 +148,7 @@ fn load(
 ) -> ComparedLoad {
     let rungs = ladders.iter().map(|(_, ladder)| {
         ladder
-            .rungs
+            .loads
             .iter()
             .find(|rung| is_at(rung, users, offered_per_second))
     });

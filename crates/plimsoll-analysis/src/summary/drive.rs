@@ -39,7 +39,7 @@ pub struct DriveSummary {
     /// As people call it.
     pub drive: String,
     /// How much of the window the emulator reported.
-    pub told_s: f64,
+    pub reported_s: f64,
     /// Kinds that were asked for.
     pub ops: Vec<DriveOpSummary>,
     /// CPU of the emulator's process in percent of one CPU.
@@ -56,9 +56,9 @@ pub struct DriveSummary {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Waiting {
     /// As the kernel saw it.
-    pub seen_ms: f64,
+    pub kernel_ms: f64,
     /// As the emulator did.
-    pub told_ms: f64,
+    pub emulator_ms: f64,
     /// What lies beyond, in percent of the modelled time.
     pub added_percent: f64,
 }
@@ -172,7 +172,7 @@ pub(super) fn summarise(
     Some(DriveSummary {
         drive,
         waiting: waited(&ops, &figures.resources),
-        told_s: self::seconds(&rows, |row| {
+        reported_s: self::seconds(&rows, |row| {
             row.end.min(end).saturating_sub(row.start.max(window.start))
         }),
         ops,
@@ -304,7 +304,7 @@ pub(super) fn findings(
     let length = end.saturating_sub(window.start).as_secs_f64();
     // The emulator's seconds do not begin with the window's, and the one of a power cut may be short.
     let slack = if cut.is_some() { 1.5 } else { 0.5 };
-    let missing_s = length - drive.told_s;
+    let missing_s = length - drive.reported_s;
     let name = drive.drive.clone();
     if missing_s > slack {
         found.push(Finding {
@@ -368,8 +368,8 @@ fn late(drive: &DriveSummary) -> Option<Finding> {
 /// How much longer requests took in the machine's kernel than in the emulator: they were queued before it or after it.
 fn waiting(drive: &DriveSummary) -> Option<Finding> {
     let Waiting {
-        seen_ms,
-        told_ms,
+        kernel_ms,
+        emulator_ms,
         added_percent,
     } = drive.waiting?;
     let severity = match added_percent / 100.0 {
@@ -382,8 +382,8 @@ fn waiting(drive: &DriveSummary) -> Option<Finding> {
         severity,
         kind: FindingKind::EmulationWaited {
             drive,
-            seen_ms,
-            told_ms,
+            kernel_ms,
+            emulator_ms,
             added_percent,
         },
     })
@@ -424,8 +424,8 @@ fn waited(ops: &[DriveOpSummary], resources: &Resources) -> Option<Waiting> {
         .map(|(kernel, emulator)| (kernel - emulator).max(0.0))
         .sum();
     (resources.device.is_some() && modelled_ms > 0.0).then(|| Waiting {
-        seen_ms: sides.iter().map(|(kernel, _)| kernel).sum(),
-        told_ms: sides.iter().map(|(_, emulator)| emulator).sum(),
+        kernel_ms: sides.iter().map(|(kernel, _)| kernel).sum(),
+        emulator_ms: sides.iter().map(|(_, emulator)| emulator).sum(),
         added_percent: waited * 100.0 / modelled_ms,
     })
 }

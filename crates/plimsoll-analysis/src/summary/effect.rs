@@ -39,13 +39,13 @@ pub struct Effect {
     pub noisy: usize,
     /// Who makes the noise.
     pub neighbours: Vec<String>,
-    pub rungs: Vec<EffectRung>,
+    pub loads: Vec<EffectLoad>,
     pub findings: Vec<Finding>,
 }
 
 /// One load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct EffectRung {
+pub struct EffectLoad {
     pub ordinal: u32,
     /// Of all systems together.
     pub users: u32,
@@ -218,7 +218,7 @@ fn effect(index: &Index, ladders: &[Ladder], (quiet, noisy): (usize, usize)) -> 
     let sides = [quiet, noisy].map(|i| Side::of(index, &ladders[i]));
     let ladder = &ladders[noisy];
     let (mut rungs, mut findings) = (Vec::new(), Vec::new());
-    for rung in &ladder.rungs {
+    for rung in &ladder.loads {
         let (found, left_out) = self::rung(index, &sides, rung.ordinal);
         if left_out > 0 {
             let kind = FindingKind::EffectUnpaired {
@@ -227,7 +227,7 @@ fn effect(index: &Index, ladders: &[Ladder], (quiet, noisy): (usize, usize)) -> 
             };
             findings.push(kind.with(Severity::Warning));
         }
-        rungs.push(EffectRung {
+        rungs.push(EffectLoad {
             users: rung.users,
             offered_per_second: rung.offered_per_second,
             ..found
@@ -262,7 +262,7 @@ fn effect(index: &Index, ladders: &[Ladder], (quiet, noisy): (usize, usize)) -> 
             .into_iter()
             .map(|system| index.name(system))
             .collect(),
-        rungs,
+        loads: rungs,
         findings,
     }
 }
@@ -282,7 +282,7 @@ fn is_noise(point: &Point, noisy: &Side<'_>) -> bool {
 }
 
 /// One load, and how many of its repeats have no counterpart.
-fn rung(index: &Index, sides: &[Side<'_>; 2], ordinal: u32) -> (EffectRung, u64) {
+fn rung(index: &Index, sides: &[Side<'_>; 2], ordinal: u32) -> (EffectLoad, u64) {
     let [quiet, noisy] = sides;
     let mut repeats: Vec<u32> = sides
         .iter()
@@ -333,7 +333,7 @@ fn rung(index: &Index, sides: &[Side<'_>; 2], ordinal: u32) -> (EffectRung, u64)
             .iter()
             .filter_map(move |repeat| Some(side.figures(ordinal, *repeat)?.1.verdict))
     });
-    let found = EffectRung {
+    let found = EffectLoad {
         ordinal,
         users: 0,
         offered_per_second: None,

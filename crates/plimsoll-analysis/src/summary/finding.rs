@@ -495,13 +495,14 @@ mod tests {
 
     #[test]
     fn findings_of_one_drive_are_merged_and_those_of_each_system_kept() {
-        let waited = |told_ms| FindingKind::EmulationWaited {
+        let waited = |emulator_ms| FindingKind::EmulationWaited {
             drive: "d".into(),
-            seen_ms: 9.0,
-            told_ms,
+            kernel_ms: 9.0,
+            emulator_ms,
             added_percent: 300.0,
         };
-        let [first, again] = [7.0, 7.1].map(|told_ms| waited(told_ms).with(Severity::Error));
+        let [first, again] =
+            [7.0, 7.1].map(|emulator_ms| waited(emulator_ms).with(Severity::Error));
         let milder = waited(7.0).with(Severity::Warning);
         let [one, other] = [1.0, 2.0]
             .map(|missing_s| FindingKind::SecondsMissing { missing_s }.with(Severity::Warning));

@@ -120,7 +120,7 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
         data: data::state(index, first.system),
         scene: first.scene,
         points: sums,
-        rungs: Vec::new(),
+        loads: Vec::new(),
         peak: None,
         line: None,
         scaling: None,
@@ -144,8 +144,8 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
         .points
         .iter_mut()
         .for_each(|point| point.verdict = point.verdict.max(verdict));
-    ladder.rungs = load_summary::rungs(&ladder.points);
-    ladder.peak = super::peak(&ladder.rungs);
+    ladder.loads = load_summary::rungs(&ladder.points);
+    ladder.peak = super::peak(&ladder.loads);
     ladder.scaling = super::scaling::of(&ladder);
     ladder
 }

@@ -27,11 +27,11 @@ pub struct LoadLine {
     pub line: Option<f64>,
     /// The lowest load that no repeat met: the line is below it.
     pub below: Option<f64>,
-    /// Index into [`Ladder::rungs`] of the line.
-    pub rung: Option<usize>,
+    /// Index into [`Ladder::loads`] of the line.
+    pub load_index: Option<usize>,
     /// In the order of trying.
     pub tried: Vec<TriedLoad>,
-    /// What stood out at the lowest load above the line, the most telling first; empty where nothing did.
+    /// What stood out at the lowest load above the line, the strongest sign first; empty where nothing did.
     pub bottleneck: Vec<Sign>,
 }
 
@@ -40,8 +40,8 @@ pub struct LoadLine {
 pub struct TriedLoad {
     pub load: f64,
     pub outcome: Attempt,
-    /// Index into [`Ladder::rungs`].
-    pub rung: usize,
+    /// Index into [`Ladder::loads`].
+    pub load_index: usize,
     pub repeats: Vec<ObjectiveResult>,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn of(index: &Index, ladder: &Ladder, points: &[&Point]) -> Option<Lo
         tried
             .iter()
             .find(|tried| Some(tried.load) == load)
-            .map(|tried| tried.rung)
+            .map(|tried| tried.load_index)
     };
     let above = |tried: &&TriedLoad| {
         tried.outcome != Attempt::Met && bracket.low.is_none_or(|low| tried.load > low)
@@ -90,9 +90,9 @@ pub(super) fn of(index: &Index, ladder: &Ladder, points: &[&Point]) -> Option<Lo
         .iter()
         .filter(above)
         .min_by(|a, b| a.load.total_cmp(&b.load))
-        .map(|tried| tried.rung);
+        .map(|tried| tried.load_index);
     let point = |rung: Option<usize>| {
-        rung.and_then(|rung| points.get(ladder.rungs.get(rung)?.typical))
+        rung.and_then(|rung| points.get(ladder.loads.get(rung)?.typical))
             .copied()
     };
     let rung = rung_of(bracket.low);
@@ -108,7 +108,7 @@ pub(super) fn of(index: &Index, ladder: &Ladder, points: &[&Point]) -> Option<Lo
         state: replayed.state(),
         line: bracket.low,
         below: bracket.high,
-        rung,
+        load_index: rung,
         bottleneck: bottleneck.unwrap_or_default(),
         tried,
     })
@@ -117,14 +117,14 @@ pub(super) fn of(index: &Index, ladder: &Ladder, points: &[&Point]) -> Option<Lo
 /// Loads in the order of trying, without one whose repeats were cut short.
 fn tried(index: &Index, ladder: &Ladder, points: &[&Point], search: &SearchInfo) -> Vec<TriedLoad> {
     let most = ladder
-        .rungs
+        .loads
         .iter()
         .map(super::LoadSummary::repeats)
         .max()
         .unwrap_or_default();
     let mut tried: Vec<(u32, TriedLoad)> = Vec::new();
     for (i, rung) in ladder
-        .rungs
+        .loads
         .iter()
         .enumerate()
         .filter(|(_, rung)| rung.repeats() == most)
@@ -152,7 +152,7 @@ fn tried(index: &Index, ladder: &Ladder, points: &[&Point], search: &SearchInfo)
             TriedLoad {
                 load: load_of(first),
                 outcome,
-                rung: i,
+                load_index: i,
                 repeats,
             },
         ));

@@ -28,7 +28,7 @@ pub enum MediumSource {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MediumFigures {
     /// How much of that time is known.
-    pub told_s: f64,
+    pub reported_s: f64,
     /// Reads and writes.
     pub iops: f64,
     pub reads_per_second: f64,
@@ -96,7 +96,7 @@ impl Io {
     fn over(&self, seconds: f64) -> MediumFigures {
         let ms = |seconds: f64, n: f64| (n > 0.0).then(|| seconds * 1e3 / n);
         MediumFigures {
-            told_s: seconds,
+            reported_s: seconds,
             iops: (self.reads + self.writes) / seconds,
             reads_per_second: self.reads / seconds,
             writes_per_second: self.writes / seconds,

@@ -74,13 +74,13 @@ type Law = [f64; 3];
 pub(super) fn of(ladder: &Ladder) -> Option<Scaling> {
     let closed = |rung: &&LoadSummary| rung.offered_per_second.is_none() && rung.users > 0;
     if ladder.line.is_some()
-        || ladder.rungs.len() < 2
-        || !ladder.rungs.iter().all(|rung| closed(&rung))
+        || ladder.loads.len() < 2
+        || !ladder.loads.iter().all(|rung| closed(&rung))
     {
         return None;
     }
     let usable = ladder
-        .rungs
+        .loads
         .iter()
         .filter(|rung| rung.verdict < Verdict::Invalid && rung.users == rung.connections);
     let mut points: Vec<(f64, f64)> = usable

@@ -381,7 +381,13 @@ fn the_fixture_matches_its_description() {
         open.overall.service.unwrap(),
     );
     assert!(response.p99_ms > service.p99_ms && response.count == service.count);
-    assert_eq!(summary.headline, Some(Headline { ladder: 0, rung: 2 }));
+    assert_eq!(
+        summary.headline,
+        Some(Headline {
+            ladder: 0,
+            load_index: 2
+        })
+    );
     let broken = &summary.ladders[1].points[1];
     assert_eq!(
         (broken.verdict, broken.consistency.failed.clone()),
@@ -503,10 +509,10 @@ fn the_line_of_the_fixture_is_found_again() {
             "{low} to {below}"
         );
         assert!(line.tried.iter().all(|tried| tried.repeats.len() == 3));
-        let rung = &ladder.rungs[line.rung.unwrap()];
+        let rung = &ladder.loads[line.load_index.unwrap()];
         assert_eq!(
             (rung.offered_per_second, ladder.peak),
-            (Some(low), line.rung)
+            (Some(low), line.load_index)
         );
         let of_line = line.tried.iter().find(|tried| tried.load == low).unwrap();
         assert_eq!(of_line.outcome, Attempt::Met);
@@ -535,7 +541,7 @@ fn the_line_of_the_fixture_is_found_again() {
     let points: Vec<usize> = summary
         .ladders
         .iter()
-        .map(|ladder| ladder.points.len() / ladder.rungs.len())
+        .map(|ladder| ladder.points.len() / ladder.loads.len())
         .collect();
     assert_eq!(points, [3, 3, 3, 1]);
     assert_eq!(summary.ladders[3].points[0].steady, Steady::NotMeant);

@@ -41,7 +41,7 @@ const LEAST_COVERED: f64 = 0.95;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WaitSummary {
     /// Number of samples.
-    pub looks: u64,
+    pub samples: u64,
     /// Mean number of sessions.
     pub sessions: f64,
     /// Only those that were sampled, in the order of [`WaitState::ALL`].
@@ -72,7 +72,7 @@ pub struct EventShare {
 
 impl WaitSummary {
     pub fn is_rough(&self) -> bool {
-        self.looks < FEW_SAMPLES
+        self.samples < FEW_SAMPLES
     }
 
     pub fn of(&self, state: WaitState) -> Option<&StateShare> {
@@ -152,7 +152,7 @@ pub(super) fn summarise(index: &Index, point: &Point, window: &Phase) -> Option<
         .filter_map(|state| all.share(state))
         .collect();
     Some(WaitSummary {
-        looks: samples,
+        samples,
         sessions: all.sessions / all.samples,
         states,
     })

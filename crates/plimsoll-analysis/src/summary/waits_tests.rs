@@ -63,7 +63,7 @@ fn shares_are_of_all_sampled_sessions() {
     ));
     waits.extend(second(7, &[(WaitState::Other, "after", 900)]));
     let summary = of(waits).unwrap();
-    assert_eq!((summary.looks, summary.sessions), (20, 5.0));
+    assert_eq!((summary.samples, summary.sessions), (20, 5.0));
     let shares: Vec<_> = summary
         .states
         .iter()

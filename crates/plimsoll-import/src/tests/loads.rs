@@ -434,7 +434,7 @@ fn several_outputs_of_one_tool_make_one_ladder() {
     assert_eq!(places, [(8, 1, 0), (4, 0, 0), (4, 0, 1)]);
     let summary = summarise(&record);
     assert_eq!(
-        (summary.ladders.len(), summary.ladders[0].rungs.len()),
+        (summary.ladders.len(), summary.ladders[0].loads.len()),
         (1, 2)
     );
     assert_eq!(summary.ladders[0].step, "oltp");

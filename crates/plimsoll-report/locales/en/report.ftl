@@ -81,7 +81,7 @@ wait-does-latch = was spent waiting for the server's own short locks
 wait-does-client = was spent in a transaction, waiting for the client's next statement
 wait-does-idle = was spent idle
 wait-does-other = was spent waiting for something else
-waits-sentence = At { $load } { $percent } % of session time { $what }; standard error { $error } %, { $looks } samples.
+waits-sentence = At { $load } { $percent } % of session time { $what }; standard error { $error } %, { $samples } samples.
 waits-rough = Few samples: waits of a few percent may be missing.
 consistency-none = Consistency conditions: none verified.
 consistency-holds = Consistency conditions: { $verified } verified, all hold.
@@ -172,7 +172,7 @@ text-ratio-interval = ratio 95%
 text-p99-ratio = p99 ratio
 
 text-sessions = sessions
-text-looks = samples
+text-samples = samples
 text-db-commits = commits /s
 text-buffer-hit = buffer hit %
 text-log-mb = log MB/s
@@ -236,9 +236,9 @@ finding-not-served = { $failed } failed and { $dropped } dropped: { $percent } %
 finding-condition-fails = Consistency condition { $clause } does not hold on { $subject }: { $detail }
 finding-not-verified = No consistency condition was verified.
 finding-emulated = EMULATED: the emulator of { $drive } fell behind, which adds { $added-percent } % to the time of its operations; from 5 % on the figures are not that drive's. Half of { $ops } { $op } operations were at least { $late-p50-us } µs late, { $late-percent } % of the modelled { $modelled-p50-us } µs (limit 10 %), and { $beyond-percent } % took longer than the next modelled percentile (limit 1 %). Use fewer users, a slowed drive (slower = 20 in its medium), or a machine that does nothing else.
-finding-emulation-waited = EMULATED: requests on { $drive } queued in the kernel. In a second they were in flight for { $seen-ms } ms together by the kernel's count, and for { $told-ms } ms by the emulator's; that adds { $added-percent } % to their modelled time (doubtful from 25 %, invalid from 200 %). Use fewer users, or a machine with more idle cores.
+finding-emulation-waited = EMULATED: requests on { $drive } queued in the kernel. In a second they were in flight for { $kernel-ms } ms together by the kernel's count, and for { $emulator-ms } ms by the emulator's; that adds { $added-percent } % to their modelled time (doubtful from 25 %, invalid from 200 %). Use fewer users, or a machine with more idle cores.
 finding-drive-errors = EMULATED: { $drive } failed { $errors } { $op } operations although it had power. Check the events; a full backing store needs a smaller data set, more memory or backing = "file".
-finding-emulation-untold = EMULATED not evaluated: the emulator of { $drive } reported nothing for { $missing-s } of { $measured-s } s. Do not take these figures for that drive's.
+finding-emulation-unreported = EMULATED not evaluated: the emulator of { $drive } reported nothing for { $missing-s } of { $measured-s } s. Do not take these figures for that drive's.
 finding-emulation-too-few = EMULATED not evaluated: { $drive } received { $ops } operations, fewer than { $fewest } of each kind.
 finding-committed-lost = DURABILITY: { $lost } of { $acknowledged } acknowledged { $txn } are not in the database after the power cut. First: { $first-lost }. Check fsync, synchronous_commit and the drive's flush.
 finding-not-recovered = DURABILITY: the database did not recover after the power cut. The events have the reason.
@@ -259,7 +259,7 @@ finding-backup-cancelled = { $kind ->
     [backup] Backups
    *[other] Restores
  } that ended early, by the user or with the concurrent load: { $cancelled } of { $of }. They have no figures.
-finding-rate-disagrees = RATE: the stated size of backups and the growth of their files differ by more than 5 % in { $times } of them. Worst: cycle { $cycle } of { $system }, { $told-mb } MB stated, { $seen-mb } MB observed ({ $percent } %).
+finding-rate-disagrees = RATE: the stated size of backups and the growth of their files differ by more than 5 % in { $times } of them. Worst: cycle { $cycle } of { $system }, { $stated-mb } MB stated, { $observed-mb } MB observed ({ $percent } %).
 finding-rate-not-judged = RATE not evaluated for { $times } of { $of } backups: the growth of their files is known for less than 90 % of their time.
 finding-effect-unpaired = { $left-out } of { $of } repeats are left out: they are invalid, or were not measured both with and without noise on the same systems.
 finding-imported = Imported from { $source }, which does not report everything. Not evaluated: { $unknown }.
@@ -367,7 +367,7 @@ evidence-kept = All { $acknowledged } acknowledged transactions survived the pow
 evidence-flush-time = { $per-second } flushes/s took { $mean-us } µs each; the medium needs { $fastest-us } µs.
 evidence-maintenance = { $what }: { $first } on the first side, { $second } on the second.
 evidence-filled = The space was written { $fill } times from end to end before.
-evidence-compressible = { $found-percent } % of the test data is compressible, { $said-percent } % is stated (limit { $limit-percent } points more).
+evidence-compressible = { $found-percent } % of the test data is compressible, { $stated-percent } % is stated (limit { $limit-percent } points more).
 evidence-steal = { $percent } % of the CPUs' time went to other virtual machines (limit { $limit-percent } %).
 evidence-governor = Governor of the processors: { $governor }.
 evidence-calibration = The calibration after the run was { $off-percent } % off the one before (limit { $limit-percent } %).
@@ -394,7 +394,7 @@ evidence-tpm-per-nopm = TPM/NOPM is { $found }, the mix gives { $expected }: { $
 evidence-ratios-differ = TPM/NOPM is { $first } on the first side and { $second } on the second: { $off-percent } % apart (limit { $limit-percent } %).
 evidence-bytes-per = { $first } bytes for each { $unit } on the first side, { $second } on the second: { $off-percent } % apart (limit { $limit-percent } %).
 evidence-moved = { $mb-per-second } MB/s × { $seconds } s = { $product-mb } MB, where { $moved-mb } MB were moved: { $off-percent } % off (limit { $limit-percent } %).
-evidence-said = The figures are { $first } and { $second }, a ratio of { $ratio } (a change of { $percent } %); the sentence states a ratio of { $said } (limit { $limit-percent } % off).
+evidence-stated = The figures are { $first } and { $second }, a ratio of { $ratio } (a change of { $percent } %); the sentence states a ratio of { $stated } (limit { $limit-percent } % off).
 evidence-conditions = { $failed ->
     [none] { $verified } consistency conditions hold.
    *[other] Of { $verified } consistency conditions these fail: { $failed }.
@@ -459,7 +459,7 @@ missing-no-sentence = the claim has no sentences
 missing-no-figures = the figures that the sentence refers to are missing
 missing-not-verified = no consistency condition was verified
 missing-no-emulation = no drive is emulated
-missing-emulation-untold = the emulator did not report on the whole window
+missing-emulation-unreported = the emulator did not report on the whole window
 missing-no-repeats = the number of runs is not stated
 missing-by-construction = MB/s of a restore are computed from its bytes and time, so they always agree
 missing-past-the-cache = requests went past the page cache
@@ -495,8 +495,8 @@ next-same-workload = Compare runs of the same workload.
 next-keep-victims = Compare the same number of loaded systems with and without noise.
 next-count-transactions = Count business transactions of all types, on both sides alike.
 next-load-same-data = Load the same data on both sides.
-next-tell-bytes = Ask how many bytes were moved, and whether they were compressed.
-next-say-ratio = State ratio, change and percent once, as they are computed.
+next-ask-for-bytes = Ask how many bytes were moved, and whether they were compressed.
+next-state-ratio = State ratio, change and percent once, as they are computed.
 next-keep-database-and-ask = Keep the database as it is, and find out what lost or invented rows.
 next-slower-drive-or-less = Use fewer users, a slowed drive (slower = 20 in its medium), or a machine that does nothing else.
 next-restore-file = Take the run file from a backup, or measure again.
@@ -1020,7 +1020,7 @@ backup-detail = { $system }, { $what } { $cycle }: { $detail }
 backup-rate-agrees = { $percent } %
 backup-rate-disagrees = { $percent } % off
 backup-rate-restore = not evaluated: restore
-backup-rate-not-seen = not evaluated: no growth data
+backup-rate-not-sampled = not evaluated: no growth data
 medium-source-emulator = emulator
 backup-column-data = data on
 backup-column-target = backup on

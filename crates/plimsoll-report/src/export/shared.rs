@@ -2,7 +2,7 @@
 
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{
-    BackupMedium, BackupOperation, BackupSummary, Change, Effect, EffectRung, MediumFigures,
+    BackupMedium, BackupOperation, BackupSummary, Change, Effect, EffectLoad, MediumFigures,
     RateCheck, Timeline, VictimEffect,
 };
 
@@ -53,10 +53,9 @@ pub(super) fn backup(summary: &Summary) -> String {
             RateCheck::Disagrees { .. } => "disagrees",
             RateCheck::NotEvaluated { .. } => "not_evaluated",
         })
-        .field("rate_seen_bytes", |r| match r.own.rate {
-            RateCheck::Agrees { seen_bytes, .. } | RateCheck::Disagrees { seen_bytes, .. } => {
-                Some(seen_bytes)
-            }
+        .field("rate_observed_bytes", |r| match r.own.rate {
+            RateCheck::Agrees { observed_bytes, .. }
+            | RateCheck::Disagrees { observed_bytes, .. } => Some(observed_bytes),
             RateCheck::NotEvaluated { .. } => None,
         })
         .field("rate_percent", |r| match r.own.rate {
@@ -97,7 +96,7 @@ fn medium_fields<'a, R>(
 
 struct EffectRow<'a> {
     effect: &'a Effect,
-    rung: &'a EffectRung,
+    rung: &'a EffectLoad,
     own: &'a VictimEffect,
     is_sum: bool,
 }
@@ -117,7 +116,7 @@ impl EffectRow<'_> {
 pub(super) fn effect(summary: &Summary) -> String {
     let mut rows = Vec::new();
     for effect in &summary.effects {
-        for rung in &effect.rungs {
+        for rung in &effect.loads {
             let row_of = |own, is_sum| EffectRow {
                 effect,
                 rung,

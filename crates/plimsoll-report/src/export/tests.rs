@@ -255,7 +255,7 @@ fn a_table_without_rows_has_its_header() {
         "bytes",
         "metric",
         "modelled_p50_us",
-        "looks",
+        "samples",
         "op",
         "outcome",
         "p99_ratio",

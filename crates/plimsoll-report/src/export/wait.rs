@@ -12,8 +12,8 @@ pub(super) fn csv(record: &Record) -> String {
         .field("system", |r| name(record, r.subject))
         .field("state", |r| r.state.name())
         .field("event", |r| r.event.to_string())
-        .field("seen", |r| r.seen)
-        .field("looks", |r| r.looks)
+        .field("sampled_sessions", |r| r.seen)
+        .field("samples", |r| r.looks)
         .field("sessions", |r| {
             (r.looks > 0).then(|| f64::from(r.seen) / f64::from(r.looks))
         })

@@ -49,7 +49,7 @@ fn view(m: &Messages, text: LoadLineText<'_>) -> LineView {
         rate,
         bottleneck,
     } = text;
-    let rung = line.rung.and_then(|rung| ladder.rungs.get(rung));
+    let rung = line.load_index.and_then(|rung| ladder.loads.get(rung));
     let verdict = rung.map_or(Verdict::Invalid, |rung| rung.verdict).name();
     LineView {
         heading,

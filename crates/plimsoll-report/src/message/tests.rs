@@ -377,7 +377,7 @@ const FINDINGS: [&str; 43] = [
     "emulated",
     "emulation_waited",
     "drive_errors",
-    "emulation_untold",
+    "emulation_unreported",
     "emulation_too_few",
     "committed_lost",
     "not_recovered",
@@ -506,8 +506,8 @@ fn findings_of_emulated_drives() {
         },
         FindingKind::EmulationWaited {
             drive: drive(),
-            seen_ms: 611.5,
-            told_ms: 203.25,
+            kernel_ms: 611.5,
+            emulator_ms: 203.25,
             added_percent: 61.5,
         },
         FindingKind::EmulationUnreported {

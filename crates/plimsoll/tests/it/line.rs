@@ -96,18 +96,18 @@ fn the_line_of_a_closed_loop_is_a_number_of_users() {
 fn a_ladder_is_gone_through_again_for_each_repeat() {
     let (_place, json, told) = run("users = [1, 2]\nrepeat = 3");
     let ladder = &json["summary"]["ladders"][0];
-    let rungs = ladder["rungs"].as_array().unwrap();
-    assert_eq!(rungs.len(), 2);
-    for rung in rungs {
-        let nopm = &rung["nopm"];
+    let loads = ladder["loads"].as_array().unwrap();
+    assert_eq!(loads.len(), 2);
+    for load in loads {
+        let nopm = &load["nopm"];
         let [low, median, high] = [
             &nopm["interval"]["low"],
             &nopm["median"],
             &nopm["interval"]["high"],
         ]
         .map(|v| v.as_f64().unwrap());
-        assert!(low <= median && median <= high, "{rung}");
-        assert_eq!(rung["points"].as_array().unwrap().len(), 3);
+        assert!(low <= median && median <= high, "{load}");
+        assert_eq!(load["points"].as_array().unwrap().len(), 3);
     }
     let measured: Vec<f64> = (json["phases"].as_array().unwrap().iter())
         .filter(|phase| phase["kind"] == "measure")

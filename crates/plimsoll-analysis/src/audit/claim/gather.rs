@@ -227,7 +227,7 @@ fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadFacts
                 let lateness = figure
                     .late_percent
                     .zip(figure.beyond_percent)
-                    .ok_or(Missing::EmulationUntold)?;
+                    .ok_or(Missing::EmulationUnreported)?;
                 Ok((
                     drive,
                     figure.emulated_ops.unwrap_or_default(),

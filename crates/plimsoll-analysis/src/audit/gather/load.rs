@@ -248,7 +248,7 @@ fn precision_of(ladder: &Ladder, point: &PointSummary) -> Known<Precision> {
             .any(|own| std::ptr::eq(&ladder.points[*own], point))
     };
     let repeats = ladder
-        .rungs
+        .loads
         .iter()
         .find(holds)
         .map_or(&[][..], |rung| &rung.points);

@@ -36,7 +36,7 @@ pub(super) fn of_run(summary: &Figures) -> Vec<Move> {
 
 /// MB/s as observed while it ran; time and bytes as it states.
 fn moved(operation: &BackupOperation) -> Known<(f64, f64, f64)> {
-    let (RateCheck::Agrees { seen_bytes, .. } | RateCheck::Disagrees { seen_bytes, .. }) =
+    let (RateCheck::Agrees { observed_bytes, .. } | RateCheck::Disagrees { observed_bytes, .. }) =
         operation.rate
     else {
         let restore = operation.rate
@@ -53,7 +53,7 @@ fn moved(operation: &BackupOperation) -> Known<(f64, f64, f64)> {
         return Err(Missing::NoBytes);
     }
     Ok((
-        seen_bytes / 1e6 / operation.seconds,
+        observed_bytes / 1e6 / operation.seconds,
         operation.seconds,
         operation.bytes as f64 / 1e6,
     ))

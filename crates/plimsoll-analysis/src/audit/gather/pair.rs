@@ -144,14 +144,14 @@ fn same_load<'a>(
         a.users == b.users
             && a.offered_per_second.map(f64::to_bits) == b.offered_per_second.map(f64::to_bits)
     };
-    let both = |a: &'a LoadSummary| second.rungs.iter().find(|b| is_same(a, b)).map(|b| (a, b));
+    let both = |a: &'a LoadSummary| second.loads.iter().find(|b| is_same(a, b)).map(|b| (a, b));
     let most = |rung: &LoadSummary| {
         (
             f64::from(rung.users),
             rung.offered_per_second.unwrap_or_default(),
         )
     };
-    let pairs = first.rungs.iter().filter_map(both);
+    let pairs = first.loads.iter().filter_map(both);
     pairs.max_by(|(a, _), (b, _)| {
         most(a)
             .partial_cmp(&most(b))
@@ -171,8 +171,8 @@ fn side(facts: &Facts<'_>, ladder: &Ladder) -> Side {
     let system = system_of(ladder);
     let typical = ladder
         .peak
-        .or(ladder.rungs.len().checked_sub(1))
-        .and_then(|rung| ladder.rungs.get(rung));
+        .or(ladder.loads.len().checked_sub(1))
+        .and_then(|rung| ladder.loads.get(rung));
     let point = typical.and_then(|rung| ladder.points.get(rung.typical));
     let ratio = point
         .and_then(|point| point.tpm.zip(point.nopm))

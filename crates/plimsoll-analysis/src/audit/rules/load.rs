@@ -532,7 +532,7 @@ fn emulated(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
     let silent = |kind: &FindingKind| matches!(kind, FindingKind::EmulationUnreported { .. });
     let few = |kind: &FindingKind| matches!(kind, FindingKind::EmulationTooFew { .. });
     match &load.emulated {
-        _ if found(load, silent).next().is_some() => result.missing(Missing::EmulationUntold),
+        _ if found(load, silent).next().is_some() => result.missing(Missing::EmulationUnreported),
         _ if found(load, few).next().is_some() => result.missing(Missing::TooFew),
         Err(missing) => result.missing(*missing),
         Ok((drive, ops, late_percent, beyond_percent)) => {

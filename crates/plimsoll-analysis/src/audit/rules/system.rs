@@ -182,15 +182,15 @@ fn thin(system: &SystemFacts, _: &Thresholds, result: &mut RuleResult) {
 fn entropy(system: &SystemFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     match system.entropy {
         Err(missing) => result.missing(missing),
-        Ok((found_percent, said_percent)) => {
+        Ok((found_percent, stated_percent)) => {
             let limit_percent = thresholds.entropy;
             let evidence = Evidence::Compressible {
                 found_percent,
-                said_percent,
+                stated_percent,
                 limit_percent,
             };
             result.check(
-                found_percent - said_percent <= limit_percent,
+                found_percent - stated_percent <= limit_percent,
                 evidence,
                 Warning,
                 Next::UseRandomData,

@@ -30,7 +30,7 @@ pub(super) fn moved(input: &Move, thresholds: &Thresholds) -> RuleVerdict {
                 Error
             };
             let agrees = input.agrees.unwrap_or(off_percent.abs() <= limit_percent);
-            result.check(agrees, evidence, severity, Next::TellBytes);
+            result.check(agrees, evidence, severity, Next::AskForBytes);
         }
     }
     result.verdict(Rule::Rate, &input.about)
@@ -45,11 +45,11 @@ pub(super) fn claimed_sentence(sentence: &Sentence, thresholds: &Thresholds) -> 
         Ok((stated, a, b)) => {
             let ratio = a / b;
             let off_percent = (stated / ratio - 1.0) * 100.0;
-            let evidence = Evidence::Said {
+            let evidence = Evidence::Stated {
                 sentence: sentence.text.clone(),
                 first: a,
                 second: b,
-                said: stated,
+                stated,
                 ratio,
                 percent: (ratio - 1.0) * 100.0,
                 off_percent,
@@ -59,7 +59,7 @@ pub(super) fn claimed_sentence(sentence: &Sentence, thresholds: &Thresholds) -> 
                 off_percent.abs() <= thresholds.wording,
                 evidence,
                 Error,
-                Next::SayRatio,
+                Next::StateRatio,
             );
         }
     }

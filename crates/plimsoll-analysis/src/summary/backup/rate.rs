@@ -20,11 +20,11 @@ pub const RATE_COVERED: f64 = 0.9;
 pub enum RateCheck {
     /// `percent` is the difference, in percent of the bytes.
     Agrees {
-        seen_bytes: f64,
+        observed_bytes: f64,
         percent: f64,
     },
     Disagrees {
-        seen_bytes: f64,
+        observed_bytes: f64,
         percent: f64,
     },
     NotEvaluated {
@@ -40,7 +40,6 @@ pub enum RateNotChecked {
     /// It did not complete.
     NotComplete,
     /// The files were not sampled, or too rarely.
-    #[serde(rename = "not_seen")]
     NotSampled,
 }
 
@@ -62,19 +61,19 @@ pub(super) fn check(index: &Index, row: &BackupRow) -> RateCheck {
     if covered < RATE_COVERED {
         return why(RateNotChecked::NotSampled);
     }
-    let seen_bytes: f64 = samples.iter().map(|sample| grown(index, row, sample)).sum();
+    let observed_bytes: f64 = samples.iter().map(|sample| grown(index, row, sample)).sum();
     let bytes = row.bytes as f64;
-    let percent = (seen_bytes - bytes) * 100.0 / bytes;
+    let percent = (observed_bytes - bytes) * 100.0 / bytes;
     // What was written in time without samples is missing and no contradiction.
     let below = RATE_LIMIT + (1.0 - covered).max(0.0);
     if percent > RATE_LIMIT * 100.0 || percent < -below * 100.0 {
         RateCheck::Disagrees {
-            seen_bytes,
+            observed_bytes,
             percent,
         }
     } else {
         RateCheck::Agrees {
-            seen_bytes,
+            observed_bytes,
             percent,
         }
     }
@@ -126,20 +125,21 @@ pub(super) fn findings(operations: &[BackupOperation]) -> Vec<Finding> {
     let off = || {
         operations.iter().filter_map(|own| match own.rate {
             RateCheck::Disagrees {
-                seen_bytes,
+                observed_bytes,
                 percent,
-            } => Some((own, seen_bytes, percent)),
+            } => Some((own, observed_bytes, percent)),
             _ => None,
         })
     };
-    if let Some((worst, seen_bytes, percent)) = off().max_by(|a, b| a.2.abs().total_cmp(&b.2.abs()))
+    if let Some((worst, observed_bytes, percent)) =
+        off().max_by(|a, b| a.2.abs().total_cmp(&b.2.abs()))
     {
         let kind = FindingKind::RateDisagrees {
             times: off().count() as u64,
             cycle: worst.cycle + 1,
             system: worst.system.clone(),
-            told_mb: worst.bytes as f64 / 1e6,
-            seen_mb: seen_bytes / 1e6,
+            stated_mb: worst.bytes as f64 / 1e6,
+            observed_mb: observed_bytes / 1e6,
             percent,
         };
         found.push(kind.with(Severity::Warning));

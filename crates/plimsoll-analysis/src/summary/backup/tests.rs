@@ -130,7 +130,7 @@ fn time_per_request_is_weighted_by_requests() {
     );
     // All backups: 33 s, three of them first ones.
     let all = fast.kinds[0].data_io.unwrap();
-    assert_eq!(all.told_s, 33.0);
+    assert_eq!(all.reported_s, 33.0);
     close(all.read_ms.unwrap(), 0.5 * (3.0 * 1.5 + 30.0) / 31.5);
     // While it is restored, reads and writes are swapped.
     close(
@@ -162,14 +162,14 @@ fn both_accounts_of_what_was_written_are_compared() {
         }
     );
     let RateCheck::Disagrees {
-        seen_bytes,
+        observed_bytes,
         percent,
     } = slow.operations[3].rate
     else {
         panic!()
     };
     close(percent, -20.0);
-    close(seen_bytes, 0.8 * 1.95e9);
+    close(observed_bytes, 0.8 * 1.95e9);
     assert_eq!(fast.findings, []);
     let expected = [
         ("backup_failed".to_owned(), Severity::Warning),

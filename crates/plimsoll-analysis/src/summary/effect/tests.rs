@@ -41,7 +41,7 @@ fn the_effect_is_that_of_pairs() {
     );
     assert_eq!(summary.ladders[effect.quiet].scene, Interference::Quiet);
     assert_eq!(summary.ladders[effect.noisy].scene, Interference::Noisy);
-    let [rung] = effect.rungs.as_slice() else {
+    let [rung] = effect.loads.as_slice() else {
         panic!("one load")
     };
     assert_eq!(
@@ -66,8 +66,8 @@ fn the_effect_is_that_of_pairs() {
 #[test]
 fn percentiles_are_those_of_the_ladder() {
     let (effect, summary) = only(&fixture::backup());
-    let p99 = effect.rungs[0].all.p99_ms.unwrap();
-    let of_ladder = |ladder: usize| summary.ladders[ladder].rungs[0].p99_ms.unwrap().median;
+    let p99 = effect.loads[0].all.p99_ms.unwrap();
+    let of_ladder = |ladder: usize| summary.ladders[ladder].loads[0].p99_ms.unwrap().median;
     assert_eq!(
         (p99.quiet, p99.noisy),
         (of_ladder(effect.quiet), of_ladder(effect.noisy))
@@ -77,7 +77,7 @@ fn percentiles_are_those_of_the_ladder() {
 #[test]
 fn each_victim_has_its_own_effect() {
     let (effect, _) = only(&fixture::backup());
-    let rung = &effect.rungs[0];
+    let rung = &effect.loads[0];
     let [first, second] = rung.victims.as_slice() else {
         panic!("two victims")
     };
@@ -102,7 +102,7 @@ fn each_victim_has_its_own_effect() {
 #[test]
 fn the_medium_is_shown_with_and_without_noise() {
     let (effect, _) = only(&fixture::backup());
-    let medium = effect.rungs[0].medium.unwrap();
+    let medium = effect.loads[0].medium.unwrap();
     // The second repeat has a quarter more of everything: on average an eighth.
     close(medium.quiet.iops, 1200.0 * 1.125);
     close(medium.noisy.iops, 1800.0 * 1.125);
@@ -117,7 +117,7 @@ fn the_medium_is_shown_with_and_without_noise() {
     let expected = ms([700.0, 1100.0, 0.875, 3.0]) / ms([300.0, 900.0, 0.25, 0.75]);
     close(medium.ms.unwrap().ratio.unwrap().ratio, expected);
     // 3, 4, 3.5 and 4.5 s.
-    let backups = effect.rungs[0].backups.clone().unwrap();
+    let backups = effect.loads[0].backups.clone().unwrap();
     assert_eq!(
         (
             backups.complete,
@@ -126,7 +126,7 @@ fn the_medium_is_shown_with_and_without_noise() {
         ),
         (4, 2, 3.75)
     );
-    assert_eq!(effect.rungs[0].neighbours_per_second, None);
+    assert_eq!(effect.loads[0].neighbours_per_second, None);
 }
 
 #[test]
@@ -135,9 +135,9 @@ fn a_repeat_without_its_counterpart_is_left_out_with_a_finding() {
         let (effect, _) = only(record);
         let unpaired = FindingKind::EffectUnpaired { left_out: 1, of: 2 };
         assert_eq!(effect.findings, [unpaired.with(Severity::Warning)]);
-        effect.rungs[0].clone()
+        effect.loads[0].clone()
     };
-    let one = |rung: &EffectRung| {
+    let one = |rung: &EffectLoad| {
         assert_eq!(rung.pairs, 1);
         close(rung.all.rate.unwrap().ratio.unwrap().ratio, 140.0 / 220.0);
         assert_eq!(
@@ -199,7 +199,7 @@ fn without_a_usable_pair_there_are_figures_and_no_ratios() {
             .points()
             .all(|point| point.verdict == Verdict::Invalid)
     );
-    let rung = &effect.rungs[0];
+    let rung = &effect.loads[0];
     assert_eq!((rung.pairs, rung.verdict), (0, Verdict::Invalid));
     close(rung.all.rate.unwrap().noisy, 148.5 * 60.0);
     assert_eq!(rung.all.rate.unwrap().ratio, None);
@@ -222,7 +222,7 @@ fn neighbours_under_load_are_listed() {
         .for_each(|point| point.purpose = PointPurpose::Noise);
     let (effect, summary) = only(&record);
     assert_eq!(effect.neighbours, ["shop-2@fast"]);
-    let rung = &effect.rungs[0];
+    let rung = &effect.loads[0];
     // New-Orders and Payments: 90 + 43 and 91 + 43 a second.
     close(rung.neighbours_per_second.unwrap(), 133.5);
     close(rung.all.rate.unwrap().ratio.unwrap().ratio, 116.0 / 210.0);

@@ -95,8 +95,8 @@ pub enum FindingKind {
     /// Requests were queued in the kernel: they took longer there than in the emulator.
     EmulationWaited {
         drive: String,
-        seen_ms: f64,
-        told_ms: f64,
+        kernel_ms: f64,
+        emulator_ms: f64,
         added_percent: f64,
     },
     /// The emulated drive answered with errors although it had power.
@@ -106,7 +106,6 @@ pub enum FindingKind {
         errors: u64,
     },
     /// Rule EMULATED is not evaluated: the emulator did not report parts of the window.
-    #[serde(rename = "emulation_untold")]
     EmulationUnreported {
         drive: String,
         missing_s: f64,
@@ -187,8 +186,8 @@ pub enum FindingKind {
         times: u64,
         cycle: u32,
         system: String,
-        told_mb: f64,
-        seen_mb: f64,
+        stated_mb: f64,
+        observed_mb: f64,
         percent: f64,
     },
     /// Rule RATE is not evaluated: the files of these backups were sampled too rarely.

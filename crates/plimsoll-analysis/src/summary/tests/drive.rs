@@ -96,7 +96,10 @@ fn a_drive_that_keeps_up_has_figures_and_no_findings() {
     let point = only(&record);
     assert_eq!((kinds(&point), point.verdict), (Vec::new(), Verdict::Sound));
     let drive = point.drive.unwrap();
-    assert_eq!((drive.drive.as_str(), drive.told_s), ("Example 1 TB", 10.0));
+    assert_eq!(
+        (drive.drive.as_str(), drive.reported_s),
+        ("Example 1 TB", 10.0)
+    );
     let [read, flush] = drive.ops.as_slice() else {
         panic!("{:?}", drive.ops)
     };
@@ -238,7 +241,7 @@ fn silence_is_never_a_pass() {
     record.drive.remove(5);
     assert_eq!(
         verdict(&record),
-        (vec!["emulation_untold".to_owned()], Verdict::Doubtful)
+        (vec!["emulation_unreported".to_owned()], Verdict::Doubtful)
     );
     let point = only(&record);
     let FindingKind::EmulationUnreported {
@@ -253,7 +256,7 @@ fn silence_is_never_a_pass() {
     record.drive.clear();
     assert_eq!(
         verdict(&record),
-        (vec!["emulation_untold".to_owned()], Verdict::Doubtful)
+        (vec!["emulation_unreported".to_owned()], Verdict::Doubtful)
     );
     record.facts.clear();
     assert_eq!(
@@ -498,14 +501,14 @@ fn the_emulator_and_the_hosts_view_stand_beside_the_model() {
     let reads = r.device_reads_per_second.unwrap() * r.device_read_latency_ms.unwrap();
     let writes = r.device_writes_per_second.unwrap() * r.device_write_latency_ms.unwrap();
     assert!(
-        (waiting.seen_ms - reads - writes).abs() < 1e-6,
+        (waiting.kernel_ms - reads - writes).abs() < 1e-6,
         "{waiting:?}"
     );
     let of = |op: DriveOp| drive.ops.iter().find(|kind| kind.op == op).unwrap();
     let reported = |op: DriveOp| of(op).real.unwrap().mean_us * of(op).per_second.unwrap() / 1e3;
     let [read, write, flush] = [DriveOp::Read, DriveOp::Write, DriveOp::Flush].map(reported);
     assert!(
-        (waiting.told_ms - read - write - flush).abs() < 1e-6,
+        (waiting.emulator_ms - read - write - flush).abs() < 1e-6,
         "{waiting:?}"
     );
     let waited = (reads - read).max(0.0) + (writes - write - flush).max(0.0);
