@@ -12,7 +12,7 @@ use plimsoll_plan::units::Nanos;
 
 static TOOL: LazyLock<Tool> = LazyLock::new(|| {
     let name = std::env::var("TOOL").expect("TOOL names whose output it is, such as fio");
-    Tool::parse(&name).expect("TOOL is one of the names of `plimsoll import --tool`")
+    name.parse().expect("TOOL is one of the names of `plimsoll import --tool`")
 });
 
 fn options() -> ImportOptions {

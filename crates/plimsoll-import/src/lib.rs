@@ -50,8 +50,21 @@ pub use samples::HostSamples;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{Record, RunInfo};
 
-/// The tool that wrote a file, and its format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The tool that wrote a file, and its format. Names are those of the command line.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Tool {
     /// JSON and JSON+.
     Fio,
@@ -71,41 +84,11 @@ pub enum Tool {
 }
 
 impl Tool {
-    pub const ALL: [Self; 12] = [
-        Self::Fio,
-        Self::FioLog,
-        Self::Sysbench,
-        Self::Pgbench,
-        Self::PgbenchLog,
-        Self::Hammerdb,
-        Self::GoTpc,
-        Self::Vdbench,
-        Self::Diskspd,
-        Self::Iostat,
-        Self::Vmstat,
-        Self::Mpstat,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// As on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Fio => "fio",
-            Self::FioLog => "fio-log",
-            Self::Sysbench => "sysbench",
-            Self::Pgbench => "pgbench",
-            Self::PgbenchLog => "pgbench-log",
-            Self::Hammerdb => "hammerdb",
-            Self::GoTpc => "go-tpc",
-            Self::Vdbench => "vdbench",
-            Self::Diskspd => "diskspd",
-            Self::Iostat => "iostat",
-            Self::Vmstat => "vmstat",
-            Self::Mpstat => "mpstat",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.name() == name)
+        self.into()
     }
 
     /// The file's format, for people.

@@ -1,5 +1,8 @@
-//! As much XML as tools write their results in: elements, attributes, text, the five entities. No document types, so
-//! nothing that could grow or lead elsewhere.
+//! The elements of an XML text with their lines. Document types and CDATA sections are refused: no tool writes them,
+//! and nothing can grow or lead elsewhere.
+
+use quick_xml::events::{BytesRef, BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
 
 use super::fault::{Fault, Read};
 
@@ -18,153 +21,165 @@ const DEEPEST: usize = 64;
 
 /// The outermost elements, one after the other; what stands between them is left out.
 pub(super) fn documents(text: &str) -> Read<Vec<Element>> {
-    let (mut roots, mut open): (Vec<Element>, Vec<Element>) = (Vec::new(), Vec::new());
-    let (mut rest, mut line) = (text.trim_start_matches('\u{feff}'), 1);
-    while let Some(at) = rest.find('<') {
-        let before = &rest[..at];
-        if let Some(top) = open.last_mut() {
-            top.text.push_str(&plain(before.trim()));
-        } else if roots.is_empty() && !before.trim().is_empty() {
-            return Err(Fault::at(line, before, "an XML document"));
-        }
-        line += before.matches('\n').count();
-        let tag_line = line;
-        let (tag, after) = tag(&rest[at..], tag_line)?;
-        line += rest[at..rest.len() - after.len()].matches('\n').count();
-        rest = after;
-        match tag {
-            Tag::Skipped => {}
-            Tag::Open(element, closed) => {
-                if open.len() >= DEEPEST {
-                    return Err(Fault::at(
-                        tag_line,
-                        &element.name,
-                        format!("at most {DEEPEST} elements within each other"),
-                    ));
-                }
-                open.push(Element {
-                    line: tag_line,
-                    ..element
-                });
-                if closed {
-                    roots.extend(close(&mut open));
-                }
-            }
-            Tag::Close(name) => {
-                if open.last().is_none_or(|top| top.name != name) {
-                    let expected = open
-                        .last()
-                        .map_or("an element".into(), |top| format!("</{}>", top.name));
-                    return Err(Fault::at(tag_line, &format!("</{name}>"), expected));
-                }
-                roots.extend(close(&mut open));
+    let mut reader = Reader::from_str(text);
+    let config = reader.config_mut();
+    config.allow_dangling_amp = true;
+    // Names of end tags are checked here, for the line and what was expected there.
+    config.check_end_names = false;
+    config.allow_unmatched_ends = true;
+    let mut documents = Documents::default();
+    let mut place = Place::new(text);
+    loop {
+        place.move_to(reader.buffer_position());
+        match reader.read_event() {
+            Ok(Event::Eof) => return documents.finish(text),
+            Ok(event) => documents.add(event, place.line)?,
+            Err(error) => {
+                place.move_to(reader.error_position());
+                let expected = format!("XML ({error})");
+                return Err(Fault::at(place.line, place.rest(), expected));
             }
         }
     }
-    match open.last() {
-        None if !roots.is_empty() => Ok(roots),
-        top => Err(Fault::end(
+}
+
+/// A byte of a text, and its line.
+struct Place<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl<'a> Place<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
             text,
-            top.map_or("an XML document".into(), |top| format!("</{}>", top.name)),
-        )),
-    }
-}
-
-/// Closes the innermost element; the outermost is returned.
-fn close(open: &mut Vec<Element>) -> Option<Element> {
-    let element = open.pop()?;
-    match open.last_mut() {
-        Some(parent) => {
-            parent.children.push(element);
-            None
+            at: 0,
+            line: 1,
         }
-        None => Some(element),
+    }
+
+    /// Forwards only.
+    fn move_to(&mut self, at: u64) {
+        let at = self.at.max(at as usize);
+        let passed = self.text.as_bytes().get(self.at..at).unwrap_or_default();
+        self.line += passed.iter().filter(|byte| **byte == b'\n').count();
+        self.at = at;
+    }
+
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
     }
 }
 
-enum Tag {
-    /// With whether it is closed at once.
-    Open(Element, bool),
-    Close(String),
-    /// Declarations and comments.
-    Skipped,
+#[derive(Default)]
+struct Documents {
+    roots: Vec<Element>,
+    /// From the outermost to the innermost.
+    open: Vec<Element>,
 }
 
-/// The tag that `text` begins with, and what follows it.
-fn tag(text: &str, line: usize) -> Read<(Tag, &str)> {
-    let until = |end: &str| {
-        let at = text
-            .find(end)
-            .ok_or_else(|| Fault::at(line, text, format!("`{end}`")))?;
-        Ok((&text[..at], &text[at + end.len()..]))
-    };
-    if text.starts_with("<!--") {
-        return Ok((Tag::Skipped, until("-->")?.1));
+impl Documents {
+    fn add(&mut self, event: Event<'_>, line: usize) -> Read<()> {
+        match event {
+            Event::Start(tag) => self.open(&tag, line)?,
+            Event::Empty(tag) => {
+                self.open(&tag, line)?;
+                self.close();
+            }
+            Event::End(tag) => self.end(tag.name().0, line)?,
+            Event::Text(text) => self.text(&text, line)?,
+            Event::GeneralRef(entity) => self.text(&resolved(&entity), line)?,
+            Event::DocType(found) => return Err(not_read(&found, line)),
+            Event::CData(found) => return Err(not_read(&found, line)),
+            Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::Eof => {}
+        }
+        Ok(())
     }
-    if text.starts_with("<?") {
-        return Ok((Tag::Skipped, until("?>")?.1));
-    }
-    if text.starts_with("<!") {
-        return Err(Fault::at(
+
+    fn open(&mut self, tag: &BytesStart<'_>, line: usize) -> Read<()> {
+        let name = tag.name().0;
+        if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+            return Err(Fault::at(line, tag, "the name of an element"));
+        }
+        if self.open.len() >= DEEPEST {
+            let expected = format!("at most {DEEPEST} elements within each other");
+            return Err(Fault::at(line, name, expected));
+        }
+        let mut element = Element {
+            name: name.to_owned(),
             line,
-            text,
-            "elements only; document types and sections are not read",
-        ));
+            ..Element::default()
+        };
+        for attribute in tag.attributes().with_checks(false) {
+            let attribute =
+                attribute.map_err(|error| Fault::at(line, tag, format!("attributes ({error})")))?;
+            let value = attribute
+                .normalized_value(XmlVersion::Implicit1_0)
+                .unwrap_or_default()
+                .into_owned();
+            element.attributes.push((attribute.key.0.to_owned(), value));
+        }
+        self.open.push(element);
+        Ok(())
     }
-    let (inside, after) = until(">")?;
-    let inside = &inside[1..];
-    if let Some(name) = inside.strip_prefix('/') {
-        return Ok((Tag::Close(name.trim().to_owned()), after));
+
+    fn end(&mut self, name: &str, line: usize) -> Read<()> {
+        match self.open.last() {
+            Some(top) if top.name == name => self.close(),
+            top => {
+                let expected = top.map_or("an element".into(), |top| format!("</{}>", top.name));
+                return Err(Fault::at(line, &format!("</{name}>"), expected));
+            }
+        }
+        Ok(())
     }
-    let (inside, closed) = inside
-        .strip_suffix('/')
-        .map_or((inside, false), |inside| (inside, true));
-    // A name follows its bracket at once.
-    let name = inside.split(char::is_whitespace).next().unwrap_or_default();
-    if name.is_empty() {
-        return Err(Fault::at(line, text, "the name of an element"));
+
+    fn close(&mut self) {
+        let Some(mut element) = self.open.pop() else {
+            return;
+        };
+        element.text = element.text.trim().to_owned();
+        match self.open.last_mut() {
+            Some(parent) => parent.children.push(element),
+            None => self.roots.push(element),
+        }
     }
-    let element = Element {
-        name: name.to_owned(),
-        attributes: attributes(&inside[name.len()..]),
-        ..Element::default()
-    };
-    Ok((Tag::Open(element, closed), after))
+
+    fn text(&mut self, text: &str, line: usize) -> Read<()> {
+        let is_blank = text.trim_start_matches('\u{feff}').trim().is_empty();
+        match self.open.last_mut() {
+            Some(top) => top.text.push_str(text),
+            None if self.roots.is_empty() && !is_blank => {
+                return Err(Fault::at(line, text, "an XML document"));
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn finish(self, text: &str) -> Read<Vec<Element>> {
+        match self.open.last() {
+            Some(top) => Err(Fault::end(text, format!("</{}>", top.name))),
+            None if self.roots.is_empty() => Err(Fault::end(text, "an XML document")),
+            None => Ok(self.roots),
+        }
+    }
 }
 
-fn attributes(mut text: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    while let Some((name, rest)) = text.split_once('=') {
-        let rest = rest.trim_start();
-        let Some(quote) = rest
-            .chars()
-            .next()
-            .filter(|quote| matches!(quote, '"' | '\''))
-        else {
-            break;
-        };
-        let Some((value, after)) = rest[1..].split_once(quote) else {
-            break;
-        };
-        found.push((name.trim().to_owned(), plain(value)));
-        text = after;
-    }
-    found
+fn not_read(found: &str, line: usize) -> Fault {
+    let expected = "elements only; document types and sections are not read";
+    Fault::at(line, found, expected)
 }
 
-fn plain(text: &str) -> String {
-    let entities = [
-        ("&lt;", "<"),
-        ("&gt;", ">"),
-        ("&quot;", "\""),
-        ("&apos;", "'"),
-        ("&amp;", "&"),
-    ];
-    entities
-        .into_iter()
-        .fold(text.to_owned(), |text, (entity, plain)| {
-            text.replace(entity, plain)
-        })
+/// The character that an entity stands for; other names stay as they are.
+fn resolved(entity: &BytesRef<'_>) -> String {
+    let name: &str = entity;
+    match entity.resolve_char_ref() {
+        Ok(Some(character)) => character.to_string(),
+        _ => quick_xml::escape::resolve_predefined_entity(name)
+            .map_or_else(|| format!("&{name};"), str::to_owned),
+    }
 }
 
 impl Element {
@@ -182,8 +197,8 @@ impl Element {
     }
 
     pub fn attribute(&self, name: &str) -> Option<&str> {
-        self.attributes
-            .iter()
+        let mut attributes = self.attributes.iter();
+        attributes
             .find(|(own, _)| own == name)
             .map(|(_, value)| value.as_str())
     }
@@ -202,10 +217,7 @@ mod tests {
     #[test]
     fn a_space_before_a_name_is_refused() {
         for text in ["<\u{3000}a>", "< a></a>", "<a>\u{3000}< b/></a>"] {
-            assert!(
-                tag(text.trim_start_matches("<a>\u{3000}"), 1).is_err(),
-                "{text:?}"
-            );
+            assert!(parse(text).is_err(), "{text:?}");
         }
     }
 

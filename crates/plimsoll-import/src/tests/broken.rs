@@ -271,9 +271,9 @@ proptest! {
     #[test]
     fn extreme_numbers_in_an_output_of_each_tool(which in any::<prop::sample::Index>(), seed in any::<u64>(), every in 1usize..12) {
         for tool in Tool::ALL {
-            let own: Vec<_> = OUTPUTS.iter().filter(|(path, text)| detect(name_of(path), text) == Some(tool)).collect();
+            let own: Vec<_> = OUTPUTS.iter().filter(|(path, text)| detect(name_of(path), text) == Some(*tool)).collect();
             let (path, text) = own[which.index(own.len())];
-            survives(name_of(path), &with_other_numbers(text, &EXTREMES, every, seed), Some(tool));
+            survives(name_of(path), &with_other_numbers(text, &EXTREMES, every, seed), Some(*tool));
         }
     }
 

@@ -39,7 +39,7 @@ pub struct ImportArgs {
 }
 
 fn tool(text: &str) -> Result<Tool, String> {
-    Tool::parse(text).ok_or_else(|| {
+    text.parse().map_err(|_| {
         let all: Vec<&str> = Tool::ALL.iter().map(|tool| tool.name()).collect();
         format!("it is one of {}", all.join(", "))
     })
