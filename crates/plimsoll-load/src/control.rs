@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::LoadError;
 
-/// A load's progress and its stop button. Clones share one state.
+/// The work's progress and its stop button. Clones share one state.
 #[derive(Debug, Clone, Default)]
 pub struct LoadControl(Arc<LoadState>);
 
@@ -17,23 +17,28 @@ struct LoadState {
 }
 
 impl LoadControl {
-    /// A load of `rows` rows begins (anew).
-    pub fn start(&self, rows: u64) {
-        self.0.done.store(0, Ordering::Relaxed);
-        self.0.total.store(rows, Ordering::Relaxed);
+    /// Work of so many rows or bytes begins (anew).
+    pub fn start(&self, total: u64) {
+        self.reach(0);
+        self.0.total.store(total, Ordering::Relaxed);
     }
 
-    /// `rows` more rows are in the database.
-    pub fn add(&self, rows: u64) {
-        self.0.done.fetch_add(rows, Ordering::Relaxed);
+    /// So many more are done.
+    pub fn add(&self, more: u64) {
+        self.0.done.fetch_add(more, Ordering::Relaxed);
     }
 
-    pub fn rows_done(&self) -> u64 {
+    /// So many are done.
+    pub fn reach(&self, done: u64) {
+        self.0.done.store(done, Ordering::Relaxed);
+    }
+
+    pub fn done(&self) -> u64 {
         self.0.done.load(Ordering::Relaxed)
     }
 
-    /// Zero before the load has begun.
-    pub fn rows_total(&self) -> u64 {
+    /// Zero before the work has begun.
+    pub fn total(&self) -> u64 {
         self.0.total.load(Ordering::Relaxed)
     }
 

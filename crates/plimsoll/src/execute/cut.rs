@@ -6,6 +6,7 @@ use plimsoll_record::receipt::{CommitCounts, reconcile};
 use plimsoll_record::{Point, PowerCut, Receipt, Severity};
 
 use super::lane::PowerOff;
+use super::running::InstanceName;
 use super::{Execution, RunError, StepResult};
 
 /// What is compared after recovery.
@@ -20,17 +21,15 @@ impl Execution<'_> {
     /// Counts the database's committed transactions.
     pub(super) fn books(
         &mut self,
-        system: &str,
-        medium: Option<&str>,
+        instance: InstanceName<'_>,
         what: &str,
     ) -> StepResult<CommitCounts> {
-        self.wait_for_task(system, medium, what, |instance, _| instance.books())
-            .map(|(_, commits)| commits)
+        self.wait_for_task(instance, what, |instance, _| instance.books())
     }
 
     pub(super) fn after_power_cut(
         &mut self,
-        (system, medium): (&str, &str),
+        instance: InstanceName<'_>,
         point: &Point,
         books: &Books<'_>,
         off: PowerOff,
@@ -44,33 +43,25 @@ impl Execution<'_> {
         }
         let what = format!("{}: recovering", point.step);
         let returned = self.clock.now();
-        let recovered = self.recover((system, medium), &what);
+        let recovered = self.recover(instance, &what);
         let recovery = self.clock.now() - returned;
         let after = match recovered {
             Ok(after) => after,
             // Only the database's own failure is a result.
-            Err(RunError::Failed(why))
-                if self
-                    .drives
-                    .get(medium)
-                    .is_some_and(|drive| drive.died().is_none()) =>
-            {
+            Err(RunError::Failed(why)) if self.drive_lives(instance.medium) => {
                 return self.not_recovered(point, books, off, &why);
             }
             Err(RunError::Broken(why)) => return self.not_recovered(point, books, off, &why),
             Err(error) => return Err(error),
         };
         let receipts = receipts(point, books, &after);
-        let sum = |of: fn(&Receipt) -> u64| receipts.iter().map(of).sum::<u64>();
-        let result = match (
-            sum(|receipt| receipt.acknowledged),
-            sum(|receipt| receipt.lost),
-        ) {
+        let acknowledged: u64 = receipts.iter().map(|receipt| receipt.acknowledged).sum();
+        let lost: u64 = receipts.iter().map(|receipt| receipt.lost).sum();
+        let result = match (acknowledged, lost) {
             (0, 0) => "no transaction was acknowledged before the cut".to_owned(),
             (_, 0) => "no acknowledged transaction is lost".to_owned(),
             (_, lost) => format!("{lost} acknowledged transactions are LOST"),
         };
-        let is_lossy = sum(|receipt| receipt.lost) > 0;
         self.record_cut(point, off, Some(recovery), receipts)?;
         let text = format!(
             "{}: recovered in {:.1} s after the power cut; {result}",
@@ -78,20 +69,20 @@ impl Execution<'_> {
             recovery.as_secs_f64()
         );
         self.progress.print(&text);
-        if is_lossy {
+        if lost > 0 {
             self.not_durable.push(text);
         }
-        self.watch_system(system, Some(medium))
+        self.watch_system(instance)
     }
 
     /// Restores power, filesystem and database, and counts what the database holds.
-    fn recover(&mut self, (system, medium): (&str, &str), what: &str) -> StepResult<CommitCounts> {
+    fn recover(&mut self, instance: InstanceName<'_>, what: &str) -> StepResult<CommitCounts> {
         self.progress.begin(self.clock.now(), what);
-        self.power_on(medium)?;
-        self.wait_for_task(system, Some(medium), what, |instance, control| {
+        self.power_on(instance.medium.unwrap_or_default())?;
+        self.wait_for_task(instance, what, |instance, control| {
             instance.recover(control)
         })?;
-        self.books(system, Some(medium), what)
+        self.books(instance, what)
     }
 
     fn record_cut(
@@ -123,13 +114,10 @@ impl Execution<'_> {
         off: PowerOff,
         why: &str,
     ) -> StepResult<()> {
-        let receipts = receipts(point, books, books.before).into_iter();
-        let receipts = receipts
-            .map(|receipt| Receipt {
-                lost: receipt.acknowledged,
-                ..receipt
-            })
-            .collect();
+        let mut receipts = receipts(point, books, books.before);
+        for receipt in &mut receipts {
+            receipt.lost = receipt.acknowledged;
+        }
         self.record_cut(point, off, None, receipts)?;
         let text = format!(
             "{}: after the power cut the database does not come up again: {why}",

@@ -8,6 +8,7 @@ use plimsoll_load::probe::Watch;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::{Event, Severity};
 
+use super::running::InstanceName;
 use super::{Execution, RunError, StepResult};
 
 /// A full disk as the system reports it.
@@ -32,7 +33,8 @@ struct FilesystemSpace {
 impl FilesystemSpace {
     fn read(path: PathBuf) -> Option<Self> {
         // One that cannot be read is left out.
-        let (space, stat) = (space(&path).ok()?, rustix::fs::statvfs(&path).ok()?);
+        let space = space(&path).ok()?;
+        let stat = rustix::fs::statvfs(&path).ok()?;
         Some(Self {
             path,
             space,
@@ -100,24 +102,22 @@ impl Execution<'_> {
     /// Records the full disk beside the point that ended with it, `at`, and gives the end of the run.
     pub(super) fn disk_full(
         &mut self,
-        (system, medium): (&str, Option<&str>),
+        instance: InstanceName<'_>,
         at: Nanos,
         full: FullDisk,
     ) -> StepResult<RunError> {
-        let running = self.running(system, medium)?;
-        let subject = Some(running.subject);
+        let subject = Some(self.running(instance)?.subject);
         let places = self
-            .written_by(system, medium)?
+            .written_by(instance)?
             .into_iter()
             .filter_map(FilesystemSpace::read);
         let [what, why, next] = report(full, places);
-        let what = format!("system {system} cannot write: {what}");
-        let (severity, code) = (Severity::Error, "disk_full".into());
+        let what = format!("system {} cannot write: {what}", instance.system);
         self.file.event(&Event {
             at,
             subject,
-            severity,
-            code,
+            severity: Severity::Error,
+            code: "disk_full".into(),
             text: format!("{what}: {why}"),
         })?;
         Ok(RunError::Failed(format!(
@@ -126,21 +126,20 @@ impl Execution<'_> {
     }
 
     /// The directories that a system's files lie in: the medium's, below an emulated drive also that of its backing file.
-    fn written_by(&self, system: &str, medium: Option<&str>) -> StepResult<Vec<PathBuf>> {
-        let data = match self.running(system, medium)?.instance.watch() {
+    fn written_by(&self, instance: InstanceName<'_>) -> StepResult<Vec<PathBuf>> {
+        let data = match self.running(instance)?.instance.watch() {
             Some(Watch::Processes { data, .. }) => data,
             Some(Watch::EmbeddedData { path }) => path.parent().map(Path::to_owned),
             _ => None,
         };
-        let drive = medium
+        let drive = instance
+            .medium
             .and_then(|medium| self.drives.get(medium))
             .map(|drive| drive.path.clone());
-        let medium = self
-            .plan
-            .media
-            .iter()
-            .find(|known| Some(known.name.as_str()) == medium);
-        let medium = medium.map(|medium| PathBuf::from(&medium.path));
+        let medium = instance
+            .medium
+            .and_then(|medium| self.plan.medium(medium))
+            .map(|medium| PathBuf::from(&medium.path));
         Ok(drive.into_iter().chain(medium).chain(data).collect())
     }
 }

@@ -1,31 +1,28 @@
-//! Lanes that run at the same time, and the events that stop them: Ctrl-C, a full disk, a dead server, the failure of an
+//! Lanes that run at the same time, and what stops them: Ctrl-C, a full disk, a dead server, the failure of an
 //! emulated drive or of its power.
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::mpsc;
-use std::task::Poll;
+use std::cell::RefCell;
+use std::future::{Future, pending};
 
+use futures_util::future::join_all;
 use plimsoll_drive::emulate::protocol::Lost;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::LoadControl;
 use plimsoll_load::error::SERVERS_DISK;
 use plimsoll_load::probe::{Probe, Watch};
 use plimsoll_load::runner::{Gate, run_lane_together};
-use plimsoll_plan::resolved::Cycles;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::Point;
 use plimsoll_record::lane::{LaneControl, LaneEnd, LaneSpec};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
-use super::backup::worker::BackupWorker;
-use super::backup::{CancelAtEnd, NoiseJobs, backup_worker, merge_results, wait_for_backups};
+use super::backup::{NoiseJob, merge_results, noise_workers};
 use super::drives::MountedDrive;
-use super::prepare::{Running, key};
-use super::recorder::{LaneResult, Recorder, RunSink};
-use super::{Execution, RunError, StepResult};
+use super::recorder::{LaneResult, Recorder, StartTime};
+use super::running::{InstanceName, Running};
+use super::wait::{Counted, RunSink, Tasks, Waiter};
+use super::{Execution, Parts, RunError, StepResult, unresolved};
+use crate::signals::Interrupt;
 
 /// How often a server started by plimsoll is checked.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(250);
@@ -37,8 +34,298 @@ pub(super) struct PowerOff {
     pub lost: Lost,
 }
 
+/// What one lane does.
+pub(super) struct LaneTask {
+    /// The system's instance.
+    pub system: String,
+    pub spec: LaneSpec,
+    pub point: Point,
+    pub title: String,
+}
+
+/// What runs at the same time.
+pub(super) struct PointTasks<'a> {
+    pub lanes: Vec<LaneTask>,
+    /// Backups of neighbours.
+    pub noise: Vec<NoiseJob>,
+    pub medium: Option<&'a str>,
+}
+
+/// Result of a point.
+pub(super) struct PointResult {
+    /// In the order of the tasks.
+    pub lane_results: Vec<LaneResult>,
+    /// Of the neighbours' backups.
+    pub noise: StepResult<()>,
+}
+
+impl Execution<'_> {
+    /// Measures one point: all lanes start together, neighbours' backups run beside them. With a power cut, which takes a
+    /// single lane, the drive's power fails at the end of the measurement.
+    pub(super) fn measure_point(&mut self, tasks: PointTasks<'_>) -> StepResult<PointResult> {
+        let parts = self.parts();
+        let start = StartTime::default();
+        let lanes = Lanes::of(tasks.lanes, tasks.medium, &parts, &start)?;
+        let backups = noise_workers(tasks.noise, &parts, &start)?;
+        let sink = RefCell::new(parts.sink);
+        std::thread::scope(|scope| {
+            let backups = backups
+                .into_iter()
+                .map(|mut backup| move |control: &LoadControl| backup.run(control));
+            let backups = Tasks::start(scope, backups);
+            let lane_results = lanes.run(parts.clock, &sink)?;
+            if !lane_results.iter().all(LaneResult::is_complete) {
+                backups.cancel();
+            }
+            // Half a backup has no duration: those under way at the end of the measurement finish.
+            let noise = backups.join(&mut Waiter {
+                sink: &mut sink.borrow_mut(),
+                interrupt: parts.interrupt,
+                clock: parts.clock,
+                what: "waiting for the backups that are under way",
+                counted: Counted::Nothing,
+            })?;
+            Ok(PointResult {
+                lane_results,
+                noise: merge_results(noise),
+            })
+        })
+    }
+}
+
+/// The lanes of one point.
+struct Lanes<'a>(Vec<Lane<'a>>);
+
+impl<'a> Lanes<'a> {
+    fn of(
+        tasks: Vec<LaneTask>,
+        medium: Option<&'a str>,
+        parts: &Parts<'a>,
+        start: &StartTime,
+    ) -> StepResult<Self> {
+        let gate = Gate::of(tasks.len() as u32);
+        let disk_full = FullDiskSignal::default();
+        let mut lanes = Vec::new();
+        for task in tasks {
+            let name = InstanceName {
+                system: &task.system,
+                medium,
+            };
+            lanes.push(Lane {
+                shows_progress: lanes.is_empty(),
+                running: parts
+                    .running
+                    .get(&name.key())
+                    .ok_or_else(|| unresolved("running system", name.system))?,
+                drive: medium.and_then(|medium| parts.drives.get(medium)),
+                probe: parts.probe,
+                clock: parts.clock,
+                orders: Orders::of(parts.interrupt),
+                start: start.clone(),
+                gate: gate.clone(),
+                disk_full: disk_full.clone(),
+                task,
+            });
+        }
+        Ok(Self(lanes))
+    }
+
+    /// Runs all lanes to their ends. They are tasks of this thread, their users' threads are their own.
+    fn run(self, clock: &Clock, sink: &RefCell<RunSink<'_>>) -> StepResult<Vec<LaneResult>> {
+        let lanes = self.0.iter().map(|lane| lane.run(sink));
+        clock
+            .block_on(join_all(lanes))
+            .map_err(|error| RunError::Failed(format!("no runtime for the lanes: {error}")))?
+            .into_iter()
+            .collect()
+    }
+}
+
+/// One lane, with what it runs on and what can stop it.
+struct Lane<'a> {
+    task: LaneTask,
+    /// One of the point's lanes does.
+    shows_progress: bool,
+    running: &'a Running,
+    drive: Option<&'a MountedDrive>,
+    probe: Option<&'a Probe>,
+    clock: &'a Clock,
+    orders: Orders,
+    /// Shared by the lanes of a point, like the two below.
+    start: StartTime,
+    gate: Gate,
+    disk_full: FullDiskSignal,
+}
+
+/// What stops a lane before its end, other than Ctrl-C.
+enum StopCause {
+    PowerCut(Result<PowerOff, String>),
+    /// The log of the lane's server reports a full disk, in this line.
+    NoSpace(String),
+    /// Found out from the drive, the server or the other lane after the end.
+    FoundLater,
+}
+
+impl Lane<'_> {
+    /// Until its last message is recorded.
+    async fn run(&self, sink: &RefCell<RunSink<'_>>) -> StepResult<LaneResult> {
+        let (out, messages) = mpsc::channel(256);
+        let mut recorder = Recorder::new(
+            sink,
+            &self.task.point,
+            self.task.spec.timeline.clone(),
+            &self.task.title,
+            self.start.clone(),
+        );
+        recorder.shows_progress = self.shows_progress;
+        let lane = run_lane_together(
+            self.task.spec.clone(),
+            self.clock.clone(),
+            self.orders.of_lane(),
+            out,
+            self.gate.clone(),
+        );
+        let recorded =
+            async { tokio::join!(lane, recorder.record(messages, self.orders.of_user())).1 };
+        let mut cause = None;
+        let stopped = async {
+            cause = Some(self.stop_cause().await);
+            self.orders.stop();
+        };
+        let mut result = self.orders.beside(recorded, stopped).await?;
+        match cause {
+            Some(StopCause::PowerCut(cut)) => {
+                result.power_off = Some(cut.map_err(RunError::Failed)?);
+            }
+            Some(StopCause::NoSpace(why)) => {
+                let place = SERVERS_DISK.into();
+                result.end = LaneEnd::DiskFull { place, why };
+            }
+            Some(StopCause::FoundLater) | None => {}
+        }
+        self.disk_full.note(&result.end);
+        Ok(result)
+    }
+
+    async fn stop_cause(&self) -> StopCause {
+        tokio::select! {
+            // First: a power cut ends the server, too.
+            biased;
+            cause = self.drive_fails() => cause,
+            line = self.server_lacks_space() => StopCause::NoSpace(line),
+            () = self.server_dies() => StopCause::FoundLater,
+            () = self.disk_full.given() => StopCause::FoundLater,
+        }
+    }
+
+    async fn drive_fails(&self) -> StopCause {
+        match self.drive {
+            Some(drive) if self.task.spec.power_cut => {
+                StopCause::PowerCut(self.cut_power(drive).await)
+            }
+            Some(drive) => {
+                drive.ended().await;
+                StopCause::FoundLater
+            }
+            None => pending().await,
+        }
+    }
+
+    /// Cuts the drive's power first, while the database works; then kills the database's processes with their unwritten
+    /// data. Both block this thread for some ten milliseconds, in which the lane only waits to be stopped.
+    async fn cut_power(&self, drive: &MountedDrive) -> Result<PowerOff, String> {
+        let start = self.start.wait().await;
+        tokio::select! {
+            () = self.clock.sleep_until(start + self.task.spec.timeline.load_end()) => {}
+            () = drive.ended() => return Err(drive.died().unwrap_or_default()),
+        }
+        // The probe would report the end of its processes.
+        if let Some(probe) = self.probe {
+            probe.unwatch(self.running.subject);
+        }
+        let at = self.clock.now();
+        let lost = drive.power_off().map_err(|error| error.to_string())?;
+        let crashed = self.running.instance.crash();
+        crashed.map_err(|error| error.to_string())?;
+        Ok(PowerOff { at, lost })
+    }
+
+    /// Waits until the log of a server started by plimsoll reports a full disk. The server may exit, fail some of its
+    /// transactions, or wait for space without an answer to any client.
+    async fn server_lacks_space(&self) -> String {
+        let Some(mut log) = self.running.instance.log_tail() else {
+            return pending().await;
+        };
+        loop {
+            self.clock.sleep(POLL_INTERVAL).await;
+            if let Some(line) = log.lack_of_space() {
+                return line;
+            }
+        }
+    }
+
+    /// Waits for the death of a server started by plimsoll: unlike another server, it will not come back.
+    async fn server_dies(&self) {
+        if !matches!(self.running.instance.watch(), Some(Watch::Processes { .. })) {
+            return pending().await;
+        }
+        while self.running.instance.died().is_none() {
+            self.clock.sleep(POLL_INTERVAL).await;
+        }
+    }
+}
+
+/// A lane's orders: the user's, and a stop that does not come from the user.
+pub(super) struct Orders {
+    user: watch::Receiver<LaneControl>,
+    lane: watch::Sender<LaneControl>,
+}
+
+impl Orders {
+    pub fn of(interrupt: &Interrupt) -> Self {
+        let user = interrupt.subscribe();
+        let lane = watch::channel(*user.borrow()).0;
+        Self { user, lane }
+    }
+
+    pub fn of_user(&self) -> watch::Receiver<LaneControl> {
+        self.user.clone()
+    }
+
+    pub fn of_lane(&self) -> watch::Receiver<LaneControl> {
+        self.lane.subscribe()
+    }
+
+    pub fn stop(&self) {
+        self.lane.send_replace(LaneControl::Stop);
+    }
+
+    /// The work's result. Forwards the user's orders beside it, and does what is to be done on a failure.
+    pub async fn beside<T>(
+        &self,
+        work: impl Future<Output = T>,
+        on_failure: impl Future<Output = ()>,
+    ) -> T {
+        tokio::select! {
+            result = work => result,
+            never = self.forward() => never,
+            never = async { on_failure.await; pending().await } => never,
+        }
+    }
+
+    /// Forwards the user's orders forever; does not weaken an order that the lane already has.
+    async fn forward<T>(&self) -> T {
+        let mut user = self.user.clone();
+        while user.changed().await.is_ok() {
+            let wanted = *user.borrow_and_update();
+            self.lane.send_modify(|order| *order = wanted.max(*order));
+        }
+        pending().await
+    }
+}
+
 /// Signals that a lane reported a full disk: the other lanes of its point stop.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct FullDiskSignal(watch::Sender<bool>);
 
 impl FullDiskSignal {
@@ -55,327 +342,6 @@ impl FullDiskSignal {
     }
 }
 
-type Cut = RefCell<Option<Result<PowerOff, String>>>;
-
-/// What one lane does.
-pub(super) struct LaneTask {
-    /// The system's instance.
-    pub system: String,
-    pub spec: LaneSpec,
-    pub point: Point,
-    pub title: String,
-}
-
-impl Execution<'_> {
-    /// Measures one point: the lanes of all its instances start together; neighbours' backups run beside them. With a
-    /// power cut, which takes a single lane, the drive's power fails at the end of the measurement.
-    pub(super) fn run_lanes(
-        &mut self,
-        tasks: Vec<LaneTask>,
-        noise_jobs: Vec<NoiseJobs>,
-        medium: Option<&str>,
-    ) -> StepResult<PointResult> {
-        let Self {
-            running,
-            drives,
-            probe,
-            clock,
-            inbox,
-            file,
-            progress,
-            interrupt,
-            ..
-        } = self;
-        let (clock, cut, disk_full) = (clock.clone(), Cut::default(), FullDiskSignal::default());
-        let (user, gate) = (interrupt.subscribe(), Gate::of(tasks.len() as u32));
-        let timeline = tasks.first().map(|task| task.spec.timeline.clone());
-        let sink = RefCell::new(RunSink {
-            file,
-            inbox,
-            progress,
-        });
-        let drive = medium.and_then(|medium| drives.get(medium));
-        let (start_sender, started) = watch::channel(None);
-        let mut first_start = Some(start_sender);
-        let lanes = tasks.into_iter().enumerate().map(
-            |(
-                i,
-                LaneTask {
-                    system,
-                    spec,
-                    point,
-                    title,
-                },
-            )| {
-                let running = running.get(&key(&system, medium));
-                let probe = probe.as_ref();
-                let environment = LaneEnvironment {
-                    running,
-                    drive,
-                    probe,
-                    clock: &clock,
-                    cut: &cut,
-                    disk_full: &disk_full,
-                };
-                let (sink, user, gate) = (&sink, user.clone(), gate.clone());
-                let start = first_start.take().unwrap_or_else(|| watch::channel(None).0);
-                let lane = async move {
-                    environment
-                        .lane(sink, i == 0, (spec, &point, &title), user, gate, start)
-                        .await
-                };
-                Box::pin(lane) as Lane<'_>
-            },
-        );
-        let lanes: Vec<Lane<'_>> = lanes.collect();
-        let workers = workers(noise_jobs, running, &clock, probe.as_ref())?;
-        let (control, saves) = (LoadControl::default(), !workers.is_empty());
-        std::thread::scope(|scope| {
-            // An early return from this scope stops the threads.
-            let _ends = CancelAtEnd(&control);
-            let (done, results) = mpsc::channel();
-            for (mut worker, cycles) in workers {
-                let (done, control, started, timeline) =
-                    (done.clone(), control.clone(), started.clone(), &timeline);
-                scope.spawn(move || {
-                    // The receiver lives until all results are there.
-                    let _ =
-                        done.send(worker.beside(&cycles, &started, timeline.as_ref(), &control));
-                });
-            }
-            drop(done);
-            let lane_results = clock.block_on(all(lanes));
-            let lane_results = lane_results
-                .map_err(|error| RunError::Failed(format!("no runtime for the lanes: {error}")))?;
-            let lane_results = lane_results
-                .into_iter()
-                .collect::<StepResult<Vec<LaneResult>>>()?;
-            if lane_results
-                .iter()
-                .any(|result| result.end != LaneEnd::Complete)
-            {
-                control.cancel();
-            }
-            // Half a backup has no duration: those under way at the end of the measurement finish.
-            let what = "waiting for the backups that are under way";
-            let noise = if saves {
-                wait_for_backups(
-                    &results,
-                    &mut sink.borrow_mut(),
-                    interrupt,
-                    &clock,
-                    &control,
-                    what,
-                )?
-            } else {
-                Vec::new()
-            };
-            let cut = cut.take().transpose().map_err(RunError::Failed)?;
-            Ok(PointResult {
-                lane_results,
-                cut,
-                noise: merge_results(noise),
-            })
-        })
-    }
-}
-
-/// Result of a point.
-pub(super) struct PointResult {
-    /// In the order of the tasks.
-    pub lane_results: Vec<LaneResult>,
-    pub cut: Option<PowerOff>,
-    /// Result of the neighbours' backups.
-    pub noise: StepResult<()>,
-}
-
-/// The backup workers that run beside the lanes.
-fn workers<'a>(
-    noise_jobs: Vec<NoiseJobs>,
-    running: &'a HashMap<(String, Option<String>), Running>,
-    clock: &'a Clock,
-    probe: Option<&'a Probe>,
-) -> StepResult<Vec<(BackupWorker<'a>, Cycles)>> {
-    let jobs = noise_jobs
-        .into_iter()
-        .flat_map(|NoiseJobs { jobs, cycles }| {
-            jobs.into_iter().map(move |job| (job, cycles.clone()))
-        });
-    let one = |(job, cycles)| Ok((backup_worker(job, running, clock, probe)?, cycles));
-    jobs.map(one).collect()
-}
-
-type Lane<'a> = Pin<Box<dyn Future<Output = StepResult<LaneResult>> + 'a>>;
-
-/// The results of all futures, run concurrently on this thread.
-async fn all<T>(mut futures: Vec<Pin<Box<dyn Future<Output = T> + '_>>>) -> Vec<T> {
-    let mut done: Vec<Option<T>> = futures.iter().map(|_| None).collect();
-    std::future::poll_fn(|context| {
-        for (future, done) in futures
-            .iter_mut()
-            .zip(&mut done)
-            .filter(|(_, done)| done.is_none())
-        {
-            if let Poll::Ready(value) = future.as_mut().poll(context) {
-                *done = Some(value);
-            }
-        }
-        if done.iter().all(Option::is_some) {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
-    })
-    .await;
-    done.into_iter().flatten().collect()
-}
-
-/// What a lane runs with, and the sources of events that stop it.
-struct LaneEnvironment<'a> {
-    running: Option<&'a Running>,
-    drive: Option<&'a MountedDrive>,
-    probe: Option<&'a Probe>,
-    clock: &'a Clock,
-    cut: &'a Cut,
-    disk_full: &'a FullDiskSignal,
-}
-
-impl LaneEnvironment<'_> {
-    async fn lane(
-        &self,
-        sink: &RefCell<RunSink<'_>>,
-        shows_progress: bool,
-        (spec, point, title): (LaneSpec, &Point, &str),
-        user: watch::Receiver<LaneControl>,
-        gate: Gate,
-        start_sender: watch::Sender<Option<Nanos>>,
-    ) -> StepResult<LaneResult> {
-        let (out, messages) = tokio::sync::mpsc::channel(256);
-        let lane = watch::channel(*user.borrow()).0;
-        let started = start_sender.subscribe();
-        let cut_after = spec.power_cut.then(|| spec.timeline.load_end());
-        let recorder = Recorder::new(sink, point, spec.timeline.clone(), title, start_sender);
-        let recorder = if shows_progress {
-            recorder
-        } else {
-            recorder.quiet()
-        };
-        let run = run_lane_together(spec, self.clock.clone(), lane.subscribe(), out, gate);
-        let recorded = async { tokio::join!(run, recorder.record(messages, user.clone())).1 };
-        let full = Cell::default();
-        let fails = async {
-            tokio::select! {
-                // First: a power cut ends the server, too.
-                biased;
-                () = self.drive_fails(cut_after, started) => {}
-                line = lack_of_space(self.running, self.clock) => full.set(Some(line)),
-                () = server_dies(self.running, self.clock) => {}
-                () = self.disk_full.given() => {}
-            }
-            lane.send_replace(LaneControl::Stop);
-            std::future::pending().await
-        };
-        let result = tokio::select! {
-            recorded = recorded => recorded,
-            never = relay(user.clone(), &lane) => never,
-            never = fails => never,
-        }?;
-        let result = match full.take() {
-            Some(why) => LaneResult {
-                end: LaneEnd::DiskFull {
-                    place: SERVERS_DISK.into(),
-                    why,
-                },
-                ..result
-            },
-            None => result,
-        };
-        self.disk_full.note(&result.end);
-        Ok(result)
-    }
-
-    async fn drive_fails(&self, cut_after: Option<Nanos>, started: watch::Receiver<Option<Nanos>>) {
-        match (self.running.zip(self.drive), cut_after) {
-            (Some((running, drive)), Some(after)) => {
-                let off = power_cut(running, drive, self.probe, self.clock, started, after).await;
-                *self.cut.borrow_mut() = Some(off);
-            }
-            (Some((_, drive)), None) => drive.ended().await,
-            (None, _) => std::future::pending().await,
-        }
-    }
-}
-
-/// Waits until the log of a server started by plimsoll reports a full disk. The server may exit, fail some of its
-/// transactions, or wait for space without an answer to any client.
-async fn lack_of_space(running: Option<&Running>, clock: &Clock) -> String {
-    let Some(mut log) = running.and_then(|running| running.instance.log_tail()) else {
-        return std::future::pending().await;
-    };
-    loop {
-        clock.sleep(POLL_INTERVAL).await;
-        if let Some(line) = log.lack_of_space() {
-            return line;
-        }
-    }
-}
-
-/// Waits for the death of a server started by plimsoll: unlike another server, it will not come back.
-async fn server_dies(running: Option<&Running>, clock: &Clock) {
-    let Some(running) =
-        running.filter(|running| matches!(running.instance.watch(), Some(Watch::Processes { .. })))
-    else {
-        return std::future::pending().await;
-    };
-    while running.instance.died().is_none() {
-        clock.sleep(POLL_INTERVAL).await;
-    }
-}
-
-/// Forwards the user's orders forever; does not weaken an order that the lane already has.
-pub(super) async fn relay<T>(
-    mut user: watch::Receiver<LaneControl>,
-    lane: &watch::Sender<LaneControl>,
-) -> T {
-    while user.changed().await.is_ok() {
-        let wanted = *user.borrow_and_update();
-        lane.send_modify(|order| *order = wanted.max(*order));
-    }
-    std::future::pending().await
-}
-
-/// Cuts the drive's power first, while the database works; then kills the database's processes with their unwritten
-/// data. Both block this thread for some ten milliseconds, in which the lane only waits to be stopped.
-async fn power_cut(
-    running: &Running,
-    drive: &MountedDrive,
-    probe: Option<&Probe>,
-    clock: &Clock,
-    mut started: watch::Receiver<Option<Nanos>>,
-    after: Nanos,
-) -> Result<PowerOff, String> {
-    let start = match started.wait_for(Option::is_some).await {
-        Ok(start) => start.unwrap_or_default(),
-        // The lane ended before it began.
-        Err(_) => std::future::pending().await,
-    };
-    tokio::select! {
-        () = clock.sleep_until(start + after) => {}
-        () = drive.ended() => return Err(drive.died().unwrap_or_default()),
-    }
-    // The probe would report the end of its processes.
-    if let Some(probe) = probe {
-        probe.unwatch(running.subject);
-    }
-    let at = clock.now();
-    let lost = drive.power_off().map_err(|error| error.to_string())?;
-    running
-        .instance
-        .crash()
-        .map_err(|error| error.to_string())?;
-    Ok(PowerOff { at, lost })
-}
-
 #[cfg(test)]
 mod tests {
     use plimsoll_load::clock::VirtualClock;
@@ -384,10 +350,8 @@ mod tests {
 
     #[test]
     fn a_full_disk_of_one_lane_stops_the_others() {
-        let (signal, clock) = (
-            FullDiskSignal::default(),
-            Clock::Virtual(VirtualClock::default()),
-        );
+        let signal = FullDiskSignal::default();
+        let clock = Clock::Virtual(VirtualClock::default());
         let full = async {
             signal.note(&LaneEnd::Complete);
             clock.sleep(POLL_INTERVAL).await;
@@ -403,9 +367,8 @@ mod tests {
                 () = clock.sleep(POLL_INTERVAL * 100) => clock.now(),
             }
         };
-        let lanes: Vec<Pin<Box<dyn Future<Output = Nanos> + '_>>> =
-            vec![Box::pin(full), Box::pin(other)];
-        let ends = clock.block_on(all(lanes)).unwrap();
-        assert_eq!(ends[0], ends[1]);
+        let lanes = async { tokio::join!(full, other) };
+        let (ended, stopped) = clock.block_on(lanes).unwrap();
+        assert_eq!(ended, stopped);
     }
 }

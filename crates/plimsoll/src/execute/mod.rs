@@ -16,14 +16,16 @@ mod preflight;
 mod prepare;
 mod recorder;
 mod reset;
+mod running;
 mod search;
 mod subjects;
+mod wait;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use plimsoll_load::clock::{Clock, VirtualClock};
-use plimsoll_load::engine::CheckedData;
+use plimsoll_load::engine::{CheckedData, ConditionResult};
 use plimsoll_load::error::LoadError;
 use plimsoll_load::limit::Device;
 use plimsoll_load::probe::{self, Probe, Watch};
@@ -32,9 +34,8 @@ use plimsoll_plan::resolved::{
     CheckPolicy, IoLimits, LoadStep, Noise, ResolvedPlan, Step, Workload,
 };
 use plimsoll_plan::schedule::PhaseKind;
-use plimsoll_plan::units::Nanos;
 use plimsoll_record::{
-    Check, Event, Point, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind,
+    Check, Event, Point, PointId, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind,
 };
 
 use drives::MountedDrive;
@@ -43,7 +44,9 @@ use inbox::Inbox;
 pub use job::Job;
 use point::{InstanceContext, PointSpec, StepContext};
 pub use preflight::{check_output, preflight};
-use prepare::{InstanceSetup, Running};
+use prepare::InstanceSetup;
+use running::{InstanceName, RunningSystems};
+use wait::{Counted, RunSink, Waiter};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -99,7 +102,7 @@ struct Execution<'a> {
     inbox: Inbox,
     interrupt: Interrupt,
     progress: Progress,
-    running: HashMap<(String, Option<String>), Running>,
+    running: RunningSystems,
     /// Emulated drives that are mounted, by their media.
     drives: HashMap<String, MountedDrive>,
     /// Media that the doctor has checked.
@@ -110,6 +113,28 @@ struct Execution<'a> {
     not_durable: Vec<String>,
     /// I/O limits that were tested on a device.
     tried: Vec<(Device, IoLimits)>,
+}
+
+/// An execution's parts, borrowed apart: results are written while systems are in use.
+struct Parts<'a> {
+    running: &'a RunningSystems,
+    drives: &'a HashMap<String, MountedDrive>,
+    probe: Option<&'a Probe>,
+    clock: &'a Clock,
+    interrupt: &'a Interrupt,
+    sink: RunSink<'a>,
+}
+
+impl<'a> Parts<'a> {
+    fn waiter<'s>(&'s mut self, what: &'s str, counted: Counted) -> Waiter<'s, 'a> {
+        Waiter {
+            sink: &mut self.sink,
+            interrupt: self.interrupt,
+            clock: self.clock,
+            what,
+            counted,
+        }
+    }
 }
 
 /// Runs the job. An error means that there is no usable run file; every other failure is recorded in it.
@@ -150,7 +175,7 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<Done, Failure> {
         inbox,
         interrupt,
         progress: Progress::new(job.quiet, expected.duration).counting(expected.ladder_points()),
-        running: HashMap::new(),
+        running: RunningSystems::new(),
         drives: HashMap::new(),
         diagnosed: HashSet::new(),
         points: 0,
@@ -169,7 +194,37 @@ struct Neighbour<'a> {
     workload: Workload,
 }
 
+impl Neighbour<'_> {
+    fn setups<'s>(
+        &'s self,
+        step: &'s str,
+        medium: Option<&'s str>,
+    ) -> impl Iterator<Item = InstanceSetup<'s>> {
+        self.systems.iter().map(move |system| InstanceSetup {
+            step,
+            of: self.of,
+            instance: InstanceName { system, medium },
+            workload: &self.workload,
+        })
+    }
+}
+
 impl Execution<'_> {
+    fn parts(&mut self) -> Parts<'_> {
+        Parts {
+            running: &self.running,
+            drives: &self.drives,
+            probe: self.probe.as_ref(),
+            clock: &self.clock,
+            interrupt: &self.interrupt,
+            sink: RunSink {
+                file: &mut self.file,
+                inbox: &self.inbox,
+                progress: &mut self.progress,
+            },
+        }
+    }
+
     fn run_plan(&mut self, job: &Job) -> StepResult<()> {
         self.describe_machine()?;
         for (code, text) in &job.notes {
@@ -190,12 +245,10 @@ impl Execution<'_> {
                 }
             }
             self.retire_unused(step, medium, later)?;
-            for medium in now.all_media().filter(|medium| {
-                !later
-                    .iter()
-                    .any(|other| other.all_media().any(|m| m == *medium))
-            }) {
-                self.unmount(medium)?;
+            for medium in now.all_media() {
+                if !later.iter().any(|other| other.needs_medium(medium)) {
+                    self.unmount(medium)?;
+                }
             }
         }
         Ok(())
@@ -208,15 +261,12 @@ impl Execution<'_> {
         medium: Option<&str>,
         later: &[Use<'_>],
     ) -> StepResult<()> {
-        let again = |system: &str| {
-            later.iter().any(|other| {
-                other.media.first().copied() == medium
-                    && other.step.systems().any(|another| another == system)
-            })
-        };
-        step.systems()
-            .filter(|system| !again(system))
-            .try_for_each(|system| self.retire_all(system, medium))
+        for system in step.systems() {
+            if !later.iter().any(|other| other.needs_system(system, medium)) {
+                self.retire_all(system, medium)?;
+            }
+        }
+        Ok(())
     }
 
     /// A load step on one of its media.
@@ -250,21 +300,9 @@ impl Execution<'_> {
             workload: &workload,
         };
         let neighbours = self.neighbours(step)?;
-        let beside = neighbours.iter().flat_map(
-            |Neighbour {
-                 of,
-                 systems,
-                 workload,
-             }| {
-                systems.iter().map(move |system| InstanceSetup {
-                    step: &step.name,
-                    of,
-                    system,
-                    medium,
-                    workload,
-                })
-            },
-        );
+        let beside = neighbours
+            .iter()
+            .flat_map(|neighbour| neighbour.setups(&step.name, medium));
         let setups: Vec<InstanceSetup<'_>> = step_context
             .instances()
             .map(InstanceSetup::from)
@@ -291,18 +329,20 @@ impl Execution<'_> {
 
     /// The systems that generate a step's noise, their instances and their data.
     fn neighbours<'s>(&self, step: &'s LoadStep) -> StepResult<Vec<Neighbour<'s>>> {
-        let one = |Noise { system, work }: &'s Noise| {
-            let workload = self
-                .plan
-                .noise_data(work)
-                .ok_or_else(|| unresolved("data of", system))?;
-            Ok(Neighbour {
-                of: system,
-                systems: self.instances(system)?,
-                workload: workload.clone(),
+        step.noise
+            .iter()
+            .map(|Noise { system, work }| {
+                let workload = self
+                    .plan
+                    .noise_data(work)
+                    .ok_or_else(|| unresolved("data of", system))?;
+                Ok(Neighbour {
+                    of: system,
+                    systems: self.instances(system)?,
+                    workload: workload.clone(),
+                })
             })
-        };
-        step.noise.iter().map(one).collect()
+            .collect()
     }
 
     /// Repeats the whole ladder, not each point, so that drift over hours shows as spread and not as a shape of the curve.
@@ -310,17 +350,14 @@ impl Execution<'_> {
         for repeat in 0..step_context.step.repeat {
             for (ordinal, load) in step_context.step.points.iter().enumerate() {
                 for scene in step_context.step.scenes() {
-                    let (purpose, ordinal) = (PointPurpose::Ladder, ordinal as u32);
-                    self.point(
-                        step_context,
-                        &PointSpec {
-                            purpose,
-                            ordinal,
-                            repeat,
-                            load: *load,
-                            scene: *scene,
-                        },
-                    )?;
+                    let point_spec = PointSpec {
+                        purpose: PointPurpose::Ladder,
+                        ordinal: ordinal as u32,
+                        repeat,
+                        load: *load,
+                        scene: *scene,
+                    };
+                    self.point(step_context, &point_spec)?;
                 }
             }
         }
@@ -330,56 +367,15 @@ impl Execution<'_> {
     /// Verifies the consistency conditions. A violation ends the run, except after a power cut: figures of a database
     /// with wrong content must not be quoted.
     fn check(&mut self, context: &InstanceContext<'_>, point: Option<&Point>) -> StepResult<()> {
-        let InstanceContext {
-            step,
-            system,
-            medium,
-            workload,
-        } = *context;
+        let step = context.step;
         let phase = self
             .file
             .open_phase(&step.name, point, PhaseKind::Check, self.clock.now())?;
-        let what = format!("{}: verifying the consistency conditions", step.name);
-        let verdicts = self.wait_for_task(system, medium, &what, |instance, _| {
-            instance.check(CheckedData::from(workload))
-        });
-        let verdicts = verdicts.map_err(|error| match error {
-            // The tables cannot be read.
-            RunError::Failed(why) if step.power_cut.is_some() && self.drive_lives(medium) => {
-                RunError::Broken(why)
-            }
-            error => error,
-        });
-        let (subject, verdicts) = match verdicts {
-            Ok(verdicts) => verdicts,
-            Err(error) => {
-                self.file.close_phase(phase, self.clock.now(), false)?;
-                return Err(error);
-            }
-        };
-        let mut failing = None;
-        for verdict in &verdicts {
-            let (point, clause) = (point.map(|point| point.id), verdict.clause.to_owned());
-            let check = Check {
-                point,
-                subject,
-                clause,
-                holds: verdict.holds,
-                detail: verdict.statement().to_owned(),
-            };
-            self.file.check(&check)?;
-            if !verdict.holds {
-                let text = || {
-                    format!(
-                        "condition {} does not hold: {}",
-                        verdict.clause,
-                        verdict.statement()
-                    )
-                };
-                failing = failing.or_else(|| Some(text()));
-            }
-        }
-        self.file.close_phase(phase, self.clock.now(), true)?;
+        let verdicts = self.verify_conditions(context);
+        self.file
+            .close_phase(phase, self.clock.now(), verdicts.is_ok())?;
+        let point = point.map(|point| point.id);
+        let failing = self.store_checks(context, point, &verdicts?)?;
         self.file.commit()?;
         match failing {
             Some(first) => Err(RunError::Broken(format!(
@@ -388,6 +384,50 @@ impl Execution<'_> {
             None if self.interrupt.is_wanted() => Err(RunError::Interrupted),
             None => Ok(()),
         }
+    }
+
+    fn verify_conditions(
+        &mut self,
+        context: &InstanceContext<'_>,
+    ) -> StepResult<Vec<ConditionResult>> {
+        let step = context.step;
+        let what = format!("{}: verifying the consistency conditions", step.name);
+        let data = CheckedData::from(context.workload);
+        self.wait_for_task(context.instance, &what, |instance, _| instance.check(data))
+            .map_err(|error| match error {
+                // The tables cannot be read.
+                RunError::Failed(why)
+                    if step.power_cut.is_some() && self.drive_lives(context.instance.medium) =>
+                {
+                    RunError::Broken(why)
+                }
+                error => error,
+            })
+    }
+
+    /// Records the verdicts, and returns the first condition that does not hold.
+    fn store_checks(
+        &self,
+        context: &InstanceContext<'_>,
+        point: Option<PointId>,
+        verdicts: &[ConditionResult],
+    ) -> StepResult<Option<String>> {
+        let subject = self.running(context.instance)?.subject;
+        for verdict in verdicts {
+            self.file.check(&Check {
+                point,
+                subject,
+                clause: verdict.clause.to_owned(),
+                holds: verdict.holds,
+                detail: verdict.statement().to_owned(),
+            })?;
+        }
+        let failing = verdicts.iter().find(|verdict| !verdict.holds);
+        Ok(failing.map(|verdict| {
+            let clause = &verdict.clause;
+            let statement = verdict.statement();
+            format!("condition {clause} does not hold: {statement}")
+        }))
     }
 
     /// Whether the medium's emulator runs, if it has one.
@@ -511,6 +551,14 @@ impl<'a> Use<'a> {
     fn all_media(&self) -> impl Iterator<Item = &'a str> {
         self.media.iter().chain(&self.vaults).copied()
     }
+
+    fn needs_medium(&self, medium: &str) -> bool {
+        self.all_media().any(|needed| needed == medium)
+    }
+
+    fn needs_system(&self, system: &str, medium: Option<&str>) -> bool {
+        self.media.first().copied() == medium && self.step.systems().any(|needed| needed == system)
+    }
 }
 
 /// The steps in order: each on each of its media, unless it uses all of them at once.
@@ -549,6 +597,3 @@ fn always_watched() -> [(SubjectKind, &'static str, Watch); 2] {
         (SubjectKind::Generator, "plimsoll", Watch::Generator),
     ]
 }
-
-/// How long a wait for a background task lasts before the progress line is refreshed.
-const REFRESH: Nanos = Nanos::from_millis(200);

@@ -16,11 +16,12 @@ use plimsoll_record::lane::{LaneEnd, LaneSpec, Seeds};
 use plimsoll_record::receipt::CommitCounts;
 use plimsoll_record::{Event, Point, PointId, PointPurpose, Severity};
 
-use super::backup::Beside;
 use super::cut::Books;
+use super::drives::MountedDrive;
 use super::full::FullDisk;
-use super::lane::{LaneTask, PointResult};
+use super::lane::{LaneTask, PointTasks};
 use super::recorder::LaneResult;
+use super::running::InstanceName;
 use super::{Execution, RunError, StepResult, ended_unexpectedly, unresolved};
 
 /// A step on one of its media, with the instances of its system.
@@ -36,25 +37,29 @@ pub(super) struct StepContext<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct InstanceContext<'a> {
     pub step: &'a LoadStep,
-    pub system: &'a str,
-    pub medium: Option<&'a str>,
+    pub instance: InstanceName<'a>,
     pub workload: &'a Workload,
 }
 
 impl<'a> StepContext<'a> {
     pub fn instances(&self) -> impl Iterator<Item = InstanceContext<'a>> + use<'a> {
-        let Self {
-            step,
-            systems,
-            medium,
-            workload,
-        } = *self;
-        systems.iter().map(move |system| InstanceContext {
-            step,
-            system,
-            medium,
-            workload,
+        let context = *self;
+        context.systems.iter().map(move |system| InstanceContext {
+            step: context.step,
+            instance: InstanceName {
+                system,
+                medium: context.medium,
+            },
+            workload: context.workload,
         })
+    }
+
+    /// A system has at least one.
+    pub fn first_instance(&self) -> InstanceName<'a> {
+        InstanceName {
+            system: self.systems.first().map_or("", String::as_str),
+            medium: self.medium,
+        }
     }
 }
 
@@ -101,17 +106,16 @@ impl Execution<'_> {
         step_context: &StepContext<'_>,
         precondition: Precondition,
     ) -> StepResult<()> {
-        let Precondition { load, lasts } = precondition;
         let point_spec = PointSpec {
             purpose: PointPurpose::Precondition,
             ordinal: 0,
             repeat: 0,
-            load: steady(load),
+            load: steady(precondition.load),
             scene: Interference::Alone,
         };
         self.reset(step_context)?;
         let timeline = Timeline {
-            warm: lasts,
+            warm: precondition.lasts,
             measure: Nanos::ZERO,
             cool: step_context.step.timeline.cool,
         };
@@ -126,75 +130,86 @@ impl Execution<'_> {
         point_spec: &PointSpec,
         timeline: Timeline,
     ) -> StepResult<(Vec<Point>, Measured)> {
-        let (step, medium) = (step_context.step, step_context.medium);
         // Without a window there is nothing that a power cut could end.
-        let power_cut = step.power_cut.filter(|_| timeline.measure > Nanos::ZERO);
-        let (mut tasks, points) =
-            self.lane_tasks(step_context, point_spec, &timeline, power_cut.is_some())?;
-        let victims = tasks.len();
-        let noise_jobs = match (point_spec.scene, points.first()) {
-            (Interference::Noisy, Some(first)) => {
-                self.add_noise_tasks(step_context, point_spec, &timeline, &mut tasks)?;
-                let beside = Beside {
-                    step: &step.name,
-                    point: first.id,
-                };
-                self.noise_jobs(&step.noise, medium, beside)?
-            }
-            _ => Vec::new(),
-        };
-        let system = step_context.systems.first().map_or("", String::as_str);
-        let before = match (power_cut, tasks.first()) {
-            (Some(_), Some(task)) => {
+        let power_cut = step_context.step.power_cut.is_some() && timeline.measure > Nanos::ZERO;
+        let tasks = self.point_tasks(step_context, point_spec, &timeline, power_cut)?;
+        let lanes = tasks.lanes.iter();
+        let points: Vec<Point> = lanes.clone().map(|task| task.point.clone()).collect();
+        let systems: Vec<String> = lanes.map(|task| task.system.clone()).collect();
+        let before = match tasks.lanes.first() {
+            Some(task) if power_cut => {
                 let what = format!("{} · counting committed transactions", task.title);
-                self.books(system, medium, &what)?
+                self.books(step_context.first_instance(), &what)?
             }
             _ => CommitCounts::default(),
         };
-        let systems: Vec<String> = tasks.iter().map(|task| task.system.clone()).collect();
-        let PointResult {
-            mut lane_results,
-            cut,
-            noise,
-        } = self.run_lanes(tasks, noise_jobs, medium)?;
-        self.record_warnings(
-            self.probe
-                .as_ref()
-                .map(Probe::take_warnings)
-                .unwrap_or_default(),
-        )?;
-        // First: it has stopped all others.
-        let full = lane_results
+        let result = self.measure_point(tasks)?;
+        let warnings = self.probe.as_ref().map(Probe::take_warnings);
+        self.record_warnings(warnings.unwrap_or_default())?;
+        let mut ended: Vec<EndedLane<'_>> = systems
             .iter()
-            .position(|result| matches!(result.end, LaneEnd::DiskFull { .. }));
-        if let Some(full) = full.filter(|_| cut.is_none()) {
-            self.after_lane(&systems[full], medium, lane_results.swap_remove(full))?;
+            .zip(points)
+            .zip(result.lane_results)
+            .map(|((system, point), result)| EndedLane {
+                instance: InstanceName {
+                    system,
+                    medium: step_context.medium,
+                },
+                point,
+                result,
+            })
+            .collect();
+        // First: it has stopped all others.
+        if let Some(full) = ended.iter().find(|lane| lane.ran_full()) {
+            self.after_lane(full)?;
         }
-        let others = lane_results.split_off(victims.min(lane_results.len()));
-        let mut measured = Measured::default();
-        for ((context, point), result) in step_context.instances().zip(&points).zip(lane_results) {
-            measured.merge(&result.measured);
-            match (cut, medium) {
-                (Some(off), Some(medium)) => {
+        for lane in &ended {
+            match lane.result.power_off {
+                Some(off) => {
                     let books = Books {
                         before: &before,
-                        acknowledged: &result.acknowledged,
+                        acknowledged: &lane.result.acknowledged,
                     };
-                    self.after_power_cut((context.system, medium), point, &books, off)?;
+                    self.after_power_cut(lane.instance, &lane.point, &books, off)?;
                 }
-                _ => {
-                    self.after_lane(context.system, medium, result)?;
-                    if power_cut.is_some() {
-                        self.no_power_cut(point)?;
-                    }
-                }
+                None => self.after_lane(lane)?,
+            }
+            if power_cut && lane.result.power_off.is_none() {
+                self.no_power_cut(&lane.point)?;
             }
         }
-        for (system, result) in systems[victims..].iter().zip(others) {
-            self.after_lane(system, medium, result)?;
+        result.noise?;
+        ended.truncate(step_context.systems.len());
+        let mut measured = Measured::default();
+        for lane in &ended {
+            measured.merge(&lane.result.measured);
         }
-        noise?;
-        Ok((points, measured))
+        Ok((ended.into_iter().map(|lane| lane.point).collect(), measured))
+    }
+
+    /// Records the points, and returns the tasks: the lanes of the step's instances come first, those of neighbours after
+    /// them.
+    fn point_tasks<'m>(
+        &mut self,
+        step_context: &StepContext<'m>,
+        point_spec: &PointSpec,
+        timeline: &Timeline,
+        power_cut: bool,
+    ) -> StepResult<PointTasks<'m>> {
+        let step = step_context.step;
+        let mut tasks = PointTasks {
+            lanes: self.lane_tasks(step_context, point_spec, timeline, power_cut)?,
+            noise: Vec::new(),
+            medium: step_context.medium,
+        };
+        if point_spec.scene == Interference::Noisy
+            && let Some(first) = tasks.lanes.first()
+        {
+            let point = first.point.clone();
+            self.add_noise_tasks(step_context, point_spec, timeline, &mut tasks.lanes)?;
+            tasks.noise = self.noise_jobs(&step.noise, tasks.medium, &point, timeline)?;
+        }
+        Ok(tasks)
     }
 
     /// Adds the tasks of the neighbours' lanes to those that are measured.
@@ -220,8 +235,10 @@ impl Execution<'_> {
             for instance in self.instances(system)? {
                 let context = InstanceContext {
                     step: step_context.step,
-                    system: &instance,
-                    medium: step_context.medium,
+                    instance: InstanceName {
+                        system: &instance,
+                        medium: step_context.medium,
+                    },
                     workload,
                 };
                 let point_spec = PointSpec {
@@ -257,10 +274,7 @@ impl Execution<'_> {
         power_cut: bool,
     ) -> StepResult<LaneSpec> {
         Ok(LaneSpec {
-            endpoint: self
-                .running(context.system, context.medium)?
-                .instance
-                .endpoint(),
+            endpoint: self.running(context.instance)?.instance.endpoint(),
             workload: context.workload.clone(),
             load,
             pacing: context.step.pacing,
@@ -275,15 +289,16 @@ impl Execution<'_> {
         })
     }
 
-    /// Records the point of each instance, and returns the points and the tasks of their lanes.
+    /// Records the point of each instance, and returns the tasks of their lanes.
     fn lane_tasks(
         &mut self,
         step_context: &StepContext<'_>,
         point_spec: &PointSpec,
         timeline: &Timeline,
         power_cut: bool,
-    ) -> StepResult<(Vec<LaneTask>, Vec<Point>)> {
-        let (mut tasks, mut points, mut title) = (Vec::new(), Vec::new(), None);
+    ) -> StepResult<Vec<LaneTask>> {
+        let mut tasks = Vec::new();
+        let mut title = None;
         for context in step_context.instances() {
             let point = self.describe_point(&context, point_spec)?;
             self.points += 1;
@@ -291,20 +306,19 @@ impl Execution<'_> {
             let title = title
                 .get_or_insert_with(|| self.progress.point_begins(&point, timeline.load_end()));
             let spec = self.lane_spec(&context, &point, point_spec.load, timeline, power_cut)?;
-            let named = if step_context.systems.len() > 1 {
-                format!("{title} · {}", context.system)
-            } else {
-                title.clone()
-            };
+            let system = context.instance.system.to_owned();
             tasks.push(LaneTask {
-                system: context.system.to_owned(),
+                title: if step_context.systems.len() > 1 {
+                    format!("{title} · {system}")
+                } else {
+                    title.clone()
+                },
+                system,
                 spec,
-                point: point.clone(),
-                title: named,
+                point,
             });
-            points.push(point);
         }
-        Ok((tasks, points))
+        Ok(tasks)
     }
 
     fn describe_point(
@@ -312,36 +326,26 @@ impl Execution<'_> {
         context: &InstanceContext<'_>,
         point_spec: &PointSpec,
     ) -> StepResult<Point> {
-        let InstanceContext {
-            step,
-            system,
-            medium,
-            workload,
-        } = *context;
-        let PointSpec {
-            purpose,
-            ordinal,
-            repeat,
-            load,
-            scene,
-        } = *point_spec;
-        let running = self.running(system, medium)?;
-        let (offered_per_second, offered_to_per_second) = match load {
-            LoadShape::Open {
-                per_second,
-                to_per_second,
-                ..
-            } => (
-                Some(per_second),
-                (to_per_second != per_second).then_some(to_per_second),
-            ),
-            LoadShape::Closed { .. } => (None, None),
-        };
+        let step = context.step;
+        let workload = context.workload;
+        let load = point_spec.load;
+        let running = self.running(context.instance)?;
+        let mut offered_per_second = None;
+        let mut offered_to_per_second = None;
+        if let LoadShape::Open {
+            per_second,
+            to_per_second,
+            ..
+        } = load
+        {
+            offered_per_second = Some(per_second);
+            offered_to_per_second = Some(to_per_second).filter(|to| *to != per_second);
+        }
         Ok(Point {
             id: PointId(self.points + 1),
             step: step.name.clone(),
             step_index: self.plan.step_index(&step.name),
-            ordinal,
+            ordinal: point_spec.ordinal,
             system: running.subject,
             medium: running.medium,
             workload: step.workload.clone(),
@@ -350,9 +354,9 @@ impl Execution<'_> {
             connections: load.connections(),
             offered_per_second,
             offered_to_per_second,
-            repeat,
-            purpose,
-            scene,
+            repeat: point_spec.repeat,
+            purpose: point_spec.purpose,
+            scene: point_spec.scene,
             txns: workload
                 .txn_names()
                 .iter()
@@ -370,28 +374,23 @@ impl Execution<'_> {
         plimsoll_plan::parameters(&plan, &step.workload, &step.name)
     }
 
-    fn after_lane(
-        &mut self,
-        system: &str,
-        medium: Option<&str>,
-        result: LaneResult,
-    ) -> StepResult<()> {
+    fn after_lane(&mut self, lane: &EndedLane<'_>) -> StepResult<()> {
+        let instance = lane.instance;
+        let result = &lane.result;
         // Other failures are only its consequences.
-        if let Some(why) = medium.and_then(|medium| self.drives.get(medium)?.died()) {
+        let drive = instance.medium.and_then(|medium| self.drives.get(medium));
+        if let Some(why) = drive.and_then(MountedDrive::died) {
             return Err(RunError::Failed(why));
         }
-        let LaneResult { end, ended_at, .. } = result;
-        let died = self
-            .running(system, medium)?
-            .instance
-            .died()
-            .filter(|_| end != LaneEnd::Complete);
-        match (end, died) {
+        let died = self.running(instance)?.instance.died();
+        let died = died.filter(|_| !result.is_complete());
+        match (result.end.clone(), died) {
             (LaneEnd::DiskFull { place, why }, _)
             | (_, Some(LoadError::DiskFull { place, why, .. })) => {
-                Err(self.disk_full((system, medium), ended_at, FullDisk { place, why })?)
+                let full = FullDisk { place, why };
+                Err(self.disk_full(instance, result.ended_at, full)?)
             }
-            (_, Some(error)) => Err(self.server_died((system, medium), ended_at, &error)?),
+            (_, Some(error)) => Err(self.server_died(instance, result.ended_at, &error)?),
             (LaneEnd::Complete, None) => Ok(()),
             (LaneEnd::Closed | LaneEnd::Stopped, None) => Err(RunError::Interrupted),
             (LaneEnd::Failed(why), None) => Err(RunError::Failed(why)),
@@ -402,24 +401,33 @@ impl Execution<'_> {
     /// do not, and how soon clients notice decides nothing.
     fn server_died(
         &mut self,
-        (system, medium): (&str, Option<&str>),
+        instance: InstanceName<'_>,
         at: Nanos,
         error: &LoadError,
     ) -> StepResult<RunError> {
-        let subject = Some(self.running(system, medium)?.subject);
-        let why = ended_unexpectedly(system, error);
-        let (severity, text) = (
-            Severity::Error,
-            why.lines().next().unwrap_or_default().to_owned(),
-        );
+        let why = ended_unexpectedly(instance.system, error);
         self.file.event(&Event {
             at,
-            subject,
-            severity,
+            subject: Some(self.running(instance)?.subject),
+            severity: Severity::Error,
             code: "server_died".into(),
-            text,
+            text: why.lines().next().unwrap_or_default().to_owned(),
         })?;
         Ok(RunError::Failed(why))
+    }
+}
+
+/// A lane that is over.
+struct EndedLane<'a> {
+    instance: InstanceName<'a>,
+    point: Point,
+    result: LaneResult,
+}
+
+impl EndedLane<'_> {
+    /// A power cut explains a disk that cannot be written.
+    fn ran_full(&self) -> bool {
+        matches!(self.result.end, LaneEnd::DiskFull { .. }) && self.result.power_off.is_none()
     }
 }
 

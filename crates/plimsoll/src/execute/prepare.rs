@@ -1,55 +1,23 @@
 //! Starts systems on media, loads their data, stops and removes them.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, RecvTimeoutError};
 
 use plimsoll_analysis::summary::{DATA_FACT, FRESH, INSTANCE_OF, ORDERS_ADDED_FACT, REUSED};
 use plimsoll_load::engine::{LoadControl, Loaded};
 use plimsoll_load::error::LoadError;
+use plimsoll_load::limit::CgroupLimits;
 use plimsoll_load::probe::Watch;
 use plimsoll_load::scratch::Scratch;
-use plimsoll_load::system::{InitialState, Instance};
+use plimsoll_load::system::Instance;
 use plimsoll_plan::resolved::{MediumKind, Workload};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::{Severity, SubjectId, SubjectKind};
 
+use super::drives::MountedDrive;
 use super::point::InstanceContext;
-use super::{Execution, REFRESH, RunError, StepResult, ended_unexpectedly, limits, unresolved};
-
-/// A system in use. The directory outlives the server in it.
-pub(super) struct Running {
-    pub instance: Instance,
-    pub subject: SubjectId,
-    pub medium: Option<SubjectId>,
-    scratch: Option<Scratch>,
-    /// The state that the data can be brought back to, and of which workload they are.
-    pub first: Option<InitialState>,
-    pub kept_for: Option<String>,
-    /// Load has changed the data.
-    pub dirty: bool,
-}
-
-impl Running {
-    /// Stops the system and removes its directory; returns what failed.
-    pub fn end(self) -> Vec<String> {
-        let Self {
-            instance,
-            scratch,
-            subject: _,
-            medium: _,
-            first: _,
-            kept_for: _,
-            dirty: _,
-        } = self;
-        let stopped = instance.stop().err();
-        let removed = scratch.and_then(|scratch| scratch.remove().err());
-        stopped
-            .into_iter()
-            .chain(removed)
-            .map(|error| error.to_string())
-            .collect()
-    }
-}
+use super::running::{InstanceName, Running};
+use super::wait::Counted;
+use super::{Execution, RunError, StepResult, ended_unexpectedly, limits, unresolved};
 
 /// One instance of a system with the data set that it is to hold.
 #[derive(Clone, Copy)]
@@ -58,38 +26,34 @@ pub(super) struct InstanceSetup<'a> {
     pub step: &'a str,
     /// The plan's system that it is an instance of.
     pub of: &'a str,
-    pub system: &'a str,
-    pub medium: Option<&'a str>,
+    pub instance: InstanceName<'a>,
     pub workload: &'a Workload,
 }
 
 impl<'a> From<InstanceContext<'a>> for InstanceSetup<'a> {
     fn from(context: InstanceContext<'a>) -> Self {
-        let InstanceContext {
-            step,
-            system,
-            medium,
-            workload,
-        } = context;
         Self {
-            step: &step.name,
-            of: &step.system,
-            system,
-            medium,
-            workload,
+            step: &context.step.name,
+            of: &context.step.system,
+            instance: context.instance,
+            workload: context.workload,
         }
     }
 }
 
-pub(super) fn key(system: &str, medium: Option<&str>) -> (String, Option<String>) {
-    (system.into(), medium.map(str::to_owned))
+/// Where a system's files go.
+struct Place {
+    medium: SubjectId,
+    /// Of the medium, or where its drive is mounted.
+    path: PathBuf,
+    scratch: Scratch,
 }
 
 impl Execution<'_> {
-    pub(super) fn running(&self, system: &str, medium: Option<&str>) -> StepResult<&Running> {
+    pub(super) fn running(&self, instance: InstanceName<'_>) -> StepResult<&Running> {
         self.running
-            .get(&key(system, medium))
-            .ok_or_else(|| unresolved("running system", system))
+            .get(&instance.key())
+            .ok_or_else(|| unresolved("running system", instance.system))
     }
 
     /// Names of the system's instances: its own where it has one.
@@ -115,127 +79,95 @@ impl Execution<'_> {
     }
 
     fn prepare_one(&mut self, setup: &InstanceSetup<'_>) -> StepResult<()> {
-        let InstanceSetup {
-            step,
-            of,
-            system,
-            medium,
-            workload,
-        } = *setup;
-        let starts = !self.running.contains_key(&key(system, medium));
+        let name = setup.instance;
+        let starts = !self.running.contains_key(&name.key());
         if starts {
             let model = self.model_of(setup)?;
-            self.start(of, system, medium, model.as_deref())?;
+            self.start(setup.of, name, model.as_deref())?;
         }
-        let name = if system == of {
-            String::new()
+        let what = if name.system == setup.of {
+            format!("{}: loading", setup.step)
         } else {
-            format!(" {system}")
+            format!("{}: loading {}", setup.step, name.system)
         };
-        let what = format!("{step}: loading{name}");
+        let workload = setup.workload;
         let seed = self.plan.data_seed;
-        let (subject, loaded) =
-            self.wait_for_task(system, medium, &what, move |instance, control| {
-                instance.load(workload, seed, control)
-            })?;
+        let loaded = self.wait_for_task(name, &what, |instance, control| {
+            instance.load(workload, seed, control)
+        })?;
+        let running = self.running(name)?;
         // The file of an embedded database takes its place only now.
-        if let Some(watch @ Watch::EmbeddedData { .. }) =
-            self.running(system, medium)?.instance.watch()
-        {
-            self.watch(subject, watch);
+        if let Some(watch @ Watch::EmbeddedData { .. }) = running.instance.watch() {
+            self.watch(running.subject, watch);
         }
         // The settings of a reused database may have changed.
         if starts || loaded == Loaded::Fresh {
-            let facts = self.running(system, medium)?.instance.facts()?;
-            self.file.facts(subject, &facts)?;
+            self.file
+                .facts(running.subject, &running.instance.facts()?)?;
         }
         if starts {
-            self.record_data(setup, subject, loaded)?;
+            self.record_data(setup, loaded)?;
         }
         Ok(())
     }
 
     /// Whether the data were loaded for this run; later steps go on with what this one has left. Only an existing server
     /// keeps data from run to run: a copy of another instance's data is as fresh as these.
-    fn record_data(
-        &mut self,
-        setup: &InstanceSetup<'_>,
-        subject: SubjectId,
-        loaded: Loaded,
-    ) -> StepResult<()> {
-        let instance = &self.running(setup.system, setup.medium)?.instance;
+    fn record_data(&self, setup: &InstanceSetup<'_>, loaded: Loaded) -> StepResult<()> {
+        let running = self.running(setup.instance)?;
+        let instance = &running.instance;
         if !instance.has_data() {
             return Ok(());
         }
         let reused = loaded == Loaded::Reused && instance.is_existing();
-        let mut facts = vec![(
-            DATA_FACT.to_owned(),
-            if reused { REUSED } else { FRESH }.to_owned(),
-        )];
+        let data = if reused { REUSED } else { FRESH };
+        let mut facts = vec![(DATA_FACT.to_owned(), data.to_owned())];
         if reused {
             let added = instance.orders_added(setup.workload)?;
             facts.extend(added.map(|orders| (ORDERS_ADDED_FACT.to_owned(), orders.to_string())));
         }
-        Ok(self.file.facts(subject, &facts)?)
+        Ok(self.file.facts(running.subject, &facts)?)
     }
 
     /// The first instance of a system, where another one can begin with a copy of its data: it has just been loaded.
     fn model_of(&self, setup: &InstanceSetup<'_>) -> StepResult<Option<String>> {
-        let first = self
-            .instances(setup.of)?
-            .into_iter()
-            .next()
-            .filter(|first| first != setup.system);
-        let running = |first: &String| self.running.get(&key(first, setup.medium));
-        Ok(first.filter(|first| {
-            running(first).is_some_and(|first| !first.dirty && first.instance.has_files())
-        }))
+        let Some(system) = self.instances(setup.of)?.into_iter().next() else {
+            return Ok(None);
+        };
+        let first = InstanceName {
+            system: &system,
+            medium: setup.instance.medium,
+        };
+        let can_be_copied = self
+            .running
+            .get(&first.key())
+            .is_some_and(|first| !first.dirty && first.instance.has_files());
+        Ok((system != setup.instance.system && can_be_copied).then_some(system))
     }
 
     /// Starts one instance of a system; with a `model` as its copy.
-    fn start(
-        &mut self,
-        of: &str,
-        system: &str,
-        medium: Option<&str>,
-        model: Option<&str>,
-    ) -> StepResult<()> {
+    fn start(&mut self, of: &str, name: InstanceName<'_>, model: Option<&str>) -> StepResult<()> {
         let spec = self
             .plan
             .system(of)
             .ok_or_else(|| unresolved("system", of))?;
-        let name = medium.map_or_else(|| system.to_owned(), |medium| format!("{system}@{medium}"));
-        let subject = self.file.subject(SubjectKind::System, &name)?;
+        let subject = self.file.subject(SubjectKind::System, &name.subject())?;
         if spec.count > 1 {
             self.file
                 .facts(subject, &[(INSTANCE_OF.to_owned(), of.to_owned())])?;
         }
-        let mut scratch = None;
-        let (mut on, mut place): (_, Option<PathBuf>) = (None, None);
-        if let Some(medium) = medium {
-            let (subject, drive) = self.prepare_medium(medium)?;
-            let path = &self
-                .plan
-                .medium(medium)
-                .ok_or_else(|| unresolved("medium", medium))?
-                .path;
-            on = Some(subject);
-            place = Some(drive.clone().unwrap_or_else(|| path.into()));
-            scratch = Some(match drive {
-                Some(mount) => Scratch::inside(&mount, system)?,
-                None => Scratch::create(Path::new(path), &format!("{}-{system}", self.run_id))?,
-            });
-        }
+        let place = match name.medium {
+            Some(medium) => Some(self.make_place(name.system, medium)?),
+            None => None,
+        };
         self.progress
-            .begin(self.clock.now(), &format!("starting {name}"));
-        let limits = self.limit_system(spec, subject, place.as_deref())?;
+            .begin(self.clock.now(), &format!("starting {}", name.subject()));
+        let on = place.as_ref().map(|place| place.path.as_path());
+        let limits = self.limit_system(spec, subject, on)?;
+        let medium = place.as_ref().map(|place| place.medium);
+        let mut scratch = place.map(|place| place.scratch);
         let instance = match (model, scratch.as_mut()) {
-            (Some(model), Some(scratch)) => self.while_unwatched((model, medium), |this| {
-                let what = format!("copying the data of {model} for {system}");
-                let twin =
-                    |first: &Instance, control: &LoadControl| first.twin(scratch, limits, control);
-                Ok(this.wait_for_task(model, medium, &what, twin)?.1)
-            })?,
+            (Some(model), Some(scratch)) => self.copy_instance(model, name, scratch, limits)?,
             (_, scratch) => Instance::start(&spec.kind, scratch, limits)?,
         };
         limits::verify(spec, &instance)?;
@@ -247,11 +179,11 @@ impl Execution<'_> {
         }
         self.sample_statistics(subject, &instance)?;
         self.running.insert(
-            key(system, medium),
+            name.key(),
             Running {
                 instance,
                 subject,
-                medium: on,
+                medium,
                 scratch,
                 first: None,
                 kept_for: None,
@@ -259,6 +191,47 @@ impl Execution<'_> {
             },
         );
         Ok(())
+    }
+
+    fn copy_instance(
+        &mut self,
+        model: &str,
+        name: InstanceName<'_>,
+        scratch: &mut Scratch,
+        limits: Option<CgroupLimits>,
+    ) -> StepResult<Instance> {
+        let what = format!("copying the data of {model} for {}", name.system);
+        let model = InstanceName {
+            system: model,
+            medium: name.medium,
+        };
+        self.while_unwatched(model, |this| {
+            this.wait_for_task(model, &what, |model, control| {
+                model.twin(scratch, limits, control)
+            })
+        })
+    }
+
+    /// A directory for a system on a medium, which is made ready.
+    fn make_place(&mut self, system: &str, medium: &str) -> StepResult<Place> {
+        let (subject, drive) = self.prepare_medium(medium)?;
+        let path = &self
+            .plan
+            .medium(medium)
+            .ok_or_else(|| unresolved("medium", medium))?
+            .path;
+        Ok(match drive {
+            Some(mount) => Place {
+                medium: subject,
+                scratch: Scratch::inside(&mount, system)?,
+                path: mount,
+            },
+            None => Place {
+                medium: subject,
+                scratch: Scratch::create(Path::new(path), &format!("{}-{system}", self.run_id))?,
+                path: path.into(),
+            },
+        })
     }
 
     /// A medium made ready for files: described, its drive mounted if it is an emulated one, and then where.
@@ -285,8 +258,8 @@ impl Execution<'_> {
     }
 
     /// Watches the system's processes and files, and samples its statistics.
-    pub(super) fn watch_system(&self, system: &str, medium: Option<&str>) -> StepResult<()> {
-        let running = self.running(system, medium)?;
+    pub(super) fn watch_system(&self, instance: InstanceName<'_>) -> StepResult<()> {
+        let running = self.running(instance)?;
         if let Some(watch) = running.instance.watch() {
             self.watch(running.subject, watch);
         }
@@ -295,11 +268,10 @@ impl Execution<'_> {
 
     /// Samples the system's own statistics from now on, if it is a server.
     fn sample_statistics(&self, subject: SubjectId, instance: &Instance) -> StepResult<()> {
-        let asked = self
-            .probe
-            .as_ref()
-            .map_or(Ok(()), |probe| probe.ask(subject, instance.endpoint()));
-        asked.map_err(|error| {
+        let Some(probe) = &self.probe else {
+            return Ok(());
+        };
+        probe.ask(subject, instance.endpoint()).map_err(|error| {
             RunError::Failed(format!(
                 "cannot start a thread to sample the server's statistics: {error}"
             ))
@@ -308,14 +280,15 @@ impl Execution<'_> {
 
     /// Stops and removes all instances of a system that no later step uses.
     pub(super) fn retire_all(&mut self, system: &str, medium: Option<&str>) -> StepResult<()> {
-        self.instances(system)?
-            .iter()
-            .try_for_each(|instance| self.retire(instance, medium))
+        for system in &self.instances(system)? {
+            self.retire(InstanceName { system, medium })?;
+        }
+        Ok(())
     }
 
     /// Stops and removes one instance.
-    fn retire(&mut self, system: &str, medium: Option<&str>) -> StepResult<()> {
-        let Some(running) = self.running.remove(&key(system, medium)) else {
+    fn retire(&mut self, instance: InstanceName<'_>) -> StepResult<()> {
+        let Some(running) = self.running.remove(&instance.key()) else {
             return Ok(());
         };
         if let Some(probe) = &self.probe {
@@ -331,90 +304,32 @@ impl Execution<'_> {
     /// Runs a blocking task of a system on a thread; shows progress, stores samples and handles Ctrl-C meanwhile.
     pub(super) fn wait_for_task<T: Send>(
         &mut self,
-        system: &str,
-        medium: Option<&str>,
+        name: InstanceName<'_>,
         what: &str,
         task: impl FnOnce(&Instance, &LoadControl) -> Result<T, LoadError> + Send,
-    ) -> StepResult<(SubjectId, T)> {
-        let Self {
-            running,
-            drives,
-            progress,
-            clock,
-            inbox,
-            file,
-            interrupt,
-            ..
-        } = self;
-        let Running {
-            instance, subject, ..
-        } = running
-            .get(&key(system, medium))
-            .ok_or_else(|| unresolved("running system", system))?;
-        let control = LoadControl::default();
-        progress.begin(clock.now(), what);
-        let began = clock.now();
-        let result = std::thread::scope(|scope| {
-            let (done, result) = mpsc::channel();
-            let task_control = control.clone();
-            let thread = scope.spawn(move || {
-                // The receiver lives until the result is there.
-                let _ = done.send(task(instance, &task_control));
-            });
-            loop {
-                match result.recv_timeout(REFRESH.into()) {
-                    Ok(result) => return result.map_err(RunError::from),
-                    Err(RecvTimeoutError::Disconnected) => {
-                        // Joined here, its panic does not become this thread's; it has printed its message.
-                        let _ = thread.join();
-                        return Err(RunError::Failed(format!(
-                            "{what}: ended by a fault of plimsoll"
-                        )));
+    ) -> StepResult<T> {
+        let mut parts = self.parts();
+        let instance = &parts
+            .running
+            .get(&name.key())
+            .ok_or_else(|| unresolved("running system", name.system))?
+            .instance;
+        let drive = name.medium.and_then(|medium| parts.drives.get(medium));
+        let result = parts
+            .waiter(what, Counted::Rows)
+            .run(|control| task(instance, control))?;
+        result.map_err(|error| match error {
+            LoadError::Cancelled => RunError::Interrupted,
+            // A connection's error is only a consequence of the drive's or the server's failure.
+            error => RunError::Failed(
+                match (drive.and_then(MountedDrive::died), instance.died()) {
+                    (Some(why), _) => why,
+                    (None, Some(death)) => {
+                        format!("{what}: {}", ended_unexpectedly(name.system, &death))
                     }
-                    Err(RecvTimeoutError::Timeout) => {}
-                }
-                if interrupt.is_wanted() && !control.is_cancelled() {
-                    control.cancel();
-                    progress.print(&format!("{what}: stopping (Ctrl-C)"));
-                }
-                let kept = inbox.store(file, progress).and_then(|()| file.commit());
-                if let Err(error) = kept {
-                    // The scope waits for the task: it must not go on for long.
-                    control.cancel();
-                    return Err(error.into());
-                }
-                let now = clock.now();
-                progress.now(
-                    now,
-                    &loading_line(what, &control, (now - began).as_secs_f64()),
-                );
-            }
-        });
-        // A connection's error is only a consequence of the server's death.
-        let drive_died = medium.and_then(|medium| drives.get(medium)?.died());
-        let result = result.map_err(|error| match (error, instance.died()) {
-            (RunError::Failed(_), _) if drive_died.is_some() => {
-                RunError::Failed(drive_died.unwrap_or_default())
-            }
-            (RunError::Failed(_), Some(error)) => {
-                RunError::Failed(format!("{what}: {}", ended_unexpectedly(system, &error)))
-            }
-            (error, _) => error,
-        })?;
-        Ok((*subject, result))
+                    (None, None) => error.to_string(),
+                },
+            ),
+        })
     }
-}
-
-/// `oltp: loading · 1,200,000 of 2,000,000 rows · 60 % · 7s left`.
-fn loading_line(what: &str, control: &LoadControl, seconds: f64) -> String {
-    let (done, total) = (control.rows_done(), control.rows_total());
-    if total == 0 || done == 0 {
-        return what.to_owned();
-    }
-    let share = (done as f64 / total as f64).min(1.0);
-    let left = (seconds / share - seconds).ceil();
-    format!(
-        "{what} · {done} of about {total} rows · {:.0} % · {left} s left",
-        share * 100.0
-    )
 }

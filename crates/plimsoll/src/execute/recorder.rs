@@ -12,26 +12,45 @@ use plimsoll_record::receipt::CommitCounts;
 use plimsoll_record::{Event, Outage, PhaseId, Point, Severity, Window};
 use tokio::sync::watch;
 
-use super::inbox::Inbox;
+use super::lane::PowerOff;
+use super::wait::RunSink;
 use super::{RunError, StepResult};
-use crate::progress::{Progress, block_figures, figures, whole_seconds};
-use plimsoll_record::runfile::RunFile;
+use crate::progress::{block_figures, figures, whole_seconds};
 
-/// Shared by the recorders of concurrent lanes.
-pub(super) struct RunSink<'a> {
-    pub file: &'a mut RunFile,
-    pub inbox: &'a Inbox,
-    pub progress: &'a mut Progress,
+/// When the lanes of a point started, on the run's timeline. Clones share it.
+#[derive(Clone, Default)]
+pub(super) struct StartTime(watch::Sender<Option<Nanos>>);
+
+impl StartTime {
+    /// The first lane's counts.
+    fn set(&self, at: Nanos) {
+        self.0.send_if_modified(|start| {
+            let is_first = start.is_none();
+            start.get_or_insert(at);
+            is_first
+        });
+    }
+
+    pub fn get(&self) -> Option<Nanos> {
+        *self.0.borrow()
+    }
+
+    pub async fn wait(&self) -> Nanos {
+        let mut start = self.0.subscribe();
+        // The sender is in self: an error cannot come.
+        let start = start.wait_for(Option::is_some).await;
+        start.map_or(None, |start| *start).unwrap_or_default()
+    }
 }
 
 pub(super) struct Recorder<'a, 'd> {
     sink: &'a RefCell<RunSink<'d>>,
-    /// Only one of concurrent lanes shows progress.
-    shows_progress: bool,
+    /// Only one of concurrent lanes does.
+    pub shows_progress: bool,
     point: &'a Point,
     timeline: Timeline,
     title: &'a str,
-    start_sender: watch::Sender<Option<Nanos>>,
+    start: StartTime,
     /// When the lane started, on the run's timeline.
     origin: Nanos,
     /// The phase that was announced last.
@@ -54,6 +73,14 @@ pub(super) struct LaneResult {
     pub acknowledged: CommitCounts,
     /// The measure phase, for the search to choose the next load.
     pub measured: Measured,
+    /// The power cut that ended it.
+    pub power_off: Option<PowerOff>,
+}
+
+impl LaneResult {
+    pub fn is_complete(&self) -> bool {
+        self.end == LaneEnd::Complete
+    }
 }
 
 /// Distance of fio's snapshots in nanoseconds; phases of block I/O end with the one that comes nearest.
@@ -74,7 +101,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
         point: &'a Point,
         timeline: Timeline,
         title: &'a str,
-        start_sender: watch::Sender<Option<Nanos>>,
+        start: StartTime,
     ) -> Self {
         Self {
             sink,
@@ -82,7 +109,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
             point,
             timeline,
             title,
-            start_sender,
+            start,
             origin: Nanos::ZERO,
             announced: None,
             phase: None,
@@ -90,14 +117,6 @@ impl<'a, 'd> Recorder<'a, 'd> {
             measured: Measured::default(),
             end: None,
             ended_at: Nanos::ZERO,
-        }
-    }
-
-    /// Shows no progress while the lane runs.
-    pub fn quiet(self) -> Self {
-        Self {
-            shows_progress: false,
-            ..self
         }
     }
 
@@ -125,21 +144,15 @@ impl<'a, 'd> Recorder<'a, 'd> {
             let Some(message) = message else { break };
             self.take(message)?;
         }
-        let Self {
-            end,
-            ended_at,
-            acknowledged,
-            measured,
-            ..
-        } = self;
-        let end = end.ok_or_else(|| {
+        let end = self.end.ok_or_else(|| {
             RunError::Failed("the lane exited without a result: this is a fault of plimsoll".into())
         })?;
         Ok(LaneResult {
             end,
-            ended_at,
-            acknowledged,
-            measured,
+            ended_at: self.ended_at,
+            acknowledged: self.acknowledged,
+            measured: self.measured,
+            power_off: None,
         })
     }
 
@@ -147,7 +160,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
         match message {
             LaneMessage::Started { at } => {
                 self.origin = at;
-                self.start_sender.send_replace(Some(at));
+                self.start.set(at);
                 let first = self
                     .timeline
                     .tick_at(Nanos::ZERO)
@@ -169,14 +182,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
                 self.end = Some(end);
             }
         }
-        let RunSink {
-            file,
-            inbox,
-            progress,
-        } = &mut *self.sink.borrow_mut();
-        inbox.store(file, progress)?;
-        file.commit()?;
-        Ok(())
+        Ok(self.sink.borrow_mut().store()?)
     }
 
     fn event(&mut self, at: Nanos, severity: Severity, code: &str, text: String) -> StepResult<()> {
@@ -201,79 +207,86 @@ impl<'a, 'd> Recorder<'a, 'd> {
             .is_none_or(|phase| phase.kind != tick.phase)
         {
             self.close_phase()?;
-            let start = self.origin + tick.start;
-            let id = self.sink.borrow().file.open_phase(
-                &self.point.step,
-                Some(self.point),
-                tick.phase,
-                start,
-            )?;
-            let tallies = vec![TransactionStats::default(); second.tallies.len()];
-            self.phase = Some(OpenPhase {
-                id,
-                kind: tick.phase,
-                start,
-                end: start,
-                tallies,
-                in_flight: 0,
-            });
-            self.announce(tick.phase, start);
+            self.open_phase(second)?;
         }
         self.report_inexact(second)?;
-        let (point, figures) = (self.point, self.figures());
         let Some(phase) = &mut self.phase else {
             return Ok(());
         };
         phase.end = self.origin + tick.end;
         phase.in_flight = second.in_flight;
-        phase
-            .tallies
-            .iter_mut()
-            .zip(&second.tallies)
-            .for_each(|(sum, tally)| sum.merge(tally));
-        self.sink
-            .borrow()
-            .file
-            .second(phase.id, self.point.system, self.origin, second)?;
-        if !second.absence.is_none() {
-            let (start, end) = (self.origin + tick.start, phase.end);
-            let outage = Outage {
-                phase: phase.id,
-                subject: point.system,
-                start,
-                end,
-                absence: second.absence,
-            };
-            self.sink.borrow().file.outage(&outage)?;
+        for (sum, tally) in phase.tallies.iter_mut().zip(&second.tallies) {
+            sum.merge(tally);
         }
         if phase.kind == PhaseKind::Measure {
             let mut counts = Counts::default();
-            second
-                .tallies
-                .iter()
-                .for_each(|tally| counts.add(&tally.counts));
+            for tally in &second.tallies {
+                counts.add(&tally.counts);
+            }
             self.measured.ticks.push((tick.end - tick.start, counts));
         }
-        let lasted = phase.end - phase.start;
-        // The figures of a line are quantiles: they cost as much as the recording.
-        if self.shows_progress {
-            let of = planned(&self.timeline, phase.kind)
-                .map(|planned| format!("/{}", whole_seconds(planned)));
-            let line = format!(
-                "{} · {} {}{} · {} · {} left",
-                self.title,
-                phase.kind.name(),
-                lasted_shown(point, lasted),
-                of.unwrap_or_default(),
-                figures(&point.txns, &phase.tallies, lasted),
-                self.sink
-                    .borrow()
-                    .progress
-                    .time_left(self.timeline.load_end().saturating_sub(tick.end))
-            );
-            self.sink.borrow_mut().progress.now(phase.end, &line);
+        self.store_second(second)?;
+        self.show_second(second);
+        Ok(())
+    }
+
+    fn open_phase(&mut self, second: &LaneSecond) -> StepResult<()> {
+        let kind = second.tick.phase;
+        let start = self.origin + second.tick.start;
+        let step = &self.point.step;
+        let sink = self.sink.borrow();
+        let id = sink.file.open_phase(step, Some(self.point), kind, start)?;
+        drop(sink);
+        self.phase = Some(OpenPhase {
+            id,
+            kind,
+            start,
+            end: start,
+            tallies: vec![TransactionStats::default(); second.tallies.len()],
+            in_flight: 0,
+        });
+        self.announce(kind, start);
+        Ok(())
+    }
+
+    fn store_second(&self, second: &LaneSecond) -> StepResult<()> {
+        let Some(phase) = &self.phase else {
+            return Ok(());
+        };
+        let file = &self.sink.borrow().file;
+        file.second(phase.id, self.point.system, self.origin, second)?;
+        if !second.absence.is_none() {
+            file.outage(&Outage {
+                phase: phase.id,
+                subject: self.point.system,
+                start: self.origin + second.tick.start,
+                end: phase.end,
+                absence: second.absence,
+            })?;
         }
         Ok(())
+    }
+
+    /// The figures of a line are quantiles: they cost as much as the recording.
+    fn show_second(&self, second: &LaneSecond) {
+        let Some(phase) = self.phase.as_ref().filter(|_| self.shows_progress) else {
+            return;
+        };
+        let lasted = phase.end - phase.start;
+        let of = planned(&self.timeline, phase.kind)
+            .map(|planned| format!("/{}", whole_seconds(planned)));
+        let load_left = self.timeline.load_end().saturating_sub(second.tick.end);
+        let progress = &mut *self.sink.borrow_mut().progress;
+        let line = format!(
+            "{} · {} {}{} · {} · {} left",
+            self.title,
+            phase.kind.name(),
+            lasted_shown(self.point, lasted),
+            of.unwrap_or_default(),
+            self.figures(&phase.tallies, lasted),
+            progress.time_left(load_left)
+        );
+        progress.now(phase.end, &line);
     }
 
     fn announce(&mut self, kind: PhaseKind, at: Nanos) {
@@ -319,12 +332,13 @@ impl<'a, 'd> Recorder<'a, 'd> {
     }
 
     /// What is shown of seconds or a phase, by transaction type.
-    fn figures(&self) -> fn(&[String], &[TransactionStats], Nanos) -> String {
-        if self.is_block() {
+    fn figures(&self, tallies: &[TransactionStats], lasted: Nanos) -> String {
+        let figures = if self.is_block() {
             block_figures
         } else {
             figures
-        }
+        };
+        figures(&self.point.txns, tallies, lasted)
     }
 
     /// A phase is complete when it ran to its planned end; cooling when nothing was left under way or given up.
@@ -340,7 +354,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
             lasted.0.saturating_add(slack) >= planned.0
         });
         if phase.kind == PhaseKind::Measure {
-            let figures = self.figures()(&self.point.txns, &phase.tallies, lasted);
+            let figures = self.figures(&phase.tallies, lasted);
             self.sink.borrow().progress.done(&format!(
                 "{} · measured {} · {figures}",
                 self.title,
@@ -353,22 +367,19 @@ impl<'a, 'd> Recorder<'a, 'd> {
                 .map(|tally| tally.response.clone())
                 .collect();
         }
+        let file = &self.sink.borrow().file;
         for (txn, tally) in phase.tallies.into_iter().enumerate() {
             let (_, response, service) = tally.into_parts();
-            let (subject, txn) = (self.point.system, txn as u32);
-            self.sink.borrow().file.window(&Window {
+            file.window(&Window {
                 phase: phase.id,
-                subject,
-                txn,
+                subject: self.point.system,
+                txn: txn as u32,
                 response,
                 service,
                 coarse: false,
             })?;
         }
-        self.sink
-            .borrow()
-            .file
-            .close_phase(phase.id, phase.end, complete)?;
+        file.close_phase(phase.id, phase.end, complete)?;
         self.ended_at = phase.end;
         Ok(())
     }

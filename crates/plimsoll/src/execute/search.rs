@@ -66,10 +66,7 @@ impl Execution<'_> {
         step_context: &StepContext<'_>,
         wanted: &Search,
     ) -> StepResult<SearchInfo> {
-        let running = self.running(
-            step_context.systems.first().map_or("", String::as_str),
-            step_context.medium,
-        )?;
+        let running = self.running(step_context.first_instance())?;
         let step_index = self.plan.step_index(&step_context.step.name);
         Ok(SearchInfo {
             step: step_context.step.name.clone(),

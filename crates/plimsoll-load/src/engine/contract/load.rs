@@ -100,12 +100,12 @@ pub fn cancel(place: &Place, workload: &Workload) {
     let control = LoadControl::default();
     std::thread::scope(|scope| {
         let loading = scope.spawn(|| place.load(workload, IfOther::Refuse, &control));
-        assert!(wait_until(60, || control.rows_done() > 10_000));
+        assert!(wait_until(60, || control.done() > 10_000));
         control.cancel();
         let end = loading.join().unwrap();
         assert!(matches!(end, Err(LoadError::Cancelled)), "{end:?}");
     });
-    assert!(control.rows_done() < control.rows_total());
+    assert!(control.done() < control.total());
 }
 
 pub fn cut_off(kind: ServerKind) {

@@ -460,8 +460,8 @@ impl Shared {
             .place()
             .load(&Workload::Tpcc(TPCC), IfOther::Replace, &control);
         assert_eq!(loaded.unwrap(), Loaded::Fresh);
-        assert!(control.rows_done() > 500_000);
-        assert_eq!(control.rows_done(), control.rows_total());
+        assert!(control.done() > 500_000);
+        assert_eq!(control.done(), control.total());
         shared
     }
 

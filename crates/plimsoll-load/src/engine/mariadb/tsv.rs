@@ -164,7 +164,7 @@ mod tests {
         let expected = "0\t7\t-12\t-2147483648\t0.00\t0.05\t-10.00\t1234.56\t0.1234\t0.0005\tab c\t\\N\n\
                         1970-01-01 00:00:01.000001\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
-        assert_eq!(control.rows_done(), 2);
+        assert_eq!(control.done(), 2);
     }
 
     #[test]

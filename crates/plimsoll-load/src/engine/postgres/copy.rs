@@ -120,7 +120,7 @@ mod tests {
         sink.end().unwrap();
         let all = written.bytes;
         assert_eq!(all.len(), 19 + 20_000 * 26 + 2);
-        assert!(control.rows_done() == 20_000 && written.writes > 1);
+        assert!(control.done() == 20_000 && written.writes > 1);
         assert_eq!(&all[19..32], [0, 3, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(&all[19 + 26..19 + 34], [0, 3, 0, 0, 0, 4, 0, 0]);
         assert_eq!(&all[all.len() - 2..], [0xff, 0xff]);

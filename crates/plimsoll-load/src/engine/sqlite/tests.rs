@@ -48,7 +48,7 @@ static LOADED: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
     fs::write(loading_path(&path), "what a kill has left").unwrap();
     let control = LoadControl::default();
     load(&path, &TPCC, SEED, &pragmas([]), &control).unwrap();
-    assert_eq!(control.rows_done(), control.rows_total());
+    assert_eq!(control.done(), control.total());
     assert_eq!(files(&dir), ["tpcc.db"]);
     (dir, path)
 });
@@ -379,7 +379,7 @@ fn an_interrupted_load_leaves_nothing() {
         load(&path, &TPCC, SEED, &pragmas([]), &control),
         Err(LoadError::Cancelled)
     ));
-    assert!(control.rows_done() < control.rows_total());
+    assert!(control.done() < control.total());
     let full = load(
         &path,
         &TPCC,

@@ -2,37 +2,37 @@
 
 pub(super) mod worker;
 
-use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::mpsc;
 
-use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::LoadControl;
 use plimsoll_load::error::LoadError;
-use plimsoll_load::limit::CgroupLimits;
-use plimsoll_load::probe::Probe;
 use plimsoll_plan::resolved::{Backup, BackupStep, Cycles, Medium, Noise, NoiseWork};
-use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::{BackupKind, BackupOutcome, BackupRow, PointId, SubjectId, SubjectKind};
+use plimsoll_record::{
+    BackupKind, BackupOutcome, BackupRow, Point, PointId, SubjectId, SubjectKind,
+};
 
-use super::prepare::{InstanceSetup, Running};
-use super::recorder::RunSink;
-use super::{Execution, REFRESH, RunError, StepResult, unresolved};
+use super::prepare::InstanceSetup;
+use super::recorder::StartTime;
+use super::running::InstanceName;
+use super::wait::{Counted, REFRESH};
+use super::{Execution, Parts, RunError, StepResult, unresolved};
 use crate::progress::Progress;
-use crate::signals::Interrupt;
-use worker::{BackupSpec, BackupTarget, BackupWorker};
+use worker::{BackupJob, BackupTarget, BackupWorker, NoiseWorker};
 
-/// One system's backups, and the limits of the system that they are restored into.
-pub(super) struct BackupJob {
-    pub spec: BackupSpec,
-    pub limits: Option<CgroupLimits>,
+/// Backups of one instance beside the load of others.
+pub(super) struct NoiseJob {
+    job: BackupJob,
+    cycles: Cycles,
+    /// Of the load.
+    timeline: Timeline,
 }
 
-/// The backups of one noise: those of all instances of a system.
-pub(super) struct NoiseJobs {
-    pub jobs: Vec<BackupJob>,
-    pub cycles: Cycles,
+/// The medium that backups are written to.
+struct Vault {
+    subject: SubjectId,
+    target: BackupTarget,
 }
 
 impl Execution<'_> {
@@ -51,13 +51,15 @@ impl Execution<'_> {
             .map(|system| InstanceSetup {
                 step: &step.name,
                 of: &step.system,
-                system,
-                medium: Some(medium),
+                instance: InstanceName {
+                    system,
+                    medium: Some(medium),
+                },
                 workload,
             })
             .collect();
         self.prepare(&step.name, &setups)?;
-        let target = self.vault(step.cycles.to.medium(medium))?;
+        let vault = self.vault(step.cycles.to.medium(medium))?;
         let lasts = step.expected_cycle(plan);
         let mut first = None;
         for cycle in 0..step.cycles.count {
@@ -72,20 +74,18 @@ impl Execution<'_> {
             let phase = self
                 .file
                 .open_phase(&step.name, None, PhaseKind::Backup, now)?;
-            let jobs = setups
+            let name = format!(
+                "{} · backup {} of {}",
+                step.name,
+                cycle + 1,
+                step.cycles.count
+            );
+            let what = self.progress.named_point_begins(&name, lasts);
+            let done = setups
                 .iter()
-                .map(|setup| self.backup_job(setup, backup, &target, None));
-            let jobs = jobs.collect::<StepResult<Vec<_>>>();
-            let done = jobs.and_then(|jobs| {
-                let name = format!(
-                    "{} · backup {} of {}",
-                    step.name,
-                    cycle + 1,
-                    step.cycles.count
-                );
-                let what = self.progress.named_point_begins(&name, lasts);
-                self.save_all(jobs, cycle, &what)
-            });
+                .map(|setup| self.backup_job(setup, backup, &vault, None))
+                .collect::<StepResult<Vec<_>>>()
+                .and_then(|jobs| self.back_up_all(jobs, cycle, &what));
             self.file
                 .close_phase(phase, self.clock.now(), done.is_ok())?;
             self.file.commit()?;
@@ -94,13 +94,14 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// The backup jobs of each noise, for all instances of its system.
+    /// The backups of each noise, for all instances of its system.
     pub(super) fn noise_jobs(
         &mut self,
         noise: &[Noise],
         medium: Option<&str>,
-        beside: Beside<'_>,
-    ) -> StepResult<Vec<NoiseJobs>> {
+        beside: &Point,
+        timeline: &Timeline,
+    ) -> StepResult<Vec<NoiseJob>> {
         let plan = self.plan;
         let mut noise_jobs = Vec::new();
         for Noise { system, work } in noise {
@@ -119,30 +120,32 @@ impl Execution<'_> {
             let workload = plan
                 .workload(&backup.data)
                 .ok_or_else(|| unresolved("workload", &backup.data))?;
-            let target = self.vault(cycles.to.medium(medium))?;
-            let instances = self.instances(system)?;
-            let jobs = instances.iter().map(|instance| {
+            let vault = self.vault(cycles.to.medium(medium))?;
+            for instance in self.instances(system)? {
                 let setup = InstanceSetup {
-                    step: beside.step,
+                    step: &beside.step,
                     of: system,
-                    system: instance,
-                    medium: Some(medium),
+                    instance: InstanceName {
+                        system: &instance,
+                        medium: Some(medium),
+                    },
                     workload,
                 };
-                self.backup_job(&setup, &backup, &target, Some(beside.point))
-            });
-            noise_jobs.push(NoiseJobs {
-                jobs: jobs.collect::<StepResult<_>>()?,
-                cycles: cycles.clone(),
-            });
+                noise_jobs.push(NoiseJob {
+                    job: self.backup_job(&setup, &backup, &vault, Some(beside.id))?,
+                    cycles: cycles.clone(),
+                    timeline: timeline.clone(),
+                });
+            }
         }
         Ok(noise_jobs)
     }
 
     /// Prepares the medium that backups are written to.
-    fn vault(&mut self, medium: &str) -> StepResult<(SubjectId, BackupTarget)> {
+    fn vault(&mut self, medium: &str) -> StepResult<Vault> {
         let (subject, drive) = self.prepare_medium(medium)?;
-        Ok((subject, self.backup_target(medium, drive)?))
+        let target = self.backup_target(medium, drive)?;
+        Ok(Vault { subject, target })
     }
 
     fn backup_target(&self, medium: &str, drive: Option<PathBuf>) -> StepResult<BackupTarget> {
@@ -150,110 +153,67 @@ impl Execution<'_> {
             .plan
             .medium(medium)
             .ok_or_else(|| unresolved("medium", medium))?;
-        let own = || BackupTarget::Path {
-            path: path.into(),
-            run_id: self.run_id.to_owned(),
-        };
-        Ok(drive.map_or_else(own, BackupTarget::Drive))
+        Ok(match drive {
+            Some(drive) => BackupTarget::Drive(drive),
+            None => BackupTarget::Path {
+                path: path.into(),
+                run_id: self.run_id.to_owned(),
+            },
+        })
     }
 
     fn backup_job(
         &mut self,
         setup: &InstanceSetup<'_>,
         backup: &Backup,
-        (target, vault): &(SubjectId, BackupTarget),
+        vault: &Vault,
         point: Option<PointId>,
     ) -> StepResult<BackupJob> {
-        let InstanceSetup {
-            step,
-            of,
-            system,
-            medium,
-            workload,
-        } = *setup;
-        let spec = self
-            .plan
-            .system(of)
-            .ok_or_else(|| unresolved("system", of))?;
-        let running = self.running(system, medium)?;
-        let (subject, on) = (running.subject, running.medium);
-        let drive = medium
-            .and_then(|medium| self.drives.get(medium))
-            .map(|drive| drive.path.clone());
-        let restores = match medium.filter(|_| backup.restore) {
-            Some(medium) => Some(self.backup_target(medium, drive)?),
-            None => None,
-        };
-        let name = medium.map_or_else(|| system.to_owned(), |medium| format!("{system}@{medium}"));
-        let watched = self.file.subject(SubjectKind::Backup, &name)?;
-        let place = restores.as_ref().map(BackupTarget::path);
-        let limits = if restores.is_some() {
-            self.limit_system(spec, subject, place)?
-        } else {
-            None
-        };
-        let spec = BackupSpec {
-            step: step.to_owned(),
-            step_index: self.plan.step_index(step),
+        let plan = self.plan;
+        let name = setup.instance;
+        let running = self.running(name)?;
+        let system = running.subject;
+        let on = running.medium;
+        let watched = self.file.subject(SubjectKind::Backup, &name.subject())?;
+        let mut job = BackupJob {
+            step: setup.step.to_owned(),
+            step_index: plan.step_index(setup.step),
             point,
-            name: system.to_owned(),
-            system: subject,
+            name: name.system.to_owned(),
+            system,
             medium: on,
-            target: *target,
+            target: vault.subject,
             watched,
             backup: backup.clone(),
-            workload: workload.clone(),
-            vault: vault.clone(),
-            restores,
+            workload: setup.workload.clone(),
+            vault: vault.target.clone(),
+            restores: None,
+            limits: None,
             rows: self.inbox.from_backups.clone(),
         };
-        Ok(BackupJob { spec, limits })
+        if let Some(medium) = name.medium.filter(|_| backup.restore) {
+            let drive = self.drives.get(medium).map(|drive| drive.path.clone());
+            let target = self.backup_target(medium, drive)?;
+            let spec = plan
+                .system(setup.of)
+                .ok_or_else(|| unresolved("system", setup.of))?;
+            job.limits = self.limit_system(spec, system, Some(target.path()))?;
+            job.restores = Some(target);
+        }
+        Ok(job)
     }
 
-    /// Backs up all systems at the same time; shows progress, stores samples and handles Ctrl-C meanwhile.
-    fn save_all(&mut self, jobs: Vec<BackupJob>, cycle: u32, what: &str) -> StepResult<()> {
-        let Self {
-            running,
-            probe,
-            progress,
-            clock,
-            inbox,
-            file,
-            interrupt,
-            ..
-        } = self;
+    /// Backs up all systems at the same time.
+    fn back_up_all(&mut self, jobs: Vec<BackupJob>, cycle: u32, what: &str) -> StepResult<()> {
+        let mut parts = self.parts();
         let workers = jobs
             .into_iter()
-            .map(|job| backup_worker(job, running, clock, probe.as_ref()));
-        let workers = workers.collect::<StepResult<Vec<_>>>()?;
-        let control = LoadControl::default();
-        progress.begin(clock.now(), what);
-        let results = std::thread::scope(|scope| {
-            // An early return from this scope stops the threads.
-            let _ends = CancelAtEnd(&control);
-            let (done, results) = mpsc::channel();
-            for mut worker in workers {
-                let (done, control) = (done.clone(), control.clone());
-                scope.spawn(move || {
-                    // The receiver lives until all results are there.
-                    let _ = done.send(worker.cycle(cycle, &control));
-                });
-            }
-            drop(done);
-            wait_for_backups(
-                &results,
-                &mut RunSink {
-                    file,
-                    inbox,
-                    progress,
-                },
-                interrupt,
-                clock,
-                &control,
-                what,
-            )
-        })?;
-        merge_results(results)
+            .map(|job| backup_worker(job, &parts))
+            .collect::<StepResult<Vec<_>>>()?;
+        let tasks = workers
+            .into_iter()
+            .map(|mut worker| move |control: &LoadControl| worker.cycle(cycle, control));
+        merge_results(parts.waiter(what, Counted::Nothing).run_all(tasks)?)
     }
 
     /// Until a time on the run's timeline.
@@ -264,59 +224,12 @@ impl Execution<'_> {
         while self.clock.now() < due {
             self.progress.now(self.clock.now(), what);
             self.clock.block_until(due.min(self.clock.now() + REFRESH));
-            self.inbox.store(&mut self.file, &self.progress)?;
-            self.file.commit()?;
+            self.parts().sink.store()?;
             if self.interrupt.is_wanted() {
                 return Err(RunError::Interrupted);
             }
         }
         Ok(())
-    }
-}
-
-/// What backups run beside.
-#[derive(Clone, Copy)]
-pub(super) struct Beside<'a> {
-    pub step: &'a str,
-    pub point: PointId,
-}
-
-/// Cancels the threads' work when the scope around them ends, also by an error.
-pub(super) struct CancelAtEnd<'a>(pub &'a LoadControl);
-
-impl Drop for CancelAtEnd<'_> {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
-
-/// Waits for all workers; shows progress, stores their rows and handles Ctrl-C meanwhile.
-pub(super) fn wait_for_backups(
-    results: &mpsc::Receiver<Result<(), LoadError>>,
-    RunSink {
-        file,
-        inbox,
-        progress,
-    }: &mut RunSink<'_>,
-    interrupt: &Interrupt,
-    clock: &Clock,
-    control: &LoadControl,
-    what: &str,
-) -> StepResult<Vec<Result<(), LoadError>>> {
-    let mut ended = Vec::new();
-    loop {
-        let result = results.recv_timeout(REFRESH.into());
-        if interrupt.is_wanted() && !control.is_cancelled() {
-            control.cancel();
-            progress.print(&format!("{what}: stopping (Ctrl-C)"));
-        }
-        inbox.store(file, progress).and_then(|()| file.commit())?;
-        progress.now(clock.now(), what);
-        match result {
-            Ok(result) => ended.push(result),
-            Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(ended),
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
-        }
     }
 }
 
@@ -336,25 +249,36 @@ pub(super) fn merge_results(results: Vec<Result<(), LoadError>>) -> StepResult<(
 }
 
 /// The worker of a job, with the system that it backs up.
-pub(super) fn backup_worker<'a>(
-    BackupJob { spec, limits }: BackupJob,
-    running: &'a HashMap<(String, Option<String>), Running>,
-    clock: &'a Clock,
-    probe: Option<&'a Probe>,
-) -> StepResult<BackupWorker<'a>> {
-    let system = running
+fn backup_worker<'a>(job: BackupJob, parts: &Parts<'a>) -> StepResult<BackupWorker<'a>> {
+    let system = parts
+        .running
         .values()
-        .find(|running| running.subject == spec.system);
-    let instance = &system
-        .ok_or_else(|| unresolved("running system", &spec.name))?
-        .instance;
+        .find(|running| running.subject == job.system)
+        .ok_or_else(|| unresolved("running system", &job.name))?;
     Ok(BackupWorker {
-        instance,
-        clock,
-        probe,
-        limits,
-        spec,
+        instance: &system.instance,
+        clock: parts.clock,
+        probe: parts.probe,
+        job,
     })
+}
+
+/// The workers that back up neighbours beside the lanes of a point.
+pub(super) fn noise_workers<'a>(
+    jobs: Vec<NoiseJob>,
+    parts: &Parts<'a>,
+    start: &StartTime,
+) -> StepResult<Vec<NoiseWorker<'a>>> {
+    jobs.into_iter()
+        .map(|noise| {
+            Ok(NoiseWorker {
+                worker: backup_worker(noise.job, parts)?,
+                cycles: noise.cycles,
+                timeline: noise.timeline,
+                start: start.clone(),
+            })
+        })
+        .collect()
 }
 
 /// `nightly: backup 2 took 12.3 s, 593 MB/s (db-1)`.

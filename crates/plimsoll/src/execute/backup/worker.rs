@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 
+use super::super::recorder::StartTime;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::{CheckedData, LoadControl};
 use plimsoll_load::error::LoadError;
 use plimsoll_load::limit::CgroupLimits;
 use plimsoll_load::probe::{Probe, Watch};
 use plimsoll_load::scratch::Scratch;
-use plimsoll_load::system::Instance;
-use plimsoll_load::system::RestoredBackup;
+use plimsoll_load::system::{Instance, RestoredBackup};
 use plimsoll_plan::resolved::{Backup, Cycles, Workload};
 use plimsoll_plan::schedule::Timeline;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{BackupKind, BackupOutcome, BackupRow, PointId, SubjectId};
-use tokio::sync::watch;
 
 /// How often a waiting worker checks for cancellation.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(100);
@@ -46,8 +45,7 @@ impl BackupTarget {
 }
 
 /// What to back up, where to, and where to send the rows.
-#[derive(Clone)]
-pub(in crate::execute) struct BackupSpec {
+pub(in crate::execute) struct BackupJob {
     pub step: String,
     pub step_index: u32,
     pub point: Option<PointId>,
@@ -64,90 +62,103 @@ pub(in crate::execute) struct BackupSpec {
     pub vault: BackupTarget,
     /// Where they are restored; `None`: they are not.
     pub restores: Option<BackupTarget>,
+    /// Limits of the restored system.
+    pub limits: Option<CgroupLimits>,
     pub rows: Sender<(String, BackupRow)>,
 }
 
-/// A worker thread's state.
+/// Backs up one system.
 pub(in crate::execute) struct BackupWorker<'a> {
-    pub spec: BackupSpec,
+    pub job: BackupJob,
     pub instance: &'a Instance,
     pub clock: &'a Clock,
     pub probe: Option<&'a Probe>,
-    /// Limits of the restored system.
-    pub limits: Option<CgroupLimits>,
 }
 
-impl BackupWorker<'_> {
-    /// Makes backups during the measurement of a load; none begins after it. Stops at the first failure.
-    pub fn beside(
-        &mut self,
-        cycles: &Cycles,
-        started: &watch::Receiver<Option<Nanos>>,
-        timeline: Option<&Timeline>,
-        control: &LoadControl,
-    ) -> Result<(), LoadError> {
-        let Some(timeline) = timeline else {
-            return Ok(());
-        };
-        let origin = loop {
-            let origin = *started.borrow();
-            if let Some(origin) = origin {
-                break origin;
+/// Backups during the measurement of a load; none begins after it.
+pub(in crate::execute) struct NoiseWorker<'a> {
+    pub worker: BackupWorker<'a>,
+    pub cycles: Cycles,
+    /// Of the load.
+    pub timeline: Timeline,
+    pub start: StartTime,
+}
+
+impl NoiseWorker<'_> {
+    /// Stops at the first failure.
+    pub fn run(&mut self, control: &LoadControl) -> Result<(), LoadError> {
+        let clock = self.worker.clock;
+        let start = loop {
+            match self.start.get() {
+                Some(start) => break start,
+                None => wait_until(clock, clock.now() + POLL_INTERVAL, control)?,
             }
-            wait_until(self.clock, self.clock.now() + POLL_INTERVAL, control)?;
         };
-        let (from, until) = (origin + timeline.warm, origin + timeline.load_end());
-        for cycle in 0..cycles.count {
-            let due = cycles.due(from, cycle);
-            if due.max(self.clock.now()) >= until {
+        let measured_from = start + self.timeline.warm;
+        let until = start + self.timeline.load_end();
+        for cycle in 0..self.cycles.count {
+            let due = self.cycles.due(measured_from, cycle);
+            if due.max(clock.now()) >= until {
                 break;
             }
-            wait_until(self.clock, due, control)?;
-            self.cycle(cycle, control)?;
+            wait_until(clock, due, control)?;
+            self.worker.cycle(cycle, control)?;
         }
         Ok(())
     }
+}
 
+/// One backup or restore as it will be recorded.
+#[derive(Clone, Copy)]
+struct Attempt {
+    kind: BackupKind,
+    cycle: u32,
+    start: Nanos,
+}
+
+impl BackupWorker<'_> {
     /// One backup, restored if the plan asks for it, then removed.
     pub fn cycle(&mut self, cycle: u32, control: &LoadControl) -> Result<(), LoadError> {
-        let name = format!("backup-{}", self.spec.name);
-        let start = self.clock.now();
-        let made = self
-            .spec
+        let attempt = self.begin(BackupKind::Backup, cycle);
+        let mut vault = self
+            .job
             .vault
-            .scratch(&name)
-            .and_then(|mut vault| Ok((vault.dir("files")?, vault)));
-        let (files, vault) =
-            made.inspect_err(|error| self.failed(BackupKind::Backup, cycle, start, error))?;
-        let done =
-            self.back_up(cycle, &files, control)
-                .and_then(|()| match self.spec.restores.clone() {
-                    Some(target) => self.restore(cycle, &files, &target, control),
-                    None => Ok(()),
-                });
+            .scratch(&format!("backup-{}", self.job.name))
+            .inspect_err(|error| self.failed(attempt, error))?;
+        let done = vault
+            .dir("files")
+            .inspect_err(|error| self.failed(attempt, error))
+            .and_then(|files| self.back_up_and_restore(cycle, &files, control));
         // The first failure matters more than one to remove the directory.
         let removed = vault.remove();
         done.and(removed)
     }
 
+    fn back_up_and_restore(
+        &mut self,
+        cycle: u32,
+        files: &Path,
+        control: &LoadControl,
+    ) -> Result<(), LoadError> {
+        self.back_up(cycle, files, control)?;
+        match self.job.restores.clone() {
+            Some(target) => self.restore(cycle, files, &target, control),
+            None => Ok(()),
+        }
+    }
+
     fn back_up(&self, cycle: u32, files: &Path, control: &LoadControl) -> Result<(), LoadError> {
         self.watch(files);
-        let Backup { method, jobs, .. } = self.spec.backup;
-        let start = self.clock.now();
+        let Backup { method, jobs, .. } = self.job.backup;
+        let attempt = self.begin(BackupKind::Backup, cycle);
         let taken = self.instance.back_up(method, jobs, files, control);
         let end = self.clock.now();
         self.unwatch();
-        let taken =
-            taken.inspect_err(|error| self.failed(BackupKind::Backup, cycle, start, error))?;
-        self.record_event(BackupRow {
+        let taken = taken.inspect_err(|error| self.failed(attempt, error))?;
+        self.send(BackupRow {
             program: taken.program,
             bytes: taken.bytes,
-            ..self.row(
-                BackupKind::Backup,
-                cycle,
-                (start, end),
-                BackupOutcome::Complete,
-            )
+            ..self.row(attempt, end, BackupOutcome::Complete)
         });
         Ok(())
     }
@@ -160,25 +171,19 @@ impl BackupWorker<'_> {
         target: &BackupTarget,
         control: &LoadControl,
     ) -> Result<(), LoadError> {
-        let start = self.clock.now();
-        let failed =
-            |this: &Self, error: &LoadError| this.failed(BackupKind::Restore, cycle, start, error);
-        let scratch = target.scratch(&format!("restored-{}", self.spec.name));
-        let mut scratch = scratch.inspect_err(|error| failed(self, error))?;
+        let attempt = self.begin(BackupKind::Restore, cycle);
+        let mut scratch = target
+            .scratch(&format!("restored-{}", self.job.name))
+            .inspect_err(|error| self.failed(attempt, error))?;
         self.watch(scratch.path());
-        let Backup { method, jobs, .. } = self.spec.backup;
-        let limits = self.limits.take();
+        let Backup { method, jobs, .. } = self.job.backup;
+        let limits = self.job.limits.take();
         let restored = self
             .instance
-            .restore(method, jobs, files, &mut scratch, limits, control);
+            .restore(method, jobs, files, &mut scratch, limits, control)
+            .inspect_err(|error| self.failed(attempt, error));
         self.unwatch();
-        let done = match restored {
-            Ok(restored) => self.verify(cycle, restored, control),
-            Err(error) => {
-                failed(self, &error);
-                Err(error)
-            }
-        };
+        let done = restored.and_then(|restored| self.verify(cycle, restored, control));
         let removed = scratch.remove();
         done.and(removed)
     }
@@ -189,56 +194,46 @@ impl BackupWorker<'_> {
         restored: RestoredBackup,
         control: &LoadControl,
     ) -> Result<(), LoadError> {
-        let RestoredBackup {
-            instance,
-            program,
-            bytes,
-            began,
-            ended,
-        } = restored;
-        let times = (
-            self.clock.of_monotonic(began),
-            self.clock.of_monotonic(ended),
-        );
-        let compared = self.compare(&instance, control);
-        let stopped = instance.stop();
+        let attempt = Attempt {
+            kind: BackupKind::Restore,
+            cycle,
+            start: self.clock.of_monotonic(restored.began),
+        };
+        let end = self.clock.of_monotonic(restored.ended);
+        let compared = self.compare(&restored.instance, control);
+        let stopped = restored.instance.stop();
         let (outcome, detail) = match &compared {
-            Ok(Compared { same: true, detail }) => (BackupOutcome::Complete, detail.clone()),
-            Ok(Compared {
-                same: false,
-                detail,
-            }) => (BackupOutcome::Differs, detail.clone()),
+            Ok(Compared::Same(detail)) => (BackupOutcome::Complete, detail.clone()),
+            Ok(Compared::Different(detail)) => (BackupOutcome::Differs, detail.clone()),
             Err(LoadError::Cancelled) => (
                 BackupOutcome::Cancelled,
                 "ended before it was verified".to_owned(),
             ),
             Err(error) => (BackupOutcome::Failed, error.to_string()),
         };
-        let row = self.row(BackupKind::Restore, cycle, times, outcome);
-        self.record_event(BackupRow {
-            program,
-            bytes,
-            detail: detail.clone(),
-            ..row
+        self.send(BackupRow {
+            program: restored.program,
+            bytes: restored.bytes,
+            detail,
+            ..self.row(attempt, end, outcome)
         });
         match compared? {
-            Compared { same: true, .. } => stopped,
-            Compared { same: false, .. } => Err(LoadError::other(
-                format!(
-                    "the restored data of {} differ from the original",
-                    self.spec.name
-                ),
-                detail,
-            )),
+            Compared::Same(_) => stopped,
+            Compared::Different(detail) => {
+                let name = &self.job.name;
+                let what = format!("the restored data of {name} differ from the original");
+                Err(LoadError::other(what, detail))
+            }
         }
     }
 
     fn compare(&self, restored: &Instance, control: &LoadControl) -> Result<Compared, LoadError> {
-        let verdicts = restored.check(CheckedData::from(&self.spec.workload))?;
+        let verdicts = restored.check(CheckedData::from(&self.job.workload))?;
         if control.is_cancelled() {
             return Err(LoadError::Cancelled);
         }
-        let (there, back) = (self.instance.row_counts()?, restored.row_counts()?);
+        let there = self.instance.row_counts()?;
+        let back = restored.row_counts()?;
         let fails = verdicts.iter().find(|verdict| !verdict.holds);
         let fails = fails.map(|verdict| {
             format!(
@@ -247,52 +242,39 @@ impl BackupWorker<'_> {
                 verdict.statement()
             )
         });
-        Ok(match fails.or_else(|| difference(&there, &back)) {
-            Some(detail) => Compared {
-                same: false,
-                detail,
-            },
-            None => {
-                let rows: u64 = back.values().sum();
-                let detail = format!(
-                    "{} conditions hold, {rows} rows in {} tables as they were",
-                    verdicts.len(),
-                    back.len()
-                );
-                Compared { same: true, detail }
-            }
-        })
+        if let Some(detail) = fails.or_else(|| difference(&there, &back)) {
+            return Ok(Compared::Different(detail));
+        }
+        Ok(Compared::Same(format!(
+            "{} conditions hold, {} rows in {} tables as they were",
+            verdicts.len(),
+            back.values().sum::<u64>(),
+            back.len()
+        )))
     }
 
-    fn row(
-        &self,
-        kind: BackupKind,
-        cycle: u32,
-        (start, end): (Nanos, Nanos),
-        outcome: BackupOutcome,
-    ) -> BackupRow {
-        let BackupSpec {
-            step,
-            step_index,
-            point,
-            system,
-            medium,
-            target,
-            backup,
-            ..
-        } = &self.spec;
-        BackupRow {
-            step: step.clone(),
-            step_index: *step_index,
-            point: *point,
-            system: *system,
-            medium: *medium,
-            target: *target,
-            cycle,
+    fn begin(&self, kind: BackupKind, cycle: u32) -> Attempt {
+        Attempt {
             kind,
-            method: backup.method.name().to_owned(),
+            cycle,
+            start: self.clock.now(),
+        }
+    }
+
+    fn row(&self, attempt: Attempt, end: Nanos, outcome: BackupOutcome) -> BackupRow {
+        let job = &self.job;
+        BackupRow {
+            step: job.step.clone(),
+            step_index: job.step_index,
+            point: job.point,
+            system: job.system,
+            medium: job.medium,
+            target: job.target,
+            cycle: attempt.cycle,
+            kind: attempt.kind,
+            method: job.backup.method.name().to_owned(),
             program: String::new(),
-            start,
+            start: attempt.start,
             end,
             bytes: 0,
             outcome,
@@ -300,73 +282,64 @@ impl BackupWorker<'_> {
         }
     }
 
-    fn failed(&self, kind: BackupKind, cycle: u32, start: Nanos, error: &LoadError) {
+    fn failed(&self, attempt: Attempt, error: &LoadError) {
         let (outcome, detail) = match error {
             LoadError::Cancelled => (BackupOutcome::Cancelled, String::new()),
             other => (BackupOutcome::Failed, other.to_string()),
         };
-        let row = self.row(kind, cycle, (start, self.clock.now()), outcome);
-        self.record_event(BackupRow { detail, ..row });
+        self.send(BackupRow {
+            detail,
+            ..self.row(attempt, self.clock.now(), outcome)
+        });
     }
 
-    fn record_event(&self, row: BackupRow) {
+    fn send(&self, row: BackupRow) {
         // A closed channel: the run has ended.
-        let _ = self.spec.rows.send((self.spec.name.clone(), row));
+        let _ = self.job.rows.send((self.job.name.clone(), row));
     }
 
     fn watch(&self, path: &Path) {
         if let Some(probe) = self.probe {
-            probe.watch(self.spec.watched, Watch::Backup { path: path.into() });
+            probe.watch(self.job.watched, Watch::Backup { path: path.into() });
         }
     }
 
     fn unwatch(&self) {
         if let Some(probe) = self.probe {
-            probe.unwatch(self.spec.watched);
+            probe.unwatch(self.job.watched);
         }
     }
 }
 
-struct Compared {
-    same: bool,
-    detail: String,
+enum Compared {
+    Same(String),
+    Different(String),
 }
 
 /// The first table whose rows are not as many.
 fn difference(there: &BTreeMap<String, u64>, back: &BTreeMap<String, u64>) -> Option<String> {
-    let tables = there
+    let table = there
         .keys()
-        .chain(back.keys().filter(|table| !there.contains_key(*table)));
-    let of = |counts: &BTreeMap<String, u64>, table: &str| counts.get(table).copied();
-    tables
-        .into_iter()
-        .find(|table| of(there, table) != of(back, table))
-        .map(|table| {
-            let count = |counts| {
-                of(counts, table)
-                    .map_or("is not there".to_owned(), |rows| format!("has {rows} rows"))
-            };
-            format!(
-                "table {table} {} in the system and {} in what was restored",
-                count(there),
-                count(back)
-            )
-        })
+        .chain(back.keys().filter(|table| !there.contains_key(*table)))
+        .find(|table| there.get(*table) != back.get(*table))?;
+    Some(format!(
+        "table {table} {} in the system and {} in what was restored",
+        describe_rows(there.get(table)),
+        describe_rows(back.get(table))
+    ))
+}
+
+fn describe_rows(rows: Option<&u64>) -> String {
+    rows.map_or("is not there".to_owned(), |rows| format!("has {rows} rows"))
 }
 
 /// Waits for a time on the run's timeline; an error if canceled.
-pub(super) fn wait_until(clock: &Clock, at: Nanos, control: &LoadControl) -> Result<(), LoadError> {
+fn wait_until(clock: &Clock, at: Nanos, control: &LoadControl) -> Result<(), LoadError> {
     while clock.now() < at {
-        if control.is_cancelled() {
-            return Err(LoadError::Cancelled);
-        }
+        control.check()?;
         clock.block_until(at.min(clock.now() + POLL_INTERVAL));
     }
-    if control.is_cancelled() {
-        Err(LoadError::Cancelled)
-    } else {
-        Ok(())
-    }
+    control.check()
 }
 
 #[cfg(test)]

@@ -11,12 +11,13 @@ use plimsoll_load::clock::{Clock, unix_micros};
 use plimsoll_plan::resolved::{Block, BlockJob, BlockStream, BlockWork};
 use plimsoll_plan::schedule::Timeline;
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::lane::{LaneControl, LaneEnd};
+use plimsoll_record::lane::{LaneControl, LaneEnd, LaneMessage};
 use plimsoll_record::{BlockShare, Point, PointId};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
-use super::super::lane::relay;
-use super::super::recorder::{LaneResult, Recorder, RunSink};
+use super::super::drives::MountedDrive;
+use super::super::lane::Orders;
+use super::super::recorder::{LaneResult, Recorder, StartTime};
 use super::super::{Execution, RunError, StepResult};
 use super::target::{BlockTarget, Worker};
 use super::{BlockContext, describe};
@@ -79,6 +80,12 @@ impl Speed {
     }
 }
 
+/// What fio's lane has left.
+struct FioResult {
+    lane: LaneResult,
+    shares: Vec<Share>,
+}
+
 fn is_flush(op: &str) -> bool {
     op == "sync" || op.ends_with(" sync")
 }
@@ -91,8 +98,10 @@ impl Execution<'_> {
         spec: &BlockPointSpec<'_>,
         rates: &[f64],
     ) -> StepResult<Speed> {
-        let own = |(i, stream): (usize, &BlockStream)| rates.get(i).copied().or(stream.per_second);
-        let rates: Vec<Option<f64>> = spec.job.streams.iter().enumerate().map(own).collect();
+        let streams = spec.job.streams.iter().enumerate();
+        let rates: Vec<Option<f64>> = streams
+            .map(|(i, stream)| rates.get(i).copied().or(stream.per_second))
+            .collect();
         let task = match &context.block.work {
             BlockWork::Jobs(_) => self.task(context, spec, &rates),
             BlockWork::File { path } => file_task(context, spec, path),
@@ -169,10 +178,11 @@ impl Execution<'_> {
         let title = self
             .progress
             .named_point_begins(&title, timeline.load_end());
-        let (result, shares) = self.drive_fio(context.target, &point, &title, timeline, task)?;
-        self.record_shares(context.target, point.id, &result, &shares)?;
-        self.after_fio(context.target, result.end)?;
-        let seconds: f64 = result
+        let FioResult { lane, shares } =
+            self.drive_fio(context.target, &point, &title, timeline, task)?;
+        self.record_shares(context.target, point.id, &lane, &shares)?;
+        self.after_fio(context.target, lane.end)?;
+        let seconds: f64 = lane
             .measured
             .ticks
             .iter()
@@ -189,46 +199,38 @@ impl Execution<'_> {
         title: &str,
         timeline: Timeline,
         task: &Task,
-    ) -> StepResult<(LaneResult, Vec<Share>)> {
-        let (out, messages) = tokio::sync::mpsc::channel(256);
-        let user = self.interrupt.subscribe();
-        let orders = watch::channel(*user.borrow()).0;
-        let (control, clock) = (orders.subscribe(), self.clock.clone());
-        let drives: Vec<_> = target
+    ) -> StepResult<FioResult> {
+        let (out, messages) = mpsc::channel(256);
+        let parts = self.parts();
+        let clock = parts.clock;
+        let orders = Orders::of(parts.interrupt);
+        let control = orders.of_lane();
+        let drives: Vec<&MountedDrive> = target
             .media()
-            .filter_map(|medium| self.drives.get(medium))
+            .filter_map(|medium| parts.drives.get(medium))
             .collect();
-        let start_sender = watch::channel(None).0;
-        let sink = RefCell::new(RunSink {
-            file: &mut self.file,
-            inbox: &self.inbox,
-            progress: &mut self.progress,
-        });
-        let recorder = Recorder::new(&sink, point, timeline, title, start_sender);
-        let all = async {
-            let drive_fails = async {
-                while drives.iter().all(|drive| drive.died().is_none()) {
-                    clock.sleep(POLL_INTERVAL).await;
-                }
-                orders.send_replace(LaneControl::Stop);
-                std::future::pending().await
-            };
-            tokio::select! {
-                recorded = recorder.record(messages, user.clone()) => recorded,
-                never = relay(user.clone(), &orders) => never,
-                never = drive_fails => never,
+        let sink = RefCell::new(parts.sink);
+        let recorder = Recorder::new(&sink, point, timeline, title, StartTime::default());
+        let stopped = async {
+            while drives.iter().all(|drive| drive.died().is_none()) {
+                clock.sleep(POLL_INTERVAL).await;
             }
+            orders.stop();
         };
-        let (result, shares) = std::thread::scope(|scope| {
-            let lane = scope.spawn(|| run_fio(task, &clock, &control, out));
-            let result = clock.block_on(all);
-            (result, lane.join())
-        });
-        let result = result
-            .map_err(|error| RunError::Failed(format!("no runtime for the lane: {error}")))??;
-        let shares = shares
-            .map_err(|_| RunError::Failed(format!("{title}: ended by a fault of plimsoll")))?;
-        Ok((result, shares))
+        let recorded = orders.beside(recorder.record(messages, orders.of_user()), stopped);
+        std::thread::scope(|scope| {
+            let lane = scope.spawn(|| run_fio(task, clock, &control, out));
+            let result = clock.block_on(recorded);
+            let shares = lane.join();
+            let result = result
+                .map_err(|error| RunError::Failed(format!("no runtime for the lane: {error}")))??;
+            let shares = shares
+                .map_err(|_| RunError::Failed(format!("{title}: ended by a fault of plimsoll")))?;
+            Ok(FioResult {
+                lane: result,
+                shares,
+            })
+        })
     }
 
     /// Records the shares of the workers, unless the measurement never began.
@@ -306,7 +308,7 @@ fn run_fio(
     task: &Task,
     clock: &Clock,
     orders: &watch::Receiver<LaneControl>,
-    out: tokio::sync::mpsc::Sender<plimsoll_record::lane::LaneMessage>,
+    out: mpsc::Sender<LaneMessage>,
 ) -> Vec<Share> {
     let now = || clock.now();
     // The wall clock at the run's zero; read anew for each lane, because it may be set.
