@@ -10,8 +10,8 @@ use plimsoll_plan::units::{Bytes, Nanos};
 use super::inbox::Inbox;
 use super::{RunError, StepResult};
 use crate::progress::{Progress, whole_seconds};
-use plimsoll_record::runfile::{RunFile, RunFileError};
 use crate::signals::Interrupt;
+use plimsoll_record::runfile::{RunFile, RunFileError};
 
 /// How long a wait for a background task lasts before the progress line is refreshed.
 pub(super) const REFRESH: Nanos = Nanos::from_millis(200);
