@@ -1,5 +1,6 @@
 //! Block steps: fio on the medium itself. Lays out files, then runs all jobs, round by round.
 
+mod context;
 mod describe;
 mod layout;
 mod permits;
@@ -17,17 +18,10 @@ use plimsoll_stats::rounds::fit;
 
 pub(super) use permits::{device_permit, job_file_permits};
 
-use super::{Execution, StepResult, unresolved};
-use point::{BlockPointSpec, Speed};
-use target::BlockTarget;
-
-/// Where points are measured: a step on one of its media, or on all of them at once.
-#[derive(Clone, Copy)]
-struct BlockContext<'a> {
-    step: &'a BlockStep,
-    block: &'a Block,
-    target: &'a BlockTarget,
-}
+use super::error::{StepResult, unresolved};
+use super::execution::Execution;
+use context::{BlockContext, BlockPointSpec};
+use point::Speed;
 
 impl Execution<'_> {
     /// The step on these media at the same time.

@@ -5,9 +5,10 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::receipt::{CommitCounts, reconcile};
 use plimsoll_record::{Point, PowerCut, Receipt, Severity};
 
-use super::lane::PowerOff;
+use super::error::{RunError, StepResult};
+use super::execution::Execution;
+use super::recorder::PowerOff;
 use super::running::InstanceName;
-use super::{Execution, RunError, StepResult};
 
 /// What is compared after recovery.
 pub(super) struct Books<'a> {

@@ -8,7 +8,8 @@ use plimsoll_plan::resolved::Medium;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{Diagnosis, DiagnosisLevel, Severity, SubjectId};
 
-use super::{Execution, StepResult};
+use super::error::StepResult;
+use super::execution::Execution;
 use crate::{drive_file, known};
 
 /// Blocks to read, and the longest time for that: short, because it delays the run.

@@ -8,17 +8,15 @@ use plimsoll_drive::emulate::{Child, EmulatorError, Event};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::error::LoadError;
-use plimsoll_load::probe::Watch;
 use plimsoll_load::scratch::Scratch;
 use plimsoll_plan::resolved::{
-    DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, Medium, WithoutFuse,
+    DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, Medium,
 };
 use plimsoll_plan::units::{Bytes, Nanos};
-use plimsoll_record::{Severity, SubjectId, SubjectKind};
+use plimsoll_record::SubjectId;
 use tokio::sync::watch;
 
 use super::inbox::DriveMessage;
-use super::{Execution, RunError, StepResult, unresolved};
 use crate::drive_file;
 
 /// Name of the emulator's directory in the medium's scratch directory.
@@ -28,13 +26,13 @@ const MEMORY_LEFT: Bytes = Bytes(1 << 30);
 
 /// A mounted emulated drive. The directory outlives the emulator that works in it.
 pub(super) struct MountedDrive {
-    child: Child,
+    pub child: Child,
     /// Where files go.
     pub path: PathBuf,
-    name: String,
+    pub name: String,
     /// Why the emulator ended, if it was not stopped.
-    ended: watch::Receiver<Option<String>>,
-    scratch: Scratch,
+    pub ended: watch::Receiver<Option<String>>,
+    pub scratch: Scratch,
     /// Subjects that are gone once it is unmounted.
     pub watched: Vec<SubjectId>,
 }
@@ -75,114 +73,6 @@ impl MountedDrive {
         let stopped = child.stop().unwrap_or_else(|error| vec![error.to_string()]);
         let removed = scratch.remove().err().map(|error| error.to_string());
         stopped.into_iter().chain(removed).collect()
-    }
-}
-
-impl Execution<'_> {
-    /// Mounts the medium's drive unless it is mounted. `false`: there is no FUSE, and the plan accepts a plain directory.
-    pub(super) fn mount(&mut self, medium: &Medium, drive: &EmulatedDrive) -> StepResult<bool> {
-        if self.drives.contains_key(&medium.name) {
-            return Ok(true);
-        }
-        self.progress.begin(
-            self.clock.now(),
-            &format!("mounting the drive {} ({})", medium.name, drive.drive),
-        );
-        let (scratch, spec, task) = prepare_drive(self.run_id, self.plan.data_seed, medium, drive)?;
-        let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
-        let (end_sender, ended) = watch::channel(None);
-        let listener = listener(
-            subject,
-            self.clock.clone(),
-            self.inbox.from_drives.clone(),
-            end_sender,
-        );
-        match Child::start(&program()?, &task, listener) {
-            Ok((child, ready)) => {
-                let name = medium.name.clone();
-                let path = ready.path.clone();
-                let mut mounted = MountedDrive {
-                    child,
-                    path,
-                    name,
-                    ended,
-                    scratch,
-                    watched: Vec::new(),
-                };
-                mounted
-                    .watched
-                    .push(self.describe_drive(medium, subject, &spec, &task, &ready)?);
-                self.drives.insert(medium.name.clone(), mounted);
-                Ok(true)
-            }
-            Err(EmulatorError {
-                why, no_fuse: true, ..
-            }) if drive.without_fuse == WithoutFuse::PlainDirectory => {
-                let text = format!(
-                    "medium {}: the drive {} is NOT emulated, the figures are those of {}: {why}",
-                    medium.name, drive.drive, medium.path
-                );
-                self.record_event(Some(subject), Severity::Warning, "not_emulated", &text)?;
-                Ok(false)
-            }
-            Err(error) => Err(RunError::Failed(format!("medium {}: {error}", medium.name))),
-        }
-    }
-
-    fn describe_drive(
-        &mut self,
-        medium: &Medium,
-        subject: SubjectId,
-        spec: &DriveSpec,
-        task: &MountSpec,
-        ready: &Ready,
-    ) -> StepResult<SubjectId> {
-        let emulator = self.file.subject(SubjectKind::Emulator, &medium.name)?;
-        self.watch(
-            emulator,
-            Watch::Processes {
-                pid: ready.pid,
-                data: None,
-            },
-        );
-        let facts = drive_facts(spec, task, ready);
-        self.file.facts(subject, &facts)?;
-        self.file.commit()?;
-        Ok(emulator)
-    }
-
-    /// Powers a drive on after a cut.
-    pub(super) fn power_on(&mut self, medium: &str) -> StepResult<()> {
-        let drive = self
-            .drives
-            .get(medium)
-            .ok_or_else(|| unresolved("mounted drive", medium))?;
-        drive
-            .child
-            .power_on()
-            .map_err(|error| match error.is_silence() {
-                // The emulator answered: the filesystem did not survive.
-                false => RunError::Broken(error.to_string()),
-                true => RunError::Failed(drive.died().unwrap_or_else(|| error.to_string())),
-            })
-    }
-
-    /// Unmounts a drive that no later step uses.
-    pub(super) fn unmount(&mut self, medium: &str) -> StepResult<()> {
-        let Some(drive) = self.drives.remove(medium) else {
-            return Ok(());
-        };
-        if let Some(probe) = &self.probe {
-            drive
-                .watched
-                .iter()
-                .for_each(|subject| probe.unwatch(*subject));
-        }
-        let subject = self.file.subject(SubjectKind::Medium, medium)?;
-        for text in drive.end() {
-            self.record_event(Some(subject), Severity::Warning, "cleanup", &text)?;
-        }
-        Ok(())
     }
 }
 
@@ -256,7 +146,11 @@ fn backing_limit(drive: &EmulatedDrive, path: &Path) -> Result<Bytes, LoadError>
     Ok(there.min(drive.capacity))
 }
 
-fn drive_facts(spec: &DriveSpec, task: &MountSpec, ready: &Ready) -> Vec<(String, String)> {
+pub(super) fn drive_facts(
+    spec: &DriveSpec,
+    task: &MountSpec,
+    ready: &Ready,
+) -> Vec<(String, String)> {
     let form = match task.form {
         Form::Block(Filesystem::Ext4) => "block device with ext4",
         Form::Block(Filesystem::Xfs) => "block device with xfs",
@@ -314,7 +208,7 @@ fn drive_facts(spec: &DriveSpec, task: &MountSpec, ready: &Ready) -> Vec<(String
 }
 
 /// Forwards the emulator's messages, from its thread.
-fn listener(
+pub(super) fn listener(
     subject: SubjectId,
     clock: Clock,
     messages: std::sync::mpsc::Sender<DriveMessage>,

@@ -8,8 +8,9 @@ use plimsoll_load::probe::Watch;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::{Event, Severity};
 
+use super::error::{RunError, StepResult};
+use super::execution::Execution;
 use super::running::InstanceName;
-use super::{Execution, RunError, StepResult};
 
 /// A full disk as the system reports it.
 pub(super) struct FullDisk {

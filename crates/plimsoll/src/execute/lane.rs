@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::future::{Future, pending};
 
 use futures_util::future::join_all;
-use plimsoll_drive::emulate::protocol::Lost;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::LoadControl;
 use plimsoll_load::error::SERVERS_DISK;
@@ -18,21 +17,15 @@ use tokio::sync::{mpsc, watch};
 
 use super::backup::{NoiseJob, merge_results, noise_workers};
 use super::drives::MountedDrive;
-use super::recorder::{LaneResult, Recorder, StartTime};
+use super::error::{RunError, StepResult, unresolved};
+use super::execution::{Execution, Parts};
+use super::recorder::{LaneResult, PowerOff, Recorder, StartTime};
 use super::running::{InstanceName, Running};
 use super::wait::{Counted, RunSink, Tasks, Waiter};
-use super::{Execution, Parts, RunError, StepResult, unresolved};
 use crate::signals::Interrupt;
 
 /// How often a server started by plimsoll is checked.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(250);
-
-/// A power cut that took place.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PowerOff {
-    pub at: Nanos,
-    pub lost: Lost,
-}
 
 /// What one lane does.
 pub(super) struct LaneTask {

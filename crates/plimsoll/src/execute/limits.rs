@@ -10,7 +10,8 @@ use plimsoll_load::system::Instance;
 use plimsoll_plan::resolved::{IoLimits, ResolvedPlan, System, WithoutLimits};
 use plimsoll_record::{Severity, SubjectId};
 
-use super::{Execution, RunError, StepResult};
+use super::error::{RunError, StepResult};
+use super::execution::Execution;
 use crate::failure::Failure;
 
 /// Tests the limits that the plan requires. Touches nothing but small control groups of its own.

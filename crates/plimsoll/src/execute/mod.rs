@@ -3,14 +3,18 @@
 
 mod backup;
 mod block;
+mod context;
 mod cut;
 mod doctor;
 mod drives;
+mod error;
+mod execution;
 mod full;
 mod inbox;
 mod job;
 mod lane;
 mod limits;
+mod mount;
 mod point;
 mod preflight;
 mod prepare;
@@ -26,32 +30,26 @@ use std::path::PathBuf;
 
 use plimsoll_load::clock::{Clock, VirtualClock};
 use plimsoll_load::engine::{CheckedData, ConditionResult};
-use plimsoll_load::error::LoadError;
-use plimsoll_load::limit::Device;
-use plimsoll_load::probe::{self, Probe, Watch};
+use plimsoll_load::probe::{self, Probe};
 use plimsoll_plan::estimate;
-use plimsoll_plan::resolved::{
-    CheckPolicy, IoLimits, LoadStep, Noise, ResolvedPlan, Step, Workload,
-};
+use plimsoll_plan::resolved::{CheckPolicy, LoadStep, Noise, ResolvedPlan, Step, Workload};
 use plimsoll_plan::schedule::PhaseKind;
-use plimsoll_record::{
-    Check, Event, Point, PointId, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind,
-};
+use plimsoll_record::runfile::{LABEL, RunFile};
+use plimsoll_record::{Check, Event, Point, PointId, PointPurpose, RunStatus, Severity};
 
-use drives::MountedDrive;
+use context::{InstanceContext, InstanceSetup, PointSpec, StepContext};
 pub use drives::{DRIVE_DIR, prepare_drive, program};
+use error::{RunError, StepResult, unresolved};
+use execution::Execution;
 use inbox::Inbox;
 pub use job::Job;
-use point::{InstanceContext, PointSpec, StepContext};
 pub use preflight::{check_output, preflight};
-use prepare::InstanceSetup;
 use running::{InstanceName, RunningSystems};
-use wait::{Counted, RunSink, Waiter};
+use subjects::always_watched;
 
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::signals::Interrupt;
-use plimsoll_record::runfile::{LABEL, RunFile, RunFileError};
 
 /// Result of a run.
 #[derive(Debug)]
@@ -60,81 +58,6 @@ pub struct Done {
     pub status: RunStatus,
     /// Why it failed.
     pub failure: Option<String>,
-}
-
-/// Why a run ends before its last step.
-enum RunError {
-    Interrupted,
-    Failed(String),
-    /// The database's content is wrong. After a power cut that is a result, and the plan continues with its next step.
-    Broken(String),
-    /// The run file itself cannot be written.
-    Unrecorded(Failure),
-}
-
-impl From<RunFileError> for RunError {
-    fn from(error: RunFileError) -> Self {
-        Self::Unrecorded(error.into())
-    }
-}
-
-impl From<LoadError> for RunError {
-    fn from(error: LoadError) -> Self {
-        match error {
-            LoadError::Cancelled => Self::Interrupted,
-            other => Self::Failed(other.to_string()),
-        }
-    }
-}
-
-type StepResult<T> = Result<T, RunError>;
-
-struct Execution<'a> {
-    plan: &'a ResolvedPlan,
-    /// Of the inputs.
-    seed: u64,
-    run_id: &'a str,
-    /// Devices and files of others that block steps may overwrite.
-    overwrite: &'a [PathBuf],
-    file: RunFile,
-    clock: Clock,
-    probe: Option<Probe>,
-    inbox: Inbox,
-    interrupt: Interrupt,
-    progress: Progress,
-    running: RunningSystems,
-    /// Emulated drives that are mounted, by their media.
-    drives: HashMap<String, MountedDrive>,
-    /// Media that the doctor has checked.
-    diagnosed: HashSet<String>,
-    /// Points begun, of all purposes.
-    points: u32,
-    /// Losses after power cuts.
-    not_durable: Vec<String>,
-    /// I/O limits that were tested on a device.
-    tried: Vec<(Device, IoLimits)>,
-}
-
-/// An execution's parts, borrowed apart: results are written while systems are in use.
-struct Parts<'a> {
-    running: &'a RunningSystems,
-    drives: &'a HashMap<String, MountedDrive>,
-    probe: Option<&'a Probe>,
-    clock: &'a Clock,
-    interrupt: &'a Interrupt,
-    sink: RunSink<'a>,
-}
-
-impl<'a> Parts<'a> {
-    fn waiter<'s>(&'s mut self, what: &'s str, counted: Counted) -> Waiter<'s, 'a> {
-        Waiter {
-            sink: &mut self.sink,
-            interrupt: self.interrupt,
-            clock: self.clock,
-            what,
-            counted,
-        }
-    }
 }
 
 /// Runs the job. An error means that there is no usable run file; every other failure is recorded in it.
@@ -210,21 +133,6 @@ impl Neighbour<'_> {
 }
 
 impl Execution<'_> {
-    fn parts(&mut self) -> Parts<'_> {
-        Parts {
-            running: &self.running,
-            drives: &self.drives,
-            probe: self.probe.as_ref(),
-            clock: &self.clock,
-            interrupt: &self.interrupt,
-            sink: RunSink {
-                file: &mut self.file,
-                inbox: &self.inbox,
-                progress: &mut self.progress,
-            },
-        }
-    }
-
     fn run_plan(&mut self, job: &Job) -> StepResult<()> {
         self.describe_machine()?;
         for (code, text) in &job.notes {
@@ -430,54 +338,6 @@ impl Execution<'_> {
         }))
     }
 
-    /// Whether the medium's emulator runs, if it has one.
-    fn drive_lives(&self, medium: Option<&str>) -> bool {
-        medium
-            .and_then(|medium| self.drives.get(medium))
-            .is_none_or(|drive| drive.died().is_none())
-    }
-
-    fn record_event(
-        &self,
-        subject: Option<SubjectId>,
-        severity: Severity,
-        code: &str,
-        text: &str,
-    ) -> StepResult<()> {
-        self.progress.print(text);
-        self.file.event(&Event {
-            at: self.clock.now(),
-            subject,
-            severity,
-            code: code.into(),
-            text: text.into(),
-        })?;
-        Ok(())
-    }
-
-    /// Records what the probes could not read.
-    pub(super) fn record_warnings(
-        &self,
-        warnings: Vec<probe::Warning>,
-    ) -> Result<(), RunFileError> {
-        warnings.into_iter().try_for_each(
-            |probe::Warning {
-                 subject,
-                 code,
-                 text,
-             }| {
-                let (at, severity) = (self.clock.now(), Severity::Warning);
-                self.file.event(&Event {
-                    at,
-                    subject: Some(subject),
-                    severity,
-                    code: code.into(),
-                    text,
-                })
-            },
-        )
-    }
-
     /// Stops and removes what was started, also after an error, and closes the run file.
     fn finish(mut self, result: StepResult<()>) -> Result<Done, Failure> {
         let lasted = self.clock.now();
@@ -524,19 +384,6 @@ impl Execution<'_> {
             failure,
         })
     }
-}
-
-fn ended_unexpectedly(system: &str, error: &LoadError) -> String {
-    format!(
-        "the server of system {system} ended unexpectedly: {error}
-The run file has everything measured until then."
-    )
-}
-
-fn unresolved(what: &str, name: &str) -> RunError {
-    RunError::Failed(format!(
-        "the resolved plan has no {what} {name}: this is a fault of plimsoll"
-    ))
 }
 
 /// A step with the media that it uses at the same time; none for a system that keeps its data elsewhere.
@@ -588,12 +435,4 @@ fn uses(plan: &ResolvedPlan) -> Vec<Use<'_>> {
         })
     };
     plan.steps.iter().flat_map(of).collect()
-}
-
-/// Subjects that are watched for the whole run.
-fn always_watched() -> [(SubjectKind, &'static str, Watch); 2] {
-    [
-        (SubjectKind::Host, "host", Watch::Host),
-        (SubjectKind::Generator, "plimsoll", Watch::Generator),
-    ]
 }

@@ -16,62 +16,15 @@ use plimsoll_record::lane::{LaneEnd, LaneSpec, Seeds};
 use plimsoll_record::receipt::CommitCounts;
 use plimsoll_record::{Event, Point, PointId, PointPurpose, Severity};
 
+use super::context::{InstanceContext, PointSpec, StepContext};
 use super::cut::Books;
 use super::drives::MountedDrive;
+use super::error::{RunError, StepResult, ended_unexpectedly, unresolved};
+use super::execution::Execution;
 use super::full::FullDisk;
 use super::lane::{LaneTask, PointTasks};
 use super::recorder::LaneResult;
 use super::running::InstanceName;
-use super::{Execution, RunError, StepResult, ended_unexpectedly, unresolved};
-
-/// A step on one of its media, with the instances of its system.
-#[derive(Clone, Copy)]
-pub(super) struct StepContext<'a> {
-    pub step: &'a LoadStep,
-    pub systems: &'a [String],
-    pub medium: Option<&'a str>,
-    pub workload: &'a Workload,
-}
-
-/// A step on one of its system's instances.
-#[derive(Clone, Copy)]
-pub(super) struct InstanceContext<'a> {
-    pub step: &'a LoadStep,
-    pub instance: InstanceName<'a>,
-    pub workload: &'a Workload,
-}
-
-impl<'a> StepContext<'a> {
-    pub fn instances(&self) -> impl Iterator<Item = InstanceContext<'a>> + use<'a> {
-        let context = *self;
-        context.systems.iter().map(move |system| InstanceContext {
-            step: context.step,
-            instance: InstanceName {
-                system,
-                medium: context.medium,
-            },
-            workload: context.workload,
-        })
-    }
-
-    /// A system has at least one.
-    pub fn first_instance(&self) -> InstanceName<'a> {
-        InstanceName {
-            system: self.systems.first().map_or("", String::as_str),
-            medium: self.medium,
-        }
-    }
-}
-
-/// Purpose and load of a point.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PointSpec {
-    pub purpose: PointPurpose,
-    pub ordinal: u32,
-    pub repeat: u32,
-    pub load: LoadShape,
-    pub scene: Interference,
-}
 
 impl Execution<'_> {
     /// Resets the data, measures one point, and verifies the conditions after it, as the plan requires. Returns the first

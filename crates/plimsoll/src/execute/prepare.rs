@@ -9,37 +9,17 @@ use plimsoll_load::limit::CgroupLimits;
 use plimsoll_load::probe::Watch;
 use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::Instance;
-use plimsoll_plan::resolved::{MediumKind, Workload};
+use plimsoll_plan::resolved::MediumKind;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::{Severity, SubjectId, SubjectKind};
 
+use super::context::InstanceSetup;
 use super::drives::MountedDrive;
-use super::point::InstanceContext;
+use super::error::{RunError, StepResult, ended_unexpectedly, unresolved};
+use super::execution::Execution;
+use super::limits;
 use super::running::{InstanceName, Running};
 use super::wait::Counted;
-use super::{Execution, RunError, StepResult, ended_unexpectedly, limits, unresolved};
-
-/// One instance of a system with the data set that it is to hold.
-#[derive(Clone, Copy)]
-pub(super) struct InstanceSetup<'a> {
-    /// The step that wants it.
-    pub step: &'a str,
-    /// The plan's system that it is an instance of.
-    pub of: &'a str,
-    pub instance: InstanceName<'a>,
-    pub workload: &'a Workload,
-}
-
-impl<'a> From<InstanceContext<'a>> for InstanceSetup<'a> {
-    fn from(context: InstanceContext<'a>) -> Self {
-        Self {
-            step: &context.step.name,
-            of: &context.step.system,
-            instance: context.instance,
-            workload: context.workload,
-        }
-    }
-}
 
 /// Where a system's files go.
 struct Place {
@@ -50,21 +30,6 @@ struct Place {
 }
 
 impl Execution<'_> {
-    pub(super) fn running(&self, instance: InstanceName<'_>) -> StepResult<&Running> {
-        self.running
-            .get(&instance.key())
-            .ok_or_else(|| unresolved("running system", instance.system))
-    }
-
-    /// Names of the system's instances: its own where it has one.
-    pub(super) fn instances(&self, system: &str) -> StepResult<Vec<String>> {
-        let spec = self
-            .plan
-            .system(system)
-            .ok_or_else(|| unresolved("system", system))?;
-        Ok(spec.instances())
-    }
-
     /// Starts a step's systems unless they run already, and loads their data unless they are loaded.
     pub(super) fn prepare(&mut self, step: &str, setups: &[InstanceSetup<'_>]) -> StepResult<()> {
         let phase = self

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use plimsoll_analysis::summary::Measured;
+use plimsoll_drive::emulate::protocol::Lost;
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{
@@ -12,9 +13,8 @@ use plimsoll_record::receipt::CommitCounts;
 use plimsoll_record::{Event, Outage, PhaseId, Point, Severity, Window};
 use tokio::sync::watch;
 
-use super::lane::PowerOff;
+use super::error::{RunError, StepResult};
 use super::wait::RunSink;
-use super::{RunError, StepResult};
 use crate::progress::{block_figures, figures, whole_seconds};
 
 /// When the lanes of a point started, on the run's timeline. Clones share it.
@@ -81,6 +81,13 @@ impl LaneResult {
     pub fn is_complete(&self) -> bool {
         self.end == LaneEnd::Complete
     }
+}
+
+/// A power cut that took place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PowerOff {
+    pub at: Nanos,
+    pub lost: Lost,
 }
 
 /// Distance of fio's snapshots in nanoseconds; phases of block I/O end with the one that comes nearest.

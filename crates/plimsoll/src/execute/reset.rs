@@ -4,9 +4,10 @@ use plimsoll_plan::resolved::{CheckPolicy, LoadStep, ResetMethod, ResetPolicy};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::Reset;
 
-use super::point::{InstanceContext, StepContext};
-use super::running::{InstanceName, Running};
-use super::{Execution, RunError, StepResult, unresolved};
+use super::context::{InstanceContext, StepContext};
+use super::error::{RunError, StepResult};
+use super::execution::Execution;
+use super::running::InstanceName;
 
 impl Execution<'_> {
     /// Keeps the data that a step has just found or loaded, if this or a later step resets to them.
@@ -15,7 +16,7 @@ impl Execution<'_> {
         let Some(method) = self.reset_method(step) else {
             return Ok(());
         };
-        if self.running_mut(context)?.kept_for.as_ref() == Some(&step.workload) {
+        if self.running_mut(context.instance)?.kept_for.as_ref() == Some(&step.workload) {
             return Ok(());
         }
         let what = format!("{}: keeping the initial data for resets", step.name);
@@ -25,7 +26,7 @@ impl Execution<'_> {
                 instance.keep_first_state(method, workload, control)
             })
         })?;
-        let running = self.running_mut(context)?;
+        let running = self.running_mut(context.instance)?;
         running.first = first;
         running.kept_for = Some(step.workload.clone());
         running.dirty = false;
@@ -54,7 +55,7 @@ impl Execution<'_> {
 
     fn reset_one(&mut self, context: &InstanceContext<'_>) -> StepResult<()> {
         let step = context.step;
-        let running = self.running_mut(context)?;
+        let running = self.running_mut(context.instance)?;
         let was_dirty = std::mem::replace(&mut running.dirty, true);
         if step.reset == ResetPolicy::Never || !was_dirty {
             return Ok(());
@@ -78,7 +79,7 @@ impl Execution<'_> {
         self.file
             .close_phase(phase, self.clock.now(), done.is_ok())?;
         let restored = done?;
-        self.running_mut(context)?.first = Some(first);
+        self.running_mut(context.instance)?.first = Some(first);
         self.file.reset(&Reset {
             phase,
             subject,
@@ -89,13 +90,6 @@ impl Execution<'_> {
         })?;
         self.file.commit()?;
         Ok(())
-    }
-
-    fn running_mut(&mut self, context: &InstanceContext<'_>) -> StepResult<&mut Running> {
-        let instance = context.instance;
-        self.running
-            .get_mut(&instance.key())
-            .ok_or_else(|| unresolved("running system", instance.system))
     }
 
     /// Does not watch the system while `work` stops it and starts it again: the probe would report that it is gone.

@@ -8,8 +8,10 @@ use plimsoll_plan::resolved::Search;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{PointPurpose, SearchInfo};
 
-use super::point::{PointSpec, StepContext, steady};
-use super::{Execution, StepResult};
+use super::context::{PointSpec, StepContext};
+use super::error::StepResult;
+use super::execution::Execution;
+use super::point::steady;
 
 impl Execution<'_> {
     /// Tries loads until the line is known with the plan's precision.

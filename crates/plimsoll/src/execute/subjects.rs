@@ -8,7 +8,8 @@ use plimsoll_load::probe::environment::{device_facts, host_facts, medium_facts};
 use plimsoll_plan::resolved::{Medium, MediumKind};
 use plimsoll_record::{Severity, SubjectId, SubjectKind};
 
-use super::{Execution, StepResult, always_watched};
+use super::error::StepResult;
+use super::execution::Execution;
 
 impl Execution<'_> {
     /// Host and generator: facts, and watched from now to the end.
@@ -25,12 +26,6 @@ impl Execution<'_> {
         }
         self.file.commit()?;
         Ok(())
-    }
-
-    pub(super) fn watch(&self, subject: SubjectId, watch: Watch) {
-        if let Some(probe) = &self.probe {
-            probe.watch(subject, watch);
-        }
     }
 
     /// The medium and the block device below it: facts, and watched from now to the end. `drive` is where an emulated
@@ -83,4 +78,12 @@ impl Execution<'_> {
         self.diagnose_medium(medium, subject, path)?;
         Ok(subject)
     }
+}
+
+/// Subjects that are watched for the whole run.
+pub(super) fn always_watched() -> [(SubjectKind, &'static str, Watch); 2] {
+    [
+        (SubjectKind::Host, "host", Watch::Host),
+        (SubjectKind::Generator, "plimsoll", Watch::Generator),
+    ]
 }

@@ -7,8 +7,8 @@ use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::LoadControl;
 use plimsoll_plan::units::{Bytes, Nanos};
 
+use super::error::{RunError, StepResult};
 use super::inbox::Inbox;
-use super::{RunError, StepResult};
 use crate::progress::{Progress, whole_seconds};
 use crate::signals::Interrupt;
 use plimsoll_record::runfile::{RunFile, RunFileError};

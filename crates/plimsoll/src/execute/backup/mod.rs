@@ -9,16 +9,14 @@ use plimsoll_load::error::LoadError;
 use plimsoll_plan::resolved::{Backup, BackupStep, Cycles, Medium, Noise, NoiseWork};
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::{
-    BackupKind, BackupOutcome, BackupRow, Point, PointId, SubjectId, SubjectKind,
-};
+use plimsoll_record::{Point, PointId, SubjectId, SubjectKind};
 
-use super::prepare::InstanceSetup;
+use super::context::InstanceSetup;
+use super::error::{RunError, StepResult, unresolved};
+use super::execution::{Execution, Parts};
 use super::recorder::StartTime;
 use super::running::InstanceName;
 use super::wait::{Counted, REFRESH};
-use super::{Execution, Parts, RunError, StepResult, unresolved};
-use crate::progress::Progress;
 use worker::{BackupJob, BackupTarget, BackupWorker, NoiseWorker};
 
 /// Backups of one instance beside the load of others.
@@ -279,26 +277,4 @@ pub(super) fn noise_workers<'a>(
             })
         })
         .collect()
-}
-
-/// `nightly: backup 2 took 12.3 s, 593 MB/s (db-1)`.
-pub(super) fn print_row(row: &BackupRow, system: &str, progress: &Progress) {
-    let step = &row.step;
-    let seconds = row.end.saturating_sub(row.start).as_secs_f64();
-    let what = match row.kind {
-        BackupKind::Backup => "backup",
-        BackupKind::Restore => "restore",
-    };
-    let cycle = row.cycle + 1;
-    progress.print(&match row.outcome {
-        BackupOutcome::Complete if seconds > 0.0 => {
-            let rate = row.bytes as f64 / 1e6 / seconds;
-            format!("{step}: {what} {cycle} took {seconds:.1} s, {rate:.0} MB/s ({system})")
-        }
-        BackupOutcome::Complete => format!("{step}: {what} {cycle} is complete ({system})"),
-        BackupOutcome::Cancelled => format!("{step}: {what} {cycle} was ended ({system})"),
-        BackupOutcome::Failed | BackupOutcome::Differs => {
-            format!("{step}: {what} {cycle} failed ({system}): {}", row.detail)
-        }
-    });
 }

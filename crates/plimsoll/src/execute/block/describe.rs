@@ -1,12 +1,10 @@
 //! Descriptions of a block point for the run file.
 
-use plimsoll_block::fio::Fio;
 use plimsoll_plan::Interference;
 use plimsoll_plan::resolved::{Access, Block, BlockStream, SizeShare, SyncPolicy};
 use plimsoll_record::{BlockPoint, BlockStreamInfo, Point, PointId, PointPurpose};
 
-use super::BlockContext;
-use super::point::BlockPointSpec;
+use super::context::{BlockContext, BlockPointSpec};
 
 /// `rates`: requests per second of each stream of each worker, where there are any.
 pub(super) fn point(
@@ -123,11 +121,4 @@ fn access(access: &Access) -> String {
             )
         }
     }
-}
-
-pub(super) fn fio_facts(fio: &Fio) -> Vec<(String, String)> {
-    vec![
-        ("version".into(), fio.version.clone()),
-        ("engine".into(), fio.engine.name().into()),
-    ]
 }

@@ -7,8 +7,9 @@ use plimsoll_load::engine::LoadControl;
 use plimsoll_plan::resolved::{Block, BlockStep, BlockStream};
 use plimsoll_plan::units::Bytes;
 
+use super::super::error::{RunError, StepResult};
+use super::super::execution::Execution;
 use super::super::wait::Counted;
-use super::super::{Execution, RunError, StepResult};
 use super::target::{BlockTarget, failed};
 
 impl Execution<'_> {

@@ -16,29 +16,19 @@ use plimsoll_record::{BlockShare, Point, PointId};
 use tokio::sync::{mpsc, watch};
 
 use super::super::drives::MountedDrive;
+use super::super::error::{RunError, StepResult};
+use super::super::execution::Execution;
 use super::super::lane::Orders;
 use super::super::recorder::{LaneResult, Recorder, StartTime};
-use super::super::{Execution, RunError, StepResult};
+use super::context::{BlockContext, BlockPointSpec};
+use super::describe;
 use super::target::{BlockTarget, Worker};
-use super::{BlockContext, describe};
 use crate::progress::block_title;
 
 /// How often the drives are checked during a point.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(250);
 /// How long fio runs beyond its time without an order to stop: fio left by a killed run ends as well.
 const SPARE: Nanos = Nanos::from_secs(300);
-
-/// What is measured.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BlockPointSpec<'a> {
-    pub job: &'a BlockJob,
-    pub job_index: usize,
-    pub round: u32,
-    /// Running number in the step and round.
-    pub ordinal: u32,
-    /// Percent of what the job reached at full speed.
-    pub share: Option<f64>,
-}
 
 /// Requests per second that a job has reached, of all workers, without flushes.
 #[derive(Debug, Clone, Default, PartialEq)]

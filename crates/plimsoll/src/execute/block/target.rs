@@ -11,9 +11,9 @@ use plimsoll_load::scratch::Scratch;
 use plimsoll_plan::resolved::{Block, BlockStep, BlockWork, Medium, MediumKind};
 use plimsoll_record::{Severity, SubjectId, SubjectKind};
 
-use super::super::{Execution, RunError, StepResult, unresolved};
-use super::describe::fio_facts;
-use super::{device_permit, job_file_permits};
+use super::super::error::{RunError, StepResult, unresolved};
+use super::super::execution::Execution;
+use super::permits::{device_permit, job_file_permits};
 
 /// A step's files on its media. Removed by [`Execution::remove_target`].
 pub(super) struct BlockTarget {
@@ -212,4 +212,11 @@ impl Execution<'_> {
         }
         Ok(())
     }
+}
+
+fn fio_facts(fio: &Fio) -> Vec<(String, String)> {
+    vec![
+        ("version".into(), fio.version.clone()),
+        ("engine".into(), fio.engine.name().into()),
+    ]
 }

@@ -1,0 +1,25 @@
+//! What is measured, and where.
+
+use plimsoll_plan::resolved::{Block, BlockJob, BlockStep};
+
+use super::target::BlockTarget;
+
+/// Where points are measured: a step on one of its media, or on all of them at once.
+#[derive(Clone, Copy)]
+pub(super) struct BlockContext<'a> {
+    pub step: &'a BlockStep,
+    pub block: &'a Block,
+    pub target: &'a BlockTarget,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BlockPointSpec<'a> {
+    pub job: &'a BlockJob,
+    pub job_index: usize,
+    pub round: u32,
+    /// Running number in the step and round.
+    pub ordinal: u32,
+    /// Percent of what the job reached at full speed.
+    pub share: Option<f64>,
+}

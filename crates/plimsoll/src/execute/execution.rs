@@ -1,0 +1,156 @@
+//! A run's state.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+
+use plimsoll_load::clock::Clock;
+use plimsoll_load::limit::Device;
+use plimsoll_load::probe::{self, Probe, Watch};
+use plimsoll_plan::resolved::{IoLimits, ResolvedPlan};
+use plimsoll_record::runfile::{RunFile, RunFileError};
+use plimsoll_record::{Event, Severity, SubjectId};
+
+use super::drives::MountedDrive;
+use super::error::{StepResult, unresolved};
+use super::inbox::Inbox;
+use super::running::{InstanceName, Running, RunningSystems};
+use super::wait::{Counted, RunSink, Waiter};
+use crate::progress::Progress;
+use crate::signals::Interrupt;
+
+pub(super) struct Execution<'a> {
+    pub plan: &'a ResolvedPlan,
+    /// Of the inputs.
+    pub seed: u64,
+    pub run_id: &'a str,
+    /// Devices and files of others that block steps may overwrite.
+    pub overwrite: &'a [PathBuf],
+    pub file: RunFile,
+    pub clock: Clock,
+    pub probe: Option<Probe>,
+    pub inbox: Inbox,
+    pub interrupt: Interrupt,
+    pub progress: Progress,
+    pub running: RunningSystems,
+    /// Emulated drives that are mounted, by their media.
+    pub drives: HashMap<String, MountedDrive>,
+    /// Media that the doctor has checked.
+    pub diagnosed: HashSet<String>,
+    /// Points begun, of all purposes.
+    pub points: u32,
+    /// Losses after power cuts.
+    pub not_durable: Vec<String>,
+    /// I/O limits that were tested on a device.
+    pub tried: Vec<(Device, IoLimits)>,
+}
+
+/// An execution's parts, borrowed apart: results are written while systems are in use.
+pub(super) struct Parts<'a> {
+    pub running: &'a RunningSystems,
+    pub drives: &'a HashMap<String, MountedDrive>,
+    pub probe: Option<&'a Probe>,
+    pub clock: &'a Clock,
+    pub interrupt: &'a Interrupt,
+    pub sink: RunSink<'a>,
+}
+
+impl<'a> Parts<'a> {
+    pub fn waiter<'s>(&'s mut self, what: &'s str, counted: Counted) -> Waiter<'s, 'a> {
+        Waiter {
+            sink: &mut self.sink,
+            interrupt: self.interrupt,
+            clock: self.clock,
+            what,
+            counted,
+        }
+    }
+}
+
+impl Execution<'_> {
+    pub fn parts(&mut self) -> Parts<'_> {
+        Parts {
+            running: &self.running,
+            drives: &self.drives,
+            probe: self.probe.as_ref(),
+            clock: &self.clock,
+            interrupt: &self.interrupt,
+            sink: RunSink {
+                file: &mut self.file,
+                inbox: &self.inbox,
+                progress: &mut self.progress,
+            },
+        }
+    }
+
+    pub fn running(&self, instance: InstanceName<'_>) -> StepResult<&Running> {
+        self.running
+            .get(&instance.key())
+            .ok_or_else(|| unresolved("running system", instance.system))
+    }
+
+    /// Names of the system's instances: its own where it has one.
+    pub fn instances(&self, system: &str) -> StepResult<Vec<String>> {
+        let spec = self
+            .plan
+            .system(system)
+            .ok_or_else(|| unresolved("system", system))?;
+        Ok(spec.instances())
+    }
+
+    pub fn running_mut(&mut self, instance: InstanceName<'_>) -> StepResult<&mut Running> {
+        self.running
+            .get_mut(&instance.key())
+            .ok_or_else(|| unresolved("running system", instance.system))
+    }
+
+    pub fn watch(&self, subject: SubjectId, watch: Watch) {
+        if let Some(probe) = &self.probe {
+            probe.watch(subject, watch);
+        }
+    }
+
+    /// Whether the medium's emulator runs, if it has one.
+    pub fn drive_lives(&self, medium: Option<&str>) -> bool {
+        medium
+            .and_then(|medium| self.drives.get(medium))
+            .is_none_or(|drive| drive.died().is_none())
+    }
+
+    pub fn record_event(
+        &self,
+        subject: Option<SubjectId>,
+        severity: Severity,
+        code: &str,
+        text: &str,
+    ) -> StepResult<()> {
+        self.progress.print(text);
+        self.file.event(&Event {
+            at: self.clock.now(),
+            subject,
+            severity,
+            code: code.into(),
+            text: text.into(),
+        })?;
+        Ok(())
+    }
+
+    /// Records what the probes could not read.
+    pub fn record_warnings(&self, warnings: Vec<probe::Warning>) -> Result<(), RunFileError> {
+        warnings.into_iter().try_for_each(
+            |probe::Warning {
+                 subject,
+                 code,
+                 text,
+             }| {
+                let (at, severity) = (self.clock.now(), Severity::Warning);
+                self.file.event(&Event {
+                    at,
+                    subject: Some(subject),
+                    severity,
+                    code: code.into(),
+                    text,
+                })
+            },
+        )
+    }
+}

@@ -1,0 +1,121 @@
+//! Mounts and unmounts the emulated drives of media.
+
+use plimsoll_drive::emulate::protocol::{MountSpec, Ready};
+use plimsoll_drive::emulate::{Child, EmulatorError};
+use plimsoll_drive::spec::DriveSpec;
+use plimsoll_load::probe::Watch;
+use plimsoll_plan::resolved::{EmulatedDrive, Medium, WithoutFuse};
+use plimsoll_record::{Severity, SubjectId, SubjectKind};
+use tokio::sync::watch;
+
+use super::drives::{MountedDrive, drive_facts, listener, prepare_drive, program};
+use super::error::{RunError, StepResult, unresolved};
+use super::execution::Execution;
+
+impl Execution<'_> {
+    /// Mounts the medium's drive unless it is mounted. `false`: there is no FUSE, and the plan accepts a plain directory.
+    pub(super) fn mount(&mut self, medium: &Medium, drive: &EmulatedDrive) -> StepResult<bool> {
+        if self.drives.contains_key(&medium.name) {
+            return Ok(true);
+        }
+        self.progress.begin(
+            self.clock.now(),
+            &format!("mounting the drive {} ({})", medium.name, drive.drive),
+        );
+        let (scratch, spec, task) = prepare_drive(self.run_id, self.plan.data_seed, medium, drive)?;
+        let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
+        let (end_sender, ended) = watch::channel(None);
+        let listener = listener(
+            subject,
+            self.clock.clone(),
+            self.inbox.from_drives.clone(),
+            end_sender,
+        );
+        match Child::start(&program()?, &task, listener) {
+            Ok((child, ready)) => {
+                let name = medium.name.clone();
+                let path = ready.path.clone();
+                let mut mounted = MountedDrive {
+                    child,
+                    path,
+                    name,
+                    ended,
+                    scratch,
+                    watched: Vec::new(),
+                };
+                mounted
+                    .watched
+                    .push(self.describe_drive(medium, subject, &spec, &task, &ready)?);
+                self.drives.insert(medium.name.clone(), mounted);
+                Ok(true)
+            }
+            Err(EmulatorError {
+                why, no_fuse: true, ..
+            }) if drive.without_fuse == WithoutFuse::PlainDirectory => {
+                let text = format!(
+                    "medium {}: the drive {} is NOT emulated, the figures are those of {}: {why}",
+                    medium.name, drive.drive, medium.path
+                );
+                self.record_event(Some(subject), Severity::Warning, "not_emulated", &text)?;
+                Ok(false)
+            }
+            Err(error) => Err(RunError::Failed(format!("medium {}: {error}", medium.name))),
+        }
+    }
+
+    fn describe_drive(
+        &mut self,
+        medium: &Medium,
+        subject: SubjectId,
+        spec: &DriveSpec,
+        task: &MountSpec,
+        ready: &Ready,
+    ) -> StepResult<SubjectId> {
+        let emulator = self.file.subject(SubjectKind::Emulator, &medium.name)?;
+        self.watch(
+            emulator,
+            Watch::Processes {
+                pid: ready.pid,
+                data: None,
+            },
+        );
+        let facts = drive_facts(spec, task, ready);
+        self.file.facts(subject, &facts)?;
+        self.file.commit()?;
+        Ok(emulator)
+    }
+
+    /// Powers a drive on after a cut.
+    pub(super) fn power_on(&mut self, medium: &str) -> StepResult<()> {
+        let drive = self
+            .drives
+            .get(medium)
+            .ok_or_else(|| unresolved("mounted drive", medium))?;
+        drive
+            .child
+            .power_on()
+            .map_err(|error| match error.is_silence() {
+                // The emulator answered: the filesystem did not survive.
+                false => RunError::Broken(error.to_string()),
+                true => RunError::Failed(drive.died().unwrap_or_else(|| error.to_string())),
+            })
+    }
+
+    /// Unmounts a drive that no later step uses.
+    pub(super) fn unmount(&mut self, medium: &str) -> StepResult<()> {
+        let Some(drive) = self.drives.remove(medium) else {
+            return Ok(());
+        };
+        if let Some(probe) = &self.probe {
+            drive
+                .watched
+                .iter()
+                .for_each(|subject| probe.unwatch(*subject));
+        }
+        let subject = self.file.subject(SubjectKind::Medium, medium)?;
+        for text in drive.end() {
+            self.record_event(Some(subject), Severity::Warning, "cleanup", &text)?;
+        }
+        Ok(())
+    }
+}
