@@ -341,7 +341,8 @@ mod tests {
             .block_on(async {
                 let tasks: Vec<_> = [30_000u64, 10_000, 20_000]
                     .map(|s| {
-                        let (clock, order) = (clock.clone(), order.clone());
+                        let clock = clock.clone();
+                        let order = order.clone();
                         tokio::task::spawn_local(async move {
                             clock.sleep(Nanos::from_secs(s)).await;
                             order.lock().unwrap().push((s, clock.now()));

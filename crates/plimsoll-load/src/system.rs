@@ -321,7 +321,8 @@ mod tests {
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(medium.path(), open).unwrap();
         let mut scratch = Scratch::create(medium.path(), "dead").unwrap();
-        let (engine, settings) = (ServerKind::Postgres, BTreeMap::new());
+        let engine = ServerKind::Postgres;
+        let settings = BTreeMap::new();
         let kind = SystemKind::Managed {
             engine,
             settings,

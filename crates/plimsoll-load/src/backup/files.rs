@@ -36,10 +36,8 @@ impl Tree {
         let failed = |error: io::Error| io_error(&dir, &error);
         for entry in fs::read_dir(&dir).map_err(failed)? {
             let entry = entry.map_err(failed)?;
-            let (path, about) = (
-                below.join(entry.file_name()),
-                entry.metadata().map_err(failed)?,
-            );
+            let path = below.join(entry.file_name());
+            let about = entry.metadata().map_err(failed)?;
             if about.is_dir() {
                 self.directories.push(path.clone());
                 self.add(root, &path)?;
@@ -108,11 +106,13 @@ pub fn copy(
     // The largest first, so that all workers end at about the same time.
     files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     for path in &directories {
-        let (from, to) = (from.join(path), to.join(path));
+        let from = from.join(path);
+        let to = to.join(path);
         let made = fs::create_dir(&to).and_then(|()| like(&to, &from.symlink_metadata()?));
         made.map_err(|error| io_error(&to, &error))?;
     }
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
     let work = || {
         let mut bytes = 0;
         while let Some((path, _)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -150,7 +150,8 @@ fn copy_file(from: &Path, to: &Path, control: &LoadControl) -> Result<u64, LoadE
     let mut source = File::open(from).map_err(read_error)?;
     let about: Metadata = source.metadata().map_err(read_error)?;
     let mut target = File::create_new(to).map_err(write_error)?;
-    let (mut chunk, mut copied) = (vec![0; CHUNK_BYTES], 0);
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut copied = 0;
     loop {
         control.check()?;
         let read = match source.read(&mut chunk) {
@@ -175,7 +176,8 @@ mod tests {
 
     fn place() -> (tempfile::TempDir, PathBuf, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
-        let (from, to) = (dir.path().join("from"), dir.path().join("to"));
+        let from = dir.path().join("from");
+        let to = dir.path().join("to");
         fs::create_dir_all(from.join("base/5")).unwrap();
         fs::create_dir(&to).unwrap();
         fs::write(from.join("base/5/1259"), vec![7; 3 * CHUNK_BYTES + 17]).unwrap();

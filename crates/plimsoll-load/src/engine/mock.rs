@@ -34,7 +34,8 @@ impl MockSession {
             .iter()
             .any(|Stall { at, lasts }| (*at..*at + *lasts).contains(&opened))
         {
-            let (what, why) = ("the mock".into(), "the script has it away".into());
+            let what = "the mock".into();
+            let why = "the script has it away".into();
             return Err(LoadError::Unreachable {
                 what,
                 why,

@@ -72,7 +72,8 @@ impl Opener {
                 Ok(AnySession::Mock(Box::new(session)))
             }
             Endpoint::Sqlite { path, pragmas } => {
-                let (path, writers) = (Path::new(path), self.writers.clone());
+                let path = Path::new(path);
+                let writers = self.writers.clone();
                 let session = match &self.workload {
                     Workload::Tpcc(_) => SqliteSession::open(path, pragmas, writers),
                     Workload::Sysbench(sysbench) => {

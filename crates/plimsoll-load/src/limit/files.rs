@@ -113,7 +113,8 @@ pub fn version_2(
 
 /// Whether a file reads as it was written: numbers may be rounded down to whole pages.
 pub fn is_in_effect(file: &str, written: &str, read: &str) -> bool {
-    let (written, read) = (written.trim(), read.trim());
+    let written = written.trim();
+    let read = read.trim();
     match (written.parse::<u64>(), read.parse::<u64>()) {
         (Ok(wanted), Ok(is)) if file.starts_with("memory.") => {
             is <= wanted && wanted - is < 1 << 16

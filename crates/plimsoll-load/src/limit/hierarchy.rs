@@ -92,8 +92,10 @@ struct Mount<'a> {
 /// A line of mountinfo (proc(5)).
 fn parse_mount(line: &str) -> Option<Mount<'_>> {
     let (front, back) = line.split_once(" - ")?;
-    let (mut front, mut back) = (front.split(' ').skip(3), back.split(' '));
-    let (root, point) = (front.next()?, front.next()?);
+    let mut front = front.split(' ').skip(3);
+    let mut back = back.split(' ');
+    let root = front.next()?;
+    let point = front.next()?;
     Some(Mount {
         root,
         point,

@@ -32,7 +32,8 @@ struct Trial {
 /// Those that the plan has.
 fn trials(io: &IoLimits) -> Vec<Trial> {
     let none = IoLimits::default();
-    let (large, small) = (["bs=256K", BLOCKS], ["bs=4K", SMALL_BLOCKS]);
+    let large = ["bs=256K", BLOCKS];
+    let small = ["bs=4K", SMALL_BLOCKS];
     let all = [
         (
             io.read_bytes.is_some(),

@@ -46,10 +46,8 @@ impl Rest {
 /// CPU time of this thread so far.
 pub(super) fn thread_cpu() -> Nanos {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    let (s, ns) = (
-        u64::try_from(time.tv_sec).unwrap_or(0),
-        u64::try_from(time.tv_nsec).unwrap_or(0),
-    );
+    let s = u64::try_from(time.tv_sec).unwrap_or(0);
+    let ns = u64::try_from(time.tv_nsec).unwrap_or(0);
     Nanos(s.saturating_mul(Nanos::SECOND.0).saturating_add(ns))
 }
 

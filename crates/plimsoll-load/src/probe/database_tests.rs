@@ -219,7 +219,9 @@ fn every_metric_of_databases_is_emitted_and_commits_are_counted_without_the_prob
         client.batch_execute(&writes).await.unwrap();
     });
     writes.unwrap();
-    let (mut commits, mut syncs, mut bytes) = (0.0, 0.0, 0.0);
+    let mut commits = 0.0;
+    let mut syncs = 0.0;
+    let mut bytes = 0.0;
     until(&messages, "commits", |message| {
         let ProbeMessage::Samples(samples) = message else {
             return false;

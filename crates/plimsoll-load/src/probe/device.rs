@@ -27,7 +27,8 @@ impl Device {
     }
 
     pub fn sample(&mut self, source: &Source, warnings: &mut Warnings, emit: &mut Emit<'_>) {
-        let (major, minor) = (self.major, self.minor);
+        let major = self.major;
+        let minor = self.minor;
         let new = source
             .parse("proc/diskstats", |text| parse::diskstats(text, major, minor))
             .inspect_err(|error| {

@@ -99,7 +99,8 @@ impl Host {
             .ok()
             .map(by_name);
         if let (Some(old), Some(new)) = (&self.interfaces, &new) {
-            let (mut received, mut sent) = (0_u64, 0_u64);
+            let mut received = 0_u64;
+            let mut sent = 0_u64;
             for (new, old) in new
                 .values()
                 .filter_map(|new| Some((new, old.get(&new.name)?)))

@@ -35,7 +35,8 @@ pub(super) struct Processes {
 
 impl Processes {
     pub fn new(root: u32, data: Option<PathBuf>) -> Self {
-        let (method, memory) = (MemoryMethod::Proportional, Rest::default());
+        let method = MemoryMethod::Proportional;
+        let memory = Rest::default();
         Self {
             root,
             last: None,

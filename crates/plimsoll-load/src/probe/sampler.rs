@@ -91,7 +91,8 @@ impl Sampler {
             matches!(watched.state, State::Processes(_) | State::EmbeddedData(_))
         };
         let among = self.watched.values().filter(is_costly).count() as u64;
-        let (source, warnings) = (&self.source, &mut self.warnings);
+        let source = &self.source;
+        let warnings = &mut self.warnings;
         for (subject, watched) in &mut self.watched {
             let over = watched
                 .last

@@ -142,10 +142,8 @@ fn every_metric_is_emitted_and_the_first_sample_only_primes_rates() {
     let second = at(&mut sampler, AFTER_REST);
     assert_eq!(metrics(&second), all_metrics());
     assert_eq!(second.len(), all_metrics().len(), "each once");
-    let (end, interval) = (
-        Nanos::from_millis(AFTER_REST),
-        Nanos::from_millis(AFTER_REST - 1000),
-    );
+    let end = Nanos::from_millis(AFTER_REST);
+    let interval = Nanos::from_millis(AFTER_REST - 1000);
     assert!(
         second
             .iter()
@@ -285,7 +283,8 @@ fn what_is_gone_warns_once() {
         .iter()
         .map(|warning| (warning.subject, warning.code))
         .collect();
-    let (unreadable, ended) = ("unreadable", "ended");
+    let unreadable = "unreadable";
+    let ended = "ended";
     let expected = [
         (HOST, unreadable),
         (HOST, unreadable),
@@ -376,7 +375,8 @@ fn this_machine_emits_every_metric_that_its_kernel_has() {
     );
     match plimsoll_block::host::device::device_of(directory.path()) {
         Ok(device) => {
-            let (major, minor) = (device.disk().major, device.disk().minor);
+            let major = device.disk().major;
+            let minor = device.disk().minor;
             sampler.watch(DEVICE, Watch::Device { major, minor });
         }
         Err(_) => lacking.extend(

@@ -255,8 +255,12 @@ mod tests {
                 .spawn()
                 .unwrap(),
         );
-        let (source, clock) = (Source::new("/"), Clock::real());
-        let (mut known, mut highest, mut read, mut most) = (BTreeMap::new(), 0, 0, 0);
+        let source = Source::new("/");
+        let clock = Clock::real();
+        let mut known = BTreeMap::new();
+        let mut highest = 0;
+        let mut read = 0;
+        let mut most = 0;
         while clock.now() < Nanos::from_millis(1500) {
             let outcome = super::read(&source, shell.0.id(), &known);
             if let TreeResult::Read(reading) = outcome {

@@ -155,7 +155,8 @@ impl Drop for Reserved<'_> {
             counted,
         } = *self;
         if counted {
-            let (now, settled) = (shared.clock.now(), Settled::Dropped);
+            let now = shared.clock.now();
+            let settled = Settled::Dropped;
             notebook.settled(SettledIntent {
                 txn,
                 settled,
@@ -209,10 +210,8 @@ impl Connection {
             .intents
             .is_none()
             .then(|| User::new(&shared.spec, number));
-        let (control, backoff) = (
-            shared.control.clone(),
-            Backoff::new(shared.spec.seed.load, shared.spec.round, number),
-        );
+        let control = shared.control.clone();
+        let backoff = Backoff::new(shared.spec.seed.load, shared.spec.round, number);
         Self {
             shared,
             notebook,
@@ -287,7 +286,8 @@ impl Connection {
 
     /// Waits until an intent is due. After an order to end, one that became due before it is still run.
     async fn when_due(&mut self, intent: Intent) -> Option<Intent> {
-        let (clock, due) = (&self.shared.clock, intent.due);
+        let clock = &self.shared.clock;
+        let due = intent.due;
         let reserved = Reserved::new(&self.shared, &self.notebook, &intent);
         if self.shared.is_ended() {
             return None;
@@ -390,7 +390,8 @@ impl Connection {
     /// Tries until the connection is open, for as long as [`PATIENCE`] after it was lost. An error that waiting cannot end, ends
     /// the lane at once. What its user wants meanwhile counts from when it is due.
     async fn reopen(&mut self, why: &str) -> Result<bool, LoadError> {
-        let (shared, notebook) = (self.shared.clone(), self.notebook.clone());
+        let shared = self.shared.clone();
+        let notebook = self.notebook.clone();
         let lost = shared.clock.now();
         let since = *self.lost_since.get_or_insert(lost);
         shared.outages.lost(lost, self.number, why, &shared.events);

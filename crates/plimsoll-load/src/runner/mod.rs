@@ -329,7 +329,8 @@ impl<'a> Lane<'a> {
     /// A session that blocks its thread ends when its server answers, which may be never. Once the load has failed or the
     /// user wants it to stop, that is waited for only a little longer.
     async fn end_workers(&mut self, end: &LaneEnd) {
-        let (clock, mut control) = (self.shared.clock.clone(), self.shared.control.clone());
+        let clock = self.shared.clock.clone();
+        let mut control = self.shared.control.clone();
         let awaits_order = matches!(end, LaneEnd::Complete | LaneEnd::Closed);
         let patience = async {
             if awaits_order

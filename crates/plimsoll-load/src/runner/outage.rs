@@ -216,7 +216,8 @@ impl Outages {
         match left {
             Some(outage) if away == 0 => events.report("reconnected", || outage.describe(self.connections)),
             Some(outage) => events.report("connection_lost", || {
-                let (lost, from) = (outage.lost, seconds(outage.from));
+                let lost = outage.lost;
+                let from = seconds(outage.from);
                 format!(
                     "{lost} connections were lost from {from} on, and {away} of them were not open again when the point \
                      ended at {}",

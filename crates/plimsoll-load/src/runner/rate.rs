@@ -52,7 +52,8 @@ pub struct Schedule {
 
 impl Schedule {
     pub fn new((from, to): (f64, f64), arrivals: Arrivals, timeline: &Timeline, rng: Rng) -> Self {
-        let (warm, measure) = (timeline.warm.as_secs_f64(), timeline.measure.as_secs_f64());
+        let warm = timeline.warm.as_secs_f64();
+        let measure = timeline.measure.as_secs_f64();
         let mut schedule = Self {
             rate: Rate {
                 from,
@@ -154,10 +155,12 @@ mod tests {
             &timeline(4, 10),
             Rng::new(3),
         );
-        let (mut before, mut gaps) = (0.0, Vec::new());
+        let mut before = 0.0;
+        let mut gaps = Vec::new();
         for _ in 0..25_000 {
             let s = schedule.next().as_secs_f64();
-            let (flat, past) = (s.min(4.0), (s - 4.0).max(0.0));
+            let flat = s.min(4.0);
+            let past = (s - 4.0).max(0.0);
             let count = 50.0 * flat + 50.0 * past + 247.5 * past * past;
             gaps.push(count - before);
             before = count;

@@ -238,7 +238,8 @@ mod tests {
 
     #[test]
     fn an_outcome_that_comes_after_its_tick_is_counted_late() {
-        let (notebook, mut merger) = (Notebook::default(), Merger::new(1));
+        let notebook = Notebook::default();
+        let mut merger = Merger::new(1);
         merger.merge(&[&notebook], tick(0));
         notebook.offered(Offered {
             txn: 0,
@@ -251,7 +252,8 @@ mod tests {
 
     #[test]
     fn a_full_notebook_counts_its_overflow() {
-        let (notebook, mut merger) = (Notebook::default(), Merger::new(1));
+        let notebook = Notebook::default();
+        let mut merger = Merger::new(1);
         for _ in 0..CAPACITY + 7 {
             notebook.offered(Offered {
                 txn: 0,

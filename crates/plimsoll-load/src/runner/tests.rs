@@ -107,7 +107,8 @@ impl LaneRun {
         assert_eq!(offered, self.all().counts.settled());
         assert_eq!(self.seconds.last().map(|second| second.in_flight), Some(0));
         assert_eq!(self.texts("conservation"), [""; 0]);
-        let (mut due, mut settled) = (0, 0);
+        let mut due = 0;
+        let mut settled = 0;
         for second in &self.seconds {
             due += second
                 .tallies
@@ -493,7 +494,8 @@ fn a_seed_has_one_course() {
             },
         ))
     };
-    let (one, two) = (make(), make());
+    let one = make();
+    let two = make();
     one.conserved();
     assert_eq!(one.seconds, two.seconds);
 }

@@ -189,10 +189,8 @@ fn too_many(error: LoadError, shared: &Shared) -> String {
     let LoadError::TooManyConnections { what, why, .. } = error else {
         return error.to_string();
     };
-    let (takes, wants) = (
-        shared.opened.load(Ordering::Acquire),
-        shared.spec.load.connections(),
-    );
+    let takes = shared.opened.load(Ordering::Acquire);
+    let wants = shared.spec.load.connections();
     let fewer = match shared.spec.load {
         _ if takes == 0 => "end what else is connected to it".to_owned(),
         LoadShape::Closed { .. } => format!("let the users share them: connections = {takes}"),

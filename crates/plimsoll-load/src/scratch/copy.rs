@@ -109,7 +109,8 @@ fn copy_file(from: &Path, to: &Path, found: &Metadata, copied: &mut Copied) -> i
     if !found.is_file() {
         return Ok(());
     }
-    let (source, target) = (File::open(from)?, File::create_new(to)?);
+    let source = File::open(from)?;
+    let target = File::create_new(to)?;
     if rustix::fs::ioctl_ficlone(&target, &source).is_ok() {
         copied.shared += found.len();
     } else {
@@ -139,7 +140,8 @@ mod tests {
     #[test]
     fn a_copy_is_put_back_with_everything() {
         let dir = tempfile::tempdir().unwrap();
-        let (place, copy) = (dir.path().join("place"), dir.path().join("copy"));
+        let place = dir.path().join("place");
+        let copy = dir.path().join("copy");
         fs::create_dir_all(place.join("base/5")).unwrap();
         fs::write(place.join("base/5/1259"), vec![7; 300_000]).unwrap();
         fs::write(place.join("conf"), "a = 1").unwrap();

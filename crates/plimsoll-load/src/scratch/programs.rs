@@ -159,10 +159,8 @@ mod tests {
     fn what_a_killed_owner_left_running_is_ended_and_removed() {
         let medium = tempfile::tempdir().unwrap();
         let mut scratch = Scratch::create(medium.path(), "backup").unwrap();
-        let (first, second) = (
-            scratch.dir("cycle-0").unwrap(),
-            scratch.dir("cycle-1").unwrap(),
-        );
+        let first = scratch.dir("cycle-0").unwrap();
+        let second = scratch.dir("cycle-1").unwrap();
         let base = sleeper(medium.path(), "pg_basebackup", &first, &[]);
         let elsewhere = Path::new("/");
         let target = format!("--target-dir={}", second.display());

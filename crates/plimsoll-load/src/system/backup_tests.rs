@@ -193,10 +193,8 @@ fn keeps_the_contract(system: &mut Loaded, ways: &[(Way, &str)]) {
     let (first, program) = ways[0];
     under_load(system, first, program);
     let (last, program) = ways[ways.len() - 1];
-    let (rows, books) = (
-        system.instance.row_counts().unwrap(),
-        system.instance.books().unwrap(),
-    );
+    let rows = system.instance.row_counts().unwrap();
+    let books = system.instance.books().unwrap();
     system.back_up("quiet", last, program);
     system.restore("quiet", last, |restored| {
         assert_eq!(restored.row_counts().unwrap(), rows);
@@ -235,7 +233,8 @@ fn settings(instance: &Instance) -> Vec<(String, String)> {
 }
 
 fn under_load(system: &mut Loaded, way: Way, program: &str) {
-    let (stop, done) = (AtomicBool::new(false), AtomicU64::new(0));
+    let stop = AtomicBool::new(false);
+    let done = AtomicU64::new(0);
     let before = system.instance.row_counts().unwrap();
     let to = system.keeper.dir("loaded").unwrap();
     let instance = &system.instance;
@@ -323,7 +322,8 @@ fn existing(system: &mut Loaded) {
         conninfo,
         schema: "of others".into(),
     };
-    let (theirs, control) = (Instance(Backing::Existing(target)), LoadControl::default());
+    let theirs = Instance(Backing::Existing(target));
+    let control = LoadControl::default();
     let to = system.keeper.dir("existing").unwrap();
     let error = theirs
         .back_up(BackupMethod::Physical, 1, &to, &control)
@@ -412,7 +412,8 @@ fn cancelled(system: &mut Loaded, (method, jobs): Way) {
     let mut tries = 0;
     let (control, result) = loop {
         tries += 1;
-        let (control, over) = (LoadControl::default(), AtomicBool::new(false));
+        let control = LoadControl::default();
+        let over = AtomicBool::new(false);
         let result = thread::scope(|scope| {
             let _at_end = AtEnd(&over);
             scope.spawn(|| {

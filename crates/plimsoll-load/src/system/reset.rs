@@ -61,7 +61,8 @@ impl Instance {
         let Some(method) = self.method(method)? else {
             return Ok(None);
         };
-        let (size, evidence) = (self.size()?, self.evidence(workload)?);
+        let size = self.size()?;
+        let evidence = self.evidence(workload)?;
         let way = match method {
             ResetMethod::Template => {
                 self.template(TemplateTask::Keep)?;

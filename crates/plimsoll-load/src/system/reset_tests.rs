@@ -24,7 +24,8 @@ fn workload() -> Workload {
 
 fn systems() -> Vec<(SystemKind, Vec<ResetMethod>)> {
     use ResetMethod::{Files, Reload, Template};
-    let (settings, binaries) = (BTreeMap::new(), String::new());
+    let settings = BTreeMap::new();
+    let binaries = String::new();
     vec![
         (
             SystemKind::Sqlite {
@@ -141,11 +142,9 @@ fn a_system_without_data_needs_no_reset_and_a_wrong_way_is_an_error() {
             .unwrap()
             .is_none()
     );
-    let (engine, url, schema) = (
-        ServerKind::Postgres,
-        Secret::new("postgres://nobody@nowhere/none"),
-        "s".to_owned(),
-    );
+    let engine = ServerKind::Postgres;
+    let url = Secret::new("postgres://nobody@nowhere/none");
+    let schema = "s".to_owned();
     let existing = Instance::start(
         &SystemKind::Existing {
             engine,

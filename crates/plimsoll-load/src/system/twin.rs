@@ -23,7 +23,8 @@ impl Instance {
     ) -> Result<Self, LoadError> {
         match &self.0 {
             Backing::Sqlite { path, pragmas } => {
-                let (from, to) = (self.files()?, scratch.dir("sqlite")?);
+                let from = self.files()?;
+                let to = scratch.dir("sqlite")?;
                 put_back(&from, &to, &|| control.check())?;
                 let name = path.file_name().unwrap_or_default();
                 Ok(Self(Backing::Sqlite {

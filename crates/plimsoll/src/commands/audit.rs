@@ -55,7 +55,8 @@ fn render(audits: &[Audit], format: Format) -> String {
 
 /// Each by itself, then each run against the first.
 fn audits(files: &[PathBuf]) -> Result<Vec<Audit>, Failure> {
-    let (mut audits, mut runs) = (Vec::new(), Vec::new());
+    let mut audits = Vec::new();
+    let mut runs = Vec::new();
     for file in files {
         if file
             .extension()

@@ -25,7 +25,8 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
             );
             return Err(Failure::usage(why));
         };
-        let (url, schema) = (Secret::new(&args.database), args.schema.clone());
+        let url = Secret::new(&args.database);
+        let schema = args.schema.clone();
         Instance::start(
             &SystemKind::Existing {
                 engine,

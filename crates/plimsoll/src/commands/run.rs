@@ -135,7 +135,8 @@ fn drawn_seed() -> u64 {
 fn read_plan(args: &RunArgs) -> Result<(String, Options, Parsed), Failure> {
     for (flag, factor) in [("--scale", args.scale), ("--data-scale", args.data_scale)] {
         if !FACTORS.contains(&factor) {
-            let (least, most) = (FACTORS.start(), FACTORS.end());
+            let least = FACTORS.start();
+            let most = FACTORS.end();
             return Err(Failure::usage(format!(
                 "{flag} takes a number from {least} to {most}, not {factor}"
             )));

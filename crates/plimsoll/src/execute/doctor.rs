@@ -42,7 +42,8 @@ impl Execution<'_> {
         let is = spec.map(|(drive, spec)| {
             known::emulated(&spec, drive.capacity, drive.fill, self.plan.data_seed)
         });
-        let (catalogue, clock) = (known::catalogue(), self.clock.clone());
+        let catalogue = known::catalogue();
+        let clock = self.clock.clone();
         let options = Options {
             now: &|| clock.now(),
             quiet: None,

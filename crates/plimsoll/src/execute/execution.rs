@@ -142,7 +142,8 @@ impl Execution<'_> {
                  code,
                  text,
              }| {
-                let (at, severity) = (self.clock.now(), Severity::Warning);
+                let at = self.clock.now();
+                let severity = Severity::Warning;
                 self.file.event(&Event {
                     at,
                     subject: Some(subject),

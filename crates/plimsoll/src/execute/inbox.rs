@@ -71,7 +71,9 @@ impl Inbox {
                     text,
                 }) => {
                     progress.print(&format!("warning: {text}"));
-                    let (at, code, severity) = (self.clock.now(), code.into(), Severity::Warning);
+                    let at = self.clock.now();
+                    let code = code.into();
+                    let severity = Severity::Warning;
                     file.event(&Event {
                         at,
                         subject: Some(subject),

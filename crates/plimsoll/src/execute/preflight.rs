@@ -123,7 +123,8 @@ fn check_memory<'a>(needed: impl Iterator<Item = &'a (String, Bytes)>) -> Result
 }
 
 fn check_medium(medium: &Medium, needed: Bytes) -> Result<(), String> {
-    let (name, path) = (&medium.name, Path::new(&medium.path));
+    let name = &medium.name;
+    let path = Path::new(&medium.path);
     let meta = std::fs::metadata(path).map_err(|error| {
         format!(
             "medium {name}: {} cannot be used: {error}\nCreate that directory or name another one.",

@@ -31,7 +31,8 @@ pub fn complete_and_used_again(engine: Engine) {
         let count = format!("SELECT count(*) FROM {table}");
         assert_eq!(client.number(&count), expected, "{table}");
     }
-    let (least, most) = (engine.amount(100), engine.amount(10_000));
+    let least = engine.amount(100);
+    let most = engine.amount(10_000);
     let item = format!(
         "SELECT count(*) FROM item WHERE i_price BETWEEN {least} AND {most} AND length(i_name) BETWEEN 14 AND 24"
     );
@@ -56,7 +57,8 @@ pub fn complete_and_used_again(engine: Engine) {
 pub fn schema_in_use(kind: ServerKind) {
     let shared = Shared::get(Engine::Server(kind));
     let _turn = shared.turn();
-    let (place, dialect) = (shared.place(), Dialect::of(kind));
+    let place = shared.place();
+    let dialect = Dialect::of(kind);
     let replace = |how| {
         place
             .load(&OTHER, how, &LoadControl::default())
@@ -120,7 +122,8 @@ pub fn cut_off(kind: ServerKind) {
 
 /// An existing server whose tables are not plimsoll's.
 fn foreign_tables_are_left_alone(shared: &Shared) {
-    let (theirs, nowhere) = (shared.other("theirs"), shared.other("nowhere"));
+    let theirs = shared.other("theirs");
+    let nowhere = shared.other("nowhere");
     let mut client = shared.place().client();
     client.execute("CREATE SCHEMA theirs");
     client.execute("CREATE TABLE theirs.stock AS SELECT 1 AS x");

@@ -190,10 +190,8 @@ fn pay(client: &mut Client, user: &mut User, customer: CustomerBy, paid: Paid<'_
          WHERE {row} AND w_id = 1 AND d_w_id = 1 AND d_id = 9"
     );
     let data = format!("SELECT c_data FROM customer WHERE {row}");
-    let (before, data_before) = (
-        numbers(client, &sums).concat(),
-        client.column(&data).concat(),
-    );
+    let before = numbers(client, &sums).concat();
+    let data_before = client.column(&data).concat();
     let payment = input::Payment {
         warehouse: 1,
         district: 9,
@@ -240,7 +238,8 @@ pub fn delivery_rows(engine: Engine) {
         assert_eq!(user.run(&delivery(1)), Ok(TxnEnd::Committed), "{mode:?}");
         let after = numbers(&mut client, oldest);
         for (was, is) in before.iter().zip(&after) {
-            let (district, order) = (was[0], was[1]);
+            let district = was[0];
+            let order = was[1];
             assert_eq!(is[1], order + 1, "{mode:?} district {district}");
             let delivered = format!(
                 "SELECT o_carrier_id, max({}) < 60, count(*) = o_ol_cnt, c_delivery_cnt > 0
@@ -332,7 +331,8 @@ fn users<T: Send>(
     let opener = shared.place().opener(&tpcc(mode));
     std::thread::scope(|scope| {
         let start = |number| {
-            let (opener, work) = (&opener, &work);
+            let opener = &opener;
+            let work = &work;
             scope.spawn(move || work(&mut User::open(opener, number).unwrap(), number))
         };
         let running: Vec<_> = (0..4).map(start).collect();

@@ -49,11 +49,13 @@ impl ServerClient for MariadbClient {
 
     /// One LOAD DATA.
     fn fill(&mut self, part: &Part, control: &LoadControl) -> Result<(), LoadError> {
-        let (table, columns) = (part.table(), part.columns().join(", "));
+        let table = part.table();
+        let columns = part.columns().join(", ");
         let load = format!(
             "LOAD DATA LOCAL INFILE '{FILE}' INTO TABLE {table} CHARACTER SET latin1 ({columns})"
         );
-        let (part, control) = (part.clone(), control.clone());
+        let part = part.clone();
+        let control = control.clone();
         let rows = LocalInfileHandler::new(move |name, to| {
             // A server that asks for anything else gets nothing.
             if name != FILE.as_bytes() {

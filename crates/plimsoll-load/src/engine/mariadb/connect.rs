@@ -189,7 +189,8 @@ fn is_lost(error: &Error) -> bool {
 
 /// An error of connecting, with the next step.
 fn explain(opts: &Opts, error: &Error) -> LoadError {
-    let (what, why) = (place(opts), error_text(error));
+    let what = place(opts);
+    let why = error_text(error);
     let user = opts.get_user().unwrap_or_default();
     match code(error) {
         Some(1045 | 1698) => {

@@ -213,7 +213,9 @@ fn write_call(out: &mut String, input: &input::Input) {
     // A String takes all text.
     let _ = match input {
         input::Input::NewOrder(order) => {
-            let (w, d, c) = (order.warehouse, order.district, order.customer);
+            let w = order.warehouse;
+            let d = order.district;
+            let c = order.customer;
             let local = i32::from(order.lines.iter().all(|line| line.supply_warehouse == w));
             let _ = write!(
                 out,
@@ -224,7 +226,9 @@ fn write_call(out: &mut String, input: &input::Input) {
             lines
                 .sort_unstable_by_key(|(number, line)| (line.item, line.supply_warehouse, *number));
             for (number, line) in lines {
-                let (item, supply, quantity) = (line.item, line.supply_warehouse, line.quantity);
+                let item = line.item;
+                let supply = line.supply_warehouse;
+                let quantity = line.quantity;
                 let _ = write!(out, "{number:02}{item:06}{supply:06}{quantity:02}");
             }
             out.write_str("')")
@@ -238,7 +242,8 @@ fn write_call(out: &mut String, input: &input::Input) {
                 customer,
                 amount_cents,
             } = payment;
-            let (customer, amount) = (by(customer), amount(*amount_cents));
+            let customer = by(customer);
+            let amount = amount(*amount_cents);
             write!(
                 out,
                 "CALL plimsoll_payment({warehouse}, {district}, {customer_warehouse}, {customer_district}, {customer}, {amount})"

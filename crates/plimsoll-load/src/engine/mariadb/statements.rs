@@ -178,7 +178,8 @@ fn number(text: &str) -> Option<Value> {
 /// Days since 1970-01-01: Howard Hinnant's `days_from_civil` (<https://howardhinnant.github.io/date_algorithms.html>).
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month <= 2);
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
     let shifted = if month > 2 { month - 3 } else { month + 9 };
     let of_year = (153 * shifted + 2) / 5 + day - 1;
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468

@@ -117,12 +117,11 @@ const DAY_MICROS: i64 = 86_400_000_000;
 /// A DATETIME(6) in UTC. Days to dates as in Howard Hinnant's `civil_from_days`
 /// (<https://howardhinnant.github.io/date_algorithms.html>).
 fn datetime(unix_micros: i64) -> String {
-    let (days, micros) = (
-        unix_micros.div_euclid(DAY_MICROS),
-        unix_micros.rem_euclid(DAY_MICROS),
-    );
+    let days = unix_micros.div_euclid(DAY_MICROS);
+    let micros = unix_micros.rem_euclid(DAY_MICROS);
     let shifted = days + 719_468;
-    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let era = shifted.div_euclid(146_097);
+    let of_era = shifted.rem_euclid(146_097);
     let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * of_year + 2) / 153;
@@ -133,8 +132,11 @@ fn datetime(unix_micros: i64) -> String {
         shifted_month - 9
     };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (seconds, micros) = (micros / 1_000_000, micros % 1_000_000);
-    let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    let seconds = micros / 1_000_000;
+    let micros = micros % 1_000_000;
+    let hour = seconds / 3_600;
+    let minute = seconds / 60 % 60;
+    let second = seconds % 60;
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{micros:06}")
 }
 

@@ -114,10 +114,8 @@ impl BackupPrograms for Backups {
     fn after_dump(&self, schema: &str) -> Vec<String> {
         let mut statements = Vec::new();
         if schema != MANAGED_SCHEMA {
-            let (from, to) = (
-                DIALECT.identifier(schema),
-                DIALECT.identifier(MANAGED_SCHEMA),
-            );
+            let from = DIALECT.identifier(schema);
+            let to = DIALECT.identifier(MANAGED_SCHEMA);
             statements.push(format!("ALTER SCHEMA {from} RENAME TO {to}"));
         }
         statements.push("ANALYZE".into());

@@ -59,7 +59,8 @@ impl ServerClient for PostgresClient {
 
     /// One COPY.
     fn fill(&mut self, part: &Part, control: &LoadControl) -> Result<(), LoadError> {
-        let (table, columns) = (part.table(), part.columns());
+        let table = part.table();
+        let columns = part.columns();
         let failed = |error: &Error| server_error(&format!("filling table {table}"), error);
         let list = columns.join(", ");
         let copy = format!("COPY {table} ({list}) FROM STDIN (FORMAT binary)");

@@ -84,12 +84,10 @@ fn numeric(raw: &[u8]) -> Result<Value, &'static str> {
         .split_at_checked(8)
         .ok_or("a NUMERIC shorter than its head")?;
     let field = |i: usize| u16::from_be_bytes([head[i], head[i + 1]]);
-    let (count, weight, sign, scale) = (
-        usize::from(field(0)),
-        field(2).cast_signed(),
-        field(4),
-        field(6),
-    );
+    let count = usize::from(field(0));
+    let weight = field(2).cast_signed();
+    let sign = field(4);
+    let scale = field(6);
     if !matches!(sign, POSITIVE | NEGATIVE) {
         return Err("NUMERIC is not a finite number");
     }

@@ -61,10 +61,8 @@ impl Insight {
         let (metrics, sql) = counters(version);
         let sessions = client.prepare(SESSIONS).await.map_err(error)?;
         let read = client.prepare(&sql).await.map_err(error)?;
-        let (user, tracks) = (
-            about.try_get(1).map_err(error)?,
-            about.try_get(2).map_err(error)?,
-        );
+        let user = about.try_get(1).map_err(error)?;
+        let tracks = about.try_get(2).map_err(error)?;
         Ok(Self {
             client,
             user,
@@ -154,8 +152,9 @@ impl Insight {
 }
 
 fn session_count(row: &Row) -> Result<SessionCount, Error> {
-    let (state, kind, event): (Option<&str>, Option<&str>, Option<&str>) =
-        (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+    let state: Option<&str> = row.try_get(0)?;
+    let kind: Option<&str> = row.try_get(1)?;
+    let event: Option<&str> = row.try_get(2)?;
     let (state, event) = waits::classify(state, kind, event);
     let sessions: i64 = row.try_get(3)?;
     Ok(SessionCount {

@@ -172,7 +172,8 @@ mod tests {
             None,
         )
         .unwrap();
-        let (conninfo, data) = (server.conninfo(), server.process().data_dir().to_owned());
+        let conninfo = server.conninfo();
+        let data = server.process().data_dir().to_owned();
         // Busy without ever waiting: it does not notice at once that the postmaster is gone.
         let (report, connected) = std::sync::mpsc::channel();
         let busy = std::thread::spawn(move || {

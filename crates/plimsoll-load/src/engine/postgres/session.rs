@@ -146,14 +146,18 @@ impl PostgresSession {
                 }
                 let [items, supply, quantity] =
                     columns.each_ref().map(|column| &column[..lines.len()]);
-                let (w, d, c) = (&order.warehouse, &order.district, &order.customer);
+                let w = &order.warehouse;
+                let d = &order.district;
+                let c = &order.customer;
                 self.send(0, &[w, d, c, &items, &supply, &quantity]).await
             }
             input::Input::Payment(payment) => {
                 let (id, name) = by(&payment.customer);
                 let amount = SqlParam(Param::Cents(payment.amount_cents));
-                let (w, d) = (&payment.warehouse, &payment.district);
-                let (cw, cd) = (&payment.customer_warehouse, &payment.customer_district);
+                let w = &payment.warehouse;
+                let d = &payment.district;
+                let cw = &payment.customer_warehouse;
+                let cd = &payment.customer_district;
                 self.send(1, &[w, d, cw, cd, &id, &name, &amount]).await
             }
             input::Input::OrderStatus(status) => {

@@ -115,7 +115,8 @@ impl ManagedServer {
         to: &Path,
     ) -> Result<Taken, LoadError> {
         self.process().context.admit(to)?;
-        let (programs, jobs) = (programs(self.kind()), task.jobs.max(1));
+        let programs = programs(self.kind());
+        let jobs = task.jobs.max(1);
         let job = match method {
             BackupMethod::Physical => programs.copy_files(self, to, jobs)?,
             BackupMethod::Logical => {
@@ -159,7 +160,8 @@ impl ManagedServer {
         cgroup: Option<CgroupLimits>,
     ) -> Result<(Self, Timed), LoadError> {
         let programs = programs(self.kind());
-        let (mut bytes, mut began) = (0, monotonic());
+        let mut bytes = 0;
+        let mut began = monotonic();
         let mut fill = |context: &ServerContext| {
             began = monotonic();
             if let Some(job) = programs.prepare(self, context, from)? {
@@ -199,7 +201,8 @@ impl ManagedServer {
         task: Task<'_>,
         from: &Path,
     ) -> Result<Timed, LoadError> {
-        let (programs, target) = (programs(self.kind()), self.target());
+        let programs = programs(self.kind());
+        let target = self.target();
         target.execute_all("before restoring", &programs.before_dump())?;
         let runner = Runner {
             server: runs_it,

@@ -178,7 +178,8 @@ impl ManagedServer {
     /// Starts the server again after a crash, on the data that are there. It recovers before it is ready. That may take
     /// long on a slow drive, and ends early only when `cancelled`.
     pub fn restart(&self, cancelled: &dyn Fn() -> bool) -> Result<(), LoadError> {
-        let (setup, context) = (setup(self.kind()), &self.process.context);
+        let setup = setup(self.kind());
+        let context = &self.process.context;
         for left in setup.remains(context) {
             remove_left(&left)?;
         }

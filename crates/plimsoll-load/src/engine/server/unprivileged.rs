@@ -50,7 +50,8 @@ fn find_user(passwd: &str, name: &str) -> Option<Unprivileged> {
         let [login, _, uid, gid, ..] = fields[..] else {
             return None;
         };
-        let (uid, gid): (u32, u32) = (uid.parse().ok()?, gid.parse().ok()?);
+        let uid: u32 = uid.parse().ok()?;
+        let gid: u32 = gid.parse().ok()?;
         (login == name && uid != 0).then(|| Unprivileged {
             name: login.into(),
             uid,

@@ -28,7 +28,8 @@ pub(crate) struct ServerError {
 impl ServerError {
     /// With the next step where there is one.
     pub fn at(self, what: &str) -> LoadError {
-        let (what, why) = (what.to_owned(), self.message);
+        let what = what.to_owned();
+        let why = self.message;
         match self.kind {
             ErrorKind::DiskFull => LoadError::disk_full(SERVERS_DISK, format!("{what}: {why}")),
             ErrorKind::Denied(next) => LoadError::Refused {

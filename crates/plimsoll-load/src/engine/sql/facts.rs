@@ -12,7 +12,8 @@ use crate::error::LoadError;
 /// Passwords in settings are replaced by `***`.
 pub(crate) fn facts(target: &Target) -> Result<Facts, LoadError> {
     const DOING: &str = "asking the server about itself";
-    let (dialect, mut client) = (target.dialect(), target.connect()?);
+    let dialect = target.dialect();
+    let mut client = target.connect()?;
     let about = client.row(DOING, dialect.about)?;
     let mut settings = Vec::new();
     for row in client.rows(DOING, dialect.settings)? {

@@ -126,7 +126,8 @@ impl MarkerTable {
             .iter()
             .map(|(name, kind)| format!("{} {kind}", dialect.identifier(name)))
             .collect();
-        let (columns, timestamp) = (columns.join(", "), dialect.timestamp);
+        let columns = columns.join(", ");
+        let timestamp = dialect.timestamp;
         format!("CREATE TABLE {} ({columns}, since {timestamp})", self.name)
     }
 
@@ -150,12 +151,14 @@ struct Load<'a> {
 
 impl<'a> Load<'a> {
     fn run(mut self, if_other: IfOther) -> Result<Loaded, LoadError> {
-        let (dialect, schema) = (self.dialect(), &self.target.schema);
+        let dialect = self.dialect();
+        let schema = &self.target.schema;
         self.take_schema()?;
         let contents = self.contents()?;
         let loaded = match self.data.classify(&contents, dialect)? {
             State::Foreign => {
-                let (client, control) = (self.main.as_mut(), self.control);
+                let client = self.main.as_mut();
+                let control = self.control;
                 self.data.verify_foreign(&contents, client, control)?;
                 Loaded::Reused
             }
@@ -185,7 +188,8 @@ impl<'a> Load<'a> {
 
     /// Makes the schema if need be, and keeps other plimsolls out of it until this connection ends.
     fn take_schema(&mut self) -> Result<(), LoadError> {
-        let (dialect, schema) = (self.dialect(), self.target.schema.as_str());
+        let dialect = self.dialect();
+        let schema = self.target.schema.as_str();
         let doing = guard::what(schema);
         guard::take(self.main.as_mut(), dialect, schema, Use::Load)?;
         if !self.target.exists(self.main.as_mut())? {
@@ -226,7 +230,8 @@ impl<'a> Load<'a> {
 
     /// Drops the tables that an earlier load made, and makes and fills those of this one.
     fn fresh(&mut self, contents: &Contents<'_>, earlier: &[String]) -> Result<Loaded, LoadError> {
-        let (dialect, marker) = (self.dialect(), self.data.marker());
+        let dialect = self.dialect();
+        let marker = self.data.marker();
         self.control.start(self.data.rows());
         let create = self.create(contents, earlier);
         self.execute_all("creating tables", &create)?;
@@ -239,7 +244,8 @@ impl<'a> Load<'a> {
             self.share_out(round.into_iter().map(Job::Run).collect())?;
         }
         self.execute_all("creating procedures", &self.data.finish(dialect))?;
-        let (name, now) = (marker.name, dialect.now);
+        let name = marker.name;
+        let now = dialect.now;
         let finished = format!(
             "UPDATE {name} SET state = '{}', since = {now}",
             tpcc::FINISHED
@@ -255,7 +261,8 @@ impl<'a> Load<'a> {
     /// The marker, then empty tables; before them what an earlier load left. Where each statement is a transaction of
     /// its own, a marker shows as long as there is a table of plimsoll's that it is, and unfinished.
     fn create(&self, contents: &Contents<'_>, earlier: &[String]) -> Vec<String> {
-        let (dialect, marker) = (self.dialect(), self.data.marker());
+        let dialect = self.dialect();
+        let marker = self.data.marker();
         let mut statements = Vec::new();
         if contents.has(marker.name) {
             statements.push(marker.unfinished());
@@ -264,7 +271,8 @@ impl<'a> Load<'a> {
             }
             statements.push(format!("DROP TABLE {}", marker.name));
         }
-        let (values, now) = (self.data.marker_values(), dialect.now);
+        let values = self.data.marker_values();
+        let now = dialect.now;
         statements.push(marker.create(dialect));
         statements.push(format!(
             "INSERT INTO {} VALUES ({values}, {now})",

@@ -149,7 +149,8 @@ impl DataSet for SysbenchData {
             distribution,
             seed,
         } = self.population;
-        let (distribution, kept) = (distribution.name(), self.script.keeps_rows());
+        let distribution = distribution.name();
+        let kept = self.script.keeps_rows();
         format!("{VERSION}, 'started', {tables}, {rows}, '{distribution}', '{seed}', {kept}")
     }
 

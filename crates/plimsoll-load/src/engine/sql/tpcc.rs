@@ -107,7 +107,8 @@ impl DataSet for TpccData {
         let Some(marker) = marker.filter(|marker| marker.text(1) == Some(FINISHED)) else {
             return Ok(State::Stale(earlier));
         };
-        let (version, warehouses): (i32, u32) = (marker.get(0)?, marker.get(2)?);
+        let version: i32 = marker.get(0)?;
+        let warehouses: u32 = marker.get(2)?;
         let seed: String = marker.get(3)?;
         let same = (version, warehouses) == (VERSION, self.0.warehouses)
             && seed == self.0.seed.to_string();

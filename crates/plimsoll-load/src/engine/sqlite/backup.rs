@@ -42,7 +42,8 @@ pub(crate) fn restore(
     from: &Path,
     to: &Path,
 ) -> Result<(PathBuf, Timed), LoadError> {
-    let (backup, path) = (from.join(NAME), to.join(NAME));
+    let backup = from.join(NAME);
+    let path = to.join(NAME);
     files::forget_cached(from)?;
     let began: Nanos = monotonic();
     let source = open_read_only(&backup)?;

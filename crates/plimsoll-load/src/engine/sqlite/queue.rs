@@ -78,7 +78,8 @@ mod tests {
         let turn = queue.wait();
         let threads: Vec<_> = (0..8)
             .map(|i| {
-                let (waiting, order) = (queue.clone(), order.clone());
+                let waiting = queue.clone();
+                let order = order.clone();
                 let thread = std::thread::spawn(move || {
                     let _turn = waiting.wait();
                     order.try_lock().expect("no other has the turn").push(i);

@@ -151,7 +151,8 @@ fn all_conditions_hold_after_a_mixed_load_of_many_users() {
     let writers = WriterQueue::default();
     let users: Vec<_> = (0..6)
         .map(|user| {
-            let (path, writers) = (path.clone(), writers.clone());
+            let path = path.clone();
+            let writers = writers.clone();
             std::thread::spawn(move || {
                 let mut session = SqliteSession::open(&path, &pragmas([]), writers).unwrap();
                 let mut source = Source::new(&Workload::Tpcc(TPCC), SEED, 0, user);
@@ -290,7 +291,8 @@ fn every_condition_can_fail(path: &std::path::Path) {
         &connection,
         "SELECT sum(d_ytd) FROM district WHERE d_w_id = 2",
     )[0];
-    let (whole, cents) = (sum / 100, sum % 100);
+    let whole = sum / 100;
+    let cents = sum % 100;
     let expected = format!(
         "3.3.2.1: W_YTD = Σ D_YTD fails for w_id=2: 123.45 ≠ {whole}.{cents:02} (1 of 2 rows of warehouse)"
     );

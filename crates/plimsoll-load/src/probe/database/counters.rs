@@ -62,8 +62,9 @@ mod tests {
                 .map(|(_, metric, sample)| (metric, sample.value, sample.over))
                 .collect::<Vec<_>>()
         };
-        let (commits, connections, syncs) =
-            (Metric::DbCommits, Metric::DbConnections, Metric::DbLogSyncs);
+        let commits = Metric::DbCommits;
+        let connections = Metric::DbConnections;
+        let syncs = Metric::DbLogSyncs;
         let first = at(1000, &[(commits, 500.0), (connections, 7.0), (syncs, 90.0)]);
         assert_eq!(first, [(connections, 7.0, Nanos::ZERO)]);
         let half = Nanos::from_millis(500);

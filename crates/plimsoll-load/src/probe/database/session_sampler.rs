@@ -161,7 +161,8 @@ mod tests {
     #[test]
     fn a_server_that_shows_the_same_again_is_given_its_rest() {
         let sampler = SessionSampler::new(Nanos::from_secs(7));
-        let (cost, least) = (Nanos::from_millis(1), Nanos::from_millis(101));
+        let cost = Nanos::from_millis(1);
+        let least = Nanos::from_millis(101);
         let mut now = Nanos::from_secs(7);
         let mut samples = 0;
         while now < Nanos::from_secs(17) {

@@ -86,7 +86,8 @@ fn is_of_system(message: &ProbeMessage) -> bool {
 #[test]
 fn sessions_are_sampled_in_their_states() {
     let (server, messages) = Server::asked();
-    let (mut holds, mut waits) = (server.session(), server.session());
+    let mut holds = server.session();
+    let mut waits = server.session();
     // A session elsewhere is none of plimsoll's.
     let mut stranger = connect(&server.server.conninfo()).unwrap();
     stranger
@@ -131,8 +132,12 @@ fn every_metric_is_emitted_and_the_probe_neither_commits_nor_makes_temporary_tab
     );
     session.query_drop(writes).unwrap();
     session.query_drop("CALL p()").unwrap();
-    let (mut commits, mut syncs, mut bytes, mut temporary, mut size, mut after) =
-        (0.0, 0.0, 0.0, 0.0, 0.0, 0);
+    let mut commits = 0.0;
+    let mut syncs = 0.0;
+    let mut bytes = 0.0;
+    let mut temporary = 0.0;
+    let mut size = 0.0;
+    let mut after = 0;
     until(&messages, "commits", |message| {
         let ProbeMessage::Samples(samples) = message else {
             return false;
@@ -188,10 +193,12 @@ fn what_is_hidden_from_a_user_warns_once_and_the_rest_is_still_sampled() {
     // Another user's in the same schema is none of plimsoll's.
     let _other = server.session();
     server.ask(conninfo);
-    let (mut warnings, mut sized) = (Vec::new(), false);
+    let mut warnings = Vec::new();
+    let mut sized = false;
     until(&messages, "a second warning, or three seconds", {
         let mut seconds = 0;
-        let (warnings, sized) = (&mut warnings, &mut sized);
+        let warnings = &mut warnings;
+        let sized = &mut sized;
         move |message| {
             match message {
                 ProbeMessage::Warning(warning) => warnings.push(warning.text.clone()),

@@ -119,7 +119,9 @@ fn mitigations(source: &Source) -> Option<String> {
         .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
-    let (mut vulnerable, mut mitigated, mut unaffected) = (Vec::new(), Vec::new(), 0_u32);
+    let mut vulnerable = Vec::new();
+    let mut mitigated = Vec::new();
+    let mut unaffected = 0_u32;
     for name in names {
         match source.read(&format!("{directory}/{name}")).ok()?.trim() {
             "Not affected" => unaffected += 1,

@@ -286,7 +286,8 @@ fn a_rising_rate_is_offered_exactly() {
         .filter(|s| s.tick.phase == PhaseKind::Measure)
         .map(offered)
         .collect();
-    let (first, last): (u64, u64) = (rates[..5].iter().sum(), rates[5..].iter().sum());
+    let first: u64 = rates[..5].iter().sum();
+    let last: u64 = rates[5..].iter().sum();
     assert!(
         (550..700).contains(&first) && (790..960).contains(&last),
         "625 and 875 expected: {rates:?}"

@@ -20,7 +20,8 @@ pub struct TableCheck {
 
 /// Columns as in [`TableCheck`]; reads the table once, without trusting an index.
 pub fn sql(sysbench: &Sysbench, table: u32, dialect: Dialect) -> String {
-    let (rows, integer) = (sysbench.rows, dialect.integer());
+    let rows = sysbench.rows;
+    let integer = dialect.integer();
     format!(
         "SELECT count(*), count(CASE WHEN id BETWEEN 1 AND {rows} THEN 1 END), \
          CAST(coalesce(sum(CASE WHEN id BETWEEN 1 AND {rows} THEN id END), 0) AS {integer}), \
@@ -137,7 +138,8 @@ mod tests {
         };
         for script in Script::ALL {
             assert!(failing(script, GOOD).is_empty(), "{script:?}");
-            let (with_more, with_less) = (failing(script, more), failing(script, less));
+            let with_more = failing(script, more);
+            let with_less = failing(script, less);
             match script {
                 Script::Insert => assert_eq!((with_more, with_less), (vec![], vec!["rows", "ids"])),
                 Script::Delete => assert_eq!((with_more, with_less), (vec!["rows", "ids"], vec![])),

@@ -87,7 +87,8 @@ impl Generator {
             });
         }
         for stmt in RANGES {
-            let (table, first) = (self.table(), self.id());
+            let table = self.table();
+            let first = self.id();
             let last = first + (self.sysbench.range_size - 1).cast_signed();
             operations.push(Operation::Range {
                 stmt,
@@ -101,7 +102,9 @@ impl Generator {
     fn writes(&mut self, operations: &mut Vec<Operation>) {
         operations.push(self.index_update());
         operations.push(self.text_update());
-        let (table, id, k) = (self.table(), self.id(), self.id());
+        let table = self.table();
+        let id = self.id();
+        let k = self.id();
         operations.push(Operation::OfId {
             stmt: Stmt::Delete,
             table,
@@ -119,7 +122,8 @@ impl Generator {
             Script::UpdateIndex => self.index_update(),
             Script::UpdateNonIndex => self.text_update(),
             Script::Insert => {
-                let (table, k) = (self.table(), self.id());
+                let table = self.table();
+                let k = self.id();
                 Operation::InsertNext {
                     table,
                     row: self.row(k),

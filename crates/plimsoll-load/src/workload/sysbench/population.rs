@@ -134,7 +134,8 @@ mod tests {
     }
 
     fn texts(population: Population, table: u32, most: u32) -> Vec<String> {
-        let (mut rows, mut texts) = (population.table(table), RowTexts::default());
+        let mut rows = population.table(table);
+        let mut texts = RowTexts::default();
         while rows.fill(most, &mut texts) > 0 {}
         texts.0
     }

@@ -179,7 +179,10 @@ mod tests {
 
     /// Chi-square over its degrees of freedom in standard deviations; bins are put together until they hold 20.
     fn excess(pairs: impl Iterator<Item = (f64, f64)>, variance: impl Fn(f64, f64) -> f64) -> f64 {
-        let (mut chi, mut freedom, mut a, mut b) = (0.0, -1.0, 0.0, 0.0);
+        let mut chi = 0.0;
+        let mut freedom = -1.0;
+        let mut a = 0.0;
+        let mut b = 0.0;
         for (x, y) in pairs {
             (a, b) = (a + x, b + y);
             if a + b >= 20.0 {
@@ -253,7 +256,8 @@ mod tests {
 
     #[test]
     fn texts_have_the_form_of_sysbench() {
-        let (mut rng, mut text) = (Rng::new(1), String::new());
+        let mut rng = Rng::new(1);
+        let mut text = String::new();
         let mut counts = [0u32; 10];
         for _ in 0..1_000 {
             digits(&mut rng, C_GROUPS, &mut text);
@@ -290,7 +294,8 @@ mod tests {
         #[test]
         fn equal_seeds_draw_equal_ids(seed in any::<u64>(), which in 0usize..5) {
             let draw = || {
-                let (ids, mut rng) = (Ids::new(Distribution::ALL[which], 1_000), Rng::new(seed));
+                let ids = Ids::new(Distribution::ALL[which], 1_000);
+                let mut rng = Rng::new(seed);
                 (0..20).map(|_| ids.draw(&mut rng)).collect::<Vec<_>>()
             };
             prop_assert_eq!(draw(), draw());

@@ -50,7 +50,9 @@ impl Condition {
 
     /// A condition on an empty table does not hold: nothing is violated, and nothing is shown.
     pub fn verdict(&self, found: &ConditionRows) -> ConditionResult {
-        let (clause, statement, each) = (self.clause, self.statement, self.each.name());
+        let clause = self.clause;
+        let statement = self.statement;
+        let each = self.each.name();
         let detail = match &found.violation {
             Some(Violation {
                 key,

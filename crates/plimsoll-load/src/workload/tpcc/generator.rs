@@ -184,7 +184,8 @@ impl Generator {
 /// Keying time before and think time after a transaction (clause 5.2.5.7), scaled by the plan's factors. Think times are
 /// negative exponential and cut at ten times their mean (clause 5.2.5.4).
 pub fn pacing(txn: usize, rng: &mut Rng, pacing: &Pacing) -> (Nanos, Nanos) {
-    let (keying, mean) = (KEYING_S[txn] * pacing.keying, THINK_S[txn] * pacing.think);
+    let keying = KEYING_S[txn] * pacing.keying;
+    let mean = THINK_S[txn] * pacing.think;
     (
         Nanos::from_secs_f64(keying),
         Nanos::from_secs_f64(rng.exponential(mean).min(10.0 * mean)),

@@ -224,7 +224,8 @@ mod tests {
 
     #[test]
     fn one_in_ten_data_strings_is_original() {
-        let (mut rng, mut text) = (Rng::new(5), Text::default());
+        let mut rng = Rng::new(5);
+        let mut text = Text::default();
         let hits = (0..20_000)
             .filter(|_| text.data(&mut rng).contains("ORIGINAL"))
             .count();
@@ -233,7 +234,8 @@ mod tests {
 
     #[test]
     fn lengths_are_uniform_and_text_is_alphanumeric() {
-        let (mut rng, mut text) = (Rng::new(9), Text::default());
+        let mut rng = Rng::new(9);
+        let mut text = Text::default();
         let mut sum = 0;
         for _ in 0..10_000 {
             let drawn = text.letters(&mut rng, 300, 500);

@@ -106,7 +106,9 @@ async fn new_order<S: Statements<Stmt>>(
     session: &mut S,
     input: &NewOrder,
 ) -> Result<Option<Ordered>, SessionError> {
-    let (w, d, c) = (input.warehouse, input.district, input.customer);
+    let w = input.warehouse;
+    let d = input.district;
+    let c = input.customer;
     let customer = session
         .query(Stmt::OrderingCustomer, &[int(w), int(d), int(c)])
         .await?;
@@ -137,7 +139,8 @@ async fn new_order<S: Statements<Stmt>>(
     // has the highest number and stays the last.
     let mut lines: Vec<_> = (1..).zip(&input.lines).collect();
     lines.sort_unstable_by_key(|(ol_number, line)| (line.item, line.supply_warehouse, *ol_number));
-    let (mut sum, mut brand_lines) = (0, 0);
+    let mut sum = 0;
+    let mut brand_lines = 0;
     for (ol_number, line) in lines {
         let key = [order, int(d), int(w), int(ol_number)];
         let Some((amount, brand)) = order_line(session, key, input, line).await? else {
@@ -192,7 +195,8 @@ async fn order_line<S: Statements<Stmt>>(
     )?;
     let amount = i64::from(quantity) * price;
     let [o, d, w, ol_number] = key;
-    let (amount_cents, dist_info) = (Param::Cents(amount), Param::Text(text(&stock[1])?));
+    let amount_cents = Param::Cents(amount);
+    let dist_info = Param::Text(text(&stock[1])?);
     let columns = [
         o,
         d,
@@ -248,13 +252,12 @@ async fn payment<S: Statements<Stmt>>(
     session: &mut S,
     input: &Payment,
 ) -> Result<(), SessionError> {
-    let (w, d, cw, cd) = (
-        input.warehouse,
-        input.district,
-        input.customer_warehouse,
-        input.customer_district,
-    );
-    let (amount, amount_cents) = (Param::Cents(input.amount_cents), input.amount_cents);
+    let w = input.warehouse;
+    let d = input.district;
+    let cw = input.customer_warehouse;
+    let cd = input.customer_district;
+    let amount = Param::Cents(input.amount_cents);
+    let amount_cents = input.amount_cents;
     let c = match &input.customer {
         CustomerBy::Id(id) => *id,
         CustomerBy::LastName(name) => number(&by_name(session, cw, cd, name).await?[0])? as i32,
@@ -301,7 +304,8 @@ async fn order_status<S: Statements<Stmt>>(
     session: &mut S,
     input: &OrderStatus,
 ) -> Result<(), SessionError> {
-    let (w, d) = (input.warehouse, input.district);
+    let w = input.warehouse;
+    let d = input.district;
     let c = match &input.customer {
         CustomerBy::LastName(name) => number(&by_name(session, w, d, name).await?[0])? as i32,
         CustomerBy::Id(c) => {
@@ -405,7 +409,8 @@ async fn stock_level<S: Statements<Stmt>>(
     session: &mut S,
     input: &StockLevel,
 ) -> Result<i64, SessionError> {
-    let (w, d) = (input.warehouse, input.district);
+    let w = input.warehouse;
+    let d = input.district;
     let next = row(
         session
             .query(Stmt::NextOrderNumber, &[int(w), int(d)])

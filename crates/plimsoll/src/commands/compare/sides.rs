@@ -128,7 +128,8 @@ pub(in crate::commands) fn warn_of_copy(copy: &str, first: &str) {
 /// A baseline and what is held against it. Runs of the baseline are no repeats of the other; one that holds nothing else is
 /// compared with itself.
 pub(super) fn baseline_and_run(baseline: &Path, run: &Path) -> Result<[Side; 2], Failure> {
-    let (baseline, mut run) = (one(baseline)?, one(run)?);
+    let baseline = one(baseline)?;
+    let mut run = one(run)?;
     match run.runs.iter().find(|own| !baseline.holds(own)) {
         None => {
             eprintln!(

@@ -51,7 +51,8 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode, Failure> {
     let interrupt = Interrupt::listen()
         .map_err(|error| Failure::run(format!("cannot receive signals: {error}")))?;
     let facts = Facts::of(args, &intent, &fio);
-    let (about, size) = (intent.about.clone(), intent.size);
+    let about = intent.about.clone();
+    let size = intent.size;
     let measured = measure(args, intent, &options, &interrupt)?;
     let subject = subject(&facts, &about, size, &options, &measured);
     let fitted = fit(&subject, &measured)
@@ -127,7 +128,8 @@ fn measure(
     options: &Options,
     interrupt: &Interrupt,
 ) -> Result<Measured, Failure> {
-    let (mut told, size) = (intent.notices.clone(), intent.size);
+    let mut told = intent.notices.clone();
+    let size = intent.size;
     told.extend(busy(&intent.about));
     if !fio::ends_with_us() {
         told.push(

@@ -140,7 +140,8 @@ fn foreground(
         .name("drive-desk".into())
         .spawn(move || desk.attend());
     attend.map_err(failed)?;
-    let (stats, answer) = (args.stats, Mutex::new(answer));
+    let stats = args.stats;
+    let answer = Mutex::new(answer);
     let send: MessageSender = Arc::new(move |message| {
         show(&message, stats);
         if !matches!(

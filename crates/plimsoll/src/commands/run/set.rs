@@ -94,7 +94,8 @@ fn carry_out(args: &RunArgs, set: &RunSet, matrix: &Matrix) -> Result<(), Failur
     if failed.is_empty() {
         return Ok(());
     }
-    let (n, path) = (failed.len(), set.path.display());
+    let n = failed.len();
+    let path = set.path.display();
     Err(Failure::run(format!(
         "{n} of {all} cells failed: {}\nThe others are in {path}. Mend what was told above, then try those that failed \
          again: --resume {path}",
@@ -110,7 +111,8 @@ fn one(
     planned: &Cell,
     interrupt: &Interrupt,
 ) -> Result<Option<RunStatus>, Failure> {
-    let (plan, output) = (planned.parsed.plan.clone(), set.file(cell));
+    let plan = planned.parsed.plan.clone();
+    let output = set.file(cell);
     check(&plan, &output, args)?;
     let warnings = told(&cell.file, &planned.parsed.warnings);
     let done = execute(

@@ -30,7 +30,8 @@ pub(in super::super) fn device_permit(
         });
     }
     let permit = permit(path, overwrite)?;
-    let (has, needed) = (permit.size.unwrap_or_default(), block.space());
+    let has = permit.size.unwrap_or_default();
+    let needed = block.space();
     if has < needed {
         let why = format!(
             "{} workers with {} each do not fit into its {has}",

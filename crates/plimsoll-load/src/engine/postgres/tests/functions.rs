@@ -111,7 +111,8 @@ fn customers_found_by_name_are_really_read() {
         let bearers = "SELECT c_last, count(*) FROM customer WHERE c_w_id = 2 AND c_d_id = 2
             GROUP BY 1 ORDER BY 2 DESC LIMIT 1";
         let row = client.query_one(bearers, &[]).await.unwrap();
-        let (name, bearers): (String, i64) = (row.get(0), row.get(1));
+        let name: String = row.get(0);
+        let bearers: i64 = row.get(1);
         assert!(bearers > 1);
         for call in [
             format!("plimsoll_order_status(2, 2, NULL, '{name}')"),

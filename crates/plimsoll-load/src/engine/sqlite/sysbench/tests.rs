@@ -75,10 +75,8 @@ fn a_full_disk_is_no_failure_like_others() {
         .unwrap();
     let limit = BTreeMap::from([("max_page_count".to_owned(), (pages + 2).to_string())]);
     let session = SqliteSession::open_sysbench(&path, &limit, WriterQueue::default(), &sysbench);
-    let (mut session, mut source) = (
-        session.unwrap(),
-        Source::new(&Workload::Sysbench(sysbench), 7, 0, 0),
-    );
+    let mut session = session.unwrap();
+    let mut source = Source::new(&Workload::Sysbench(sysbench), 7, 0, 0);
     let ended = (0..10_000).find_map(|_| {
         Clock::real()
             .block_on(session.run(&source.next()))
