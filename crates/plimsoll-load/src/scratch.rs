@@ -334,15 +334,16 @@ fn remove(path: &Path, owner: &Owner) -> Result<(), LoadError> {
     Ok(())
 }
 
+fn unescape(text: &str) -> String {
+    text.replace("\\040", " ")
+        .replace("\\011", "\t")
+        .replace("\\134", "\\")
+}
+
 /// A mount point strictly below a directory (proc(5): the fifth field, with octal escapes).
 fn mounted_below(path: &Path) -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
     let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
-    let unescape = |text: &str| {
-        text.replace("\\040", " ")
-            .replace("\\011", "\t")
-            .replace("\\134", "\\")
-    };
     points
         .map(|point| PathBuf::from(unescape(point)))
         .find(|point| point.starts_with(path) && point != path)

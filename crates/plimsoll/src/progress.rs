@@ -17,8 +17,13 @@ pub struct Progress {
     last_plain: Nanos,
     /// Load time that the plan still has ahead, without the point under way.
     ahead: Nanos,
-    /// Ladder points that were begun, and that the plan has.
-    ladder_points: (u64, u64),
+    ladder_points: LadderPoints,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct LadderPoints {
+    begun: u64,
+    planned: u64,
 }
 
 const PLAIN_EVERY: Nanos = Nanos::from_secs(10);
@@ -40,13 +45,13 @@ impl Progress {
             plain: !quiet && !terminal,
             last_plain: Nanos::ZERO,
             ahead: planned,
-            ladder_points: (0, 0),
+            ladder_points: LadderPoints::default(),
         }
     }
 
     /// So many ladder points will be counted.
     pub fn counting(mut self, ladder_points: u64) -> Self {
-        self.ladder_points = (0, ladder_points);
+        self.ladder_points.planned = ladder_points;
         self
     }
 
@@ -93,7 +98,7 @@ impl Progress {
     pub fn point_begins(&mut self, point: &Point, load: Nanos) -> String {
         self.part_begins(load);
         if point.purpose == PointPurpose::Ladder {
-            self.ladder_points.0 += 1;
+            self.ladder_points.begun += 1;
         }
         title(point, self.ladder_points)
     }
@@ -101,13 +106,13 @@ impl Progress {
     /// As [`Self::point_begins`], of a point that has a name.
     pub fn named_point_begins(&mut self, name: &str, load: Nanos) -> String {
         self.part_begins(load);
-        self.ladder_points.0 += 1;
+        self.ladder_points.begun += 1;
         // Rounds may end sooner or go on longer than was expected.
-        let (place, of) = self.ladder_points;
-        if place <= of {
-            format!("[{place}/{of}] {name}")
+        let LadderPoints { begun, planned } = self.ladder_points;
+        if begun <= planned {
+            format!("[{begun}/{planned}] {name}")
         } else {
-            format!("[{place}] {name}")
+            format!("[{begun}] {name}")
         }
     }
 
@@ -134,7 +139,8 @@ impl Progress {
 }
 
 /// `[3/9] ladder · 16 users · repeat 2`, `find · load 4: 412/s`, `ladder · precondition: 16 users`.
-fn title(point: &Point, (place, of): (u64, u64)) -> String {
+fn title(point: &Point, ladder: LadderPoints) -> String {
+    let LadderPoints { begun, planned } = ladder;
     let load = match (point.offered_per_second, point.offered_to_per_second) {
         (Some(from), Some(to)) => format!("{from} → {to}/s"),
         (Some(rate), None) => format!("{rate}/s"),
@@ -152,7 +158,9 @@ fn title(point: &Point, (place, of): (u64, u64)) -> String {
         Interference::Noisy => " · with noise",
     };
     match point.purpose {
-        PointPurpose::Ladder => format!("[{place}/{of}] {} · {load}{repeat}{scene}", point.step),
+        PointPurpose::Ladder => {
+            format!("[{begun}/{planned}] {} · {load}{repeat}{scene}", point.step)
+        }
         PointPurpose::Noise => format!("{} · noise: {load}", point.step),
         PointPurpose::Search => format!(
             "{} · load {}: {load}{repeat}",
@@ -205,10 +213,20 @@ pub fn block_title(point: &Point, job: &str, share_percent: Option<f64>) -> Stri
     format!("{} · {job}{share}{round}", point.step)
 }
 
+/// Flushes move no bytes.
+pub fn is_flush(txn: &str) -> bool {
+    txn == "sync" || txn.ends_with(" sync")
+}
+
+fn millis(time: Option<Nanos>) -> String {
+    time.map_or("–".into(), |time| {
+        format!("{:.2} ms", time.as_millis_f64())
+    })
+}
+
 /// `IOPS 12345 · 50.6 MB/s · mean 0.20 ms · p99 0.31 ms` over the phase so far, of everything but flushes.
 pub fn block_figures(txns: &[String], tallies: &[TransactionStats], lasted: Nanos) -> String {
     let mut all = TransactionStats::default();
-    let is_flush = |txn: &str| txn == "sync" || txn.ends_with(" sync");
     txns.iter()
         .zip(tallies)
         .filter(|(txn, _)| !is_flush(txn))
@@ -216,16 +234,11 @@ pub fn block_figures(txns: &[String], tallies: &[TransactionStats], lasted: Nano
     if lasted == Nanos::ZERO {
         return String::new();
     }
-    let per_second = |n: u64| n as f64 / lasted.as_secs_f64();
-    let millis = |time: Option<Nanos>| {
-        time.map_or("–".into(), |time| {
-            format!("{:.2} ms", time.as_millis_f64())
-        })
-    };
+    let seconds = lasted.as_secs_f64();
     format!(
         "IOPS {:.0} · {:.1} MB/s · mean {} · p99 {}",
-        per_second(all.counts.committed),
-        per_second(all.counts.bytes) / 1e6,
+        all.counts.committed as f64 / seconds,
+        all.counts.bytes as f64 / seconds / 1e6,
         millis(all.response.mean()),
         millis(all.response.quantile(0.99))
     )

@@ -60,20 +60,19 @@ impl SetList {
         let axes = matrix.axes.iter();
         let file = |number: usize, choice: &[usize]| {
             let label: String = matrix.label(choice).chars().take(LONGEST_LABEL).collect();
-            let plain = |c: char| {
-                if c.is_alphanumeric() || "-_=.".contains(c) {
-                    c
-                } else {
-                    '_'
-                }
-            };
             format!(
                 "{:03}-{}.plimsoll",
                 number + 1,
                 label
                     .replace(", ", ",")
                     .chars()
-                    .map(plain)
+                    .map(|c| {
+                        if c.is_alphanumeric() || "-_=.".contains(c) {
+                            c
+                        } else {
+                            '_'
+                        }
+                    })
                     .collect::<String>()
             )
         };
@@ -105,17 +104,16 @@ impl SetList {
 
     /// `memory=1GiB, drive=…`.
     pub fn label(&self, cell: &SetCell) -> String {
-        let named = |(axis, place): (&SetAxis, &usize)| {
-            format!(
-                "{}={}",
-                axis.name,
-                axis.values.get(*place).map_or("?", String::as_str)
-            )
-        };
         self.axes
             .iter()
             .zip(&cell.choice)
-            .map(named)
+            .map(|(axis, place)| {
+                format!(
+                    "{}={}",
+                    axis.name,
+                    axis.values.get(*place).map_or("?", String::as_str)
+                )
+            })
             .collect::<Vec<_>>()
             .join(", ")
     }
@@ -124,14 +122,13 @@ impl SetList {
 impl RunSet {
     /// Makes the directory, which must not be there.
     pub fn create(path: &Path, list: SetList, plan: &str) -> Result<Self, Failure> {
-        let failed = |error: std::io::Error| {
+        fs::create_dir(path).map_err(|error: std::io::Error| {
             Failure::usage(format!(
                 "the set {} cannot be made: {error}\nName another directory with --output, or go on with one that was \
                  interrupted: --resume {0}",
                 path.display()
             ))
-        };
-        fs::create_dir(path).map_err(failed)?;
+        })?;
         let text =
             serde_json::to_string_pretty(&list).map_err(|error| Failure::run(error.to_string()))?;
         write_whole(&path.join(PLAN), plan)?;
@@ -206,15 +203,20 @@ impl RunSet {
         let Some(aside) = free else { return Ok(()) };
         // What a killed run left beside its file belongs to it.
         for suffix in ["", "-wal", "-shm"] {
-            let with = |path: &Path| PathBuf::from(format!("{}{suffix}", path.display()));
-            let moved = fs::rename(with(&path), with(&aside));
-            if let (Err(error), "") = (moved, suffix) {
-                return Err(Failure::run(format!(
-                    "{} cannot be put aside: {error}",
-                    path.display()
-                )));
+            match fs::rename(with_suffix(&path, suffix), with_suffix(&aside, suffix)) {
+                Err(error) if suffix.is_empty() => {
+                    return Err(Failure::run(format!(
+                        "{} cannot be put aside: {error}",
+                        path.display()
+                    )));
+                }
+                _ => {}
             }
         }
         Ok(())
     }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    PathBuf::from(format!("{}{suffix}", path.display()))
 }

@@ -113,22 +113,25 @@ pub fn copy(
     }
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
-    let work = || {
-        let mut bytes = 0;
-        while let Some((path, _)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if failed.load(Ordering::Relaxed) {
-                break;
-            }
-            let copied = copy_file(&from.join(path), &to.join(path), task.control);
-            bytes += copied.inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
-        }
-        Ok(bytes)
-    };
     let workers = files
         .len()
         .clamp(1, usize::try_from(task.jobs.max(1)).unwrap_or(usize::MAX));
     let copied: Result<Vec<u64>, LoadError> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let threads: Vec<_> = (0..workers)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut bytes = 0;
+                    while let Some((path, _)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if failed.load(Ordering::Relaxed) {
+                            break;
+                        }
+                        let copied = copy_file(&from.join(path), &to.join(path), task.control);
+                        bytes += copied.inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+                    }
+                    Ok(bytes)
+                })
+            })
+            .collect();
         threads
             .into_iter()
             .map(|t| {

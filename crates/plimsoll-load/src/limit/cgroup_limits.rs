@@ -33,12 +33,12 @@ pub struct CgroupLimits {
 
 /// The machine's groups as this process sees them.
 fn parents() -> BTreeMap<Controller, Parent> {
-    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let unified = |mount: &Path| fs::read_to_string(mount.join("cgroup.controllers")).ok();
+    let mounts = fs::read_to_string("/proc/self/mountinfo");
+    let groups = fs::read_to_string("/proc/self/cgroup");
     hierarchy::parents(
-        &read("/proc/self/mountinfo"),
-        &read("/proc/self/cgroup"),
-        unified,
+        &mounts.unwrap_or_default(),
+        &groups.unwrap_or_default(),
+        |mount| fs::read_to_string(mount.join("cgroup.controllers")).ok(),
     )
 }
 
@@ -154,11 +154,10 @@ impl CgroupLimits {
 
     /// Whether a process is in all groups.
     pub fn holds(&self, pid: u32) -> bool {
-        let in_group = |group: &PathBuf| {
+        self.groups.iter().all(|group| {
             let text = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
             text.lines().any(|line| line.trim().parse() == Ok(pid))
-        };
-        self.groups.iter().all(in_group)
+        })
     }
 
     /// How often the kernel has killed a process in here for want of memory; `None` where it does not report that.

@@ -15,13 +15,15 @@ pub type Device = (u32, u32);
 
 /// Controllers that the limits need.
 pub fn needed(limits: &Limits) -> Vec<Controller> {
-    let wanted = |controller: &Controller| match controller {
-        Controller::Cpu => limits.cpus.is_some(),
-        Controller::CpuSet => !limits.cpu_set.is_empty(),
-        Controller::Memory => limits.memory.is_some(),
-        Controller::Io => !limits.io.is_none(),
-    };
-    Controller::ALL.into_iter().filter(wanted).collect()
+    Controller::ALL
+        .into_iter()
+        .filter(|controller| match controller {
+            Controller::Cpu => limits.cpus.is_some(),
+            Controller::CpuSet => !limits.cpu_set.is_empty(),
+            Controller::Memory => limits.memory.is_some(),
+            Controller::Io => !limits.io.is_none(),
+        })
+        .collect()
 }
 
 fn quota(cpus: f64) -> u64 {

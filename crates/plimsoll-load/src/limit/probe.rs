@@ -102,11 +102,15 @@ fn cpus() -> Result<(), LoadError> {
 
 /// User and system time of a shell's children, by its `times` (POSIX, 2.14): `0m0.10s 0m0.00s` in the second line.
 fn children_seconds(times: &str) -> Option<f64> {
-    let seconds = |field: &str| {
-        let (minutes, seconds) = field.strip_suffix('s')?.split_once('m')?;
-        Some(minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?)
-    };
-    times.lines().nth(1)?.split_whitespace().map(seconds).sum()
+    times
+        .lines()
+        .nth(1)?
+        .split_whitespace()
+        .map(|field| {
+            let (minutes, seconds) = field.strip_suffix('s')?.split_once('m')?;
+            Some(minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?)
+        })
+        .sum()
 }
 
 pub(super) fn does_not_hold(what: &str, observed: &str) -> LoadError {

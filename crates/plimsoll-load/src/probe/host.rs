@@ -85,19 +85,18 @@ impl Host {
 
     /// Interfaces are compared one by one: one that came, went or was reset counts from the next interval on.
     fn network(&mut self, source: &Source, warnings: &mut Warnings, emit: &mut Emit<'_>) {
-        let by_name = |all: Vec<Interface>| {
-            all.into_iter()
-                .filter(|interface| interface.name != "lo")
-                .map(|i| (i.name.clone(), i))
-                .collect()
-        };
         let new: Option<BTreeMap<String, Interface>> = source
             .parse("proc/net/dev", parse::net_dev)
             .inspect_err(|error| {
                 warnings.unreadable(emit.subject, "proc/net/dev", error, "the network")
             })
             .ok()
-            .map(by_name);
+            .map(|all| {
+                all.into_iter()
+                    .filter(|interface| interface.name != "lo")
+                    .map(|i| (i.name.clone(), i))
+                    .collect()
+            });
         if let (Some(old), Some(new)) = (&self.interfaces, &new) {
             let mut received = 0_u64;
             let mut sent = 0_u64;

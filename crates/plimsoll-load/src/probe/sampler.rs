@@ -87,10 +87,11 @@ impl Sampler {
     /// Reads everything. `now` is the time of this reading; `late`, how much later than intended it is.
     pub fn sample(&mut self, now: Nanos, late: Nanos) -> Vec<(SubjectId, Metric, Sample)> {
         let mut out = Vec::with_capacity(64);
-        let is_costly = |watched: &&Watched| {
-            matches!(watched.state, State::Processes(_) | State::EmbeddedData(_))
-        };
-        let among = self.watched.values().filter(is_costly).count() as u64;
+        let among = self
+            .watched
+            .values()
+            .filter(|watched| matches!(watched.state, State::Processes(_) | State::EmbeddedData(_)))
+            .count() as u64;
         let source = &self.source;
         let warnings = &mut self.warnings;
         for (subject, watched) in &mut self.watched {

@@ -61,10 +61,9 @@ pub fn spawn(clock: Clock, news: Sender<ProbeMessage>) -> io::Result<Probe> {
     }
     let shared = Arc::new(Shared::default());
     let of_thread = (Arc::clone(&shared), clock.clone(), news.clone());
-    let run = move || run(&of_thread.0, &of_thread.1, &of_thread.2);
     let thread = std::thread::Builder::new()
         .name("probe".into())
-        .spawn(run)?;
+        .spawn(move || run(&of_thread.0, &of_thread.1, &of_thread.2))?;
     Ok(Probe {
         shared,
         thread: Some(thread),

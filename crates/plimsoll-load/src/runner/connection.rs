@@ -449,7 +449,8 @@ impl Connection {
 }
 
 fn given_up(since: Nanos, now: Nanos, why: &str, error: &LoadError) -> LoadError {
-    let (since, tried) = (since.as_secs_f64(), now.saturating_sub(since).as_secs_f64());
+    let tried = now.saturating_sub(since).as_secs_f64();
+    let since = since.as_secs_f64();
     let what = format!(
         "a connection was lost at {since:.2} s ({why}) and could not be opened again for {tried:.1} s"
     );

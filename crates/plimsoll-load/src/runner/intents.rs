@@ -112,8 +112,9 @@ impl IntentQueue {
                 let rng = Rng::stream(spec.seed.load, &[u64::MAX, u64::from(spec.round)]);
                 let mut schedule =
                     Schedule::new((per_second, to_per_second), arrivals, &spec.timeline, rng);
-                let source = |user| Source::new(&spec.workload, spec.seed, spec.round, user);
-                let sources = (0..users).map(source).collect();
+                let sources = (0..users)
+                    .map(|user| Source::new(&spec.workload, spec.seed, spec.round, user))
+                    .collect();
                 (
                     Origin::Rate {
                         next: schedule.next(),

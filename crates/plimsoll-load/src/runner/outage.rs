@@ -198,8 +198,12 @@ impl Outages {
     /// Reports an outage that is over.
     pub fn settle(&self, now: Nanos, events: &Events) {
         let over = self.with(|state| {
-            let over = |outage: &Outage| outage.last_back + QUIET <= now;
-            if state.away == 0 && state.current.as_ref().is_some_and(over) {
+            if state.away == 0
+                && state
+                    .current
+                    .as_ref()
+                    .is_some_and(|outage| outage.last_back + QUIET <= now)
+            {
                 state.current.take()
             } else {
                 None

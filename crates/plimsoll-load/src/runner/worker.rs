@@ -107,16 +107,15 @@ impl Workers {
             Clock::Real(_) => {
                 let clock = clock.clone();
                 let answer = worker.answer.clone();
-                let body = move || {
-                    if let Err(error) = clock.block_on(worker.run()) {
-                        // The lane may be gone already.
-                        let why = LaneEnd::Failed(format!("no runtime for a worker: {error}"));
-                        let _ = answer.try_send(Answer::Ended(Err(why)));
-                    }
-                };
                 let thread = std::thread::Builder::new()
                     .name("plimsoll-users".into())
-                    .spawn(body);
+                    .spawn(move || {
+                        if let Err(error) = clock.block_on(worker.run()) {
+                            // The lane may be gone already.
+                            let why = LaneEnd::Failed(format!("no runtime for a worker: {error}"));
+                            let _ = answer.try_send(Answer::Ended(Err(why)));
+                        }
+                    });
                 self.threads
                     .push(thread.map_err(|error| format!("no thread for a worker: {error}"))?);
             }

@@ -13,13 +13,12 @@ pub(crate) fn data_size(path: &Path) -> Result<Bytes, (PathBuf, io::Error)> {
     if meta.is_dir() {
         return directory_size(path);
     }
-    let sibling = |suffix: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        fs::metadata(name).map_or(0, |meta| meta.len())
-    };
     let siblings: u64 = ["-wal", "-shm", "-journal"]
-        .map(sibling)
+        .map(|suffix| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(suffix);
+            fs::metadata(name).map_or(0, |meta| meta.len())
+        })
         .into_iter()
         .fold(0, u64::saturating_add);
     Ok(Bytes(meta.len().saturating_add(siblings)))

@@ -53,31 +53,35 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
 
 fn render(verdicts: &[ConditionResult], format: Format) -> String {
     match format {
-        Format::Table => {
-            let line = |v: &ConditionResult| {
+        Format::Table => verdicts
+            .iter()
+            .map(|verdict| {
                 format!(
                     "{:<9} {:<6} {}",
-                    v.clause,
-                    if v.holds { "holds" } else { "FAILS" },
-                    v.statement()
+                    verdict.clause,
+                    if verdict.holds { "holds" } else { "FAILS" },
+                    verdict.statement()
                 )
-            };
-            verdicts.iter().map(line).collect::<Vec<_>>().join("\n")
-        }
-        Format::Json => {
-            let row = |v: &ConditionResult| serde_json::json!({ "clause": v.clause, "holds": v.holds, "detail": v.detail });
-            serde_json::json!(verdicts.iter().map(row).collect::<Vec<_>>()).to_string()
-        }
+            })
+            .collect::<Vec<_>>()
+            .join("\n"),
+        Format::Json => serde_json::Value::from_iter(verdicts.iter().map(|verdict| {
+            serde_json::json!({
+                "clause": verdict.clause,
+                "holds": verdict.holds,
+                "detail": verdict.detail,
+            })
+        }))
+        .to_string(),
         Format::Csv => {
-            let row = |v: &ConditionResult| {
+            let rows = verdicts.iter().map(|verdict| {
                 format!(
                     "{},{},\"{}\"",
-                    v.clause,
-                    v.holds,
-                    v.detail.replace('"', "\"\"")
+                    verdict.clause,
+                    verdict.holds,
+                    verdict.detail.replace('"', "\"\"")
                 )
-            };
-            let rows = verdicts.iter().map(row);
+            });
             std::iter::once("clause,holds,detail".to_owned())
                 .chain(rows)
                 .collect::<Vec<_>>()

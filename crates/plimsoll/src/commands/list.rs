@@ -80,12 +80,6 @@ fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn is_wanted(args: &RunsArgs, head: &Head) -> bool {
-    let holds = |text: &str, part: &Option<String>| {
-        part.as_ref()
-            .is_none_or(|part| text.to_lowercase().contains(&part.to_lowercase()))
-    };
-    let names =
-        |all: &[String], name: &Option<String>| name.as_ref().is_none_or(|name| all.contains(name));
     holds(&head.run.title, &args.title)
         && holds(&head.label, &args.label)
         && args.status.as_ref().is_none_or(|status| head.run.status.name() == status)
@@ -93,6 +87,15 @@ fn is_wanted(args: &RunsArgs, head: &Head) -> bool {
         && args.since.as_ref().is_none_or(|since| head.run.started_at.as_str() >= since.as_str())
         && names(&head.systems, &args.system)
         && names(&head.media, &args.medium)
+}
+
+fn holds(text: &str, part: &Option<String>) -> bool {
+    part.as_ref()
+        .is_none_or(|part| text.to_lowercase().contains(&part.to_lowercase()))
+}
+
+fn names(all: &[String], name: &Option<String>) -> bool {
+    name.as_ref().is_none_or(|name| all.contains(name))
 }
 
 /// Files that hold a run of another file as well.

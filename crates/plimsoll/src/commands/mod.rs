@@ -81,15 +81,17 @@ fn print(text: &str) -> Result<ExitCode, Failure> {
 
 /// As it could be typed again; passwords are taken out before it is stored.
 pub(crate) fn command_line() -> String {
-    let quote = |word: String| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
-        if !word.is_empty() && word.chars().all(plain) {
+    let words = std::env::args().skip(1).map(|word| {
+        if !word.is_empty()
+            && word
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c))
+        {
             word
         } else {
             format!("'{}'", word.replace('\'', "'\\''"))
         }
-    };
-    let words = std::env::args().skip(1).map(quote);
+    });
     std::iter::once("plimsoll".to_owned())
         .chain(words)
         .collect::<Vec<_>>()

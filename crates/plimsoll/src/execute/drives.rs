@@ -76,13 +76,21 @@ impl MountedDrive {
     }
 }
 
-/// Everything that it takes to mount a medium's drive: a directory for it, what it is, and the emulator's task.
+/// Everything that it takes to mount a medium's drive.
+pub struct PreparedDrive {
+    /// A directory for it.
+    pub scratch: Scratch,
+    pub spec: DriveSpec,
+    pub task: MountSpec,
+}
+
+/// Makes the directory of a medium's drive, and describes what is to be mounted.
 pub fn prepare_drive(
     run_id: &str,
     seed: u64,
     medium: &Medium,
     drive: &EmulatedDrive,
-) -> Result<(Scratch, DriveSpec, MountSpec), LoadError> {
+) -> Result<PreparedDrive, LoadError> {
     let spec = drive_file::emulated(drive).map_err(|_| {
         LoadError::other(
             format!("the drive {}", drive.drive),
@@ -105,7 +113,11 @@ pub fn prepare_drive(
         backing: backing(drive.backing),
         backing_limit: backing_limit(drive, Path::new(&medium.path))?,
     };
-    Ok((scratch, spec, task))
+    Ok(PreparedDrive {
+        scratch,
+        spec,
+        task,
+    })
 }
 
 /// This program serves the drive as well, so that the model is the same.
@@ -160,7 +172,6 @@ pub(super) fn drive_facts(
         Backing::Memory => "memory",
         Backing::File => "file",
     };
-    let micros = |nanos: Nanos| format!("{:.1}", nanos.as_micros_f64());
     let slower = (spec.slower != 1.0).then(|| ("slower".to_owned(), spec.slower.to_string()));
     let facts = [
         ("drive", task.id.clone()),
@@ -205,6 +216,10 @@ pub(super) fn drive_facts(
     ]
     .map(|(key, value)| (key.to_owned(), value));
     facts.into_iter().chain(slower).collect()
+}
+
+fn micros(nanos: Nanos) -> String {
+    format!("{:.1}", nanos.as_micros_f64())
 }
 
 /// Forwards the emulator's messages, from its thread.

@@ -7,7 +7,7 @@ use plimsoll_load::error::LoadError;
 use plimsoll_load::limit::{self, CgroupLimits, Device};
 use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::Instance;
-use plimsoll_plan::resolved::{IoLimits, ResolvedPlan, System, WithoutLimits};
+use plimsoll_plan::resolved::{IoLimits, ResolvedPlan, Step, System, WithoutLimits};
 use plimsoll_record::{Severity, SubjectId};
 
 use super::error::{RunError, StepResult};
@@ -16,13 +16,12 @@ use crate::failure::Failure;
 
 /// Tests the limits that the plan requires. Touches nothing but small control groups of its own.
 pub(super) fn check(plan: &ResolvedPlan) -> Result<(), Failure> {
-    let used = |system: &&System| {
-        plan.steps
-            .iter()
-            .any(|step| step.systems().any(|name| name == system.name))
-    };
-    for system in plan.systems.iter().filter(used) {
-        if !system.limits.is_none() && system.limits.without == WithoutLimits::Refuse {
+    for system in &plan.systems {
+        let mut used = plan.steps.iter().flat_map(Step::systems);
+        if used.any(|name| name == system.name)
+            && !system.limits.is_none()
+            && system.limits.without == WithoutLimits::Refuse
+        {
             limit::probe(&system.limits)
                 .map_err(|error| Failure::usage(format!("system {}: {error}", system.name)))?;
         }

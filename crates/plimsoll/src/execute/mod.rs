@@ -38,7 +38,7 @@ use plimsoll_record::runfile::{LABEL, RunFile};
 use plimsoll_record::{Check, Event, Point, PointId, PointPurpose, RunStatus, Severity};
 
 use context::{InstanceContext, InstanceSetup, PointSpec, StepContext};
-pub use drives::{DRIVE_DIR, prepare_drive, program};
+pub use drives::{DRIVE_DIR, PreparedDrive, prepare_drive, program};
 use error::{RunError, StepResult, unresolved};
 use execution::Execution;
 use inbox::Inbox;
@@ -410,29 +410,31 @@ impl<'a> Use<'a> {
 
 /// The steps in order: each on each of its media, unless it uses all of them at once.
 fn uses(plan: &ResolvedPlan) -> Vec<Use<'_>> {
-    let of = |step| {
-        let media: Vec<&str> = Step::on(step).iter().map(String::as_str).collect();
-        let at_once = match step {
-            Step::Block(step) => step.at_once,
-            Step::Load(_) | Step::Backup(_) => media.is_empty(),
-        };
-        let groups = if at_once {
-            vec![media]
-        } else {
-            media.into_iter().map(|medium| vec![medium]).collect()
-        };
-        groups.into_iter().map(move |media| {
-            let on = media.first().copied().unwrap_or_default();
-            let vaults = step
-                .backup_places()
-                .map(|place| place.medium(on))
-                .filter(|vault| !media.contains(vault));
-            Use {
-                step,
-                vaults: vaults.collect(),
-                media,
-            }
+    plan.steps
+        .iter()
+        .flat_map(|step| {
+            let media: Vec<&str> = Step::on(step).iter().map(String::as_str).collect();
+            let at_once = match step {
+                Step::Block(step) => step.at_once,
+                Step::Load(_) | Step::Backup(_) => media.is_empty(),
+            };
+            let groups = if at_once {
+                vec![media]
+            } else {
+                media.into_iter().map(|medium| vec![medium]).collect()
+            };
+            groups.into_iter().map(move |media| {
+                let on = media.first().copied().unwrap_or_default();
+                let vaults = step
+                    .backup_places()
+                    .map(|place| place.medium(on))
+                    .filter(|vault| !media.contains(vault));
+                Use {
+                    step,
+                    vaults: vaults.collect(),
+                    media,
+                }
+            })
         })
-    };
-    plan.steps.iter().flat_map(of).collect()
+        .collect()
 }

@@ -8,7 +8,7 @@ use plimsoll_plan::resolved::{EmulatedDrive, Medium, WithoutFuse};
 use plimsoll_record::{Severity, SubjectId, SubjectKind};
 use tokio::sync::watch;
 
-use super::drives::{MountedDrive, drive_facts, listener, prepare_drive, program};
+use super::drives::{MountedDrive, PreparedDrive, drive_facts, listener, prepare_drive, program};
 use super::error::{RunError, StepResult, unresolved};
 use super::execution::Execution;
 
@@ -22,7 +22,11 @@ impl Execution<'_> {
             self.clock.now(),
             &format!("mounting the drive {} ({})", medium.name, drive.drive),
         );
-        let (scratch, spec, task) = prepare_drive(self.run_id, self.plan.data_seed, medium, drive)?;
+        let PreparedDrive {
+            scratch,
+            spec,
+            task,
+        } = prepare_drive(self.run_id, self.plan.data_seed, medium, drive)?;
         let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
         let (end_sender, ended) = watch::channel(None);
         let listener = listener(

@@ -26,31 +26,32 @@ use super::lane::{LaneTask, PointTasks};
 use super::recorder::LaneResult;
 use super::running::InstanceName;
 
+/// The points of a step's instances under the same load.
+pub(super) struct MeasuredPoints {
+    pub points: Vec<Point>,
+    /// The measurement of all instances.
+    pub measured: Measured,
+}
+
 impl Execution<'_> {
-    /// Resets the data, measures one point, and verifies the conditions after it, as the plan requires. Returns the first
-    /// instance's point, and the measurement of all instances.
+    /// Resets the data, measures one point, and verifies the conditions after it, as the plan requires.
     pub(super) fn point(
         &mut self,
         step_context: &StepContext<'_>,
         point_spec: &PointSpec,
-    ) -> StepResult<(Point, Measured)> {
+    ) -> StepResult<MeasuredPoints> {
         // Ctrl-C at the end of the previous point.
         if self.interrupt.is_wanted() {
             return Err(RunError::Interrupted);
         }
         self.reset(step_context)?;
-        let (points, measured) =
-            self.under_load(step_context, point_spec, timeline(step_context.step))?;
+        let result = self.under_load(step_context, point_spec, timeline(step_context.step))?;
         if step_context.step.check == CheckPolicy::EachPoint {
-            for (context, point) in step_context.instances().zip(&points) {
+            for (context, point) in step_context.instances().zip(&result.points) {
                 self.check(&context, Some(point))?;
             }
         }
-        let first = points
-            .into_iter()
-            .next()
-            .ok_or_else(|| unresolved("instance of", &step_context.step.system))?;
-        Ok((first, measured))
+        Ok(result)
     }
 
     /// Load without a measurement: all of it is warm-up.
@@ -82,7 +83,7 @@ impl Execution<'_> {
         step_context: &StepContext<'_>,
         point_spec: &PointSpec,
         timeline: Timeline,
-    ) -> StepResult<(Vec<Point>, Measured)> {
+    ) -> StepResult<MeasuredPoints> {
         // Without a window there is nothing that a power cut could end.
         let power_cut = step_context.step.power_cut.is_some() && timeline.measure > Nanos::ZERO;
         let tasks = self.point_tasks(step_context, point_spec, &timeline, power_cut)?;
@@ -137,7 +138,10 @@ impl Execution<'_> {
         for lane in &ended {
             measured.merge(&lane.result.measured);
         }
-        Ok((ended.into_iter().map(|lane| lane.point).collect(), measured))
+        Ok(MeasuredPoints {
+            points: ended.into_iter().map(|lane| lane.point).collect(),
+            measured,
+        })
     }
 
     /// Records the points, and returns the tasks: the lanes of the step's instances come first, those of neighbours after

@@ -29,6 +29,13 @@ struct Place {
     scratch: Scratch,
 }
 
+/// A medium that files can be put on.
+pub(super) struct ReadyMedium {
+    pub subject: SubjectId,
+    /// Where an emulated one is mounted.
+    pub drive: Option<PathBuf>,
+}
+
 impl Execution<'_> {
     /// Starts a step's systems unless they run already, and loads their data unless they are loaded.
     pub(super) fn prepare(&mut self, step: &str, setups: &[InstanceSetup<'_>]) -> StepResult<()> {
@@ -179,7 +186,7 @@ impl Execution<'_> {
 
     /// A directory for a system on a medium, which is made ready.
     fn make_place(&mut self, system: &str, medium: &str) -> StepResult<Place> {
-        let (subject, drive) = self.prepare_medium(medium)?;
+        let ReadyMedium { subject, drive } = self.prepare_medium(medium)?;
         let path = &self
             .plan
             .medium(medium)
@@ -199,11 +206,8 @@ impl Execution<'_> {
         })
     }
 
-    /// A medium made ready for files: described, its drive mounted if it is an emulated one, and then where.
-    pub(super) fn prepare_medium(
-        &mut self,
-        medium: &str,
-    ) -> StepResult<(SubjectId, Option<PathBuf>)> {
+    /// Describes a medium, and mounts its drive if it is an emulated one.
+    pub(super) fn prepare_medium(&mut self, medium: &str) -> StepResult<ReadyMedium> {
         let plan = self.plan;
         let medium = plan
             .medium(medium)
@@ -219,7 +223,7 @@ impl Execution<'_> {
             .filter(|_| mounted)
             .map(|drive| drive.path.clone());
         let subject = self.describe_medium(medium, drive.as_deref())?;
-        Ok((subject, drive))
+        Ok(ReadyMedium { subject, drive })
     }
 
     /// Watches the system's processes and files, and samples its statistics.

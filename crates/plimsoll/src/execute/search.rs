@@ -9,9 +9,9 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::{PointPurpose, SearchInfo};
 
 use super::context::{PointSpec, StepContext};
-use super::error::StepResult;
+use super::error::{StepResult, unresolved};
 use super::execution::Execution;
-use super::point::steady;
+use super::point::{MeasuredPoints, steady};
 
 impl Execution<'_> {
     /// Tries loads until the line is known with the plan's precision.
@@ -50,9 +50,12 @@ impl Execution<'_> {
                     load: with_load(first, load),
                     scene: Interference::Alone,
                 };
-                let (point, measured) = self.point(step_context, &point_spec)?;
-                let open = point.offered_per_second.is_some();
-                met.push(evaluate(&info.objective, &point.txns, open, &measured).is_met());
+                let MeasuredPoints { points, measured } = self.point(step_context, &point_spec)?;
+                let first = points
+                    .first()
+                    .ok_or_else(|| unresolved("instance of", &step.system))?;
+                let open = first.offered_per_second.is_some();
+                met.push(evaluate(&info.objective, &first.txns, open, &measured).is_met());
             }
             search.record(load, Attempt::of(met));
             self.progress

@@ -35,11 +35,15 @@ impl SqlClient for MariadbClient {
 
 /// Without parameters the server sends texts.
 fn text_row(row: Row) -> TextRow {
-    let text = |value| match value {
-        Value::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
-        _ => None,
-    };
-    TextRow(Row::unwrap(row).into_iter().map(text).collect())
+    TextRow(
+        Row::unwrap(row)
+            .into_iter()
+            .map(|value| match value {
+                Value::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+                _ => None,
+            })
+            .collect(),
+    )
 }
 
 impl ServerClient for MariadbClient {

@@ -19,11 +19,6 @@ const SETUP: &str =
 ///
 /// Connections are not encrypted; passwords are answered to a challenge and never sent.
 pub fn parse(conninfo: &str) -> Result<Opts, LoadError> {
-    let wrong = |why: &str| {
-        let next =
-            "Write it as mariadb://user@host:3306/database, with %40 for an @ in a password.";
-        LoadError::other("the MariaDB URL", format!("{why}\n{next}"))
-    };
     let rest = plimsoll_plan::resolved::ServerKind::Mariadb.rest_of(conninfo);
     let rest = rest.ok_or_else(|| wrong("it does not begin with mariadb:// or mysql://"))?;
     let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -58,12 +53,16 @@ pub fn parse(conninfo: &str) -> Result<Opts, LoadError> {
         .into())
 }
 
+fn wrong(why: &str) -> LoadError {
+    let next = "Write it as mariadb://user@host:3306/database, with %40 for an @ in a password.";
+    LoadError::other("the MariaDB URL", format!("{why}\n{next}"))
+}
+
 /// A path as a URL's option holds it.
 pub fn encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
     text.bytes()
         .map(|byte| {
-            if plain(byte) {
+            if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
                 char::from(byte).to_string()
             } else {
                 format!("%{byte:02X}")
@@ -76,15 +75,14 @@ fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
-        let (byte, after) = match first {
-            b'%' => (
-                u8::from_str_radix(std::str::from_utf8(after.get(..2)?).ok()?, 16).ok()?,
-                &after[2..],
-            ),
-            byte => (byte, after),
-        };
-        bytes.push(byte);
         rest = after;
+        if first != b'%' {
+            bytes.push(first);
+            continue;
+        }
+        let digits = std::str::from_utf8(after.get(..2)?).ok()?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = &after[2..];
     }
     String::from_utf8(bytes).ok()
 }

@@ -111,24 +111,27 @@ impl Insight {
     pub fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {
         let (sessions, transactions) = self.sessions().map_err(error)?;
         let own = u64::from(self.conn.connection_id());
-        let theirs = |session: &&Session| {
-            session.id != own
-                && session.user == self.user
-                && session.schema.as_deref() == Some(&*self.schema)
-        };
         let mut counts = BTreeMap::new();
-        for session in sessions.iter().filter(theirs) {
+        for session in &sessions {
+            let is_theirs = session.id != own
+                && session.user == self.user
+                && session.schema.as_deref() == Some(&*self.schema);
+            if !is_theirs {
+                continue;
+            }
             let transaction = transactions.get(&session.id).map(String::as_str);
             *counts
                 .entry(waits::classify(session, transaction))
                 .or_insert(0) += 1;
         }
-        let count = |((state, event), sessions): ((_, &str), _)| SessionCount {
-            state,
-            event: event.into(),
-            sessions,
-        };
-        Ok(counts.into_iter().map(count).collect())
+        Ok(counts
+            .into_iter()
+            .map(|((state, event), sessions)| SessionCount {
+                state,
+                event: event.into(),
+                sessions,
+            })
+            .collect())
     }
 
     /// All sessions that are shown, and states of transactions by their sessions.
@@ -181,14 +184,13 @@ impl Insight {
     }
 
     pub fn lacks(&self) -> Vec<String> {
-        let lack = || {
+        (!self.sees_transactions).then(|| {
             let user = &self.user;
             format!(
                 "transactions are hidden from {user:?}: waits for row locks count as cpu, sessions in a transaction as idle; \
                  GRANT PROCESS ON *.* TO this user shows them"
             )
-        };
-        (!self.sees_transactions).then(lack).into_iter().collect()
+        }).into_iter().collect()
     }
 }
 
@@ -209,16 +211,18 @@ fn reading(rows: Vec<(String, String)>) -> Reading {
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_lowercase(), value.parse::<f64>().ok()?)));
     let values: BTreeMap<String, f64> = values.collect();
-    let of = |(name, metric): &(&str, Metric)| {
-        let value = *values.get(*name)?;
-        let value = if *name == READ_REQUESTS {
-            (value - values.get(READS)?).max(0.0)
-        } else {
-            value
-        };
-        Some((*metric, value))
-    };
-    VARIABLES.iter().filter_map(of).collect()
+    VARIABLES
+        .iter()
+        .filter_map(|(name, metric)| {
+            let value = *values.get(*name)?;
+            let value = if *name == READ_REQUESTS {
+                (value - values.get(READS)?).max(0.0)
+            } else {
+                value
+            };
+            Some((*metric, value))
+        })
+        .collect()
 }
 
 #[cfg(test)]

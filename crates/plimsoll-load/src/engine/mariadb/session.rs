@@ -203,13 +203,16 @@ fn drain<P: Protocol>(mut result: QueryResult<'_, '_, '_, P>) -> Result<(), Erro
     Ok(())
 }
 
+fn by(customer: &CustomerBy) -> String {
+    match customer {
+        CustomerBy::Id(id) => format!("{id}, NULL"),
+        CustomerBy::LastName(name) => format!("NULL, '{}'", name.replace(['\'', '\\'], "")),
+    }
+}
+
 /// The CALL with its arguments as text: all are numbers, or letters that plimsoll has drawn itself.
 fn write_call(out: &mut String, input: &input::Input) {
     use std::fmt::Write as _;
-    let by = |customer: &CustomerBy| match customer {
-        CustomerBy::Id(id) => format!("{id}, NULL"),
-        CustomerBy::LastName(name) => format!("NULL, '{}'", name.replace(['\'', '\\'], "")),
-    };
     // A String takes all text.
     let _ = match input {
         input::Input::NewOrder(order) => {

@@ -42,8 +42,11 @@ impl SqlClient for PostgresClient {
             match message {
                 SimpleQueryMessage::RowDescription(_) => rows.clear(),
                 SimpleQueryMessage::Row(row) => {
-                    let text = |column| row.get(column).map(str::to_owned);
-                    rows.push(TextRow((0..row.len()).map(text).collect()));
+                    rows.push(TextRow(
+                        (0..row.len())
+                            .map(|column| row.get(column).map(str::to_owned))
+                            .collect(),
+                    ));
                 }
                 _ => {}
             }

@@ -112,7 +112,6 @@ fn numeric(raw: &[u8]) -> Result<Value, &'static str> {
             .ok_or("a NUMERIC out of range")?;
     }
     let signed = if sign == NEGATIVE { -total } else { total };
-    let narrow = |n: i128| i64::try_from(n).map_err(|_| "a NUMERIC out of range");
     if scale > CENTS {
         return narrow(signed).map(Value::Rate);
     }
@@ -120,6 +119,10 @@ fn numeric(raw: &[u8]) -> Result<Value, &'static str> {
         return Err("a NUMERIC with hidden decimals");
     }
     narrow(signed / 100).map(Value::Cents)
+}
+
+fn narrow(n: i128) -> Result<i64, &'static str> {
+    i64::try_from(n).map_err(|_| "a NUMERIC out of range")
 }
 
 /// A parameter, encoded as the type that the server found for it when the statement was prepared.

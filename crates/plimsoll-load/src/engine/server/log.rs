@@ -78,10 +78,9 @@ fn last_lines(log: &Path, most: usize) -> String {
         .lines()
         .filter(|line| !line.trim().is_empty())
         .collect();
-    let success = |line: &&str| line.starts_with("Success.") || line.contains(INSTALL_DONE);
     let start = lines
         .iter()
-        .rposition(success)
+        .rposition(|line| line.starts_with("Success.") || line.contains(INSTALL_DONE))
         .map_or(0, |i| (i + 2).min(lines.len()));
     lines[start.max(lines.len().saturating_sub(most))..].join("\n")
 }

@@ -42,12 +42,15 @@ pub(crate) trait PartSink: RowSink {
 impl Part {
     /// All parts of TPC-C's data, loaded at this time.
     pub fn of_tpcc(population: Population, now_micros: i64) -> Vec<Self> {
-        let part = |chunk| Self::Chunk {
-            population,
-            chunk,
-            now_micros,
-        };
-        population.chunks().into_iter().map(part).collect()
+        population
+            .chunks()
+            .into_iter()
+            .map(|chunk| Self::Chunk {
+                population,
+                chunk,
+                now_micros,
+            })
+            .collect()
     }
 
     pub fn of_sysbench(population: sysbench::population::Population) -> Vec<Self> {
@@ -224,8 +227,9 @@ pub(super) fn share_out(
             .collect();
         wait_until(LONGEST_SECONDS, || {
             if queue.is_to_end() {
-                let stop = |sql: String| drop(main.execute("stopping the load", &sql));
-                cancels.drain(..).for_each(stop);
+                cancels
+                    .drain(..)
+                    .for_each(|sql| drop(main.execute("stopping the load", &sql)));
             }
             running.iter().all(|worker| worker.is_finished())
         });

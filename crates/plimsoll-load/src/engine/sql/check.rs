@@ -179,8 +179,10 @@ pub(crate) fn books(target: &Target) -> Result<CommitCounts, LoadError> {
 }
 
 pub(crate) fn commit_counts(rows: &[TextRow]) -> Result<CommitCounts, LoadError> {
-    let count = |row: &TextRow| Ok(((row.get(0)?, row.get(1)?), row.get(2)?));
-    let counts: Result<_, LoadError> = rows.iter().map(count).collect();
+    let counts: Result<_, LoadError> = rows
+        .iter()
+        .map(|row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))
+        .collect();
     counts.map(CommitCounts::from_counts)
 }
 

@@ -95,8 +95,9 @@ impl Dialect {
 
     /// SQL that is written for PostgreSQL.
     pub fn translated(&self, sql: &str) -> String {
-        let replace = |sql: String, (from, to): &(&str, &str)| sql.replace(from, to);
-        self.casts.iter().fold(sql.to_owned(), replace)
+        self.casts
+            .iter()
+            .fold(sql.to_owned(), |sql, (from, to)| sql.replace(from, to))
     }
 }
 

@@ -235,17 +235,19 @@ impl DataSet for SysbenchData {
 
     fn rounds(&self, dialect: &Dialect) -> Vec<Vec<String>> {
         let rows = self.population.rows.to_string();
-        let continue_ids = |text: &str| -> Vec<String> {
-            self.table_names()
-                .map(|table| text.replace("{table}", &table).replace("{rows}", &rows))
-                .collect()
-        };
         let analyze = self
             .table_names()
             .map(|table| format!("{} {table}", dialect.analyze));
         vec![
             (1..=self.population.tables).map(create_index).collect(),
-            dialect.continue_ids.map(continue_ids).unwrap_or_default(),
+            dialect
+                .continue_ids
+                .map(|text: &str| -> Vec<String> {
+                    self.table_names()
+                        .map(|table| text.replace("{table}", &table).replace("{rows}", &rows))
+                        .collect()
+                })
+                .unwrap_or_default(),
             analyze.collect(),
         ]
     }

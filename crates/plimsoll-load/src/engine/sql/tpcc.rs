@@ -66,10 +66,13 @@ fn in_the_way<'a>(contents: &'a Contents<'_>, dialect: &Dialect) -> Vec<&'a str>
     }
     // Tables of sysbench's beside their marker are plimsoll's own, and no obstacle.
     let beside_sysbench = contents.has(sysbench::MARKER);
-    let is_sysbenchs = |name: &str| name == sysbench::MARKER || sysbench::is_table(name);
     names
         .filter(|name| !(beside_sysbench && is_sysbenchs(name)))
         .collect()
+}
+
+fn is_sysbenchs(name: &str) -> bool {
+    name == sysbench::MARKER || sysbench::is_table(name)
 }
 
 impl DataSet for TpccData {

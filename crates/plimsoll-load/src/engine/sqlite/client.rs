@@ -19,11 +19,12 @@ impl SqlClient for SqliteClient<'_> {
     fn rows(&mut self, doing: &str, sql: &str) -> Result<Vec<TextRow>, LoadError> {
         let rows = self.connection.prepare(sql).and_then(|mut statement| {
             let columns = statement.column_count();
-            let row = |row: &rusqlite::Row<'_>| {
-                let texts = (0..columns).map(|i| row.get_ref(i).and_then(text));
-                texts.collect::<Result<_, _>>().map(TextRow)
-            };
-            statement.query_map([], row)?.collect()
+            statement
+                .query_map([], |row| {
+                    let texts = (0..columns).map(|i| row.get_ref(i).and_then(text));
+                    texts.collect::<Result<_, _>>().map(TextRow)
+                })?
+                .collect()
         });
         rows.map_err(|error| explain(self.path, &format!("{doing} in"), &error))
     }

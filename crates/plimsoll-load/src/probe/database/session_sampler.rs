@@ -82,16 +82,18 @@ impl SessionSampler {
         if samples > 0 && sessions.is_empty() {
             sessions.insert((WaitState::Idle, String::new()), 0);
         }
-        let row = |((state, event), seen)| WaitRow {
-            subject,
-            start,
-            end,
-            state,
-            event,
-            seen,
-            looks: samples,
-        };
-        sessions.into_iter().map(row).collect()
+        sessions
+            .into_iter()
+            .map(|((state, event), seen)| WaitRow {
+                subject,
+                start,
+                end,
+                state,
+                event,
+                seen,
+                looks: samples,
+            })
+            .collect()
     }
 }
 

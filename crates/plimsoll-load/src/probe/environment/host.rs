@@ -92,10 +92,9 @@ fn cpu(facts: &mut Facts<'_>) {
 
 /// machine (from DMI, where there is any) and virtualisation (the CPU's `hypervisor` flag, or Xen's own files).
 fn machine(facts: &mut Facts<'_>) {
-    let dmi = |facts: &Facts<'_>, name| facts.text(&format!("sys/class/dmi/id/{name}"));
     let machine: Vec<String> = ["sys_vendor", "product_name"]
         .into_iter()
-        .filter_map(|name| dmi(facts, name))
+        .filter_map(|name| facts.text(&format!("sys/class/dmi/id/{name}")))
         .collect();
     if !machine.is_empty() {
         facts.add("machine", Some(machine.join(" ")));
@@ -130,18 +129,19 @@ fn mitigations(source: &Source) -> Option<String> {
             _ => vulnerable.push(name),
         }
     }
-    let listed = |list: Vec<String>| {
-        if list.is_empty() {
-            "none".to_owned()
-        } else {
-            list.join(", ")
-        }
-    };
     Some(format!(
         "vulnerable: {}; mitigated: {}; not affected: {unaffected}",
-        listed(vulnerable),
-        listed(mitigated)
+        listed(&vulnerable),
+        listed(&mitigated)
     ))
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    }
 }
 
 /// The first `name : value` of /proc/cpuinfo.

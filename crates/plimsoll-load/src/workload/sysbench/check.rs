@@ -44,13 +44,6 @@ pub fn verdicts(sysbench: &Sysbench, found: &[TableCheck]) -> Vec<ConditionResul
     // stood beside a gap of the same sum.
     let sum = rows * (rows + 1) / 2;
     let kept = sysbench.script != Script::Delete;
-    let ids_hold = |found: &TableCheck| {
-        if kept {
-            (found.loaded, found.sum) == (rows, sum)
-        } else {
-            found.loaded == found.rows
-        }
-    };
     let ids = if kept {
         format!("ids 1 to {rows} are all there")
     } else {
@@ -63,7 +56,13 @@ pub fn verdicts(sysbench: &Sysbench, found: &[TableCheck]) -> Vec<ConditionResul
             found,
             |found| rows_hold(found.rows, rows),
         ),
-        verdict("ids", &ids, found, ids_hold),
+        verdict("ids", &ids, found, |found| {
+            if kept {
+                (found.loaded, found.sum) == (rows, sum)
+            } else {
+                found.loaded == found.rows
+            }
+        }),
         verdict(
             "values",
             "c and pad have their full length",

@@ -51,13 +51,14 @@ fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
 /// One header for all.
 fn csv(comparisons: &[RunComparison]) -> String {
     let parts = comparisons.iter().map(comparison_csv).enumerate();
-    let body = |(i, text): (usize, String)| {
-        let skipped = if i == 0 {
-            0
-        } else {
-            text.find('\n').map_or(0, |end| end + 1)
-        };
-        text[skipped..].to_owned()
-    };
-    parts.map(body).collect()
+    parts
+        .map(|(i, text)| {
+            let skipped = if i == 0 {
+                0
+            } else {
+                text.find('\n').map_or(0, |end| end + 1)
+            };
+            text[skipped..].to_owned()
+        })
+        .collect()
 }

@@ -70,15 +70,17 @@ pub(super) fn of(paths: &[PathBuf]) -> Result<Vec<Vec<Side>>, Failure> {
                 .collect(),
         ]
     } else {
-        let with_partners = |(choice, side): (String, Side)| {
-            let same = others
-                .iter()
-                .flatten()
-                .filter(|(other, _)| *other == choice)
-                .map(|(_, side)| side.clone());
-            std::iter::once(side).chain(same).collect()
-        };
-        first.into_iter().map(with_partners).collect()
+        first
+            .into_iter()
+            .map(|(choice, side)| {
+                let same = others
+                    .iter()
+                    .flatten()
+                    .filter(|(other, _)| *other == choice)
+                    .map(|(_, side)| side.clone());
+                std::iter::once(side).chain(same).collect()
+            })
+            .collect()
     };
     let comparisons: Vec<Vec<Side>> = comparisons
         .into_iter()

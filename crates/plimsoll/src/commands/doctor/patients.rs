@@ -18,7 +18,7 @@ use plimsoll_plan::resolved::{EmulatedDrive, Medium};
 use super::Examined;
 use crate::cli::DoctorArgs;
 use crate::commands::run::parse_plan;
-use crate::execute::{prepare_drive, program};
+use crate::execute::{PreparedDrive, prepare_drive, program};
 use crate::failure::Failure;
 use crate::{drive_file, known};
 
@@ -63,20 +63,23 @@ pub fn of(args: &DoctorArgs) -> Result<Vec<Patient>, Failure> {
     }
     let (_, Parsed { plan, .. }) = parse_plan(&args.target, &drive_file::options())?;
     let seed = plan.data_seed;
-    let of = |medium: Medium| match medium.kind.emulated().cloned() {
-        Some(drive) => Patient::Emulated {
-            medium,
-            drive,
-            seed,
-        },
-        None => Patient::Path {
-            name: medium.name,
-            path: medium.path.into(),
-            is: None,
-            write: args.write,
-        },
-    };
-    let patients: Vec<Patient> = plan.media.into_iter().map(of).collect();
+    let patients: Vec<Patient> = plan
+        .media
+        .into_iter()
+        .map(|medium| match medium.kind.emulated().cloned() {
+            Some(drive) => Patient::Emulated {
+                medium,
+                drive,
+                seed,
+            },
+            None => Patient::Path {
+                name: medium.name,
+                path: medium.path.into(),
+                is: None,
+                write: args.write,
+            },
+        })
+        .collect();
     if patients.is_empty() {
         return Err(Failure::usage(format!(
             "the plan {} has no medium: its systems keep their data elsewhere\nRun doctor where they do.",
@@ -210,8 +213,11 @@ fn mounted(
     let failed =
         |error: &dyn std::fmt::Display| Failure::run(format!("medium {}: {error}", medium.name));
     let id = format!("doctor-{}", std::process::id());
-    let (scratch, spec, task) =
-        prepare_drive(&id, seed, medium, drive).map_err(|error| failed(&error))?;
+    let PreparedDrive {
+        scratch,
+        spec,
+        task,
+    } = prepare_drive(&id, seed, medium, drive).map_err(|error| failed(&error))?;
     let is = known::emulated(&spec, task.capacity, task.fill, seed);
     // Its messages of each second are for reports.
     let started = Child::start(&program().map_err(|error| failed(&error))?, &task, |_| {});

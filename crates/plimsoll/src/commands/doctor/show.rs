@@ -17,15 +17,14 @@ pub fn width() -> usize {
     let told = std::env::var("COLUMNS")
         .ok()
         .and_then(|text| text.parse().ok());
-    let asked = || {
+    told.or_else(|| {
         rustix::termios::tcgetwinsize(std::io::stdout())
             .ok()
             .map(|size| usize::from(size.ws_col))
-    };
-    told.or_else(asked)
-        .filter(|width| *width > 0)
-        .unwrap_or(WIDTH)
-        .clamp(NARROWEST, WIDEST)
+    })
+    .filter(|width| *width > 0)
+    .unwrap_or(WIDTH)
+    .clamp(NARROWEST, WIDEST)
 }
 
 fn all<'a>(machine: &'a [Diagnosis], media: &'a [Examined]) -> impl Iterator<Item = &'a Diagnosis> {
@@ -106,15 +105,16 @@ fn wrapped(text: &str, room: usize) -> Vec<String> {
 /// `1 error, 2 warnings, 3 unknown, 12 ok`.
 fn counts(machine: &[Diagnosis], media: &[Examined]) -> String {
     let of = |level: DiagnosisLevel| all(machine, media).filter(|row| row.level == level).count();
-    let said = |level: DiagnosisLevel| {
-        let count = of(level);
-        let plural = matches!(level, DiagnosisLevel::Error | DiagnosisLevel::Warning) && count != 1;
-        (count > 0).then(|| format!("{count} {}{}", level.name(), if plural { "s" } else { "" }))
-    };
     DiagnosisLevel::ALL
         .into_iter()
         .rev()
-        .filter_map(said)
+        .filter_map(|level| {
+            let count = of(level);
+            let plural =
+                matches!(level, DiagnosisLevel::Error | DiagnosisLevel::Warning) && count != 1;
+            (count > 0)
+                .then(|| format!("{count} {}{}", level.name(), if plural { "s" } else { "" }))
+        })
         .collect::<Vec<_>>()
         .join(", ")
 }

@@ -154,34 +154,37 @@ fn measure(
     let now = std::cell::Cell::new((Nanos::ZERO, Nanos::ZERO));
     let count = steps(options).len();
     let name = std::cell::RefCell::new(String::new());
-    let begin = |number: usize, step: &Step| {
-        let length = Nanos::from_millis(step.expected_millis(options, size));
-        now.set((clock.now(), length));
-        let mut progress = progress.borrow_mut();
-        progress.part_begins(length);
-        *name.borrow_mut() = format!("[{}/{count}] {}", number + 1, step.name());
-        let text = format!("{} · {} left", name.borrow(), progress.time_left(length));
-        // A line for each repeat would be too many where there is no terminal.
-        match step {
-            Step::Load(_, repeat) | Step::Settle(_, repeat) if *repeat > 0 => {
-                progress.now(clock.now(), &text)
+    let measured = runner::measure(
+        &prepared.place,
+        options,
+        |number, step| {
+            let length = Nanos::from_millis(step.expected_millis(options, size));
+            now.set((clock.now(), length));
+            let mut progress = progress.borrow_mut();
+            progress.part_begins(length);
+            *name.borrow_mut() = format!("[{}/{count}] {}", number + 1, step.name());
+            let text = format!("{} · {} left", name.borrow(), progress.time_left(length));
+            // A line for each repeat would be too many where there is no terminal.
+            match step {
+                Step::Load(_, repeat) | Step::Settle(_, repeat) if *repeat > 0 => {
+                    progress.now(clock.now(), &text)
+                }
+                _ => progress.begin(clock.now(), &text),
             }
-            _ => progress.begin(clock.now(), &text),
-        }
-    };
-    let tick = || {
-        let (began, length) = now.get();
-        let left = length.saturating_sub(clock.now().saturating_sub(began));
-        let mut progress = progress.borrow_mut();
-        let text = format!("{} · {} left", name.borrow(), progress.time_left(left));
-        progress.now(clock.now(), &text);
-        if interrupt.is_wanted() {
-            Flow::Stop
-        } else {
-            Flow::GoOn
-        }
-    };
-    let measured = runner::measure(&prepared.place, options, begin, tick);
+        },
+        || {
+            let (began, length) = now.get();
+            let left = length.saturating_sub(clock.now().saturating_sub(began));
+            let mut progress = progress.borrow_mut();
+            let text = format!("{} · {} left", name.borrow(), progress.time_left(left));
+            progress.now(clock.now(), &text);
+            if interrupt.is_wanted() {
+                Flow::Stop
+            } else {
+                Flow::GoOn
+            }
+        },
+    );
     progress.borrow().finish();
     measured.map_err(failed)
 }
@@ -208,7 +211,6 @@ struct Facts {
 impl Facts {
     fn of(args: &LearnArgs, intent: &Intent, fio: &Fio) -> Self {
         let about = &intent.about;
-        let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());
         let mut command = format!("plimsoll drive learn {}", args.path.display());
         if args.overwrite {
             command.push_str(" --overwrite");
@@ -229,14 +231,14 @@ impl Facts {
             command,
             on: format!(
                 "{} (model {}), filesystem {}, kernel {}, write cache {}",
-                or(&about.disk),
-                or(&about.model),
+                or_unknown(&about.disk),
+                or_unknown(&about.model),
                 about
                     .filesystem
                     .as_deref()
                     .unwrap_or("none, the device itself"),
-                or(&about.kernel),
-                or(&about.write_cache)
+                or_unknown(&about.kernel),
+                or_unknown(&about.write_cache)
             ),
             fio: format!("{} with {}", fio.version, fio.engine.name()),
             part: intent.size.to_string(),
@@ -402,6 +404,10 @@ fn write_new(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
             path.display()
         ))
     })
+}
+
+fn or_unknown(text: &Option<String>) -> &str {
+    text.as_deref().unwrap_or("unknown")
 }
 
 #[cfg(test)]

@@ -36,14 +36,13 @@ fn stop_on_signal(order: Sender<Order>) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .map_err(deaf)?;
-    let wait = move || {
-        let _ = runtime.block_on(signals.changed());
-        // The emulator may have ended meanwhile.
-        let _ = order.send(Order::Stop);
-    };
     std::thread::Builder::new()
         .name("drive-signals".into())
-        .spawn(wait)
+        .spawn(move || {
+            let _ = runtime.block_on(signals.changed());
+            // The emulator may have ended meanwhile.
+            let _ = order.send(Order::Stop);
+        })
         .map(drop)
         .map_err(deaf)
 }
@@ -74,23 +73,22 @@ fn control(order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, F
         _ => return Err(Failure::usage("--control takes its task from stdin")),
     };
     let dir = spec.dir.clone();
-    let listen = move || {
-        for line in lines.map_while(Result::ok) {
-            // What is not understood is not done; the parent is the same program.
-            let Ok(command) = serde_json::from_str(&line) else {
-                break;
-            };
-            if order.send(Order::Do(command)).is_err() {
-                return;
-            }
-        }
-        // The run has ended, or was killed.
-        end_users(&dir);
-        let _ = order.send(Order::Stop);
-    };
     let spawned = std::thread::Builder::new()
         .name("drive-orders".into())
-        .spawn(listen);
+        .spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                // What is not understood is not done; the parent is the same program.
+                let Ok(command) = serde_json::from_str(&line) else {
+                    break;
+                };
+                if order.send(Order::Do(command)).is_err() {
+                    return;
+                }
+            }
+            // The run has ended, or was killed.
+            end_users(&dir);
+            let _ = order.send(Order::Stop);
+        });
     spawned.map_err(|error| Failure::run(format!("a thread could not be started: {error}")))?;
     let send: MessageSender = Arc::new(|message| print_message(&json(&message)));
     let claim = match Claim::of(&spec.dir) {

@@ -56,14 +56,17 @@ fn profile(name: &str, args: &SimulateArgs) -> Result<Profile, Failure> {
             most_waiting: MOST_WAITING,
         };
     }
-    let percent = |percent: u8| f64::from(percent) / 100.0;
     profile.block = args.block.map_or(profile.block, Bytes);
-    profile.read_share = args.read.map_or(profile.read_share, percent);
-    profile.fill = args.fill.map_or(profile.fill, percent);
+    profile.read_share = args.read.map_or(profile.read_share, share);
+    profile.fill = args.fill.map_or(profile.fill, share);
     profile.working_share = args.working_set.unwrap_or(profile.working_share);
     profile.measure = args.seconds.map_or(profile.measure, Nanos::from_secs_f64);
     profile.seed = args.seed;
     Ok(profile)
+}
+
+fn share(percent: u8) -> f64 {
+    f64::from(percent) / 100.0
 }
 
 fn heading(spec: &DriveSpec, name: &str, profile: &Profile) -> String {

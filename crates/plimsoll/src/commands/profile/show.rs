@@ -112,6 +112,13 @@ fn blocks(stream: &BlockStream) -> String {
     format!("reads {}, writes {}", sizes(read_sizes), sizes(write_sizes))
 }
 
+fn size_shares(sizes: &[SizeShare]) -> Vec<(u64, u32)> {
+    sizes
+        .iter()
+        .map(|share| (share.size.0, share.percent))
+        .collect()
+}
+
 fn sizes(sizes: &[SizeShare]) -> String {
     match sizes {
         [one] => write_size(one.size),
@@ -148,15 +155,9 @@ fn stream_json(stream: &BlockStream) -> Value {
         sync,
         ..
     } = stream;
-    let sizes = |sizes: &[SizeShare]| {
-        sizes
-            .iter()
-            .map(|share| (share.size.0, share.percent))
-            .collect::<Vec<_>>()
-    };
     json!({
         "name": name, "read_percent": read_percent, "random_percent": random_percent,
-        "read_bytes": sizes(read_sizes), "write_bytes": sizes(write_sizes), "depth": depth, "threads": threads,
+        "read_bytes": size_shares(read_sizes), "write_bytes": size_shares(write_sizes), "depth": depth, "threads": threads,
         "per_second": per_second, "arrivals": arrivals.name(), "access": self::access(access),
         "compressible_percent": compressible_percent, "direct": direct, "sync": self::sync(*sync),
     })

@@ -141,9 +141,11 @@ impl Execution<'_> {
 
     /// Prepares the medium that backups are written to.
     fn vault(&mut self, medium: &str) -> StepResult<Vault> {
-        let (subject, drive) = self.prepare_medium(medium)?;
-        let target = self.backup_target(medium, drive)?;
-        Ok(Vault { subject, target })
+        let ready = self.prepare_medium(medium)?;
+        Ok(Vault {
+            subject: ready.subject,
+            target: self.backup_target(medium, ready.drive)?,
+        })
     }
 
     fn backup_target(&self, medium: &str, drive: Option<PathBuf>) -> StepResult<BackupTarget> {

@@ -65,8 +65,6 @@ pub(super) fn block_point(
     spec: &BlockPointSpec<'_>,
     rates: &[Option<f64>],
 ) -> BlockPoint {
-    let stream =
-        |(i, stream): (usize, &BlockStream)| stream_info(stream, rates.get(i).copied().flatten());
     BlockPoint {
         point,
         profile: context.block.profile.clone(),
@@ -76,7 +74,13 @@ pub(super) fn block_point(
         worker_bytes: context.block.size.0,
         fill: context.block.fill,
         share_percent: spec.share,
-        streams: spec.job.streams.iter().enumerate().map(stream).collect(),
+        streams: spec
+            .job
+            .streams
+            .iter()
+            .enumerate()
+            .map(|(i, stream)| stream_info(stream, rates.get(i).copied().flatten()))
+            .collect(),
     }
 }
 
@@ -112,12 +116,15 @@ fn access(access: &Access) -> String {
         Access::Uniform => "uniform".into(),
         Access::Zipf(exponent) => format!("zipf:{exponent}"),
         Access::Zoned(zones) => {
-            let zone = |zone: &plimsoll_plan::resolved::Zone| {
-                format!("{}/{}", zone.requests_percent, zone.space_percent)
-            };
             format!(
                 "zoned:{}",
-                zones.iter().map(zone).collect::<Vec<_>>().join(":")
+                zones
+                    .iter()
+                    .map(|zone: &plimsoll_plan::resolved::Zone| {
+                        format!("{}/{}", zone.requests_percent, zone.space_percent)
+                    })
+                    .collect::<Vec<_>>()
+                    .join(":")
             )
         }
     }

@@ -3,7 +3,6 @@
 use plimsoll_block::arguments::seed;
 use plimsoll_block::fio::{Flow, command_line};
 use plimsoll_block::layout::{Layout, lay_out};
-use plimsoll_load::engine::LoadControl;
 use plimsoll_plan::resolved::{Block, BlockStep, BlockStream};
 use plimsoll_plan::units::Bytes;
 
@@ -49,7 +48,8 @@ impl Execution<'_> {
     }
 
     fn write_out(&mut self, layout: &Layout, what: &str) -> StepResult<()> {
-        let write = |control: &LoadControl| {
+        let mut parts = self.parts();
+        let written = parts.waiter(what, Counted::Bytes).run(|control| {
             control.start(layout.total());
             lay_out(layout, &mut |written| {
                 control.reach(written.bytes);
@@ -59,9 +59,7 @@ impl Execution<'_> {
                     Flow::GoOn
                 }
             })
-        };
-        let mut parts = self.parts();
-        let written = parts.waiter(what, Counted::Bytes).run(write)?;
+        })?;
         written.map_err(failed)
     }
 }

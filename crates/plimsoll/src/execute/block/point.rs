@@ -22,8 +22,8 @@ use super::super::lane::Orders;
 use super::super::recorder::{LaneResult, Recorder, StartTime};
 use super::context::{BlockContext, BlockPointSpec};
 use super::describe;
-use super::target::{BlockTarget, Worker};
-use crate::progress::block_title;
+use super::target::BlockTarget;
+use crate::progress::{block_title, is_flush};
 
 /// How often the drives are checked during a point.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(250);
@@ -76,10 +76,6 @@ struct FioResult {
     shares: Vec<Share>,
 }
 
-fn is_flush(op: &str) -> bool {
-    op == "sync" || op.ends_with(" sync")
-}
-
 impl Execution<'_> {
     /// Measures one point. `rates`: requests per second of each stream of each worker; empty for the job's own.
     pub(super) fn block_point(
@@ -106,27 +102,31 @@ impl Execution<'_> {
         rates: &[Option<f64>],
     ) -> Task {
         let BlockContext { step, target, .. } = *context;
-        let worker = |(number, worker): (usize, &Worker)| {
-            let numbers = [
-                number as u64 + 1,
-                spec.job_index as u64,
-                u64::from(spec.round),
-                u64::from(spec.ordinal),
-            ];
-            let manner = Manner {
-                engine: target.fio.engine,
-                seed: seed(self.seed, &numbers),
-                at_most: step.warm + step.measure + SPARE,
-                rates: rates.to_vec(),
-            };
-            WorkerTask {
-                args: of_job(spec.job, &worker.part, &manner),
-                directory: None,
-            }
-        };
         Task {
             job: spec.job.name.clone(),
-            workers: target.workers.iter().enumerate().map(worker).collect(),
+            workers: target
+                .workers
+                .iter()
+                .enumerate()
+                .map(|(number, worker)| {
+                    let numbers = [
+                        number as u64 + 1,
+                        spec.job_index as u64,
+                        u64::from(spec.round),
+                        u64::from(spec.ordinal),
+                    ];
+                    let manner = Manner {
+                        engine: target.fio.engine,
+                        seed: seed(self.seed, &numbers),
+                        at_most: step.warm + step.measure + SPARE,
+                        rates: rates.to_vec(),
+                    };
+                    WorkerTask {
+                        args: of_job(spec.job, &worker.part, &manner),
+                        directory: None,
+                    }
+                })
+                .collect(),
             shape: Shape::of_job(spec.job),
             warm: step.warm,
             measure: step.measure,
@@ -275,13 +275,17 @@ fn file_task(context: &BlockContext<'_>, spec: &BlockPointSpec<'_>, path: &str) 
     // It is run in another directory.
     let path = std::path::absolute(path)
         .map_or_else(|_| path.to_owned(), |path| path.display().to_string());
-    let worker = |worker: &Worker| WorkerTask {
-        args: of_file(&path),
-        directory: Some(worker.directory.clone()),
-    };
     Task {
         job: spec.job.name.clone(),
-        workers: context.target.workers.iter().map(worker).collect(),
+        workers: context
+            .target
+            .workers
+            .iter()
+            .map(|worker| WorkerTask {
+                args: of_file(&path),
+                directory: Some(worker.directory.clone()),
+            })
+            .collect(),
         shape: Shape::Whole,
         warm: Nanos::ZERO,
         measure: Nanos(u64::MAX),

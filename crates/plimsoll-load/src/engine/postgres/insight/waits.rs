@@ -85,11 +85,9 @@ fn of_event(kind: &str, event: &str) -> WaitState {
         .filter(|c| *c != '_')
         .map(|c| c.to_ascii_lowercase())
         .collect();
-    let fits =
-        |(of, begins, _): &&(&str, &str, WaitState)| *of == kind && plain.starts_with(begins);
     STATES
         .iter()
-        .find(fits)
+        .find(|(of, begins, _)| *of == kind && plain.starts_with(begins))
         .map_or(Other, |(_, _, state)| *state)
 }
 
