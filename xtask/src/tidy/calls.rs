@@ -32,7 +32,7 @@ const RULES: [Rule; 7] = [
                 "the emulator's wall clock, which answers are sent by and which no virtual clock moves",
             ),
             (
-                "crates/plimsoll-load/src/scratch.rs",
+                "crates/plimsoll-load/src/scratch/wait.rs",
                 "waits for a server process to end, which no virtual clock moves",
             ),
             (

@@ -27,7 +27,6 @@ const CEILINGS: &[Ceiling] = &[
     ceiling("plimsoll-block", 17, 5),
     ceiling("plimsoll-drive", 20, 4),
     ceiling("plimsoll-import", 36, 2),
-    ceiling("plimsoll-load", 36, 30),
     ceiling("plimsoll-plan", 26, 8),
     ceiling("plimsoll-record", 29, 13),
     ceiling("plimsoll-report", 19, 10),

@@ -8,6 +8,7 @@ pub mod mariadb;
 pub mod mock;
 mod opener;
 pub mod postgres;
+mod readings;
 pub mod server;
 pub(crate) mod sql;
 pub mod sqlite;

@@ -66,9 +66,9 @@ impl Asking {
                     connected: false,
                     among,
                 };
-                let ended = clock.block_on(asker.until_stopped(&endpoint, stopped));
-                if let Err(error) = ended {
-                    tracing::error!("no runtime to ask a server: {error}");
+                if let Err(error) = clock.block_on(asker.until_stopped(&endpoint, stopped)) {
+                    // A closed channel: the run has ended.
+                    let _ = asker.warn(format!("no runtime to ask the server: {error}"));
                 }
             })?;
         Ok(Self {
@@ -81,10 +81,9 @@ impl Asking {
 impl Drop for Asking {
     fn drop(&mut self) {
         self.stop.send_replace(true);
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the thread that asks a server panicked");
+        if let Some(thread) = self.thread.take() {
+            // A panic has printed its message.
+            let _ = thread.join();
         }
     }
 }
@@ -146,9 +145,8 @@ impl Asker {
         loop {
             match self.ask(endpoint).await {
                 Err(End::Disconnected) => return,
-                Err(End::Server(error)) if self.connected => {
-                    tracing::debug!("asking the server: {error}")
-                }
+                // The lane reports that the server is away.
+                Err(End::Server(_)) if self.connected => {}
                 Err(End::Server(error)) => {
                     let text =
                         format!("no counters and no wait states until the server answers: {error}");

@@ -162,10 +162,9 @@ impl Probe {
         std::mem::take(&mut *self.asking())
             .into_values()
             .for_each(drop);
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the sampling thread panicked");
+        if let Some(thread) = self.thread.take() {
+            // A panic has printed its message.
+            let _ = thread.join();
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::servers::{cwd, name, start_time};
-use super::wait_until;
+use super::wait::wait_until;
 use crate::error::LoadError;
 
 /// Names as the process table shows them (proc(5): `comm` holds 15 bytes).

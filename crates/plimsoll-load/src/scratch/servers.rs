@@ -7,7 +7,7 @@ use plimsoll_block::host::parse::pid_stat;
 use plimsoll_plan::resolved::ServerKind;
 use rustix::process::{Pid, Signal};
 
-use super::wait_until;
+use super::wait::wait_until;
 use crate::error::LoadError;
 
 /// Start time of a process that runs; `None` when there is none or it is a zombie.

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Access;
 
+use super::errors::io_error;
+use super::owner::{
+    FOLDER, FORMAT, LOCK, MAKERS_SECONDS, OWNER, Owner, closed, host, remove, remove_socket_dir,
+};
 use super::programs::end_programs;
 use super::servers::{end, end_stranded, mains, servers_work_in, start_time};
-use super::{
-    FOLDER, FORMAT, LOCK, MAKERS_SECONDS, OWNER, Owner, closed, host, io_error, remove,
-    remove_socket_dir, wait_until,
-};
+use super::wait::wait_until;
 use crate::error::LoadError;
 
 /// Clears what dead runs left on a medium and returns what was done, a sentence for each. Never touches a directory

@@ -1,7 +1,6 @@
 //! Loading: complete, used again, begun again, never over the user's tables.
 
 use super::*;
-use crate::engine::sql::Dialect;
 use crate::engine::sql::guard::{self, Use};
 use crate::scratch::wait_until;
 
@@ -58,7 +57,7 @@ pub fn schema_in_use(kind: ServerKind) {
     let shared = Shared::get(Engine::Server(kind));
     let _turn = shared.turn();
     let place = shared.place();
-    let dialect = Dialect::of(kind);
+    let dialect = shared.server().target().dialect();
     let replace = |how| {
         place
             .load(&OTHER, how, &LoadControl::default())

@@ -8,7 +8,7 @@ use super::connect::parse;
 use super::managed::config;
 use super::{DIALECT, binaries};
 use crate::backup::program::version;
-use crate::engine::server::backup::{BackupPrograms, Job, NEXT_OF_RESTORE, Runner};
+use crate::engine::server::backup_programs::{BackupPrograms, Job, NEXT_OF_RESTORE, Runner};
 use crate::engine::server::{MANAGED_SCHEMA, ManagedServer, ServerContext};
 use crate::error::LoadError;
 use crate::scratch::io_error;

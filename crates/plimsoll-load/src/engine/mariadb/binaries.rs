@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::backup::program;
-use crate::engine::server::managed::Programs;
+use crate::engine::server::setup::Programs;
 use crate::error::LoadError;
 
 const SERVERS: [&str; 2] = ["mariadbd", "mysqld"];

@@ -8,7 +8,7 @@ use mysql::{Conn, LocalInfileHandler, Row, Value};
 use super::connect::{connect, server_error};
 use super::tsv::TsvSink;
 use crate::engine::LoadControl;
-use crate::engine::sql::bulk::Part;
+use crate::engine::sql::part::Part;
 use crate::engine::sql::{ServerClient, SqlClient, TextRow};
 use crate::error::LoadError;
 

@@ -12,7 +12,7 @@ use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::metric::Metric;
 
 use super::connect::{code, connect_impatient, server_error};
-use crate::engine::insight::{Reading, SessionCount};
+use crate::engine::readings::{Reading, SessionCount};
 use crate::error::LoadError;
 use waits::Session;
 

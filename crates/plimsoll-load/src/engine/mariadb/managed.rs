@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::binaries;
 use super::connect::{connect, encoded};
-use crate::engine::server::managed::{Fill, Programs, ServerSetup};
+use crate::engine::server::setup::{Fill, Programs, ServerSetup};
 use crate::engine::server::{ServerContext, write_durably};
 use crate::error::LoadError;
 use crate::scratch::{Scratch, io_error};

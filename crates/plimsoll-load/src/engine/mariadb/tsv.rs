@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::engine::LoadControl;
-use crate::engine::sql::bulk::{PartSink, Pieces};
+use crate::engine::sql::part::{PartSink, Pieces};
 use crate::workload::tpcc::rows::RowSink;
 
 /// Encodes the rows of one LOAD DATA.

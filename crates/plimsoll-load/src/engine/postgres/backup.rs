@@ -9,7 +9,7 @@ use tokio_postgres::config::{Host, SslMode};
 use super::connect::parse;
 use super::{DIALECT, binaries};
 use crate::backup::program::version;
-use crate::engine::server::backup::{BackupPrograms, Job, NEXT_OF_RESTORE, Runner};
+use crate::engine::server::backup_programs::{BackupPrograms, Job, NEXT_OF_RESTORE, Runner};
 use crate::engine::server::{MANAGED_SCHEMA, ManagedServer, ServerContext};
 use crate::error::LoadError;
 

@@ -11,7 +11,7 @@ use tokio_postgres::{Client, CopyInSink, Error, SimpleQueryMessage};
 use super::connect::{connect, server_error};
 use super::copy::CopySink;
 use crate::engine::LoadControl;
-use crate::engine::sql::bulk::Part;
+use crate::engine::sql::part::Part;
 use crate::engine::sql::{ServerClient, SqlClient, TextRow};
 use crate::error::LoadError;
 

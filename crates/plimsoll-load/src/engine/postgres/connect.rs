@@ -107,7 +107,6 @@ pub async fn connect_with_driver(conninfo: &str) -> Result<(Client, Driver), Loa
     }
     match open(&config, MakeRustlsConnect::new(tls_config()?)).await {
         Err(error) if config.get_ssl_mode() == SslMode::Prefer && is_tls(&error) => {
-            tracing::warn!("{}: no TLS: {}", place(&config), error_text(&error));
             config.ssl_mode(SslMode::Disable);
             open(&config, NoTls).await
         }
@@ -131,7 +130,6 @@ where
 
 async fn drive(connection: impl Future<Output = Result<(), Error>>) -> Option<String> {
     let error = connection.await.err()?;
-    tracing::debug!("connection ended: {}", error_text(&error));
     error.as_db_error().map(|_| error_text(&error))
 }
 

@@ -6,7 +6,7 @@ use bytes::BufMut;
 
 use super::codec::{CENTS, RATE, copy_numeric, server_micros};
 use crate::engine::LoadControl;
-use crate::engine::sql::bulk::{PartSink, Pieces};
+use crate::engine::sql::part::{PartSink, Pieces};
 use crate::workload::tpcc::rows::RowSink;
 
 const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";

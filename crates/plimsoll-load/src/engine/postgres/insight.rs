@@ -8,7 +8,7 @@ use plimsoll_record::metric::Metric;
 use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::connect::{connect, server_error};
-use crate::engine::insight::{Reading, SessionCount};
+use crate::engine::readings::{Reading, SessionCount};
 use crate::error::LoadError;
 
 mod waits;

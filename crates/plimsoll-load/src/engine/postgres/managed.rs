@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::binaries;
-use crate::engine::server::managed::{Fill, Programs, ServerSetup};
+use crate::engine::server::setup::{Fill, Programs, ServerSetup};
 use crate::engine::server::{ServerContext, write_durably};
 use crate::error::LoadError;
 use crate::scratch::{Scratch, io_error};
@@ -177,7 +177,7 @@ mod tests {
         // Busy without ever waiting: it does not notice at once that the postmaster is gone.
         let (report, connected) = std::sync::mpsc::channel();
         let busy = std::thread::spawn(move || {
-            super::super::blocking(|| async {
+            super::super::blocking::blocking(|| async {
                 let client = super::super::connect::connect(&conninfo).await?;
                 report.send(()).unwrap();
                 let _ = client

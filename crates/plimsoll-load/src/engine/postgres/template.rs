@@ -1,7 +1,8 @@
 //! A database kept as a template: PostgreSQL makes a new one of it in no more than the time that copying takes.
 
+use super::blocking::blocking;
 use super::connect::{parse, server_error};
-use super::{DIALECT, blocking};
+use super::dialect::DIALECT;
 use crate::clock::Clock;
 use crate::engine::server::TemplateTask;
 use crate::error::LoadError;

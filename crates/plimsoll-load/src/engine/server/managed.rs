@@ -5,57 +5,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
-use std::process::Command;
 
 use plimsoll_plan::resolved::ServerKind;
 
 use super::process::{RECOVERY_SECONDS, START_SECONDS, ServerContext, ServerProcess, remove_left};
-use super::{MANAGED_SCHEMA, Target, TemplateTask};
+use super::setup::{Fill, Programs, ServerSetup};
+use super::target::{MANAGED_SCHEMA, Target, TemplateTask};
 use crate::engine::{LoadControl, mariadb, postgres};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
 use crate::scratch::copy::put_back;
-
-/// A server's programs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Programs {
-    pub server: PathBuf,
-    /// Makes its data directory.
-    pub maker: PathBuf,
-    /// Where an unpacked MariaDB lies that is not at its compiled-in place.
-    pub base: Option<PathBuf>,
-}
-
-/// Puts the content of a data directory there.
-pub(crate) type Fill<'a> = &'a mut dyn FnMut(&ServerContext) -> Result<(), LoadError>;
-
-/// How a kind of server is set up and reached.
-pub(crate) trait ServerSetup: Sync {
-    /// The name of the socket's file.
-    fn socket(&self) -> &'static str;
-    /// `folder` is the plan's, empty to search for them.
-    fn programs(&self, folder: &str) -> Result<Programs, LoadError>;
-    /// A setting's value as the file of settings quotes it.
-    fn quote(&self, value: &str) -> String;
-    /// Writes the configuration, and fills the data directory before or after that.
-    fn set_up(
-        &self,
-        context: &ServerContext,
-        scratch: &mut Scratch,
-        settings: &str,
-        fill: Fill<'_>,
-    ) -> Result<(), LoadError>;
-    /// Makes a data directory.
-    fn init(&self, programs: &Programs, context: &ServerContext) -> Command;
-    fn serve(&self, programs: &Programs, context: &ServerContext) -> Command;
-    /// Files of a dead server that would look like a running one's.
-    fn remains(&self, context: &ServerContext) -> Vec<PathBuf>;
-    /// Holds no secret: the socket's directory is what protects the server.
-    fn conninfo(&self, context: &ServerContext) -> String;
-    fn is_ready(&self, context: &ServerContext) -> bool;
-}
 
 fn setup(kind: ServerKind) -> &'static dyn ServerSetup {
     match kind {

@@ -2,16 +2,16 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use plimsoll_plan::resolved::ServerKind;
 use rustix::process::Pid;
 
+use super::command::{command, reachable, surroundings};
 use super::log::{failed, lack_of_space};
-use super::unprivileged::{Unprivileged, hand_over, reachable, unprivileged};
+use super::unprivileged::{Unprivileged, hand_over, unprivileged};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::scratch::{Scratch, endings, io_error, kill_all, servers_work_in, wait_until};
@@ -315,49 +315,13 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        if let Err(error) = self.end() {
-            tracing::warn!("{error}");
-        }
+        // Whoever can report an error calls `end`.
+        let _ = self.end();
     }
 }
 
 fn describe(status: ExitStatus) -> String {
     format!("the server ended with {status}")
-}
-
-/// A program run as that user, with its data directory as working directory and in a process group of its own, so that
-/// a terminal's Ctrl-C reaches plimsoll alone.
-pub(super) fn command(program: &Path, data: &Path, user: Option<&Unprivileged>) -> Command {
-    let mut command = surroundings(Command::new(program), data);
-    if let Some(user) = user {
-        // std drops the supplementary groups along with the uid.
-        command.uid(user.uid).gid(user.gid);
-    }
-    command
-}
-
-/// A program of a server's that this user runs.
-pub(crate) fn command_in(program: &Path, dir: &Path) -> Command {
-    command(program, dir, None)
-}
-
-/// Working directory, environment and process group of a server's programs.
-fn surroundings(mut command: Command, data: &Path) -> Command {
-    // An error message in another language could not be recognised; these variables belong to another server.
-    command.env("LC_ALL", "C");
-    for (name, _) in std::env::vars_os() {
-        if ["PG", "MYSQL", "MARIADB"]
-            .iter()
-            .any(|prefix| name.to_string_lossy().starts_with(prefix))
-        {
-            command.env_remove(name);
-        }
-    }
-    command
-        .current_dir(data)
-        .stdin(Stdio::null())
-        .process_group(0);
-    command
 }
 
 /// On the medium when this returns: a server that comes back after a power cut reads it again. ext4 keeps the new length

@@ -1,14 +1,11 @@
 //! The user that a server runs as when plimsoll is root, and what that user may reach.
 
 use std::fs::{self, Permissions};
-use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
-use std::process::Stdio;
 
 use plimsoll_plan::resolved::ServerKind;
 
-use super::process::command;
 use crate::error::LoadError;
 use crate::scratch::io_error;
 
@@ -69,50 +66,6 @@ pub(super) fn hand_over(
     owner
         .and_then(|()| fs::set_permissions(dir, Permissions::from_mode(mode)))
         .map_err(|e| io_error(dir, &e))
-}
-
-/// Whether the user can reach the directory; if not, which of its parents is closed.
-pub(super) fn reachable(dir: &Path, user: &Unprivileged) -> Result<(), LoadError> {
-    let mut probe = command(Path::new("/bin/sh"), dir, Some(user));
-    let outcome = probe
-        .args(["-c", ":"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    match outcome {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
-        _ => return Ok(()),
-    }
-    let may_enter = |path: &Path| {
-        fs::metadata(path).is_ok_and(|m| {
-            let shift = if m.uid() == user.uid {
-                6
-            } else if m.gid() == user.gid {
-                3
-            } else {
-                0
-            };
-            m.mode() >> shift & 1 == 1
-        })
-    };
-    let mut parents: Vec<&Path> = dir.ancestors().skip(1).collect();
-    parents.reverse();
-    let closed = parents
-        .into_iter()
-        .find(|path| !may_enter(path))
-        .unwrap_or(dir)
-        .display()
-        .to_string();
-    let name = &user.name;
-    Err(LoadError::Refused {
-        what: closed.clone(),
-        why: format!(
-            "plimsoll runs as root, so the server runs as {name:?}, who may not enter this directory"
-        ),
-        next: format!(
-            "Allow it (chmod o+x '{closed}'), choose a medium elsewhere, or run plimsoll as an ordinary user."
-        ),
-    })
 }
 
 #[cfg(test)]

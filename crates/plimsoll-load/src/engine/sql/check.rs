@@ -5,8 +5,9 @@ use std::thread;
 use plimsoll_plan::resolved::Sysbench;
 use plimsoll_record::receipt::CommitCounts;
 
+use super::data_set::FINISHED;
 use super::guard::{self, Use};
-use super::tpcc::{FINISHED, MARKER};
+use super::tpcc::MARKER;
 use super::{Dialect, ServerClient, SqlClient, TextRow};
 use crate::engine::ConditionResult;
 use crate::engine::server::Target;

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::bulk::Part;
+use super::part::Part;
 use crate::engine::LoadControl;
 use crate::error::LoadError;
 

@@ -1,12 +1,16 @@
 //! What servers write differently.
 
-use plimsoll_plan::resolved::ServerKind;
-
-use super::guard::Use;
-use super::{ServerClient, SqlClient};
-use crate::engine::{mariadb, postgres};
+use super::client::{ServerClient, SqlClient};
 use crate::error::LoadError;
 use crate::workload::sysbench::sql::Dialect as SysbenchDialect;
+
+/// What a connection is about to do with a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    Load,
+    /// Measuring or checking: needs the tables to stay.
+    Keep,
+}
 
 /// A server's SQL as data. In texts, `{schema}` stands for the schema's name as a literal, `{name}` for it as an
 /// identifier.
@@ -64,13 +68,6 @@ pub(crate) struct Scripts {
 }
 
 impl Dialect {
-    pub fn of(kind: ServerKind) -> &'static Self {
-        match kind {
-            ServerKind::Postgres => &postgres::DIALECT,
-            ServerKind::Mariadb => &mariadb::DIALECT,
-        }
-    }
-
     /// A name as SQL quotes it.
     pub fn identifier(&self, name: &str) -> String {
         let quote = self.quote;

@@ -2,17 +2,10 @@
 //!
 //! A lock of the server shows it, which is released when its connection ends, in whichever way that comes.
 
+pub(crate) use super::dialect::Use;
 use super::{Dialect, SqlClient};
 use crate::error::LoadError;
 use crate::scratch::wait_until;
-
-/// What a connection is about to do with a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Use {
-    Load,
-    /// Measuring or checking: needs the tables to stay.
-    Keep,
-}
 
 /// The server notices a connection's end some milliseconds after its client has gone on.
 pub(crate) const PATIENCE_SECONDS: u64 = 5;

@@ -11,14 +11,15 @@
 pub(crate) mod bulk;
 pub(crate) mod check;
 mod client;
+mod data_set;
 mod dialect;
 pub(crate) mod error;
 pub(crate) mod facts;
 pub(crate) mod guard;
 pub(crate) mod load;
+pub(crate) mod part;
 mod sysbench;
 mod tpcc;
 
 pub(crate) use client::{ServerClient, SqlClient, TextRow};
 pub(crate) use dialect::{Dialect, Scripts};
-pub(crate) use tpcc::FINISHED;

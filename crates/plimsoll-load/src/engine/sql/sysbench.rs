@@ -3,9 +3,9 @@
 
 use plimsoll_plan::resolved::{Script, Sysbench};
 
-use super::bulk::Part;
-use super::load::{Contents, DataSet, MarkerTable, State};
-use super::{Dialect, FINISHED, ServerClient, TextRow};
+use super::data_set::{Contents, DataSet, FINISHED, MarkerTable, State};
+use super::part::Part;
+use super::{Dialect, ServerClient, TextRow};
 use crate::engine::LoadControl;
 use crate::error::LoadError;
 use crate::workload::sysbench::population::Population;
@@ -260,9 +260,7 @@ impl DataSet for SysbenchData {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::sql::Dialect;
     use crate::workload::sysbench::population::testing::SMALL;
-    use plimsoll_plan::resolved::ServerKind;
 
     const FINISHED_ROW: [&str; 7] = ["1", "finished", "2", "100", "special", "7", "t"];
 
@@ -283,7 +281,7 @@ mod tests {
             names: names.iter().map(|&name| name.into()).collect(),
             marker,
         };
-        SysbenchData::new(&SMALL, 7).classify(&contents, Dialect::of(ServerKind::Postgres))
+        SysbenchData::new(&SMALL, 7).classify(&contents, &crate::engine::postgres::DIALECT)
     }
 
     fn stale(tables: u32) -> State {

@@ -2,9 +2,9 @@
 
 use plimsoll_plan::resolved::Tpcc;
 
-use super::bulk::Part;
+use super::data_set::{Contents, DataSet, FINISHED, MarkerTable, State};
 use super::dialect::statements;
-use super::load::{Contents, DataSet, MarkerTable, State};
+use super::part::Part;
 use super::{Dialect, ServerClient, sysbench};
 use crate::engine::LoadControl;
 use crate::error::LoadError;
@@ -12,8 +12,6 @@ use crate::workload::tpcc::population::{Population, VERSION};
 use crate::workload::tpcc::rows::Table;
 
 pub(super) const MARKER: &str = "plimsoll_load";
-/// A marker's state when everything is in the tables.
-pub(crate) const FINISHED: &str = "finished";
 
 pub(super) static MARKER_TABLE: MarkerTable = MarkerTable {
     name: MARKER,

@@ -16,7 +16,7 @@ use super::connection::{apply, beside, directory, explain, io_error, open, verif
 use super::schema::{APPLICATION_ID, INDEXES, MARKER, TABLES};
 use crate::clock::unix_micros;
 use crate::engine::LoadControl;
-use crate::engine::sql::bulk::{Part, PartSink};
+use crate::engine::sql::part::{Part, PartSink};
 use crate::error::LoadError;
 use crate::workload::tpcc::population::{Population, VERSION};
 use crate::workload::tpcc::rows::RowSink;

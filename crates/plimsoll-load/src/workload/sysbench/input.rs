@@ -2,6 +2,7 @@
 
 use plimsoll_plan::resolved::Script;
 
+pub use super::sql::NewRow;
 use super::sql::Stmt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,9 +71,14 @@ pub enum Operation {
     },
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewRow {
-    pub k: i32,
-    pub c: String,
-    pub pad: String,
+impl Operation {
+    /// `None` for a statement that is not prepared.
+    pub fn stmt(&self) -> Option<Stmt> {
+        match self {
+            Self::OfId { stmt, .. } | Self::Range { stmt, .. } => Some(*stmt),
+            Self::SetText { .. } => Some(Stmt::TextUpdate),
+            Self::Insert { .. } => Some(Stmt::Insert),
+            Self::InsertNext { .. } => None,
+        }
+    }
 }

@@ -2,8 +2,6 @@
 
 use plimsoll_plan::resolved::{Script, Sysbench};
 
-use super::input::{NewRow, Operation};
-
 /// What databases write differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
@@ -77,16 +75,12 @@ impl Stmt {
     }
 }
 
-impl Operation {
-    /// `None` for a statement that is not prepared.
-    pub fn stmt(&self) -> Option<Stmt> {
-        match self {
-            Self::OfId { stmt, .. } | Self::Range { stmt, .. } => Some(*stmt),
-            Self::SetText { .. } => Some(Stmt::TextUpdate),
-            Self::Insert { .. } => Some(Stmt::Insert),
-            Self::InsertNext { .. } => None,
-        }
-    }
+/// What an INSERT puts in beside the id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRow {
+    pub k: i32,
+    pub c: String,
+    pub pad: String,
 }
 
 /// Columns in the order in which rows are filled.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::engine::contract::transactions::digest;
+use crate::error::LoadError;
 
 /// Asks again and again until the answer is yes.
 async fn until(client: &Client, question: &str) {

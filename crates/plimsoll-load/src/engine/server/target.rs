@@ -1,0 +1,102 @@
+//! The tables of a workload on a server, and how they are reached.
+
+use plimsoll_plan::resolved::ServerKind;
+use plimsoll_plan::units::Bytes;
+
+use crate::engine::sql::error::not_loaded;
+use crate::engine::sql::{Dialect, ServerClient, TextRow, guard};
+use crate::engine::{mariadb, postgres};
+use crate::error::LoadError;
+
+/// The schema on a server of plimsoll's own.
+pub const MANAGED_SCHEMA: &str = "plimsoll";
+
+/// What becomes of a finished load of another population.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfOther {
+    /// On a server of plimsoll's own.
+    Replace,
+    /// On a server of the user's, who may want to keep it.
+    Refuse,
+}
+
+/// Version, settings and size of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// Number and build, as the server reports it.
+    pub version: String,
+    /// `name`, `value with unit`, sorted by name: all that are not at their default, and those that decide whether a
+    /// commit is durable, whatever they are.
+    pub settings: Vec<(String, String)>,
+    /// The data's files as the server counts them.
+    pub database_size: Bytes,
+}
+
+/// What to do with a database's template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TemplateTask {
+    /// Make it of the database.
+    Keep,
+    /// Make the database of it.
+    Restore,
+}
+
+/// The workload's tables on a server.
+#[derive(Clone)]
+pub struct Target {
+    pub engine: ServerKind,
+    /// May hold a password.
+    pub conninfo: String,
+    pub schema: String,
+}
+
+impl Target {
+    pub(crate) fn dialect(&self) -> &'static Dialect {
+        match self.engine {
+            ServerKind::Postgres => &postgres::DIALECT,
+            ServerKind::Mariadb => &mariadb::DIALECT,
+        }
+    }
+
+    pub(crate) fn connect(&self) -> Result<Box<dyn ServerClient>, LoadError> {
+        (self.dialect().connect)(&self.conninfo)
+    }
+
+    /// A connection to the schema, which holds this data.
+    pub(crate) fn open(&self, data: &str) -> Result<Box<dyn ServerClient>, LoadError> {
+        let mut client = self.connect()?;
+        if !self.exists(client.as_mut())? {
+            return Err(self.not_loaded(data, "there is no such schema"));
+        }
+        let sql = self
+            .dialect()
+            .of_schema(self.dialect().use_schema, &self.schema);
+        client.execute(&guard::what(&self.schema), &sql)?;
+        Ok(client)
+    }
+
+    /// Whether the schema is there.
+    pub(crate) fn exists(&self, client: &mut dyn ServerClient) -> Result<bool, LoadError> {
+        let sql = self
+            .dialect()
+            .of_schema(self.dialect().schema_exists, &self.schema);
+        let rows = client.rows(&guard::what(&self.schema), &sql)?;
+        Ok(!rows.is_empty())
+    }
+
+    /// Names of all that is in the schema.
+    pub(crate) fn relations(
+        &self,
+        client: &mut dyn ServerClient,
+    ) -> Result<Vec<String>, LoadError> {
+        let sql = self
+            .dialect()
+            .of_schema(self.dialect().relations, &self.schema);
+        let rows = client.rows("inspecting the schema", &sql)?;
+        Ok(rows.into_iter().flat_map(TextRow::into_texts).collect())
+    }
+
+    pub(crate) fn not_loaded(&self, data: &str, searched: &str) -> LoadError {
+        not_loaded(data, &self.schema, searched)
+    }
+}
