@@ -4,6 +4,7 @@ mod audit;
 mod compare;
 mod doctor;
 mod drive;
+mod format;
 mod import;
 mod learn;
 mod list;
@@ -20,13 +21,13 @@ pub use audit::AuditArgs;
 pub use compare::{CompareArgs, GateArgs};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use drive::{CutArgs, DriveCommand, ListArgs, ShowArgs, SimulateArgs, Spacing};
+pub use format::Format;
 pub use import::ImportArgs;
 pub use learn::LearnArgs;
 pub use list::RunsArgs;
 pub use mount::{BackingArg, FilesystemArg, FlushArg, FormArg, MountArgs};
 pub use parse::parse;
 pub use profile::{ProfileCommand, ProfileShowArgs};
-use value::{positive, seconds, share, size};
 
 /// Measure how much load a database can handle on a drive, and audit whether the result is valid.
 #[derive(Debug, Parser)]
@@ -143,13 +144,6 @@ pub struct CheckArgs {
     pub schema: String,
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    Table,
-    Json,
-    Csv,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -6,7 +6,7 @@ use clap::Args;
 use plimsoll_analysis::audit::Rule;
 use plimsoll_analysis::compare::Group;
 
-use super::Format;
+use super::format::Format;
 use super::value::share;
 
 #[derive(Debug, Args)]

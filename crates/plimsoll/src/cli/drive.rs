@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Format, LearnArgs, MountArgs};
+use super::format::Format;
+use super::learn::LearnArgs;
+use super::mount::MountArgs;
+use super::value::{positive, seconds, share, size};
 
 #[derive(Debug, Subcommand)]
 pub enum DriveCommand {
@@ -45,7 +48,7 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
     /// Size of a request, such as 8k or 1m.
-    #[arg(long, value_name = "SIZE", value_parser = super::size, requires = "profile")]
+    #[arg(long, value_name = "SIZE", value_parser = size, requires = "profile")]
     pub block: Option<u64>,
     /// Requests in flight for each job; in open loop, at most so many.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096), requires = "profile")]
@@ -57,7 +60,7 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), requires = "profile")]
     pub read: Option<u8>,
     /// Requests per second, independent of completions (open loop).
-    #[arg(long, value_name = "PER_SECOND", value_parser = super::positive, requires = "profile")]
+    #[arg(long, value_name = "PER_SECOND", value_parser = positive, requires = "profile")]
     pub rate: Option<f64>,
     /// How the requests of an open loop arrive.
     #[arg(long, value_enum, default_value_t = Spacing::Poisson, requires = "rate")]
@@ -66,10 +69,10 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), requires = "profile")]
     pub fill: Option<u8>,
     /// Share of the drive that is read and written, in percent.
-    #[arg(long, value_name = "PERCENT", value_parser = super::share, requires = "profile")]
+    #[arg(long, value_name = "PERCENT", value_parser = share, requires = "profile")]
     pub working_set: Option<f64>,
     /// Simulated seconds, after one to warm up [default: 10].
-    #[arg(long, value_parser = super::seconds, requires = "profile")]
+    #[arg(long, value_parser = seconds, requires = "profile")]
     pub seconds: Option<f64>,
     /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]

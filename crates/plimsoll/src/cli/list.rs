@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Format;
+use super::format::Format;
 
 #[derive(Debug, Args)]
 pub struct RunsArgs {

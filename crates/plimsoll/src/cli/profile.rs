@@ -2,7 +2,8 @@
 
 use clap::{Args, Subcommand};
 
-use super::{Format, ListArgs};
+use super::drive::ListArgs;
+use super::format::Format;
 
 #[derive(Debug, Subcommand)]
 pub enum ProfileCommand {

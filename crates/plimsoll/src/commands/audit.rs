@@ -10,7 +10,7 @@ use plimsoll_analysis::summary::{Figures, figures};
 use plimsoll_record::Record;
 use plimsoll_report::{audit_csv, audit_json, audit_table, explain};
 
-use super::print;
+use super::io::print;
 use crate::cli::{AuditArgs, Format};
 use crate::failure::Failure;
 use crate::plan_errors;

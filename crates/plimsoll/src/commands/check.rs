@@ -8,7 +8,7 @@ use plimsoll_load::engine::ConditionResult;
 use plimsoll_load::system::Instance;
 use plimsoll_plan::resolved::{Secret, ServerKind, SystemKind};
 
-use super::print;
+use super::io::print;
 use crate::cli::{CheckArgs, Format};
 use crate::failure::Failure;
 

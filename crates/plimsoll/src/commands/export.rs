@@ -7,8 +7,8 @@ use plimsoll_record::Record;
 
 use plimsoll_report::export::{CsvKind, to_csv, to_json};
 
+use super::io::{print, read_run};
 use super::set::{render_set, summary_of};
-use super::{print, read_run};
 use crate::cli::{ExportArgs, ExportFormat, Format, Table};
 use crate::failure::Failure;
 use crate::set::RunSet;

@@ -12,7 +12,7 @@ use plimsoll_plan::resolved::redact;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{Record, RunInfo, RunStatus};
 
-use super::{command_line, print};
+use super::io::{command_line, print};
 use crate::cli::ImportArgs;
 use crate::failure::Failure;
 use plimsoll_record::runfile::{self, RunFile};

@@ -9,7 +9,7 @@ use plimsoll_report::history::{ListedRun, course_csv, courses_text, list_csv, li
 use serde::Serialize;
 
 use super::compare::warn_of_copy;
-use super::print;
+use super::io::print;
 use crate::cli::{Format, RunsArgs};
 use crate::failure::Failure;
 use crate::set::RunSet;

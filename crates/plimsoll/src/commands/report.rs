@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use plimsoll_analysis::summarise;
 use plimsoll_report::set::set_page;
 
+use super::io::{print, read_run};
 use super::set::summary_of;
-use super::{print, read_run};
 use crate::cli::ReportArgs;
 use crate::failure::Failure;
 use crate::output::write_whole;

@@ -1,29 +1,26 @@
 //! `plimsoll run`: from a plan to a run file and a table, or to a set of run files.
 
+mod job;
 mod set;
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use plimsoll_analysis::summarise;
-use plimsoll_load::limit;
-use plimsoll_load::scratch::sweep;
-use plimsoll_plan::resolved::{EngineKind, MediumKind, ResolvedPlan};
-use plimsoll_plan::units::Nanos;
-use plimsoll_plan::{Options, Parsed, PlanWarning, describe, estimate, matrix, parse};
+use plimsoll_plan::resolved::ResolvedPlan;
+use plimsoll_plan::{Options, Parsed, describe, estimate, matrix, parse};
 use plimsoll_record::RunStatus;
+use plimsoll_record::runfile;
 
-use super::{command_line, print};
+use super::io::print;
 use crate::cli::{Format, RunArgs, Table};
 use crate::commands::export::render;
 use crate::drive_file;
-use crate::execute::{DRIVE_DIR, Done, Job, check_output, execute, preflight};
+use crate::execute::{Done, execute};
 use crate::failure::Failure;
 use crate::plan_errors;
-use crate::signals::Interrupt;
-use plimsoll_record::runfile;
+use job::{check, default_output, job, listen, warning_lines};
 
 /// By which times and data can be multiplied.
 const FACTORS: RangeInclusive<f64> = 1e-6..=1e6;
@@ -41,7 +38,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
             "--resume goes on with a set of runs, and this plan has no [matrix]",
         ));
     }
-    let warnings = told(&name, &warnings);
+    let warnings = warning_lines(&name, &warnings);
     if args.dry_run {
         return dry_run(&plan, warnings);
     }
@@ -55,81 +52,6 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let interrupt = listen()?;
     let done = execute(&job, interrupt)?;
     show(&done, args)
-}
-
-fn told(name: &str, warnings: &[PlanWarning]) -> Vec<String> {
-    warnings
-        .iter()
-        .map(|w| format!("{name}:{}:{}: {}", w.line, w.column, w.message))
-        .collect()
-}
-
-fn listen() -> Result<Interrupt, Failure> {
-    Interrupt::listen().map_err(|error| Failure::run(format!("cannot receive signals: {error}")))
-}
-
-/// Refuses what cannot be run. Writes nothing.
-fn check(plan: &ResolvedPlan, output: &Path, args: &RunArgs) -> Result<(), Failure> {
-    let real = plan
-        .systems
-        .iter()
-        .any(|system| system.kind.engine() != EngineKind::Mock)
-        || plan.steps.iter().any(|step| step.load().is_none());
-    if args.virtual_time && real {
-        return Err(Failure::usage(
-            "--virtual-time simulates time, and only mock systems live in it",
-        ));
-    }
-    check_output(output)?;
-    preflight(plan, &args.overwrite)
-}
-
-fn job(
-    args: &RunArgs,
-    plan: ResolvedPlan,
-    plan_text: String,
-    output: PathBuf,
-    warnings: Vec<String>,
-) -> Result<Job, Failure> {
-    let now = jiff::Timestamp::now();
-    let notes = warnings.into_iter().map(|text| ("plan", text));
-    let notes = notes
-        .chain(
-            clear_leftovers(&plan)?
-                .into_iter()
-                .map(|text| ("leftovers", text)),
-        )
-        .collect();
-    Ok(Job {
-        seed: plan.seed.unwrap_or_else(drawn_seed),
-        output,
-        run_id: run_id(now),
-        started_at: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        command: command_line(),
-        plan_text,
-        label: args.label.clone(),
-        quiet: args.quiet,
-        virtual_time: args.virtual_time,
-        overwrite: args.overwrite.clone(),
-        notes,
-        plan,
-    })
-}
-
-/// Partly random: two containers may begin in the same second with the same process id, and a set begins several runs in
-/// one second.
-fn run_id(now: jiff::Timestamp) -> String {
-    format!(
-        "{}-{}-{:08x}",
-        now.strftime("%Y%m%dT%H%M%SZ"),
-        std::process::id(),
-        drawn_seed()
-    )
-}
-
-/// Short enough to be typed.
-fn drawn_seed() -> u64 {
-    RandomState::new().build_hasher().finish() >> 32
 }
 
 fn read_plan(args: &RunArgs) -> Result<(String, Options, Parsed), Failure> {
@@ -187,65 +109,6 @@ fn dry_run(plan: &ResolvedPlan, warnings: Vec<String>) -> Result<ExitCode, Failu
     print(&text)
 }
 
-/// Media may hold what a killed run left; it is cleared before anything new is made, and nothing else is touched.
-fn clear_leftovers(plan: &ResolvedPlan) -> Result<Vec<String>, Failure> {
-    let mut cleared = Vec::new();
-    // Nothing is made on a device that could be left.
-    for medium in plan
-        .used_media()
-        .filter(|medium| medium.kind != MediumKind::Device)
-    {
-        cleared.extend(sweep(Path::new(&medium.path), &clear_drives)?);
-    }
-    // After the servers in them.
-    if plan.systems.iter().any(|system| !system.limits.is_none()) {
-        cleared.extend(
-            limit::sweep()
-                .into_iter()
-                .map(|group| group.display().to_string()),
-        );
-    }
-    Ok(cleared)
-}
-
-/// Mounts and loop devices of an emulator that is gone, or about to be: its run is.
-fn clear_drives(dir: &Path) -> std::io::Result<Vec<String>> {
-    const PATIENCE: Nanos = Nanos::from_millis(60_000);
-    let dir = dir.join(DRIVE_DIR);
-    if !dir.exists() && dir.symlink_metadata().is_err() {
-        return Ok(Vec::new());
-    }
-    plimsoll_drive::emulate::clear(&dir, PATIENCE)
-}
-
-/// `how-far-does-this-go-20261120-101500.plimsoll`, or `…-2.plimsoll` where that is taken; of a set `….set`.
-fn default_output(title: &str, now: jiff::Timestamp, suffix: &str) -> PathBuf {
-    let mut slug: String = title
-        .to_lowercase()
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-        .take(40)
-        .collect();
-    while slug.contains("--") {
-        slug = slug.replace("--", "-");
-    }
-    let slug = slug.trim_matches('-');
-    let slug = if slug.is_empty() { "run" } else { slug };
-    free(
-        &format!("{slug}-{}", now.strftime("%Y%m%d-%H%M%S")),
-        suffix,
-        Path::exists,
-    )
-}
-
-fn free(name: &str, suffix: &str, is_taken: impl Fn(&Path) -> bool) -> PathBuf {
-    let numbered = (2..).map(|n| format!("{name}-{n}.{suffix}"));
-    let mut names = std::iter::once(format!("{name}.{suffix}"))
-        .chain(numbered)
-        .map(PathBuf::from);
-    names.find(|path| !is_taken(path)).unwrap_or_default()
-}
-
 fn show(done: &Done, args: &RunArgs) -> Result<ExitCode, Failure> {
     let record = runfile::read(&done.run_file)?;
     print(&render(
@@ -264,43 +127,5 @@ fn show(done: &Done, args: &RunArgs) -> Result<ExitCode, Failure> {
             "interrupted: what was measured until then is in the run file",
         )),
         (_, failure) => Err(Failure::run(failure.as_deref().unwrap_or("the run failed"))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_runs_of_one_second_and_process_id_have_ids_of_their_own() {
-        let drawn: Vec<String> = (0..2)
-            .map(|_| run_id(jiff::Timestamp::UNIX_EPOCH))
-            .map(|id| {
-                let start = format!("19700101T000000Z-{}-", std::process::id());
-                id.strip_prefix(&start)
-                    .unwrap_or_else(|| panic!("{id} has no random part"))
-                    .to_owned()
-            })
-            .collect();
-        assert!(
-            drawn
-                .iter()
-                .all(|part| part.len() == 8 && part != "00000000"),
-            "{drawn:?}"
-        );
-        assert_ne!(drawn[0], drawn[1]);
-    }
-
-    #[test]
-    fn two_runs_of_one_title_in_one_second_have_names_of_their_own() {
-        assert_eq!(
-            free("a-20261120-101500", "plimsoll", |_| false),
-            Path::new("a-20261120-101500.plimsoll")
-        );
-        let taken = ["a-20261120-101500.plimsoll", "a-20261120-101500-2.plimsoll"].map(Path::new);
-        let third = free("a-20261120-101500", "plimsoll", |path| {
-            taken.contains(&path)
-        });
-        assert_eq!(third, Path::new("a-20261120-101500-3.plimsoll"));
     }
 }

@@ -7,7 +7,8 @@ use plimsoll_analysis::compare::{
 };
 use plimsoll_report::versus::{comparison_csv, comparison_text, gate_text};
 
-use super::{json, sides};
+use super::super::io::json;
+use super::sides;
 use crate::cli::{Format, GateArgs};
 use crate::commands::print;
 use crate::failure::Failure;

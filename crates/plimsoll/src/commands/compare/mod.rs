@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use plimsoll_analysis::compare::{Ask, RunComparison, Side, compare as compare_sides};
 use plimsoll_report::versus::{comparison_csv, comparison_page, comparison_text};
 
-use super::print;
+use super::io::{json, print};
 use crate::cli::{CompareArgs, Format};
 use crate::failure::Failure;
 use crate::output::write_whole;
@@ -41,11 +41,6 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         Format::Csv => csv(&comparisons),
     };
     print(&text)
-}
-
-fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
-    serde_json::to_string_pretty(value)
-        .map_err(|error| Failure::run(format!("no JSON can be made: {error}")))
 }
 
 /// One header for all.

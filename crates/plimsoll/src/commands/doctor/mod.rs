@@ -11,7 +11,7 @@ use plimsoll_load::clock::Clock;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{Diagnosis, DiagnosisLevel};
 
-use super::print;
+use super::io::print;
 use crate::cli::{DoctorArgs, DoctorFormat};
 use crate::failure::Failure;
 use crate::known;

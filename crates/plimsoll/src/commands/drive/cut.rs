@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use plimsoll_drive::emulate::cut::request;
 use plimsoll_drive::emulate::protocol::Lost;
 
-use super::super::print;
+use super::super::io::print;
 use crate::cli::CutArgs;
 use crate::failure::Failure;
 

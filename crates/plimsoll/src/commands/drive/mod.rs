@@ -9,7 +9,7 @@ mod simulate;
 
 use std::process::ExitCode;
 
-use super::print;
+use super::io::print;
 use crate::cli::DriveCommand;
 use crate::failure::Failure;
 

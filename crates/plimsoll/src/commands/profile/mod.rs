@@ -5,7 +5,7 @@ mod show;
 
 use std::process::ExitCode;
 
-use super::print;
+use super::io::print;
 use crate::cli::ProfileCommand;
 use crate::failure::Failure;
 

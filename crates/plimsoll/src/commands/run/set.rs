@@ -6,7 +6,8 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{Cell, Matrix, Options, estimate};
 use plimsoll_record::RunStatus;
 
-use super::{check, default_output, job, listen, print, told};
+use super::super::io::print;
+use super::job::{check, default_output, job, listen, warning_lines};
 use crate::cli::RunArgs;
 use crate::commands::set::{render_set, summary_of};
 use crate::execute::execute;
@@ -114,7 +115,7 @@ fn one(
     let plan = planned.parsed.plan.clone();
     let output = set.file(cell);
     check(&plan, &output, args)?;
-    let warnings = told(&cell.file, &planned.parsed.warnings);
+    let warnings = warning_lines(&cell.file, &planned.parsed.warnings);
     let done = execute(
         &job(args, plan, planned.text.clone(), output, warnings)?,
         interrupt.clone(),

@@ -1,0 +1,64 @@
+//! What commands read and print.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use plimsoll_record::runfile;
+use plimsoll_record::{Integrity, Record};
+
+use crate::failure::Failure;
+
+/// All of a run file, with a warning where it changed after its run.
+pub fn read_run(path: &Path) -> Result<Record, Failure> {
+    let record = runfile::read(path)?;
+    let file = path.display();
+    match record.integrity {
+        Integrity::Changed { .. } => {
+            eprintln!(
+                "warning: {file} does not match its digest: changed or damaged after its run"
+            );
+        }
+        Integrity::NoDigest => {
+            eprintln!("warning: {file} has no digest: it was removed after the run");
+        }
+        Integrity::Intact { .. } | Integrity::Open | Integrity::Older { .. } => {}
+    }
+    Ok(record)
+}
+
+/// Data goes to stdout. A reader that closes the pipe early (`| head`) is no error.
+pub fn print(text: &str) -> Result<ExitCode, Failure> {
+    let mut out = std::io::stdout().lock();
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    match write!(out, "{text}{end}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::run(format!(
+            "stdout cannot be written to: {error}"
+        ))),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// As it could be typed again; passwords are taken out before it is stored.
+pub fn command_line() -> String {
+    let words = std::env::args().skip(1).map(|word| {
+        if !word.is_empty()
+            && word
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c))
+        {
+            word
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    });
+    std::iter::once("plimsoll".to_owned())
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+pub fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::run(format!("no JSON can be made: {error}")))
+}

@@ -1,0 +1,188 @@
+//! A run's inputs from its arguments: checked first, named, and media cleared of what earlier runs left.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::{Path, PathBuf};
+
+use plimsoll_load::limit;
+use plimsoll_load::scratch::sweep;
+use plimsoll_plan::PlanWarning;
+use plimsoll_plan::resolved::{EngineKind, MediumKind, ResolvedPlan};
+use plimsoll_plan::units::Nanos;
+
+use super::super::io::command_line;
+use crate::cli::RunArgs;
+use crate::execute::{DRIVE_DIR, Job, check_output, preflight};
+use crate::failure::Failure;
+use crate::signals::Interrupt;
+
+pub(super) fn warning_lines(name: &str, warnings: &[PlanWarning]) -> Vec<String> {
+    warnings
+        .iter()
+        .map(|w| format!("{name}:{}:{}: {}", w.line, w.column, w.message))
+        .collect()
+}
+
+pub(super) fn listen() -> Result<Interrupt, Failure> {
+    Interrupt::listen().map_err(|error| Failure::run(format!("cannot receive signals: {error}")))
+}
+
+/// Refuses what cannot be run. Writes nothing.
+pub(super) fn check(plan: &ResolvedPlan, output: &Path, args: &RunArgs) -> Result<(), Failure> {
+    let real = plan
+        .systems
+        .iter()
+        .any(|system| system.kind.engine() != EngineKind::Mock)
+        || plan.steps.iter().any(|step| step.load().is_none());
+    if args.virtual_time && real {
+        return Err(Failure::usage(
+            "--virtual-time simulates time, and only mock systems live in it",
+        ));
+    }
+    check_output(output)?;
+    preflight(plan, &args.overwrite)
+}
+
+pub(super) fn job(
+    args: &RunArgs,
+    plan: ResolvedPlan,
+    plan_text: String,
+    output: PathBuf,
+    warnings: Vec<String>,
+) -> Result<Job, Failure> {
+    let now = jiff::Timestamp::now();
+    let notes = warnings.into_iter().map(|text| ("plan", text));
+    let notes = notes
+        .chain(
+            clear_leftovers(&plan)?
+                .into_iter()
+                .map(|text| ("leftovers", text)),
+        )
+        .collect();
+    Ok(Job {
+        seed: plan.seed.unwrap_or_else(drawn_seed),
+        output,
+        run_id: run_id(now),
+        started_at: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        command: command_line(),
+        plan_text,
+        label: args.label.clone(),
+        quiet: args.quiet,
+        virtual_time: args.virtual_time,
+        overwrite: args.overwrite.clone(),
+        notes,
+        plan,
+    })
+}
+
+/// Partly random: two containers may begin in the same second with the same process id, and a set begins several runs in
+/// one second.
+fn run_id(now: jiff::Timestamp) -> String {
+    format!(
+        "{}-{}-{:08x}",
+        now.strftime("%Y%m%dT%H%M%SZ"),
+        std::process::id(),
+        drawn_seed()
+    )
+}
+
+/// Short enough to be typed.
+fn drawn_seed() -> u64 {
+    RandomState::new().build_hasher().finish() >> 32
+}
+
+/// Media may hold what a killed run left; it is cleared before anything new is made, and nothing else is touched.
+fn clear_leftovers(plan: &ResolvedPlan) -> Result<Vec<String>, Failure> {
+    let mut cleared = Vec::new();
+    // Nothing is made on a device that could be left.
+    for medium in plan
+        .used_media()
+        .filter(|medium| medium.kind != MediumKind::Device)
+    {
+        cleared.extend(sweep(Path::new(&medium.path), &clear_drives)?);
+    }
+    // After the servers in them.
+    if plan.systems.iter().any(|system| !system.limits.is_none()) {
+        cleared.extend(
+            limit::sweep()
+                .into_iter()
+                .map(|group| group.display().to_string()),
+        );
+    }
+    Ok(cleared)
+}
+
+/// Mounts and loop devices of an emulator that is gone, or about to be: its run is.
+fn clear_drives(dir: &Path) -> std::io::Result<Vec<String>> {
+    const PATIENCE: Nanos = Nanos::from_millis(60_000);
+    let dir = dir.join(DRIVE_DIR);
+    if !dir.exists() && dir.symlink_metadata().is_err() {
+        return Ok(Vec::new());
+    }
+    plimsoll_drive::emulate::clear(&dir, PATIENCE)
+}
+
+/// `how-far-does-this-go-20261120-101500.plimsoll`, or `…-2.plimsoll` where that is taken; of a set `….set`.
+pub(super) fn default_output(title: &str, now: jiff::Timestamp, suffix: &str) -> PathBuf {
+    let mut slug: String = title
+        .to_lowercase()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .take(40)
+        .collect();
+    while slug.contains("--") {
+        slug = slug.replace("--", "-");
+    }
+    let slug = slug.trim_matches('-');
+    let slug = if slug.is_empty() { "run" } else { slug };
+    free(
+        &format!("{slug}-{}", now.strftime("%Y%m%d-%H%M%S")),
+        suffix,
+        Path::exists,
+    )
+}
+
+fn free(name: &str, suffix: &str, is_taken: impl Fn(&Path) -> bool) -> PathBuf {
+    let numbered = (2..).map(|n| format!("{name}-{n}.{suffix}"));
+    let mut names = std::iter::once(format!("{name}.{suffix}"))
+        .chain(numbered)
+        .map(PathBuf::from);
+    names.find(|path| !is_taken(path)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_runs_of_one_second_and_process_id_have_ids_of_their_own() {
+        let drawn: Vec<String> = (0..2)
+            .map(|_| run_id(jiff::Timestamp::UNIX_EPOCH))
+            .map(|id| {
+                let start = format!("19700101T000000Z-{}-", std::process::id());
+                id.strip_prefix(&start)
+                    .unwrap_or_else(|| panic!("{id} has no random part"))
+                    .to_owned()
+            })
+            .collect();
+        assert!(
+            drawn
+                .iter()
+                .all(|part| part.len() == 8 && part != "00000000"),
+            "{drawn:?}"
+        );
+        assert_ne!(drawn[0], drawn[1]);
+    }
+
+    #[test]
+    fn two_runs_of_one_title_in_one_second_have_names_of_their_own() {
+        assert_eq!(
+            free("a-20261120-101500", "plimsoll", |_| false),
+            Path::new("a-20261120-101500.plimsoll")
+        );
+        let taken = ["a-20261120-101500.plimsoll", "a-20261120-101500-2.plimsoll"].map(Path::new);
+        let third = free("a-20261120-101500", "plimsoll", |path| {
+            taken.contains(&path)
+        });
+        assert_eq!(third, Path::new("a-20261120-101500-3.plimsoll"));
+    }
+}
