@@ -28,7 +28,7 @@ pub fn emptied_tables(kind: ServerKind) {
     let mut client = shared.place().client();
     client.execute("CREATE SCHEMA part");
     client.execute("CREATE TABLE part.plimsoll_load AS SELECT * FROM plimsoll_load");
-    for name in Table::ALL.map(Table::name) {
+    for name in Table::ALL.iter().map(|table| table.name()) {
         client.execute(&match kind {
             ServerKind::Postgres => {
                 format!("CREATE TABLE part.{name} (LIKE plimsoll.{name} INCLUDING ALL)")

@@ -13,8 +13,10 @@ pub fn digest(engine: Engine, client: &mut Client) -> Vec<String> {
         }
         Engine::Server(_) => format!("CHECKSUM TABLE {name} EXTENDED"),
     };
-    let digests = Table::ALL.map(|table| client.lines(&digest(table.name())).concat());
-    digests.to_vec()
+    let names = Table::ALL.iter().map(|table| table.name());
+    names
+        .map(|name| client.lines(&digest(name)).concat())
+        .collect()
 }
 
 /// Of the columns that a New-Order changes.

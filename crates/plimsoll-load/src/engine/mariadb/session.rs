@@ -161,8 +161,8 @@ impl MariadbSession {
 
 fn prepare_all(conn: &mut Conn) -> Result<Work, Error> {
     let prepared = Stmt::ALL
-        .into_iter()
-        .map(|stmt| prepare(conn, texts(stmt)))
+        .iter()
+        .map(|&stmt| prepare(conn, texts(stmt)))
         .collect::<Result<_, _>>()?;
     let asks_for_snapshot = keeps_no_snapshot(conn)?;
     without_begin(conn)?;

@@ -206,7 +206,7 @@ mod tests {
             format!("SELECT {columns} FROM district WHERE d_w_id = ? AND d_id = ?")
         );
         assert_eq!(text.params, [0, 1]);
-        for stmt in Stmt::ALL {
+        for &stmt in Stmt::ALL {
             let Texts { change, text } = texts(stmt);
             let updates = text.sql.starts_with("UPDATE") && text.sql.contains("RETURNING");
             assert!(!updates && !text.sql.contains(['$', '{']), "{text:?}");

@@ -91,8 +91,9 @@ impl PostgresSession {
         let texts: Vec<String> = match mode {
             TxnMode::Procedures => CALLS.map(str::to_owned).into(),
             TxnMode::Statements => Stmt::ALL
+                .iter()
                 .map(|stmt| stmt.sql().replace("{now}", "now()"))
-                .into(),
+                .collect(),
         };
         Self::prepare(conninfo, schema, &texts, Work::Tpcc(mode)).await
     }

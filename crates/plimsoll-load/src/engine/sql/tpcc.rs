@@ -36,7 +36,7 @@ impl TpccData {
 
 /// Names of the tables that a load makes.
 fn all_tables() -> impl Iterator<Item = &'static str> {
-    Table::ALL.into_iter().map(Table::name).chain([MARKER])
+    Table::ALL.iter().map(|table| table.name()).chain([MARKER])
 }
 
 /// The tables that hold the most rows come first, so that all connections end at about the same time.
@@ -49,7 +49,8 @@ fn largest_first() -> impl Iterator<Item = Table> {
         Table::History,
     ];
     let rest = Table::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .filter(|table| !LARGEST.contains(table));
     LARGEST.into_iter().chain(rest)
 }
@@ -103,7 +104,8 @@ impl DataSet for TpccData {
                 },
             });
         }
-        let earlier = Table::ALL.map(|table| table.name().to_owned()).to_vec();
+        let earlier = Table::ALL.iter().map(|table| table.name().to_owned());
+        let earlier: Vec<String> = earlier.collect();
         let marker = contents.marker.as_ref();
         let Some(marker) = marker.filter(|marker| marker.text(1) == Some(FINISHED)) else {
             return Ok(State::Stale(earlier));

@@ -46,7 +46,8 @@ impl SqliteSession {
         pragmas: &BTreeMap<String, String>,
         writers: WriterQueue,
     ) -> Result<Self, LoadError> {
-        Self::prepare(path, pragmas, writers, Stmt::ALL.map(dialect).into(), None)
+        let texts = Stmt::ALL.iter().copied().map(dialect).collect();
+        Self::prepare(path, pragmas, writers, texts, None)
     }
 
     pub(super) fn prepare(

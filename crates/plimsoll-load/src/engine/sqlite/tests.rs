@@ -98,7 +98,7 @@ fn a_loaded_database_holds_the_population() {
         warehouses: 2,
         seed: SEED,
     };
-    for table in Table::ALL {
+    for &table in Table::ALL {
         let expected: u64 = population
             .chunks()
             .iter()
@@ -303,7 +303,7 @@ fn every_condition_can_fail(path: &std::path::Path) {
 fn emptied_tables_and_half_a_load_do_not_pass() {
     let (_dir, path) = copy();
     let connection = Connection::open(&path).unwrap();
-    for table in Table::ALL {
+    for &table in Table::ALL {
         connection
             .execute_batch(&format!("BEGIN; DELETE FROM {}", table.name()))
             .unwrap();

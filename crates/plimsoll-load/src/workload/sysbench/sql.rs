@@ -12,7 +12,7 @@ pub enum Dialect {
 }
 
 /// A prepared statement of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 pub enum Stmt {
     PointSelect,
     SimpleRange,
@@ -26,17 +26,7 @@ pub enum Stmt {
 }
 
 impl Stmt {
-    const ALL: [Self; 9] = [
-        Self::PointSelect,
-        Self::SimpleRange,
-        Self::SumRange,
-        Self::OrderRange,
-        Self::DistinctRange,
-        Self::IndexUpdate,
-        Self::TextUpdate,
-        Self::Delete,
-        Self::Insert,
-    ];
+    const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     pub fn writes(self) -> bool {
         matches!(
@@ -168,8 +158,8 @@ pub struct Prepared {
 impl Prepared {
     pub fn new(sysbench: &Sysbench) -> Self {
         let mut before = [0; Stmt::ALL.len()];
-        for stmt in Stmt::ALL {
-            let earlier = Stmt::ALL.into_iter().take(stmt as usize);
+        for &stmt in Stmt::ALL {
+            let earlier = Stmt::ALL.iter().take(stmt as usize);
             before[stmt as usize] = earlier
                 .filter(|earlier| earlier.is_in(sysbench.script))
                 .count();
@@ -182,8 +172,8 @@ impl Prepared {
     }
 
     pub fn texts(&self, dialect: Dialect) -> Vec<String> {
-        let own = Stmt::ALL.into_iter().filter(|stmt| stmt.is_in(self.script));
-        own.flat_map(|stmt| (1..=self.tables).map(move |table| dialect.prepared(stmt, table)))
+        let own = Stmt::ALL.iter().filter(|stmt| stmt.is_in(self.script));
+        own.flat_map(|&stmt| (1..=self.tables).map(move |table| dialect.prepared(stmt, table)))
             .collect()
     }
 
@@ -208,7 +198,8 @@ mod tests {
             });
             let texts = prepared.texts(Dialect::Postgres);
             let own: Vec<Stmt> = Stmt::ALL
-                .into_iter()
+                .iter()
+                .copied()
                 .filter(|stmt| stmt.is_in(script))
                 .collect();
             assert_eq!(texts.len(), own.len() * 3);

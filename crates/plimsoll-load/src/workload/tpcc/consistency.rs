@@ -325,9 +325,9 @@ mod tests {
         let whole = [100_000, 2, 20, 60_000, 60_001, 200_000, 60_001, 0, 300_000];
         assert_eq!(lacking(2, &whole), None);
         for (i, table) in Table::ALL
-            .into_iter()
+            .iter()
             .enumerate()
-            .filter(|(_, table)| *table != Table::NewOrder)
+            .filter(|(_, table)| **table != Table::NewOrder)
         {
             let mut rows = whole;
             rows[i] = 0;

@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn every_table_has_the_specified_rows_and_no_key_twice() {
         let keys = [1, 1, 2, 3, 0, 2, 3, 3, 4];
-        for (table, key) in Table::ALL.into_iter().zip(keys) {
+        for (&table, key) in Table::ALL.iter().zip(keys) {
             let rows = rows(&TWO, table, if table == Table::Item { 0 } else { 2 });
             if key > 0 {
                 let distinct: std::collections::HashSet<_> =

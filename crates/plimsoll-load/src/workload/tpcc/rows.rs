@@ -4,7 +4,8 @@
 //! the columns of each row in the order of the table's definition.
 
 /// The nine tables, in the order in which they can be filled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Table {
     Item,
     Warehouse,

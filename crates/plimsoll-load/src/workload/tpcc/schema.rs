@@ -97,31 +97,11 @@ const ORDER_LINE: &[&str] = &[
 ];
 
 impl Table {
-    pub const ALL: [Table; 9] = [
-        Table::Item,
-        Table::Warehouse,
-        Table::District,
-        Table::Customer,
-        Table::History,
-        Table::Stock,
-        Table::Orders,
-        Table::NewOrder,
-        Table::OrderLine,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The specification's name; ORDER is `orders`, because it is a word of SQL.
     pub fn name(self) -> &'static str {
-        match self {
-            Table::Item => "item",
-            Table::Warehouse => "warehouse",
-            Table::District => "district",
-            Table::Customer => "customer",
-            Table::History => "history",
-            Table::Stock => "stock",
-            Table::Orders => "orders",
-            Table::NewOrder => "new_order",
-            Table::OrderLine => "order_line",
-        }
+        self.into()
     }
 
     /// The columns' names in the specification's order (clause 1.3.1), which is the order of every row filled.

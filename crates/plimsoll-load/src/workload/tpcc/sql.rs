@@ -5,7 +5,7 @@
 //! `Int` ten-thousandths; times as `Int` microseconds since 1970.
 
 /// A statement, named after what it does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::VariantArray)]
 pub enum Stmt {
     /// (w, d, c) → w_tax, c_discount, c_last, c_credit
     OrderingCustomer,
@@ -84,30 +84,7 @@ const TAKE_NEW_ORDER: &str =
      RETURNING no_o_id";
 
 impl Stmt {
-    pub const ALL: [Stmt; 22] = [
-        Stmt::OrderingCustomer,
-        Stmt::TakeOrderNumber,
-        Stmt::InsertOrder,
-        Stmt::InsertNewOrder,
-        Stmt::Item,
-        Stmt::TakeStock,
-        Stmt::InsertOrderLine,
-        Stmt::CustomersByName,
-        Stmt::PayCustomer,
-        Stmt::PayDistrict,
-        Stmt::PayWarehouse,
-        Stmt::InsertHistory,
-        Stmt::CustomerById,
-        Stmt::LastOrder,
-        Stmt::OrderLines,
-        Stmt::TakeNewOrder,
-        Stmt::AnyNewOrder,
-        Stmt::DeliverOrder,
-        Stmt::DeliverLines,
-        Stmt::DeliverCustomer,
-        Stmt::NextOrderNumber,
-        Stmt::LowStock,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The statement's text; see the module's documentation for its parameters and `{now}`.
     pub fn sql(self) -> &'static str {
@@ -185,7 +162,7 @@ mod tests {
 
     #[test]
     fn all_statements_are_listed_once() {
-        for (i, stmt) in Stmt::ALL.into_iter().enumerate() {
+        for (i, &stmt) in Stmt::ALL.iter().enumerate() {
             assert_eq!(stmt as usize, i, "{stmt:?}");
         }
         assert_eq!(Stmt::LowStock as usize + 1, Stmt::ALL.len());
