@@ -98,7 +98,7 @@ pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_SAMPLES, StateSh
 
 use plimsoll_plan::Interference;
 use plimsoll_record::{
-    Diagnosis, DiagnosisLevel, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record,
+    Diagnosis, DiagnosisLevel, DriveRow, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record,
     RunStatus, SubjectId, WaitRow, Window,
 };
 
@@ -475,6 +475,8 @@ struct Index<'a> {
     phases: BTreeMap<PointId, Vec<&'a Phase>>,
     /// By system, in time order.
     waits: BTreeMap<SubjectId, Vec<&'a WaitRow>>,
+    /// By medium, in time order.
+    drive: BTreeMap<SubjectId, Vec<&'a DriveRow>>,
 }
 
 impl<'a> Index<'a> {
@@ -506,13 +508,32 @@ impl<'a> Index<'a> {
         phases
             .values_mut()
             .for_each(|phases| phases.sort_by_key(|phase| phase.start));
+        let mut drive: BTreeMap<SubjectId, Vec<&DriveRow>> = BTreeMap::new();
+        for row in &record.drive {
+            drive.entry(row.subject).or_default().push(row);
+        }
+        for rows in drive.values_mut() {
+            rows.sort_by_key(|row| row.start);
+        }
         Self {
             record,
             ticks,
             windows,
             phases,
             waits,
+            drive,
         }
+    }
+
+    /// What an emulated drive did in the seconds that reach into a phase, in time order.
+    fn drive_rows(&self, medium: SubjectId, phase: &Phase) -> Vec<&'a DriveRow> {
+        let all = self.drive.get(&medium).map_or(&[][..], Vec::as_slice);
+        let before_its_end = &all[..all.partition_point(|row| row.start < phase.end)];
+        let from = before_its_end
+            .iter()
+            .rposition(|row| row.end <= phase.start)
+            .map_or(0, |last| last + 1);
+        before_its_end[from..].to_vec()
     }
 
     fn windows(&self, phase: PhaseId) -> &[&'a Window] {

@@ -123,24 +123,20 @@ impl DriveOpSummary {
 /// What the medium's drive is called, if the medium is emulated.
 pub(super) fn title(index: &Index, medium: Option<SubjectId>) -> Option<String> {
     let medium = medium?;
-    let fact = |key| {
-        index
-            .record
-            .facts
-            .iter()
-            .find(|fact| fact.subject == medium && fact.key == key)
-    };
-    let named = fact(DRIVE_TITLE_FACT)
-        .or_else(|| fact(DRIVE_FACT))
-        .map(|fact| fact.value.clone());
+    let named = fact(index, medium, DRIVE_TITLE_FACT).or_else(|| fact(index, medium, DRIVE_FACT));
     named.or_else(|| {
         index
-            .record
             .drive
-            .iter()
-            .any(|row| row.subject == medium)
+            .contains_key(&medium)
             .then(|| index.name(medium))
     })
+}
+
+fn fact(index: &Index, subject: SubjectId, key: &str) -> Option<String> {
+    let mut facts = index.record.facts.iter();
+    facts
+        .find(|fact| fact.subject == subject && fact.key == key)
+        .map(|fact| fact.value.clone())
 }
 
 /// `None` for a medium that is what it is.
@@ -153,12 +149,7 @@ pub(super) fn summarise(
     let drive = title(index, point.medium)?;
     let cut = cut_of(index, point);
     let end = cut.map_or(window.end, |cut| cut.at.min(window.end));
-    let rows: Vec<&DriveRow> = index
-        .record
-        .drive
-        .iter()
-        .filter(|row| Some(row.subject) == point.medium)
-        .collect();
+    let rows = index.drive_rows(point.medium?, window);
     let within: Vec<&DriveRow> = rows
         .iter()
         .copied()

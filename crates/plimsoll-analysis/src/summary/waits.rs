@@ -267,11 +267,12 @@ fn mean<'a>(metrics: &'a [MetricMean], system: &str, metric: Metric) -> Option<&
 fn growth(index: &Index, point: &Point, window: &Phase) -> Option<f64> {
     let own = |series: &&Series| series.subject == point.system && series.metric == Metric::DbSize;
     let samples = &index.record.series.iter().find(own)?.samples;
-    let mut inside = samples
-        .iter()
-        .filter(|sample| window.start < sample.at && sample.at <= window.end);
-    let first = inside.next()?;
-    Some(f64::from(inside.next_back()?.value) - f64::from(first.value))
+    let from = samples.partition_point(|sample| sample.at <= window.start);
+    let to = samples.partition_point(|sample| sample.at <= window.end);
+    match samples.get(from..to)? {
+        [first, .., last] => Some(f64::from(last.value) - f64::from(first.value)),
+        _ => None,
+    }
 }
 
 /// The database counted other commits than clients saw. Only where no one else uses the server, since it is plimsoll's,
