@@ -98,8 +98,8 @@ pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_SAMPLES, StateSh
 
 use plimsoll_plan::Interference;
 use plimsoll_record::{
-    Diagnosis, DiagnosisLevel, DriveRow, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record,
-    RunStatus, SubjectId, WaitRow, Window,
+    Diagnosis, DiagnosisLevel, DriveRow, Integrity, Phase, PhaseId, Point, PointId, PointPurpose,
+    Record, RunStatus, SubjectId, WaitRow, Window,
 };
 
 /// Version of the exported shape.

@@ -5,6 +5,7 @@
 use std::error::Error;
 use std::path::Path;
 
+use plimsoll_record::runfile::{RunFile, RunFileError, read};
 use rusqlite::Connection;
 
 /// Columns that differ from one repeat to the next, and by how much.
@@ -18,22 +19,38 @@ fn main() -> Result<(), Box<dyn Error>> {
     if Path::new(to).exists() {
         return Err(format!("{to} exists already").into());
     }
-    // Written anew, so that a run of an older schema is long in the newest.
-    let record = plimsoll_record::runfile::read(Path::new(from))?;
-    let file = plimsoll_record::runfile::RunFile::of_record(Path::new(to), &record)?;
+    let repeated = format!("{to}.repeated");
+    // So that a run of an older schema is long in the newest.
+    write_anew(from, &repeated)?;
+    let minutes = repeat(&repeated, minutes.parse()?)?;
+    // The digest is of the whole run.
+    write_anew(&repeated, to)?;
+    std::fs::remove_file(repeated)?;
+    println!("{minutes} minutes");
+    Ok(())
+}
+
+fn write_anew(from: &str, to: &str) -> Result<(), RunFileError> {
+    let record = read(Path::new(from))?;
+    let file = RunFile::of_record(Path::new(to), &record)?;
     file.finish(
         record.run.status,
         record.run.failure.as_deref(),
         record.run.lasted,
-    )?;
-    let db = Connection::open(to)?;
+    )
+    .map(drop)
+}
+
+/// Repeats what is under load; how many minutes it lasts then.
+fn repeat(path: &str, minutes: i64) -> rusqlite::Result<i64> {
+    let db = Connection::open(path)?;
     let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0));
     let (begin, end) = (
         number("SELECT min(start_ns) FROM phase WHERE point IS NOT NULL")?,
         number("SELECT max(end_ns) FROM phase WHERE point IS NOT NULL")?,
     );
     let lasts = end - begin;
-    let wanted = minutes.parse::<i64>()? * 60_000_000_000;
+    let wanted = minutes * 60_000_000_000;
     let more = (wanted + lasts - 1) / lasts - 1;
     let [points, phases, ticks] =
         ["point", "phase", "tick"].map(|table| number(&format!("SELECT max(id) FROM {table}")));
@@ -107,9 +124,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             copy(&db, table, shifts, &of)?;
         }
     }
-    db.execute_batch("COMMIT; VACUUM")?;
-    println!("{} minutes", (more + 1) * lasts / 60_000_000_000);
-    Ok(())
+    db.execute_batch("COMMIT")?;
+    Ok((more + 1) * lasts / 60_000_000_000)
 }
 
 fn copy(db: &Connection, table: &str, shifts: Shifts<'_>, of: &str) -> rusqlite::Result<()> {

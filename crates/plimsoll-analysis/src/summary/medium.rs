@@ -214,12 +214,8 @@ fn of_device(index: &Index, name: &str) -> Vec<Row> {
 /// What an emulator reported. Flushes are requests of their own there and count to neither reads nor writes.
 fn of_drive(index: &Index, medium: SubjectId) -> Vec<Row> {
     let mut rows: BTreeMap<Nanos, Row> = BTreeMap::new();
-    for own in index
-        .record
-        .drive
-        .iter()
-        .filter(|row| row.subject == medium && row.end > row.start)
-    {
+    let all = index.drive.get(&medium).map_or(&[][..], Vec::as_slice);
+    for own in all.iter().filter(|row| row.end > row.start) {
         let row = rows.entry(own.start).or_insert(Row {
             start: own.start,
             end: own.end,

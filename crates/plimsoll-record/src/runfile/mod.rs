@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 pub use head::{Head, LABEL, read_head};
-pub use reader::{read, read_for_audit, read_for_comparison, read_unchanged};
+pub use reader::{read, require_intact};
 pub use writer::RunFile;
 
 #[derive(Debug, Error)]

@@ -9,7 +9,6 @@ use crate::lane::{Counts, TransactionStats};
 use crate::leb128;
 
 use super::reader::Broken;
-use super::seconds::Times;
 
 /// In the order in which a row has them: what is mostly zero comes last.
 fn numbers(txn: usize, counts: &Counts) -> Vec<u64> {
@@ -126,22 +125,16 @@ fn put(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// Response and service times of the next type; those not wanted are empty.
-pub(super) fn take_times(
-    times: &mut &[u8],
-    wanted: Times,
-) -> Result<(CoarseHist, Option<CoarseHist>), Broken> {
-    let (response, service) = (take(times)?, take(times)?);
-    let decode = |bytes| CoarseHist::decode(bytes).map_err(|error| error.to_string());
-    let response = if wanted == Times::Nothing {
-        CoarseHist::default()
-    } else {
-        decode(response)?
-    };
-    let service = (wanted == Times::Both && !service.is_empty())
-        .then(|| decode(service))
-        .transpose()?;
-    Ok((response, service))
+/// Response and service times of the next type.
+pub(super) fn take_times(times: &mut &[u8]) -> Result<(CoarseHist, Option<CoarseHist>), Broken> {
+    let response = decode(take(times)?)?;
+    let service = take(times)?;
+    let differs = !service.is_empty();
+    Ok((response, differs.then(|| decode(service)).transpose()?))
+}
+
+fn decode(bytes: &[u8]) -> Result<CoarseHist, Broken> {
+    CoarseHist::decode(bytes).map_err(|error| error.to_string())
 }
 
 fn take<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], Broken> {
@@ -201,14 +194,14 @@ mod tests {
             for (txn, tally) in tallies.iter().enumerate().filter(|(_, tally)| tally.counts != Counts::default()) {
                 prop_assert_eq!(back.next(), Some((txn, tally.counts)));
                 let service = tally.differing_service().map(|hist| hist.coarse());
-                prop_assert_eq!(take_times(&mut times, Times::Both), Ok((tally.response.coarse(), service)));
+                prop_assert_eq!(take_times(&mut times), Ok((tally.response.coarse(), service)));
             }
             prop_assert!(back.next().is_none() && times.is_empty());
         }
 
         #[test]
         fn rubbish_never_panics(text: String, bytes: Vec<u8>) {
-            let _ = (decode_counts(&text, &mut Vec::new()), take_times(&mut bytes.as_slice(), Times::Both));
+            let _ = (decode_counts(&text, &mut Vec::new()), take_times(&mut bytes.as_slice()));
         }
     }
 

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::thread::ScopedJoinHandle;
 
 use crate::hist::{CoarseHist, Hist};
 use crate::{
     APPLICATION_ID, Check, Event, Fact, Integrity, Phase, PhaseId, Point, PointId, PointPurpose,
-    Record, RunInfo, RunStatus, SCHEMA_VERSION, Series, Severity, Subject, SubjectId, SubjectKind,
-    WaitRow, Window,
+    Record, RunInfo, RunStatus, SCHEMA_VERSION, Second, Series, Severity, Subject, SubjectId,
+    SubjectKind, WaitRow, Window,
 };
 use plimsoll_plan::Interference;
 use plimsoll_plan::schedule::PhaseKind;
@@ -24,40 +25,38 @@ use super::{
 /// Why a row cannot be used; the caller adds the path.
 pub(super) type Broken = String;
 
-/// What of a run file is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Parts {
-    All,
-    /// What the audit rests on: not what sessions waited for, no series that are only shown, and histograms by second only
-    /// where there is none of the window.
-    Audit,
-    /// What figures, verdicts and comparisons rest on: not what sessions waited for, no series but those that are held
-    /// against figures, and of histograms by second only response times of what a figure counts.
-    Comparison,
-}
-
 /// Opens a run file and reads all of it.
 pub fn read(path: &Path) -> Result<Record, RunFileError> {
-    read_parts(path, Parts::All)
+    let (db, schema) = open_run_file(path)?;
+    let is_closed = info(&db).is_ok_and(|run| run.status != RunStatus::Unfinished);
+    if !is_closed {
+        // Of a run that goes on, all is read as it is at one moment.
+        let measurements = Measurements {
+            windows: windows(&db).map_err(|what| damaged(path, what))?,
+            series: series::series(&db, schema).map_err(|what| damaged(path, what))?,
+            waits: waits::waits(&db, schema).map_err(|what| damaged(path, what))?,
+            integrity: digest::integrity(&db, path, schema)?,
+        };
+        return read_record(&db, schema, measurements).map_err(|what| damaged(path, what));
+    }
+    // Slow reads of what is no longer written, on other processors.
+    std::thread::scope(|scope| {
+        let windows = scope.spawn(|| beside(path, windows));
+        let series = scope.spawn(|| beside(path, |db| series::series(db, schema)));
+        let waits = scope.spawn(|| beside(path, |db| waits::waits(db, schema)));
+        let integrity = scope.spawn(|| digest::integrity(&open_run_file(path)?.0, path, schema));
+        let record = read_record(&db, schema, Measurements::default());
+        let mut record = record.map_err(|what| damaged(path, what))?;
+        record.windows.splice(..0, joined(path, windows)?);
+        record.series = joined(path, series)?;
+        record.waits = joined(path, waits)?;
+        record.integrity = joined(path, integrity)?;
+        Ok(record)
+    })
 }
 
-/// Opens a run file and reads what the audit needs.
-pub fn read_for_audit(path: &Path) -> Result<Record, RunFileError> {
-    read_parts(path, Parts::Audit)
-}
-
-/// Opens a run file and reads what a comparison needs, in a fraction of the time. A file that changed after its run, or
-/// that has no digest, is refused.
-pub fn read_for_comparison(path: &Path) -> Result<Record, RunFileError> {
-    unchanged(path, read_parts(path, Parts::Comparison)?)
-}
-
-/// The same of all of it, for a file that is made of this one.
-pub fn read_unchanged(path: &Path) -> Result<Record, RunFileError> {
-    unchanged(path, read(path)?)
-}
-
-fn unchanged(path: &Path, record: Record) -> Result<Record, RunFileError> {
+/// The record, unless its file changed after the run or lost its digest: nothing is concluded from such a one.
+pub fn require_intact(path: &Path, record: Record) -> Result<Record, RunFileError> {
     match record.integrity {
         Integrity::Changed { .. } => Err(RunFileError::Changed { path: path.into() }),
         Integrity::NoDigest => Err(RunFileError::NoDigest { path: path.into() }),
@@ -65,106 +64,38 @@ fn unchanged(path: &Path, record: Record) -> Result<Record, RunFileError> {
     }
 }
 
-fn read_parts(path: &Path, parts: Parts) -> Result<Record, RunFileError> {
-    let (db, schema) = open_run_file(path)?;
-    let damaged = |what| RunFileError::Damaged {
-        path: path.into(),
-        what,
-    };
-    let closed = info(&db).is_ok_and(|run| run.status != RunStatus::Unfinished);
-    if !closed {
-        // Of a run that goes on, all is read as it is at one moment.
-        let record = read_record(&db, schema, parts).map_err(damaged)?;
-        let (histograms, metrics) = (
-            Histograms::read(&db, schema, parts),
-            Metrics::read(&db, schema, parts),
-        );
-        let integrity = digest::integrity(&db, path, schema)?;
-        return Ok(whole(
-            record,
-            histograms.map_err(damaged)?,
-            metrics.map_err(damaged)?,
-            integrity,
-        ));
-    }
-    // Slow reads of what is no longer written, on other processors.
-    std::thread::scope(|scope| {
-        let histograms = scope.spawn(|| {
-            beside(path, |db| {
-                Histograms::read(db, schema, parts).map_err(damaged)
-            })
-        });
-        let metrics =
-            scope.spawn(|| beside(path, |db| Metrics::read(db, schema, parts).map_err(damaged)));
-        let integrity = scope.spawn(|| beside(path, |db| digest::integrity(db, path, schema)));
-        let record = read_record(&db, schema, parts).map_err(damaged);
-        let lost = |_| damaged("a part of it cannot be read".into());
-        let (histograms, metrics) = (
-            histograms.join().map_err(lost)??,
-            metrics.join().map_err(lost)??,
-        );
-        Ok(whole(
-            record?,
-            histograms,
-            metrics,
-            integrity.join().map_err(lost)??,
-        ))
-    })
-}
-
-struct Histograms {
+/// Large tables that are read beside each other.
+#[derive(Default)]
+struct Measurements {
     windows: Vec<Window>,
-    /// Also phases of which no window is read.
-    closed: HashSet<PhaseId>,
-}
-
-impl Histograms {
-    fn read(db: &Connection, _: i32, parts: Parts) -> Result<Self, Broken> {
-        Ok(Self {
-            windows: stored_windows(db, parts)?,
-            closed: seconds::closed(db)?,
-        })
-    }
-}
-
-struct Metrics {
     series: Vec<Series>,
     waits: Vec<WaitRow>,
+    integrity: Integrity,
 }
 
-impl Metrics {
-    fn read(db: &Connection, schema: i32, parts: Parts) -> Result<Self, Broken> {
-        Ok(Self {
-            series: series::series(db, schema, parts)?,
-            waits: if parts == Parts::All {
-                waits::waits(db, schema)?
-            } else {
-                Vec::new()
-            },
-        })
+pub(super) fn damaged(path: &Path, what: Broken) -> RunFileError {
+    RunFileError::Damaged {
+        path: path.into(),
+        what,
     }
 }
 
-fn whole(
-    mut record: Record,
-    histograms: Histograms,
-    metrics: Metrics,
-    integrity: Integrity,
-) -> Record {
-    let merged = merged_windows(&histograms.closed, &record);
-    record.windows = histograms.windows;
-    record.windows.extend(merged);
-    (record.series, record.waits, record.integrity) = (metrics.series, metrics.waits, integrity);
-    record
+fn joined<T>(
+    path: &Path,
+    thread: ScopedJoinHandle<'_, Result<T, RunFileError>>,
+) -> Result<T, RunFileError> {
+    thread
+        .join()
+        .map_err(|_| damaged(path, "a part of it cannot be read".into()))?
 }
 
 /// Reads with a connection of its own.
 fn beside<T>(
     path: &Path,
-    read: impl FnOnce(&Connection) -> Result<T, RunFileError>,
+    read: impl FnOnce(&Connection) -> Result<T, Broken>,
 ) -> Result<T, RunFileError> {
     let (db, _) = open_run_file(path)?;
-    read(&db)
+    read(&db).map_err(|what| damaged(path, what))
 }
 
 /// A run file and the version of its schema.
@@ -278,7 +209,7 @@ pub(super) fn subject(row: &Row<'_>) -> rusqlite::Result<SubjectId> {
     row.get("subject").map(SubjectId)
 }
 
-fn read_record(db: &Connection, schema: i32, parts: Parts) -> Result<Record, Broken> {
+fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Result<Record, Broken> {
     let ends = lasted(db)?;
     let mut plan: HashMap<String, String> = rows(db, "SELECT form, text FROM plan", |row| {
         Ok((row.get(0)?, row.get(1)?))
@@ -289,11 +220,11 @@ fn read_record(db: &Connection, schema: i32, parts: Parts) -> Result<Record, Bro
         point(row, schema)
     })?;
     let phases = phases(db, ends)?;
-    let seconds = seconds::seconds(db, &seconds::wanted(db, &phases, &points, parts)?, schema)?;
+    let seconds = seconds::seconds(db, &seconds::types(&phases, &points), schema)?;
+    let mut windows = measurements.windows;
+    windows.extend(merged_windows(&closed_phases(db)?, &phases, &seconds));
     Ok(Record {
-        run: db
-            .query_row("SELECT * FROM run", [], |row| run_info(row, ends))
-            .map_err(|e| e.to_string())?,
+        run: info(db)?,
         plan_written: plan.remove("written").unwrap_or_default(),
         plan_resolved: plan.remove("resolved").unwrap_or_default(),
         subjects: rows(db, "SELECT * FROM subject ORDER BY id", |row| {
@@ -313,8 +244,8 @@ fn read_record(db: &Connection, schema: i32, parts: Parts) -> Result<Record, Bro
         points,
         phases,
         seconds,
-        windows: Vec::new(),
-        series: Vec::new(),
+        windows,
+        series: measurements.series,
         events: rows(db, "SELECT * FROM event ORDER BY at_ns, rowid", event)?,
         checks: rows(db, "SELECT * FROM consistency ORDER BY rowid", |row| {
             Ok(Check {
@@ -329,7 +260,7 @@ fn read_record(db: &Connection, schema: i32, parts: Parts) -> Result<Record, Bro
         cuts: drive::power_cuts(db, schema)?,
         searches: database::searches(db, schema)?,
         resets: database::resets(db, schema)?,
-        waits: Vec::new(),
+        waits: measurements.waits,
         blocks: block::block_points(db, schema)?,
         shares: block::block_shares(db, schema)?,
         steady: block::steady(db, schema)?,
@@ -337,7 +268,7 @@ fn read_record(db: &Connection, schema: i32, parts: Parts) -> Result<Record, Bro
         backups: backup::backups(db, schema)?,
         outages: outage::outages(db)?,
         reported: reported::reported(db)?,
-        integrity: Integrity::Open,
+        integrity: measurements.integrity,
     })
 }
 
@@ -376,7 +307,7 @@ const PARAMETERS_SINCE: i32 = 7;
 
 fn point(row: &Row<'_>, schema: i32) -> rusqlite::Result<Point> {
     let users = row.get("users")?;
-    // Before, every user had a connection, rates stayed, and all points were rungs of ladders gone through once.
+    // Before, every user had a connection, rates stayed, and all points were loads of ladders gone through once.
     let known = schema >= database::SINCE;
     Ok(Point {
         id: PointId(row.get("id")?),
@@ -461,78 +392,79 @@ pub(super) fn hist<T>(
     decode(bytes).map_err(|error| meaningless(column, error))
 }
 
-/// Figures are of measurements and of response times: only a report shows what came before and after. Service times say
-/// to the audit how busy connections were.
-fn stored_windows(db: &Connection, parts: Parts) -> Result<Vec<Window>, Broken> {
-    const MEASURED: &str = "WHERE phase IN (SELECT id FROM phase WHERE kind = 'measure')";
-    let (service, of) = match parts {
-        Parts::All => ("service", ""),
-        Parts::Audit => ("service", MEASURED),
-        Parts::Comparison => ("NULL AS service", MEASURED),
-    };
-    let sql = format!(
-        "SELECT phase, subject, txn, response, {service} FROM window {of} ORDER BY phase, subject, txn"
-    );
-    rows(db, &sql, |row| {
-        let service = row.get_ref("service")?.as_blob_or_null()?;
-        Ok(Window {
-            phase: PhaseId(row.get("phase")?),
-            subject: subject(row)?,
-            txn: row.get("txn")?,
-            response: hist(
-                "response",
-                row.get_ref("response")?.as_blob()?,
-                Hist::decode,
-            )?,
-            service: service
-                .map(|bytes| hist("service", bytes, Hist::decode))
-                .transpose()?,
-            coarse: false,
-        })
-    })
+fn windows(db: &Connection) -> Result<Vec<Window>, Broken> {
+    rows(
+        db,
+        "SELECT * FROM window ORDER BY phase, subject, txn",
+        |row| {
+            let service = row.get_ref("service")?.as_blob_or_null()?;
+            Ok(Window {
+                phase: PhaseId(row.get("phase")?),
+                subject: subject(row)?,
+                txn: row.get("txn")?,
+                response: hist(
+                    "response",
+                    row.get_ref("response")?.as_blob()?,
+                    Hist::decode,
+                )?,
+                service: service
+                    .map(|bytes| hist("service", bytes, Hist::decode))
+                    .transpose()?,
+                coarse: false,
+            })
+        },
+    )
+}
+
+/// Phases that have windows: those that were not closed have none.
+fn closed_phases(db: &Connection) -> Result<HashSet<PhaseId>, Broken> {
+    let closed = rows(db, "SELECT DISTINCT phase FROM window", |row| {
+        row.get(0).map(PhaseId)
+    })?;
+    Ok(closed.into_iter().collect())
+}
+
+#[derive(Default)]
+struct MergedSeconds {
+    response: CoarseHist,
+    service: CoarseHist,
+    differs: bool,
 }
 
 /// Of phases that were not closed, windows merged from their seconds.
-fn merged_windows(closed: &HashSet<PhaseId>, record: &Record) -> Vec<Window> {
-    let is_closed = |phase: &Phase| phase.point.is_none() || closed.contains(&phase.id);
+fn merged_windows(closed: &HashSet<PhaseId>, phases: &[Phase], seconds: &[Second]) -> Vec<Window> {
     // Mostly there is nothing to do, which is known without reading a million seconds.
-    if record
-        .phases
+    let is_open = |phase: &Phase| phase.point.is_some() && !closed.contains(&phase.id);
+    if !phases
         .iter()
-        .filter(|phase| phase.kind.is_under_load())
-        .all(is_closed)
+        .any(|phase| phase.kind.is_under_load() && is_open(phase))
     {
         return Vec::new();
     }
-    let mut merged: BTreeMap<(PhaseId, SubjectId, u32), (CoarseHist, CoarseHist, bool)> =
-        BTreeMap::new();
-    // Seconds of a phase lie together.
-    for of_phase in record
-        .seconds
-        .chunk_by(|a, b| a.phase == b.phase)
-        .filter(|own| !closed.contains(&own[0].phase))
-    {
-        for second in of_phase {
-            let (response, service, differs) = merged
-                .entry((second.phase, second.subject, second.txn))
-                .or_default();
-            response.merge(&second.response);
-            service.merge(second.service.as_ref().unwrap_or(&second.response));
-            *differs |= second.service.is_some();
+    let mut merged: BTreeMap<(PhaseId, SubjectId, u32), MergedSeconds> = BTreeMap::new();
+    for second in seconds {
+        if closed.contains(&second.phase) {
+            continue;
         }
+        let own = merged
+            .entry((second.phase, second.subject, second.txn))
+            .or_default();
+        own.response.merge(&second.response);
+        own.service
+            .merge(second.service.as_ref().unwrap_or(&second.response));
+        own.differs |= second.service.is_some();
     }
     // A phase whose seconds hold no times has no distribution, coarse or not.
-    merged.retain(|_, (response, ..)| response.count() > 0);
-    let window = |((phase, subject, txn), (response, service, differs)): (
-        _,
-        (CoarseHist, CoarseHist, bool),
-    )| Window {
-        phase,
-        subject,
-        txn,
-        response: response.to_hist(),
-        service: differs.then(|| service.to_hist()),
-        coarse: true,
-    };
-    merged.into_iter().map(window).collect()
+    merged.retain(|_, own| own.response.count() > 0);
+    merged
+        .into_iter()
+        .map(|((phase, subject, txn), own)| Window {
+            phase,
+            subject,
+            txn,
+            response: own.response.to_hist(),
+            service: own.differs.then(|| own.service.to_hist()),
+            coarse: true,
+        })
+        .collect()
 }

@@ -7,63 +7,17 @@ use crate::{Sample, Series, SubjectId};
 use plimsoll_plan::units::Nanos;
 use rusqlite::Connection;
 
-use super::reader::{Broken, Parts, json, meaningless, rows};
+use super::reader::{Broken, json, meaningless, rows};
 use super::{database, samples};
 
-/// Layouts with smaller numbers are distinguished by the bits of a number.
-const MASK: i64 = 62;
-
-/// Metrics that findings hold figures against: what the database counted, and what the kernel saw of an emulated drive.
-fn is_held_against_figures(metric: Metric) -> bool {
-    matches!(
-        metric,
-        Metric::DbCommits
-            | Metric::DeviceReads
-            | Metric::DeviceWrites
-            | Metric::DeviceReadLatency
-            | Metric::DeviceWriteLatency
-    )
-}
-
-/// Metrics that no audit rule uses: they are shown, or explain others. Most of a server's metrics are among them.
-fn is_only_shown(metric: Metric) -> bool {
-    matches!(
-        metric,
-        Metric::DbRollbacks
-            | Metric::DbBufferHits
-            | Metric::DbBufferReads
-            | Metric::DbTempBytes
-            | Metric::DbDeadlocks
-            | Metric::DbLogBytes
-            | Metric::DbLogWrites
-            | Metric::DbLogSyncs
-            | Metric::DbCheckpointTime
-            | Metric::DbLockWaiters
-            | Metric::DbConnections
-            | Metric::DbProbeCost
-            | Metric::DbProbeBusy
-            | Metric::SystemReadBytes
-            | Metric::SystemWriteBytes
-    )
-}
-
-fn is_wanted(metric: Metric, parts: Parts) -> bool {
-    match parts {
-        Parts::All => true,
-        Parts::Audit => !is_only_shown(metric),
-        Parts::Comparison => is_held_against_figures(metric),
-    }
-}
-
-pub(super) fn series(db: &Connection, schema: i32, parts: Parts) -> Result<Vec<Series>, Broken> {
+pub(super) fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, Broken> {
     // A metric that this version does not know is left out: its meaning is unknown.
-    let known = |name: &String| Metric::parse(name).filter(|metric| is_wanted(*metric, parts));
     let layouts: BTreeMap<i64, Vec<Option<Metric>>> = rows(db, "SELECT * FROM layout", |row| {
         Ok((
             row.get("id")?,
             json::<Vec<String>>(row, "metrics")?
                 .iter()
-                .map(known)
+                .map(|name| Metric::parse(name))
                 .collect(),
         ))
     })?
@@ -79,18 +33,8 @@ pub(super) fn series(db: &Connection, schema: i32, parts: Parts) -> Result<Vec<S
     let mut place: HashMap<(SubjectId, Metric), usize> = HashMap::new();
     // Of each subject and layout the series of its values: they are looked up once, and not for each of millions.
     let mut places: BTreeMap<(SubjectId, i64), Vec<Option<usize>>> = BTreeMap::new();
-    // The database passes over rows of which nothing is wanted; those whose layout is not there it does not.
-    let idle = layouts
-        .iter()
-        .filter(|(_, metrics)| metrics.iter().all(Option::is_none));
-    let idle = idle
-        .filter(|(id, _)| (0..MASK).contains(*id))
-        .fold(0u64, |mask, (id, _)| mask | 1 << id);
-    let sql = format!(
-        "SELECT subject, at_ns, over_ns, layout, data FROM sample WHERE layout NOT BETWEEN 0 AND {} OR NOT {idle} >> layout & 1",
-        MASK - 1
-    );
-    rows(db, &sql, |row| {
+    let sql = "SELECT subject, at_ns, over_ns, layout, data FROM sample";
+    rows(db, sql, |row| {
         let id: i64 = row.get(3)?;
         let metrics = layouts.get(&id).ok_or_else(|| meaningless("layout", id))?;
         let (subject, at, over) = (

@@ -66,7 +66,7 @@ fn audits(files: &[PathBuf]) -> Result<Vec<Audit>, Failure> {
             continue;
         }
         for path in members(file)? {
-            let record = runfile::read_for_audit(&path)?;
+            let record = runfile::read(&path)?;
             let figures = figures(&record);
             audits.push(audit::audit(&record, &figures));
             runs.push((record, figures));

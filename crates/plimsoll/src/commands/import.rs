@@ -96,7 +96,7 @@ fn joined(run: &Path, with: &[Text]) -> Result<Record, Failure> {
         );
         return Err(Failure::usage(text));
     }
-    let mut record = runfile::read_unchanged(run)?;
+    let mut record = runfile::require_intact(run, runfile::read(run)?)?;
     let sources: Vec<Source<'_>> = with
         .iter()
         .map(|own| Source {

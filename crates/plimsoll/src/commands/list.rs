@@ -120,7 +120,9 @@ fn name(dir: &Path, head: &Head) -> String {
 fn history(args: &RunsArgs, heads: &[Head]) -> Vec<FigureSeries> {
     let mut runs: Vec<HistoryRun> = Vec::new();
     for head in heads {
-        let record = match runfile::read_for_comparison(&head.path) {
+        let record = match runfile::read(&head.path)
+            .and_then(|record| runfile::require_intact(&head.path, record))
+        {
             Ok(record) => record,
             // One damaged file hides nothing of the others.
             Err(error) => {

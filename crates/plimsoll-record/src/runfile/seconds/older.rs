@@ -10,26 +10,18 @@ use rusqlite::{Connection, Row};
 
 use super::super::block;
 use super::super::reader::{Broken, hist, meaningless, rows};
-use super::{Times, Wanted, empty_second};
+use super::{Types, add_empty};
 
-pub(super) fn seconds(
-    db: &Connection,
-    wanted: &Wanted,
-    schema: i32,
-) -> Result<Vec<Second>, Broken> {
+pub(super) fn seconds(db: &Connection, types: &Types, schema: i32) -> Result<Vec<Second>, Broken> {
     let mut seconds: Vec<Second> = Vec::new();
     let mut places: HashMap<i64, Range<usize>> = HashMap::new();
     rows(
         db,
         "SELECT phase, subject, start_ns, end_ns, in_flight, id FROM tick ORDER BY id",
         |row| {
-            let empty = empty_second(row)?;
-            let types = wanted.get(&empty.phase).map_or(0, Vec::len);
-            places.insert(row.get(5)?, seconds.len()..seconds.len() + types);
-            seconds.extend((0..types).map(|txn| Second {
-                txn: txn as u32,
-                ..empty.clone()
-            }));
+            let first = seconds.len();
+            add_empty(row, types, &mut seconds)?;
+            places.insert(row.get(5)?, first..seconds.len());
             Ok(())
         },
     )?;
@@ -48,18 +40,12 @@ pub(super) fn seconds(
             .get_mut(txn)
             .ok_or_else(|| meaningless("txn", txn))?;
         second.counts = counts(row)?;
-        let wanted = wanted
-            .get(&second.phase)
-            .map_or(Times::Nothing, |wanted| wanted[txn]);
-        if wanted != Times::Nothing {
-            second.response = hist("response", row.get_ref(10)?.as_blob()?, CoarseHist::decode)?;
-        }
-        if wanted == Times::Both {
-            let service = row.get_ref(11)?.as_blob_or_null()?;
-            second.service = service
-                .map(|bytes| hist("service", bytes, CoarseHist::decode))
-                .transpose()?;
-        }
+        second.response = hist("response", row.get_ref(10)?.as_blob()?, CoarseHist::decode)?;
+        second.service = row
+            .get_ref(11)?
+            .as_blob_or_null()?
+            .map(|bytes| hist("service", bytes, CoarseHist::decode))
+            .transpose()?;
         Ok(())
     })
     .map(|_: Vec<()>| seconds)

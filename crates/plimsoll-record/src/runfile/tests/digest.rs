@@ -3,7 +3,7 @@ use std::path::Path;
 use crate::fixture;
 use crate::{Integrity, Record, RunStatus};
 
-use super::super::{RunFile, RunFileError, read, read_for_comparison};
+use super::super::{RunFile, RunFileError, read, require_intact};
 
 /// Places at which one bit is flipped.
 const FLIPS: u64 = 240;
@@ -43,6 +43,10 @@ fn each_flipped_bit_is_noticed_or_changes_nothing() {
     assert_eq!(silent, [0; 0], "bits that changed the record in silence");
 }
 
+fn read_intact(path: &Path) -> Result<Record, RunFileError> {
+    require_intact(path, read(path)?)
+}
+
 fn state(path: &Path) -> Integrity {
     read(path).unwrap().integrity
 }
@@ -70,10 +74,7 @@ fn a_closed_file_knows_its_content() {
         .unwrap();
     assert!(matches!(state(&path), Integrity::Changed { digest: stored, .. } if stored == digest));
     assert!(
-        matches!(
-            read_for_comparison(&path),
-            Err(RunFileError::Changed { .. })
-        ),
+        matches!(read_intact(&path), Err(RunFileError::Changed { .. })),
         "nothing is concluded from it"
     );
     db.execute_batch("DELETE FROM digest").unwrap();
@@ -111,7 +112,7 @@ fn a_run_that_was_killed_before_its_digest_is_open() {
             Integrity::Open
         );
         assert_eq!(state(path), Integrity::Open);
-        read_for_comparison(path).unwrap();
+        read_intact(path).unwrap();
     }
 }
 
@@ -131,7 +132,7 @@ fn a_removed_digest_is_not_another_digest() {
         .unwrap()
         .execute_batch("DELETE FROM digest")
         .unwrap();
-    let refused = read_for_comparison(&path).unwrap_err();
+    let refused = read_intact(&path).unwrap_err();
     assert!(
         matches!(refused, RunFileError::NoDigest { .. }),
         "{refused:?}"

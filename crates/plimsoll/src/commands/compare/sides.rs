@@ -252,7 +252,7 @@ fn read(path: &Path) -> Result<Vec<Cell>, Failure> {
 }
 
 fn side(path: &Path, label: String) -> Result<Side, Failure> {
-    let record = runfile::read_for_comparison(path)?;
+    let record = runfile::require_intact(path, runfile::read(path)?)?;
     let side = Side::of(label, &record);
     // Freeing a million seconds takes a while: neither the user nor the end of the program waits for it.
     let _ = std::thread::Builder::new().spawn(move || drop(record));
