@@ -1,7 +1,9 @@
 //! The audit as text: fired rules by severity, one line for all cases that fired alike; other rules by code.
 
+use std::mem::{Discriminant, discriminant};
+
 use plimsoll_analysis::audit::{
-    About, Audit, AuditedLoad, Evidence, Rule, RuleOutcome, RuleVerdict,
+    About, Audit, AuditedLoad, Evidence, Missing, Rule, RuleOutcome, RuleVerdict,
 };
 use plimsoll_plan::ThresholdFault;
 use plimsoll_record::Severity;
@@ -47,24 +49,17 @@ pub(crate) enum Findings {
 /// The worst first; cases in which a rule fired alike are one entry with the evidence of the first.
 pub(crate) fn fired(m: &Messages, audit: &Audit, findings: Findings) -> Vec<Fired> {
     let mut groups: Vec<Vec<&RuleVerdict>> = Vec::new();
-    for verdict in audit
-        .verdicts
-        .iter()
-        .filter(|verdict| verdict.outcome.severity().is_some())
-    {
+    let verdicts = audit.verdicts.iter();
+    for verdict in verdicts.filter(|own| own.outcome.severity().is_some()) {
         match groups.iter_mut().find(|group| alike(group[0], verdict)) {
             Some(group) => group.push(verdict),
             None => groups.push(vec![verdict]),
         }
     }
-    let faults = audit.faults.iter().map(|fault| threshold_fault(m, fault));
-    let mut all: Vec<Fired> = faults
-        .chain(
-            groups
-                .into_iter()
-                .filter_map(|group| describe(m, &group, findings)),
-        )
-        .collect();
+    let faults = audit.faults.iter();
+    let mut all: Vec<Fired> = faults.map(|fault| threshold_fault(m, fault)).collect();
+    let groups = groups.iter();
+    all.extend(groups.filter_map(|group| describe(m, group, findings)));
     all.sort_by_key(|fired| std::cmp::Reverse(fired.severity));
     all
 }
@@ -74,30 +69,31 @@ const THRESHOLDS: &str = "THRESHOLDS";
 
 /// A threshold of the plan that was not used, as an error.
 pub(crate) fn threshold_fault(m: &Messages, fault: &ThresholdFault) -> Fired {
-    let text = m.threshold_fault(fault);
-    let next = m.text("fault-next");
     Fired {
         severity: Severity::Error,
         code: THRESHOLDS,
         place: String::new(),
-        text,
-        next,
+        text: m.threshold_fault(fault),
+        next: m.text("fault-next"),
     }
 }
 
 fn alike(a: &RuleVerdict, b: &RuleVerdict) -> bool {
-    let kinds = |verdict: &RuleVerdict| match &verdict.outcome {
-        RuleOutcome::Fired { evidence, .. } => evidence
-            .iter()
-            .map(std::mem::discriminant)
-            .collect::<Vec<_>>(),
-        RuleOutcome::Passed { .. } | RuleOutcome::NotEvaluated { .. } => Vec::new(),
-    };
-    let pair = |verdict: &RuleVerdict| matches!(verdict.about, About::Pair { .. });
     a.rule == b.rule
         && a.outcome.severity() == b.outcome.severity()
-        && kinds(a) == kinds(b)
-        && pair(a) == pair(b)
+        && evidence_kinds(a) == evidence_kinds(b)
+        && is_about_pair(a) == is_about_pair(b)
+}
+
+fn evidence_kinds(verdict: &RuleVerdict) -> Vec<Discriminant<Evidence>> {
+    match &verdict.outcome {
+        RuleOutcome::Fired { evidence, .. } => evidence.iter().map(discriminant).collect(),
+        RuleOutcome::Passed { .. } | RuleOutcome::NotEvaluated { .. } => Vec::new(),
+    }
+}
+
+fn is_about_pair(verdict: &RuleVerdict) -> bool {
+    matches!(verdict.about, About::Pair { .. })
 }
 
 fn describe(m: &Messages, group: &[&RuleVerdict], findings: Findings) -> Option<Fired> {
@@ -112,46 +108,49 @@ fn describe(m: &Messages, group: &[&RuleVerdict], findings: Findings) -> Option<
     };
     let place = match group.len() {
         1 => about(m, &first.about),
-        n => m.text_with(
-            "audit-places",
-            &[("n", n.to_string()), ("place", about(m, &first.about))],
-        ),
+        n => {
+            let args = [("n", n.to_string()), ("place", about(m, &first.about))];
+            m.text_with("audit-places", &args)
+        }
     };
-    let text = sentences(m, evidence, findings);
     Some(Fired {
         severity: *severity,
         code: first.rule.code(),
         place,
-        text,
+        text: sentences(m, evidence, findings),
         next: m.next(*next),
     })
 }
 
 fn sentences(m: &Messages, evidence: &[Evidence], findings: Findings) -> String {
-    let one = |evidence: &Evidence| match (evidence, findings) {
-        (Evidence::Found { .. }, Findings::Above) => m.text("audit-see-above"),
-        _ => m.evidence(evidence),
-    };
-    let mut all: Vec<String> = evidence.iter().map(one).collect();
+    let mut all: Vec<String> = Vec::new();
+    for own in evidence {
+        all.push(match (own, findings) {
+            (Evidence::Found { .. }, Findings::Above) => m.text("audit-see-above"),
+            _ => m.evidence(own),
+        });
+    }
     all.dedup();
     all.join(" ")
 }
 
 /// By rule, with the evidence of the first case.
 pub(crate) fn passed(m: &Messages, audit: &Audit) -> Vec<Quiet> {
-    by_rule(audit, |outcomes| {
-        let own: Vec<&Vec<Evidence>> = outcomes
-            .iter()
-            .filter_map(|outcome| passed_with(outcome))
-            .collect();
-        let text = own
-            .first()
-            .map(|evidence| sentences(m, evidence, Findings::Here))?;
-        Some((own.len(), text))
-    })
+    let mut all = Vec::new();
+    for rule in Rule::ALL {
+        let own: Vec<&[Evidence]> = outcomes(audit, rule).filter_map(passed_with).collect();
+        if let Some(first) = own.first() {
+            all.push(Quiet {
+                code: rule.code(),
+                places: own.len(),
+                text: sentences(m, first, Findings::Here),
+            });
+        }
+    }
+    all
 }
 
-fn passed_with(outcome: &RuleOutcome) -> Option<&Vec<Evidence>> {
+fn passed_with(outcome: &RuleOutcome) -> Option<&[Evidence]> {
     match outcome {
         RuleOutcome::Passed { evidence } => Some(evidence),
         RuleOutcome::Fired { .. } | RuleOutcome::NotEvaluated { .. } => None,
@@ -160,38 +159,37 @@ fn passed_with(outcome: &RuleOutcome) -> Option<&Vec<Evidence>> {
 
 /// By rule, with every reason once.
 pub(crate) fn not_evaluated(m: &Messages, audit: &Audit) -> Vec<Quiet> {
-    by_rule(audit, |outcomes| {
-        let because = |outcome: &&RuleOutcome| match outcome {
-            RuleOutcome::NotEvaluated { because } => Some(*because),
-            RuleOutcome::Fired { .. } | RuleOutcome::Passed { .. } => None,
-        };
-        let all: Vec<_> = outcomes.iter().filter_map(because).collect();
-        let mut reasons = all.clone();
+    let mut all = Vec::new();
+    for rule in Rule::ALL {
+        let mut reasons: Vec<Missing> = outcomes(audit, rule).filter_map(missing).collect();
+        let places = reasons.len();
         reasons.sort_unstable();
         reasons.dedup();
-        let text: Vec<String> = reasons
-            .into_iter()
-            .map(|reason| m.missing(reason))
-            .collect();
-        (!all.is_empty()).then(|| (all.len(), text.join("; ")))
-    })
+        let text: Vec<String> = reasons.into_iter().map(|own| m.missing(own)).collect();
+        if places > 0 {
+            all.push(Quiet {
+                code: rule.code(),
+                places,
+                text: text.join("; "),
+            });
+        }
+    }
+    all
 }
 
-fn by_rule(audit: &Audit, of: impl Fn(&[&RuleOutcome]) -> Option<(usize, String)>) -> Vec<Quiet> {
-    let line = |rule: Rule| {
-        let own: Vec<&RuleOutcome> = audit
-            .verdicts
-            .iter()
-            .filter(|verdict| verdict.rule == rule)
-            .map(|verdict| &verdict.outcome)
-            .collect();
-        of(&own).map(|(places, text)| Quiet {
-            code: rule.code(),
-            places,
-            text,
-        })
-    };
-    Rule::ALL.into_iter().filter_map(line).collect()
+fn missing(outcome: &RuleOutcome) -> Option<Missing> {
+    match outcome {
+        RuleOutcome::NotEvaluated { because } => Some(*because),
+        RuleOutcome::Fired { .. } | RuleOutcome::Passed { .. } => None,
+    }
+}
+
+/// Of one rule in all cases.
+fn outcomes(audit: &Audit, rule: Rule) -> impl Iterator<Item = &RuleOutcome> {
+    let verdicts = audit.verdicts.iter();
+    verdicts
+        .filter(move |verdict| verdict.rule == rule)
+        .map(|verdict| &verdict.outcome)
 }
 
 /// The subject; empty for the whole run.
@@ -199,10 +197,10 @@ pub(crate) fn about(m: &Messages, about: &About) -> String {
     match about {
         About::Whole => String::new(),
         About::Named(name) => name.clone(),
-        About::Pair { first, second } => m.text_with(
-            "audit-pair",
-            &[("first", first.clone()), ("second", second.clone())],
-        ),
+        About::Pair { first, second } => {
+            let args = [("first", first.clone()), ("second", second.clone())];
+            m.text_with("audit-pair", &args)
+        }
         About::Load(load) => load_text(m, load),
     }
 }
@@ -216,10 +214,8 @@ fn load_text(m: &Messages, load: &AuditedLoad) -> String {
         None => m.text_with("audit-load-users", &users),
     };
     if load.repeat > 0 {
-        text = m.text_with(
-            "audit-load-repeat",
-            &[("load", text), ("repeat", (load.repeat + 1).to_string())],
-        );
+        let args = [("load", text), ("repeat", (load.repeat + 1).to_string())];
+        text = m.text_with("audit-load-repeat", &args);
     }
     let mut args = vec![
         ("load", text),
@@ -237,54 +233,45 @@ fn load_text(m: &Messages, load: &AuditedLoad) -> String {
 
 /// Number of findings of each severity, and of rules that passed or were not evaluated.
 pub(crate) fn counts(audit: &Audit, fired: &[Fired]) -> Vec<(&'static str, String)> {
-    let of = |severity| {
-        whole(
-            fired
-                .iter()
-                .filter(|fired| fired.severity == severity)
-                .count() as f64,
-        )
-    };
-    let rules = |is: fn(&RuleOutcome) -> bool| {
-        let has = |rule: &Rule| {
-            let mut own = audit
-                .verdicts
-                .iter()
-                .filter(|verdict| verdict.rule == *rule);
-            own.clone().any(|verdict| is(&verdict.outcome))
-                && !own.any(|verdict| verdict.outcome.severity().is_some())
-        };
-        Rule::ALL.iter().filter(|rule| has(rule)).count()
-    };
-    let passed = rules(|outcome| matches!(outcome, RuleOutcome::Passed { .. }));
-    let skipped = Rule::ALL.iter().filter(|rule| {
-        let mut own = audit
-            .verdicts
-            .iter()
-            .filter(|verdict| verdict.rule == **rule);
-        own.all(|verdict| matches!(verdict.outcome, RuleOutcome::NotEvaluated { .. }))
-    });
+    let mut passed = 0;
+    let mut skipped = 0;
+    for rule in Rule::ALL {
+        let mut own = outcomes(audit, rule);
+        let has_fired = outcomes(audit, rule).any(|outcome| outcome.severity().is_some());
+        if own.any(|outcome| passed_with(outcome).is_some()) {
+            passed += usize::from(!has_fired);
+        } else {
+            skipped += usize::from(!has_fired);
+        }
+    }
     vec![
-        ("errors", of(Severity::Error)),
-        ("warnings", of(Severity::Warning)),
-        ("notes", of(Severity::Note)),
+        ("errors", of_severity(fired, Severity::Error)),
+        ("warnings", of_severity(fired, Severity::Warning)),
+        ("notes", of_severity(fired, Severity::Note)),
         ("passed", passed.to_string()),
-        ("skipped", skipped.count().to_string()),
+        ("skipped", skipped.to_string()),
     ]
+}
+
+fn of_severity(fired: &[Fired], severity: Severity) -> String {
+    let own = fired.iter().filter(|fired| fired.severity == severity);
+    whole(own.count() as f64)
 }
 
 /// Thresholds that the plan changes, one sentence each.
 pub(crate) fn adjusted(m: &Messages, audit: &Audit) -> Vec<String> {
-    let one = |threshold: &plimsoll_plan::Threshold| {
-        let args = [
-            ("what", threshold.what.trim_end_matches('.').to_owned()),
-            ("value", three(threshold.value)),
-            ("default", three(threshold.default)),
-            ("unit", threshold.unit.to_owned()),
-        ];
-        m.text_with("audit-adjusted", &args)
-    };
-    audit.adjusted.iter().map(one).collect()
+    let thresholds = audit.adjusted.iter();
+    thresholds
+        .map(|threshold| {
+            let args = [
+                ("what", threshold.what.trim_end_matches('.').to_owned()),
+                ("value", three(threshold.value)),
+                ("default", three(threshold.default)),
+                ("unit", threshold.unit.to_owned()),
+            ];
+            m.text_with("audit-adjusted", &args)
+        })
+        .collect()
 }
 
 #[cfg(test)]

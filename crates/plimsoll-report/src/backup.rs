@@ -1,16 +1,16 @@
 //! Backups and restores in words and rows.
 
 use plimsoll_analysis::summary::{
-    BackupFigures, BackupMedium, BackupOperation, BackupSummary, BesideLoad, MediumFigures,
-    MediumSource, RateCheck, RateNotChecked,
+    BackupFigures, BackupMedium, BackupOperation, BackupSummary, MediumFigures, MediumSource,
+    RateCheck, RateNotChecked,
 };
 use plimsoll_record::{BackupKind, BackupOutcome};
 
-use crate::compare;
 use crate::message::Messages;
-use crate::number::{NONE, percent, three};
+use crate::number::{NONE, percent};
 use crate::table::Unit::{Decimals, Plain, Three, Words};
 use crate::table::{Cell, Table, Value};
+use crate::{medium, waits};
 
 pub(crate) fn heading(m: &Messages, backups: &BackupSummary) -> String {
     let method = m.text(if backups.method == "logical" {
@@ -20,23 +20,15 @@ pub(crate) fn heading(m: &Messages, backups: &BackupSummary) -> String {
     });
     let mut with = vec![method];
     with.extend(backups.programs.iter().cloned());
-    let args = [("step", backups.step.clone()), ("method", with.join(", "))];
-    match backups.beside {
-        None => m.text_with("backup-heading", &args),
-        Some(BesideLoad {
-            users,
-            offered_per_second,
-            ..
-        }) => {
-            let [step, method] = args;
-            let load = match offered_per_second {
-                Some(rate) => m.text_with("load-open", &[("rate", three(rate))]),
-                None if users == 1 => m.text("load-one"),
-                None => m.text_with("load-closed", &[("users", users.to_string())]),
-            };
-            m.text_with("backup-heading-beside", &[step, method, ("load", load)])
-        }
-    }
+    let mut args = vec![("step", backups.step.clone()), ("method", with.join(", "))];
+    let Some(load) = &backups.beside else {
+        return m.text_with("backup-heading", &args);
+    };
+    args.push((
+        "load",
+        waits::load_text(m, load.users, load.offered_per_second),
+    ));
+    m.text_with("backup-heading-beside", &args)
 }
 
 /// The emulated drives among data and targets, each once.
@@ -50,18 +42,17 @@ pub(crate) fn drives(m: &Messages, backups: &BackupSummary) -> Vec<String> {
         .collect();
     all.sort();
     all.dedup();
-    all.into_iter()
-        .map(|drive| m.text_with("emulated-drive", &[("drive", drive)]))
+    all.iter()
+        .map(|drive| medium::emulated(m, Some(drive)))
         .collect()
 }
 
-fn name(m: &Messages, medium: &BackupMedium) -> String {
-    let own = medium.medium.clone().unwrap_or_else(|| NONE.to_owned());
-    compare::medium(m, &own, medium.drive.is_some())
+fn name(m: &Messages, of: &BackupMedium) -> String {
+    medium::name(m, of.medium.as_deref().unwrap_or(NONE), of.drive.is_some())
 }
 
-fn target(m: &Messages, medium: &BackupMedium) -> String {
-    compare::medium(m, &medium.target, medium.target_drive.is_some())
+fn target(m: &Messages, of: &BackupMedium) -> String {
+    medium::name(m, &of.target, of.target_drive.is_some())
 }
 
 /// Operations of one kind on one medium.
@@ -79,20 +70,22 @@ pub(crate) fn kinds(backups: &BackupSummary) -> Vec<KindRow<'_>> {
 }
 
 /// Of each kind on each medium: how long it took, how much it moved, and how that compares.
-pub(crate) fn times(m: &Messages) -> Table<'_, KindRow<'_>> {
-    Table::<KindRow<'_>>::with_prefix("backup-column-")
-        .column("data", Words, |r| name(m, r.medium))
-        .column("target", Words, |r| target(m, r.medium))
+pub(crate) fn times<'a>() -> Table<'a, KindRow<'a>> {
+    Table::<KindRow<'_>>::new("backup-times")
+        .prefix("backup-column-")
+        .message("data", Words, |r, m| name(m, r.medium))
+        .message("target", Words, |r, m| target(m, r.medium))
         .column("what", Words, |r| kind(r.own.kind))
         .column("n", Plain, |r| r.own.complete)
-        .column("seconds", Three, |r| r.own.seconds.map(|s| s.mean))
+        .column("seconds", Three, |r| Some(r.own.seconds?.mean))
         .column("interval", Three, |r| r.own.seconds?.interval)
         .column("spread", Three, |r| {
-            r.own.seconds.map(|s| Value::Range(s.min, s.max))
+            let seconds = r.own.seconds?;
+            Some(Value::Range(seconds.min, seconds.max))
         })
-        .column("ratio", Three, |r| r.own.seconds_ratio.map(|own| own.ratio))
+        .column("ratio", Three, |r| Some(r.own.seconds_ratio?.ratio))
         .column("ratio-interval", Three, |r| r.own.seconds_ratio?.interval)
-        .column("rate", Three, |r| r.own.mb_per_second.map(|rate| rate.mean))
+        .column("rate", Three, |r| Some(r.own.mb_per_second?.mean))
         .column("gb", Three, |r| {
             (r.own.bytes > 0).then_some(r.own.bytes as f64 / 1e9)
         })
@@ -109,80 +102,152 @@ fn kind(kind: BackupKind) -> Cell {
 
 /// A medium while operations of one kind ran.
 pub(crate) struct MediumRow<'a> {
-    data: String,
-    kind: BackupKind,
-    on: String,
-    source: Option<&'a MediumSource>,
-    io: Option<MediumFigures>,
+    medium: &'a BackupMedium,
+    own: &'a BackupFigures,
+    /// Whether it is the one that backups are written to.
+    is_target: bool,
 }
 
-pub(crate) fn media<'a>(m: &Messages, backups: &'a BackupSummary) -> Vec<MediumRow<'a>> {
+impl MediumRow<'_> {
+    fn io(&self) -> Option<MediumFigures> {
+        if self.is_target {
+            self.own.target_io
+        } else {
+            self.own.data_io
+        }
+    }
+
+    fn name(&self, m: &Messages) -> String {
+        if self.is_target {
+            target(m, self.medium)
+        } else {
+            name(m, self.medium)
+        }
+    }
+
+    /// What its figures come from.
+    fn source(&self, m: &Messages) -> String {
+        let source = if self.is_target {
+            &self.medium.target_source
+        } else {
+            &self.medium.source
+        };
+        match source {
+            Some(MediumSource::Device(name)) => name.clone(),
+            Some(MediumSource::Emulator) => m.text("medium-source-emulator"),
+            None => NONE.to_owned(),
+        }
+    }
+}
+
+pub(crate) fn media(backups: &BackupSummary) -> Vec<MediumRow<'_>> {
     let mut rows = Vec::new();
     for KindRow { medium, own } in kinds(backups) {
-        let row = |on, source: &'a Option<MediumSource>, io| MediumRow {
-            data: name(m, medium),
-            kind: own.kind,
-            on,
-            source: source.as_ref(),
-            io,
-        };
-        rows.push(row(name(m, medium), &medium.source, own.data_io));
-        // Data and backup on one medium are asked for together.
-        if medium.medium.as_ref() != Some(&medium.target) {
-            rows.push(row(target(m, medium), &medium.target_source, own.target_io));
-        }
+        // Data and backup on one medium are one row.
+        let has_target = medium.medium.as_ref() != Some(&medium.target);
+        let sides = [false, true].into_iter();
+        rows.extend(
+            sides
+                .filter(|is_target| !is_target || has_target)
+                .map(|is_target| MediumRow {
+                    medium,
+                    own,
+                    is_target,
+                }),
+        );
     }
     rows
 }
 
 /// What the media did while each kind ran.
-pub(crate) fn io(m: &Messages) -> Table<'_, MediumRow<'_>> {
-    Table::<MediumRow<'_>>::with_prefix("backup-column-")
-        .column("data", Words, |r| r.data.clone())
-        .column("what", Words, |r| kind(r.kind))
-        .column("on", Words, |r| r.on.clone())
-        .column("source", Words, |r| source_name(m, r.source))
-        .column("reads", Three, |r| r.io.map(|io| io.reads_per_second))
-        .column("writes", Three, |r| r.io.map(|io| io.writes_per_second))
-        .column("read-mb", Three, |r| r.io.map(|io| io.read_mb_per_second))
-        .column("write-mb", Three, |r| r.io.map(|io| io.write_mb_per_second))
-        .column("read-ms", Three, |r| r.io?.read_ms)
-        .column("write-ms", Three, |r| r.io?.write_ms)
-        .column("ms", Three, |r| r.io?.ms)
+pub(crate) fn io<'a>() -> Table<'a, MediumRow<'a>> {
+    Table::<MediumRow<'_>>::new("backup-io")
+        .prefix("backup-column-")
+        .message("data", Words, |r, m| name(m, r.medium))
+        .column("what", Words, |r| kind(r.own.kind))
+        .message("on", Words, MediumRow::name)
+        .message("source", Words, MediumRow::source)
+        .column("reads", Three, |r| Some(r.io()?.reads_per_second))
+        .column("writes", Three, |r| Some(r.io()?.writes_per_second))
+        .column("read-mb", Three, |r| Some(r.io()?.read_mb_per_second))
+        .column("write-mb", Three, |r| Some(r.io()?.write_mb_per_second))
+        .column("read-ms", Three, |r| r.io()?.read_ms)
+        .column("write-ms", Three, |r| r.io()?.write_ms)
+        .column("ms", Three, |r| r.io()?.ms)
         .without_empty_columns()
         .spare(&["spread", "target", "source"])
 }
 
-pub(crate) fn source_name(m: &Messages, source: Option<&MediumSource>) -> String {
-    match source {
-        Some(MediumSource::Device(name)) => name.clone(),
-        Some(MediumSource::Emulator) => m.text("medium-source-emulator"),
-        None => NONE.to_owned(),
-    }
+/// A backup or a restore with the step and the medium of its system.
+pub(crate) struct OperationRow<'a> {
+    step: &'a BackupSummary,
+    medium: &'a BackupMedium,
+    own: &'a BackupOperation,
 }
 
-pub(crate) fn all_operations(backups: &BackupSummary) -> Vec<&BackupOperation> {
-    let media = backups.media.iter();
-    media.flat_map(|medium| &medium.operations).collect()
+pub(crate) fn operation_rows(step: &BackupSummary) -> Vec<OperationRow<'_>> {
+    let mut rows = Vec::new();
+    for medium in &step.media {
+        let operations = medium.operations.iter();
+        rows.extend(operations.map(|own| OperationRow { step, medium, own }));
+    }
+    rows
 }
 
 /// Every operation.
-pub(crate) fn operations(m: &Messages) -> Table<'_, &BackupOperation> {
-    Table::<&BackupOperation>::with_prefix("backup-column-")
-        .column("system", Words, |own| own.system.clone())
-        .column("what", Words, |own| kind(own.kind))
-        .column("outcome", Words, |own| {
-            let word = Cell::word("backup-outcome-", own.outcome.name());
-            word.styled(verdict(own.outcome))
+pub(crate) fn operations<'a>() -> Table<'a, OperationRow<'a>> {
+    let table = Table::<OperationRow<'_>>::new("backup")
+        .prefix("backup-column-")
+        .field("step", |r| r.step.step.clone())
+        .field("method", |r| r.step.method.clone())
+        .field("beside_ordinal", |r| Some(r.step.beside.as_ref()?.ordinal))
+        .field("beside_users", |r| Some(r.step.beside.as_ref()?.users))
+        .field("medium", |r| r.medium.medium.clone())
+        .field("drive", |r| r.medium.drive.clone())
+        .field("target", |r| r.medium.target.clone())
+        .field("target_drive", |r| r.medium.target_drive.clone())
+        .column("system", Words, |r| r.own.system.clone())
+        .key("system")
+        .column("what", Words, |r| kind(r.own.kind))
+        .column("outcome", Words, |r| {
+            let word = Cell::word("backup-outcome-", r.own.outcome.name());
+            word.styled(verdict(r.own.outcome))
         })
-        .column("cycle", Plain, |own| own.cycle + 1)
-        .column("at", Decimals(1), |own| own.start_s)
-        .column("seconds", Three, |own| own.seconds)
-        .column("mb", Three, |own| own.bytes as f64 / 1e6)
-        .column("rate", Three, |own| own.mb_per_second)
-        .column("data-ms", Three, |own| own.data_io?.ms)
-        .column("target-ms", Three, |own| own.target_io?.ms)
-        .column("check", Plain, |own| rate(m, own))
+        .column("cycle", Plain, |r| r.own.cycle + 1)
+        .field("cycle", |r| r.own.cycle)
+        .field("kind", |r| r.own.kind.name())
+        .field("point", |r| Some(r.own.point?.to_string()))
+        .column("at", Decimals(1), |r| r.own.start_s)
+        .key("start_s")
+        .column("seconds", Three, |r| r.own.seconds)
+        .key("seconds")
+        .field("bytes", |r| r.own.bytes)
+        .column("mb", Three, |r| r.own.bytes as f64 / 1e6)
+        .column("rate", Three, |r| r.own.mb_per_second)
+        .key("mb_per_second")
+        .field("outcome", |r| r.own.outcome.name());
+    let table = medium::fields(table, "data_", |r| r.own.data_io);
+    medium::fields(table, "target_", |r| r.own.target_io)
+        .column("data-ms", Three, |r| r.own.data_io?.ms)
+        .column("target-ms", Three, |r| r.own.target_io?.ms)
+        .field("rate", |r| match r.own.rate {
+            RateCheck::Agrees { .. } => "agrees",
+            RateCheck::Disagrees { .. } => "disagrees",
+            RateCheck::NotEvaluated { .. } => "not_evaluated",
+        })
+        .field("rate_observed_bytes", |r| match r.own.rate {
+            RateCheck::Agrees { observed_bytes, .. }
+            | RateCheck::Disagrees { observed_bytes, .. } => Some(observed_bytes),
+            RateCheck::NotEvaluated { .. } => None,
+        })
+        .field("rate_percent", |r| match r.own.rate {
+            RateCheck::Agrees { percent, .. } | RateCheck::Disagrees { percent, .. } => {
+                Some(percent)
+            }
+            RateCheck::NotEvaluated { .. } => None,
+        })
+        .message("check", Plain, |r, m| rate(m, r.own))
+        .field("detail", |r| r.own.detail.clone())
         .without_empty_columns()
         .spare(&["target-ms", "at"])
 }
@@ -210,22 +275,23 @@ fn rate(m: &Messages, own: &BackupOperation) -> Cell {
 
 /// What was done, in the words of who did it: of failures and of restores, whose data were compared.
 pub(crate) fn details(m: &Messages, backups: &BackupSummary) -> Vec<String> {
-    let describe = |own: &&BackupOperation| !own.detail.is_empty();
-    let line = |own: &BackupOperation| {
-        let args = [
-            ("system", own.system.clone()),
-            ("what", m.text(&format!("backup-kind-{}", own.kind.name()))),
-            ("cycle", (own.cycle + 1).to_string()),
-            ("detail", own.detail.clone()),
-        ];
-        m.text_with("backup-detail", &args)
-    };
-    let operations = all_operations(backups).into_iter();
-    operations.filter(describe).map(line).collect()
+    let operations = backups.media.iter().flat_map(|medium| &medium.operations);
+    operations
+        .filter(|own| !own.detail.is_empty())
+        .map(|own| {
+            let args = [
+                ("system", own.system.clone()),
+                ("what", m.text(&format!("backup-kind-{}", own.kind.name()))),
+                ("cycle", (own.cycle + 1).to_string()),
+                ("detail", own.detail.clone()),
+            ];
+            m.text_with("backup-detail", &args)
+        })
+        .collect()
 }
 
 /// What becomes of an operation, as a verdict on it.
-pub(crate) fn verdict(outcome: BackupOutcome) -> &'static str {
+fn verdict(outcome: BackupOutcome) -> &'static str {
     match outcome {
         BackupOutcome::Complete => "sound",
         BackupOutcome::Cancelled => "doubtful",

@@ -9,70 +9,64 @@ use plimsoll_analysis::summary::{
 use plimsoll_plan::units::Bytes;
 use plimsoll_record::BlockStreamInfo;
 
-use crate::compare;
+use crate::medium;
 use crate::message::Messages;
 use crate::number::percent;
+use crate::outcome::Outcome;
 
 pub(crate) fn heading(m: &Messages, step: &BlockSummary) -> String {
-    m.text_with(
-        "block-heading",
-        &[
-            ("step", step.step.clone()),
-            ("workload", step.workload.clone()),
-        ],
-    )
+    let args = [
+        ("step", step.step.clone()),
+        ("workload", step.workload.clone()),
+    ];
+    m.text_with("block-heading", &args)
 }
 
 pub(crate) fn notes(m: &Messages, step: &BlockSummary) -> Vec<String> {
-    let profile = ("profile", step.profile.clone());
-    let mut notes: Vec<String> = if step.profile.is_empty() {
-        Vec::new()
-    } else {
-        vec![m.text_with("block-profile", &[profile])]
-    };
+    let mut notes = Vec::new();
+    if !step.profile.is_empty() {
+        notes.push(m.text_with("block-profile", &[("profile", step.profile.clone())]));
+    }
     if let [only] = step.media.as_slice() {
         notes.push(m.text_with("block-on", &[("medium", medium_name(m, only))]));
     }
+    let mut workers: Vec<String> = step.media.iter().map(|own| workers(m, own)).collect();
     // Once where it is the same on all.
-    let on = |medium: &BlockMedium| {
-        let args = [
-            ("workers", medium.workers.to_string()),
-            ("size", size(medium.worker_bytes)),
-        ];
-        m.text_with(
-            if medium.workers == 1 {
-                "block-worker"
-            } else {
-                "block-workers"
-            },
-            &args,
-        )
-    };
-    let mut texts: Vec<String> = step.media.iter().map(on).collect();
-    if texts.windows(2).all(|pair| pair[0] == pair[1]) {
-        texts.truncate(1);
-        notes.append(&mut texts);
+    if workers.windows(2).all(|pair| pair[0] == pair[1]) {
+        workers.truncate(1);
+        notes.append(&mut workers);
     } else {
-        notes.extend(
-            step.media
-                .iter()
-                .zip(texts)
-                .map(|(medium, text)| format!("{}: {text}", medium.medium)),
-        );
+        let media = step.media.iter().zip(workers);
+        notes.extend(media.map(|(medium, text)| format!("{}: {text}", medium.medium)));
     }
     notes
 }
 
-pub(crate) fn drives(m: &Messages, step: &BlockSummary) -> Vec<String> {
-    let drive = |medium: &BlockMedium| {
-        let drive = m.text_with("emulated-drive", &[("drive", medium.drive.clone()?)]);
-        Some(if step.media.len() > 1 {
-            format!("{}: {drive}", medium.medium)
-        } else {
-            drive
-        })
+fn workers(m: &Messages, medium: &BlockMedium) -> String {
+    let id = if medium.workers == 1 {
+        "block-worker"
+    } else {
+        "block-workers"
     };
-    step.media.iter().filter_map(drive).collect()
+    let args = [
+        ("workers", medium.workers.to_string()),
+        ("size", size(medium.worker_bytes)),
+    ];
+    m.text_with(id, &args)
+}
+
+pub(crate) fn drives(m: &Messages, step: &BlockSummary) -> Vec<String> {
+    let emulated = step.media.iter().filter(|medium| medium.drive.is_some());
+    emulated
+        .map(|own| {
+            let drive = medium::emulated(m, own.drive.as_ref());
+            if step.media.len() > 1 {
+                format!("{}: {drive}", own.medium)
+            } else {
+                drive
+            }
+        })
+        .collect()
 }
 
 /// Which point: `RND4K Q8T2 read at 75 %, round 3, corners, fast`.
@@ -83,14 +77,14 @@ pub(crate) fn place(
     job: &BlockJobSummary,
     point: &BlockPointSummary,
 ) -> String {
-    let job_of = |share| {
-        m.text_with(
+    let name = match point.share_percent {
+        Some(share) => m.text_with(
             "block-at",
             &[("job", job.job.clone()), ("share", limit(share))],
-        )
+        ),
+        None => job.job.clone(),
     };
-    let name = point.share_percent.map_or_else(|| job.job.clone(), job_of);
-    let args = [
+    let mut args = vec![
         ("job", name),
         ("step", step.step.clone()),
         ("medium", medium.medium.clone()),
@@ -98,11 +92,8 @@ pub(crate) fn place(
     if job.points.len() < 2 {
         return m.text_with("block-point", &args);
     }
-    let [job, step, medium] = args;
-    m.text_with(
-        "block-point-round",
-        &[job, ("round", (point.round + 1).to_string()), step, medium],
-    )
+    args.push(("round", (point.round + 1).to_string()));
+    m.text_with("block-point-round", &args)
 }
 
 /// A job on all media that it was run on.
@@ -112,27 +103,33 @@ pub(crate) struct Across<'a> {
 }
 
 pub(crate) struct OnMedium<'a> {
-    /// Index into the step's media: the same colour in every chart.
+    /// Index into the step's media: the same color in every chart.
     pub place: usize,
+    /// Whether the step has several media.
+    pub several: bool,
     pub medium: &'a BlockMedium,
     pub job: &'a BlockJobSummary,
 }
 
 /// All jobs of a step, in the order of the workload.
 pub(crate) fn across(step: &BlockSummary) -> Vec<Across<'_>> {
+    let several = step.media.len() > 1;
     let mut all: Vec<(u32, Across<'_>)> = Vec::new();
     for (place, medium) in step.media.iter().enumerate() {
         for job in &medium.jobs {
-            let own = OnMedium { place, medium, job };
+            let own = OnMedium {
+                place,
+                several,
+                medium,
+                job,
+            };
             match all.iter_mut().find(|(index, _)| *index == job.job_index) {
                 Some((_, found)) => found.on.push(own),
-                None => all.push((
-                    job.job_index,
-                    Across {
-                        job: &job.job,
-                        on: vec![own],
-                    },
-                )),
+                None => {
+                    let job_name = &job.job;
+                    let on = vec![own];
+                    all.push((job.job_index, Across { job: job_name, on }));
+                }
             }
         }
     }
@@ -146,11 +143,11 @@ pub(crate) fn typical(job: &BlockJobSummary) -> Option<&BlockPointSummary> {
 }
 
 pub(crate) fn medium_name(m: &Messages, medium: &BlockMedium) -> String {
-    compare::medium(m, &medium.medium, medium.drive.is_some())
+    medium::name(m, &medium.medium, medium.drive.is_some())
 }
 
 /// `4 KiB`, `1 MiB`, `1.5 GiB`: sizes of requests and files are round.
-pub(crate) fn size(bytes: u64) -> String {
+fn size(bytes: u64) -> String {
     Bytes(bytes).to_string().replacen(".0 ", " ", 1)
 }
 
@@ -161,20 +158,24 @@ pub(crate) fn depth(stream: &BlockStreamInfo) -> String {
 
 /// Sizes of the requests that occur; of reads and writes apart where they differ.
 pub(crate) fn sizes(m: &Messages, stream: &BlockStreamInfo) -> String {
-    let describe = |sizes: &[(u64, u32)]| match sizes {
-        [(bytes, _)] => size(*bytes),
-        several => {
-            let share = |(bytes, percent): &(u64, u32)| format!("{} {percent} %", size(*bytes));
-            several.iter().map(share).collect::<Vec<_>>().join(", ")
-        }
-    };
-    let (reads, writes) = (describe(&stream.read_sizes), describe(&stream.write_sizes));
+    let reads = shares(&stream.read_sizes);
+    let writes = shares(&stream.write_sizes);
     match stream.read_percent {
         100 => reads,
         0 => writes,
         _ if stream.read_sizes == stream.write_sizes => reads,
         _ => m.text_with("block-sizes", &[("reads", reads), ("writes", writes)]),
     }
+}
+
+/// `4 KiB`, `4 KiB 70 %, 64 KiB 30 %`.
+fn shares(sizes: &[(u64, u32)]) -> String {
+    if let [(bytes, _)] = sizes {
+        return size(*bytes);
+    }
+    let shares = sizes.iter();
+    let shares = shares.map(|(bytes, percent)| format!("{} {percent} %", size(*bytes)));
+    shares.collect::<Vec<_>>().join(", ")
 }
 
 /// How writes become durable.
@@ -187,31 +188,34 @@ pub(crate) fn durable(m: &Messages, stream: &BlockStreamInfo) -> String {
     }
 }
 
-pub(crate) fn outcome(m: &Messages, medium: String, rounds: &Rounds) -> (&'static str, String) {
-    let done = rounds
-        .jobs
-        .iter()
-        .map(|job| job.iops.len())
-        .max()
-        .unwrap_or_default();
+/// With which round a medium was steady, or that it was not.
+pub(crate) fn outcome(m: &Messages, medium: &BlockMedium, rounds: &Rounds) -> Outcome {
+    let name = ("medium", medium_name(m, medium));
     match rounds.reached_at {
         Some(at) => {
             let last = at + 1;
             let first = last.saturating_sub(rounds.window) + 1;
             let args = [
-                ("medium", medium),
+                name,
                 ("last", last.to_string()),
                 ("first", first.to_string()),
             ];
-            ("sound", m.text_with("block-steady", &args))
+            Outcome {
+                verdict: "sound",
+                text: m.text_with("block-steady", &args),
+            }
         }
         None => {
+            let done = rounds.jobs.iter().map(|job| job.iops.len());
             let args = [
-                ("medium", medium),
-                ("rounds", done.to_string()),
+                name,
+                ("rounds", done.max().unwrap_or_default().to_string()),
                 ("most", rounds.most_rounds.to_string()),
             ];
-            ("doubtful", m.text_with("block-not-steady", &args))
+            Outcome {
+                verdict: "doubtful",
+                text: m.text_with("block-not-steady", &args),
+            }
         }
     }
 }
@@ -233,7 +237,18 @@ pub(crate) struct DurableWrites<'a> {
     pub sync: Option<&'a BlockOpSummary>,
 }
 
-impl DurableWrites<'_> {
+impl<'a> DurableWrites<'a> {
+    fn new(job: &'a str, on: &'a OnMedium<'a>, stream: &'a BlockStreamInfo) -> Self {
+        Self {
+            writers: on.medium.workers.saturating_mul(stream.threads),
+            job,
+            on,
+            stream,
+            write: requests(on, stream, "write"),
+            sync: requests(on, stream, "sync"),
+        }
+    }
+
     pub fn name(&self) -> String {
         if self.stream.name.is_empty() {
             self.job.to_owned()
@@ -248,53 +263,46 @@ impl DurableWrites<'_> {
     }
 }
 
+/// A stream's requests of one kind.
+fn requests<'a>(
+    on: &'a OnMedium<'_>,
+    stream: &BlockStreamInfo,
+    op: &str,
+) -> Option<&'a BlockOpSummary> {
+    let name = format!("{} {op}", stream.name);
+    let mut ops = typical(on.job)?.by_op.iter();
+    ops.find(|found| found.op == name.trim_start())
+}
+
 /// By rising number of writers; those of one job stay together.
 pub(crate) fn durable_writes<'a>(all: &'a [Across<'a>]) -> Vec<DurableWrites<'a>> {
-    let of_stream = |job: &'a str, on: &'a OnMedium<'a>, stream: &'a BlockStreamInfo| {
-        let named = |op: &str| {
-            if stream.name.is_empty() {
-                op.to_owned()
-            } else {
-                format!("{} {op}", stream.name)
-            }
-        };
-        let by_op = typical(on.job)
-            .map(|point| point.by_op.as_slice())
-            .unwrap_or_default();
-        let of = |op: &str| by_op.iter().find(|found| found.op == named(op));
-        let writers = on.medium.workers.saturating_mul(stream.threads);
-        DurableWrites {
-            writers,
-            job,
-            on,
-            stream,
-            write: of("write"),
-            sync: of("sync"),
-        }
-    };
-    let of_job = |across: &'a Across<'a>| -> Vec<DurableWrites<'a>> {
-        let durable =
-            |stream: &&BlockStreamInfo| stream.read_percent < 100 && stream.sync != "none";
-        let on = across.on.iter().flat_map(|on| {
-            on.job
-                .streams
-                .iter()
-                .filter(durable)
-                .map(move |stream| (on, stream))
-        });
-        on.map(|(on, stream)| of_stream(across.job, on, stream))
-            .collect()
-    };
-    let mut jobs: Vec<Vec<DurableWrites<'_>>> = all.iter().map(of_job).collect();
+    let mut jobs: Vec<Vec<DurableWrites<'_>>> = all.iter().map(durable_writes_of).collect();
     jobs.sort_by_key(|own| own.iter().map(|durable| durable.writers).max());
     jobs.into_iter().flatten().collect()
 }
 
-/// The lowest and the highest of the workers that have the figure.
-pub(crate) fn worker_ends(
+fn durable_writes_of<'a>(across: &'a Across<'a>) -> Vec<DurableWrites<'a>> {
+    let mut rows = Vec::new();
+    for on in &across.on {
+        let streams = on.job.streams.iter();
+        let durable = streams.filter(|own| own.read_percent < 100 && own.sync != "none");
+        rows.extend(durable.map(|stream| DurableWrites::new(across.job, on, stream)));
+    }
+    rows
+}
+
+/// The lowest of the workers that have the figure.
+pub(crate) fn lowest(
     point: &BlockPointSummary,
     of: fn(&BlockWorkerSummary) -> Option<f64>,
-) -> (Option<f64>, Option<f64>) {
-    let all = || point.workers.iter().filter_map(of);
-    (all().reduce(f64::min), all().reduce(f64::max))
+) -> Option<f64> {
+    point.workers.iter().filter_map(of).reduce(f64::min)
+}
+
+/// The highest of the workers that have the figure.
+pub(crate) fn highest(
+    point: &BlockPointSummary,
+    of: fn(&BlockWorkerSummary) -> Option<f64>,
+) -> Option<f64> {
+    point.workers.iter().filter_map(of).reduce(f64::max)
 }

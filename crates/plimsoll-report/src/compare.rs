@@ -2,6 +2,7 @@
 
 use plimsoll_analysis::summary::{ComparedFigures, Comparison};
 
+use crate::load_summary::with_load;
 use crate::message::Messages;
 use crate::number;
 use crate::table::Table;
@@ -10,34 +11,33 @@ use crate::table::Unit::{Percent, Plain, Three, Whole, Words};
 /// A load on one medium.
 pub(crate) struct Row<'a> {
     load: String,
+    is_open: bool,
+    is_nopm: bool,
     medium: String,
     figures: &'a ComparedFigures,
 }
 
-pub(crate) fn table(comparison: &Comparison) -> Table<'_, Row<'_>> {
-    let mut loads = comparison.loads.iter();
-    let open = loads.any(|load| load.offered_per_second.is_some());
-    Table::<Row<'_>>::new()
-        .column(if open { "offered" } else { "users" }, Plain, |r| {
-            r.load.clone()
-        })
-        .column("medium", Words, |r| r.medium.clone())
-        .column("nopm", Whole, |r| r.figures.rate)
-        .when(comparison.nopm)
-        .column("rate", Three, |r| r.figures.rate)
-        .when(!comparison.nopm)
-        .column("interval", Percent, |r| {
-            Some(r.figures.rate_interval?.relative()? * 100.0)
-        })
-        .column("ratio", Three, |r| {
-            r.figures.rate_ratio.map(|own| own.ratio)
-        })
-        .column("ratio-interval", Three, |r| r.figures.rate_ratio?.interval)
-        .column("p99", Three, |r| r.figures.p99_ms)
-        .column("p99-ratio", Three, |r| r.figures.p99_ratio)
-        .column("verdict", Plain, |r| r.figures.verdict)
-        .grouped(|r| r.load.clone())
-        .spare(&["ratio-interval", "interval"])
+pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
+    with_load(
+        Table::new("media"),
+        |r: &Row<'_>| r.is_open,
+        |r| r.load.clone(),
+    )
+    .column("medium", Words, |r| r.medium.clone())
+    .column("nopm", Whole, |r| r.figures.rate)
+    .if_any(|r| r.is_nopm)
+    .column("rate", Three, |r| r.figures.rate)
+    .unless_any(|r| r.is_nopm)
+    .column("interval", Percent, |r| {
+        Some(r.figures.rate_interval?.relative()? * 100.0)
+    })
+    .column("ratio", Three, |r| Some(r.figures.rate_ratio?.ratio))
+    .column("ratio-interval", Three, |r| r.figures.rate_ratio?.interval)
+    .column("p99", Three, |r| r.figures.p99_ms)
+    .column("p99-ratio", Three, |r| r.figures.p99_ratio)
+    .column("verdict", Plain, |r| r.figures.verdict)
+    .grouped(|r| Some(r.load.clone()))
+    .spare(&["ratio-interval", "interval"])
 }
 
 pub(crate) fn heading(m: &Messages, comparison: &Comparison) -> String {
@@ -80,6 +80,8 @@ pub(crate) fn rows<'a>(m: &Messages, comparison: &'a Comparison) -> Vec<Row<'a>>
         rows.extend(media.filter_map(|(own, figures)| {
             Some(Row {
                 load: name.clone(),
+                is_open: load.offered_per_second.is_some(),
+                is_nopm: comparison.nopm,
                 medium: medium(m, &own.medium, own.drive.is_some()),
                 figures: figures.as_ref()?,
             })

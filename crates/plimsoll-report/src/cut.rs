@@ -26,7 +26,8 @@ pub(crate) struct CutOutcome {
 
 /// By transaction type.
 pub(crate) fn receipts() -> Table<'static, Receipt> {
-    Table::<Receipt>::new()
+    Table::<Receipt>::new("receipts")
+        .prefix("column-")
         .column("txn", Words, |own| own.txn.clone())
         .column("acknowledged", Whole, |own| own.acknowledged)
         .column("lost", Whole, |own| {
@@ -47,9 +48,7 @@ pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<CutText<'a
 }
 
 fn cut_text<'a>(m: &Messages, point: &PointSummary, cut: &'a CutSummary) -> CutText<'a> {
-    let count = |n: u64| whole(n as f64);
-    let seconds = |ms: u64| format!("{:.1}", ms as f64 / 1e3);
-    let at = ("at", seconds(cut.at_ms));
+    let at = ("at", format!("{:.1}", cut.at_ms as f64 / 1e3));
     let mut happened = vec![match cut.recovery_ms {
         Some(ms) => m.text_with("cut-happened", &[at, ("recovery", three(ms as f64 / 1e3))]),
         None => m.text_with("cut-not-recovered", &[at]),
@@ -73,43 +72,38 @@ fn cut_text<'a>(m: &Messages, point: &PointSummary, cut: &'a CutSummary) -> CutT
 }
 
 fn outcomes(m: &Messages, cut: &CutSummary) -> Vec<CutOutcome> {
-    let count = |n: u64| whole(n as f64);
-    if cut.lost == 0 && cut.recovery_ms.is_none() {
-        return vec![CutOutcome {
-            verdict: "invalid",
-            text: m.text("finding-not-recovered"),
-        }];
-    }
-    if cut.lost == 0 && cut.acknowledged == 0 {
-        return vec![CutOutcome {
-            verdict: "doubtful",
-            text: m.text("cut-unjudged"),
-        }];
-    }
     if cut.lost == 0 {
-        let text = m.text_with("cut-kept", &[("acknowledged", count(cut.acknowledged))]);
-        return vec![CutOutcome {
-            verdict: "sound",
-            text,
-        }];
+        let (verdict, text) = match (cut.recovery_ms, cut.acknowledged) {
+            (None, _) => ("invalid", m.text("finding-not-recovered")),
+            (Some(_), 0) => ("doubtful", m.text("cut-not-evaluated")),
+            (Some(_), n) => (
+                "sound",
+                m.text_with("cut-kept", &[("acknowledged", count(n))]),
+            ),
+        };
+        return vec![CutOutcome { verdict, text }];
     }
-    let lost = |receipt: &Receipt| {
-        let args = [
-            ("lost", count(receipt.lost)),
-            ("acknowledged", count(receipt.acknowledged)),
-            ("txn", receipt.txn.clone()),
-            ("first", receipt.first_lost.clone()),
-        ];
-        CutOutcome {
+    let losses = cut.receipts.iter().filter(|receipt| receipt.lost > 0);
+    losses
+        .map(|receipt| CutOutcome {
             verdict: "invalid",
-            text: m.text_with("cut-lost", &args),
-        }
-    };
-    cut.receipts
-        .iter()
-        .filter(|receipt| receipt.lost > 0)
-        .map(lost)
+            text: loss(m, receipt),
+        })
         .collect()
+}
+
+fn loss(m: &Messages, receipt: &Receipt) -> String {
+    let args = [
+        ("lost", count(receipt.lost)),
+        ("acknowledged", count(receipt.acknowledged)),
+        ("txn", receipt.txn.clone()),
+        ("first", receipt.first_lost.clone()),
+    ];
+    m.text_with("cut-lost", &args)
+}
+
+fn count(n: u64) -> String {
+    whole(n as f64)
 }
 
 #[cfg(test)]

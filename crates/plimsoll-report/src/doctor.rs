@@ -10,17 +10,18 @@ use crate::table::{Cell, Table};
 
 /// How much of each level there is.
 pub(crate) fn counts(m: &Messages, summary: &Summary) -> String {
-    let count = |level| {
-        let found = summary.diagnoses.iter().filter(|own| own.level == level);
-        found.count().to_string()
-    };
     let args = [
-        ("errors", count(DiagnosisLevel::Error)),
-        ("warnings", count(DiagnosisLevel::Warning)),
-        ("unknown", count(DiagnosisLevel::Unknown)),
-        ("ok", count(DiagnosisLevel::Ok)),
+        ("errors", count(summary, DiagnosisLevel::Error)),
+        ("warnings", count(summary, DiagnosisLevel::Warning)),
+        ("unknown", count(summary, DiagnosisLevel::Unknown)),
+        ("ok", count(summary, DiagnosisLevel::Ok)),
     ];
     m.text_with("doctor-sentence", &args)
+}
+
+fn count(summary: &Summary, level: DiagnosisLevel) -> String {
+    let found = summary.diagnoses.iter().filter(|own| own.level == level);
+    found.count().to_string()
 }
 
 /// What is not as it should be, the worst first.
@@ -37,9 +38,10 @@ pub(crate) fn subject(m: &Messages, found: &DiagnosisSummary) -> String {
     medium.unwrap_or_else(|| m.text("subject-host"))
 }
 
-pub(crate) fn table(m: &Messages) -> Table<'_, &DiagnosisSummary> {
-    Table::<&DiagnosisSummary>::new()
-        .column("level", Words, |found| {
+pub(crate) fn table<'a>() -> Table<'a, &'a DiagnosisSummary> {
+    Table::<&DiagnosisSummary>::new("doctor")
+        .prefix("column-")
+        .message("level", Words, |found, m| {
             // A sign and a word: not all readers can distinguish colors.
             let (sign, class) = match found.level {
                 DiagnosisLevel::Ok => ("✓", "sound"),
@@ -50,7 +52,7 @@ pub(crate) fn table(m: &Messages) -> Table<'_, &DiagnosisSummary> {
             let level = m.text(&format!("level-{}", found.level.name()));
             Cell::from(format!("{sign} {level}")).styled(class)
         })
-        .column("subject", Words, |found| subject(m, found))
+        .message("subject", Words, |found, m| subject(m, found))
         .column("check", Words, |found| found.code.clone())
         .column("found", Sentences, |found| found.found.clone())
         .column("next", Sentences, |found| {

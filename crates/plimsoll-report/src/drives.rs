@@ -3,6 +3,7 @@
 use plimsoll_analysis::summary::{DriveOpSummary, DriveSummary, DriveTimes};
 use plimsoll_record::drive::DriveOp;
 
+use crate::load_summary::with_load;
 use crate::table::Unit::{Percent, Plain, Three, Words};
 use crate::table::{Cell, Table};
 
@@ -10,6 +11,8 @@ use crate::table::{Cell, Table};
 pub(crate) struct OpRow<'a> {
     /// The load or the job.
     pub place: String,
+    /// Whether the place is an offered rate.
+    pub is_open: bool,
     pub drive: &'a DriveSummary,
     pub op: &'a DriveOpSummary,
     is_last: bool,
@@ -17,10 +20,15 @@ pub(crate) struct OpRow<'a> {
 
 impl<'a> OpRow<'a> {
     /// One for each kind of operation.
-    pub fn all(place: String, drive: &'a DriveSummary) -> impl Iterator<Item = Self> {
+    pub fn all(
+        place: String,
+        is_open: bool,
+        drive: &'a DriveSummary,
+    ) -> impl Iterator<Item = Self> {
         let ops = drive.ops.iter().enumerate();
         ops.map(move |(i, op)| OpRow {
             place: place.clone(),
+            is_open,
             drive,
             op,
             is_last: i + 1 == drive.ops.len(),
@@ -45,8 +53,24 @@ impl<'a> OpRow<'a> {
     }
 }
 
+/// What emulated drives did under each load.
+pub(crate) fn by_load<'a>() -> Table<'a, OpRow<'a>> {
+    let table = Table::new("drive-operations").prefix("column-");
+    columns(with_load(table, |r| r.is_open, |r| r.place.clone()))
+}
+
+/// What emulated drives did in each job.
+pub(crate) fn by_job<'a>() -> Table<'a, OpRow<'a>> {
+    columns(
+        Table::new("block-drive-operations")
+            .prefix("column-")
+            .column("job", Words, |r: &OpRow<'_>| r.place.clone())
+            .column("drive", Words, |r| r.drive.drive.clone()),
+    )
+}
+
 /// What stands behind the columns that name a row.
-pub(crate) fn columns<'a>(table: Table<'a, OpRow<'a>>) -> Table<'a, OpRow<'a>> {
+fn columns<'a>(table: Table<'a, OpRow<'a>>) -> Table<'a, OpRow<'a>> {
     table
         .column("op", Words, |r| Cell::word("op-", r.op.op.name()))
         .column("rate-s", Three, |r| r.op.per_second)

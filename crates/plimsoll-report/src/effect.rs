@@ -1,8 +1,12 @@
 //! What noisy neighbours did, in words and rows.
 
-use plimsoll_analysis::summary::{Effect, EffectLoad, MediumEffect, VictimEffect};
+use plimsoll_analysis::summary::{
+    BackupFigures, Change, Effect, EffectLoad, MediumEffect, MediumFigures, VictimEffect,
+};
 use plimsoll_plan::resolved::TPCC_TXNS;
 
+use crate::ladder::medium_beside;
+use crate::load_summary::with_load;
 use crate::message::Messages;
 use crate::number::{or_none, three, whole};
 use crate::table::Table;
@@ -13,14 +17,11 @@ pub(crate) fn heading(m: &Messages, effect: &Effect) -> String {
         ("step", effect.step.clone()),
         ("system", effect.system.clone()),
     ];
-    let named = |medium: &&String| !effect.system.ends_with(&format!("@{medium}"));
-    match effect.medium.as_ref().filter(named) {
+    match medium_beside(&effect.system, effect.medium.as_deref()) {
         Some(medium) => {
             let [step, system] = args;
-            m.text_with(
-                "effect-heading-on",
-                &[step, system, ("medium", medium.clone())],
-            )
+            let medium = ("medium", medium.to_owned());
+            m.text_with("effect-heading-on", &[step, system, medium])
         }
         None => m.text_with("effect-heading", &args),
     }
@@ -30,10 +31,8 @@ pub(crate) fn heading(m: &Messages, effect: &Effect) -> String {
 pub(crate) fn notes(m: &Messages, effect: &Effect) -> Vec<String> {
     let mut notes = Vec::new();
     if !effect.neighbours.is_empty() {
-        notes.push(m.text_with(
-            "effect-neighbours",
-            &[("neighbours", effect.neighbours.join(", "))],
-        ));
+        let args = [("neighbours", effect.neighbours.join(", "))];
+        notes.push(m.text_with("effect-neighbours", &args));
     }
     if let Some(drive) = &effect.drive {
         notes.push(m.text_with("emulated-drive", &[("drive", drive.clone())]));
@@ -47,45 +46,31 @@ pub(crate) fn notes(m: &Messages, effect: &Effect) -> Vec<String> {
     notes
 }
 
-/// Of all systems together.
-fn load(rung: &EffectLoad) -> String {
-    rung.offered_per_second.map_or_else(
-        || rung.users.to_string(),
-        |rate| format!("{}/s", three(rate)),
-    )
-}
-
-/// What each of equal systems is asked for.
-fn load_of_each(rung: &EffectLoad) -> String {
-    let n = rung.victims.len().max(1);
-    match rung.offered_per_second {
-        Some(rate) => format!("{}/s", three(rate / n as f64)),
-        None => whole(f64::from(rung.users) / n as f64),
-    }
-}
-
 /// All systems under one load, or one of them.
 pub(crate) struct Row<'a> {
-    rung: &'a EffectLoad,
+    effect: &'a Effect,
+    load: &'a EffectLoad,
     own: &'a VictimEffect,
-    load: String,
+    is_sum: bool,
     class: &'static str,
 }
 
 /// A row for each load, and below it one for each system.
 pub(crate) fn rows(effect: &Effect) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
-    for rung in &effect.loads {
+    for load in &effect.loads {
         rows.push(Row {
-            rung,
-            own: &rung.all,
-            load: load(rung),
+            effect,
+            load,
+            own: &load.all,
+            is_sum: true,
             class: "total",
         });
-        rows.extend(rung.victims.iter().map(|own| Row {
-            rung,
+        rows.extend(load.victims.iter().map(|own| Row {
+            effect,
+            load,
             own,
-            load: load_of_each(rung),
+            is_sum: false,
             class: "",
         }));
         if let Some(last) = rows.last_mut().filter(|row| row.class.is_empty()) {
@@ -95,67 +80,136 @@ pub(crate) fn rows(effect: &Effect) -> Vec<Row<'_>> {
     rows
 }
 
-pub(crate) fn table(effect: &Effect) -> Table<'_, Row<'_>> {
-    let mut rungs = effect.loads.iter();
-    let open = rungs.any(|rung| rung.offered_per_second.is_some());
-    let table = Table::<Row<'_>>::with_prefix("effect-column-")
+impl Row<'_> {
+    /// Load is shared by so many systems.
+    fn systems(&self) -> usize {
+        if self.is_sum {
+            1
+        } else {
+            self.load.victims.len().max(1)
+        }
+    }
+
+    fn offered_per_second(&self) -> Option<f64> {
+        Some(self.load.offered_per_second? / self.systems() as f64)
+    }
+
+    /// What the row's systems are asked for.
+    fn asked(&self) -> String {
+        match self.offered_per_second() {
+            Some(rate) => format!("{}/s", three(rate)),
+            None if self.is_sum => self.load.users.to_string(),
+            None => whole(f64::from(self.load.users) / self.systems() as f64),
+        }
+    }
+
+    fn medium(&self) -> Option<MediumEffect> {
+        self.load.medium.filter(|_| self.is_sum)
+    }
+
+    fn backups(&self) -> Option<&BackupFigures> {
+        self.load.backups.as_ref().filter(|_| self.is_sum)
+    }
+}
+
+/// Rates and response times with noise and without.
+pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
+    let table = Table::new("effect")
+        .prefix("effect-column-")
+        .field("step", |r: &Row<'_>| r.effect.step.clone())
+        .field("medium", |r| r.effect.medium.clone())
+        .field("drive", |r| r.effect.drive.clone())
+        .field("mode", |r| r.effect.mode.clone())
+        .field("ordinal", |r| r.load.ordinal)
+        .field("users", |r| r.load.users as usize / r.systems())
+        .field("offered_per_second", Row::offered_per_second)
+        .field("pairs", |r| r.load.pairs)
         .column("system", Words, |r| r.own.system.clone())
-        .column(if open { "offered" } else { "users" }, Plain, |r| {
-            r.load.clone()
-        })
-        .column("n", Plain, |r| r.rung.pairs);
-    let table = if effect.nopm {
-        table
-            .column("nopm-quiet", Whole, |r| r.own.rate.map(|rate| rate.quiet))
-            .column("nopm-noisy", Whole, |r| r.own.rate.map(|rate| rate.noisy))
-    } else {
-        table
-            .column("rate-quiet", Three, |r| r.own.rate.map(|rate| rate.quiet))
-            .column("rate-noisy", Three, |r| r.own.rate.map(|rate| rate.noisy))
-    };
-    table
-        .column("ratio", Three, |r| Some(r.own.rate?.ratio?.ratio))
+        .key("system");
+    let table = with_load(table, |r| r.load.offered_per_second.is_some(), Row::asked)
+        .column("n", Plain, |r| r.load.pairs)
+        .field("is_sum", |r| r.is_sum)
+        .field("nopm", |r| r.effect.nopm)
+        .column("nopm-quiet", Whole, |r| Some(r.own.rate?.quiet))
+        .if_any(|r| r.effect.nopm)
+        .column("nopm-noisy", Whole, |r| Some(r.own.rate?.noisy))
+        .if_any(|r| r.effect.nopm)
+        .column("rate-quiet", Three, |r| Some(r.own.rate?.quiet))
+        .unless_any(|r| r.effect.nopm)
+        .key("rate_quiet")
+        .column("rate-noisy", Three, |r| Some(r.own.rate?.noisy))
+        .unless_any(|r| r.effect.nopm)
+        .key("rate_noisy")
+        .column("ratio", Three, |r| ratio(r.own.rate))
+        .key("rate_ratio")
         .column("interval", Three, |r| r.own.rate?.ratio?.interval)
-        .column("p50", Three, |r| Some(r.own.p50_ms?.ratio?.ratio))
-        .column("p95", Three, |r| Some(r.own.p95_ms?.ratio?.ratio))
-        .column("p99-quiet", Three, |r| r.own.p99_ms.map(|p99| p99.quiet))
-        .column("p99-noisy", Three, |r| r.own.p99_ms.map(|p99| p99.noisy))
-        .column("p99", Three, |r| Some(r.own.p99_ms?.ratio?.ratio))
+        .interval_fields("rate_ratio", |r| r.own.rate?.ratio?.interval)
+        .field("p50_quiet_ms", |r| Some(r.own.p50_ms?.quiet))
+        .field("p50_noisy_ms", |r| Some(r.own.p50_ms?.noisy))
+        .column("p50", Three, |r| ratio(r.own.p50_ms))
+        .key("p50_ratio")
+        .field("p95_quiet_ms", |r| Some(r.own.p95_ms?.quiet))
+        .field("p95_noisy_ms", |r| Some(r.own.p95_ms?.noisy))
+        .column("p95", Three, |r| ratio(r.own.p95_ms))
+        .key("p95_ratio")
+        .column("p99-quiet", Three, |r| Some(r.own.p99_ms?.quiet))
+        .key("p99_quiet_ms")
+        .column("p99-noisy", Three, |r| Some(r.own.p99_ms?.noisy))
+        .key("p99_noisy_ms")
+        .column("p99", Three, |r| ratio(r.own.p99_ms))
+        .key("p99_ratio")
+        .interval_fields("p99_ratio", |r| r.own.p99_ms?.ratio?.interval);
+    noise_fields(table)
+        .field("verdict", |r| r.load.verdict)
         .without_empty_columns()
         .row_class(|r| r.class)
         .spare(&["p50", "n"])
 }
 
+fn ratio(change: Option<Change>) -> Option<f64> {
+    Some(change?.ratio?.ratio)
+}
+
+/// What is known of all systems together only.
+fn noise_fields<'a>(table: Table<'a, Row<'a>>) -> Table<'a, Row<'a>> {
+    table
+        .field("medium_iops_quiet", |r| Some(r.medium()?.quiet.iops))
+        .field("medium_iops_noisy", |r| Some(r.medium()?.noisy.iops))
+        .field("medium_ms_quiet", |r| r.medium()?.quiet.ms)
+        .field("medium_ms_noisy", |r| r.medium()?.noisy.ms)
+        .field("backups", |r| Some(r.backups()?.complete))
+        .field("backup_seconds", |r| Some(r.backups()?.seconds?.mean))
+}
+
 /// For each load, the figures that are not in the table.
 pub(crate) fn describe(m: &Messages, effect: &Effect) -> Vec<String> {
-    let several = effect.loads.len() > 1;
-    let of_rung = |rung: &EffectLoad| {
+    let mut lines = Vec::new();
+    for load in &effect.loads {
         let all = [
-            victims(m, rung),
-            medium(m, effect, rung.medium),
-            backups(m, rung),
-            neighbours(m, rung),
+            victims(m, load),
+            medium(m, effect, load.medium),
+            backups(m, load),
+            neighbours(m, load),
         ];
         let all: Vec<String> = all.into_iter().flatten().collect();
         let all = all.join(" ");
-        if several {
-            m.text_with("effect-at", &[("load", load(rung)), ("effects", all)])
-        } else {
-            all
+        if effect.loads.len() > 1 {
+            let asked = match load.offered_per_second {
+                Some(rate) => format!("{}/s", three(rate)),
+                None => load.users.to_string(),
+            };
+            lines.push(m.text_with("effect-at", &[("load", asked), ("effects", all)]));
+        } else if !all.is_empty() {
+            lines.push(all);
         }
-    };
-    effect
-        .loads
-        .iter()
-        .map(of_rung)
-        .filter(|text| !text.is_empty())
-        .collect()
+    }
+    lines
 }
 
-fn victims(m: &Messages, rung: &EffectLoad) -> Option<String> {
-    let worst = &rung.victims[rung.worst?];
+fn victims(m: &Messages, load: &EffectLoad) -> Option<String> {
+    let worst = &load.victims[load.worst?];
     let args = [
-        ("mean", three(rung.mean_ratio?)),
+        ("mean", three(load.mean_ratio?)),
         ("system", worst.system.clone()),
         ("worst", three(worst.rate?.ratio?.ratio)),
     ];
@@ -165,27 +219,24 @@ fn victims(m: &Messages, rung: &EffectLoad) -> Option<String> {
 fn medium(m: &Messages, effect: &Effect, found: Option<MediumEffect>) -> Option<String> {
     let found = found?;
     let name = effect.medium.clone().unwrap_or_default();
-    let ms = |ms: Option<f64>| or_none(ms, three);
     let args = [
         ("medium", name),
         ("quiet", three(found.quiet.iops)),
         ("noisy", three(found.noisy.iops)),
-        ("quietms", ms(found.quiet.ms)),
-        ("noisyms", ms(found.noisy.ms)),
-        (
-            "quietmb",
-            three(found.quiet.read_mb_per_second + found.quiet.write_mb_per_second),
-        ),
-        (
-            "noisymb",
-            three(found.noisy.read_mb_per_second + found.noisy.write_mb_per_second),
-        ),
+        ("quietms", or_none(found.quiet.ms, three)),
+        ("noisyms", or_none(found.noisy.ms, three)),
+        ("quietmb", moved_mb(found.quiet)),
+        ("noisymb", moved_mb(found.noisy)),
     ];
     Some(m.text_with("effect-medium", &args))
 }
 
-fn backups(m: &Messages, rung: &EffectLoad) -> Option<String> {
-    let backups = rung.backups.as_ref()?;
+fn moved_mb(figures: MediumFigures) -> String {
+    three(figures.read_mb_per_second + figures.write_mb_per_second)
+}
+
+fn backups(m: &Messages, load: &EffectLoad) -> Option<String> {
+    let backups = load.backups.as_ref()?;
     let Some(seconds) = backups.seconds else {
         return Some(m.text("effect-no-backup"));
     };
@@ -202,9 +253,9 @@ fn backups(m: &Messages, rung: &EffectLoad) -> Option<String> {
     Some(m.text_with("effect-backups", &args))
 }
 
-fn neighbours(m: &Messages, rung: &EffectLoad) -> Option<String> {
+fn neighbours(m: &Messages, load: &EffectLoad) -> Option<String> {
     Some(m.text_with(
         "effect-neighbours-rate",
-        &[("rate", three(rung.neighbours_per_second?))],
+        &[("rate", three(load.neighbours_per_second?))],
     ))
 }

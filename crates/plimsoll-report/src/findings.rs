@@ -1,13 +1,16 @@
 //! Findings as text: one line for those that many points of a ladder have in common.
 
+use std::mem::discriminant;
+
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{
-    BlockMedium, BlockPlace, BlockSummary, Finding, FindingKind, Ladder, PointSummary,
+    BackupSummary, BlockMedium, BlockSummary, Finding, FindingKind, Ladder,
 };
 use plimsoll_record::Severity;
 
-use crate::block;
+use crate::finding_view::FindingView;
 use crate::message::Messages;
+use crate::{block, effect};
 
 /// One line: a finding and its place; empty where it is about the whole run or step.
 pub(crate) struct FindingLine<'a> {
@@ -15,72 +18,88 @@ pub(crate) struct FindingLine<'a> {
     pub finding: &'a Finding,
 }
 
+impl FindingLine<'_> {
+    pub fn view(self, m: &Messages) -> FindingView {
+        let text = m.finding(self.finding);
+        FindingView::new(m, self.finding.severity, self.place, text)
+    }
+}
+
 /// The run's own, the steps', then each ladder's and each block step's by its points.
 pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<FindingLine<'a>> {
+    let mut lines = own(summary);
+    for ladder in &summary.ladders {
+        lines.extend(of_ladder(m, ladder));
+    }
+    for own in &summary.effects {
+        let place = effect::heading(m, own);
+        lines.extend(at(&place, &own.findings));
+    }
+    for backups in &summary.backups {
+        lines.extend(of_backups(m, backups));
+    }
+    for block in &summary.blocks {
+        for medium in &block.media {
+            lines.extend(of_medium(m, block, medium));
+        }
+    }
+    lines
+}
+
+/// Findings without a place are listed once.
+fn own(summary: &Summary) -> Vec<FindingLine<'_>> {
+    let of_steps = summary.ladders.iter().flat_map(|ladder| &ladder.findings);
     let mut own: Vec<&Finding> = Vec::new();
-    // Findings without a place are listed once.
-    for finding in summary
-        .findings
-        .iter()
-        .chain(summary.ladders.iter().flat_map(|ladder| &ladder.findings))
-    {
+    for finding in summary.findings.iter().chain(of_steps) {
         if !own.contains(&finding) {
             own.push(finding);
         }
     }
-    let own = own.into_iter().map(|finding| FindingLine {
-        place: String::new(),
-        finding,
-    });
-    let ladders = summary
-        .ladders
-        .iter()
-        .flat_map(|ladder| of_ladder(m, ladder));
-    let media = summary
-        .blocks
-        .iter()
-        .flat_map(|block| block.media.iter().map(move |medium| (block, medium)));
-    let effects = summary.effects.iter().flat_map(|effect| {
-        effect.findings.iter().map(|finding| FindingLine {
-            place: crate::effect::heading(m, effect),
+    at("", own)
+}
+
+/// All at one place.
+fn at<'a>(place: &str, findings: impl IntoIterator<Item = &'a Finding>) -> Vec<FindingLine<'a>> {
+    let findings = findings.into_iter();
+    findings
+        .map(|finding| FindingLine {
+            place: place.to_owned(),
             finding,
         })
-    });
-    let backups = summary.backups.iter().flat_map(|own| {
-        let place = |medium: Option<&String>| match medium {
-            Some(medium) => m.text_with(
-                "block-whole",
-                &[("step", own.step.clone()), ("medium", medium.clone())],
-            ),
-            None => own.step.clone(),
-        };
-        own.all_findings()
-            .map(move |(medium, finding)| FindingLine {
-                place: place(medium.medium.as_ref()),
-                finding,
-            })
-    });
-    let media = media.flat_map(|(block, medium)| of_medium(m, block, medium));
-    own.chain(ladders)
-        .chain(effects)
-        .chain(backups)
-        .chain(media)
+        .collect()
+}
+
+fn whole(m: &Messages, step: &str, medium: &str) -> String {
+    let args = [("step", step.to_owned()), ("medium", medium.to_owned())];
+    m.text_with("block-whole", &args)
+}
+
+fn of_backups<'a>(m: &Messages, backups: &'a BackupSummary) -> Vec<FindingLine<'a>> {
+    let findings = backups.all_findings();
+    findings
+        .map(|(medium, finding)| FindingLine {
+            place: match &medium.medium {
+                Some(medium) => whole(m, &backups.step, medium),
+                None => backups.step.clone(),
+            },
+            finding,
+        })
         .collect()
 }
 
 fn of_ladder<'a>(m: &Messages, ladder: &'a Ladder) -> Vec<FindingLine<'a>> {
-    let found = ladder
-        .points
-        .iter()
-        .flat_map(|point| point.findings.iter().map(move |finding| (point, finding)));
-    let named = |point: &&PointSummary| m.point(point);
-    let place = ladder
-        .points
-        .first()
-        .map(|point| (point.step.clone(), point.system.clone()))
-        .unwrap_or_default();
-    // Each makes one row of the table invalid, so they are not merged.
-    grouped(m, found, (named, |_, _| false), place)
+    let Some(first) = ladder.points.first() else {
+        return Vec::new();
+    };
+    let mut groups = Groups::new(&first.step, &first.system);
+    for point in &ladder.points {
+        let place = m.point(point);
+        for finding in &point.findings {
+            // Each error makes one row of the table invalid, so they are not merged.
+            groups.add(&place, None, finding);
+        }
+    }
+    groups.lines(m)
 }
 
 /// A step on a medium: its own findings, then those of its points.
@@ -89,72 +108,106 @@ fn of_medium<'a>(
     block: &'a BlockSummary,
     medium: &'a BlockMedium,
 ) -> Vec<FindingLine<'a>> {
-    let place = (block.step.clone(), medium.medium.clone());
-    let args = [("step", place.0.clone()), ("medium", place.1.clone())];
-    let own = medium.findings.iter().map(|finding| FindingLine {
-        place: m.text_with("block-whole", &args),
-        finding,
-    });
-    let found = medium
-        .all_findings()
-        .filter_map(|(_, place, finding)| Some((place?, finding)));
-    let named = |(job, point): &BlockPlace<'_>| block::place(m, block, medium, job, point);
-    // All points of a job stand in one row.
-    let together = |a: &BlockPlace<'_>, b: &BlockPlace<'_>| a.0.job_index == b.0.job_index;
-    own.chain(grouped(m, found, (named, together), place.clone()))
-        .collect()
-}
-
-/// Merges the common findings of places of one step and system; errors only where their places go `together`.
-fn grouped<'a, P>(
-    m: &Messages,
-    found: impl Iterator<Item = (P, &'a Finding)>,
-    (named, together): (impl Fn(&P) -> String, impl Fn(&P, &P) -> bool),
-    (step, system): (String, String),
-) -> Vec<FindingLine<'a>> {
-    let mut groups: Vec<Vec<(P, &Finding)>> = Vec::new();
-    for (point, finding) in found {
-        let is_one = |group: &&mut Vec<(P, &Finding)>| {
-            let (first, listed) = &group[0];
-            alike(listed, finding)
-                && (finding.severity < Severity::Error || together(first, &point))
-        };
-        match groups.iter_mut().find(is_one) {
-            Some(group) => group.push((point, finding)),
-            None => groups.push(vec![(point, finding)]),
+    let mut lines = at(&whole(m, &block.step, &medium.medium), &medium.findings);
+    let mut groups = Groups::new(&block.step, &medium.medium);
+    for (_, place, finding) in medium.all_findings() {
+        if let Some((job, point)) = place {
+            let place = block::place(m, block, medium, job, point);
+            groups.add(&place, Some(job.job_index), finding);
         }
     }
-    let line = |group: Vec<(P, &'a Finding)>| {
-        let (point, finding) = &group[0];
-        // The figures in the sentence are those of all points, or of the first.
-        let same = group
-            .iter()
-            .all(|(_, other)| m.finding(other) == m.finding(finding));
-        let count = ("points", group.len().to_string());
-        let place = match group.len() {
-            1 => named(point),
-            _ if same && finding.severity < Severity::Error => m.text_with(
-                "points-same",
-                &[count, ("step", step.clone()), ("system", system.clone())],
-            ),
-            _ => m.text_with("points-like", &[count, ("point", named(point))]),
-        };
-        FindingLine { place, finding }
-    };
-    groups.into_iter().map(line).collect()
+    lines.extend(groups.lines(m));
+    lines
 }
 
-/// Whether two findings are of one kind.
-fn alike(a: &Finding, b: &Finding) -> bool {
-    let code = |finding: &Finding| match &finding.kind {
-        FindingKind::Event { event, .. } => Some(event.clone()),
-        FindingKind::PhaseIncomplete { phase, .. } => Some(phase.name().to_owned()),
-        FindingKind::Clipped { txn, .. } => Some(txn.clone()),
-        FindingKind::WorkersApart { medium, .. } => Some(medium.clone()),
+/// A finding at one point.
+struct Found<'a> {
+    place: String,
+    /// Errors of one job stand in one row.
+    job: Option<u32>,
+    finding: &'a Finding,
+}
+
+/// The common findings of points of one step and system.
+struct Groups<'a> {
+    step: &'a str,
+    system: &'a str,
+    all: Vec<Vec<Found<'a>>>,
+}
+
+impl<'a> Groups<'a> {
+    fn new(step: &'a str, system: &'a str) -> Self {
+        Self {
+            step,
+            system,
+            all: Vec::new(),
+        }
+    }
+
+    /// Merges it with those that are alike; errors only where they are about one job.
+    fn add(&mut self, place: &str, job: Option<u32>, finding: &'a Finding) {
+        let found = Found {
+            place: place.to_owned(),
+            job,
+            finding,
+        };
+        let mut groups = self.all.iter_mut();
+        match groups.find(|group| group[0].is_alike(&found)) {
+            Some(group) => group.push(found),
+            None => self.all.push(vec![found]),
+        }
+    }
+
+    fn lines(self, m: &Messages) -> Vec<FindingLine<'a>> {
+        let groups = self.all.iter();
+        groups.map(|group| self.line(m, group)).collect()
+    }
+
+    fn line(&self, m: &Messages, group: &[Found<'a>]) -> FindingLine<'a> {
+        let first = &group[0];
+        let finding = first.finding;
+        let text = m.finding(finding);
+        // The figures in the sentence are those of all points, or of the first.
+        let same = group.iter().all(|other| m.finding(other.finding) == text);
+        let place = match group.len() {
+            1 => first.place.clone(),
+            n if same && finding.severity < Severity::Error => {
+                let args = [
+                    ("points", n.to_string()),
+                    ("step", self.step.to_owned()),
+                    ("system", self.system.to_owned()),
+                ];
+                m.text_with("points-same", &args)
+            }
+            n => {
+                let args = [("points", n.to_string()), ("point", first.place.clone())];
+                m.text_with("points-like", &args)
+            }
+        };
+        FindingLine { place, finding }
+    }
+}
+
+impl Found<'_> {
+    fn is_alike(&self, other: &Self) -> bool {
+        let a = self.finding;
+        let b = other.finding;
+        a.severity == b.severity
+            && discriminant(&a.kind) == discriminant(&b.kind)
+            && subject(a) == subject(b)
+            && (a.severity < Severity::Error || (self.job.is_some() && self.job == other.job))
+    }
+}
+
+/// What distinguishes findings of one kind.
+fn subject(finding: &Finding) -> Option<&str> {
+    match &finding.kind {
+        FindingKind::Event { event, .. } => Some(event),
+        FindingKind::PhaseIncomplete { phase, .. } => Some(phase.name()),
+        FindingKind::Clipped { txn, .. } => Some(txn),
+        FindingKind::WorkersApart { medium, .. } => Some(medium),
         _ => None,
-    };
-    let kind = |finding: &Finding| std::mem::discriminant(&finding.kind);
-    a.severity == b.severity && kind(a) == kind(b) && code(a) == code(b)
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,27 @@
 //! Several systems at once: how they spread about their mean, as text.
 
-use plimsoll_analysis::summary::{Fleet, FleetPoint, Ladder, PointSummary};
+use plimsoll_analysis::summary::{Fleet, FleetPoint, Ladder};
 
 use crate::message::Messages;
 use crate::table::Table;
 use crate::table::Unit::{Three, Whole};
+
+/// Several systems at one point.
+pub(crate) struct FleetRow<'a> {
+    /// Of each system.
+    users: u32,
+    fleet: &'a FleetPoint,
+}
+
+pub(crate) fn table<'a>() -> Table<'a, FleetRow<'a>> {
+    Table::<FleetRow<'_>>::new("fleet")
+        .prefix("fleet-")
+        .column("users", Whole, |r| r.users)
+        .column("mean", Whole, |r| r.fleet.mean)
+        .column("lowest", Whole, |r| r.fleet.min)
+        .column("highest", Whole, |r| r.fleet.max)
+        .column("cv", Three, |r| r.fleet.cv_percent)
+}
 
 /// One line for each point; empty where the ladder is of a single system.
 pub fn section(m: &Messages, ladder: &Ladder) -> String {
@@ -14,18 +31,16 @@ pub fn section(m: &Messages, ladder: &Ladder) -> String {
     let n = u32::try_from(systems.len()).unwrap_or(1).max(1);
     let nopm = ladder.points.iter().all(|point| point.nopm.is_some());
     let rate = m.text(if nopm { "text-nopm" } else { "set-rate" });
-    let rows: Vec<(&PointSummary, &FleetPoint)> = ladder.points.iter().zip(points).collect();
-    let table = Table::with_prefix("fleet-")
-        .column("users", Whole, |row: &(&PointSummary, &FleetPoint)| {
-            row.0.users / n
+    let rows = ladder.points.iter().zip(points);
+    let rows: Vec<FleetRow<'_>> = rows
+        .map(|(point, fleet)| FleetRow {
+            users: point.users / n,
+            fleet,
         })
-        .column("mean", Whole, |(_, fleet)| fleet.mean)
-        .column("lowest", Whole, |(_, fleet)| fleet.min)
-        .column("highest", Whole, |(_, fleet)| fleet.max)
-        .column("cv", Three, |(_, fleet)| fleet.cv_percent)
-        .to_text(m, &rows);
+        .collect();
     let args = [("n", systems.len().to_string()), ("rate", rate)];
-    format!("{}\n{table}\n\n", m.text_with("fleet-heading", &args))
+    let heading = m.text_with("fleet-heading", &args);
+    format!("{heading}\n{}\n\n", table().to_text(m, &rows))
 }
 
 #[cfg(test)]

@@ -28,8 +28,9 @@ pub struct ListedRun {
 }
 
 /// A row for each run.
-fn table<'a>() -> Table<'a, &'a ListedRun> {
-    Table::<&ListedRun>::with_prefix("list-")
+pub(crate) fn list<'a>() -> Table<'a, &'a ListedRun> {
+    Table::<&ListedRun>::new("list")
+        .prefix("list-")
         .column("started-at", Words, |run| run.started_at.clone())
         .column("file", Words, |run| run.file.clone())
         .column("title", Words, |run| run.title.clone())
@@ -50,11 +51,11 @@ pub fn list_table(runs: &[ListedRun]) -> String {
     if runs.is_empty() {
         return m.text("list-none");
     }
-    table().to_text(&m, &runs.iter().collect::<Vec<_>>())
+    list().to_text(&m, &runs.iter().collect::<Vec<_>>())
 }
 
 pub fn list_csv(runs: &[ListedRun]) -> String {
-    table().to_csv(runs)
+    list().to_csv(runs)
 }
 
 /// Each load: its level, and where it changed.
@@ -75,12 +76,8 @@ pub fn courses_text(courses: &[FigureSeries]) -> String {
         } else {
             lines.push(heading);
         }
-        lines.extend(
-            course
-                .changes
-                .iter()
-                .map(|change| format!("  {}", describe(&m, course, change))),
-        );
+        let changes = course.changes.iter();
+        lines.extend(changes.map(|change| format!("  {}", describe(&m, course, change))));
         lines.extend(course.trend.map(|trend| format!("  {}", drift(&m, trend))));
     }
     lines.join("\n")
@@ -89,17 +86,21 @@ pub fn courses_text(courses: &[FigureSeries]) -> String {
 fn describe(m: &Messages, course: &FigureSeries, change: &Change) -> String {
     let rounded = RoundedRatio::of(change.ratio);
     let point = &course.points[change.at.min(course.points.len() - 1)];
-    let shown = |rate: f64| {
-        if course.figure == Figure::Nopm {
-            whole(rate)
-        } else {
-            three(rate)
-        }
+    let shown = if course.figure == Figure::Nopm {
+        whole
+    } else {
+        three
     };
     let name = if point.label.is_empty() {
         &point.commit
     } else {
         &point.label
+    };
+    let unit = format!("versus-unit-{}", course.figure.name());
+    let way = if rounded.more {
+        "versus-more"
+    } else {
+        "versus-less"
     };
     let args = [
         ("file", point.file.clone()),
@@ -107,19 +108,9 @@ fn describe(m: &Messages, course: &FigureSeries, change: &Change) -> String {
         ("started", point.started_at.clone()),
         ("before", shown(change.before)),
         ("after", shown(change.after)),
-        (
-            "unit",
-            m.text(&format!("versus-unit-{}", course.figure.name())),
-        ),
+        ("unit", m.text(&unit)),
         ("percent", rounded.percent_text()),
-        (
-            "way",
-            m.text(if rounded.more {
-                "versus-more"
-            } else {
-                "versus-less"
-            }),
-        ),
+        ("way", m.text(way)),
     ];
     m.text_with("history-change", &args)
 }
@@ -130,45 +121,48 @@ fn drift(m: &Messages, trend: Trend) -> String {
     } else {
         "history-rises"
     });
-    let (all, each) = (
-        three(trend.percent_in_all.abs()),
-        three(trend.percent_per_value.abs()),
-    );
-    m.text_with(
-        "history-drift",
-        &[("way", way), ("percent", all), ("slope", each)],
-    )
+    let args = [
+        ("way", way),
+        ("percent", three(trend.percent_in_all.abs())),
+        ("slope", three(trend.percent_per_value.abs())),
+    ];
+    m.text_with("history-drift", &args)
 }
 
 /// A load in one run.
-struct CourseRow<'a> {
+pub(crate) struct CourseRow<'a> {
     course: &'a FigureSeries,
-    place: usize,
+    load: String,
     point: &'a SeriesPoint,
+    /// Whether the rate changed with this run.
+    changed: bool,
 }
 
-/// A row for each load and run.
-pub fn course_csv(courses: &[FigureSeries]) -> String {
-    let m = Messages::english();
-    let rows = courses.iter().flat_map(|course| {
-        let points = course.points.iter().enumerate();
-        points.map(move |(place, point)| CourseRow {
-            course,
-            place,
-            point,
-        })
-    });
-    Table::new()
-        .field("load", |r: &CourseRow<'_>| place(&m, &r.course.place, None))
+pub(crate) fn courses<'a>() -> Table<'a, CourseRow<'a>> {
+    Table::<CourseRow<'_>>::new("history")
+        .field("load", |r| r.load.clone())
         .field("figure", |r| r.course.figure.name())
         .field("started_at", |r| r.point.started_at.clone())
         .field("file", |r| r.point.file.clone())
         .field("commit", |r| r.point.commit.clone())
         .field("label", |r| r.point.label.clone())
         .field("rate", |r| r.point.rate)
-        .field("changed", |r| {
-            let mut changes = r.course.changes.iter();
-            changes.any(|change| change.at == r.place)
-        })
-        .to_csv(rows)
+        .field("changed", |r| r.changed)
+}
+
+/// A row for each load and run.
+pub fn course_csv(all: &[FigureSeries]) -> String {
+    let m = Messages::english();
+    let mut rows = Vec::new();
+    for course in all {
+        for (at, point) in course.points.iter().enumerate() {
+            rows.push(CourseRow {
+                course,
+                load: place(&m, &course.place, None),
+                point,
+                changed: course.changes.iter().any(|change| change.at == at),
+            });
+        }
+    }
+    courses().to_csv(rows)
 }

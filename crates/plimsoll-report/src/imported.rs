@@ -1,4 +1,4 @@
-//! What other tools measured, as text: figures with the names and digits of the tool, and what is missing in its output.
+//! What other tools measured: figures with the names and digits of the tool, and what is missing in its output.
 
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{ImportSummary, ReportedFigure, ReportedPoint, Unknown};
@@ -23,27 +23,75 @@ pub(crate) struct ImportText<'a> {
 
 /// A figure that a tool printed.
 pub(crate) struct FigureRow<'a> {
-    load: String,
+    source: &'a str,
+    point: &'a ReportedPoint,
     figure: &'a ReportedFigure,
+    is_part: bool,
 }
 
-pub(crate) fn table(m: &Messages, of_parts: bool) -> Table<'_, FigureRow<'_>> {
-    Table::<FigureRow<'_>>::with_prefix("reported-")
+pub(crate) fn table<'a>() -> Table<'a, FigureRow<'a>> {
+    Table::<FigureRow<'_>>::new("reported")
+        .prefix("reported-")
+        .field("source", |r| r.source)
+        .field("step", |r| r.point.step.clone())
+        .field("medium", |r| r.point.medium.clone())
+        .field("workload", |r| r.point.workload.clone())
+        // Unknown where the source does not report them.
+        .field("users", |r| Some(r.point.users).filter(|users| *users > 0))
+        .field("offered_per_second", |r| r.point.offered_per_second)
+        .field("repeat", |r| r.point.repeat)
         .column("time", Words, |r| {
             let (from, to) = r.figure.from_s.zip(r.figure.to_s)?;
             Some(format!("{} – {} s", three(from), three(to)))
         })
-        .when(of_parts)
-        .column("load", Words, |r| r.load.clone())
-        .column("part", Words, |r| match r.figure.txn.as_str() {
+        .if_any(|r| r.is_part)
+        .message("load", Words, |r, m| load(m, r.point))
+        .field("part", |r| r.figure.txn.clone())
+        .message("part", Words, |r, m| match r.figure.txn.as_str() {
             "" => m.text("chart-all"),
             txn => txn.to_owned(),
         })
         .column("figure", Words, |r| r.figure.name.clone())
+        .key("figure")
+        .field("value", |r| r.figure.value)
         .column("value", Plain, |r| {
             let value = format!("{} {}", r.figure.printed, r.figure.unit);
             value.trim_end().to_owned()
         })
+        .field("printed", |r| r.figure.printed.clone())
+        .field("unit", |r| r.figure.unit.clone())
+        .field("from_s", |r| r.figure.from_s)
+        .field("to_s", |r| r.figure.to_s)
+}
+
+/// All figures, point by point.
+pub(crate) fn rows(summary: &Summary) -> Vec<FigureRow<'_>> {
+    let mut rows = Vec::new();
+    for import in &summary.imports {
+        for point in &import.points {
+            rows.extend(rows_of(import, point, false));
+            rows.extend(rows_of(import, point, true));
+        }
+    }
+    rows
+}
+
+fn rows_of<'a>(
+    import: &'a ImportSummary,
+    point: &'a ReportedPoint,
+    is_part: bool,
+) -> impl Iterator<Item = FigureRow<'a>> {
+    let figures = if is_part {
+        &point.parts
+    } else {
+        &point.figures
+    };
+    figures.iter().map(move |figure| FigureRow {
+        source: &import.source,
+        point,
+        figure,
+        is_part,
+    })
 }
 
 pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<ImportText<'a>> {
@@ -52,34 +100,27 @@ pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<ImportText
 }
 
 fn import_text<'a>(m: &Messages, import: &'a ImportSummary) -> ImportText<'a> {
+    let points = import.points.iter();
     ImportText {
         heading: m.text_with("reported-by", &[("source", import.source.clone())]),
         files: m.text_with("reported-files", &[("files", import.files.clone())]),
         unknown: pairs(&import.unknown),
         known: pairs(&import.known),
-        figures: rows(m, import, |point| &point.figures),
-        parts: rows(m, import, |point| &point.parts),
+        figures: points
+            .clone()
+            .flat_map(|point| rows_of(import, point, false))
+            .collect(),
+        parts: points
+            .flat_map(|point| rows_of(import, point, true))
+            .collect(),
     }
 }
 
 fn pairs(entries: &[Unknown]) -> Vec<(String, String)> {
-    let pair = |entry: &Unknown| (entry.what.replace('_', " "), entry.text.clone());
-    entries.iter().map(pair).collect()
-}
-
-fn rows<'a>(
-    m: &Messages,
-    import: &'a ImportSummary,
-    figures: fn(&ReportedPoint) -> &Vec<ReportedFigure>,
-) -> Vec<FigureRow<'a>> {
-    let rows_of = |point: &'a ReportedPoint| {
-        let load = load(m, point);
-        figures(point).iter().map(move |figure| FigureRow {
-            load: load.clone(),
-            figure,
-        })
-    };
-    import.points.iter().flat_map(rows_of).collect()
+    let entries = entries.iter();
+    entries
+        .map(|entry| (entry.what.replace('_', " "), entry.text.clone()))
+        .collect()
 }
 
 /// `4 users, oltp`, with the repeat.

@@ -32,8 +32,8 @@ pub(crate) struct LoadLineText<'a> {
 }
 
 pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<LoadLineText<'a>> {
-    summary
-        .lines()
+    let lines = summary.lines();
+    lines
         .map(|(ladder, line)| line_text(m, ladder, line))
         .collect()
 }
@@ -69,10 +69,9 @@ fn line_text<'a>(m: &Messages, ladder: &'a Ladder, line: &'a LoadLine) -> LoadLi
 }
 
 fn between(m: &Messages, line: &LoadLine) -> String {
-    let shown = |load: Option<f64>| or_none(load, three);
     let args = [
-        ("low", shown(line.line)),
-        ("high", shown(line.below)),
+        ("low", or_none(line.line, three)),
+        ("high", or_none(line.below, three)),
         ("most", three(line.most)),
     ];
     let id = match (line.state, line.line, line.below) {
@@ -86,73 +85,67 @@ fn between(m: &Messages, line: &LoadLine) -> String {
 }
 
 fn effort(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
-    let repeats = ladder
-        .loads
-        .iter()
-        .map(|rung| rung.repeats())
-        .max()
-        .unwrap_or_default();
+    let repeats = ladder.loads.iter().map(|load| load.repeats()).max();
     let args = [
         ("loads", line.tried.len().to_string()),
-        ("repeats", repeats.to_string()),
+        ("repeats", repeats.unwrap_or_default().to_string()),
         ("precision", percent(line.precision * 100.0)),
     ];
     let text = m.text_with("line-effort", &args);
-    match line.state {
-        SearchState::Open => format!("{text} {}", m.text("line-open")),
-        SearchState::TooMany => format!("{text} {}", m.text_with("line-too-many", &args)),
-        SearchState::BelowLeast => format!("{text} {}", m.text("line-below-least")),
-        SearchState::Found | SearchState::AboveMost => text,
-    }
+    let more = match line.state {
+        SearchState::Open => "line-open",
+        SearchState::TooMany => "line-too-many",
+        SearchState::BelowLeast => "line-below-least",
+        SearchState::Found | SearchState::AboveMost => return text,
+    };
+    format!("{text} {}", m.text(more))
 }
 
 fn rate(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
-    let Some(at) = line.load_index.and_then(|i| ladder.loads.get(i)) else {
+    let Some(at) = line.load_index.and_then(|index| ladder.loads.get(index)) else {
         return String::new();
     };
-    let p99 = ("p99", or_none(at.p99_ms.map(|p99| p99.median), three));
-    let txn = ("txn", ladder::main_txn(m, ladder));
+    let p99 = at.p99_ms.map(|p99| p99.median);
+    let mut args = vec![
+        ("p99", or_none(p99, three)),
+        ("txn", ladder::main_txn(m, ladder)),
+    ];
     match (at.nopm, at.completed_per_second) {
         (Some(nopm), _) => {
-            let each = three(nopm.median / 60.0);
-            m.text_with(
-                "line-rate-nopm",
-                &[("nopm", whole(nopm.median)), ("each", each), p99, txn],
-            )
+            args.push(("nopm", whole(nopm.median)));
+            args.push(("each", three(nopm.median / 60.0)));
+            m.text_with("line-rate-nopm", &args)
         }
-        (None, Some(rate)) => m.text_with("line-rate", &[("rate", three(rate.median)), p99, txn]),
+        (None, Some(rate)) => {
+            args.push(("rate", three(rate.median)));
+            m.text_with("line-rate", &args)
+        }
         (None, None) => String::new(),
     }
 }
 
 fn bottleneck(m: &Messages, line: &LoadLine) -> Vec<String> {
-    if !line
-        .tried
-        .iter()
-        .any(|tried| line.line.is_none_or(|load| tried.load > load))
-    {
+    let mut tried = line.tried.iter();
+    if !tried.any(|tried| line.line.is_none_or(|load| tried.load > load)) {
         return vec![m.text("bottleneck-nothing-above")];
     }
     if line.bottleneck.is_empty() {
         return vec![m.text("bottleneck-unknown")];
     }
-    line.bottleneck
-        .iter()
-        .map(|sign| sign_text(m, sign))
-        .collect()
+    let signs = line.bottleneck.iter();
+    signs.map(|sign| sign_text(m, sign)).collect()
 }
 
 fn sign_text(m: &Messages, sign: &Sign) -> String {
-    let (line, beyond) = (or_none(sign.at_line, three), three(sign.beyond));
-    let change = if line == beyond {
+    let at_line = or_none(sign.at_line, three);
+    let beyond = three(sign.beyond);
+    let change = if at_line == beyond {
         beyond
     } else {
-        format!("{line} → {beyond}")
+        format!("{at_line} → {beyond}")
     };
-    m.text_with(
-        sign_id(sign.what),
-        &[("change", change), ("limit", three(sign.limit))],
-    )
+    let args = [("change", change), ("limit", three(sign.limit))];
+    m.text_with(sign_id(sign.what), &args)
 }
 
 fn sign_id(what: Bottleneck) -> &'static str {
@@ -169,58 +162,65 @@ fn sign_id(what: Bottleneck) -> &'static str {
     }
 }
 
-/// The loads in the order of trying.
-pub(crate) fn table<'a>(m: &'a Messages, text: &LoadLineText<'a>) -> Table<'a, &'a TriedLoad> {
-    let ladder = text.ladder;
-    let line = text.line;
-    Table::<&TriedLoad>::new()
-        .column("load", Plain, move |tried| load(ladder, tried))
-        .column("outcome", Words, |tried| {
-            Cell::word("outcome-", tried.outcome.name()).styled(match tried.outcome {
+/// A load that was tried for a line.
+pub(crate) struct TriedRow<'a> {
+    tried: &'a TriedLoad,
+    load: String,
+    /// Whether it is the line.
+    is_line: bool,
+}
+
+/// In the order of trying.
+pub(crate) fn tried<'a>(text: &LoadLineText<'a>) -> Vec<TriedRow<'a>> {
+    let rows = text.line.tried.iter().map(|tried| TriedRow {
+        tried,
+        load: load(text.ladder, tried),
+        is_line: text.line.load_index == Some(tried.load_index),
+    });
+    rows.collect()
+}
+
+pub(crate) fn table<'a>() -> Table<'a, TriedRow<'a>> {
+    Table::<TriedRow<'_>>::new("load-line")
+        .column("load", Plain, |r| r.load.clone())
+        .column("outcome", Words, |r| {
+            let class = match r.tried.outcome {
                 Attempt::Met => "sound",
                 Attempt::Mixed => "doubtful",
                 Attempt::Failed => "invalid",
-            })
+            };
+            Cell::word("outcome-", r.tried.outcome.name()).styled(class)
         })
-        .column("objective", Plain, |tried| figures(&tried.repeats))
-        .column("why", Words, |tried| why(m, &tried.repeats))
-        .row_class(|tried| {
-            if line.load_index == Some(tried.load_index) {
-                "peak"
-            } else {
-                ""
-            }
-        })
+        .column("objective", Plain, |r| figures(&r.tried.repeats))
+        .message("why", Words, |r, m| why(m, &r.tried.repeats))
+        .row_class(|r| if r.is_line { "peak" } else { "" })
 }
 
 fn load(ladder: &Ladder, tried: &TriedLoad) -> String {
-    let Some(at) = ladder.loads.get(tried.load_index) else {
-        return three(tried.load);
-    };
-    number::load(at.users, at.offered_per_second, at.offered_to_per_second)
+    match ladder.loads.get(tried.load_index) {
+        None => three(tried.load),
+        Some(at) => number::load(at.users, at.offered_per_second, at.offered_to_per_second),
+    }
 }
 
 /// The objective's figure of each repeat.
 fn figures(repeats: &[ObjectiveResult]) -> String {
-    let figures = repeats
-        .iter()
-        .map(|repeat| or_none(repeat.figure_ms, three));
+    let figures = repeats.iter();
+    let figures = figures.map(|repeat| or_none(repeat.figure_ms, three));
     figures.collect::<Vec<_>>().join(" · ")
 }
 
 /// Each reason once, with the figures of the first repeat that has it.
 fn why(m: &Messages, repeats: &[ObjectiveResult]) -> String {
-    let mut reasons: Vec<(&'static str, String)> = Vec::new();
+    let mut reasons: Vec<Shortfall> = Vec::new();
     for shortfall in repeats.iter().flat_map(|repeat| &repeat.shortfalls) {
-        if !reasons.iter().any(|(name, _)| *name == shortfall.name()) {
-            reasons.push((shortfall.name(), shortfall_text(m, *shortfall)));
+        if reasons.iter().all(|own| own.name() != shortfall.name()) {
+            reasons.push(*shortfall);
         }
     }
-    reasons
-        .into_iter()
-        .map(|(_, text)| text)
-        .collect::<Vec<_>>()
-        .join(", ")
+    let texts = reasons.into_iter();
+    let texts = texts.map(|own| shortfall_text(m, own));
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 fn shortfall_text(m: &Messages, shortfall: Shortfall) -> String {

@@ -1,28 +1,45 @@
 //! A row of a ladder's table: one load over its repeats.
 
-use plimsoll_analysis::summary::{Figure, Interval, Ladder, LoadSummary, PointSummary, Steady};
+use plimsoll_analysis::summary::{
+    Figure, Interval, Ladder, LoadSummary, PointSummary, Resources, Steady,
+};
 
 use crate::number;
-use crate::table::{Cell, Value};
+use crate::table::Unit::Plain;
+use crate::table::{Cell, Table, Value};
 
-/// A rung with its points.
+/// A load with its points.
 pub(crate) struct LoadView<'a> {
-    pub rung: &'a LoadSummary,
+    pub summary: &'a LoadSummary,
     /// The one that stands for all where only one can: means of resources, latencies by type.
     pub point: &'a PointSummary,
+    pub means: &'a Resources,
     pub all: Vec<&'a PointSummary>,
     /// Of the highest rate.
     pub is_peak: bool,
+    /// Whether the ladder has rates of TPC-C.
+    pub is_tpcc: bool,
+    /// Whether any load of the ladder was measured more than once.
+    pub is_repeated: bool,
 }
 
 pub(crate) fn views(ladder: &Ladder) -> Vec<LoadView<'_>> {
+    let loads = ladder.loads.iter();
+    let is_tpcc = loads.clone().any(|load| load.tpm.is_some())
+        || !loads
+            .clone()
+            .any(|load| load.completed_per_second.is_some());
     let mut views = Vec::new();
-    for (place, rung) in ladder.loads.iter().enumerate() {
+    for (place, summary) in loads.enumerate() {
+        let point = &ladder.points[summary.typical];
         views.push(LoadView {
-            rung,
+            summary,
+            point,
+            means: &point.resources,
+            all: summary.points.iter().map(|i| &ladder.points[*i]).collect(),
             is_peak: ladder.peak == Some(place),
-            point: &ladder.points[rung.typical],
-            all: rung.points.iter().map(|i| &ladder.points[*i]).collect(),
+            is_tpcc,
+            is_repeated: repeated(ladder),
         });
     }
     views
@@ -30,32 +47,63 @@ pub(crate) fn views(ladder: &Ladder) -> Vec<LoadView<'_>> {
 
 /// Whether any load was measured more than once.
 pub(crate) fn repeated(ladder: &Ladder) -> bool {
-    ladder.loads.iter().any(|rung| rung.repeats() > 1)
+    ladder.loads.iter().any(|load| load.repeats() > 1)
 }
 
-/// The id of the column with the load.
-pub(crate) fn load_id(ladder: &Ladder) -> &'static str {
-    let mut points = ladder.points.iter();
-    if points.any(|point| point.offered_per_second.is_some()) {
-        "offered"
-    } else {
-        "users"
-    }
+/// Ids of the column with the load.
+pub(crate) const LOAD: [&str; 2] = ["offered", "users"];
+
+/// The load of a row: the offered rate, or the users where the loop is closed.
+pub(crate) fn with_load<'a, R: 'a>(
+    table: Table<'a, R>,
+    is_open: fn(&R) -> bool,
+    load: fn(&R) -> String,
+) -> Table<'a, R> {
+    table
+        .column("offered", Plain, load)
+        .if_any(is_open)
+        .column("users", Plain, load)
+        .unless_any(is_open)
 }
 
 impl LoadView<'_> {
+    pub fn is_open(&self) -> bool {
+        self.any(|point| point.offered_per_second.is_some())
+    }
+
     pub fn load(&self) -> String {
         number::load(
-            self.rung.users,
-            self.rung.offered_per_second,
-            self.rung.offered_to_per_second,
+            self.summary.users,
+            self.summary.offered_per_second,
+            self.summary.offered_to_per_second,
         )
+    }
+
+    pub fn any(&self, has: fn(&PointSummary) -> bool) -> bool {
+        self.all.iter().any(|point| has(point))
     }
 
     /// A count over all repeats; `None` where nothing was measured.
     pub fn counted(&self, of: fn(&PointSummary) -> u64) -> Option<u64> {
-        let measured = self.all.iter().any(|point| point.measured_s > 0.0);
-        measured.then(|| self.all.iter().map(|point| of(point)).sum())
+        self.any(|point| point.measured_s > 0.0)
+            .then(|| self.all.iter().map(|point| of(point)).sum())
+    }
+
+    pub fn dropped(&self) -> Option<u64> {
+        self.counted(|point| point.overall.counts.dropped)
+    }
+
+    pub fn has_writes(&self) -> bool {
+        self.any(|point| point.resources.device_write_mb_per_second.is_some())
+    }
+
+    /// NOPM, or the rate of other workloads.
+    pub fn rate(&self) -> Option<Figure> {
+        if self.is_tpcc {
+            self.summary.nopm
+        } else {
+            self.summary.completed_per_second
+        }
     }
 
     /// The least favourable word on whether the rate held; nothing where nothing was measured.

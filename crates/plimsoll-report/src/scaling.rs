@@ -29,46 +29,51 @@ pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Vec<String> {
 }
 
 fn law_text(m: &Messages, law: &ScalingLaw) -> Vec<String> {
-    let shown = |interval: Interval, format: fn(f64) -> String| {
-        let ends = [
-            ("value", format(interval.mean)),
-            ("low", format(interval.low)),
-            ("high", format(interval.high)),
-        ];
-        m.text_with("scaling-value", &ends)
-    };
     let parameters = [
-        ("gamma", shown(law.gamma, whole)),
-        ("alpha", shown(law.alpha, three)),
-        ("beta", shown(law.beta, three)),
+        ("gamma", with_interval(m, law.gamma, whole)),
+        ("alpha", with_interval(m, law.alpha, three)),
+        ("beta", with_interval(m, law.beta, three)),
         ("off", percent(law.off_percent)),
     ];
-    let peak = law.peak.as_ref().map(|peak| {
-        let users = peak
-            .users_interval
-            .map_or_else(|| whole(peak.users), |interval| shown(interval, whole));
-        m.text_with(
-            "scaling-peak",
-            &[("users", users), ("rate", whole(peak.rate))],
-        )
-    });
-    vec![
-        m.text_with("scaling-law", &parameters),
-        peak.unwrap_or_else(|| m.text("scaling-no-peak")),
-    ]
+    let peak = match &law.peak {
+        None => m.text("scaling-no-peak"),
+        Some(peak) => {
+            let users = match peak.users_interval {
+                Some(interval) => with_interval(m, interval, whole),
+                None => whole(peak.users),
+            };
+            let args = [("users", users), ("rate", whole(peak.rate))];
+            m.text_with("scaling-peak", &args)
+        }
+    };
+    vec![m.text_with("scaling-law", &parameters), peak]
 }
 
-/// What was measured beside the law; `None` where there is none.
-pub(crate) fn table(ladder: &Ladder) -> Option<(Table<'_, &ScalingPoint>, Vec<&ScalingPoint>)> {
-    let Some(Scaling::Fits(law)) = &ladder.scaling else {
-        return None;
-    };
-    let table = Table::<&ScalingPoint>::with_prefix("scaling-")
+fn with_interval(m: &Messages, interval: Interval, format: fn(f64) -> String) -> String {
+    let ends = [
+        ("value", format(interval.mean)),
+        ("low", format(interval.low)),
+        ("high", format(interval.high)),
+    ];
+    m.text_with("scaling-value", &ends)
+}
+
+/// What was measured beside the law.
+pub(crate) fn table<'a>() -> Table<'a, &'a ScalingPoint> {
+    Table::<&ScalingPoint>::new("scaling")
+        .prefix("scaling-")
         .column("users", Plain, |point| point.users)
         .column("measured", Whole, |point| point.measured)
         .column("fitted", Whole, |point| point.fitted)
-        .column("residual", Percent, |point| point.residual_percent);
-    Some((table, law.points.iter().collect()))
+        .column("residual", Percent, |point| point.residual_percent)
+}
+
+/// None where there is no law.
+pub(crate) fn points(ladder: &Ladder) -> Vec<&ScalingPoint> {
+    match &ladder.scaling {
+        Some(Scaling::Fits(law)) => law.points.iter().collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// On the terminal.
@@ -77,7 +82,10 @@ pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
     if parts.is_empty() {
         return String::new();
     }
-    parts.extend(table(ladder).map(|(table, rows)| table.to_text(m, &rows)));
+    let points = points(ladder);
+    if !points.is_empty() {
+        parts.push(table().to_text(m, &points));
+    }
     format!("{}\n\n", parts.join("\n"))
 }
 

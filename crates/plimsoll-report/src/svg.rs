@@ -1,7 +1,61 @@
-//! What drawings share that need no script.
+//! Drawings that need no script.
+
+use std::fmt::Write as _;
+
+/// A point: x, y.
+type At = [f64; 2];
+
+/// Marks of a drawing, in the order of drawing.
+#[derive(Default)]
+pub(crate) struct Drawing {
+    body: String,
+}
+
+impl Drawing {
+    pub fn line(&mut self, class: &str, [x1, y1]: At, [x2, y2]: At) {
+        self.add(format_args!(
+            "<line class=\"{class}\" x1=\"{x1:.1}\" x2=\"{x2:.1}\" y1=\"{y1:.1}\" y2=\"{y2:.1}\"/>"
+        ));
+    }
+
+    pub fn write(&mut self, class: &str, [x, y]: At, text: &str) {
+        let text = escaped(text);
+        self.add(format_args!(
+            "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>"
+        ));
+    }
+
+    pub fn circle(&mut self, class: &str, [x, y]: At, radius: f64) {
+        self.add(format_args!(
+            "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>"
+        ));
+    }
+
+    pub fn path(&mut self, class: &str, points: impl Iterator<Item = At>) {
+        let points: Vec<String> = points.map(|[x, y]| format!("{x:.1},{y:.1}")).collect();
+        let points = points.join(" ");
+        self.add(format_args!(
+            "<polyline class=\"{class}\" points=\"{points}\"/>"
+        ));
+    }
+
+    fn add(&mut self, mark: std::fmt::Arguments<'_>) {
+        // Writing to a string does not fail.
+        let _ = self.body.write_fmt(mark);
+    }
+
+    /// Of this size, with a title for those who do not see it.
+    pub fn framed(&self, class: &str, width: f64, height: f64, title: &str) -> String {
+        let title = escaped(title);
+        let body = &self.body;
+        format!(
+            "<svg class=\"{class}\" viewBox=\"0 0 {width} {height:.0}\" role=\"img\" aria-label=\"{title}\">{body}</svg>"
+        )
+    }
+}
 
 /// Text and attributes.
-pub(crate) fn escaped(text: &str) -> String {
+fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

@@ -4,88 +4,49 @@ use plimsoll_analysis::summary::Interval;
 use serde_json::{Map, Value as Json};
 
 use crate::message::Messages;
-use crate::number::{NONE, decimals, percent, three, whole};
 
 mod cell;
+mod declaration;
+mod grid;
 mod text;
+mod unit;
 
 pub use cell::{Cell, Value};
+pub use declaration::{Declaration, DeclaredColumn};
+pub(crate) use grid::{Grid, GridCell, GridRow};
 pub(crate) use text::WIDTH;
-
-/// How people read a column: how many digits its numbers have, and where words stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Names and sentences begin at the left.
-    Words,
-    /// Sentences that may take several lines on a page.
-    Sentences,
-    /// At the right, with the digits that it has.
-    Plain,
-    Whole,
-    /// Three significant digits.
-    Three,
-    Percent,
-    /// So many decimals.
-    Decimals(usize),
-    /// So many decimals, but none of a whole number.
-    Fraction(usize),
-}
-
-impl Unit {
-    fn number(self, value: f64) -> String {
-        match self {
-            Self::Words | Self::Sentences | Self::Plain => value.to_string(),
-            Self::Whole => whole(value),
-            Self::Three => three(value),
-            Self::Percent => percent(value),
-            Self::Fraction(_) if value.fract() == 0.0 => whole(value),
-            Self::Decimals(places) | Self::Fraction(places) => decimals(value, places),
-        }
-    }
-
-    fn is_words(self) -> bool {
-        matches!(self, Self::Words | Self::Sentences)
-    }
-
-    fn class(self) -> &'static str {
-        match self {
-            Self::Words => "words",
-            Self::Sentences => "words long",
-            _ => "",
-        }
-    }
-
-    /// A cell as people read it.
-    fn shown(self, m: &Messages, cell: &Cell) -> String {
-        self.shown_value(m, &cell.value) + cell.mark
-    }
-
-    fn shown_value(self, m: &Messages, value: &Value) -> String {
-        match value {
-            Value::Missing(None) => NONE.to_owned(),
-            Value::Missing(Some(reason)) => m.text(reason),
-            Value::Number(value) => self.number(*value),
-            Value::Count(count) if matches!(self, Self::Whole | Self::Three) => {
-                self.number(*count as f64)
-            }
-            Value::Count(count) => count.to_string(),
-            Value::Range(low, high) => format!("{} to {}", self.number(*low), self.number(*high)),
-            Value::Flag(flag) => flag.to_string(),
-            Value::Text(text) => text.clone(),
-            Value::Word { id, .. } => m.text(id),
-        }
-    }
-}
+pub use unit::Unit;
 
 /// What a heading is read from.
 enum Heading {
     /// The column's id, behind the table's prefix.
     Id,
-    /// A name of the run's own, such as that of an axis or of a percentile.
+    /// Another id of the catalogue.
+    Message(String),
+    /// A name of the run's own, such as that of an axis.
     Name(String),
 }
 
-type OfRow<'a, R, T> = Box<dyn Fn(&R) -> T + 'a>;
+/// Where people find a column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Text,
+    Page,
+}
+
+type Of<'a, R, T> = Box<dyn Fn(&R) -> T + 'a>;
+type CellOf<'a, R> = Box<dyn Fn(&R, &Messages) -> Cell + 'a>;
+
+/// What rows must have for people to see a column.
+struct Condition<'a, R> {
+    test: Of<'a, R, bool>,
+    /// Whether any row must pass; else none may.
+    any: bool,
+    /// Where it holds.
+    places: &'static [Place],
+}
+
+const EVERYWHERE: &[Place] = &[Place::Text, Place::Page];
 
 struct Column<'a, R> {
     id: String,
@@ -93,13 +54,14 @@ struct Column<'a, R> {
     unit: Unit,
     /// Its name in CSV and JSON.
     key: Option<String>,
-    in_text: bool,
-    on_page: bool,
-    value: OfRow<'a, R, Cell>,
+    places: &'static [Place],
+    condition: Option<Condition<'a, R>>,
+    cell: CellOf<'a, R>,
 }
 
 /// Columns over rows `R`. Methods that change a column are about the one added last.
 pub struct Table<'a, R> {
+    name: &'static str,
     columns: Vec<Column<'a, R>>,
     text_prefix: &'static str,
     page_prefix: &'static str,
@@ -107,13 +69,15 @@ pub struct Table<'a, R> {
     blank_repeats: usize,
     without_empty: bool,
     long_headings: bool,
-    row_class: OfRow<'a, R, &'static str>,
-    group: Option<OfRow<'a, R, String>>,
+    row_class: Of<'a, R, &'static str>,
+    group: Of<'a, R, Option<String>>,
 }
 
-impl<R> Default for Table<'_, R> {
-    fn default() -> Self {
+impl<'a, R> Table<'a, R> {
+    /// Headings are `text-` and `column-` with the columns' ids.
+    pub fn new(name: &'static str) -> Self {
         Self {
+            name,
             columns: Vec::new(),
             text_prefix: "text-",
             page_prefix: "column-",
@@ -122,41 +86,44 @@ impl<R> Default for Table<'_, R> {
             without_empty: false,
             long_headings: false,
             row_class: Box::new(|_| ""),
-            group: None,
+            group: Box::new(|_| None),
         }
-    }
-}
-
-impl<'a, R> Table<'a, R> {
-    /// Headings are `text-` and `column-` with the columns' ids.
-    pub fn new() -> Self {
-        Self::default()
     }
 
     /// Headings of text and page are `prefix` with the columns' ids.
-    pub fn with_prefix(prefix: &'static str) -> Self {
+    pub fn prefix(self, prefix: &'static str) -> Self {
         Self {
             text_prefix: prefix,
             page_prefix: prefix,
-            ..Self::default()
+            ..self
         }
     }
 
     /// For people: in text and on a page.
     pub fn column<C: Into<Cell>>(
-        mut self,
+        self,
         id: impl Into<String>,
         unit: Unit,
         value: impl Fn(&R) -> C + 'a,
+    ) -> Self {
+        self.message(id, unit, move |row, _| value(row))
+    }
+
+    /// For people, with words of the catalogue in its cells.
+    pub fn message<C: Into<Cell>>(
+        mut self,
+        id: impl Into<String>,
+        unit: Unit,
+        value: impl Fn(&R, &Messages) -> C + 'a,
     ) -> Self {
         self.columns.push(Column {
             id: id.into(),
             heading: Heading::Id,
             unit,
             key: None,
-            in_text: true,
-            on_page: true,
-            value: Box::new(move |row| value(row).into()),
+            places: EVERYWHERE,
+            condition: None,
+            cell: Box::new(move |row, m| value(row, m).into()),
         });
         self
     }
@@ -169,7 +136,7 @@ impl<'a, R> Table<'a, R> {
         value: impl Fn(&R) -> C + 'a,
     ) -> Self {
         self.column(id, unit, value)
-            .changed(|column| column.on_page = false)
+            .changed(|column| column.places = &[Place::Text])
     }
 
     /// For people, but on a page only.
@@ -180,7 +147,12 @@ impl<'a, R> Table<'a, R> {
         value: impl Fn(&R) -> C + 'a,
     ) -> Self {
         self.column(id, unit, value)
-            .changed(|column| column.in_text = false)
+            .changed(|column| column.places = &[Place::Page])
+    }
+
+    /// People see it on a page only.
+    pub fn on_page(self) -> Self {
+        self.changed(|column| column.places = &[Place::Page])
     }
 
     /// For programs: in CSV and JSON only.
@@ -191,7 +163,7 @@ impl<'a, R> Table<'a, R> {
     ) -> Self {
         self.column("", Unit::Plain, value).changed(|column| {
             column.key = Some(key.into());
-            (column.in_text, column.on_page) = (false, false);
+            column.places = &[];
         })
     }
 
@@ -201,12 +173,8 @@ impl<'a, R> Table<'a, R> {
         name: &str,
         interval: impl Fn(&R) -> Option<Interval> + Copy + 'a,
     ) -> Self {
-        self.field(format!("{name}_low"), move |row| {
-            interval(row).map(|ends| ends.low)
-        })
-        .field(format!("{name}_high"), move |row| {
-            interval(row).map(|ends| ends.high)
-        })
+        self.field(format!("{name}_low"), move |row| Some(interval(row)?.low))
+            .field(format!("{name}_high"), move |row| Some(interval(row)?.high))
     }
 
     fn changed(mut self, change: impl FnOnce(&mut Column<'a, R>)) -> Self {
@@ -224,15 +192,46 @@ impl<'a, R> Table<'a, R> {
     /// All columns are read by programs too, under their ids.
     pub fn with_keys(mut self) -> Self {
         for column in &mut self.columns {
-            let key = || column.id.replace('-', "_");
-            column.key = Some(column.key.take().unwrap_or_else(key));
+            column
+                .key
+                .get_or_insert_with(|| column.id.replace('-', "_"));
         }
         self
     }
 
-    /// People see it only if so.
-    pub fn shown(self, shown: bool) -> Self {
-        self.changed(|column| (column.in_text, column.on_page) = (shown, shown))
+    /// People see it only where any row passes.
+    pub fn if_any(self, test: impl Fn(&R) -> bool + 'a) -> Self {
+        self.conditional(test, true, EVERYWHERE)
+    }
+
+    /// People see it only where no row passes.
+    pub fn unless_any(self, test: impl Fn(&R) -> bool + 'a) -> Self {
+        self.conditional(test, false, EVERYWHERE)
+    }
+
+    /// On a page, people see it only where any row passes.
+    pub fn on_page_if_any(self, test: impl Fn(&R) -> bool + 'a) -> Self {
+        self.conditional(test, true, &[Place::Page])
+    }
+
+    fn conditional(
+        self,
+        test: impl Fn(&R) -> bool + 'a,
+        any: bool,
+        places: &'static [Place],
+    ) -> Self {
+        let test = Box::new(test);
+        self.changed(|column| column.condition = Some(Condition { test, any, places }))
+    }
+
+    /// Has the heading of this id.
+    pub fn headed(self, id: impl Into<String>) -> Self {
+        self.changed(|column| column.heading = Heading::Message(id.into()))
+    }
+
+    /// Has a heading that is not in the catalogue.
+    pub fn named(self, heading: impl Into<String>) -> Self {
+        self.changed(|column| column.heading = Heading::Name(heading.into()))
     }
 
     /// Headings in text are on one line.
@@ -241,19 +240,6 @@ impl<'a, R> Table<'a, R> {
             long_headings: true,
             ..self
         }
-    }
-
-    /// Has a heading that is not in the catalogue.
-    pub fn named(self, heading: impl Into<String>) -> Self {
-        self.changed(|column| column.heading = Heading::Name(heading.into()))
-    }
-
-    /// Belongs to the table only if so.
-    pub fn when(mut self, wanted: bool) -> Self {
-        if !wanted {
-            self.columns.pop();
-        }
-        self
     }
 
     /// Columns that text leaves out where it would be too wide, the first one first.
@@ -283,108 +269,130 @@ impl<'a, R> Table<'a, R> {
         self
     }
 
-    /// On a page, rows of one key that follow each other stand together.
-    pub fn grouped(mut self, key: impl Fn(&R) -> String + 'a) -> Self {
-        self.group = Some(Box::new(key));
+    /// On a page, rows of one key that follow each other stand together; those without a key by themselves.
+    pub fn grouped(mut self, key: impl Fn(&R) -> Option<String> + 'a) -> Self {
+        self.group = Box::new(key);
         self
     }
 
-    /// The columns that `is_shown` names, and that have a value if they must have one.
-    fn shown_columns(
-        &self,
-        rows: &[R],
-        is_shown: fn(&Column<'a, R>) -> bool,
-    ) -> Vec<&Column<'a, R>> {
-        let has_values = |column: &Column<'a, R>| {
-            !self.without_empty || rows.iter().any(|row| !(column.value)(row).is_empty())
+    /// Its name, and what its columns are called.
+    pub fn declaration(&self) -> Declaration {
+        let columns = self.columns.iter().map(|column| DeclaredColumn {
+            id: column.id.clone(),
+            unit: column.unit,
+            headings: column
+                .places
+                .iter()
+                .filter_map(|place| self.heading_id(column, *place))
+                .collect(),
+            key: column.key.clone(),
+        });
+        Declaration {
+            name: self.name,
+            columns: columns.collect(),
+        }
+    }
+
+    /// `None` of a heading that is not in the catalogue.
+    fn heading_id(&self, column: &Column<'a, R>, place: Place) -> Option<String> {
+        let prefix = match place {
+            Place::Text => self.text_prefix,
+            Place::Page => self.page_prefix,
         };
+        match &column.heading {
+            Heading::Id => Some(format!("{prefix}{}", column.id)),
+            Heading::Message(id) => Some(id.clone()),
+            Heading::Name(_) => None,
+        }
+    }
+
+    fn heading(&self, m: &Messages, column: &Column<'a, R>, place: Place) -> String {
+        match (&column.heading, self.heading_id(column, place)) {
+            (_, Some(id)) => m.text(&id),
+            (Heading::Name(name), None) => name.clone(),
+            (Heading::Id | Heading::Message(_), None) => String::new(),
+        }
+    }
+
+    /// What people see of these rows.
+    fn columns_in(&self, m: &Messages, rows: &[R], place: Place) -> Vec<&Column<'a, R>> {
         let columns = self.columns.iter();
         columns
-            .filter(|column| is_shown(column) && has_values(column))
+            .filter(|column| column.places.contains(&place) && column.is_met(rows, place))
+            .filter(|column| !self.without_empty || column.has_values(m, rows))
             .collect()
     }
 
-    /// Whether text would have more than headings.
-    pub fn has_values(&self, rows: &[R]) -> bool {
-        let columns = self.columns.iter().filter(|column| column.in_text);
+    /// Whether text would have a value besides those of the columns `names`.
+    pub fn has_values(&self, m: &Messages, rows: &[R], names: &[&str]) -> bool {
+        let columns = self.columns_in(m, rows, Place::Text).into_iter();
         columns
-            .flat_map(|column| rows.iter().map(|row| (column.value)(row)))
-            .any(|cell| !cell.is_empty())
+            .filter(|column| !names.contains(&column.id.as_str()))
+            .any(|column| column.has_values(m, rows))
     }
 
     /// For a terminal.
     pub fn to_text(&self, m: &Messages, rows: &[R]) -> String {
-        let columns = self.shown_columns(rows, |column| column.in_text);
-        let cells_of = |row: &R| columns.iter().map(|column| column.shown(m, row)).collect();
-        let mut sheet = text::Sheet {
-            ids: columns.iter().map(|column| column.id.as_str()).collect(),
-            left: columns
-                .iter()
-                .map(|column| column.unit.is_words())
-                .collect(),
-            header: columns
-                .iter()
-                .map(|column| self.text_heading(m, column))
-                .collect(),
-            rows: rows.iter().map(cells_of).collect(),
-        };
+        let columns = self.columns_in(m, rows, Place::Text);
+        let between = if self.long_headings { " " } else { "\n" };
+        let mut sheet = text::Sheet::default();
+        for column in &columns {
+            let heading = self.heading(m, column, Place::Text);
+            sheet.ids.push(&column.id);
+            sheet.left.push(column.unit.is_words());
+            // Its words stand below each other.
+            sheet.header.push(heading.replace(' ', between));
+        }
+        for row in rows {
+            let cells = columns.iter().map(|column| column.shown(m, row));
+            sheet.rows.push(cells.collect());
+        }
         sheet.blank_repeats(self.blank_repeats);
         sheet.fitted(self.spare)
     }
 
-    /// Its words stand below each other.
-    fn text_heading(&self, m: &Messages, column: &Column<'a, R>) -> String {
-        let heading = column.heading(m, self.text_prefix);
-        let between = if self.long_headings { " " } else { "\n" };
-        heading.replace(' ', between)
-    }
-
-    /// For the template `components.html`.
     pub(crate) fn to_grid(&self, m: &Messages, rows: &[R]) -> Grid {
-        let columns = self.shown_columns(rows, |column| column.on_page);
+        let columns = self.columns_in(m, rows, Place::Page);
         let header = columns.iter().map(|column| GridCell {
-            text: column.heading(m, self.page_prefix),
+            text: self.heading(m, column, Place::Page),
             class: if column.unit.is_words() { "words" } else { "" }.to_owned(),
         });
-        let grid_row = |(place, row): (usize, &R)| GridRow {
-            class: self.class_of(rows, place),
-            cells: columns
-                .iter()
-                .map(|column| column.grid_cell(m, row))
-                .collect(),
-        };
-        Grid {
+        let mut grid = Grid {
             header: header.collect(),
-            rows: rows.iter().enumerate().map(grid_row).collect(),
+            rows: Vec::new(),
+        };
+        for (place, row) in rows.iter().enumerate() {
+            let cells = columns.iter().map(|column| column.grid_cell(m, row));
+            grid.rows.push(GridRow {
+                class: self.class_of(row, rows.get(place + 1)),
+                cells: cells.collect(),
+            });
+        }
+        grid
+    }
+
+    fn class_of(&self, row: &R, next: Option<&R>) -> &'static str {
+        let own = (self.row_class)(row);
+        match (self.group)(row) {
+            key @ Some(_) if own.is_empty() && next.and_then(&self.group) != key => "group",
+            _ => own,
         }
     }
 
-    fn class_of(&self, rows: &[R], place: usize) -> &'static str {
-        let own = (self.row_class)(&rows[place]);
-        let Some(key) = &self.group else {
-            return own;
-        };
-        let next = rows.get(place + 1).map(key);
-        if own.is_empty() && next != Some(key(&rows[place])) {
-            "group"
-        } else {
-            own
-        }
+    /// Columns that programs read, with their keys.
+    fn keyed(&self) -> impl Iterator<Item = (&str, &Column<'a, R>)> {
+        let columns = self.columns.iter();
+        columns.filter_map(|column| Some((column.key.as_deref()?, column)))
     }
 
     /// RFC 4180, but with bare newlines, with a header.
     pub fn to_csv(&self, rows: impl IntoIterator<Item = R>) -> String {
-        let keyed = || {
-            self.columns
-                .iter()
-                .filter_map(|column| Some((column.key.as_deref()?, column)))
-        };
-        let header: Vec<String> = keyed().map(|(key, _)| quoted(key)).collect();
+        let m = Messages::english();
+        let header: Vec<String> = self.keyed().map(|(key, _)| quoted(key)).collect();
         let mut out = header.join(",") + "\n";
         for row in rows {
-            let cells: Vec<String> = keyed()
-                .map(|(_, column)| quoted(&(column.value)(&row).to_plain()))
-                .collect();
+            let cells = self.keyed().map(|(_, column)| (column.cell)(&row, &m));
+            let cells: Vec<String> = cells.map(|cell| quoted(&cell.to_plain())).collect();
             out.push_str(&cells.join(","));
             out.push('\n');
         }
@@ -393,63 +401,40 @@ impl<'a, R> Table<'a, R> {
 
     /// An array with an object for each row.
     pub fn to_json(&self, rows: &[R]) -> Json {
-        let field_of = |row: &R, column: &Column<'a, R>| {
-            Some((column.key.clone()?, (column.value)(row).to_json()))
-        };
-        let object_of = |row: &R| {
-            let fields = self.columns.iter();
-            Json::Object(
-                fields
-                    .filter_map(|column| field_of(row, column))
-                    .collect::<Map<_, _>>(),
-            )
-        };
-        Json::Array(rows.iter().map(object_of).collect())
+        let m = Messages::english();
+        let objects = rows.iter().map(|row| {
+            let fields = self.keyed();
+            let fields =
+                fields.map(|(key, column)| (key.to_owned(), (column.cell)(row, &m).to_json()));
+            Json::Object(fields.collect::<Map<_, _>>())
+        });
+        Json::Array(objects.collect())
     }
 }
 
 impl<R> Column<'_, R> {
-    fn heading(&self, m: &Messages, prefix: &str) -> String {
-        match &self.heading {
-            Heading::Id => {
-                let id = format!("{prefix}{}", self.id);
-                let text = m.text(&id);
-                debug_assert_ne!(text, id, "the catalogue has no such heading");
-                text
-            }
-            Heading::Name(name) => name.clone(),
-        }
+    fn is_met(&self, rows: &[R], place: Place) -> bool {
+        let condition = self.condition.as_ref();
+        condition
+            .filter(|own| own.places.contains(&place))
+            .is_none_or(|own| rows.iter().any(&own.test) == own.any)
+    }
+
+    fn has_values(&self, m: &Messages, rows: &[R]) -> bool {
+        rows.iter().any(|row| !(self.cell)(row, m).is_empty())
     }
 
     fn shown(&self, m: &Messages, row: &R) -> String {
-        self.unit.shown(m, &(self.value)(row))
+        self.unit.shown(m, &(self.cell)(row, m))
     }
 
     fn grid_cell(&self, m: &Messages, row: &R) -> GridCell {
-        let cell = (self.value)(row);
+        let cell = (self.cell)(row, m);
         GridCell {
             text: self.unit.shown(m, &cell),
             class: [self.unit.class(), cell.class].join(" ").trim().to_owned(),
         }
     }
-}
-
-/// A table as a page shows it.
-#[derive(Default)]
-pub(crate) struct Grid {
-    pub header: Vec<GridCell>,
-    pub rows: Vec<GridRow>,
-}
-
-pub(crate) struct GridRow {
-    pub class: &'static str,
-    pub cells: Vec<GridCell>,
-}
-
-pub(crate) struct GridCell {
-    pub text: String,
-    /// Names of style classes.
-    pub class: String,
 }
 
 fn quoted(text: &str) -> String {

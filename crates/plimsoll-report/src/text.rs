@@ -1,4 +1,4 @@
-//! The tables on standard output, of each step and medium, at most [`WIDTH`] columns wide.
+//! The tables on standard output, of each step and medium, at most [`crate::table::WIDTH`] columns wide.
 
 mod audit;
 mod block;
@@ -10,83 +10,55 @@ pub use audit::{audit_table, explain};
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{Comparison, Ladder};
 
-use crate::findings::{FindingLine, describe};
 use crate::load_summary::views;
 use crate::message::Messages;
 use crate::number::whole;
-pub(crate) use crate::table::WIDTH;
-use crate::{compare, cut, fleet, ladder, line, scaling, waits};
+use crate::{compare, cut, findings, fleet, ladder, line, scaling, waits};
 
 /// Doctor checks, block I/O, all ladders, verified conditions, and findings.
 pub fn ladder_table(summary: &Summary) -> String {
     let m = Messages::english();
-    let mut out = String::new();
-    out.push_str(&doctor::section(&m, summary));
-    summary
-        .blocks
-        .iter()
-        .for_each(|step| out.push_str(&block::section(&m, step)));
-    line::describe(&m, summary)
-        .iter()
-        .for_each(|line| out.push_str(&load_line(&m, line)));
-    for text in line::before_points(&m, summary) {
-        out.push_str(&format!("{text}\n\n"));
-    }
+    let mut parts = vec![doctor::section(&m, summary)];
+    parts.extend(summary.blocks.iter().map(|step| block::section(&m, step)));
+    let lines = line::describe(&m, summary);
+    parts.extend(lines.iter().map(|line| load_line(&m, line)));
+    let before = line::before_points(&m, summary).into_iter();
+    parts.extend(before.map(|text| format!("{text}\n\n")));
     for ladder in &summary.ladders {
-        out.push_str(&ladder_section(&m, ladder));
-        out.push_str(&fleet::section(&m, ladder));
-        out.push_str(&scaling::section(&m, ladder));
-        out.push_str(&waits::section(&m, ladder));
+        parts.push(ladder_section(&m, ladder));
+        parts.push(fleet::section(&m, ladder));
+        parts.push(scaling::section(&m, ladder));
+        parts.push(waits::section(&m, ladder));
     }
-    out.push_str(&imported::section(&m, summary));
-    summary
-        .effects
-        .iter()
-        .for_each(|effect| out.push_str(&shared::effect(&m, effect)));
-    summary
-        .backups
-        .iter()
-        .for_each(|backups| out.push_str(&shared::backups(&m, backups)));
+    parts.push(imported::section(&m, summary));
+    parts.extend(summary.effects.iter().map(|own| shared::effect(&m, own)));
+    parts.extend(summary.backups.iter().map(|own| shared::backups(&m, own)));
     if summary.ladders.is_empty() && summary.blocks.is_empty() && summary.backups.is_empty() {
-        out.push_str(&m.text("text-no-points"));
-        out.push('\n');
+        parts.push(m.text("text-no-points") + "\n");
     }
-    summary
-        .comparisons
-        .iter()
-        .for_each(|comparison| out.push_str(&side_by_side(&m, comparison)));
-    cut::describe(&m, summary)
-        .iter()
-        .for_each(|cut| out.push_str(&power_cut(cut)));
+    let comparisons = summary.comparisons.iter();
+    parts.extend(comparisons.map(|own| side_by_side(&m, own)));
+    parts.extend(cut::describe(&m, summary).iter().map(power_cut));
     if !is_without_transactions(summary) {
-        out.push_str(&consistency(&m, summary));
-        out.push('\n');
+        parts.push(consistency(&m, summary) + "\n");
     }
-    for FindingLine { place, finding } in describe(&m, summary) {
-        let colon = if place.is_empty() { "" } else { ": " };
-        let severity = m.text(&format!("severity-{}", finding.severity.name()));
-        out.push_str(&format!(
-            "{severity}: {place}{colon}{}\n",
-            m.finding(finding)
-        ));
-    }
-    out.push_str(&audit::section(&m, &summary.audit));
+    let findings = findings::describe(&m, summary).into_iter();
+    parts.extend(findings.map(|line| line.view(&m).line() + "\n"));
+    parts.push(audit::section(&m, &summary.audit));
     if has_tpcc(summary) {
-        out.push_str(&m.text("not-tpc"));
-        out.push('\n');
+        parts.push(m.text("not-tpc") + "\n");
     }
-    out.push_str(&m.file_state(&summary.file));
-    out.push('\n');
-    out
+    parts.push(m.file_state(&summary.file) + "\n");
+    parts.concat()
 }
 
 /// A row for each load, below what holds for all.
 fn ladder_section(m: &Messages, ladder: &Ladder) -> String {
     let heading = ladder::heading(m, ladder);
     let mut lines = vec![format!("{heading}. {}", ladder::latency_of(m, ladder))];
-    lines.extend(ladder::emulated(m, ladder));
+    lines.extend(Some(ladder::emulated(m, ladder)).filter(|text| !text.is_empty()));
     lines.extend(ladder.data.as_ref().map(|data| m.data_state(data)));
-    lines.push(ladder::table(ladder).to_text(m, &views(ladder)));
+    lines.push(ladder::table().to_text(m, &views(ladder)));
     format!("{}\n\n", lines.join("\n"))
 }
 
@@ -119,25 +91,19 @@ fn load_line(m: &Messages, line: &line::LoadLineText<'_>) -> String {
     lines.extend(sentences.filter(|text| !text.is_empty()).cloned());
     lines.push(m.text("bottleneck-title"));
     lines.extend(line.bottleneck.iter().map(|sign| format!("  {sign}")));
-    let tried: Vec<_> = line.line.tried.iter().collect();
-    lines.push(line::table(m, line).to_text(m, &tried));
+    lines.push(line::table().to_text(m, &line::tried(line)));
     format!("{}\n\n", lines.join("\n"))
 }
 
 fn side_by_side(m: &Messages, comparison: &Comparison) -> String {
-    let table = compare::table(comparison).to_text(m, &compare::rows(m, comparison));
+    let table = compare::table().to_text(m, &compare::rows(m, comparison));
     format!("{}\n{table}\n\n", compare::heading(m, comparison))
 }
 
 fn power_cut(cut: &cut::CutText<'_>) -> String {
-    let lines = cut
-        .happened
-        .iter()
-        .chain(cut.outcomes.iter().map(|outcome| &outcome.text));
-    let lines: Vec<String> = std::iter::once(&cut.heading)
-        .chain(lines)
-        .cloned()
-        .collect();
+    let mut lines = vec![cut.heading.clone()];
+    lines.extend(cut.happened.iter().cloned());
+    lines.extend(cut.outcomes.iter().map(|own| own.text.clone()));
     format!("{}\n\n", lines.join("\n"))
 }
 
@@ -165,6 +131,7 @@ mod tests {
     use plimsoll_record::fixture;
 
     use super::*;
+    use crate::table::WIDTH;
 
     #[test]
     fn tables_of_the_fixture() {
@@ -211,7 +178,7 @@ mod tests {
         ] {
             let summary = summarise(&record);
             for ladder in &summary.ladders {
-                let table = ladder::table(ladder).to_text(&Messages::english(), &views(ladder));
+                let table = ladder::table().to_text(&Messages::english(), &views(ladder));
                 assert!(
                     table.lines().all(|line| line.chars().count() <= WIDTH),
                     "{table}"

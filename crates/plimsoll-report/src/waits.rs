@@ -3,11 +3,11 @@
 use plimsoll_analysis::summary::{DatabaseFigures, Ladder, PointSummary, StateShare, WaitSummary};
 use plimsoll_record::WaitState;
 
-use crate::load_summary::load_id;
+use crate::load_summary::{LOAD, with_load};
 use crate::message::Messages;
 use crate::number::{self, or_none, percent, three};
 use crate::table::Unit::{Percent, Plain, Three, Words};
-use crate::table::{Cell, Grid, Table};
+use crate::table::{Cell, Table};
 
 /// Id of the state's name.
 pub(crate) fn state_id(prefix: &str, state: WaitState) -> String {
@@ -19,31 +19,52 @@ fn typical(ladder: &Ladder) -> impl Iterator<Item = &PointSummary> {
     ladder
         .loads
         .iter()
-        .filter_map(|rung| ladder.points.get(rung.typical))
+        .filter_map(|load| ladder.points.get(load.typical))
 }
 
-/// Points with wait samples, one for each load.
-pub(crate) fn sampled(ladder: &Ladder) -> impl Iterator<Item = (&PointSummary, &WaitSummary)> {
-    typical(ladder).filter_map(|point| Some((point, point.waits.as_ref()?)))
+/// A point with wait samples.
+#[derive(Clone, Copy)]
+pub(crate) struct Sampled<'a> {
+    pub point: &'a PointSummary,
+    pub waits: &'a WaitSummary,
+}
+
+impl<'a> Sampled<'a> {
+    fn of(point: &'a PointSummary) -> Option<Self> {
+        let waits = point.waits.as_ref()?;
+        Some(Self { point, waits })
+    }
+}
+
+/// One for each load.
+pub(crate) fn sampled(ladder: &Ladder) -> impl Iterator<Item = Sampled<'_>> {
+    typical(ladder).filter_map(Sampled::of)
 }
 
 /// States that occur at any point of the ladder, in their fixed order.
 pub(crate) fn states(ladder: &Ladder) -> Vec<WaitState> {
-    let occurs = |state: &WaitState| sampled(ladder).any(|(_, waits)| waits.of(*state).is_some());
-    WaitState::ALL.into_iter().filter(occurs).collect()
+    WaitState::ALL
+        .into_iter()
+        .filter(|state| sampled(ladder).any(|own| own.waits.of(*state).is_some()))
+        .collect()
 }
 
 /// `21 users`, without the step and the system.
 pub(crate) fn load(m: &Messages, point: &PointSummary) -> String {
-    match point.offered_per_second {
+    load_text(m, point.users, point.offered_per_second)
+}
+
+/// `21 users`, `100/s offered`.
+pub(crate) fn load_text(m: &Messages, users: u32, offered_per_second: Option<f64>) -> String {
+    match offered_per_second {
         Some(rate) => m.text_with("load-open", &[("rate", three(rate))]),
-        None if point.users == 1 => m.text("load-one"),
-        None => m.text_with("load-closed", &[("users", point.users.to_string())]),
+        None if users == 1 => m.text("load-one"),
+        None => m.text_with("load-closed", &[("users", users.to_string())]),
     }
 }
 
 /// Names and shares of the events of a state; empty where the server names nothing.
-pub(crate) fn events(share: &StateShare) -> String {
+fn events(share: &StateShare) -> String {
     let named = share.events.iter().filter(|event| !event.event.is_empty());
     named
         .map(|event| format!("{} {} %", event.event, percent(event.percent)))
@@ -52,7 +73,8 @@ pub(crate) fn events(share: &StateShare) -> String {
 }
 
 /// Where most of the session time went: `At 21 users 63.0 % of session time waited for the log (…)`.
-pub(crate) fn sentence(m: &Messages, point: &PointSummary, waits: &WaitSummary) -> Option<String> {
+fn sentence(m: &Messages, sampled: Sampled<'_>) -> Option<String> {
+    let Sampled { point, waits } = sampled;
     let most = waits.most()?;
     let events = events(most);
     let what = m.text(&state_id("wait-does-", most.state));
@@ -84,35 +106,36 @@ pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Option<String> {
     let peak = ladder
         .peak
         .and_then(|peak| ladder.points.get(ladder.loads.get(peak)?.typical));
-    let at_peak = peak.and_then(|point| Some((point, point.waits.as_ref()?)));
-    let (point, waits) = at_peak.or_else(|| sampled(ladder).last())?;
-    sentence(m, point, waits)
+    let at_peak = peak.and_then(Sampled::of);
+    sentence(m, at_peak.or_else(|| sampled(ladder).last())?)
 }
-
-type Sampled<'a> = (&'a PointSummary, &'a WaitSummary);
 
 /// Shares and counters of a ladder; empty where nothing is known.
 pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
     let shares = describe(m, ladder).map(|sentence| {
         let sampled: Vec<Sampled<'_>> = sampled(ladder).collect();
-        let table = shares(m, ladder).to_text(m, &sampled);
+        let table = shares().to_text(m, &sampled);
         format!("{}\n{sentence}\n{table}\n\n", m.text("waits-heading"))
     });
     shares.unwrap_or_default() + &counter_section(m, ladder)
 }
 
-/// One row for each load, one column for each state.
-fn shares<'a>(m: &Messages, ladder: &'a Ladder) -> Table<'a, Sampled<'a>> {
-    let table = Table::new()
-        .column(load_id(ladder), Plain, |row: &Sampled<'_>| load_of(row.0))
-        .column("sessions", Three, |(_, waits)| waits.sessions);
-    let states = states(ladder).into_iter();
-    let table = states.fold(table, |table, state| {
-        let percent = move |row: &Sampled<'_>| row.1.of(state).map(|share| share.percent);
-        let name = m.text(&state_id("wait-", state));
-        table.column(state.name(), Percent, percent).named(name)
+/// One row for each load, one column for each state that occurs.
+pub(crate) fn shares<'a>() -> Table<'a, Sampled<'a>> {
+    let table = with_load(
+        Table::new("wait-shares").prefix("text-"),
+        |r: &Sampled<'_>| is_open(r.point),
+        |r| load_of(r.point),
+    )
+    .column("sessions", Three, |r| r.waits.sessions);
+    let table = WaitState::ALL.into_iter().fold(table, |table, state| {
+        table
+            .column("state", Percent, move |r| Some(r.waits.of(state)?.percent))
+            .headed(state_id("wait-", state))
     });
-    table.column("samples", Plain, |(_, waits)| waits.samples)
+    table
+        .column("samples", Plain, |r| r.waits.samples)
+        .without_empty_columns()
 }
 
 /// The share of session time that one point spent in a state.
@@ -121,24 +144,31 @@ pub(crate) struct PointShare<'a> {
     share: &'a StateShare,
 }
 
-/// One row for each point and state, for a page.
-pub(crate) fn all_shares(m: &Messages, ladder: &Ladder) -> Grid {
-    let rows = sampled(ladder).flat_map(|(point, waits)| {
+pub(crate) fn point_shares(ladder: &Ladder) -> Vec<PointShare<'_>> {
+    let mut rows = Vec::new();
+    for Sampled { point, waits } in sampled(ladder) {
         let states = waits.states.iter();
-        states.map(move |share| PointShare { point, share })
-    });
-    Table::<PointShare<'_>>::new()
-        .column(load_id(ladder), Plain, |r| load_and_repeat(r.point))
-        .column("state", Words, |r| {
-            Cell::word("wait-", r.share.state.name())
-        })
-        .column("sessions", Three, |r| r.share.sessions)
-        .column("share", Percent, |r| r.share.percent)
-        .column("error", Percent, |r| r.share.standard_error_percent)
-        .column("busy-share", Percent, |r| r.share.busy_percent)
-        .column("waits-for", Words, |r| events(r.share))
-        .grouped(|r| load_and_repeat(r.point))
-        .to_grid(m, &rows.collect::<Vec<_>>())
+        rows.extend(states.map(|share| PointShare { point, share }));
+    }
+    rows
+}
+
+/// One row for each point and state, for a page.
+pub(crate) fn all_shares<'a>() -> Table<'a, PointShare<'a>> {
+    with_load(
+        Table::new("point-shares").prefix("column-"),
+        |r: &PointShare<'_>| is_open(r.point),
+        |r| load_and_repeat(r.point),
+    )
+    .column("state", Words, |r| {
+        Cell::word("wait-", r.share.state.name())
+    })
+    .column("sessions", Three, |r| r.share.sessions)
+    .column("share", Percent, |r| r.share.percent)
+    .column("error", Percent, |r| r.share.standard_error_percent)
+    .column("busy-share", Percent, |r| r.share.busy_percent)
+    .column("waits-for", Words, |r| events(r.share))
+    .grouped(|r| Some(load_and_repeat(r.point)))
 }
 
 /// The server's own counters.
@@ -159,24 +189,29 @@ pub(crate) fn counters<'a, R: 'a>(
         .page_column("growth", Three, move |r| of(r)?.growth_mb)
 }
 
+/// The server's counters at each load.
+pub(crate) fn counter_table<'a>() -> Table<'a, &'a PointSummary> {
+    let table = with_load(
+        Table::new("counters"),
+        |point: &&PointSummary| is_open(point),
+        |point| load_of(point),
+    );
+    counters(table, |point| point.database.as_ref()).without_empty_columns()
+}
+
 fn counter_section(m: &Messages, ladder: &Ladder) -> String {
     let known = typical(ladder).filter(|point| point.database.is_some());
     let known: Vec<&PointSummary> = known.collect();
-    let table = counters(Table::<&PointSummary>::new(), |point| {
-        point.database.as_ref()
-    });
-    if !table.has_values(&known) {
+    let table = counter_table();
+    if !table.has_values(m, &known, &LOAD) {
         return String::new();
     }
-    let table = Table::new().column(load_id(ladder), Plain, |point: &&PointSummary| {
-        load_of(point)
-    });
-    let table = counters(table, |point| point.database.as_ref()).without_empty_columns();
-    format!(
-        "{}\n{}\n\n",
-        m.text("counters-heading"),
-        table.to_text(m, &known)
-    )
+    let heading = m.text("counters-heading");
+    format!("{heading}\n{}\n\n", table.to_text(m, &known))
+}
+
+fn is_open(point: &PointSummary) -> bool {
+    point.offered_per_second.is_some()
 }
 
 fn load_of(point: &PointSummary) -> String {

@@ -29,7 +29,6 @@ const CEILINGS: &[Ceiling] = &[
     ceiling("plimsoll-import", 36, 2),
     ceiling("plimsoll-plan", 26, 8),
     ceiling("plimsoll-record", 29, 13),
-    ceiling("plimsoll-report", 19, 10),
 ];
 
 const fn ceiling(folder: &'static str, files: usize, apart: usize) -> Ceiling {

@@ -23,7 +23,6 @@ const CEILINGS: &[Ceiling] = &[
     ceiling("crates/plimsoll-import", 15, 8),
     ceiling("crates/plimsoll-plan", 6, 6),
     ceiling("crates/plimsoll-record", 7, 8),
-    ceiling("crates/plimsoll-report", 14, 4),
     ceiling("crates/plimsoll-stats", 18, 24),
 ];
 

@@ -57,7 +57,7 @@ cut-writes = Lost with the power: { $writes } acknowledged writes ({ $mb } MB) t
 cut-lied = { $flushed } of them had been flushed: the drive acknowledged flushes that it did not perform.
 cut-kept = No acknowledged transaction was lost: { $acknowledged } checked, all found.
 cut-lost = LOST: { $lost } of { $acknowledged } acknowledged { $txn }, first: { $first }.
-cut-unjudged = Not evaluated: no acknowledged transaction could be checked.
+cut-not-evaluated = Not evaluated: no acknowledged transaction could be checked.
 compare-heading = { $step }: media side by side, against { $first }
 compare-note = Ratios are relative to { $first } at the same load, with the 95 % interval of the ratio of two means. Invalid points have no ratio.
 load-one = 1 user
@@ -1084,7 +1084,7 @@ set-crossover-from = { $axis } stops mattering at { $size } ({ $largest }: { $ra
 set-crossover-beyond = { $axis } still matters at { $largest }, the largest amount tried ({ $ratio } times the rate at { $before }).
 set-crossover-scatter = it is unknown whether { $axis } still matters at { $largest }, the largest amount tried: { $ratio } times the rate at { $before } is within the run-to-run variation of { $noise } %. Repeat the runs, or measure for longer.
 set-crossover-scatter-unknown = it is unknown whether { $axis } still matters at { $largest }, the largest amount tried: it gave { $ratio } times the rate at { $before }, and run-to-run variation is unknown. Repeat the runs, or measure for longer.
-set-crossover-unjudged = how much { $axis } is enough is not evaluated: fewer than two amounts have usable figures.
+set-crossover-not-evaluated = how much { $axis } is enough is not evaluated: fewer than two amounts have usable figures.
 
 ## Runs side by side
 
@@ -1125,6 +1125,10 @@ versus-folded = { $n } more known only of { $side }: the other is the output of 
 versus-folded-where = { $what } (see --format json).
 versus-sides = The sides
 versus-column-load = load
+versus-column-side = side
+versus-column-title = title
+versus-column-started-at = began
+versus-column-commit = commit
 versus-column-first = first
 versus-column-second = second
 versus-column-ratio = ratio
@@ -1261,6 +1265,9 @@ drives-write-cache = cache
 drives-tbw = TBW
 drives-unverified = unverified
 
+drives-note = ? is unverified; the last column counts the unverified figures of each drive.
+    `plimsoll drive show DRIVE` has every figure with its source.
+
 figures-table = table
 figures-key = figure
 figures-value = value
@@ -1269,10 +1276,24 @@ figures-depth = depth
 figures-error-percent = ± %
 figures-source = source
 
+figures-write-cache = write cache: { $cache } (source: { $source })
+figures-unverified = { $name }: from memory, found in no public copy
+figures-assumed = { $name }: chosen as usual for such a drive, because nothing is published
+
+parameters-title = Parameters of the model
 parameters-parameter = parameter
 parameters-value = value
 parameters-unit = unit
 
+simulated-heading = { $drive }: { $profile }, { $block }, { $reads } % reads, { $load }, { $measured } simulated, drive { $full } % full, seed { $seed }
+simulated-closed = { $depth } in flight
+simulated-jobs = { $jobs } × { $depth } in flight
+simulated-open = { $rate } per second, at most { $depth } in flight
+simulated-queue = { $queue } requests in flight or waiting on average
+simulated-queued = { $queued } waited in the host, { $dropped } were dropped
+simulated-written = At this rate the host writes { $tb } TB a day
+simulated-amplification = { $times } times as much goes to flash
+simulated-endurance = the rated { $tbw } TB last { $days } days
 simulated-requests = requests
 simulated-ops = count
 simulated-iops = IOPS
@@ -1295,6 +1316,29 @@ datasheet-mean-us = mean µs
 datasheet-p99-us = p99 µs
 datasheet-watts = W
 
+cut-nothing-lost = Nothing was lost: every acknowledged write survived.
+cut-unflushed-lost = Lost { $writes ->
+    [one] 1 acknowledged write
+   *[other] { $writes } acknowledged writes
+} ({ $bytes }); no flush had been acknowledged for them.
+cut-flushed-lost = Lost { $writes ->
+    [one] 1 acknowledged write
+   *[other] { $writes } acknowledged writes
+} ({ $bytes }), { $flushed } of them after a flush had been acknowledged: this drive lies.
+
+profiles-note = Points are measured in each round: each job, and each rate of its curve. – is as any block workload
+    has it: 1 worker, 1 GiB, filled once.
+    `plimsoll profile show PROFILE` has every job, and where the profile comes from.
+profile-source = Source: { $source }
+profile-in-a-plan = In a plan: [workload.NAME.block] with profile = "{ $profile }"; without more it has { $workers ->
+    [one] 1 worker
+   *[other] { $workers } workers
+} with { $size } each, { $fill } before.
+profile-not-written = not written
+profile-written = written { $times ->
+    [one] once
+   *[other] { $times } times
+}
 profiles-profile = profile
 profiles-title = title
 profiles-jobs = jobs
@@ -1316,3 +1360,9 @@ streams-compressible-percent = compressible %
 streams-direct = direct
 streams-sync = sync
 streams-curve-percent = curve %
+
+conditions-clause = clause
+conditions-result = result
+conditions-condition = condition
+conditions-holds = holds
+conditions-fails = FAILS

@@ -2,18 +2,17 @@
 
 use plimsoll_analysis::summary::{
     BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary,
-    BlockPointSummary, BlockSummary, BlockWorkerSummary, Rounds, RoundsOfJob,
+    BlockPointSummary, BlockSummary, BlockWorkerSummary, Figure, Rounds, RoundsOfJob,
 };
 use plimsoll_record::BlockStreamInfo;
 use plimsoll_stats::rounds::Fit;
 
 use super::{
-    Across, DurableWrites, OnMedium, depth, durable, durable_writes, limit, medium_name, sizes,
-    typical, worker_ends,
+    Across, DurableWrites, OnMedium, depth, durable, highest, limit, lowest, medium_name, sizes,
+    typical,
 };
 use crate::drives::OpRow;
 use crate::load_summary::half;
-use crate::message::Messages;
 use crate::table::Unit::{Percent, Plain, Three, Whole, Words};
 use crate::table::{Cell, Table, Value};
 
@@ -26,37 +25,38 @@ pub(crate) fn on_media<'b, 'a>(all: &'b [Across<'a>]) -> Vec<&'b OnMedium<'a>> {
 }
 
 /// Whether a job was measured more than once.
-pub(crate) fn repeated<'a>(jobs: impl IntoIterator<Item = &'a BlockJobSummary>) -> bool {
-    let figures = jobs.into_iter().filter_map(|job| job.figures);
-    figures.into_iter().any(|figures| figures.rounds > 1)
+fn is_repeated(job: &BlockJobSummary) -> bool {
+    job.figures.is_some_and(|figures| figures.rounds > 1)
+}
+
+/// Whether any job of a step was measured more than once.
+pub(crate) fn repeated(step: &BlockSummary) -> bool {
+    let jobs = step.media.iter().flat_map(|medium| &medium.jobs);
+    jobs.into_iter().any(is_repeated)
 }
 
 /// The name of a row's job, and its medium: on a page only where there are several.
-fn place<'a, R>(
-    m: &'a Messages,
-    several: bool,
-    of: impl Fn(&R) -> &OnMedium<'_> + Copy + 'a,
+fn place<'a, R: 'a>(
+    table: Table<'a, R>,
+    on: fn(&R) -> &OnMedium<'_>,
+    several: fn(&R) -> bool,
 ) -> Table<'a, R> {
-    Table::new()
-        .column("job", Words, move |r| of(r).job.job.clone())
-        .text_column("medium", Words, move |r| medium_name(m, of(r).medium))
-        .page_column("medium", Words, move |r| medium_name(m, of(r).medium))
-        .when(several)
+    table
+        .column("job", Words, move |r| on(r).job.job.clone())
+        .message("medium", Words, move |r, m| medium_name(m, on(r).medium))
+        .on_page_if_any(several)
         .blank_repeats(2)
         .spare(SPARE)
 }
 
-fn times<'a, R>(
-    table: Table<'a, R>,
-    of: impl Fn(&R) -> Option<BlockLatency> + Copy + 'a,
-) -> Table<'a, R> {
+fn times<'a, R: 'a>(table: Table<'a, R>, of: fn(&R) -> Option<BlockLatency>) -> Table<'a, R> {
     table
-        .column("mean-us", Three, move |r| of(r).map(|l| l.mean_us))
-        .column("p50-us", Three, move |r| of(r).map(|l| l.p50_us))
-        .column("p95-us", Three, move |r| of(r).map(|l| l.p95_us))
-        .column("p99-us", Three, move |r| of(r).map(|l| l.p99_us))
-        .column("p999-us", Three, move |r| of(r).map(|l| l.p999_us))
-        .column("max-us", Three, move |r| of(r).map(|l| l.max_us))
+        .column("mean-us", Three, move |r| Some(of(r)?.mean_us))
+        .column("p50-us", Three, move |r| Some(of(r)?.p50_us))
+        .column("p95-us", Three, move |r| Some(of(r)?.p95_us))
+        .column("p99-us", Three, move |r| Some(of(r)?.p99_us))
+        .column("p999-us", Three, move |r| Some(of(r)?.p999_us))
+        .column("max-us", Three, move |r| Some(of(r)?.max_us))
 }
 
 /// A job at full speed, or one of its kinds of requests.
@@ -112,8 +112,9 @@ pub(crate) fn job_rows(medium: &BlockMedium) -> Vec<JobRow<'_>> {
 }
 
 /// What each job of a medium reached at full speed, for a terminal.
-pub(crate) fn jobs(medium: &BlockMedium) -> Table<'_, JobRow<'_>> {
-    Table::<JobRow<'_>>::new()
+pub(crate) fn jobs<'a>() -> Table<'a, JobRow<'a>> {
+    Table::<JobRow<'_>>::new("block-jobs")
+        .prefix("text-")
         .column("job", Words, |r| match r.op {
             Some(op) => format!("  {}", op.op),
             None => r.job.job.clone(),
@@ -121,7 +122,7 @@ pub(crate) fn jobs(medium: &BlockMedium) -> Table<'_, JobRow<'_>> {
         .column("repeats", Plain, |r| {
             r.of_job(r.job.figures.map(|f| f.rounds))
         })
-        .when(repeated(&medium.jobs))
+        .if_any(|r| is_repeated(r.job))
         .column("in-flight", Plain, |r| {
             r.of_job(r.point.map(|own| own.in_flight))
         })
@@ -137,13 +138,13 @@ pub(crate) fn jobs(medium: &BlockMedium) -> Table<'_, JobRow<'_>> {
         .column("mean-us", Three, |r| {
             r.figure(|f| f.mean_us.median, |op| Some(op.latency?.mean_us))
         })
-        .column("p50-us", Three, |r| r.latency().map(|l| l.p50_us))
-        .column("p95-us", Three, |r| r.latency().map(|l| l.p95_us))
+        .column("p50-us", Three, |r| Some(r.latency()?.p50_us))
+        .column("p95-us", Three, |r| Some(r.latency()?.p95_us))
         .column("p99-us", Three, |r| {
             r.figure(|f| f.p99_us.median, |op| Some(op.latency?.p99_us))
         })
-        .column("p999-us", Three, |r| r.latency().map(|l| l.p999_us))
-        .column("max-us", Three, |r| r.latency().map(|l| l.max_us))
+        .column("p999-us", Three, |r| Some(r.latency()?.p999_us))
+        .column("max-us", Three, |r| Some(r.latency()?.max_us))
         .column("verdict", Plain, |r| r.of_job(Some(r.job.verdict)))
         .spare(&["in-flight", "repeats", "p95-us", "interval", "p50-us"])
 }
@@ -155,60 +156,59 @@ fn moved(op: &BlockOpSummary) -> Option<f64> {
 
 type Jobs<'a> = Table<'a, &'a OnMedium<'a>>;
 
-/// The same job on all media, against the first.
-pub(crate) fn side_by_side<'a>(m: &'a Messages, step: &BlockSummary) -> Jobs<'a> {
-    let several = step.media.len() > 1;
-    let jobs = step.media.iter().flat_map(|medium| &medium.jobs);
-    let table = place(m, several, |on: &&'a OnMedium<'a>| *on)
-        .page_column("rounds", Plain, |on| on.job.figures.map_or(0, |f| f.rounds))
-        .when(repeated(jobs))
-        .column("iops", Three, |on| on.job.figures.map(|f| f.iops))
-        .page_column("interval", Percent, |on| {
-            half(on.job.figures.map(|f| f.iops))
-        })
-        .column("block-mb", Three, |on| {
-            on.job.figures.map(|f| f.mb_per_second)
-        })
-        .column("ratio", Three, |on| {
-            on.job.against_first.map(|own| own.iops)
-        })
-        .when(several)
-        .column("ratio-interval", Three, |on| {
-            let ratios = on.job.against_first?;
-            Some(Value::Range(ratios.iops_low?, ratios.iops_high?))
-        })
-        .when(several)
-        .column("mean-us", Three, |on| on.job.figures.map(|f| f.mean_us))
-        .page_column("p99-us", Three, |on| on.job.figures.map(|f| f.p99_us))
-        .column("mean-ratio", Three, |on| on.job.against_first?.mean_latency)
-        .when(several)
-        .column("verdict", Plain, |on| on.job.verdict)
-        .blank_repeats(1)
-        .spare(&["ratio-interval", "block-mb"]);
-    grouped_if(table, several, |on| on.job.job.clone())
+impl OnMedium<'_> {
+    fn iops(&self) -> Option<Figure> {
+        Some(self.job.figures?.iops)
+    }
+
+    fn latency(&self) -> Option<BlockLatency> {
+        typical(self.job)?.latency
+    }
 }
 
-fn grouped_if<'a, R>(
-    table: Table<'a, R>,
-    wanted: bool,
-    key: impl Fn(&R) -> String + 'a,
-) -> Table<'a, R> {
-    if wanted { table.grouped(key) } else { table }
+/// The same job on all media, against the first.
+pub(crate) fn side_by_side<'a>() -> Jobs<'a> {
+    place(
+        Table::new("block-media"),
+        |on: &&'a OnMedium<'a>| *on,
+        |on| on.several,
+    )
+    .page_column("rounds", Plain, |on| on.job.figures.map_or(0, |f| f.rounds))
+    .if_any(|on| is_repeated(on.job))
+    .column("iops", Three, |on| on.iops())
+    .page_column("interval", Percent, |on| half(on.iops()))
+    .column("block-mb", Three, |on| Some(on.job.figures?.mb_per_second))
+    .column("ratio", Three, |on| Some(on.job.against_first?.iops))
+    .if_any(|on| on.several)
+    .column("ratio-interval", Three, |on| {
+        let ratios = on.job.against_first?;
+        Some(Value::Range(ratios.iops_low?, ratios.iops_high?))
+    })
+    .if_any(|on| on.several)
+    .column("mean-us", Three, |on| Some(on.job.figures?.mean_us))
+    .page_column("p99-us", Three, |on| Some(on.job.figures?.p99_us))
+    .column("mean-ratio", Three, |on| on.job.against_first?.mean_latency)
+    .if_any(|on| on.several)
+    .column("verdict", Plain, |on| on.job.verdict)
+    .blank_repeats(1)
+    .spare(&["ratio-interval", "block-mb"])
+    .grouped(|on| on.several.then(|| on.job.job.clone()))
 }
 
 /// Percentiles of each job on each medium.
-pub(crate) fn latency<'a>(m: &'a Messages, several: bool) -> Jobs<'a> {
-    let percentiles = |on: &&OnMedium<'_>| typical(on.job)?.latency;
-    let table = place(m, several, |on: &&'a OnMedium<'a>| *on)
-        .column("mean-us", Three, |on| on.job.figures.map(|f| f.mean_us))
-        .column("p50-us", Three, move |on| percentiles(on).map(|l| l.p50_us))
-        .column("p95-us", Three, move |on| percentiles(on).map(|l| l.p95_us))
-        .column("p99-us", Three, |on| on.job.figures.map(|f| f.p99_us))
-        .column("p999-us", Three, move |on| {
-            percentiles(on).map(|l| l.p999_us)
-        })
-        .column("max-us", Three, move |on| percentiles(on).map(|l| l.max_us));
-    grouped_if(table, several, |on| on.job.job.clone())
+pub(crate) fn latency<'a>() -> Jobs<'a> {
+    place(
+        Table::new("block-latency"),
+        |on: &&'a OnMedium<'a>| *on,
+        |on| on.several,
+    )
+    .column("mean-us", Three, |on| Some(on.job.figures?.mean_us))
+    .column("p50-us", Three, |on| Some(on.latency()?.p50_us))
+    .column("p95-us", Three, |on| Some(on.latency()?.p95_us))
+    .column("p99-us", Three, |on| Some(on.job.figures?.p99_us))
+    .column("p999-us", Three, |on| Some(on.latency()?.p999_us))
+    .column("max-us", Three, |on| Some(on.latency()?.max_us))
+    .grouped(|on| on.several.then(|| on.job.job.clone()))
 }
 
 /// Requests of one kind, or all of a job.
@@ -230,19 +230,24 @@ pub(crate) fn op_rows<'a>(all: &'a [Across<'_>]) -> Vec<OpsRow<'a>> {
 }
 
 /// Reads, writes and flushes apart, and all of them; of each job and medium the round that stands for it.
-pub(crate) fn by_op<'a>(m: &'a Messages, several: bool) -> Table<'a, OpsRow<'a>> {
-    let table = place(m, several, |r: &OpsRow<'_>| r.on)
-        .column("op", Words, |r| match r.op {
-            Some(op) => op.op.clone(),
-            None => m.text("block-all"),
-        })
-        .column("requests", Whole, |r| r.op.map(|op| op.requests))
-        .column("rate-s", Three, |r| {
-            r.op.map_or(r.point.iops, |op| Some(op.per_second))
-        })
-        .column("block-mb", Three, |r| {
-            r.op.map_or(r.point.mb_per_second, moved)
-        });
+pub(crate) fn by_op<'a>() -> Table<'a, OpsRow<'a>> {
+    let table = place(
+        Table::new("block-operations"),
+        |r: &OpsRow<'_>| r.on,
+        |r| r.on.several,
+    )
+    .prefix("column-")
+    .message("op", Words, |r, m| match r.op {
+        Some(op) => op.op.clone(),
+        None => m.text("block-all"),
+    })
+    .column("requests", Whole, |r| Some(r.op?.requests))
+    .column("rate-s", Three, |r| {
+        r.op.map_or(r.point.iops, |op| Some(op.per_second))
+    })
+    .column("block-mb", Three, |r| {
+        r.op.map_or(r.point.mb_per_second, moved)
+    });
     times(table, |r| r.op.map_or(r.point.latency, |op| op.latency))
         .column("in-flight", Plain, in_flight)
         .row_class(|r| if r.op.is_none() { "total" } else { "" })
@@ -265,46 +270,48 @@ pub(crate) struct CurveRow<'a> {
 }
 
 pub(crate) fn curve_rows<'a>(all: &'a [Across<'_>]) -> Vec<CurveRow<'a>> {
-    let rows_of = |on: &'a OnMedium<'_>| on.job.curve.iter().map(move |at| CurveRow { on, at });
-    on_media(all).into_iter().flat_map(rows_of).collect()
+    let mut rows = Vec::new();
+    for on in on_media(all) {
+        rows.extend(on.job.curve.iter().map(|at| CurveRow { on, at }));
+    }
+    rows
 }
 
 /// Every rate of every curve.
-pub(crate) fn curve<'a>(m: &'a Messages, several: bool) -> Table<'a, CurveRow<'a>> {
-    place(m, several, |r: &CurveRow<'_>| r.on)
-        .column("offered-share", Plain, |r| limit(r.at.share_percent))
-        .column("offered", Three, |r| r.at.offered_per_second)
-        .column("iops", Three, |r| r.at.achieved_per_second)
-        .column("block-mb", Three, |r| r.at.mb_per_second)
-        .column("mean-us", Three, |r| r.at.mean_us)
-        .column("p99-us", Three, |r| r.at.p99_us)
-        .column("verdict", Plain, |r| r.at.verdict)
-        .grouped(|r| format!("{} {}", r.on.job.job, r.on.place))
-}
-
-pub(crate) fn durable_rows<'a>(all: &'a [Across<'a>]) -> Vec<DurableWrites<'a>> {
-    durable_writes(all)
+pub(crate) fn curve<'a>() -> Table<'a, CurveRow<'a>> {
+    place(
+        Table::new("block-curve"),
+        |r: &CurveRow<'_>| r.on,
+        |r| r.on.several,
+    )
+    .column("offered-share", Plain, |r| limit(r.at.share_percent))
+    .column("offered", Three, |r| r.at.offered_per_second)
+    .column("iops", Three, |r| r.at.achieved_per_second)
+    .column("block-mb", Three, |r| r.at.mb_per_second)
+    .column("mean-us", Three, |r| r.at.mean_us)
+    .column("p99-us", Three, |r| r.at.p99_us)
+    .column("verdict", Plain, |r| r.at.verdict)
+    .grouped(|r| Some(format!("{} {}", r.on.job.job, r.on.place)))
 }
 
 /// One row for each job, medium and stream whose writes become durable, by rising number of writers.
-pub(crate) fn fsync<'a>(m: &'a Messages, several: bool) -> Table<'a, DurableWrites<'a>> {
-    Table::<DurableWrites<'_>>::new()
+pub(crate) fn fsync<'a>() -> Table<'a, DurableWrites<'a>> {
+    Table::<DurableWrites<'_>>::new("block-durable-writes")
         .column("job", Words, DurableWrites::name)
-        .text_column("medium", Words, |r| medium_name(m, r.on.medium))
-        .page_column("medium", Words, |r| medium_name(m, r.on.medium))
-        .when(several)
+        .message("medium", Words, |r, m| medium_name(m, r.on.medium))
+        .on_page_if_any(|r| r.on.several)
         .column("writers", Plain, |r| r.writers)
-        .column("durable", Words, |r| durable(m, r.stream))
-        .column("durable-writes", Three, |r| r.write.map(|op| op.per_second))
-        .column("flushes-s", Three, |r| r.sync.map(|op| op.per_second))
-        .column("mean-us", Three, |r| r.waits().map(|l| l.mean_us))
-        .column("p50-us", Three, |r| r.waits().map(|l| l.p50_us))
-        .column("p99-us", Three, |r| r.waits().map(|l| l.p99_us))
-        .column("p999-us", Three, |r| r.waits().map(|l| l.p999_us))
-        .column("max-us", Three, |r| r.waits().map(|l| l.max_us))
+        .message("durable", Words, |r, m| durable(m, r.stream))
+        .column("durable-writes", Three, |r| Some(r.write?.per_second))
+        .column("flushes-s", Three, |r| Some(r.sync?.per_second))
+        .column("mean-us", Three, |r| Some(r.waits()?.mean_us))
+        .column("p50-us", Three, |r| Some(r.waits()?.p50_us))
+        .column("p99-us", Three, |r| Some(r.waits()?.p99_us))
+        .column("p999-us", Three, |r| Some(r.waits()?.p999_us))
+        .column("max-us", Three, |r| Some(r.waits()?.max_us))
         .blank_repeats(2)
         .spare(SPARE)
-        .grouped(|r| r.job.to_owned())
+        .grouped(|r| Some(r.job.to_owned()))
 }
 
 /// Several workers of a job on a medium, in the round that stands for all.
@@ -313,57 +320,72 @@ pub(crate) struct WorkersRow<'a> {
     point: &'a BlockPointSummary,
 }
 
+impl WorkersRow<'_> {
+    /// Workers on several media at once each have one of their own.
+    fn is_on_several(&self) -> bool {
+        self.on.several || self.on.medium.medium.contains(" + ")
+    }
+}
+
 pub(crate) fn workers_rows<'a>(all: &'a [Across<'_>]) -> Vec<WorkersRow<'a>> {
-    let row_of = |on: &'a OnMedium<'_>| {
-        let point = typical(on.job).filter(|point| point.workers.len() > 1)?;
-        Some(WorkersRow { on, point })
-    };
-    on_media(all).into_iter().filter_map(row_of).collect()
+    let mut rows = Vec::new();
+    for on in on_media(all) {
+        let point = typical(on.job).filter(|point| point.workers.len() > 1);
+        rows.extend(point.map(|point| WorkersRow { on, point }));
+    }
+    rows
 }
 
 /// The sum over several workers and how far they are apart.
-pub(crate) fn workers<'a>(m: &'a Messages, several: bool) -> Table<'a, WorkersRow<'a>> {
-    let iops = |r: &WorkersRow<'_>| worker_ends(r.point, |worker| Some(worker.iops));
-    let p99 = |r: &WorkersRow<'_>| worker_ends(r.point, |worker| worker.p99_us);
-    let table = place(m, several, |r: &WorkersRow<'_>| r.on)
-        .column("workers", Plain, |r| r.point.workers.len())
-        .column("sum-iops", Three, |r| r.point.iops)
-        .column("sum-mb", Three, |r| r.point.mb_per_second)
-        .column("lowest", Three, move |r| iops(r).0)
-        .column("highest", Three, move |r| iops(r).1)
-        .column("cv", Percent, |r| r.point.workers_cv_percent)
-        .column("p99-lowest", Three, move |r| p99(r).0)
-        .column("p99-highest", Three, move |r| p99(r).1)
-        .spare(&["sum-mb", "p99-lowest"]);
-    grouped_if(table, several, |r| r.on.job.job.clone())
+pub(crate) fn workers<'a>() -> Table<'a, WorkersRow<'a>> {
+    place(
+        Table::new("block-workers"),
+        |r: &WorkersRow<'_>| r.on,
+        WorkersRow::is_on_several,
+    )
+    .column("workers", Plain, |r| r.point.workers.len())
+    .column("sum-iops", Three, |r| r.point.iops)
+    .column("sum-mb", Three, |r| r.point.mb_per_second)
+    .column("lowest", Three, |r| lowest(r.point, |own| Some(own.iops)))
+    .column("highest", Three, |r| highest(r.point, |own| Some(own.iops)))
+    .column("cv", Percent, |r| r.point.workers_cv_percent)
+    .column("p99-lowest", Three, |r| lowest(r.point, |own| own.p99_us))
+    .column("p99-highest", Three, |r| highest(r.point, |own| own.p99_us))
+    .spare(&["sum-mb", "p99-lowest"])
+    .grouped(|r| r.is_on_several().then(|| r.on.job.job.clone()))
 }
 
 /// One of several workers.
 pub(crate) struct WorkerRow<'a> {
     on: &'a OnMedium<'a>,
+    is_on_several: bool,
     worker: &'a BlockWorkerSummary,
 }
 
 pub(crate) fn worker_rows<'a>(all: &[WorkersRow<'a>]) -> Vec<WorkerRow<'a>> {
-    let rows_of = |row: &WorkersRow<'a>| {
-        let on = row.on;
-        let workers = row.point.workers.iter();
-        workers.map(move |worker| WorkerRow { on, worker })
-    };
-    all.iter().flat_map(rows_of).collect()
+    let mut rows = Vec::new();
+    for row in all {
+        rows.extend(row.point.workers.iter().map(|worker| WorkerRow {
+            on: row.on,
+            is_on_several: row.is_on_several(),
+            worker,
+        }));
+    }
+    rows
 }
 
-pub(crate) fn each_worker<'a>(several: bool) -> Table<'a, WorkerRow<'a>> {
-    Table::<WorkerRow<'_>>::new()
+pub(crate) fn each_worker<'a>() -> Table<'a, WorkerRow<'a>> {
+    Table::<WorkerRow<'_>>::new("block-each-worker")
+        .prefix("column-")
         .column("job", Words, |r| r.on.job.job.clone())
         .column("medium", Words, |r| r.worker.medium.clone())
-        .when(several)
+        .if_any(|r| r.is_on_several)
         .column("worker", Plain, |r| r.worker.worker + 1)
         .column("iops", Three, |r| r.worker.iops)
         .column("block-mb", Three, |r| r.worker.mb_per_second)
         .column("mean-us", Three, |r| r.worker.mean_us)
         .column("p99-us", Three, |r| r.worker.p99_us)
-        .grouped(|r| format!("{} {}", r.on.job.job, r.on.place))
+        .grouped(|r| Some(format!("{} {}", r.on.job.job, r.on.place)))
 }
 
 /// Rounds of a job on a medium, which were to become steady.
@@ -374,10 +396,6 @@ pub(crate) struct RoundsRow<'a> {
 }
 
 impl RoundsRow<'_> {
-    fn fit(&self) -> Option<Fit> {
-        self.own.fit
-    }
-
     /// A figure of the fit; beyond its limit it is marked.
     fn limited(&self, of: fn(&Fit) -> f64, limit: f64) -> Option<Cell> {
         let value = of(self.own.fit.as_ref()?);
@@ -388,25 +406,27 @@ impl RoundsRow<'_> {
 
 /// In the order of charts and rows.
 pub(crate) fn rounds_rows<'a>(all: &'a [Across<'_>]) -> Vec<RoundsRow<'a>> {
-    let row_of = |on: &'a OnMedium<'_>| {
-        let rounds = on.medium.rounds.as_ref()?;
-        let own = rounds.jobs.iter().find(|own| own.job == on.job.job)?;
-        Some(RoundsRow { on, rounds, own })
-    };
-    on_media(all).into_iter().filter_map(row_of).collect()
+    on_media(all).into_iter().filter_map(rounds_row).collect()
+}
+
+fn rounds_row<'a>(on: &'a OnMedium<'a>) -> Option<RoundsRow<'a>> {
+    let rounds = on.medium.rounds.as_ref()?;
+    let own = rounds.jobs.iter().find(|own| own.job == on.job.job)?;
+    Some(RoundsRow { on, rounds, own })
 }
 
 /// How rounds went until they were steady, or were given up.
-pub(crate) fn rounds(m: &Messages) -> Table<'_, RoundsRow<'_>> {
-    Table::<RoundsRow<'_>>::new()
+pub(crate) fn rounds<'a>() -> Table<'a, RoundsRow<'a>> {
+    Table::<RoundsRow<'_>>::new("block-rounds")
         .column("job", Words, |r| r.own.job.clone())
-        .page_column("medium", Words, |r| medium_name(m, r.on.medium))
+        .message("medium", Words, |r, m| medium_name(m, r.on.medium))
+        .on_page()
         .page_column("rounds", Plain, |r| r.own.iops.len())
         .column("window", Plain, |r| {
-            let from = r.fit()?.from + 1;
+            let from = r.own.fit?.from + 1;
             Some(format!("{from} to {}", from + r.rounds.window - 1))
         })
-        .column("mean-iops", Three, |r| r.fit().map(|fit| fit.mean))
+        .column("mean-iops", Three, |r| Some(r.own.fit?.mean))
         .column("range-percent", Percent, |r| {
             r.limited(|fit| fit.range_percent, r.rounds.range_percent_limit)
         })
@@ -414,7 +434,7 @@ pub(crate) fn rounds(m: &Messages) -> Table<'_, RoundsRow<'_>> {
             r.limited(|fit| fit.slope_percent, r.rounds.slope_percent_limit)
         })
         .column("steady", Plain, |r| {
-            Some(if r.fit()?.steady {
+            Some(if r.own.fit?.steady {
                 Cell::word("steady-", "yes").styled("sound")
             } else {
                 Cell::word("steady-", "no").styled("doubtful")
@@ -429,50 +449,45 @@ pub(crate) struct StreamRow<'a> {
 }
 
 pub(crate) fn stream_rows<'a>(all: &'a [Across<'_>]) -> Vec<StreamRow<'a>> {
-    let rows_of = |across: &'a Across<'_>| {
-        let streams = across.on.first().map_or(&[][..], |on| &on.job.streams);
-        streams.iter().map(|stream| StreamRow {
+    let mut rows = Vec::new();
+    for across in all {
+        let streams = across.on.first().into_iter();
+        let streams = streams.flat_map(|on| &on.job.streams);
+        rows.extend(streams.map(|stream| StreamRow {
             job: across.job,
             stream,
-        })
-    };
-    all.iter().flat_map(rows_of).collect()
+        }));
+    }
+    rows
 }
 
 /// What each job asks of a medium, stream by stream.
-pub(crate) fn streams(m: &Messages) -> Table<'_, StreamRow<'_>> {
-    Table::<StreamRow<'_>>::new()
+pub(crate) fn streams<'a>() -> Table<'a, StreamRow<'a>> {
+    Table::<StreamRow<'_>>::new("block-streams")
+        .prefix("column-")
         .column("job", Words, |r| r.job.to_owned())
         .column("stream", Words, |r| {
             Some(r.stream.name.clone()).filter(|name| !name.is_empty())
         })
-        .column("reads-percent", Plain, |r| {
-            r.stream.read_percent.to_string()
-        })
-        .column("random-percent", Plain, |r| {
-            r.stream.random_percent.to_string()
-        })
-        .column("size-of", Words, |r| sizes(m, r.stream))
+        .column("reads-percent", Plain, |r| r.stream.read_percent)
+        .column("random-percent", Plain, |r| r.stream.random_percent)
+        .message("size-of", Words, |r, m| sizes(m, r.stream))
         .column("depth", Words, |r| depth(r.stream))
         .column("per-second", Three, |r| r.stream.per_second)
         .column("access", Words, |r| r.stream.access.clone())
-        .column("compressible", Plain, |r| {
-            r.stream.compressible_percent.to_string()
-        })
+        .column("compressible", Plain, |r| r.stream.compressible_percent)
         .column("cache", Words, |r| {
             Cell::word("block-", if r.stream.direct { "direct" } else { "cached" })
         })
-        .column("durable", Words, |r| durable(m, r.stream))
+        .message("durable", Words, |r, m| durable(m, r.stream))
 }
 
 /// What emulated drives were asked for: of each job the round that stands for it.
 pub(crate) fn drive_rows<'a>(all: &'a [Across<'_>]) -> Vec<OpRow<'a>> {
-    let rows_of = |on: &&'a OnMedium<'_>| {
-        let drives = typical(on.job).map_or(&[][..], |point| &point.drives);
-        let job = &on.job.job;
-        drives
-            .iter()
-            .flat_map(move |drive| OpRow::all(job.clone(), drive))
-    };
-    on_media(all).iter().flat_map(rows_of).collect()
+    let mut rows = Vec::new();
+    for on in on_media(all) {
+        let drives = typical(on.job).into_iter().flat_map(|point| &point.drives);
+        rows.extend(drives.flat_map(|drive| OpRow::all(on.job.job.clone(), false, drive)));
+    }
+    rows
 }

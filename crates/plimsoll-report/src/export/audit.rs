@@ -29,74 +29,95 @@ pub fn audit_json(audits: &[Audit]) -> String {
     let m = Messages::english();
     let all: Vec<AuditJson<'_>> = audits
         .iter()
-        .map(|audit| AuditJson {
-            schema_version: AUDIT_VERSION,
-            of: &audit.of,
-            worst: audit.worst().map(Severity::name),
-            adjusted: &audit.adjusted,
-            faults: &audit.faults,
-            judged: audit
-                .verdicts
-                .iter()
-                .map(|verdict| row(&m, verdict))
-                .collect(),
-        })
+        .map(|audit| AuditJson::of(&m, audit))
         .collect();
     // Nothing in it has a map key that is not text.
     serde_json::to_string_pretty(&all).unwrap_or_default()
 }
 
+impl<'a> AuditJson<'a> {
+    fn of(m: &Messages, audit: &'a Audit) -> Self {
+        Self {
+            schema_version: AUDIT_VERSION,
+            of: &audit.of,
+            worst: audit.worst().map(Severity::name),
+            adjusted: &audit.adjusted,
+            faults: &audit.faults,
+            judged: audit.verdicts.iter().map(|own| row(m, own)).collect(),
+        }
+    }
+}
+
 fn row(m: &Messages, verdict: &RuleVerdict) -> Value {
     let mut value = serde_json::to_value(verdict).unwrap_or_default();
-    let (text, next) = texts(m, &verdict.outcome);
+    let texts = Texts::of(m, &verdict.outcome);
     if let Value::Object(fields) = &mut value {
         fields.insert("place".to_owned(), json!(about(m, &verdict.about)));
-        fields.insert("text".to_owned(), json!(text));
-        if !next.is_empty() {
-            fields.insert("next_text".to_owned(), json!(next));
+        fields.insert("text".to_owned(), json!(texts.text));
+        if !texts.next.is_empty() {
+            fields.insert("next_text".to_owned(), json!(texts.next));
         }
     }
     value
 }
 
-fn texts(m: &Messages, outcome: &RuleOutcome) -> (String, String) {
-    let all = |evidence: &[Evidence]| {
-        evidence
-            .iter()
-            .map(|evidence| m.evidence(evidence))
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
-    match outcome {
-        RuleOutcome::Passed { evidence } => (all(evidence), String::new()),
-        RuleOutcome::Fired { evidence, next, .. } => (all(evidence), m.next(*next)),
-        RuleOutcome::NotEvaluated { because } => (m.missing(*because), String::new()),
+/// The sentence of an outcome, and what to do next.
+struct Texts {
+    text: String,
+    next: String,
+}
+
+impl Texts {
+    fn of(m: &Messages, outcome: &RuleOutcome) -> Self {
+        let mut next = String::new();
+        let text = match outcome {
+            RuleOutcome::Passed { evidence } => sentences(m, evidence),
+            RuleOutcome::Fired {
+                evidence,
+                next: own,
+                ..
+            } => {
+                next = m.next(*own);
+                sentences(m, evidence)
+            }
+            RuleOutcome::NotEvaluated { because } => m.missing(*because),
+        };
+        Self { text, next }
     }
 }
 
+fn sentences(m: &Messages, evidence: &[Evidence]) -> String {
+    let all: Vec<String> = evidence.iter().map(|own| m.evidence(own)).collect();
+    all.join(" ")
+}
+
 /// One row for each threshold that was not used, and for each verdict.
-pub fn audit_csv(audits: &[Audit]) -> String {
-    let m = Messages::english();
-    let faults = audits.iter().flat_map(|audit| {
-        let faults = audit.faults.iter();
-        faults.map(|fault| Row::of_fault(&audit.of, threshold_fault(&m, fault)))
-    });
-    let verdicts = audits.iter().flat_map(|audit| {
-        let verdicts = audit.verdicts.iter();
-        verdicts.map(|verdict| Row::of_verdict(&m, &audit.of, verdict))
-    });
-    Table::new()
-        .field("of", |r: &Row<'_>| r.of)
+pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
+    Table::<Row<'_>>::new("audit")
+        .field("of", |r| r.of)
         .field("rule", |r| r.rule)
         .field("outcome", |r| r.outcome)
         .field("severity", |r| r.severity.map(Severity::name))
         .field("place", |r| r.place.clone())
         .field("text", |r| r.text.clone())
         .field("next", |r| r.next.clone())
-        .to_csv(faults.chain(verdicts))
 }
 
-struct Row<'a> {
+pub fn audit_csv(audits: &[Audit]) -> String {
+    let m = Messages::english();
+    let mut rows = Vec::new();
+    for audit in audits {
+        let faults = audit.faults.iter();
+        rows.extend(faults.map(|fault| Row::of_fault(&audit.of, threshold_fault(&m, fault))));
+    }
+    for audit in audits {
+        let verdicts = audit.verdicts.iter();
+        rows.extend(verdicts.map(|verdict| Row::of_verdict(&m, &audit.of, verdict)));
+    }
+    table().to_csv(rows)
+}
+
+pub(crate) struct Row<'a> {
     of: &'a str,
     rule: &'static str,
     outcome: &'static str,
@@ -120,7 +141,7 @@ impl<'a> Row<'a> {
     }
 
     fn of_verdict(m: &Messages, of: &'a str, verdict: &RuleVerdict) -> Self {
-        let (text, next) = texts(m, &verdict.outcome);
+        let Texts { text, next } = Texts::of(m, &verdict.outcome);
         Self {
             of,
             rule: verdict.rule.code(),

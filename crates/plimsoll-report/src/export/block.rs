@@ -8,7 +8,8 @@ use plimsoll_analysis::summary::{
 use crate::table::Table;
 
 /// Requests of one kind of a point.
-struct Row<'a> {
+#[derive(Clone, Copy)]
+pub(crate) struct Row<'a> {
     step: &'a BlockSummary,
     medium: &'a BlockMedium,
     job: &'a BlockJobSummary,
@@ -21,13 +22,21 @@ struct Row<'a> {
     latency: Option<BlockLatency>,
 }
 
-pub(super) fn csv(summary: &Summary) -> String {
+impl Row<'_> {
+    fn steady(&self) -> Option<(f64, f64)> {
+        self.point.steady.figures()
+    }
+}
+
+/// All requests of each point, then its kinds.
+pub(super) fn rows(summary: &Summary) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
     for step in &summary.blocks {
         for medium in &step.media {
             for job in &medium.jobs {
                 for point in job.all_points() {
                     let all = all_requests(step, medium, job, point);
+                    rows.push(all);
                     rows.extend(point.by_op.iter().map(|op| Row {
                         op: &op.op,
                         requests: op.requests,
@@ -37,12 +46,11 @@ pub(super) fn csv(summary: &Summary) -> String {
                         latency: op.latency,
                         ..all
                     }));
-                    rows.insert(rows.len() - point.by_op.len(), all);
                 }
             }
         }
     }
-    figures(place(Table::new())).to_csv(rows)
+    rows
 }
 
 fn all_requests<'a>(
@@ -66,8 +74,8 @@ fn all_requests<'a>(
     }
 }
 
-fn place<'a>(table: Table<'a, Row<'a>>) -> Table<'a, Row<'a>> {
-    table
+pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
+    Table::<Row<'_>>::new("block")
         .field("step", |r| r.step.step.clone())
         .field("workload", |r| r.step.workload.clone())
         .field("profile", |r| r.step.profile.clone())
@@ -79,10 +87,6 @@ fn place<'a>(table: Table<'a, Row<'a>>) -> Table<'a, Row<'a>> {
         .field("counted", |r| r.point.counts)
         .field("share_percent", |r| r.point.share_percent)
         .field("point", |r| r.point.point.to_string())
-}
-
-fn figures<'a>(table: Table<'a, Row<'a>>) -> Table<'a, Row<'a>> {
-    table
         .field("op", |r| r.op)
         .field("workers", |r| r.medium.workers)
         .field("worker_bytes", |r| r.medium.worker_bytes)
@@ -93,19 +97,15 @@ fn figures<'a>(table: Table<'a, Row<'a>>) -> Table<'a, Row<'a>> {
         .field("per_second", |r| r.per_second)
         .interval_fields("per_second_interval", |r| r.interval)
         .field("mb_per_second", |r| r.mb_per_second)
-        .field("mean_us", |r| r.latency.map(|l| l.mean_us))
-        .field("p50_us", |r| r.latency.map(|l| l.p50_us))
-        .field("p95_us", |r| r.latency.map(|l| l.p95_us))
-        .field("p99_us", |r| r.latency.map(|l| l.p99_us))
-        .field("p999_us", |r| r.latency.map(|l| l.p999_us))
-        .field("max_us", |r| r.latency.map(|l| l.max_us))
+        .field("mean_us", |r| Some(r.latency?.mean_us))
+        .field("p50_us", |r| Some(r.latency?.p50_us))
+        .field("p95_us", |r| Some(r.latency?.p95_us))
+        .field("p99_us", |r| Some(r.latency?.p99_us))
+        .field("p999_us", |r| Some(r.latency?.p999_us))
+        .field("max_us", |r| Some(r.latency?.max_us))
         .field("steady", |r| r.point.steady.name())
-        .field("steady_range_percent", |r| {
-            r.point.steady.figures().map(|(range, _)| range)
-        })
-        .field("steady_slope_percent", |r| {
-            r.point.steady.figures().map(|(_, slope)| slope)
-        })
+        .field("steady_range_percent", |r| Some(r.steady()?.0))
+        .field("steady_slope_percent", |r| Some(r.steady()?.1))
         .field("in_flight_by_little", |r| r.point.in_flight_by_little)
         .field("workers_cv_percent", |r| r.point.workers_cv_percent)
         .field("verdict", |r| r.point.verdict)

@@ -3,18 +3,36 @@
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{Phase, Point, Record, Sample, Second, Series, Subject};
 
-use super::name;
+use crate::subject;
 use crate::table::Table;
 
-struct Row<'a> {
+pub(crate) struct Row<'a> {
     second: &'a Second,
     phase: &'a Phase,
     point: Option<&'a Point>,
+    system: &'a str,
 }
 
-impl Row<'_> {
+impl<'a> Row<'a> {
+    /// `None` of a second whose phase the record does not have.
+    fn of(record: &'a Record, second: &'a Second) -> Option<Self> {
+        let mut phases = record.phases.iter();
+        let phase = phases.find(|phase| phase.id == second.phase)?;
+        let mut points = record.points.iter();
+        Some(Self {
+            second,
+            phase,
+            point: points.find(|point| Some(point.id) == phase.point),
+            system: subject::name(record, second.subject),
+        })
+    }
+
     fn txn(&self) -> Option<String> {
         self.point?.txns.get(self.second.txn as usize).cloned()
+    }
+
+    fn response(&self, quantile: f64) -> Option<f64> {
+        ms(self.second.response.quantile(quantile))
     }
 
     fn service(&self, quantile: f64) -> Option<f64> {
@@ -26,27 +44,20 @@ fn ms(time: Option<Nanos>) -> Option<f64> {
     time.map(Nanos::as_millis_f64)
 }
 
-fn row_of<'a>(record: &'a Record, second: &'a Second) -> Option<Row<'a>> {
-    let mut phases = record.phases.iter();
-    let phase = phases.find(|phase| phase.id == second.phase)?;
-    let mut points = record.points.iter();
-    Some(Row {
-        second,
-        phase,
-        point: points.find(|point| Some(point.id) == phase.point),
-    })
+pub(super) fn rows(record: &Record) -> impl Iterator<Item = Row<'_>> {
+    let seconds = record.seconds.iter();
+    seconds.filter_map(|second| Row::of(record, second))
 }
 
-pub(super) fn seconds(record: &Record) -> String {
-    let seconds = record.seconds.iter();
-    Table::new()
-        .field("start_s", |r: &Row<'_>| r.second.start.as_secs_f64())
+pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
+    Table::<Row<'_>>::new("seconds")
+        .field("start_s", |r| r.second.start.as_secs_f64())
         .field("end_s", |r| r.second.end.as_secs_f64())
         .field("step", |r| r.phase.step.clone())
-        .field("ordinal", |r| r.point.map(|point| point.ordinal))
+        .field("ordinal", |r| Some(r.point?.ordinal))
         .field("phase", |r| r.phase.kind.name())
-        .field("system", |r| name(record, r.second.subject))
-        .field("txn", |r| r.txn())
+        .field("system", |r| r.system)
+        .field("txn", Row::txn)
         .field("offered", |r| r.second.counts.offered)
         .field("committed", |r| r.second.counts.committed)
         .field("rolled_back", |r| r.second.counts.rolled_back)
@@ -56,48 +67,41 @@ pub(super) fn seconds(record: &Record) -> String {
         .field("round_trips", |r| r.second.counts.round_trips)
         .field("in_flight", |r| r.second.in_flight)
         .field("response_mean_ms", |r| ms(r.second.response.mean()))
-        .field("response_p50_ms", |r| ms(r.second.response.quantile(0.5)))
-        .field("response_p95_ms", |r| ms(r.second.response.quantile(0.95)))
-        .field("response_p99_ms", |r| ms(r.second.response.quantile(0.99)))
+        .field("response_p50_ms", |r| r.response(0.5))
+        .field("response_p95_ms", |r| r.response(0.95))
+        .field("response_p99_ms", |r| r.response(0.99))
         .field("response_max_ms", |r| ms(r.second.response.max()))
         .field("service_p50_ms", |r| r.service(0.5))
         .field("service_p99_ms", |r| r.service(0.99))
-        .field("service_max_ms", |r| {
-            ms(r.second.service.as_ref().and_then(|hist| hist.max()))
-        })
-        .field("point", |r| r.point.map(|point| point.id.0.to_string()))
+        .field("service_max_ms", |r| ms(r.second.service.as_ref()?.max()))
+        .field("point", |r| Some(r.point?.id.0.to_string()))
         .field("bytes", |r| r.second.counts.bytes)
-        .to_csv(seconds.filter_map(|second| row_of(record, second)))
 }
 
-struct SampleRow<'a> {
+pub(crate) struct SampleRow<'a> {
     series: &'a Series,
     subject: Option<&'a Subject>,
     sample: &'a Sample,
 }
 
-fn samples<'a>(record: &'a Record, series: &'a Series) -> impl Iterator<Item = SampleRow<'a>> {
-    let mut subjects = record.subjects.iter();
-    let subject = subjects.find(|own| own.id == series.subject);
-    series.samples.iter().map(move |sample| SampleRow {
-        series,
-        subject,
-        sample,
+pub(super) fn sample_rows(record: &Record) -> impl Iterator<Item = SampleRow<'_>> {
+    record.series.iter().flat_map(|series| {
+        let mut subjects = record.subjects.iter();
+        let subject = subjects.find(|own| own.id == series.subject);
+        series.samples.iter().map(move |sample| SampleRow {
+            series,
+            subject,
+            sample,
+        })
     })
 }
 
-pub(super) fn series(record: &Record) -> String {
-    Table::new()
-        .field("t_s", |r: &SampleRow<'_>| r.sample.at.as_secs_f64())
-        .field("subject_kind", |r| r.subject.map(|own| own.kind.name()))
-        .field("subject", |r| r.subject.map(|own| own.name.clone()))
+pub(crate) fn samples<'a>() -> Table<'a, SampleRow<'a>> {
+    Table::<SampleRow<'_>>::new("series")
+        .field("t_s", |r| r.sample.at.as_secs_f64())
+        .field("subject_kind", |r| Some(r.subject?.kind.name()))
+        .field("subject", |r| Some(r.subject?.name.clone()))
         .field("metric", |r| r.series.metric.info().name)
         .field("unit", |r| r.series.metric.info().unit)
         .field("value", |r| r.sample.value.to_string())
-        .to_csv(
-            record
-                .series
-                .iter()
-                .flat_map(|series| samples(record, series)),
-        )
 }

@@ -1,6 +1,8 @@
 use plimsoll_analysis::summarise;
 use plimsoll_record::fixture;
 
+use serde_json::Value;
+
 use super::*;
 
 fn csv_of(kind: CsvKind) -> String {

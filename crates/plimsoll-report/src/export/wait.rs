@@ -2,20 +2,31 @@
 
 use plimsoll_record::{Record, WaitRow};
 
-use super::name;
+use crate::subject;
 use crate::table::Table;
 
-pub(super) fn csv(record: &Record) -> String {
-    Table::<&WaitRow>::new()
-        .field("start_s", |r| r.start.as_secs_f64())
-        .field("end_s", |r| r.end.as_secs_f64())
-        .field("system", |r| name(record, r.subject))
-        .field("state", |r| r.state.name())
-        .field("event", |r| r.event.to_string())
-        .field("sampled_sessions", |r| r.seen)
-        .field("samples", |r| r.looks)
+pub(crate) struct Row<'a> {
+    own: &'a WaitRow,
+    system: &'a str,
+}
+
+pub(super) fn rows(record: &Record) -> impl Iterator<Item = Row<'_>> {
+    record.waits.iter().map(|own| Row {
+        own,
+        system: subject::name(record, own.subject),
+    })
+}
+
+pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
+    Table::<Row<'_>>::new("wait")
+        .field("start_s", |r| r.own.start.as_secs_f64())
+        .field("end_s", |r| r.own.end.as_secs_f64())
+        .field("system", |r| r.system)
+        .field("state", |r| r.own.state.name())
+        .field("event", |r| r.own.event.to_string())
+        .field("sampled_sessions", |r| r.own.seen)
+        .field("samples", |r| r.own.looks)
         .field("sessions", |r| {
-            (r.looks > 0).then(|| f64::from(r.seen) / f64::from(r.looks))
+            (r.own.looks > 0).then(|| f64::from(r.own.seen) / f64::from(r.own.looks))
         })
-        .to_csv(&record.waits)
 }

@@ -27,23 +27,20 @@ pub(super) struct Fold {
 
 pub(super) fn view(m: &Messages, audit: &Audit) -> AuditView {
     let fired = fired(m, audit, Findings::Above);
+    let not_evaluated = not_evaluated(m, audit);
     AuditView {
         sentence: m.text_with("audit-heading", &counts(audit, &fired)),
         adjusted: adjusted(m, audit),
-        fired: fired_table(m).to_grid(m, &fired),
-        passed: fold(m, "audit-passed", "evidence", &passed(m, audit)),
-        not_evaluated: fold(
-            m,
-            "audit-not-evaluated",
-            "because",
-            &not_evaluated(m, audit),
-        ),
+        fired: fired_rules().to_grid(m, &fired),
+        passed: fold(m, "audit-passed", passed_rules(), &passed(m, audit)),
+        not_evaluated: fold(m, "audit-not-evaluated", skipped_rules(), &not_evaluated),
     }
 }
 
-fn fired_table(m: &Messages) -> Table<'_, Fired> {
-    Table::<Fired>::new()
-        .column("severity", Words, |fired| {
+pub(crate) fn fired_rules<'a>() -> Table<'a, Fired> {
+    Table::<Fired>::new("audit-fired")
+        .prefix("column-")
+        .message("severity", Words, |fired, m| {
             // A sign and text: not all readers can distinguish colors.
             let (sign, class) = match fired.severity {
                 Severity::Error => ("✕", "invalid"),
@@ -58,12 +55,23 @@ fn fired_table(m: &Messages) -> Table<'_, Fired> {
         .column("next", Sentences, |fired| fired.next.clone())
 }
 
-fn fold(m: &Messages, title: &str, column: &str, all: &[Quiet]) -> Fold {
+pub(crate) fn passed_rules<'a>() -> Table<'a, Quiet> {
+    quiet(Table::new("audit-passed")).column("evidence", Sentences, |own| own.text.clone())
+}
+
+pub(crate) fn skipped_rules<'a>() -> Table<'a, Quiet> {
+    quiet(Table::new("audit-not-evaluated")).column("because", Sentences, |own| own.text.clone())
+}
+
+fn quiet(table: Table<'_, Quiet>) -> Table<'_, Quiet> {
+    table
+        .prefix("column-")
+        .column("rule", Words, |own| own.code)
+        .column("places", Plain, |own| own.places)
+}
+
+fn fold(m: &Messages, title: &str, table: Table<'_, Quiet>, all: &[Quiet]) -> Fold {
     let codes: Vec<&str> = all.iter().map(|quiet| quiet.code).collect();
-    let table = Table::<Quiet>::new()
-        .column("rule", Words, |quiet| quiet.code)
-        .column("places", Plain, |quiet| quiet.places)
-        .column(column, Sentences, |quiet| quiet.text.clone());
     Fold {
         summary: format!("{}: {}", m.text(title), codes.join(", ")),
         grid: table.to_grid(m, all),

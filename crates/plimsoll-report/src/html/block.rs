@@ -3,14 +3,12 @@
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::BlockSummary;
 
-use crate::block::{
-    Across, OnMedium, across, drives, heading, medium_name, notes, tables, typical,
-};
-use crate::drives::OpRow;
+use crate::block::{across, drives, durable_writes, heading, notes, tables};
 use crate::message::Messages;
-use crate::table::Unit::Words;
-use crate::table::{Grid, Table};
+use crate::table::Grid;
+use chart::ChartView;
 
+mod chart;
 mod curve;
 mod data;
 mod headline;
@@ -50,64 +48,41 @@ pub(super) struct StepView {
     pub emulated: Grid,
 }
 
-/// A chart's place in the island, and its title.
-pub(super) struct ChartView {
-    pub kind: &'static str,
-    /// Index into the blocks of the island.
-    pub block: usize,
-    /// Index into the charts of this kind of the block.
-    pub place: usize,
-    /// Index into the block's media, where the chart is about one of them.
-    pub medium: usize,
-    pub title: String,
-}
-
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<StepView> {
-    summary
-        .blocks
-        .iter()
-        .enumerate()
-        .map(|(i, step)| view(m, i, step))
-        .collect()
+    let steps = summary.blocks.iter().enumerate();
+    steps.map(|(i, step)| view(m, i, step)).collect()
 }
 
 fn view(m: &Messages, block: usize, step: &BlockSummary) -> StepView {
     let all = across(step);
-    let several = step.media.len() > 1;
     let on_media = tables::on_media(&all);
     let workers = tables::workers_rows(&all);
-    // Workers on several media at once each have one of their own.
-    let named = several || step.media.iter().any(|own| own.medium.contains(" + "));
-    let emulated = Table::new()
-        .column("job", Words, |r: &OpRow<'_>| r.place.clone())
-        .column("drive", Words, |r| r.drive.drive.clone());
     StepView {
         index: block,
         heading: heading(m, step),
         notes: notes(m, step),
         drives: drives(m, step),
-        jobs: tables::side_by_side(m, step).to_grid(m, &on_media),
+        jobs: tables::side_by_side().to_grid(m, &on_media),
         jobs_note: jobs_note(m, step),
-        latency: tables::latency(m, several).to_grid(m, &on_media),
+        latency: tables::latency().to_grid(m, &on_media),
         bars: sweep::charts(m, block, &all),
         curves: curve::charts(block, &all),
-        curve: tables::curve(m, several).to_grid(m, &tables::curve_rows(&all)),
-        fsync: tables::fsync(m, several).to_grid(m, &tables::durable_rows(&all)),
+        curve: tables::curve().to_grid(m, &tables::curve_rows(&all)),
+        fsync: tables::fsync().to_grid(m, &durable_writes(&all)),
         rounds: rounds::view(m, block, step, &all),
-        workers: tables::workers(m, named).to_grid(m, &workers),
-        each_worker: tables::each_worker(named).to_grid(m, &tables::worker_rows(&workers)),
-        seconds: seconds::views(m, block, step, &all),
-        ops: tables::by_op(m, several).to_grid(m, &tables::op_rows(&all)),
-        asked: tables::streams(m).to_grid(m, &tables::stream_rows(&all)),
-        emulated: crate::drives::columns(emulated).to_grid(m, &tables::drive_rows(&all)),
+        workers: tables::workers().to_grid(m, &workers),
+        each_worker: tables::each_worker().to_grid(m, &tables::worker_rows(&workers)),
+        seconds: seconds::views(m, block, &all),
+        ops: tables::by_op().to_grid(m, &tables::op_rows(&all)),
+        asked: tables::streams().to_grid(m, &tables::stream_rows(&all)),
+        emulated: crate::drives::by_job().to_grid(m, &tables::drive_rows(&all)),
     }
 }
 
 /// What the columns hold where it is not the same in every run.
 fn jobs_note(m: &Messages, step: &BlockSummary) -> String {
-    let jobs = step.media.iter().flat_map(|medium| &medium.jobs);
     let mut notes = vec![m.text("block-jobs-note")];
-    notes.extend(tables::repeated(jobs).then(|| m.text("block-rounds-note")));
+    notes.extend(tables::repeated(step).then(|| m.text("block-rounds-note")));
     if let Some(first) = step.media.first().filter(|_| step.media.len() > 1) {
         notes.push(m.text_with("block-ratio-note", &[("first", first.medium.clone())]));
     }

@@ -26,7 +26,7 @@ pub(super) fn view(m: &Messages, summary: &Summary) -> Option<DoctorView> {
         .collect();
     Some(DoctorView {
         sentence: counts(m, summary),
-        findings: table(m).to_grid(m, &problems(summary)),
-        fine: table(m).to_grid(m, &fine),
+        findings: table().to_grid(m, &problems(summary)),
+        fine: table().to_grid(m, &fine),
     })
 }

@@ -2,7 +2,7 @@
 
 use plimsoll_analysis::Summary;
 
-use crate::imported::{ImportText, describe, table};
+use crate::imported::{describe, table};
 use crate::message::Messages;
 use crate::table::Grid;
 
@@ -16,13 +16,15 @@ pub(super) struct ImportView {
 }
 
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<ImportView> {
-    let view = |import: ImportText<'_>| ImportView {
-        heading: import.heading,
-        files: import.files,
-        figures: table(m, false).to_grid(m, &import.figures),
-        parts: table(m, true).to_grid(m, &import.parts),
-        unknown: import.unknown,
-        known: import.known,
-    };
-    describe(m, summary).into_iter().map(view).collect()
+    let imports = describe(m, summary).into_iter();
+    imports
+        .map(|import| ImportView {
+            heading: import.heading,
+            files: import.files,
+            figures: table().to_grid(m, &import.figures),
+            parts: table().to_grid(m, &import.parts),
+            unknown: import.unknown,
+            known: import.known,
+        })
+        .collect()
 }

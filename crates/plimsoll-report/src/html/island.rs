@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{DEVICE_FACT, Ladder, PointSummary, Spread, Verdict};
+use plimsoll_analysis::summary::{DEVICE_FACT, Ladder, PointSummary, Spread, TxnSummary, Verdict};
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::{Point, Record, Series, SubjectKind};
+use plimsoll_record::{Event, Phase, Point, Record, Series, SubjectKind};
 use serde::Serialize;
 
 use crate::message::Messages;
@@ -17,8 +17,9 @@ use super::block::{self, BlockData};
 use super::lateness::{self, Lateness};
 use super::line::{self, LineData};
 use super::per_second::{Seconds, per_second};
+use super::rounding::{seconds, short};
 use super::shared::{self, SharedData};
-use crate::{compare, ladder, number};
+use crate::{ladder, medium, number};
 
 #[derive(Serialize)]
 struct Island {
@@ -102,21 +103,6 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
         .iter()
         .filter_map(|series| series_data(record, series, &mut times))
         .collect();
-    let point = |id| record.points.iter().find(|point| Some(point.id) == id);
-    let phase = |phase: &plimsoll_record::Phase| PhaseData {
-        kind: phase.kind.name(),
-        start: seconds(phase.start),
-        end: seconds(phase.end),
-        label: point(phase.point).map_or_else(
-            || phase.step.clone(),
-            |p| block::load_label(m, record, p.id).unwrap_or_else(|| load(p)),
-        ),
-    };
-    let event = |event: &plimsoll_record::Event| EventData {
-        at: seconds(event.at),
-        severity: event.severity.name(),
-        text: format!("{}: {}", event.code, event.text),
-    };
     Island {
         labels: m.chart_labels().into_iter().collect(),
         ladders: summary
@@ -124,8 +110,12 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
             .iter()
             .map(|ladder| ladder_data(m, summary, ladder))
             .collect(),
-        phases: record.phases.iter().map(phase).collect(),
-        events: record.events.iter().map(event).collect(),
+        phases: record
+            .phases
+            .iter()
+            .map(|phase| phase_data(m, record, phase))
+            .collect(),
+        events: record.events.iter().map(event_data).collect(),
         seconds: per_second(record),
         times: times.all,
         series,
@@ -133,6 +123,28 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
         blocks: block::island(m, summary),
         shared: shared::island(m, summary),
         devices: devices(record),
+    }
+}
+
+fn phase_data(m: &Messages, record: &Record, phase: &Phase) -> PhaseData {
+    let mut points = record.points.iter();
+    let point = points.find(|point| Some(point.id) == phase.point);
+    PhaseData {
+        kind: phase.kind.name(),
+        start: seconds(phase.start),
+        end: seconds(phase.end),
+        label: match point {
+            None => phase.step.clone(),
+            Some(p) => block::load_label(m, record, p.id).unwrap_or_else(|| load(p)),
+        },
+    }
+}
+
+fn event_data(event: &Event) -> EventData {
+    EventData {
+        at: seconds(event.at),
+        severity: event.severity.name(),
+        text: format!("{}: {}", event.code, event.text),
     }
 }
 
@@ -146,36 +158,17 @@ fn load(p: &Point) -> String {
 }
 
 fn devices(record: &Record) -> Vec<String> {
-    let mut named: Vec<String> = record
-        .facts
-        .iter()
-        .filter(|fact| fact.key == DEVICE_FACT)
-        .filter(|fact| {
-            record
-                .subjects
-                .iter()
-                .any(|s| s.id == fact.subject && s.kind == SubjectKind::Medium)
-        })
+    let facts = record.facts.iter().filter(|fact| fact.key == DEVICE_FACT);
+    let of_media = facts.filter(|fact| {
+        let mut subjects = record.subjects.iter();
+        subjects.any(|own| own.id == fact.subject && own.kind == SubjectKind::Medium)
+    });
+    let mut named: Vec<String> = of_media
         .map(|fact| fact.value.trim_start_matches("/dev/").to_owned())
         .collect();
     named.sort();
     named.dedup();
     named
-}
-
-/// To the millisecond: finer than anything that is drawn.
-pub(super) fn seconds(at: Nanos) -> f64 {
-    (at.0 as f64 / 1e6).round() / 1e3
-}
-
-/// Four significant digits: finer than anything that is drawn.
-pub(super) fn short(value: f64) -> f64 {
-    if value == 0.0 {
-        return 0.0;
-    }
-    let unit = 10f64.powi(3 - value.abs().log10().floor() as i32);
-    let rounded = (value * unit).round() / unit;
-    if rounded.is_finite() { rounded } else { value }
 }
 
 fn ladder_data(m: &Messages, summary: &Summary, ladder: &Ladder) -> LadderData {
@@ -188,23 +181,16 @@ fn ladder_data(m: &Messages, summary: &Summary, ladder: &Ladder) -> LadderData {
 
 /// A ladder's name in a legend: where a step was run on several media, what distinguishes them.
 fn curve(m: &Messages, summary: &Summary, ladder: &Ladder) -> String {
-    let others = |own: &&Ladder| own.step_index == ladder.step_index && own.medium != ladder.medium;
-    let Some(medium) = ladder
-        .medium
-        .clone()
-        .filter(|_| summary.ladders.iter().any(|own| others(&own)))
-    else {
+    let mut ladders = summary.ladders.iter();
+    let several =
+        ladders.any(|own| own.step_index == ladder.step_index && own.medium != ladder.medium);
+    let Some(medium) = ladder.medium.as_ref().filter(|_| several) else {
         return ladder::heading(m, ladder);
     };
-    let curve = m.in_scene(
-        compare::medium(m, &medium, ladder.drive.is_some()),
-        ladder.scene,
-    );
-    if summary
-        .ladders
-        .iter()
-        .all(|own| own.step_index == ladder.step_index)
-    {
+    let medium = medium::name(m, medium, ladder.drive.is_some());
+    let curve = m.in_scene(medium, ladder.scene);
+    let mut ladders = summary.ladders.iter();
+    if ladders.all(|own| own.step_index == ladder.step_index) {
         return curve;
     }
     m.text_with(
@@ -214,7 +200,6 @@ fn curve(m: &Messages, summary: &Summary, ladder: &Ladder) -> String {
 }
 
 fn point_data(p: &PointSummary) -> PointData {
-    let half = |spread: Option<Spread>| spread.map(|s| [short(s.p25), short(s.p75)]);
     PointData {
         offered: p.offered_per_second,
         users: p.users,
@@ -223,16 +208,20 @@ fn point_data(p: &PointSummary) -> PointData {
         tpm: p.tpm.map(short),
         tpm_per_user: p.tpm_per_user.map(short),
         rate: p.completed_per_second.map(short),
-        nopm_spread: half(p.nopm_spread),
-        tpm_spread: half(p.tpm_spread),
-        rate_spread: half(p.rate_spread),
-        latency: p
-            .types
-            .iter()
-            .filter_map(|txn| Some((txn.name.clone(), txn.response?)))
-            .map(|(name, l)| (name, [l.p50_ms, l.p95_ms, l.p99_ms].map(short)))
-            .collect(),
+        nopm_spread: p.nopm_spread.map(middle_half),
+        tpm_spread: p.tpm_spread.map(middle_half),
+        rate_spread: p.rate_spread.map(middle_half),
+        latency: p.types.iter().filter_map(latency_data).collect(),
     }
+}
+
+fn middle_half(spread: Spread) -> [f64; 2] {
+    [short(spread.p25), short(spread.p75)]
+}
+
+fn latency_data(txn: &TxnSummary) -> Option<(String, [f64; 3])> {
+    let l = txn.response?;
+    Some((txn.name.clone(), [l.p50_ms, l.p95_ms, l.p99_ms].map(short)))
 }
 
 /// Columns of times, each kept once.
@@ -253,11 +242,10 @@ impl Times {
 }
 
 fn series_data(record: &Record, series: &Series, times: &mut Times) -> Option<SeriesData> {
-    let subject = record
-        .subjects
-        .iter()
-        .find(|subject| subject.id == series.subject)?;
-    let (mut t, mut values) = (Vec::new(), Vec::new());
+    let mut subjects = record.subjects.iter();
+    let subject = subjects.find(|subject| subject.id == series.subject)?;
+    let mut t = Vec::new();
+    let mut values = Vec::new();
     let mut last = None;
     for sample in &series.samples {
         let from = sample.at.saturating_sub(sample.over);
@@ -271,12 +259,10 @@ fn series_data(record: &Record, series: &Series, times: &mut Times) -> Option<Se
         values.push(Some(short(f64::from(sample.value))));
         last = Some(sample.at);
     }
-    let info = series.metric.info();
-    let subject_name = subject.name.clone();
     (!t.is_empty()).then(|| SeriesData {
         kind: subject.kind,
-        subject: subject_name,
-        metric: info.name,
+        subject: subject.name.clone(),
+        metric: series.metric.info().name,
         times: times.index(t),
         values,
     })
@@ -325,13 +311,5 @@ mod tests {
         let record = fixture::single_point();
         let text = || json(&record, &summarise(&record), &Messages::english());
         assert_eq!(text(), text());
-    }
-
-    #[test]
-    fn four_digits_are_kept() {
-        assert_eq!(
-            [123_456.0, 1.234_56, 0.000_123_456, 0.0].map(short),
-            [123_500.0, 1.235, 0.000_123_5, 0.0]
-        );
     }
 }

@@ -8,9 +8,9 @@ use plimsoll_record::drive::DriveOp;
 use plimsoll_record::{DriveRow, Record, SubjectId};
 use serde::Serialize;
 
-use super::island::{seconds, short};
-use crate::export;
+use super::rounding::{seconds, short};
 use crate::message::Messages;
+use crate::subject;
 
 /// How late an emulated drive was with one kind of operation: the 99th percentile of each second, in µs.
 #[derive(Serialize)]
@@ -32,29 +32,34 @@ pub(super) fn lines(record: &Record, m: &Messages) -> Vec<Lateness> {
     {
         lines.entry((row.subject, row.op)).or_default().push(row);
     }
-    let line = |((subject, op), mut rows): ((SubjectId, DriveOp), Vec<&DriveRow>)| {
+    let lines = lines.into_iter();
+    lines
+        .map(|((subject, op), rows)| {
+            let mut line = Lateness {
+                medium: subject::name(record, subject).to_owned(),
+                op: m.text(&format!("op-{}", op.name())),
+                t: Vec::new(),
+                late: Vec::new(),
+            };
+            line.add(rows);
+            line
+        })
+        .collect()
+}
+
+impl Lateness {
+    fn add(&mut self, mut rows: Vec<&DriveRow>) {
         rows.sort_by_key(|row| row.start);
-        let (mut t, mut late, mut last) = (Vec::new(), Vec::new(), None);
+        let mut last: Option<Nanos> = None;
         for row in rows {
             // Half a second of slack: a second without operations of this kind has none that are late.
             if last.is_some_and(|last| row.start.saturating_sub(last) > Nanos::from_millis(500)) {
-                t.push(seconds(row.start));
-                late.push(None);
+                self.t.push(seconds(row.start));
+                self.late.push(None);
             }
-            t.push(seconds(row.end));
-            late.push(lateness_us(&row.late, 0.99).map(short));
+            self.t.push(seconds(row.end));
+            self.late.push(lateness_us(&row.late, 0.99).map(short));
             last = Some(row.end);
         }
-        let (medium, op) = (
-            export::name(record, subject).to_owned(),
-            m.text(&format!("op-{}", op.name())),
-        );
-        Lateness {
-            medium,
-            op,
-            t,
-            late,
-        }
-    };
-    lines.into_iter().map(line).collect()
+    }
 }

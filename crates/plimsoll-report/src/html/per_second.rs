@@ -7,7 +7,7 @@ use plimsoll_record::hist::CoarseHist;
 use plimsoll_record::{PhaseId, PointId, Record, Second};
 use serde::Serialize;
 
-use super::island::{seconds, short};
+use super::rounding::{seconds, short};
 
 /// Everything per second; a value stands at the end of its second.
 #[derive(Default, Serialize)]
@@ -43,7 +43,8 @@ pub(super) fn per_second(record: &Record) -> Seconds {
     };
     let mut last_end = None;
     for tick in rows.chunk_by(|a, b| (a.start, a.phase) == (b.start, b.phase)) {
-        let (start, end) = (tick[0].start, tick[0].end);
+        let start = tick[0].start;
+        let end = tick[0].end;
         // A millisecond of slack for clocks; a missing tick is a second.
         if last_end.is_some_and(|last| start.saturating_sub(last) > Nanos::from_millis(1)) {
             out.gap(start);
@@ -123,12 +124,15 @@ impl Seconds {
         for ((_, column), n) in self.rates.iter_mut().zip(completed) {
             column.push(n.filter(|_| length > 0.0).map(|n| short(n as f64 / length)));
         }
-        let ms = |q: f64| response.quantile(q).map(|v| short(v.as_millis_f64()));
-        self.p50.push(ms(0.5));
-        self.p95.push(ms(0.95));
-        self.p99.push(ms(0.99));
+        self.p50.push(quantile_ms(&response, 0.5));
+        self.p95.push(quantile_ms(&response, 0.95));
+        self.p99.push(quantile_ms(&response, 0.99));
         self.in_flight.push(Some(tick[0].in_flight));
     }
+}
+
+fn quantile_ms(hist: &CoarseHist, q: f64) -> Option<f64> {
+    hist.quantile(q).map(|time| short(time.as_millis_f64()))
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@ mod headline;
 use std::collections::BTreeSet;
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{BackupSummary, Effect};
+use plimsoll_analysis::summary::{BackupSummary, Effect, Timeline};
 
+use data::ChartView;
 pub(super) use data::{SharedData, island};
 pub(super) use headline::headline;
 
@@ -41,13 +42,6 @@ pub(super) struct BackupView {
     pub details: Vec<String>,
 }
 
-pub(super) struct ChartView {
-    pub kind: &'static str,
-    /// Into the island's `shared`.
-    pub place: usize,
-    pub title: String,
-}
-
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<SharedView> {
     let steps: BTreeSet<u32> = (summary.timelines.iter().map(|own| own.step_index))
         .chain(summary.effects.iter().map(|own| own.step_index))
@@ -60,31 +54,18 @@ pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<SharedView> {
 }
 
 fn view(m: &Messages, summary: &Summary, step: u32) -> SharedView {
-    let effects: Vec<&Effect> = summary
-        .effects
-        .iter()
-        .filter(|own| own.step_index == step)
-        .collect();
-    let backups: Vec<&BackupSummary> = summary
-        .backups
-        .iter()
-        .filter(|own| own.step_index == step)
-        .collect();
-    let timelines = || {
-        summary
-            .timelines
-            .iter()
-            .filter(move |own| own.step_index == step)
-    };
-    let names = effects
+    let effects = summary.effects.iter();
+    let effects: Vec<&Effect> = effects.filter(|own| own.step_index == step).collect();
+    let backups = summary.backups.iter();
+    let backups: Vec<&BackupSummary> = backups.filter(|own| own.step_index == step).collect();
+    let timelines = summary.timelines.iter();
+    let timelines: Vec<&Timeline> = timelines.filter(|own| own.step_index == step).collect();
+    let name = effects
         .iter()
         .map(|own| &own.step)
-        .chain(backups.iter().map(|own| &own.step));
-    let name = names
-        .chain(timelines().map(|own| &own.step))
-        .next()
-        .cloned()
-        .unwrap_or_default();
+        .chain(backups.iter().map(|own| &own.step))
+        .chain(timelines.iter().map(|own| &own.step))
+        .next();
     let about = if !effects.is_empty() {
         "shared-noise"
     } else if !backups.is_empty() {
@@ -92,12 +73,13 @@ fn view(m: &Messages, summary: &Summary, step: u32) -> SharedView {
     } else {
         "shared-systems"
     };
+    let args = [
+        ("step", name.cloned().unwrap_or_default()),
+        ("about", m.text(about)),
+    ];
     SharedView {
-        heading: m.text_with(
-            "shared-heading",
-            &[("step", name), ("about", m.text(about))],
-        ),
-        bands: timelines().any(|own| !own.bands.is_empty()),
+        heading: m.text_with("shared-heading", &args),
+        bands: timelines.iter().any(|own| !own.bands.is_empty()),
         charts: data::charts(m, summary, step),
         effects: effects.into_iter().map(|own| effect_view(m, own)).collect(),
         backups: backups.into_iter().map(|own| backup_view(m, own)).collect(),
@@ -108,7 +90,7 @@ fn effect_view(m: &Messages, own: &Effect) -> EffectView {
     EffectView {
         heading: effect::heading(m, own),
         notes: effect::notes(m, own),
-        grid: effect::table(own).to_grid(m, &effect::rows(own)),
+        grid: effect::table().to_grid(m, &effect::rows(own)),
         sentences: effect::describe(m, own),
     }
 }
@@ -117,9 +99,9 @@ fn backup_view(m: &Messages, own: &BackupSummary) -> BackupView {
     BackupView {
         heading: backup::heading(m, own),
         drives: backup::drives(m, own),
-        times: backup::times(m).to_grid(m, &backup::kinds(own)),
-        io: backup::io(m).to_grid(m, &backup::media(m, own)),
-        operations: backup::operations(m).to_grid(m, &backup::all_operations(own)),
+        times: backup::times().to_grid(m, &backup::kinds(own)),
+        io: backup::io().to_grid(m, &backup::media(own)),
+        operations: backup::operations().to_grid(m, &backup::operation_rows(own)),
         details: backup::details(m, own),
     }
 }

@@ -4,9 +4,10 @@ use plimsoll_analysis::summary::Ladder;
 use plimsoll_record::{Event, Record};
 
 use crate::message::Messages;
+use crate::subject;
 use crate::table::Unit::{Decimals, Words};
 use crate::table::{Cell, Grid, Table};
-use crate::{export, ladder, load_summary, scaling};
+use crate::{ladder, load_summary, scaling};
 
 pub(super) struct LadderView {
     pub heading: String,
@@ -26,31 +27,43 @@ pub(super) struct LadderView {
 impl LadderView {
     pub fn new(m: &Messages, ladder: &Ladder) -> Self {
         let mut points = ladder.points.iter();
-        let scaled = scaling::table(ladder).map(|(table, rows)| table.to_grid(m, &rows));
+        let views = load_summary::views(ladder);
         Self {
             heading: ladder::heading(m, ladder),
-            drive: ladder::emulated(m, ladder).unwrap_or_default(),
+            drive: ladder::emulated(m, ladder),
             latency_of: ladder::latency_of(m, ladder),
-            ladder: ladder::table(ladder).to_grid(m, &load_summary::views(ladder)),
-            latency: ladder::latency(m, ladder),
-            resources: ladder::resources(m, ladder),
+            ladder: ladder::table().to_grid(m, &views),
+            latency: ladder::latency().to_grid(m, &ladder::txn_times(&views)),
+            resources: ladder::resources().to_grid(m, &views),
             scaling: scaling::describe(m, ladder),
-            scaled: scaled.unwrap_or_default(),
+            scaled: scaling::table().to_grid(m, &scaling::points(ladder)),
             embedded: points.any(|point| point.resources.generator_cpu_withheld.is_some()),
         }
     }
 }
 
-pub(super) fn events(m: &Messages, record: &Record) -> Grid {
-    Table::<&Event>::new()
-        .column("at", Decimals(1), |event| event.at.as_secs_f64())
-        .column("severity", Words, |event| {
-            Cell::word("severity-", event.severity.name())
+/// An event with the name of what it is about.
+pub(crate) struct EventRow<'a> {
+    event: &'a Event,
+    subject: Option<&'a str>,
+}
+
+pub(crate) fn events<'a>() -> Table<'a, EventRow<'a>> {
+    Table::<EventRow<'_>>::new("events")
+        .prefix("column-")
+        .column("at", Decimals(1), |r| r.event.at.as_secs_f64())
+        .column("severity", Words, |r| {
+            Cell::word("severity-", r.event.severity.name())
         })
-        .column("subject", Words, |event| {
-            event.subject.map(|id| export::name(record, id))
-        })
-        .column("event", Words, |event| event.code.clone())
-        .column("text", Words, |event| event.text.clone())
-        .to_grid(m, &record.events.iter().collect::<Vec<_>>())
+        .column("subject", Words, |r| r.subject)
+        .column("event", Words, |r| r.event.code.clone())
+        .column("text", Words, |r| r.event.text.clone())
+}
+
+pub(super) fn event_grid(m: &Messages, record: &Record) -> Grid {
+    let rows = record.events.iter().map(|event| EventRow {
+        event,
+        subject: event.subject.map(|id| subject::name(record, id)),
+    });
+    events().to_grid(m, &rows.collect::<Vec<_>>())
 }

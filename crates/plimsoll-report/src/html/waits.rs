@@ -1,14 +1,13 @@
 //! What sessions waited for: bars that are read by their order and labels, and the table of all shares.
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{Ladder, PointSummary, StateShare, WaitSummary};
-use plimsoll_record::WaitState;
+use plimsoll_analysis::summary::{Ladder, StateShare};
 
 use crate::ladder;
 use crate::message::Messages;
 use crate::number::percent;
 use crate::table::Grid;
-use crate::waits::{self, state_id};
+use crate::waits::{self, Sampled, state_id};
 
 pub(super) struct WaitsView {
     pub heading: String,
@@ -42,54 +41,53 @@ const ROOM_FOR_NAME: f64 = 6.0;
 
 /// One for each ladder with wait samples.
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<WaitsView> {
-    let view = |ladder: &Ladder| {
-        let name = |state: &WaitState| {
-            (
-                state_id("wait-", *state),
-                m.text(&state_id("wait-", *state)),
-            )
-        };
-        Some(WaitsView {
-            heading: ladder::heading(m, ladder),
-            sentence: waits::describe(m, ladder)?,
-            legend: waits::states(ladder).iter().map(name).collect(),
-            bars: waits::sampled(ladder)
-                .map(|(point, waits)| bar(m, point, waits))
-                .collect(),
-            grid: waits::all_shares(m, ladder),
-        })
-    };
-    summary.ladders.iter().filter_map(view).collect()
+    let ladders = summary.ladders.iter();
+    ladders.filter_map(|ladder| view(m, ladder)).collect()
 }
 
-fn bar(m: &Messages, point: &PointSummary, waits: &WaitSummary) -> Bar {
-    let part = |share: &StateShare| {
-        let id = state_id("wait-", share.state);
-        let name = m.text(&id);
-        let title = format!("{name} {} %", percent(share.percent));
-        let label = match share.percent {
-            wide if wide >= ROOM => title.clone(),
-            narrow if narrow >= ROOM_FOR_NAME => name,
-            _ => String::new(),
-        };
-        Part {
-            class: id,
-            width: format!("{:.3}", share.percent),
-            title,
-            label,
-        }
-    };
-    let parts: Vec<Part> = waits.states.iter().map(part).collect();
-    let load = waits::load(m, point);
-    let label = parts
-        .iter()
-        .map(|part| part.title.as_str())
-        .collect::<Vec<_>>()
-        .join(", ");
+fn view(m: &Messages, ladder: &Ladder) -> Option<WaitsView> {
+    let states = waits::states(ladder).into_iter();
+    Some(WaitsView {
+        heading: ladder::heading(m, ladder),
+        sentence: waits::describe(m, ladder)?,
+        legend: states
+            .map(|state| {
+                let id = state_id("wait-", state);
+                let name = m.text(&id);
+                (id, name)
+            })
+            .collect(),
+        bars: waits::sampled(ladder).map(|own| bar(m, own)).collect(),
+        grid: waits::all_shares().to_grid(m, &waits::point_shares(ladder)),
+    })
+}
+
+fn bar(m: &Messages, sampled: Sampled<'_>) -> Bar {
+    let states = sampled.waits.states.iter();
+    let parts: Vec<Part> = states.map(|share| part(m, share)).collect();
+    let load = waits::load(m, sampled.point);
+    let titles: Vec<&str> = parts.iter().map(|part| part.title.as_str()).collect();
     Bar {
-        label: format!("{load}: {label}"),
+        label: format!("{load}: {}", titles.join(", ")),
         load,
         parts,
+    }
+}
+
+fn part(m: &Messages, share: &StateShare) -> Part {
+    let id = state_id("wait-", share.state);
+    let name = m.text(&id);
+    let title = format!("{name} {} %", percent(share.percent));
+    let label = match share.percent {
+        wide if wide >= ROOM => title.clone(),
+        narrow if narrow >= ROOM_FOR_NAME => name,
+        _ => String::new(),
+    };
+    Part {
+        class: id,
+        width: format!("{:.3}", share.percent),
+        title,
+        label,
     }
 }
 

@@ -1,14 +1,12 @@
 //! What one axis of a set does to a figure, drawn without a script: a line for each combination of everything else.
 
-use std::fmt::Write as _;
+use plimsoll_analysis::set::{SetAxisSummary, SetRow};
+use plimsoll_analysis::summary::{self, Verdict};
 
-use plimsoll_analysis::set::{SetRow, SetSummary};
-use plimsoll_analysis::summary::{Figure, Verdict};
-
-use super::{load, loads, value};
+use super::rows::{load, loads, value};
 use crate::message::Messages;
 use crate::number::three;
-use crate::svg::{escaped, round_step};
+use crate::svg::{Drawing, round_step};
 
 const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 260.0;
@@ -17,192 +15,233 @@ const RIGHT: f64 = 12.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 30.0;
 /// Distinguishable colors.
-const COLOURS: usize = 7;
+const COLORS: usize = 7;
 
-pub(super) type Get = fn(&SetRow) -> Option<Figure>;
+/// What a chart shows.
+pub(super) struct Figure {
+    pub name: String,
+    pub of: fn(&SetRow) -> Option<summary::Figure>,
+}
 
 pub(super) struct Chart {
     pub heading: String,
     pub svg: String,
-    /// Colour and name of each line; empty where there is one.
-    pub keys: Vec<(usize, String)>,
+    /// Of each line; empty where there is one.
+    pub keys: Vec<Key>,
+}
+
+/// Number of a color and name of a line.
+pub(super) struct Key {
+    pub color: usize,
+    pub name: String,
 }
 
 struct Line<'a> {
     name: String,
-    /// Place on the axis and row, in the axis's order.
-    points: Vec<(usize, &'a SetRow)>,
+    /// In the axis's order.
+    points: Vec<Point<'a>>,
+}
+
+struct Point<'a> {
+    /// On the axis.
+    place: usize,
+    row: &'a SetRow,
 }
 
 /// Charts of one figure by one axis: all loads in one where nothing else varies, else one for each load.
 pub(super) fn by_axis(
     m: &Messages,
-    summary: &SetSummary,
+    axes: &[SetAxisSummary],
     rows: &[&SetRow],
     axis: usize,
-    (figure, get): (&str, Get),
+    figure: &Figure,
 ) -> Vec<Chart> {
-    let alone = summary.axes.len() == 1;
-    let of = loads(rows);
-    // `None`: all that there are.
-    let charts: Vec<Option<&String>> = if alone || of.len() == 1 {
-        vec![None]
-    } else {
-        of.iter().map(Some).collect()
-    };
-    let chart = |of: Option<&String>| {
-        let is_own = |row: &&SetRow| of.is_none_or(|of| load(row) == *of);
-        let rows: Vec<&SetRow> = rows.iter().copied().filter(is_own).collect();
-        let lines = lines(m, summary, &rows, axis);
-        let name = &summary.axes[axis].name;
-        let words = [("figure", figure.to_owned()), ("axis", name.clone())];
-        let heading = m.text_with("set-chart", &words);
-        let heading = match of {
-            Some(of) => m.text_with("set-chart-at", &[("chart", heading), ("load", of.clone())]),
-            None => heading,
-        };
-        let svg = drawn(&heading, &summary.axes[axis].values, &lines, get)?;
-        let keys = lines
-            .iter()
-            .enumerate()
-            .map(|(i, line)| (i % COLOURS + 1, line.name.clone()));
-        Some(Chart {
-            heading,
-            svg,
-            keys: if lines.len() > 1 {
-                keys.collect()
-            } else {
-                Vec::new()
-            },
-        })
-    };
-    charts.into_iter().filter_map(chart).collect()
+    let args = [
+        ("figure", figure.name.clone()),
+        ("axis", axes[axis].name.clone()),
+    ];
+    let heading = m.text_with("set-chart", &args);
+    let loads = loads(rows);
+    if axes.len() == 1 || loads.len() == 1 {
+        return chart(m, axes, rows, axis, figure, heading)
+            .into_iter()
+            .collect();
+    }
+    let mut charts = Vec::new();
+    for of in loads {
+        let rows = rows.iter().copied();
+        let rows: Vec<&SetRow> = rows.filter(|row| load(row) == of).collect();
+        let args = [("chart", heading.clone()), ("load", of)];
+        let heading = m.text_with("set-chart-at", &args);
+        charts.extend(chart(m, axes, &rows, axis, figure, heading));
+    }
+    charts
+}
+
+fn chart(
+    m: &Messages,
+    axes: &[SetAxisSummary],
+    rows: &[&SetRow],
+    axis: usize,
+    figure: &Figure,
+    heading: String,
+) -> Option<Chart> {
+    let lines = lines(m, axes, rows, axis);
+    let svg = drawn(&heading, &axes[axis].values, &lines, figure)?;
+    let named = lines.iter().enumerate().filter(|_| lines.len() > 1);
+    let keys = named.map(|(i, line)| Key {
+        color: color(i),
+        name: line.name.clone(),
+    });
+    Some(Chart {
+        heading,
+        svg,
+        keys: keys.collect(),
+    })
+}
+
+fn color(line: usize) -> usize {
+    line % COLORS + 1
 }
 
 /// Named by what differs between them.
 fn lines<'a>(
     m: &Messages,
-    summary: &SetSummary,
+    axes: &[SetAxisSummary],
     rows: &[&'a SetRow],
     axis: usize,
 ) -> Vec<Line<'a>> {
-    let by_load = summary.axes.len() == 1;
-    let name = |row: &SetRow| {
-        if by_load {
-            return m.text_with("set-at-load", &[("load", load(row))]);
-        }
-        let others = (0..summary.axes.len()).filter(|other| *other != axis);
-        others
-            .map(|other| value(summary, row, other).to_owned())
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
     let mut lines: Vec<Line<'_>> = Vec::new();
     for row in rows {
         let Some(place) = row.choice.get(axis).copied() else {
             continue;
         };
-        let own = name(row);
-        match lines.iter_mut().find(|line| line.name == own) {
-            Some(line) => line.points.push((place, row)),
+        let point = Point { place, row };
+        let name = line_name(m, axes, row, axis);
+        match lines.iter_mut().find(|line| line.name == name) {
+            Some(line) => line.points.push(point),
             None => lines.push(Line {
-                name: own,
-                points: vec![(place, row)],
+                name,
+                points: vec![point],
             }),
         }
     }
-    lines
-        .iter_mut()
-        .for_each(|line| line.points.sort_by_key(|(place, _)| *place));
+    for line in &mut lines {
+        line.points.sort_by_key(|point| point.place);
+    }
     lines
 }
 
-/// What repeats or the window's own parts give as an interval, else the range of the repeats.
-fn ends(figure: Figure) -> (f64, f64) {
-    figure
-        .interval
-        .map_or((figure.min, figure.max), |own| (own.low.max(0.0), own.high))
+/// The load where nothing else varies, else the values of the other axes.
+fn line_name(m: &Messages, axes: &[SetAxisSummary], row: &SetRow, axis: usize) -> String {
+    if axes.len() == 1 {
+        return m.text_with("set-at-load", &[("load", load(row))]);
+    }
+    let others = (0..axes.len()).filter(|other| *other != axis);
+    let values = others.map(|other| value(axes, row, other));
+    values.collect::<Vec<_>>().join(", ")
+}
+
+/// Ends of a bar.
+struct Range {
+    low: f64,
+    high: f64,
+}
+
+impl Range {
+    /// What repeats or the window's own parts give as an interval, else the range of the repeats.
+    fn of(figure: summary::Figure) -> Self {
+        match figure.interval {
+            Some(own) => Self {
+                low: own.low.max(0.0),
+                high: own.high,
+            },
+            None => Self {
+                low: figure.min,
+                high: figure.max,
+            },
+        }
+    }
+}
+
+/// Where values stand.
+struct Axes {
+    /// Distance of the ticks, and how many there are above 0.
+    step: f64,
+    ticks: f64,
+    /// Places on the horizontal axis.
+    places: usize,
+}
+
+impl Axes {
+    fn y(&self, value: f64) -> f64 {
+        HEIGHT - BOTTOM - value / (self.ticks * self.step) * (HEIGHT - TOP - BOTTOM)
+    }
+
+    fn x(&self, place: usize) -> f64 {
+        LEFT + (place as f64 + 0.5) / self.places.max(1) as f64 * (WIDTH - LEFT - RIGHT)
+    }
 }
 
 /// From 0 on; `None` where nothing is above it.
-fn drawn(title: &str, values: &[String], lines: &[Line<'_>], get: Get) -> Option<String> {
-    let all = lines
-        .iter()
-        .flat_map(|line| &line.points)
-        .filter_map(|(_, row)| get(row));
-    let most = all
-        .map(|figure| ends(figure).1.max(figure.median))
+fn drawn(title: &str, values: &[String], lines: &[Line<'_>], figure: &Figure) -> Option<String> {
+    let points = lines.iter().flat_map(|line| &line.points);
+    let figures = points.filter_map(|point| (figure.of)(point.row));
+    let most = figures
+        .map(|own| Range::of(own).high.max(own.median))
         .filter(|value| *value > 0.0)
         .reduce(f64::max)?;
     let step = round_step(most / 4.0);
-    let ticks = (most / step).ceil();
-    let y = |value: f64| HEIGHT - BOTTOM - value / (ticks * step) * (HEIGHT - TOP - BOTTOM);
-    let x = |place: usize| {
-        LEFT + (place as f64 + 0.5) / values.len().max(1) as f64 * (WIDTH - LEFT - RIGHT)
+    let axes = Axes {
+        step,
+        ticks: (most / step).ceil(),
+        places: values.len(),
     };
-    let mut body = String::new();
-    for tick in 0..=ticks as u32 {
+    let mut drawing = Drawing::default();
+    for tick in 0..=axes.ticks as u32 {
         let value = f64::from(tick) * step;
-        let (at, right) = (y(value), WIDTH - RIGHT);
-        let _ = write!(
-            body,
-            "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>"
-        );
-        let label = three(value);
-        let _ = write!(
-            body,
-            "<text class=\"tick\" x=\"{}\" y=\"{:.1}\">{label}</text>",
-            LEFT - 8.0,
-            at + 4.0
-        );
+        let at = axes.y(value);
+        drawing.line("grid", [LEFT, at], [WIDTH - RIGHT, at]);
+        drawing.write("tick", [LEFT - 8.0, at + 4.0], &three(value));
     }
     for (place, value) in values.iter().enumerate() {
-        let _ = write!(
-            body,
-            "<text class=\"value\" x=\"{:.1}\" y=\"{}\">{}</text>",
-            x(place),
-            HEIGHT - 8.0,
-            escaped(value)
-        );
+        drawing.write("value", [axes.x(place), HEIGHT - 8.0], value);
     }
     for (i, line) in lines.iter().enumerate() {
-        let colour = i % COLOURS + 1;
         // Side by side, so that intervals of lines at the same place can be distinguished.
         let shift = (i as f64 - (lines.len() as f64 - 1.0) / 2.0) * 4.0;
-        let points: Vec<(f64, Figure, Verdict)> = line
-            .points
-            .iter()
-            .filter_map(|(place, row)| Some((x(*place) + shift, get(row)?, row.verdict)))
-            .collect();
-        let path: Vec<String> = points
-            .iter()
-            .map(|(x, own, _)| format!("{x:.1},{:.1}", y(own.median)))
-            .collect();
-        let _ = write!(
-            body,
-            "<polyline class=\"line s{colour}\" points=\"{}\"/>",
-            path.join(" ")
-        );
-        for (x, own, verdict) in points {
-            let (low, high) = ends(own);
-            let (from, to, at) = (y(low), y(high), y(own.median));
-            let _ = write!(
-                body,
-                "<line class=\"bar s{colour}\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{from:.1}\" y2=\"{to:.1}\"/>"
-            );
-            let weak = if verdict == Verdict::Invalid {
-                " hollow"
-            } else {
-                ""
-            };
-            let _ = write!(
-                body,
-                "<circle class=\"dot s{colour}{weak}\" cx=\"{x:.1}\" cy=\"{at:.1}\" r=\"4.5\"/>"
-            );
-        }
+        draw_line(&mut drawing, &axes, line, figure, color(i), shift);
     }
-    let title = escaped(title);
-    Some(format!(
-        "<svg class=\"set\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\">{body}</svg>"
-    ))
+    Some(drawing.framed("set", WIDTH, HEIGHT, title))
+}
+
+fn draw_line(
+    drawing: &mut Drawing,
+    axes: &Axes,
+    line: &Line<'_>,
+    figure: &Figure,
+    color: usize,
+    shift: f64,
+) {
+    let known = line.points.iter();
+    let known: Vec<(&Point<'_>, summary::Figure)> = known
+        .filter_map(|point| Some((point, (figure.of)(point.row)?)))
+        .collect();
+    let path = known
+        .iter()
+        .map(|(point, own)| [axes.x(point.place) + shift, axes.y(own.median)]);
+    drawing.path(&format!("line s{color}"), path);
+    for (point, own) in known {
+        let x = axes.x(point.place) + shift;
+        let range = Range::of(own);
+        let bar = format!("bar s{color}");
+        drawing.line(&bar, [x, axes.y(range.low)], [x, axes.y(range.high)]);
+        let weak = if point.row.verdict == Verdict::Invalid {
+            " hollow"
+        } else {
+            ""
+        };
+        let dot = format!("dot s{color}{weak}");
+        drawing.circle(&dot, [x, axes.y(own.median)], 4.5);
+    }
 }

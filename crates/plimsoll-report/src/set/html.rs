@@ -1,15 +1,15 @@
 //! A set of runs as one HTML file that holds everything and needs no script.
 
 use askama::Template;
-use plimsoll_analysis::set::{SetRow, SetSummary};
+use plimsoll_analysis::set::SetSummary;
 use plimsoll_analysis::summary::Verdict;
 
-use super::chart::{Chart, Get, by_axis};
-use super::{describe, groups, rate, rate_name, table};
+use super::chart::{Chart, Figure, by_axis};
+use super::rows::{self, groups, rate, rate_name};
+use super::text::describe;
+use crate::html::STYLE;
 use crate::message::Messages;
 use crate::table::Grid;
-
-const STYLE: &str = include_str!("../../templates/report.css");
 
 /// The page of a set.
 pub fn set_page(summary: &SetSummary) -> String {
@@ -33,7 +33,7 @@ pub fn set_page(summary: &SetSummary) -> String {
             .collect(),
         groups: groups(&m, summary)
             .into_iter()
-            .map(|(name, rows)| Group::new(&m, summary, name, &rows))
+            .map(|group| GroupView::new(&m, summary, group))
             .collect(),
         m: &m,
         style: STYLE,
@@ -51,11 +51,11 @@ struct Page<'a> {
     /// Key and values.
     axes: Vec<(String, String)>,
     crossovers: Vec<String>,
-    groups: Vec<Group>,
+    groups: Vec<GroupView>,
     style: &'static str,
 }
 
-struct Group {
+struct GroupView {
     name: String,
     charts: Vec<Chart>,
     /// Whether a chart has figures that must not be quoted.
@@ -63,23 +63,33 @@ struct Group {
     grid: Grid,
 }
 
-impl Group {
-    fn new(m: &Messages, summary: &SetSummary, name: String, rows: &[&SetRow]) -> Self {
-        let rate_name = rate_name(m, rows);
-        let reads: Get = |row| row.device_reads_per_txn;
-        let figures: [(String, Get); 2] = [(rate_name, rate), (m.text("set-reads-long"), reads)];
-        let axes = (0..summary.axes.len()).filter(|axis| summary.axes[*axis].values.len() > 1);
-        let charts = axes.flat_map(|axis| {
-            let of =
-                |(figure, get): &(String, Get)| by_axis(m, summary, rows, axis, (figure, *get));
-            figures.iter().flat_map(of).collect::<Vec<_>>()
-        });
-        let charts: Vec<Chart> = charts.collect();
+impl GroupView {
+    fn new(m: &Messages, summary: &SetSummary, group: rows::Group<'_>) -> Self {
+        let figures = [
+            Figure {
+                name: rate_name(m, &group.rows),
+                of: rate,
+            },
+            Figure {
+                name: m.text("set-reads-long"),
+                of: |row| row.device_reads_per_txn,
+            },
+        ];
+        let mut charts = Vec::new();
+        for (place, axis) in summary.axes.iter().enumerate() {
+            if axis.values.len() > 1 {
+                for figure in &figures {
+                    charts.extend(by_axis(m, &summary.axes, &group.rows, place, figure));
+                }
+            }
+        }
+        let mut rows = group.rows.iter();
+        let is_invalid = rows.any(|row| row.verdict == Verdict::Invalid);
         Self {
-            name,
-            hollow: !charts.is_empty() && rows.iter().any(|row| row.verdict == Verdict::Invalid),
+            name: group.name,
+            hollow: !charts.is_empty() && is_invalid,
             charts,
-            grid: table(m, summary, rows).to_grid(m, rows),
+            grid: rows::table(&summary.axes).to_grid(m, &group.rows),
         }
     }
 }

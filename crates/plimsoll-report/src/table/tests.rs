@@ -32,7 +32,7 @@ const ROWS: [Row; 3] = [
 ];
 
 fn table<'a>() -> Table<'a, Row> {
-    Table::<Row>::new()
+    Table::<Row>::new("test")
         .column("job", Words, |row| row.job)
         .key("job")
         .column("medium", Words, |row| row.medium)
@@ -44,7 +44,7 @@ fn table<'a>() -> Table<'a, Row> {
         .key("verdict")
         .field("complete", |_| true)
         .blank_repeats(2)
-        .grouped(|row| row.job.to_owned())
+        .grouped(|row| Some(row.job.to_owned()))
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_page_marks_words_verdicts_and_groups() {
 #[test]
 fn columns_without_values_and_spare_columns_are_left_out() {
     let m = Messages::english();
-    let table = Table::<Row>::new()
+    let table = Table::<Row>::new("test")
         .column("job", Words, |row| row.job.repeat(10))
         .column("p50", Three, |_| 0.5)
         .column("rate", Three, |_| None::<f64>)

@@ -6,6 +6,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 pub(crate) const WIDTH: usize = 100;
 
 /// A table of texts.
+#[derive(Default)]
 pub(super) struct Sheet<'a> {
     pub ids: Vec<&'a str>,
     pub left: Vec<bool>,

@@ -75,9 +75,8 @@ fn answer(m: &Messages, audit: &Audit, fired: &[Fired], passed: usize) -> String
         _ if passed == 0 => "audit-answer-unknown",
         _ => "audit-answer-clean",
     };
-    let worst = fired
-        .iter()
-        .filter(|fired| Some(fired.severity) == audit.worst());
+    let worst = fired.iter();
+    let worst = worst.filter(|fired| Some(fired.severity) == audit.worst());
     let mut codes: Vec<&str> = worst.map(|fired| fired.code).collect();
     codes.dedup();
     let args = [

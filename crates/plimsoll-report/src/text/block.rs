@@ -2,11 +2,11 @@
 
 use plimsoll_analysis::summary::{BlockMedium, BlockSummary, RoundsOfJob};
 
-use super::WIDTH;
 use crate::block::tables::{self, repeated};
-use crate::block::{Across, across, drives, heading, medium_name, notes, outcome};
+use crate::block::{Across, across, drives, durable_writes, heading, medium_name, notes, outcome};
 use crate::message::Messages;
 use crate::number::three;
+use crate::table::{Table, WIDTH};
 
 pub(super) fn section(m: &Messages, step: &BlockSummary) -> String {
     let all = across(step);
@@ -14,27 +14,48 @@ pub(super) fn section(m: &Messages, step: &BlockSummary) -> String {
     head.extend(notes(m, step));
     head.extend(drives(m, step));
     head.push(m.text("text-block-note"));
-    if repeated(step.media.iter().flat_map(|medium| &medium.jobs)) {
+    if repeated(step) {
         head.push(m.text("block-rounds-note"));
     }
     let mut parts = vec![head.join("\n")];
     let several = step.media.len() > 1;
     parts.extend(step.media.iter().map(|medium| jobs(m, medium, several)));
     parts.extend(side_by_side(m, step, &all));
-    parts.extend(curves(m, &all));
-    parts.extend(durables(m, &all));
-    parts.extend(workers(m, &all));
-    parts.extend(
-        step.media
-            .iter()
-            .filter_map(|medium| rounds(m, medium, &all)),
-    );
+    for part in [
+        titled(
+            m,
+            "block-curve-title",
+            &tables::curve(),
+            &tables::curve_rows(&all),
+        ),
+        titled(
+            m,
+            "block-fsync-title",
+            &tables::fsync(),
+            &durable_writes(&all),
+        ),
+        titled(
+            m,
+            "block-workers-title",
+            &tables::workers(),
+            &tables::workers_rows(&all),
+        ),
+    ] {
+        parts.extend(part);
+    }
+    let media = step.media.iter();
+    parts.extend(media.filter_map(|medium| rounds(m, medium, &all)));
     format!("{}\n\n", parts.join("\n\n"))
+}
+
+/// A table below its title; `None` without rows.
+fn titled<R>(m: &Messages, title: &str, table: &Table<'_, R>, rows: &[R]) -> Option<String> {
+    (!rows.is_empty()).then(|| format!("{}\n{}", m.text(title), table.to_text(m, rows)))
 }
 
 /// What each job reached at full speed.
 fn jobs(m: &Messages, medium: &BlockMedium, several: bool) -> String {
-    let table = tables::jobs(medium).to_text(m, &tables::job_rows(medium));
+    let table = tables::jobs().to_text(m, &tables::job_rows(medium));
     if several {
         format!("{}\n{table}", medium_name(m, medium))
     } else {
@@ -46,30 +67,9 @@ fn jobs(m: &Messages, medium: &BlockMedium, several: bool) -> String {
 fn side_by_side(m: &Messages, step: &BlockSummary, all: &[Across<'_>]) -> Option<String> {
     let first = step.media.first().filter(|_| step.media.len() > 1)?;
     let args = [("step", step.step.clone()), ("first", first.medium.clone())];
-    let table = tables::side_by_side(m, step).to_text(m, &tables::on_media(all));
-    Some(format!(
-        "{}\n{table}",
-        m.text_with("compare-heading", &args)
-    ))
-}
-
-/// Every rate of every curve; full speed stands above it.
-fn curves(m: &Messages, all: &[Across<'_>]) -> Option<String> {
-    let rows = tables::curve_rows(all);
-    let table = (!rows.is_empty()).then(|| tables::curve(m, true).to_text(m, &rows))?;
-    Some(format!("{}\n{table}", m.text("block-curve-title")))
-}
-
-fn durables(m: &Messages, all: &[Across<'_>]) -> Option<String> {
-    let rows = tables::durable_rows(all);
-    let table = (!rows.is_empty()).then(|| tables::fsync(m, true).to_text(m, &rows))?;
-    Some(format!("{}\n{table}", m.text("block-fsync-title")))
-}
-
-fn workers(m: &Messages, all: &[Across<'_>]) -> Option<String> {
-    let rows = tables::workers_rows(all);
-    let table = (!rows.is_empty()).then(|| tables::workers(m, true).to_text(m, &rows))?;
-    Some(format!("{}\n{table}", m.text("block-workers-title")))
+    let table = tables::side_by_side().to_text(m, &tables::on_media(all));
+    let heading = m.text_with("compare-heading", &args);
+    Some(format!("{heading}\n{table}"))
 }
 
 /// How rounds went until they were steady, or were given up.
@@ -78,8 +78,8 @@ fn rounds(m: &Messages, medium: &BlockMedium, all: &[Across<'_>]) -> Option<Stri
     let mut rows = tables::rounds_rows(all);
     rows.retain(|row| std::ptr::eq(row.on.medium, medium));
     let mut lines = vec![
-        outcome(m, medium_name(m, medium), rounds).1,
-        tables::rounds(m).to_text(m, &rows),
+        outcome(m, medium, rounds).text,
+        tables::rounds().to_text(m, &rows),
     ];
     lines.extend(rounds.jobs.iter().map(|own| by_round(m, own)));
     Some(lines.join("\n"))

@@ -17,10 +17,8 @@ pub(super) fn section(m: &Messages, summary: &Summary) -> String {
         if import.figures.is_empty() {
             out.push_str(&format!("{}\n", m.text("reported-none")));
         } else {
-            out.push_str(&format!(
-                "{}\n",
-                table(m, false).to_text(m, &import.figures)
-            ));
+            let table = table().to_text(m, &import.figures);
+            out.push_str(&format!("{table}\n"));
         }
         if !import.parts.is_empty() {
             out.push_str(&m.text_with("reported-parts", &[("n", import.parts.len().to_string())]));

@@ -9,7 +9,7 @@ pub(super) fn effect(m: &Messages, effect: &Effect) -> String {
     let mut lines = vec![effect::heading(m, effect)];
     lines.extend(effect::notes(m, effect));
     lines.push(m.text("effect-note"));
-    lines.push(effect::table(effect).to_text(m, &effect::rows(effect)));
+    lines.push(effect::table().to_text(m, &effect::rows(effect)));
     lines.extend(effect::describe(m, effect));
     format!("{}\n\n", lines.join("\n"))
 }
@@ -19,9 +19,9 @@ pub(super) fn backups(m: &Messages, backups: &BackupSummary) -> String {
     head.extend(backup::drives(m, backups));
     let parts = [
         head.join("\n"),
-        backup::times(m).to_text(m, &backup::kinds(backups)),
-        backup::io(m).to_text(m, &backup::media(m, backups)),
-        backup::operations(m).to_text(m, &backup::all_operations(backups)),
+        backup::times().to_text(m, &backup::kinds(backups)),
+        backup::io().to_text(m, &backup::media(backups)),
+        backup::operations().to_text(m, &backup::operation_rows(backups)),
     ];
     format!("{}\n\n", parts.join("\n\n"))
 }

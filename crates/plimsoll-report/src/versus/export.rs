@@ -1,13 +1,14 @@
 //! A comparison as CSV: a row for each load and figure.
 
-use plimsoll_analysis::compare::{Against, PointComparison, RunComparison};
+use plimsoll_analysis::compare::{Against, OfferedLoad, PointComparison, RunComparison};
 use plimsoll_analysis::summary::Interval;
+use plimsoll_stats::RankTest;
 
-use super::names;
+use super::words::Sides;
 use crate::table::Table;
 
-struct Row<'a> {
-    names: (&'a str, &'a str),
+pub(crate) struct Row<'a> {
+    sides: Sides<'a>,
     against: &'a Against,
     point: &'a PointComparison,
     figure: String,
@@ -20,26 +21,27 @@ struct Row<'a> {
     is_rate: bool,
 }
 
-pub fn comparison_csv(comparison: &RunComparison) -> String {
-    let mut rows = Vec::new();
-    for against in &comparison.others {
-        let names = names(comparison, against);
-        for point in &against.points {
-            rows.extend(rows_of(names, against, point));
-        }
+impl Row<'_> {
+    fn load(&self) -> &OfferedLoad {
+        &self.point.place.load
     }
-    Table::new()
-        .field("first", |r: &Row<'_>| r.names.0.to_owned())
-        .field("second", |r| r.names.1.to_owned())
+
+    fn ranks(&self) -> Option<RankTest> {
+        self.point.ranks.filter(|_| self.is_rate)
+    }
+}
+
+pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
+    Table::<Row<'_>>::new("comparison")
+        .field("first", |r| r.sides.first)
+        .field("second", |r| r.sides.second)
         .field("step", |r| r.point.place.step.clone())
         .field("medium", |r| r.point.place.medium.clone())
         .field("second_medium", |r| r.point.second_place.medium.clone())
-        .field("job", |r| r.point.place.load.job.clone())
-        .field("users", |r| r.point.place.load.users)
-        .field("offered_per_second", |r| {
-            r.point.place.load.offered_per_second
-        })
-        .field("share_percent", |r| r.point.place.load.share_percent)
+        .field("job", |r| r.load().job.clone())
+        .field("users", |r| r.load().users)
+        .field("offered_per_second", |r| r.load().offered_per_second)
+        .field("share_percent", |r| r.load().share_percent)
         .field("scene", |r| r.point.place.scene.name())
         .field("figure", |r| r.figure.clone())
         .field("first_value", |r| r.first)
@@ -47,25 +49,29 @@ pub fn comparison_csv(comparison: &RunComparison) -> String {
         .field("ratio", |r| r.ratio)
         .interval_fields("ratio", |r| r.interval)
         .field("effect", |r| r.effect)
-        .field("p", |r| Some(r.point.ranks.filter(|_| r.is_rate)?.p))
-        .field("cliffs_delta", |r| {
-            Some(r.point.ranks.filter(|_| r.is_rate)?.cliffs_delta)
-        })
+        .field("p", |r| Some(r.ranks()?.p))
+        .field("cliffs_delta", |r| Some(r.ranks()?.cliffs_delta))
         .field("first_repeats", |r| r.point.first.repeats)
         .field("second_repeats", |r| r.point.second.repeats)
         .field("forbidden", |r| r.against.forbidden())
         .field("unlike", |r| !r.point.unlike.is_empty())
-        .to_csv(rows)
+}
+
+pub fn comparison_csv(comparison: &RunComparison) -> String {
+    let mut rows = Vec::new();
+    for against in &comparison.others {
+        let sides = Sides::of(comparison, against);
+        for point in &against.points {
+            rows.extend(rows_of(sides, against, point));
+        }
+    }
+    table().to_csv(rows)
 }
 
 /// The rate, then the quantiles of the response times.
-fn rows_of<'a>(
-    names: (&'a str, &'a str),
-    against: &'a Against,
-    point: &'a PointComparison,
-) -> Vec<Row<'a>> {
+fn rows_of<'a>(sides: Sides<'a>, against: &'a Against, point: &'a PointComparison) -> Vec<Row<'a>> {
     let rate = Row {
-        names,
+        sides,
         against,
         point,
         figure: point.figure.name().to_owned(),
@@ -78,7 +84,7 @@ fn rows_of<'a>(
     };
     let mut rows = vec![rate];
     rows.extend(point.latencies.iter().map(|own| Row {
-        names,
+        sides,
         against,
         point,
         figure: format!("p{}_ms", (own.quantile * 1000.0).round() / 10.0),

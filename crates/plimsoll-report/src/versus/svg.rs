@@ -1,13 +1,11 @@
 //! Drawings that need no script: ratios with their intervals, and quantiles of both sides.
 
-use std::fmt::Write as _;
-
 use plimsoll_analysis::compare::PointComparison;
 
-use super::place;
+use super::words::place_of;
 use crate::message::Messages;
 use crate::number::three;
-use crate::svg::{escaped, round_step};
+use crate::svg::{Drawing, round_step};
 
 const WIDTH: f64 = 720.0;
 const LEFT: f64 = 16.0;
@@ -22,13 +20,10 @@ struct Axis {
 
 impl Axis {
     fn over(values: &[f64]) -> Option<Self> {
-        let usable = || {
-            values
-                .iter()
-                .copied()
-                .filter(|value| value.is_finite() && *value > 0.0)
-        };
-        let (low, high) = (usable().reduce(f64::min)?, usable().reduce(f64::max)?);
+        let usable = values.iter().copied();
+        let usable = usable.filter(|value| value.is_finite() && *value > 0.0);
+        let low = usable.clone().reduce(f64::min)?;
+        let high = usable.reduce(f64::max)?;
         let room = ((high / low).ln() * 0.06).max(0.01).exp();
         Some(Self {
             low: low / room,
@@ -62,83 +57,49 @@ impl Axis {
         all
     }
 
-    fn drawn(&self, height: f64) -> String {
-        self.ticks()
-            .into_iter()
-            .fold(String::new(), |mut out, tick| {
-                let (x, label) = (self.at(tick), three(tick));
-                let _ = write!(
-                    out,
-                    "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"0\" y2=\"{height:.1}\"/>"
-                );
-                let _ = write!(
-                    out,
-                    "<text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\">{label}</text>",
-                    height + 16.0
-                );
-                out
-            })
+    fn draw(&self, drawing: &mut Drawing, height: f64) {
+        for tick in self.ticks() {
+            let x = self.at(tick);
+            drawing.line("grid", [x, 0.0], [x, height]);
+            drawing.write("tick", [x, height + 16.0], &three(tick));
+        }
     }
-}
-
-fn framed(height: f64, (kind, title): (&str, &str), body: &str) -> String {
-    format!(
-        "<svg class=\"versus {kind}\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"{}\">{body}</svg>",
-        height + 24.0,
-        escaped(title)
-    )
 }
 
 /// The ratio of each load with its interval; 1 is marked. `None` where there is no ratio.
 pub(super) fn ratios(m: &Messages, points: &[PointComparison]) -> Option<String> {
-    let with: Vec<(&PointComparison, f64)> = points
-        .iter()
-        .filter_map(|point| Some((point, point.ratio.filter(|ratio| *ratio > 0.0)?)))
-        .collect();
-    let ends = with
-        .iter()
-        .filter_map(|(point, _)| point.interval)
-        .flat_map(|own| [own.low, own.high]);
-    let values: Vec<f64> = with
-        .iter()
-        .map(|(_, ratio)| *ratio)
-        .chain(ends)
-        .chain([1.0])
-        .collect();
+    let mut with: Vec<(&PointComparison, f64)> = Vec::new();
+    let mut values = vec![1.0];
+    for point in points {
+        if let Some(ratio) = point.ratio.filter(|ratio| *ratio > 0.0) {
+            with.push((point, ratio));
+            values.push(ratio);
+            values.extend(
+                point
+                    .interval
+                    .into_iter()
+                    .flat_map(|own| [own.low, own.high]),
+            );
+        }
+    }
     let axis = Axis::over(&values).filter(|_| !with.is_empty())?;
     let height = ROW * with.len() as f64;
     let one = axis.at(1.0);
-    let mut body = axis.drawn(height);
-    let _ = write!(
-        body,
-        "<line class=\"one\" x1=\"{one:.1}\" x2=\"{one:.1}\" y1=\"0\" y2=\"{height:.1}\"/>"
-    );
+    let mut drawing = Drawing::default();
+    axis.draw(&mut drawing, height);
+    drawing.line("one", [one, 0.0], [one, height]);
     for (i, (point, ratio)) in with.iter().enumerate() {
-        let (top, y) = (ROW * i as f64 + 16.0, ROW * i as f64 + 31.0);
-        let name = escaped(&place(m, &point.place, Some(&point.second_place)));
-        let _ = write!(
-            body,
-            "<text class=\"name\" x=\"{LEFT}\" y=\"{top:.1}\">{name}</text>"
-        );
+        let top = ROW * i as f64 + 16.0;
+        let y = ROW * i as f64 + 31.0;
+        drawing.write("name", [LEFT, top], &place_of(m, point));
         if let Some(own) = point.interval {
-            let (from, to) = (axis.at(own.low), axis.at(own.high));
-            let _ = write!(
-                body,
-                "<line class=\"bar\" x1=\"{from:.1}\" x2=\"{to:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>"
-            );
+            drawing.line("bar", [axis.at(own.low), y], [axis.at(own.high), y]);
         }
-        let class = point.effect.name();
-        let _ = write!(
-            body,
-            "<circle class=\"dot {class}\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"5\"/>",
-            axis.at(*ratio)
-        );
+        let dot = format!("dot {}", point.effect.name());
+        drawing.circle(&dot, [axis.at(*ratio), y], 5.0);
     }
-    Some(framed(
-        height,
-        ("rates", &m.text("versus-chart-ratios")),
-        &body,
-    ))
+    let title = m.text("versus-chart-ratios");
+    Some(drawing.framed("versus rates", WIDTH, height + 24.0, &title))
 }
 
 /// Quantiles of response times, a row for each, the first side hollow and the second filled.
@@ -150,45 +111,29 @@ pub(super) fn quantiles(m: &Messages, points: &[PointComparison]) -> Option<Stri
         .iter()
         .filter(|point| !point.latencies.is_empty())
         .collect();
-    let (mut body, mut y) = (String::new(), 0.0);
+    let rows = with
+        .iter()
+        .map(|point| 40.0 + 20.0 * point.latencies.len() as f64);
+    let height: f64 = rows.sum();
+    let mut drawing = Drawing::default();
+    axis.draw(&mut drawing, height);
+    let mut y = 0.0;
     for point in with {
-        let name = escaped(&place(m, &point.place, Some(&point.second_place)));
-        let _ = write!(
-            body,
-            "<text class=\"name\" x=\"{LEFT}\" y=\"{:.1}\">{name}</text>",
-            y + 16.0
-        );
+        drawing.write("name", [LEFT, y + 16.0], &place_of(m, point));
         y += 32.0;
         for own in &point.latencies {
-            let (from, to) = (axis.at(own.first_ms), axis.at(own.second_ms));
-            let label = format!("p{}", (own.quantile * 1000.0).round() / 10.0);
+            let from = axis.at(own.first_ms);
+            let to = axis.at(own.second_ms);
             let before = (from.min(to) - 12.0).max(LEFT + 26.0);
-            let _ = write!(
-                body,
-                "<line class=\"thin\" x1=\"{from:.1}\" x2=\"{to:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>"
-            );
-            let _ = write!(
-                body,
-                "<circle class=\"hollow\" cx=\"{from:.1}\" cy=\"{y:.1}\" r=\"5\"/>"
-            );
-            let _ = write!(
-                body,
-                "<circle class=\"dot {}\" cx=\"{to:.1}\" cy=\"{y:.1}\" r=\"5\"/>",
-                own.effect.name()
-            );
-            let _ = write!(
-                body,
-                "<text class=\"quantile\" x=\"{before:.1}\" y=\"{:.1}\">{label}</text>",
-                y + 4.0
-            );
+            let label = format!("p{}", (own.quantile * 1000.0).round() / 10.0);
+            drawing.line("thin", [from, y], [to, y]);
+            drawing.circle("hollow", [from, y], 5.0);
+            drawing.circle(&format!("dot {}", own.effect.name()), [to, y], 5.0);
+            drawing.write("quantile", [before, y + 4.0], &label);
             y += 20.0;
         }
         y += 8.0;
     }
-    let grid = axis.drawn(y);
-    Some(framed(
-        y,
-        ("latency", &m.text("versus-chart-quantiles")),
-        &(grid + &body),
-    ))
+    let title = m.text("versus-chart-quantiles");
+    Some(drawing.framed("versus latency", WIDTH, height + 24.0, &title))
 }

@@ -1,101 +1,57 @@
 //! A comparison on the terminal.
 
-use plimsoll_analysis::compare::{
-    Against, Gate, GateOutcome, GatedPoint, RoundedRatio, RunComparison,
-};
+use plimsoll_analysis::compare::{Against, Gate, GateOutcome, RunComparison};
 
-use super::{
-    alone, by_chance, differences_of, forbidden, latency_rows, mark, names, place, range, sentence,
-};
+use super::differences::Differences;
+use super::marks::{alone, by_chance, forbidden, marks};
+use super::tables;
+use super::words::{Sides, place_of, sentence};
 use crate::message::Messages;
-use crate::table::Unit::{Plain, Three, Words};
-use crate::table::{Cell, Table};
 
 /// All sides against the first.
 pub fn comparison_text(comparison: &RunComparison) -> String {
     let m = Messages::english();
-    comparison
-        .others
-        .iter()
-        .map(|against| section(&m, comparison, against))
-        .collect::<Vec<_>>()
-        .join("\n")
+    let others = comparison.others.iter();
+    let sections = others.map(|against| section(&m, comparison, against));
+    sections.collect::<Vec<_>>().join("\n")
 }
 
 fn section(m: &Messages, comparison: &RunComparison, against: &Against) -> String {
-    let names = names(comparison, against);
-    let heading = m.text_with(
-        "versus-heading",
-        &[
-            ("first", names.0.to_owned()),
-            ("second", names.1.to_owned()),
-        ],
-    );
-    let mut out = format!("{heading}\n");
-    let mut line = |text: String| {
-        out.push_str(&text);
-        out.push('\n');
-    };
-    forbidden(m, against).into_iter().for_each(&mut line);
+    let sides = Sides::of(comparison, against);
+    let ask = comparison.ask.minimum_effect;
+    let mut lines = vec![m.text_with("versus-heading", &sides.args())];
+    lines.extend(forbidden(m, against));
     for point in &against.points {
-        let text = sentence(m, names, comparison.ask.minimum_effect, point);
-        line(format!(
-            "{}: {text}",
-            place(m, &point.place, Some(&point.second_place))
-        ));
+        let text = sentence(m, sides, ask, point);
+        lines.push(format!("{}: {text}", place_of(m, point)));
     }
     if against.points.is_empty() {
-        line(m.text("versus-nothing"));
+        lines.push(m.text("versus-nothing"));
     }
-    line(String::new());
+    lines.push(String::new());
+    let differences = Differences::of(m, sides, &against.differences);
     let rates: Vec<_> = against.points.iter().collect();
-    let latencies = latency_rows(&against.points);
-    let differences = differences_of(m, names, &against.differences);
     if !rates.is_empty() {
-        let table = super::rates(m).to_text(m, &rates);
-        line(format!("{}\n{table}\n", m.text("versus-rates")));
+        let table = tables::rates().to_text(m, &rates);
+        lines.push(format!("{}\n{table}\n", m.text("versus-rates")));
     }
+    let latencies = tables::latency_rows(&against.points);
     if !latencies.is_empty() {
-        let table = super::latencies(m).to_text(m, &latencies);
-        line(format!("{}\n{table}\n", m.text("versus-latencies")));
+        let table = tables::latencies().to_text(m, &latencies);
+        lines.push(format!("{}\n{table}\n", m.text("versus-latencies")));
     }
     if !differences.shown.is_empty() {
-        let table = super::differences(m).to_text(m, &differences.shown);
-        line(format!("{}\n{table}\n", m.text("versus-differences")));
+        let table = tables::differences().to_text(m, &differences.shown);
+        lines.push(format!("{}\n{table}\n", m.text("versus-differences")));
     }
     if !differences.folded.is_empty() {
-        line(m.text_with("versus-folded-where", &[("what", differences.summary)]));
+        let args = [("what", differences.summary)];
+        lines.push(m.text_with("versus-folded-where", &args));
     }
-    by_chance(m, against).into_iter().for_each(&mut line);
-    alone(m, names, against).into_iter().for_each(&mut line);
-    for own in &against.marks {
-        line(format!(
-            "{}: {}",
-            m.text(&format!("severity-{}", own.severity.name())),
-            mark(m, own)
-        ));
-    }
-    out
-}
-
-fn gated(m: &Messages) -> Table<'_, &GatedPoint> {
-    Table::<&GatedPoint>::with_prefix("versus-column-")
-        .column("load", Words, |point| place(m, &point.place, None))
-        .column("figure", Words, |point| match point.latency {
-            true => m.text("versus-gate-p99"),
-            false => super::unit(m, point.figure),
-        })
-        .column("ratio", Plain, |point| {
-            Some(RoundedRatio::of(point.ratio?.mean).ratio_text())
-        })
-        .column("interval", Plain, |point| {
-            let ratio = point.ratio?;
-            Some(range(m, ratio, &RoundedRatio::of(ratio.mean)))
-        })
-        .column("limit", Three, |point| point.limit)
-        .column("outcome", Words, |point| {
-            Cell::word("versus-gate-", point.outcome.name())
-        })
+    lines.extend(by_chance(m, against));
+    lines.extend(alone(m, sides, against));
+    lines.extend(marks(m, against).iter().map(|mark| mark.line()));
+    lines.join("\n") + "\n"
 }
 
 /// The result of a gate, figure by figure.
@@ -105,11 +61,13 @@ pub fn gate_text(gate: &Gate) -> String {
         GateOutcome::Inconclusive if gate.unlike => m.text("versus-gate-is-unlike"),
         outcome => m.text(&format!("versus-gate-is-{}", outcome.name())),
     };
+    let points: Vec<_> = gate.points.iter().collect();
+    let table = tables::gated().to_text(&m, &points);
     let forbidden: Vec<&str> = gate.forbidden_by.iter().map(|rule| rule.code()).collect();
-    let table = gated(&m).to_text(&m, &gate.points.iter().collect::<Vec<_>>());
     let mut out = format!("{table}\n\n");
     if !forbidden.is_empty() {
-        out.push_str(&m.text_with("versus-gate-forbidden", &[("rules", forbidden.join(", "))]));
+        let args = [("rules", forbidden.join(", "))];
+        out.push_str(&m.text_with("versus-gate-forbidden", &args));
         out.push('\n');
     }
     out + &outcome + "\n"

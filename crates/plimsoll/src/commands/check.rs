@@ -7,9 +7,12 @@ use plimsoll_load::engine::CheckedData;
 use plimsoll_load::engine::ConditionResult;
 use plimsoll_load::system::Instance;
 use plimsoll_plan::resolved::{Secret, ServerKind, SystemKind};
+use plimsoll_report::table::Table;
+use plimsoll_report::table::Unit::Words;
 
 use super::io::print;
-use crate::cli::{CheckArgs, Format};
+use super::table::render;
+use crate::cli::CheckArgs;
 use crate::failure::Failure;
 
 pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
@@ -40,7 +43,7 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
         Instance::existing_sqlite(Path::new(&args.database))?
     };
     let verdicts = instance.check(CheckedData::Tpcc)?;
-    print(&render(&verdicts, args.format))?;
+    print(&render(&table(), verdicts.iter().collect(), args.format))?;
     let failed = verdicts.iter().filter(|verdict| !verdict.holds).count();
     if failed == 0 {
         return Ok(ExitCode::SUCCESS);
@@ -51,41 +54,19 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     )))
 }
 
-fn render(verdicts: &[ConditionResult], format: Format) -> String {
-    match format {
-        Format::Table => verdicts
-            .iter()
-            .map(|verdict| {
-                format!(
-                    "{:<9} {:<6} {}",
-                    verdict.clause,
-                    if verdict.holds { "holds" } else { "FAILS" },
-                    verdict.statement()
-                )
+pub fn table<'a>() -> Table<'a, &'a ConditionResult> {
+    Table::<&ConditionResult>::new("conditions")
+        .prefix("conditions-")
+        .column("clause", Words, |own| own.clause)
+        .key("clause")
+        .field("holds", |own| own.holds)
+        .message("result", Words, |own, m| {
+            m.text(if own.holds {
+                "conditions-holds"
+            } else {
+                "conditions-fails"
             })
-            .collect::<Vec<_>>()
-            .join("\n"),
-        Format::Json => serde_json::Value::from_iter(verdicts.iter().map(|verdict| {
-            serde_json::json!({
-                "clause": verdict.clause,
-                "holds": verdict.holds,
-                "detail": verdict.detail,
-            })
-        }))
-        .to_string(),
-        Format::Csv => {
-            let rows = verdicts.iter().map(|verdict| {
-                format!(
-                    "{},{},\"{}\"",
-                    verdict.clause,
-                    verdict.holds,
-                    verdict.detail.replace('"', "\"\"")
-                )
-            });
-            std::iter::once("clause,holds,detail".to_owned())
-                .chain(rows)
-                .collect::<Vec<_>>()
-                .join("\n")
-        }
-    }
+        })
+        .column("condition", Words, |own| own.statement())
+        .field("detail", |own| own.detail.clone())
 }

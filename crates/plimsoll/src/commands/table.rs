@@ -12,3 +12,39 @@ pub fn render<R>(table: &Table<'_, R>, rows: Vec<R>, format: Format) -> String {
         Format::Csv => table.to_csv(rows),
     }
 }
+
+/// What people see has a note below it.
+pub fn with_note<R>(table: &Table<'_, R>, rows: Vec<R>, format: Format, note: &str) -> String {
+    let text = render(table, rows, format);
+    match format {
+        Format::Table => format!("{text}\n\n{note}"),
+        Format::Json | Format::Csv => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_report::table::Declaration;
+
+    use super::*;
+    use crate::commands::{check, drive, profile};
+
+    const ALL_TABLES: &[fn() -> Declaration] = &[
+        || check::table().declaration(),
+        || drive::list::table().declaration(),
+        || drive::show::figures().declaration(),
+        || drive::show::parameters().declaration(),
+        || drive::simulate::table().declaration(),
+        || drive::simulate::sheet().declaration(),
+        || profile::list::table().declaration(),
+        || profile::show::table().declaration(),
+    ];
+
+    #[test]
+    fn every_heading_id_and_key_is_right() {
+        let m = Messages::english();
+        let tables = ALL_TABLES.iter();
+        let faults: Vec<String> = tables.flat_map(|table| table().faults(&m)).collect();
+        assert_eq!(faults, Vec::<String>::new());
+    }
+}

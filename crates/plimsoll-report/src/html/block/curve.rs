@@ -3,8 +3,9 @@
 use plimsoll_analysis::summary::{BlockCurvePoint, Verdict};
 use serde::Serialize;
 
-use super::super::island::short;
-use super::{Across, ChartView, OnMedium};
+use super::super::rounding::short;
+use super::chart::ChartView;
+use crate::block::{Across, OnMedium};
 
 fn curved<'b, 'a>(all: &'b [Across<'a>]) -> impl Iterator<Item = &'b Across<'a>> {
     all.iter()
@@ -12,14 +13,15 @@ fn curved<'b, 'a>(all: &'b [Across<'a>]) -> impl Iterator<Item = &'b Across<'a>>
 }
 
 pub(super) fn charts(block: usize, all: &[Across<'_>]) -> Vec<ChartView> {
-    let view = |(place, across): (usize, &Across<'_>)| ChartView {
+    let jobs = curved(all).enumerate();
+    jobs.map(|(place, across)| ChartView {
         kind: "block-curve",
         block,
         place,
         medium: 0,
         title: across.job.to_owned(),
-    };
-    curved(all).enumerate().map(view).collect()
+    })
+    .collect()
 }
 
 /// What a chart of latency against throughput is drawn from.
@@ -48,24 +50,45 @@ struct PointData {
 }
 
 pub(super) fn data(all: &[Across<'_>]) -> Vec<CurveData> {
-    let of_job = |across: &Across<'_>| {
-        let streams = across.on.iter().flat_map(|on| &on.job.streams);
-        let sequential =
-            streams.clone().count() > 0 && streams.clone().all(|stream| stream.random_percent == 0);
-        CurveData {
-            unit: if sequential {
-                "chart-block-mb"
-            } else {
-                "chart-block-iops"
-            },
-            lines: across.on.iter().map(|on| line(on, sequential)).collect(),
-        }
-    };
-    curved(all).map(of_job).collect()
+    curved(all).map(curve).collect()
+}
+
+fn curve(across: &Across<'_>) -> CurveData {
+    let mut streams = across.on.iter().flat_map(|on| &on.job.streams).peekable();
+    let sequential = streams.peek().is_some() && streams.all(|stream| stream.random_percent == 0);
+    CurveData {
+        unit: if sequential {
+            "chart-block-mb"
+        } else {
+            "chart-block-iops"
+        },
+        lines: across.on.iter().map(|on| line(on, sequential)).collect(),
+    }
 }
 
 fn line(on: &OnMedium<'_>, mb: bool) -> LineData {
-    let point = |at: &BlockCurvePoint| PointData {
+    LineData {
+        medium: on.place,
+        points: on.job.curve.iter().map(|at| point(at, mb)).collect(),
+        full: on.job.figures.map(|figures| {
+            let rate = if mb {
+                figures.mb_per_second
+            } else {
+                figures.iops
+            };
+            PointData {
+                share: None,
+                x: short(rate.median),
+                mean: Some(short(figures.mean_us.median)),
+                p99: Some(short(figures.p99_us.median)),
+                usable: on.job.verdict < Verdict::Invalid,
+            }
+        }),
+    }
+}
+
+fn point(at: &BlockCurvePoint, mb: bool) -> PointData {
+    PointData {
         share: Some(short(at.share_percent)),
         x: short(if mb {
             at.mb_per_second
@@ -75,24 +98,5 @@ fn line(on: &OnMedium<'_>, mb: bool) -> LineData {
         mean: at.mean_us.map(short),
         p99: at.p99_us.map(short),
         usable: at.verdict < Verdict::Invalid,
-    };
-    let full = on.job.figures.map(|figures| PointData {
-        share: None,
-        x: short(
-            if mb {
-                figures.mb_per_second
-            } else {
-                figures.iops
-            }
-            .median,
-        ),
-        mean: Some(short(figures.mean_us.median)),
-        p99: Some(short(figures.p99_us.median)),
-        usable: on.job.verdict < Verdict::Invalid,
-    });
-    LineData {
-        medium: on.place,
-        points: on.job.curve.iter().map(point).collect(),
-        full,
     }
 }

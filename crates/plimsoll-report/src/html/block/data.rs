@@ -8,10 +8,10 @@ use super::curve::{self, CurveData};
 use super::rounds::{self, RoundsData};
 use super::seconds::{self, SecondsData};
 use super::sweep::{self, BarsData};
-use super::{across, medium_name};
+use crate::block::{across, medium_name};
 use crate::message::Messages;
 
-/// One step. Charts name their data by place: see [`super::ChartView`].
+/// One step. Charts name their data by place: see [`super::chart::ChartView`].
 #[derive(Serialize)]
 pub(in crate::html) struct BlockData {
     media: Vec<String>,
@@ -22,19 +22,16 @@ pub(in crate::html) struct BlockData {
 }
 
 pub(in crate::html) fn island(m: &Messages, summary: &Summary) -> Vec<BlockData> {
-    let of_step = |step: &BlockSummary| {
-        let all = across(step);
-        BlockData {
-            media: step
-                .media
-                .iter()
-                .map(|medium| medium_name(m, medium))
-                .collect(),
-            bars: sweep::data(m, step.media.len(), &all),
-            curves: curve::data(&all),
-            rounds: rounds::data(&all),
-            seconds: seconds::data(m, &all),
-        }
-    };
-    summary.blocks.iter().map(of_step).collect()
+    summary.blocks.iter().map(|step| of_step(m, step)).collect()
+}
+
+fn of_step(m: &Messages, step: &BlockSummary) -> BlockData {
+    let all = across(step);
+    BlockData {
+        media: step.media.iter().map(|own| medium_name(m, own)).collect(),
+        bars: sweep::data(m, step.media.len(), &all),
+        curves: curve::data(&all),
+        rounds: rounds::data(&all),
+        seconds: seconds::data(m, &all),
+    }
 }

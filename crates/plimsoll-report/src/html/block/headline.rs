@@ -3,86 +3,109 @@
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{BlockFigures, BlockJobSummary, BlockMedium, Verdict};
 
-use super::super::HeadlineView;
-use super::typical;
+use super::super::headline::{Beside, HeadlineView, certainty, word};
+use crate::block::typical;
+use crate::medium;
 use crate::message::Messages;
 use crate::number::{three, whole};
 
-type Found<'a> = (&'a BlockMedium, &'a BlockJobSummary, BlockFigures);
+/// A job with usable figures.
+struct Job<'a> {
+    medium: &'a BlockMedium,
+    own: &'a BlockJobSummary,
+    figures: BlockFigures,
+}
+
+impl Job<'_> {
+    /// A sentence about it.
+    fn text(&self, m: &Messages, id: &str) -> String {
+        let point = typical(self.own);
+        let args = [
+            ("job", self.own.job.clone()),
+            ("medium", self.medium.medium.clone()),
+            ("rounds", self.figures.rounds.to_string()),
+            ("measured", three(point.map_or(0.0, |own| own.measured_s))),
+        ];
+        m.text_with(id, &args)
+    }
+}
+
+fn usable(summary: &Summary) -> Vec<Job<'_>> {
+    let mut jobs = Vec::new();
+    for medium in summary.blocks.iter().flat_map(|step| &step.media) {
+        let own = medium.jobs.iter();
+        let usable = own.filter(|job| job.verdict < Verdict::Invalid);
+        jobs.extend(usable.filter_map(|own| {
+            let figures = own.figures?;
+            Some(Job {
+                medium,
+                own,
+                figures,
+            })
+        }));
+    }
+    jobs
+}
+
+fn highest<'a, 'b>(jobs: &'b [Job<'a>], of: fn(BlockFigures) -> f64) -> Option<&'b Job<'a>> {
+    jobs.iter()
+        .max_by(|a, b| of(a.figures).total_cmp(&of(b.figures)))
+}
 
 /// `None` where no figure can be used.
 pub(in crate::html) fn headline(m: &Messages, summary: &Summary) -> Option<HeadlineView> {
-    let media = summary.blocks.iter().flat_map(|step| &step.media);
-    let jobs = media.flat_map(|medium| medium.jobs.iter().map(move |job| (medium, job)));
-    let usable = jobs.filter(|(_, job)| job.verdict < Verdict::Invalid);
-    let all: Vec<Found<'_>> = usable
-        .filter_map(|(medium, job)| Some((medium, job, job.figures?)))
-        .collect();
-    let most = |of: fn(BlockFigures) -> f64| {
-        all.iter()
-            .max_by(|(.., a), (.., b)| of(*a).total_cmp(&of(*b)))
-    };
-    let (medium, job, figures) = most(|figures| figures.iops.median)?;
-    let ends = |low: f64, high: f64| [("low", three(low)), ("high", three(high))];
-    let interval = match figures.iops.interval {
-        Some(i) => m.text_with("headline-interval", &ends(i.low, i.high)),
-        None if figures.rounds > 1 => {
-            m.text_with("headline-spread", &ends(figures.iops.min, figures.iops.max))
-        }
-        None => m.text("headline-no-interval"),
-    };
-    let measured = typical(job).map_or(0.0, |point| point.measured_s);
-    let args = [
-        ("job", job.job.clone()),
-        ("medium", medium.medium.clone()),
-        ("rounds", figures.rounds.to_string()),
-        ("measured", three(measured)),
-    ];
-    let place = m.text_with(
-        if figures.rounds > 1 {
-            "headline-block-median"
-        } else {
-            "headline-block-where"
-        },
-        &args,
-    );
+    let jobs = usable(summary);
+    let first = highest(&jobs, |figures| figures.iops.median)?;
+    let iops = first.figures.iops;
+    let is_repeated = first.figures.rounds > 1;
     let mut beside = vec![
-        (
-            format!("{} µs", three(figures.mean_us.median)),
-            m.text("headline-block-mean"),
-        ),
-        (
-            format!("{} µs", three(figures.p99_us.median)),
-            m.text("headline-block-p99"),
-        ),
+        Beside {
+            value: microseconds(first.figures.mean_us.median),
+            label: m.text("headline-block-mean"),
+        },
+        Beside {
+            value: microseconds(first.figures.p99_us.median),
+            label: m.text("headline-block-p99"),
+        },
     ];
-    let about = |id: &str, (medium, job, _): &Found<'_>| {
-        m.text_with(
-            id,
-            &[("job", job.job.clone()), ("medium", medium.medium.clone())],
-        )
-    };
-    if let Some(found) = most(|figures| figures.mb_per_second.median) {
-        let value = format!("{} MB/s", three(found.2.mb_per_second.median));
-        beside.push((value, about("headline-block-mb", found)));
+    if let Some(job) = highest(&jobs, |figures| figures.mb_per_second.median) {
+        beside.push(Beside {
+            value: format!("{} MB/s", three(job.figures.mb_per_second.median)),
+            label: job.text(m, "headline-block-mb"),
+        });
     }
-    if let Some(found) = most(|figures| -figures.mean_us.median) {
-        let value = format!("{} µs", three(found.2.mean_us.median));
-        beside.push((value, about("headline-block-lowest", found)));
+    if let Some(job) = highest(&jobs, |figures| -figures.mean_us.median) {
+        beside.push(Beside {
+            value: microseconds(job.figures.mean_us.median),
+            label: job.text(m, "headline-block-lowest"),
+        });
     }
     Some(HeadlineView {
         kicker: m.text("headline-block-kicker"),
-        value: whole(figures.iops.median),
+        value: whole(iops.median),
         unit: m.text("chart-block-iops"),
-        interval,
-        place,
-        drive: medium
-            .drive
-            .clone()
-            .map(|drive| m.text_with("emulated-drive", &[("drive", drive)]))
-            .unwrap_or_default(),
-        verdict: job.verdict.name(),
-        verdict_word: m.text(&format!("verdict-{}", job.verdict.name())),
+        interval: certainty(
+            m,
+            iops.interval.map(|own| [own.low, own.high]),
+            [iops.min, iops.max],
+            is_repeated,
+            three,
+        ),
+        place: first.text(
+            m,
+            if is_repeated {
+                "headline-block-median"
+            } else {
+                "headline-block-where"
+            },
+        ),
+        drive: medium::emulated(m, first.medium.drive.as_ref()),
+        verdict: first.own.verdict.name(),
+        verdict_word: word(m, first.own.verdict),
         beside,
     })
+}
+
+fn microseconds(value: f64) -> String {
+    format!("{} µs", three(value))
 }

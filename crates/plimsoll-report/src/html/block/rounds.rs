@@ -4,16 +4,17 @@ use plimsoll_analysis::summary::BlockSummary;
 use plimsoll_stats::rounds::Fit;
 use serde::Serialize;
 
-use super::super::island::short;
-use super::{Across, ChartView, medium_name};
+use super::super::rounding::short;
+use super::chart::ChartView;
 use crate::block::tables::{self, RoundsRow, rounds_rows};
-use crate::block::{limit, outcome};
+use crate::block::{Across, limit, medium_name, outcome};
 use crate::message::Messages;
+use crate::outcome::Outcome;
 use crate::table::Grid;
 
 pub(in crate::html) struct RoundsView {
-    /// Of each medium: with which round it was steady, or that it was not. The class is that of a verdict.
-    pub outcomes: Vec<(&'static str, String)>,
+    /// Of each medium: with which round it was steady, or that it was not.
+    pub outcomes: Vec<Outcome>,
     /// The criterion.
     pub note: String,
     pub charts: Vec<ChartView>,
@@ -27,15 +28,15 @@ pub(super) fn view(
     step: &BlockSummary,
     all: &[Across<'_>],
 ) -> Option<RoundsView> {
-    let media = || {
-        step.media
-            .iter()
-            .filter_map(|medium| Some((medium, medium.rounds.as_ref()?)))
-    };
-    let (_, first) = media().next()?;
-    let outcomes = media()
-        .map(|(medium, rounds)| outcome(m, medium_name(m, medium), rounds))
-        .collect();
+    let mut outcomes = Vec::new();
+    for medium in &step.media {
+        let rounds = medium.rounds.iter();
+        outcomes.extend(rounds.map(|rounds| outcome(m, medium, rounds)));
+    }
+    let first = step
+        .media
+        .iter()
+        .find_map(|medium| medium.rounds.as_ref())?;
     let args = [
         ("window", first.window.to_string()),
         ("range", limit(first.range_percent_limit)),
@@ -43,25 +44,24 @@ pub(super) fn view(
         ("most", first.most_rounds.to_string()),
     ];
     let rows = rounds_rows(all);
-    let several = step.media.len() > 1;
     let charts = rows.iter().enumerate().map(|(place, row)| ChartView {
         kind: "block-rounds",
         block,
         place,
         medium: row.on.place,
-        title: chart_title(m, several, row),
+        title: chart_title(m, row),
     });
     Some(RoundsView {
         outcomes,
         note: m.text_with("block-rounds-rule", &args),
         charts: charts.collect(),
-        grid: tables::rounds(m).to_grid(m, &rows),
+        grid: tables::rounds().to_grid(m, &rows),
     })
 }
 
-fn chart_title(m: &Messages, several: bool, row: &RoundsRow<'_>) -> String {
+fn chart_title(m: &Messages, row: &RoundsRow<'_>) -> String {
     let job = &row.on.job.job;
-    let title = if several {
+    let title = if row.on.several {
         format!("{job} · {}", medium_name(m, row.on.medium))
     } else {
         job.clone()

@@ -1,13 +1,15 @@
 //! Every second of a job: all its rounds and rates one after the other, media above each other.
 
-use plimsoll_analysis::summary::{BlockPointSummary, BlockSecond, BlockSummary};
+use std::collections::BTreeMap;
+
+use plimsoll_analysis::summary::{BlockPointSummary, BlockSecond};
 use plimsoll_record::{PointId, Record};
 use serde::Serialize;
 
-use super::super::island::short;
-use super::{Across, ChartView, OnMedium, medium_name};
+use super::super::rounding::{millis, short};
+use super::chart::ChartView;
+use crate::block::{Across, OnMedium, limit, medium_name};
 use crate::message::Messages;
-use crate::number::percent;
 
 pub(in crate::html) struct SecondsView {
     pub job: String,
@@ -19,52 +21,51 @@ pub(in crate::html) struct SecondsView {
 /// So many jobs are shown without being asked for.
 const OPEN: usize = 4;
 
-pub(super) fn views(
-    m: &Messages,
-    block: usize,
-    step: &BlockSummary,
-    all: &[Across<'_>],
-) -> Vec<SecondsView> {
-    let view = |(place, across): (usize, &Across<'_>)| {
-        let chart = |kind, medium, title| ChartView {
+pub(super) fn views(m: &Messages, block: usize, all: &[Across<'_>]) -> Vec<SecondsView> {
+    let jobs = timed(all).enumerate();
+    jobs.map(|(place, across)| SecondsView {
+        job: across.job.to_owned(),
+        charts: charts(m, block, place, across),
+        open: all.len() <= OPEN,
+    })
+    .collect()
+}
+
+/// IOPS and MB/s of all media, and the latency of each.
+fn charts(m: &Messages, block: usize, place: usize, across: &Across<'_>) -> Vec<ChartView> {
+    let mut charts = Vec::new();
+    for kind in ["block-iops-time", "block-mb-time"] {
+        charts.push(ChartView {
             kind,
             block,
             place,
-            medium,
-            title,
-        };
-        let mut charts = vec![
-            chart("block-iops-time", 0, m.text("chart-title-block-iops-time")),
-            chart("block-mb-time", 0, m.text("chart-title-block-mb-time")),
-        ];
-        charts.extend(
-            across
-                .on
-                .iter()
-                .filter(|on| points(on).next().is_some())
-                .map(|on| {
-                    let title = m.text("chart-title-block-latency-time");
-                    let several = step.media.len() > 1;
-                    let title = if several {
-                        format!("{title}, {}", medium_name(m, on.medium))
-                    } else {
-                        title
-                    };
-                    chart("block-latency-time", on.place, title)
-                }),
-        );
-        SecondsView {
-            job: across.job.to_owned(),
-            charts,
-            open: all.len() <= OPEN,
-        }
-    };
-    timed(all).enumerate().map(view).collect()
+            medium: 0,
+            title: m.text(&format!("chart-title-{kind}")),
+        });
+    }
+    for on in across.on.iter().filter(|on| is_timed(on)) {
+        let title = m.text("chart-title-block-latency-time");
+        charts.push(ChartView {
+            kind: "block-latency-time",
+            block,
+            place,
+            medium: on.place,
+            title: if on.several {
+                format!("{title}, {}", medium_name(m, on.medium))
+            } else {
+                title
+            },
+        });
+    }
+    charts
+}
+
+fn is_timed(on: &OnMedium<'_>) -> bool {
+    points(on).next().is_some()
 }
 
 fn timed<'b, 'a>(all: &'b [Across<'a>]) -> impl Iterator<Item = &'b Across<'a>> {
-    all.iter()
-        .filter(|across| across.on.iter().any(|on| points(on).next().is_some()))
+    all.iter().filter(|across| across.on.iter().any(is_timed))
 }
 
 /// At full speed and at each rate, those of which seconds are known.
@@ -115,55 +116,38 @@ pub(super) fn data(m: &Messages, all: &[Across<'_>]) -> Vec<SecondsData> {
 type Key = (u32, u64);
 
 fn key(point: &BlockPointSummary) -> Key {
+    let share = point.share_percent;
     // Shares are percentages: a thousandth distinguishes them.
-    (
-        point.round,
-        point
-            .share_percent
-            .map_or(0, |share| 1 + (share * 1e3) as u64),
-    )
+    (point.round, share.map_or(0, |own| 1 + (own * 1e3) as u64))
 }
+
+/// Where each round or rate begins on the chart.
+type Starts = BTreeMap<Key, f64>;
 
 fn of_job(m: &Messages, across: &Across<'_>) -> SecondsData {
     let mut own: Vec<&BlockPointSummary> = across.on.iter().flat_map(points).collect();
     own.sort_by_key(|point| key(point));
     let rounds = own.iter().any(|point| point.round > 0);
     let curve = own.iter().any(|point| point.share_percent.is_some());
-    let mut slots: Vec<(Key, SlotData)> = Vec::new();
+    let mut starts = Starts::new();
+    let mut slots: Vec<SlotData> = Vec::new();
     for group in own.chunk_by(|a, b| key(a) == key(b)) {
-        let from = slots.last().map_or(0.0, |(_, slot)| slot.to);
-        let longest = |of: fn(&BlockPointSummary) -> f64| {
-            group.iter().map(|point| of(point)).fold(0.0, f64::max)
-        };
-        let slot = SlotData {
+        let from = slots.last().map_or(0.0, |slot| slot.to);
+        starts.insert(key(group[0]), from);
+        slots.push(SlotData {
             from,
-            measured: millis(from + longest(warm)),
-            to: millis(from + longest(lasted)),
+            measured: millis(from + longest(group, warm)),
+            to: millis(from + longest(group, lasted)),
             label: within(m, group[0], rounds, curve),
-        };
-        slots.push((key(group[0]), slot));
+        });
     }
-    let from = |point: &BlockPointSummary| {
-        slots
-            .iter()
-            .find(|(own, _)| *own == key(point))
-            .map_or(0.0, |(_, slot)| slot.from)
-    };
-    let lines = across.on.iter().map(|on| {
-        let mut line = LineData {
-            medium: on.place,
-            ..LineData::default()
-        };
-        let mut own: Vec<&BlockPointSummary> = points(on).collect();
-        own.sort_by_key(|point| key(point));
-        own.iter().for_each(|point| line.add(point, from(point)));
-        line
-    });
+    let lines = across.on.iter().map(|on| LineData::of(on, &starts));
     let lines = lines.filter(|line| !line.t.is_empty()).collect();
-    SecondsData {
-        lines,
-        slots: slots.into_iter().map(|(_, slot)| slot).collect(),
-    }
+    SecondsData { slots, lines }
+}
+
+fn longest(group: &[&BlockPointSummary], of: fn(&BlockPointSummary) -> f64) -> f64 {
+    group.iter().map(|point| of(point)).fold(0.0, f64::max)
 }
 
 /// What distinguishes a point from the others of its job: `#2`, `40 %`.
@@ -181,21 +165,17 @@ fn within(m: &Messages, point: &BlockPointSummary, rounds: bool, curve: bool) ->
 fn share(m: &Messages, share: Option<f64>) -> String {
     share.map_or_else(
         || m.text("block-full"),
-        |share| format!("{} %", percent(share).trim_end_matches(".0")),
+        |share| format!("{} %", limit(share)),
     )
 }
 
 /// What a point of block I/O is called over the run's time; `None` of another one.
 pub(in crate::html) fn label(m: &Messages, record: &Record, point: PointId) -> Option<String> {
     let found = record.blocks.iter().find(|block| block.point == point)?;
-    let rate = found.share_percent.map(|_| share(m, found.share_percent));
-    Some(
-        [Some(found.job.clone()), rate]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(", "),
-    )
+    Some(match found.share_percent {
+        None => found.job.clone(),
+        rate => format!("{}, {}", found.job, share(m, rate)),
+    })
 }
 
 fn start(point: &BlockPointSummary) -> f64 {
@@ -220,16 +200,25 @@ fn warm(point: &BlockPointSummary) -> f64 {
     )
 }
 
-fn millis(s: f64) -> f64 {
-    (s * 1e3).round() / 1e3
-}
-
 /// As with transactions: what is shorter has no rate of its own.
 const SHORTEST_S: f64 = 0.2;
 /// A missing second is longer, and no clock is that far off.
 const SLACK_S: f64 = 0.5;
 
 impl LineData {
+    fn of(on: &OnMedium<'_>, starts: &Starts) -> Self {
+        let mut line = Self {
+            medium: on.place,
+            ..Self::default()
+        };
+        let mut own: Vec<&BlockPointSummary> = points(on).collect();
+        own.sort_by_key(|point| key(point));
+        for point in own {
+            line.add(point, starts[&key(point)]);
+        }
+        line
+    }
+
     fn add(&mut self, point: &BlockPointSummary, from: f64) {
         let offset = from - start(point);
         let mut last: Option<f64> = None;

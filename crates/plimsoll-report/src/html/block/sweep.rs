@@ -4,9 +4,9 @@ use plimsoll_analysis::summary::{BlockFigures, Figure, Verdict};
 use plimsoll_record::BlockStreamInfo;
 use serde::Serialize;
 
-use super::super::island::short;
-use super::{Across, ChartView};
-use crate::block;
+use super::super::rounding::short;
+use super::chart::ChartView;
+use crate::block::{self, Across};
 use crate::message::Messages;
 
 /// Fewer values are no sweep: such jobs stand side by side as they are.
@@ -26,94 +26,114 @@ enum By {
     Job,
 }
 
-/// What a sweep varies: a name and what sorts by it.
-type Varied = (u64, String);
+/// A stream without what is varied, and that by its size and name.
+struct Variation {
+    rest: BlockStreamInfo,
+    size: u64,
+    name: String,
+}
 
-fn sets<'b, 'a>(m: &Messages, all: &'b [Across<'a>]) -> Vec<Set<'b, 'a>> {
-    let mut sets = Vec::new();
-    let by_size = |s: &BlockStreamInfo| {
-        let sizes = if s.read_percent == 0 {
-            &s.write_sizes
-        } else {
-            &s.read_sizes
-        };
-        let one = sizes.len() == 1
-            && (s.read_percent.is_multiple_of(100) || s.read_sizes == s.write_sizes);
-        let rest = BlockStreamInfo {
+fn by_size(m: &Messages, s: &BlockStreamInfo) -> Option<Variation> {
+    let sizes = if s.read_percent == 0 {
+        &s.write_sizes
+    } else {
+        &s.read_sizes
+    };
+    let is_pure = s.read_percent.is_multiple_of(100) || s.read_sizes == s.write_sizes;
+    let [(bytes, _)] = sizes.as_slice() else {
+        return None;
+    };
+    is_pure.then(|| Variation {
+        rest: BlockStreamInfo {
             read_sizes: Vec::new(),
             write_sizes: Vec::new(),
             ..s.clone()
-        };
-        one.then(|| ((sizes[0].0, block::sizes(m, s)), rest))
-    };
-    let by_depth = |s: &BlockStreamInfo| {
-        let in_flight = u64::from(s.depth) * u64::from(s.threads);
-        Some((
-            (in_flight, block::depth(s)),
-            BlockStreamInfo {
-                depth: 0,
-                threads: 0,
-                ..s.clone()
-            },
-        ))
-    };
-    sets.extend(families(all, by_size, By::Size));
-    sets.extend(families(all, by_depth, By::Depth));
-    let shown = |across: &Across<'_>| {
-        sets.iter()
-            .flat_map(|set| &set.jobs)
-            .any(|(_, own)| own.job == across.job)
-    };
-    let rest: Vec<_> = all
-        .iter()
-        .filter(|across| !shown(across))
-        .map(|a| (a.job.to_owned(), a))
-        .collect();
+        },
+        size: *bytes,
+        name: block::sizes(m, s),
+    })
+}
+
+fn by_depth(_: &Messages, s: &BlockStreamInfo) -> Option<Variation> {
+    Some(Variation {
+        rest: BlockStreamInfo {
+            depth: 0,
+            threads: 0,
+            ..s.clone()
+        },
+        size: u64::from(s.depth) * u64::from(s.threads),
+        name: block::depth(s),
+    })
+}
+
+fn sets<'b, 'a>(m: &Messages, all: &'b [Across<'a>]) -> Vec<Set<'b, 'a>> {
+    let mut sets = families(m, all, by_size, By::Size);
+    sets.extend(families(m, all, by_depth, By::Depth));
+    let mut rest = Vec::new();
+    for across in all {
+        let mut shown = sets.iter().flat_map(|set| &set.jobs);
+        if shown.all(|(_, own)| own.job != across.job) {
+            rest.push((across.job.to_owned(), across));
+        }
+    }
     if !rest.is_empty() {
-        sets.insert(
-            0,
-            Set {
-                by: By::Job,
-                jobs: rest,
-            },
-        );
+        let by = By::Job;
+        sets.insert(0, Set { by, jobs: rest });
     }
     sets
 }
 
-/// Jobs of one stream that differ only in what `varied` takes out of it.
+/// Jobs of one stream that differ only in what is varied.
+struct Family<'b, 'a> {
+    rest: BlockStreamInfo,
+    first: &'b BlockStreamInfo,
+    members: Vec<Member<'b, 'a>>,
+}
+
+struct Member<'b, 'a> {
+    size: u64,
+    name: String,
+    across: &'b Across<'a>,
+}
+
 fn families<'b, 'a>(
+    m: &Messages,
     all: &'b [Across<'a>],
-    varied: impl Fn(&BlockStreamInfo) -> Option<(Varied, BlockStreamInfo)>,
-    by: impl Fn(BlockStreamInfo) -> By,
+    vary: fn(&Messages, &BlockStreamInfo) -> Option<Variation>,
+    by: fn(BlockStreamInfo) -> By,
 ) -> Vec<Set<'b, 'a>> {
-    type Member<'b, 'a> = (Varied, &'b Across<'a>);
-    let mut families: Vec<(BlockStreamInfo, BlockStreamInfo, Vec<Member<'b, 'a>>)> = Vec::new();
+    let mut families: Vec<Family<'b, 'a>> = Vec::new();
     for across in all {
         let Some([stream]) = across.on.first().map(|on| on.job.streams.as_slice()) else {
             continue;
         };
-        let Some((value, rest)) = varied(stream) else {
+        let Some(Variation { rest, size, name }) = vary(m, stream) else {
             continue;
         };
-        match families.iter_mut().find(|(key, ..)| *key == rest) {
-            Some((.., members)) => members.push((value, across)),
-            None => families.push((rest, stream.clone(), vec![(value, across)])),
+        let member = Member { size, name, across };
+        match families.iter_mut().find(|own| own.rest == rest) {
+            Some(family) => family.members.push(member),
+            None => families.push(Family {
+                rest,
+                first: stream,
+                members: vec![member],
+            }),
         }
     }
-    let set = |(_, stream, mut members): (_, BlockStreamInfo, Vec<Member<'b, 'a>>)| {
-        members.sort_by(|(a, _), (b, _)| a.cmp(b));
-        members.dedup_by(|(a, _), (b, _)| a == b);
-        let jobs: Vec<_> = members
-            .into_iter()
-            .map(|((_, name), across)| (name, across))
-            .collect();
-        (jobs.len() >= FEWEST).then(|| Set {
-            by: by(stream),
-            jobs,
-        })
-    };
-    families.into_iter().filter_map(set).collect()
+    let sets = families.into_iter().map(|mut family| {
+        let members = &mut family.members;
+        members.sort_by(|a, b| (a.size, &a.name).cmp(&(b.size, &b.name)));
+        members.dedup_by(|a, b| (a.size, &a.name) == (b.size, &b.name));
+        Set {
+            by: by(family.first.clone()),
+            jobs: family
+                .members
+                .into_iter()
+                .map(|own| (own.name, own.across))
+                .collect(),
+        }
+    });
+    sets.filter(|set| set.jobs.len() >= FEWEST).collect()
 }
 
 type Of = fn(BlockFigures) -> Figure;
@@ -125,39 +145,35 @@ const FIGURES: [(&str, Of); 2] = [
 ];
 
 pub(super) fn charts(m: &Messages, block: usize, all: &[Across<'_>]) -> Vec<ChartView> {
-    let charts = sets(m, all)
-        .into_iter()
-        .flat_map(|set| FIGURES.map(|(unit, _)| title(m, &set.by, m.text(unit))));
-    let view = |(place, title)| ChartView {
-        kind: "block-bars",
-        block,
-        place,
-        medium: 0,
-        title,
-    };
-    charts.enumerate().map(view).collect()
+    let mut charts = Vec::new();
+    for set in sets(m, all) {
+        for (unit, _) in FIGURES {
+            charts.push(ChartView {
+                kind: "block-bars",
+                block,
+                place: charts.len(),
+                medium: 0,
+                title: title(m, &set.by, m.text(unit)),
+            });
+        }
+    }
+    charts
 }
 
-fn title(m: &Messages, of: &By, unit: String) -> String {
+fn title(m: &Messages, by: &By, unit: String) -> String {
     let unit = ("unit", unit);
-    match of {
+    match by {
         By::Job => m.text_with("block-by-job", &[unit]),
-        By::Size(stream) => m.text_with(
-            "block-by-size",
-            &[
-                unit,
-                ("pattern", pattern(m, stream)),
-                ("depth", block::depth(stream)),
-            ],
-        ),
-        By::Depth(stream) => m.text_with(
-            "block-by-depth",
-            &[
-                unit,
-                ("pattern", pattern(m, stream)),
-                ("size", block::sizes(m, stream)),
-            ],
-        ),
+        By::Size(stream) => {
+            let pattern = ("pattern", pattern(m, stream));
+            let depth = ("depth", block::depth(stream));
+            m.text_with("block-by-size", &[unit, pattern, depth])
+        }
+        By::Depth(stream) => {
+            let pattern = ("pattern", pattern(m, stream));
+            let size = ("size", block::sizes(m, stream));
+            m.text_with("block-by-depth", &[unit, pattern, size])
+        }
     }
 }
 
@@ -193,21 +209,21 @@ pub(super) struct BarsData {
 struct Bar(f64, Option<[f64; 2]>, bool);
 
 pub(super) fn data(m: &Messages, media: usize, all: &[Across<'_>]) -> Vec<BarsData> {
-    let of_set = |set: Set<'_, '_>| {
-        FIGURES.map(|(unit, of)| BarsData {
-            unit,
-            categories: set.jobs.iter().map(|(name, _)| name.clone()).collect(),
-            bars: (0..media)
-                .map(|place| {
-                    set.jobs
-                        .iter()
-                        .map(|(_, job)| bar(job, place, of))
-                        .collect()
-                })
-                .collect(),
-        })
-    };
-    sets(m, all).into_iter().flat_map(of_set).collect()
+    let mut data = Vec::new();
+    for set in sets(m, all) {
+        for (unit, of) in FIGURES {
+            let bars = (0..media).map(|place| {
+                let jobs = set.jobs.iter();
+                jobs.map(|(_, job)| bar(job, place, of)).collect()
+            });
+            data.push(BarsData {
+                unit,
+                categories: set.jobs.iter().map(|(name, _)| name.clone()).collect(),
+                bars: bars.collect(),
+            });
+        }
+    }
+    data
 }
 
 fn bar(across: &Across<'_>, place: usize, of: Of) -> Option<Bar> {

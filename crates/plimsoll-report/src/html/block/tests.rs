@@ -194,15 +194,13 @@ fn a_curve_goes_by_the_rate_that_was_achieved() {
 fn rounds_that_do_not_become_steady_are_marked() {
     let rounds = step(1).rounds.unwrap();
     assert_eq!(
-        rounds.outcomes[0].1,
+        rounds.outcomes[0].text,
         "nvme (emulated): steady with round 8. Figures are those of rounds 4 to 8."
     );
+    assert_eq!(rounds.outcomes[1].verdict, "doubtful");
     assert_eq!(
-        rounds.outcomes[1],
-        (
-            "doubtful",
-            "sata: STEADY STATE NOT REACHED after 25 rounds (at most 25).".to_owned()
-        )
+        rounds.outcomes[1].text,
+        "sata: STEADY STATE NOT REACHED after 25 rounds (at most 25)."
     );
     assert_eq!(
         rounds.charts[1].title,

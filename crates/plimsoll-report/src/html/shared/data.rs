@@ -3,15 +3,14 @@
 
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{
-    MediumFigures, SlotLoad, Timeline, TimelineMedium, TransactionSecond,
+    MediumFigures, SlotLoad, Timeline, TimelineBand, TimelineMedium, TransactionSecond,
 };
 use plimsoll_plan::Interference;
 use plimsoll_record::BackupKind;
 use serde::Serialize;
 
-use super::super::island::short;
-use super::ChartView;
-use crate::compare;
+use super::super::rounding::{millis, short};
+use crate::medium;
 use crate::message::Messages;
 use crate::number::three;
 
@@ -59,66 +58,65 @@ struct LineData {
     v: Vec<Option<f64>>,
 }
 
-/// Figures of the charts, with their places in [`SharedData`].
-const FIGURES: [&str; 4] = ["shared-rate", "shared-iops", "shared-mb", "shared-ms"];
+pub(in crate::html) struct ChartView {
+    pub kind: &'static str,
+    /// Into the island's `shared`.
+    pub place: usize,
+    pub title: String,
+}
 
+/// Of the timelines of a step, those with lines.
 pub(super) fn charts(m: &Messages, summary: &Summary, step: u32) -> Vec<ChartView> {
-    let own = || {
-        summary
-            .timelines
-            .iter()
-            .enumerate()
-            .filter(|(_, own)| own.step_index == step)
-    };
-    let several = own().count() > 1;
-    let of_timeline = |(place, timeline): (usize, &Timeline)| {
+    let timelines = summary.timelines.iter().enumerate();
+    let own: Vec<(usize, &Timeline)> = timelines
+        .filter(|(_, own)| own.step_index == step)
+        .collect();
+    let mut charts = Vec::new();
+    for (place, timeline) in &own {
         let data = of(m, timeline, 0.0);
-        let lines = [data.rate, data.iops, data.mb, data.ms];
-        let shown = FIGURES
-            .into_iter()
-            .zip(lines)
-            .filter(|(_, lines)| !lines.is_empty());
-        let title = |kind: &str| {
-            let title = m.text(&format!("chart-title-{kind}"));
-            match timeline.medium.as_ref().filter(|_| several) {
-                Some(medium) => format!(
-                    "{}: {title}",
-                    compare::medium(m, medium, timeline.drive.is_some())
-                ),
-                None => title,
+        for (kind, lines) in [
+            ("shared-rate", data.rate),
+            ("shared-iops", data.iops),
+            ("shared-mb", data.mb),
+            ("shared-ms", data.ms),
+        ] {
+            if !lines.is_empty() {
+                charts.push(ChartView {
+                    kind,
+                    place: *place,
+                    title: title(m, timeline, kind, own.len() > 1),
+                });
             }
-        };
-        shown
-            .map(|(kind, _)| ChartView {
-                kind,
-                place,
-                title: title(kind),
-            })
-            .collect::<Vec<_>>()
-    };
-    own().flat_map(of_timeline).collect()
+        }
+    }
+    charts
+}
+
+fn title(m: &Messages, timeline: &Timeline, kind: &str, several: bool) -> String {
+    let title = m.text(&format!("chart-title-{kind}"));
+    match timeline.medium.as_ref().filter(|_| several) {
+        Some(medium) => {
+            let medium = medium::name(m, medium, timeline.drive.is_some());
+            format!("{medium}: {title}")
+        }
+        None => title,
+    }
 }
 
 pub(in crate::html) fn island(m: &Messages, summary: &Summary) -> Vec<SharedData> {
-    let longest = |own: &Timeline| {
-        let same = summary
-            .timelines
-            .iter()
-            .filter(|other| other.step_index == own.step_index);
-        same.map(|other| {
-            other
-                .slots
-                .iter()
-                .map(|slot| slot.end_s - slot.start_s)
-                .sum::<f64>()
-        })
-        .fold(0.0, f64::max)
-    };
-    summary
-        .timelines
-        .iter()
-        .map(|own| of(m, own, longest(own)))
+    let timelines = summary.timelines.iter();
+    timelines
+        .map(|own| of(m, own, longest(summary, own.step_index)))
         .collect()
+}
+
+/// The length of the longest timeline of a step.
+fn longest(summary: &Summary, step: u32) -> f64 {
+    let timelines = summary.timelines.iter();
+    let lengths = timelines
+        .filter(|own| own.step_index == step)
+        .map(|own| own.slots.iter().map(|slot| slot.end_s - slot.start_s).sum());
+    lengths.fold(0.0, f64::max)
 }
 
 /// A slot with where it stands on the chart.
@@ -139,7 +137,8 @@ fn of(m: &Messages, own: &Timeline, end: f64) -> SharedData {
         });
         from += slot.end_s - slot.start_s;
     }
-    let slots = own.slots.iter().zip(&placed).map(|(slot, place)| SlotData {
+    let slots = own.slots.iter().zip(&placed);
+    let slots = slots.map(|(slot, place)| SlotData {
         from: millis(place.from),
         to: millis(place.from + place.end - place.start),
         measured: slot
@@ -159,10 +158,7 @@ fn of(m: &Messages, own: &Timeline, end: f64) -> SharedData {
         bands: bands(m, own, &placed),
         end: millis(end.max(from)),
         rate: lines.rates(own),
-        iops: lines.each(
-            |figures| figures.reads_per_second,
-            |figures| figures.writes_per_second,
-        ),
+        iops: lines.iops(),
         mb: lines.megabytes(own),
         ms: lines.times(),
     }
@@ -175,63 +171,78 @@ fn place(placed: &[Placed], at: f64) -> Option<f64> {
 }
 
 fn bands(m: &Messages, own: &Timeline, placed: &[Placed]) -> Vec<BandData> {
-    let band = |band: &plimsoll_analysis::summary::TimelineBand| {
-        let what = m.text(&format!("backup-kind-{}", band.kind.name()));
-        let outcome = m.text(&format!("backup-outcome-{}", band.outcome.name()));
-        let args = [
-            ("what", what),
-            ("cycle", (band.cycle + 1).to_string()),
-            ("system", band.system.clone()),
-        ];
-        let [what, cycle, system] = args;
-        let restore = band.kind == BackupKind::Restore;
-        Some(BandData {
-            from: place(placed, band.start_s)?,
-            to: place(placed, band.end_s)?,
-            restore,
-            label: m.text_with(
-                if restore {
-                    "shared-band-restore"
-                } else {
-                    "shared-band-backup"
-                },
-                std::slice::from_ref(&cycle),
-            ),
-            title: m.text_with("shared-band", &[what, cycle, system, ("outcome", outcome)]),
-        })
+    let bands = own.bands.iter();
+    bands.filter_map(|own| band(m, own, placed)).collect()
+}
+
+fn band(m: &Messages, own: &TimelineBand, placed: &[Placed]) -> Option<BandData> {
+    let restore = own.kind == BackupKind::Restore;
+    let id = if restore {
+        "shared-band-restore"
+    } else {
+        "shared-band-backup"
     };
-    own.bands.iter().filter_map(band).collect()
+    let what = format!("backup-kind-{}", own.kind.name());
+    let outcome = format!("backup-outcome-{}", own.outcome.name());
+    let args = [
+        ("what", m.text(&what)),
+        ("cycle", (own.cycle + 1).to_string()),
+        ("system", own.system.clone()),
+        ("outcome", m.text(&outcome)),
+    ];
+    Some(BandData {
+        from: place(placed, own.start_s)?,
+        to: place(placed, own.end_s)?,
+        restore,
+        label: m.text_with(id, &args),
+        title: m.text_with("shared-band", &args),
+    })
 }
 
 /// What distinguishes a slot from the others of its timeline.
 fn label(m: &Messages, own: &Timeline, load: SlotLoad) -> String {
-    let loads = || own.slots.iter().filter_map(|slot| slot.load);
+    let loads: Vec<SlotLoad> = own.slots.iter().filter_map(|slot| slot.load).collect();
     let mut parts = Vec::new();
-    if loads().any(|other| other.ordinal != load.ordinal) {
-        parts.push(load.offered_per_second.map_or_else(
-            || load.users.to_string(),
-            |rate| format!("{}/s", three(rate)),
-        ));
+    if loads.iter().any(|other| other.ordinal != load.ordinal) {
+        parts.push(match load.offered_per_second {
+            Some(rate) => format!("{}/s", three(rate)),
+            None => load.users.to_string(),
+        });
     }
     match load.scene {
         Interference::Alone => {}
         Interference::Quiet => parts.push(m.text("shared-quiet")),
         Interference::Noisy => parts.push(m.text("shared-noisy")),
     }
-    if loads().any(|other| other.repeat != load.repeat) {
+    if loads.iter().any(|other| other.repeat != load.repeat) {
         parts.push(format!("#{}", load.repeat + 1));
     }
     parts.join(" ")
 }
 
-fn millis(s: f64) -> f64 {
-    (s * 1e3).round() / 1e3
-}
-
 /// A missing second is longer, and no clock is that far off.
 const SLACK_S: f64 = 1.6;
-/// Reads, writes.
-const DASHES: [&str; 2] = ["dashed", "solid"];
+
+/// How a line is drawn.
+#[derive(Clone, Copy)]
+struct Style {
+    color: usize,
+    dash: &'static str,
+}
+
+impl Style {
+    const fn new(color: usize, dash: &'static str) -> Self {
+        Self { color, dash }
+    }
+}
+
+/// The end of a second, and its value.
+struct Sample {
+    at: f64,
+    value: Option<f64>,
+}
+
+type OfFigures = fn(&MediumFigures) -> Option<f64>;
 
 struct Lines<'a> {
     m: &'a Messages,
@@ -240,22 +251,21 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// `seconds` are their ends and values.
     fn line(
         &self,
         name: String,
-        (colour, dash): (usize, &'static str),
-        seconds: impl Iterator<Item = (f64, Option<f64>)>,
+        style: Style,
+        seconds: impl Iterator<Item = Sample>,
     ) -> Option<LineData> {
         let mut line = LineData {
             name,
-            colour,
-            dash,
+            colour: style.color,
+            dash: style.dash,
             t: Vec::new(),
             v: Vec::new(),
         };
         let mut last: Option<(usize, f64)> = None;
-        for (at, value) in seconds {
+        for Sample { at, value } in seconds {
             // The middle of the second decides which slot it belongs to.
             let Some(slot) = self.placed.iter().rposition(|slot| slot.start <= at - 0.5) else {
                 continue;
@@ -274,29 +284,54 @@ impl Lines<'_> {
     }
 
     fn rates(&self, own: &Timeline) -> Vec<LineData> {
-        let of = |seconds: &[TransactionSecond], id: &str, colour, dash| {
-            let values: Vec<_> = seconds
-                .iter()
-                .map(|second| (second.at_s, Some(second.per_second)))
-                .collect();
-            self.line(self.m.text(id), (colour, dash), values.into_iter())
-        };
-        let measured = of(&own.transactions, "shared-measured", 0, "solid");
-        measured
-            .into_iter()
-            .chain(of(&own.neighbours, "shared-neighbours", 1, "dashed"))
-            .collect()
+        let measured = Style::new(0, "solid");
+        let neighbours = Style::new(1, "dashed");
+        [
+            self.rate("shared-measured", measured, &own.transactions),
+            self.rate("shared-neighbours", neighbours, &own.neighbours),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    fn rate(&self, id: &str, style: Style, seconds: &[TransactionSecond]) -> Option<LineData> {
+        let seconds = seconds.iter().map(|second| Sample {
+            at: second.at_s,
+            value: Some(second.per_second),
+        });
+        self.line(self.m.text(id), style, seconds)
     }
 
     /// Reads and writes of each medium.
-    fn each(
+    fn sides(&self, reads: OfFigures, writes: OfFigures) -> Vec<LineData> {
+        let mut lines = Vec::new();
+        for (color, medium) in self.media.iter().enumerate() {
+            lines.extend(self.side("shared-reads", Style::new(color, "dashed"), medium, reads));
+            lines.extend(self.side("shared-writes", Style::new(color, "solid"), medium, writes));
+        }
+        lines
+    }
+
+    fn side(
         &self,
-        reads: fn(&MediumFigures) -> f64,
-        writes: fn(&MediumFigures) -> f64,
-    ) -> Vec<LineData> {
+        id: &str,
+        style: Style,
+        medium: &TimelineMedium,
+        of: OfFigures,
+    ) -> Option<LineData> {
+        let name = [("medium", medium.medium.clone())];
+        let seconds = medium.seconds.iter().map(|second| Sample {
+            at: second.at_s,
+            value: of(&second.figures),
+        });
+        self.line(self.m.text_with(id, &name), style, seconds)
+    }
+
+    fn iops(&self) -> Vec<LineData> {
         self.sides(
-            |figures| Some(reads(figures)),
-            |figures| Some(writes(figures)),
+            |figures| Some(figures.reads_per_second),
+            |figures| Some(figures.writes_per_second),
         )
     }
 
@@ -304,50 +339,17 @@ impl Lines<'_> {
         self.sides(|figures| figures.read_ms, |figures| figures.write_ms)
     }
 
-    fn sides(
-        &self,
-        reads: impl Fn(&MediumFigures) -> Option<f64>,
-        writes: impl Fn(&MediumFigures) -> Option<f64>,
-    ) -> Vec<LineData> {
-        let line = |(colour, medium): (usize, &TimelineMedium), side: usize| {
-            let id = ["shared-reads", "shared-writes"][side];
-            let of = |figures: &MediumFigures| {
-                if side == 0 {
-                    reads(figures)
-                } else {
-                    writes(figures)
-                }
-            };
-            let name = self.m.text_with(id, &[("medium", medium.medium.clone())]);
-            let values: Vec<_> = medium
-                .seconds
-                .iter()
-                .map(|second| (second.at_s, of(&second.figures)))
-                .collect();
-            self.line(name, (colour, DASHES[side]), values.into_iter())
-        };
-        let media = self.media.iter().enumerate();
-        media
-            .flat_map(|medium| [0, 1].map(|side| line(medium, side)))
-            .flatten()
-            .collect()
-    }
-
     fn megabytes(&self, own: &Timeline) -> Vec<LineData> {
-        let mut lines = self.each(
-            |figures| figures.read_mb_per_second,
-            |figures| figures.write_mb_per_second,
+        let mut lines = self.sides(
+            |figures| Some(figures.read_mb_per_second),
+            |figures| Some(figures.write_mb_per_second),
         );
-        let grown: Vec<_> = own
-            .written
-            .iter()
-            .map(|second| (second.at_s, Some(second.mb_per_second)))
-            .collect();
-        lines.extend(self.line(
-            self.m.text("shared-grown"),
-            (self.media.len(), "dotted"),
-            grown.into_iter(),
-        ));
+        let grown = own.written.iter().map(|second| Sample {
+            at: second.at_s,
+            value: Some(second.mb_per_second),
+        });
+        let style = Style::new(self.media.len(), "dotted");
+        lines.extend(self.line(self.m.text("shared-grown"), style, grown));
         lines
     }
 }

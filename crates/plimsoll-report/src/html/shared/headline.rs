@@ -1,63 +1,69 @@
 //! What stands first where nothing but backups was run: how long one takes.
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{BackupFigures, BackupMedium, BackupSummary, Sampled};
+use plimsoll_analysis::summary::{BackupMedium, BackupSummary, Sampled};
 use plimsoll_record::BackupKind;
 
-use super::super::HeadlineView;
+use super::super::headline::{Beside, HeadlineView, certainty, word};
+use crate::medium;
 use crate::message::Messages;
 use crate::number::three;
 
-/// `None` where no backup came to its end.
+/// Operations of one kind that have a duration.
+struct Timed<'a> {
+    medium: &'a BackupMedium,
+    kind: BackupKind,
+    seconds: Sampled,
+}
+
+/// Medium by medium.
+fn timed(step: &BackupSummary) -> Vec<Timed<'_>> {
+    let mut all = Vec::new();
+    for medium in &step.media {
+        all.extend(medium.kinds.iter().filter_map(|own| {
+            Some(Timed {
+                medium,
+                kind: own.kind,
+                seconds: own.seconds?,
+            })
+        }));
+    }
+    all
+}
+
+/// `None` where no backup completed.
 pub(in crate::html) fn headline(m: &Messages, summary: &Summary) -> Option<HeadlineView> {
     let step = summary.backups.iter().find(|step| step.beside.is_none())?;
-    let (medium, first, seconds) = times(step).next()?;
-    let interval = match seconds.interval {
-        Some(i) => m.text_with(
-            "headline-interval",
-            &[("low", three(i.low)), ("high", three(i.high))],
-        ),
-        None if seconds.n > 1 => m.text_with(
-            "headline-spread",
-            &[("low", three(seconds.min)), ("high", three(seconds.max))],
-        ),
-        None => m.text("headline-no-interval"),
-    };
-    let place = m.text_with(
-        "headline-backup-where",
-        &[("n", seconds.n.to_string()), ("medium", name(medium))],
-    );
-    let beside = times(step).skip(1).map(|(medium, figures, seconds)| {
-        let args = [("what", kind(m, figures.kind)), ("medium", name(medium))];
-        (
-            format!("{} s", three(seconds.mean)),
-            m.text_with("headline-backup-beside", &args),
-        )
-    });
+    let all = timed(step);
+    let (first, others) = all.split_first()?;
+    let seconds = first.seconds;
+    let place = [("n", seconds.n.to_string()), ("medium", name(first.medium))];
+    let unit = [("what", kind(m, first.kind))];
     Some(HeadlineView {
         kicker: m.text("headline-backup-kicker"),
         value: three(seconds.mean),
-        unit: m.text_with("headline-backup-unit", &[("what", kind(m, first.kind))]),
-        interval,
-        place,
-        drive: medium
-            .drive
-            .clone()
-            .map(|drive| m.text_with("emulated-drive", &[("drive", drive)]))
-            .unwrap_or_default(),
-        verdict: medium.verdict.name(),
-        verdict_word: m.text(&format!("verdict-{}", medium.verdict.name())),
-        beside: beside.collect(),
+        unit: m.text_with("headline-backup-unit", &unit),
+        interval: certainty(
+            m,
+            seconds.interval.map(|own| [own.low, own.high]),
+            [seconds.min, seconds.max],
+            seconds.n > 1,
+            three,
+        ),
+        place: m.text_with("headline-backup-where", &place),
+        drive: medium::emulated(m, first.medium.drive.as_ref()),
+        verdict: first.medium.verdict.name(),
+        verdict_word: word(m, first.medium.verdict),
+        beside: others.iter().map(|own| beside(m, own)).collect(),
     })
 }
 
-/// What came to its end, medium by medium.
-fn times(step: &BackupSummary) -> impl Iterator<Item = (&BackupMedium, &BackupFigures, &Sampled)> {
-    let kinds = step
-        .media
-        .iter()
-        .flat_map(|medium| medium.kinds.iter().map(move |kind| (medium, kind)));
-    kinds.filter_map(|(medium, kind)| Some((medium, kind, kind.seconds.as_ref()?)))
+fn beside(m: &Messages, own: &Timed<'_>) -> Beside {
+    let args = [("what", kind(m, own.kind)), ("medium", name(own.medium))];
+    Beside {
+        value: format!("{} s", three(own.seconds.mean)),
+        label: m.text_with("headline-backup-beside", &args),
+    }
 }
 
 fn kind(m: &Messages, kind: BackupKind) -> String {
@@ -89,7 +95,7 @@ mod tests {
             headline
                 .beside
                 .iter()
-                .map(|(value, what)| format!("{value} {what}"))
+                .map(|own| format!("{} {}", own.value, own.label))
                 .collect::<Vec<_>>()
                 .join(", ")
         );

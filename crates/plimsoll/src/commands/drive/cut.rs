@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use plimsoll_drive::emulate::cut::request;
 use plimsoll_drive::emulate::protocol::Lost;
+use plimsoll_report::message::Messages;
 
 use super::super::io::print;
 use crate::cli::CutArgs;
@@ -20,16 +21,17 @@ pub fn sentence(lost: &Lost) -> String {
         bytes,
         flushed_writes,
     } = lost;
-    match (writes, flushed_writes) {
-        (0, _) => "Nothing was lost: every acknowledged write survived.".into(),
-        (_, 0) => format!(
-            "Lost {writes} acknowledged writes ({bytes}); no flush had been acknowledged for them."
-        ),
-        _ => format!(
-            "Lost {writes} acknowledged writes ({bytes}), {flushed_writes} of them after a flush had been acknowledged: \
-             this drive lies."
-        ),
-    }
+    let id = match (writes, flushed_writes) {
+        (0, _) => "cut-nothing-lost",
+        (_, 0) => "cut-unflushed-lost",
+        _ => "cut-flushed-lost",
+    };
+    let args = [
+        ("writes", writes.to_string()),
+        ("bytes", bytes.to_string()),
+        ("flushed", flushed_writes.to_string()),
+    ];
+    Messages::english().text_with(id, &args)
 }
 
 #[cfg(test)]
@@ -38,19 +40,19 @@ mod tests {
     use plimsoll_plan::units::Bytes;
 
     #[test]
-    fn what_was_lost_is_said() {
-        let said = |writes, flushed_writes| {
+    fn what_was_lost_is_reported() {
+        let text = |writes, flushed_writes| {
             sentence(&Lost {
                 writes,
                 bytes: Bytes(8192),
                 flushed_writes,
             })
         };
-        assert!(said(0, 0).starts_with("Nothing was lost"));
+        assert!(text(0, 0).starts_with("Nothing was lost"));
         assert_eq!(
-            said(2, 0),
+            text(2, 0),
             "Lost 2 acknowledged writes (8.0 KiB); no flush had been acknowledged for them."
         );
-        assert!(said(2, 1).contains("1 of them after a flush") && said(2, 1).ends_with("lies."));
+        assert!(text(2, 1).contains("1 of them after a flush") && text(2, 1).ends_with("lies."));
     }
 }

@@ -3,11 +3,12 @@
 use plimsoll_drive::catalogue;
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::spec::figure::Figure;
+use plimsoll_report::message::Messages;
 use plimsoll_report::table::Unit::{Whole, Words};
 use plimsoll_report::table::{Cell, Table};
 
-use crate::cli::{Format, ListArgs};
-use crate::commands::table::render;
+use crate::cli::ListArgs;
+use crate::commands::table::with_note;
 use crate::drive_file;
 use crate::failure::Failure;
 
@@ -16,18 +17,13 @@ pub fn list(args: &ListArgs) -> Result<String, Failure> {
         .iter()
         .map(|entry| drive_file::read(entry.name))
         .collect();
-    let shown = render(&table(), drives?, args.format);
-    Ok(match args.format {
-        Format::Table => format!(
-            "{shown}\n\n? was remembered or assumed, as are so many of the drive's figures in all.\n\
-             `plimsoll drive show DRIVE` has every figure with its source."
-        ),
-        Format::Json | Format::Csv => shown,
-    })
+    let note = Messages::english().text("drives-note");
+    Ok(with_note(&table(), drives?, args.format, &note))
 }
 
-fn table() -> Table<'static, DriveSpec> {
-    Table::<DriveSpec>::with_prefix("drives-")
+pub fn table() -> Table<'static, DriveSpec> {
+    Table::<DriveSpec>::new("drives")
+        .prefix("drives-")
         .column("drive", Words, |drive| drive.id.clone())
         .column("kind", Words, |drive| drive.kind.name())
         .column("capacity-gb", Whole, |drive| drive.file.capacity_gb.value)
@@ -56,9 +52,9 @@ fn table() -> Table<'static, DriveSpec> {
         .with_long_headings()
 }
 
-/// A figure that was remembered or assumed has a mark.
+/// An unverified figure has a mark.
 fn marked(figure: &Option<Figure>) -> Cell {
-    let is_doubtful = figure.as_ref().is_some_and(|figure| !figure.is_verified());
+    let is_unverified = figure.as_ref().is_some_and(|figure| !figure.is_verified());
     let value = figure.as_ref().map(|figure| figure.value);
-    Cell::from(value).marked(if is_doubtful { "?" } else { " " })
+    Cell::from(value).marked(if is_unverified { "?" } else { " " })
 }

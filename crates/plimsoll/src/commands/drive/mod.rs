@@ -2,10 +2,10 @@
 
 mod cut;
 mod learn;
-mod list;
+pub(super) mod list;
 mod mount;
-mod show;
-mod simulate;
+pub(super) mod show;
+pub(super) mod simulate;
 
 use std::process::ExitCode;
 

@@ -15,34 +15,36 @@ use crate::failure::Failure;
 
 pub fn show(args: &ShowArgs) -> Result<String, Failure> {
     let spec = drive_file::read(&args.drive)?;
-    let figures = spec.file.figures();
+    let file = spec.file.figures();
     Ok(match args.format {
         Format::Table => {
             let m = Messages::english();
-            format!(
-                "{} ({})\n\n{}\n\n{}\n\nWhat the model makes of them\n\n{}",
-                spec.title,
-                spec.id,
-                figure_table().to_text(&m, &figures),
-                sources(&spec),
-                parameter_table().to_text(&m, &spec.parameters())
-            )
+            let title = format!("{} ({})", spec.title, spec.id);
+            let parts = [
+                title,
+                figures().to_text(&m, &file),
+                sources(&m, &spec),
+                m.text("parameters-title"),
+                parameters().to_text(&m, &spec.parameters()),
+            ];
+            parts.join("\n\n")
         }
         Format::Json => format!(
             "{:#}",
             json!({
                 "id": spec.id, "title": spec.title, "kind": spec.kind.name(),
                 "write_cache": spec.file.write_cache.value.name(), "sources": spec.file.sources,
-                "figures": figure_table().to_json(&figures),
-                "derived": parameter_table().to_json(&spec.parameters()),
+                "figures": figures().to_json(&file),
+                "derived": parameters().to_json(&spec.parameters()),
             })
         ),
-        Format::Csv => figure_table().to_csv(figures),
+        Format::Csv => figures().to_csv(file),
     })
 }
 
-fn figure_table<'a>() -> Table<'a, FileFigure<'a>> {
-    Table::<FileFigure<'_>>::with_prefix("figures-")
+pub fn figures<'a>() -> Table<'a, FileFigure<'a>> {
+    Table::<FileFigure<'_>>::new("figures")
+        .prefix("figures-")
         .column("table", Words, |own| own.table)
         .column("key", Words, |own| own.key)
         .column("value", Fraction(3), |own| own.figure.value)
@@ -54,32 +56,28 @@ fn figure_table<'a>() -> Table<'a, FileFigure<'a>> {
         .with_long_headings()
 }
 
-fn sources(spec: &DriveSpec) -> String {
-    let own = spec
-        .file
-        .sources
-        .iter()
-        .map(|(id, text)| format!("{id}: {text}"));
+fn sources(m: &Messages, spec: &DriveSpec) -> String {
     let cache = &spec.file.write_cache;
-    let cache = format!(
-        "write cache: {} (source: {})",
-        cache.value.name(),
-        cache.source
-    );
-    let general = [
-        format!("{UNVERIFIED}: remembered, found in no public copy"),
-        format!("{ASSUMED}: chosen as usual for such a drive, because nothing is published"),
+    let args = [
+        ("cache", cache.value.name().to_owned()),
+        ("source", cache.source.clone()),
     ];
-    std::iter::once(cache)
-        .chain(own)
-        .chain(general)
-        .collect::<Vec<_>>()
-        .join("\n")
+    let mut lines = vec![m.text_with("figures-write-cache", &args)];
+    let own = spec.file.sources.iter();
+    lines.extend(own.map(|(id, text)| format!("{id}: {text}")));
+    for (id, name) in [
+        ("figures-unverified", UNVERIFIED),
+        ("figures-assumed", ASSUMED),
+    ] {
+        lines.push(m.text_with(id, &[("name", name.to_owned())]));
+    }
+    lines.join("\n")
 }
 
 /// What the model makes of the figures.
-fn parameter_table() -> Table<'static, Parameter> {
-    Table::<Parameter>::with_prefix("parameters-")
+pub fn parameters() -> Table<'static, Parameter> {
+    Table::<Parameter>::new("parameters")
+        .prefix("parameters-")
         .column("parameter", Words, |own| own.name.clone())
         .column("value", Fraction(3), |own| own.value)
         .column("unit", Words, |own| own.unit)

@@ -7,11 +7,12 @@ use plimsoll_drive::simulate::{
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::hist::Hist;
+use plimsoll_report::message::Messages;
 use plimsoll_report::table::Table;
 use plimsoll_report::table::Unit::{Decimals, Whole, Words};
 
 use crate::cli::{Format, SimulateArgs, Spacing};
-use crate::commands::table::render;
+use crate::commands::table::{render, with_note};
 use crate::drive_file;
 use crate::failure::Failure;
 
@@ -21,17 +22,15 @@ const MOST_WAITING: usize = 10_000;
 pub fn simulate(args: &SimulateArgs) -> Result<String, Failure> {
     let spec = drive_file::read(&args.drive)?;
     let Some(name) = &args.profile else {
-        return sheet(&spec, args);
+        return compared(&spec, args);
     };
     let profile = profile(name, args)?;
     let outcome = plimsoll_drive::simulate::simulate(&spec, &profile);
-    let shown = render(&table(&spec, &outcome), rows(&outcome), args.format);
+    let m = Messages::english();
+    let below = below(&m, &spec, &profile, &outcome);
+    let shown = with_note(&table(), rows(&spec, &outcome), args.format, &below);
     Ok(match args.format {
-        Format::Table => {
-            let heading = heading(&spec, name, &profile);
-            let below = below(&spec, &profile, &outcome);
-            format!("{heading}\n\n{shown}\n\n{below}")
-        }
+        Format::Table => format!("{}\n\n{shown}", heading(&m, &spec, name, &profile)),
         Format::Json | Format::Csv => shown,
     })
 }
@@ -69,41 +68,63 @@ fn share(percent: u8) -> f64 {
     f64::from(percent) / 100.0
 }
 
-fn heading(spec: &DriveSpec, name: &str, profile: &Profile) -> String {
+fn heading(m: &Messages, spec: &DriveSpec, name: &str, profile: &Profile) -> String {
     let load = match profile.load {
-        Arrival::Closed { depth, jobs: 1 } => format!("{depth} in flight"),
-        Arrival::Closed { depth, jobs } => format!("{jobs} × {depth} in flight"),
+        Arrival::Closed { depth, jobs: 1 } => {
+            m.text_with("simulated-closed", &[("depth", depth.to_string())])
+        }
+        Arrival::Closed { depth, jobs } => {
+            let args = [("jobs", jobs.to_string()), ("depth", depth.to_string())];
+            m.text_with("simulated-jobs", &args)
+        }
         Arrival::Open {
             per_second, depth, ..
-        } => format!("{per_second} per second, at most {depth} in flight"),
+        } => {
+            let args = [
+                ("rate", per_second.to_string()),
+                ("depth", depth.to_string()),
+            ];
+            m.text_with("simulated-open", &args)
+        }
     };
-    format!(
-        "{}: {name}, {}, {:.0} % reads, {load}, {} simulated, drive {:.0} % full, seed {}",
-        spec.title,
-        profile.block,
-        profile.read_share * 100.0,
-        profile.measure,
-        profile.fill * 100.0,
-        profile.seed
-    )
+    let args = [
+        ("drive", spec.title.clone()),
+        ("profile", name.to_owned()),
+        ("block", profile.block.to_string()),
+        ("reads", format!("{:.0}", profile.read_share * 100.0)),
+        ("load", load),
+        ("measured", profile.measure.to_string()),
+        ("full", format!("{:.0}", profile.fill * 100.0)),
+        ("seed", profile.seed.to_string()),
+    ];
+    m.text_with("simulated-heading", &args)
 }
 
 /// All requests, reads or writes.
-struct Requests {
+pub struct Requests {
     what: &'static str,
     ops: u64,
     bytes: u64,
     latency: Hist,
+    /// Of the measurement.
+    span: Nanos,
+    whole: Option<Totals>,
+}
+
+/// What belongs to all requests stands in their row only.
+struct Totals {
+    queued: u64,
+    dropped: u64,
+    watts: Option<f64>,
 }
 
 impl Requests {
-    /// What belongs to the whole stands in its row only.
-    fn is_all(&self) -> bool {
-        self.what == "all"
-    }
-
     fn us(&self, quantile: f64) -> Option<f64> {
         us(self.latency.quantile(quantile))
+    }
+
+    fn per_second(&self, n: u64) -> f64 {
+        n as f64 / self.span.as_secs_f64().max(1e-9)
     }
 }
 
@@ -111,12 +132,18 @@ fn us(time: Option<Nanos>) -> Option<f64> {
     time.map(Nanos::as_micros_f64)
 }
 
-fn rows(outcome: &SimulatedResult) -> Vec<Requests> {
+fn rows(spec: &DriveSpec, outcome: &SimulatedResult) -> Vec<Requests> {
     let mut rows = vec![Requests {
         what: "all",
         ops: outcome.reads.ops + outcome.writes.ops,
         bytes: outcome.reads.bytes + outcome.writes.bytes,
         latency: outcome.latency(),
+        span: outcome.span,
+        whole: Some(Totals {
+            queued: outcome.queued,
+            dropped: outcome.dropped,
+            watts: outcome.watts(spec),
+        }),
     }];
     if outcome.reads.ops > 0 && outcome.writes.ops > 0 {
         for (what, side) in [("reads", &outcome.reads), ("writes", &outcome.writes)] {
@@ -125,21 +152,21 @@ fn rows(outcome: &SimulatedResult) -> Vec<Requests> {
                 ops: side.ops,
                 bytes: side.bytes,
                 latency: side.latency.clone(),
+                span: outcome.span,
+                whole: None,
             });
         }
     }
     rows
 }
 
-fn table<'a>(spec: &'a DriveSpec, outcome: &'a SimulatedResult) -> Table<'a, Requests> {
-    let seconds = outcome.span.as_secs_f64().max(1e-9);
-    Table::<Requests>::with_prefix("simulated-")
+pub fn table() -> Table<'static, Requests> {
+    Table::<Requests>::new("simulated")
+        .prefix("simulated-")
         .column("requests", Words, |own| own.what)
         .column("ops", Whole, |own| own.ops)
-        .column("iops", Whole, move |own| own.ops as f64 / seconds)
-        .column("mb-s", Decimals(1), move |own| {
-            own.bytes as f64 / seconds / 1e6
-        })
+        .column("iops", Whole, |own| own.per_second(own.ops))
+        .column("mb-s", Decimals(1), |own| own.per_second(own.bytes) / 1e6)
         .column("mean-us", Decimals(1), |own| us(own.latency.mean()))
         .column("p50-us", Decimals(1), |own| own.us(0.5))
         .column("p90-us", Decimals(1), |own| own.us(0.9))
@@ -147,55 +174,79 @@ fn table<'a>(spec: &'a DriveSpec, outcome: &'a SimulatedResult) -> Table<'a, Req
         .column("p999-us", Decimals(1), |own| own.us(0.999))
         .column("max-us", Decimals(1), |own| us(own.latency.max()))
         .field("queue", |own| {
-            own.latency.sum() as f64 / outcome.span.0.max(1) as f64
+            own.latency.sum() as f64 / own.span.0.max(1) as f64
         })
-        .field("queued", |own| {
-            own.is_all().then_some(outcome.queued as f64)
-        })
-        .field("dropped", |own| {
-            own.is_all().then_some(outcome.dropped as f64)
-        })
-        .field("watts", |own| outcome.watts(spec).filter(|_| own.is_all()))
+        .field("queued", |own| Some(own.whole.as_ref()?.queued as f64))
+        .field("dropped", |own| Some(own.whole.as_ref()?.dropped as f64))
+        .field("watts", |own| own.whole.as_ref()?.watts)
         .with_keys()
         .with_long_headings()
 }
 
 /// Queue, power, and what the host's writes come to.
-fn below(spec: &DriveSpec, profile: &Profile, outcome: &SimulatedResult) -> String {
-    let mut text = format!(
-        "{:.1} requests in flight or waiting in the mean",
-        outcome.queue()
-    );
+fn below(m: &Messages, spec: &DriveSpec, profile: &Profile, outcome: &SimulatedResult) -> String {
+    let mut parts = vec![m.text_with(
+        "simulated-queue",
+        &[("queue", format!("{:.1}", outcome.queue()))],
+    )];
     if matches!(profile.load, Arrival::Open { .. }) {
-        text.push_str(&format!(
-            "; {} had to wait in the host, {} were dropped",
-            outcome.queued, outcome.dropped
-        ));
+        let args = [
+            ("queued", outcome.queued.to_string()),
+            ("dropped", outcome.dropped.to_string()),
+        ];
+        parts.push(m.text_with("simulated-queued", &args));
     }
     if let Some(watts) = outcome.watts(spec) {
-        text.push_str(&format!("; {watts:.1} W"));
+        parts.push(format!("{watts:.1} W"));
     }
-    text.push('.');
-    if outcome.writes.bytes == 0 {
-        return text;
+    let mut text = parts.join("; ") + ".";
+    if outcome.writes.bytes > 0 {
+        text.push_str(&format!("\n{}.", written(m, spec, outcome)));
     }
+    text
+}
+
+/// What the host writes in a day, and how long the drive endures that.
+fn written(m: &Messages, spec: &DriveSpec, outcome: &SimulatedResult) -> String {
     let per_day = outcome.bytes_written_per_day() / 1e12;
-    text.push_str(&format!(
-        "\nAt this rate the host writes {per_day:.2} TB a day"
-    ));
+    let tb = [("tb", format!("{per_day:.2}"))];
+    let mut text = m.text_with("simulated-written", &tb);
     if outcome.work.flash_bytes > 0.0 {
-        let amplification =
-            outcome.work.flash_bytes / outcome.work.bytes[DriveOp::Write as usize].max(1) as f64;
-        text.push_str(&format!(", {amplification:.2} times as much goes to flash"));
+        let written = outcome.work.bytes[DriveOp::Write as usize].max(1) as f64;
+        let times = format!("{:.2}", outcome.work.flash_bytes / written);
+        let amplification = m.text_with("simulated-amplification", &[("times", times)]);
+        text.push_str(&format!(", {amplification}"));
     }
     if let (Some(days), Some(tbw)) = (outcome.days_of_endurance(spec), spec.tbw) {
-        text.push_str(&format!("; the rated {tbw:.0} TB last {days:.0} days"));
+        let args = [("tbw", format!("{tbw:.0}")), ("days", format!("{days:.0}"))];
+        let endurance = m.text_with("simulated-endurance", &args);
+        text.push_str(&format!("; {endurance}"));
     }
-    text + "."
+    text
+}
+
+/// A figure of the data sheet beside the model's.
+pub struct SheetRow {
+    own: Compared,
+    watts: Option<f64>,
+}
+
+impl SheetRow {
+    fn is_sequential(&self) -> bool {
+        self.own.stated.point.is_sequential()
+    }
+
+    fn scaled(&self, value: f64) -> f64 {
+        if self.is_sequential() {
+            value / 1e6
+        } else {
+            value
+        }
+    }
 }
 
 /// The data sheet beside the model.
-fn sheet(spec: &DriveSpec, args: &SimulateArgs) -> Result<String, Failure> {
+fn compared(spec: &DriveSpec, args: &SimulateArgs) -> Result<String, Failure> {
     let compared = compare(spec, args.seed);
     if compared.is_empty() {
         return Err(Failure::usage(format!(
@@ -203,41 +254,38 @@ fn sheet(spec: &DriveSpec, args: &SimulateArgs) -> Result<String, Failure> {
             spec.title
         )));
     }
-    let shown = render(&sheet_table(spec), compared, args.format);
+    let rows = compared.into_iter().map(|own| SheetRow {
+        watts: own.outcome.watts(spec),
+        own,
+    });
+    let shown = render(&sheet(), rows.collect(), args.format);
     Ok(match args.format {
         Format::Table => format!("{}\n\n{shown}", spec.title),
         Format::Json | Format::Csv => shown,
     })
 }
 
-fn sheet_table(spec: &DriveSpec) -> Table<'_, Compared> {
-    Table::<Compared>::with_prefix("datasheet-")
-        .column("point", Words, |own| own.stated.point.name())
-        .column("block-bytes", Whole, |own| own.stated.block)
-        .column("depth", Whole, |own| own.stated.depth)
-        .column("stated", Whole, |own| scaled(own, own.stated.value))
-        .column("simulated", Whole, |own| scaled(own, own.simulated))
-        .column("unit", Words, |own| {
-            let sequential = own.stated.point.is_sequential();
-            if sequential { "MB/s" } else { "IOPS" }
+pub fn sheet() -> Table<'static, SheetRow> {
+    Table::<SheetRow>::new("datasheet")
+        .prefix("datasheet-")
+        .column("point", Words, |r| r.own.stated.point.name())
+        .column("block-bytes", Whole, |r| r.own.stated.block)
+        .column("depth", Whole, |r| r.own.stated.depth)
+        .column("stated", Whole, |r| r.scaled(r.own.stated.value))
+        .column("simulated", Whole, |r| r.scaled(r.own.simulated))
+        .column("unit", Words, |r| {
+            if r.is_sequential() { "MB/s" } else { "IOPS" }
         })
-        .column(
-            "deviation-percent",
-            Decimals(1),
-            Compared::deviation_percent,
-        )
-        .column("mean-us", Decimals(1), |own| {
-            us(own.outcome.latency().mean())
+        .column("deviation-percent", Decimals(1), |r| {
+            r.own.deviation_percent()
         })
-        .column("p99-us", Decimals(1), |own| {
-            us(own.outcome.latency().quantile(0.99))
+        .column("mean-us", Decimals(1), |r| {
+            us(r.own.outcome.latency().mean())
         })
-        .column("watts", Decimals(1), |own| own.outcome.watts(spec))
+        .column("p99-us", Decimals(1), |r| {
+            us(r.own.outcome.latency().quantile(0.99))
+        })
+        .column("watts", Decimals(1), |r| r.watts)
         .with_keys()
         .with_long_headings()
-}
-
-fn scaled(of: &Compared, value: f64) -> f64 {
-    let sequential = of.stated.point.is_sequential();
-    if sequential { value / 1e6 } else { value }
 }

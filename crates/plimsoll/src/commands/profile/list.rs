@@ -2,27 +2,22 @@
 
 use plimsoll_plan::profile;
 use plimsoll_plan::profile::Profile;
-
+use plimsoll_report::message::Messages;
 use plimsoll_report::table::Table;
 use plimsoll_report::table::Unit::{Whole, Words};
 
-use crate::cli::{Format, ListArgs};
-use crate::commands::table::render;
+use crate::cli::ListArgs;
+use crate::commands::table::with_note;
 
 pub fn list(args: &ListArgs) -> String {
-    let shown = render(&table(), profile::all().iter().collect(), args.format);
-    match args.format {
-        Format::Table => format!(
-            "{shown}\n\nPoints are measured in each round: each job, and each rate of its curve. – is as any block workload\n\
-             has it: 1 worker, 1 GiB, filled once.\n\
-             `plimsoll profile show PROFILE` has every job, and where the profile comes from."
-        ),
-        Format::Json | Format::Csv => shown,
-    }
+    let profiles = profile::all().iter().collect();
+    let note = Messages::english().text("profiles-note");
+    with_note(&table(), profiles, args.format, &note)
 }
 
-fn table() -> Table<'static, &'static Profile> {
-    Table::<&Profile>::with_prefix("profiles-")
+pub fn table() -> Table<'static, &'static Profile> {
+    Table::<&Profile>::new("profiles")
+        .prefix("profiles-")
         .column("profile", Words, |own| own.name)
         .column("title", Words, |own| own.title.clone())
         .column("jobs", Whole, |own| own.jobs.len())

@@ -1,7 +1,7 @@
 //! `plimsoll profile`: block workloads that plans can name.
 
-mod list;
-mod show;
+pub(super) mod list;
+pub(super) mod show;
 
 use std::process::ExitCode;
 

@@ -14,7 +14,7 @@ use crate::cli::{Format, ProfileShowArgs};
 use crate::failure::Failure;
 
 /// A stream of requests of a job.
-struct StreamRow<'a> {
+pub struct StreamRow<'a> {
     job: &'a BlockJob,
     stream: &'a BlockStream,
 }
@@ -32,13 +32,18 @@ pub fn show(args: &ProfileShowArgs) -> Result<String, Failure> {
         jobs,
     } = found;
     Ok(match args.format {
-        Format::Table => format!(
-            "{title} ({name})\n\n{}\n\n{}\n\n{}\n\n{}",
-            wrapped(about),
-            wrapped(&format!("Source: {source}")),
-            table(jobs).to_text(&Messages::english(), &rows(jobs)),
-            wrapped(&in_a_plan(found))
-        ),
+        Format::Table => {
+            let m = Messages::english();
+            let source = [("source", source.clone())];
+            let parts = [
+                format!("{title} ({name})"),
+                wrapped(about),
+                wrapped(&m.text_with("profile-source", &source)),
+                table().to_text(&m, &rows(jobs)),
+                wrapped(&in_a_plan(&m, found)),
+            ];
+            parts.join("\n\n")
+        }
         Format::Json => format!(
             "{:#}",
             json!({
@@ -46,7 +51,7 @@ pub fn show(args: &ProfileShowArgs) -> Result<String, Failure> {
                 "size_bytes": size.map(|size| size.0), "fill": fill, "jobs": jobs.iter().map(job_json).collect::<Vec<_>>(),
             })
         ),
-        Format::Csv => table(jobs).to_csv(rows(jobs)),
+        Format::Csv => table().to_csv(rows(jobs)),
     })
 }
 
@@ -60,12 +65,12 @@ fn stream_rows(job: &BlockJob) -> impl Iterator<Item = StreamRow<'_>> {
 }
 
 /// People do not see columns in which every job is as jobs usually are.
-fn table(jobs: &[BlockJob]) -> Table<'_, StreamRow<'_>> {
-    let any = |test: fn(&BlockStream) -> bool| jobs.iter().flat_map(|job| &job.streams).any(test);
-    Table::<StreamRow<'_>>::with_prefix("streams-")
+pub fn table<'a>() -> Table<'a, StreamRow<'a>> {
+    Table::<StreamRow<'_>>::new("streams")
+        .prefix("streams-")
         .column("job", Words, |r| r.job.name.clone())
         .column("stream", Words, |r| r.stream.name.clone())
-        .shown(any(|own| !own.name.is_empty()))
+        .if_any(|r| !r.stream.name.is_empty())
         .column("read-percent", Whole, |r| r.stream.read_percent)
         .column("random-percent", Whole, |r| r.stream.random_percent)
         .column("block", Words, |r| blocks(r.stream))
@@ -75,26 +80,28 @@ fn table(jobs: &[BlockJob]) -> Table<'_, StreamRow<'_>> {
             let paced = r.stream.arrivals == Arrivals::Poisson;
             Cell::from(r.stream.per_second).marked(if paced { " (poisson)" } else { "" })
         })
-        .shown(any(|own| own.per_second.is_some()))
+        .if_any(|r| r.stream.per_second.is_some())
         .column("access", Words, |r| access(&r.stream.access))
-        .shown(any(|own| own.access != Access::Uniform))
+        .if_any(|r| r.stream.access != Access::Uniform)
         .column("compressible-percent", Whole, |r| {
             r.stream.compressible_percent
         })
-        .shown(any(|own| own.compressible_percent != 0))
+        .if_any(|r| r.stream.compressible_percent != 0)
         .column(
             "direct",
             Words,
-            |r| if r.stream.direct { "yes" } else { "no" },
+            |r| {
+                if r.stream.direct { "yes" } else { "no" }
+            },
         )
-        .shown(any(|own| !own.direct))
+        .if_any(|r| !r.stream.direct)
         .column("sync", Words, |r| sync(r.stream.sync))
-        .shown(any(|own| own.sync != SyncPolicy::None))
+        .if_any(|r| r.stream.sync != SyncPolicy::None)
         .column("curve-percent", Words, |r| {
             let shares: Vec<String> = r.job.curve.iter().map(f64::to_string).collect();
             shares.join(" ")
         })
-        .shown(jobs.iter().any(|job| !job.curve.is_empty()))
+        .if_any(|r| !r.job.curve.is_empty())
         .with_keys()
         .with_long_headings()
 }
@@ -186,29 +193,18 @@ fn sync(sync: SyncPolicy) -> String {
 }
 
 /// What a plan writes to run it, with what it gets if it writes no more.
-fn in_a_plan(profile: &Profile) -> String {
-    let Profile {
-        name,
-        workers,
-        size,
-        fill,
-        ..
-    } = profile;
-    let workers = match workers.unwrap_or(1) {
-        1 => "1 worker".to_owned(),
-        many => format!("{many} workers"),
+fn in_a_plan(m: &Messages, profile: &Profile) -> String {
+    let fill = match profile.fill.unwrap_or(1.0) {
+        0.0 => m.text("profile-not-written"),
+        times => m.text_with("profile-written", &[("times", times.to_string())]),
     };
-    let size = size.map_or("1GiB".to_owned(), write_size);
-    let fill = match fill.unwrap_or(1.0) {
-        0.0 => "not written".to_owned(),
-        1.0 => "written once".to_owned(),
-        2.0 => "written twice".to_owned(),
-        more => format!("written {more} times"),
-    };
-    format!(
-        "In a plan: [workload.NAME.block] with profile = \"{name}\"; without more it has {workers} with {size} each, \
-         {fill} before."
-    )
+    let args = [
+        ("profile", profile.name.to_owned()),
+        ("workers", profile.workers.unwrap_or(1).to_string()),
+        ("size", profile.size.map_or("1GiB".to_owned(), write_size)),
+        ("fill", fill),
+    ];
+    m.text_with("profile-in-a-plan", &args)
 }
 
 /// Lines of at most 100 characters, where there are spaces, but not before a percent sign.

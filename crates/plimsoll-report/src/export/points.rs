@@ -10,19 +10,25 @@ type Points<'a> = Table<'a, &'a PointSummary>;
 pub(super) fn csv(summary: &Summary) -> String {
     let points: Vec<&PointSummary> = summary.points().collect();
     // Points of different workloads differ in their transaction types: types of later ones stand at the end.
-    let first = points
-        .first()
-        .map_or_else(|| vec!["all"], |point| txn_names(point));
+    let first = match points.first() {
+        Some(first) => txn_names(first),
+        None => vec!["all"],
+    };
     let mut later: Vec<&str> = Vec::new();
     for name in points.iter().flat_map(|point| txn_names(point)) {
         if !first.contains(&name) && !later.contains(&name) {
             later.push(name);
         }
     }
-    let table = counts(rates(place(Table::new())));
+    table(first, later).to_csv(points)
+}
+
+/// With the transaction types that stand among the other columns, and those that stand at the end.
+pub(crate) fn table<'a>(first: Vec<&'a str>, later: Vec<&'a str>) -> Points<'a> {
+    let table = counts(rates(place(Table::new("points"))));
     let table = first.into_iter().fold(table, latencies);
     let table = outcome(resources(table));
-    later.into_iter().fold(table, latencies).to_csv(points)
+    later.into_iter().fold(table, latencies)
 }
 
 fn txns(point: &PointSummary) -> impl Iterator<Item = &TxnSummary> {
@@ -39,9 +45,7 @@ fn place(table: Points<'_>) -> Points<'_> {
         .field("ordinal", |p| p.ordinal)
         .field("system", |p| p.system.clone())
         .field("medium", |p| p.medium.clone())
-        .field("drive", |p| {
-            p.drive.as_ref().map(|drive| drive.drive.clone())
-        })
+        .field("drive", |p| Some(p.drive.as_ref()?.drive.clone()))
         .field("mode", |p| p.mode.clone())
         .field("users", |p| p.users)
         .field("connections", |p| p.connections)
@@ -64,12 +68,8 @@ fn rates(table: Points<'_>) -> Points<'_> {
         .interval_fields("tpm_interval", |p| p.tpm_interval)
         .interval_fields("completed_per_second_interval", |p| p.rate_interval)
         .field("steady", |p| p.steady.name())
-        .field("steady_range_percent", |p| {
-            p.steady.figures().map(|(range, _)| range)
-        })
-        .field("steady_slope_percent", |p| {
-            p.steady.figures().map(|(_, slope)| slope)
-        })
+        .field("steady_range_percent", |p| Some(p.steady.figures()?.0))
+        .field("steady_slope_percent", |p| Some(p.steady.figures()?.1))
         .field("rolled_back_new_orders_percent", |p| {
             p.rolled_back_new_orders_percent
         })
@@ -89,25 +89,32 @@ fn counts(table: Points<'_>) -> Points<'_> {
 
 /// Response and service times of the transactions of one name.
 fn latencies<'a>(table: Points<'a>, txn: &'a str) -> Points<'a> {
-    let response = move |p: &PointSummary| txns(p).find(|own| own.name == txn)?.response;
-    let service = move |p: &PointSummary| txns(p).find(|own| own.name == txn)?.service;
-    let table = latency(table, &format!("{txn}_response"), response);
-    latency(table, &format!("{txn}_service"), service)
+    let table = latency(table, txn, "response", |txn| txn.response);
+    latency(table, txn, "service", |txn| txn.service)
 }
 
 fn latency<'a>(
-    table: Points<'a>,
-    name: &str,
-    of: impl Fn(&PointSummary) -> Option<Latency> + Copy + 'a,
+    mut table: Points<'a>,
+    txn: &'a str,
+    kind: &str,
+    of: fn(&TxnSummary) -> Option<Latency>,
 ) -> Points<'a> {
+    let figures: [(&str, fn(Latency) -> f64); 7] = [
+        ("mean", |l| l.mean_ms),
+        ("p50", |l| l.p50_ms),
+        ("p90", |l| l.p90_ms),
+        ("p95", |l| l.p95_ms),
+        ("p99", |l| l.p99_ms),
+        ("p999", |l| l.p999_ms),
+        ("max", |l| l.max_ms),
+    ];
+    for (name, figure) in figures {
+        table = table.field(format!("{txn}_{kind}_{name}_ms"), move |p| {
+            let own = txns(p).find(|own| own.name == txn)?;
+            of(own).map(figure)
+        });
+    }
     table
-        .field(format!("{name}_mean_ms"), move |p| of(p).map(|l| l.mean_ms))
-        .field(format!("{name}_p50_ms"), move |p| of(p).map(|l| l.p50_ms))
-        .field(format!("{name}_p90_ms"), move |p| of(p).map(|l| l.p90_ms))
-        .field(format!("{name}_p95_ms"), move |p| of(p).map(|l| l.p95_ms))
-        .field(format!("{name}_p99_ms"), move |p| of(p).map(|l| l.p99_ms))
-        .field(format!("{name}_p999_ms"), move |p| of(p).map(|l| l.p999_ms))
-        .field(format!("{name}_max_ms"), move |p| of(p).map(|l| l.max_ms))
 }
 
 macro_rules! resources {
@@ -150,13 +157,9 @@ fn resources(table: Points<'_>) -> Points<'_> {
 fn outcome(table: Points<'_>) -> Points<'_> {
     table
         .field("emulator_cpu_percent", |p| {
-            p.drive
-                .as_ref()
-                .and_then(|drive| drive.emulator_cpu_percent)
+            p.drive.as_ref()?.emulator_cpu_percent
         })
-        .field("power_cut_lost", |p| {
-            p.power_cut.as_ref().map(|cut| cut.lost)
-        })
+        .field("power_cut_lost", |p| Some(p.power_cut.as_ref()?.lost))
         .field("consistency_verified", |p| p.consistency.verified)
         .field("consistency_failed", |p| p.consistency.failed.join(" "))
 }

@@ -1,0 +1,160 @@
+//! The rows of a set of runs, and their tables.
+
+use plimsoll_analysis::set::{SetAxisSummary, SetRow, SetSummary};
+use plimsoll_analysis::summary::Figure;
+
+use crate::load_summary::half;
+use crate::message::Messages;
+use crate::number::{NONE, three};
+use crate::table::Table;
+use crate::table::Unit::{Decimals, Plain, Three, Whole};
+
+/// Rows of one step, system and scene.
+pub(super) struct Group<'a> {
+    pub name: String,
+    pub rows: Vec<&'a SetRow>,
+}
+
+pub(super) fn groups<'a>(m: &Messages, summary: &'a SetSummary) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for row in &summary.rows {
+        let name = m.in_scene(group_name(m, &row.step, &row.system), row.scene);
+        match groups.iter_mut().find(|group| group.name == name) {
+            Some(group) => group.rows.push(row),
+            None => groups.push(Group {
+                name,
+                rows: vec![row],
+            }),
+        }
+    }
+    groups
+}
+
+pub(super) fn group_name(m: &Messages, step: &str, system: &str) -> String {
+    let args = [("step", step.to_owned()), ("system", system.to_owned())];
+    m.text_with("set-group", &args)
+}
+
+pub(super) fn load(row: &SetRow) -> String {
+    load_of(row.users, row.offered_per_second)
+}
+
+pub(super) fn load_of(users: u32, offered_per_second: Option<f64>) -> String {
+    match offered_per_second {
+        Some(rate) => format!("{}/s", three(rate)),
+        None => users.to_string(),
+    }
+}
+
+/// Each load once, in the order of the plan.
+pub(super) fn loads(rows: &[&SetRow]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for of in rows.iter().map(|row| load(row)) {
+        if !all.contains(&of) {
+            all.push(of);
+        }
+    }
+    all
+}
+
+/// The value of one axis in the row's combination.
+pub(super) fn value<'a>(axes: &'a [SetAxisSummary], row: &SetRow, axis: usize) -> &'a str {
+    let place = row.choice.get(axis).copied().unwrap_or(usize::MAX);
+    axes[axis].values.get(place).map_or(NONE, String::as_str)
+}
+
+/// NOPM where the workload has it.
+pub(super) fn rate(row: &SetRow) -> Option<Figure> {
+    row.nopm.or(row.completed_per_second)
+}
+
+pub(super) fn rate_name(m: &Messages, rows: &[&SetRow]) -> String {
+    m.text(if rows.iter().all(|row| row.nopm.is_some()) {
+        "text-nopm"
+    } else {
+        "set-rate"
+    })
+}
+
+/// One row for each load under each combination, with a column for each axis.
+pub(crate) fn table(axes: &[SetAxisSummary]) -> Table<'_, &SetRow> {
+    let table = Table::<&SetRow>::new("set").prefix("set-");
+    let table = axes.iter().enumerate().fold(table, |table, (place, axis)| {
+        table
+            .column("axis", Plain, move |row| value(axes, row, place))
+            .named(&axis.name)
+            .key(&axis.name)
+    });
+    table
+        .field("step", |row| row.step.clone())
+        .field("system", |row| row.system.clone())
+        .field("scene", |row| row.scene.name())
+        .field("users", |row| row.users)
+        .field("offered_per_second", |row| row.offered_per_second)
+        .field("runs", |row| row.runs)
+        .column("load", Plain, |row| load(row))
+        .column("nopm", Whole, |row| rate(row))
+        .headed("text-nopm")
+        .unless_any(|row| row.nopm.is_none())
+        .column("rate", Whole, |row| rate(row))
+        .if_any(|row| row.nopm.is_none())
+        .column("interval", Decimals(1), |row| half(rate(row)))
+        .headed("text-interval")
+        .field("completed_per_second", |row| row.completed_per_second)
+        .interval_fields("completed", |row| row.completed_per_second?.interval)
+        .field("nopm", |row| row.nopm)
+        .column("p99", Three, |row| row.p99_ms)
+        .headed("text-p99")
+        .key("p99_ms")
+        .column("reads", Three, |row| row.device_reads_per_txn)
+        .key("device_reads_per_txn")
+        .column("runs", Plain, |row| row.runs)
+        .column("verdict", Plain, |row| row.verdict)
+        .headed("text-verdict")
+        .key("verdict")
+}
+
+/// The rate at a value of one axis, by the values of another.
+pub(crate) struct CrossedRow<'a> {
+    value: &'a str,
+    rates: Vec<Option<Figure>>,
+}
+
+/// `None` of a set that does not have two axes.
+pub(super) fn crossed_rows<'a>(
+    axes: &'a [SetAxisSummary],
+    rows: &[&SetRow],
+    of: &str,
+) -> Option<Vec<CrossedRow<'a>>> {
+    let [down, across] = axes else {
+        return None;
+    };
+    let rows: Vec<&&SetRow> = rows.iter().filter(|row| load(row) == of).collect();
+    let lines = down.values.iter().enumerate().map(|(line, value)| {
+        let rates = (0..across.values.len()).map(|place| {
+            let row = rows.iter().find(|row| row.choice == [line, place]);
+            row.and_then(|row| rate(row))
+        });
+        CrossedRow {
+            value,
+            rates: rates.collect(),
+        }
+    });
+    Some(lines.collect())
+}
+
+pub(crate) fn crossed<'a>(axes: &'a [SetAxisSummary]) -> Table<'a, CrossedRow<'a>> {
+    let table = Table::<CrossedRow<'_>>::new("set-crossed");
+    let [down, across] = axes else {
+        return table;
+    };
+    let table = table
+        .column("axis", Plain, |row| row.value)
+        .named(&down.name);
+    let values = across.values.iter().enumerate();
+    values.fold(table, |table, (place, value)| {
+        table
+            .column("rate", Whole, move |row| row.rates[place])
+            .named(format!("{}={value}", across.name))
+    })
+}

@@ -1,0 +1,172 @@
+//! What sentences and tables of a comparison have in common.
+
+use plimsoll_analysis::compare::{
+    Against, Difference, Figure, LoadKey, Method, NotComparable, OfferedLoad, PointComparison,
+    RoundedRatio, RunComparison,
+};
+use plimsoll_analysis::summary::Interval;
+use plimsoll_plan::Interference;
+
+use crate::message::Messages;
+use crate::number::{self, NONE, three};
+
+/// Names of two sides: what people see of them.
+#[derive(Clone, Copy)]
+pub(super) struct Sides<'a> {
+    pub first: &'a str,
+    pub second: &'a str,
+}
+
+impl<'a> Sides<'a> {
+    pub fn of(comparison: &'a RunComparison, against: &Against) -> Self {
+        Self {
+            first: label(comparison, 0),
+            second: label(comparison, against.side),
+        }
+    }
+
+    /// For messages about both.
+    pub fn args(self) -> [(&'static str, String); 2] {
+        [
+            ("first", self.first.to_owned()),
+            ("second", self.second.to_owned()),
+        ]
+    }
+}
+
+fn label(comparison: &RunComparison, place: usize) -> &str {
+    comparison.sides.get(place).map_or("", |side| &side.label)
+}
+
+/// Which load: `oltp, db on nvme, 4 users`; the second medium with it where it is called otherwise.
+pub(crate) fn place(m: &Messages, place: &LoadKey, other: Option<&LoadKey>) -> String {
+    let mut parts = vec![place.step.clone()];
+    parts.extend(place.load.job.clone());
+    let medium = match (&place.medium, other.and_then(|other| other.medium.as_ref())) {
+        (Some(own), Some(other)) if own != other => Some(format!("{own} / {other}")),
+        (Some(own), _) => Some(own.clone()),
+        (None, other) => other.cloned(),
+    };
+    parts.extend(medium);
+    parts.push(load(m, &place.load));
+    if place.scene != Interference::Alone {
+        parts.push(m.text(&format!("versus-scene-{}", place.scene.name())));
+    }
+    parts.join(", ")
+}
+
+fn load(m: &Messages, load: &OfferedLoad) -> String {
+    let text = number::load(
+        load.users,
+        load.offered_per_second,
+        load.offered_to_per_second,
+    );
+    match (load.share_percent, load.offered_per_second) {
+        (Some(share), _) => m.text_with("versus-share", &[("share", three(share))]),
+        (None, Some(_)) => m.text_with("load-open", &[("rate", text)]),
+        (None, None) if load.job.is_some() => m.text_with("versus-in-flight", &[("n", text)]),
+        (None, None) if load.users == 1 => m.text("load-one"),
+        (None, None) => m.text_with("load-closed", &[("users", text)]),
+    }
+}
+
+pub(super) fn place_of(m: &Messages, point: &PointComparison) -> String {
+    place(m, &point.place, Some(&point.second_place))
+}
+
+pub(super) fn unit(m: &Messages, figure: Figure) -> String {
+    m.text(&format!("versus-unit-{}", figure.name()))
+}
+
+/// `0.98 to 1.01`, with the digits of the ratio.
+pub(super) fn range(m: &Messages, interval: Interval, ratio: &RoundedRatio) -> String {
+    let ends = [
+        ("low", ratio.like(interval.low)),
+        ("high", ratio.like(interval.high)),
+    ];
+    m.text_with("versus-range", &ends)
+}
+
+/// The sentence on one load's rate.
+pub(super) fn sentence(
+    m: &Messages,
+    sides: Sides<'_>,
+    ask: f64,
+    point: &PointComparison,
+) -> String {
+    let unlike = unlike(point);
+    let Some(ratio) = point.ratio else {
+        return match point.method {
+            Method::None {
+                because: NotComparable::Unlike,
+            } => m.text_with("versus-unlike", &[("differs", unlike)]),
+            _ => m.text_with("versus-not-judged", &[("why", why(m, point))]),
+        };
+    };
+    let rounded = RoundedRatio::of(ratio);
+    let way = m.text(if rounded.more {
+        "versus-more"
+    } else {
+        "versus-less"
+    });
+    let mut args = vec![
+        ("first", sides.first.to_owned()),
+        ("second", sides.second.to_owned()),
+        ("ratio", rounded.ratio_text()),
+        ("percent", rounded.percent_text()),
+        ("way", way),
+        ("unit", unit(m, point.figure)),
+        ("minimum", three(ask * 100.0)),
+        ("why", why(m, point)),
+    ];
+    if let Some(interval) = point.interval {
+        args.push(("range", range(m, interval, &rounded)));
+    }
+    let sentence = m.text_with(&format!("versus-effect-{}", point.effect.name()), &args);
+    if unlike.is_empty() {
+        sentence
+    } else {
+        let anyway = m.text_with("versus-anyway", &[("differs", unlike)]);
+        format!("{sentence} {anyway}")
+    }
+}
+
+/// What makes the loads ones of different workloads: `bs: 4k, 64k; rw: randread, write`.
+fn unlike(point: &PointComparison) -> String {
+    let all: Vec<String> = point.unlike.iter().map(both_values).collect();
+    all.join("; ")
+}
+
+fn both_values(found: &Difference) -> String {
+    let first = found.first.as_deref().unwrap_or(NONE);
+    let second = found.second.as_deref().unwrap_or(NONE);
+    format!("{}: {first}, {second}", found.key)
+}
+
+fn why(m: &Messages, point: &PointComparison) -> String {
+    let Method::None { because } = point.method else {
+        return String::new();
+    };
+    m.text(match because {
+        NotComparable::Invalid => "versus-why-invalid",
+        NotComparable::Unlike => "versus-why-unlike",
+        NotComparable::Nothing => "versus-why-nothing",
+        NotComparable::ShortWindow => "versus-why-short",
+        NotComparable::Correlated => "versus-why-correlated",
+    })
+}
+
+/// What the interval rests on.
+pub(super) fn method(m: &Messages, point: &PointComparison) -> String {
+    match point.method {
+        Method::Repeats => m.text_with(
+            "versus-by-repeats",
+            &[
+                ("first", point.first.repeats.to_string()),
+                ("second", point.second.repeats.to_string()),
+            ],
+        ),
+        Method::Windows => m.text("versus-by-windows"),
+        Method::None { .. } => NONE.to_owned(),
+    }
+}
