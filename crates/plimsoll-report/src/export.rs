@@ -2,6 +2,7 @@
 
 use plimsoll_analysis::Summary;
 use plimsoll_record::Record;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 pub(crate) mod audit;
 pub(crate) mod block;
@@ -17,7 +18,8 @@ pub use audit::{audit_csv, audit_json};
 pub use json::{Export, to_json};
 
 /// The tables that can be exported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum CsvKind {
     /// One row for each point.
     Ladder,
@@ -42,36 +44,10 @@ pub enum CsvKind {
 }
 
 impl CsvKind {
-    pub const ALL: [Self; 10] = [
-        Self::Ladder,
-        Self::Seconds,
-        Self::Series,
-        Self::Drive,
-        Self::Wait,
-        Self::Block,
-        Self::Backup,
-        Self::Effect,
-        Self::Medium,
-        Self::Reported,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Ladder => "ladder",
-            Self::Seconds => "seconds",
-            Self::Series => "series",
-            Self::Drive => "drive",
-            Self::Wait => "wait",
-            Self::Block => "block",
-            Self::Reported => "reported",
-            Self::Backup => "backup",
-            Self::Effect => "effect",
-            Self::Medium => "medium",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        self.into()
     }
 }
 

@@ -15,7 +15,9 @@ mod value;
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use plimsoll_report::export::CsvKind;
 
 pub use audit::AuditArgs;
 pub use compare::{CompareArgs, GateArgs};
@@ -131,8 +133,8 @@ pub struct ExportArgs {
     #[arg(long, value_enum)]
     pub to: ExportFormat,
     /// Which CSV table: the ladder's points, transactions by second, all series in long form, or emulated drives by second.
-    #[arg(long, value_enum, default_value_t = Table::Ladder)]
-    pub table: Table,
+    #[arg(long, value_parser = table(), default_value = CsvKind::Ladder.name())]
+    pub table: CsvKind,
 }
 
 #[derive(Debug, Args)]
@@ -152,16 +154,8 @@ pub enum ExportFormat {
     Csv,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Table {
-    Ladder,
-    Seconds,
-    Series,
-    Drive,
-    Wait,
-    Block,
-    Reported,
-    Backup,
-    Effect,
-    Medium,
+/// The tables of [`CsvKind`] by their names.
+fn table() -> impl TypedValueParser<Value = CsvKind> {
+    let names = CsvKind::ALL.iter().map(|kind| kind.name());
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<CsvKind>())
 }

@@ -58,7 +58,7 @@ cut-lied = { $flushed } of them had been flushed: the drive acknowledged flushes
 cut-kept = No acknowledged transaction was lost: { $acknowledged } checked, all found.
 cut-lost = LOST: { $lost } of { $acknowledged } acknowledged { $txn }, first: { $first }.
 cut-not-evaluated = Not evaluated: no acknowledged transaction could be checked.
-compare-heading = { $step }: media side by side, against { $first }
+compare-heading = { $step }: media compared with { $first }
 compare-note = Ratios are relative to { $first } at the same load, with the 95 % interval of the ratio of two means. Invalid points have no ratio.
 load-one = 1 user
 load-closed = { $users } users
@@ -139,7 +139,7 @@ bottleneck-connections = Connections: transactions waited for a free one for { $
 
 ## Table on the terminal
 
-text-no-points = No load point was reached.
+text-no-points = No load point was measured.
 text-offered = offered /s
 text-users = users
 text-nopm = NOPM
@@ -165,7 +165,7 @@ text-spread = min-max
 text-load = load
 text-outcome = objective
 text-objective = figure, ms
-text-why = why not
+text-why = shortfall
 text-medium = medium
 text-ratio = ratio
 text-ratio-interval = ratio 95%
@@ -559,13 +559,13 @@ headline-write = written to { $device }
 headline-spread = repeats from { $low } to { $high }
 headline-median = Median of { $repeats } repeats; beside it the figures of { $point } in { $measured } s of measurement.
 line-kicker = The load line
-line-title = How the load line was found
+line-title = Load line search
 line-note = The objective's figure against the load. The dashed line is the limit. Filled circles: every repeat met the objective; hollow diamonds: some did; crosses: none did. Bars go from the lowest repeat to the highest. Arrows at the upper edge are beyond the chart; the table has their figures.
 line-chart = { $step }: response time against load
 column-load = Load
 column-outcome = Objective
 column-objective = Figure of each repeat, ms
-column-why = Why not
+column-why = Shortfall
 precondition-title = Preconditioning and resets
 
 ## Report: trust
@@ -623,8 +623,8 @@ latency-title = Latency by transaction type
 latency-note = Response time from due time to end. Solid p50, dashed p95, dotted p99.
 time-title = Over time
 time-note = Grey stretches are not measured; the top chart is the load: users, the offered rate, or the job. Upright lines are events. Gaps are seconds without a record; nothing is interpolated. Long preparation is hidden at first. Drag to zoom in, double-click to reset. The scale is that of response times and times per request.
-chart-title-throughput = Throughput, every second
-chart-title-latency-time = Response time, every second
+chart-title-throughput = Throughput per second
+chart-title-latency-time = Response time per second
 chart-title-in-flight = Transactions in flight
 chart-title-cpu = CPU of the machine, by state
 chart-title-iops = Device: requests
@@ -705,9 +705,9 @@ column-growth = Growth, MB
 
 ## Report: waits
 
-waits-title = What sessions waited for
+waits-title = Session wait states
 waits-note = Each bar is the time of all sessions at this load by wait state, in %, always in this order. Sessions are sampled ten times a second; a sample finds each session in one state, as the server names it. Shares of less than two standard errors may be chance.
-waits-table = All shares, with the server's names
+waits-table = All shares, with the server's event names
 column-state = State
 column-sessions = Sessions, mean
 column-error = Standard error, %
@@ -716,7 +716,7 @@ column-waits-for = Waits for (share of session time)
 
 ## Report: emulated drives, power cuts, comparison
 
-compare-title = Media side by side
+compare-title = Media compared
 drive-title = Emulated drives
 drive-note = The drive's model, the times on this machine, and the times of the same requests in the machine's kernel (block devices only). A drive keeps up while half of the operations of each kind are at most 10 % of the modelled time late and at most 1 % take longer than the next modelled percentile. Kinds that do not keep up make the figures invalid if their lateness adds 5 % or more to the time of all operations, and doubtful if less.
 drive-kept-up-yes = yes
@@ -799,7 +799,7 @@ block-latency-title = Latency
 block-all = all
 block-none = Nothing was measured.
 block-full = full
-block-bars-title = Side by side
+block-bars-title = IOPS and MB/s by job
 block-bars-note = Bars begin at zero; whiskers are 95 % intervals. Hollow bars are invalid.
 block-by-job = { $unit } by job
 block-by-size = { $unit } by request size: { $pattern }, { $depth }
@@ -831,11 +831,11 @@ block-not-steady = { $medium }: STEADY STATE NOT REACHED after { $rounds } round
 block-workers-title = Workers
 block-workers-note = The sum over all workers, and how far they are apart. CV: standard deviation in % of the mean.
 block-workers-each = Each worker
-block-time-title = Every second
+block-time-title = Per second
 block-time-note = Seconds of a job, media above each other, rounds and rates one after the other. Grey stretches are warm-up and are not measured. Latency of requests that ended in each second: the line is p50, the bands reach to p95 and p99, dots mark the longest. The scale is that of IOPS and MB/s.
 block-ops-title = By kind of request
 block-ops-note = Beside all: the mean number in flight by Little's law (rate × mean latency, flushes included), and how many the job keeps in flight at most.
-block-asked-title = Settings of each job, per worker
+block-asked-title = Job settings, per worker
 column-job = Job
 column-drive = Drive
 column-rounds = Rounds
@@ -907,17 +907,17 @@ how-rounds-text = All jobs once. Steady by SNIA PTS 2.0.2: over the window the r
 
 events-title = Events
 column-at = At, s
-column-subject = About
+column-subject = Subject
 column-severity = Severity
 column-event = Event
-column-text = What happened
+column-text = Message
 environment-title = Environment
 environment-none = Nothing is recorded about the environment.
 settings-title = Database settings
 settings-none = No settings are recorded.
 plan-title = Plan, as written
-again-title = Run it again
-how-title = How each number is computed
+again-title = Command
+how-title = How the numbers are computed
 how-more = docs/method.md has the reasons and the sources.
 how-nopm = NOPM
 how-nopm-text = Committed New-Orders × 60 / measured time. Only the measure phase enters.
@@ -961,7 +961,7 @@ set-load = load
 set-rate = txn /s
 set-reads = reads /txn
 set-runs = runs
-set-crossed = Rate at load { $load }, by both
+set-crossed = Rate at load { $load }, by both axes
 
 ## Several systems at once
 
@@ -978,7 +978,7 @@ shared-heading = { $step }: { $about }
 shared-noise = with and without noisy neighbours
 shared-backups = backup and restore
 shared-systems = several systems on one medium
-shared-time-title = Second by second
+shared-time-title = Per second
 shared-time-note = All I/O on the medium, as a datastore would show it. Points follow one after the other, without the time between them; grey is not measured. Dashed lines are reads, solid ones writes.
 shared-bands-note = Shaded bands are backups (B) and restores (R), with their cycle.
 shared-quiet = quiet
@@ -991,10 +991,10 @@ shared-grown = growth of backup files
 shared-band-backup = B{ $cycle }
 shared-band-restore = R{ $cycle }
 shared-band = { $what } { $cycle } of { $system }: { $outcome }
-chart-title-shared-rate = Transactions, every second
-chart-title-shared-iops = Requests, every second
-chart-title-shared-mb = Bandwidth, every second
-chart-title-shared-ms = Time per request, every second
+chart-title-shared-rate = Transactions per second
+chart-title-shared-iops = Requests per second
+chart-title-shared-mb = Bandwidth per second
+chart-title-shared-ms = Time per request, per second
 chart-shared-rate = transactions/s
 chart-shared-iops = requests/s
 chart-shared-mb = MB/s
@@ -1089,7 +1089,7 @@ set-crossover-not-evaluated = how much { $axis } is enough is not evaluated: few
 ## Runs side by side
 
 versus-heading = { $second } against { $first }
-versus-nothing = The sides have no load in common.
+versus-nothing = The runs have no load in common.
 versus-forbidden = NOT TO BE QUOTED: this comparison is forbidden by { $rules }.
 versus-unit-nopm = new orders
 versus-unit-transactions = transactions
@@ -1120,10 +1120,10 @@ versus-by-windows = one window
 versus-rates = Rates
 versus-latencies = Response times
 versus-differences = Differences between the sides
-versus-no-differences = Nothing that is recorded.
+versus-no-differences = No recorded difference.
 versus-folded = { $n } more known only of { $side }: the other is the output of another tool
 versus-folded-where = { $what } (see --format json).
-versus-sides = The sides
+versus-sides = Compared runs
 versus-column-load = load
 versus-column-side = side
 versus-column-title = title
@@ -1165,7 +1165,7 @@ versus-mark-beside = beside { $factor } there differ: { $differs }. Change one t
 versus-mark-victims = { $first } systems were loaded on the first side and { $second } on the second: sums of other numbers of systems cannot be compared. Load as many.
 versus-mark-repeats = { $first } and { $second } repeats: with fewer than { $fewest } the interval covers variation within these windows, not between runs. Repeat.
 versus-mark-spread = repeats of one side differ by { $spread } %, more than the { $effect } % shown between the sides. Find out what changes between repeats.
-versus-alone = Without a partner, only in { $side }: { $loads }.
+versus-alone = Only in { $side }: { $loads }.
 versus-chance = { $loads } loads are evaluated: if all were equal, about { $chance } of them would show a difference by chance.
 versus-chart-ratios = Ratios of rates
 versus-chart-ratios-note = { $second } by { $first }, with the 95 % interval; the dashed line is 1.
@@ -1184,7 +1184,7 @@ versus-gate-forbidden = This comparison is forbidden by { $rules }; --allow take
 
 ## How a ladder scales
 
-scaling-title = How it scales
+scaling-title = Scalability
 scaling-law = Universal Scalability Law: one user { $gamma }; contention α { $alpha }; coherency β { $beta }. Residuals: { $off } %.
 scaling-value = { $value } ({ $low } to { $high })
 scaling-peak = Its peak: { $rate } at { $users } users.
@@ -1221,10 +1221,10 @@ history-change = { $percent } % { $way } since { $file } ({ $name }, { $started 
 reported-by = Reported by { $source }
 reported-files = From { $files }.
 reported-note = These are the tool's own figures with the names and digits that it printed: nothing here was computed by plimsoll, and nothing is computed from it.
-reported-none = It printed no figures of the whole.
+reported-none = No figures of the whole run were printed.
 reported-parts = It printed { $n } more figures of parts of the time: see the report, or export --table reported.
 reported-parts-title = Figures of parts of the time
-reported-unknown = Missing in its output
+reported-unknown = Missing in the output
 reported-known = About the import
 reported-load = load
 reported-part = of
@@ -1325,6 +1325,13 @@ cut-flushed-lost = Lost { $writes ->
     [one] 1 acknowledged write
    *[other] { $writes } acknowledged writes
 } ({ $bytes }), { $flushed } of them after a flush had been acknowledged: this drive lies.
+
+learned-fits = The model is within 10 % at every point.
+learned-not-compared = The model was compared with no measurement.
+learned-off = The model is off by more than 10 % at { $far } of { $points } points, most at { $point } ({ $unit }): { $percent } %.
+learned-no-writes = Writes were not measured.
+learned-incomplete = Writes were not measured: add their figures before you use the file.
+learned-file = Drive file: { $file }
 
 profiles-note = Points are measured in each round: each job, and each rate of its curve. – is as any block workload
     has it: 1 worker, 1 GiB, filled once.

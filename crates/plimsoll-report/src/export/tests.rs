@@ -259,12 +259,13 @@ fn a_table_without_rows_has_its_header() {
         "modelled_p50_us",
         "samples",
         "op",
+        "printed",
         "outcome",
         "p99_ratio",
         "what",
     ];
-    for (kind, column) in CsvKind::ALL.into_iter().zip(columns) {
-        let csv = to_csv(&record, &summarise(&record), kind);
+    for (kind, column) in CsvKind::ALL.iter().zip(columns) {
+        let csv = to_csv(&record, &summarise(&record), *kind);
         let header: Vec<&str> = csv.lines().next().unwrap_or_default().split(',').collect();
         assert!(
             header.contains(&column) && header.iter().all(|name| !name.is_empty()),
@@ -284,7 +285,7 @@ fn a_table_without_rows_has_its_header() {
 #[test]
 fn every_row_has_every_column() {
     let backup = fixture::backup();
-    for kind in CsvKind::ALL {
+    for kind in CsvKind::ALL.iter().copied() {
         let of_backups = csv_from(&backup, kind);
         let columns = of_backups.lines().next().unwrap().split(',').count();
         // Only quoted cells have commas.
@@ -301,7 +302,7 @@ fn every_row_has_every_column() {
             "{}",
             kind.name()
         );
-        assert_eq!(CsvKind::parse(kind.name()), Some(kind));
+        assert_eq!(kind.name().parse(), Ok(kind));
     }
 }
 

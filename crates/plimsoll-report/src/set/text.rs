@@ -77,9 +77,7 @@ fn found(m: &Messages, axis: &str, found: &CrossoverFound) -> String {
             largest,
             ratio,
         } => {
-            args.push(("before", before.clone()));
-            args.push(("largest", largest.clone()));
-            args.push(("ratio", three(*ratio)));
+            args.extend(last_step(before, largest, *ratio));
             "set-crossover-beyond"
         }
         CrossoverFound::NotDistinguished {
@@ -88,9 +86,7 @@ fn found(m: &Messages, axis: &str, found: &CrossoverFound) -> String {
             ratio,
             noise_percent,
         } => {
-            args.push(("before", before.clone()));
-            args.push(("largest", largest.clone()));
-            args.push(("ratio", three(*ratio)));
+            args.extend(last_step(before, largest, *ratio));
             args.extend(noise_percent.map(|noise| ("noise", three(noise))));
             match noise_percent {
                 Some(_) => "set-crossover-scatter",
@@ -100,6 +96,14 @@ fn found(m: &Messages, axis: &str, found: &CrossoverFound) -> String {
         CrossoverFound::NotEvaluated => "set-crossover-not-evaluated",
     };
     m.text_with(id, &args)
+}
+
+fn last_step(before: &str, largest: &str, ratio: f64) -> [(&'static str, String); 3] {
+    [
+        ("before", before.to_owned()),
+        ("largest", largest.to_owned()),
+        ("ratio", three(ratio)),
+    ]
 }
 
 /// One line for each row; figures without their intervals have the median alone.

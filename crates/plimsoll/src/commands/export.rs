@@ -4,12 +4,11 @@ use std::process::ExitCode;
 
 use plimsoll_analysis::{Summary, summarise};
 use plimsoll_record::Record;
-
 use plimsoll_report::export::{CsvKind, to_csv, to_json};
 
 use super::io::{print, read_run};
 use super::set::{render_set, summary_of};
-use crate::cli::{ExportArgs, ExportFormat, Format, Table};
+use crate::cli::{ExportArgs, ExportFormat, Format};
 use crate::failure::Failure;
 use crate::set::RunSet;
 
@@ -26,21 +25,10 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
 }
 
 /// The record in one of the formats that go to stdout.
-pub fn render(record: &Record, summary: &Summary, format: Format, table: Table) -> String {
+pub fn render(record: &Record, summary: &Summary, format: Format, table: CsvKind) -> String {
     match format {
         Format::Table => plimsoll_report::text::ladder_table(summary),
         Format::Json => to_json(record, summary),
-        Format::Csv => match table {
-            Table::Ladder => to_csv(record, summary, CsvKind::Ladder),
-            Table::Seconds => to_csv(record, summary, CsvKind::Seconds),
-            Table::Series => to_csv(record, summary, CsvKind::Series),
-            Table::Drive => to_csv(record, summary, CsvKind::Drive),
-            Table::Wait => to_csv(record, summary, CsvKind::Wait),
-            Table::Block => to_csv(record, summary, CsvKind::Block),
-            Table::Reported => to_csv(record, summary, CsvKind::Reported),
-            Table::Backup => to_csv(record, summary, CsvKind::Backup),
-            Table::Effect => to_csv(record, summary, CsvKind::Effect),
-            Table::Medium => to_csv(record, summary, CsvKind::Medium),
-        },
+        Format::Csv => to_csv(record, summary, table),
     }
 }

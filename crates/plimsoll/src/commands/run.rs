@@ -12,9 +12,10 @@ use plimsoll_plan::resolved::ResolvedPlan;
 use plimsoll_plan::{Options, Parsed, describe, estimate, matrix, parse};
 use plimsoll_record::RunStatus;
 use plimsoll_record::runfile;
+use plimsoll_report::export::CsvKind;
 
 use super::io::print;
-use crate::cli::{Format, RunArgs, Table};
+use crate::cli::{Format, RunArgs};
 use crate::commands::export::render;
 use crate::drive_file;
 use crate::execute::{Done, execute};
@@ -115,7 +116,7 @@ fn show(done: &Done, args: &RunArgs) -> Result<ExitCode, Failure> {
         &record,
         &summarise(&record),
         args.format,
-        Table::Ladder,
+        CsvKind::Ladder,
     ))?;
     if !args.quiet || args.format == Format::Table {
         eprintln!("Run file: {}", done.run_file.display());

@@ -17,6 +17,7 @@ use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::spec::file::DriveKind;
 use plimsoll_load::clock::Clock;
 use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_report::message::Messages;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::cli::LearnArgs;
@@ -324,37 +325,39 @@ fn is_complete(fitted: &Fitted) -> bool {
 }
 
 fn summary(fitted: &Fitted, output: &Path, options: &Options) -> String {
-    let mut out = table(&fitted.rows);
-    let far = fitted
-        .rows
-        .iter()
-        .filter(|row| row.deviation_percent().abs() > 10.0)
-        .count();
-    let _ = match (far, fitted.worst()) {
-        (0, _) => writeln!(out, "The model is within 10 % at every point."),
-        (_, None) => writeln!(out, "The model was held against nothing."),
-        (_, Some(worst)) => writeln!(
-            out,
-            "The model is off by more than 10 % at {far} of {} points, most at {} ({}): {:+.1} %.",
-            fitted.rows.len(),
-            worst.profile.name(),
-            worst.quantity.unit(),
-            worst.deviation_percent()
-        ),
-    };
-    for note in &fitted.notes {
-        let _ = writeln!(out, "{note}");
-    }
+    let m = Messages::english();
+    let mut lines = vec![deviation(&m, fitted)];
+    lines.extend(fitted.notes.iter().cloned());
     if !options.writes {
-        let next = if is_complete(fitted) {
-            ""
+        lines.push(m.text(if is_complete(fitted) {
+            "learned-no-writes"
         } else {
-            ": put their figures in before you use the file"
-        };
-        let _ = writeln!(out, "Writes were not measured{next}.");
+            "learned-incomplete"
+        }));
     }
-    let _ = writeln!(out, "Drive file: {}", output.display());
-    out
+    let file = [("file", output.display().to_string())];
+    lines.push(m.text_with("learned-file", &file));
+    format!("{}{}\n", table(&fitted.rows), lines.join("\n"))
+}
+
+/// How far the model is off what was measured.
+fn deviation(m: &Messages, fitted: &Fitted) -> String {
+    let rows = fitted.rows.iter();
+    let far = rows.filter(|row| row.deviation_percent().abs() > 10.0);
+    match (far.count(), fitted.worst()) {
+        (0, _) => m.text("learned-fits"),
+        (_, None) => m.text("learned-not-compared"),
+        (far, Some(worst)) => {
+            let args = [
+                ("far", far.to_string()),
+                ("points", fitted.rows.len().to_string()),
+                ("point", worst.profile.name().to_owned()),
+                ("unit", worst.quantity.unit().to_owned()),
+                ("percent", format!("{:+.1}", worst.deviation_percent())),
+            ];
+            m.text_with("learned-off", &args)
+        }
+    }
 }
 
 /// A file name out of the model.
