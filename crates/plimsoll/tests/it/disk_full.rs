@@ -1,4 +1,4 @@
-//! A disk that fills up while it is measured: the run ends and says which one, and what was measured is kept.
+//! A disk that fills up while it is loaded or measured: the run ends and reports which one, and keeps what was measured.
 
 use crate::common::{Background, Place, Tmpfs};
 use rustix::process::Signal;
@@ -6,6 +6,9 @@ use serde_json::Value;
 
 /// Too small for a window, and enough for a server to say what is wrong.
 const ROOM: u64 = 3 << 20;
+
+/// Too small for a warehouse, and enough for a load that goes on meanwhile.
+const ROOM_OF_LOAD: u64 = 16 << 20;
 
 struct Small {
     place: Place,
@@ -33,10 +36,33 @@ impl Small {
         let mut run = self.place.start(&["run", "plan.toml", "-o", "x.run"]);
         run.until_it_says("· measure for 30m");
         run.until_measured("x.run");
+        self.leave(ROOM);
+        run
+    }
+
+    fn leave(&self, room: u64) {
         let stat = rustix::fs::statvfs(self.place.medium()).unwrap();
         let used = (stat.f_blocks - stat.f_bfree) * stat.f_frsize;
-        self.medium.shrink(&(used + ROOM).to_string());
-        run
+        self.medium.shrink(&(used + room).to_string());
+    }
+
+    /// Somebody else takes the space that the plan needs while data are loaded.
+    fn expect_full_while_loading(self) {
+        let mut run = self.place.start(&["run", "plan.toml", "-o", "x.run"]);
+        run.until_it_says("oltp: loading");
+        self.leave(ROOM_OF_LOAD);
+        let phrases = [
+            "no space left on",
+            "medium/.plimsoll/",
+            "Free space there",
+            "--data-scale",
+        ];
+        run.wait().failed(1, &phrases);
+        let json = self.place.opens("x.run");
+        assert_eq!(json["run"]["status"], "failed");
+        let failure = json["run"]["failure"].as_str().unwrap();
+        assert!(failure.contains("no space left"), "{failure}");
+        self.place.expect_clean();
     }
 
     /// Three lines, the point invalid, its figures kept, nothing left.
@@ -87,6 +113,21 @@ fn of_mariadb() {
     let small = Small::new("mariadb", "");
     let run = small.fill_up();
     small.expect_full(run, "error 1114");
+}
+
+#[test]
+fn of_sqlite_while_loading() {
+    Small::new("sqlite", "").expect_full_while_loading();
+}
+
+#[test]
+fn of_postgres_while_loading() {
+    Small::new("postgres", "").expect_full_while_loading();
+}
+
+#[test]
+fn of_mariadb_while_loading() {
+    Small::new("mariadb", "").expect_full_while_loading();
 }
 
 /// It waits for space and answers nobody meanwhile: its log says why.

@@ -67,6 +67,19 @@ fn nobody_listens_there() {
     checked.failed(1, &["PostgreSQL at 127.0.0.1:1 cannot be reached"]);
 }
 
+#[test]
+fn no_mariadb_listens_there() {
+    let place = Place::new();
+    let url = format!("mysql://tester:{SECRET}@127.0.0.1:1/db");
+    let checked = place.run(&["check", &url]);
+    expect_secret_kept(&place, &checked);
+    let phrases = [
+        "MariaDB at 127.0.0.1:1 cannot be reached",
+        "Check host and port in the URL",
+    ];
+    checked.failed(1, &phrases);
+}
+
 /// The facts about the system's data.
 fn data(json: &serde_json::Value) -> (serde_json::Value, Option<serde_json::Value>) {
     let facts = json["facts"].as_array().unwrap();

@@ -119,21 +119,6 @@ impl Server {
         )
     }
 
-    /// Ends all of its processes at once.
-    pub fn crash(&self) {
-        self.postgres
-            .process()
-            .crash()
-            .unwrap_or_else(|error| panic!("{error}"));
-    }
-
-    /// Starts it again after a crash.
-    pub fn restart(&self) {
-        self.postgres
-            .restart(&|| false)
-            .unwrap_or_else(|error| panic!("{error}"));
-    }
-
     /// From now on everybody but the superuser needs a password.
     pub fn require_passwords(&self) {
         let hba = self.postgres.process().data_dir().join("pg_hba.conf");

@@ -1,0 +1,165 @@
+//! Promises that every engine keeps, from plan to report: a run, its server killed, a wrong setting. A full disk is in
+//! `disk_full.rs`, a power cut in `emulated.rs`, a server that goes away in `outages.rs`, backups in `backup.rs`.
+
+use std::fs;
+
+use crate::common::{Place, expect_died, processes_in, send, wait_for, worked};
+use rustix::process::Signal;
+use serde_json::Value;
+
+const SHORT: &str = "users = [1, 2]\nramp = \"1s\"\nmeasure = \"2s\"";
+
+/// Runs the workload in this mode; the facts must have these words.
+fn run_from_plan_to_report(engine: &str, mode: &str, words: &[&str]) -> Place {
+    let place = Place::new();
+    let text = fs::read_to_string(place.plan(engine, SHORT)).unwrap();
+    let with_mode = format!("warehouses = 1\nmode = \"{mode}\"");
+    place.write("plan.toml", &text.replace("warehouses = 1", &with_mode));
+    let (outcome, json) = place.run_until(worked);
+    let outcome = outcome.succeeded();
+    for words in ["starting db@here", "oltp: loading"] {
+        assert!(outcome.stderr.contains(words), "{outcome:?}");
+    }
+    assert!(
+        outcome.stdout.contains("24 verified, all hold"),
+        "{outcome:?}"
+    );
+    assert_eq!(json["checks"].as_array().unwrap().len(), 24);
+    assert_eq!(json["run"]["status"], "complete");
+    assert_eq!(json["run"]["failure"], Value::Null);
+    assert!(!json["events"].to_string().contains("unreadable"));
+    let ladder = &json["summary"]["ladders"][0];
+    assert_eq!(ladder["mode"], mode);
+    let points = ladder["points"].as_array().unwrap();
+    assert_eq!(points.len(), 2);
+    for (users, point) in (1..).zip(points) {
+        assert_eq!(point["users"], users);
+        assert!(point["nopm"].as_f64().unwrap() > 0.0, "{point}");
+        assert_eq!(point["complete"], true, "{point}");
+        assert_eq!(point["overall"]["counts"]["failed"], 0, "{point}");
+        let trips = point["round_trips_per_txn"].as_f64().unwrap();
+        let expected = if mode == "procedures" {
+            1.0..1.2
+        } else {
+            10.0..100.0
+        };
+        assert!(expected.contains(&trips), "{point}");
+    }
+    let facts = json["facts"].to_string();
+    for words in words {
+        assert!(facts.contains(words), "{facts}");
+    }
+    place.expect_clean();
+    place
+}
+
+#[test]
+fn a_run_from_plan_to_report_on_sqlite() {
+    run_from_plan_to_report("sqlite", "statements", &["SQLite"]);
+}
+
+#[test]
+fn a_run_from_plan_to_report_on_postgres() {
+    // The server was asked about itself all the time.
+    let words = ["PostgreSQL", "pg_stat_activity"];
+    let place = run_from_plan_to_report("postgres", "procedures", &words);
+    let table = |name: &str| {
+        place
+            .run(&["export", "x.run", "--to", "csv", "--table", name])
+            .succeeded()
+            .stdout
+    };
+    let waits = table("wait");
+    let mut rows = waits.lines().skip(1);
+    assert!(
+        rows.any(|row| row.contains(",cpu,") || row.contains(",log,")),
+        "{waits}"
+    );
+    let series = table("series");
+    for metric in [
+        "db_commits",
+        "db_log_bytes",
+        "db_log_syncs",
+        "db_size",
+        "db_probe_busy",
+    ] {
+        assert!(series.contains(metric), "{metric}");
+    }
+}
+
+#[test]
+fn a_run_from_plan_to_report_on_mariadb_in_both_modes() {
+    let words = ["MariaDB", "innodb_flush_log_at_trx_commit"];
+    for mode in ["procedures", "statements"] {
+        run_from_plan_to_report("mariadb", mode, &words);
+    }
+}
+
+/// `command`: how the command line of the server begins.
+fn a_server_killed_while_measuring(engine: &str, command: &str) {
+    let place = Place::new();
+    place.plan(engine, "users = [2]\nramp = \"1s\"\nmeasure = \"60s\"");
+    let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
+    run.until_it_says("measure for 1m");
+    run.until_measured("x.run");
+    let mut processes = processes_in(&place.path("")).into_iter();
+    let server = processes.find(|(_, line)| line.contains(command));
+    send(server.expect("a server").0, Signal::KILL);
+    let phrases = [
+        "the server of system db ended unexpectedly",
+        "signal: 9",
+        "its log ends with:",
+        "The run file has everything measured until then",
+        "dmesg",
+    ];
+    run.wait().failed(1, &phrases);
+    let json = place.opens("x.run");
+    assert_eq!(json["run"]["status"], "failed");
+    let failure = json["run"]["failure"].as_str().unwrap();
+    assert!(failure.contains("ended unexpectedly"), "{failure}");
+    let point = &json["summary"]["ladders"][0]["points"][0];
+    expect_died(point);
+    assert!(point["nopm"].as_f64().unwrap() > 0.0, "{point}");
+    assert_eq!(point["complete"], false, "{point}");
+    // Its children notice by themselves.
+    wait_for("the end of the server's processes", || {
+        processes_in(&place.path("")).is_empty().then_some(())
+    });
+    place.expect_clean();
+}
+
+#[test]
+fn a_postgres_killed_while_measuring() {
+    // Its children show a title (`postgres: …`) in place of the path and options.
+    a_server_killed_while_measuring("postgres", "postgres -D");
+}
+
+#[test]
+fn a_mariadb_killed_while_measuring() {
+    a_server_killed_while_measuring("mariadb", "mariadbd --defaults-file");
+}
+
+#[test]
+fn a_wrong_setting_gets_the_servers_words() {
+    for (engine, setting, words) in [
+        (
+            "postgres",
+            "shared_bufers",
+            "unrecognized configuration parameter \"shared_bufers\"",
+        ),
+        (
+            "mariadb",
+            "innodb_bufer_pool_size",
+            "unknown variable 'innodb_bufer_pool_size=1G'",
+        ),
+    ] {
+        let place = Place::new();
+        let text = fs::read_to_string(place.plan(engine, SHORT)).unwrap();
+        let wrong = format!("settings = {{ {setting} = \"1G\" }}\nengine = ");
+        place.write("plan.toml", &text.replace("engine = ", &wrong));
+        let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]);
+        outcome.failed(1, &[words, "correct `settings` in the plan"]);
+        assert_eq!(place.opens("x.run")["run"]["status"], "failed");
+        place.expect_clean();
+    }
+}
