@@ -2,7 +2,7 @@
 //! plimsoll can run the server itself, starting and stopping it.
 
 #[cfg(test)]
-mod contract;
+pub(crate) mod contract;
 pub mod insight;
 pub mod mariadb;
 pub mod mock;

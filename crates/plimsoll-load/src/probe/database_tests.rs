@@ -1,7 +1,6 @@
 //! A real PostgreSQL server, asked as in a run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::PermissionsExt;
 use std::sync::mpsc::{self, Receiver};
 
 use plimsoll_plan::resolved::ServerKind;
@@ -9,6 +8,7 @@ use plimsoll_record::{Sample, WaitState};
 use tempfile::TempDir;
 
 use super::*;
+use crate::engine::contract::medium;
 use crate::engine::postgres::connect::connect;
 use crate::engine::server::ManagedServer;
 use crate::probe::{Probe, spawn};
@@ -30,30 +30,28 @@ struct Server {
 }
 
 impl Server {
-    fn asked() -> (Self, Receiver<ProbeMessage>) {
-        let medium = tempfile::tempdir().unwrap();
-        std::fs::set_permissions(medium.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    /// Not yet sampled.
+    fn started(kind: ServerKind) -> (Self, Receiver<ProbeMessage>) {
+        let medium = medium();
         let mut scratch = Scratch::create(medium.path(), "insight").unwrap();
-        let server = ManagedServer::start(
-            ServerKind::Postgres,
-            &mut scratch,
-            &BTreeMap::new(),
-            "",
-            None,
-        )
-        .unwrap();
+        let server = ManagedServer::start(kind, &mut scratch, &BTreeMap::new(), "", None).unwrap();
         let (sender, receiver) = mpsc::channel();
-        let probe = spawn(Clock::real(), sender).unwrap();
-        probe.ask(SYSTEM, endpoint(server.conninfo())).unwrap();
-        (
-            Self {
-                probe,
-                server,
-                _scratch: scratch,
-                _medium: medium,
-            },
-            receiver,
-        )
+        let server = Self {
+            probe: spawn(Clock::real(), sender).unwrap(),
+            server,
+            _scratch: scratch,
+            _medium: medium,
+        };
+        (server, receiver)
+    }
+
+    fn asked() -> (Self, Receiver<ProbeMessage>) {
+        let (server, messages) = Self::started(ServerKind::Postgres);
+        server
+            .probe
+            .ask(SYSTEM, endpoint(server.conninfo()))
+            .unwrap();
+        (server, messages)
     }
 
     fn conninfo(&self) -> String {
@@ -236,28 +234,33 @@ fn every_metric_of_databases_is_emitted_and_commits_are_counted_without_the_prob
     assert!(bytes > 30.0 * f64::from(TRANSACTIONS), "{bytes}");
 }
 
-#[test]
-fn a_server_that_dies_and_restarts_is_sampled_again_without_a_warning() {
-    let (server, messages) = Server::asked();
+/// Samples come again after a crash, and the facts begin with the source of the wait states.
+fn dies_and_restarts(server: Server, messages: &Receiver<ProbeMessage>, source: &str) {
     let waits = |message: &ProbeMessage| match message {
         ProbeMessage::Waits(_) => true,
         ProbeMessage::Warning(warning) => panic!("{warning:?}"),
         _ => false,
     };
-    until(&messages, "before", waits);
+    until(messages, "before", waits);
     server.server.process().crash().unwrap();
     server.server.restart(&|| false).unwrap();
-    let facts = |message: &ProbeMessage| matches!(message, ProbeMessage::Facts(SYSTEM, facts) if facts[0].1 == "pg_stat_activity");
-    until(&messages, "a new connection", facts);
-    until(&messages, "after", waits);
+    until(
+        messages,
+        "a new connection",
+        |message| matches!(message, ProbeMessage::Facts(SYSTEM, facts) if facts[0].1.starts_with(source)),
+    );
+    until(messages, "after", waits);
     server.probe.unwatch(SYSTEM);
     drop(server);
-    assert!(
-        messages
-            .iter()
-            .all(|message| !matches!(message, ProbeMessage::Warning(_))),
-        "the sender is gone with the threads"
-    );
+    // The sender is gone with the threads.
+    let mut rest = messages.iter();
+    assert!(rest.all(|message| !matches!(message, ProbeMessage::Warning(_))));
+}
+
+#[test]
+fn a_server_that_dies_and_restarts_is_sampled_again_without_a_warning() {
+    let (server, messages) = Server::asked();
+    dies_and_restarts(server, &messages, "pg_stat_activity");
 }
 
 #[test]

@@ -1,26 +1,19 @@
 //! Backups of every engine, in every way, against real servers.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use plimsoll_plan::load::LoadShape;
 use plimsoll_plan::resolved::{
     BackupMethod, Home, ServerKind, SystemKind, Tpcc, TxnMode, Workload,
 };
-use plimsoll_plan::schedule::Timeline;
-use plimsoll_plan::units::Nanos;
-use plimsoll_record::lane::LaneSpec;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use tempfile::TempDir;
 
 use super::*;
 use crate::backup::written;
-use crate::clock::{Clock, LaneClock};
-use crate::engine::Session;
-use crate::engine::{AnySession, Opener};
+use crate::engine::contract::{User, medium};
 use crate::scratch::{Scratch, wait_until};
 use crate::session::SessionError;
 use crate::workload::Source;
@@ -49,13 +42,6 @@ fn server(engine: ServerKind, settings: &[(&str, &str)]) -> SystemKind {
         settings,
         binaries: String::new(),
     }
-}
-
-/// A medium that a server's user can reach.
-fn medium() -> TempDir {
-    let medium = tempfile::tempdir().unwrap();
-    std::fs::set_permissions(medium.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    medium
 }
 
 /// A loaded system, and a place for backups of it. Fields are dropped in this order.
@@ -152,37 +138,15 @@ impl Drop for AtEnd<'_> {
 
 /// One user's transactions until `stop`, counted.
 fn write(instance: &Instance, stop: &AtomicBool, done: &AtomicU64) {
-    let spec = LaneSpec {
-        endpoint: instance.endpoint(),
-        workload: workload(),
-        load: LoadShape::closed(1),
-        timeline: Timeline {
-            warm: Nanos::ZERO,
-            measure: Nanos::SECOND,
-            cool: Nanos::SECOND,
-        },
-        pacing: Default::default(),
-        seed: 3.into(),
-        round: 1,
-        max_retries: 0,
-        power_cut: false,
-    };
-    let clock = Clock::real();
-    let work = async {
-        let mut session: AnySession = Opener::new(&spec, LaneClock::new(Clock::real()))
-            .open(0)
-            .await
-            .unwrap();
-        let mut source = Source::new(&spec.workload, spec.seed, 1, 0);
-        while !stop.load(Ordering::Relaxed) {
-            match session.run(&source.next()).await {
-                Ok(_) => done.fetch_add(1, Ordering::Relaxed),
-                Err(SessionError::Retry(_)) => 0,
-                Err(error) => panic!("{error:?}"),
-            };
-        }
-    };
-    clock.block_on(work).unwrap();
+    let mut user = User::of(instance.endpoint(), &workload());
+    let mut source = Source::new(&workload(), 3, 1, 0);
+    while !stop.load(Ordering::Relaxed) {
+        match user.run(&source.next()) {
+            Ok(_) => done.fetch_add(1, Ordering::Relaxed),
+            Err(SessionError::Retry(_)) => 0,
+            Err(error) => panic!("{error:?}"),
+        };
+    }
 }
 
 /// What every engine's backup keeps: one state of the data while others write, in a system of their own, as often as it is

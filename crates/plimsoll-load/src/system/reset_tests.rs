@@ -1,7 +1,6 @@
 //! Every way of every engine brings back the same data.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
 
 use plimsoll_plan::resolved::{
     Home, ResetMethod, Secret, ServerKind, SystemKind, Tpcc, TxnMode, Workload,
@@ -10,9 +9,9 @@ use plimsoll_plan::resolved::{
 use plimsoll_plan::units::Bytes;
 
 use super::*;
-use crate::engine::AnySession;
-use crate::engine::Opener;
+use crate::engine::contract::{User, medium};
 use crate::scratch::Scratch;
+use crate::workload::Source;
 
 fn workload() -> Workload {
     Workload::Tpcc(Tpcc {
@@ -46,50 +45,17 @@ fn systems() -> Vec<(SystemKind, Vec<ResetMethod>)> {
 
 /// Some transactions of every type.
 fn work(instance: &Instance) {
-    use plimsoll_plan::load::LoadShape;
-    use plimsoll_plan::schedule::Timeline;
-    use plimsoll_plan::units::Nanos;
-    use plimsoll_record::lane::LaneSpec;
-
-    use crate::clock::{Clock, LaneClock};
-    use crate::engine::Session;
-    use crate::workload::Source;
-
-    let second = Nanos::SECOND;
-    let spec = LaneSpec {
-        endpoint: instance.endpoint(),
-        workload: workload(),
-        load: LoadShape::closed(1),
-        timeline: Timeline {
-            warm: Nanos::ZERO,
-            measure: second,
-            cool: second,
-        },
-        pacing: Default::default(),
-        seed: 3.into(),
-        round: 1,
-        max_retries: 0,
-        power_cut: false,
-    };
-    let clock = Clock::real();
-    let work = async {
-        let mut session: AnySession = Opener::new(&spec, LaneClock::new(Clock::real()))
-            .open(0)
-            .await
-            .unwrap();
-        let mut source = Source::new(&spec.workload, spec.seed, 1, 0);
-        for _ in 0..60 {
-            session.run(&source.next()).await.unwrap();
-        }
-    };
-    clock.block_on(work).unwrap();
+    let mut user = User::of(instance.endpoint(), &workload());
+    let mut source = Source::new(&workload(), 3, 1, 0);
+    for _ in 0..60 {
+        user.run(&source.next()).unwrap();
+    }
 }
 
 #[test]
 fn what_was_changed_is_brought_back_in_every_way() {
     for (kind, ways) in systems() {
-        let medium = tempfile::tempdir().unwrap();
-        std::fs::set_permissions(medium.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let medium = medium();
         let mut scratch = Scratch::create(medium.path(), "reset").unwrap();
         let instance = Instance::start(&kind, Some(&mut scratch), None).unwrap();
         let control = LoadControl::default();

@@ -274,27 +274,31 @@ impl Place {
 
     /// Opens sessions that belong to one lane.
     pub fn opener(&self, workload: &Workload) -> Opener {
-        let spec = LaneSpec {
-            endpoint: self.endpoint(),
-            workload: workload.clone(),
-            load: LoadShape::closed(1),
-            timeline: Timeline {
-                warm: Nanos::ZERO,
-                measure: Nanos::SECOND,
-                cool: Nanos::SECOND,
-            },
-            pacing: Default::default(),
-            seed: SEED.into(),
-            round: 1,
-            max_retries: 0,
-            power_cut: false,
-        };
-        Opener::new(&spec, LaneClock::new(Clock::real()))
+        opener(self.endpoint(), workload)
     }
 
     pub fn user(&self, workload: &Workload) -> User {
         User::open(&self.opener(workload), 0).unwrap()
     }
+}
+
+fn opener(endpoint: Endpoint, workload: &Workload) -> Opener {
+    let spec = LaneSpec {
+        endpoint,
+        workload: workload.clone(),
+        load: LoadShape::closed(1),
+        timeline: Timeline {
+            warm: Nanos::ZERO,
+            measure: Nanos::SECOND,
+            cool: Nanos::SECOND,
+        },
+        pacing: Default::default(),
+        seed: SEED.into(),
+        round: 1,
+        max_retries: 0,
+        power_cut: false,
+    };
+    Opener::new(&spec, LaneClock::new(Clock::real()))
 }
 
 /// Clauses of the conditions that do not hold.
@@ -310,6 +314,11 @@ pub struct User {
 }
 
 impl User {
+    /// The only user of a system.
+    pub fn of(endpoint: Endpoint, workload: &Workload) -> Self {
+        Self::open(&opener(endpoint, workload), 0).unwrap()
+    }
+
     fn open(opener: &Opener, number: u32) -> Result<Self, LoadError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

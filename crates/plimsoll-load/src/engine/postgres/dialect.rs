@@ -42,7 +42,8 @@ pub static DIALECT: Dialect = Dialect {
            OR name IN ('fsync', 'synchronous_commit', 'full_page_writes', 'wal_sync_method', 'data_checksums')
         ORDER BY name",
     scripts: Scripts {
-        tables: include_str!("sql/schema.sql"),
+        clustered: false,
+        table_options: "",
         indexes: include_str!("sql/indexes.sql"),
         procedures: include_str!("sql/procedures.sql"),
         // All of them are one request.

@@ -58,7 +58,10 @@ pub(crate) struct Dialect {
 
 /// TPC-C's tables and transactions.
 pub(crate) struct Scripts {
-    pub tables: &'static str,
+    /// Whether tables are clustered by their primary keys, in whose order the loaders bring the rows; elsewhere keys are
+    /// among the indexes.
+    pub clustered: bool,
+    pub table_options: &'static str,
     pub indexes: &'static str,
     /// Each is sent as a whole; they are separated by lines of this text.
     pub procedures: &'static str,
@@ -99,6 +102,16 @@ impl Dialect {
 }
 
 impl Scripts {
+    /// Statements that make the tables.
+    pub(super) fn tables(&self, timestamp: &str) -> Vec<String> {
+        let lines = include_str!("sql/schema.sql").lines();
+        let lines: Vec<&str> = lines
+            .filter(|line| self.clustered || !line.contains("PRIMARY KEY"))
+            .collect();
+        let text = lines.join("\n").replace("{timestamp}", timestamp);
+        statements(&text.replace("{options}", self.table_options))
+    }
+
     pub fn procedures(&self) -> impl Iterator<Item = String> {
         self.procedures.split(self.separator).map(str::to_owned)
     }

@@ -150,7 +150,7 @@ impl DataSet for TpccData {
     }
 
     fn tables(&self, dialect: &Dialect) -> Vec<String> {
-        statements(dialect.scripts.tables)
+        dialect.scripts.tables(dialect.timestamp)
     }
 
     fn parts(&self, now_micros: i64) -> Vec<Part> {

@@ -5,91 +5,52 @@ use mysql::prelude::Queryable;
 
 use super::*;
 use crate::engine::mariadb::connect::{connect, connect_to};
-use crate::engine::server::ManagedServer;
 
 /// Its files have another name.
 const SCHEMA: &str = "the schema-1";
 
-/// Fields are dropped in this order.
-struct Server {
-    probe: Probe,
-    server: ManagedServer,
-    _scratch: Scratch,
-    _medium: TempDir,
+/// With an empty table; not yet sampled.
+fn started() -> (Server, Receiver<ProbeMessage>) {
+    let (server, messages) = Server::started(ServerKind::Mariadb);
+    let mut conn = connect(&server.conninfo()).unwrap();
+    conn.query_drop(format!("CREATE DATABASE `{SCHEMA}`"))
+        .unwrap();
+    conn.query_drop(format!(
+        "CREATE TABLE `{SCHEMA}`.t (id int PRIMARY KEY AUTO_INCREMENT, n int) ENGINE = InnoDB"
+    ))
+    .unwrap();
+    (server, messages)
 }
 
-impl Server {
-    /// With an empty table; not yet sampled.
-    fn started() -> (Self, Receiver<ProbeMessage>) {
-        let medium = tempfile::tempdir().unwrap();
-        std::fs::set_permissions(medium.path(), PermissionsExt::from_mode(0o755)).unwrap();
-        let mut scratch = Scratch::create(medium.path(), "insight").unwrap();
-        let server = ManagedServer::start(
-            ServerKind::Mariadb,
-            &mut scratch,
-            &BTreeMap::new(),
-            "",
-            None,
-        )
-        .unwrap();
-        let mut conn = connect(&server.conninfo()).unwrap();
-        conn.query_drop(format!("CREATE DATABASE `{SCHEMA}`"))
-            .unwrap();
-        conn.query_drop(format!(
-            "CREATE TABLE `{SCHEMA}`.t (id int PRIMARY KEY AUTO_INCREMENT, n int) ENGINE = InnoDB"
-        ))
-        .unwrap();
-        let (sender, receiver) = mpsc::channel();
-        let probe = spawn(Clock::real(), sender).unwrap();
-        (
-            Self {
-                probe,
-                server,
-                _scratch: scratch,
-                _medium: medium,
-            },
-            receiver,
-        )
-    }
-
-    fn asked() -> (Self, Receiver<ProbeMessage>) {
-        let (server, messages) = Self::started();
-        server.ask(server.server.conninfo());
-        (server, messages)
-    }
-
-    fn ask(&self, conninfo: String) {
-        let endpoint = Endpoint::Server {
-            engine: ServerKind::Mariadb,
-            conninfo,
-            schema: SCHEMA.into(),
-        };
-        self.probe.ask(SYSTEM, endpoint).unwrap();
-    }
-
-    fn session(&self) -> Conn {
-        let mut conn = connect_to(&self.server.conninfo(), SCHEMA).unwrap();
-        conn.query_drop("SET SESSION innodb_lock_wait_timeout = 1000")
-            .unwrap();
-        conn
-    }
+fn asked() -> (Server, Receiver<ProbeMessage>) {
+    let (server, messages) = started();
+    ask(&server, server.conninfo());
+    (server, messages)
 }
 
-fn is_of_system(message: &ProbeMessage) -> bool {
-    match message {
-        ProbeMessage::Waits(_) => true,
-        ProbeMessage::Warning(warning) => panic!("{warning:?}"),
-        _ => false,
-    }
+fn ask(server: &Server, conninfo: String) {
+    let endpoint = Endpoint::Server {
+        engine: ServerKind::Mariadb,
+        conninfo,
+        schema: SCHEMA.into(),
+    };
+    server.probe.ask(SYSTEM, endpoint).unwrap();
+}
+
+fn session(server: &Server) -> Conn {
+    let mut conn = connect_to(&server.conninfo(), SCHEMA).unwrap();
+    conn.query_drop("SET SESSION innodb_lock_wait_timeout = 1000")
+        .unwrap();
+    conn
 }
 
 #[test]
 fn sessions_are_sampled_in_their_states() {
-    let (server, messages) = Server::asked();
-    let mut holds = server.session();
-    let mut waits = server.session();
+    let (server, messages) = asked();
+    let mut holds = session(&server);
+    let mut waits = session(&server);
     // A session elsewhere is none of plimsoll's.
-    let mut stranger = connect(&server.server.conninfo()).unwrap();
+    let mut stranger = connect(&server.conninfo()).unwrap();
     stranger
         .query_drop("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         .unwrap();
@@ -121,10 +82,10 @@ fn sessions_are_sampled_in_their_states() {
 
 #[test]
 fn every_metric_is_emitted_and_the_probe_neither_commits_nor_makes_temporary_tables() {
-    let (server, messages) = Server::asked();
+    let (server, messages) = asked();
     until_metrics(&messages, &ONLY_POSTGRES);
     const TRANSACTIONS: u32 = 2000;
-    let mut session = server.session();
+    let mut session = session(&server);
     let writes = format!(
         "CREATE PROCEDURE p() BEGIN FOR i IN 1..{TRANSACTIONS} DO
             START TRANSACTION; INSERT INTO t (n) VALUES (i); UPDATE t SET n = n + 1 WHERE id = i; COMMIT;
@@ -162,37 +123,24 @@ fn every_metric_is_emitted_and_the_probe_neither_commits_nor_makes_temporary_tab
 
 #[test]
 fn a_server_that_dies_and_restarts_is_sampled_again_without_a_warning() {
-    let (server, messages) = Server::asked();
-    until(&messages, "before", is_of_system);
-    server.server.process().crash().unwrap();
-    server.server.restart(&|| false).unwrap();
-    let facts = |message: &ProbeMessage| matches!(message, ProbeMessage::Facts(SYSTEM, facts) if facts[0].1.starts_with("SHOW PROCESSLIST, INNODB_TRX;"));
-    until(&messages, "a new connection", facts);
-    until(&messages, "after", is_of_system);
-    server.probe.unwatch(SYSTEM);
-    drop(server);
-    assert!(
-        messages
-            .iter()
-            .all(|message| !matches!(message, ProbeMessage::Warning(_))),
-        "the sender is gone with the threads"
-    );
+    let (server, messages) = asked();
+    dies_and_restarts(server, &messages, "SHOW PROCESSLIST, INNODB_TRX;");
 }
 
 #[test]
 fn what_is_hidden_from_a_user_warns_once_and_the_rest_is_still_sampled() {
-    let (server, messages) = Server::started();
-    let mut root = connect(&server.server.conninfo()).unwrap();
+    let (server, messages) = started();
+    let mut root = connect(&server.conninfo()).unwrap();
     root.query_drop("CREATE USER u@localhost").unwrap();
     root.query_drop(format!("GRANT ALL ON `{SCHEMA}`.* TO u@localhost"))
         .unwrap();
-    let conninfo = server.server.conninfo().replace("root@", "u@");
+    let conninfo = server.conninfo().replace("root@", "u@");
     let mut own = connect_to(&conninfo, SCHEMA).unwrap();
     own.query_drop("BEGIN").unwrap();
     own.query_drop("INSERT INTO t VALUES (1, 0)").unwrap();
     // Another user's in the same schema is none of plimsoll's.
-    let _other = server.session();
-    server.ask(conninfo);
+    let _other = session(&server);
+    ask(&server, conninfo);
     let mut warnings = Vec::new();
     let mut sized = false;
     until(&messages, "a second warning, or three seconds", {
