@@ -12,24 +12,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::Receipt;
 
-/// A transaction type, as an index into the workload's names, and a place.
-pub type Place = (u8, u32);
+/// Where a transaction leaves a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CommitPlace {
+    /// Its type, as an index into the workload's names.
+    pub txn: u8,
+    /// Of TPC-C the district.
+    pub place: u32,
+}
 
 /// Counts of transactions by type and place.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitCounts {
     /// A list, because a place is no key of a JSON object.
-    counts: Vec<(Place, u64)>,
+    counts: Vec<(CommitPlace, u64)>,
 }
 
 impl CommitCounts {
-    pub fn from_counts(counts: BTreeMap<Place, u64>) -> Self {
+    pub fn from_counts(counts: BTreeMap<CommitPlace, u64>) -> Self {
         Self {
             counts: counts.into_iter().collect(),
         }
     }
 
-    fn by_place(&self) -> BTreeMap<Place, u64> {
+    fn by_place(&self) -> BTreeMap<CommitPlace, u64> {
         self.counts.iter().copied().collect()
     }
 
@@ -49,16 +55,16 @@ pub fn reconcile(
 ) -> Vec<Receipt> {
     let [before, acked, after] = [before, acknowledged, after].map(CommitCounts::by_place);
     let mut receipts: BTreeMap<u8, Receipt> = BTreeMap::new();
-    for place @ (txn, at) in before
+    for place in before
         .keys()
         .chain(acked.keys())
         .chain(after.keys())
         .copied()
         .collect::<std::collections::BTreeSet<_>>()
     {
-        let count = |of: &BTreeMap<Place, u64>| of.get(&place).copied().unwrap_or_default();
-        let name = names.get(usize::from(txn)).copied().unwrap_or("?");
-        let receipt = receipts.entry(txn).or_insert_with(|| Receipt {
+        let count = |of: &BTreeMap<CommitPlace, u64>| of.get(&place).copied().unwrap_or_default();
+        let name = names.get(usize::from(place.txn)).copied().unwrap_or("?");
+        let receipt = receipts.entry(place.txn).or_insert_with(|| Receipt {
             txn: name.to_owned(),
             acknowledged: 0,
             lost: 0,
@@ -80,7 +86,10 @@ pub fn reconcile(
             } else {
                 String::new()
             };
-            receipt.first_lost = format!("{missing} of {acknowledged} of {}{back}", describe(at));
+            receipt.first_lost = format!(
+                "{missing} of {acknowledged} of {}{back}",
+                describe(place.place)
+            );
         }
     }
     receipts.into_values().collect()
@@ -91,8 +100,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn ledger(of: &[(Place, u64)]) -> CommitCounts {
-        CommitCounts::from_counts(of.iter().copied().collect())
+    fn at((txn, place): (u8, u32)) -> CommitPlace {
+        CommitPlace { txn, place }
+    }
+
+    fn ledger(of: &[((u8, u32), u64)]) -> CommitCounts {
+        CommitCounts::from_counts(of.iter().map(|(place, n)| (at(*place), *n)).collect())
     }
 
     fn place(at: u32) -> String {
@@ -137,8 +150,8 @@ mod tests {
         /// `after` falls below `before` where what was lost reaches back.
         #[test]
         fn the_books_balance(rows in prop::collection::vec((0u8..2, 0u32..5, 0u64..50, 0u64..50, 0u64..120), 0..12)) {
-            let unique: BTreeMap<Place, (u64, u64, u64)> =
-                rows.into_iter().map(|(txn, at, before, acked, after)| ((txn, at), (before, acked, after))).collect();
+            let unique: BTreeMap<CommitPlace, (u64, u64, u64)> =
+                rows.into_iter().map(|(txn, place, before, acked, after)| (at((txn, place)), (before, acked, after))).collect();
             let pick = |f: fn(&(u64, u64, u64)) -> u64| CommitCounts::from_counts(unique.iter().map(|(k, v)| (*k, f(v))).collect());
             let (before, acked, after) = (pick(|r| r.0), pick(|r| r.1), pick(|r| r.2));
             let receipts = reconcile(&["a", "b"], &before, &acked, &after, place);

@@ -10,8 +10,18 @@ const PERIOD_US: u64 = 100_000;
 /// The kernel takes no less time in a period.
 const LEAST_QUOTA_US: u64 = 1_000;
 
-/// Major and minor number of a block device.
-pub type Device = (u32, u32);
+/// The number of a block device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Device {
+    pub major: u32,
+    pub minor: u32,
+}
+
+impl std::fmt::Display for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.major, self.minor)
+    }
+}
 
 /// Controllers that the limits need.
 pub fn needed(limits: &Limits) -> Vec<Controller> {
@@ -55,8 +65,8 @@ pub fn version_1(
                 ("memory.swappiness", "0".into()),
             ]
         }),
-        Controller::Io => device.map_or(Vec::new(), |(major, minor)| {
-            let limit = |value: u64| format!("{major}:{minor} {value}");
+        Controller::Io => device.map_or(Vec::new(), |device| {
+            let limit = |value: u64| format!("{device} {value}");
             let io = limits.io;
             [
                 (
@@ -94,7 +104,7 @@ pub fn version_2(
                 ("memory.swap.max", "0".into()),
             ]
         }),
-        Controller::Io => device.map_or(Vec::new(), |(major, minor)| {
+        Controller::Io => device.map_or(Vec::new(), |device| {
             let io = limits.io;
             let keys = [
                 ("rbps", io.read_bytes.map(|bytes| bytes.0)),
@@ -105,10 +115,7 @@ pub fn version_2(
             let set = keys
                 .into_iter()
                 .filter_map(|(key, value)| value.map(|value| format!(" {key}={value}")));
-            vec![(
-                "io.max",
-                format!("{major}:{minor}{}", set.collect::<String>()),
-            )]
+            vec![("io.max", format!("{device}{}", set.collect::<String>()))]
         }),
     }
 }
@@ -167,8 +174,27 @@ mod tests {
                 .collect::<Vec<_>>()
                 .join(", ")
         };
-        let one = |controller| of(version_1(controller, &small(), Some((8, 16)), "0"));
-        let two = |controller| of(version_2(controller, &small(), Some((8, 16))));
+        let one = |controller| {
+            of(version_1(
+                controller,
+                &small(),
+                Some(Device {
+                    major: 8,
+                    minor: 16,
+                }),
+                "0",
+            ))
+        };
+        let two = |controller| {
+            of(version_2(
+                controller,
+                &small(),
+                Some(Device {
+                    major: 8,
+                    minor: 16,
+                }),
+            ))
+        };
         assert_eq!(needed(&small()), Controller::ALL);
         assert_eq!(needed(&Limits::default()), []);
         assert_eq!(

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{LaneControl, LaneEvent, LaneSpec};
-use plimsoll_record::receipt::{CommitCounts, Place};
+use plimsoll_record::receipt::{CommitCounts, CommitPlace};
 use tokio::sync::{mpsc, watch};
 
 use super::events::Events;
@@ -98,7 +98,7 @@ impl Shared {
 #[derive(Debug)]
 pub struct Receipts {
     until: Nanos,
-    counts: Mutex<BTreeMap<Place, u64>>,
+    counts: Mutex<BTreeMap<CommitPlace, u64>>,
 }
 
 impl Receipts {

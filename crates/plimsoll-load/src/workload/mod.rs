@@ -3,7 +3,7 @@
 use plimsoll_plan::resolved::{Pacing, Workload};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Seeds;
-use plimsoll_record::receipt::Place;
+use plimsoll_record::receipt::CommitPlace;
 
 use crate::rng::Rng;
 
@@ -47,7 +47,7 @@ impl Input {
     }
 
     /// Where a committed transaction can be found in the database, if it can.
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<CommitPlace> {
         match self {
             Self::Tpcc(input) => tpcc::books::place(input),
             Self::Sysbench(_) => None,

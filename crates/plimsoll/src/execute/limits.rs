@@ -44,7 +44,10 @@ impl Execution<'_> {
         let device = place.and_then(|place| device_of(place).ok()).map(|device| {
             // The kernel has no limits for partitions.
             let disk = device.disk();
-            (disk.major, disk.minor)
+            Device {
+                major: disk.major,
+                minor: disk.minor,
+            }
         });
         let made = limit::probe(limits).and_then(|()| CgroupLimits::create(limits, device));
         let made = made.and_then(|made| Ok((made, self.try_io(&limits.io, device.zip(place))?)));

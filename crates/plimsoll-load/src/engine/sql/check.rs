@@ -1,9 +1,10 @@
 //! The consistency conditions, and counts of what transactions have left.
 
+use std::collections::BTreeMap;
 use std::thread;
 
 use plimsoll_plan::resolved::Sysbench;
-use plimsoll_record::receipt::CommitCounts;
+use plimsoll_record::receipt::{CommitCounts, CommitPlace};
 
 use super::data_set::FINISHED;
 use super::guard::{self, Use};
@@ -180,11 +181,15 @@ pub(crate) fn books(target: &Target) -> Result<CommitCounts, LoadError> {
 }
 
 pub(crate) fn commit_counts(rows: &[TextRow]) -> Result<CommitCounts, LoadError> {
-    let counts: Result<_, LoadError> = rows
-        .iter()
-        .map(|row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))
-        .collect();
-    counts.map(CommitCounts::from_counts)
+    let mut counts = BTreeMap::new();
+    for row in rows {
+        let place = CommitPlace {
+            txn: row.get(0)?,
+            place: row.get(1)?,
+        };
+        counts.insert(place, row.get(2)?);
+    }
+    Ok(CommitCounts::from_counts(counts))
 }
 
 /// New-Orders since the load.

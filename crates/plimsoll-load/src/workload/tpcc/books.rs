@@ -1,7 +1,7 @@
 //! What New-Orders and Payments leave in the database, by district: what a power cut is evaluated by
 //! (see [`plimsoll_record::receipt`]).
 
-use plimsoll_record::receipt::Place;
+use plimsoll_record::receipt::CommitPlace;
 
 use super::input::Input;
 
@@ -20,15 +20,22 @@ pub const ORDERS_ADDED: &str =
     "SELECT CAST(coalesce(sum(d_next_o_id - 3001), 0) AS bigint) FROM district";
 
 /// Where a transaction can be found; `None` for types that leave nothing that could be counted by place.
-pub fn place(input: &Input) -> Option<Place> {
-    let of = |warehouse: i32, district: i32| {
-        ((warehouse - 1).unsigned_abs() * DISTRICTS) + (district - 1).unsigned_abs()
-    };
+pub fn place(input: &Input) -> Option<CommitPlace> {
     match input {
-        Input::NewOrder(order) => Some((0, of(order.warehouse, order.district))),
-        Input::Payment(payment) => Some((1, of(payment.warehouse, payment.district))),
+        Input::NewOrder(order) => Some(CommitPlace {
+            txn: 0,
+            place: district(order.warehouse, order.district),
+        }),
+        Input::Payment(payment) => Some(CommitPlace {
+            txn: 1,
+            place: district(payment.warehouse, payment.district),
+        }),
         Input::OrderStatus(_) | Input::Delivery(_) | Input::StockLevel(_) => None,
     }
+}
+
+fn district(warehouse: i32, district: i32) -> u32 {
+    ((warehouse - 1).unsigned_abs() * DISTRICTS) + (district - 1).unsigned_abs()
 }
 
 /// `warehouse 2, district 7`.
@@ -62,11 +69,11 @@ mod tests {
             amount_cents: 100,
         });
         assert_eq!(
-            place(&order).map(|(txn, at)| (txn, describe(at))),
+            place(&order).map(|at| (at.txn, describe(at.place))),
             Some((0, "warehouse 3, district 10".into()))
         );
         assert_eq!(
-            place(&payment).map(|(txn, at)| (txn, describe(at))),
+            place(&payment).map(|at| (at.txn, describe(at.place))),
             Some((1, "warehouse 1, district 1".into()))
         );
     }
