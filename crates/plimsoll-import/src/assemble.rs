@@ -1,114 +1,125 @@
 //! Builds a record from loads and samples.
 
-use plimsoll_record::import_facts;
-use plimsoll_record::import_facts::{
-    FILE_FACT, IMPORT_FACT, TOOL_FACT, UNKNOWN_FACT, VERSION_FACT,
-};
 use std::collections::BTreeMap;
 
-use super::host::{fact, join, subject};
+use super::attach::{self, ParsedFiles};
+use super::fault::ImportError;
+use super::host::{self, join, subject};
 use super::load::{ImportedLoad, LoadTick};
-use super::{ImportError, ImportOptions, Imported, Source, attach, rate, when};
+use super::source::{ImportOptions, Source};
+use super::tool::Tool;
+use super::{rate, when};
 use plimsoll_plan::Interference;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::CoarseHist;
+use plimsoll_record::import_facts::{
+    FILE_FACT, GIVEN_FACT, IMPORT_FACT, TOOL_FACT, VERSION_FACT, key_of, note_key,
+};
+use plimsoll_record::message::ImportNote;
 use plimsoll_record::{
     BlockPoint, BlockShare, Check, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record,
-    Reported, RunStatus, Second, SubjectId, SubjectKind, Window,
+    Reported, RunInfo, RunStatus, Second, SubjectId, SubjectKind, Window,
 };
+
+/// A record made of other tools' outputs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    pub record: Record,
+    /// Each file with its detected format.
+    pub taken: Vec<(String, Tool)>,
+}
 
 /// Reads the files and builds a record from them.
 pub fn import(sources: &[Source<'_>], options: &ImportOptions) -> Result<Imported, ImportError> {
-    let mut read = attach::read(sources)?;
-    if read.loads.is_empty() && read.host.is_empty() {
-        return Err(ImportError::Together(
-            "no file to import\nGive the output of a tool.".into(),
+    let mut files = attach::read(sources)?;
+    if files.loads.is_empty() && files.host.is_empty() {
+        return Err(ImportError::files(
+            "a run",
+            "No file is given",
+            "Give the output of a tool",
         ));
     }
-    complete(&mut read.loads, options);
-    rate::unify(&mut read.loads);
-    let starts = starts(&read.loads);
-    let began = read.loads.iter().filter_map(|load| load.started).min();
-    // A record of samples alone begins with the first of them.
-    let began = began.or(options.started).or_else(|| {
-        let host = read.host.iter().map(|own| own.started).min().flatten();
-        host.filter(|_| read.loads.is_empty())
-    });
-    let mut record = empty(options);
+    add_options(&mut files.loads, options);
+    rate::unify(&mut files.loads);
+    let began = began(&files, options);
+    let mut record = empty_record(options);
     record.run.started_at = began.and_then(when::written).unwrap_or_default();
-    record.run.status = RunStatus::Complete;
-    let steps = steps(&read.loads, options);
-    for ((load, start), step) in read.loads.iter().zip(starts).zip(steps) {
-        Assembly {
-            record: &mut record,
-            options,
-            loads: &read.loads,
-            step,
-        }
-        .load(load, start);
+    let mut assembly = Assembly {
+        record: &mut record,
+        options,
+        loads: &files.loads,
+    };
+    for (load, start) in files.loads.iter().zip(starts(&files.loads)) {
+        assembly.load(load, start);
     }
     number_points(&mut record);
-    record.run.lasted = record
-        .phases
-        .iter()
-        .map(|phase| phase.end)
-        .max()
-        .unwrap_or_default();
-    // What the run's times count from, to the nanosecond; unknown where loads only follow each other.
-    let zero = began
-        .filter(|_| read.loads.len() <= 1 || read.loads.iter().all(|load| load.started.is_some()));
-    if zero.is_none() && read.loads.len() > 1 && !read.host.is_empty() {
-        return Err(ImportError::Together(format!(
-            "{} does not report when each of its jobs ran: samples of {} cannot be assigned to them\n\
-             Import the output of each job with its own samples, or use fio 3.42 or newer.",
-            files_of(&read.loads),
-            read.host
-                .iter()
-                .map(|own| own.file.as_str())
-                .collect::<Vec<_>>()
-                .join(", ")
-        )));
-    }
-    join(&mut record, zero, &read.host)?;
+    let ends = record.phases.iter().map(|phase| phase.end);
+    record.run.lasted = ends.max().unwrap_or_default();
+    join(&mut record, run_start(&files, began)?, &files.host)?;
     Ok(Imported {
         record,
-        taken: read.taken,
+        taken: files.taken,
     })
 }
 
-fn files_of(loads: &[ImportedLoad]) -> String {
-    let mut files: Vec<&str> = loads
+/// Adds what the user gave where the source lacks it.
+fn add_options(loads: &mut [ImportedLoad], options: &ImportOptions) {
+    let is_single = loads.len() == 1;
+    for load in loads {
+        if let Some(users) = options.users.filter(|_| load.users == 0) {
+            load.users = users;
+            load.drop_notes(&[ImportNote::UsersUnknown]);
+            load.fact(&format!("{GIVEN_FACT}users"), users.to_string());
+        }
+        if let Some(started) = options
+            .started
+            .filter(|_| load.started.is_none() && is_single)
+        {
+            load.started = Some(started);
+            load.drop_notes(&[ImportNote::StartTimeUnknown]);
+            let written = when::written(started).unwrap_or_default();
+            load.fact(&format!("{GIVEN_FACT}started_at"), written);
+        }
+        if let Some(step) = &options.step {
+            load.drop_notes(&[ImportNote::WorkloadUnknown]);
+            load.fact(&format!("{GIVEN_FACT}step"), step.clone());
+        }
+    }
+}
+
+/// When the run began. A record of samples alone begins with the first of them.
+fn began(files: &ParsedFiles, options: &ImportOptions) -> Option<Nanos> {
+    let loads = files.loads.iter().filter_map(|load| load.started).min();
+    loads.or(options.started).or_else(|| {
+        let samples = files.host.iter().map(|samples| samples.started).min();
+        samples.flatten().filter(|_| files.loads.is_empty())
+    })
+}
+
+/// What the run's times count from, to the nanosecond; unknown where loads only follow each other.
+fn run_start(files: &ParsedFiles, began: Option<Nanos>) -> Result<Option<Nanos>, ImportError> {
+    let loads = &files.loads;
+    let zero =
+        began.filter(|_| loads.len() <= 1 || loads.iter().all(|load| load.started.is_some()));
+    if zero.is_some() || loads.len() <= 1 || files.host.is_empty() {
+        return Ok(zero);
+    }
+    let samples: Vec<&str> = files.host.iter().map(|own| own.file.as_str()).collect();
+    let mut outputs: Vec<&str> = loads
         .iter()
         .flat_map(|load| &load.files)
         .map(String::as_str)
         .collect();
-    files.dedup();
-    files.join(", ")
-}
-
-/// Adds what the user gave where the source lacks it.
-fn complete(loads: &mut [ImportedLoad], options: &ImportOptions) {
-    let single = loads.len() == 1;
-    for load in loads {
-        if let (0, Some(users)) = (load.users, options.users) {
-            load.users = users;
-            load.unknown.retain(|(what, _)| *what != "users");
-            load.fact("import.told.users", users.to_string());
-        }
-        if let (None, Some(started), true) = (load.started, options.started, single) {
-            load.started = Some(started);
-            load.unknown.retain(|(what, _)| *what != "started_at");
-            load.fact(
-                "import.told.started_at",
-                when::written(started).unwrap_or_default(),
-            );
-        }
-        if let Some(step) = &options.step {
-            load.unknown.retain(|(what, _)| *what != "workload");
-            load.fact("import.told.step", step.clone());
-        }
-    }
+    outputs.dedup();
+    Err(ImportError::files(
+        samples.join(", "),
+        format!(
+            "{} does not report when each of its jobs ran: samples cannot be assigned to them",
+            outputs.join(", ")
+        ),
+        "Import the output of each job with its own samples, or use fio 3.42 or newer",
+    ))
 }
 
 /// Start of each load in the record: its real start, or one after the other if any start is unknown.
@@ -116,45 +127,24 @@ fn starts(loads: &[ImportedLoad]) -> Vec<Nanos> {
     let known: Option<Vec<Nanos>> = loads.iter().map(|load| load.started).collect();
     if let Some(known) = known {
         let first = known.iter().min().copied().unwrap_or_default();
-        return known
-            .into_iter()
-            .map(|start| start.saturating_sub(first))
-            .collect();
+        let starts = known.into_iter().map(|start| start.saturating_sub(first));
+        return starts.collect();
     }
+    let mut starts = Vec::new();
     let mut next = Nanos::ZERO;
-    let follow = |load: &ImportedLoad| {
-        let start = next;
+    for load in loads {
+        starts.push(next);
         next += load.lasted();
-        start
-    };
-    loads.iter().map(follow).collect()
+    }
+    starts
 }
 
-/// Loads of one tool share a step while they differ only in users and rates. Each different workload gets its own step,
-/// named by the parameters that differ.
-fn steps(loads: &[ImportedLoad], options: &ImportOptions) -> Vec<String> {
-    let step = |load: &ImportedLoad| {
-        let is_alike = |other: &&ImportedLoad| {
-            other.tool.maker() == load.tool.maker() && other.block.is_none()
-        };
-        let differs = |(key, value): &(&String, &String)| {
-            let other_value =
-                |other: &ImportedLoad| other.parameters.get(*key).is_some_and(|own| own != *value);
-            load.block.is_none() && loads.iter().filter(is_alike).any(other_value)
-        };
-        let name = options
-            .step
-            .clone()
-            .unwrap_or_else(|| load.tool.maker().to_owned());
-        let differing = load.parameters.iter().filter(differs);
-        differing.fold(name, |name, (key, value)| format!("{name}, {key} {value}"))
-    };
-    loads.iter().map(step).collect()
-}
-
-fn empty(options: &ImportOptions) -> Record {
+fn empty_record(options: &ImportOptions) -> Record {
     Record {
-        run: options.run.clone(),
+        run: RunInfo {
+            status: RunStatus::Complete,
+            ..options.run.clone()
+        },
         plan_written: String::new(),
         plan_resolved: String::new(),
         subjects: Vec::new(),
@@ -187,32 +177,29 @@ struct Assembly<'a> {
     options: &'a ImportOptions,
     /// All of the import.
     loads: &'a [ImportedLoad],
-    step: String,
 }
 
 impl Assembly<'_> {
     fn load(&mut self, load: &ImportedLoad, start: Nanos) {
-        let maker = load.tool.maker();
-        let system = subject(self.record, SubjectKind::System, maker);
-        let point = self.point(load, maker, system);
+        let system = subject(self.record, SubjectKind::System, load.tool.maker());
+        let point = self.point(load, system);
         self.facts(load, &point);
         if let Some(block) = &load.block {
             self.block(load, block, &point);
         }
-        let (warm, measured) = split(&load.ticks);
-        if !warm.is_empty() {
-            self.phase(load, &point, PhaseKind::Warm, warm, start);
+        let warm = warm_ticks(&load.ticks);
+        if warm > 0 {
+            self.phase(load, &point, PhaseKind::Warm, &load.ticks[..warm], start);
         }
-        self.phase(load, &point, PhaseKind::Measure, measured, start);
-        self.record
-            .checks
-            .extend(load.failure.iter().map(|detail| Check {
-                point: Some(point.id),
-                subject: system,
-                clause: "\"the tool reports no error\"".to_owned(),
-                holds: false,
-                detail: detail.clone(),
-            }));
+        self.phase(load, &point, PhaseKind::Measure, &load.ticks[warm..], start);
+        let checks = load.failure.iter().map(|detail| Check {
+            point: Some(point.id),
+            subject: system,
+            clause: "\"the tool reports no error\"".to_owned(),
+            holds: false,
+            detail: detail.clone(),
+        });
+        self.record.checks.extend(checks);
         let reported = load.figures.iter().map(|figure| Reported {
             point: point.id,
             source: load.source(),
@@ -221,96 +208,75 @@ impl Assembly<'_> {
             value: figure.value,
             printed: figure.printed.clone(),
             unit: figure.unit.clone(),
-            over: figure.over.map(|(from, to)| (start + from, start + to)),
+            over: figure
+                .over
+                .map(|over| (start + over.start, start + over.end)),
         });
         self.record.reported.extend(reported);
         self.record.points.push(point);
     }
 
+    /// What holds for all loads of the tool is a fact of the system, else of the load's point.
     fn facts(&mut self, load: &ImportedLoad, point: &Point) {
+        let system = point.system;
+        let maker = load.tool.maker();
         let alike: Vec<&ImportedLoad> = self
             .loads
             .iter()
-            .filter(|other| other.tool.maker() == load.tool.maker())
+            .filter(|other| other.tool.maker() == maker)
             .collect();
-        let mut put = |key: &str, value: &str| fact(self.record, point.system, key, value);
-        put(TOOL_FACT, load.tool.maker());
-        match load.version.as_str() {
-            "" => put(
-                &format!("{UNKNOWN_FACT}version"),
-                "The output does not contain the version of the tool.",
-            ),
-            version => put(VERSION_FACT, version),
+        host::fact(self.record, system, TOOL_FACT, maker);
+        if load.version.is_empty() {
+            let note = ImportNote::VersionUnknown;
+            host::note(self.record, system, &note_key(&note), &note);
+        } else {
+            host::fact(self.record, system, VERSION_FACT, &load.version);
         }
-        load.files.iter().for_each(|file| put(FILE_FACT, file));
-        for (key, value) in &load.facts {
-            let holds = |other: &&ImportedLoad| {
-                other
-                    .facts
-                    .iter()
-                    .any(|own| own.0 == *key && own.1 == *value)
-            };
-            let of_system = !key.starts_with(IMPORT_FACT) || alike.iter().all(holds);
-            put(
-                &if of_system {
-                    key.clone()
-                } else {
-                    import_facts::key_of(key, point.id)
-                },
-                value,
-            );
+        for file in &load.files {
+            host::fact(self.record, system, FILE_FACT, file);
         }
-        for (what, text) in &load.unknown {
-            let key = format!("{UNKNOWN_FACT}{what}");
-            let of_system = alike.iter().all(|other| {
-                other
-                    .unknown
-                    .iter()
-                    .any(|own| own.0 == *what && own.1 == *text)
-            });
-            put(
-                &if of_system {
-                    key
-                } else {
-                    import_facts::key_of(&key, point.id)
-                },
-                text,
-            );
+        for fact in &load.facts {
+            let of_system = !fact.0.starts_with(IMPORT_FACT)
+                || alike.iter().all(|other| other.facts.contains(fact));
+            let key = placed_key(&fact.0, of_system, point);
+            host::fact(self.record, system, &key, &fact.1);
+        }
+        for note in &load.notes {
+            let of_system = alike.iter().all(|other| other.notes.contains(note));
+            let key = placed_key(&note_key(note), of_system, point);
+            host::note(self.record, system, &key, note);
         }
     }
 
-    fn point(&mut self, load: &ImportedLoad, maker: &str, system: SubjectId) -> Point {
-        let block = load.block.is_some();
+    fn point(&mut self, load: &ImportedLoad, system: SubjectId) -> Point {
+        let is_block = load.block.is_some();
         // Jobs of one file share a medium; those of another file have another one, so that the two can be compared.
-        let unnamed = || load.files.first().cloned().filter(|_| block);
-        let medium = self.options.medium.clone().or_else(unnamed);
-        let medium = medium.map(|name| subject(self.record, SubjectKind::Medium, &name));
-        let step = self.step.clone();
-        let known = self
-            .record
-            .points
+        let unnamed = load.files.first().filter(|_| is_block);
+        let medium = self.options.medium.as_ref().or(unnamed);
+        let medium = medium.map(|name| subject(self.record, SubjectKind::Medium, name));
+        let step = self.step(load);
+        let points = &self.record.points;
+        let known = points
             .iter()
-            .find(|point| point.step == step && point.is_block() == block);
-        let next = self
-            .record
-            .points
-            .iter()
-            .map(|point| point.step_index + 1)
-            .max()
-            .unwrap_or_default();
+            .find(|point| point.step == step && point.is_block() == is_block);
+        let next = points.iter().map(|point| point.step_index + 1).max();
         Point {
-            id: PointId(self.record.points.len() as u32 + 1),
-            step_index: known.map_or(next, |point| point.step_index),
+            id: PointId(points.len() as u32 + 1),
+            step_index: known.map_or(next.unwrap_or_default(), |point| point.step_index),
             step,
             ordinal: 0,
             system,
             medium,
-            workload: if load.workload.is_empty() {
-                maker.to_owned()
-            } else {
-                load.workload.clone()
+            workload: match load.workload.as_str() {
+                "" => load.tool.maker().to_owned(),
+                name => name.to_owned(),
             },
-            mode: if block { Point::BLOCK } else { Point::IMPORTED }.into(),
+            mode: if is_block {
+                Point::BLOCK
+            } else {
+                Point::IMPORTED
+            }
+            .into(),
             users: load.users,
             connections: load.users,
             offered_per_second: load.offered_per_second,
@@ -323,22 +289,25 @@ impl Assembly<'_> {
         }
     }
 
+    /// Loads of one tool share a step while they differ only in users and rates. Each different workload gets its own
+    /// step, named by the parameters that differ.
+    fn step(&self, load: &ImportedLoad) -> String {
+        let given = self.options.step.clone();
+        let mut name = given.unwrap_or_else(|| load.tool.maker().to_owned());
+        for (key, value) in &load.parameters {
+            if load.block.is_none() && self.loads.iter().any(|other| differs(load, other, key)) {
+                name += &format!(", {key} {value}");
+            }
+        }
+        name
+    }
+
     fn block(&mut self, load: &ImportedLoad, block: &BlockPoint, point: &Point) {
         let job = self.job_name(&block.job, &point.parameters);
-        let known = self
-            .record
-            .blocks
-            .iter()
-            .find(|other| other.job == job)
-            .map(|other| other.job_index);
-        let next = self
-            .record
-            .blocks
-            .iter()
-            .map(|other| other.job_index + 1)
-            .max()
-            .unwrap_or_default();
-        let job_index = known.unwrap_or(next);
+        let blocks = &self.record.blocks;
+        let known = blocks.iter().find(|other| other.job == job);
+        let next = blocks.iter().map(|other| other.job_index + 1).max();
+        let job_index = known.map_or(next.unwrap_or_default(), |other| other.job_index);
         self.record.blocks.push(BlockPoint {
             point: point.id,
             job,
@@ -346,36 +315,32 @@ impl Assembly<'_> {
             ..block.clone()
         });
         let Some(medium) = point.medium else { return };
-        self.record
-            .shares
-            .extend(load.shares.iter().map(|share| BlockShare {
-                point: point.id,
-                worker: share.worker,
-                medium,
-                txn: share.txn,
-                requests: share.requests,
-                bytes: share.bytes,
-                response: share.response.clone(),
-            }));
+        let shares = load.shares.iter().map(|share| BlockShare {
+            point: point.id,
+            worker: share.worker,
+            medium,
+            txn: share.txn,
+            requests: share.requests,
+            bytes: share.bytes,
+            response: share.response.clone(),
+        });
+        self.record.shares.extend(shares);
     }
 
     /// Jobs of one name with different options are different jobs: the name lists what differs from the first.
     fn job_name(&self, name: &str, parameters: &BTreeMap<String, String>) -> String {
-        let first = self
-            .record
-            .blocks
-            .iter()
-            .find(|block| block.job == name)
-            .map(|block| block.point);
-        let first = first.and_then(|id| self.record.points.iter().find(|point| point.id == id));
+        let mut blocks = self.record.blocks.iter();
+        let Some(block) = blocks.find(|block| block.job == name) else {
+            return name.to_owned();
+        };
+        let mut points = self.record.points.iter();
+        let first = points.find(|point| point.id == block.point);
         let Some(first) = first.filter(|first| first.parameters != *parameters) else {
             return name.to_owned();
         };
-        let differs =
-            |(key, value): &(&String, &String)| first.parameters.get(*key) != Some(*value);
         let own: Vec<String> = parameters
             .iter()
-            .filter(differs)
+            .filter(|(key, value)| first.parameters.get(*key) != Some(*value))
             .map(|(key, value)| format!("{key}={value}"))
             .collect();
         if own.is_empty() {
@@ -441,53 +406,93 @@ impl Assembly<'_> {
     }
 }
 
-/// Splits off the warm-up; later ticks that are not measured stay with the measured ones.
-fn split(ticks: &[LoadTick]) -> (&[LoadTick], &[LoadTick]) {
-    ticks.split_at(
-        ticks
-            .iter()
-            .position(|tick| tick.measured)
-            .unwrap_or_default(),
-    )
+/// Whether another load of the tool has another value of the parameter.
+fn differs(load: &ImportedLoad, other: &ImportedLoad, key: &str) -> bool {
+    let value = other.parameters.get(key);
+    load.tool.maker() == other.tool.maker()
+        && other.block.is_none()
+        && value.is_some()
+        && value != load.parameters.get(key)
+}
+
+fn placed_key(key: &str, of_system: bool, point: &Point) -> String {
+    if of_system {
+        key.to_owned()
+    } else {
+        key_of(key, point.id)
+    }
+}
+
+/// The number of ticks of the warm-up; later ticks that are not measured stay with the measured ones.
+fn warm_ticks(ticks: &[LoadTick]) -> usize {
+    let measured = ticks.iter().position(|tick| tick.measured);
+    measured.unwrap_or_default()
+}
+
+/// Points of one series are a ladder.
+#[derive(Clone, Copy, PartialEq)]
+struct Series {
+    step: u32,
+    medium: Option<SubjectId>,
+    system: SubjectId,
+}
+
+/// What orders the points of a ladder.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct LoadOrder {
+    job: u32,
+    rate_bits: u64,
+    users: u32,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+struct LadderPlace {
+    series: Series,
+    order: LoadOrder,
 }
 
 /// Numbers points in the ladder by load, and repeats of one load in the order of the files.
 fn number_points(record: &mut Record) {
-    let job = |point: &Point| {
-        record
-            .blocks
-            .iter()
-            .find(|block| block.point == point.id)
-            .map(|block| block.job_index)
-    };
-    let jobs: Vec<Option<u32>> = record.points.iter().map(job).collect();
-    let load = |point: &Point| {
-        (
-            point.offered_per_second.unwrap_or_default().to_bits(),
-            point.users,
-        )
-    };
-    let keys: Vec<_> = record
+    let jobs: Vec<Option<u32>> = record
         .points
         .iter()
-        .zip(&jobs)
-        .map(|(point, job)| {
-            (
-                (point.step_index, point.medium, point.system),
-                (job.unwrap_or_default(), load(point)),
-            )
-        })
+        .map(|point| job_index(record, point))
+        .collect();
+    let points = record.points.iter().zip(&jobs);
+    let places: Vec<LadderPlace> = points
+        .map(|(point, job)| ladder_place(point, *job))
         .collect();
     for (i, point) in record.points.iter_mut().enumerate() {
-        let (step, own) = keys[i];
-        let mut lower: Vec<_> = keys
+        let own = places[i];
+        let mut lower: Vec<LoadOrder> = places
             .iter()
-            .filter(|(s, other)| *s == step && *other < own)
-            .map(|(_, k)| k)
+            .filter(|other| other.series == own.series && other.order < own.order)
+            .map(|other| other.order)
             .collect();
         lower.sort_unstable();
         lower.dedup();
         point.ordinal = jobs[i].unwrap_or(lower.len() as u32);
-        point.repeat = keys[..i].iter().filter(|key| **key == (step, own)).count() as u32;
+        point.repeat = places[..i].iter().filter(|other| **other == own).count() as u32;
+    }
+}
+
+fn job_index(record: &Record, point: &Point) -> Option<u32> {
+    let mut blocks = record.blocks.iter();
+    let block = blocks.find(|block| block.point == point.id)?;
+    Some(block.job_index)
+}
+
+fn ladder_place(point: &Point, job: Option<u32>) -> LadderPlace {
+    LadderPlace {
+        series: Series {
+            step: point.step_index,
+            medium: point.medium,
+            system: point.system,
+        },
+        order: LoadOrder {
+            job: job.unwrap_or_default(),
+            rate_bits: point.offered_per_second.unwrap_or_default().to_bits(),
+            users: point.users,
+        },
     }
 }

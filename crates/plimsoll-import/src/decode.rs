@@ -1,6 +1,6 @@
 //! The bytes of an output as text.
 
-use super::ImportError;
+use super::fault::ImportError;
 
 /// UTF-8, with or without a byte order mark, and UTF-16 with one, as PowerShell's redirection writes it. Bytes of other
 /// encodings that contain ASCII (a name in Latin-1) are replaced: they are in no figure.
@@ -8,33 +8,35 @@ use super::ImportError;
 /// # Errors
 /// UTF-16 without a byte order mark, UTF-32 and binary data; UTF-16 with a broken character.
 pub fn decode(file: &str, bytes: &[u8]) -> Result<String, ImportError> {
-    let refused = |found: &str| ImportError::Encoding {
+    text(bytes).map_err(|found| ImportError::Encoding {
         file: file.to_owned(),
-        found: found.to_owned(),
-    };
+        found,
+    })
+}
+
+fn text(bytes: &[u8]) -> Result<String, &'static str> {
+    const BROKEN: &str = "has broken UTF-16";
     match bytes {
-        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Err(refused("it is UTF-32")),
-        [0xff, 0xfe, rest @ ..] => {
-            utf16(rest, u16::from_le_bytes).ok_or_else(|| refused("its UTF-16 is broken"))
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Err("is UTF-32"),
+        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes).ok_or(BROKEN),
+        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes).ok_or(BROKEN),
+        _ if bytes.contains(&0) => {
+            Err("contains zero bytes: binary data, or UTF-16 without its mark")
         }
-        [0xfe, 0xff, rest @ ..] => {
-            utf16(rest, u16::from_be_bytes).ok_or_else(|| refused("its UTF-16 is broken"))
+        _ => {
+            let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+            Ok(String::from_utf8_lossy(bytes).into_owned())
         }
-        _ if bytes.contains(&0) => Err(refused(
-            "it contains zero bytes: binary data, or UTF-16 without its mark",
-        )),
-        _ => Ok(
-            String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
-                .into_owned(),
-        ),
     }
 }
 
 fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
-    let (pairs, []) = bytes.as_chunks::<2>() else {
+    let pairs = bytes.chunks_exact(2);
+    if !pairs.remainder().is_empty() {
         return None;
-    };
-    char::decode_utf16(pairs.iter().map(|pair| unit(*pair)))
+    }
+    let units = pairs.map(|pair| unit([pair[0], pair[1]]));
+    char::decode_utf16(units)
         .collect::<Result<String, _>>()
         .ok()
 }
@@ -66,7 +68,7 @@ mod tests {
         ] {
             let error = decode("a.txt", bytes).unwrap_err().to_string();
             assert!(
-                error.starts_with("a.txt is not in an encoding that plimsoll reads: it"),
+                error.starts_with("cannot import a.txt: unknown encoding\nIt "),
                 "{error}"
             );
         }

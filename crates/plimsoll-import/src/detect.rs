@@ -1,6 +1,7 @@
 //! Detects from its content which tool wrote a text; logs of fio are detected by their name as well.
 
-use super::{Tool, fio, fio_log, vdbench};
+use super::tool::Tool;
+use super::{fio, fio_log, vdbench};
 
 /// Lines that are searched for marks.
 const SEARCHED_LINES: usize = 400;
@@ -15,53 +16,72 @@ const HAMMERDB: [&str; 6] = [
     "\"elapsed_ms\"",
 ];
 
+const GO_TPC: [&str; 3] = [" - Takes(s):", "\"Takes(s)\"", "| TAKES(S) |"];
+
 pub fn detect(name: &str, text: &str) -> Option<Tool> {
     let text = text.trim_start_matches('\u{feff}');
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .take(SEARCHED_LINES)
-        .collect();
-    let first = lines.first()?;
-    let any = |mark: &str| lines.iter().any(|line| line.contains(mark));
-    let begins = |mark: &str| lines.iter().any(|line| line.starts_with(mark));
-    let is_table = |line: &&str| line.starts_with("Device") || line.ends_with(" Device");
-    let table = lines.iter().any(is_table) && (any("tps") || any("r/s"));
+    let start = Start::of(text);
+    let first = start.lines.first()?;
+    let is_sysstat = start.has("\"sysstat\"");
     Some(match () {
-        () if any("\"fio version\"") || fio::is_for_people(text) => Tool::Fio,
-        () if any("\"sysstat\"") && any("\"cpu-load\"") => Tool::Mpstat,
-        () if any("\"sysstat\"") && (any("\"disk\"") || any("\"avg-cpu\"")) => Tool::Iostat,
+        () if start.has("\"fio version\"") || fio::is_for_people(text) => Tool::Fio,
+        () if is_sysstat && start.has("\"cpu-load\"") => Tool::Mpstat,
+        () if is_sysstat && (start.has("\"disk\"") || start.has("\"avg-cpu\"")) => Tool::Iostat,
         () if first.starts_with("sysbench ")
-            || begins("Running the test with following options") =>
+            || start.has_line("Running the test with following options") =>
         {
             Tool::Sysbench
         }
         () if first.starts_with("pgbench (")
-            || (begins("number of clients:") && begins("tps = ")) =>
+            || (start.has_line("number of clients:") && start.has_line("tps = ")) =>
         {
             Tool::Pgbench
         }
-        () if begins("<Results>") => Tool::Diskspd,
-        () if HAMMERDB.into_iter().any(any) => Tool::Hammerdb,
-        () if any(" - Takes(s):") || any("\"Takes(s)\"") || any("| TAKES(S) |") => Tool::GoTpc,
-        () if vdbench::header(text).is_some() || any("Starting RD=") => Tool::Vdbench,
-        () if begins("avg-cpu:") || table => Tool::Iostat,
+        () if start.has_line("<Results>") => Tool::Diskspd,
+        () if HAMMERDB.iter().any(|mark| start.has(mark)) => Tool::Hammerdb,
+        () if GO_TPC.iter().any(|mark| start.has(mark)) => Tool::GoTpc,
+        () if vdbench::header(text).is_some() || start.has("Starting RD=") => Tool::Vdbench,
+        () if start.has_line("avg-cpu:") || start.has_device_table() => Tool::Iostat,
         () if first.trim_start_matches('-').starts_with("procs") => Tool::Vmstat,
-        () if any("%usr") && any("%idle") && any("CPU") => Tool::Mpstat,
+        () if start.has("%usr") && start.has("%idle") && start.has("CPU") => Tool::Mpstat,
         () if fio_log::named(name).is_some() && first.split(',').count() >= 4 => Tool::FioLog,
-        () if is_numbers(first, 6) => Tool::PgbenchLog,
+        () if is_transaction(first) => Tool::PgbenchLog,
         () => return None,
     })
 }
 
-/// Whether the line has at least so many fields, the first two and the fourth of which are numbers.
-fn is_numbers(line: &str, least: usize) -> bool {
+/// The first lines that are not empty.
+struct Start<'a> {
+    lines: Vec<&'a str>,
+}
+
+impl<'a> Start<'a> {
+    fn of(text: &'a str) -> Self {
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        Self {
+            lines: lines.take(SEARCHED_LINES).collect(),
+        }
+    }
+
+    fn has(&self, mark: &str) -> bool {
+        self.lines.iter().any(|line| line.contains(mark))
+    }
+
+    /// A line that begins so.
+    fn has_line(&self, mark: &str) -> bool {
+        self.lines.iter().any(|line| line.starts_with(mark))
+    }
+
+    fn has_device_table(&self) -> bool {
+        let mut lines = self.lines.iter();
+        lines.any(|line| line.starts_with("Device") || line.ends_with(" Device"))
+            && (self.has("tps") || self.has("r/s"))
+    }
+}
+
+/// Whether the line has the fields of a transaction, whose first two and fourth are numbers.
+fn is_transaction(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let number = |at: usize| {
-        words
-            .get(at)
-            .is_some_and(|word| word.parse::<u64>().is_ok())
-    };
-    words.len() >= least && words.len() <= 20 && [0, 1, 3].into_iter().all(number)
+    let mut numbers = [0, 1, 3].into_iter().filter_map(|at| words.get(at));
+    (6..=20).contains(&words.len()) && numbers.all(|word| word.parse::<u64>().is_ok())
 }

@@ -8,37 +8,19 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use thiserror::Error;
 
+use super::lines::lines;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
 
 mod documents;
+mod error;
 mod value;
 
 pub use documents::{Documents, Piece};
+pub use error::FioError;
+use error::first_line;
 use value::At;
-
-/// fio's output cannot be used. The caller knows which file or run it was.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum FioError {
-    #[error("no JSON in fio's output{}", first_line(.0))]
-    NoJson(String),
-    #[error("fio's JSON cannot be read: {0}")]
-    Syntax(String),
-    #[error("fio's JSON: {field} {why}")]
-    Field { field: String, why: String },
-    #[error("fio's log, line {line}: {text:?} is not `ms, value, direction, block size…`")]
-    Log { line: usize, text: String },
-}
-
-/// The first line that is not empty, after a colon.
-fn first_line(text: &str) -> String {
-    let first = text.lines().find(|line| !line.trim().is_empty());
-    first.map_or(String::new(), |line| {
-        format!(": {}", line.chars().take(200).collect::<String>())
-    })
-}
 
 /// One run of fio.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,11 +120,27 @@ impl Side {
 
 /// Reads fio's standard output.
 pub fn parse(text: &str) -> Result<FioOutput, FioError> {
-    let (warnings, value) = json_in(text)?;
-    Ok(FioOutput {
-        warnings,
-        ..output(&value)?
-    })
+    let mut at = 0;
+    let mut why = None;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with('{') {
+            match first_value(&text[at..]) {
+                Ok(value) => {
+                    let before = text[..at].lines().filter(|line| !line.trim().is_empty());
+                    return Ok(FioOutput {
+                        warnings: before.map(str::to_owned).collect(),
+                        ..output(&value)?
+                    });
+                }
+                Err(error) => why = why.or(Some(error)),
+            }
+        }
+        at += line.len();
+    }
+    Err(why.map_or_else(
+        || FioError::NoJson(first_line(text).trim_start_matches(": ").into()),
+        FioError::Syntax,
+    ))
 }
 
 /// One of fio's documents.
@@ -169,38 +167,11 @@ pub(crate) fn output(value: &Value) -> Result<FioOutput, FioError> {
 pub(crate) const JOBS: &str = "jobs";
 pub(crate) const CLIENT_JOBS: &str = "client_stats";
 
-/// The first JSON object that begins a line, and the lines before it.
-fn json_in(text: &str) -> Result<(Vec<String>, Value), FioError> {
-    let mut at = 0;
-    let mut why = None;
-    for line in text.split_inclusive('\n') {
-        if line.starts_with('{') {
-            match first_value(&text[at..]) {
-                Ok(value) => {
-                    let before = text[..at].lines().filter(|line| !line.trim().is_empty());
-                    return Ok((before.map(str::to_owned).collect(), value));
-                }
-                Err(error) => why = why.or(Some(error)),
-            }
-        }
-        at += line.len();
-    }
-    Err(why.map_or_else(
-        || FioError::NoJson(first_line(text).trim_start_matches(": ").into()),
-        FioError::Syntax,
-    ))
-}
-
 /// What follows the object is no part of it. Older versions print `nan` where nothing was counted.
 fn first_value(text: &str) -> Result<Value, String> {
-    let read = |text: &str| {
-        serde_json::Deserializer::from_str(text)
-            .into_iter::<Value>()
-            .next()
-    };
-    let value = match read(text) {
+    let value = match read_value(text) {
         Some(Err(_)) if text.contains("nan") => {
-            read(&text.replace(": -nan", ": 0").replace(": nan", ": 0"))
+            read_value(&text.replace(": -nan", ": 0").replace(": nan", ": 0"))
         }
         first => first,
     };
@@ -209,22 +180,26 @@ fn first_value(text: &str) -> Result<Value, String> {
         .map_err(|error| error.to_string())
 }
 
+fn read_value(text: &str) -> Option<serde_json::Result<Value>> {
+    serde_json::Deserializer::from_str(text).into_iter().next()
+}
+
 fn job(at: &At) -> Result<FioJob, FioError> {
     let unified = at.find("read").is_none() && at.find("mixed").is_some();
-    let direction = |name| {
-        if unified {
-            Ok(Side::default())
-        } else {
-            side(&at.get(name)?)
-        }
-    };
+    let read = if unified { "mixed" } else { "read" };
+    let mut write = Side::default();
+    let mut trim = Side::default();
+    if !unified {
+        write = side(&at.get("write")?)?;
+        trim = side(&at.get("trim")?)?;
+    }
     Ok(FioJob {
         name: at.get("jobname")?.text()?,
         error: at.find("error").map_or(Ok(0), |error| error.signed())?,
         unified,
-        read: side(&at.get(if unified { "mixed" } else { "read" })?)?,
-        write: direction("write")?,
-        trim: direction("trim")?,
+        read: side(&at.get(read)?)?,
+        write,
+        trim,
         sync: at.find("sync").map(|sync| syncs(&sync)).transpose()?,
         user_cpu: at.get("usr_cpu")?.number()?,
         system_cpu: at.get("sys_cpu")?.number()?,
@@ -287,23 +262,20 @@ pub struct LogLine {
 
 /// Reads a log of `write_bw_log` (HOWTO, "Log File Formats"): `ms, value, direction, block size, …`.
 pub fn parse_log(text: &str) -> Result<Vec<LogLine>, FioError> {
-    let line = |(number, text): (usize, &str)| {
-        let mut fields = text
-            .split(',')
-            .map(|field| field.trim().parse::<u64>().ok());
-        match (fields.next().flatten(), fields.next().flatten()) {
-            (Some(at_ms), Some(value)) => Ok(LogLine { at_ms, value }),
-            _ => Err(FioError::Log {
-                line: number + 1,
-                text: text.chars().take(80).collect(),
-            }),
-        }
-    };
-    text.lines()
-        .enumerate()
-        .filter(|(_, text)| !text.trim().is_empty())
-        .map(line)
-        .collect()
+    let mut read = Vec::new();
+    for line in lines(text).filter(|line| !line.text.trim().is_empty()) {
+        let mut fields = line.text.split(',').map(|field| field.trim().parse().ok());
+        let at_ms = fields.next().flatten();
+        let value = fields.next().flatten();
+        let Some((at_ms, value)) = at_ms.zip(value) else {
+            return Err(FioError::Log {
+                line: line.number,
+                text: line.text.chars().take(80).collect(),
+            });
+        };
+        read.push(LogLine { at_ms, value });
+    }
+    Ok(read)
 }
 
 #[cfg(test)]

@@ -3,15 +3,17 @@
 //!
 //! Lines of `[Current]` do not contain the start of their interval, so there are no counts by second.
 
-use plimsoll_record::import_facts::{PERCENTILES_FACT, RESPONSE_FACT};
 use std::collections::BTreeMap;
 
-use super::fault::{Fault, Read, count_at, seconds_at};
-use super::load::{Figure, ImportedLoad, LoadTick};
-use super::{Tool, when};
+use super::fault::{Fault, Read};
+use super::lines::{Cell, Line, cell, lines};
+use super::load::{Figures, ImportedLoad, LoadTick, Span};
+use super::tool::Tool;
+use super::when;
 use plimsoll_plan::resolved::TPCC_TXNS;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Counts;
+use plimsoll_record::message::ImportNote;
 
 /// go-tpc's names, in the order of [`TPCC_TXNS`].
 const NAMES: [&str; 5] = [
@@ -46,17 +48,32 @@ const TPMC_PER_WAREHOUSE: f64 = 12.86;
 /// Each type is timed from its first transaction on, New-Orders up to this share shorter than the longest of them.
 const MOST_SHORTER: f64 = 0.05;
 
-/// A line of figures, however it is written.
-struct Entry {
-    line: usize,
-    /// Transaction type; empty in the totals.
-    operation: String,
-    fields: Vec<Field>,
+const MOST_WORKERS: u32 = 9_999_999;
+
+pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
+    let mut starts = text.lines().map(str::trim_start);
+    let mut reader = Reader {
+        is_marked: starts.any(|line| line.starts_with("[Summary]")),
+        ..Reader::default()
+    };
+    for line in lines(text) {
+        reader.line(line.trim())?;
+    }
+    if reader.runs.is_empty() {
+        return Err(Fault::end(text, EXPECTED));
+    }
+    Ok(reader.runs.into_iter().map(Run::load).collect())
 }
 
-struct Field {
-    name: String,
-    value: String,
+#[derive(Default)]
+struct Reader {
+    /// Before version 1.0.3 summaries have no mark.
+    is_marked: bool,
+    /// Names of the table that is being read.
+    table: Vec<String>,
+    /// Of the next run.
+    workers: Workers,
+    runs: Vec<Run>,
 }
 
 /// What is printed before the summaries of a run.
@@ -64,6 +81,13 @@ struct Field {
 struct Workers {
     count: u32,
     stopped: Option<Nanos>,
+}
+
+/// A line of figures, however it is written.
+struct Entry {
+    /// Transaction type; empty in the totals.
+    operation: String,
+    fields: Vec<Cell<String>>,
 }
 
 #[derive(Default)]
@@ -75,328 +99,295 @@ struct Run {
     weight: u64,
     /// Length of the type with the highest weight.
     exact_s: Option<f64>,
-    figures: Vec<Figure>,
+    figures: Figures,
     warehouses: Option<u64>,
     waits: bool,
     has_totals: bool,
 }
 
-pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
-    let mut runs: Vec<Run> = Vec::new();
-    let mut workers = Workers::default();
-    let mut table: Vec<String> = Vec::new();
-    let marked = text
-        .lines()
-        .any(|line| line.trim_start().starts_with("[Summary]"));
-    for (line, content) in text
-        .lines()
-        .enumerate()
-        .map(|(i, content)| (i + 1, content.trim()))
-    {
-        workers.line(content);
-        for entry in entries(line, content, marked, &mut table)? {
-            let is_next = |run: &Run| {
-                run.operations.contains(&entry.operation)
-                    || (run.has_totals && !is_query(&entry.operation))
-            };
-            if runs.last().is_none_or(is_next) {
-                if entry.operation.is_empty() {
-                    return Err(Fault::at(line, content, EXPECTED));
-                }
-                runs.push(Run {
-                    workers: std::mem::take(&mut workers),
-                    ..Run::default()
-                });
+impl Reader {
+    fn line(&mut self, line: Line<'_>) -> Read<()> {
+        self.workers.line(line.text);
+        if line.text.starts_with("[{") {
+            for entry in json(line)? {
+                self.add(line, entry)?;
             }
-            if let Some(run) = runs.last_mut() {
-                run.add(entry)?;
+            return Ok(());
+        }
+        let entry = match line.text.strip_prefix('|') {
+            Some(cells) => self.row(cells),
+            None => self.summary(line)?,
+        };
+        entry.map_or(Ok(()), |entry| self.add(line, entry))
+    }
+
+    fn add(&mut self, line: Line<'_>, entry: Entry) -> Read<()> {
+        let last = self.runs.last();
+        if last.is_none_or(|run| run.is_followed_by(&entry.operation)) {
+            if entry.operation.is_empty() {
+                return Err(line.unexpected(EXPECTED));
             }
+            self.runs.push(Run {
+                workers: std::mem::take(&mut self.workers),
+                ..Run::default()
+            });
+        }
+        match self.runs.last_mut() {
+            Some(run) => run.add(line, entry),
+            None => Ok(()),
         }
     }
-    if runs.is_empty() {
-        Err(Fault::end(text, EXPECTED))
-    } else {
-        Ok(runs.into_iter().map(Run::load).collect())
+
+    /// A row of a table; a line of names is kept for the rows below.
+    fn row(&mut self, cells: &str) -> Option<Entry> {
+        let cells = cells.trim_end_matches('|').split('|');
+        let cells: Vec<&str> = cells.map(str::trim).collect();
+        if matches!(cells.first(), Some(&("PREFIX" | "TPMC"))) {
+            self.table = cells.into_iter().map(str::to_owned).collect();
+            return None;
+        }
+        let row = Row {
+            names: &self.table,
+            cells: &cells,
+        };
+        if row.names.len() != cells.len() || row.get("PREFIX").is_some_and(|own| own != "[Summary]")
+        {
+            return None;
+        }
+        Some(Entry {
+            operation: row.get("OPERATION").unwrap_or_default().to_owned(),
+            fields: fields(|name| row.get(name)),
+        })
     }
+
+    fn summary(&self, line: Line<'_>) -> Read<Option<Entry>> {
+        let text = line.text;
+        let is_total = text.starts_with("tpmC:");
+        let is_unmarked = !self.is_marked
+            && text.starts_with(char::is_uppercase)
+            && text.contains(" - Takes(s):");
+        let summary = match text.strip_prefix("[Summary]") {
+            Some(summary) => summary.trim(),
+            None if is_total || is_unmarked => text,
+            None => return Ok(None),
+        };
+        match summary.split_once(" - ") {
+            Some((operation, fields)) => plain(line, operation.trim(), fields).map(Some),
+            None if is_total => plain(line, "", summary).map(Some),
+            None => Err(line.unexpected(EXPECTED)),
+        }
+    }
+}
+
+/// A row of a table with its names.
+struct Row<'a> {
+    names: &'a [String],
+    cells: &'a [&'a str],
+}
+
+impl<'a> Row<'a> {
+    fn get(&self, name: &str) -> Option<&'a str> {
+        let mut names = self.names.iter();
+        let at = names.position(|own| own.eq_ignore_ascii_case(name))?;
+        self.cells.get(at).copied()
+    }
+}
+
+/// Those that go-tpc prints, in its order.
+fn fields<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Vec<Cell<String>> {
+    let mut fields = Vec::new();
+    for name in FIELDS {
+        fields.extend(get(name).map(|value| field(name, value)));
+    }
+    fields
+}
+
+fn field(name: &str, value: &str) -> Cell<String> {
+    Cell {
+        name: name.to_owned(),
+        value: value.to_owned(),
+    }
+}
+
+/// `Takes(s): 60.0, Count: 952, TPM: 951.9, …`; with `--wait` also `KEYINGTIME-PAYMENT - 3.0s`
+fn plain(line: Line<'_>, operation: &str, text: &str) -> Read<Entry> {
+    let mut fields = Vec::new();
+    if operation.starts_with("KEYINGTIME-") || operation.starts_with("THINKINGTIME-") {
+        fields.push(field("mean(s)", text.trim_end_matches('s')));
+    } else {
+        for part in text.split(',') {
+            let Some((name, value)) = part.split_once(':') else {
+                return Err(line.fault(part, EXPECTED));
+            };
+            fields.push(field(name.trim(), value.trim()));
+        }
+    }
+    Ok(Entry {
+        operation: operation.to_owned(),
+        fields,
+    })
+}
+
+fn json(line: Line<'_>) -> Read<Vec<Entry>> {
+    let all: Vec<BTreeMap<String, String>> = serde_json::from_str(line.text).map_err(|error| {
+        line.unexpected(format!(
+            "a list of go-tpc's JSON, whole in this line ({error})"
+        ))
+    })?;
+    let mut entries = Vec::new();
+    for own in all {
+        let is_final = match own.get("Prefix") {
+            Some(prefix) => prefix.trim() == "[Summary]",
+            None => own.contains_key("tpmC"),
+        };
+        if is_final {
+            entries.push(Entry {
+                operation: own.get("Operation").cloned().unwrap_or_default(),
+                fields: fields(|name| own.get(name).map(String::as_str)),
+            });
+        }
+    }
+    Ok(entries)
 }
 
 /// `go-tpc ch` runs the queries of TPC-H beside TPC-C, and prints their means below the totals: `Q1`.
 fn is_query(operation: &str) -> bool {
-    operation
-        .strip_prefix('Q')
-        .is_some_and(|number| number.parse::<u8>().is_ok())
+    let number = operation.strip_prefix('Q');
+    number.is_some_and(|number| number.parse::<u8>().is_ok())
 }
 
 impl Workers {
     /// `Finished: 50 OLTP workers, 1 OLAP workers`,
     /// `[2026-11-23 16:03:45] run worker 0 stopped due to timeout after 1091 iterations`
     fn line(&mut self, content: &str) {
-        if let Some((count, _)) = content
-            .strip_prefix("Finished: ")
-            .and_then(|rest| rest.split_once(" OLTP workers"))
+        if let Some(rest) = content.strip_prefix("Finished: ")
+            && let Some((count, _)) = rest.split_once(" OLTP workers")
         {
-            self.count = count.parse().unwrap_or(self.count).min(9_999_999);
+            self.count = count.parse().unwrap_or(self.count).min(MOST_WORKERS);
         }
-        let Some((stamp, rest)) = content
-            .strip_prefix('[')
-            .and_then(|rest| rest.split_once("] run worker "))
-        else {
-            return;
-        };
-        let Some(number) = rest
-            .split(' ')
-            .next()
-            .and_then(|number| number.parse::<u32>().ok())
-        else {
-            return;
-        };
-        self.count = self.count.max(number.min(9_999_999) + 1);
-        self.stopped = when::instant(stamp).or(self.stopped);
-    }
-}
-
-fn entries(line: usize, content: &str, marked: bool, table: &mut Vec<String>) -> Read<Vec<Entry>> {
-    if content.starts_with("[{") {
-        return json(line, content);
-    }
-    if let Some(cells) = content.strip_prefix('|') {
-        let cells = cells
-            .trim_end_matches('|')
-            .split('|')
-            .map(|cell| cell.trim().to_owned())
-            .collect();
-        return Ok(row(line, cells, table).into_iter().collect());
-    }
-    let summary = match content.strip_prefix("[Summary]") {
-        Some(summary) => summary.trim(),
-        None if content.starts_with("tpmC:") => content,
-        // Before version 1.0.3 summaries have no mark.
-        None if !marked
-            && content.starts_with(char::is_uppercase)
-            && content.contains(" - Takes(s):") =>
+        if let Some(rest) = content.strip_prefix('[')
+            && let Some((stamp, rest)) = rest.split_once("] run worker ")
+            && let Some(Ok(number)) = rest.split(' ').next().map(str::parse::<u32>)
         {
-            content
+            self.count = self.count.max(number.min(MOST_WORKERS) + 1);
+            self.stopped = when::instant(stamp).or(self.stopped);
         }
-        None => return Ok(Vec::new()),
-    };
-    let (operation, fields) = match summary.split_once(" - ") {
-        Some((operation, fields)) => (operation.trim().to_owned(), fields),
-        None if content.starts_with("tpmC:") => (String::new(), summary),
-        None => return Err(Fault::at(line, content, EXPECTED)),
-    };
-    // With `--wait`: `KEYINGTIME-PAYMENT - 3.0s`
-    if operation.starts_with("KEYINGTIME-") || operation.starts_with("THINKINGTIME-") {
-        let fields = vec![Field {
-            name: "mean(s)".into(),
-            value: fields.trim_end_matches('s').to_owned(),
-        }];
-        return Ok(vec![Entry {
-            line,
-            operation,
-            fields,
-        }]);
     }
-    let field = |field: &str| {
-        let (name, value) = field
-            .split_once(':')
-            .ok_or_else(|| Fault::at(line, field, EXPECTED))?;
-        Ok(Field {
-            name: name.trim().to_owned(),
-            value: value.trim().to_owned(),
-        })
-    };
-    let fields = fields.split(',').map(field).collect::<Read<Vec<Field>>>()?;
-    Ok(vec![Entry {
-        line,
-        operation,
-        fields,
-    }])
 }
 
-fn json(line: usize, content: &str) -> Read<Vec<Entry>> {
-    let all: Vec<BTreeMap<String, String>> = serde_json::from_str(content).map_err(|error| {
-        Fault::at(
-            line,
-            content,
-            format!("a list of go-tpc's JSON, whole in this line ({error})"),
-        )
-    })?;
-    let is_final = |fields: &BTreeMap<String, String>| match fields.get("Prefix") {
-        Some(prefix) => prefix.trim() == "[Summary]",
-        None => fields.contains_key("tpmC"),
-    };
-    let entry = |fields: BTreeMap<String, String>| Entry {
-        line,
-        operation: fields.get("Operation").cloned().unwrap_or_default(),
-        fields: FIELDS
-            .into_iter()
-            .filter_map(|name| {
-                Some(Field {
-                    name: name.to_owned(),
-                    value: fields.get(name)?.clone(),
-                })
-            })
-            .collect(),
-    };
-    Ok(all.into_iter().filter(is_final).map(entry).collect())
-}
+impl Entry {
+    fn get(&self, name: &str) -> Option<&str> {
+        cell(&self.fields, name).map(String::as_str)
+    }
 
-/// A row of a table; a line of names is kept for the rows below.
-fn row(line: usize, cells: Vec<String>, table: &mut Vec<String>) -> Option<Entry> {
-    if matches!(cells.first().map(String::as_str), Some("PREFIX" | "TPMC")) {
-        *table = cells;
-        return None;
+    fn needed(&self, line: Line<'_>, name: &str) -> Read<&str> {
+        let value = self.get(name);
+        value.ok_or_else(|| line.fault(&self.operation, EXPECTED))
     }
-    let cell = |name: &str| {
-        let at = table
-            .iter()
-            .position(|own| own.eq_ignore_ascii_case(name))?;
-        cells.get(at).cloned()
-    };
-    if table.len() != cells.len() || cell("PREFIX").is_some_and(|prefix| prefix != "[Summary]") {
-        return None;
-    }
-    let field = |name: &str| {
-        Some(Field {
-            name: name.to_owned(),
-            value: cell(name)?,
-        })
-    };
-    Some(Entry {
-        line,
-        operation: cell("OPERATION").unwrap_or_default(),
-        fields: FIELDS.into_iter().filter_map(field).collect(),
-    })
 }
 
 impl Run {
-    fn add(&mut self, entry: Entry) -> Read<()> {
-        let Entry {
-            line,
-            operation,
-            fields,
-        } = entry;
-        for Field { name, value } in &fields {
-            let (label, unit) = name
-                .split_once('(')
-                .map_or((name.as_str(), ""), |(l, unit)| {
-                    (l, unit.trim_end_matches(')'))
-                });
+    fn is_followed_by(&self, operation: &str) -> bool {
+        self.operations.iter().any(|own| own == operation)
+            || (self.has_totals && !is_query(operation))
+    }
+
+    fn add(&mut self, line: Line<'_>, entry: Entry) -> Read<()> {
+        let operation = entry.operation.as_str();
+        for Cell { name, value } in &entry.fields {
+            let label = name.split('(').next().unwrap_or(name);
             let unit = match label {
                 "TPM" | "tpmC" | "tpmTotal" => "1/min",
                 "efficiency" => "%",
-                _ => unit,
+                _ => name[label.len()..].trim_matches(['(', ')']),
             };
-            let figure = Figure::new(label, value.trim_end_matches('%'), unit);
-            self.figures
-                .extend(figure.map(|figure| figure.of_txn(&operation)));
+            let value = value.trim_end_matches('%');
+            self.figures.add_of(operation, label, value, unit);
         }
-        let value = |name: &str| {
-            fields
-                .iter()
-                .find(|field| field.name == name)
-                .map(|field| field.value.as_str())
-        };
         if operation.is_empty() {
             self.has_totals = true;
-            self.warehouses = value("tpmC")
-                .zip(value("efficiency"))
-                .and_then(|(tpmc, share)| warehouses(tpmc, share));
+            self.warehouses = warehouses(&entry);
             return Ok(());
         }
         self.waits |= operation.starts_with("KEYINGTIME-");
-        let (base, failed) = operation
-            .strip_suffix("_ERR")
-            .map_or((operation.as_str(), false), |base| (base, true));
-        if let Some(at) = NAMES.iter().position(|own| *own == base) {
-            let missing = || Fault::at(line, &operation, EXPECTED);
-            let count = count_at(
-                line,
-                value("Count").ok_or_else(missing)?,
-                "a number of transactions",
-            )?;
-            let takes_s = seconds_at(
-                line,
-                value("Takes(s)").ok_or_else(missing)?,
-                "a length of time",
-            )?;
-            self.longest_s = self.longest_s.max(takes_s);
-            // Each type has a length of its own: that of New-Orders is the one behind tpmC.
-            let weight = if operation == NAMES[0] {
-                u64::MAX
-            } else {
-                count
-            };
-            if weight > self.weight {
-                (self.weight, self.exact_s) = (weight, Some(exact(takes_s, count, value("TPM"))));
+        let failed = operation.strip_suffix("_ERR");
+        let name = failed.unwrap_or(operation);
+        if let Some(at) = NAMES.iter().position(|own| *own == name) {
+            let count = line.count(entry.needed(line, "Count")?, "a number of transactions")?;
+            let takes_s = line.seconds(entry.needed(line, "Takes(s)")?, "a length of time")?;
+            self.length(operation, takes_s, count, entry.get("TPM"));
+            let counts = &mut self.counts[at];
+            match failed {
+                Some(_) => counts.failed = count,
+                None => counts.committed = count,
             }
-            let own = if failed {
-                &mut self.counts[at].failed
-            } else {
-                &mut self.counts[at].committed
-            };
-            *own = count;
-            self.counts[at].offered = self.counts[at].committed + self.counts[at].failed;
+            counts.offered = counts.committed + counts.failed;
         }
-        self.operations.push(operation);
+        self.operations.push(entry.operation);
         Ok(())
+    }
+
+    /// Each type has a length of its own: that of New-Orders is the one behind tpmC.
+    fn length(&mut self, operation: &str, takes_s: f64, count: u64, per_minute: Option<&str>) {
+        self.longest_s = self.longest_s.max(takes_s);
+        let weight = match operation == NAMES[0] {
+            true => u64::MAX,
+            false => count,
+        };
+        if weight > self.weight {
+            self.weight = weight;
+            self.exact_s = Some(exact(takes_s, count, per_minute));
+        }
     }
 
     fn load(self) -> ImportedLoad {
         let mut load = ImportedLoad::new(Tool::GoTpc);
-        let workload = if self.operations.iter().any(|operation| is_query(operation)) {
-            "ch"
-        } else {
-            "tpcc"
-        };
+        let has_queries = self.operations.iter().any(|operation| is_query(operation));
+        let workload = if has_queries { "ch" } else { "tpcc" };
         load.workload = workload.into();
         load.txns = TPCC_TXNS.map(str::to_owned).to_vec();
         load.windows = vec![None; NAMES.len()];
         load.users = self.workers.count;
         load.figures = self.figures;
+        let most_apart_s = self.longest_s * MOST_SHORTER;
         let exact_s = self
             .exact_s
-            .filter(|exact| (exact - self.longest_s).abs() < self.longest_s * MOST_SHORTER);
-        let length = Nanos::from_secs_f64(exact_s.unwrap_or(self.longest_s));
+            .filter(|exact| (exact - self.longest_s).abs() < most_apart_s);
+        let span = Span::of_seconds(0.0, exact_s.unwrap_or(self.longest_s));
         if self.longest_s > 0.0 {
-            load.ticks = vec![LoadTick::new(Nanos::ZERO, length, self.counts.to_vec())];
+            load.ticks = vec![LoadTick::new(span, self.counts.to_vec())];
         }
-        load.started = self
-            .workers
-            .stopped
-            .map(|stopped| stopped.saturating_sub(length));
-        let mut parameter = |name: &str, value: Option<String>| {
+        let stopped = self.workers.stopped;
+        load.started = stopped.map(|stopped| stopped.saturating_sub(span.end));
+        load.parameters.insert("workload".into(), workload.into());
+        if let Some(warehouses) = self.warehouses {
             load.parameters
-                .extend(value.map(|value| (name.to_owned(), value)));
-        };
-        parameter("workload", Some(workload.into()));
-        parameter("warehouses", self.warehouses.map(|n| n.to_string()));
-        parameter("wait", self.waits.then(|| "true".into()));
-        load.fact(RESPONSE_FACT, "start");
-        load.fact(PERCENTILES_FACT, "merged");
-        let text = "go-tpc counts New-Orders that are rolled back as the specification wants among the committed ones: their \
-                    share is unknown.";
-        load.unknown.push(("rolled_back", text.to_owned()));
+                .insert("warehouses".into(), warehouses.to_string());
+        }
+        if self.waits {
+            load.parameters.insert("wait".into(), "true".into());
+        }
+        load.latencies("start", "merged");
+        load.note(ImportNote::RolledBackUncounted);
         load
     }
 }
 
 /// Times are printed to a tenth of a second; of a frequent type the rate per minute gives it more exactly.
 fn exact(takes_s: f64, count: u64, per_minute: Option<&str>) -> f64 {
-    let rate = per_minute
-        .and_then(|rate| rate.parse::<f64>().ok())
-        .filter(|rate| *rate > 0.0);
-    let exact = rate.map(|rate| count as f64 * 60.0 / rate);
-    exact
-        .filter(|exact| (exact - takes_s).abs() <= 0.051)
-        .unwrap_or(takes_s)
+    let rate = per_minute.and_then(|rate| rate.parse::<f64>().ok());
+    match rate.filter(|rate| *rate > 0.0) {
+        Some(rate) if (count as f64 * 60.0 / rate - takes_s).abs() <= 0.051 => {
+            count as f64 * 60.0 / rate
+        }
+        _ => takes_s,
+    }
 }
 
-fn warehouses(tpmc: &str, efficiency: &str) -> Option<u64> {
-    let (tpmc, percent) = (
-        tpmc.parse::<f64>().ok()?,
-        efficiency.trim_end_matches('%').parse::<f64>().ok()?,
-    );
+fn warehouses(totals: &Entry) -> Option<u64> {
+    let tpmc: f64 = totals.get("tpmC")?.parse().ok()?;
+    let percent = totals.get("efficiency")?.trim_end_matches('%');
+    let percent: f64 = percent.parse().ok()?;
     let warehouses = tpmc * 100.0 / (TPMC_PER_WAREHOUSE * percent);
     let whole = warehouses.round();
     ((1.0..1e7).contains(&whole) && (warehouses - whole).abs() < 0.1).then_some(whole as u64)

@@ -4,24 +4,37 @@
 //! within a minute's remainder. TPM counts what that database calls a transaction: it is kept as reported, and is not
 //! plimsoll's TPM.
 
+mod documents;
 mod profile;
 
-use plimsoll_record::import_facts::{PERCENTILES_FACT, RESPONSE_FACT};
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
-use super::fault::{Fault, Read, number, number_at, users_at};
-use super::load::{Figure, ImportedLoad, LoadTick};
-use super::{Tool, when};
+use super::fault::{Fault, Read};
+use super::lines::{Line, lines, number};
+use super::load::{ImportedLoad, LoadTick, Span, completed};
+use super::tool::Tool;
+use super::when;
 use plimsoll_plan::resolved::TPCC_TXNS;
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::lane::Counts;
+use plimsoll_record::import_facts::PERCENTILES_FACT;
+use plimsoll_record::message::ImportNote;
+use profile::{Profile, ResultPosition};
 
 const RESULT: &str = "TEST RESULT : System achieved ";
 /// As errors of its procedure name it.
 const NEW_ORDER: &str = "New Order";
 const MOST_MINUTES: f64 = 1e6;
+/// Settings that define a load.
+const SETTINGS: [&str; 8] = [
+    "count_ware",
+    "allwarehouse",
+    "keyandthink",
+    "storedprocs",
+    "rampup",
+    "duration",
+    "driver",
+    "async_scale",
+];
 
 #[derive(Debug, Clone, Default)]
 struct State {
@@ -61,182 +74,129 @@ struct Achieved {
     load: ImportedLoad,
 }
 
-/// Position of a profile's result relative to the profile.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-enum ResultPosition {
-    /// xtprof reports once the test is over.
-    #[default]
-    Above,
-    /// etprof reports while it runs.
-    Below,
-    /// JSON is printed by hand.
-    Either,
-}
-
-/// Figures of a time profile, or of JSON, with the line at which they begin.
-#[derive(Default)]
-struct Profile {
-    line: usize,
-    result: ResultPosition,
-    users: u32,
-    figures: Vec<Figure>,
-}
-
 /// One load for each result: an autopilot run has several.
 pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
     let mut state = State::default();
     let mut results: Vec<Achieved> = Vec::new();
-    for (line, content) in text
-        .lines()
-        .enumerate()
-        .map(|(i, content)| (i + 1, content))
-    {
-        state.line(line, content)?;
-        if let Some((_, rest)) = content.split_once(RESULT) {
-            // `jobs JOBID result` prints a result again.
+    for line in lines(text) {
+        state.line(line)?;
+        if let Some((_, rest)) = line.text.split_once(RESULT) {
             let load = state.load(line, rest)?;
-            let again =
-                |own: &Achieved| own.load.users == load.users && own.load.figures == load.figures;
-            if !(content.trim().starts_with('"') && results.iter().any(again)) {
-                let run = state.run_of_result();
-                results.push(Achieved { line, run, load });
+            // `jobs JOBID result` prints a result again.
+            let is_json = line.text.trim().starts_with('"');
+            if is_json && results.iter().any(|own| is_same(&own.load, &load)) {
+                continue;
             }
+            results.push(Achieved {
+                line: line.number,
+                run: state.run_of_result(),
+                load,
+            });
         }
     }
     let mut profiles = profile::read(text);
-    profiles.extend(of_documents(text));
-    profiles.retain(|profile| !profile.figures.is_empty());
+    profiles.extend(documents::profiles(text));
+    profiles.retain(|profile| !profile.figures.0.is_empty());
     if results.is_empty() && profiles.is_empty() {
         let expected =
             format!("a line with `{RESULT}… NOPM from … TPM`, or JSON of `jobs JOBID timing`");
         return Err(Fault::end(text, expected));
     }
-    let results = assign(&state, results, profiles)?;
-    let with_errors = |Achieved { mut load, run, .. }: Achieved| {
-        state
-            .runs
-            .get(run)
-            .into_iter()
-            .for_each(|errors| errors.add_to(&mut load));
-        load
-    };
-    Ok(results.into_iter().map(with_errors).collect())
+    assign(&state, &mut results, profiles)?;
+    Ok(results
+        .into_iter()
+        .map(|result| state.with_errors(result))
+        .collect())
+}
+
+fn is_same(a: &ImportedLoad, b: &ImportedLoad) -> bool {
+    a.users == b.users && a.figures == b.figures
 }
 
 /// Each profile to its result; without results each is a load of its own.
-fn assign(
-    state: &State,
-    mut results: Vec<Achieved>,
-    profiles: Vec<Profile>,
-) -> Read<Vec<Achieved>> {
-    let alone = results.is_empty();
+fn assign(state: &State, results: &mut Vec<Achieved>, profiles: Vec<Profile>) -> Read<()> {
+    if results.is_empty() {
+        for profile in profiles {
+            let mut result = state.without_result(&profile);
+            add_profile(&mut result.load, profile);
+            results.push(result);
+        }
+        return Ok(());
+    }
     let mut taken: Vec<usize> = Vec::new();
     for profile in profiles {
+        let line = profile.line;
         let at = match profile.result {
-            _ if alone => {
-                let users = if profile.users > 0 {
-                    profile.users
-                } else {
-                    state.users
-                };
-                let run = state.runs.len().saturating_sub(1);
-                results.push(Achieved {
-                    line: profile.line,
-                    run,
-                    load: State {
-                        users,
-                        ..state.clone()
-                    }
-                    .empty(),
-                });
-                Some(results.len() - 1)
-            }
             _ if results.len() == 1 => Some(0),
-            ResultPosition::Above => results
-                .iter()
-                .rposition(|result| result.line < profile.line),
-            ResultPosition::Below => results.iter().position(|result| result.line > profile.line),
+            ResultPosition::Above => results.iter().rposition(|result| result.line < line),
+            ResultPosition::Below => results.iter().position(|result| result.line > line),
             ResultPosition::Either => None,
         };
-        let at = at
-            .filter(|at| !taken.contains(at))
-            .ok_or_else(|| together(&profile))?;
+        let Some(at) = at.filter(|at| !taken.contains(at)) else {
+            let expected = "one time profile for each result; import each job's output by itself";
+            return Err(Fault::at(line, "a further time profile", expected));
+        };
         taken.push(at);
-        add(&mut results[at].load, profile);
+        add_profile(&mut results[at].load, profile);
     }
-    Ok(results)
+    Ok(())
 }
 
-fn together(profile: &Profile) -> Fault {
-    let expected = "one time profile for each result; import each job's output by itself";
-    Fault::at(profile.line, "a further time profile", expected)
-}
-
-fn add(load: &mut ImportedLoad, profile: Profile) {
-    let text = "Response times are those of the whole time that virtual users ran, ramp-up included; those of all virtual users \
-                are listed under the procedure's name, those of one with its number.";
-    load.unknown.push(("percentiles", text.to_owned()));
-    load.facts.retain(|(key, _)| key != PERCENTILES_FACT);
-    load.fact(PERCENTILES_FACT, "unknown");
-    load.figures.extend(profile.figures);
+fn add_profile(load: &mut ImportedLoad, profile: Profile) {
+    load.note(ImportNote::RampUpIncluded);
+    load.replace_fact(PERCENTILES_FACT, "unknown");
+    load.figures.0.extend(profile.figures.0);
 }
 
 impl Errors {
     fn add_to(&self, load: &mut ImportedLoad) {
-        if !self.users.is_empty() {
-            let users = if self.users.len() == 1 {
-                "virtual user"
-            } else {
-                "virtual users"
-            };
-            load.failure = Some(format!(
-                "{} {users} ended with an error (FINISHED FAILED)",
-                self.users.len()
-            ));
+        let users = match self.users.len() {
+            0 => None,
+            1 => Some("1 virtual user".to_owned()),
+            n => Some(format!("{n} virtual users")),
+        };
+        if let Some(users) = users {
+            load.failure = Some(format!("{users} ended with an error (FINISHED FAILED)"));
         }
         for (procedure, n) in &self.procedures {
-            load.figures.extend(
-                Figure::new("Procedure Error", &n.to_string(), "").map(|own| own.of_txn(procedure)),
-            );
+            let n = n.to_string();
+            load.figures.add_of(procedure, "Procedure Error", &n, "");
         }
-        if let (Some(n), Some(tick)) = (self.procedures.get(NEW_ORDER), load.ticks.first_mut()) {
+        if let Some(n) = self.procedures.get(NEW_ORDER)
+            && let Some(tick) = load.ticks.first_mut()
+        {
             tick.counts[0].failed += n;
             tick.counts[0].offered += n;
         }
         if !self.procedures.is_empty() {
-            load.fact(
-                "import.failed",
-                "lines of a Procedure Error in the measured time; New-Orders are counted as failed",
-            );
+            load.note(ImportNote::ProcedureErrorsCounted);
         }
     }
 }
 
+/// The text between two others.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(from)?;
+    Some(rest.split_once(to)?.0.trim())
+}
+
 impl State {
-    fn line(&mut self, line: usize, content: &str) -> Read<()> {
-        let content = content.trim();
-        let whole = content
-            .strip_prefix("hammerdb>")
-            .unwrap_or(content)
-            .trim_matches(['"', ',']);
-        self.errors(whole);
-        let message = whole
-            .split_once(':')
-            .filter(|(who, _)| who.starts_with("Vuser "))
-            .map_or(whole, |(_, message)| message);
-        let between = |from: &str, to: &str| -> Option<&str> {
-            let (_, rest) = message.split_once(from)?;
-            Some(rest.split_once(to)?.0.trim())
-        };
-        if let Some(minutes) = between("Timing test period of ", " in minutes") {
-            let minutes = number_at(line, minutes, "the length of the test in minutes")?;
-            self.minutes =
-                Some(minutes).filter(|minutes| *minutes > 0.0 && *minutes <= MOST_MINUTES);
+    fn line(&mut self, line: Line<'_>) -> Read<()> {
+        let content = line.text.trim();
+        let whole = content.strip_prefix("hammerdb>").unwrap_or(content);
+        let whole = whole.trim_matches(['"', ',']);
+        let own = profile::Message::of(whole);
+        self.errors(whole, &own);
+        let message = own.text;
+        if let Some(minutes) = between(message, "Timing test period of ", " in minutes") {
+            let minutes = line.number(minutes, "the length of the test in minutes")?;
+            let is_length = minutes > 0.0 && minutes <= MOST_MINUTES;
+            self.minutes = is_length.then_some(minutes);
             self.timing = self.stamp;
-        } else if let Some(minutes) = between("Beginning rampup time of ", " minutes") {
+        } else if let Some(minutes) = between(message, "Beginning rampup time of ", " minutes") {
             self.rampup = Some(minutes.to_owned());
         } else if let Some((users, _)) = message.split_once(" Active Virtual Users configured") {
-            self.users = users_at(line, users, "the number of virtual users")?;
+            self.users = line.users(users, "the number of virtual users")?;
         } else if let Some(version) = message.strip_prefix("HammerDB CLI v") {
             self.version = version.trim().to_owned();
         } else if let Some(time) = message.strip_prefix("Hammerdb Log @ ") {
@@ -256,19 +216,15 @@ impl State {
 
     /// `Vuser 11:New Order Procedure Error set RAISEERROR for Details`, `Vuser 4:FINISHED FAILED`,
     /// `Error in Virtual User 4: …`, and where runs begin.
-    fn errors(&mut self, content: &str) {
-        let (user, event) = content
-            .strip_prefix("Vuser ")
-            .and_then(|rest| rest.split_once(':'))
-            .unwrap_or(("", content));
-        let begins = content.ends_with(" created MONITOR - WAIT IDLE")
-            || content.starts_with("Hammerdb Log @ ");
-        if self.runs.is_empty()
-            || begins
-            || (self.has_result && event.starts_with("Beginning rampup time"))
-        {
+    fn errors(&mut self, line: &str, message: &profile::Message<'_>) {
+        let event = message.text;
+        let is_start = line.ends_with(" created MONITOR - WAIT IDLE")
+            || line.starts_with("Hammerdb Log @ ")
+            || (self.has_result && event.starts_with("Beginning rampup time"));
+        if self.runs.is_empty() || is_start {
             self.runs.push(Errors::default());
-            (self.has_result, self.is_measuring) = (false, false);
+            self.has_result = false;
+            self.is_measuring = false;
         }
         if event.starts_with("Timing test period of ") {
             self.is_measuring = true;
@@ -279,14 +235,13 @@ impl State {
             return;
         };
         if event.starts_with("FINISHED FAILED") {
-            run.users.insert(user.to_owned());
-        } else if let Some((user, _)) = event
-            .strip_prefix("Error in Virtual User ")
-            .and_then(|rest| rest.split_once(':'))
+            run.users.insert(message.user.to_owned());
+        } else if let Some(rest) = event.strip_prefix("Error in Virtual User ")
+            && let Some((user, _)) = rest.split_once(':')
         {
             run.users.insert(user.to_owned());
-        } else if let (Some((procedure, _)), true) =
-            (event.split_once(" Procedure Error"), self.is_measuring)
+        } else if let Some((procedure, _)) = event.split_once(" Procedure Error")
+            && self.is_measuring
         {
             *run.procedures.entry(procedure.to_owned()).or_default() += 1;
         }
@@ -301,33 +256,33 @@ impl State {
         self.runs.len().saturating_sub(1)
     }
 
+    fn with_errors(&self, mut result: Achieved) -> ImportedLoad {
+        if let Some(errors) = self.runs.get(result.run) {
+            errors.add_to(&mut result.load);
+        }
+        result.load
+    }
+
     /// `Changed tpcc:pg_count_ware from 1 to 30 for PostgreSQL`, `Value 30 for tpcc:pg_count_ware is the same as …`, and
     /// `pg_count_ware = 30` of `print dict`.
     fn setting(&mut self, message: &str) {
         let words: Vec<&str> = message.split_whitespace().collect();
-        let (name, value) = match words.as_slice() {
+        match words.as_slice() {
             ["Changed", key, "from", _, "to", value, "for", ..]
             | ["Value", value, "for", key, "is", "the", "same", ..] => {
-                let Some((_, name)) = key.split_once("tpcc:") else {
-                    return;
-                };
-                (name, *value)
+                if let Some((_, name)) = key.split_once("tpcc:") {
+                    self.set(name, value);
+                }
             }
-            [name, "=", value] => (*name, *value),
-            _ => return,
-        };
+            [name, "=", value] => self.set(name, value),
+            _ => {}
+        }
+    }
+
+    fn set(&mut self, name: &str, value: &str) {
+        // `pg_count_ware`, `mysql_count_ware`
         let name = name.split_once('_').map_or(name, |(_, name)| name);
-        let of_load = [
-            "count_ware",
-            "allwarehouse",
-            "keyandthink",
-            "storedprocs",
-            "rampup",
-            "duration",
-            "driver",
-            "async_scale",
-        ];
-        if of_load.contains(&name) {
+        if SETTINGS.contains(&name) {
             let name = if name == "count_ware" {
                 "warehouses"
             } else {
@@ -339,17 +294,24 @@ impl State {
 
     /// When the measurement of the next result began.
     fn started(&mut self) -> Option<Nanos> {
-        let rampup = self
-            .rampup
-            .as_ref()
-            .and_then(|minutes| number(minutes))
-            .unwrap_or_default()
-            .min(MOST_MINUTES);
-        let began = self
-            .began
-            .take()
-            .map(|began| began + Nanos::from_secs_f64(rampup * 60.0));
+        let minutes = self.rampup.as_ref().and_then(|minutes| number(minutes));
+        let rampup_s = minutes.unwrap_or_default().min(MOST_MINUTES) * 60.0;
+        let began = self.began.take();
+        let began = began.map(|began| began + Nanos::from_secs_f64(rampup_s));
         self.timing.take().or(began)
+    }
+
+    /// A load of which only a profile is known.
+    fn without_result(&self, profile: &Profile) -> Achieved {
+        let mut load = self.empty();
+        if profile.users > 0 {
+            load.users = profile.users;
+        }
+        Achieved {
+            line: profile.line,
+            run: self.runs.len().saturating_sub(1),
+            load,
+        }
     }
 
     fn empty(&self) -> ImportedLoad {
@@ -360,175 +322,41 @@ impl State {
         load.parameters = self.settings.clone();
         load.txns = vec![TPCC_TXNS[0].to_owned()];
         load.windows = vec![None];
-        load.fact(RESPONSE_FACT, "start");
-        load.fact(PERCENTILES_FACT, "none");
+        load.latencies("start", "none");
         if let Some(minutes) = &self.rampup {
             load.fact("import.rampup", format!("{minutes} min"));
         }
-        let text = "The output has no failed and rolled back transactions: CONSERVE and RATIO cannot be evaluated.";
-        load.unknown.push(("failed", text.to_owned()));
-        let text = "HammerDB verifies no consistency condition.";
-        load.unknown.push(("consistency", text.to_owned()));
+        load.note(ImportNote::FailuresUncounted);
+        load.note(ImportNote::ConsistencyUnverified);
         load
     }
 
     /// `33643 NOPM from 77404 PostgreSQL TPM`, in old versions `77404 PostgreSQL TPM at 33643 NOPM`.
-    fn load(&mut self, line: usize, rest: &str) -> Read<ImportedLoad> {
-        let expected = "`N NOPM from M DATABASE TPM`";
-        let words: Vec<&str> = rest
-            .split_whitespace()
-            .map(|word| word.trim_matches(['"', ',']))
-            .collect();
-        let (nopm, tpm, database) = match words.as_slice() {
-            [nopm, "NOPM", "from", tpm, database @ .., "TPM"] => (*nopm, *tpm, database.join(" ")),
-            [tpm, database @ .., "TPM", "at", nopm, "NOPM"] => (*nopm, *tpm, database.join(" ")),
-            _ => return Err(Fault::at(line, rest, expected)),
+    fn load(&mut self, line: Line<'_>, rest: &str) -> Read<ImportedLoad> {
+        let words = rest.split_whitespace();
+        let words: Vec<&str> = words.map(|word| word.trim_matches(['"', ','])).collect();
+        let ([nopm, "NOPM", "from", tpm, database @ .., "TPM"]
+        | [tpm, database @ .., "TPM", "at", nopm, "NOPM"]) = words.as_slice()
+        else {
+            return Err(line.fault(rest, "`N NOPM from M DATABASE TPM`"));
         };
-        let rate = number_at(line, nopm, "NOPM")?;
-        number_at(line, tpm, "TPM")?;
+        let database = database.join(" ");
+        let rate = line.number(nopm, "NOPM")?;
+        line.number(tpm, "TPM")?;
         let mut load = self.empty();
         load.started = self.started();
-        load.parameters.insert("database".into(), database.clone());
-        load.figures.extend(Figure::new("NOPM", nopm, "1/min"));
-        load.figures
-            .extend(Figure::new(&format!("{database} TPM"), tpm, "1/min"));
+        load.figures.add("NOPM", nopm, "1/min");
+        load.figures.add(&format!("{database} TPM"), tpm, "1/min");
+        load.parameters.insert("database".into(), database);
         match self.minutes {
             Some(minutes) => {
                 let n = (rate * minutes).round().min(1e15) as u64;
-                let counts = Counts {
-                    offered: n,
-                    committed: n,
-                    ..Counts::default()
-                };
-                load.ticks = vec![LoadTick::new(
-                    Nanos::ZERO,
-                    Nanos::from_secs_f64(minutes * 60.0),
-                    vec![counts],
-                )];
-                load.fact(
-                    "import.counts",
-                    "New-Orders are the reported NOPM x the minutes of the test",
-                );
+                let span = Span::of_seconds(0.0, minutes * 60.0);
+                load.ticks = vec![LoadTick::new(span, vec![completed(n, 0)])];
+                load.note(ImportNote::NopmCounted);
             }
-            None => {
-                let text = "The output does not contain the length of the measurement: transactions cannot be counted.";
-                load.unknown.push(("duration", text.to_owned()));
-            }
+            None => load.note(ImportNote::DurationUnknown),
         }
         Ok(load)
-    }
-}
-
-/// A JSON document that begins a line.
-struct Document {
-    line: usize,
-    value: Value,
-}
-
-fn documents(text: &str) -> Vec<Document> {
-    const MOST_DOCUMENTS: usize = 100;
-    let mut found = Vec::new();
-    let (mut at, mut read_to) = (0, 0);
-    for (i, line) in text.split_inclusive('\n').enumerate() {
-        if at >= read_to && line.trim_start().starts_with('{') && found.len() < MOST_DOCUMENTS {
-            let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
-            if let Some(Ok(value)) = values.next() {
-                read_to = at + values.byte_offset();
-                found.push(Document { line: i + 1, value });
-            }
-        }
-        at += line.len();
-    }
-    found
-}
-
-/// `timing` and `tcount` of one job; a second `timing` is another job's.
-fn of_documents(text: &str) -> Vec<Profile> {
-    let mut profiles: Vec<Profile> = Vec::new();
-    let mut timed = false;
-    for document in documents(text) {
-        let mut figures = Vec::new();
-        let is_timing = of_document(&document.value, &mut figures);
-        match profiles.last_mut().filter(|_| !(is_timing && timed)) {
-            Some(last) => last.figures.extend(figures),
-            None => profiles.push(Profile {
-                line: document.line,
-                result: ResultPosition::Either,
-                users: 0,
-                figures,
-            }),
-        }
-        timed |= is_timing;
-    }
-    profiles
-}
-
-/// Names of HammerDB's timing profile, with their units.
-const TIMING: [(&str, &str); 9] = [
-    ("calls", ""),
-    ("min_ms", "ms"),
-    ("avg_ms", "ms"),
-    ("p50_ms", "ms"),
-    ("p95_ms", "ms"),
-    ("p99_ms", "ms"),
-    ("max_ms", "ms"),
-    ("elapsed_ms", "ms"),
-    ("ratio_pct", "%"),
-];
-
-/// Whether it is a timing profile.
-fn of_document(document: &Value, figures: &mut Vec<Figure>) -> bool {
-    let text = |value: &Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    };
-    let mut is_timing = false;
-    for (name, value) in document.as_object().into_iter().flatten() {
-        let Some(fields) = value.as_object() else {
-            continue;
-        };
-        if fields.contains_key("elapsed_ms") || fields.contains_key("avg_ms") {
-            is_timing = true;
-            for (key, unit) in TIMING {
-                let figure = fields
-                    .get(key)
-                    .and_then(|value| Figure::new(key, &text(value), unit));
-                figures.extend(figure.map(|figure| figure.of_txn(name)));
-            }
-        } else if name.ends_with(" tpm") {
-            counter(name, fields, figures);
-        }
-    }
-    is_timing
-}
-
-/// `tcount`: TPM by the time at which it was counted.
-fn counter(name: &str, fields: &serde_json::Map<String, Value>, figures: &mut Vec<Figure>) {
-    let text = |value: &Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    };
-    let pair = |(key, value): (&String, &Value)| {
-        let value = text(value);
-        let (time, digits) = if when::instant(key).is_some() {
-            (key.clone(), value)
-        } else {
-            (value, key.clone())
-        };
-        Some((when::instant(&time)?, digits))
-    };
-    let mut pairs: Vec<(Nanos, String)> = fields.iter().filter_map(pair).collect();
-    pairs.sort();
-    let first = pairs.first().map(|(time, _)| *time).unwrap_or_default();
-    for pair in pairs.windows(2) {
-        let over = (
-            pair[0].0.saturating_sub(first),
-            pair[1].0.saturating_sub(first),
-        );
-        figures.extend(
-            Figure::new(name, &pair[1].1, "1/min").map(|figure| figure.over(over.0, over.1)),
-        );
     }
 }

@@ -1,9 +1,13 @@
 //! Samples of a machine by iostat, vmstat and mpstat, and how they join a run.
 
+use super::attach;
+use super::fault::ImportError;
 use super::samples::{HostSample, HostSamples};
-use super::{ImportError, Source, attach, when};
+use super::source::Source;
+use super::when;
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::import_facts::UNKNOWN_FACT;
+use plimsoll_record::import_facts::{self, IMPORT_FACT, UNKNOWN_FACT};
+use plimsoll_record::message::ImportNote;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{Fact, Record, Sample, Series, Subject, SubjectId, SubjectKind};
 
@@ -11,11 +15,11 @@ use plimsoll_record::{Fact, Record, Sample, Series, Subject, SubjectId, SubjectK
 pub fn samples(sources: &[Source<'_>]) -> Result<Vec<HostSamples>, ImportError> {
     let read = attach::read(sources)?;
     match read.loads.first() {
-        Some(load) => Err(ImportError::Together(format!(
-            "{} is {}, which is a run itself\nOnly outputs of iostat, vmstat and mpstat join a run.",
+        Some(load) => Err(ImportError::files(
             load.files.join(", "),
-            load.tool.title()
-        ))),
+            format!("It is {}, which is a run itself", load.tool.title()),
+            "Give outputs of iostat, vmstat and mpstat only",
+        )),
         None => Ok(read.host),
     }
 }
@@ -33,79 +37,88 @@ pub(super) fn join(
     all: &[HostSamples],
 ) -> Result<(), ImportError> {
     for own in all {
-        let aligned = started.zip(own.started);
-        let (run, samples) = aligned.unwrap_or_default();
-        let moved = |sample: &HostSample| (sample.at + samples).0.checked_sub(run.0).map(Nanos);
-        let ends = record.run.lasted + Nanos::SECOND;
-        let alone = record.points.is_empty();
-        let within: Vec<(Nanos, &HostSample)> = own
-            .samples
-            .iter()
-            .filter_map(|sample| Some((moved(sample)?, sample)))
-            .filter(|(at, _)| alone || *at <= ends)
-            .collect();
-        if within.is_empty() && !own.samples.is_empty() {
-            return Err(ImportError::Together(format!(
-                "{} was recorded at another time than the run: none of its {} samples lies within it\n\
-                 Give the file that was recorded beside it; times without a zone are taken as UTC.",
-                own.file,
-                own.samples.len()
-            )));
-        }
-        let host = subject(record, SubjectKind::Host, "host");
-        fact(
-            record,
-            host,
-            &format!("import.{}", own.tool.name()),
-            &own.file,
-        );
-        for (what, text) in &own.unknown {
-            fact(
-                record,
-                host,
-                &format!("{}{}_{what}", UNKNOWN_FACT, own.tool.name()),
-                text,
-            );
-        }
-        if aligned.is_none() && !alone {
-            let text = format!(
-                "{} or the run has no start time: both are assumed to have started together.",
-                own.file
-            );
-            fact(
-                record,
-                host,
-                &format!("{}{}_start", UNKNOWN_FACT, own.tool.name()),
-                &text,
-            );
-        }
-        for (at, sample) in within {
-            let subject = match &sample.device {
-                Some(device) => subject(record, SubjectKind::Device, device),
-                None => host,
-            };
-            put(
-                record,
-                subject,
-                sample.metric,
-                Sample {
-                    at,
-                    over: sample.over,
-                    value: sample.value,
-                },
-            );
-        }
+        join_one(record, started, own)?;
     }
     if record.points.is_empty() {
-        let last = record
-            .series
-            .iter()
-            .flat_map(|series| &series.samples)
-            .map(|sample| sample.at)
-            .max();
+        let samples = record.series.iter().flat_map(|series| &series.samples);
+        let last = samples.map(|sample| sample.at).max();
         record.run.lasted = record.run.lasted.max(last.unwrap_or_default());
     }
     Ok(())
+}
+
+fn join_one(
+    record: &mut Record,
+    started: Option<Nanos>,
+    own: &HostSamples,
+) -> Result<(), ImportError> {
+    let is_alone = record.points.is_empty();
+    let starts = started.zip(own.started);
+    let within = samples_within(record, starts, own);
+    if within.is_empty() && !own.samples.is_empty() {
+        let why = format!(
+            "It was recorded at another time than the run: none of its {} samples lies within it",
+            own.samples.len()
+        );
+        let advice =
+            "Give the file that was recorded beside it; times without a zone are taken as UTC";
+        return Err(ImportError::files(&own.file, why, advice));
+    }
+    let host = subject(record, SubjectKind::Host, "host");
+    let tool = own.tool.name();
+    fact(record, host, &format!("{IMPORT_FACT}{tool}"), &own.file);
+    let assumed = (starts.is_none() && !is_alone).then(|| ImportNote::StartAssumed {
+        file: own.file.clone(),
+    });
+    for missing in own.missing.iter().chain(&assumed) {
+        let what = import_facts::note_subject(missing);
+        note(
+            record,
+            host,
+            &format!("{UNKNOWN_FACT}{tool}_{what}"),
+            missing,
+        );
+    }
+    for Placed { at, sample } in within {
+        let subject = match &sample.device {
+            Some(device) => subject(record, SubjectKind::Device, device),
+            None => host,
+        };
+        let sample_of_run = Sample {
+            at,
+            over: sample.over,
+            value: sample.value,
+        };
+        put(record, subject, sample.metric, sample_of_run);
+    }
+    Ok(())
+}
+
+/// A sample on the run's own timeline.
+struct Placed<'a> {
+    at: Nanos,
+    sample: &'a HostSample,
+}
+
+/// Those that lie within the run; without both starts, they are assumed to be the same.
+fn samples_within<'a>(
+    record: &Record,
+    starts: Option<(Nanos, Nanos)>,
+    own: &'a HostSamples,
+) -> Vec<Placed<'a>> {
+    let ends = match record.points.is_empty() {
+        true => Nanos(u64::MAX),
+        false => record.run.lasted + Nanos::SECOND,
+    };
+    let mut within = Vec::new();
+    for sample in &own.samples {
+        let at = match starts {
+            Some((run, samples)) => (sample.at + samples).0.checked_sub(run.0).map(Nanos),
+            None => Some(sample.at),
+        };
+        within.extend(at.filter(|at| *at <= ends).map(|at| Placed { at, sample }));
+    }
+    within
 }
 
 fn put(record: &mut Record, subject: SubjectId, metric: Metric, sample: Sample) {
@@ -157,11 +170,7 @@ pub(super) fn subject(record: &mut Record, kind: SubjectKind, name: &str) -> Sub
 
 /// A fact that occurs again with another value has both.
 pub(super) fn fact(record: &mut Record, subject: SubjectId, key: &str, value: &str) {
-    match record
-        .facts
-        .iter_mut()
-        .find(|fact| fact.subject == subject && fact.key == key)
-    {
+    match find_fact(record, subject, key) {
         Some(fact) if fact.value.split("; ").any(|own| own == value) => {}
         Some(fact) => fact.value = format!("{}; {value}", fact.value),
         None => record.facts.push(Fact {
@@ -170,4 +179,21 @@ pub(super) fn fact(record: &mut Record, subject: SubjectId, key: &str, value: &s
             value: value.to_owned(),
         }),
     }
+}
+
+/// A note beside those that the fact has already.
+pub(super) fn note(record: &mut Record, subject: SubjectId, key: &str, note: &ImportNote) {
+    match find_fact(record, subject, key) {
+        Some(fact) => fact.value = import_facts::with_note(&fact.value, note),
+        None => record.facts.push(Fact {
+            subject,
+            key: key.to_owned(),
+            value: import_facts::with_note("", note),
+        }),
+    }
+}
+
+fn find_fact<'a>(record: &'a mut Record, subject: SubjectId, key: &str) -> Option<&'a mut Fact> {
+    let mut facts = record.facts.iter_mut();
+    facts.find(|fact| fact.subject == subject && fact.key == key)
 }

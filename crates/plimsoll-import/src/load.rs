@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::Tool;
+use super::tool::Tool;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::BlockPoint;
 use plimsoll_record::hist::{CoarseHist, Hist};
+use plimsoll_record::import_facts::{self, PERCENTILES_FACT, RESPONSE_FACT};
 use plimsoll_record::lane::Counts;
+use plimsoll_record::message::ImportNote;
 
 /// One load as one output reports it. Times count from its start.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,15 +36,15 @@ pub struct ImportedLoad {
     /// Block I/O; its `point` is filled in later.
     pub block: Option<BlockPoint>,
     pub shares: Vec<LoadShare>,
-    pub figures: Vec<Figure>,
+    pub figures: Figures,
     /// What fio's logs of its jobs must fit.
     pub logs: JobLogs,
     /// The failure that the tool reports: no figure of the load may be used.
     pub failure: Option<String>,
-    /// Facts about the system beside those of the import: `import.seconds`, `setting.fsync`.
+    /// Facts about the system by their keys: `import.response_from`, `setting.fsync`.
     pub facts: Vec<(String, String)>,
-    /// Missing information, and what cannot be evaluated without it.
-    pub unknown: Vec<(&'static str, String)>,
+    /// Missing information, and how figures were found that the output does not print.
+    pub notes: Vec<ImportNote>,
 }
 
 /// The logs that jobs of fio write.
@@ -54,6 +56,29 @@ pub struct JobLogs {
     pub every_ms: Option<u64>,
     /// Logs and output may count from different times.
     pub has_ramp: bool,
+}
+
+/// Part of the time of a load.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Span {
+    pub start: Nanos,
+    pub end: Nanos,
+}
+
+impl Span {
+    pub fn of_seconds(start_s: f64, end_s: f64) -> Self {
+        Self {
+            start: Nanos::from_secs_f64(start_s),
+            end: Nanos::from_secs_f64(end_s),
+        }
+    }
+
+    pub fn of_millis(start_ms: u64, end_ms: u64) -> Self {
+        Self {
+            start: Nanos::from_millis(start_ms),
+            end: Nanos::from_millis(end_ms),
+        }
+    }
 }
 
 /// What ended in a part of the time, by transaction type.
@@ -71,10 +96,10 @@ pub struct LoadTick {
 }
 
 impl LoadTick {
-    pub fn new(start: Nanos, end: Nanos, counts: Vec<Counts>) -> Self {
+    pub fn new(span: Span, counts: Vec<Counts>) -> Self {
         Self {
-            start,
-            end,
+            start: span.start,
+            end: span.end,
             measured: true,
             counts,
             response: Vec::new(),
@@ -83,11 +108,39 @@ impl LoadTick {
     }
 }
 
+/// Counts of requests that all succeeded.
+pub(super) fn completed(requests: u64, bytes: u64) -> Counts {
+    Counts {
+        offered: requests,
+        committed: requests,
+        bytes,
+        ..Counts::default()
+    }
+}
+
+pub(super) fn sum_of<'a>(all: impl IntoIterator<Item = &'a Counts>) -> Counts {
+    let mut sum = Counts::default();
+    for counts in all {
+        sum.add(counts);
+    }
+    sum
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadWindow {
     pub response: Hist,
     /// `None` where it equals `response`.
     pub service: Option<Hist>,
+}
+
+impl LoadWindow {
+    /// `None` where the distribution is empty.
+    pub fn of_response(response: Hist) -> Option<Self> {
+        (!response.is_empty()).then_some(Self {
+            response,
+            service: None,
+        })
+    }
 }
 
 /// What one worker of a block load did.
@@ -112,39 +165,52 @@ pub struct Figure {
     pub printed: String,
     pub unit: String,
     /// Part of the time that it is about; `None`: all of it.
-    pub over: Option<(Nanos, Nanos)>,
+    pub over: Option<Span>,
 }
 
-impl Figure {
-    /// `None` where `printed` is no number.
-    pub fn new(name: &str, printed: &str, unit: &str) -> Option<Self> {
-        let value = printed
-            .trim()
-            .parse::<f64>()
-            .ok()
-            .filter(|value| value.is_finite())?;
-        Some(Self {
-            txn: String::new(),
-            name: name.to_owned(),
-            value,
-            printed: printed.trim().to_owned(),
-            unit: unit.to_owned(),
-            over: None,
-        })
+/// Figures in the order in which the tool printed them. What is no finite number is left out.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Figures(pub Vec<Figure>);
+
+impl Figures {
+    /// Of all transactions and the whole time.
+    pub fn add(&mut self, name: &str, printed: &str, unit: &str) {
+        self.put("", name, printed, unit, None);
     }
 
-    pub fn of_txn(self, txn: &str) -> Self {
-        Self {
-            txn: txn.to_owned(),
-            ..self
+    pub fn add_of(&mut self, txn: &str, name: &str, printed: &str, unit: &str) {
+        self.put(txn, name, printed, unit, None);
+    }
+
+    pub fn add_over(&mut self, over: Span, name: &str, printed: &str, unit: &str) {
+        self.put("", name, printed, unit, Some(over));
+    }
+
+    pub fn put(&mut self, txn: &str, name: &str, printed: &str, unit: &str, over: Option<Span>) {
+        let printed = printed.trim();
+        let Ok(value) = printed.parse::<f64>() else {
+            return;
+        };
+        if value.is_finite() {
+            self.0.push(Figure {
+                txn: txn.to_owned(),
+                name: name.to_owned(),
+                value,
+                printed: printed.to_owned(),
+                unit: unit.to_owned(),
+                over,
+            });
         }
     }
 
-    pub fn over(self, start: Nanos, end: Nanos) -> Self {
-        Self {
-            over: Some((start, end)),
-            ..self
-        }
+    pub fn iter(&self) -> impl Iterator<Item = &Figure> {
+        self.0.iter()
+    }
+
+    /// Of all transactions and the whole time.
+    pub fn find(&self, name: &str) -> Option<&Figure> {
+        let mut own = self.0.iter().filter(|own| own.over.is_none());
+        own.find(|own| own.name == name && own.txn.is_empty())
     }
 }
 
@@ -164,21 +230,23 @@ impl ImportedLoad {
             windows: Vec::new(),
             block: None,
             shares: Vec::new(),
-            figures: Vec::new(),
+            figures: Figures::default(),
             logs: JobLogs::default(),
             failure: None,
             facts: Vec::new(),
-            unknown: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
     /// When its last tick ends.
     pub fn lasted(&self) -> Nanos {
-        self.ticks
-            .iter()
-            .map(|tick| tick.end)
-            .max()
-            .unwrap_or_default()
+        let ends = self.ticks.iter().map(|tick| tick.end);
+        ends.max().unwrap_or_default()
+    }
+
+    /// Over all ticks and types.
+    pub(super) fn counts(&self) -> Counts {
+        sum_of(self.ticks.iter().flat_map(|tick| &tick.counts))
     }
 
     /// `sysbench 1.0.20`.
@@ -190,5 +258,41 @@ impl ImportedLoad {
 
     pub(super) fn fact(&mut self, key: &str, value: impl Into<String>) {
         self.facts.push((key.to_owned(), value.into()));
+    }
+
+    /// In place of a value that it has already.
+    pub(super) fn replace_fact(&mut self, key: &str, value: &str) {
+        self.facts.retain(|(own, _)| own != key);
+        self.fact(key, value);
+    }
+
+    pub(super) fn value(&self, key: &str) -> Option<&str> {
+        let mut facts = self.facts.iter();
+        facts
+            .find(|(own, _)| own == key)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// What latencies count from: `due`, `start` or `unknown`; and whether percentiles are over all clients.
+    pub(super) fn latencies(&mut self, from: &str, percentiles: &str) {
+        self.fact(RESPONSE_FACT, from);
+        self.fact(PERCENTILES_FACT, percentiles);
+    }
+
+    pub(super) fn note(&mut self, note: ImportNote) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// In place of another one of the same fact.
+    pub(super) fn replace_note(&mut self, note: ImportNote) {
+        let key = import_facts::note_key(&note);
+        self.notes.retain(|own| import_facts::note_key(own) != key);
+        self.notes.push(note);
+    }
+
+    pub(super) fn drop_notes(&mut self, notes: &[ImportNote]) {
+        self.notes.retain(|own| !notes.contains(own));
     }
 }

@@ -2,18 +2,17 @@
 //!
 //! With `--rate`, pgbench counts latency from when a transaction was scheduled (`processXactStats` in pgbench.c).
 
-use plimsoll_record::import_facts::{
-    DERIVED_RATE, OFFERED_FACT, PERCENTILES_FACT, RESPONSE_FACT, SECONDS_FACT,
-};
 use std::collections::BTreeMap;
 
-use super::Tool;
-use super::fault::{Fault, Read, count_at, number, number_at, seconds_at, users_at};
-use super::load::{Figure, ImportedLoad};
+use super::fault::Read;
+use super::lines::{Line, first_word, number};
+use super::load::{Figures, ImportedLoad, Span};
 use super::runs::{self, Run, once, second};
 use super::ticks::{self, Part};
+use super::tool::Tool;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Counts;
+use plimsoll_record::message::{CountsSource, ImportNote};
 
 /// `--progress-timestamp` prints seconds since 1970, which no run lasts.
 const FIRST_TIMESTAMP_S: f64 = 1e8;
@@ -47,7 +46,7 @@ struct Output {
     /// When the first line of progress counts from, since 1970.
     started_s: Option<f64>,
     parts: Vec<Part>,
-    figures: Vec<Figure>,
+    figures: Figures,
     parameters: BTreeMap<String, String>,
     scripts: Vec<Script>,
     in_statements: bool,
@@ -59,6 +58,9 @@ struct Progress {
     text: String,
     time_s: f64,
 }
+
+/// Beginnings of lines that follow the rate: figures of scripts and statements.
+const OF_SCRIPTS: [&str; 3] = ["SQL script ", "- ", "statement latencies "];
 
 #[derive(Debug, Clone, Copy)]
 struct Tps {
@@ -78,6 +80,53 @@ pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
     runs::read::<Output>(text)
 }
 
+impl Run for Output {
+    const TOOL: Tool = Tool::Pgbench;
+
+    fn ends_before(&self, line: &str) -> bool {
+        let has_begun = self.in_report || !self.version.is_empty() || !self.parts.is_empty();
+        let next = ["starting vacuum", "progress: ", "transaction type: "];
+        line.starts_with("pgbench (") && has_begun
+            || self.in_report && next.iter().any(|mark| line.starts_with(mark))
+    }
+
+    fn line(&mut self, line: Line<'_>) -> Read<()> {
+        let text = line.text;
+        if is_abort(text) {
+            self.abort.get_or_insert_with(|| text.to_owned());
+            return Ok(());
+        }
+        if text.starts_with("pgbench: error:") || text.starts_with("pgbench: fatal:") {
+            return Err(line.unexpected("output of a complete run"));
+        }
+        if let Some(progress) = text.strip_prefix("progress: ") {
+            return self.progress(line, progress);
+        }
+        if let Some(version) = text.strip_prefix("pgbench (") {
+            let version = version.split([' ', ',', ')']).next();
+            self.version = version.unwrap_or_default().to_owned();
+            return Ok(());
+        }
+        let is_report = KEYS.iter().any(|key| text.starts_with(key));
+        self.in_report |= is_report;
+        // Messages precede a report, and anything may follow it: neither has figures of pgbench.
+        let is_over = self.tps.is_some() && !is_report && !self.in_scripts(text);
+        if text.is_empty() || text.starts_with("pgbench: ") || !self.in_report || is_over {
+            return Ok(());
+        }
+        self.report(line)
+    }
+
+    fn finish(self) -> Result<ImportedLoad, &'static str> {
+        let clients = self.clients.ok_or("`number of clients:`")?;
+        let processed = self
+            .processed
+            .ok_or("`number of transactions actually processed:`")?;
+        let tps = self.tps.ok_or("`tps = `")?.value;
+        Ok(self.load(clients, processed, tps))
+    }
+}
+
 /// Of a client, with or without the mark of an error (up to PostgreSQL 12), or of the run below its results.
 fn is_abort(text: &str) -> bool {
     let text = text.strip_prefix("pgbench: ").unwrap_or(text);
@@ -86,71 +135,18 @@ fn is_abort(text: &str) -> bool {
     of_client || text.starts_with("Run was aborted; the above results are incomplete")
 }
 
-impl Run for Output {
-    fn ends_before(&self, line: &str) -> bool {
-        let has_begun = self.in_report || !self.version.is_empty() || !self.parts.is_empty();
-        let next = ["starting vacuum", "progress: ", "transaction type: "];
-        line.starts_with("pgbench (") && has_begun
-            || self.in_report && next.iter().any(|mark| line.starts_with(mark))
-    }
-
-    fn line(&mut self, line: usize, text: &str) -> Read<()> {
-        let text = text.trim();
-        if is_abort(text) {
-            self.abort = self.abort.take().or_else(|| Some(text.to_owned()));
-            return Ok(());
-        }
-        if text.starts_with("pgbench: error:") || text.starts_with("pgbench: fatal:") {
-            return Err(Fault::at(line, text, "output of a complete run"));
-        }
-        if let Some(rest) = text.strip_prefix("progress: ") {
-            return self.progress(line, rest);
-        }
-        if let Some(rest) = text.strip_prefix("pgbench (") {
-            self.version = rest
-                .split([' ', ',', ')'])
-                .next()
-                .unwrap_or_default()
-                .to_owned();
-            return Ok(());
-        }
-        let is_report = KEYS.iter().any(|key| text.starts_with(key));
-        self.in_report |= is_report;
-        // Messages precede a report, and anything may follow it: neither has figures of pgbench.
-        let outside =
-            !self.in_report || (self.tps.is_some() && !is_report && !self.in_scripts(text));
-        if text.is_empty() || text.starts_with("pgbench: ") || outside {
-            Ok(())
-        } else {
-            self.report(line, text)
-        }
-    }
-
-    fn finish(self) -> Result<ImportedLoad, String> {
-        let missing = |what: &str| format!("{what}, as pgbench prints it at the end of a run");
-        let clients = self
-            .clients
-            .ok_or_else(|| missing("`number of clients:`"))?;
-        let processed = self
-            .processed
-            .ok_or_else(|| missing("`number of transactions actually processed:`"))?;
-        let tps = self.tps.ok_or_else(|| missing("`tps = `"))?.value;
-        Ok(self.load(clients, processed, tps))
-    }
-}
-
 impl Output {
     /// `1.0 s, 536.0 tps, lat 7.296 ms stddev 5.548, 0 failed, lag 0.501 ms, 0 skipped, 4 retried, 5 retries`.
-    fn progress(&mut self, line: usize, text: &str) -> Read<()> {
+    fn progress(&mut self, line: Line<'_>, text: &str) -> Read<()> {
         let seconds = text.split_once(" s,").map_or(text, |(seconds, _)| seconds);
-        let time_s = number_at(line, seconds, "`progress: SECONDS s, … tps, …`")?;
+        let time_s = line.number(seconds, "`progress: SECONDS s, … tps, …`")?;
         if time_s <= FIRST_TIMESTAMP_S {
             return self.part(line, text, time_s);
         }
         if self.started_s.is_none() {
             let Some(first) = self.first_progress.take() else {
                 self.first_progress = Some(Progress {
-                    line,
+                    line: line.number,
                     text: text.to_owned(),
                     time_s,
                 });
@@ -158,57 +154,51 @@ impl Output {
             };
             let started_s = first.time_s - (time_s - first.time_s);
             self.started_s = Some(started_s);
-            self.part(first.line, &first.text, first.time_s - started_s)?;
+            let line = Line {
+                number: first.line,
+                text: &first.text,
+            };
+            self.part(line, &first.text, first.time_s - started_s)?;
         }
         self.part(line, text, time_s - self.started_s.unwrap_or_default())
     }
 
-    fn part(&mut self, line: usize, text: &str, end_s: f64) -> Read<()> {
+    fn part(&mut self, line: Line<'_>, text: &str, end_s: f64) -> Read<()> {
         let start_s = self.parts.last().map_or(0.0, |part| part.end_s);
         if end_s <= start_s || end_s > FIRST_TIMESTAMP_S {
-            return Err(Fault::at(
-                line,
-                text,
-                "a time after that of the line of progress before",
-            ));
+            let expected = "a time after that of the line of progress before";
+            return Err(line.fault(text, expected));
         }
         let mut part = Part {
             end_s,
             ..Part::default()
         };
-        let over = (Nanos::from_secs_f64(start_s), Nanos::from_secs_f64(end_s));
+        let over = Span::of_seconds(start_s, end_s);
         for field in text.split(',').skip(1).map(str::trim) {
             let words: Vec<&str> = field.split_whitespace().collect();
             match words.as_slice() {
-                [rate, "tps"] => part.done_per_second = number_at(line, rate, "a rate")?,
-                [n, "failed"] => part.failed = count_at(line, n, "a number of failures")?,
+                [rate, "tps"] => part.done_per_second = line.number(rate, "a rate")?,
+                [n, "failed"] => part.failed = line.count(n, "a number of failures")?,
                 [n, "skipped"] => {
-                    part.dropped = count_at(line, n, "a number of skipped transactions")?
+                    part.dropped = line.count(n, "a number of skipped transactions")?;
                 }
                 [n, "retries"] => {
-                    part.retries_per_second =
-                        count_at(line, n, "a number of retries")? as f64 / (end_s - start_s);
+                    let retries = line.count(n, "a number of retries")?;
+                    part.retries_per_second = retries as f64 / (end_s - start_s);
                 }
-                [n, "retried"] => drop(count_at(line, n, "a number of retried transactions")?),
+                [n, "retried"] => drop(line.count(n, "a number of retried transactions")?),
                 ["lat", mean, "ms", "stddev", stddev] => {
-                    let both = [("latency average", mean), ("latency stddev", stddev)];
-                    let figures = both
-                        .into_iter()
-                        .filter_map(|(name, value)| Figure::new(name, value, "ms"));
-                    self.figures
-                        .extend(figures.map(|figure| figure.over(over.0, over.1)));
+                    self.figures.add_over(over, "latency average", mean, "ms");
+                    self.figures.add_over(over, "latency stddev", stddev, "ms");
                 }
                 ["lag", mean, "ms"] => {
-                    let figure = Figure::new("schedule lag average", mean, "ms");
                     self.figures
-                        .extend(figure.map(|figure| figure.over(over.0, over.1)));
+                        .add_over(over, "schedule lag average", mean, "ms");
                 }
                 _ => {
-                    return Err(Fault::at(
-                        line,
-                        field,
-                        "a figure of pgbench -P: tps, lat, failed, lag, skipped, retries",
-                    ));
+                    let expected =
+                        "a figure of pgbench -P: tps, lat, failed, lag, skipped, retries";
+                    return Err(line.fault(field, expected));
                 }
             }
         }
@@ -216,131 +206,107 @@ impl Output {
         Ok(())
     }
 
-    /// Whether the line belongs to what follows the rate: figures of scripts and statements.
+    /// Whether the line belongs to what follows the rate.
     fn in_scripts(&self, text: &str) -> bool {
-        let marks = ["SQL script ", "- ", "statement latencies "];
-        marks.iter().any(|mark| text.starts_with(mark))
+        OF_SCRIPTS.iter().any(|mark| text.starts_with(mark))
             || (self.in_statements && text.starts_with(|c: char| c.is_ascii_digit()))
     }
 
-    fn report(&mut self, line: usize, text: &str) -> Read<()> {
-        if let Some(rest) = text.strip_prefix("SQL script ") {
-            let name = rest
-                .split_once(": ")
-                .map_or(rest, |(_, name)| name)
-                .to_owned();
-            self.scripts.push(Script {
-                name,
-                weight: String::new(),
-            });
-        } else if text
-            .trim_start_matches("- ")
-            .starts_with("statement latencies ")
-        {
+    fn report(&mut self, line: Line<'_>) -> Read<()> {
+        let text = line.text;
+        let detail = text.strip_prefix("- ");
+        if detail.unwrap_or(text).starts_with("statement latencies ") {
             self.in_statements = true;
             return Ok(());
-        } else if let Some(rest) = text.strip_prefix("- ") {
-            self.of_script(rest);
+        }
+        if let Some(script) = text.strip_prefix("SQL script ") {
+            let name = script.split_once(": ").map_or(script, |(_, name)| name);
+            self.scripts.push(Script {
+                name: name.to_owned(),
+                weight: String::new(),
+            });
+        } else if let Some(detail) = detail {
+            self.of_script(detail);
         } else if self.in_scripts(text) {
             self.statement(text);
             return Ok(());
         } else if let Some((key, value)) = text.split_once(" = ") {
             self.equals(line, key, value)?;
         } else if let Some((key, value)) = text.split_once(": ") {
-            self.pair(line, (key, value.trim()), text)?;
+            self.pair(line, key, value.trim())?;
         } else {
-            return Err(Fault::at(line, text, "a line of pgbench's report"));
+            return Err(line.unexpected("a line of pgbench's report"));
         }
         self.in_statements = false;
         Ok(())
     }
 
-    fn pair(&mut self, line: usize, (key, value): (&str, &str), text: &str) -> Read<()> {
+    fn pair(&mut self, line: Line<'_>, key: &str, value: &str) -> Read<()> {
         let first = value.split([' ', '/', '(']).next().unwrap_or_default();
-        let count = |what: &str| count_at(line, first, what);
         match key {
-            "transaction type" => self.parameter("script", value, line, text)?,
-            "scaling factor" => self.parameter("scale", value, line, text)?,
-            "query mode" => self.parameter("query_mode", value, line, text)?,
-            "maximum number of tries" => self.parameter("max_tries", value, line, text)?,
+            "transaction type" => self.parameter("script", value, line),
+            "scaling factor" => self.parameter("scale", value, line),
+            "query mode" => self.parameter("query_mode", value, line),
+            "maximum number of tries" => self.parameter("max_tries", value, line),
             "number of clients" => {
-                once(
-                    &mut self.clients,
-                    users_at(line, first, "the number of clients")?,
-                    line,
-                    text,
-                )?;
+                let clients = line.users(first, "the number of clients")?;
+                once(&mut self.clients, clients, line)
             }
             "duration" => {
-                self.duration_s = Some(seconds_at(line, first, "the duration")?);
-                self.figures.extend(Figure::new(key, first, "s"));
+                self.duration_s = Some(line.seconds(first, "the duration")?);
+                self.figures.add(key, first, "s");
+                Ok(())
             }
             "number of transactions actually processed" => {
-                once(
-                    &mut self.processed,
-                    count("the number of transactions")?,
-                    line,
-                    text,
-                )?;
                 self.value(key, first);
+                let n = line.count(first, "the number of transactions")?;
+                once(&mut self.processed, n, line)
             }
             "number of failed transactions" => {
-                once(
-                    &mut self.failed,
-                    count("the number of failures")?,
-                    line,
-                    text,
-                )?;
                 self.value(key, first);
+                let n = line.count(first, "the number of failures")?;
+                once(&mut self.failed, n, line)
             }
-            "number of transactions skipped" => once(
-                &mut self.skipped,
-                count("the number of skipped")?,
-                line,
-                text,
-            )?,
-            "total number of retries" => once(
-                &mut self.retried,
-                count("the number of retries")?,
-                line,
-                text,
-            )?,
+            "number of transactions skipped" => {
+                let n = line.count(first, "the number of skipped")?;
+                once(&mut self.skipped, n, line)
+            }
+            "total number of retries" => {
+                let n = line.count(first, "the number of retries")?;
+                once(&mut self.retried, n, line)
+            }
             "rate limit schedule lag" => {
                 self.rate_limited = true;
                 let words: Vec<&str> = value.split_whitespace().collect();
                 if let ["avg", avg, "(max", max, ..] = words.as_slice() {
-                    self.figures
-                        .extend(Figure::new("schedule lag average", avg, "ms"));
-                    self.figures.extend(Figure::new(
-                        "schedule lag max",
-                        max.trim_end_matches(')'),
-                        "ms",
-                    ));
+                    let max = max.trim_end_matches(')');
+                    self.figures.add("schedule lag average", avg, "ms");
+                    self.figures.add("schedule lag max", max, "ms");
                 }
+                Ok(())
             }
-            _ if key.starts_with("number of ") && number(first).is_some() => self.value(key, first),
+            _ if key.starts_with("number of ") && number(first).is_some() => {
+                self.value(key, first);
+                Ok(())
+            }
             // `partition method`, and what later versions print.
-            _ => self.parameter(key, value, line, text)?,
+            _ => self.parameter(key, value, line),
         }
-        Ok(())
     }
 
-    fn parameter(&mut self, key: &str, value: &str, line: usize, text: &str) -> Read<()> {
-        let known = self.parameters.insert(key.to_owned(), value.to_owned());
-        if known.is_some() {
-            Err(second(line, text))
-        } else {
-            Ok(())
+    fn parameter(&mut self, key: &str, value: &str, line: Line<'_>) -> Read<()> {
+        match self.parameters.insert(key.to_owned(), value.to_owned()) {
+            Some(_) => Err(second(line)),
+            None => Ok(()),
         }
     }
 
     /// `latency average = 8.841 ms`, `tps = 451.849741 (without initial connection time)`.
-    fn equals(&mut self, line: usize, key: &str, value: &str) -> Read<()> {
-        let digits = value.split_whitespace().next().unwrap_or_default();
-        let number = number_at(line, digits, "a figure of pgbench's report")?;
+    fn equals(&mut self, line: Line<'_>, key: &str, value: &str) -> Read<()> {
+        let number = line.number(first_word(value), "a figure of pgbench's report")?;
         if key == "tps" {
             if self.tps.is_some_and(|tps| !tps.includes_connecting) {
-                return Err(second(line, &format!("{key} = {value}")));
+                return Err(second(line));
             }
             self.tps = Some(Tps {
                 value: number,
@@ -352,23 +318,18 @@ impl Output {
     }
 
     fn value(&mut self, key: &str, value: &str) {
-        let mut words = value.split_whitespace();
-        let digits = words.next().unwrap_or_default();
-        let unit = match words.next() {
-            Some("ms") => "ms",
+        let words: Vec<&str> = value.split_whitespace().collect();
+        let unit = match words.get(1) {
+            Some(&"ms") => "ms",
             _ if key == "tps" => "1/s",
             _ => "",
         };
-        let note = value
-            .split_once('(')
-            .map(|(_, note)| format!(" ({}", note.trim()))
-            .unwrap_or_default();
-        let name = if key == "tps" {
-            format!("tps{note}")
-        } else {
-            key.to_owned()
+        let name = match value.split_once('(') {
+            Some((_, note)) if key == "tps" => format!("tps ({}", note.trim()),
+            _ => key.to_owned(),
         };
-        self.figures.extend(Figure::new(&name, digits, unit));
+        let digits = words.first().copied().unwrap_or_default();
+        self.figures.add(&name, digits, unit);
     }
 
     /// `weight: 1 (targets 25.0% of total)`, `1446 transactions (24.5% of total, tps = 482.942059)`,
@@ -378,42 +339,28 @@ impl Output {
             return;
         };
         let head = text.split(" (").next().unwrap_or_default();
-        let figure = if let Some(weight) = head.strip_prefix("weight: ") {
+        if let Some(weight) = head.strip_prefix("weight: ") {
             script.weight = weight.to_owned();
-            None
         } else if let Some((key, value)) = head.split_once(" = ") {
-            Figure::new(key, value.trim_end_matches(" ms"), "ms")
+            let ms = value.trim_end_matches(" ms");
+            self.figures.add_of(&script.name, key, ms, "ms");
         } else if let Some((key, value)) = head.split_once(": ") {
-            Figure::new(key, value, "")
-        } else {
-            head.strip_suffix(" transactions")
-                .and_then(|n| Figure::new("transactions", n, ""))
-        };
-        let name = script.name.clone();
-        self.figures
-            .extend(figure.map(|figure| figure.of_txn(&name)));
+            self.figures.add_of(&script.name, key, value, "");
+        } else if let Some(n) = head.strip_suffix(" transactions") {
+            self.figures.add_of(&script.name, "transactions", n, "");
+        }
     }
 
     /// `0.257  0  UPDATE …`: mean latency, failures, with `--max-tries` retries, and the statement's first line.
     fn statement(&mut self, text: &str) {
-        let is_count = |word: &str| word.parse::<u64>().is_ok();
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let [mean, rest @ ..] = words.as_slice() else {
-            return;
-        };
-        let statement: Vec<&str> = rest
-            .iter()
-            .copied()
-            .skip_while(|word| is_count(word))
+        let mut words = text.split_whitespace();
+        let mean = words.next().unwrap_or_default();
+        let statement: Vec<&str> = words
+            .skip_while(|word| word.parse::<u64>().is_ok())
             .collect();
-        let figure = Figure::new(&format!("latency of {}", statement.join(" ")), mean, "ms");
-        let script = self
-            .scripts
-            .last()
-            .map(|script| script.name.clone())
-            .unwrap_or_default();
-        self.figures
-            .extend(figure.map(|figure| figure.of_txn(&script)));
+        let name = format!("latency of {}", statement.join(" "));
+        let script = self.scripts.last().map_or("", |script| &script.name);
+        self.figures.add_of(script, &name, mean, "ms");
     }
 
     /// The time that pgbench divided by, which leaves the time of connecting out; where nothing was processed, the time
@@ -421,26 +368,13 @@ impl Output {
     fn lasted_s(&self, processed: u64, tps: f64) -> f64 {
         let divided = (tps > 0.0).then(|| processed as f64 / tps);
         let parts = self.parts.last().map(|part| part.end_s);
-        divided
-            .or(self.duration_s)
-            .or(parts)
-            .unwrap_or_default()
-            .min(FIRST_TIMESTAMP_S)
+        let lasted = divided.or(self.duration_s).or(parts);
+        lasted.unwrap_or_default().min(FIRST_TIMESTAMP_S)
     }
 
     fn load(mut self, clients: u32, processed: u64, tps: f64) -> ImportedLoad {
         let mut load = ImportedLoad::new(Tool::Pgbench);
-        let [failed, skipped, retries] =
-            [self.failed, self.skipped, self.retried].map(Option::unwrap_or_default);
-        let scheduled = processed + failed + skipped;
-        let total = Counts {
-            offered: scheduled,
-            committed: processed,
-            failed,
-            dropped: skipped,
-            retries,
-            ..Counts::default()
-        };
+        let total = self.total(processed);
         let lasted_s = self.lasted_s(processed, tps);
         if lasted_s > 0.0 {
             load.ticks = ticks::of_parts(&self.parts, total, lasted_s);
@@ -450,37 +384,45 @@ impl Output {
         load.users = clients;
         load.started = self.started_s.map(Nanos::from_secs_f64);
         if !self.parts.is_empty() {
-            let text = "from the lines of -P: rate x interval, rounded; the last one has the rest of the total";
-            load.fact(SECONDS_FACT, text);
+            let source = CountsSource::Progress;
+            load.note(ImportNote::CountsFrom { source });
         }
-        load.fact(
-            RESPONSE_FACT,
-            if self.rate_limited { "due" } else { "start" },
-        );
-        load.fact(PERCENTILES_FACT, "none");
+        load.latencies(if self.rate_limited { "due" } else { "start" }, "none");
         if self.rate_limited && lasted_s > 0.0 {
-            load.offered_per_second = Some(scheduled as f64 / lasted_s);
-            load.fact(OFFERED_FACT, DERIVED_RATE);
+            load.offered_per_second = Some(total.offered as f64 / lasted_s);
+            load.note(ImportNote::OfferedDerived);
         }
         if self.rate_limited && self.skipped.is_none() {
-            let text = "pgbench does not count transactions that were due and had not started at the end: in an \\
-                        overload the offered rate was higher.";
-            load.unknown.push(("unserved", text.to_owned()));
+            load.note(ImportNote::UnstartedUncounted);
         }
         if !self.scripts.is_empty() {
-            let weighted = |script: &Script| format!("{}@{}", script.name, script.weight);
-            let all: Vec<String> = self.scripts.iter().map(weighted).collect();
-            self.parameters.insert("script".to_owned(), all.join(", "));
+            let scripts = self.scripts.iter();
+            let weighted = scripts.map(|script| format!("{}@{}", script.name, script.weight));
+            let all = weighted.collect::<Vec<_>>().join(", ");
+            self.parameters.insert("script".to_owned(), all);
         }
-        load.failure = self
-            .abort
-            .map(|text| format!("results are incomplete: {text}"));
+        let abort = self.abort;
+        load.failure = abort.map(|text| format!("results are incomplete: {text}"));
         load.workload = self.parameters.get("script").cloned().unwrap_or_default();
         load.parameters = self.parameters;
         load.version = self.version;
         load.figures = self.figures;
-        load.figures
-            .retain(|figure| number(&figure.printed).is_some());
+        let figures = &mut load.figures.0;
+        figures.retain(|figure| number(&figure.printed).is_some());
         load
+    }
+
+    fn total(&self, processed: u64) -> Counts {
+        let counts = Counts {
+            committed: processed,
+            failed: self.failed.unwrap_or_default(),
+            dropped: self.skipped.unwrap_or_default(),
+            retries: self.retried.unwrap_or_default(),
+            ..Counts::default()
+        };
+        Counts {
+            offered: counts.settled(),
+            ..counts
+        }
     }
 }

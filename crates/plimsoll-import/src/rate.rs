@@ -1,33 +1,24 @@
 //! Offered rates that no tool prints: transactions begun, divided by the time.
 
 use super::load::ImportedLoad;
-use plimsoll_record::import_facts::{DerivedRate, OFFERED_FACT, is_derived};
+use plimsoll_record::import_facts::DerivedRate;
+use plimsoll_record::message::ImportNote;
 
-/// Where the rate is too low because of what was due and had not begun.
-const AT_LEAST: &str =
-    "at least: transactions that were due and had not begun at the end are not counted";
+/// Loads of one rate.
+struct Group {
+    rate: DerivedRate,
+    loads: Vec<usize>,
+}
 
 /// Repeats of one rate have one: the command line, which has it, is in no output.
 pub(super) fn unify(loads: &mut [ImportedLoad]) {
     loads.iter_mut().for_each(mark_overload);
-    let mut by_rate: Vec<usize> = (0..loads.len())
-        .filter(|i| derived(&loads[*i]).is_some())
-        .collect();
-    by_rate.sort_by(|a, b| {
-        loads[*a]
-            .offered_per_second
-            .partial_cmp(&loads[*b].offered_per_second)
-            .unwrap_or(std::cmp::Ordering::Equal)
-    });
     let mut groups: Vec<Group> = Vec::new();
-    for i in by_rate {
-        let Some(rate) = derived(&loads[i]) else {
-            continue;
-        };
-        let is_own = |group: &&mut Group| {
-            is_alike(&loads[group.loads[0]], &loads[i]) && group.rate.is_like(rate)
-        };
-        match groups.iter_mut().find(is_own) {
+    for (i, rate) in by_rate(loads) {
+        let group = groups
+            .iter_mut()
+            .find(|group| is_alike(&loads[group.loads[0]], &loads[i]) && group.rate.is_like(rate));
+        match group {
             Some(group) => {
                 group.rate = group.rate.with(rate);
                 group.loads.push(i);
@@ -39,25 +30,28 @@ pub(super) fn unify(loads: &mut [ImportedLoad]) {
         }
     }
     for group in groups {
-        group
-            .loads
-            .iter()
-            .for_each(|i| loads[*i].offered_per_second = Some(group.rate.per_second));
+        for i in group.loads {
+            loads[i].offered_per_second = Some(group.rate.per_second);
+        }
     }
 }
 
-struct Group {
-    rate: DerivedRate,
-    loads: Vec<usize>,
+/// Loads whose rate is derived, from the lowest to the highest.
+fn by_rate(loads: &[ImportedLoad]) -> Vec<(usize, DerivedRate)> {
+    let rates = loads.iter().enumerate();
+    let mut rates: Vec<(usize, DerivedRate)> = rates
+        .filter_map(|(i, load)| Some((i, derived(load)?)))
+        .collect();
+    rates.sort_by(|(_, a), (_, b)| a.per_second.total_cmp(&b.per_second));
+    rates
 }
 
 fn derived(load: &ImportedLoad) -> Option<DerivedRate> {
-    let is_own = load
-        .facts
-        .iter()
-        .any(|(key, value)| key == OFFERED_FACT && is_derived(value));
     let over_s = load.lasted().as_secs_f64();
-    let per_second = load.offered_per_second.filter(|_| is_own && over_s > 0.0)?;
+    if !load.notes.contains(&ImportNote::OfferedDerived) || over_s <= 0.0 {
+        return None;
+    }
+    let per_second = load.offered_per_second?;
     Some(DerivedRate { per_second, over_s })
 }
 
@@ -70,27 +64,17 @@ fn mark_overload(load: &mut ImportedLoad) {
     let Some(rate) = derived(load) else { return };
     let unserved = 2.0 * mean_lag_s(load).unwrap_or_default() * rate.per_second;
     if unserved > rate.count().sqrt() {
-        load.facts.retain(|(key, _)| key != OFFERED_FACT);
-        load.fact(OFFERED_FACT, AT_LEAST);
+        load.replace_note(ImportNote::OfferedAtLeast);
     }
 }
 
 /// How late transactions began.
 fn mean_lag_s(load: &ImportedLoad) -> Option<f64> {
-    let printed = load
-        .figures
-        .iter()
-        .find(|figure| figure.name == "schedule lag average" && figure.over.is_none());
-    let logged = || {
-        let window = load.windows.first()?.as_ref()?;
-        let service = window.service.as_ref()?.mean()?;
-        Some(
-            window
-                .response
-                .mean()?
-                .saturating_sub(service)
-                .as_secs_f64(),
-        )
-    };
-    printed.map(|figure| figure.value / 1e3).or_else(logged)
+    if let Some(printed) = load.figures.find("schedule lag average") {
+        return Some(printed.value / 1e3);
+    }
+    let window = load.windows.first()?.as_ref()?;
+    let service = window.service.as_ref()?.mean()?;
+    let lag = window.response.mean()?.saturating_sub(service);
+    Some(lag.as_secs_f64())
 }

@@ -5,16 +5,17 @@
 
 mod options;
 
-use super::fault::{Fault, Read, count_at, number_at, seconds_at, users_at};
-use super::load::{Figure, ImportedLoad, LoadWindow};
+use super::fault::Read;
+use super::lines::{Line, first_word};
+use super::load::{Figures, ImportedLoad, LoadWindow, Span};
 use super::runs::{self, Run, once};
 use super::ticks::{self, Part};
-use super::{Tool, unknown};
+use super::tool::Tool;
 use options::Options;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
-use plimsoll_record::import_facts::{PERCENTILES_FACT, RESPONSE_FACT, SECONDS_FACT};
 use plimsoll_record::lane::Counts;
+use plimsoll_record::message::{CountsSource, ImportNote};
 
 #[derive(Debug, Default)]
 struct Output {
@@ -39,7 +40,7 @@ struct Output {
     unit: String,
     sum_ms: Option<f64>,
     max_ms: Option<f64>,
-    figures: Vec<Figure>,
+    figures: Figures,
 }
 
 #[derive(Debug, Default)]
@@ -74,11 +75,16 @@ const MESSAGES: [&str; 9] = [
     "value  ----",
 ];
 
+/// A line by interval.
+const INTERVAL: &str = "`[ SECONDSs ] thds: … tps: …`";
+
 pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
     runs::read::<Output>(text)
 }
 
 impl Run for Output {
+    const TOOL: Tool = Tool::Sysbench;
+
     fn ends_before(&self, line: &str) -> bool {
         let is_version = line
             .strip_prefix("sysbench ")
@@ -87,276 +93,206 @@ impl Run for Output {
             || line.starts_with("Running the test with following options") && self.threads.is_some()
     }
 
-    fn line(&mut self, line: usize, content: &str) -> Read<()> {
-        let text = content.trim();
+    fn line(&mut self, line: Line<'_>) -> Read<()> {
+        let text = line.text;
         if text.starts_with("FATAL:") {
-            return Err(Fault::at(line, text, "output of a complete run"));
+            return Err(line.unexpected("output of a complete run"));
         }
         if text.is_empty() || MESSAGES.iter().any(|message| text.starts_with(message)) {
             return Ok(());
         }
-        if let (true, Some(rest)) = (self.is_running, text.strip_prefix('[')) {
-            return self.interval(line, rest);
+        if !self.is_running {
+            return self.option(line);
         }
-        if let (true, Some((value, rest))) = (self.is_running, text.split_once('|')) {
-            return self.bucket(line, value, rest);
+        if let Some(interval) = text.strip_prefix('[') {
+            return self.interval(line, interval);
         }
-        if self.is_running {
-            self.result(line, text)
-        } else {
-            self.option(line, text)
+        match text.split_once('|') {
+            Some((value, rest)) => self.bucket(line, value, rest),
+            None => self.result(line),
         }
     }
 
-    fn finish(self) -> Result<ImportedLoad, String> {
-        let missing = |what: &str| format!("{what}, as sysbench prints it at the end of a run");
-        let threads = self
-            .threads
-            .ok_or_else(|| missing("`Number of threads:`"))?;
+    fn finish(self) -> Result<ImportedLoad, &'static str> {
+        let threads = self.threads.ok_or("`Number of threads:`")?;
         // sysbench 1.1 prints neither of its test of files.
         if self.options.test == "fileio" && self.section == "Latency" && self.events.is_none() {
             return Ok(self.load(threads, 0, 0.0));
         }
-        let events = self
-            .events
-            .ok_or_else(|| missing("`total number of events:`"))?;
-        let total_s = self
-            .total_s
-            .ok_or_else(|| missing("`total time:` or `time elapsed:`"))?;
+        let events = self.events.ok_or("`total number of events:`")?;
+        let total_s = self.total_s;
+        let total_s = total_s.ok_or("`total time:` or `time elapsed:`")?;
         Ok(self.load(threads, events, total_s))
     }
 }
 
 impl Output {
     /// A line before the threads start.
-    fn option(&mut self, line: usize, text: &str) -> Read<()> {
+    fn option(&mut self, line: Line<'_>) -> Read<()> {
+        let text = line.text;
         if let Some(rest) = text.strip_prefix("sysbench ") {
-            self.version = rest
-                .split_whitespace()
-                .next()
-                .unwrap_or_default()
-                .to_owned();
-        } else if text == "Threads started!" {
+            self.version = first_word(rest).to_owned();
+            return Ok(());
+        }
+        if text == "Threads started!" {
             self.is_running = true;
-        } else if text.starts_with("Report checkpoint(s) at") {
+            return Ok(());
+        }
+        if text.starts_with("Report checkpoint(s) at") {
             let expected = "a run without --report-checkpoints, each of whose reports counts from the one before";
-            return Err(Fault::at(line, text, expected));
-        } else if let Some((key, value)) = text.split_once(':') {
-            let value = value.trim();
-            match key {
-                "Number of threads" => {
-                    once(
-                        &mut self.threads,
-                        users_at(line, value, "the number of threads")?,
-                        line,
-                        text,
-                    )?;
-                }
-                "Target transaction rate" => {
-                    let rate = number_at(line, value.trim_end_matches("/sec"), "the offered rate")?;
-                    once(&mut self.rate, rate, line, text)?;
-                }
-                "Warmup time" => self.figures.extend(Figure::new(
-                    "warmup time",
-                    value.trim_end_matches('s'),
-                    "s",
-                )),
-                _ => self.options.line(text),
+            return Err(line.unexpected(expected));
+        }
+        match text.split_once(':') {
+            Some(("Number of threads", n)) => {
+                let threads = line.users(n, "the number of threads")?;
+                once(&mut self.threads, threads, line)?;
             }
-        } else {
-            self.options.line(text);
+            Some(("Target transaction rate", rate)) => {
+                let rate = rate.trim().trim_end_matches("/sec");
+                once(&mut self.rate, line.number(rate, "the offered rate")?, line)?;
+            }
+            Some(("Warmup time", time)) => {
+                let seconds = time.trim().trim_end_matches('s');
+                self.figures.add("warmup time", seconds, "s");
+            }
+            _ => self.options.line(text),
         }
         Ok(())
     }
 
     /// `1s ] thds: 4 tps: 93.79 qps: 1978.49 (r/w/o: …) lat (ms,95%): 9.39 err/s: 2.00 reconn/s: 0.00`.
-    fn interval(&mut self, line: usize, rest: &str) -> Read<()> {
-        let expected = "`[ SECONDSs ] thds: … tps: …`";
-        let (time, rest) = rest
-            .split_once(']')
-            .ok_or_else(|| Fault::at(line, rest, expected))?;
-        let time = time
-            .trim()
-            .strip_suffix('s')
-            .ok_or_else(|| Fault::at(line, time, expected))?;
-        let end_s = seconds_at(line, time, "the time of an interval")?;
-        let start_s = self.parts.last().map_or(0.0, |part| part.end_s);
+    fn interval(&mut self, line: Line<'_>, text: &str) -> Read<()> {
+        let Some((time, rest)) = text.split_once(']') else {
+            return Err(line.fault(text, INTERVAL));
+        };
+        let Some(time) = time.trim().strip_suffix('s') else {
+            return Err(line.fault(time, INTERVAL));
+        };
+        let end_s = line.seconds(time, "the time of an interval")?;
         if rest.trim_start().starts_with("queue length") {
             return Ok(());
         }
+        let start_s = self.parts.last().map_or(0.0, |part| part.end_s);
         if end_s <= start_s {
-            return Err(Fault::at(
-                line,
-                time,
-                format!("a time after {start_s} s, where the interval before ended"),
-            ));
+            let expected = format!("a time after {start_s} s, where the interval before ended");
+            return Err(line.fault(time, expected));
         }
-        let over = (Nanos::from_secs_f64(start_s), Nanos::from_secs_f64(end_s));
         let words: Vec<&str> = rest.split_whitespace().collect();
-        let after = |key: &str| {
-            words
-                .iter()
-                .position(|word| *word == key)
-                .and_then(|at| words.get(at + 1))
-                .copied()
-        };
-        let mut part = Part {
-            end_s,
-            ..Part::default()
+        let over = Span::of_seconds(start_s, end_s);
+        let retries_per_second = match after(&words, "err/s:") {
+            Some(errors) => line.number(errors, "a rate of errors")?,
+            None => 0.0,
         };
         // Tests of files and of memory print bytes, which are events where the size of a block is known.
-        let bytes = options::printed_bytes(&words);
-        let rate = match after("tps:").or(after("eps:")) {
-            Some(rate) => Some(number_at(line, rate, "a rate")?),
-            None if bytes.is_empty() => return Err(Fault::at(line, rest, expected)),
+        let rate = match after(&words, "tps:").or(after(&words, "eps:")) {
+            Some(rate) => Some(line.number(rate, "a rate")?),
+            None if !options::prints_bytes(&words) => return Err(line.fault(rest, INTERVAL)),
             None => self.options.events_per_second(&words),
         };
-        if let Some(errors) = after("err/s:") {
-            part.retries_per_second = number_at(line, errors, "a rate of errors")?;
+        self.parts.extend(rate.map(|done_per_second| Part {
+            end_s,
+            done_per_second,
+            retries_per_second,
+            ..Part::default()
+        }));
+        let mut labels = words.iter();
+        if let Some(label) = labels.find(|word| word.starts_with("(ms,") && word.ends_with("):"))
+            && let Some(value) = after(&words, label)
+        {
+            let percentile = label
+                .trim_matches(['(', ')', ':'])
+                .trim_start_matches("ms,");
+            let name = format!("latency {percentile}");
+            self.figures.add_over(over, &name, value, "ms");
         }
-        if let Some(rate) = rate {
-            self.parts.push(Part {
-                done_per_second: rate,
-                ..part
-            });
-        }
-        let label = words
-            .iter()
-            .find(|word| word.starts_with("(ms,") && word.ends_with("):"));
-        if let Some((label, value)) = label.and_then(|label| Some((*label, after(label)?))) {
-            let name = format!(
-                "latency {}",
-                label
-                    .trim_matches(['(', ')', ':'])
-                    .trim_start_matches("ms,")
-            );
-            self.figures
-                .extend(Figure::new(&name, value, "ms").map(|figure| figure.over(over.0, over.1)));
-        }
-        self.figures
-            .extend(bytes.into_iter().map(|figure| figure.over(over.0, over.1)));
+        options::add_bytes(&mut self.figures, over, &words);
         Ok(())
     }
 
     /// `0.020 |***   2`.
-    fn bucket(&mut self, line: usize, value: &str, rest: &str) -> Read<()> {
-        let ms = number_at(line, value, "the value of a histogram's bucket, in ms")?;
+    fn bucket(&mut self, line: Line<'_>, value: &str, rest: &str) -> Read<()> {
+        let ms = line.number(value, "the value of a histogram's bucket, in ms")?;
         let n = rest.trim_start_matches(['*', ' ']);
-        self.histogram
-            .push((ms, count_at(line, n, "the count of a histogram's bucket")?));
+        let n = line.count(n, "the count of a histogram's bucket")?;
+        self.histogram.push((ms, n));
         Ok(())
     }
 
     /// A line after the threads have started.
-    fn result(&mut self, line: usize, text: &str) -> Read<()> {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        match words.as_slice() {
-            ["Total", "operations:", n, rate, "per", "second)"] => {
-                self.figures.extend(Figure::new("total operations", n, ""));
-                self.figures.extend(Figure::new(
-                    "total operations",
-                    rate.trim_start_matches('('),
-                    "per second",
-                ));
-                return Ok(());
-            }
+    fn result(&mut self, line: Line<'_>) -> Read<()> {
+        match line.words().as_slice() {
             // A wide number stands apart from its bracket.
-            ["Total", "operations:", n, "(", rate, "per", "second)"] => {
-                self.figures.extend(Figure::new("total operations", n, ""));
-                self.figures
-                    .extend(Figure::new("total operations", rate, "per second"));
+            ["Total", "operations:", n, rate, "per", "second)"]
+            | ["Total", "operations:", n, "(", rate, "per", "second)"] => {
+                let rate = rate.trim_start_matches('(');
+                self.figures.add("total operations", n, "");
+                self.figures.add("total operations", rate, "per second");
                 return Ok(());
             }
             [amount, "MiB", "transferred", rate, "MiB/sec)"] => {
-                self.figures.extend(Figure::new(
-                    "transferred",
-                    rate.trim_start_matches('('),
-                    "MiB/sec",
-                ));
-                self.figures
-                    .extend(Figure::new("transferred", amount, "MiB"));
+                let rate = rate.trim_start_matches('(');
+                self.figures.add("transferred", rate, "MiB/sec");
+                self.figures.add("transferred", amount, "MiB");
                 return Ok(());
             }
-            [direction, rest @ ..]
-                if rest.first().is_some_and(|word| word.starts_with("IOPS=")) =>
-            {
-                self.file_throughput(direction.trim_end_matches(':'), rest);
+            [direction, iops, rest @ ..] if iops.starts_with("IOPS=") => {
+                self.file_throughput(direction.trim_end_matches(':'), iops, rest);
                 return Ok(());
             }
             _ => {}
         }
-        match text.split_once(':') {
-            Some((key, value)) => self.pair(line, (key.trim(), value.trim()), text),
+        match line.text.split_once(':') {
+            Some((key, value)) => self.pair(line, key.trim(), value.trim()),
             // Scripts may print what they like before and after the results.
             None if !self.in_results || self.has_ended => Ok(()),
-            None => Err(Fault::at(line, text, "a line of sysbench's results")),
+            None => Err(line.unexpected("a line of sysbench's results")),
         }
     }
 
     /// `read:  IOPS=5497.92 85.91 MiB/s (90.08 MB/s)`.
-    fn file_throughput(&mut self, direction: &str, words: &[&str]) {
-        let iops = words
-            .first()
-            .and_then(|word| word.strip_prefix("IOPS="))
-            .unwrap_or_default();
-        self.figures
-            .extend(Figure::new(&format!("{direction} IOPS"), iops, "per sec."));
-        if let [_, mib, "MiB/s", mb, "MB/s)"] = words {
-            self.figures.extend(Figure::new(direction, mib, "MiB/s"));
-            self.figures.extend(Figure::new(
-                &format!("{direction}, MB/s"),
-                mb.trim_start_matches('('),
-                "MB/s",
-            ));
+    fn file_throughput(&mut self, direction: &str, iops: &str, rest: &[&str]) {
+        let iops = iops.trim_start_matches("IOPS=");
+        let name = format!("{direction} IOPS");
+        self.figures.add(&name, iops, "per sec.");
+        if let [mib, "MiB/s", mb, "MB/s)"] = rest {
+            self.figures.add(direction, mib, "MiB/s");
+            let name = format!("{direction}, MB/s");
+            self.figures.add(&name, mb.trim_start_matches('('), "MB/s");
         }
     }
 
-    fn pair(&mut self, line: usize, (key, value): (&str, &str), text: &str) -> Read<()> {
-        let first = value.split_whitespace().next().unwrap_or_default();
-        let count = |what: &str| count_at(line, first, what);
-        if value.is_empty() {
-            // `Latency (ms)`: a heading, with the unit of what follows.
-            let (name, unit) = key
-                .split_once(" (")
-                .map_or((key, ""), |(name, unit)| (name, unit.trim_end_matches(')')));
-            if SECTIONS.contains(&name) {
-                (self.section, self.unit) = (name.to_owned(), unit.to_owned());
-                self.in_results = true;
-                return Ok(());
-            }
+    fn pair(&mut self, line: Line<'_>, key: &str, value: &str) -> Read<()> {
+        if value.is_empty() && self.heading(key) {
+            return Ok(());
         }
+        const QUERIES: &str = "a number of queries";
+        let first = first_word(value);
         match (self.section.as_str(), key) {
             (_, "total time" | "time elapsed") => {
-                let seconds = seconds_at(line, value.trim_end_matches('s'), "the total time")?;
-                once(&mut self.total_s, seconds, line, text)?;
+                let seconds = line.seconds(value.trim_end_matches('s'), "the total time")?;
+                once(&mut self.total_s, seconds, line)?;
             }
             (_, "total number of events") => {
-                once(&mut self.events, count("the number of events")?, line, text)?
+                let events = line.count(first, "the number of events")?;
+                once(&mut self.events, events, line)?;
             }
             (_, "transactions") => {
-                once(
-                    &mut self.queries.transactions,
-                    count("the number of transactions")?,
-                    line,
-                    text,
-                )?;
+                let n = line.count(first, "the number of transactions")?;
+                once(&mut self.queries.transactions, n, line)?;
             }
-            (_, "ignored errors") => self.errors = count("the number of ignored errors")?,
-            ("queries performed", "read") => self.queries.read = count("a number of queries")?,
-            ("queries performed", "write") => self.queries.write = count("a number of queries")?,
-            ("queries performed", "other") => self.queries.other = count("a number of queries")?,
-            ("Latency", "sum") => once(
-                &mut self.sum_ms,
-                number_at(line, value, "a sum in ms")?,
-                line,
-                text,
-            )?,
-            ("Latency", "max") => once(
-                &mut self.max_ms,
-                number_at(line, value, "a maximum in ms")?,
-                line,
-                text,
-            )?,
+            (_, "ignored errors") => {
+                self.errors = line.count(first, "the number of ignored errors")?;
+            }
+            ("queries performed", "read") => self.queries.read = line.count(first, QUERIES)?,
+            ("queries performed", "write") => self.queries.write = line.count(first, QUERIES)?,
+            ("queries performed", "other") => self.queries.other = line.count(first, QUERIES)?,
+            ("Latency", "sum") => {
+                once(&mut self.sum_ms, line.number(value, "a sum in ms")?, line)?;
+            }
+            ("Latency", "max") => {
+                let max = line.number(value, "a maximum in ms")?;
+                once(&mut self.max_ms, max, line)?;
+            }
             ("Threads fairness", "execution time (avg/stddev)") => self.has_ended = true,
             ("", _) if !key.starts_with("Number of unfinished transactions") => return Ok(()),
             _ if self.has_ended => return Ok(()),
@@ -364,6 +300,20 @@ impl Output {
         }
         self.figure(key, value);
         Ok(())
+    }
+
+    /// `Latency (ms)`: a heading, with the unit of what follows.
+    fn heading(&mut self, key: &str) -> bool {
+        let mut parts = key.splitn(2, " (");
+        let name = parts.next().unwrap_or_default();
+        let unit = parts.next().unwrap_or_default().trim_end_matches(')');
+        let is_heading = SECTIONS.contains(&name);
+        if is_heading {
+            self.section = name.to_owned();
+            self.unit = unit.to_owned();
+            self.in_results = true;
+        }
+        is_heading
     }
 
     /// `2554   (368.09 per sec.)`, `6.9371s`, `638.5000/55.65`.
@@ -377,30 +327,23 @@ impl Output {
             | "CPU speed" => key.to_owned(),
             section => format!("{} {key}", section.to_lowercase()),
         };
-        let (first, rest) = value.split_once(char::is_whitespace).unwrap_or((value, ""));
+        let first = value.split(char::is_whitespace).next().unwrap_or_default();
         let digits = first.trim_end_matches('s');
-        let unit = if digits.len() < first.len() {
-            "s"
-        } else {
-            &self.unit
+        let unit = match digits.len() < first.len() {
+            true => "s",
+            false => self.unit.as_str(),
         };
-        if let (Some((avg, stddev)), Some((base, _))) =
-            (first.split_once('/'), name.split_once(" (avg/stddev)"))
+        if let Some((avg, stddev)) = first.split_once('/')
+            && let Some(base) = name.strip_suffix(" (avg/stddev)")
         {
-            self.figures
-                .extend(Figure::new(&format!("{base} avg"), avg, unit));
-            self.figures
-                .extend(Figure::new(&format!("{base} stddev"), stddev, unit));
+            self.figures.add(&format!("{base} avg"), avg, unit);
+            self.figures.add(&format!("{base} stddev"), stddev, unit);
         } else {
-            self.figures.extend(Figure::new(&name, digits, unit));
+            self.figures.add(&name, digits, unit);
         }
-        if let Some(per_second) = rest
-            .trim()
-            .strip_prefix('(')
-            .and_then(|rest| rest.strip_suffix("per sec.)"))
-        {
-            self.figures
-                .extend(Figure::new(&name, per_second, "per sec."));
+        let rate = value[first.len()..].trim().strip_prefix('(');
+        if let Some(per_second) = rate.and_then(|rate| rate.strip_suffix("per sec.)")) {
+            self.figures.add(&name, per_second, "per sec.");
         }
     }
 
@@ -412,66 +355,45 @@ impl Output {
             retries: self.errors,
             ..Counts::default()
         };
+        let is_sql = self.queries.transactions.is_some();
+        let kind = if is_sql { "transaction" } else { "event" };
+        load.txns = vec![kind.to_owned()];
+        load.users = threads;
+        load.windows = vec![self.window()];
+        load.offered_per_second = self.rate.filter(|rate| *rate > 0.0);
         if total_s > 0.0 {
             load.ticks = ticks::of_parts(&self.parts, total, total_s);
         } else {
-            let text = "sysbench 1.1 prints neither the time nor the number of requests of its test of files.";
-            load.unknown.push(("duration", text.to_owned()));
+            load.note(ImportNote::SysbenchFileTotalsMissing);
         }
-        load.txns = vec![
-            if self.queries.transactions.is_some() {
-                "transaction"
-            } else {
-                "event"
-            }
-            .to_owned(),
-        ];
-        load.users = threads;
-        load.offered_per_second = self.rate.filter(|rate| *rate > 0.0);
-        load.windows = vec![self.window()];
         if !self.parts.is_empty() && total_s > 0.0 {
-            let text = "from the --report-interval lines: rate x interval, rounded; the last one has the \
-                        rest of the total";
-            load.fact(SECONDS_FACT, text);
+            let source = CountsSource::ReportIntervals;
+            load.note(ImportNote::CountsFrom { source });
         }
-        load.fact(
-            RESPONSE_FACT,
-            if load.offered_per_second.is_some() {
-                "due"
-            } else {
-                "start"
-            },
-        );
+        let is_open = load.offered_per_second.is_some();
+        if is_open {
+            load.note(ImportNote::QueueUncounted);
+        }
         let has_percentile = self
             .figures
             .iter()
             .any(|figure| figure.name.ends_with("percentile"));
-        load.fact(
-            PERCENTILES_FACT,
+        load.latencies(
+            if is_open { "due" } else { "start" },
             if has_percentile { "merged" } else { "none" },
         );
-        if load.offered_per_second.is_some() {
-            let text = "Events still queued at the end are not counted: latencies of an overload are too low.";
-            load.unknown.push(("unserved", text.to_owned()));
-        }
         load.workload = self.options.test.to_owned();
         if load.workload.is_empty() {
-            load.add_missing(unknown::WORKLOAD);
+            load.note(ImportNote::WorkloadUnknown);
         }
+        let unnamed = if is_sql { "sql" } else { "unnamed" };
         load.parameters = self.options.parameters();
-        let unnamed = if self.queries.transactions.is_some() {
-            "sql"
-        } else {
-            "unnamed"
-        };
         load.parameters
             .entry("test".to_owned())
             .or_insert_with(|| unnamed.to_owned());
-        load.parameters.extend(
-            self.queries
-                .mix(self.errors)
-                .map(|mix| ("queries".to_owned(), mix)),
-        );
+        if let Some(mix) = self.queries.mix(self.errors) {
+            load.parameters.insert("queries".to_owned(), mix);
+        }
         load.version = self.version;
         load.figures = self.figures;
         load
@@ -479,29 +401,32 @@ impl Output {
 
     /// sysbench's buckets are about 1.8 % wide; below 0.1 ms their values are printed with too few digits for that.
     fn window(&self) -> Option<LoadWindow> {
-        let counts = || {
-            self.histogram
-                .iter()
-                .map(|(ms, n)| (Nanos::from_secs_f64(ms / 1e3), *n))
+        let buckets: Vec<(Nanos, u64)> = self
+            .histogram
+            .iter()
+            .map(|(ms, n)| (Nanos::from_secs_f64(ms / 1e3), *n))
+            .collect();
+        let products = buckets
+            .iter()
+            .map(|(value, n)| u128::from(value.0) * u128::from(*n));
+        let sum = match self.sum_ms {
+            Some(ms) => (ms * 1e6).round() as u128,
+            None => products.sum(),
         };
-        let sum = self.sum_ms.map_or_else(
-            || {
-                counts()
-                    .map(|(value, n)| u128::from(value.0) * u128::from(n))
-                    .sum()
-            },
-            |ms| (ms * 1e6).round() as u128,
-        );
-        let max = self.max_ms.map_or_else(
-            || counts().map(|(value, _)| value).max().unwrap_or_default(),
-            |ms| Nanos::from_secs_f64(ms / 1e3),
-        );
-        let response = Hist::of_buckets(counts(), sum, max);
-        (!self.histogram.is_empty()).then_some(LoadWindow {
-            response,
+        let highest = buckets.iter().map(|(value, _)| *value).max();
+        let printed = self.max_ms.map(|ms| Nanos::from_secs_f64(ms / 1e3));
+        let max = printed.or(highest).unwrap_or_default();
+        (!buckets.is_empty()).then(|| LoadWindow {
+            response: Hist::of_buckets(buckets, sum, max),
             service: None,
         })
     }
+}
+
+/// The word after a key.
+fn after<'a>(words: &[&'a str], key: &str) -> Option<&'a str> {
+    let at = words.iter().position(|word| *word == key)?;
+    words.get(at + 1).copied()
 }
 
 impl Queries {
@@ -512,12 +437,8 @@ impl Queries {
         let transactions = self
             .transactions
             .filter(|n| *n > 0 && errors * MOST_ERRORS <= *n)?;
-        let each = |n: u64| (n as f64 / transactions as f64).round();
-        Some(format!(
-            "{} read, {} write, {} other",
-            each(self.read),
-            each(self.write),
-            each(self.other)
-        ))
+        let [read, write, other] = [self.read, self.write, self.other]
+            .map(|queries| (queries as f64 / transactions as f64).round());
+        Some(format!("{read} read, {write} write, {other} other"))
     }
 }

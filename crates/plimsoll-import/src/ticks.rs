@@ -1,6 +1,6 @@
 //! Computes counts by second from rates that a tool printed for intervals.
 
-use super::load::LoadTick;
+use super::load::{LoadTick, Span};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Counts;
 
@@ -25,53 +25,46 @@ const SHORTEST_REST_S: f64 = 0.001;
 /// seconds as good as the printed rates.
 pub(super) fn of_parts(parts: &[Part], total: Counts, lasted_s: f64) -> Vec<LoadTick> {
     let mut ticks: Vec<LoadTick> = Vec::new();
-    let (mut left, mut start_s) = (total, 0.0);
+    let mut left = total;
+    let mut start_s = 0.0;
     for part in parts.iter().filter(|part| part.end_s <= lasted_s + 0.5) {
         let seconds = part.end_s.min(lasted_s) - start_s;
         if seconds <= 0.0 {
             continue;
         }
-        let whole = |rate: f64| (rate * seconds).round() as u64;
-        let counts = taken(
-            &mut left,
-            whole(part.done_per_second),
-            part,
-            whole(part.retries_per_second),
-        );
-        let (start, end) = (
-            Nanos::from_secs_f64(start_s),
-            Nanos::from_secs_f64(start_s + seconds),
-        );
-        ticks.push(LoadTick::new(start, end, vec![counts]));
+        let counts = take_part(&mut left, part, seconds);
+        let span = Span::of_seconds(start_s, start_s + seconds);
+        ticks.push(LoadTick::new(span, vec![counts]));
         start_s += seconds;
     }
-    rest(&mut ticks, left, start_s, lasted_s);
+    add_rest(&mut ticks, left, start_s, lasted_s);
     ticks
 }
 
-/// No more than is left.
-fn taken(left: &mut Counts, done: u64, part: &Part, retries: u64) -> Counts {
-    let mut take = |from: fn(&mut Counts) -> &mut u64, n: u64| {
-        let own = from(left);
-        let n = n.min(*own);
-        *own -= n;
-        n
-    };
-    let committed = take(|c| &mut c.committed, done);
-    let failed = take(|c| &mut c.failed, part.failed);
-    let dropped = take(|c| &mut c.dropped, part.dropped);
-    let retries = take(|c| &mut c.retries, retries);
-    Counts {
-        offered: committed + failed + dropped,
-        committed,
-        failed,
-        dropped,
-        retries,
+/// What ended in a part, no more than is left.
+fn take_part(left: &mut Counts, part: &Part, seconds: f64) -> Counts {
+    let done = (part.done_per_second * seconds).round() as u64;
+    let retries = (part.retries_per_second * seconds).round() as u64;
+    let taken = Counts {
+        committed: take(&mut left.committed, done),
+        failed: take(&mut left.failed, part.failed),
+        dropped: take(&mut left.dropped, part.dropped),
+        retries: take(&mut left.retries, retries),
         ..Counts::default()
+    };
+    Counts {
+        offered: taken.settled(),
+        ..taken
     }
 }
 
-fn rest(ticks: &mut Vec<LoadTick>, left: Counts, start_s: f64, lasted_s: f64) {
+fn take(left: &mut u64, n: u64) -> u64 {
+    let n = n.min(*left);
+    *left -= n;
+    n
+}
+
+fn add_rest(ticks: &mut Vec<LoadTick>, left: Counts, start_s: f64, lasted_s: f64) {
     let settled = left.committed + left.failed + left.dropped;
     let left = Counts {
         offered: settled,
@@ -85,12 +78,8 @@ fn rest(ticks: &mut Vec<LoadTick>, left: Counts, start_s: f64, lasted_s: f64) {
         }
         _ if !is_tick && settled == 0 => {}
         _ => {
-            let end = Nanos::from_secs_f64(lasted_s.max(start_s + SHORTEST_REST_S));
-            ticks.push(LoadTick::new(
-                Nanos::from_secs_f64(start_s),
-                end,
-                vec![left],
-            ));
+            let span = Span::of_seconds(start_s, lasted_s.max(start_s + SHORTEST_REST_S));
+            ticks.push(LoadTick::new(span, vec![left]));
         }
     }
 }

@@ -1,61 +1,48 @@
 //! vmstat, with `-t`, `-n`, `-w` or without. Only its CPU columns are metrics of the catalog: memory is in a unit
 //! that the output does not contain (`-S`), and blocks are of all devices together.
 
-use super::Tool;
-use super::fault::{Fault, Read, number};
-use super::samples::{First, HostSamples, Report};
+use super::fault::Read;
+use super::iostat::numbers;
+use super::lines::{Header, Line, lines};
+use super::samples::{First, HostSamples, Report, at_least_two};
+use super::tool::Tool;
 use super::when;
+use plimsoll_record::message::ImportNote;
 use plimsoll_record::metric::Metric;
 
 pub(super) fn read(text: &str) -> Read<HostSamples> {
     let mut reports = Vec::new();
     let mut names: Vec<&str> = Vec::new();
-    for (at, content) in text.lines().enumerate() {
-        let words: Vec<&str> = content.split_whitespace().collect();
+    for line in lines(text) {
+        let words = line.words();
         match words.as_slice() {
             [] => {}
             [first, ..] if first.trim_start_matches('-').starts_with("procs") => {}
             ["r", "b", ..] => names = words,
             _ if names.is_empty() => {
-                return Err(Fault::at(
-                    at + 1,
-                    content,
-                    "vmstat's line of names: `r b swpd free …`",
-                ));
+                return Err(line.unexpected("vmstat's line of names: `r b swpd free …`"));
             }
-            values => reports.push(report(at + 1, content, &names, values)?),
+            values => reports.push(report(line, &names, values)?),
         }
     }
-    if reports.len() < 2 {
-        return Err(Fault::end(
-            text,
-            "at least two reports: the first is an average since the machine was started",
-        ));
-    }
+    at_least_two(&reports, text)?;
     let mut samples = HostSamples::of_reports(Tool::Vmstat, reports, First::Unknown);
-    let text = "The units of memory and blocks (-S) are not in vmstat's output: they are left out.";
-    samples.unknown.push(("units", text.to_owned()));
+    samples.missing.push(ImportNote::UnitsUnknown);
     Ok(samples)
 }
 
-fn report(line: usize, content: &str, names: &[&str], values: &[&str]) -> Read<Report> {
+fn report(line: Line<'_>, names: &[&str], values: &[&str]) -> Read<Report> {
     // With -t the last name is that of the zone, and a date and a time stand below it.
     let last = names.last().copied().unwrap_or_default();
-    let timed = last.chars().next().is_some_and(|c| !c.is_ascii_lowercase());
-    let columns = if timed { names.len() - 1 } else { names.len() };
-    let wanted = if timed { columns + 2 } else { columns };
+    let is_timed = last.chars().next().is_some_and(|c| !c.is_ascii_lowercase());
+    let columns = names.len() - usize::from(is_timed);
+    let wanted = if is_timed { columns + 2 } else { columns };
     if values.len() != wanted {
-        return Err(Fault::at(
-            line,
-            content,
-            format!("{wanted} columns, as the line of names has"),
-        ));
+        return Err(line.unexpected(format!("{wanted} columns, as the line of names has")));
     }
     let mut report = Report::default();
-    for (name, value) in names.iter().take(columns).zip(values) {
-        let value =
-            number(value).ok_or_else(|| Fault::at(line, value, format!("a number for {name}")))?;
-        let metric = match *name {
+    for cell in numbers(&Header::of(&names[..columns]), line, &values[..columns])? {
+        let metric = match cell.name.as_str() {
             "us" => Metric::CpuUser,
             "sy" => Metric::CpuSystem,
             "id" => Metric::CpuIdle,
@@ -63,9 +50,9 @@ fn report(line: usize, content: &str, names: &[&str], values: &[&str]) -> Read<R
             "st" => Metric::CpuSteal,
             _ => continue,
         };
-        report.values.push((None, metric, value));
+        report.add(None, metric, cell.value);
     }
-    if timed {
+    if is_timed {
         report.time = when::instant(&values[columns..].join(" "));
     }
     Ok(report)

@@ -1,5 +1,8 @@
 //! Facts about imported loads: the keys that importers write and the analysis reads.
 
+use std::borrow::Cow;
+
+use crate::message::ImportNote;
 use crate::{Fact, PointId, Record, SubjectId};
 
 /// Facts about an imported load begin so.
@@ -21,6 +24,12 @@ pub const PERCENTILES_FACT: &str = "import.percentiles";
 pub const SECONDS_FACT: &str = "import.seconds";
 /// `import.offered_rate`: how the offered rate of an open loop is known, where the tool does not print it.
 pub const OFFERED_FACT: &str = "import.offered_rate";
+/// `import.failed`: what failed transactions are counted from.
+const FAILED_FACT: &str = "import.failed";
+/// `import.counts`: what New-Orders are counted from.
+const COUNTS_FACT: &str = "import.counts";
+/// `import.given.WHAT`: what the user gave with `--users`, `--started` and `--step`.
+pub const GIVEN_FACT: &str = "import.given.";
 /// `import.logs`: what share of a load's transactions its logs hold.
 pub const LOGS_FACT: &str = "import.logs";
 /// `import.distribution`: whether the histograms hold `all` transactions, a random `sample`, or a `part` of them.
@@ -60,8 +69,98 @@ pub fn value_at<'a>(
         .map(|fact| fact.value.as_str())
 }
 
-/// How the rate of `-R` is known, which pgbench does not print.
-pub const DERIVED_RATE: &str = "derived: processed, failed and skipped transactions over the time";
+/// How the rate of `-R` was stored before schema 8.
+const DERIVED_RATE: &str = "derived: processed, failed and skipped transactions over the time";
+
+/// Notes of a fact; a plain value, and a sentence from before schema 8, is one of its own.
+pub fn notes(value: &str) -> Vec<ImportNote> {
+    serde_json::from_str(value).unwrap_or_else(|_| {
+        vec![ImportNote::Stored {
+            text: value.to_owned(),
+        }]
+    })
+}
+
+/// The value of a fact with one more note, unless it has that already; `value` is empty for a new fact.
+pub fn with_note(value: &str, note: &ImportNote) -> String {
+    let mut all = match value {
+        "" => Vec::new(),
+        value => notes(value),
+    };
+    if !all.contains(note) {
+        all.push(note.clone());
+    }
+    // Notes have nothing that JSON cannot hold.
+    serde_json::to_string(&all).unwrap_or_default()
+}
+
+/// The key of the fact that holds a note of a load.
+pub fn note_key(note: &ImportNote) -> String {
+    match note {
+        ImportNote::CountsFrom { .. } => SECONDS_FACT.into(),
+        ImportNote::OfferedDerived | ImportNote::OfferedAtLeast => OFFERED_FACT.into(),
+        ImportNote::LogsComplete { .. }
+        | ImportNote::LogsSampled { .. }
+        | ImportNote::LogsPartial { .. } => LOGS_FACT.into(),
+        ImportNote::ProcedureErrorsCounted => FAILED_FACT.into(),
+        ImportNote::NopmCounted => COUNTS_FACT.into(),
+        missing => format!("{UNKNOWN_FACT}{}", note_subject(missing)),
+    }
+}
+
+/// What a note is about: the last part of its key.
+pub fn note_subject(note: &ImportNote) -> &'static str {
+    use ImportNote::*;
+    match note {
+        EnvironmentUnknown => "environment",
+        DurabilityUnknown => "durability",
+        DataSizeUnknown => "data_size",
+        InFlightUnknown => "in_flight",
+        StartTimeUnknown => "started_at",
+        NoDistribution => "distribution",
+        NoIntervals | CountsFrom { .. } => "seconds",
+        WorkloadUnknown => "workload",
+        UsersUnknown => "users",
+        VersionUnknown => "version",
+        LagOrRetries => "response_from",
+        SysbenchFileTotalsMissing | DurationUnknown => "duration",
+        QueueUncounted | UnstartedUncounted => "unserved",
+        RolledBackUncounted => "rolled_back",
+        RampUpIncluded => "percentiles",
+        FailuresUncounted | ProcedureErrorsCounted => "failed",
+        ConsistencyUnverified => "consistency",
+        JobUnknown | ProfileMissing => "job",
+        TargetsDiffer { .. } => "targets",
+        CompressibilityUnknown => "entropy",
+        ZoneIgnored { .. } => "zone",
+        EndMissing => "end",
+        IntervalUnknown | ReportTimesUnknown => "interval",
+        AverageDiffers { .. } => "average",
+        PageCacheUnknown => "cache",
+        JobsMerged => "group",
+        DirectionsMerged => "directions",
+        FillUnknown => "fill",
+        OfferedUnknown { .. } => "offered",
+        StartsComputed { .. } | StartAssumed { .. } => "start",
+        ConcurrencyUnknown => "concurrency",
+        SingleLatencies => "latency_log",
+        LogsWithoutTime | RequestsUnlogged { .. } | LogsIncomplete { .. } => "logs",
+        LogsComplete { .. } | LogsSampled { .. } | LogsPartial { .. } => "logs",
+        FirstReportLeftOut => "first_report",
+        UnitsUnknown => "units",
+        OfferedDerived | OfferedAtLeast => "offered_rate",
+        NopmCounted => "counts",
+        Stored { .. } => "note",
+    }
+}
+
+/// A key as it is today: some had other names before schema 8.
+pub fn current_key(key: &str) -> Cow<'_, str> {
+    match key.strip_prefix("import.told.") {
+        Some(what) => Cow::Owned(format!("{GIVEN_FACT}{what}")),
+        None => Cow::Borrowed(key),
+    }
+}
 
 /// Standard deviations within which two rates are one.
 const BY_CHANCE: f64 = 3.0;
@@ -94,5 +193,5 @@ impl DerivedRate {
 
 /// Whether an offered rate with this fact is a count of all that was offered.
 pub fn is_derived(fact: &str) -> bool {
-    fact == DERIVED_RATE
+    fact == DERIVED_RATE || notes(fact).contains(&ImportNote::OfferedDerived)
 }

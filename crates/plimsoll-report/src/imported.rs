@@ -104,8 +104,8 @@ fn import_text<'a>(m: &Messages, import: &'a ImportSummary) -> ImportText<'a> {
     ImportText {
         heading: m.text_with("reported-by", &[("source", import.source.clone())]),
         files: m.text_with("reported-files", &[("files", import.files.clone())]),
-        unknown: pairs(&import.unknown),
-        known: pairs(&import.known),
+        unknown: pairs(m, &import.unknown),
+        known: pairs(m, &import.known),
         figures: points
             .clone()
             .flat_map(|point| rows_of(import, point, false))
@@ -116,11 +116,16 @@ fn import_text<'a>(m: &Messages, import: &'a ImportSummary) -> ImportText<'a> {
     }
 }
 
-fn pairs(entries: &[Unknown]) -> Vec<(String, String)> {
+fn pairs(m: &Messages, entries: &[Unknown]) -> Vec<(String, String)> {
     let entries = entries.iter();
     entries
-        .map(|entry| (entry.what.replace('_', " "), entry.text.clone()))
+        .map(|entry| (entry.what.replace('_', " "), text(m, entry)))
         .collect()
+}
+
+fn text(m: &Messages, entry: &Unknown) -> String {
+    let stored = entry.text.clone();
+    stored.unwrap_or_else(|| m.import_notes(&entry.notes))
 }
 
 /// `4 users, oltp`, with the repeat.

@@ -10,7 +10,7 @@ use plimsoll_analysis::summary::{DataState, Finding, PointSummary};
 use plimsoll_plan::Interference;
 use plimsoll_plan::ThresholdFault;
 use plimsoll_plan::units::{Bytes, Nanos};
-use plimsoll_record::message::DoctorFinding;
+use plimsoll_record::message::{DoctorFinding, ImportNote};
 use plimsoll_record::{DiagnosisLevel, Integrity};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -100,6 +100,22 @@ impl Messages {
     /// What a rule requires, and why it matters.
     pub fn rule(&self, rule: Rule) -> String {
         self.text(&format!("rule-{}", rule.code().to_lowercase()))
+    }
+
+    pub fn import_notes(&self, notes: &[ImportNote]) -> String {
+        let texts: Vec<String> = notes.iter().map(|note| self.import_note(note)).collect();
+        texts.join("; ")
+    }
+
+    /// What an imported output lacks, or how a figure was found that it does not print.
+    fn import_note(&self, note: &ImportNote) -> String {
+        match note {
+            ImportNote::Stored { text } => text.clone(),
+            coded => {
+                let coded = Coded::of("note", coded);
+                self.coded("import", &coded, "").unwrap_or_default()
+            }
+        }
     }
 
     /// What the doctor found.

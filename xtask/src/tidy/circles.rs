@@ -26,7 +26,6 @@ const CEILINGS: &[Ceiling] = &[
     ceiling("plimsoll-analysis", 41, 16),
     ceiling("plimsoll-block", 17, 5),
     ceiling("plimsoll-drive", 20, 4),
-    ceiling("plimsoll-import", 36, 2),
     ceiling("plimsoll-plan", 26, 8),
     ceiling("plimsoll-record", 29, 13),
 ];

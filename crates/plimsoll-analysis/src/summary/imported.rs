@@ -9,6 +9,7 @@ use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::{
     DISTRIBUTION_FACT, FILE_FACT, IMPORT_FACT, TOOL_FACT, UNKNOWN_FACT, VERSION_FACT,
 };
+use plimsoll_record::message::ImportNote;
 use plimsoll_record::{Fact, Point, Reported, Severity, SubjectId};
 
 /// One tool whose output was imported.
@@ -26,11 +27,30 @@ pub struct ImportSummary {
     pub points: Vec<ReportedPoint>,
 }
 
-/// A key and its text.
+/// A key and its value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Unknown {
     pub what: String,
-    pub text: String,
+    /// A plain value, and a sentence from before schema 8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<ImportNote>,
+}
+
+impl Unknown {
+    fn of(key: &str, value: &str) -> Self {
+        let notes = import_facts::notes(value);
+        let is_text = notes
+            == [ImportNote::Stored {
+                text: value.to_owned(),
+            }];
+        Self {
+            what: title(key),
+            text: is_text.then(|| value.to_owned()),
+            notes: if is_text { Vec::new() } else { notes },
+        }
+    }
 }
 
 /// What a tool printed of one load.
@@ -119,18 +139,19 @@ pub(super) fn of_run(index: &Index) -> Vec<ImportSummary> {
 
 fn of_system(index: &Index, system: SubjectId, name: &str) -> Option<ImportSummary> {
     let source = source(index, system)?;
-    let entry = |fact: &Fact, key: &str| Unknown {
-        what: title(key),
-        text: fact.value.clone(),
-    };
-    let unknown =
-        facts(index, system).filter_map(|f| Some(entry(f, f.key.strip_prefix(UNKNOWN_FACT)?)));
+    let unknown = facts(index, system).filter_map(|fact| {
+        let what = fact.key.strip_prefix(UNKNOWN_FACT)?;
+        Some(Unknown::of(what, &fact.value))
+    });
     let is_head = |key: &str| {
         [TOOL_FACT, VERSION_FACT, FILE_FACT].contains(&key) || key.starts_with(UNKNOWN_FACT)
     };
     let known = facts(index, system)
         .filter(|fact| !is_head(&fact.key))
-        .filter_map(|fact| Some(entry(fact, fact.key.strip_prefix(IMPORT_FACT)?)));
+        .filter_map(|fact| {
+            let key = import_facts::current_key(&fact.key);
+            Some(Unknown::of(key.strip_prefix(IMPORT_FACT)?, &fact.value))
+        });
     let points = index
         .record
         .points

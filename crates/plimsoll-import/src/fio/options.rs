@@ -4,22 +4,26 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::fault::MOST;
+use crate::block;
+use crate::lines::MOST;
 use plimsoll_record::BlockStreamInfo;
+use plimsoll_record::message::OfferedUnknown;
 
 /// As fio prints them: aliases are resolved, and one without a value is an empty text or (before 3.42) missing.
 pub(super) type Options = BTreeMap<String, String>;
 
 pub(super) fn options(value: Option<&Value>) -> Options {
     let pairs = value.and_then(Value::as_object).into_iter().flatten();
-    let text = |value: &Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    };
     pairs
-        .map(|(key, value)| (key.clone(), text(value).trim().to_owned()))
+        .map(|(key, value)| (key.clone(), text(value)))
         .collect()
+}
+
+fn text(value: &Value) -> String {
+    match value.as_str() {
+        Some(text) => text.trim().to_owned(),
+        None => value.to_string(),
+    }
 }
 
 pub(super) fn is_on(options: &Options, key: &str) -> bool {
@@ -86,37 +90,40 @@ fn read_percent(options: &Options) -> u32 {
 /// The requests of each job, from its options.
 pub(super) fn stream(options: &Options, depth: u32, per_second: Option<f64>) -> BlockStreamInfo {
     let reads = read_percent(options);
-    let sizes = |direction: usize| {
-        block_size(options, direction).map_or_else(Vec::new, |size| vec![(size, 100)])
-    };
-    let flush = |key: &str| number(options, key).filter(|n| *n > 0);
+    let access = options.get("random_distribution");
     BlockStreamInfo {
-        name: String::new(),
-        read_percent: reads,
-        random_percent: if kind(options).starts_with("rand") {
-            100
-        } else {
-            0
+        random_percent: match kind(options).starts_with("rand") {
+            true => 100,
+            false => 0,
         },
-        read_sizes: if reads > 0 { sizes(0) } else { Vec::new() },
-        write_sizes: if reads < 100 { sizes(1) } else { Vec::new() },
+        read_sizes: sizes(options, 0, reads > 0),
+        write_sizes: sizes(options, 1, reads < 100),
         depth,
-        threads: 1,
         per_second,
-        access: options
-            .get("random_distribution")
+        access: access
             .map_or("uniform", String::as_str)
             .replace("random", "uniform"),
         compressible_percent: number(options, "buffer_compress_percentage")
             .unwrap_or_default()
             .min(100),
         direct: is_direct(options),
-        sync: match flush("fsync").or(flush("fdatasync")) {
+        sync: match flush(options, "fsync").or(flush(options, "fdatasync")) {
             Some(n) => format!("flush:{n}"),
             None if is_on(options, "sync") => "each_write".into(),
             None => "none".into(),
         },
+        ..block::stream(reads, &[])
     }
+}
+
+fn sizes(options: &Options, direction: usize, is_used: bool) -> Vec<(u64, u32)> {
+    let size = block_size(options, direction).filter(|_| is_used);
+    size.into_iter().map(|size| (size, 100)).collect()
+}
+
+/// Flushes after so many writes.
+fn flush(options: &Options, key: &str) -> Option<u32> {
+    number(options, key).filter(|n| *n > 0)
 }
 
 fn is_direct(options: &Options) -> bool {
@@ -139,10 +146,8 @@ fn block_size(options: &Options, direction: usize) -> Option<u64> {
 pub(super) fn bytes(options: &Options, text: &str) -> Option<u64> {
     let is_decimal = options.get("kb_base").is_some_and(|base| base == "1000");
     let text = text.trim().to_ascii_lowercase();
-    let at = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (digits, unit) = text.split_at(at);
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = &text[..text.len() - unit.len()];
     let base: u64 = if unit.ends_with("ib") == is_decimal {
         1024
     } else {
@@ -156,11 +161,8 @@ pub(super) fn bytes(options: &Options, text: &str) -> Option<u64> {
         "t" => 4,
         _ => return None,
     };
-    digits
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(base.pow(power))
-        .filter(|bytes| *bytes < 1 << 62)
+    let bytes = digits.parse::<u64>().ok()?.checked_mul(base.pow(power));
+    bytes.filter(|bytes| *bytes < 1 << 62)
 }
 
 /// The rate that a job offers.
@@ -170,32 +172,34 @@ pub(super) enum Offered {
     Unlimited,
     /// Requests per second.
     PerSecond(f64),
-    /// A rate limits requests to an unknown number: the reason.
-    Unknown(&'static str),
+    /// A rate limits requests to an unknown number.
+    Unknown(OfferedUnknown),
 }
 
-const PARTLY: &str = "A rate limits some directions and others not: OMISSION cannot be evaluated.";
-const BY_SMALLEST: &str = "A rate limits requests of several sizes (bssplit, or bsrange with rate_process=poisson): fio \
-                           computes when they are due from the smallest size. How many were offered is unknown: OMISSION \
-                           cannot be evaluated.";
-const OF_SECTIONS: &str = "fio reports jobs of several names as one (group_reporting) with the options of the last: whether \
-                           every job has a rate, and which, is unknown. OMISSION cannot be evaluated.";
+impl Offered {
+    pub fn per_second(self) -> Option<f64> {
+        match self {
+            Self::PerSecond(rate) => Some(rate),
+            Self::Unlimited | Self::Unknown(_) => None,
+        }
+    }
+}
 
 /// What `rate` and `rate_iops` limit, where requests of each direction had `mean_sizes` bytes. `rate_min` and
 /// `rate_iops_min` offer nothing: a job that falls below them ends.
 pub(super) fn offered(options: &Options, mean_sizes: [Option<f64>; 3]) -> Offered {
-    let used: Vec<usize> = (0..3)
-        .filter(|direction| directions(options)[*direction])
-        .collect();
-    let rates: Vec<Option<f64>> = used
-        .iter()
-        .map(|direction| rate_of(options, *direction, mean_sizes[*direction]))
-        .collect();
-    match rates.iter().flatten().count() {
+    let directions = directions(options);
+    let mut used = 0;
+    let mut rates: Vec<f64> = Vec::new();
+    for direction in (0..3).filter(|direction| directions[*direction]) {
+        used += 1;
+        rates.extend(rate_of(options, direction, mean_sizes[direction]));
+    }
+    match rates.len() {
         0 => Offered::Unlimited,
-        _ if is_by_smallest(options) => Offered::Unknown(BY_SMALLEST),
-        n if n == used.len() => Offered::PerSecond(rates.iter().flatten().sum()),
-        _ => Offered::Unknown(PARTLY),
+        _ if is_by_smallest(options) => Offered::Unknown(OfferedUnknown::SeveralSizes),
+        n if n == used => Offered::PerSecond(rates.iter().sum()),
+        _ => Offered::Unknown(OfferedUnknown::SomeDirections),
     }
 }
 
@@ -205,16 +209,12 @@ pub(super) fn offered_together(
     last: &Options,
     mean_sizes: [Option<f64>; 3],
 ) -> Offered {
-    let given = ["rate", "rate_iops"]
-        .into_iter()
-        .any(|key| is_on(global, key));
-    let same = ["rate", "rate_iops"]
-        .into_iter()
-        .all(|key| global.get(key) == last.get(key));
-    if given && same {
+    const KEYS: [&str; 2] = ["rate", "rate_iops"];
+    let is_given = KEYS.iter().any(|key| is_on(global, key));
+    if is_given && KEYS.iter().all(|key| global.get(*key) == last.get(*key)) {
         offered(global, mean_sizes)
     } else {
-        Offered::Unknown(OF_SECTIONS)
+        Offered::Unknown(OfferedUnknown::JobsMerged)
     }
 }
 
@@ -226,14 +226,10 @@ fn is_by_smallest(options: &Options) -> bool {
 }
 
 fn rate_of(options: &Options, direction: usize, mean_size: Option<f64>) -> Option<f64> {
-    let limit = |key: &str| {
-        Some(bytes(options, of_direction(options.get(key)?, direction))? as f64)
-            .filter(|n| *n > 0.0)
-    };
-    let size = mean_size
-        .or(block_size(options, direction).map(|size| size as f64))
-        .filter(|size| *size > 0.0);
-    let per_second = match (limit("rate"), limit("rate_iops")) {
+    let own_size = block_size(options, direction).map(|size| size as f64);
+    let size = mean_size.or(own_size).filter(|size| *size > 0.0);
+    let of_bytes = limit(options, "rate", direction);
+    let per_second = match (of_bytes, limit(options, "rate_iops", direction)) {
         (Some(rate), _) => rate / size?,
         // fio limits bytes: of requests of many sizes as many as have the smallest one (init.c, `__setup_rate`).
         (None, Some(rate)) => match smallest(options, direction).zip(size) {
@@ -243,6 +239,11 @@ fn rate_of(options: &Options, direction: usize, mean_size: Option<f64>) -> Optio
         (None, None) => return None,
     };
     (per_second > 0.0 && per_second <= MOST).then_some(per_second)
+}
+
+fn limit(options: &Options, key: &str, direction: usize) -> Option<f64> {
+    let limit = bytes(options, of_direction(options.get(key)?, direction))?;
+    Some(limit as f64).filter(|limit| *limit > 0.0)
 }
 
 fn smallest(options: &Options, direction: usize) -> Option<f64> {
@@ -286,35 +287,42 @@ const DEFINING: [&str; 30] = [
 
 /// What defines the load, as text.
 pub(super) fn parameters(options: &Options) -> BTreeMap<String, String> {
-    let given = |key: &str| options.get(key).filter(|value| *value != "0");
-    let or = |key: &str, default: &str| given(key).cloned().unwrap_or_else(|| default.to_owned());
-    let given_too = DEFINING
-        .iter()
-        .filter_map(|key| Some((*key, given(key)?.clone())));
-    let mut all: BTreeMap<&str, String> = given_too.collect();
-    all.insert("rw", or("rw", "read").replace("readwrite", "rw"));
-    all.insert("direct", u32::from(is_direct(options)).to_string());
-    all.insert("ioengine", or("ioengine", "psync"));
-    all.insert("iodepth", or("iodepth", "1"));
-    all.insert("numjobs", or("numjobs", "1"));
+    let mut all: BTreeMap<String, String> = BTreeMap::new();
+    for key in DEFINING {
+        all.extend(given(options, key).map(|value| (key.to_owned(), value.clone())));
+    }
+    let kind_of_load = given_or(options, "rw", "read").replace("readwrite", "rw");
+    let mut own = vec![
+        ("rw", kind_of_load),
+        ("direct", u32::from(is_direct(options)).to_string()),
+        ("ioengine", given_or(options, "ioengine", "psync")),
+        ("iodepth", given_or(options, "iodepth", "1")),
+        ("numjobs", given_or(options, "numjobs", "1")),
+    ];
     if !all.contains_key("bsrange") && !all.contains_key("bssplit") {
-        all.insert("bs", or("bs", "4k"));
+        own.push(("bs", given_or(options, "bs", "4k")));
     }
     if is_mixed(kind(options)) {
-        all.insert("rwmixread", read_percent(options).to_string());
+        own.push(("rwmixread", read_percent(options).to_string()));
     }
+    all.extend(own.into_iter().map(|(key, value)| (key.to_owned(), value)));
     for key in ["bs", "size", "io_size"] {
         if let Some(value) = all.get_mut(key) {
-            *value = value
-                .split(',')
-                .map(|size| size_text(options, size))
-                .collect::<Vec<_>>()
-                .join(",");
+            let sizes = value.split(',').map(|size| size_text(options, size));
+            *value = sizes.collect::<Vec<_>>().join(",");
         }
     }
-    all.into_iter()
-        .map(|(key, value)| (key.to_owned(), value))
-        .collect()
+    all
+}
+
+fn given<'a>(options: &'a Options, key: &str) -> Option<&'a String> {
+    options.get(key).filter(|value| *value != "0")
+}
+
+fn given_or(options: &Options, key: &str, default: &str) -> String {
+    given(options, key)
+        .map_or(default, String::as_str)
+        .to_owned()
 }
 
 /// `4096` and `4kb` are one size.
@@ -322,19 +330,12 @@ fn size_text(options: &Options, written: &str) -> String {
     let Some(size) = bytes(options, written).filter(|size| *size > 0) else {
         return written.trim().to_owned();
     };
-    let units = [
-        (1 << 40, "t"),
-        (1 << 30, "g"),
-        (1 << 20, "m"),
-        (1 << 10, "k"),
-    ];
-    let unit = units
-        .into_iter()
-        .find(|(unit, _)| size.is_multiple_of(*unit));
-    unit.map_or_else(
-        || size.to_string(),
-        |(unit, name)| format!("{}{name}", size / unit),
-    )
+    for (power, name) in [(40, "t"), (30, "g"), (20, "m"), (10, "k")] {
+        if size.is_multiple_of(1 << power) {
+            return format!("{}{name}", size >> power);
+        }
+    }
+    size.to_string()
 }
 
 #[cfg(test)]
@@ -390,7 +391,7 @@ mod tests {
         );
         assert_eq!(
             offered(&[("rw", "rw"), ("rate", ",2m")], 4096.0),
-            Offered::Unknown(PARTLY)
+            Offered::Unknown(OfferedUnknown::SomeDirections)
         );
         assert_eq!(
             offered(&[("rw", "trimwrite"), ("rate", "1m")], 65_536.0),
@@ -403,9 +404,15 @@ mod tests {
             Offered::PerSecond(1024.0 * 4.0 / 6.0)
         );
         let poisson = [range.as_slice(), &[("rate_process", "poisson")]].concat();
-        assert_eq!(offered(&poisson, 6144.0), Offered::Unknown(BY_SMALLEST));
+        assert_eq!(
+            offered(&poisson, 6144.0),
+            Offered::Unknown(OfferedUnknown::SeveralSizes)
+        );
         let split = [("rw", "read"), ("bssplit", "4k/50:64k/50"), ("rate", "4m")];
-        assert_eq!(offered(&split, 6144.0), Offered::Unknown(BY_SMALLEST));
+        assert_eq!(
+            offered(&split, 6144.0),
+            Offered::Unknown(OfferedUnknown::SeveralSizes)
+        );
     }
 
     #[test]

@@ -2,152 +2,73 @@
 
 use serde_json::Value;
 
+use super::job::{Job, Report, Run};
 use super::options::{Options, options};
 use crate::fault::{Fault, Read};
-use crate::fio_output::{CLIENT_JOBS, FioError, FioJob, JOBS, output};
+use crate::fio_output::{CLIENT_JOBS, FioError, FioJob, JOBS, Latencies, Side, output};
+use crate::lines::MOST;
 
-/// One document.
-#[derive(Debug)]
-pub(super) struct Report {
-    /// Its first line.
-    pub line: usize,
-    pub version: String,
-    /// When it was printed, since 1970.
-    pub at_ms: u64,
-    pub jobs: Vec<Job>,
-}
-
-/// One entry of a report: a job, or all jobs of a group (`group_reporting`).
-#[derive(Debug)]
-pub(super) struct Job {
-    pub fio: FioJob,
-    /// The server that it ran on, of a client's output.
-    pub host: Option<String>,
-    /// Of the file's global section and its own.
-    pub options: Options,
-    /// Those of the global section alone.
-    pub global: Options,
-    /// Jobs of another group may have begun at another time.
-    pub group: i64,
-    /// Since 1970, from fio 3.42 on; of several jobs the first one's.
-    pub start_ms: Option<u64>,
-    /// Since fio itself began, in whole seconds, rounded up.
-    pub elapsed_s: Option<u64>,
-    /// The sum over all jobs of the entry.
-    pub runtime_ms: u64,
-    /// Requests that failed, where fio went on after them (`continue_on_error`).
-    pub errors: Option<u64>,
-    /// Most requests that a job had in flight: the upper end of the highest level that occurred.
-    pub deepest: Option<u32>,
-}
-
-/// One run of fio: its reports in their order. There is at least one.
-#[derive(Debug)]
-pub(super) struct Run {
-    pub reports: Vec<Report>,
-}
-
-impl Run {
-    /// The last report, which holds everything.
-    pub fn whole(&self) -> &Report {
-        &self.reports[self.reports.len() - 1]
-    }
-
-    /// Counts start anew where `ramp_time` ends.
-    pub fn has_ramp(&self) -> bool {
-        self.whole()
-            .jobs
-            .iter()
-            .any(|job| job.options.contains_key("ramp_time"))
-    }
-
-    fn verify_growth(&self) -> Read<()> {
-        let counts = |report: &Report| -> Vec<u64> {
-            let of = |job: &Job| {
-                [&job.fio.read, &job.fio.write, &job.fio.trim].map(|side| side.total_ios)
-            };
-            report.jobs.iter().flat_map(of).collect()
-        };
-        let falls = |pair: &&[Report]| {
-            counts(&pair[0])
-                .iter()
-                .zip(counts(&pair[1]))
-                .any(|(before, after)| *before > after)
-        };
-        match self.reports.windows(2).find(falls) {
-            Some(pair) if !self.has_ramp() => {
-                let expected = "counts that grow from report to report of one run";
-                Err(Fault::at(
-                    pair[1].line,
-                    "fewer requests than in the report before",
-                    expected,
-                ))
-            }
-            _ => Ok(()),
-        }
-    }
-}
+/// Second field of a line of `--output-format=terse`.
+const TERSE: &str = ";fio-";
+const EXPECTED: &str = "JSON, as fio prints it with --output-format=json or json+";
+/// 2096, in milliseconds since 1970.
+const LATEST_MS: u64 = 4_000_000_000_000;
 
 pub(super) fn runs(text: &str) -> Read<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
     for report in reports(text)? {
         match runs.last_mut() {
-            Some(run) if run.whole().is_continued_by(&report) => run.reports.push(report),
+            Some(run) if is_continued(run.whole(), &report) => run.reports.push(report),
             _ => runs.push(Run {
                 reports: vec![report],
             }),
         }
     }
-    runs.iter().try_for_each(Run::verify_growth)?;
+    for run in &runs {
+        verify_growth(run)?;
+    }
     Ok(runs)
 }
 
-impl Report {
-    /// Whether `later` is of the same run: the same jobs, which had begun when this report was printed.
-    fn is_continued_by(&self, later: &Self) -> bool {
-        let same = |(a, b): (&Job, &Job)| {
-            a.fio.name == b.fio.name && a.group == b.group && a.options == b.options
-        };
-        let same_jobs = self.version == later.version
-            && self.jobs.len() == later.jobs.len()
-            && self.jobs.iter().zip(&later.jobs).all(same);
-        same_jobs && self.at_ms <= later.at_ms && self.is_during(later)
+fn verify_growth(run: &Run) -> Read<()> {
+    let mut pairs = run.reports.windows(2);
+    match pairs.find(|pair| pair[1].falls_below(&pair[0])) {
+        Some(pair) if !run.has_ramp() => Err(Fault::at(
+            pair[1].line,
+            "fewer requests than in the report before",
+            "counts that grow from report to report of one run",
+        )),
+        _ => Ok(()),
     }
+}
 
-    fn is_during(&self, later: &Self) -> bool {
-        let starts: Vec<(u64, u64)> = self
-            .jobs
-            .iter()
-            .zip(&later.jobs)
-            .filter_map(|(a, b)| a.start_ms.zip(b.start_ms))
-            .collect();
-        if !starts.is_empty() {
-            return starts.iter().all(|(a, b)| a == b);
-        }
-        // Not `job_runtime`, which is the sum over the jobs of a group.
-        let running_ms = later
-            .jobs
-            .iter()
-            .map(super::counts::lasted_ms)
-            .max()
-            .unwrap_or_default();
-        let elapsed_ms = later
-            .jobs
-            .iter()
-            .filter_map(|job| job.elapsed_s)
-            .max()
-            .map(|s| s.saturating_mul(1000));
-        match elapsed_ms {
-            // The whole second before the last one ended is when the later run had begun at the latest.
-            Some(elapsed)
-                if later.at_ms.saturating_sub(elapsed.saturating_sub(1000)) <= self.at_ms =>
-            {
-                true
-            }
-            Some(elapsed) if later.at_ms.saturating_sub(elapsed) > self.at_ms => false,
-            _ => running_ms > later.at_ms - self.at_ms,
-        }
+/// Whether `later` is of the same run: the same jobs, which had begun when this report was printed.
+fn is_continued(report: &Report, later: &Report) -> bool {
+    let mut jobs = report.jobs.iter().zip(&later.jobs);
+    report.version == later.version
+        && report.jobs.len() == later.jobs.len()
+        && jobs.all(|(a, b)| a.is_same(b))
+        && report.at_ms <= later.at_ms
+        && is_during(report, later)
+}
+
+fn is_during(report: &Report, later: &Report) -> bool {
+    let jobs = report.jobs.iter().zip(&later.jobs);
+    let starts: Vec<(u64, u64)> = jobs
+        .filter_map(|(a, b)| a.start_ms.zip(b.start_ms))
+        .collect();
+    if !starts.is_empty() {
+        return starts.iter().all(|(a, b)| a == b);
     }
+    // Not `job_runtime`, which is the sum over the jobs of a group.
+    let is_running = later.longest_ms() > later.at_ms - report.at_ms;
+    let Some(elapsed_ms) = later.elapsed_ms() else {
+        return is_running;
+    };
+    // The whole second before the last one ended is when the later run had begun at the latest.
+    let latest_ms = later.at_ms.saturating_sub(elapsed_ms.saturating_sub(1000));
+    let earliest_ms = later.at_ms.saturating_sub(elapsed_ms);
+    latest_ms <= report.at_ms || (earliest_ms <= report.at_ms && is_running)
 }
 
 fn reports(text: &str) -> Read<Vec<Report>> {
@@ -156,51 +77,41 @@ fn reports(text: &str) -> Read<Vec<Report>> {
         .contains("nan")
         .then(|| text.replace(": -nan", ":    0").replace(": nan", ":   0"));
     let text = valid.as_deref().unwrap_or(text);
-    let (mut reports, mut at, mut line) = (Vec::new(), 0, 1);
-    while let Some(content) = text[at..].split_inclusive('\n').next() {
+    let mut reports = Vec::new();
+    let mut rest = text;
+    let mut line = 1;
+    while let Some(content) = rest.split_inclusive('\n').next() {
+        let mut read = content;
         if content.starts_with('{') {
-            let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
-            let value = values
-                .next()
-                .and_then(Result::ok)
-                .ok_or_else(|| syntax(&text[at..], line))?;
-            let document = &text[at..at + values.byte_offset()];
-            reports.push(report(document, line, &value)?);
-            line += document.matches('\n').count();
-            at += document.len();
-            continue;
+            let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+            match values.next() {
+                Some(Ok(value)) => {
+                    read = &rest[..values.byte_offset()];
+                    reports.push(report(read, line, &value)?);
+                }
+                Some(Err(error)) => return Err(syntax(rest, line, &error)),
+                None => {}
+            }
+            line += read.matches('\n').count();
+        } else {
+            if !reports.is_empty() && !is_message(content) {
+                let expected = "a message of fio, or its next JSON document";
+                return Err(Fault::at(line, content, expected));
+            }
+            line += 1;
         }
-        if !reports.is_empty() && !is_message(content) {
-            return Err(Fault::at(
-                line,
-                content,
-                "a message of fio, or its next JSON document",
-            ));
-        }
-        line += 1;
-        at += content.len();
+        rest = &rest[read.len()..];
     }
     if reports.is_empty() {
-        Err(no_json(text))
-    } else {
-        Ok(reports)
+        return Err(no_json(text));
     }
+    Ok(reports)
 }
 
-fn syntax(document: &str, line: usize) -> Fault {
-    let error = serde_json::Deserializer::from_str(document)
-        .into_iter::<Value>()
-        .next()
-        .and_then(Result::err);
-    let (within, why) = error.map_or((1, "nothing".to_owned()), |error| {
-        (error.line(), error.to_string())
-    });
+fn syntax(document: &str, line: usize, error: &serde_json::Error) -> Fault {
     let lines = document.lines().count().max(1);
-    Fault::at(
-        line + within.clamp(1, lines) - 1,
-        &why,
-        "one whole JSON document of fio",
-    )
+    let line = line + error.line().clamp(1, lines) - 1;
+    Fault::at(line, &error.to_string(), "one whole JSON document of fio")
 }
 
 /// What fio prints between documents: messages (`fio: …`, `job: …`) and its report for people.
@@ -226,25 +137,14 @@ fn is_message(line: &str) -> bool {
     trimmed.is_empty() || (is_text && !is_json)
 }
 
-/// Second field of a line of `--output-format=terse`.
-const TERSE: &str = ";fio-";
-
 fn no_json(text: &str) -> Fault {
-    let any = |mark: &str| text.lines().take(400).any(|line| line.contains(mark));
-    let found = match () {
-        () if any(TERSE) => "fio's terse output, which has no distribution",
-        () if is_for_people(text) => "fio's output for people, which has rounded figures",
-        () => {
-            let first = text
-                .lines()
-                .find(|line| !line.trim().is_empty())
-                .unwrap_or_default();
-            return Fault::at(
-                1,
-                first,
-                "JSON, as fio prints it with --output-format=json or json+",
-            );
-        }
+    let found = if text.lines().take(400).any(|line| line.contains(TERSE)) {
+        "fio's terse output, which has no distribution"
+    } else if is_for_people(text) {
+        "fio's output for people, which has rounded figures"
+    } else {
+        let first = text.lines().find(|line| !line.trim().is_empty());
+        return Fault::at(1, first.unwrap_or_default(), EXPECTED);
     };
     Fault {
         line: 1,
@@ -265,35 +165,55 @@ fn report(document: &str, line: usize, value: &Value) -> Read<Report> {
     let entries = [CLIENT_JOBS, JOBS]
         .into_iter()
         .find_map(|key| value.get(key)?.as_array());
-    let all = whole.jobs.into_iter().zip(entries.into_iter().flatten());
-    let jobs: Vec<Job> = all
-        .filter(|(fio, entry)| !is_sum(fio, entry))
-        .map(|(fio, entry)| job(fio, entry, &global))
-        .collect();
-    if jobs.is_empty() {
-        return Err(Fault::at(
-            line,
-            "a document without jobs",
-            "at least one job in `jobs`",
-        ));
+    let mut jobs = Vec::new();
+    for (fio, entry) in whole.jobs.into_iter().zip(entries.into_iter().flatten()) {
+        if !is_sum(&fio, entry) {
+            jobs.push(job(fio, entry, &global));
+        }
     }
-    if let Some(job) = jobs.iter().find(|job| !super::counts::is_sane(&job.fio)) {
-        let within = document
-            .lines()
-            .position(|line| line.contains(&job.fio.name))
-            .unwrap_or_default();
-        return Err(Fault::at(
-            line + within,
-            &job.fio.name,
-            "counts, times and latencies that a run can have",
-        ));
+    if jobs.is_empty() {
+        let expected = "at least one job in `jobs`";
+        return Err(Fault::at(line, "a document without jobs", expected));
+    }
+    if let Some(job) = jobs.iter().find(|job| !is_sane(&job.fio)) {
+        let mut lines = document.lines();
+        let within = lines.position(|line| line.contains(&job.fio.name));
+        let line = line + within.unwrap_or_default();
+        let expected = "counts, times and latencies that a run can have";
+        return Err(Fault::at(line, &job.fio.name, expected));
     }
     Ok(Report {
         line,
         version: whole.version,
-        at_ms: whole.timestamp_ms.min(4_000_000_000_000),
+        at_ms: whole.timestamp_ms.min(LATEST_MS),
         jobs,
     })
+}
+
+/// Whether sums of it cannot overflow.
+fn is_sane(job: &FioJob) -> bool {
+    let sides = [&job.read, &job.write, &job.trim];
+    let sync = job.sync.as_ref();
+    sides.iter().all(|side| is_sane_side(side))
+        && sync.is_none_or(|sync| is_sane_count(sync.total) && are_sane(&sync.latency))
+}
+
+fn is_sane_count(n: u64) -> bool {
+    n as f64 <= MOST
+}
+
+fn is_sane_side(side: &Side) -> bool {
+    side.io_bytes < 1 << 60
+        && is_sane_count(side.total_ios)
+        && side.runtime_ms < 100_000_000_000
+        && are_sane(side.latencies())
+}
+
+fn are_sane(latencies: &Latencies) -> bool {
+    is_sane_count(latencies.n)
+        && latencies.max.0 < 1 << 60
+        && latencies.mean_ns.abs() < 1e18
+        && latencies.bins.values().all(|n| is_sane_count(*n))
 }
 
 /// A client adds the jobs of its servers up in a last entry.
@@ -304,13 +224,13 @@ fn is_sum(fio: &FioJob, entry: &Value) -> bool {
 }
 
 fn job(fio: FioJob, entry: &Value, global: &Options) -> Job {
-    let count = |key: &str| entry.get(key).and_then(Value::as_u64);
     let mut all = global.clone();
     all.extend(options(entry.get("job options")));
     // Of another clock than that of the day it is no time since 1970.
-    let is_day = all
-        .get("job_start_clock_id")
-        .is_none_or(|clock| clock == "0");
+    let clock = all.get("job_start_clock_id");
+    let is_day = clock.is_none_or(|clock| clock == "0");
+    let start_ms = count(entry, "job_start").filter(|_| is_day);
+    let runtime_ms = count(entry, "job_runtime").unwrap_or_default();
     Job {
         fio,
         host: host(entry),
@@ -320,60 +240,50 @@ fn job(fio: FioJob, entry: &Value, global: &Options) -> Job {
             .get("groupid")
             .and_then(Value::as_i64)
             .unwrap_or_default(),
-        start_ms: count("job_start").filter(|ms| is_day && (1..4_000_000_000_000).contains(ms)),
-        elapsed_s: count("elapsed"),
-        runtime_ms: count("job_runtime")
-            .unwrap_or_default()
-            .min(100_000_000_000),
-        errors: count("total_err"),
+        start_ms: start_ms.filter(|ms| (1..LATEST_MS).contains(ms)),
+        elapsed_s: count(entry, "elapsed"),
+        runtime_ms: runtime_ms.min(100_000_000_000),
+        errors: count(entry, "total_err"),
         deepest: deepest(entry),
     }
 }
 
+fn count(entry: &Value, key: &str) -> Option<u64> {
+    entry.get(key)?.as_u64()
+}
+
 fn host(entry: &Value) -> Option<String> {
     let name = entry.get("hostname")?.as_str()?;
-    let port = entry
-        .get("port")
-        .and_then(Value::as_u64)
-        .unwrap_or_default();
+    let port = count(entry, "port").unwrap_or_default();
     Some(format!("{name}:{port}"))
 }
 
 /// Levels are `1`, `2` (to 3), `4` (to 7), …; the highest has no end.
 fn deepest(entry: &Value) -> Option<u32> {
-    let levels = entry.get("iodepth_level")?.as_object()?;
-    let occurs = levels
-        .iter()
-        .filter(|(_, percent)| percent.as_f64().is_some_and(|percent| percent > 0.0));
-    let ends = occurs.map(|(level, _)| {
-        level
-            .parse::<u32>()
-            .map_or(u32::MAX, |low| low.saturating_mul(2).saturating_sub(1))
-    });
-    ends.max()
+    let mut deepest = None;
+    for (level, percent) in entry.get("iodepth_level")?.as_object()? {
+        if percent.as_f64().is_some_and(|percent| percent > 0.0) {
+            let end = match level.parse::<u32>() {
+                Ok(low) => low.saturating_mul(2).saturating_sub(1),
+                Err(_) => u32::MAX,
+            };
+            deepest = deepest.max(Some(end));
+        }
+    }
+    deepest
 }
 
 /// The line of the field, as far as its last name is found in the document.
 fn wrong_field(document: &str, line: usize, error: &FioError) -> Fault {
     let FioError::Field { field, why } = error else {
-        return Fault::at(
-            line,
-            &error.to_string(),
-            "JSON, as fio prints it with --output-format=json or json+",
-        );
+        return Fault::at(line, &error.to_string(), EXPECTED);
     };
-    let last = field
-        .rsplit('.')
-        .next()
-        .unwrap_or(field)
-        .trim_end_matches(|c: char| "[]0123456789".contains(c));
-    let within = document
-        .lines()
-        .position(|line| line.contains(&format!("\"{last}\"")));
+    let last = field.rsplit('.').next().unwrap_or(field);
+    let last = last.trim_end_matches(|c: char| "[]0123456789".contains(c));
+    let name = format!("\"{last}\"");
+    let mut lines = document.lines();
+    let within = lines.position(|line| line.contains(&name));
     let within = within.unwrap_or(document.lines().count().saturating_sub(1));
-    Fault::at(
-        line + within,
-        &format!("{field} {why}"),
-        "the fields of fio 3's JSON",
-    )
+    let found = format!("{field} {why}");
+    Fault::at(line + within, &found, "the fields of fio 3's JSON")
 }

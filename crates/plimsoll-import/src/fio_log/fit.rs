@@ -1,9 +1,10 @@
 //! Whether logs are of the run that an output is of.
 
-use super::{FioLog, Kind};
-use crate::load::{ImportedLoad, LoadTick};
+use super::log::{FioLog, Kind};
+use crate::load::{ImportedLoad, LoadTick, sum_of};
 use crate::when;
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::message::ImportNote;
 
 /// Lines may be late by this.
 const LATE_MS: u64 = 1_000;
@@ -16,15 +17,11 @@ const FEW: f64 = 100.0;
 /// A log that is given twice, that is longer than the job, or that began at another time.
 pub(super) fn check(load: &ImportedLoad, logs: &[&FioLog]) -> Result<(), String> {
     for (i, log) in logs.iter().enumerate() {
-        let is_same = |other: &&&FioLog| {
-            other.kind == log.kind
-                && (other.job == log.job || other.job.is_none() || log.job.is_none())
-        };
-        if let Some(first) = logs[..i].iter().find(is_same) {
-            let of = log
-                .job
-                .or(first.job)
-                .map_or_else(|| "all jobs".to_owned(), |job| format!("job {job}"));
+        if let Some(first) = logs[..i].iter().find(|other| is_same_kind(log, other)) {
+            let of = match log.job.or(first.job) {
+                Some(job) => format!("job {job}"),
+                None => "all jobs".to_owned(),
+            };
             return Err(format!(
                 "{} and {} are both logs of {of}, of one kind: {}",
                 first.name,
@@ -35,6 +32,10 @@ pub(super) fn check(load: &ImportedLoad, logs: &[&FioLog]) -> Result<(), String>
         check_times(load, log)?;
     }
     Ok(())
+}
+
+fn is_same_kind(log: &FioLog, other: &FioLog) -> bool {
+    other.kind == log.kind && (other.job == log.job || other.job.is_none() || log.job.is_none())
 }
 
 fn kind(kind: Kind) -> &'static str {
@@ -50,19 +51,14 @@ fn kind(kind: Kind) -> &'static str {
 
 fn check_times(load: &ImportedLoad, log: &FioLog) -> Result<(), String> {
     let lasted = load.lasted();
-    if lasted == Nanos::ZERO {
+    if lasted == Nanos::ZERO || load.logs.has_ramp {
         return Ok(());
     }
-    let reaches = Nanos::from_millis(
-        log.rows
-            .iter()
-            .map(|row| row.at_ms)
-            .max()
-            .unwrap_or_default(),
-    );
-    let late =
-        Nanos::from_millis(LATE_MS.max(load.logs.every_ms.unwrap_or_default().saturating_mul(2)));
-    if !load.logs.has_ramp && reaches > lasted + late {
+    let last_ms = log.rows.iter().map(|row| row.at_ms).max();
+    let reaches = Nanos::from_millis(last_ms.unwrap_or_default());
+    let every_ms = load.logs.every_ms.unwrap_or_default();
+    let late = Nanos::from_millis(LATE_MS.max(every_ms.saturating_mul(2)));
+    if reaches > lasted + late {
         return Err(format!(
             "{} reaches {:.1} s, and the job ran for {:.1} s: the log belongs to another run",
             log.name,
@@ -70,19 +66,17 @@ fn check_times(load: &ImportedLoad, log: &FioLog) -> Result<(), String> {
             lasted.as_secs_f64()
         ));
     }
-    let Some((log_start, start)) = log.began_ms.map(Nanos::from_millis).zip(load.started) else {
+    let began = log.began_ms.map(Nanos::from_millis);
+    let Some((log_start, start)) = began.zip(load.started) else {
         return Ok(());
     };
-    let apart = log_start
-        .saturating_sub(start)
-        .max(start.saturating_sub(log_start));
-    if !load.logs.has_ramp && apart > START_DIFFERS {
-        let written = |at| when::written(at).unwrap_or_default();
+    let apart = log_start.max(start).saturating_sub(log_start.min(start));
+    if apart > START_DIFFERS {
         return Err(format!(
             "{} begins at {}, and the job at {}: the log belongs to another run",
             log.name,
-            written(log_start),
-            written(start)
+            when::written(log_start).unwrap_or_default(),
+            when::written(start).unwrap_or_default()
         ));
     }
     Ok(())
@@ -94,34 +88,28 @@ pub(super) fn check_counts(
     logs: &[&FioLog],
     ticks: &[LoadTick],
     every_ms: u64,
-) -> Result<Option<String>, String> {
-    let count = |ticks: &[LoadTick]| {
-        ticks
-            .iter()
-            .flat_map(|tick| &tick.counts)
-            .fold(0, |sum: u64, own| sum.saturating_add(own.committed))
-    };
-    let (logged, total) = (count(ticks), count(&load.ticks));
-    if load.ticks.is_empty() || total == 0 || load.logs.has_ramp {
+) -> Result<Option<ImportNote>, String> {
+    let logged = sum_of(ticks.iter().flat_map(|tick| &tick.counts)).committed;
+    let requests = load.counts().committed;
+    if load.ticks.is_empty() || requests == 0 || load.logs.has_ramp {
         return Ok(None);
     }
-    let names: Vec<&str> = logs.iter().map(|log| log.name.as_str()).collect();
-    let names = names.join(", ");
-    if logged as f64 > total as f64 * (1.0 + ROUNDED) + FEW {
+    let names: Vec<String> = logs.iter().map(|log| log.name.clone()).collect();
+    if logged as f64 > requests as f64 * (1.0 + ROUNDED) + FEW {
         return Err(format!(
-            "{names}: {logged} requests, and the output has {total}: the logs belong to another run"
+            "{}: {logged} requests, and the output has {requests}: the logs belong to another run",
+            names.join(", ")
         ));
     }
     // An interval that the job ends in may have no line.
-    let lasted = load.lasted();
-    let unlogged =
-        (Nanos::from_millis(every_ms).as_secs_f64() / lasted.as_secs_f64().max(0.001)).min(1.0);
-    let rounded = lasted.as_secs_f64() * load.txns.len() as f64 + FEW;
-    let is_part = (logged as f64) + rounded < total as f64 * (1.0 - ROUNDED - unlogged);
-    Ok(is_part.then(|| {
-        format!(
-            "{names} hold {logged} of {total} requests: logs of some jobs are missing, or these belong to another run. The rest \
-             is in the last second."
-        )
+    let lasted_s = load.lasted().as_secs_f64();
+    let every_s = Nanos::from_millis(every_ms).as_secs_f64();
+    let unlogged = (every_s / lasted_s.max(0.001)).min(1.0);
+    let rounded = lasted_s * load.txns.len() as f64 + FEW;
+    let is_part = (logged as f64) + rounded < requests as f64 * (1.0 - ROUNDED - unlogged);
+    Ok(is_part.then_some(ImportNote::RequestsUnlogged {
+        files: names,
+        logged,
+        requests,
     }))
 }

@@ -1,86 +1,76 @@
 //! What logs hold, over time: counts by tick, distributions and means.
 
-use std::collections::BTreeMap;
-
 use super::fit;
-use super::{DIRECTIONS, FioLog, Kind, ONE_TICK_MS, Row};
-use crate::load::{Figure, ImportedLoad, LoadTick, LoadWindow};
+use super::log::{DIRECTIONS, FioLog, Kind, ONE_TICK_MS, Row};
+use crate::load::{ImportedLoad, LoadTick, LoadWindow, Span, completed, sum_of};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::{CoarseHist, Hist};
-use plimsoll_record::import_facts::{PERCENTILES_FACT, SECONDS_FACT};
+use plimsoll_record::import_facts::PERCENTILES_FACT;
 use plimsoll_record::lane::Counts;
+use plimsoll_record::message::{CountsSource, ImportNote};
 
 /// Puts the logs of one job into its load.
 pub(crate) fn attach(load: &mut ImportedLoad, logs: &[&FioLog]) -> Result<(), String> {
     fit::check(load, logs)?;
     if let Some(began) = logs.iter().filter_map(|log| log.began_ms).min() {
         load.started = Some(Nanos::from_millis(began));
-        load.unknown
-            .retain(|(what, _)| !["start", "concurrency"].contains(what));
+        load.notes.retain(|note| {
+            !matches!(
+                note,
+                ImportNote::StartsComputed { .. } | ImportNote::ConcurrencyUnknown
+            )
+        });
     }
     if load.txns.is_empty() {
         load.txns = DIRECTIONS.map(str::to_owned).to_vec();
         load.windows = vec![None; DIRECTIONS.len()];
     }
-    let of = |kind| {
-        logs.iter()
-            .copied()
-            .filter(move |log: &&FioLog| log.kind == kind)
-    };
     for (kind, name) in [
         (Kind::Lat, "lat"),
         (Kind::Clat, "clat"),
         (Kind::Slat, "slat"),
     ] {
-        of(kind).for_each(|log| means(load, log, name));
+        for log in of_kind(logs, kind) {
+            means(load, log, name);
+        }
     }
-    let hists: Vec<&FioLog> = of(Kind::Hist).collect();
-    let rates: Vec<&FioLog> = of(Kind::Iops).collect();
-    let bandwidth: Vec<&FioLog> = of(Kind::Bandwidth).collect();
+    let hists = of_kind(logs, Kind::Hist);
+    let rates = of_kind(logs, Kind::Iops);
+    let mut rows = rates.iter().flat_map(|log| &log.rows);
     if !hists.is_empty() {
         distributions(load, &hists)
-    } else if rates
-        .iter()
-        .flat_map(|log| &log.rows)
-        .any(|row| row.bytes > 0)
-    {
+    } else if rows.any(|row| row.bytes > 0) {
         singles(load, &rates)
     } else if !rates.is_empty() {
-        counts(load, &rates, &bandwidth)
+        counts(load, &rates, &of_kind(logs, Kind::Bandwidth))
     } else {
         Ok(())
     }
 }
 
+fn of_kind<'a>(logs: &[&'a FioLog], kind: Kind) -> Vec<&'a FioLog> {
+    let logs = logs.iter().copied();
+    logs.filter(|log| log.kind == kind).collect()
+}
+
 /// What fio averages over `log_avg_msec`, or logs of single requests: the first are figures, the second too many.
 fn means(load: &mut ImportedLoad, log: &FioLog, name: &str) {
     const MOST_FIGURES: usize = 10_000;
-    let mut ends: BTreeMap<usize, u64> = BTreeMap::new();
-    let averaged = log
-        .rows
-        .windows(2)
-        .all(|rows| rows[0].direction != rows[1].direction || rows[0].at_ms < rows[1].at_ms);
-    if !averaged || log.rows.len() > MOST_FIGURES {
-        let text = "A log of single latencies (no log_avg_msec) does not show which of them belong to one moment; use \
-                    write_hist_log or json+.";
-        load.unknown.push(("latency_log", text.to_owned()));
+    let mut pairs = log.rows.windows(2);
+    let is_averaged =
+        pairs.all(|rows| rows[0].direction != rows[1].direction || rows[0].at_ms < rows[1].at_ms);
+    if !is_averaged || log.rows.len() > MOST_FIGURES {
+        load.note(ImportNote::SingleLatencies);
         return;
     }
+    let name = format!("{name} mean over the log's interval");
+    let mut ends = [0; DIRECTIONS.len()];
     for row in &log.rows {
-        let start = ends
-            .insert(row.direction, row.at_ms)
-            .unwrap_or_default()
-            .min(row.at_ms);
+        let before_ms = std::mem::replace(&mut ends[row.direction], row.at_ms);
+        let over = Span::of_millis(before_ms.min(row.at_ms), row.at_ms);
+        let txn = DIRECTIONS[row.direction];
         let printed = row.value.to_string();
-        let figure = Figure::new(
-            &format!("{name} mean over the log's interval"),
-            &printed,
-            "ns",
-        );
-        let figure = figure.map(|figure| figure.of_txn(DIRECTIONS[row.direction]));
-        load.figures.extend(
-            figure.map(|f| f.over(Nanos::from_millis(start), Nanos::from_millis(row.at_ms))),
-        );
+        load.figures.put(txn, &name, &printed, "ns", Some(over));
     }
 }
 
@@ -114,16 +104,14 @@ fn tick_of(ends: &[u64], row: &Row) -> Option<usize> {
 }
 
 fn empty_ticks(ends: &[u64], types: usize) -> Vec<LoadTick> {
-    let starts = std::iter::once(0).chain(ends.iter().copied());
-    let spans = starts.zip(ends);
-    let tick = |(start, end): (u64, &u64)| {
-        LoadTick::new(
-            Nanos::from_millis(start),
-            Nanos::from_millis(*end),
-            vec![Counts::default(); types],
-        )
-    };
-    spans.map(tick).collect()
+    let mut ticks = Vec::with_capacity(ends.len());
+    let mut start = 0;
+    for end in ends {
+        let span = Span::of_millis(start, *end);
+        ticks.push(LoadTick::new(span, vec![Counts::default(); types]));
+        start = *end;
+    }
+    ticks
 }
 
 /// A line of a histogram log with its place.
@@ -133,83 +121,63 @@ struct Placed<'a> {
     row: &'a Row,
 }
 
+fn placed<'a>(load: &ImportedLoad, logs: &[&'a FioLog], ends: &[u64]) -> Vec<Placed<'a>> {
+    let mut placed = Vec::new();
+    for row in logs.iter().flat_map(|log| &log.rows) {
+        if let Some(tick) = tick_of(ends, row)
+            && let Some(txn) = place(load, row.direction)
+        {
+            placed.push(Placed { tick, txn, row });
+        }
+    }
+    placed
+}
+
 /// Full histograms of the whole time and of one tick at a time: each takes 270 kB.
 fn distributions(load: &mut ImportedLoad, logs: &[&FioLog]) -> Result<(), String> {
     let ends = ends(logs);
     let types = load.txns.len();
     let mut ticks = empty_ticks(&ends, types);
-    ticks
-        .iter_mut()
-        .for_each(|tick| tick.response = vec![CoarseHist::default(); types]);
-    let placed = |row| {
-        Some(Placed {
-            tick: tick_of(&ends, row)?,
-            txn: place(load, row.direction)?,
-            row,
-        })
-    };
-    let mut rows: Vec<Placed<'_>> = logs
-        .iter()
-        .flat_map(|log| &log.rows)
-        .filter_map(placed)
-        .collect();
+    for tick in &mut ticks {
+        tick.response = vec![CoarseHist::default(); types];
+    }
+    let mut rows = placed(load, logs, &ends);
     rows.sort_by_key(|placed| placed.tick);
     let mut whole = vec![Hist::new(); types];
+    let mut own = vec![Hist::new(); types];
     for same in rows.chunk_by(|a, b| a.tick == b.tick) {
-        let mut own = vec![Hist::new(); types];
         let tick = &mut ticks[same[0].tick];
         for Placed { txn, row, .. } in same {
-            let n = row
-                .buckets
-                .iter()
-                .fold(0, |sum: u64, (_, n)| sum.saturating_add(*n));
+            let buckets = row.buckets.iter();
+            let n = buckets.map(|(_, n)| *n).fold(0, u64::saturating_add);
             if n < 1 << 52 {
                 own[*txn].merge(&histogram(row));
-                tick.counts[*txn].add(&Counts {
-                    offered: n,
-                    committed: n,
-                    ..Counts::default()
-                });
+                tick.counts[*txn].add(&completed(n, 0));
             }
         }
-        whole
-            .iter_mut()
-            .zip(&own)
-            .for_each(|(sum, own)| sum.merge(own));
         tick.response = own.iter().map(Hist::coarse).collect();
+        for (sum, own) in whole.iter_mut().zip(&mut own) {
+            sum.merge(own);
+            own.clear();
+        }
     }
     bytes_of(load, &mut ticks);
-    if !replace(
-        load,
-        logs,
-        ticks,
-        "from the histogram log; the last one has the time after its end",
-    )? {
+    if !replace(load, logs, ticks, CountsSource::HistogramLog)? {
         return Ok(());
     }
     // Buckets of JSON+ are of the whole time, those of a log end with its last line.
     if load.windows.iter().all(Option::is_none) {
-        let window = |response: Hist| {
-            (!response.is_empty()).then_some(LoadWindow {
-                response,
-                service: None,
-            })
-        };
-        load.windows = whole.into_iter().map(window).collect();
+        load.windows = whole.into_iter().map(LoadWindow::of_response).collect();
     }
-    load.facts.retain(|(key, _)| key != PERCENTILES_FACT);
-    load.fact(PERCENTILES_FACT, "merged");
+    load.replace_fact(PERCENTILES_FACT, "merged");
     Ok(())
 }
 
 fn histogram(row: &Row) -> Hist {
-    let sum = row
-        .buckets
-        .iter()
-        .map(|(value, n)| u128::from(value.0) * u128::from(*n))
-        .sum();
+    let buckets = row.buckets.iter();
+    let sum = buckets.map(|(value, n)| u128::from(value.0) * u128::from(*n));
     let max = row.buckets.last().map_or(Nanos::ZERO, |(value, _)| *value);
-    Hist::of_buckets(row.buckets.iter().copied(), sum, max)
+    Hist::of_buckets(row.buckets.iter().copied(), sum.sum(), max)
 }
 
 /// Puts the ticks of logs in place of the load's; `false` where they have no time.
@@ -217,52 +185,42 @@ fn replace(
     load: &mut ImportedLoad,
     logs: &[&FioLog],
     ticks: Vec<LoadTick>,
-    source: &str,
+    source: CountsSource,
 ) -> Result<bool, String> {
     if ticks.is_empty() {
-        let text = "The logs have no line after 0 ms: counts by second are unknown.";
-        load.unknown.push(("logs", text.to_owned()));
+        load.note(ImportNote::LogsWithoutTime);
         return Ok(false);
     }
-    let note = fit::check_counts(load, logs, &ticks, every_ms(load, logs))?;
-    load.unknown.extend(note.map(|text| ("logs", text)));
+    let unlogged = fit::check_counts(load, logs, &ticks, every_ms(load, logs))?;
+    load.notes.extend(unlogged);
     load.ticks = settled(load, ticks);
-    load.facts.retain(|(key, _)| key != SECONDS_FACT);
-    load.fact(SECONDS_FACT, source);
+    load.replace_note(ImportNote::CountsFrom { source });
     Ok(true)
 }
 
 /// How long the interval of a line is: as asked for, or the least that lines are apart.
 fn every_ms(load: &ImportedLoad, logs: &[&FioLog]) -> u64 {
-    let least = || {
-        logs.iter()
-            .flat_map(|log| (0..DIRECTIONS.len()).filter_map(|direction| least_ms(log, direction)))
-            .min()
-    };
-    load.logs.every_ms.or_else(least).unwrap_or(u64::MAX)
+    if let Some(every_ms) = load.logs.every_ms {
+        return every_ms;
+    }
+    let directions = 0..DIRECTIONS.len();
+    let least = directions.flat_map(|direction| {
+        let logs = logs.iter();
+        logs.filter_map(move |log| least_ms(log, direction))
+    });
+    least.min().unwrap_or(u64::MAX)
 }
 
 /// Without the last line, which ends with the job.
 fn least_ms(log: &FioLog, direction: usize) -> Option<u64> {
-    let times: Vec<u64> = log
-        .rows
-        .iter()
-        .filter(|row| row.direction == direction)
-        .map(|row| row.at_ms)
-        .collect();
-    let inner = if times.len() > 2 {
-        &times[..times.len() - 1]
-    } else {
-        &times
-    };
-    let apart = inner.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
-    inner
-        .first()
-        .copied()
-        .into_iter()
-        .chain(apart)
-        .filter(|apart| *apart > ONE_TICK_MS)
-        .min()
+    let rows = log.rows.iter().filter(|row| row.direction == direction);
+    let mut times: Vec<u64> = rows.map(|row| row.at_ms).collect();
+    if times.len() > 2 {
+        times.pop();
+    }
+    let apart = times.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+    let all = times.first().copied().into_iter().chain(apart);
+    all.filter(|apart| *apart > ONE_TICK_MS).min()
 }
 
 /// fio writes no line for an interval in which nothing completed: where ends are further apart, there is one more.
@@ -299,76 +257,61 @@ fn spans(log: &FioLog, every_ms: u64) -> impl Iterator<Item = (&Row, Nanos)> {
     })
 }
 
-/// Reads one field of a tick's counts, and writes it.
-type Get = fn(&Counts) -> u64;
-type Put = fn(&mut Counts, u64);
+/// One of the fields that a total is of.
+type Field = fn(&mut Counts) -> &mut u64;
 
 /// The ticks with the rest of the totals of fio's own output, where there is one: in a last tick, or where too much was
 /// counted by rounding, taken from the end.
 fn settled(load: &ImportedLoad, mut ticks: Vec<LoadTick>) -> Vec<LoadTick> {
     /// A rest of less is the end of the last interval.
     const SHORTEST_REST: Nanos = Nanos::from_millis(100);
+    const FIELDS: [Field; 2] = [|counts| &mut counts.committed, |counts| &mut counts.bytes];
     if load.ticks.is_empty() {
         return ticks;
     }
     let types = load.txns.len();
-    let lasted = load.lasted();
-    let last = ticks.last().map_or(Nanos::ZERO, |tick| tick.end);
-    if lasted > last + SHORTEST_REST {
-        ticks.push(LoadTick::new(last, lasted, vec![Counts::default(); types]));
+    let end = load.lasted();
+    let start = ticks.last().map_or(Nanos::ZERO, |tick| tick.end);
+    if end > start + SHORTEST_REST {
+        let rest = Span { start, end };
+        ticks.push(LoadTick::new(rest, vec![Counts::default(); types]));
     }
     for txn in 0..types {
-        let sum = |ticks: &[LoadTick], of: fn(&Counts) -> u64| {
-            ticks
-                .iter()
-                .filter_map(|tick| tick.counts.get(txn))
-                .map(of)
-                .fold(0, u64::saturating_add)
-        };
-        let fields: [(Get, Put); 2] = [
-            (
-                |counts| counts.committed,
-                |counts, n| (counts.committed, counts.offered) = (n, n),
-            ),
-            (|counts| counts.bytes, |counts, n| counts.bytes = n),
-        ];
-        for (of, put) in fields {
-            let total = sum(&load.ticks, of);
-            let mut over = sum(&ticks, of).saturating_sub(total);
-            let mut left = total.saturating_sub(sum(&ticks, of));
+        for field in FIELDS {
+            let total = *field(&mut of_txn(&load.ticks, txn));
+            let logged = *field(&mut of_txn(&ticks, txn));
+            let mut over = logged.saturating_sub(total);
+            let mut left = total.saturating_sub(logged);
             for tick in ticks.iter_mut().rev() {
-                let Some(counts) = tick.counts.get_mut(txn) else {
-                    continue;
-                };
-                let n = of(counts);
-                let less = over.min(n);
-                put(counts, (n - less).saturating_add(std::mem::take(&mut left)));
-                over -= less;
+                if let Some(counts) = tick.counts.get_mut(txn) {
+                    let own = field(counts);
+                    let less = over.min(*own);
+                    *own = (*own - less).saturating_add(std::mem::take(&mut left));
+                    over -= less;
+                }
             }
         }
+    }
+    for counts in ticks.iter_mut().flat_map(|tick| &mut tick.counts) {
+        counts.offered = counts.committed;
     }
     ticks
 }
 
+/// The sum over all ticks.
+fn of_txn(ticks: &[LoadTick], txn: usize) -> Counts {
+    sum_of(ticks.iter().filter_map(|tick| tick.counts.get(txn)))
+}
+
 /// The bytes of a request are those of the whole output's mean.
 fn bytes_of(load: &ImportedLoad, ticks: &mut [LoadTick]) {
-    let whole = |txn: usize| {
-        load.ticks.iter().fold((0u64, 0u64), |(n, bytes), tick| {
-            let counts = tick.counts.get(txn).copied().unwrap_or_default();
-            (
-                n.saturating_add(counts.committed),
-                bytes.saturating_add(counts.bytes),
-            )
-        })
-    };
-    let each: Vec<f64> = (0..load.txns.len())
-        .map(|txn| match whole(txn) {
-            (0, _) => 0.0,
-            (n, bytes) => bytes as f64 / n as f64,
-        })
-        .collect();
-    for tick in ticks {
-        for (counts, each) in tick.counts.iter_mut().zip(&each) {
+    for txn in 0..load.txns.len() {
+        let whole = of_txn(&load.ticks, txn);
+        let each = match whole.committed {
+            0 => 0.0,
+            n => whole.bytes as f64 / n as f64,
+        };
+        for counts in ticks.iter_mut().filter_map(|tick| tick.counts.get_mut(txn)) {
             counts.bytes = (counts.committed as f64 * each).round().clamp(0.0, 1e18) as u64;
         }
     }
@@ -376,66 +319,53 @@ fn bytes_of(load: &ImportedLoad, ticks: &mut [LoadTick]) {
 
 /// Lines of single requests (no `log_avg_msec`), counted by second.
 fn singles(load: &mut ImportedLoad, logs: &[&FioLog]) -> Result<(), String> {
-    let rows = || logs.iter().flat_map(|log| &log.rows);
     // Where lines are far apart, there is a tick from one to the next.
-    let mut ends: Vec<u64> = rows().map(|row| (row.at_ms / 1000 + 1) * 1000).collect();
+    let rows = logs.iter().flat_map(|log| &log.rows);
+    let mut ends: Vec<u64> = rows
+        .clone()
+        .map(|row| (row.at_ms / 1000 + 1) * 1000)
+        .collect();
     ends.sort_unstable();
     ends.dedup();
     let mut ticks = empty_ticks(&ends, load.txns.len());
-    for row in rows() {
-        let at = ends.partition_point(|end| *end <= row.at_ms);
-        let (Some(txn), Some(tick)) = (place(load, row.direction), ticks.get_mut(at)) else {
-            continue;
-        };
-        tick.counts[txn].add(&Counts {
-            offered: 1,
-            committed: 1,
-            bytes: row.bytes,
-            ..Counts::default()
-        });
+    for row in rows {
+        let tick = ends.partition_point(|end| *end <= row.at_ms);
+        if let Some(txn) = place(load, row.direction)
+            && let Some(tick) = ticks.get_mut(tick)
+        {
+            tick.counts[txn].add(&completed(1, row.bytes));
+        }
     }
     let lasted = load.lasted();
     if let Some(last) = ticks.last_mut().filter(|last| lasted > last.start) {
         last.end = last.end.min(lasted);
     }
-    let source = "from the log of single requests, counted by second; the last one has the rest of the total";
-    replace(load, logs, ticks, source).map(|_| ())
+    replace(load, logs, ticks, CountsSource::RequestLog)?;
+    Ok(())
 }
 
 /// IOPS × interval, with the bytes of the bandwidth log where there is one.
 fn counts(load: &mut ImportedLoad, rates: &[&FioLog], bandwidth: &[&FioLog]) -> Result<(), String> {
+    const KIB: f64 = 1024.0;
     let every_ms = every_ms(load, rates);
     let ends = with_gaps(&ends(rates), every_ms);
     let mut ticks = empty_ticks(&ends, load.txns.len());
-    let mut put = |logs: &[&FioLog], of: fn(&mut Counts, u64), per: f64| {
+    let mut add = |logs: &[&FioLog], unit: f64, counted: fn(u64) -> Counts| {
         for (row, span) in logs.iter().flat_map(|log| spans(log, every_ms)) {
-            let (Some(txn), Some(at)) = (place(load, row.direction), tick_of(&ends, row)) else {
-                continue;
-            };
-            let n = row.value as f64 * per * span.as_secs_f64();
-            of(
-                &mut ticks[at].counts[txn],
-                n.round().clamp(0.0, 1e15) as u64,
-            );
+            if let Some(txn) = place(load, row.direction)
+                && let Some(tick) = tick_of(&ends, row)
+            {
+                let n = row.value as f64 * unit * span.as_secs_f64();
+                let n = n.round().clamp(0.0, 1e15) as u64;
+                ticks[tick].counts[txn].add(&counted(n));
+            }
         }
     };
-    let requests = |counts: &mut Counts, n| {
-        counts.add(&Counts {
-            offered: n,
-            committed: n,
-            ..Counts::default()
-        });
-    };
-    put(rates, requests, 1.0);
-    put(
-        bandwidth,
-        |counts, n| counts.bytes = counts.bytes.saturating_add(n),
-        1024.0,
-    );
+    add(rates, 1.0, |requests| completed(requests, 0));
+    add(bandwidth, KIB, |bytes| completed(0, bytes));
     if bandwidth.is_empty() {
         bytes_of(load, &mut ticks);
     }
-    let source =
-        "from the log of IOPS: value x interval, rounded; the last one has the rest of the total";
-    replace(load, rates, ticks, source).map(|_| ())
+    replace(load, rates, ticks, CountsSource::IopsLog)?;
+    Ok(())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::FioError;
+use super::error::FioError;
 
 /// A value and the path that leads to it: `jobs[0].read.clat_ns`.
 pub(super) struct At<'a> {
@@ -53,11 +53,13 @@ impl<'a> At<'a> {
 
     pub fn items(&self) -> Result<Vec<Self>, FioError> {
         let items = self.value.as_array().ok_or_else(|| self.is_not("a list"))?;
-        let named = |(i, value)| Self {
-            value,
-            path: format!("{}[{i}]", self.path),
-        };
-        Ok(items.iter().enumerate().map(named).collect())
+        let items = items.iter().enumerate();
+        Ok(items
+            .map(|(i, value)| Self {
+                value,
+                path: format!("{}[{i}]", self.path),
+            })
+            .collect())
     }
 
     pub fn text(&self) -> Result<String, FioError> {
@@ -85,34 +87,29 @@ impl<'a> At<'a> {
 
     /// `{"99.000000": 124416, …}`.
     pub fn counts_in_order(&self) -> Result<Vec<(String, u64)>, FioError> {
-        let object = self
-            .value
-            .as_object()
-            .ok_or_else(|| self.is_not("an object"))?;
-        let count = |(key, value): (&String, &'a Value)| {
+        let object = self.value.as_object();
+        let object = object.ok_or_else(|| self.is_not("an object"))?;
+        let mut counts = Vec::with_capacity(object.len());
+        for (key, value) in object {
             let at = Self {
                 value,
                 path: self.name(key),
             };
-            Ok((key.clone(), at.count()?))
-        };
-        object.iter().map(count).collect()
+            counts.push((key.clone(), at.count()?));
+        }
+        Ok(counts)
     }
 
     /// `{"2088960": 1, …}`.
     pub fn counts_by_number(&self) -> Result<BTreeMap<u64, u64>, FioError> {
-        let object = self
-            .value
-            .as_object()
-            .ok_or_else(|| self.is_not("an object"))?;
-        let bin = |(key, value): (&String, &'a Value)| {
-            let at = Self {
-                value,
-                path: self.name(key),
-            };
-            let key = key.parse().map_err(|_| at.is_not("under a whole number"))?;
-            Ok((key, at.count()?))
-        };
-        object.iter().map(bin).collect()
+        let mut counts = BTreeMap::new();
+        for (key, count) in self.counts_in_order()? {
+            let number = key.parse().map_err(|_| FioError::Field {
+                field: self.name(&key),
+                why: format!("is {count}, which is not under a whole number"),
+            })?;
+            counts.insert(number, count);
+        }
+        Ok(counts)
     }
 }

@@ -1,102 +1,144 @@
 //! Time profiles: those of xtprof in `hdbxtprofile.log`, and those that etprof prints every ten seconds.
 
-use super::super::load::Figure;
+use super::super::lines::lines;
+use super::super::load::{Figures, Span};
 use super::super::when;
-use super::{Profile, ResultPosition};
 use plimsoll_plan::units::Nanos;
 
 /// Time between two lines of etprof.
 const INTERVAL: Nanos = Nanos::from_secs(10);
 
-/// One profile for each report of xtprof. What etprof prints is a profile for each of its runs.
-pub(super) fn read(text: &str) -> Vec<Profile> {
-    let mut reports: Vec<Profile> = Vec::new();
-    let (mut user, mut procedure, mut done) = (String::new(), String::new(), true);
-    let mut sampled = Sampled::default();
-    for (line, content) in text
-        .lines()
-        .enumerate()
-        .map(|(i, content)| (i + 1, content))
-    {
-        let (who, message) = match content
-            .split_once(':')
-            .filter(|(who, _)| who.starts_with("Vuser "))
-        {
-            Some((who, message)) => (who, message.trim()),
-            None => ("", content.trim()),
-        };
-        if message.contains("Hammerdb Time Profile Report @") {
-            reports.push(Profile {
-                line,
-                ..Profile::default()
-            });
-            (done, procedure) = (false, String::new());
-        } else if let Some(heading) = message.strip_prefix(">>>>> ") {
-            if done {
-                reports.push(Profile {
-                    line,
-                    ..Profile::default()
-                });
-                done = false;
-            }
-            if let Some(name) = heading.strip_prefix("PROC:") {
-                procedure = name.trim().to_owned();
-            } else if let Some(number) = heading.strip_prefix("VIRTUAL USER ") {
-                user = format!(
-                    ", virtual user {}",
-                    number.split(' ').next().unwrap_or_default()
-                );
-            } else if let Some(users) = heading.strip_prefix("SUMMARY OF ") {
-                user.clear();
-                let users = users
-                    .split(' ')
-                    .next()
-                    .and_then(|users| users.parse().ok())
-                    .unwrap_or_default();
-                reports
-                    .iter_mut()
-                    .last()
-                    .into_iter()
-                    .for_each(|report| report.users = users);
-            }
-        } else if message.starts_with("+-+-") {
-            // The line below the summary ends a report.
-            done = user.is_empty() && !procedure.is_empty();
-            procedure.clear();
-        } else if !procedure.is_empty()
-            && let Some(report) = reports.last_mut()
-        {
-            report
-                .figures
-                .extend(pairs(message, &format!("{procedure}{user}")));
-        } else {
-            sampled.line(line, who, message);
+/// Position of a profile's result relative to the profile.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) enum ResultPosition {
+    /// xtprof reports once the test is over.
+    #[default]
+    Above,
+    /// etprof reports while it runs.
+    Below,
+    /// JSON is printed by hand.
+    Either,
+}
+
+/// Figures of a time profile, or of JSON, with the line at which they begin.
+#[derive(Default)]
+pub(super) struct Profile {
+    pub line: usize,
+    pub result: ResultPosition,
+    pub users: u32,
+    pub figures: Figures,
+}
+
+/// A line of a virtual user (`Vuser 11:New Order …`), or of the console.
+pub(super) struct Message<'a> {
+    /// Number of the user; empty: the console.
+    pub user: &'a str,
+    pub text: &'a str,
+}
+
+impl<'a> Message<'a> {
+    pub fn of(line: &'a str) -> Self {
+        let own = line.strip_prefix("Vuser ");
+        match own.and_then(|own| own.split_once(':')) {
+            Some((user, text)) => Self { user, text },
+            None => Self {
+                user: "",
+                text: line,
+            },
         }
     }
-    reports.extend(sampled.profiles);
-    reports
+}
+
+/// One profile for each report of xtprof. What etprof prints is a profile for each of its runs.
+pub(super) fn read(text: &str) -> Vec<Profile> {
+    let mut reports = Reports {
+        is_over: true,
+        ..Reports::default()
+    };
+    let mut sampled = Sampled::default();
+    for line in lines(text) {
+        let message = Message::of(line.text);
+        if !reports.line(line.number, message.text.trim()) {
+            sampled.line(line.number, &message);
+        }
+    }
+    reports.all.extend(sampled.profiles);
+    reports.all
+}
+
+/// Reports of xtprof.
+#[derive(Default)]
+struct Reports {
+    all: Vec<Profile>,
+    /// What the figures are of beside the procedure: `, virtual user 3`.
+    user: String,
+    procedure: String,
+    is_over: bool,
+}
+
+impl Reports {
+    /// `false` where the line is of no report.
+    fn line(&mut self, line: usize, text: &str) -> bool {
+        if text.contains("Hammerdb Time Profile Report @") {
+            self.begin(line);
+            self.procedure.clear();
+        } else if let Some(heading) = text.strip_prefix(">>>>> ") {
+            if self.is_over {
+                self.begin(line);
+            }
+            self.heading(heading);
+        } else if text.starts_with("+-+-") {
+            // The line below the summary ends a report.
+            self.is_over = self.user.is_empty() && !self.procedure.is_empty();
+            self.procedure.clear();
+        } else if let Some(report) = self.all.last_mut().filter(|_| !self.procedure.is_empty()) {
+            let txn = format!("{}{}", self.procedure, self.user);
+            add_pairs(&mut report.figures, &txn, text);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn begin(&mut self, line: usize) {
+        self.all.push(Profile {
+            line,
+            ..Profile::default()
+        });
+        self.is_over = false;
+    }
+
+    fn heading(&mut self, heading: &str) {
+        if let Some(name) = heading.strip_prefix("PROC:") {
+            self.procedure = name.trim().to_owned();
+        } else if let Some(number) = heading.strip_prefix("VIRTUAL USER ") {
+            let number = number.split(' ').next().unwrap_or_default();
+            self.user = format!(", virtual user {number}");
+        } else if let Some(users) = heading.strip_prefix("SUMMARY OF ") {
+            self.user.clear();
+            let users = users.split(' ').next().unwrap_or_default();
+            if let Some(report) = self.all.last_mut() {
+                report.users = users.parse().unwrap_or_default();
+            }
+        }
+    }
 }
 
 /// `CALLS: 34794 MIN: 0.586ms AVG: 1.429ms`
-fn pairs(content: &str, txn: &str) -> Vec<Figure> {
-    let words: Vec<&str> = content.split_whitespace().collect();
-    let figure = |pair: &[&str]| {
-        let name = pair[0].strip_suffix(':')?;
+fn add_pairs(figures: &mut Figures, txn: &str, text: &str) {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    for pair in words.windows(2) {
+        let Some(name) = pair[0].strip_suffix(':') else {
+            continue;
+        };
         let unit = match name {
             _ if pair[1].ends_with('%') => "%",
             "CALLS" | "SD" => "",
             _ => "ms",
         };
-        Some(
-            Figure::new(
-                name,
-                pair[1].trim_end_matches("ms").trim_end_matches('%'),
-                unit,
-            )?
-            .of_txn(txn),
-        )
-    };
-    words.windows(2).filter_map(figure).collect()
+        let value = pair[1].trim_end_matches("ms").trim_end_matches('%');
+        figures.add_of(txn, name, value, unit);
+    }
 }
 
 /// `|PERCENTILES 2019-07-15 10:38:47 to 2019-07-15 10:38:57`, below it
@@ -109,49 +151,54 @@ struct Sampled {
 }
 
 impl Sampled {
-    fn line(&mut self, line: usize, who: &str, message: &str) {
-        if let Some(times) = message.strip_prefix("|PERCENTILES ") {
-            self.from = times
-                .split_once(" to ")
-                .and_then(|(from, _)| when::instant(from));
-            let restarts = self
-                .first
-                .is_none_or(|first| self.from.is_some_and(|from| from < first));
-            if self.profiles.is_empty() || restarts {
-                self.profiles.push(Profile {
-                    line,
-                    result: ResultPosition::Below,
-                    ..Profile::default()
-                });
-                self.first = self.from;
-            }
-            return;
+    fn line(&mut self, line: usize, message: &Message<'_>) {
+        let text = message.text.trim();
+        if let Some(times) = text.strip_prefix("|PERCENTILES ") {
+            self.interval(line, times);
+        } else if let Some(row) = text.strip_prefix('|') {
+            self.row(message.user.trim(), row.trim_matches('|'));
         }
-        let cells: Vec<&str> = message.trim_matches('|').split('|').collect();
-        let [procedure, values @ ..] = cells.as_slice() else {
+    }
+
+    fn interval(&mut self, line: usize, times: &str) {
+        let from = times.split_once(" to ").map(|(from, _)| from);
+        self.from = from.and_then(when::instant);
+        let restarts = match self.first {
+            Some(first) => self.from.is_some_and(|from| from < first),
+            None => true,
+        };
+        if self.profiles.is_empty() || restarts {
+            self.profiles.push(Profile {
+                line,
+                result: ResultPosition::Below,
+                ..Profile::default()
+            });
+            self.first = self.from;
+        }
+    }
+
+    fn row(&mut self, user: &str, row: &str) {
+        let Some((procedure, values)) = row.split_once('|') else {
             return;
         };
-        let (Some(first), Some(from), Some(profile)) =
-            (self.first, self.from, self.profiles.last_mut())
-        else {
+        let start = match self.first.zip(self.from) {
+            Some((first, from)) if values.starts_with("MIN-") => from.saturating_sub(first),
+            _ => return,
+        };
+        let Some(profile) = self.profiles.last_mut() else {
             return;
         };
-        if !message.starts_with('|')
-            || !values
-                .first()
-                .is_some_and(|value| value.starts_with("MIN-"))
-        {
-            return;
-        }
-        let user = who.trim_start_matches("Vuser ").trim();
+        let over = Span {
+            start,
+            end: start + INTERVAL,
+        };
         let txn = format!("{}, virtual user {user}", procedure.to_uppercase());
-        let start = from.saturating_sub(first);
-        for (name, value) in values.iter().filter_map(|value| value.split_once('-')) {
-            let unit = if name == "SAMPLES" { "" } else { "us" };
-            let figure = Figure::new(name.trim_end_matches('%'), value, unit);
-            profile
-                .figures
-                .extend(figure.map(|figure| figure.of_txn(&txn).over(start, start + INTERVAL)));
+        for value in values.split('|') {
+            if let Some((name, value)) = value.split_once('-') {
+                let unit = if name == "SAMPLES" { "" } else { "us" };
+                let name = name.trim_end_matches('%');
+                profile.figures.put(&txn, name, value, unit, Some(over));
+            }
         }
     }
 }

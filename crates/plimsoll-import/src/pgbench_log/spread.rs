@@ -2,10 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use super::ScriptCounts;
-use crate::load::LoadTick;
+use crate::load::{LoadTick, Span, sum_of};
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::CoarseHist;
 use plimsoll_record::lane::Counts;
+
+/// Transactions of one script in a part of the time. Full histograms of each part would take 270 kB each.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ScriptCounts {
+    pub counts: Counts,
+    pub response: CoarseHist,
+    pub service: CoarseHist,
+}
+
+/// All scripts by the part of the time.
+pub(super) type Rows = BTreeMap<u64, Vec<ScriptCounts>>;
 
 /// A shorter end is part of the second before.
 const SHORTEST_REST: Nanos = Nanos::from_millis(1);
@@ -13,7 +24,7 @@ const SHORTEST_REST: Nanos = Nanos::from_millis(1);
 /// Parts of the time, by number: whole seconds, or those of the output.
 pub(super) enum Grid {
     Seconds { lasts: Nanos },
-    Ticks { bounds: Vec<(Nanos, Nanos)> },
+    Ticks { spans: Vec<Span> },
 }
 
 impl Grid {
@@ -25,7 +36,7 @@ impl Grid {
 
     pub fn of_ticks(ticks: &[LoadTick]) -> Self {
         Self::Ticks {
-            bounds: ticks.iter().map(|tick| (tick.start, tick.end)).collect(),
+            spans: ticks.iter().map(span_of).collect(),
         }
     }
 
@@ -44,7 +55,7 @@ impl Grid {
     fn last(&self) -> u64 {
         match self {
             Self::Seconds { lasts } => lasts.saturating_sub(SHORTEST_REST).0 / Nanos::SECOND.0,
-            Self::Ticks { bounds } => bounds.len().saturating_sub(1) as u64,
+            Self::Ticks { spans } => spans.len().saturating_sub(1) as u64,
         }
     }
 
@@ -52,28 +63,41 @@ impl Grid {
     pub fn row(&self, at: Nanos) -> u64 {
         let row = match self {
             Self::Seconds { .. } => at.0 / Nanos::SECOND.0,
-            Self::Ticks { bounds } => bounds.partition_point(|(_, end)| *end <= at) as u64,
+            Self::Ticks { spans } => spans.partition_point(|span| span.end <= at) as u64,
         };
         row.min(self.last())
     }
 
-    pub fn bounds(&self, row: u64) -> (Nanos, Nanos) {
+    pub fn span(&self, row: u64) -> Span {
         match self {
-            Self::Ticks { bounds } => bounds.get(row as usize).copied().unwrap_or_default(),
+            Self::Ticks { spans } => spans.get(row as usize).copied().unwrap_or_default(),
             Self::Seconds { lasts } => {
                 let start = Nanos(row * Nanos::SECOND.0);
-                let end = if row == self.last() {
-                    *lasts
-                } else {
-                    start + Nanos::SECOND
-                };
-                (start, end)
+                let is_last = row == self.last();
+                Span {
+                    start,
+                    end: if is_last {
+                        *lasts
+                    } else {
+                        start + Nanos::SECOND
+                    },
+                }
             }
         }
     }
 }
 
-const KINDS: [fn(&mut Counts) -> &mut u64; 4] = [
+fn span_of(tick: &LoadTick) -> Span {
+    Span {
+        start: tick.start,
+        end: tick.end,
+    }
+}
+
+/// One of the fields of counts.
+type Kind = fn(&mut Counts) -> &mut u64;
+
+const KINDS: [Kind; 4] = [
     |own| &mut own.committed,
     |own| &mut own.failed,
     |own| &mut own.dropped,
@@ -82,73 +106,50 @@ const KINDS: [fn(&mut Counts) -> &mut u64; 4] = [
 
 /// Puts the output's counts in place of the logs': of whole seconds those of the whole run, spread as the logged
 /// transactions are; of the output's own ticks each tick's, spread over the scripts.
-pub(super) fn take_totals(
-    rows: &mut BTreeMap<u64, Vec<ScriptCounts>>,
-    whole: &[Counts],
-    ticks: &[LoadTick],
-    grid: &Grid,
-) {
-    let mut reported: Vec<Counts> = ticks.iter().map(|tick| total(&tick.counts)).collect();
+pub(super) fn take_totals(rows: &mut Rows, whole: &[Counts], ticks: &[LoadTick], grid: &Grid) {
+    let mut reported: Vec<Counts> = ticks.iter().map(|tick| sum_of(&tick.counts)).collect();
     for kind in KINDS {
-        let by_script: Vec<u64> = whole
-            .iter()
-            .map(|counts| *kind(&mut counts.clone()))
-            .collect();
         if grid.is_of_ticks() {
-            for (tallies, own) in rows.values_mut().zip(&mut reported) {
-                set(tallies.iter_mut(), kind, &spread(*kind(own), &by_script));
+            let mut whole = whole.to_vec();
+            let by_script: Vec<u64> = whole.iter_mut().map(|counts| *kind(counts)).collect();
+            for (row, own) in rows.values_mut().zip(&mut reported) {
+                set(row.iter_mut(), kind, &spread(*kind(own), &by_script));
             }
         } else {
-            let all = reported
-                .iter_mut()
-                .map(|own| *kind(own))
-                .fold(0, u64::saturating_add);
-            let weights: Vec<u64> = rows
-                .values_mut()
-                .flatten()
-                .map(|tally| *kind(&mut tally.counts))
-                .collect();
+            let totals = reported.iter_mut().map(|own| *kind(own));
+            let all = totals.fold(0, u64::saturating_add);
+            let logged = rows.values_mut().flatten();
+            let weights: Vec<u64> = logged.map(|own| *kind(&mut own.counts)).collect();
             set(rows.values_mut().flatten(), kind, &spread(all, &weights));
         }
     }
 }
 
-fn total(counts: &[Counts]) -> Counts {
-    counts.iter().fold(Counts::default(), |mut sum, own| {
-        sum.add(own);
-        sum
-    })
-}
-
-fn set<'a>(
-    tallies: impl Iterator<Item = &'a mut ScriptCounts>,
-    kind: fn(&mut Counts) -> &mut u64,
-    values: &[u64],
-) {
-    for (tally, value) in tallies.zip(values) {
-        *kind(&mut tally.counts) = *value;
+fn set<'a>(scripts: impl Iterator<Item = &'a mut ScriptCounts>, kind: Kind, values: &[u64]) {
+    for (script, value) in scripts.zip(values) {
+        *kind(&mut script.counts) = *value;
     }
 }
 
 /// Whole numbers in the ratio of the weights that add up to the total; without any weight it is the last one's.
 fn spread(total: u64, weights: &[u64]) -> Vec<u64> {
     let sum: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
-    let (mut so_far, mut given) = (0_u128, 0_u64);
     let last = weights.len().saturating_sub(1);
-    let share = |(i, weight): (usize, &u64)| {
+    let mut so_far = 0_u128;
+    let mut given = 0_u64;
+    let mut shares = Vec::with_capacity(weights.len());
+    for (i, weight) in weights.iter().enumerate() {
         so_far += u128::from(*weight);
         let until = if i == last {
             total
         } else {
-            (u128::from(total) * so_far)
-                .checked_div(sum)
-                .unwrap_or_default() as u64
+            let share = (u128::from(total) * so_far).checked_div(sum);
+            share.unwrap_or_default() as u64
         };
-        let own = until - given;
+        shares.push(until - given);
         given = until;
-        own
-    };
-    weights.iter().enumerate().map(share).collect()
+    }
+    shares
 }
 
 #[cfg(test)]
@@ -173,12 +174,12 @@ mod tests {
     fn a_rest_of_less_than_a_millisecond_is_part_of_the_last_second() {
         let grid = Grid::of_seconds(Nanos(5_000_300_000));
         assert_eq!(
-            (grid.row(Nanos(5_000_200_000)), grid.bounds(4)),
-            (4, (Nanos::from_secs(4), Nanos(5_000_300_000)))
+            (grid.row(Nanos(5_000_200_000)), grid.span(4).end),
+            (4, Nanos(5_000_300_000))
         );
         let grid = Grid::of_seconds(Nanos(5_200_000_000));
         assert_eq!(
-            (grid.row(Nanos::from_secs(9)), grid.bounds(5).1),
+            (grid.row(Nanos::from_secs(9)), grid.span(5).end),
             (5, Nanos(5_200_000_000))
         );
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::fault::number;
-use crate::load::Figure;
+use crate::lines::number;
+use crate::load::{Figures, Span};
 
 const MIB: f64 = 1024.0 * 1024.0;
 
@@ -85,46 +85,36 @@ impl Options {
 
     /// Of a line that prints bytes: `1723.08 MiB/sec`, `reads: 124.32 MiB/s writes: 82.88 MiB/s fsyncs: 263.22/s …`.
     pub fn events_per_second(&self, words: &[&str]) -> Option<f64> {
-        let block = |name: &str| {
-            self.parameters
-                .get(name)
-                .and_then(|size| bytes(size))
-                .filter(|bytes| *bytes > 0.0)
-        };
         match words {
-            [rate, "MiB/sec"] => Some(number(rate)? * MIB / block("block size")?),
-            [
-                "reads:",
-                reads,
-                "MiB/s",
-                "writes:",
-                writes,
-                "MiB/s",
-                "fsyncs:",
-                fsyncs,
-                ..,
-            ] => {
-                let each_write = self
-                    .parameters
-                    .get("fsync_every")
-                    .is_some_and(|every| every == "write");
-                let fsyncs = if each_write {
-                    0.0
-                } else {
-                    number(fsyncs.trim_end_matches("/s"))?
+            [rate, "MiB/sec"] => Some(number(rate)? * MIB / self.bytes_of("block size")?),
+            _ => {
+                let rates = FileRates::of(words)?;
+                let mib = number(rates.reads)? + number(rates.writes)?;
+                let fsyncs = match self.parameters.get("fsync_every") {
+                    Some(every) if every == "write" => 0.0,
+                    _ => number(rates.fsyncs)?,
                 };
-                Some((number(reads)? + number(writes)?) * MIB / block("bs")? + fsyncs)
+                Some(mib * MIB / self.bytes_of("bs")? + fsyncs)
             }
-            _ => None,
         }
+    }
+
+    fn bytes_of(&self, parameter: &str) -> Option<f64> {
+        let size = bytes(self.parameters.get(parameter)?)?;
+        Some(size).filter(|bytes| *bytes > 0.0)
     }
 }
 
-/// What a line by interval prints of bytes, as figures.
-pub(super) fn printed_bytes(words: &[&str]) -> Vec<Figure> {
-    let figures = match words {
-        [rate, "MiB/sec"] => vec![Figure::new("transferred", rate, "MiB/sec")],
-        [
+/// A line by interval of the test of files.
+struct FileRates<'a> {
+    reads: &'a str,
+    writes: &'a str,
+    fsyncs: &'a str,
+}
+
+impl<'a> FileRates<'a> {
+    fn of(words: &[&'a str]) -> Option<Self> {
+        let [
             "reads:",
             reads,
             "MiB/s",
@@ -134,23 +124,46 @@ pub(super) fn printed_bytes(words: &[&str]) -> Vec<Figure> {
             "fsyncs:",
             fsyncs,
             ..,
-        ] => vec![
-            Figure::new("reads", reads, "MiB/s"),
-            Figure::new("writes", writes, "MiB/s"),
-            Figure::new("fsyncs", fsyncs.trim_end_matches("/s"), "per sec."),
-        ],
-        _ => Vec::new(),
-    };
-    figures.into_iter().flatten().collect()
+        ] = words
+        else {
+            return None;
+        };
+        Some(Self {
+            reads,
+            writes,
+            fsyncs: fsyncs.trim_end_matches("/s"),
+        })
+    }
+}
+
+/// Whether a line by interval is of bytes.
+pub(super) fn prints_bytes(words: &[&str]) -> bool {
+    matches!(words, [rate, "MiB/sec"] if number(rate).is_some())
+        || FileRates::of(words).is_some_and(|rates| number(rates.reads).is_some())
+}
+
+/// What a line by interval prints of bytes, as figures.
+pub(super) fn add_bytes(figures: &mut Figures, over: Span, words: &[&str]) {
+    if let [rate, "MiB/sec"] = words {
+        figures.add_over(over, "transferred", rate, "MiB/sec");
+    }
+    if let Some(rates) = FileRates::of(words) {
+        figures.add_over(over, "reads", rates.reads, "MiB/s");
+        figures.add_over(over, "writes", rates.writes, "MiB/s");
+        figures.add_over(over, "fsyncs", rates.fsyncs, "per sec.");
+    }
 }
 
 /// `16KiB`, `4MiB`, `512B`.
 fn bytes(size: &str) -> Option<f64> {
-    let (digits, factor) = match size.strip_suffix('B')? {
-        digits if digits.ends_with("Ki") => (digits.trim_end_matches("Ki"), 1024.0),
-        digits if digits.ends_with("Mi") => (digits.trim_end_matches("Mi"), MIB),
-        digits if digits.ends_with("Gi") => (digits.trim_end_matches("Gi"), MIB * 1024.0),
-        digits => (digits, 1.0),
+    let size = size.strip_suffix('B')?;
+    let digits = size.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &size[digits.len()..] {
+        "" => 1.0,
+        "Ki" => 1024.0,
+        "Mi" => MIB,
+        "Gi" => MIB * 1024.0,
+        _ => return None,
     };
     Some(number(digits)? * factor)
 }

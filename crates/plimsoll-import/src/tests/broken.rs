@@ -26,9 +26,8 @@ fn error(name: &str, text: &str) -> String {
 fn an_unknown_format_is_refused_with_a_list_of_the_known_ones() {
     let message = error("notes.txt", "\nDear diary\n");
     assert!(
-        message.starts_with(
-            "notes.txt is not an output that plimsoll reads: it begins with \"Dear diary\""
-        ),
+        message
+            .starts_with("cannot import notes.txt: unknown format\nIt begins with \"Dear diary\"."),
         "{message}"
     );
     assert!(
@@ -43,7 +42,7 @@ fn an_error_has_the_line_and_what_was_expected() {
     let message = error("a.txt", &broken);
     assert_eq!(
         message,
-        "a.txt, line 14: found \"many\"\nExpected: a rate, a number from 0 to 10^15."
+        "cannot import a.txt, line 14\nFound \"many\"; expected a rate, a number from 0 to 10^15.\nGive the complete output as the tool printed it."
     );
     let cut: String = text("sysbench_interval.txt")
         .lines()
@@ -53,7 +52,7 @@ fn an_error_has_the_line_and_what_was_expected() {
     let message = error("a.txt", &cut);
     assert!(
         message.starts_with(
-            "a.txt, line 15: found the end of the file\nExpected: `total number of events:`"
+            "cannot import a.txt, line 15\nFound the end of the file; expected `total number of events:`"
         ),
         "{message}"
     );
@@ -62,7 +61,9 @@ fn an_error_has_the_line_and_what_was_expected() {
         &text("pgbench_progress.txt").replace("number of clients: 4", "number of clients: four"),
     );
     assert!(
-        message.starts_with("p.txt, line 12: found \"four\"\nExpected: the number of clients"),
+        message.starts_with(
+            "cannot import p.txt, line 12\nFound \"four\"; expected the number of clients"
+        ),
         "{message}"
     );
     let message = error(
@@ -70,7 +71,7 @@ fn an_error_has_the_line_and_what_was_expected() {
         &text("fio_jsonplus.json").replace("\"total_ios\"", "\"ios\""),
     );
     assert!(
-        message.contains("total_ios is missing") && message.contains("f.json, line "),
+        message.contains("total_ios is missing") && message.contains("cannot import f.json, line "),
         "{message}"
     );
     let cut = &text("fio_jsonplus.json")[..3000];
@@ -85,14 +86,14 @@ fn an_error_has_the_line_and_what_was_expected() {
     );
     assert_eq!(
         message,
-        "d.xml, line 30: found \"</Test>\"\nExpected: </TestTimeSeconds>."
+        "cannot import d.xml, line 30\nFound \"</Test>\"; expected </TestTimeSeconds>.\nGive the complete output as the tool printed it."
     );
     let message = error(
         "v.html",
         &text("vdbench_flatfile.html").replace(" 5000 4998.20", " 4998.20"),
     );
     assert!(
-        message.contains("v.html, line 9: ") && message.contains("23 columns"),
+        message.contains("cannot import v.html, line 9\n") && message.contains("23 columns"),
         "{message}"
     );
 }
@@ -133,7 +134,7 @@ fn logs_that_could_belong_to_several_outputs_are_refused() {
     ];
     assert!(matches!(
         import(&two, &import_options()),
-        Err(ImportError::Together(_))
+        Err(ImportError::Files { .. })
     ));
 }
 

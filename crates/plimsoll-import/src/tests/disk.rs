@@ -232,7 +232,9 @@ fn a_header_of_vdbench_that_is_not_understood_is_refused() {
         &text("vdbench_50407_fs_summary.html").replace(".ReqstdOps...", ".Requests...."),
     );
     assert!(
-        message.starts_with("v.html, line 5: found \"Nov 23, 2026 ..Interval.. .Requests"),
+        message.starts_with(
+            "cannot import v.html, line 5\nFound \"Nov 23, 2026 ..Interval.. .Requests"
+        ),
         "{message}"
     );
     let message = error(
@@ -240,7 +242,8 @@ fn a_header_of_vdbench_that_is_not_understood_is_refused() {
         &text("vdbench_50407_block_summary.html").replace("i/o    pct", "i/o"),
     );
     assert!(
-        message.starts_with("v.html, line 5: ") && message.contains("a header with rate, resp"),
+        message.starts_with("cannot import v.html, line 5\n")
+            && message.contains("a header with rate, resp"),
         "{message}"
     );
     let none: String = text("vdbench_50407_block_summary.html")
@@ -259,7 +262,7 @@ fn a_header_of_vdbench_that_is_not_understood_is_refused() {
         .collect();
     let message = error("v.html", &gap.join("\n"));
     assert!(
-        message.contains("found \"interval 3\"\nExpected: interval 2"),
+        message.contains("Found \"interval 3\"; expected interval 2"),
         "{message}"
     );
 }

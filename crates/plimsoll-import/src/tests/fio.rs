@@ -174,20 +174,26 @@ fn what_is_not_understood_between_reports_is_an_error_with_its_line() {
     let message = error(&format!("{first}\nmy own notes\n{last}\n"));
     assert!(
         message.starts_with(&format!(
-            "a.json, line {}: found \"my own notes\"",
+            "cannot import a.json, line {}\nFound \"my own notes\"",
             lines(first) + 1
         )),
         "{message}"
     );
     let message = error(&format!("{first}\n \"iops\" : 3,\n}}\n{last}\n"));
     assert!(
-        message.starts_with(&format!("a.json, line {}: ", lines(first) + 1)),
+        message.starts_with(&format!(
+            "cannot import a.json, line {}\n",
+            lines(first) + 1
+        )),
         "{message}"
     );
     let cut = &last[..last.len() / 2];
     let message = error(&format!("{first}\n{cut}"));
     assert!(
-        message.starts_with(&format!("a.json, line {}: ", lines(first) + lines(cut))),
+        message.starts_with(&format!(
+            "cannot import a.json, line {}\n",
+            lines(first) + lines(cut)
+        )),
         "{message}"
     );
     let signal = "fio: terminating on signal 2\n";
@@ -327,7 +333,7 @@ fn samples_beside_jobs_whose_times_are_unknown_are_refused() {
     ];
     let message = import(&sources, &import_options()).unwrap_err().to_string();
     assert!(
-        message.starts_with("a.json does not report when each of its jobs ran"),
+        message.contains("\na.json does not report when each of its jobs ran"),
         "{message}"
     );
     assert!(is_unknown(&record(&neither), "concurrency"));
@@ -391,7 +397,7 @@ fn logs_go_to_the_job_that_they_number() {
     ];
     let message = import(&shared, &import_options()).unwrap_err().to_string();
     assert!(
-        message.contains("fio_shared_iops.log has no number of a job"),
+        message.starts_with("cannot import fio_shared_iops.log\nIt has no number of a job"),
         "{message}"
     );
 }
@@ -515,7 +521,7 @@ fn outputs_for_people_are_refused_with_how_to_get_json() {
     for name in ["fio_normal.txt", "fio_terse.txt"] {
         let message = error(text(name));
         assert!(
-            message.starts_with("a.json, line 1: found fio's "),
+            message.starts_with("cannot import a.json, line 1\nFound fio's "),
             "{message}"
         );
         assert!(message.contains("--output-format=json+"), "{message}");

@@ -89,7 +89,8 @@ fn a_log_is_given_once_and_of_a_job_that_there_is() {
     let line = "500, 10, 0, 0, 0\n";
     let message = error("fio_unified_both.json", &[("u_iops.7.log", line)]);
     assert!(
-        message.starts_with("u_iops.7.log is of job 7, which is not in the output"),
+        message
+            .starts_with("cannot import u_iops.7.log\nIt is of job 7, which is not in the output."),
         "{message}"
     );
     let message = error(
@@ -97,7 +98,7 @@ fn a_log_is_given_once_and_of_a_job_that_there_is() {
         &[("u_iops.1.log", line), ("v_iops.1.log", line)],
     );
     assert!(
-        message.starts_with("u_iops.1.log and v_iops.1.log are both"),
+        message.contains("\nu_iops.1.log and v_iops.1.log are both"),
         "{message}"
     );
     let twice = ["a", "b"].map(|_| Source {
@@ -109,7 +110,7 @@ fn a_log_is_given_once_and_of_a_job_that_there_is() {
         .unwrap_err()
         .to_string();
     assert!(
-        message.starts_with("u_iops.1.log and u_iops.1.log are both"),
+        message.contains("\nu_iops.1.log and u_iops.1.log are both"),
         "{message}"
     );
 }

@@ -209,10 +209,10 @@ fn a_second_run_in_one_file_is_refused_with_its_line() {
         )
         .unwrap_err()
         .to_string();
-        let header = error.starts_with("i.txt, line ") && error.contains("one");
+        let header = error.starts_with("cannot import i.txt, line ") && error.contains("one");
         let line: usize = error
-            .trim_start_matches("i.txt, line ")
-            .split(':')
+            .trim_start_matches("cannot import i.txt, line ")
+            .lines()
             .next()
             .unwrap()
             .parse()
@@ -270,7 +270,8 @@ fn a_size_with_a_unit_is_that_size_in_a_column_of_megabytes_too() {
     .unwrap_err()
     .to_string();
     assert!(
-        error.starts_with("i.txt, line 8: ") && error.contains("a number for MB_read/s"),
+        error.starts_with("cannot import i.txt, line 8\n")
+            && error.contains("a number for MB_read/s"),
         "{error}"
     );
 }

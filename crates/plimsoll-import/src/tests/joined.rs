@@ -132,7 +132,7 @@ fn samples_join_a_run_by_the_time_at_which_both_began() {
     ];
     let error = import(&sources, &import_options()).unwrap_err().to_string();
     assert!(
-        error.starts_with("i.txt was recorded at another time than the run"),
+        error.starts_with("cannot import i.txt\nIt was recorded at another time than the run"),
         "{error}"
     );
 }

@@ -7,6 +7,7 @@ use plimsoll_analysis::{Summary, summarise};
 use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::UNKNOWN_FACT;
 use plimsoll_record::lane::Counts;
+use plimsoll_record::message::ImportNote;
 use plimsoll_record::{Record, Reported};
 
 pub(super) fn total(record: &Record) -> Counts {
@@ -33,6 +34,11 @@ pub(super) fn fact<'a>(record: &'a Record, key: &str) -> &'a str {
         .iter()
         .find(|fact| fact.key == key)
         .map_or("", |fact| &fact.value)
+}
+
+pub(super) fn has_note(record: &Record, note: &ImportNote) -> bool {
+    let value = fact(record, &import_facts::note_key(note));
+    import_facts::notes(value).contains(note)
 }
 
 pub(super) fn is_missing(imported: &Imported, what: &str) -> bool {

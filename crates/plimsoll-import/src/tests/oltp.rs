@@ -121,7 +121,7 @@ fn all_styles_of_go_tpc_are_read() {
     .unwrap_err()
     .to_string();
     assert!(
-        error.starts_with("j.txt, line 8: ") && error.contains("whole in this line"),
+        error.starts_with("cannot import j.txt, line 8\n") && error.contains("whole in this line"),
         "{error}"
     );
 }
@@ -355,7 +355,7 @@ fn new_orders_of_go_tpc_are_counted_over_their_own_time() {
     .unwrap_err()
     .to_string();
     assert!(
-        error.starts_with("g.txt") && error.contains("`[Summary] TYPE"),
+        error.starts_with("cannot import g.txt, line ") && error.contains("`[Summary] TYPE"),
         "{error}"
     );
 }

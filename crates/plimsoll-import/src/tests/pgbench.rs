@@ -1,11 +1,13 @@
 //! pgbench and its transaction logs: several runs in one file, samples, missing logs, rates, retries.
 
 use super::super::{Imported, Source, import};
-use super::loads::{fact, is_missing, reported, total};
+use super::loads::{fact, has_note, is_missing, reported, total};
 use super::{import_options, of, text};
 use plimsoll_analysis::audit::{Missing, Rule, RuleOutcome, audit};
 use plimsoll_analysis::compare::{Ask, Side, compare};
 use plimsoll_analysis::{Summary, summarise};
+use plimsoll_record::import_facts::notes;
+use plimsoll_record::message::{CountsSource, ImportNote};
 use plimsoll_record::{Record, Reported, Severity};
 
 fn error(sources: &[(&str, &str)]) -> String {
@@ -100,15 +102,17 @@ fn a_run_without_its_report_and_lines_of_no_run_are_refused_with_their_line() {
         .collect();
     let message = error(&[("p.txt", &format!("{cut}{whole}"))]);
     assert!(
-        message.starts_with(&format!("p.txt, line {}: ", cut.lines().count() + 1))
-            && message.contains("`tps = `"),
+        message.starts_with(&format!(
+            "cannot import p.txt, line {}\n",
+            cut.lines().count() + 1
+        )) && message.contains("`tps = `"),
         "{message}"
     );
     // A second value of one figure belongs to no run.
     let message = error(&[("p.txt", &format!("{whole}number of clients: 8\n"))]);
     assert!(
         message.starts_with(&format!(
-            "p.txt, line {}: found \"number of clients: 8\"",
+            "cannot import p.txt, line {}\nFound \"number of clients: 8\"",
             lines + 1
         )),
         "{message}"
@@ -117,7 +121,7 @@ fn a_run_without_its_report_and_lines_of_no_run_are_refused_with_their_line() {
         "p.txt",
         &whole.replace("scaling factor:", "something else\nscaling factor:"),
     )]);
-    assert!(message.contains("found \"something else\""), "{message}");
+    assert!(message.contains("Found \"something else\""), "{message}");
 }
 
 #[test]
@@ -129,16 +133,24 @@ fn logs_that_are_a_sample_give_distributions_and_not_totals() {
     ];
     let imported = of(&names);
     let record = &imported.record;
-    assert!(fact(record, "import.seconds").starts_with("from the lines of -P"));
+    let progress = CountsSource::Progress;
+    assert!(has_note(
+        record,
+        &ImportNote::CountsFrom { source: progress }
+    ));
     assert_eq!(
         (total(record).committed, record.windows[0].response.count()),
         (1_617, 83)
     );
     assert_eq!(reported(record, "", "transactions in the logs").value, 83.0);
-    assert!(
-        fact(record, "import.logs").contains("83 of 1617")
-            && fact(record, "import.logs").contains("--sampling-rate")
-    );
+    assert!(has_note(
+        record,
+        &ImportNote::LogsSampled {
+            lines: 83,
+            transactions: 1617,
+            percent: 8300.0 / 1617.0
+        }
+    ));
     let summary = summarise(record);
     let rate = summary
         .points()
@@ -166,7 +178,11 @@ fn logs_that_are_a_sample_give_distributions_and_not_totals() {
     ];
     let spread = import(&sources, &import_options()).unwrap().record;
     assert_eq!((total(&spread).committed, spread.seconds.len()), (1_617, 3));
-    assert!(fact(&spread, "import.seconds").starts_with("the output's totals"));
+    let totals = CountsSource::TotalsByLog;
+    assert!(has_note(
+        &spread,
+        &ImportNote::CountsFrom { source: totals }
+    ));
     let found = findings(&summary);
     assert!(
         found.contains(&(Severity::Note, "HistogramSample".into())),
@@ -215,11 +231,11 @@ fn a_missing_log_of_a_thread_is_a_finding() {
         (processed, 50)
     );
     assert!(is_missing(&imported, "logs"));
-    assert!(
-        fact(record, "import.unknown.logs").contains("clients 2, 3"),
-        "{}",
-        fact(record, "import.unknown.logs")
-    );
+    let notes = notes(fact(record, "import.unknown.logs"));
+    let [ImportNote::LogsIncomplete { absent, .. }] = notes.as_slice() else {
+        panic!("{notes:?}");
+    };
+    assert_eq!(absent, &["2", "3"]);
     let found = findings(&summarise(record));
     assert!(
         found.contains(&(Severity::Warning, "HistogramDisagrees".into())),
@@ -248,7 +264,7 @@ fn a_rate_makes_an_open_loop_whose_offered_rate_is_derived() {
     ]);
     let offered = paced.record.points[0].offered_per_second.unwrap();
     assert!((offered - 54.604_81).abs() < 0.001, "{offered}");
-    assert!(fact(&paced.record, "import.offered_rate").starts_with("derived"));
+    assert!(has_note(&paced.record, &ImportNote::OfferedDerived));
     assert_eq!(
         little(&paced),
         RuleOutcome::NotEvaluated {
@@ -409,7 +425,7 @@ fn runs_of_one_rate_are_repeats() {
         .map(|point| (point.ordinal, point.repeat))
         .collect();
     assert_eq!(places, [(1, 0), (0, 0)]);
-    assert!(fact(&record, "import.offered_rate").starts_with("at least"));
+    assert!(has_note(&record, &ImportNote::OfferedAtLeast));
 }
 
 #[test]
@@ -417,14 +433,17 @@ fn a_log_that_is_given_twice_and_logs_of_two_runs_are_refused() {
     let log = text("pgbench_log.txt");
     let message = error(&[("log.1", log), ("log.2", log)]);
     assert!(
-        message.starts_with("log.1 and log.2 both hold transactions of client 0"),
+        message.starts_with("cannot import log.1 and log.2\nBoth hold transactions of client 0"),
         "{message}"
     );
     let message = error(&[
         ("a", text("pgbench_rate_tries_log.0.txt")),
         ("b", text("pgbench_tries_log.txt")),
     ]);
-    assert!(message.starts_with("a and b both hold"), "{message}");
+    assert!(
+        message.starts_with("cannot import a and b\nBoth hold"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -479,10 +498,7 @@ fn a_run_in_which_all_fail_keeps_its_failures_and_one_that_ended_early_is_invali
         assert_eq!(total(&record).committed, 94);
     }
     let message = error(&[("p.txt", client)]);
-    assert!(
-        message.contains("not an output that plimsoll reads"),
-        "{message}"
-    );
+    assert!(message.contains("unknown format"), "{message}");
 }
 
 /// A fact of one load does not apply to the others.

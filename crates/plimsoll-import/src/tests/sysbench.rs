@@ -60,16 +60,16 @@ fn a_run_that_is_cut_off_before_another_and_figures_of_no_run_are_refused_with_t
         .collect();
     let message = error(&format!("{cut}{whole}"));
     assert!(
-        message.starts_with("s.txt, line 16: found \"sysbench 1.0.20")
+        message.starts_with("cannot import s.txt, line 16\nFound \"sysbench 1.0.20")
             && message.contains("total number of events"),
         "{message}"
     );
     let message = error(&format!(
         "{whole}\nGeneral statistics:\n    total time:  3.0s\n"
     ));
-    assert!(message.contains("found \"total time:"), "{message}");
+    assert!(message.contains("Found \"total time:"), "{message}");
     let message = error(&whole.replace("    total time:", "    something else\n    total time:"));
-    assert!(message.contains("found \"something else\""), "{message}");
+    assert!(message.contains("Found \"something else\""), "{message}");
     let message = error(&whole.replace(
         "Report intermediate results",
         "Report checkpoint(s) at 1, 2 seconds\nReport",

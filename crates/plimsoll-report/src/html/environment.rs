@@ -1,7 +1,7 @@
 //! Facts about the machine, the systems and their settings.
 
-use plimsoll_record::import_facts::IMPORT_FACT;
-use plimsoll_record::{Record, Subject, SubjectKind};
+use plimsoll_record::import_facts::{IMPORT_FACT, notes};
+use plimsoll_record::{Fact, Record, Subject, SubjectKind};
 
 use crate::message::Messages;
 
@@ -37,7 +37,7 @@ fn facts(
             .filter(|fact| fact.subject == subject.id)
             .filter_map(|fact| {
                 let name = name(subject.kind, &fact.key)?;
-                Some((name.to_owned(), fact.value.clone()))
+                Some((name.to_owned(), value(m, fact)))
             })
             .collect();
         if !facts.is_empty() {
@@ -46,6 +46,14 @@ fn facts(
         }
     }
     views
+}
+
+fn value(m: &Messages, fact: &Fact) -> String {
+    if fact.key.starts_with(IMPORT_FACT) {
+        m.import_notes(&notes(&fact.value))
+    } else {
+        fact.value.clone()
+    }
 }
 
 fn title(m: &Messages, subject: &Subject) -> String {

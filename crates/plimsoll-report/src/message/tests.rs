@@ -6,7 +6,9 @@ use super::*;
 const CATALOGUE: &str = concat!(
     include_str!("../../locales/en/report.ftl"),
     "\n",
-    include_str!("../../locales/en/doctor.ftl")
+    include_str!("../../locales/en/doctor.ftl"),
+    "\n",
+    include_str!("../../locales/en/import.ftl")
 );
 
 /// The messages by id, each with its attributes.
@@ -269,12 +271,20 @@ fn kebab(name: &str) -> String {
 }
 
 /// Families of the record: what their ids begin with, the enum that declares their codes, and arguments that all have.
-const CODED: [(&str, &str, &str, &[&str]); 1] = [(
-    "doctor-",
-    "DoctorFinding",
-    include_str!("../../../plimsoll-record/src/message/doctor.rs"),
-    &["level"],
-)];
+const CODED: [(&str, &str, &str, &[&str]); 2] = [
+    (
+        "doctor-",
+        "DoctorFinding",
+        include_str!("../../../plimsoll-record/src/message/doctor.rs"),
+        &["level"],
+    ),
+    (
+        "import-",
+        "ImportNote",
+        include_str!("../../../plimsoll-record/src/message/import.rs"),
+        &[],
+    ),
+];
 
 /// Arguments that no sentence has, for programs.
 const SILENT: [&str; 0] = [];

@@ -32,7 +32,7 @@ pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         .unwrap_or_else(|| args.files[0].with_extension("plimsoll"));
     if output.exists() {
         let text = format!(
-            "{} exists already\nGive another name with --output, or move the file away.",
+            "cannot write {}\nThe file exists already.\nGive another name with --output, or move the file away.",
             output.display()
         );
         return Err(Failure::usage(text));
@@ -73,14 +73,14 @@ fn imported(args: &ImportArgs, files: &[PathBuf], with: &[Text]) -> Result<Recor
         text: &own.text,
         tool: None,
     }));
-    let told = ImportOptions {
+    let options = ImportOptions {
         run: run_info(args, &texts),
         step: args.step.clone(),
         started: args.started,
         users: args.users,
         medium: args.medium.clone(),
     };
-    let Imported { record, taken } = read(&sources, &told).map_err(failure)?;
+    let Imported { record, taken } = read(&sources, &options).map_err(failure)?;
     for (name, tool) in taken {
         eprintln!("{name}: taken for {}", tool.title());
     }
@@ -91,7 +91,7 @@ fn imported(args: &ImportArgs, files: &[PathBuf], with: &[Text]) -> Result<Recor
 fn joined(run: &Path, with: &[Text]) -> Result<Record, Failure> {
     if with.is_empty() {
         let text = format!(
-            "{} is a run file already\nGive what joins it with --with FILE.",
+            "cannot import {}\nIt is a run file already.\nGive what joins it with --with FILE.",
             run.display()
         );
         return Err(Failure::usage(text));
@@ -114,22 +114,29 @@ fn joined(run: &Path, with: &[Text]) -> Result<Record, Failure> {
 }
 
 fn text(path: &Path) -> Result<Text, Failure> {
-    let unread = |why: String| Failure::usage(format!("{} cannot be read: {why}", path.display()));
-    let size = std::fs::metadata(path)
-        .map_err(|error| unread(error.to_string()))?
-        .len();
-    if size > LARGEST {
-        return Err(unread(format!(
-            "it has {size} bytes, more than the 2 GiB of the largest output that is read"
+    let size = std::fs::metadata(path).map_err(|error| unread(path, &error))?;
+    if size.len() > LARGEST {
+        return Err(Failure::usage(format!(
+            "cannot import {}\nIt has {} bytes; the largest output that is read has 2 GiB.\n\
+             Give a part of it, such as one run.",
+            path.display(),
+            size.len()
         )));
     }
-    let bytes = std::fs::read(path).map_err(|error| unread(error.to_string()))?;
+    let bytes = std::fs::read(path).map_err(|error| unread(path, &error))?;
     let name = path
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
     let text = decode(&name, &bytes).map_err(failure)?;
     Ok(Text { name, text })
+}
+
+fn unread(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::usage(format!(
+        "cannot import {}\n{error}\nGive a file that can be read.",
+        path.display()
+    ))
 }
 
 fn run_info(args: &ImportArgs, texts: &[Text]) -> RunInfo {

@@ -59,7 +59,7 @@ fn an_output_becomes_a_run_file_that_is_reported_and_exported() {
     assert_eq!(
         point["overall"]["response"],
         Value::Null,
-        "no distribution was told"
+        "the output has no distribution"
     );
     assert_eq!(json["run"]["started_at"], "");
     let import = &json["summary"]["imports"][0];
@@ -234,7 +234,7 @@ fn utf_16_as_powershell_writes_it_is_read_and_other_encodings_are_refused() {
     assert!(
         outcome
             .stderr
-            .contains("bare.txt is not in an encoding that plimsoll reads"),
+            .contains("cannot import bare.txt: unknown encoding"),
         "{}",
         outcome.stderr
     );
@@ -250,7 +250,7 @@ fn broken_and_unknown_files_are_refused_and_leave_nothing() {
     assert!(
         outcome
             .stderr
-            .contains("notes.txt is not an output that plimsoll reads"),
+            .contains("cannot import notes.txt: unknown format"),
         "{}",
         outcome.stderr
     );
@@ -259,7 +259,7 @@ fn broken_and_unknown_files_are_refused_and_leave_nothing() {
     let outcome = place.run(&["import", "cut.txt"]);
     assert_eq!(outcome.code, Some(2));
     assert!(
-        outcome.stderr.contains("cut.txt, line ") && outcome.stderr.contains("Expected:"),
+        outcome.stderr.contains("cannot import cut.txt, line ") && outcome.stderr.contains("expected"),
         "{}",
         outcome.stderr
     );

@@ -1,0 +1,103 @@
+//! A run of fio as its reports show it.
+
+use super::options::{self, Options};
+use crate::fio_output::FioJob;
+
+/// One document.
+#[derive(Debug)]
+pub(super) struct Report {
+    /// Its first line.
+    pub line: usize,
+    pub version: String,
+    /// When it was printed, since 1970.
+    pub at_ms: u64,
+    pub jobs: Vec<Job>,
+}
+
+/// One entry of a report: a job, or all jobs of a group (`group_reporting`).
+#[derive(Debug)]
+pub(super) struct Job {
+    pub fio: FioJob,
+    /// The server that it ran on, of a client's output.
+    pub host: Option<String>,
+    /// Of the file's global section and its own.
+    pub options: Options,
+    /// Those of the global section alone.
+    pub global: Options,
+    /// Jobs of another group may have begun at another time.
+    pub group: i64,
+    /// Since 1970, from fio 3.42 on; of several jobs the first one's.
+    pub start_ms: Option<u64>,
+    /// Since fio itself began, in whole seconds, rounded up.
+    pub elapsed_s: Option<u64>,
+    /// The sum over all jobs of the entry.
+    pub runtime_ms: u64,
+    /// Requests that failed, where fio went on after them (`continue_on_error`).
+    pub errors: Option<u64>,
+    /// Most requests that a job had in flight: the upper end of the highest level that occurred.
+    pub deepest: Option<u32>,
+}
+
+/// One run of fio: its reports in their order. There is at least one.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub reports: Vec<Report>,
+}
+
+impl Run {
+    /// The last report, which holds everything.
+    pub fn whole(&self) -> &Report {
+        &self.reports[self.reports.len() - 1]
+    }
+
+    /// Counts start anew where `ramp_time` ends.
+    pub fn has_ramp(&self) -> bool {
+        self.whole()
+            .jobs
+            .iter()
+            .any(|job| job.options.contains_key("ramp_time"))
+    }
+}
+
+impl Job {
+    /// How long it was at work: reads that verify what was written come after it.
+    pub fn lasted_ms(&self) -> u64 {
+        let sides = [&self.fio.read, &self.fio.write, &self.fio.trim].map(|side| side.runtime_ms);
+        if options::reads_back(&self.options) {
+            sides.iter().sum()
+        } else {
+            sides.into_iter().max().unwrap_or_default()
+        }
+    }
+
+    /// Requests that were made in each direction.
+    fn made(&self) -> [u64; 3] {
+        [&self.fio.read, &self.fio.write, &self.fio.trim].map(|side| side.total_ios)
+    }
+
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.fio.name == other.fio.name
+            && self.group == other.group
+            && self.options == other.options
+    }
+}
+
+impl Report {
+    /// Of the same run, fewer requests than in the report before.
+    pub fn falls_below(&self, before: &Self) -> bool {
+        let made = self.jobs.iter().flat_map(Job::made);
+        let before = before.jobs.iter().flat_map(Job::made);
+        made.zip(before).any(|(now, before)| now < before)
+    }
+
+    /// Since fio began, where jobs report it.
+    pub fn elapsed_ms(&self) -> Option<u64> {
+        let seconds = self.jobs.iter().filter_map(|job| job.elapsed_s).max()?;
+        Some(seconds.saturating_mul(1000))
+    }
+
+    pub fn longest_ms(&self) -> u64 {
+        let lengths = self.jobs.iter().map(Job::lasted_ms);
+        lengths.max().unwrap_or_default()
+    }
+}
