@@ -204,8 +204,7 @@ fn ticks(load: &mut ImportedLoad, span: &Element, total: &[Counts], seconds: f64
 
 fn attribute(bucket: &Element, name: &str) -> Read<f64> {
     let text = bucket.attribute(name).unwrap_or_default();
-    number(text)
-        .ok_or_else(|| Fault::at(bucket.line, text, format!("a number in {name}=\"…\"")))
+    number(text).ok_or_else(|| Fault::at(bucket.line, text, format!("a number in {name}=\"…\"")))
 }
 
 /// Requests of a bucket, no more than are left, with the bytes of the mean request.

@@ -259,7 +259,8 @@ fn broken_and_unknown_files_are_refused_and_leave_nothing() {
     let outcome = place.run(&["import", "cut.txt"]);
     assert_eq!(outcome.code, Some(2));
     assert!(
-        outcome.stderr.contains("cannot import cut.txt, line ") && outcome.stderr.contains("expected"),
+        outcome.stderr.contains("cannot import cut.txt, line ")
+            && outcome.stderr.contains("expected"),
         "{}",
         outcome.stderr
     );
