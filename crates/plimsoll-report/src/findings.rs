@@ -88,18 +88,17 @@ fn of_backups<'a>(m: &Messages, backups: &'a BackupSummary) -> Vec<FindingLine<'
 }
 
 fn of_ladder<'a>(m: &Messages, ladder: &'a Ladder) -> Vec<FindingLine<'a>> {
-    let Some(first) = ladder.points.first() else {
-        return Vec::new();
-    };
-    let mut groups = Groups::new(&first.step, &first.system);
+    let mut all = Vec::new();
     for point in &ladder.points {
-        let place = m.point(point);
-        for finding in &point.findings {
-            // Each error makes one row of the table invalid, so they are not merged.
-            groups.add(&place, None, finding);
-        }
+        // Each error makes one row of the table invalid, so they are not merged.
+        all.extend(point.findings.iter().map(|finding| Found {
+            place: m.point(point),
+            job: None,
+            finding,
+        }));
     }
-    groups.lines(m)
+    let first = ladder.points.first();
+    first.map_or_else(Vec::new, |first| merged(m, &first.step, &first.system, all))
 }
 
 /// A step on a medium: its own findings, then those of its points.
@@ -109,14 +108,15 @@ fn of_medium<'a>(
     medium: &'a BlockMedium,
 ) -> Vec<FindingLine<'a>> {
     let mut lines = at(&whole(m, &block.step, &medium.medium), &medium.findings);
-    let mut groups = Groups::new(&block.step, &medium.medium);
-    for (_, place, finding) in medium.all_findings() {
-        if let Some((job, point)) = place {
-            let place = block::place(m, block, medium, job, point);
-            groups.add(&place, Some(job.job_index), finding);
-        }
-    }
-    lines.extend(groups.lines(m));
+    let found = medium.all_findings().filter_map(|(_, place, finding)| {
+        let (job, point) = place?;
+        Some(Found {
+            place: block::place(m, block, medium, job, point),
+            job: Some(job.job_index),
+            finding,
+        })
+    });
+    lines.extend(merged(m, &block.step, &medium.medium, found));
     lines
 }
 
@@ -128,63 +128,44 @@ struct Found<'a> {
     finding: &'a Finding,
 }
 
-/// The common findings of points of one step and system.
-struct Groups<'a> {
-    step: &'a str,
-    system: &'a str,
-    all: Vec<Vec<Found<'a>>>,
+/// Findings of points of one step and system: those that are alike in one line; errors only where they are about one job.
+fn merged<'a>(
+    m: &Messages,
+    step: &str,
+    system: &str,
+    all: impl IntoIterator<Item = Found<'a>>,
+) -> Vec<FindingLine<'a>> {
+    let mut groups: Vec<Vec<Found<'a>>> = Vec::new();
+    for found in all {
+        match groups.iter_mut().find(|group| group[0].is_alike(&found)) {
+            Some(group) => group.push(found),
+            None => groups.push(vec![found]),
+        }
+    }
+    let groups = groups.iter();
+    groups
+        .map(|group| FindingLine {
+            place: place_of(m, step, system, group),
+            finding: group[0].finding,
+        })
+        .collect()
 }
 
-impl<'a> Groups<'a> {
-    fn new(step: &'a str, system: &'a str) -> Self {
-        Self {
-            step,
-            system,
-            all: Vec::new(),
-        }
-    }
-
-    /// Merges it with those that are alike; errors only where they are about one job.
-    fn add(&mut self, place: &str, job: Option<u32>, finding: &'a Finding) {
-        let found = Found {
-            place: place.to_owned(),
-            job,
-            finding,
-        };
-        let mut groups = self.all.iter_mut();
-        match groups.find(|group| group[0].is_alike(&found)) {
-            Some(group) => group.push(found),
-            None => self.all.push(vec![found]),
-        }
-    }
-
-    fn lines(self, m: &Messages) -> Vec<FindingLine<'a>> {
-        let groups = self.all.iter();
-        groups.map(|group| self.line(m, group)).collect()
-    }
-
-    fn line(&self, m: &Messages, group: &[Found<'a>]) -> FindingLine<'a> {
-        let first = &group[0];
-        let finding = first.finding;
-        let text = m.finding(finding);
-        // The figures in the sentence are those of all points, or of the first.
-        let same = group.iter().all(|other| m.finding(other.finding) == text);
-        let place = match group.len() {
-            1 => first.place.clone(),
-            n if same && finding.severity < Severity::Error => {
-                let args = [
-                    ("points", n.to_string()),
-                    ("step", self.step.to_owned()),
-                    ("system", self.system.to_owned()),
-                ];
-                m.text_with("points-same", &args)
-            }
-            n => {
-                let args = [("points", n.to_string()), ("point", first.place.clone())];
-                m.text_with("points-like", &args)
-            }
-        };
-        FindingLine { place, finding }
+fn place_of(m: &Messages, step: &str, system: &str, group: &[Found<'_>]) -> String {
+    let first = &group[0];
+    let text = m.finding(first.finding);
+    // The figures in the sentence are those of all points, or of the first.
+    let same = group.iter().all(|other| m.finding(other.finding) == text);
+    let args = [
+        ("points", group.len().to_string()),
+        ("step", step.to_owned()),
+        ("system", system.to_owned()),
+        ("point", first.place.clone()),
+    ];
+    match group.len() {
+        1 => first.place.clone(),
+        _ if same && first.finding.severity < Severity::Error => m.text_with("points-same", &args),
+        _ => m.text_with("points-like", &args),
     }
 }
 

@@ -79,7 +79,7 @@ struct Page<'a> {
     doctor: Option<doctor::DoctorView>,
     shared: Vec<shared::SharedView>,
     blocks: Vec<block::StepView>,
-    imports: Vec<imported::ImportView>,
+    imports: Vec<imported::ImportView<'a>>,
     /// Whether all of it was measured by other tools: there is no plan and no seed then.
     foreign: bool,
     ladders: Vec<LadderView>,

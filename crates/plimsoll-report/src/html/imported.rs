@@ -2,29 +2,23 @@
 
 use plimsoll_analysis::Summary;
 
-use crate::imported::{describe, table};
+use crate::imported::{ImportText, describe, table};
 use crate::message::Messages;
 use crate::table::Grid;
 
-pub(super) struct ImportView {
-    pub heading: String,
-    pub files: String,
+pub(super) struct ImportView<'a> {
+    pub text: ImportText<'a>,
     pub figures: Grid,
     pub parts: Grid,
-    pub unknown: Vec<(String, String)>,
-    pub known: Vec<(String, String)>,
 }
 
-pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<ImportView> {
+pub(super) fn views<'a>(m: &Messages, summary: &'a Summary) -> Vec<ImportView<'a>> {
     let imports = describe(m, summary).into_iter();
     imports
-        .map(|import| ImportView {
-            heading: import.heading,
-            files: import.files,
-            figures: table().to_grid(m, &import.figures),
-            parts: table().to_grid(m, &import.parts),
-            unknown: import.unknown,
-            known: import.known,
+        .map(|text| ImportView {
+            figures: table().to_grid(m, &text.figures),
+            parts: table().to_grid(m, &text.parts),
+            text,
         })
         .collect()
 }

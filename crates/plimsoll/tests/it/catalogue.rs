@@ -101,7 +101,7 @@ fn a_drive_is_shown_with_the_source_of_every_figure() {
         "6,500",
         "heise: ",
         "write cache: protected",
-        "What the model makes",
+        "Parameters of the model",
     ] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }

@@ -92,7 +92,7 @@ fn plan(intent: &Intent, fio: &Fio, options: &Options) -> String {
     let mut out: String = intent
         .notices
         .iter()
-        .map(|told| format!("# {told}\n"))
+        .map(|notice| format!("# {notice}\n"))
         .collect();
     let _ = writeln!(
         out,
@@ -129,11 +129,11 @@ fn measure(
     options: &Options,
     interrupt: &Interrupt,
 ) -> Result<Measured, Failure> {
-    let mut told = intent.notices.clone();
+    let mut notices = intent.notices.clone();
     let size = intent.size;
-    told.extend(busy(&intent.about));
+    notices.extend(busy(&intent.about));
     if !fio::ends_with_us() {
-        told.push(
+        notices.push(
             "setpriv (util-linux 2.33) is not installed: if plimsoll is killed, fio finishes its run alone.".into(),
         );
     }
@@ -144,8 +144,8 @@ fn measure(
         .sum();
     let progress = std::cell::RefCell::new(Progress::new(args.quiet, Nanos::from_millis(planned)));
     let clock = Clock::real();
-    for sentence in &told {
-        progress.borrow().print(sentence);
+    for notice in &notices {
+        progress.borrow().print(notice);
     }
     for path in &prepared.swept {
         progress
@@ -205,7 +205,7 @@ struct Facts {
     on: String,
     fio: String,
     part: String,
-    told: Vec<String>,
+    notices: Vec<String>,
     title: String,
 }
 
@@ -243,7 +243,7 @@ impl Facts {
             ),
             fio: format!("{} with {}", fio.version, fio.engine.name()),
             part: intent.size.to_string(),
-            told: intent.notices.iter().cloned().chain(busy(about)).collect(),
+            notices: intent.notices.iter().cloned().chain(busy(about)).collect(),
             title: format!("{title}, learned"),
         }
     }
@@ -292,7 +292,7 @@ fn text(facts: &Facts, fitted: &Fitted, options: &Options) -> String {
          points that the figure governs."
             .to_owned(),
     ];
-    lines.extend(facts.told.iter().cloned());
+    lines.extend(facts.notices.iter().cloned());
     if !options.writes {
         let not = "Not measured: sequential_write_mb_s, random_write_iops, write_us, flush_us, buffer_mb.";
         let next = if is_complete(fitted) {
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_exists_is_replaced_only_when_told() {
+    fn a_file_that_exists_is_replaced_only_with_force() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.toml");
         write_new(&path, "one", false).unwrap();

@@ -67,13 +67,9 @@ fn carry_out(args: &RunArgs, set: &RunSet, matrix: &Matrix) -> Result<(), Failur
     let all = set.list.cells.len();
     for (number, (cell, planned)) in set.list.cells.iter().zip(&matrix.cells).enumerate() {
         let label = set.list.label(cell);
-        let say = |what: &str| {
-            if !args.quiet {
-                eprintln!("cell {} of {all}: {label}{what}", number + 1);
-            }
-        };
+        let name = format!("cell {} of {all}: {label}", number + 1);
         if set.complete(cell)?.is_some() {
-            say(": done before");
+            report(args, &format!("{name}: done before"));
             continue;
         }
         set.put_aside(cell)?;
@@ -81,13 +77,13 @@ fn carry_out(args: &RunArgs, set: &RunSet, matrix: &Matrix) -> Result<(), Failur
             .iter()
             .map(|cell| estimate(&cell.parsed.plan).duration);
         let left = left.fold(Nanos::ZERO, |sum, time| Nanos(sum.0.saturating_add(time.0)));
-        say(&format!(" · {left} under load left in all"));
+        report(args, &format!("{name} · {left} under load left in all"));
         match one(args, set, cell, planned, &interrupt) {
             Ok(None) => {}
             Ok(Some(RunStatus::Interrupted)) => return Err(interrupted(set, args)),
             Ok(Some(_)) => failed.push(label),
             Err(failure) => {
-                say(&format!(" failed: {}", failure.text()));
+                report(args, &format!("{name} failed: {}", failure.text()));
                 failed.push(label);
             }
         }
@@ -98,10 +94,16 @@ fn carry_out(args: &RunArgs, set: &RunSet, matrix: &Matrix) -> Result<(), Failur
     let n = failed.len();
     let path = set.path.display();
     Err(Failure::run(format!(
-        "{n} of {all} cells failed: {}\nThe others are in {path}. Mend what was told above, then try those that failed \
-         again: --resume {path}",
+        "{n} of {all} cells failed: {}\nThe others are in {path}. Repair what the errors above report, then try those that \
+         failed again: --resume {path}",
         failed.join("; ")
     )))
+}
+
+fn report(args: &RunArgs, text: &str) {
+    if !args.quiet {
+        eprintln!("{text}");
+    }
 }
 
 /// Carries out one cell; what became of it unless it came to its end.
