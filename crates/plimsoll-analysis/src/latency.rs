@@ -46,12 +46,15 @@ impl Slice {
 
     /// Values above `value` in nanoseconds. They are taken to lie evenly within a bucket on the logarithmic scale.
     fn above(&self, value: f64) -> f64 {
-        let part = |(bucket, n): (u32, &u64)| {
-            let (low, high) = coarse_bounds(bucket);
-            let (low, high) = (low.0.max(1) as f64, high.0 as f64);
-            *n as f64 * ((high / value).ln() / (high / low).ln()).clamp(0.0, 1.0)
-        };
-        (self.first..).zip(&self.counts).map(part).sum()
+        (self.first..)
+            .zip(&self.counts)
+            .map(|(bucket, n)| {
+                let (low, high) = coarse_bounds(bucket);
+                let low = low.0.max(1) as f64;
+                let high = high.0 as f64;
+                *n as f64 * ((high / value).ln() / (high / low).ln()).clamp(0.0, 1.0)
+            })
+            .sum()
     }
 }
 

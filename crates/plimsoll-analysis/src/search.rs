@@ -30,7 +30,8 @@ pub enum Attempt {
 impl Attempt {
     /// Of the repeats' verdicts; a load without any failed.
     pub fn of(met: impl IntoIterator<Item = bool>) -> Self {
-        let (mut yes, mut no) = (0, 0);
+        let mut yes = 0;
+        let mut no = 0;
         met.into_iter()
             .for_each(|met| if met { yes += 1 } else { no += 1 });
         match (yes, no) {
@@ -121,18 +122,16 @@ impl LineSearch {
         let not_met = self
             .loads(|attempt| attempt != Attempt::Met)
             .min_by(f64::total_cmp);
-        let below = |load: &f64| not_met.is_none_or(|lowest| *load < lowest);
         let low = self
             .loads(|attempt| attempt == Attempt::Met)
-            .filter(below)
+            .filter(|load| not_met.is_none_or(|lowest| *load < lowest))
             .max_by(f64::total_cmp);
         let some_met = self
             .loads(|attempt| attempt != Attempt::Failed)
             .max_by(f64::total_cmp);
-        let above = |load: &f64| some_met.is_none_or(|highest| *load > highest);
         let high = self
             .loads(|attempt| attempt == Attempt::Failed)
-            .filter(above)
+            .filter(|load| some_met.is_none_or(|highest| *load > highest))
             .min_by(f64::total_cmp);
         Bracket { low, high }
     }

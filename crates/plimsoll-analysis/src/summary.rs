@@ -460,7 +460,8 @@ fn headline(ladders: &[Ladder]) -> Option<Headline> {
                     rung.main_rate().map_or(0.0, |rate| rate.median),
                 )
             };
-            let (a, b) = (key(&a.loads[*p]), key(&b.loads[*q]));
+            let a = key(&a.loads[*p]);
+            let b = key(&b.loads[*q]);
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         })
         .map(|(ladder, load_index, _)| Headline { ladder, load_index })

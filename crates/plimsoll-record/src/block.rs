@@ -18,8 +18,11 @@ impl Point {
     /// Whether outcomes of type `txn` count in rates and latencies of all types. Flushes of block I/O stand beside the
     /// requests that they make durable.
     pub fn is_counted(&self, txn: usize) -> bool {
-        let is_sync = |name: &String| name == "sync" || name.ends_with(" sync");
-        !self.is_block() || !self.txns.get(txn).is_some_and(is_sync)
+        !self.is_block()
+            || !self
+                .txns
+                .get(txn)
+                .is_some_and(|name| name == "sync" || name.ends_with(" sync"))
     }
 }
 

@@ -164,7 +164,8 @@ impl Build {
         complete: bool,
     ) -> PhaseId {
         let id = PhaseId(self.record.phases.len() as u32 + 1);
-        let (start, end) = (self.now, self.now + Nanos::from_secs(seconds));
+        let start = self.now;
+        let end = self.now + Nanos::from_secs(seconds);
         self.record.phases.push(Phase {
             id,
             point,
@@ -357,7 +358,8 @@ impl Build {
 
     /// `n` latencies around `base` nanoseconds with a long tail: response and service.
     fn latencies(&mut self, base: f64, n: u64, open: bool) -> (Hist, Hist) {
-        let (mut response, mut service) = (Hist::new(), Hist::new());
+        let mut response = Hist::new();
+        let mut service = Hist::new();
         for _ in 0..n {
             let q = self.draw();
             let ns = base * (0.5 + 0.8 * q + 0.01 / (1.002 - q));
@@ -400,7 +402,8 @@ impl Build {
         let whole = (phase.end - phase.start).0 / Nanos::SECOND.0;
         phase.end = phase.start + Nanos::from_secs(whole / 2);
         phase.complete = false;
-        let (id, end) = (phase.id, phase.end);
+        let id = phase.id;
+        let end = phase.end;
         self.now = end;
         self.record
             .seconds
@@ -413,7 +416,8 @@ impl Build {
                 .seconds
                 .iter()
                 .filter(|s| s.phase == id && s.txn == window.txn);
-            let (mut response, mut service) = (Hist::new(), Hist::new());
+            let mut response = Hist::new();
+            let mut service = Hist::new();
             rows.for_each(|row| {
                 response.merge(&row.response.to_hist());
                 row.service
@@ -621,12 +625,14 @@ fn facts() -> Vec<Fact> {
         (DB_SLOW, "setting.shared_buffers", "128MB"),
         (GENERATOR, "workers", "2"),
     ];
-    let fact = |(subject, key, value): (SubjectId, &str, &str)| Fact {
+    all.map(|(subject, key, value)| Fact {
         subject,
         key: key.to_owned(),
         value: value.to_owned(),
-    };
-    all.map(fact).into_iter().chain(drive::facts()).collect()
+    })
+    .into_iter()
+    .chain(drive::facts())
+    .collect()
 }
 
 /// As a run stores it.

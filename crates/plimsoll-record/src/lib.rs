@@ -278,9 +278,9 @@ impl Series {
     /// that begins behind its end.
     pub fn near(&self, start: Nanos, end: Nanos) -> impl Iterator<Item = &Sample> {
         let from = self.samples.partition_point(|sample| sample.at <= start);
-        let begins =
-            move |sample: &&Sample| sample.at.saturating_sub(sample.over) < end || sample.at <= end;
-        self.samples[from..].iter().take_while(begins)
+        self.samples[from..].iter().take_while(move |sample| {
+            sample.at.saturating_sub(sample.over) < end || sample.at <= end
+        })
     }
 
     /// The value sampled at `at`; 0 when there is none.

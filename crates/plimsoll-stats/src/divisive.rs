@@ -46,7 +46,8 @@ pub fn change_points(values: &[f64], significance: f64) -> Vec<ChangePoint> {
     let mut found: Vec<(usize, f64)> = Vec::new();
     let mut open = vec![(0, values.len())];
     while let Some((from, to)) = open.pop() {
-        let (own, stream) = (&values[from..to], (from * 1000 + to) as u64);
+        let own = &values[from..to];
+        let stream = (from * 1000 + to) as u64;
         let step = tested(own, stream, best_split).filter(|(_, p)| *p <= significance);
         let Some((range, p)) = step
             .or_else(|| tested(own, stream, best_middle).filter(|(_, p)| *p <= significance / 2.0))
@@ -72,7 +73,8 @@ pub fn change_points(values: &[f64], significance: f64) -> Vec<ChangePoint> {
     let bound = |i: usize| found.get(i).map_or(values.len(), |(at, _)| *at);
     let change = |(i, (at, p)): (usize, &(usize, f64))| {
         let start = if i == 0 { 0 } else { bound(i - 1) };
-        let (before, after) = (mean(&values[start..*at]), mean(&values[*at..bound(i + 1)]));
+        let before = mean(&values[start..*at]);
+        let after = mean(&values[*at..bound(i + 1)]);
         ChangePoint {
             at: at + skipped,
             before,
@@ -119,20 +121,23 @@ fn best_split(values: &[f64]) -> Option<Part> {
     }
     let distance = |i: usize, j: usize| (values[i] - values[j]).abs();
     let to = |j: usize, range: Range<usize>| range.map(|i| distance(i, j)).sum::<f64>();
-    let (mut left, mut cross) = (0.0, 0.0);
+    let mut left = 0.0;
+    let mut cross = 0.0;
     let mut right: f64 = (0..n).map(|j| to(j, 0..j)).sum();
     let mut best: Option<Part> = None;
     for at in 1..=n - FEWEST {
         // The value before `at` goes from the right to the left.
         let moved = at - 1;
-        let (from_left, from_right) = (to(moved, 0..moved), to(moved, at..n));
+        let from_left = to(moved, 0..moved);
+        let from_right = to(moved, at..n);
         left += from_left;
         right -= from_right;
         cross += from_right - from_left;
         if at < FEWEST {
             continue;
         }
-        let (m, k) = (at as f64, (n - at) as f64);
+        let m = at as f64;
+        let k = (n - at) as f64;
         let energy = m * k / (m + k)
             * (2.0 * cross / (m * k) - 2.0 * left / (m * m) - 2.0 * right / (k * k));
         if best.as_ref().is_none_or(|best| energy > best.energy) {
@@ -160,7 +165,8 @@ fn best_middle(values: &[f64]) -> Option<Part> {
     let mut best: Option<Part> = None;
     for from in FEWEST..n {
         for to in from + FEWEST..=n.saturating_sub(FEWEST) {
-            let (m, k) = ((to - from) as f64, (n - to + from) as f64);
+            let m = (to - from) as f64;
+            let k = (n - to + from) as f64;
             let within = sums[to][to] - sums[from][to] - sums[to][from] + sums[from][from];
             let all = sums[to][n] - sums[from][n];
             let around = sums[n][n] - 2.0 * all + within;

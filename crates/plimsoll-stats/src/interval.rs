@@ -131,7 +131,8 @@ impl Interval {
     /// intervals are too wide and those of Welch's first formula (Biometrika 34, 1947) too narrow: their mean covers 94 to
     /// 95.5 % from two degrees on.
     fn degrees_with(self, other: Self) -> Option<f64> {
-        let (a, b) = (self.errors()?.variance(), other.errors()?.variance());
+        let a = self.errors()?.variance();
+        let b = other.errors()?.variance();
         let by = |more: f64| {
             (a + b).powi(2)
                 / (a.powi(2) / (self.degrees + more) + b.powi(2) / (other.degrees + more))
@@ -147,9 +148,11 @@ impl Interval {
 
     /// This by `other`. Turning the sides over turns the interval over.
     pub fn ratio_to(self, other: Self) -> Option<Self> {
-        let (own, others) = (self.errors()?, other.errors()?);
+        let own = self.errors()?;
+        let others = other.errors()?;
         let degrees = self.degrees_with(other)?;
-        let (t, mean) = (t_975(degrees), self.mean / other.mean);
+        let t = t_975(degrees);
+        let mean = self.mean / other.mean;
         let low = mean * (-t * own.below.hypot(others.above)).exp();
         let high = mean * (t * own.above.hypot(others.below)).exp();
         Some(Self {
@@ -163,7 +166,8 @@ impl Interval {
     /// This less `other`.
     pub fn less(self, other: Self) -> Option<Self> {
         let degrees = self.degrees_with(other)?;
-        let (own, others) = (self.at(degrees)?, other.at(degrees)?);
+        let own = self.at(degrees)?;
+        let others = other.at(degrees)?;
         let mean = self.mean - other.mean;
         let low = mean - (self.mean - own.low).hypot(others.high - other.mean);
         let high = mean + (own.high - self.mean).hypot(other.mean - others.low);
@@ -177,11 +181,10 @@ impl Interval {
 
     /// The same errors with other degrees of freedom.
     fn at(self, degrees: f64) -> Option<Self> {
-        let (errors, t) = (self.errors()?, t_975(degrees));
-        let (low, high) = (
-            self.mean * (-t * errors.below).exp(),
-            self.mean * (t * errors.above).exp(),
-        );
+        let errors = self.errors()?;
+        let t = t_975(degrees);
+        let low = self.mean * (-t * errors.below).exp();
+        let high = self.mean * (t * errors.above).exp();
         Some(Self {
             low,
             high,

@@ -13,9 +13,10 @@ pub fn series(seed: u64, n: usize, correlation: f64, spread: f64) -> Vec<f64> {
     };
     let mut x = normal();
     let fresh = (1.0 - correlation * correlation).sqrt();
-    let step = |_| {
-        x = correlation * x + fresh * normal();
-        1000.0 * (1.0 + spread * x)
-    };
-    (0..n).map(step).collect()
+    (0..n)
+        .map(|_| {
+            x = correlation * x + fresh * normal();
+            1000.0 * (1.0 + spread * x)
+        })
+        .collect()
 }

@@ -21,7 +21,8 @@ pub struct RankTest {
 
 /// `None` when a side is empty.
 pub fn rank_test(first: &[f64], second: &[f64]) -> Option<RankTest> {
-    let (m, n) = (first.len(), second.len());
+    let m = first.len();
+    let n = second.len();
     if m == 0 || n == 0 {
         return None;
     }
@@ -47,12 +48,13 @@ fn doubled_ranks(first: &[f64], second: &[f64]) -> Vec<u64> {
     let all: Vec<f64> = first.iter().chain(second).copied().collect();
     let mut sorted = all.clone();
     sorted.sort_by(f64::total_cmp);
-    let rank = |value: &f64| {
-        let below = sorted.partition_point(|other| other.total_cmp(value).is_lt());
-        let upto = sorted.partition_point(|other| other.total_cmp(value).is_le());
-        (below + upto + 1) as u64
-    };
-    all.iter().map(rank).collect()
+    all.iter()
+        .map(|value| {
+            let below = sorted.partition_point(|other| other.total_cmp(value).is_lt());
+            let upto = sorted.partition_point(|other| other.total_cmp(value).is_le());
+            (below + upto + 1) as u64
+        })
+        .collect()
 }
 
 /// Of all choices of `n` from the ranks the share whose sum is as far from the middle or farther, counted by the shift
@@ -73,7 +75,8 @@ fn exact(ranks: &[u64], n: usize, own: u64) -> f64 {
     }
     let middle = total as f64 * n as f64 / ranks.len() as f64;
     let distance = (own as f64 - middle).abs() - 1e-9;
-    let (mut all, mut far) = (0.0, 0.0);
+    let mut all = 0.0;
+    let mut far = 0.0;
     for (sum, ways) in ways[n].iter().enumerate() {
         all += ways;
         far += if (sum as f64 - middle).abs() >= distance {

@@ -65,7 +65,8 @@ pub fn fit(rounds: &[f64], rule: &SteadyRule) -> Option<Fit> {
     let offsets = (0..n).map(|i| i as f64 - (n - 1) as f64 / 2.0);
     let squares: f64 = offsets.clone().map(|x| x * x).sum();
     let change = offsets.zip(window).map(|(x, y)| x * y).sum::<f64>() / squares * (n - 1) as f64;
-    let (range, slope) = ((high - low) / mean, change / mean);
+    let range = (high - low) / mean;
+    let slope = change / mean;
     Some(Fit {
         from: u32::try_from(from).ok()?,
         mean,
@@ -88,13 +89,12 @@ pub fn first_steady(rounds: &[f64], rule: &SteadyRule) -> Option<(u32, Fit)> {
 /// The first round, from 0, with which all of several series are steady at once; of no series there is none.
 pub fn all_steady<S: AsRef<[f64]>>(series: &[S], rule: &SteadyRule) -> Option<u32> {
     let rounds = series.iter().map(|rounds| rounds.as_ref().len()).min()?;
-    let steady = |last: &usize| {
-        series
-            .iter()
-            .all(|rounds| fit(&rounds.as_ref()[..=*last], rule).is_some_and(|fit| fit.steady))
-    };
     (0..rounds)
-        .find(steady)
+        .find(|last| {
+            series
+                .iter()
+                .all(|rounds| fit(&rounds.as_ref()[..=*last], rule).is_some_and(|fit| fit.steady))
+        })
         .and_then(|last| u32::try_from(last).ok())
 }
 

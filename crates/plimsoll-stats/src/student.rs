@@ -6,7 +6,8 @@ pub fn t_975(degrees: f64) -> f64 {
     if degrees.is_nan() || degrees < 0.2 {
         return f64::INFINITY;
     }
-    let (mut low, mut high) = (0.0, 1.0);
+    let mut low = 0.0;
+    let mut high = 1.0;
     while two_sided(high, degrees) > 0.05 && high < 1e12 {
         high *= 2.0;
     }
@@ -44,7 +45,8 @@ fn beta(x: f64, a: f64, b: f64) -> f64 {
     let front =
         (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp() / a;
     let away_from_zero = |v: f64| if v.abs() < 1e-300 { 1e-300 } else { v };
-    let (mut c, mut d) = (1.0, 1.0 / away_from_zero(1.0 - (a + b) * x / (a + 1.0)));
+    let mut c = 1.0;
+    let mut d = 1.0 / away_from_zero(1.0 - (a + b) * x / (a + 1.0));
     let mut fraction = d;
     for m in 1..500 {
         let m = f64::from(m);

@@ -28,13 +28,22 @@ struct Line {
 
 fn line(values: &[f64]) -> Line {
     let n = values.len() as f64;
-    let (middle, mean) = ((n - 1.0) / 2.0, mean(values));
-    let at = |(i, value): (usize, &f64)| (i as f64 - middle) * (value - mean);
-    let slope = values.iter().enumerate().map(at).sum::<f64>() * 12.0 / (n * (n * n - 1.0));
-    let residual = |(i, value): (usize, &f64)| (value - mean - slope * (i as f64 - middle)).powi(2);
+    let middle = (n - 1.0) / 2.0;
+    let mean = mean(values);
+    let slope = values
+        .iter()
+        .enumerate()
+        .map(|(i, value)| (i as f64 - middle) * (value - mean))
+        .sum::<f64>()
+        * 12.0
+        / (n * (n * n - 1.0));
     Line {
         slope,
-        left: values.iter().enumerate().map(residual).sum(),
+        left: values
+            .iter()
+            .enumerate()
+            .map(|(i, value)| (value - mean - slope * (i as f64 - middle)).powi(2))
+            .sum(),
     }
 }
 

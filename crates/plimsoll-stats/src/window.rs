@@ -78,7 +78,8 @@ pub fn sum_error(values: &[f64], seconds: f64, scale: f64) -> Result<SumError, T
         .map(|term| cosine(values, term).powi(2))
         .collect();
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-    let (slow, faster) = (mean(&power[..terms]), mean(&power[terms..]));
+    let slow = mean(&power[..terms]);
+    let faster = mean(&power[terms..]);
     if slow.sqrt() <= 1e-9 * scale {
         return Ok(SumError {
             error: 0.0,

@@ -103,8 +103,10 @@ fn one_factor(sides: &Sides) -> Option<Mark> {
         .differences
         .iter()
         .filter(|found| found.group != Group::Incidental && comparable(found.group));
-    let recorded = |found: &&Difference| found.first.is_some() && found.second.is_some();
-    let workloads = sides.workloads.iter().filter(recorded);
+    let workloads = sides
+        .workloads
+        .iter()
+        .filter(|found| found.first.is_some() && found.second.is_some());
     let mut groups: Vec<Group> = factors.chain(workloads).map(|found| found.group).collect();
     groups.sort_unstable();
     groups.dedup();

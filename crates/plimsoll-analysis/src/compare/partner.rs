@@ -30,8 +30,9 @@ pub(super) fn partners<'a>(first: &'a Side, second: &'a Side) -> Partners<'a> {
                 .filter(|other| other.has_load_of(point))
                 .count()
                 == 1;
-            let free = |j: &usize| !taken[*j] && second.points[*j].has_load_of(point);
-            let candidates: Vec<usize> = (0..second.points.len()).filter(free).collect();
+            let candidates: Vec<usize> = (0..second.points.len())
+                .filter(|j| !taken[*j] && second.points[*j].has_load_of(point))
+                .collect();
             let named = |j: &usize| second.points[*j].has_names_of(point);
             let partner = match wanted {
                 Wanted::NamesAndWorkload => candidates

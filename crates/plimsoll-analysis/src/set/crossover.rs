@@ -183,11 +183,9 @@ fn find(amounts: impl Iterator<Item = Amount>) -> CrossoverFound {
             ratio: ratio(own),
         };
     }
-    let (ratio, noise, before) = (
-        ratio(before),
-        before.scatter(largest),
-        before.written.clone(),
-    );
+    let ratio = ratio(before);
+    let noise = before.scatter(largest);
+    let before = before.written.clone();
     if noise.is_some_and(|noise| (ratio - 1.0).abs() > noise) {
         CrossoverFound::NotReached {
             before,

@@ -193,7 +193,8 @@ fn against_first(media: &mut [BackupMedium]) {
             continue;
         };
         let ratio = |own: Option<Sampled>, base: Option<Sampled>| {
-            let (own, base) = (own?, base?);
+            let own = own?;
+            let base = base?;
             Ratio::of(own.mean, own.interval, base.mean, base.interval)
         };
         figures.seconds_ratio = ratio(figures.seconds, base.seconds);
@@ -206,10 +207,8 @@ fn medium(index: &Index, rows: &[&BackupRow]) -> BackupMedium {
     let mut rows = rows.to_vec();
     rows.sort_by_key(|row| (row.start, row.system, row.kind));
     let first = rows[0];
-    let (data, target) = (
-        Track::of(index, first.medium),
-        Track::of(index, Some(first.target)),
-    );
+    let data = Track::of(index, first.medium);
+    let target = Track::of(index, Some(first.target));
     let operations: Vec<BackupOperation> = rows
         .iter()
         .map(|row| operation(index, row, &data, &target))
@@ -337,17 +336,16 @@ fn union(mut spans: Vec<(Nanos, Nanos)>) -> Vec<(Nanos, Nanos)> {
 fn findings(kinds: &[BackupFigures], operations: &[BackupOperation], beside: bool) -> Vec<Finding> {
     let mut found = Vec::new();
     for figures in kinds {
-        let (kind, of) = (
-            figures.kind,
-            figures.complete + figures.failed + figures.cancelled + figures.differs,
-        );
+        let kind = figures.kind;
+        let of = figures.complete + figures.failed + figures.cancelled + figures.differs;
         let first = |outcome| {
             operations
                 .iter()
                 .find(|own| own.kind == kind && own.outcome == outcome)
         };
         if let Some(first) = first(BackupOutcome::Differs) {
-            let (cycle, detail) = (first.cycle + 1, first.detail.clone());
+            let cycle = first.cycle + 1;
+            let detail = first.detail.clone();
             found.push(
                 FindingKind::RestoreDiffers {
                     differs: figures.differs,
@@ -359,7 +357,8 @@ fn findings(kinds: &[BackupFigures], operations: &[BackupOperation], beside: boo
             );
         }
         if let Some(first) = first(BackupOutcome::Failed) {
-            let (cycle, detail) = (first.cycle + 1, first.detail.clone());
+            let cycle = first.cycle + 1;
+            let detail = first.detail.clone();
             let severity = if figures.complete == 0 {
                 Severity::Error
             } else {

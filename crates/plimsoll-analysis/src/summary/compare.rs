@@ -113,15 +113,12 @@ fn compare(ladders: &[(usize, &Ladder)]) -> Comparison {
             .filter(|rung| rung.completed_per_second.is_some())
     };
     let nopm = measured().all(|rung| rung.nopm.is_some()) && measured().next().is_some();
-    let medium = |(i, ladder): &(usize, &Ladder)| ComparedMedium {
-        ladder: *i,
-        medium: ladder.medium.clone().unwrap_or_default(),
-        drive: ladder.drive.clone(),
-    };
     let mut loads: Vec<ComparedLoad> = Vec::new();
     for rung in ladders.iter().flat_map(|(_, ladder)| &ladder.loads) {
-        let same = |load: &ComparedLoad| is_at(rung, load.users, load.offered_per_second);
-        if !loads.iter().any(same) {
+        if !loads
+            .iter()
+            .any(|load| is_at(rung, load.users, load.offered_per_second))
+        {
             loads.push(load(ladders, rung.users, rung.offered_per_second, nopm));
         }
     }
@@ -130,7 +127,14 @@ fn compare(ladders: &[(usize, &Ladder)]) -> Comparison {
         mode: first.mode.clone(),
         scene: first.scene,
         nopm,
-        media: ladders.iter().map(medium).collect(),
+        media: ladders
+            .iter()
+            .map(|(i, ladder)| ComparedMedium {
+                ladder: *i,
+                medium: ladder.medium.clone().unwrap_or_default(),
+                drive: ladder.drive.clone(),
+            })
+            .collect(),
         loads,
     }
 }

@@ -54,7 +54,8 @@ pub(super) fn verify(ticks: &[Balance]) -> Conservation {
     for tick in ticks {
         total.add(&tick.counts);
         if total.offered != total.settled() + tick.in_flight {
-            let (offered, settled) = (total.offered, total.settled());
+            let offered = total.offered;
+            let settled = total.settled();
             return Conservation::Broken {
                 at_s: tick.end_s,
                 offered,

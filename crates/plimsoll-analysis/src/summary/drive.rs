@@ -223,7 +223,10 @@ fn of_kinds(rows: &[&DriveRow], seconds: f64) -> Vec<DriveOpSummary> {
 }
 
 fn of_kind(op: DriveOp, rows: &[&DriveRow], seconds: f64) -> Option<DriveOpSummary> {
-    let (mut ops, mut bytes, mut errors, mut beyond) = (0u64, 0u64, 0u64, 0u64);
+    let mut ops = 0u64;
+    let mut bytes = 0u64;
+    let mut errors = 0u64;
+    let mut beyond = 0u64;
     let [mut modelled, mut real, mut late] = [(); 3].map(|()| CoarseHist::default());
     for row in rows.iter().filter(|row| row.op == op) {
         ops = ops.saturating_add(row.ops);
@@ -268,11 +271,9 @@ pub fn lateness_us(late: &CoarseHist, q: f64) -> Option<f64> {
 }
 
 fn emulator_mean(means: &[MetricMean], medium: &str, metric: Metric) -> Option<f64> {
-    let own =
-        |mean: &&MetricMean| mean.subject_kind == SubjectKind::Emulator && mean.subject == medium;
     means
         .iter()
-        .filter(own)
+        .filter(|mean| mean.subject_kind == SubjectKind::Emulator && mean.subject == medium)
         .find(|mean| mean.metric == metric.info().name)
         .map(|mean| mean.mean)
 }
@@ -384,10 +385,9 @@ fn waiting(drive: &DriveSummary) -> Option<Finding> {
 /// sees two requests. So writes are compared with writes and flushes.
 fn waited(ops: &[DriveOpSummary], resources: &Resources) -> Option<Waiting> {
     let reported = |kinds: &[DriveOp], times: fn(&DriveOpSummary) -> Option<DriveTimes>| -> f64 {
-        let of = |kind: &DriveOpSummary| Some(times(kind)?.mean_us * kind.per_second? / 1e3);
         ops.iter()
             .filter(|kind| kinds.contains(&kind.op))
-            .filter_map(of)
+            .filter_map(|kind| Some(times(kind)?.mean_us * kind.per_second? / 1e3))
             .sum()
     };
     let of_kernel =

@@ -133,16 +133,20 @@ struct Side<'a> {
 
 impl<'a> Side<'a> {
     fn of(index: &Index<'a>, ladder: &'a Ladder) -> Self {
-        let is_own = |point: &&Point| {
-            point.purpose == PointPurpose::Ladder
-                && (point.step_index, point.scene) == (ladder.step_index, ladder.scene)
-                && point.mode == ladder.mode
-                && point.medium.map(|medium| index.name(medium)) == ladder.medium
-                && ladder.has(&index.name(point.system))
-        };
         Self {
             ladder,
-            points: index.record.points.iter().filter(is_own).collect(),
+            points: index
+                .record
+                .points
+                .iter()
+                .filter(|point| {
+                    point.purpose == PointPurpose::Ladder
+                        && (point.step_index, point.scene) == (ladder.step_index, ladder.scene)
+                        && point.mode == ladder.mode
+                        && point.medium.map(|medium| index.name(medium)) == ladder.medium
+                        && ladder.has(&index.name(point.system))
+                })
+                .collect(),
         }
     }
 
@@ -184,8 +188,13 @@ impl<'a> Side<'a> {
             .iter()
             .flat_map(|repeat| self.members(ordinal, *repeat))
             .collect();
-        let own = |point: &&Point| system.is_none_or(|system| index.name(point.system) == system);
-        point::main_response(index, &members.into_iter().filter(own).collect::<Vec<_>>())
+        point::main_response(
+            index,
+            &members
+                .into_iter()
+                .filter(|point| system.is_none_or(|system| index.name(point.system) == system))
+                .collect::<Vec<_>>(),
+        )
     }
 
     /// The measure windows, one for each repeat.
@@ -217,7 +226,8 @@ impl Ladder {
 fn effect(index: &Index, ladders: &[Ladder], (quiet, noisy): (usize, usize)) -> Effect {
     let sides = [quiet, noisy].map(|i| Side::of(index, &ladders[i]));
     let ladder = &ladders[noisy];
-    let (mut rungs, mut findings) = (Vec::new(), Vec::new());
+    let mut rungs = Vec::new();
+    let mut findings = Vec::new();
     for rung in &ladder.loads {
         let (found, left_out) = self::rung(index, &sides, rung.ordinal);
         if left_out > 0 {
@@ -233,12 +243,11 @@ fn effect(index: &Index, ladders: &[Ladder], (quiet, noisy): (usize, usize)) -> 
             ..found
         });
     }
-    let own = |row: &&BackupRow| is_beside(&sides[1].points, row);
     let backups = index
         .record
         .backups
         .iter()
-        .filter(own)
+        .filter(|row| is_beside(&sides[1].points, row))
         .map(|row| row.system);
     let points = index
         .record
@@ -301,11 +310,14 @@ fn rung(index: &Index, sides: &[Side<'_>; 2], ordinal: u32) -> (EffectLoad, u64)
             .is_some_and(|(_, own)| own.verdict < Verdict::Invalid && own.main_rate().is_some())
     };
     // The same systems on both sides: otherwise a change of their number would be taken for the noise's.
-    let is_pair = |repeat: &&u32| {
-        sides.iter().all(|side| usable(side, **repeat))
-            && quiet.systems(ordinal, **repeat) == noisy.systems(ordinal, **repeat)
-    };
-    let pairs: Vec<u32> = repeats.iter().filter(is_pair).copied().collect();
+    let pairs: Vec<u32> = repeats
+        .iter()
+        .filter(|repeat| {
+            sides.iter().all(|side| usable(side, **repeat))
+                && quiet.systems(ordinal, **repeat) == noisy.systems(ordinal, **repeat)
+        })
+        .copied()
+        .collect();
     let load = Load {
         index,
         sides,
@@ -380,12 +392,15 @@ impl Load<'_, '_> {
             |side, repeat| side.rate(self.ordinal, repeat, system),
             own,
         );
-        let response = |repeat: &u32| {
-            self.sides
-                .each_ref()
-                .map(|side| side.response(self.index, self.ordinal, &[*repeat], system))
-        };
-        let single: Vec<[Hist; 2]> = self.repeats.iter().map(response).collect();
+        let single: Vec<[Hist; 2]> = self
+            .repeats
+            .iter()
+            .map(|repeat| {
+                self.sides
+                    .each_ref()
+                    .map(|side| side.response(self.index, self.ordinal, &[*repeat], system))
+            })
+            .collect();
         let ms = |hist: &Hist, q: f64| {
             hist.quantile(q)
                 .filter(|_| !hist.is_empty())
@@ -444,7 +459,8 @@ impl Load<'_, '_> {
             track.over(&side.windows(self.index, self.ordinal, repeats))
         };
         let [quiet, noisy] = self.sides.each_ref().map(|side| over(side, self.repeats));
-        let (quiet, noisy) = (quiet?, noisy?);
+        let quiet = quiet?;
+        let noisy = noisy?;
         let changed = |of: fn(&MediumFigures) -> Option<f64>| {
             self.change(
                 [of(&quiet), of(&noisy)],
@@ -481,12 +497,17 @@ impl Load<'_, '_> {
 
     /// Mean of the repeats.
     fn neighbours(&self) -> Option<f64> {
-        let noise = |point: &&Point| {
-            is_noise(point, &self.sides[1])
-                && point.ordinal == self.ordinal
-                && self.repeats.contains(&point.repeat)
-        };
-        let points: Vec<&Point> = self.index.record.points.iter().filter(noise).collect();
+        let points: Vec<&Point> = self
+            .index
+            .record
+            .points
+            .iter()
+            .filter(|point| {
+                is_noise(point, &self.sides[1])
+                    && point.ordinal == self.ordinal
+                    && self.repeats.contains(&point.repeat)
+            })
+            .collect();
         let rates: Vec<f64> = points
             .iter()
             .filter_map(|point| point::summarise(self.index, point).completed_per_second)
@@ -504,7 +525,8 @@ fn change(
     pairs: &[[Option<f64>; 2]],
     own: Option<[Option<Interval>; 2]>,
 ) -> Option<Change> {
-    let (quiet, noisy) = (quiet?, noisy?);
+    let quiet = quiet?;
+    let noisy = noisy?;
     let ratio = match pairs {
         [] => None,
         [_] => {

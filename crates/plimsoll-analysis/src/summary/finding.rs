@@ -170,7 +170,8 @@ fn events(index: &Index, chosen: impl Fn(&Event) -> bool) -> Vec<Finding> {
         }
     }
     let finding = |((code, severity), (times, first)): ((&str, Severity), (u64, &Event))| {
-        let (at_s, text) = (first.at.as_secs_f64(), first.text.clone());
+        let at_s = first.at.as_secs_f64();
+        let text = first.text.clone();
         FindingKind::Event {
             event: code.to_owned(),
             at_s,
@@ -274,7 +275,8 @@ fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
     }
     let mut found = Vec::new();
     if figures.completed_per_second == Some(0.0) {
-        let (system, measured_s) = (figures.system.clone(), figures.measured_s);
+        let system = figures.system.clone();
+        let measured_s = figures.measured_s;
         found.push(FindingKind::NothingCompleted { system, measured_s }.with(Severity::Error));
     }
     for phase in phases.iter().filter(|phase| !phase.complete) {
@@ -393,7 +395,8 @@ fn counts(figures: &PointSummary) -> Vec<Finding> {
         let percent = intents as f64 * 100.0 / counts.offered as f64;
         found.push(FindingKind::BacklogGrew { intents, percent }.with(Severity::Warning));
     }
-    let (failed, dropped) = (counts.failed, counts.dropped);
+    let failed = counts.failed;
+    let dropped = counts.dropped;
     if failed + dropped > 0 {
         let share = (failed + dropped) as f64 / counts.settled() as f64;
         let severity = match share {
@@ -417,10 +420,8 @@ fn counts(figures: &PointSummary) -> Vec<Finding> {
 fn histograms(figures: &PointSummary) -> Vec<Finding> {
     let mut found = Vec::new();
     for txn in &figures.types {
-        let (histogram, completed) = (
-            txn.response.map_or(0, |latency| latency.count),
-            txn.counts.completed(),
-        );
+        let histogram = txn.response.map_or(0, |latency| latency.count);
+        let completed = txn.counts.completed();
         // Another tool may have no distribution, or one of a part of the time.
         let severity = match (&figures.imported, txn.response) {
             (Some(_), None) => continue,
@@ -440,10 +441,8 @@ fn histograms(figures: &PointSummary) -> Vec<Finding> {
 }
 
 fn sample(figures: &PointSummary) -> Vec<Finding> {
-    let (histogram, completed) = (
-        figures.overall.response.map_or(0, |latency| latency.count),
-        figures.overall.counts.completed(),
-    );
+    let histogram = figures.overall.response.map_or(0, |latency| latency.count);
+    let completed = figures.overall.counts.completed();
     let percent = histogram as f64 * 100.0 / completed.max(1) as f64;
     vec![
         FindingKind::HistogramSample {

@@ -183,7 +183,8 @@ fn of_point(index: &Index, point: &Point) -> ReportedPoint {
         .reported
         .iter()
         .filter(|reported| reported.point == point.id);
-    let (mut figures, mut parts) = (Vec::new(), Vec::new());
+    let mut figures = Vec::new();
+    let mut parts = Vec::new();
     for reported in own {
         let Reported {
             point: _,
@@ -196,10 +197,8 @@ fn of_point(index: &Index, point: &Point) -> ReportedPoint {
             over,
         } = reported.clone();
         let seconds = |time: plimsoll_plan::units::Nanos| time.as_secs_f64();
-        let (from_s, to_s) = (
-            over.map(|(from, _)| seconds(from)),
-            over.map(|(_, to)| seconds(to)),
-        );
+        let from_s = over.map(|(from, _)| seconds(from));
+        let to_s = over.map(|(_, to)| seconds(to));
         let figure = ReportedFigure {
             txn,
             name,

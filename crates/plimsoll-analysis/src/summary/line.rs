@@ -67,10 +67,9 @@ pub(super) fn of(index: &Index, ladder: &Ladder, points: &[&Point]) -> Option<Lo
         .iter()
         .filter(|point| point.purpose == PointPurpose::Search)
         .min_by_key(|point| point.id)?;
-    let same = |s: &&SearchInfo| {
+    let search = index.record.searches.iter().find(|s| {
         (s.step_index, s.system, s.medium) == (first.step_index, first.system, first.medium)
-    };
-    let search = index.record.searches.iter().find(same)?;
+    })?;
     let tried = tried(index, ladder, points, search);
     let mut replayed = LineSearch::new(rules(search, first));
     tried
@@ -83,12 +82,11 @@ pub(super) fn of(index: &Index, ladder: &Ladder, points: &[&Point]) -> Option<Lo
             .find(|tried| Some(tried.load) == load)
             .map(|tried| tried.load_index)
     };
-    let above = |tried: &&TriedLoad| {
-        tried.outcome != Attempt::Met && bracket.low.is_none_or(|low| tried.load > low)
-    };
     let beyond = tried
         .iter()
-        .filter(above)
+        .filter(|tried| {
+            tried.outcome != Attempt::Met && bracket.low.is_none_or(|low| tried.load > low)
+        })
         .min_by(|a, b| a.load.total_cmp(&b.load))
         .map(|tried| tried.load_index);
     let point = |rung: Option<usize>| {

@@ -52,20 +52,20 @@ impl Figure {
             .collect();
         let mut sorted: Vec<f64> = all.iter().map(|(value, _)| *value).collect();
         sorted.sort_by(f64::total_cmp);
-        let (min, max) = (*sorted.first()?, *sorted.last()?);
+        let min = *sorted.first()?;
+        let max = *sorted.last()?;
         let interval = match all.as_slice() {
             [(_, own)] => *own,
             _ => stats::of_repeats(&sorted),
         };
         let median = stats::quantile(&sorted, 0.5);
-        let around = |own: Interval| Interval {
-            low: own.low.min(median),
-            high: own.high.max(median),
-            ..own
-        };
         Some(Self {
             median,
-            interval: interval.map(around),
+            interval: interval.map(|own| Interval {
+                low: own.low.min(median),
+                high: own.high.max(median),
+                ..own
+            }),
             min,
             max,
         })

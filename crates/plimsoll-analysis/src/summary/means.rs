@@ -157,8 +157,11 @@ struct Mean {
 /// Rates weigh by how much of their interval lies in the window, gauges count when taken in it; a mean time per request
 /// weighs by its requests, because a second with one slow request is not worth one with a thousand quick ones.
 fn mean(series: &Series, requests: Option<&Series>, start: Nanos, end: Nanos) -> Option<Mean> {
-    let (mut sum, mut total, mut samples) = (0.0, 0.0, 0);
-    let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
+    let mut sum = 0.0;
+    let mut total = 0.0;
+    let mut samples = 0;
+    let mut min = f64::INFINITY;
+    let mut max = f64::NEG_INFINITY;
     let kind = series.metric.info().kind;
     for sample in series.near(start, end) {
         let share = inside(sample, kind, start, end);

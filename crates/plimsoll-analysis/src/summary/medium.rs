@@ -132,7 +132,8 @@ impl Track {
 
     /// Over all `spans` together; a second that lies in one in part counts in part. `None` where nothing is known.
     pub fn over(&self, spans: &[(Nanos, Nanos)]) -> Option<MediumFigures> {
-        let (mut sum, mut seconds) = (Io::default(), 0.0);
+        let mut sum = Io::default();
+        let mut seconds = 0.0;
         for (start, end) in spans {
             for row in &self.rows {
                 let inside = row
@@ -152,15 +153,17 @@ impl Track {
 
     /// The seconds that lie mostly in `start..end`.
     pub fn seconds(&self, start: Nanos, end: Nanos) -> Vec<MediumSecond> {
-        let mostly = |row: &&Row| {
-            let inside = row.end.min(end).saturating_sub(row.start.max(start));
-            inside.0 > 0 && inside.0 >= row.end.saturating_sub(row.start).0 / 2
-        };
-        let second = |row: &Row| MediumSecond {
-            at_s: row.end.as_secs_f64(),
-            figures: row.io.over(row.end.saturating_sub(row.start).as_secs_f64()),
-        };
-        self.rows.iter().filter(mostly).map(second).collect()
+        self.rows
+            .iter()
+            .filter(|row| {
+                let inside = row.end.min(end).saturating_sub(row.start.max(start));
+                inside.0 > 0 && inside.0 >= row.end.saturating_sub(row.start).0 / 2
+            })
+            .map(|row| MediumSecond {
+                at_s: row.end.as_secs_f64(),
+                figures: row.io.over(row.end.saturating_sub(row.start).as_secs_f64()),
+            })
+            .collect()
     }
 }
 

@@ -157,8 +157,9 @@ pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
 /// The figures, and what they were computed of.
 pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums) {
     let phases = index.load_phases(point);
-    let (mut sums, mut balances, mut times) =
-        (TickSums::new(point.txns.len()), Vec::new(), Vec::new());
+    let mut sums = TickSums::new(point.txns.len());
+    let mut balances = Vec::new();
+    let mut times = Vec::new();
     let is_open = point.offered_per_second.is_some() && point.offered_to_per_second.is_none();
     let tpcc = point.txns == TPCC_TXNS;
     // In one pass: rows of hours do not stay in a processor's cache.
@@ -380,16 +381,15 @@ pub(super) fn main_response(index: &Index, points: &[&Point]) -> Hist {
             .load_phases(point)
             .into_iter()
             .filter(|phase| phase.kind == PhaseKind::Measure);
-        let main = |window: &&&Window| {
-            if orders {
-                window.txn == 0
-            } else {
-                point.is_counted(window.txn as usize)
-            }
-        };
         let windows = measured.flat_map(|phase| index.windows(phase.id));
         windows
-            .filter(main)
+            .filter(|window| {
+                if orders {
+                    window.txn == 0
+                } else {
+                    point.is_counted(window.txn as usize)
+                }
+            })
             .for_each(|window| sum.merge(&window.response));
     }
     sum
@@ -401,7 +401,8 @@ fn latencies(index: &Index, point: &Point, phases: &[&Phase], figures: &mut Poin
         .flat_map(|phase| index.windows(phase.id))
         .copied()
         .collect();
-    let (mut all, mut all_service) = (Hist::new(), Hist::new());
+    let mut all = Hist::new();
+    let mut all_service = Hist::new();
     let differs = windows.iter().any(|window| window.service.is_some());
     for (i, txn) in figures.types.iter_mut().enumerate() {
         let of_type: Vec<&Window> = windows

@@ -53,10 +53,8 @@ fn of(index: &Index, point: &Point) -> PreconditionSummary {
     }));
     let tenth = seconds.len().div_ceil(10);
     let rate = |ticks: &[Batch]| stats::total(ticks).rate();
-    let (first, last) = (
-        rate(&seconds[..tenth]),
-        rate(&seconds[seconds.len() - tenth..]),
-    );
+    let first = rate(&seconds[..tenth]);
+    let last = rate(&seconds[seconds.len() - tenth..]);
     PreconditionSummary {
         step: point.step.clone(),
         system: index.name(point.system),

@@ -127,18 +127,10 @@ pub fn fit(points: &[(f64, f64)]) -> Scaling {
     }) else {
         return Scaling::Unresolved;
     };
-    let (alpha, beta) = (
-        error.ratio([0.0, 1.0, 0.0], ONE_USER),
-        error.ratio([0.0, 0.0, 1.0], ONE_USER),
-    );
+    let alpha = error.ratio([0.0, 1.0, 0.0], ONE_USER);
+    let beta = error.ratio([0.0, 0.0, 1.0], ONE_USER);
     let (Some(alpha), Some(beta)) = (alpha, beta) else {
         return Scaling::Unresolved;
-    };
-    let point = |((users, measured), residual): (&(f64, f64), &f64)| ScalingPoint {
-        users: *users as u32,
-        measured: *measured,
-        fitted: rate_at(&law, *users),
-        residual_percent: residual * 100.0,
     };
     Scaling::Fits(Box::new(ScalingLaw {
         gamma: gamma.with(1.0 / law[0]),
@@ -151,7 +143,16 @@ pub fn fit(points: &[(f64, f64)]) -> Scaling {
             points.last().map_or(0.0, |(users, _)| *users),
         ),
         off_percent: off * 100.0,
-        points: points.iter().zip(&residuals).map(point).collect(),
+        points: points
+            .iter()
+            .zip(&residuals)
+            .map(|((users, measured), residual)| ScalingPoint {
+                users: *users as u32,
+                measured: *measured,
+                fitted: rate_at(&law, *users),
+                residual_percent: residual * 100.0,
+            })
+            .collect(),
     }))
 }
 
@@ -221,16 +222,20 @@ impl FitError {
     fn ratio(&self, above: Law, below: Law) -> Option<Interval> {
         let value = |part: Law| (0..3).map(|i| part[i] * self.law[i]).sum::<f64>();
         let alone = below == [0.0; 3];
-        let (a, b) = (value(above), if alone { 1.0 } else { value(below) });
+        let a = value(above);
+        let b = if alone { 1.0 } else { value(below) };
         let t2 = t_975(self.degrees).powi(2);
         let [aa, ab, bb] = [(above, above), (above, below), (below, below)]
             .map(|(a, b)| t2 * self.covariance(a, b));
-        let (square, cross, free) = (b * b - bb, a * b - ab, a * a - aa);
+        let square = b * b - bb;
+        let cross = a * b - ab;
+        let free = a * a - aa;
         if square <= 0.0 {
             return None;
         }
         let root = (cross * cross - square * free).max(0.0).sqrt();
-        let (low, high) = ((cross - root) / square, (cross + root) / square);
+        let low = (cross - root) / square;
+        let high = (cross + root) / square;
         Some(Interval {
             mean: a / b,
             low: low.max(0.0),

@@ -55,7 +55,8 @@ impl Spread {
 /// By linear interpolation between order statistics (type 7 of Hyndman and Fan 1996). `sorted` is not empty.
 pub(crate) fn quantile(sorted: &[f64], q: f64) -> f64 {
     let rank = q * (sorted.len() - 1) as f64;
-    let (low, high) = (sorted[rank.floor() as usize], sorted[rank.ceil() as usize]);
+    let low = sorted[rank.floor() as usize];
+    let high = sorted[rank.ceil() as usize];
     low + (high - low) * rank.fract()
 }
 
@@ -116,7 +117,8 @@ const HALVES_BY_CHANCE: f64 = 3.9;
 
 pub(super) fn halves(ticks: &[Batch]) -> Option<Halves> {
     let (first, second) = (ticks.len() >= BATCHES).then(|| ticks.split_at(ticks.len() / 2))?;
-    let (first, second) = (total(first), total(second));
+    let first = total(first);
+    let second = total(second);
     let off = second.rate()? / first.rate().filter(|rate| *rate > 0.0)? - 1.0;
     let chance = HALVES_BY_CHANCE * (1.0 / first.n as f64 + 1.0 / second.n.max(1) as f64).sqrt();
     Some(Halves {
@@ -168,10 +170,8 @@ impl Sampled {
     pub(super) fn of(groups: &[Vec<f64>]) -> Option<Self> {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let all = groups.concat();
-        let (min, max) = (
-            all.iter().copied().reduce(f64::min)?,
-            all.iter().copied().reduce(f64::max)?,
-        );
+        let min = all.iter().copied().reduce(f64::min)?;
+        let max = all.iter().copied().reduce(f64::max)?;
         let means: Vec<f64> = groups
             .iter()
             .filter(|group| !group.is_empty())

@@ -83,7 +83,8 @@ impl Steady {
         let Some(fit) = rounds::fit(&rates, &SteadyRule::SNIA) else {
             return Self::TooShort;
         };
-        let (range_percent, slope_percent) = (fit.range_percent, fit.slope_percent);
+        let range_percent = fit.range_percent;
+        let slope_percent = fit.slope_percent;
         let each = parts.iter().map(|part| part.n).sum::<u64>() as f64 / parts.len() as f64;
         let by_chance = 1.0 / each.sqrt();
         let range_limit = RANGE_LIMIT.max(RANGE_BY_CHANCE * by_chance);

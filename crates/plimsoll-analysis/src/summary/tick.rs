@@ -148,11 +148,15 @@ impl TickSums {
 
     /// What `n` makes of each tick's types.
     pub fn batches(&self, n: impl Fn(&[Counts]) -> u64) -> Vec<Batch> {
-        let of = |(place, seconds): (usize, &f64)| Batch {
-            n: n(&self.counts[place * self.types..][..self.types]),
-            seconds: *seconds,
-        };
-        stats::joined(self.seconds.iter().enumerate().map(of))
+        stats::joined(
+            self.seconds
+                .iter()
+                .enumerate()
+                .map(|(place, seconds)| Batch {
+                    n: n(&self.counts[place * self.types..][..self.types]),
+                    seconds: *seconds,
+                }),
+        )
     }
 }
 

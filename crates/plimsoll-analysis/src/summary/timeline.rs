@@ -193,7 +193,6 @@ fn timeline(index: &Index, medium: Option<SubjectId>, group: &Group<'_>) -> Opti
 }
 
 fn timeline_slot(slot: &Slot<'_>) -> TimelineSlot {
-    let pair = |(start, end): (Nanos, Nanos)| (start.as_secs_f64(), end.as_secs_f64());
     let first = slot
         .points
         .iter()
@@ -201,7 +200,9 @@ fn timeline_slot(slot: &Slot<'_>) -> TimelineSlot {
     TimelineSlot {
         start_s: slot.start.as_secs_f64(),
         end_s: slot.end.as_secs_f64(),
-        measured_s: slot.measured.map(pair),
+        measured_s: slot
+            .measured
+            .map(|(start, end)| (start.as_secs_f64(), end.as_secs_f64())),
         load: first.map(|point| SlotLoad {
             scene: point.scene,
             ordinal: point.ordinal,
@@ -320,14 +321,13 @@ fn transactions(index: &Index, points: &[&Point]) -> Vec<TransactionSecond> {
             }
         }
     }
-    let second = |sum: Sum| TransactionSecond {
-        at_s: sum.end.as_secs_f64(),
-        per_second: sum.completed as f64 / sum.seconds,
-        p99_ms: sum.response.quantile(0.99).map(Nanos::as_millis_f64),
-    };
     sums.into_values()
         .filter(|sum| sum.seconds > 0.0)
-        .map(second)
+        .map(|sum| TransactionSecond {
+            at_s: sum.end.as_secs_f64(),
+            per_second: sum.completed as f64 / sum.seconds,
+            p99_ms: sum.response.quantile(0.99).map(Nanos::as_millis_f64),
+        })
         .collect()
 }
 

@@ -16,7 +16,7 @@ use super::means::{self, MetricMean};
 use super::point::PointSummary;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::Metric;
-use plimsoll_record::{Phase, Point, Series, Severity, SubjectKind, WaitRow, WaitState};
+use plimsoll_record::{Phase, Point, Severity, SubjectKind, WaitRow, WaitState};
 
 /// Below so many samples a state of a few percent may have been missed altogether.
 pub const FEW_SAMPLES: u64 = 100;
@@ -210,11 +210,13 @@ impl SampledSessions<'_> {
         for row in self.rows().filter(|row| row.state == state && row.seen > 0) {
             *events.entry(&row.event).or_default() += f64::from(row.seen);
         }
-        let share = |(event, count): (&str, f64)| EventShare {
-            event: event.into(),
-            percent: count / self.sessions * 100.0,
-        };
-        let mut events: Vec<EventShare> = events.into_iter().map(share).collect();
+        let mut events: Vec<EventShare> = events
+            .into_iter()
+            .map(|(event, count)| EventShare {
+                event: event.into(),
+                percent: count / self.sessions * 100.0,
+            })
+            .collect();
         events.sort_by(|a, b| b.percent.total_cmp(&a.percent));
         events.truncate(TOP_EVENTS);
         events
@@ -255,18 +257,20 @@ pub(super) fn database(
 }
 
 fn mean<'a>(metrics: &'a [MetricMean], system: &str, metric: Metric) -> Option<&'a MetricMean> {
-    let of_system =
-        |mean: &&MetricMean| mean.subject_kind == SubjectKind::System && mean.subject == system;
     metrics
         .iter()
-        .filter(of_system)
+        .filter(|mean| mean.subject_kind == SubjectKind::System && mean.subject == system)
         .find(|mean| mean.metric == metric.info().name)
 }
 
 /// Last size in the window less the first.
 fn growth(index: &Index, point: &Point, window: &Phase) -> Option<f64> {
-    let own = |series: &&Series| series.subject == point.system && series.metric == Metric::DbSize;
-    let samples = &index.record.series.iter().find(own)?.samples;
+    let samples = &index
+        .record
+        .series
+        .iter()
+        .find(|series| series.subject == point.system && series.metric == Metric::DbSize)?
+        .samples;
     let from = samples.partition_point(|sample| sample.at <= window.start);
     let to = samples.partition_point(|sample| sample.at <= window.end);
     match samples.get(from..to)? {
@@ -296,7 +300,8 @@ pub(super) fn findings(
         return Vec::new();
     };
     let counts = &figures.overall.counts;
-    let (least, most) = (counts.committed as f64, counts.completed() as f64);
+    let least = counts.committed as f64;
+    let most = counts.completed() as f64;
     let counted = database * figures.measured_s;
     let off = if counted < least {
         counted - least
@@ -347,9 +352,12 @@ fn set_up(point: &Point, phases: &[&Phase]) -> f64 {
 /// Whether counters were read for all of the window: a server that answers late, or a probe that lost its connection,
 /// leaves gaps, in which the rate may have been another.
 fn is_covered(index: &Index, point: &Point, window: &Phase) -> bool {
-    let commits =
-        |series: &&Series| series.subject == point.system && series.metric == Metric::DbCommits;
-    let Some(series) = index.record.series.iter().find(commits) else {
+    let Some(series) = index
+        .record
+        .series
+        .iter()
+        .find(|series| series.subject == point.system && series.metric == Metric::DbCommits)
+    else {
         return false;
     };
     means::covered_s(series, window.start, window.end)

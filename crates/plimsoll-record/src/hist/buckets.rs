@@ -51,10 +51,12 @@ fn highest_equivalent(value: u64) -> u64 {
 /// Two lists of rising values as one.
 fn added(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let mut sum = Vec::with_capacity(a.len() + b.len());
-    let (mut i, mut j) = (0, 0);
+    let mut i = 0;
+    let mut j = 0;
     // Without a branch on which comes next: it could not be predicted.
     while let (Some(first), Some(second)) = (a.get(i), b.get(j)) {
-        let (takes_first, takes_second) = (first.0 <= second.0, second.0 <= first.0);
+        let takes_first = first.0 <= second.0;
+        let takes_second = second.0 <= first.0;
         let n = if takes_first { first.1 } else { 0 };
         sum.push((
             first.0.min(second.0),
@@ -148,7 +150,8 @@ impl Buckets {
         let total = self.len() as f64;
         let last = counts.last().map_or(0, |(value, _)| *value);
         let mut rest = counts.iter();
-        let (mut below, mut value) = (0u64, 0);
+        let mut below = 0u64;
+        let mut value = 0;
         rising.map(|q| {
             let rank = ((q.clamp(0.0, 1.0) * total).ceil() as u64).max(1);
             while below < rank {

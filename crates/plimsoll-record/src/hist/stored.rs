@@ -25,7 +25,8 @@ fn broken(what: &str) -> HistError {
 /// The highest value of each bucket that holds any, rising, and how many it holds. `None`: it has other bounds.
 pub(super) fn counts(bytes: &[u8]) -> Result<Option<Vec<(u64, u64)>>, HistError> {
     let mut bytes = bytes;
-    let (cookie, length) = (u32_of(&mut bytes)?, u32_of(&mut bytes)?);
+    let cookie = u32_of(&mut bytes)?;
+    let length = u32_of(&mut bytes)?;
     if cookie != COOKIE_DEFLATED {
         return Ok(None);
     }
@@ -34,8 +35,10 @@ pub(super) fn counts(bytes: &[u8]) -> Result<Option<Vec<(u64, u64)>>, HistError>
         .ok_or_else(|| broken("ends before its end"))?;
     let plain = inflated(deflated)?;
     let mut plain = plain.as_slice();
-    let (cookie, length) = (u32_of(&mut plain)?, u32_of(&mut plain)? as usize);
-    let (offset, digits) = (u32_of(&mut plain)?, u32_of(&mut plain)?);
+    let cookie = u32_of(&mut plain)?;
+    let length = u32_of(&mut plain)? as usize;
+    let offset = u32_of(&mut plain)?;
+    let digits = u32_of(&mut plain)?;
     let [low, high, ratio] = [
         u64_of(&mut plain)?,
         u64_of(&mut plain)?,

@@ -123,7 +123,9 @@ fn left_out(db: &Connection) -> rusqlite::Result<Vec<Range<u64>>> {
 }
 
 fn hash_file(hash: &mut Sha256, path: &Path, left_out: &[Range<u64>]) -> io::Result<()> {
-    let (mut file, mut chunk, mut offset) = (File::open(path)?, vec![0; CHUNK], 0);
+    let mut file = File::open(path)?;
+    let mut chunk = vec![0; CHUNK];
+    let mut offset = 0;
     loop {
         let read = file.read(&mut chunk)?;
         if read == 0 {

@@ -60,7 +60,8 @@ pub(super) fn decode_counts(text: &str, into: &mut Vec<(usize, Counts)>) -> Opti
 /// Numbers up to a bracket; `rest` is what follows it.
 fn take_counts<'b>(bytes: &'b [u8], rest: &mut &'b [u8]) -> Option<(usize, Counts)> {
     let mut all = [0u64; 9];
-    let (mut place, mut digits) = (0, 0);
+    let mut place = 0;
+    let mut digits = 0;
     for (i, byte) in bytes.iter().enumerate() {
         match byte {
             b'0'..=b'9' => {
@@ -105,7 +106,8 @@ fn take_counts<'b>(bytes: &'b [u8], rest: &mut &'b [u8]) -> Option<(usize, Count
 
 /// Counts and times of a tick's types.
 pub(super) fn encode(tallies: &[TransactionStats]) -> (String, Vec<u8>) {
-    let (mut counts, mut times) = (Vec::new(), Vec::new());
+    let mut counts = Vec::new();
+    let mut times = Vec::new();
     for (txn, tally) in tallies
         .iter()
         .enumerate()

@@ -37,11 +37,9 @@ pub(super) fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, Broken
     rows(db, sql, |row| {
         let id: i64 = row.get(3)?;
         let metrics = layouts.get(&id).ok_or_else(|| meaningless("layout", id))?;
-        let (subject, at, over) = (
-            SubjectId(row.get(0)?),
-            Nanos(row.get(1)?),
-            Nanos(row.get(2)?),
-        );
+        let subject = SubjectId(row.get(0)?);
+        let at = Nanos(row.get(1)?);
+        let over = Nanos(row.get(2)?);
         let data = row.get_ref(4)?.as_blob()?;
         decode(data, metrics.len(), &mut values).ok_or_else(|| {
             meaningless(

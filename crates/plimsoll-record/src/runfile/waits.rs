@@ -64,17 +64,16 @@ impl RunFile {
 /// By subject, time, state and event. Of an older file none.
 pub(super) fn waits(db: &Connection, schema: i32) -> std::result::Result<Vec<WaitRow>, Broken> {
     since(schema, || {
-        let event = |row: &Row<'_>| {
-            let id: i64 = row.get("id")?;
-            Ok((
-                id.unsigned_abs(),
-                (named(row, "state", WaitState::parse)?, row.get("event")?),
-            ))
-        };
         let events: HashMap<u64, (WaitState, String)> =
-            rows(db, "SELECT * FROM wait_event", event)?
-                .into_iter()
-                .collect();
+            rows(db, "SELECT * FROM wait_event", |row| {
+                let id: i64 = row.get("id")?;
+                Ok((
+                    id.unsigned_abs(),
+                    (named(row, "state", WaitState::parse)?, row.get("event")?),
+                ))
+            })?
+            .into_iter()
+            .collect();
         let seconds = rows(db, "SELECT * FROM wait ORDER BY subject, start_ns", |row| {
             second(row, &events)
         })?;
@@ -90,7 +89,9 @@ fn second(
     row: &Row<'_>,
     events: &HashMap<u64, (WaitState, String)>,
 ) -> rusqlite::Result<Vec<WaitRow>> {
-    let (subject, start, looks) = (subject(row)?, time(row, "start_ns")?, row.get("looks")?);
+    let subject = subject(row)?;
+    let start = time(row, "start_ns")?;
+    let looks = row.get("looks")?;
     let lasts = row
         .get::<_, Option<u64>>("lasts_ns")?
         .unwrap_or(Nanos::SECOND.0);

@@ -160,7 +160,10 @@ fn tallies(rows: &[DriveRow]) -> [DriveTally; DriveOp::ALL.len()] {
     } in rows
     {
         let [modelled, real, late] = [modelled, real, late].map(|hist| hist.to_hist());
-        let (ops, bytes, errors, beyond) = (*ops, *bytes, *errors, *beyond);
+        let ops = *ops;
+        let bytes = *bytes;
+        let errors = *errors;
+        let beyond = *beyond;
         tallies[*op as usize] = DriveTally {
             ops,
             bytes,

@@ -240,7 +240,8 @@ impl RunFile {
         origin: Nanos,
         second: &LaneSecond,
     ) -> Result<()> {
-        let (start, end) = (origin + second.tick.start, origin + second.tick.end);
+        let start = origin + second.tick.start;
+        let end = origin + second.tick.end;
         let (counts, times) = outcomes::encode(&second.tallies);
         self.execute(
             "INSERT INTO tick (phase, subject, start_ns, end_ns, in_flight, counts, times)

@@ -169,10 +169,9 @@ impl ClaimFigure {
 
     /// A rate, or what bandwidth and size of requests give.
     pub fn rate(&self) -> Option<f64> {
-        let from_mb = || {
+        self.per_second.or_else(|| {
             Some(self.mb_per_second? * 1e6 / (self.request_kib.filter(|kib| *kib > 0.0)? * 1024.0))
-        };
-        self.per_second.or_else(from_mb)
+        })
     }
 
     /// The number that stands under a key, those of `other` included.
@@ -211,14 +210,16 @@ fn keys() -> impl Iterator<Item = &'static Key> {
 }
 
 fn percentiles(of: impl Fn(&Key) -> Option<f64>) -> Vec<Percentile> {
-    let stated = |own: &PercentileKey| {
-        Some(Percentile {
-            name: label(own.key.name),
-            share: own.share,
-            ms: of(&own.key)?,
+    PERCENTILES
+        .iter()
+        .filter_map(|own| {
+            Some(Percentile {
+                name: label(own.key.name),
+                share: own.share,
+                ms: of(&own.key)?,
+            })
         })
-    };
-    PERCENTILES.iter().filter_map(stated).collect()
+        .collect()
 }
 
 /// `p99` of the key `p99_ms`.

@@ -26,8 +26,10 @@ pub(super) fn of_claim(claim: &Claim) -> AuditInput {
             .map(|side| system(About::Named(side.name.clone()), &method(claim, side)))
             .collect(),
     };
-    let is_move = |figure: &&ClaimFigure| figure.seconds.is_some() || figure.moved_mb.is_some();
-    let (moves, rows): (Vec<_>, Vec<_>) = claim.figure.iter().partition(is_move);
+    let (moves, rows): (Vec<_>, Vec<_>) = claim
+        .figure
+        .iter()
+        .partition(|figure| figure.seconds.is_some() || figure.moved_mb.is_some());
     AuditInput {
         systems,
         loads: rows
@@ -276,10 +278,8 @@ fn moved(figure: &ClaimFigure) -> Move {
 
 fn pair(claim: &Claim, comparison: &super::ClaimComparison) -> Option<Pair> {
     let named = |name: &String| claim.side.iter().find(|side| side.name == *name);
-    let (mut first, mut second) = (
-        side(claim, named(&comparison.first)?),
-        side(claim, named(&comparison.second)?),
-    );
+    let mut first = side(claim, named(&comparison.first)?);
+    let mut second = side(claim, named(&comparison.second)?);
     keep_what_both_state(&mut first.configuration, &mut second.configuration);
     let effect_percent = comparison.effect_percent.ok_or(Missing::NoSentence);
     Some(Pair {
@@ -321,11 +321,10 @@ fn side(claim: &Claim, side: &ClaimSide) -> Side {
         side.victims
             .map(|victims| (VICTIMS.to_owned(), victims.to_string())),
     );
-    let own = |figure: &&ClaimFigure| figure.side == side.name;
     let mut ratios = claim
         .figure
         .iter()
-        .filter(own)
+        .filter(|figure| figure.side == side.name)
         .filter_map(|figure| Some(figure.tpm? / figure.nopm.filter(|n| *n > 0.0)?));
     let units = method
         .warehouses
@@ -380,7 +379,8 @@ fn claimed_sentence(claim: &Claim, sentence: &ClaimSentence) -> Sentence {
     let ratio = values(&sentence.of)
         .zip(values(&sentence.than))
         .and_then(|(of, than)| {
-            let (first, rest) = (of.first().copied()?, than.first().copied());
+            let first = of.first().copied()?;
+            let rest = than.first().copied();
             let sum: f64 = of.iter().sum();
             Some(match sentence.says {
                 Relation::Times => (sentence.value, first, rest?),

@@ -43,22 +43,23 @@ fn bandwidth(figure: &ClaimFigure) -> Option<Bandwidth> {
 }
 
 fn ranges(figure: &ClaimFigure) -> Vec<Range> {
-    let range = |(key, ends): (&String, &[f64; 2])| Range {
-        figure: key.clone(),
-        low: ends[0],
-        high: ends[1],
-    };
-    figure.ranges.iter().map(range).collect()
+    figure
+        .ranges
+        .iter()
+        .map(|(key, ends)| Range {
+            figure: key.clone(),
+            low: ends[0],
+            high: ends[1],
+        })
+        .collect()
 }
 
 /// The two rows that are nearest in the same series, where they are alike.
 fn neighbours(figure: &ClaimFigure, key: &str, rows: &[&ClaimFigure]) -> Option<Neighbours> {
     let value = figure.number(key).filter(|value| *value > 0.0)?;
-    let in_series =
-        |row: &&&ClaimFigure| row.side == figure.side && series(&row.name) == series(&figure.name);
     let all: Vec<(&ClaimFigure, f64)> = rows
         .iter()
-        .filter(in_series)
+        .filter(|row| row.side == figure.side && series(&row.name) == series(&figure.name))
         .filter_map(|row| Some((*row, row.number(key).filter(|value| *value > 0.0)?)))
         .collect();
     let own = all.iter().position(|(row, _)| std::ptr::eq(*row, figure))?;
@@ -67,7 +68,8 @@ fn neighbours(figure: &ClaimFigure, key: &str, rows: &[&ClaimFigure]) -> Option<
         last if last + 1 == all.len() => [last.checked_sub(2)?, last - 1],
         inside => [inside - 1, inside + 1],
     };
-    let (first, second) = (all.get(first)?.1, all.get(second)?.1);
+    let first = all.get(first)?.1;
+    let second = all.get(second)?.1;
     let alike = first.max(second) / first.min(second) <= ALIKE;
     alike.then(|| Neighbours {
         figure: key.to_owned(),

@@ -36,13 +36,16 @@ pub(super) fn evaluate(load: &LoadFacts, thresholds: &Thresholds) -> Vec<RuleVer
         (Rule::Emulated, emulated),
         (Rule::Plausible, plausible),
     ];
-    let verdict = |(rule, check): (Rule, Check)| {
-        let mut result = RuleResult::default();
-        check(load, thresholds, &mut result);
-        result.verdict(rule, &load.about)
-    };
     let cut = load.cut.map(|acknowledged| durable(load, acknowledged));
-    rules.into_iter().map(verdict).chain(cut).collect()
+    rules
+        .into_iter()
+        .map(|(rule, check)| {
+            let mut result = RuleResult::default();
+            check(load, thresholds, &mut result);
+            result.verdict(rule, &load.about)
+        })
+        .chain(cut)
+        .collect()
 }
 
 /// The findings of the summary on the same subject.
@@ -139,11 +142,14 @@ fn excused(load: &LoadFacts, is: fn(&FindingKind) -> bool, severity: Severity) -
 
 /// Above a load line nothing is steady, and that is what was to be found out.
 fn unsteadiness(load: &LoadFacts) -> Severity {
-    let unsteady = |kind: &FindingKind| matches!(kind, FindingKind::Unsteady { .. });
     if load.above_line {
         Severity::Note
     } else {
-        excused(load, unsteady, Warning)
+        excused(
+            load,
+            |kind| matches!(kind, FindingKind::Unsteady { .. }),
+            Warning,
+        )
     }
 }
 
@@ -162,11 +168,13 @@ fn steady(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
         Some(missing) => result.missing(missing),
         None => result.check(within, evidence, severity, Next::WarmUpLonger),
     };
-    let (range, slope) = (thresholds.steady_range, thresholds.steady_slope);
+    let range = thresholds.steady_range;
+    let slope = thresholds.steady_slope;
     if let (true, Ok(own)) = (load.open, load.responses) {
         let range_limit_percent = range.max(own.range_by_chance_percent);
         let slope_limit_percent = slope.max(own.slope_by_chance_percent);
-        let (range_percent, slope_percent) = (own.range_percent, own.slope_percent);
+        let range_percent = own.range_percent;
+        let slope_percent = own.slope_percent;
         let within =
             range_percent <= range_limit_percent && slope_percent.abs() <= slope_limit_percent;
         hold(
@@ -403,10 +411,9 @@ fn client(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
         Err(missing) => result.missing(missing),
         Ok((dropped, percent)) => {
             // The summary decides from how many on they make figures doubtful or invalid.
-            let not_served = |kind: &FindingKind| matches!(kind, FindingKind::NotServed { .. });
             let severity = excused(
                 load,
-                not_served,
+                |kind| matches!(kind, FindingKind::NotServed { .. }),
                 if percent > MOST_DROPPED {
                     Error
                 } else {
@@ -465,15 +472,21 @@ fn noise(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
 /// Percent that TPM/NOPM is off by chance, or that of two sides differ by: New-Orders are a share p of all n transactions,
 /// which scatters by √((1−p)/(p·n)) of itself where users choose by chance; p·n are the orders.
 pub(super) fn scatter(thresholds: &Thresholds, orders: &[f64]) -> f64 {
-    let variance = |orders: &f64| (1.0 - 1.0 / thresholds.tpm_per_nopm) / orders;
-    CHANCE * 100.0 * orders.iter().map(variance).sum::<f64>().sqrt()
+    CHANCE
+        * 100.0
+        * orders
+            .iter()
+            .map(|orders| (1.0 - 1.0 / thresholds.tpm_per_nopm) / orders)
+            .sum::<f64>()
+            .sqrt()
 }
 
 fn ratio(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     match load.tpm_nopm {
         Err(missing) => result.missing(missing),
         Ok((tpm, nopm, orders)) => {
-            let (found, expected) = (tpm / nopm, thresholds.tpm_per_nopm);
+            let found = tpm / nopm;
+            let expected = thresholds.tpm_per_nopm;
             let off_percent = percent_off(found, expected);
             let limit_percent = thresholds
                 .ratio
@@ -496,8 +509,10 @@ fn ratio(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
 }
 
 fn consist(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
-    let fails = |kind: &FindingKind| matches!(kind, FindingKind::ConditionFails { .. });
-    found(load, fails).for_each(|finding| {
+    found(load, |kind| {
+        matches!(kind, FindingKind::ConditionFails { .. })
+    })
+    .for_each(|finding| {
         result.fail(
             evidence(finding),
             finding.severity,
@@ -529,16 +544,29 @@ fn emulated(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
     found(load, fell_behind).for_each(|finding| {
         result.fail(evidence(finding), finding.severity, Next::SlowerDriveOrLess)
     });
-    let silent = |kind: &FindingKind| matches!(kind, FindingKind::EmulationUnreported { .. });
-    let few = |kind: &FindingKind| matches!(kind, FindingKind::EmulationTooFew { .. });
     match &load.emulated {
-        _ if found(load, silent).next().is_some() => result.missing(Missing::EmulationUnreported),
-        _ if found(load, few).next().is_some() => result.missing(Missing::TooFew),
+        _ if found(load, |kind| {
+            matches!(kind, FindingKind::EmulationUnreported { .. })
+        })
+        .next()
+        .is_some() =>
+        {
+            result.missing(Missing::EmulationUnreported)
+        }
+        _ if found(load, |kind| {
+            matches!(kind, FindingKind::EmulationTooFew { .. })
+        })
+        .next()
+        .is_some() =>
+        {
+            result.missing(Missing::TooFew)
+        }
         Err(missing) => result.missing(*missing),
         Ok((drive, ops, late_percent, beyond_percent)) => {
             // A finding takes precedence.
             if found(load, fell_behind).next().is_none() {
-                let (late_percent, beyond_percent) = (*late_percent, *beyond_percent);
+                let late_percent = *late_percent;
+                let beyond_percent = *beyond_percent;
                 result.pass(Evidence::KeptUp {
                     drive: drive.clone(),
                     ops: *ops,

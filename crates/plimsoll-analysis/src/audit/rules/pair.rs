@@ -43,12 +43,14 @@ pub(super) fn evaluate(pair: &Pair, thresholds: &Thresholds) -> Vec<RuleVerdict>
         first: pair.first.name.clone(),
         second: pair.second.name.clone(),
     };
-    let verdict = |(rule, check): (Rule, Check)| {
-        let mut result = RuleResult::default();
-        check(pair, thresholds, &mut result);
-        result.verdict(rule, &about)
-    };
-    rules.into_iter().map(verdict).collect()
+    rules
+        .into_iter()
+        .map(|(rule, check)| {
+            let mut result = RuleResult::default();
+            check(pair, thresholds, &mut result);
+            result.verdict(rule, &about)
+        })
+        .collect()
 }
 
 /// Both sides' figures; else notes the missing input.
@@ -120,12 +122,11 @@ pub(crate) fn unequal(
             .cloned()
             .unwrap_or_else(|| "–".to_owned())
     };
-    let evidence = || Evidence::SettingsDiffer {
+    (weak(first) != weak(second)).then(|| Evidence::SettingsDiffer {
         setting: name.to_owned(),
         first: value(first),
         second: value(second),
-    };
-    (weak(first) != weak(second)).then(evidence)
+    })
 }
 
 fn maintained(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
@@ -140,7 +141,8 @@ fn maintained(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
         };
         let kinds: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
         for kind in kinds {
-            let (a, b) = (of(first, kind), of(second, kind));
+            let a = of(first, kind);
+            let b = of(second, kind);
             let what = if load.is_empty() {
                 kind.clone()
             } else {
@@ -184,10 +186,13 @@ fn one_factor(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
     let is_place = |key: &str| PLACES.iter().any(|place| key.ends_with(place));
     // Where noise differs, that is what is compared: systems that make it are not among those whose figures are.
     let noise = pair.first.noise != pair.second.noise;
-    let differ = |key: &&&String| {
-        first.get(**key) != second.get(**key) && !is_place(key) && !(noise && **key == VICTIMS)
-    };
-    let differing: Vec<&String> = keys.iter().filter(differ).copied().collect();
+    let differing: Vec<&String> = keys
+        .iter()
+        .filter(|key| {
+            first.get(**key) != second.get(**key) && !is_place(key) && !(noise && **key == VICTIMS)
+        })
+        .copied()
+        .collect();
     // A drive that is emulated is another kind of medium than a directory is: that is one difference, not several.
     let other_kind = first.get(KINDS[0]) != second.get(KINDS[0]);
     let of_one = |key: &str| {
@@ -210,11 +215,6 @@ fn one_factor(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
         .collect();
     // Where no factor is named, one difference is it; noise is one as well.
     let allowed = usize::from(pair.factor.is_empty() && !noise);
-    let difference = |key: &&str| {
-        let value =
-            |side: &BTreeMap<String, String>| side.get(*key).map_or("–", String::as_str).to_owned();
-        format!("{key}: {} / {}", value(first), value(second))
-    };
     let factor = match beside.as_slice() {
         [only] if allowed == 1 => (*only).to_owned(),
         _ if pair.factor.is_empty() && noise => "noise".to_owned(),
@@ -222,7 +222,16 @@ fn one_factor(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
     };
     let fires = beside.len() > allowed;
     let differs = if fires {
-        beside.iter().map(difference).collect::<Vec<_>>().join("; ")
+        beside
+            .iter()
+            .map(|key| {
+                let value = |side: &BTreeMap<String, String>| {
+                    side.get(*key).map_or("–", String::as_str).to_owned()
+                };
+                format!("{key}: {} / {}", value(first), value(second))
+            })
+            .collect::<Vec<_>>()
+            .join("; ")
     } else {
         String::new()
     };
@@ -235,7 +244,8 @@ fn one_factor(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
 }
 
 fn victims(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
-    let (noise_first, noise_second) = (pair.first.noise.clone(), pair.second.noise.clone());
+    let noise_first = pair.first.noise.clone();
+    let noise_second = pair.second.noise.clone();
     if noise_first == noise_second {
         return result.missing(crate::audit::Missing::NoNoise);
     }

@@ -53,7 +53,8 @@ fn order(percentiles: &[Percentile], row: &Row, result: &mut RuleResult) -> bool
         .find(|pair| pair[0].ms > pair[1].ms * slack);
     match wrong {
         Some([first, second]) => {
-            let (lower, higher) = (first.name.clone(), second.name.clone());
+            let lower = first.name.clone();
+            let higher = second.name.clone();
             let evidence = Evidence::OutOfOrder {
                 lower,
                 lower_ms: first.ms,
@@ -157,7 +158,9 @@ fn bandwidth(stated: Bandwidth, thresholds: &Thresholds, result: &mut RuleResult
 fn beside_others(rate: &Neighbours, thresholds: &Thresholds, result: &mut RuleResult) {
     let times = rate.value / rate.expected;
     let limit = thresholds.neighbors;
-    let (figure, value, expected) = (rate.figure.clone(), rate.value, rate.expected);
+    let figure = rate.figure.clone();
+    let value = rate.value;
+    let expected = rate.expected;
     let evidence = Evidence::BesideOthers {
         figure,
         value,

@@ -23,12 +23,14 @@ pub(super) fn evaluate(system: &SystemFacts, thresholds: &Thresholds) -> Vec<Rul
         (Rule::Noise, noise),
         (Rule::PctAvg, percentiles),
     ];
-    let verdict = |(rule, check): (Rule, Check)| {
-        let mut result = RuleResult::default();
-        check(system, thresholds, &mut result);
-        result.verdict(rule, &system.about)
-    };
-    rules.into_iter().map(verdict).collect()
+    rules
+        .into_iter()
+        .map(|(rule, check)| {
+            let mut result = RuleResult::default();
+            check(system, thresholds, &mut result);
+            result.verdict(rule, &system.about)
+        })
+        .collect()
 }
 
 /// By itself it only has to be known; what was compared under different conditions is another matter.

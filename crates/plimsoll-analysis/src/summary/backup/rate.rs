@@ -144,13 +144,15 @@ pub(super) fn findings(operations: &[BackupOperation]) -> Vec<Finding> {
         };
         found.push(kind.with(Severity::Warning));
     }
-    let not_sampled = |own: &&BackupOperation| {
-        own.rate
-            == RateCheck::NotEvaluated {
-                why: RateNotChecked::NotSampled,
-            }
-    };
-    let times = operations.iter().filter(not_sampled).count() as u64;
+    let times = operations
+        .iter()
+        .filter(|own| {
+            own.rate
+                == RateCheck::NotEvaluated {
+                    why: RateNotChecked::NotSampled,
+                }
+        })
+        .count() as u64;
     if times > 0 {
         let of = operations
             .iter()

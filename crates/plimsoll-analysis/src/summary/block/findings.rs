@@ -79,7 +79,8 @@ fn rate(block: &BlockPoint, figures: &PointSummary) -> Option<Finding> {
 /// Little's law at full speed: fewer in flight than asked for means that fio or its CPU was what limited the rate, or that
 /// counts and times are not those of one window.
 fn little(summary: &BlockPointSummary) -> Option<Finding> {
-    let (found, asked) = (summary.in_flight_by_little?, f64::from(summary.in_flight));
+    let found = summary.in_flight_by_little?;
+    let asked = f64::from(summary.in_flight);
     let turns = summary
         .by_op
         .iter()

@@ -129,7 +129,8 @@ pub(super) fn against(job: &BlockJobSummary, first: &BlockJobSummary) -> Option<
     if job.verdict.max(first.verdict) == Verdict::Invalid {
         return None;
     }
-    let (own, first) = (job.figures?, first.figures?);
+    let own = job.figures?;
+    let first = first.figures?;
     let Ratio { ratio, interval } = Ratio::of(
         own.iops.median,
         own.iops.interval,

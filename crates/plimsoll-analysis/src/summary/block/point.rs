@@ -12,7 +12,7 @@ use super::{
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::{CoarseHist, Hist};
-use plimsoll_record::{BlockPoint, BlockShare, BlockStreamInfo, Phase, Point, SubjectId};
+use plimsoll_record::{BlockPoint, BlockShare, Phase, Point, SubjectId};
 
 impl BlockLatency {
     /// In microseconds.
@@ -139,12 +139,11 @@ fn keeps_in_flight(point: &Point, block: &BlockPoint) -> bool {
         "latency_target",
         "iodepth_low",
     ];
-    let full = |s: &BlockStreamInfo| {
-        s.per_second.is_none() && (s.depth == 1 || (s.direct && !s.sync.starts_with("flush")))
-    };
     let closed = block.share_percent.is_none()
         && !block.streams.is_empty()
-        && block.streams.iter().all(full);
+        && block.streams.iter().all(|s| {
+            s.per_second.is_none() && (s.depth == 1 || (s.direct && !s.sync.starts_with("flush")))
+        });
     closed
         && point.users > 0
         && !LEAVE_OUT
@@ -155,9 +154,11 @@ fn keeps_in_flight(point: &Point, block: &BlockPoint) -> bool {
 /// Little's law: the mean number under way is rate × mean time, summed over all kinds of requests. A thread that waits
 /// for a flush has no request under way, so flushes count.
 fn in_flight(figures: &PointSummary) -> Option<f64> {
-    let under_way =
-        |op: &TxnSummary| Some(op.counts.completed() as f64 * op.response?.mean_ms / 1e3);
-    let ms: f64 = figures.types.iter().filter_map(under_way).sum();
+    let ms: f64 = figures
+        .types
+        .iter()
+        .filter_map(|op| Some(op.counts.completed() as f64 * op.response?.mean_ms / 1e3))
+        .sum();
     (figures.measured_s > 0.0 && ms > 0.0).then(|| ms / figures.measured_s)
 }
 
@@ -219,7 +220,8 @@ fn seconds(index: &Index, point: &Point) -> Vec<BlockSecond> {
 
 fn second(point: &Point, tick: TickRows<'_>, measured: bool) -> BlockSecond {
     let mut latency = CoarseHist::default();
-    let (mut requests, mut bytes) = (0u64, 0u64);
+    let mut requests = 0u64;
+    let mut bytes = 0u64;
     for row in tick.rows().filter(|row| point.is_counted(row.txn as usize)) {
         requests = requests.saturating_add(row.counts.completed());
         bytes = bytes.saturating_add(row.counts.bytes);

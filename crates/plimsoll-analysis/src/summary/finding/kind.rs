@@ -216,9 +216,10 @@ impl Finding {
     pub(in crate::summary) fn of_all<'a>(each: impl Iterator<Item = &'a Self>) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for finding in each {
-            let same =
-                |own: &Self| own == finding || (finding.is_of_the_drive() && own.is_like(finding));
-            if !all.iter().any(same) {
+            if !all
+                .iter()
+                .any(|own| own == finding || (finding.is_of_the_drive() && own.is_like(finding)))
+            {
                 all.push(finding.clone());
             }
         }

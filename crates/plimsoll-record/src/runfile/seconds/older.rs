@@ -31,7 +31,8 @@ pub(super) fn seconds(db: &Connection, types: &Types, schema: i32) -> Result<Vec
          FROM outcome"
     );
     rows(db, &sql, |row| {
-        let (tick, txn): (i64, usize) = (row.get(0)?, row.get(1)?);
+        let tick: i64 = row.get(0)?;
+        let txn: usize = row.get(1)?;
         let own = places
             .get(&tick)
             .cloned()
