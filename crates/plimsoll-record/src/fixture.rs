@@ -91,14 +91,14 @@ pub fn lasting(measure_s: u64) -> Record {
 /// Interrupted in the first warm-up: nothing was measured.
 pub fn nothing_measured() -> Record {
     let mut record = single_point();
-    let keep = |id: PhaseId| id.0 <= 2;
-    record.phases.retain(|phase| keep(phase.id));
+    let last = PhaseId(2);
+    record.phases.retain(|phase| phase.id <= last);
     record
         .phases
         .iter_mut()
         .for_each(|phase| phase.complete = phase.kind != PhaseKind::Warm);
-    record.seconds.retain(|second| keep(second.phase));
-    record.windows.retain(|window| keep(window.phase));
+    record.seconds.retain(|second| second.phase <= last);
+    record.windows.retain(|window| window.phase <= last);
     record.checks.clear();
     record.run.status = RunStatus::Interrupted;
     record.run.lasted = record
@@ -394,8 +394,9 @@ impl Build {
     fn interrupt(&mut self) {
         let last = PointId(self.record.points.len() as u32);
         self.record.checks.retain(|check| check.point != Some(last));
-        let after = |p: &Phase| p.point == Some(last) && p.kind > PhaseKind::Measure;
-        self.record.phases.retain(|phase| !after(phase));
+        self.record
+            .phases
+            .retain(|phase| phase.point != Some(last) || phase.kind <= PhaseKind::Measure);
         let Some(phase) = self.record.phases.last_mut() else {
             return;
         };
@@ -490,37 +491,29 @@ impl Build {
     }
 
     fn events(&mut self) {
-        let at = |s: f64| Nanos::from_secs_f64(s);
         let lost = self
             .record
             .phases
             .iter()
             .find(|p| p.point == Some(PointId(6)) && p.kind == PhaseKind::Measure);
         let lost = lost.map_or(Nanos::ZERO, |phase| phase.start + Nanos::from_millis(1250));
-        let event = |at, subject, severity, code: &str, text: &str| Event {
-            at,
-            subject,
-            severity,
-            code: code.to_owned(),
-            text: text.to_owned(),
-        };
         self.record.events = vec![
             event(
-                at(0.25),
+                Nanos::from_secs_f64(0.25),
                 Some(HOST),
                 Severity::Warning,
                 "unreadable",
                 "/proc/pressure/memory cannot be read: not supported",
             ),
             event(
-                at(7.5),
+                Nanos::from_secs_f64(7.5),
                 Some(DB_FAST),
                 Severity::Note,
                 "checkpoint",
                 "checkpoint complete: wrote 811 buffers",
             ),
             event(
-                at(9.75),
+                Nanos::from_secs_f64(9.75),
                 Some(DB_FAST),
                 Severity::Note,
                 "checkpoint",
@@ -544,12 +537,39 @@ impl Build {
     }
 }
 
-fn empty() -> Record {
-    let subject = |id, kind, name: &str| Subject {
+fn subject(id: SubjectId, kind: SubjectKind, name: &str) -> Subject {
+    Subject {
         id,
         kind,
         name: name.to_owned(),
-    };
+    }
+}
+
+fn fact(subject: SubjectId, key: &str, value: &str) -> Fact {
+    Fact {
+        subject,
+        key: key.to_owned(),
+        value: value.to_owned(),
+    }
+}
+
+fn event(
+    at: Nanos,
+    subject: Option<SubjectId>,
+    severity: Severity,
+    code: &str,
+    text: &str,
+) -> Event {
+    Event {
+        at,
+        subject,
+        severity,
+        code: code.to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+fn empty() -> Record {
     Record {
         drive: Vec::new(),
         cuts: Vec::new(),
@@ -625,14 +645,10 @@ fn facts() -> Vec<Fact> {
         (DB_SLOW, "setting.shared_buffers", "128MB"),
         (GENERATOR, "workers", "2"),
     ];
-    all.map(|(subject, key, value)| Fact {
-        subject,
-        key: key.to_owned(),
-        value: value.to_owned(),
-    })
-    .into_iter()
-    .chain(drive::facts())
-    .collect()
+    all.map(|(subject, key, value)| fact(subject, key, value))
+        .into_iter()
+        .chain(drive::facts())
+        .collect()
 }
 
 /// As a run stores it.

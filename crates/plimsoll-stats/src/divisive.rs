@@ -16,6 +16,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::draws::Draws;
+use super::mean::mean;
 
 /// On each side of a change.
 const FEWEST: usize = 3;
@@ -69,20 +70,19 @@ pub fn change_points(values: &[f64], significance: f64) -> Vec<ChangePoint> {
         );
     }
     found.sort_by_key(|(at, _)| *at);
-    let mean = |range: &[f64]| range.iter().sum::<f64>() / range.len() as f64;
-    let bound = |i: usize| found.get(i).map_or(values.len(), |(at, _)| *at);
-    let change = |(i, (at, p)): (usize, &(usize, f64))| {
-        let start = if i == 0 { 0 } else { bound(i - 1) };
-        let before = mean(&values[start..*at]);
-        let after = mean(&values[*at..bound(i + 1)]);
-        ChangePoint {
+    let mut start = 0;
+    let mut changes = Vec::new();
+    for (i, (at, p)) in found.iter().enumerate() {
+        let end = found.get(i + 1).map_or(values.len(), |(next, _)| *next);
+        changes.push(ChangePoint {
             at: at + skipped,
-            before,
-            after,
+            before: mean(&values[start..*at]),
+            after: mean(&values[*at..end]),
             p: *p,
-        }
-    };
-    found.iter().enumerate().map(change).collect()
+        });
+        start = *at;
+    }
+    changes
 }
 
 /// A part of a series that differs most from the rest, and by how much.
@@ -119,17 +119,15 @@ fn best_split(values: &[f64]) -> Option<Part> {
     if n < 2 * FEWEST {
         return None;
     }
-    let distance = |i: usize, j: usize| (values[i] - values[j]).abs();
-    let to = |j: usize, range: Range<usize>| range.map(|i| distance(i, j)).sum::<f64>();
     let mut left = 0.0;
     let mut cross = 0.0;
-    let mut right: f64 = (0..n).map(|j| to(j, 0..j)).sum();
+    let mut right: f64 = (0..n).map(|j| distances(&values[..j], values[j])).sum();
     let mut best: Option<Part> = None;
     for at in 1..=n - FEWEST {
         // The value before `at` goes from the right to the left.
-        let moved = at - 1;
-        let from_left = to(moved, 0..moved);
-        let from_right = to(moved, at..n);
+        let moved = values[at - 1];
+        let from_left = distances(&values[..at - 1], moved);
+        let from_right = distances(&values[at..], moved);
         left += from_left;
         right -= from_right;
         cross += from_right - from_left;
@@ -148,6 +146,10 @@ fn best_split(values: &[f64]) -> Option<Part> {
         }
     }
     best
+}
+
+fn distances(values: &[f64], from: f64) -> f64 {
+    values.iter().map(|value| (value - from).abs()).sum()
 }
 
 /// The middle with the largest scaled energy distance from the rest. Sums over rectangles of the distances are differences

@@ -120,10 +120,9 @@ impl Interval {
     /// `None` of an interval that reaches 0: its relative error is not known.
     fn errors(self) -> Option<Errors> {
         let t = t_975(self.degrees.min(MOST_DEGREES));
-        let error = |ratio: f64| if ratio > 1.0 { ratio.ln() / t } else { 0.0 };
         (self.low > 0.0).then(|| Errors {
-            below: error(self.mean / self.low),
-            above: error(self.high / self.mean),
+            below: (self.mean / self.low).max(1.0).ln() / t,
+            above: (self.high / self.mean).max(1.0).ln() / t,
         })
     }
 
@@ -133,12 +132,12 @@ impl Interval {
     fn degrees_with(self, other: Self) -> Option<f64> {
         let a = self.errors()?.variance();
         let b = other.errors()?.variance();
-        let by = |more: f64| {
+        let [satterthwaite, welch] = [0.0, 2.0].map(|more| {
             (a + b).powi(2)
                 / (a.powi(2) / (self.degrees + more) + b.powi(2) / (other.degrees + more))
                 - more
-        };
-        let degrees = (by(0.0) + by(2.0)) / 2.0;
+        });
+        let degrees = (satterthwaite + welch) / 2.0;
         Some(if degrees.is_finite() {
             degrees
         } else {

@@ -7,6 +7,7 @@ mod divisive;
 mod draws;
 mod interval;
 pub mod made;
+mod mean;
 mod rank;
 pub mod rounds;
 mod student;

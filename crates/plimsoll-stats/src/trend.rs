@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::ChangePoint;
 use super::draws::Draws;
+use super::mean::mean;
 
 /// Fewer values show a line by chance.
 const FEWEST: usize = 8;
@@ -45,10 +46,6 @@ fn line(values: &[f64]) -> Line {
             .map(|(i, value)| (value - mean - slope * (i as f64 - middle)).powi(2))
             .sum(),
     }
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// A line that at most `significance` of all permutations are as steep as, where it describes the series better than the

@@ -13,6 +13,7 @@
 //! is unknown.
 
 use super::interval::Interval;
+use super::mean::mean;
 
 /// Shorter windows have no interval.
 pub const SHORTEST_S: f64 = 300.0;
@@ -55,9 +56,8 @@ pub fn rate_interval(parts: &[(f64, f64)]) -> Result<Interval, TooShort> {
 
 /// A mean over a window of `seconds`: sums of values, and how many they are, of its consecutive parts of equal length.
 pub fn mean_interval(parts: &[(f64, f64)], seconds: f64) -> Result<Interval, TooShort> {
-    let (sum, count) = parts
-        .iter()
-        .fold((0.0, 0.0), |all, part| (all.0 + part.0, all.1 + part.1));
+    let sum: f64 = parts.iter().map(|part| part.0).sum();
+    let count: f64 = parts.iter().map(|part| part.1).sum();
     if sum <= 0.0 || count <= 0.0 {
         return Err(TooShort::Nothing);
     }
@@ -77,7 +77,6 @@ pub fn sum_error(values: &[f64], seconds: f64, scale: f64) -> Result<SumError, T
     let power: Vec<f64> = (1..=TERMS_SEEN * terms)
         .map(|term| cosine(values, term).powi(2))
         .collect();
-    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     let slow = mean(&power[..terms]);
     let faster = mean(&power[terms..]);
     if slow.sqrt() <= 1e-9 * scale {

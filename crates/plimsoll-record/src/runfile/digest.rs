@@ -14,7 +14,7 @@ use crate::{Integrity, RunStatus};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
-use super::reader::{Broken, open_run_file, rows};
+use super::reader::{Broken, damaged, open_run_file, rows};
 use super::{RunFileError, reader};
 
 /// The schema in which closed runs have a digest.
@@ -29,20 +29,18 @@ pub(super) fn integrity(
     path: &Path,
     schema: i32,
 ) -> Result<Integrity, RunFileError> {
-    let damaged = |what| RunFileError::Damaged {
-        path: path.into(),
-        what,
-    };
-    let Some(digest) = stored(db).map_err(damaged)? else {
-        return Ok(match reader::info(db).map_err(damaged)?.status {
-            RunStatus::Unfinished => Integrity::Open,
-            _ if schema < SINCE => Integrity::Older { schema },
-            // Killed between its last commit and its digest: storing that is what ends the WAL mode.
-            _ if is_in_wal_mode(path).map_err(|error| damaged(error.to_string()))? => {
-                Integrity::Open
-            }
-            _ => Integrity::NoDigest,
-        });
+    let Some(digest) = stored(db).map_err(|what| damaged(path, what))? else {
+        return Ok(
+            match reader::info(db).map_err(|what| damaged(path, what))?.status {
+                RunStatus::Unfinished => Integrity::Open,
+                _ if schema < SINCE => Integrity::Older { schema },
+                // Killed between its last commit and its digest: storing that is what ends the WAL mode.
+                _ if is_in_wal_mode(path).map_err(|error| damaged(path, error.to_string()))? => {
+                    Integrity::Open
+                }
+                _ => Integrity::NoDigest,
+            },
+        );
     };
     let found = of_content(path)?;
     Ok(if found == digest {
@@ -64,21 +62,17 @@ fn stored(db: &Connection) -> Result<Option<String>, Broken> {
 /// SHA-256 of what is committed, in hexadecimal. With a connection of its own: pages in the cache of one that writes may
 /// differ from the file where that changes nothing.
 pub(super) fn of_content(path: &Path) -> Result<String, RunFileError> {
-    let damaged = |what| RunFileError::Damaged {
-        path: path.into(),
-        what,
-    };
     let (mut db, _) = open_run_file(path)?;
-    let left_out = left_out(&db).map_err(|error| damaged(error.to_string()))?;
+    let left_out = left_out(&db).map_err(|error| damaged(path, error.to_string()))?;
     let mut hash = Sha256::new();
     if has_wal(path) {
         // The newest pages are not in the file itself.
         let image = db
             .serialize("main")
-            .map_err(|error| damaged(error.to_string()))?;
+            .map_err(|error| damaged(path, error.to_string()))?;
         update(&mut hash, 0, &image, &left_out);
     } else {
-        hash_file(&mut hash, path, &left_out).map_err(|error| damaged(error.to_string()))?;
+        hash_file(&mut hash, path, &left_out).map_err(|error| damaged(path, error.to_string()))?;
     }
     Ok(hash
         .finalize()

@@ -105,6 +105,10 @@ impl RunFile {
     }
 }
 
+fn coarse(row: &Row<'_>, column: &str) -> rusqlite::Result<CoarseHist> {
+    hist(column, row.get_ref(column)?.as_blob()?, CoarseHist::decode)
+}
+
 /// Of an older file none.
 pub(super) fn drive_rows(
     db: &Connection,
@@ -113,9 +117,6 @@ pub(super) fn drive_rows(
     if schema < SINCE {
         return Ok(Vec::new());
     }
-    let coarse = |row: &Row<'_>, column: &str| {
-        hist(column, row.get_ref(column)?.as_blob()?, CoarseHist::decode)
-    };
     let mut found = rows(
         db,
         "SELECT * FROM drive ORDER BY subject, start_ns",

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::{RunInfo, SubjectKind};
+use rusqlite::Connection;
 use serde::Serialize;
 
-use super::reader::{Broken, open_run_file, rows};
+use super::reader::{Broken, damaged, open_run_file, rows};
 use super::{RunFileError, reader};
 
 /// A fact of the generator: what the user calls the run.
@@ -27,45 +28,41 @@ pub struct Head {
 /// Reads a few small tables.
 pub fn read_head(path: &Path) -> Result<Head, RunFileError> {
     let (db, _) = open_run_file(path)?;
-    let head = || -> Result<Head, Broken> {
-        let subjects = |kind: SubjectKind| {
-            let sql = format!(
-                "SELECT name FROM subject WHERE kind = '{}' ORDER BY id",
-                kind.name()
-            );
-            rows(&db, &sql, |row| row.get::<_, String>(0))
-        };
-        let mut systems: Vec<String> = subjects(SubjectKind::System)?
-            .into_iter()
-            .map(|name| {
-                name.split_once('@')
-                    .map_or(name.as_str(), |(name, _)| name)
-                    .to_owned()
-            })
-            .collect();
-        systems.dedup();
-        let label = rows(&db, "SELECT value FROM fact WHERE key = 'label'", |row| {
-            row.get(0)
-        })?;
-        Ok(Head {
-            path: path.into(),
-            run: reader::info(&db)?,
-            label: label.into_iter().next().unwrap_or_default(),
-            systems,
-            media: subjects(SubjectKind::Medium)?,
-            steps: rows(
-                &db,
-                "SELECT DISTINCT step FROM point ORDER BY step_index",
-                |row| row.get(0),
-            )?,
-            points: rows(&db, "SELECT count(*) FROM point", |row| row.get(0))?
-                .into_iter()
-                .next()
-                .unwrap_or_default(),
-        })
-    };
-    head().map_err(|what| RunFileError::Damaged {
+    head(path, &db).map_err(|what| damaged(path, what))
+}
+
+fn head(path: &Path, db: &Connection) -> Result<Head, Broken> {
+    let mut systems = subjects(db, SubjectKind::System)?;
+    for name in &mut systems {
+        name.truncate(name.find('@').unwrap_or(name.len()));
+    }
+    systems.dedup();
+    Ok(Head {
         path: path.into(),
-        what,
+        run: reader::info(db)?,
+        label: rows(db, "SELECT value FROM fact WHERE key = 'label'", |row| {
+            row.get(0)
+        })?
+        .into_iter()
+        .next()
+        .unwrap_or_default(),
+        systems,
+        media: subjects(db, SubjectKind::Medium)?,
+        steps: rows(
+            db,
+            "SELECT DISTINCT step FROM point ORDER BY step_index",
+            |row| row.get(0),
+        )?,
+        points: db
+            .query_row("SELECT count(*) FROM point", [], |row| row.get(0))
+            .map_err(|error| error.to_string())?,
     })
+}
+
+fn subjects(db: &Connection, kind: SubjectKind) -> Result<Vec<String>, Broken> {
+    let sql = format!(
+        "SELECT name FROM subject WHERE kind = '{}' ORDER BY id",
+        kind.name()
+    );
+    rows(db, &sql, |row| row.get(0))
 }

@@ -388,11 +388,12 @@ impl RunFile {
 
 /// The interval that the rates of a row are over. Gauges are over none; theirs says when the slow ones were last read.
 fn interval(row: &[(Metric, Sample)]) -> Nanos {
-    let longest = |rates: bool| {
-        let row = row
-            .iter()
-            .filter(|(metric, _)| !rates || metric.info().kind == MetricKind::Rate);
-        row.map(|(_, sample)| sample.over).max()
-    };
-    longest(true).or_else(|| longest(false)).unwrap_or_default()
+    let rates = row
+        .iter()
+        .filter(|(metric, _)| metric.info().kind == MetricKind::Rate)
+        .map(|(_, sample)| sample.over);
+    rates
+        .max()
+        .or_else(|| row.iter().map(|(_, sample)| sample.over).max())
+        .unwrap_or_default()
 }
