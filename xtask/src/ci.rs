@@ -58,7 +58,11 @@ pub fn quick() -> Task {
 fn step(done: &mut Vec<String>, name: &str, again: &str, work: impl FnOnce() -> Task) -> Task {
     eprintln!("ci: {name}");
     let work = timed(work);
-    let time = format!("{name} {:.1} s", work.took.as_secs_f64());
+    let time = format!(
+        "{name} {:.1} s (CPU {:.1} s)",
+        work.took.as_secs_f64(),
+        work.cpu.as_secs_f64()
+    );
     match work.result {
         Ok(()) => {
             eprintln!("ci: {time}");

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
+
 pub type Task<T = ()> = Result<T, Failure>;
 
 #[derive(Debug)]
@@ -140,14 +143,28 @@ impl Program {
 pub struct Timed<T> {
     pub result: T,
     pub took: Duration,
+    /// user + system of the child processes that ended meanwhile, and of those they waited for.
+    pub cpu: Duration,
 }
 
 pub fn timed<T>(work: impl FnOnce() -> T) -> Timed<T> {
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), children_cpu());
     Timed {
         result: work(),
         took: start.elapsed(),
+        cpu: children_cpu().saturating_sub(before),
     }
+}
+
+fn children_cpu() -> Duration {
+    getrusage(UsageWho::RUSAGE_CHILDREN)
+        .map(|usage| duration(usage.user_time()) + duration(usage.system_time()))
+        // Fails for no argument that exists.
+        .unwrap_or_default()
+}
+
+fn duration(value: TimeVal) -> Duration {
+    Duration::from_micros((value.tv_sec() * 1_000_000 + value.tv_usec()).unsigned_abs())
 }
 
 /// Waits for a child, and calls `look` with its id at once and ten times a second while it runs.

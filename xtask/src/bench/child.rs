@@ -4,9 +4,6 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeVal;
-
 use crate::exec::{Task, because, failed, timed};
 
 #[derive(Debug)]
@@ -22,11 +19,10 @@ pub struct Cost {
 /// Runs a program to its end. Not for two at once: the kernel sums over all children that have ended meanwhile.
 pub fn measure(command: &mut Command) -> Task<Cost> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let before = children_cpu()?;
     let run = timed(|| run(&name, command));
     let Run { peak_rss, stdout } = run.result?;
     Ok(Cost {
-        cpu: children_cpu()?.saturating_sub(before),
+        cpu: run.cpu,
         wall: run.took,
         peak_rss,
         stdout,
@@ -65,15 +61,6 @@ fn run(name: &str, command: &mut Command) -> Task<Run> {
         peak_rss,
         stdout: text.map_err(because(name))?,
     })
-}
-
-fn children_cpu() -> Task<Duration> {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).map_err(because("getrusage"))?;
-    Ok(duration(usage.user_time()) + duration(usage.system_time()))
-}
-
-fn duration(value: TimeVal) -> Duration {
-    Duration::from_micros((value.tv_sec() * 1_000_000 + value.tv_usec()).unsigned_abs())
 }
 
 fn high_water_mark(pid: u32) -> Option<u64> {
