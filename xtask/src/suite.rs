@@ -12,7 +12,7 @@ use crate::exec::{self, Task, because, failed, program, timed};
 
 /// The program whose tests mostly wait for seconds to pass, and how many of them run at a time on each processor.
 const WAITING: &str = "plimsoll/it";
-const WAITING_PER_PROCESSOR: usize = 3;
+const WAITING_PER_PROCESSOR: usize = 4;
 /// How many tests the list of slow ones has.
 const SLOWEST: usize = 10;
 

@@ -60,6 +60,15 @@ impl Place {
         )
     }
 
+    /// Puts tables that are loaded in a moment into the plan, for what does not depend on the data.
+    pub fn small_data(&self) {
+        const TPCC: &str = "tpcc]\nwarehouses = 1\n";
+        const SMALL: &str = "sysbench]\nscript = \"read_write\"\ntables = 1\nrows = 1000\n";
+        let text = fs::read_to_string(self.path("plan.toml")).unwrap();
+        assert!(text.contains(TPCC), "{text}");
+        self.write("plan.toml", &text.replace(TPCC, SMALL));
+    }
+
     /// The program with this place as its working directory and nothing of the tester's environment that matters.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));

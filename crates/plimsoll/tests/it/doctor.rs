@@ -454,6 +454,7 @@ fn kept(run: &Path) -> Vec<[String; 5]> {
 fn a_run_keeps_what_the_doctor_found_before_the_first_load() {
     let place = Place::new();
     place.plan("sqlite", "users = [1, 2]\nramp = \"1s\"\nmeasure = \"1s\"");
+    place.small_data();
     let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]).succeeded();
     let kept = kept(&place.path("x.run"));
     let of = |subject: &str| {

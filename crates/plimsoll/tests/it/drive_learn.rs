@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::{Place, processes_in, wait_for};
+use crate::common::{Outcome, Place, processes_in, wait_for};
 use plimsoll_drive::spec::DriveSpec;
 use rustix::process::Signal;
 
@@ -29,12 +29,10 @@ fn a_directory_gives_a_drive_file_and_stays_clean() {
         "medium/a:b",
         "-o",
         "mine.toml",
-        "--seconds",
-        "0.1",
         "--size",
         "64M",
     ];
-    let outcome = place.run(&args).succeeded();
+    let outcome = learned(&place, &args);
     assert!(
         outcome
             .stderr
@@ -56,7 +54,7 @@ fn a_directory_gives_a_drive_file_and_stays_clean() {
     let text = fs::read_to_string(place.path("mine.toml")).unwrap();
     for phrase in [
         "# Learned on 20",
-        "plimsoll drive learn medium/a:b --seconds 0.1",
+        "plimsoll drive learn medium/a:b --seconds ",
         "# On ",
         ", kernel ",
         "# fio-3",
@@ -83,6 +81,17 @@ fn a_directory_gives_a_drive_file_and_stays_clean() {
     );
     // Before anything is measured.
     place.run(&args).refused(&["mine.toml exists", "--force"]);
+}
+
+/// Measures a drive in a moment. Where the machine is so busy that nothing is done in the 33 ms of a run, each gets longer.
+fn learned(place: &Place, args: &[&str]) -> Outcome {
+    let short = place.run(&[args, &["--seconds", "0.1"]].concat());
+    if !short.stderr.contains("not one request was answered") {
+        return short.succeeded();
+    }
+    let mut longer = place.run(&[args, &["--seconds", "3"]].concat()).succeeded();
+    longer.stderr.insert_str(0, &short.stderr);
+    longer
 }
 
 /// The mark of a test file.
@@ -260,16 +269,7 @@ fn as_ordinary_user(place: &Place) {
 
 fn learn<'a>(node: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [
-        &[
-            "drive",
-            "learn",
-            node,
-            "-o",
-            "loop.toml",
-            "--seconds",
-            "0.1",
-            "--force",
-        ],
+        &["drive", "learn", node, "-o", "loop.toml", "--force"],
         more,
     ]
     .concat()
@@ -285,7 +285,7 @@ fn a_device_is_only_read_until_overwriting_is_asked_for() {
     device.ext4();
     tool("sync", &[]);
     let before = device.content();
-    let outcome = place.run(&learn(&device.node, &[])).succeeded();
+    let outcome = learned(&place, &learn(&device.node, &[]));
     for phrase in [
         "is only read: --overwrite was not given",
         "it holds a signature of ext4",
@@ -326,19 +326,13 @@ fn a_device_is_only_read_until_overwriting_is_asked_for() {
         .run(&learn(made.to_str().unwrap(), &["--overwrite"]))
         .refused(&["is another name of", &own_name]);
     assert!(device.content() == before, "not a byte was written");
-    // Asked for, it is overwritten, and said what is lost.
-    let outcome = place
-        .run(&learn(&device.node, &["--overwrite"]))
-        .succeeded();
-    assert!(
-        outcome
-            .stderr
-            .contains("is overwritten: it holds a signature of ext4"),
-        "{outcome:?}"
-    );
+    // Asked for, it is overwritten after the loss is named. What is measured then is the same as in a directory.
+    let mut run = place.start(&learn(&device.node, &["--overwrite"]));
+    run.until_it_says("is overwritten: it holds a signature of ext4");
+    run.until_it_says("randread 4K QD1");
+    run.signal(Signal::INT);
+    run.wait().failed(1, &["interrupted"]);
     assert!(device.content() != before);
-    let text = fs::read_to_string(place.path("loop.toml")).unwrap();
-    DriveSpec::parse("loop", &text).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     place.expect_clean();
 }
 

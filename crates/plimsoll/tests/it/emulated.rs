@@ -218,6 +218,7 @@ fn an_emulator_that_dies_ends_the_run_and_leaves_nothing() {
             drive,
             "users = [2]\nramp = \"1s\"\nmeasure = \"60s\"",
         );
+        place.small_data();
         let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
         run.until_it_says("measure for 1m");
         run.until_measured("x.run");
@@ -251,6 +252,7 @@ fn the_next_run_clears_what_a_killed_one_left_mounted() {
         drive,
         "users = [2]\nramp = \"1s\"\nmeasure = \"60s\"",
     );
+    place.small_data();
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 1m");
     let emulator = emulator(&place);
@@ -258,6 +260,7 @@ fn the_next_run_clears_what_a_killed_one_left_mounted() {
     run.wait();
     send(emulator, Signal::KILL);
     plan(&place, "postgres", drive, SHORT);
+    place.small_data();
     let outcome = place.run(&["run", "plan.toml", "-o", "y.run"]).succeeded();
     assert!(outcome.stderr.contains("Removed "), "{outcome:?}");
     nothing_is_mounted(&place);
@@ -274,6 +277,7 @@ fn a_killed_run_takes_its_server_and_its_drive_with_it() {
         drive,
         "users = [2]\nramp = \"1s\"\nmeasure = \"60s\"",
     );
+    place.small_data();
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 1m");
     emulator(&place);
@@ -290,6 +294,7 @@ fn a_killed_run_takes_its_server_and_its_drive_with_it() {
         "unmounted"
     );
     plan(&place, "sqlite", drive, SHORT);
+    place.small_data();
     place.run(&["run", "plan.toml", "-o", "y.run"]).succeeded();
     nothing_is_mounted(&place);
 }
@@ -304,6 +309,7 @@ fn an_interrupted_run_takes_its_drive_down() {
         "drive = \"disk-7200rpm-4t\"\ncapacity = \"2GiB\"",
         "users = [2]\nramp = \"1s\"\nmeasure = \"60s\"",
     );
+    place.small_data();
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 1m");
     run.signal(Signal::INT);
@@ -333,6 +339,7 @@ fn without_fuse_a_plan_is_refused_or_goes_on_as_it_says() {
     let place = Place::new();
     let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"";
     plan(&place, "sqlite", drive, SHORT);
+    place.small_data();
     without_fuse(&place, &["run", "plan.toml", "-o", "x.run"])
         .failed(1, &["medium here: ", "fuse", "without_fuse = "]);
     assert_eq!(place.opens("x.run")["run"]["status"], "failed");
@@ -343,6 +350,7 @@ fn without_fuse_a_plan_is_refused_or_goes_on_as_it_says() {
         &format!("{drive}\nwithout_fuse = \"plain_directory\""),
         SHORT,
     );
+    place.small_data();
     let outcome = without_fuse(&place, &["run", "plan.toml", "-o", "y.run"]).succeeded();
     assert!(outcome.stderr.contains("is NOT emulated"), "{outcome:?}");
     let json = place.opens("y.run");

@@ -94,6 +94,7 @@ fn one_that_dies_ends_the_run_when_the_others_have_finished() {
         "engine = \"postgres\"\ncount = 2\nsettings = { shared_buffers = \"32MB\" }",
         "users = [1]\nramp = \"1s\"\nmeasure = \"20s\"",
     );
+    place.small_data();
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 20s");
     run.until_measured("x.run");

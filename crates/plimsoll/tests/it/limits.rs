@@ -55,6 +55,7 @@ fn a_server_keeps_to_its_limits() {
         "shared_buffers = \"64MB\"",
         STEP,
     );
+    place.small_data();
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 4s");
     let groups = groups_of(run.pid());
@@ -99,6 +100,7 @@ fn limits_of_io_are_tried_out_where_the_data_will_be() {
         "fsync = \"off\"",
         "users = [1]\nramp = \"1s\"\nmeasure = \"1s\"",
     );
+    place.small_data();
     let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]);
     // A directory on no disk of its own, as in some containers, or a kernel without such limits: that is told, and no
     // server is started without them.
@@ -139,6 +141,7 @@ fn groups_of_a_killed_run_are_cleared_by_the_next() {
         "fsync = \"off\"",
         "users = [1]\nramp = \"1s\"\nmeasure = \"60s\"",
     );
+    place.small_data();
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 1m");
     let (pid, groups) = (run.pid(), groups_of(run.pid()));
@@ -155,6 +158,7 @@ fn groups_of_a_killed_run_are_cleared_by_the_next() {
         "fsync = \"off\"",
         "users = [1]\nramp = \"1s\"\nmeasure = \"1s\"",
     );
+    place.small_data();
     place.run(&["run", "plan.toml", "-o", "y.run"]).succeeded();
     assert!(groups.iter().all(|group| !group.exists()), "{groups:?}");
     place.expect_clean();
