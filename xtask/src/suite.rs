@@ -13,6 +13,17 @@ use crate::exec::{self, Task, because, failed, program, timed};
 /// The program whose tests mostly wait for seconds to pass, and how many of them run at a time on each processor.
 const WAITING: &str = "plimsoll/it";
 const WAITING_PER_PROCESSOR: usize = 4;
+/// Tests of plimsoll-load that start database servers: minutes, in which nobody waits for the rest.
+const WITH_SERVERS: [&str; 8] = [
+    "engine::mariadb::tests",
+    "engine::postgres::managed::tests",
+    "engine::postgres::tests",
+    "engine::sqlite::tests",
+    "probe::database::tests",
+    "system::backup_tests",
+    "system::reset_tests",
+    "system::twin::tests",
+];
 /// How many tests the list of slow ones has.
 const SLOWEST: usize = 10;
 
@@ -257,7 +268,7 @@ fn print_summary(reports: &[Report]) {
     println!("{passed} passed, {} failed", tests.len() - passed);
 }
 
-/// Unit tests of the packages whose files differ from the last commit or from `main`.
+/// Unit tests of the packages whose files differ from the last commit or from `main`, without those that start servers.
 pub fn run_changed() -> Task {
     let packages = changed_packages()?;
     if packages.is_empty() {
@@ -268,6 +279,10 @@ pub fn run_changed() -> Task {
     packages
         .iter()
         .for_each(|package| args.extend(["-p", package]));
+    args.push("--");
+    WITH_SERVERS
+        .iter()
+        .for_each(|module| args.extend(["--skip", module]));
     exec::cargo(&args).run()
 }
 
