@@ -93,13 +93,15 @@ fn latencies<'a>(table: Points<'a>, txn: &'a str) -> Points<'a> {
     latency(table, txn, "service", |txn| txn.service)
 }
 
+type OfLatency = fn(Latency) -> f64;
+
 fn latency<'a>(
     mut table: Points<'a>,
     txn: &'a str,
     kind: &str,
     of: fn(&TxnSummary) -> Option<Latency>,
 ) -> Points<'a> {
-    let figures: [(&str, fn(Latency) -> f64); 7] = [
+    let figures: [(&str, OfLatency); 7] = [
         ("mean", |l| l.mean_ms),
         ("p50", |l| l.p50_ms),
         ("p90", |l| l.p90_ms),
