@@ -29,20 +29,24 @@ impl<'a> StepContext<'a> {
         let context = *self;
         context.systems.iter().map(move |system| InstanceContext {
             step: context.step,
-            instance: InstanceName {
-                system,
-                medium: context.medium,
-            },
+            instance: context.instance(system),
             workload: context.workload,
         })
     }
 
-    /// A system has at least one.
-    pub fn first_instance(&self) -> InstanceName<'a> {
+    pub fn instance<'s>(&self, system: &'s str) -> InstanceName<'s>
+    where
+        'a: 's,
+    {
         InstanceName {
-            system: self.systems.first().map_or("", String::as_str),
+            system,
             medium: self.medium,
         }
+    }
+
+    /// A system has at least one.
+    pub fn first_instance(&self) -> InstanceName<'a> {
+        self.instance(self.systems.first().map_or("", String::as_str))
     }
 }
 

@@ -44,10 +44,23 @@ pub(super) struct PointTasks<'a> {
     pub medium: Option<&'a str>,
 }
 
+/// A lane that is over.
+pub(super) struct EndedLane {
+    pub task: LaneTask,
+    pub result: LaneResult,
+}
+
+impl EndedLane {
+    /// A power cut explains a disk that cannot be written.
+    pub fn ran_full(&self) -> bool {
+        matches!(self.result.end, LaneEnd::DiskFull { .. }) && self.result.power_off.is_none()
+    }
+}
+
 /// Result of a point.
 pub(super) struct PointResult {
     /// In the order of the tasks.
-    pub lane_results: Vec<LaneResult>,
+    pub lanes: Vec<EndedLane>,
     /// Of the neighbours' backups.
     pub noise: StepResult<()>,
 }
@@ -66,8 +79,8 @@ impl Execution<'_> {
                 .into_iter()
                 .map(|mut backup| move |control: &LoadControl| backup.run(control));
             let backups = Tasks::start(scope, backups);
-            let lane_results = lanes.run(parts.clock, &sink)?;
-            if !lane_results.iter().all(LaneResult::is_complete) {
+            let lanes = lanes.run(parts.clock, &sink)?;
+            if !lanes.iter().all(|lane| lane.result.is_complete()) {
                 backups.cancel();
             }
             // Half a backup has no duration: those under way at the end of the measurement finish.
@@ -79,7 +92,7 @@ impl Execution<'_> {
                 counted: Counted::Nothing,
             })?;
             Ok(PointResult {
-                lane_results,
+                lanes,
                 noise: merge_results(noise),
             })
         })
@@ -124,12 +137,15 @@ impl<'a> Lanes<'a> {
     }
 
     /// Runs all lanes to their ends. They are tasks of this thread, their users' threads are their own.
-    fn run(self, clock: &Clock, sink: &RefCell<RunSink<'_>>) -> StepResult<Vec<LaneResult>> {
+    fn run(self, clock: &Clock, sink: &RefCell<RunSink<'_>>) -> StepResult<Vec<EndedLane>> {
         let lanes = self.0.iter().map(|lane| lane.run(sink));
-        clock
+        let results = clock
             .block_on(join_all(lanes))
-            .map_err(|error| RunError::Failed(format!("no runtime for the lanes: {error}")))?
-            .into_iter()
+            .map_err(|error| RunError::Failed(format!("no runtime for the lanes: {error}")))?;
+        let tasks = self.0.into_iter().map(|lane| lane.task);
+        tasks
+            .zip(results)
+            .map(|(task, result)| result.map(|result| EndedLane { task, result }))
             .collect()
     }
 }

@@ -22,7 +22,7 @@ use super::drives::MountedDrive;
 use super::error::{RunError, StepResult, ended_unexpectedly, unresolved};
 use super::execution::Execution;
 use super::full::FullDisk;
-use super::lane::{LaneTask, PointTasks};
+use super::lane::{EndedLane, LaneTask, PointTasks};
 use super::recorder::LaneResult;
 use super::running::InstanceName;
 
@@ -87,61 +87,57 @@ impl Execution<'_> {
         // Without a window there is nothing that a power cut could end.
         let power_cut = step_context.step.power_cut.is_some() && timeline.measure > Nanos::ZERO;
         let tasks = self.point_tasks(step_context, point_spec, &timeline, power_cut)?;
-        let lanes = tasks.lanes.iter();
-        let points: Vec<Point> = lanes.clone().map(|task| task.point.clone()).collect();
-        let systems: Vec<String> = lanes.map(|task| task.system.clone()).collect();
         let before = match tasks.lanes.first() {
             Some(task) if power_cut => {
                 let what = format!("{} · counting committed transactions", task.title);
-                self.books(step_context.first_instance(), &what)?
+                Some(self.books(step_context.first_instance(), &what)?)
             }
-            _ => CommitCounts::default(),
+            _ => None,
         };
         let result = self.measure_point(tasks)?;
         let warnings = self.probe.as_ref().map(Probe::take_warnings);
         self.record_warnings(warnings.unwrap_or_default())?;
-        let mut ended: Vec<EndedLane<'_>> = systems
-            .iter()
-            .zip(points)
-            .zip(result.lane_results)
-            .map(|((system, point), result)| EndedLane {
-                instance: InstanceName {
-                    system,
-                    medium: step_context.medium,
-                },
-                point,
-                result,
-            })
-            .collect();
-        // First: it has stopped all others.
-        if let Some(full) = ended.iter().find(|lane| lane.ran_full()) {
-            self.after_lane(full)?;
-        }
-        for lane in &ended {
-            match lane.result.power_off {
-                Some(off) => {
-                    let books = Books {
-                        before: &before,
-                        acknowledged: &lane.result.acknowledged,
-                    };
-                    self.after_power_cut(lane.instance, &lane.point, &books, off)?;
-                }
-                None => self.after_lane(lane)?,
-            }
-            if power_cut && lane.result.power_off.is_none() {
-                self.no_power_cut(&lane.point)?;
-            }
-        }
+        self.after_lanes(step_context, &result.lanes, before.as_ref())?;
         result.noise?;
-        ended.truncate(step_context.systems.len());
+        let own = result.lanes.into_iter().take(step_context.systems.len());
         let mut measured = Measured::default();
-        for lane in &ended {
+        let points = own.map(|lane| {
             measured.merge(&lane.result.measured);
-        }
+            lane.task.point
+        });
         Ok(MeasuredPoints {
-            points: ended.into_iter().map(|lane| lane.point).collect(),
+            points: points.collect(),
             measured,
         })
+    }
+
+    /// What each lane's end means. `before`: commits before a planned power cut.
+    fn after_lanes(
+        &mut self,
+        step_context: &StepContext<'_>,
+        lanes: &[EndedLane],
+        before: Option<&CommitCounts>,
+    ) -> StepResult<()> {
+        // First: it has stopped all others.
+        if let Some(full) = lanes.iter().find(|lane| lane.ran_full()) {
+            self.after_lane(step_context.instance(&full.task.system), &full.result)?;
+        }
+        for EndedLane { task, result } in lanes {
+            let instance = step_context.instance(&task.system);
+            if let (Some(before), Some(off)) = (before, result.power_off) {
+                let books = Books {
+                    before,
+                    acknowledged: &result.acknowledged,
+                };
+                self.after_power_cut(instance, &task.point, &books, off)?;
+                continue;
+            }
+            self.after_lane(instance, result)?;
+            if before.is_some() {
+                self.no_power_cut(&task.point)?;
+            }
+        }
+        Ok(())
     }
 
     /// Records the points, and returns the tasks: the lanes of the step's instances come first, those of neighbours after
@@ -331,9 +327,7 @@ impl Execution<'_> {
         plimsoll_plan::parameters(&plan, &step.workload, &step.name)
     }
 
-    fn after_lane(&mut self, lane: &EndedLane<'_>) -> StepResult<()> {
-        let instance = lane.instance;
-        let result = &lane.result;
+    fn after_lane(&mut self, instance: InstanceName<'_>, result: &LaneResult) -> StepResult<()> {
         // Other failures are only its consequences.
         let drive = instance.medium.and_then(|medium| self.drives.get(medium));
         if let Some(why) = drive.and_then(MountedDrive::died) {
@@ -371,20 +365,6 @@ impl Execution<'_> {
             text: why.lines().next().unwrap_or_default().to_owned(),
         })?;
         Ok(RunError::Failed(why))
-    }
-}
-
-/// A lane that is over.
-struct EndedLane<'a> {
-    instance: InstanceName<'a>,
-    point: Point,
-    result: LaneResult,
-}
-
-impl EndedLane<'_> {
-    /// A power cut explains a disk that cannot be written.
-    fn ran_full(&self) -> bool {
-        matches!(self.result.end, LaneEnd::DiskFull { .. }) && self.result.power_off.is_none()
     }
 }
 

@@ -97,11 +97,11 @@ impl<'scope, T: Send + 'scope> Tasks<'scope, T> {
             waiter.refresh(began, &self.control)?;
         }
         // Joined here, a panic does not become this thread's; it has printed its message.
-        let ended = self.threads.drain(..).map(ScopedJoinHandle::join);
-        match ended.fold(Ok(()), |all, one| all.and(one)) {
-            Ok(()) => Ok(results),
-            Err(_) => Err(waiter.fault()),
+        let ended: Vec<_> = self.threads.drain(..).map(ScopedJoinHandle::join).collect();
+        if ended.iter().any(Result::is_err) {
+            return Err(waiter.fault());
         }
+        Ok(results)
     }
 }
 

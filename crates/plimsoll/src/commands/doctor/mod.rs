@@ -5,11 +5,11 @@ mod show;
 
 use std::process::ExitCode;
 
+use plimsoll_block::doctor::checks;
 use plimsoll_block::doctor::gather::{self, Counters, Options, Quiet};
-use plimsoll_block::doctor::{checks, evidence};
 use plimsoll_load::clock::Clock;
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::{Diagnosis, DiagnosisLevel};
+use plimsoll_record::DiagnosisLevel;
 
 use super::io::print;
 use crate::cli::{DoctorArgs, DoctorFormat};
@@ -25,15 +25,6 @@ const BLOCKS: u32 = 256;
 const PATIENCE: Nanos = Nanos::from_millis(1_500);
 /// An error stands.
 const ERRORS: u8 = 3;
-
-/// One medium and what was found there.
-struct Examined {
-    name: String,
-    /// `directory /srv`.
-    kind: String,
-    findings: Vec<Diagnosis>,
-    sync: Option<evidence::SyncTest>,
-}
 
 pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     let patients = patients::of(args)?;

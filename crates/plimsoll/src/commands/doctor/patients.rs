@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_block::BlockError;
 use plimsoll_block::device::evidence::{Target, target};
 use plimsoll_block::doctor::checks;
-use plimsoll_block::doctor::evidence::{KnownDrive, Medium as Evidence, SyncOutcome};
+use plimsoll_block::doctor::evidence::{KnownDrive, Medium as Evidence, SyncOutcome, SyncTest};
 use plimsoll_block::doctor::gather::{self, Options};
 use plimsoll_block::host::mount::mount_of;
 use plimsoll_block::host::source::Source;
@@ -14,13 +14,22 @@ use plimsoll_drive::emulate::Child;
 use plimsoll_drive::emulate::cut::which;
 use plimsoll_plan::Parsed;
 use plimsoll_plan::resolved::{EmulatedDrive, Medium};
+use plimsoll_record::Diagnosis;
 
-use super::Examined;
 use crate::cli::DoctorArgs;
 use crate::commands::run::parse_plan;
 use crate::execute::{PreparedDrive, prepare_drive, program};
 use crate::failure::Failure;
 use crate::{drive_file, known};
+
+/// One medium and what was found there.
+pub struct Examined {
+    pub name: String,
+    /// `directory /srv`.
+    pub kind: String,
+    pub findings: Vec<Diagnosis>,
+    pub sync: Option<SyncTest>,
+}
 
 /// A target of the doctor.
 pub enum Patient {

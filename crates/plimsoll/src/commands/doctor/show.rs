@@ -4,7 +4,7 @@ use plimsoll_block::doctor::evidence::{Pace, SyncTest};
 use plimsoll_record::{Diagnosis, DiagnosisLevel};
 use serde_json::{Value, json};
 
-use super::Examined;
+use super::patients::Examined;
 
 /// Where there is no terminal to ask.
 const WIDTH: usize = 100;
