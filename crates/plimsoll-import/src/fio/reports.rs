@@ -149,7 +149,7 @@ fn no_json(text: &str) -> Fault {
     Fault {
         line: 1,
         found: found.into(),
-        expected: "JSON: run fio with --output-format=json+ --output=FILE".into(),
+        expected: "JSON, as fio writes it with --output-format=json+ --output=FILE".into(),
     }
 }
 

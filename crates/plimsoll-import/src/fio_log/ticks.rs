@@ -347,25 +347,30 @@ fn singles(load: &mut ImportedLoad, logs: &[&FioLog]) -> Result<(), String> {
 /// IOPS × interval, with the bytes of the bandwidth log where there is one.
 fn counts(load: &mut ImportedLoad, rates: &[&FioLog], bandwidth: &[&FioLog]) -> Result<(), String> {
     const KIB: f64 = 1024.0;
+    const KINDS: [fn(f64) -> Counts; 2] = [
+        |requests| completed(whole(requests), 0),
+        |kib| completed(0, whole(kib * KIB)),
+    ];
     let every_ms = every_ms(load, rates);
     let ends = with_gaps(&ends(rates), every_ms);
     let mut ticks = empty_ticks(&ends, load.txns.len());
-    let mut add = |logs: &[&FioLog], unit: f64, counted: fn(u64) -> Counts| {
+    for (logs, counted) in [rates, bandwidth].into_iter().zip(KINDS) {
         for (row, span) in logs.iter().flat_map(|log| spans(log, every_ms)) {
             if let Some(txn) = place(load, row.direction)
                 && let Some(tick) = tick_of(&ends, row)
             {
-                let n = row.value as f64 * unit * span.as_secs_f64();
-                let n = n.round().clamp(0.0, 1e15) as u64;
-                ticks[tick].counts[txn].add(&counted(n));
+                let amount = row.value as f64 * span.as_secs_f64();
+                ticks[tick].counts[txn].add(&counted(amount));
             }
         }
-    };
-    add(rates, 1.0, |requests| completed(requests, 0));
-    add(bandwidth, KIB, |bytes| completed(0, bytes));
+    }
     if bandwidth.is_empty() {
         bytes_of(load, &mut ticks);
     }
     replace(load, rates, ticks, CountsSource::IopsLog)?;
     Ok(())
+}
+
+fn whole(n: f64) -> u64 {
+    n.round().clamp(0.0, 1e15) as u64
 }
