@@ -98,8 +98,8 @@ pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_SAMPLES, StateSh
 
 use plimsoll_plan::Interference;
 use plimsoll_record::{
-    Diagnosis, DiagnosisLevel, DriveRow, Integrity, Phase, PhaseId, Point, PointId, PointPurpose,
-    Record, RunStatus, SubjectId, WaitRow, Window,
+    Diagnosis, DriveRow, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record,
+    RunStatus, SubjectId, WaitRow, Window,
 };
 
 /// Version of the exported shape.
@@ -145,27 +145,15 @@ pub struct Figures {
 pub struct DiagnosisSummary {
     /// The medium; `None`: the machine.
     pub medium: Option<String>,
-    pub code: String,
-    pub level: DiagnosisLevel,
-    pub found: String,
-    pub next: String,
+    #[serde(flatten)]
+    pub diagnosis: Diagnosis,
 }
 
 impl DiagnosisSummary {
     fn of(index: &Index, diagnosis: &Diagnosis) -> Self {
-        let Diagnosis {
-            subject,
-            code,
-            level,
-            found,
-            next,
-        } = diagnosis.clone();
         Self {
-            medium: subject.map(|medium| index.name(medium)),
-            code,
-            level,
-            found,
-            next,
+            medium: diagnosis.subject.map(|medium| index.name(medium)),
+            diagnosis: diagnosis.clone(),
         }
     }
 }

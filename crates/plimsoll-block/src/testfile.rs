@@ -10,6 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use plimsoll_plan::units::Bytes;
+use plimsoll_record::message::doctor::WriteFault;
 use rustix::fs::OFlags;
 
 use crate::BlockError;
@@ -43,19 +44,29 @@ fn fault(path: &Path, error: &io::Error) -> BlockError {
     }
 }
 
-/// What to do about a file that could not be made or written.
-pub fn advice(error: &io::Error, directory: &Path) -> String {
+/// Why a file could not be made or written.
+pub fn write_fault(error: &io::Error) -> WriteFault {
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => WriteFault::NoSpace,
+        io::ErrorKind::ReadOnlyFilesystem => WriteFault::ReadOnly,
+        io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound => WriteFault::NotPermitted,
+        _ => WriteFault::Other,
+    }
+}
+
+/// What to do about it.
+fn advice(error: &io::Error, directory: &Path) -> String {
+    match write_fault(error) {
+        WriteFault::NoSpace => {
             format!("Free space there, or give another directory: df {}", directory.display())
         }
-        io::ErrorKind::ReadOnlyFilesystem => {
+        WriteFault::ReadOnly => {
             "It is mounted read-only: mount -o remount,rw, or find the reason in the kernel's log (dmesg).".into()
         }
-        io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound => {
-            "Give a directory on the drive that this user may write to.".into()
+        WriteFault::NotPermitted => "Give a directory on the drive that this user may write to.".into(),
+        WriteFault::Other => {
+            "Check the kernel's log (dmesg), or give another directory on the drive.".into()
         }
-        _ => "Check the kernel's log (dmesg), or give another directory on the drive.".into(),
     }
 }
 
@@ -67,23 +78,24 @@ pub fn path_in(directory: &Path) -> PathBuf {
 impl TestFile {
     /// Makes a file of this process in a directory, with so much room behind the mark.
     pub fn create(directory: &Path, room: Bytes) -> Result<Self, BlockError> {
+        Self::make(directory, room).map_err(|error| fault(&path_in(directory), &error))
+    }
+
+    pub fn make(directory: &Path, room: Bytes) -> io::Result<Self> {
         let path = path_in(directory);
         let lock = OpenOptions::new()
             .read(true)
             .write(true)
             .create_new(true)
             .mode(0o600)
-            .open(&path)
-            .map_err(|error| fault(&path, &error))?;
+            .open(&path)?;
         // A file system without locks is no obstacle to measuring; such a file is never swept.
         let _ = lock.try_lock();
         let made = Self { path, lock };
-        (&made.lock)
-            .write_all(MARK)
-            .map_err(|error| fault(&made.path, &error))?;
+        (&made.lock).write_all(MARK)?;
         if room > Bytes::default() {
             // fio runs with an option that forbids it to extend files.
-            reserve(&made.lock, RESERVED + room.0).map_err(|error| fault(&made.path, &error))?;
+            reserve(&made.lock, RESERVED + room.0)?;
         }
         Ok(made)
     }

@@ -80,7 +80,7 @@ fn soak(load: LoadShape, hours: u64) -> (u64, usize, Vec<u64>) {
                     }
                 }
                 LaneMessage::Event(event) => {
-                    assert_ne!(event.code, "conservation", "{}", event.text);
+                    assert_ne!(event.kind.code(), "conservation", "{:?}", event.kind);
                     events += 1;
                 }
                 LaneMessage::Ended(how) => end = Some(how),

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Point, PointId, SubjectId};
 use crate::hist::Hist;
+use crate::message::DoctorFinding;
 
 impl Point {
     /// [`Point::mode`] of block I/O.
@@ -96,24 +97,26 @@ pub struct SteadyInfo {
 }
 
 /// A result of the doctor about one subject.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Diagnosis {
     /// The medium; `None`: the machine.
+    #[serde(skip)]
     pub subject: Option<SubjectId>,
-    /// Stable, for machines: `write_cache`.
+    /// The check, stable for machines: `write_cache`.
     pub code: String,
     pub level: DiagnosisLevel,
-    /// What was found, with its evidence.
-    pub found: String,
-    /// What to do; empty where nothing is.
-    pub next: String,
+    /// Which of a medium's disks, where it has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk: Option<String>,
+    #[serde(flatten)]
+    pub finding: DoctorFinding,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiagnosisLevel {
     Ok,
-    /// Could not be evaluated; `found` has the reason.
+    /// Could not be evaluated; the finding has the reason.
     Unknown,
     Warning,
     Error,

@@ -20,6 +20,7 @@ use std::sync::LazyLock;
 
 use crate::hist::Hist;
 use crate::lane::Counts;
+use crate::message::EventKind;
 use crate::metric::Metric;
 use crate::{
     Check, Event, Fact, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo,
@@ -564,8 +565,7 @@ fn event(
         at,
         subject,
         severity,
-        code: code.to_owned(),
-        text: text.to_owned(),
+        kind: EventKind::stored(code, text),
     }
 }
 

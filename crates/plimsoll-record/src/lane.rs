@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::hist::Hist;
+use crate::message::EventKind;
 use crate::receipt::CommitCounts;
 use plimsoll_plan::load::{LoadShape, MockScript};
 use plimsoll_plan::resolved::{Pacing, ServerKind, Workload};
@@ -228,11 +229,10 @@ pub struct LaneSecond {
 }
 
 /// An event to report beside the transactions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LaneEvent {
     pub at: Nanos,
-    pub code: String,
-    pub text: String,
+    pub kind: EventKind,
 }
 
 /// How a lane ended.

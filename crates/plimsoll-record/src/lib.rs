@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::drive::DriveOp;
 use crate::hist::{CoarseHist, Hist};
 use crate::lane::Counts;
+use crate::message::EventKind;
 use crate::metric::Metric;
 use plimsoll_plan::Interference;
 use plimsoll_plan::objective::Objective;
@@ -39,7 +40,7 @@ use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 
 /// Version of the stored schema (`PRAGMA user_version` of a run file).
-pub const SCHEMA_VERSION: i32 = 7;
+pub const SCHEMA_VERSION: i32 = 8;
 /// `PRAGMA application_id` of a run file: "Plim".
 pub const APPLICATION_ID: i32 = 0x506c_696d;
 
@@ -327,14 +328,12 @@ impl Severity {
 }
 
 /// Something that happened: a checkpoint, a lost connection, a warning that stands beside the figures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     pub at: Nanos,
     pub subject: Option<SubjectId>,
     pub severity: Severity,
-    /// Stable, for machines: `connection_lost`, `unreadable`.
-    pub code: String,
-    pub text: String,
+    pub kind: EventKind,
 }
 
 /// The verdict on one consistency condition.

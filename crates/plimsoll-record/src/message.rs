@@ -5,7 +5,9 @@
 //! or the output of another program, never a phrase. The variant `Stored` has the text of a run file from before schema 8.
 
 pub mod doctor;
+pub mod event;
 pub mod import;
 
 pub use doctor::DoctorFinding;
+pub use event::EventKind;
 pub use import::{CountsSource, ImportNote, OfferedUnknown};

@@ -20,15 +20,20 @@ pub(crate) fn counts(m: &Messages, summary: &Summary) -> String {
 }
 
 fn count(summary: &Summary, level: DiagnosisLevel) -> String {
-    let found = summary.diagnoses.iter().filter(|own| own.level == level);
+    let found = summary
+        .diagnoses
+        .iter()
+        .filter(|own| own.diagnosis.level == level);
     found.count().to_string()
 }
 
 /// What is not as it should be, the worst first.
 pub(crate) fn problems(summary: &Summary) -> Vec<&DiagnosisSummary> {
     let found = summary.diagnoses.iter();
-    let mut problems: Vec<_> = found.filter(|own| own.level > DiagnosisLevel::Ok).collect();
-    problems.sort_by_key(|own| std::cmp::Reverse(own.level));
+    let mut problems: Vec<_> = found
+        .filter(|own| own.diagnosis.level > DiagnosisLevel::Ok)
+        .collect();
+    problems.sort_by_key(|own| std::cmp::Reverse(own.diagnosis.level));
     problems
 }
 
@@ -43,19 +48,19 @@ pub(crate) fn table<'a>() -> Table<'a, &'a DiagnosisSummary> {
         .prefix("column-")
         .message("level", Words, |found, m| {
             // A sign and a word: not all readers can distinguish colors.
-            let (sign, class) = match found.level {
+            let (sign, class) = match found.diagnosis.level {
                 DiagnosisLevel::Ok => ("✓", "sound"),
                 DiagnosisLevel::Unknown => ("?", ""),
                 DiagnosisLevel::Warning => ("!", "doubtful"),
                 DiagnosisLevel::Error => ("✕", "invalid"),
             };
-            let level = m.text(&format!("level-{}", found.level.name()));
+            let level = m.text(&format!("level-{}", found.diagnosis.level.name()));
             Cell::from(format!("{sign} {level}")).styled(class)
         })
         .message("subject", Words, |found, m| subject(m, found))
-        .column("check", Words, |found| found.code.clone())
-        .column("found", Sentences, |found| found.found.clone())
-        .column("next", Sentences, |found| {
-            Some(found.next.clone()).filter(|next| !next.is_empty())
+        .column("check", Words, |found| found.diagnosis.code.clone())
+        .message("found", Sentences, |found, m| m.diagnosis(&found.diagnosis))
+        .message("next", Sentences, |found, m| {
+            Some(m.advice(&found.diagnosis)).filter(|next| !next.is_empty())
         })
 }

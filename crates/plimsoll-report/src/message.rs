@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use fluent_templates::fluent_bundle::FluentValue;
 use fluent_templates::{LanguageIdentifier, Loader, langid};
 use plimsoll_analysis::audit::{Evidence, Missing, Next, Rule};
-use plimsoll_analysis::summary::{DataState, Finding, PointSummary};
+use plimsoll_analysis::summary::{DataState, Finding, FindingKind, PointSummary};
 use plimsoll_plan::Interference;
 use plimsoll_plan::ThresholdFault;
 use plimsoll_plan::units::{Bytes, Nanos};
-use plimsoll_record::message::{DoctorFinding, ImportNote};
-use plimsoll_record::{DiagnosisLevel, Integrity};
+use plimsoll_record::message::{DoctorFinding, EventKind, ImportNote};
+use plimsoll_record::{Diagnosis, DiagnosisLevel, Integrity};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -62,13 +62,47 @@ impl Messages {
 
     /// The sentence of a finding: `finding-` and its name in the export, with its fields as arguments.
     pub fn finding(&self, finding: &Finding) -> String {
-        self.describe("finding", &finding.kind)
+        self.finding_kind(&finding.kind)
+    }
+
+    fn finding_kind(&self, kind: &FindingKind) -> String {
+        let mut coded = Coded::of("finding", kind);
+        if let FindingKind::Event { message, .. } = kind {
+            coded.add("text", &self.event(message));
+        }
+        self.coded("finding", &coded, "")
+            .unwrap_or_else(|| coded.code.clone())
+    }
+
+    /// What an event of the record reports.
+    pub fn event(&self, event: &EventKind) -> String {
+        match event {
+            EventKind::Stored { text, .. } => text.clone(),
+            coded => {
+                let coded = Coded::of("code", coded);
+                self.coded("event", &coded, "")
+                    .unwrap_or_else(|| coded.code.clone())
+            }
+        }
     }
 
     /// The sentence of an audit rule's evidence: `evidence-` and its name in the export.
     pub fn evidence(&self, evidence: &Evidence) -> String {
         match evidence {
-            Evidence::Found { finding } => self.describe("finding", finding),
+            Evidence::Found { finding } => self.finding_kind(finding),
+            Evidence::Diagnosed {
+                of,
+                code,
+                level,
+                finding,
+            } => {
+                let args = [
+                    ("of", of.clone()),
+                    ("code", code.clone()),
+                    ("found", self.found(*level, finding)),
+                ];
+                self.text_with("evidence-diagnosed", &args)
+            }
             Evidence::MissingInput { missing } => format!("({})", self.missing(*missing)),
             other => self.describe("evidence", other),
         }
@@ -118,8 +152,19 @@ impl Messages {
         }
     }
 
-    /// What the doctor found.
-    pub fn diagnosis(&self, level: DiagnosisLevel, finding: &DoctorFinding) -> String {
+    /// What the doctor found, and on which of several disks.
+    pub fn diagnosis(&self, diagnosis: &Diagnosis) -> String {
+        let found = self.found(diagnosis.level, &diagnosis.finding);
+        match &diagnosis.disk {
+            None => found,
+            Some(disk) => self.text_with(
+                "doctor-on-disk",
+                &[("disk", disk.clone()), ("found", found)],
+            ),
+        }
+    }
+
+    fn found(&self, level: DiagnosisLevel, finding: &DoctorFinding) -> String {
         match finding {
             DoctorFinding::Stored { found, .. } => found.clone(),
             coded => self.of_doctor(level, coded, ""),
@@ -127,12 +172,12 @@ impl Messages {
     }
 
     /// What to do about what the doctor found; empty where nothing is.
-    pub fn advice(&self, level: DiagnosisLevel, finding: &DoctorFinding) -> String {
-        match finding {
-            DoctorFinding::Stored { next, .. } => next.clone(),
+    pub fn advice(&self, diagnosis: &Diagnosis) -> String {
+        match &diagnosis.finding {
+            DoctorFinding::Stored { next, .. } => next.clone().unwrap_or_default(),
             // A sentence for all levels has advice for some of them.
-            _ if level == DiagnosisLevel::Ok => String::new(),
-            coded => self.of_doctor(level, coded, ".next"),
+            _ if diagnosis.level == DiagnosisLevel::Ok => String::new(),
+            coded => self.of_doctor(diagnosis.level, coded, ".next"),
         }
     }
 

@@ -1,6 +1,8 @@
 //! The evidence of a rule, why it was not evaluated, and what to do next. Closed sets, so that each has its sentence in
 //! every language: `evidence-`, `missing-` or `next-` and its name in the export, with its fields as arguments.
 
+use plimsoll_record::DiagnosisLevel;
+use plimsoll_record::message::DoctorFinding;
 use serde::Serialize;
 
 use super::verdict::DropCause;
@@ -18,7 +20,10 @@ pub enum Evidence {
     Diagnosed {
         of: String,
         code: String,
-        found: String,
+        #[serde(skip)]
+        level: DiagnosisLevel,
+        #[serde(flatten)]
+        finding: DoctorFinding,
     },
     /// LITTLE: number in flight by rate × mean latency, beside the number that was kept in flight.
     InFlight {

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{About, Evidence, Missing};
+use crate::summary::DiagnosisSummary;
 use crate::summary::{Conservation, Finding, Responses};
-use plimsoll_record::{DiagnosisLevel, Integrity};
+use plimsoll_record::Integrity;
 
 /// A figure, or why there is none.
 pub type Known<T> = Result<T, Missing>;
@@ -68,8 +69,8 @@ pub struct SystemFacts {
     pub calibration: Known<f64>,
     /// I/O of others on the device, in percent of all.
     pub other_io: Known<f64>,
-    /// The doctor's: medium or machine, code, level, what was found.
-    pub diagnoses: Vec<(String, String, DiagnosisLevel, String)>,
+    /// What the doctor found about medium and machine.
+    pub diagnoses: Vec<DiagnosisSummary>,
 }
 
 impl SystemFacts {

@@ -159,35 +159,35 @@ fn is_on(point: &Point, medium: SubjectId) -> bool {
 
 /// Warnings and errors among those `chosen`, those of one code as one finding.
 fn events(index: &Index, chosen: impl Fn(&Event) -> bool) -> Vec<Finding> {
-    let mut by_code: BTreeMap<(&str, Severity), (u64, &Event)> = BTreeMap::new();
+    let mut by_code: BTreeMap<(String, Severity), (u64, &Event)> = BTreeMap::new();
     for event in index.record.events.iter().filter(|e| chosen(e)) {
         let severity = weight(index, event);
         if severity > Severity::Note {
             by_code
-                .entry((&event.code, severity))
+                .entry((event.kind.code(), severity))
                 .or_insert((0, event))
                 .0 += 1;
         }
     }
-    let finding = |((code, severity), (times, first)): ((&str, Severity), (u64, &Event))| {
-        let at_s = first.at.as_secs_f64();
-        let text = first.text.clone();
-        FindingKind::Event {
-            event: code.to_owned(),
-            at_s,
-            text,
-            times,
-        }
-        .with(severity)
-    };
-    by_code.into_iter().map(finding).collect()
+    let findings = by_code
+        .into_iter()
+        .map(|((event, severity), (times, first))| {
+            FindingKind::Event {
+                event,
+                at_s: first.at.as_secs_f64(),
+                message: first.kind.clone(),
+                times,
+            }
+            .with(severity)
+        });
+    findings.collect()
 }
 
 /// How severe an event is for the figures. An emulator's codes weigh by whether anything was measured at that time: a
 /// drive that was overrun (its emulator gets requests late, which their lateness does not show) or that lies on a backing
 /// store too slow or too small for it was not that drive; while data are loaded, speed does not matter.
 fn weight(index: &Index, event: &Event) -> Severity {
-    let elsewhere = match event.code.as_str() {
+    let elsewhere = match event.kind.code().as_str() {
         "saturated" => Severity::Note,
         // Reported during the run; the figures of its medium have the numbers.
         "not_steady" => return Severity::Note,

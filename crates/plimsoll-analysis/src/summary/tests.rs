@@ -10,6 +10,7 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::fixture;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::Counts;
+use plimsoll_record::message::EventKind;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{Check, Event, Phase, PhaseId, PointId, Second, Severity, WaitState, Window};
 
@@ -203,8 +204,7 @@ fn each_doubt_is_a_finding() {
                 at: Nanos::from_secs(at),
                 subject: None,
                 severity: Severity::Error,
-                code: "overflow".into(),
-                text: "9 lost".into(),
+                kind: EventKind::stored("overflow", "9 lost"),
             };
             r.events = vec![event(3), event(4)];
         }),

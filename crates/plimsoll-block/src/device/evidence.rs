@@ -254,10 +254,7 @@ pub(super) fn signatures(node: &Path) -> NameList {
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .collect();
-    Ok(types
-        .into_iter()
-        .map(|name| format!("a signature of {name}"))
-        .collect())
+    Ok(types.into_iter().map(str::to_owned).collect())
 }
 
 #[cfg(test)]

@@ -19,8 +19,9 @@ pub struct OverwriteGrant {
     pub path: PathBuf,
     /// Of a directory none.
     pub size: Option<Bytes>,
-    /// What is lost, empty when nothing was recognised.
-    pub lost: Vec<String>,
+    /// What is lost: signatures of filesystems and the like, and partitions.
+    pub signatures: Vec<String>,
+    pub partitions: Vec<String>,
     _claim: Claim,
 }
 
@@ -37,7 +38,8 @@ pub fn permit(path: &Path, named: &[PathBuf]) -> Result<OverwriteGrant, BlockErr
             return Ok(OverwriteGrant {
                 path: node,
                 size: None,
-                lost: Vec::new(),
+                signatures: Vec::new(),
+                partitions: Vec::new(),
                 _claim: Claim::default(),
             });
         }
@@ -77,11 +79,12 @@ impl Examined {
                 why,
                 next: remedy.or(OTHERWISE),
             }),
-            Decision::Overwrite(lost) => match self.claim.hand_down() {
+            Decision::Overwrite(_) => match self.claim.hand_down() {
                 Ok(()) => Ok(OverwriteGrant {
                     path: self.node,
                     size,
-                    lost,
+                    signatures: self.evidence.signatures.unwrap_or_default(),
+                    partitions: self.evidence.partitions.unwrap_or_default(),
                     _claim: self.claim,
                 }),
                 Err(error) => Err(BlockError::Refused {
@@ -203,7 +206,10 @@ mod tests {
             "{text}"
         );
         let permit = permit(&image, std::slice::from_ref(&image)).unwrap();
-        assert_eq!((permit.size, permit.lost.len()), (Some(Bytes::mib(1)), 1));
+        assert_eq!(
+            (permit.size, permit.signatures.len()),
+            (Some(Bytes::mib(1)), 1)
+        );
     }
 
     #[test]

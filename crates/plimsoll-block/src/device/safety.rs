@@ -164,7 +164,7 @@ fn holds(evidence: &DeviceEvidence) -> Vec<String> {
         .signatures
         .iter()
         .flatten()
-        .map(|name| format!("it holds {name}"));
+        .map(|name| format!("it holds a signature of {name}"));
     let partitions = evidence
         .partitions
         .iter()

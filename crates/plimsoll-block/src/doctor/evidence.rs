@@ -1,6 +1,7 @@
 //! The evidence before any check. `None` and `Err` stand for what is unknown.
 
 use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::message::DoctorFinding;
 
 use super::smart::Smart;
 use crate::device::evidence::Target;
@@ -32,11 +33,12 @@ pub struct Medium {
     pub disks: Vec<Disk>,
     pub mount: Option<Mount>,
     pub space: Option<Room>,
-    pub sample: Result<Sample, Unread>,
+    /// `Err`: why no block was read.
+    pub sample: Result<Sample, DoctorFinding>,
     /// Of a file.
     pub holes: Option<Holes>,
-    /// `None`: not watched.
-    pub noise: Option<Result<Noise, String>>,
+    /// `None`: not watched; inside: the kernel does not count its requests.
+    pub noise: Option<Option<Noise>>,
     /// `None`: not requested.
     pub sync: Option<SyncOutcome>,
 }
@@ -112,7 +114,7 @@ pub struct Disk {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoHealth {
     /// Such a disk has none.
-    None(&'static str),
+    None,
     /// The program that asks is not there, by name.
     NotInstalled(&'static str),
     Failed(String),
@@ -171,13 +173,6 @@ pub struct Sample {
     pub read: Option<Nanos>,
 }
 
-/// Why no block could be read, and what to do about it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Unread {
-    pub why: String,
-    pub next: &'static str,
-}
-
 /// Parts of a file that have no blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holes {
@@ -195,8 +190,8 @@ pub struct Noise {
 #[derive(Debug, Clone, PartialEq)]
 pub enum SyncOutcome {
     Tested(SyncTest),
-    /// Why not, and what to do about it.
-    Untested(String, String),
+    /// Why not.
+    Untested(DoctorFinding),
 }
 
 /// Requests of one kind, one after the other.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveOp;
+use plimsoll_record::message::EventKind;
 use rustix::fs::{Mode, OFlags};
 
 use super::clock;
@@ -47,35 +48,34 @@ fn compare(backing: Speed, model: Speed) -> BackingFit {
     }
 }
 
-/// Measures the disk below `dir` with a file of its own, removed afterwards. A sentence when it is slower than the
-/// model.
-pub fn check(dir: &Path, model: &Drive, capacity: u64) -> Result<Option<String>, EmulatorError> {
+/// Measures the disk below `dir` with a file of its own, removed afterwards. An event when it is slower than the model.
+pub fn check(dir: &Path, model: &Drive, capacity: u64) -> Result<Option<EventKind>, EmulatorError> {
     let probe = names::probe(dir);
     let measured = measure(&probe).map_err(EmulatorError::at(&probe));
     std::fs::remove_file(&probe).map_err(EmulatorError::at(&probe))?;
     let backing = measured?;
     let model = speed_of(model, capacity);
-    let speeds = format!(
-        "The disk below {} writes {:.0} MB/s and reads 4 KiB in {:.0} us; the emulated drive writes {:.0} MB/s and reads \
-         in {:.0} us.",
-        dir.display(),
-        backing.mb_s,
-        backing.read.as_micros_f64(),
-        model.mb_s,
-        model.read.as_micros_f64()
-    );
     match compare(backing, model) {
         BackingFit::KeepsUp => Ok(None),
-        BackingFit::Slower => Ok(Some(format!(
-            "{speeds} A long load will show the disk instead of the drive."
-        ))),
-        BackingFit::Hopeless => {
-            let next = "Keep the data in memory (backing = \"memory\"), or on a faster disk.";
-            Err(EmulatorError::new(
-                format!("the backing cannot keep up. {speeds}"),
-                next,
-            ))
-        }
+        BackingFit::Slower => Ok(Some(EventKind::BackingSlower {
+            directory: dir.display().to_string(),
+            disk_mb_per_second: backing.mb_s,
+            disk_read_ns: backing.read.0,
+            drive_mb_per_second: model.mb_s,
+            drive_read_ns: model.read.0,
+        })),
+        BackingFit::Hopeless => Err(EmulatorError::new(
+            format!(
+                "the disk below {} is too slow: it writes {:.0} MB/s and reads 4 KiB in {:.0} us; the emulated drive \
+                 writes {:.0} MB/s and reads in {:.0} us",
+                dir.display(),
+                backing.mb_s,
+                backing.read.as_micros_f64(),
+                model.mb_s,
+                model.read.as_micros_f64()
+            ),
+            "Keep the data in memory (backing = \"memory\"), or on a faster disk.",
+        )),
     }
 }
 

@@ -13,6 +13,7 @@ use std::thread::JoinHandle;
 
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveSecond;
+use plimsoll_record::message::EventKind;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Serialize;
 
@@ -36,11 +37,7 @@ const DIED: &str = "Start the run again; what was measured until then is kept.";
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     Second(Box<DriveSecond>),
-    /// A code for machines, and a sentence.
-    Warning {
-        code: String,
-        text: String,
-    },
+    Warning(EventKind),
     /// It ended unasked. What it had mounted is still there, dead, until [`Child::stop`].
     Ended(EmulatorError),
 }
@@ -284,7 +281,7 @@ fn listen(
         let Ok(line) = line else { break };
         match serde_json::from_str(&line) {
             Ok(Message::Second(second)) => on_event(Event::Second(second)),
-            Ok(Message::Warning { code, text }) => on_event(Event::Warning { code, text }),
+            Ok(Message::Warning(warning)) => on_event(Event::Warning(warning)),
             Ok(message) => {
                 if let Message::Failed { why, next, no_fuse } = &message {
                     failed = Some(EmulatorError {
@@ -296,10 +293,9 @@ fn listen(
                 // This fails when no answer is expected any more.
                 let _ = answer.send(message);
             }
-            Err(error) => on_event(Event::Warning {
-                code: "emulator_talk".into(),
-                text: format!("The drive's emulator sent an unknown message ({error})."),
-            }),
+            Err(error) => on_event(Event::Warning(EventKind::EmulatorTalk {
+                error: error.to_string(),
+            })),
         }
     }
     failed
@@ -340,10 +336,11 @@ mod tests {
             }))
         ));
         assert_eq!(answers.try_recv(), Ok(Message::PowerIsOn));
-        let [Event::Warning { code, .. }] = &events.into_inner().unwrap()[..] else {
-            panic!("one warning")
-        };
-        assert_eq!(code, "emulator_talk");
+        let events = events.into_inner().unwrap();
+        assert!(
+            matches!(events[..], [Event::Warning(EventKind::EmulatorTalk { .. })]),
+            "one warning"
+        );
     }
 
     fn spec(dir: &Path) -> MountSpec {

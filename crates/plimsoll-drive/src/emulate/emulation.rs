@@ -57,12 +57,9 @@ impl Emulation {
         };
         let model = Drive::new(&drive, &setup);
         if spec.backing == Backing::File
-            && let Some(text) = backing::check(&dir, &model, spec.capacity.0)?
+            && let Some(slower) = backing::check(&dir, &model, spec.capacity.0)?
         {
-            send(Message::Warning {
-                code: "backing_slower".into(),
-                text,
-            });
+            send(Message::Warning(slower));
         }
         match spec.form {
             Form::Block(filesystem) => {

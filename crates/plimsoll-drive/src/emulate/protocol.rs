@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveSecond;
+use plimsoll_record::message::EventKind;
 use serde::{Deserialize, Serialize};
 
 /// The emulator's whole task, on its stdin's first line.
@@ -73,11 +74,8 @@ pub enum Message {
     /// Can be used.
     Ready(Ready),
     Second(Box<DriveSecond>),
-    /// Something worth keeping: a code for machines, and a sentence.
-    Warning {
-        code: String,
-        text: String,
-    },
+    /// Something worth keeping.
+    Warning(EventKind),
     PowerIsOff(Lost),
     PowerIsOn,
     /// A command that this form of drive does not support; nothing was done, and the drive goes on.
@@ -186,10 +184,9 @@ mod tests {
             calibration,
             pid: 7,
         }));
-        comes_back(Message::Warning {
-            code: "c".into(),
-            text: "t\nu".into(),
-        });
+        comes_back(Message::Warning(EventKind::Teardown {
+            error: "t\nu".into(),
+        }));
         comes_back(Message::PowerIsOff(Lost {
             writes: 1,
             bytes: Bytes(2),

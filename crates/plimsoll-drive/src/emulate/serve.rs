@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::message::EventKind;
 
 use super::clock;
 use super::emulation::{Emulation, no_power_switch};
@@ -69,8 +70,8 @@ fn keep(
     let obeyed = obey(&mut emulation, orders, send);
     ends.store(true, Ordering::SeqCst);
     account.thread().unpark();
-    for text in emulation.stop() {
-        send(warning("teardown", text));
+    for error in emulation.stop() {
+        send(Message::Warning(EventKind::Teardown { error }));
     }
     // It panics only when sending does.
     let _ = account.join();
@@ -130,33 +131,17 @@ fn report_seconds(watch: Watch, send: &MessageSender, ends: &AtomicBool) {
         if let Some(share) =
             reader.saturated(watch.engine.reader_busy(), watch.engine.is_timed(), length)
         {
-            send(warning(
-                "saturated",
-                format!(
-                    "The emulator's reader was busy for {:.0} % of a second: requests wait before they are read, which \
-                 their lateness does not show. Ask less of the drive, or use a machine with more idle cores.",
-                    100.0 * share
-                ),
-            ));
+            send(Message::Warning(EventKind::Saturated {
+                busy_percent: 100.0 * share,
+            }));
         }
         send(Message::Second(Box::new(second)));
         if !full_reported && watch.full.load(Ordering::Relaxed) {
             full_reported = true;
-            send(warning(
-                "backing_full",
-                format!(
-                    "The drive's backing store reached its limit of {}: writes to new places fail with \"no space left\".",
-                    watch.limit
-                ),
-            ));
+            send(Message::Warning(EventKind::BackingFull {
+                limit_bytes: watch.limit.0,
+            }));
         }
-    }
-}
-
-fn warning(code: &str, text: String) -> Message {
-    Message::Warning {
-        code: code.into(),
-        text,
     }
 }
 

@@ -3,6 +3,7 @@
 use plimsoll_plan::resolved::ServerKind;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::lane::Endpoint;
+use plimsoll_record::message::EventKind;
 
 pub use super::readings::{Reading, SessionCount};
 use super::{mariadb, postgres};
@@ -91,7 +92,7 @@ impl Insight {
     }
 
     /// What this server does not report, and what would change that: each a sentence.
-    pub fn lacks(&self) -> Vec<String> {
+    pub fn lacks(&self) -> Vec<EventKind> {
         match self {
             Self::Postgres(insight) => insight.lacks(),
             Self::Mariadb(insight) => insight.lacks(),

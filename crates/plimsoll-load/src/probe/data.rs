@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::message::event::Figures;
 use plimsoll_record::metric::Metric;
 
 use super::emit::Emit;
@@ -77,12 +78,9 @@ impl Data {
             .start(emit.at, thread_cpu().saturating_sub(started), emit.among);
         match size {
             Ok(size) => emit.put_over(Metric::SystemData, over, size.0 as f64),
-            Err((path, error)) => warnings.warn(emit.subject, "unreadable", "data", || {
-                format!(
-                    "{}: {error}; no figures for the size of the system's data",
-                    path.display()
-                )
-            }),
+            Err((path, error)) => {
+                warnings.unreadable(emit.subject, path.display(), &error, Figures::DataSize)
+            }
         }
     }
 }
@@ -110,12 +108,9 @@ impl Growth {
             }
             // It has been removed already.
             Err((_, error)) if error.kind() == io::ErrorKind::NotFound => {}
-            Err((path, error)) => warnings.warn(emit.subject, "unreadable", "backup", || {
-                format!(
-                    "{}: {error}; no figures for what backups write each second",
-                    path.display()
-                )
-            }),
+            Err((path, error)) => {
+                warnings.unreadable(emit.subject, path.display(), &error, Figures::BackupWrites)
+            }
         }
     }
 }

@@ -14,6 +14,8 @@ use std::time::Duration;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::SubjectId;
 use plimsoll_record::lane::Endpoint;
+use plimsoll_record::message::EventKind;
+use plimsoll_record::message::event::Figures;
 use plimsoll_record::metric::Metric;
 use tokio::sync::watch;
 
@@ -68,7 +70,7 @@ impl Asking {
                 };
                 if let Err(error) = clock.block_on(asker.until_stopped(&endpoint, stopped)) {
                     // A closed channel: the run has ended.
-                    let _ = asker.warn(format!("no runtime to ask the server: {error}"));
+                    let _ = asker.warn(no_counters(&error));
                 }
             })?;
         Ok(Self {
@@ -93,7 +95,7 @@ struct Asker {
     subject: SubjectId,
     messages: Sender<ProbeMessage>,
     /// Each is sent once.
-    warned: Vec<String>,
+    warned: Vec<EventKind>,
     connected: bool,
     among: Among,
 }
@@ -148,9 +150,7 @@ impl Asker {
                 // The lane reports that the server is away.
                 Err(End::Server(_)) if self.connected => {}
                 Err(End::Server(error)) => {
-                    let text =
-                        format!("no counters and no wait states until the server answers: {error}");
-                    if self.warn(text).is_err() {
+                    if self.warn(no_counters(&error)).is_err() {
                         return;
                     }
                 }
@@ -214,19 +214,18 @@ impl Asker {
             insight
                 .lacks()
                 .into_iter()
-                .try_for_each(|text| self.warn(text))?;
+                .try_for_each(|kind| self.warn(kind))?;
         }
     }
 
-    fn warn(&mut self, text: String) -> Result<(), End> {
-        if self.warned.contains(&text) {
+    fn warn(&mut self, kind: EventKind) -> Result<(), End> {
+        if self.warned.contains(&kind) {
             return Ok(());
         }
-        self.warned.push(text.clone());
+        self.warned.push(kind.clone());
         self.send(ProbeMessage::Warning(Warning {
             subject: self.subject,
-            code: "unreadable",
-            text,
+            kind,
         }))
     }
 
@@ -275,6 +274,14 @@ impl Costs {
             emit.share(Metric::DbProbeBusy, self.busy);
         }
         (self.cpu, self.busy) = (cpu, Nanos::ZERO);
+    }
+}
+
+fn no_counters(error: &dyn std::fmt::Display) -> EventKind {
+    EventKind::Unreadable {
+        source: String::new(),
+        error: error.to_string(),
+        figures: Figures::Server,
     }
 }
 

@@ -1,6 +1,8 @@
 //! One block device, from /proc/diskstats (Documentation/admin-guide/iostats.rst).
 
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::message::EventKind;
+use plimsoll_record::message::event::Figures;
 use plimsoll_record::metric::Metric;
 
 use super::emit::Emit;
@@ -30,18 +32,21 @@ impl Device {
         let major = self.major;
         let minor = self.minor;
         let new = source
-            .parse("proc/diskstats", |text| parse::diskstats(text, major, minor))
+            .parse("proc/diskstats", |text| {
+                parse::diskstats(text, major, minor)
+            })
             .inspect_err(|error| {
-                let about = format!("device {major}:{minor}");
-                warnings.warn(emit.subject, "unreadable", &about, || {
-                    format!("/proc/diskstats, {about}: {error}, or the device is gone; no figures for it")
-                });
+                let source = format!("/proc/diskstats, {major}:{minor}");
+                warnings.unreadable(emit.subject, source, error, Figures::Device);
             })
             .ok();
         if new.as_ref().is_some_and(|disk| disk.flushes.is_none()) {
-            warnings.warn(emit.subject, "unreadable", "flushes", || {
-                "/proc/diskstats has no flush counters on this kernel (5.5 brought them); no figures for flushes".into()
-            });
+            let kind = EventKind::Unreadable {
+                source: "/proc/diskstats".into(),
+                error: String::new(),
+                figures: Figures::Flushes,
+            };
+            warnings.warn(emit.subject, "flushes", kind);
         }
         if let Some(spent) = self
             .last

@@ -1,6 +1,7 @@
 //! plimsoll itself, and what watching costs.
 
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::message::event::Figures;
 use plimsoll_record::metric::Metric;
 
 use super::data::thread_cpu;
@@ -35,7 +36,12 @@ impl Generator {
         let process = source
             .parse("proc/self/stat", parse::pid_stat)
             .inspect_err(|error| {
-                warnings.unreadable(emit.subject, "proc/self/stat", error, "plimsoll's CPU")
+                warnings.unreadable(
+                    emit.subject,
+                    "/proc/self/stat",
+                    error,
+                    Figures::GeneratorCpu,
+                )
             })
             .ok();
         if let Some((old, new)) = self.process.zip(process)
@@ -51,9 +57,12 @@ impl Generator {
                     .saturating_mul(rustix::param::page_size() as u64);
                 emit.put(Metric::GeneratorMemory, bytes as f64);
             }
-            Err(error) => {
-                warnings.unreadable(emit.subject, "proc/self/statm", &error, "plimsoll's memory")
-            }
+            Err(error) => warnings.unreadable(
+                emit.subject,
+                "/proc/self/statm",
+                &error,
+                Figures::GeneratorMemory,
+            ),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::message::event::Figures;
 use plimsoll_record::metric::Metric;
 
 use super::emit::Emit;
@@ -40,14 +41,18 @@ impl Host {
                 emit.put(Metric::MemoryCached, memory.cached.0 as f64);
                 emit.put(Metric::MemoryDirty, memory.dirty.0 as f64);
             }
-            Err(error) => warnings.unreadable(emit.subject, "proc/meminfo", &error, "memory"),
+            Err(error) => {
+                warnings.unreadable(emit.subject, "/proc/meminfo", &error, Figures::Memory)
+            }
         }
     }
 
     fn cpu(&mut self, source: &Source, warnings: &mut Warnings, emit: &mut Emit<'_>) {
         let new = source
             .parse("proc/stat", parse::stat)
-            .inspect_err(|error| warnings.unreadable(emit.subject, "proc/stat", error, "CPU"))
+            .inspect_err(|error| {
+                warnings.unreadable(emit.subject, "/proc/stat", error, Figures::Cpu)
+            })
             .ok();
         if let (Some(old), Some(new)) = (&self.stat, &new) {
             emit_cpu(old, new, emit);
@@ -60,12 +65,7 @@ impl Host {
             let new = source
                 .parse(path, parse::pressure)
                 .inspect_err(|error| {
-                    warnings.unreadable(
-                        emit.subject,
-                        path,
-                        error,
-                        "pressure (the kernel may lack PSI)",
-                    )
+                    warnings.unreadable(emit.subject, format!("/{path}"), error, Figures::Pressure)
                 })
                 .ok();
             if let (Some(old), Some(new)) = (last.as_ref(), &new) {
@@ -88,7 +88,7 @@ impl Host {
         let new: Option<BTreeMap<String, Interface>> = source
             .parse("proc/net/dev", parse::net_dev)
             .inspect_err(|error| {
-                warnings.unreadable(emit.subject, "proc/net/dev", error, "the network")
+                warnings.unreadable(emit.subject, "/proc/net/dev", error, Figures::Network)
             })
             .ok()
             .map(|all| {

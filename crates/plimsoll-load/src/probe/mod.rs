@@ -7,6 +7,7 @@
 use std::path::PathBuf;
 
 use plimsoll_block::host::parse;
+use plimsoll_record::message::EventKind;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{Sample, SubjectId, WaitRow};
 
@@ -59,11 +60,8 @@ pub enum ProbeMessage {
 }
 
 /// Something that could not be read, or not read in full. One for each subject and source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Warning {
     pub subject: SubjectId,
-    /// Stable: `unreadable` (and its figures are missing), `approximated`, `ended`.
-    pub code: &'static str,
-    /// Which file, why, and which figures it concerns.
-    pub text: String,
+    pub kind: EventKind,
 }

@@ -5,6 +5,8 @@ use std::io;
 use std::path::PathBuf;
 
 use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::message::EventKind;
+use plimsoll_record::message::event::Figures;
 use plimsoll_record::metric::Metric;
 
 use super::data::{Data, Rest, thread_cpu};
@@ -60,18 +62,17 @@ impl Processes {
             TreeResult::Disturbed => return,
             TreeResult::Gone(error) => {
                 let root = self.root;
-                return warnings.warn(emit.subject, "ended", "tree", || {
-                    format!("/proc/{root}/stat: {error}; no more figures for the CPU, memory and I/O of this process")
-                });
+                let kind = EventKind::Ended {
+                    source: format!("/proc/{root}/stat"),
+                    error: error.to_string(),
+                };
+                return warnings.warn(emit.subject, "tree", kind);
             }
         };
         if let Err(error) = &reading.io {
-            warnings.warn(emit.subject, "unreadable", "io", || {
-                format!(
-                    "/proc/PID/io of process {} or its children: {error}; no figures for the system's I/O",
-                    self.root
-                )
-            });
+            // Its own, or that of a child.
+            let source = format!("/proc/{}/io", self.root);
+            warnings.unreadable(emit.subject, source, error, Figures::ProcessIo);
         }
         if let Some((at, old)) = &self.last {
             emit_rates(emit.at.saturating_sub(*at), old, &reading, emit);
@@ -97,12 +98,11 @@ impl Processes {
                 Ok(bytes) => memory = bytes,
                 Err((pid, error)) => {
                     self.method = MemoryMethod::Approximated;
-                    warnings.warn(emit.subject, "approximated", "memory", || {
-                        format!(
-                            "/proc/{pid}/smaps_rollup: {error}; the system's memory is approximated as the sum of \
-                             what each process has for itself, and the largest that one shares"
-                        )
-                    });
+                    let kind = EventKind::Approximated {
+                        source: format!("/proc/{pid}/smaps_rollup"),
+                        error: error.to_string(),
+                    };
+                    warnings.warn(emit.subject, "memory", kind);
                 }
             }
         }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use plimsoll_block::host::mount::space;
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::message::event::Figures;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{Sample, SubjectId};
 
@@ -114,12 +115,9 @@ impl Sampler {
                         emit.put(Metric::MediumUsed, space.used.0 as f64);
                         emit.put(Metric::MediumFree, space.free.0 as f64);
                     }
-                    Err(error) => warnings.warn(*subject, "unreadable", "space", || {
-                        format!(
-                            "{}: {error}; no figures for used and free space",
-                            path.display()
-                        )
-                    }),
+                    Err(error) => {
+                        warnings.unreadable(*subject, path.display(), &error, Figures::Space)
+                    }
                 },
                 State::Processes(processes) => processes.sample(source, warnings, emit),
                 State::EmbeddedData(data) => data.sample(warnings, emit),

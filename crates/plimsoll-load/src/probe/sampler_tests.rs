@@ -281,22 +281,25 @@ fn what_is_gone_warns_once() {
     let warnings = sampler.take_warnings();
     let codes: Vec<_> = warnings
         .iter()
-        .map(|warning| (warning.subject, warning.code))
+        .map(|warning| (warning.subject, warning.kind.code()))
         .collect();
     let unreadable = "unreadable";
     let ended = "ended";
     let expected = [
-        (HOST, unreadable),
-        (HOST, unreadable),
-        (HOST, unreadable),
-        (DEVICE, unreadable),
-        (SYSTEM, ended),
+        (HOST, unreadable.to_owned()),
+        (HOST, unreadable.to_owned()),
+        (HOST, unreadable.to_owned()),
+        (DEVICE, unreadable.to_owned()),
+        (SYSTEM, ended.to_owned()),
     ];
     assert_eq!(codes, expected, "{warnings:?}");
     assert!(
-        warnings[0].text.contains("/proc/pressure/cpu"),
-        "{}",
-        warnings[0].text
+        warnings[0]
+            .kind
+            .args()
+            .unwrap()
+            .contains("/proc/pressure/cpu"),
+        "{warnings:?}"
     );
 }
 
@@ -312,7 +315,7 @@ fn memory_without_proportional_sizes_is_approximated_with_a_warning() {
         memory > 20e6 && memory < 400e6,
         "{memory}: 256 MB of shared buffers, not ninefold"
     );
-    assert_eq!(sampler.take_warnings()[0].code, "approximated");
+    assert_eq!(sampler.take_warnings()[0].kind.code(), "approximated");
 }
 
 /// Without CONFIG_PROC_CHILDREN, children are found by their parents.

@@ -1,10 +1,12 @@
 //! Warnings about files that cannot be read.
 
 use std::collections::BTreeSet;
-use std::io;
+use std::fmt::Display;
 
 pub(super) use plimsoll_block::host::source::{Source, text};
 use plimsoll_record::SubjectId;
+use plimsoll_record::message::EventKind;
+use plimsoll_record::message::event::Figures;
 
 use super::Warning;
 
@@ -17,27 +19,29 @@ pub(super) struct Warnings {
 
 impl Warnings {
     /// `about` identifies what the warning is about; a subject has each only once.
-    pub fn warn(
-        &mut self,
-        subject: SubjectId,
-        code: &'static str,
-        about: &str,
-        text: impl FnOnce() -> String,
-    ) {
-        if self.warned.insert((subject, format!("{code} {about}"))) {
-            self.new.push(Warning {
-                subject,
-                code,
-                text: text(),
-            });
+    pub fn warn(&mut self, subject: SubjectId, about: &str, kind: EventKind) {
+        if self.warned.insert((subject, about.to_owned())) {
+            self.new.push(Warning { subject, kind });
         }
     }
 
     /// A source that cannot be read, and what is missing for that.
-    pub fn unreadable(&mut self, subject: SubjectId, path: &str, error: &io::Error, missing: &str) {
-        self.warn(subject, "unreadable", path, || {
-            format!("/{path}: {error}; no figures for {missing}")
-        });
+    pub fn unreadable(
+        &mut self,
+        subject: SubjectId,
+        source: impl Display,
+        error: impl Display,
+        figures: Figures,
+    ) {
+        let source = source.to_string();
+        let about = format!("{source} {figures:?}");
+        let error = error.to_string();
+        let kind = EventKind::Unreadable {
+            source,
+            error,
+            figures,
+        };
+        self.warn(subject, &about, kind);
     }
 
     /// A subject that is watched anew may warn anew.

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::LaneControl;
+use plimsoll_record::message::EventKind;
 use tokio::sync::watch;
 
 use super::intents::Intent;
@@ -325,7 +326,8 @@ impl Connection {
         }
         self.lost_since = None;
         self.backoff.reset();
-        let (code, why) = match trouble {
+        let connection = self.number;
+        let (event, why) = match trouble {
             None | Some(SessionError::Lost(_)) => {
                 self.failures_in_a_row = 0;
                 return Ok(true);
@@ -339,17 +341,21 @@ impl Connection {
                     why,
                 ));
             }
-            Some(SessionError::Retry(why)) => ("retries_exhausted", why),
-            Some(SessionError::Failed(why)) => ("failed", why),
+            Some(SessionError::Retry(why)) => {
+                let error = why.clone();
+                (EventKind::RetriesExhausted { connection, error }, why)
+            }
+            Some(SessionError::Failed(why)) => {
+                let error = why.clone();
+                (EventKind::Failed { connection, error }, why)
+            }
         };
         let now = self.shared.clock.now();
         if self.failures_in_a_row == 0 {
             self.failing_since = now;
         }
         self.failures_in_a_row += 1;
-        self.shared
-            .events
-            .report(code, || format!("connection {}: {why}", self.number));
+        self.shared.events.report(event);
         // While others of its connections are away, a system may fail for a while what it can do later.
         let bears = self.shared.outages.is_under_way() && now < self.failing_since + PATIENCE;
         if self.failures_in_a_row >= HOPELESS && !bears {

@@ -1,9 +1,11 @@
 //! A lane's events, beside its figures: bounded, because trouble comes in thousands.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::mem::{Discriminant, discriminant};
 use std::sync::{Mutex, PoisonError};
 
 use plimsoll_record::lane::LaneEvent;
+use plimsoll_record::message::EventKind;
 use tokio::sync::mpsc;
 
 use crate::clock::LaneClock;
@@ -15,8 +17,13 @@ const MOST_OF_A_CODE: u64 = 5;
 pub struct Events {
     clock: LaneClock,
     out: mpsc::Sender<LaneEvent>,
-    /// How often by code, reported or not.
-    counts: Mutex<BTreeMap<&'static str, u64>>,
+    counts: Mutex<HashMap<Discriminant<EventKind>, Count>>,
+}
+
+/// How often a kind of event occurred, reported or not.
+struct Count {
+    code: String,
+    events: u64,
 }
 
 impl Events {
@@ -28,20 +35,21 @@ impl Events {
         }
     }
 
-    /// The text is made only when it is reported.
-    pub fn report(&self, code: &'static str, text: impl FnOnce() -> String) {
+    pub fn report(&self, kind: EventKind) {
         let nth = {
             let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-            let count = counts.entry(code).or_default();
-            *count += 1;
-            *count
+            let count = counts.entry(discriminant(&kind)).or_insert_with(|| Count {
+                code: kind.code(),
+                events: 0,
+            });
+            count.events += 1;
+            count.events
         };
         if nth <= MOST_OF_A_CODE {
             // Holds as many of each code as are reported; only a lane that has ended takes none.
             let _ = self.out.try_send(LaneEvent {
                 at: self.clock.now(),
-                code: code.into(),
-                text: text(),
+                kind,
             });
         }
     }
@@ -49,17 +57,18 @@ impl Events {
     /// How many events of each code were not reported one by one.
     pub fn unreported(&self) -> Vec<LaneEvent> {
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let more = counts
-            .iter()
-            .filter(|(_, n)| **n > MOST_OF_A_CODE)
-            .map(|(code, n)| LaneEvent {
+        let mut more: Vec<LaneEvent> = counts
+            .values()
+            .filter(|count| count.events > MOST_OF_A_CODE)
+            .map(|count| LaneEvent {
                 at: self.clock.now(),
-                code: "untold".into(),
-                text: format!(
-                    "{} more events of code {code} were counted, not listed",
-                    n - MOST_OF_A_CODE
-                ),
-            });
-        more.collect()
+                kind: EventKind::MoreEvents {
+                    event: count.code.clone(),
+                    events: count.events - MOST_OF_A_CODE,
+                },
+            })
+            .collect();
+        more.sort_by_key(|event| format!("{:?}", event.kind));
+        more
     }
 }

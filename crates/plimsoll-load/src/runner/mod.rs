@@ -26,6 +26,7 @@ use std::sync::atomic::Ordering;
 use plimsoll_plan::schedule::{PhaseKind, Tick, Timeline};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec};
+use plimsoll_record::message::EventKind;
 use tokio::sync::{mpsc, watch};
 
 use crate::clock::{Clock, LaneClock};
@@ -301,29 +302,14 @@ impl<'a> Lane<'a> {
     /// Intents without an end: those of workers that were left, or a fault of plimsoll.
     fn left_under_way(&self, at: Nanos, counted: u64) -> Option<LaneEvent> {
         let in_flight = self.merger.in_flight();
-        let (code, text) = match (in_flight, counted) {
+        let kind = match (in_flight, counted) {
             (0, 0) => return None,
-            _ if self.left && in_flight == counted as i64 => (
-                "unanswered",
-                format!(
-                    "{counted} transactions got no answer from the server before the lane ended"
-                ),
-            ),
-            _ => {
-                let by_count = format!("({counted} by the connections' own count)");
-                (
-                    "conservation",
-                    format!(
-                        "{in_flight} intents are unaccounted for at the end of the lane {by_count}"
-                    ),
-                )
-            }
+            _ if self.left && in_flight == counted as i64 => EventKind::Unanswered {
+                transactions: counted,
+            },
+            _ => EventKind::Conservation { in_flight, counted },
         };
-        Some(LaneEvent {
-            at,
-            code: code.into(),
-            text,
-        })
+        Some(LaneEvent { at, kind })
     }
 
     /// A session that blocks its thread ends when its server answers, which may be never. Once the load has failed or the

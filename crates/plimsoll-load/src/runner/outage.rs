@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Absence;
+use plimsoll_record::message::EventKind;
 
 use super::events::Events;
 use crate::rng::Rng;
@@ -146,8 +147,9 @@ impl Outages {
             first
         });
         if first {
-            events.report("connection_lost", || {
-                format!("connection {connection} was lost and is opened again: {why}")
+            events.report(EventKind::ConnectionLost {
+                connection,
+                error: why.into(),
             });
         }
     }
@@ -210,7 +212,7 @@ impl Outages {
             }
         });
         if let Some(outage) = over {
-            events.report("reconnected", || outage.describe(self.connections));
+            events.report(outage.event(self.connections));
         }
     }
 
@@ -218,56 +220,42 @@ impl Outages {
     pub fn end(&self, now: Nanos, events: &Events) {
         let (left, away) = self.with(|state| (state.current.take(), state.away));
         match left {
-            Some(outage) if away == 0 => events.report("reconnected", || outage.describe(self.connections)),
-            Some(outage) => events.report("connection_lost", || {
-                let lost = outage.lost;
-                let from = seconds(outage.from);
-                format!(
-                    "{lost} connections were lost from {from} on, and {away} of them were not open again when the point \
-                     ended at {}",
-                    seconds(now)
-                )
+            Some(outage) if away == 0 => events.report(outage.event(self.connections)),
+            Some(outage) => events.report(EventKind::NotReconnected {
+                lost: outage.lost,
+                away,
+                from_s: outage.from.as_secs_f64(),
+                until_s: now.as_secs_f64(),
             }),
             None => {}
         }
         let (outages, lost, reopened) =
             self.with(|state| (state.outages, state.lost, state.reopened));
         if outages > 1 {
-            events.report("connections_lost", || {
-                format!("connections were lost {lost} times in {outages} outages, and opened again {reopened} times")
+            events.report(EventKind::ConnectionsLost {
+                outages,
+                lost,
+                reopened,
             });
         }
     }
 }
 
 impl Outage {
-    fn describe(&self, connections: u32) -> String {
-        let Self {
-            from,
-            why,
-            lost,
-            refused,
-            reopened,
-            first_back,
-            last_back,
-        } = self;
-        let [from, first, last] = [*from, *first_back, *last_back].map(seconds);
-        // One session that an administrator ended is not the server's absence.
-        if *refused > 0 || *lost >= u64::from(connections) {
-            format!(
-                "the server was away from {from} to {first} of this point: connections were lost {lost} times and opened \
-                 again {reopened} times, the last at {last}, after {refused} failed attempts ({why})"
-            )
-        } else {
-            format!(
-                "{lost} of {connections} connections were lost from {from} on and open again at {last} ({why})"
-            )
+    fn event(&self, connections: u32) -> EventKind {
+        EventKind::Reconnected {
+            // One session that an administrator ended is not the server's absence.
+            server_away: self.refused > 0 || self.lost >= u64::from(connections),
+            connections,
+            lost: self.lost,
+            reopened: self.reopened,
+            refused: self.refused,
+            from_s: self.from.as_secs_f64(),
+            first_s: self.first_back.as_secs_f64(),
+            last_s: self.last_back.as_secs_f64(),
+            error: self.why.clone(),
         }
     }
-}
-
-fn seconds(at: Nanos) -> String {
-    format!("{:.2} s", at.as_secs_f64())
 }
 
 #[cfg(test)]

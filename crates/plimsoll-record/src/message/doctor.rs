@@ -251,8 +251,19 @@ pub enum DoctorFinding {
     #[serde(untagged)]
     Stored {
         found: String,
-        next: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next: Option<String>,
     },
+}
+
+impl DoctorFinding {
+    /// A stored sentence without what to do.
+    pub fn without_advice(&self) -> Self {
+        match self.clone() {
+            Self::Stored { found, .. } => Self::Stored { found, next: None },
+            coded => coded,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

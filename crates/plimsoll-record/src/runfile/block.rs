@@ -1,8 +1,9 @@
 //! Block I/O, rounds and the doctor's findings: tables that came with schema 4.
 
 use crate::hist::Hist;
+use crate::message::DoctorFinding;
 use crate::{BlockPoint, BlockShare, Diagnosis, DiagnosisLevel, PointId, SteadyInfo, SubjectId};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 
 use super::reader::{Broken, hist, json, named, rows};
 use super::writer::{Result, RunFile};
@@ -93,17 +94,23 @@ impl RunFile {
             subject,
             code,
             level,
-            found,
-            next,
+            disk,
+            finding,
         } = diagnosis;
+        let [found, next, coded] = match finding {
+            DoctorFinding::Stored { found, next } => [Some(found.clone()), next.clone(), None],
+            coded => [None, None, Some(serde_json::json!(coded).to_string())],
+        };
         self.execute(
-            "INSERT INTO diagnosis VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO diagnosis VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![
                 subject.map(|subject| subject.0),
                 code,
                 level.name(),
                 found,
-                next
+                next,
+                disk,
+                coded
             ],
         )
     }
@@ -194,9 +201,30 @@ pub(super) fn diagnoses(
                 subject: row.get::<_, Option<u32>>("subject")?.map(SubjectId),
                 code: row.get("code")?,
                 level: named(row, "level", DiagnosisLevel::parse)?,
-                found: row.get("found")?,
-                next: row.get("next")?,
+                disk: if schema < 8 { None } else { row.get("disk")? },
+                finding: finding(row, schema)?,
             })
         })
     })
+}
+
+fn finding(row: &Row<'_>, schema: i32) -> rusqlite::Result<DoctorFinding> {
+    let coded: Option<String> = if schema < 8 {
+        None
+    } else {
+        row.get("finding")?
+    };
+    let known = coded.as_deref().map(serde_json::from_str);
+    match known {
+        Some(Ok(finding)) => Ok(finding),
+        // Of a check that this version does not know: its arguments are shown.
+        Some(Err(_)) => Ok(DoctorFinding::Stored {
+            found: coded.unwrap_or_default(),
+            next: None,
+        }),
+        None => Ok(DoctorFinding::Stored {
+            found: row.get("found")?,
+            next: row.get("next")?,
+        }),
+    }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::thread::ScopedJoinHandle;
 
 use crate::hist::{CoarseHist, Hist};
+use crate::message::EventKind;
 use crate::{
     APPLICATION_ID, Check, Event, Fact, Integrity, Phase, PhaseId, Point, PointId, PointPurpose,
     Record, RunInfo, RunStatus, SCHEMA_VERSION, Second, Series, Severity, Subject, SubjectId,
@@ -246,7 +247,9 @@ fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Resu
         seconds,
         windows,
         series: measurements.series,
-        events: rows(db, "SELECT * FROM event ORDER BY at_ns, rowid", event)?,
+        events: rows(db, "SELECT * FROM event ORDER BY at_ns, rowid", |row| {
+            event(row, schema)
+        })?,
         checks: rows(db, "SELECT * FROM consistency ORDER BY rowid", |row| {
             Ok(Check {
                 point: row.get::<_, Option<u32>>("point")?.map(PointId),
@@ -350,13 +353,13 @@ fn point(row: &Row<'_>, schema: i32) -> rusqlite::Result<Point> {
     })
 }
 
-fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
+fn event(row: &Row<'_>, schema: i32) -> rusqlite::Result<Event> {
+    let args = if schema < 8 { None } else { row.get("args")? };
     Ok(Event {
         at: time(row, "at_ns")?,
         subject: row.get::<_, Option<u32>>("subject")?.map(SubjectId),
         severity: named(row, "severity", Severity::parse)?,
-        code: row.get("code")?,
-        text: row.get("text")?,
+        kind: EventKind::of_columns(row.get("code")?, args, row.get("text")?),
     })
 }
 

@@ -100,7 +100,8 @@ CREATE TABLE event (
     subject INTEGER REFERENCES subject,
     severity TEXT NOT NULL,             -- note | warning | error
     code TEXT NOT NULL,
-    text TEXT NOT NULL
+    text TEXT,                          -- a sentence, of files up to schema 7
+    args TEXT                           -- JSON, since schema 8: an object of the code's arguments, or null
 );
 CREATE TABLE consistency (
     point INTEGER REFERENCES point,     -- NULL at the end of a step
@@ -218,8 +219,10 @@ CREATE TABLE diagnosis (
     subject INTEGER REFERENCES subject, -- the medium; NULL: the machine
     code TEXT NOT NULL,
     level TEXT NOT NULL,                -- ok | unknown | warning | error
-    found TEXT NOT NULL,
-    next TEXT NOT NULL
+    found TEXT,                         -- sentences, of files up to schema 7
+    next TEXT,
+    disk TEXT,                          -- of several below a medium; this and what follows: since schema 8
+    finding TEXT                        -- JSON object: `finding`, its code, and `args`
 );
 -- Backups and restores. Since schema 5.
 CREATE TABLE backup (

@@ -17,6 +17,7 @@ use super::{RunFile, RunFileError, read};
 
 mod digest;
 mod drive;
+mod messages;
 
 fn write(record: &Record, path: &Path) -> RunFile {
     RunFile::of_record(path, record).unwrap()

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use crate::lane::LaneSecond;
+use crate::message::EventKind;
 use crate::metric::{Metric, MetricKind};
 use crate::{
     APPLICATION_ID, Check, Event, PhaseId, Point, RunInfo, RunStatus, SCHEMA_VERSION, Sample,
@@ -319,17 +320,21 @@ impl RunFile {
             at,
             subject,
             severity,
-            code,
-            text,
+            kind,
         } = event;
+        let text = match kind {
+            EventKind::Stored { text, .. } => Some(text),
+            _ => None,
+        };
         self.execute(
-            "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![
                 at.0,
                 subject.map(|subject| subject.0),
                 severity.name(),
-                code,
-                text
+                kind.code(),
+                text,
+                kind.args()
             ],
         )
     }

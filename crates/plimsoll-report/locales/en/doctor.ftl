@@ -1,5 +1,6 @@
 # What the doctor finds: a sentence, its evidence in parentheses, and what to do.
 
+doctor-on-disk = { $disk }: { $found }
 doctor-governor-unset = The kernel sets no processor clock here; the firmware or a host does.
 doctor-governor-full-clock = The processors run at full clock (governor performance).
 doctor-governor-saves-power = The processors slow down between requests, which lengthens short ones (governor { $governors }).

@@ -6,6 +6,7 @@
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::SUMMARY_VERSION;
 use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_record::message::EventKind;
 use plimsoll_record::{Check, Event, Fact, Phase, Point, PointId, Record, SubjectKind};
 use serde::Serialize;
 use serde_json::Value;
@@ -68,8 +69,8 @@ pub struct ExportEvent<'a> {
     pub at_s: f64,
     pub subject: Option<&'a str>,
     pub severity: &'static str,
-    pub code: &'a str,
-    pub text: &'a str,
+    #[serde(flatten)]
+    pub kind: &'a EventKind,
 }
 
 #[derive(Debug, Serialize)]
@@ -177,8 +178,7 @@ fn export_event<'a>(record: &'a Record, event: &'a Event) -> ExportEvent<'a> {
         at_s: event.at.as_secs_f64(),
         subject: event.subject.map(|id| subject::name(record, id)),
         severity: event.severity.name(),
-        code: &event.code,
-        text: &event.text,
+        kind: &event.kind,
     }
 }
 

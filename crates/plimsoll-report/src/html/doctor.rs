@@ -22,7 +22,7 @@ pub(super) fn view(m: &Messages, summary: &Summary) -> Option<DoctorView> {
     }
     let all = summary.diagnoses.iter();
     let fine: Vec<_> = all
-        .filter(|found| found.level == DiagnosisLevel::Ok)
+        .filter(|found| found.diagnosis.level == DiagnosisLevel::Ok)
         .collect();
     Some(DoctorView {
         sentence: counts(m, summary),

@@ -115,7 +115,11 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
             .iter()
             .map(|phase| phase_data(m, record, phase))
             .collect(),
-        events: record.events.iter().map(event_data).collect(),
+        events: record
+            .events
+            .iter()
+            .map(|event| event_data(m, event))
+            .collect(),
         seconds: per_second(record),
         times: times.all,
         series,
@@ -140,11 +144,11 @@ fn phase_data(m: &Messages, record: &Record, phase: &Phase) -> PhaseData {
     }
 }
 
-fn event_data(event: &Event) -> EventData {
+fn event_data(m: &Messages, event: &Event) -> EventData {
     EventData {
         at: seconds(event.at),
         severity: event.severity.name(),
-        text: format!("{}: {}", event.code, event.text),
+        text: format!("{}: {}", event.kind.code(), m.event(&event.kind)),
     }
 }
 
@@ -272,6 +276,7 @@ fn series_data(record: &Record, series: &Series, times: &mut Times) -> Option<Se
 mod tests {
     use plimsoll_analysis::summarise;
     use plimsoll_record::fixture;
+    use plimsoll_record::message::EventKind;
 
     use super::*;
 
@@ -301,7 +306,9 @@ mod tests {
     #[test]
     fn nothing_in_it_ends_the_script_element() {
         let mut record = fixture::record();
-        record.events[0].text = "</script><script>alert(1)</script><!--".into();
+        record.events[0].kind = EventKind::Cleanup {
+            error: "</script><script>alert(1)</script><!--".into(),
+        };
         let json = json(&record, &summarise(&record), &Messages::english());
         assert!(!json.contains('<') && json.contains("\\u003c/script>"));
     }

@@ -56,8 +56,8 @@ pub(crate) fn events<'a>() -> Table<'a, EventRow<'a>> {
             Cell::word("severity-", r.event.severity.name())
         })
         .column("subject", Words, |r| r.subject)
-        .column("event", Words, |r| r.event.code.clone())
-        .column("text", Words, |r| r.event.text.clone())
+        .column("event", Words, |r| r.event.kind.code())
+        .message("text", Words, |r, m| m.event(&r.event.kind))
 }
 
 pub(super) fn event_grid(m: &Messages, record: &Record) -> Grid {

@@ -1,5 +1,6 @@
 use plimsoll_analysis::summarise;
 use plimsoll_record::fixture;
+use plimsoll_record::message::EventKind;
 
 use super::*;
 
@@ -169,7 +170,7 @@ fn what_is_in_the_record_cannot_break_the_page() {
     record
         .events
         .iter_mut()
-        .for_each(|event| event.text = evil.into());
+        .for_each(|event| event.kind = EventKind::Cleanup { error: evil.into() });
     record
         .checks
         .iter_mut()

@@ -8,6 +8,8 @@ const CATALOGUE: &str = concat!(
     "\n",
     include_str!("../../locales/en/doctor.ftl"),
     "\n",
+    include_str!("../../locales/en/event.ftl"),
+    "\n",
     include_str!("../../locales/en/import.ftl")
 );
 
@@ -271,12 +273,18 @@ fn kebab(name: &str) -> String {
 }
 
 /// Families of the record: what their ids begin with, the enum that declares their codes, and arguments that all have.
-const CODED: [(&str, &str, &str, &[&str]); 2] = [
+const CODED: [(&str, &str, &str, &[&str]); 3] = [
     (
         "doctor-",
         "DoctorFinding",
         include_str!("../../../plimsoll-record/src/message/doctor.rs"),
         &["level"],
+    ),
+    (
+        "event-",
+        "EventKind",
+        include_str!("../../../plimsoll-record/src/message/event.rs"),
+        &[],
     ),
     (
         "import-",

@@ -18,14 +18,15 @@ pub(super) fn section(m: &Messages, summary: &Summary) -> String {
 }
 
 fn line(m: &Messages, found: &DiagnosisSummary) -> String {
-    let level = m.text(&format!("level-{}", found.level.name()));
-    let stop = if found.found.ends_with('.') { "" } else { "." };
+    let diagnosis = &found.diagnosis;
+    let level = m.text(&format!("level-{}", diagnosis.level.name()));
+    let text = m.diagnosis(diagnosis);
+    let stop = if text.ends_with('.') { "" } else { "." };
     let text = format!(
-        "{level}: {}, {}: {}{stop} {}",
+        "{level}: {}, {}: {text}{stop} {}",
         subject(m, found),
-        found.code,
-        found.found,
-        found.next
+        diagnosis.code,
+        m.advice(diagnosis)
     );
     text.trim_end().to_owned()
 }

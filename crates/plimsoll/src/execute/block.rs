@@ -12,6 +12,7 @@ use std::path::Path;
 use plimsoll_plan::resolved::{Block, BlockJob, BlockStep, BlockWork};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::message::EventKind;
 use plimsoll_record::{Severity, SteadyInfo};
 use plimsoll_stats::rounds::SteadyRule;
 use plimsoll_stats::rounds::fit;
@@ -88,16 +89,11 @@ impl Execution<'_> {
             }
         }
         if context.step.steady.is_some() {
-            let text = format!(
-                "{}: not steady after {} rounds",
-                context.step.name, context.step.rounds
-            );
-            self.record_event(
-                Some(context.target.subject),
-                Severity::Warning,
-                "not_steady",
-                &text,
-            )?;
+            let not_steady = EventKind::NotSteady {
+                step: context.step.name.clone(),
+                rounds: context.step.rounds,
+            };
+            self.record_event(Some(context.target.subject), Severity::Warning, not_steady)?;
         }
         Ok(())
     }
@@ -111,16 +107,11 @@ impl Execution<'_> {
         ordinal: &mut u32,
     ) -> StepResult<()> {
         if speed.total() <= 0.0 && !full.job.curve.is_empty() {
-            let text = format!(
-                "{}: {} completed no requests, so it has no curve",
-                context.step.name, full.job.name
-            );
-            return self.record_event(
-                Some(context.target.subject),
-                Severity::Warning,
-                "no_curve",
-                &text,
-            );
+            let no_curve = EventKind::NoCurve {
+                step: context.step.name.clone(),
+                job: full.job.name.clone(),
+            };
+            return self.record_event(Some(context.target.subject), Severity::Warning, no_curve);
         }
         for percent in &full.job.curve {
             let workers = context.target.workers.len() as f64;

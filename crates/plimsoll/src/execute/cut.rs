@@ -2,8 +2,10 @@
 
 use plimsoll_load::workload::tpcc::books;
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::message::EventKind;
 use plimsoll_record::receipt::{CommitCounts, reconcile};
 use plimsoll_record::{Point, PowerCut, Receipt, Severity};
+use plimsoll_report::message::Messages;
 
 use super::error::{RunError, StepResult};
 use super::execution::Execution;
@@ -120,21 +122,20 @@ impl Execution<'_> {
             receipt.lost = receipt.acknowledged;
         }
         self.record_cut(point, off, None, receipts)?;
-        let text = format!(
-            "{}: after the power cut the database does not come up again: {why}",
-            point.step
-        );
-        self.record_event(Some(point.system), Severity::Error, "not_recovered", &text)?;
+        let not_recovered = EventKind::NotRecovered {
+            step: point.step.clone(),
+            error: why.into(),
+        };
+        let text = Messages::english().event(&not_recovered);
+        self.record_event(Some(point.system), Severity::Error, not_recovered)?;
         Err(RunError::Broken(text))
     }
 
     /// Records that a planned cut did not take place.
     pub(super) fn no_power_cut(&mut self, point: &Point) -> StepResult<()> {
-        let text = format!(
-            "{}: the planned power cut did not take place: there is no emulated drive, or the load ended before it",
-            point.step
-        );
-        self.record_event(Some(point.system), Severity::Warning, "no_power_cut", &text)
+        let step = point.step.clone();
+        let no_power_cut = EventKind::NoPowerCut { step };
+        self.record_event(Some(point.system), Severity::Warning, no_power_cut)
     }
 }
 

@@ -6,7 +6,9 @@ use plimsoll_block::doctor::checks;
 use plimsoll_block::doctor::gather::{self, Options};
 use plimsoll_plan::resolved::Medium;
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::message::EventKind;
 use plimsoll_record::{Diagnosis, DiagnosisLevel, Severity, SubjectId};
+use plimsoll_report::message::Messages;
 
 use super::error::StepResult;
 use super::execution::Execution;
@@ -67,7 +69,8 @@ impl Execution<'_> {
                 )
             }),
             Err(error) => {
-                self.record_event(Some(subject), Severity::Note, "doctor", &error.to_string())
+                let error = error.to_string();
+                self.record_event(Some(subject), Severity::Note, EventKind::Doctor { error })
             }
         }
     }
@@ -75,16 +78,12 @@ impl Execution<'_> {
     /// Records a finding; prints warnings and errors.
     fn record_diagnosis(&self, target: &str, found: Diagnosis) -> StepResult<()> {
         self.file.diagnosis(&found)?;
-        let Diagnosis {
-            subject: _,
-            code,
-            level,
-            found,
-            next,
-        } = found;
+        let Diagnosis { code, level, .. } = &found;
         if matches!(level, DiagnosisLevel::Warning | DiagnosisLevel::Error) {
+            let messages = Messages::english();
+            let (text, next) = (messages.diagnosis(&found), messages.advice(&found));
             self.progress.print(&format!(
-                "{}: {target}: {code}: {found}\n  {next}",
+                "{}: {target}: {code}: {text}\n  {next}",
                 level.name()
             ));
         }

@@ -241,11 +241,10 @@ pub(super) fn listener(
                     second,
                 })
             }
-            Event::Warning { code, text } => messages.send(DriveMessage::Warning {
+            Event::Warning(kind) => messages.send(DriveMessage::Warning {
                 subject,
                 at: clock.now(),
-                code,
-                text,
+                kind,
             }),
             Event::Ended(error) => {
                 end_sender.send_replace(Some(error.to_string()));

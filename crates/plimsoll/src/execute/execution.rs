@@ -7,8 +7,10 @@ use plimsoll_load::clock::Clock;
 use plimsoll_load::limit::Device;
 use plimsoll_load::probe::{self, Probe, Watch};
 use plimsoll_plan::resolved::{IoLimits, ResolvedPlan};
+use plimsoll_record::message::EventKind;
 use plimsoll_record::runfile::{RunFile, RunFileError};
 use plimsoll_record::{Event, Severity, SubjectId};
+use plimsoll_report::message::Messages;
 
 use super::drives::MountedDrive;
 use super::error::{StepResult, unresolved};
@@ -120,38 +122,29 @@ impl Execution<'_> {
         &self,
         subject: Option<SubjectId>,
         severity: Severity,
-        code: &str,
-        text: &str,
+        kind: EventKind,
     ) -> StepResult<()> {
-        self.progress.print(text);
+        self.progress.print(&Messages::english().event(&kind));
         self.file.event(&Event {
             at: self.clock.now(),
             subject,
             severity,
-            code: code.into(),
-            text: text.into(),
+            kind,
         })?;
         Ok(())
     }
 
     /// Records what the probes could not read.
     pub fn record_warnings(&self, warnings: Vec<probe::Warning>) -> Result<(), RunFileError> {
-        warnings.into_iter().try_for_each(
-            |probe::Warning {
-                 subject,
-                 code,
-                 text,
-             }| {
-                let at = self.clock.now();
-                let severity = Severity::Warning;
+        warnings
+            .into_iter()
+            .try_for_each(|probe::Warning { subject, kind }| {
                 self.file.event(&Event {
-                    at,
+                    at: self.clock.now(),
                     subject: Some(subject),
-                    severity,
-                    code: code.into(),
-                    text,
+                    severity: Severity::Warning,
+                    kind,
                 })
-            },
-        )
+            })
     }
 }

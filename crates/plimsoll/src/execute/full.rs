@@ -6,7 +6,9 @@ use plimsoll_block::host::mount::{Space, space};
 use plimsoll_load::error::FREE_SPACE;
 use plimsoll_load::probe::Watch;
 use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::message::EventKind;
 use plimsoll_record::{Event, Severity};
+use plimsoll_report::message::Messages;
 
 use super::error::{RunError, StepResult};
 use super::execution::Execution;
@@ -51,16 +53,6 @@ impl FilesystemSpace {
         let little = LITTLE.0.max(self.space.size.0 / 100 * LITTLE_PERCENT);
         self.space.free.0 < little || self.free_files == Some(0)
     }
-
-    fn describe(&self) -> String {
-        let Space { size, free, .. } = self.space;
-        let files = if self.free_files == Some(0) {
-            "; no inodes left"
-        } else {
-            ""
-        };
-        format!("ENOSPC; {free} free of {size}{files}")
-    }
 }
 
 /// The full one with the least space; the first of equal ones. `None` where none of them is full.
@@ -75,27 +67,32 @@ fn is_quota(why: &str) -> bool {
     why.contains("quota exceeded") || why.contains("Errcode: 122")
 }
 
-/// What failed and where; why; what to do.
-fn report(full: FullDisk, places: impl Iterator<Item = FilesystemSpace>) -> [String; 3] {
-    let FullDisk { place, why } = full;
-    if is_quota(&why) {
-        let next = "Raise the quota of this user there, or choose another medium.";
-        return [
-            format!("disk quota exceeded on {place}"),
-            format!("{why} (EDQUOT)"),
-            next.into(),
-        ];
+/// What failed, where and why.
+fn event(system: &str, full: FullDisk, places: impl Iterator<Item = FilesystemSpace>) -> EventKind {
+    let is_quota = is_quota(&full.why);
+    let found = if is_quota { None } else { fullest(places) };
+    let space = found.as_ref().map(|found| &found.space);
+    EventKind::DiskFull {
+        system: system.into(),
+        place: found
+            .as_ref()
+            .map_or(full.place, |found| found.path.display().to_string()),
+        error: full.why,
+        is_quota,
+        is_out_of_inodes: found
+            .as_ref()
+            .is_some_and(|found| found.free_files == Some(0)),
+        free_bytes: space.map(|space| space.free.0),
+        size_bytes: space.map(|space| space.size.0),
     }
-    match fullest(places) {
-        Some(full) => {
-            let why = format!("{why} ({})", full.describe());
-            [
-                format!("no space left on {}", full.path.display()),
-                why,
-                FREE_SPACE.into(),
-            ]
+}
+
+fn advice(event: &EventKind) -> &'static str {
+    match event {
+        EventKind::DiskFull { is_quota: true, .. } => {
+            "Raise the quota of this user there, or choose another medium."
         }
-        None => [format!("no space left on {place}"), why, FREE_SPACE.into()],
+        _ => FREE_SPACE,
     }
 }
 
@@ -112,17 +109,17 @@ impl Execution<'_> {
             .written_by(instance)?
             .into_iter()
             .filter_map(FilesystemSpace::read);
-        let [what, why, next] = report(full, places);
-        let what = format!("system {} cannot write: {what}", instance.system);
+        let kind = event(instance.system, full, places);
+        let text = Messages::english().event(&kind);
+        let next = advice(&kind);
         self.file.event(&Event {
             at,
             subject,
             severity: Severity::Error,
-            code: "disk_full".into(),
-            text: format!("{what}: {why}"),
+            kind,
         })?;
         Ok(RunError::Failed(format!(
-            "{what}\n{why}\n{next} The run file has everything measured until then."
+            "{text}\n{next} The run file has everything measured until then."
         )))
     }
 
@@ -174,57 +171,53 @@ mod tests {
         }
     }
 
+    fn of(why: &str, places: impl IntoIterator<Item = FilesystemSpace>) -> EventKind {
+        event("db", full(why), places.into_iter())
+    }
+
+    fn text(why: &str, places: impl IntoIterator<Item = FilesystemSpace>) -> String {
+        Messages::english().event(&of(why, places))
+    }
+
     #[test]
     fn a_disk_with_space_is_not_reported_as_full() {
         let roomy = || filesystem("/data", Bytes::mib(40_000), Bytes::mib(100_000), Some(9));
-        let [what, why, _] = report(full("table is full"), [roomy()].into_iter());
         assert_eq!(
-            (what.as_str(), why.as_str()),
-            ("no space left on the server's disk", "table is full")
+            text("table is full", [roomy()]),
+            "System db cannot write: no space left on the server's disk (table is full)."
         );
         let few = filesystem("/log", Bytes::mib(900), Bytes::mib(100_000), None);
-        let [what, why, next] = report(full("x"), [roomy(), few].into_iter());
-        assert_eq!(what, "no space left on /log");
-        assert!(
-            why.starts_with("x (ENOSPC; ") && next == FREE_SPACE,
-            "{why} {next}"
+        let found = of("x", [roomy(), few]);
+        assert_eq!(advice(&found), FREE_SPACE);
+        assert_eq!(
+            Messages::english().event(&found),
+            "System db cannot write: no space left on /log (x; 900.0 MiB free of 97.7 GiB)."
         );
         let small = filesystem("/small", Bytes::mib(63), Bytes::mib(100), Some(1));
-        assert_eq!(
-            report(full("x"), [roomy(), small].into_iter())[0],
-            "no space left on /small"
-        );
+        assert!(text("x", [roomy(), small]).contains("no space left on /small"));
     }
 
     #[test]
     fn a_filesystem_without_inodes_is_full() {
-        let [what, why, _] = report(
-            full("x"),
-            [filesystem(
-                "/data",
-                Bytes::mib(500),
-                Bytes::mib(900),
-                Some(0),
-            )]
-            .into_iter(),
-        );
-        assert_eq!(what, "no space left on /data");
-        assert!(why.ends_with("; no inodes left)"), "{why}");
+        let found = filesystem("/data", Bytes::mib(500), Bytes::mib(900), Some(0));
+        let text = text("x", [found]);
+        assert!(text.contains("no space left on /data"), "{text}");
+        assert!(text.ends_with("; no inodes left)."), "{text}");
     }
 
     #[test]
     fn a_quota_is_not_a_full_disk() {
-        let tight = || [filesystem("/small", Bytes(0), Bytes::mib(100), None)].into_iter();
-        for text in [
+        let tight = || filesystem("/small", Bytes(0), Bytes::mib(100), None);
+        for why in [
             "could not extend file: Disk quota exceeded",
             "Disk is full (Errcode: 122)",
         ] {
-            let [what, why, next] = report(full(text), tight());
-            assert_eq!(what, "disk quota exceeded on the server's disk");
+            let text = text(why, [tight()]);
             assert!(
-                why.ends_with("(EDQUOT)") && next.contains("Raise the quota"),
-                "{why} {next}"
+                text.contains("the disk quota on the server's disk is used up"),
+                "{text}"
             );
+            assert!(advice(&of(why, [tight()])).contains("Raise the quota"));
         }
     }
 }

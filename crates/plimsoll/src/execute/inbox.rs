@@ -6,7 +6,9 @@ use plimsoll_load::clock::Clock;
 use plimsoll_load::probe::{ProbeMessage, Warning};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveSecond;
+use plimsoll_record::message::EventKind;
 use plimsoll_record::{BackupKind, BackupOutcome, BackupRow, Event, Severity, SubjectId};
+use plimsoll_report::message::Messages;
 
 use crate::progress::Progress;
 use plimsoll_record::runfile::{RunFile, RunFileError};
@@ -22,8 +24,7 @@ pub(super) enum DriveMessage {
     Warning {
         subject: SubjectId,
         at: Nanos,
-        code: String,
-        text: String,
+        kind: EventKind,
     },
 }
 
@@ -65,22 +66,8 @@ impl Inbox {
                 ProbeMessage::Samples(samples) => file.samples(&samples),
                 ProbeMessage::Waits(waits) => file.waits(&waits),
                 ProbeMessage::Facts(subject, facts) => file.facts(subject, &facts),
-                ProbeMessage::Warning(Warning {
-                    subject,
-                    code,
-                    text,
-                }) => {
-                    progress.print(&format!("warning: {text}"));
-                    let at = self.clock.now();
-                    let code = code.into();
-                    let severity = Severity::Warning;
-                    file.event(&Event {
-                        at,
-                        subject: Some(subject),
-                        severity,
-                        code,
-                        text,
-                    })
+                ProbeMessage::Warning(Warning { subject, kind }) => {
+                    warn(file, progress, subject, self.clock.now(), kind)
                 }
             })?;
         self.backups.try_iter().try_for_each(|(system, row)| {
@@ -96,20 +83,8 @@ impl Inbox {
                     end,
                     second,
                 } => file.drive_second(subject, start, end, &second.tallies),
-                DriveMessage::Warning {
-                    subject,
-                    at,
-                    code,
-                    text,
-                } => {
-                    progress.print(&format!("warning: {text}"));
-                    file.event(&Event {
-                        at,
-                        subject: Some(subject),
-                        severity: Severity::Warning,
-                        code,
-                        text,
-                    })
+                DriveMessage::Warning { subject, at, kind } => {
+                    warn(file, progress, subject, at, kind)
                 }
             })
     }
@@ -135,4 +110,21 @@ fn backup_line(row: &BackupRow, system: &str) -> String {
             format!("{step}: {what} {cycle} failed ({system}): {}", row.detail)
         }
     }
+}
+
+fn warn(
+    file: &RunFile,
+    progress: &Progress,
+    subject: SubjectId,
+    at: Nanos,
+    kind: EventKind,
+) -> Result<(), RunFileError> {
+    let text = Messages::english().event(&kind);
+    progress.print(&format!("warning: {text}"));
+    file.event(&Event {
+        at,
+        subject: Some(subject),
+        severity: Severity::Warning,
+        kind,
+    })
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use plimsoll_plan::resolved::{ResolvedPlan, redact};
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::message::EventKind;
 use plimsoll_record::{RunInfo, RunStatus};
 
 /// What to run and where to record it.
@@ -25,9 +26,8 @@ pub struct Job {
     pub virtual_time: bool,
     /// Devices and files of others that block steps may overwrite.
     pub overwrite: Vec<PathBuf>,
-    /// Printed before the run and recorded with it, under these codes: `plan` (its warnings), `leftovers` (what was
-    /// cleared).
-    pub notes: Vec<(&'static str, String)>,
+    /// Printed before the run and recorded with it: the plan's warnings, and what was cleared.
+    pub notes: Vec<EventKind>,
 }
 
 impl Job {

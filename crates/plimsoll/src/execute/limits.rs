@@ -8,6 +8,7 @@ use plimsoll_load::limit::{self, CgroupLimits, Device};
 use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::Instance;
 use plimsoll_plan::resolved::{IoLimits, ResolvedPlan, Step, System, WithoutLimits};
+use plimsoll_record::message::EventKind;
 use plimsoll_record::{Severity, SubjectId};
 
 use super::error::{RunError, StepResult};
@@ -53,12 +54,10 @@ impl Execution<'_> {
         let made = made.and_then(|made| Ok((made, self.try_io(&limits.io, device.zip(place))?)));
         match (made, limits.without) {
             (Ok((made, untried)), _) => {
-                if let Some(why) = untried {
-                    let text = format!(
-                        "system {}: its I/O limits are set but untested: {why}",
-                        system.name
-                    );
-                    self.record_event(Some(subject), Severity::Warning, "limits_untried", &text)?;
+                if let Some(error) = untried {
+                    let system = system.name.clone();
+                    let untried = EventKind::LimitsUntried { system, error };
+                    self.record_event(Some(subject), Severity::Warning, untried)?;
                 }
                 let facts: Vec<(String, String)> = made
                     .in_effect()
@@ -72,11 +71,11 @@ impl Execution<'_> {
                 Err(RunError::Failed(format!("system {}: {error}", system.name)))
             }
             (Err(error), WithoutLimits::Warn) => {
-                let text = format!(
-                    "system {} is NOT limited and may use the whole machine: {error}",
-                    system.name
-                );
-                self.record_event(Some(subject), Severity::Warning, "not_limited", &text)?;
+                let not_limited = EventKind::NotLimited {
+                    system: system.name.clone(),
+                    error: error.to_string(),
+                };
+                self.record_event(Some(subject), Severity::Warning, not_limited)?;
                 Ok(None)
             }
         }

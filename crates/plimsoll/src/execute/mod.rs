@@ -34,6 +34,7 @@ use plimsoll_load::probe::{self, Probe};
 use plimsoll_plan::estimate;
 use plimsoll_plan::resolved::{CheckPolicy, LoadStep, Noise, ResolvedPlan, Step, Workload};
 use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_record::message::EventKind;
 use plimsoll_record::runfile::{LABEL, RunFile};
 use plimsoll_record::{Check, Event, Point, PointId, PointPurpose, RunStatus, Severity};
 
@@ -135,8 +136,8 @@ impl Neighbour<'_> {
 impl Execution<'_> {
     fn run_plan(&mut self, job: &Job) -> StepResult<()> {
         self.describe_machine()?;
-        for (code, text) in &job.notes {
-            self.record_event(None, Severity::Note, code, text)?;
+        for note in &job.notes {
+            self.record_event(None, Severity::Note, note.clone())?;
         }
         let uses = uses(self.plan);
         for (i, now @ Use { step, media, .. }) in uses.iter().enumerate() {
@@ -367,13 +368,12 @@ impl Execution<'_> {
         };
         self.record_warnings(warnings)?;
         self.inbox.store(&mut self.file, &self.progress)?;
-        for text in trouble {
+        for error in trouble {
             let event = Event {
                 at: lasted,
                 subject: None,
                 severity: Severity::Warning,
-                code: "cleanup".into(),
-                text,
+                kind: EventKind::Cleanup { error },
             };
             self.file.event(&event)?;
         }

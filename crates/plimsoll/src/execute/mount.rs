@@ -5,6 +5,7 @@ use plimsoll_drive::emulate::{Child, EmulatorError};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_load::probe::Watch;
 use plimsoll_plan::resolved::{EmulatedDrive, Medium, WithoutFuse};
+use plimsoll_record::message::EventKind;
 use plimsoll_record::{Severity, SubjectId, SubjectKind};
 use tokio::sync::watch;
 
@@ -56,11 +57,13 @@ impl Execution<'_> {
             Err(EmulatorError {
                 why, no_fuse: true, ..
             }) if drive.without_fuse == WithoutFuse::PlainDirectory => {
-                let text = format!(
-                    "medium {}: the drive {} is NOT emulated, the figures are those of {}: {why}",
-                    medium.name, drive.drive, medium.path
-                );
-                self.record_event(Some(subject), Severity::Warning, "not_emulated", &text)?;
+                let not_emulated = EventKind::NotEmulated {
+                    medium: medium.name.clone(),
+                    drive: drive.drive.clone(),
+                    path: medium.path.clone(),
+                    error: why,
+                };
+                self.record_event(Some(subject), Severity::Warning, not_emulated)?;
                 Ok(false)
             }
             Err(error) => Err(RunError::Failed(format!("medium {}: {error}", medium.name))),
@@ -117,8 +120,12 @@ impl Execution<'_> {
                 .for_each(|subject| probe.unwatch(*subject));
         }
         let subject = self.file.subject(SubjectKind::Medium, medium)?;
-        for text in drive.end() {
-            self.record_event(Some(subject), Severity::Warning, "cleanup", &text)?;
+        for error in drive.end() {
+            self.record_event(
+                Some(subject),
+                Severity::Warning,
+                EventKind::Cleanup { error },
+            )?;
         }
         Ok(())
     }

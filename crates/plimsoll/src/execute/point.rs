@@ -13,6 +13,7 @@ use plimsoll_plan::resolved::{
 use plimsoll_plan::schedule::Timeline;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{LaneEnd, LaneSpec, Seeds};
+use plimsoll_record::message::EventKind;
 use plimsoll_record::receipt::CommitCounts;
 use plimsoll_record::{Event, Point, PointId, PointPurpose, Severity};
 
@@ -357,12 +358,15 @@ impl Execution<'_> {
         error: &LoadError,
     ) -> StepResult<RunError> {
         let why = ended_unexpectedly(instance.system, error);
+        let error = error.to_string();
         self.file.event(&Event {
             at,
             subject: Some(self.running(instance)?.subject),
             severity: Severity::Error,
-            code: "server_died".into(),
-            text: why.lines().next().unwrap_or_default().to_owned(),
+            kind: EventKind::ServerDied {
+                system: instance.system.into(),
+                error: error.lines().next().unwrap_or_default().to_owned(),
+            },
         })?;
         Ok(RunError::Failed(why))
     }

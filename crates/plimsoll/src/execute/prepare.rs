@@ -11,6 +11,7 @@ use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::Instance;
 use plimsoll_plan::resolved::MediumKind;
 use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_record::message::EventKind;
 use plimsoll_record::{Severity, SubjectId, SubjectKind};
 
 use super::context::InstanceSetup;
@@ -264,8 +265,12 @@ impl Execution<'_> {
             probe.unwatch(running.subject);
         }
         let subject = running.subject;
-        for text in running.end() {
-            self.record_event(Some(subject), Severity::Warning, "cleanup", &text)?;
+        for error in running.end() {
+            self.record_event(
+                Some(subject),
+                Severity::Warning,
+                EventKind::Cleanup { error },
+            )?;
         }
         Ok(())
     }

@@ -9,8 +9,10 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{
     Counts, LaneControl, LaneEnd, LaneMessage, LaneSecond, TransactionStats,
 };
+use plimsoll_record::message::EventKind;
 use plimsoll_record::receipt::CommitCounts;
 use plimsoll_record::{Event, Outage, PhaseId, Point, Severity, Window};
+use plimsoll_report::message::Messages;
 use tokio::sync::watch;
 
 use super::error::{RunError, StepResult};
@@ -176,12 +178,11 @@ impl<'a, 'd> Recorder<'a, 'd> {
             }
             LaneMessage::Second(second) => self.second(&second)?,
             LaneMessage::Event(event) => {
-                let severity = if event.code == "conservation" {
-                    Severity::Error
-                } else {
-                    Severity::Warning
+                let severity = match event.kind {
+                    EventKind::Conservation { .. } => Severity::Error,
+                    _ => Severity::Warning,
                 };
-                self.event(self.origin + event.at, severity, &event.code, event.text)?;
+                self.event(self.origin + event.at, severity, event.kind)?;
             }
             LaneMessage::Acknowledged(commits) => self.acknowledged = commits,
             LaneMessage::Ended(end) => {
@@ -192,16 +193,16 @@ impl<'a, 'd> Recorder<'a, 'd> {
         Ok(self.sink.borrow_mut().store()?)
     }
 
-    fn event(&mut self, at: Nanos, severity: Severity, code: &str, text: String) -> StepResult<()> {
+    fn event(&mut self, at: Nanos, severity: Severity, kind: EventKind) -> StepResult<()> {
         let subject = Some(self.point.system);
         let sink = self.sink.borrow();
+        let text = Messages::english().event(&kind);
         sink.progress.print(&format!("{}: {text}", severity.name()));
         sink.file.event(&Event {
             at,
             subject,
             severity,
-            code: code.into(),
-            text,
+            kind,
         })?;
         Ok(())
     }
@@ -318,18 +319,12 @@ impl<'a, 'd> Recorder<'a, 'd> {
     fn report_inexact(&mut self, second: &LaneSecond) -> StepResult<()> {
         let at = self.origin + second.tick.end;
         if second.late > 0 {
-            let text = format!(
-                "{} outcomes were recorded after their second was merged and count in the next",
-                second.late
-            );
-            self.event(at, Severity::Warning, "late", text)?;
+            let outcomes = second.late;
+            self.event(at, Severity::Warning, EventKind::Late { outcomes })?;
         }
         if second.overflow > 0 {
-            let text = format!(
-                "{} outcomes were lost because a buffer was full: the run is invalid",
-                second.overflow
-            );
-            self.event(at, Severity::Error, "overflow", text)?;
+            let outcomes = second.overflow;
+            self.event(at, Severity::Error, EventKind::Overflow { outcomes })?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use plimsoll_block::host::device::device_of;
 use plimsoll_load::probe::Watch;
 use plimsoll_load::probe::environment::{device_facts, host_facts, medium_facts};
 use plimsoll_plan::resolved::{Medium, MediumKind};
+use plimsoll_record::message::EventKind;
 use plimsoll_record::{Severity, SubjectId, SubjectKind};
 
 use super::error::StepResult;
@@ -63,9 +64,12 @@ impl Execution<'_> {
                     },
                 );
             }
-            Err(why) => {
-                let text = format!("medium {}: no block device to watch: {why}", medium.name);
-                self.record_event(Some(subject), Severity::Note, "no_device", &text)?;
+            Err(error) => {
+                let no_device = EventKind::NoDevice {
+                    medium: medium.name.clone(),
+                    error: error.to_string(),
+                };
+                self.record_event(Some(subject), Severity::Note, no_device)?;
             }
         }
         self.file.facts(subject, &facts)?;

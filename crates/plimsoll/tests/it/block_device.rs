@@ -139,7 +139,7 @@ fn as_root(place: &Place) {
     plan(place, &device.node, 2);
     let outcome = place.run(&with(&device.node)).succeeded();
     let told = format!(
-        "{} is overwritten: it holds a signature of ext4",
+        "{} is overwritten; it held a signature of ext4",
         device.node
     );
     assert!(outcome.stderr.contains(&told), "{outcome:?}");

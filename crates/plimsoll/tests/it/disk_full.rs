@@ -82,7 +82,10 @@ impl Small {
             |finding: &&Value| finding["event"] == "disk_full" && finding["severity"] == "error";
         let finding = point["findings"].as_array().unwrap().iter().find(full);
         assert!(
-            finding.unwrap()["text"].as_str().unwrap().contains(&medium),
+            finding.unwrap()["args"]["place"]
+                .as_str()
+                .unwrap()
+                .contains(&medium),
             "{point}"
         );
         self.place.expect_clean();

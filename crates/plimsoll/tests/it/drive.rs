@@ -15,6 +15,7 @@ use crate::common::wait_for;
 use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Lost, MountSpec, Ready};
 use plimsoll_drive::emulate::{Child, EmulatorError, Event, clear};
 use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::message::EventKind;
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
 
@@ -370,7 +371,7 @@ fn a_killed_emulator_is_noticed_and_cleared() {
             let ended =
                 std::iter::from_fn(|| heard.recv_timeout(WAIT).ok()).find_map(|news| match news {
                     Event::Ended(error) => Some(error),
-                    Event::Second(_) | Event::Warning { .. } => None,
+                    Event::Second(_) | Event::Warning(_) => None,
                 });
             assert!(ended.unwrap().why.contains("ended unexpectedly"));
             assert!(child.timing(true).is_err() && child.power_off().is_err());
@@ -553,13 +554,10 @@ fn space_in_a_directory_is_reserved_within_the_limit_and_comes_back() {
     .unwrap();
     assert_eq!((reserve(600, 2), reserve(700, 1)), (Ok(()), full));
     let warned = std::iter::from_fn(|| heard.recv_timeout(WAIT).ok()).find_map(|news| match news {
-        Event::Warning { code, text } if code == "backing_full" => Some(text),
+        Event::Warning(EventKind::BackingFull { limit_bytes }) => Some(limit_bytes),
         _ => None,
     });
-    assert!(
-        warned.unwrap().contains("512.0 MiB"),
-        "the smaller of limit and capacity"
-    );
+    assert_eq!(warned, Some(512 * MIB), "the smaller of limit and capacity");
     // Still in the page cache: a hole to the backing, and data to whoever copies the file.
     let sparse = File::create_new(ready.path.join("b")).unwrap();
     fallocate(

@@ -6,10 +6,11 @@ use super::facts::{Engine, Facts};
 use crate::audit::input::{Known, SystemFacts};
 use crate::audit::rules::DURABILITY;
 use crate::audit::{About, Missing};
+use crate::summary::DiagnosisSummary;
 use crate::summary::{DEVICE_FACT, Figures, Ladder};
 use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::{PERCENTILES_FACT, RESPONSE_FACT, TOOL_FACT};
-use plimsoll_record::{DiagnosisLevel, Point, SubjectId, SubjectKind};
+use plimsoll_record::{Point, SubjectId, SubjectKind};
 
 const SETTING: &str = "setting.";
 
@@ -256,23 +257,12 @@ pub(super) fn durability(
     }
 }
 
-fn diagnoses(
-    summary: &Figures,
-    medium: Option<&str>,
-) -> Vec<(String, String, DiagnosisLevel, String)> {
+fn diagnoses(summary: &Figures, medium: Option<&str>) -> Vec<DiagnosisSummary> {
     let own = summary
         .diagnoses
         .iter()
         .filter(|row| row.medium.as_deref() == medium);
-    own.map(|row| {
-        (
-            row.medium.clone().unwrap_or_default(),
-            row.code.clone(),
-            row.level,
-            row.found.clone(),
-        )
-    })
-    .collect()
+    own.cloned().collect()
 }
 
 /// What the data of a medium lie on: the drive that is emulated, or the device with its model.

@@ -10,6 +10,7 @@ use crate::summarise;
 use crate::summary::INSTANCE_OF;
 use plimsoll_plan::Interference;
 use plimsoll_record::fixture;
+use plimsoll_record::message::DoctorFinding;
 use plimsoll_record::{
     Diagnosis, DiagnosisLevel, Fact, Phase, PhaseId, Point, PointId, Record, Severity, Subject,
     SubjectId, SubjectKind,
@@ -204,13 +205,12 @@ fn what_the_doctor_found_is_evidence() {
         ("fsync", DiagnosisLevel::Error),
         ("unwritten", DiagnosisLevel::Warning),
     ] {
-        let (found, next) = ("it is so".to_owned(), String::new());
         record.diagnoses.push(Diagnosis {
             subject: Some(FAST),
             code: code.to_owned(),
             level,
-            found,
-            next,
+            disk: None,
+            finding: DoctorFinding::NoDeviceToRead,
         });
     }
     let audit = of(&record);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::result::RuleResult;
 use crate::audit::input::{GeneratorLocation, SystemFacts};
 use crate::audit::{Evidence, Next, Rule, RuleVerdict};
+use crate::summary::DiagnosisSummary;
 use plimsoll_plan::Thresholds;
 use plimsoll_record::DiagnosisLevel;
 use plimsoll_record::Severity;
@@ -257,17 +258,18 @@ fn noise(system: &SystemFacts, thresholds: &Thresholds, result: &mut RuleResult)
 
 /// What the doctor found about one of `codes`, with its severity.
 fn diagnosed(system: &SystemFacts, codes: &[&str], next: Next, result: &mut RuleResult) {
-    for (of, code, level, found) in system
+    for DiagnosisSummary { medium, diagnosis } in system
         .diagnoses
         .iter()
-        .filter(|row| codes.contains(&row.1.as_str()))
+        .filter(|row| codes.contains(&row.diagnosis.code.as_str()))
     {
         let evidence = Evidence::Diagnosed {
-            of: of.clone(),
-            code: code.clone(),
-            found: found.clone(),
+            of: medium.clone().unwrap_or_default(),
+            code: diagnosis.code.clone(),
+            level: diagnosis.level,
+            finding: diagnosis.finding.without_advice(),
         };
-        let severity: Option<Severity> = match level {
+        let severity: Option<Severity> = match diagnosis.level {
             DiagnosisLevel::Ok => None,
             // The rule's own evidence decides, if there is any.
             DiagnosisLevel::Unknown => continue,

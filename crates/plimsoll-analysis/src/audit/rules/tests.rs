@@ -15,10 +15,12 @@ use crate::audit::input::{
     SystemFacts, Trend,
 };
 use crate::audit::{About, DropCause, Missing, Rule, RuleOutcome, RuleVerdict};
+use crate::summary::DiagnosisSummary;
 use crate::summary::{Conservation, Finding, FindingKind, Responses};
 use plimsoll_plan::Thresholds;
 use plimsoll_record::drive::DriveOp;
-use plimsoll_record::{DiagnosisLevel, Integrity, Severity};
+use plimsoll_record::message::DoctorFinding;
+use plimsoll_record::{Diagnosis, DiagnosisLevel, Integrity, Severity};
 
 fn settings(all: &[(&str, &str)]) -> BTreeMap<String, String> {
     all.iter()
@@ -142,14 +144,6 @@ fn row_of(input: &mut AuditInput, change: impl Fn(&mut Row)) {
 
 /// A run of which everything is known, and nothing is wrong with it.
 fn good() -> AuditInput {
-    let diagnosis = |code: &str, found: &str| {
-        (
-            String::new(),
-            code.to_owned(),
-            DiagnosisLevel::Ok,
-            found.to_owned(),
-        )
-    };
     let system = SystemFacts {
         about: About::Named("db@nvme".to_owned()),
         generator: Ok(GeneratorLocation::Other),
@@ -167,8 +161,8 @@ fn good() -> AuditInput {
         calibration: Ok(-1.5),
         other_io: Ok(0.3),
         diagnoses: vec![
-            diagnosis("fsync", "flushes take 9 ms"),
-            diagnosis("unwritten", "3 % of 64 blocks are zero"),
+            diagnosis(None, "fsync", DiagnosisLevel::Ok),
+            diagnosis(None, "unwritten", DiagnosisLevel::Ok),
         ],
     };
     let two = Pair::unknown(side("SATA"), side("NVMe"));
@@ -221,12 +215,21 @@ fn found(input: &mut AuditInput, severity: Severity, kind: FindingKind) {
 }
 
 fn diagnosed(input: &mut AuditInput, code: &str, level: DiagnosisLevel) {
-    input.systems[0].diagnoses.push((
-        "nvme".to_owned(),
-        code.to_owned(),
-        level,
-        "it is not as it should be".to_owned(),
-    ));
+    let diagnosis = diagnosis(Some("nvme"), code, level);
+    input.systems[0].diagnoses.push(diagnosis);
+}
+
+fn diagnosis(medium: Option<&str>, code: &str, level: DiagnosisLevel) -> DiagnosisSummary {
+    DiagnosisSummary {
+        medium: medium.map(str::to_owned),
+        diagnosis: Diagnosis {
+            subject: None,
+            code: code.to_owned(),
+            level,
+            disk: None,
+            finding: DoctorFinding::NoDeviceToRead,
+        },
+    }
 }
 
 fn set(input: &mut AuditInput, name: &str, value: &str) {

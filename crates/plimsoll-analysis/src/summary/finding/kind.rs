@@ -1,9 +1,11 @@
 //! What a finding may be.
 
-use serde::Serialize;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
 
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::drive::DriveOp;
+use plimsoll_record::message::EventKind;
 use plimsoll_record::{BackupKind, RunStatus, Severity};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -206,9 +208,19 @@ pub enum FindingKind {
     Event {
         event: String,
         at_s: f64,
-        text: String,
+        #[serde(flatten, serialize_with = "without_code")]
+        message: EventKind,
         times: u64,
     },
+}
+
+/// The finding has the code.
+fn without_code<S: Serializer>(message: &EventKind, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut fields = serde_json::to_value(message).map_err(S::Error::custom)?;
+    if let Some(fields) = fields.as_object_mut() {
+        fields.remove("code");
+    }
+    fields.serialize(serializer)
 }
 
 impl Finding {

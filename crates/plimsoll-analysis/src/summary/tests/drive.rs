@@ -4,6 +4,7 @@ use super::*;
 use crate::summarise;
 use plimsoll_record::drive::DriveOp;
 use plimsoll_record::lane::Absence;
+use plimsoll_record::message::EventKind;
 use plimsoll_record::{DriveRow, Fact, Outage, PowerCut, Receipt};
 
 const MEDIUM: SubjectId = SubjectId(4);
@@ -339,8 +340,7 @@ fn what_an_emulator_warns_of_weighs_by_when_it_was() {
         at: Nanos::from_secs(at),
         subject: Some(MEDIUM),
         severity: Severity::Note,
-        code: code.into(),
-        text: "more than this machine can do".into(),
+        kind: EventKind::stored(code, "more than this machine can do"),
     };
     // In the window; and before the point, while the data were loaded.
     let cases = [
@@ -418,8 +418,7 @@ fn after_a_power_cut_errors_are_expected_and_losses_are_not() {
         at: Nanos::from_millis(9_300),
         subject: None,
         severity: Severity::Warning,
-        code: "connection_lost".into(),
-        text: "session 1: server closed the connection".into(),
+        kind: EventKind::stored("connection_lost", "session 1: server closed the connection"),
     };
     record.events = vec![lost_connection];
     let point = only(&record);
@@ -475,8 +474,7 @@ fn a_connection_lost_before_the_power_failed_is_a_finding() {
         at: Nanos::from_millis(9_100),
         subject: None,
         severity: Severity::Warning,
-        code: "connection_lost".into(),
-        text: "session 1".into(),
+        kind: EventKind::stored("connection_lost", "session 1"),
     }];
     assert_eq!(verdict(&record).1, Verdict::Doubtful);
 }

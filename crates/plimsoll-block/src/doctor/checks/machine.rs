@@ -1,6 +1,7 @@
 //! The machine that everything runs on.
 
 use plimsoll_record::Diagnosis;
+use plimsoll_record::message::DoctorFinding;
 
 use super::{ok, unknown, warning};
 use crate::doctor::evidence::Machine;
@@ -20,41 +21,22 @@ const QUICK_CLOCKS: [&str; 5] = [
 ];
 
 pub fn governor(machine: &Machine) -> Diagnosis {
-    let governors = machine.governors.join(", ");
+    let governors = machine.governors.clone();
     match machine.governors.as_slice() {
-        [] => unknown(
-            "governor",
-            "this kernel sets no clock of the processors: the firmware or a host does",
-            "",
-        ),
-        [one] if one == "performance" => ok(
-            "governor",
-            "performance: the processors run at their full clock",
-        ),
-        _ => warning(
-            "governor",
-            format!(
-                "{governors}: the processors slow down between requests, which lengthens short ones"
-            ),
-            "Set it for the measurement: cpupower frequency-set -g performance",
-        ),
+        [] => unknown("governor", DoctorFinding::GovernorUnset),
+        [one] if one == "performance" => ok("governor", DoctorFinding::GovernorFullClock),
+        _ => warning("governor", DoctorFinding::GovernorSavesPower { governors }),
     }
 }
 
 pub fn clock_source(machine: &Machine) -> Diagnosis {
-    match machine.clock_source.as_deref() {
-        None => unknown("clock_source", "sysfs does not name it", ""),
-        Some(name) if QUICK_CLOCKS.contains(&name) => ok(
-            "clock_source",
-            format!("{name}: the time is read without a system call"),
-        ),
-        Some(name) => warning(
-            "clock_source",
-            format!(
-                "{name}: each reading of the clock is a system call or a slow device, and every request needs some"
-            ),
-            "Boot with clocksource=tsc if the processor's is stable (dmesg shows why it is not used).",
-        ),
+    let Some(clock) = machine.clock_source.clone() else {
+        return unknown("clock_source", DoctorFinding::ClockUnknown);
+    };
+    if QUICK_CLOCKS.contains(&clock.as_str()) {
+        ok("clock_source", DoctorFinding::ClockQuick { clock })
+    } else {
+        warning("clock_source", DoctorFinding::ClockSlow { clock })
     }
 }
 
@@ -65,34 +47,28 @@ fn share(ticks: u64, of: &CpuTimes) -> f64 {
 
 pub fn steal(machine: &Machine) -> Diagnosis {
     let Some(boot) = &machine.cpu else {
-        return unknown("steal", "/proc/stat cannot be read", "");
+        return unknown("steal", DoctorFinding::StealUnknown);
     };
-    let since_boot = share(boot.steal, boot);
-    let now = machine
+    let since_boot_percent = share(boot.steal, boot);
+    let now_percent = machine
         .quiet_cpu
         .as_ref()
         .map(|spent| share(spent.steal, spent));
-    let found = match now {
-        Some(now) => format!("{now:.1} % of the CPUs' time now, {since_boot:.1} % since boot"),
-        None => format!("{since_boot:.1} % of the CPUs' time since boot"),
+    let found = DoctorFinding::Steal {
+        now_percent,
+        since_boot_percent,
     };
-    if now.unwrap_or(since_boot) < STEAL {
-        return ok("steal", found);
+    if now_percent.unwrap_or(since_boot_percent) < STEAL {
+        ok("steal", found)
+    } else {
+        warning("steal", found)
     }
-    let found = format!(
-        "{found} went to other virtual machines: times are longer than the storage makes them"
-    );
-    warning(
-        "steal",
-        found,
-        "Use a host that is not shared, or processors of this machine's own.",
-    )
 }
 
 /// Other programs in the quiet moment; `None` where there was none.
 pub fn busy(machine: &Machine) -> Option<Diagnosis> {
     let spent = machine.quiet_cpu.as_ref()?;
-    let busy = share(
+    let busy_percent = share(
         spent
             .total()
             .saturating_sub(spent.idle)
@@ -100,15 +76,11 @@ pub fn busy(machine: &Machine) -> Option<Diagnosis> {
             .saturating_sub(spent.steal),
         spent,
     );
-    let found = format!("other programs use {busy:.0} % of the CPUs");
-    Some(if busy < BUSY {
+    let found = DoctorFinding::OtherPrograms { busy_percent };
+    Some(if busy_percent < BUSY {
         ok("cpu", found)
     } else {
-        warning(
-            "cpu",
-            format!("{found}: they take time from what is measured"),
-            "Stop them while measuring (top shows which).",
-        )
+        warning("cpu", found)
     })
 }
 
@@ -127,18 +99,18 @@ mod tests {
                 ..Machine::default()
             })
         };
-        assert_finding(&of(&["performance"]), Ok, &["full clock"]);
+        assert_finding(&of(&["performance"]), Ok, &["governor_full_clock"]);
         assert_finding(
             &of(&["powersave"]),
             Warning,
-            &["powersave", "cpupower frequency-set -g performance"],
+            &["governor_saves_power", "powersave"],
         );
         assert_finding(
             &of(&["performance", "schedutil"]),
             Warning,
-            &["performance, schedutil"],
+            &["governor_saves_power", "schedutil"],
         );
-        assert_finding(&of(&[]), Unknown, &["a host does"]);
+        assert_finding(&of(&[]), Unknown, &["governor_unset"]);
     }
 
     #[test]
@@ -149,9 +121,9 @@ mod tests {
                 ..Machine::default()
             })
         };
-        assert_finding(&of(Some("tsc")), Ok, &["tsc"]);
-        assert_finding(&of(Some("kvm-clock")), Ok, &["without a system call"]);
-        assert_finding(&of(Some("hpet")), Warning, &["hpet", "clocksource=tsc"]);
+        assert_finding(&of(Some("tsc")), Ok, &["clock_quick", "tsc"]);
+        assert_finding(&of(Some("kvm-clock")), Ok, &["clock_quick"]);
+        assert_finding(&of(Some("hpet")), Warning, &["clock_slow", "hpet"]);
         assert_finding(&of(None), Unknown, &[]);
     }
 
@@ -174,30 +146,34 @@ mod tests {
         assert_finding(
             &steal(&of(times(10, 990, 5), None)),
             Ok,
-            &["0.5 % of the CPUs' time since boot"],
+            &[r#""now_percent":null,"since_boot_percent":0.497"#],
         );
         assert_finding(
             &steal(&of(times(10, 900, 50), None)),
             Warning,
-            &["5.2 %", "not shared"],
+            &[r#""since_boot_percent":5.2"#],
         );
         // What is now counts.
         assert_finding(
             &steal(&of(times(10, 900, 50), times(1, 99, 0))),
             Ok,
-            &["0.0 %", "5.2 % since boot"],
+            &[r#""now_percent":0.0,"since_boot_percent":5.2"#],
         );
         assert_finding(
             &steal(&of(times(10, 990, 0), times(1, 90, 9))),
             Warning,
-            &["9.0 % of the CPUs' time now"],
+            &[r#""now_percent":9.0"#],
         );
         assert_finding(&steal(&of(None, None)), Unknown, &[]);
-        assert_finding(&busy(&of(None, times(5, 95, 0))).unwrap(), Ok, &["5 %"]);
+        assert_finding(
+            &busy(&of(None, times(5, 95, 0))).unwrap(),
+            Ok,
+            &[r#""busy_percent":5.0"#],
+        );
         assert_finding(
             &busy(&of(None, times(50, 50, 0))).unwrap(),
             Warning,
-            &["50 %", "top"],
+            &[r#""busy_percent":50.0"#],
         );
         assert_eq!(busy(&of(None, None)), None);
     }

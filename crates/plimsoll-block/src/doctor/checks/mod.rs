@@ -7,6 +7,7 @@ mod queue;
 mod sample;
 mod sync;
 
+use plimsoll_record::message::DoctorFinding;
 use plimsoll_record::{Diagnosis, DiagnosisLevel};
 
 use super::evidence::{Disk, Machine, Medium};
@@ -30,18 +31,20 @@ pub fn medium(medium: &Medium) -> Vec<Diagnosis> {
     let mut found = Vec::new();
     found.extend(drive::use_of(medium));
     found.extend(drive::missing(medium));
-    for check in [
-        drive::identity,
+    let checks: [fn(&Disk) -> Vec<Diagnosis>; 4] = [
+        |disk| vec![drive::identity(disk)],
         drive::health,
-        drive::write_cache,
-        drive::power_loss,
-    ] {
-        let each: Vec<Diagnosis> = medium
-            .disks
-            .iter()
-            .map(|disk| named(disk, medium, check(disk)))
-            .collect();
-        found.extend(each);
+        |disk| vec![drive::write_cache(disk)],
+        |disk| vec![drive::power_loss(disk)],
+    ];
+    for check in checks {
+        for disk in &medium.disks {
+            found.extend(
+                check(disk)
+                    .into_iter()
+                    .map(|own| on_disk(disk, medium, own)),
+            );
+        }
     }
     if let Ok(device) = &medium.device {
         found.push(queue::scheduler(device, &medium.disks));
@@ -59,54 +62,37 @@ pub fn medium(medium: &Medium) -> Vec<Diagnosis> {
 }
 
 /// Names the disk where there are several.
-fn named(disk: &Disk, medium: &Medium, mut finding: Diagnosis) -> Diagnosis {
-    if medium.disks.len() > 1 {
-        finding.found = format!("{}: {}", disk.name, finding.found);
+fn on_disk(disk: &Disk, medium: &Medium, found: Diagnosis) -> Diagnosis {
+    Diagnosis {
+        disk: (medium.disks.len() > 1).then(|| disk.name.clone()),
+        ..found
     }
-    finding
 }
 
-/// A whole number with its thousands apart.
-fn grouped(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let from = digits.len();
-    digits
-        .chars()
-        .enumerate()
-        .map(|(i, digit)| {
-            if i > 0 && (from - i).is_multiple_of(3) {
-                format!(",{digit}")
-            } else {
-                digit.into()
-            }
-        })
-        .collect()
-}
-
-fn finding(level: DiagnosisLevel, code: &str, found: impl Into<String>, next: &str) -> Diagnosis {
+fn diagnosis(level: DiagnosisLevel, code: &str, finding: DoctorFinding) -> Diagnosis {
     Diagnosis {
         subject: None,
         code: code.into(),
         level,
-        found: found.into(),
-        next: next.into(),
+        disk: None,
+        finding,
     }
 }
 
-fn ok(code: &str, found: impl Into<String>) -> Diagnosis {
-    finding(DiagnosisLevel::Ok, code, found, "")
+fn ok(code: &str, finding: DoctorFinding) -> Diagnosis {
+    diagnosis(DiagnosisLevel::Ok, code, finding)
 }
 
-fn unknown(code: &str, found: impl Into<String>, next: &str) -> Diagnosis {
-    finding(DiagnosisLevel::Unknown, code, found, next)
+fn unknown(code: &str, finding: DoctorFinding) -> Diagnosis {
+    diagnosis(DiagnosisLevel::Unknown, code, finding)
 }
 
-fn warning(code: &str, found: impl Into<String>, next: &str) -> Diagnosis {
-    finding(DiagnosisLevel::Warning, code, found, next)
+fn warning(code: &str, finding: DoctorFinding) -> Diagnosis {
+    diagnosis(DiagnosisLevel::Warning, code, finding)
 }
 
-fn error(code: &str, found: impl Into<String>, next: &str) -> Diagnosis {
-    finding(DiagnosisLevel::Error, code, found, next)
+fn error(code: &str, finding: DoctorFinding) -> Diagnosis {
+    diagnosis(DiagnosisLevel::Error, code, finding)
 }
 
 #[cfg(test)]
@@ -167,27 +153,14 @@ pub(super) mod tests {
         }
     }
 
+    /// The finding's code and arguments contain these.
     #[track_caller]
     pub fn assert_finding(finding: &Diagnosis, level: DiagnosisLevel, texts: &[&str]) {
         assert_eq!(finding.level, level, "{finding:?}");
-        let text = format!("{} {}", finding.found, finding.next);
+        let text = serde_json::to_string(finding).unwrap();
         for expected in texts {
-            assert!(
-                text.contains(expected),
-                "{expected:?} is not in {finding:?}"
-            );
+            assert!(text.contains(expected), "{expected:?} is not in {text}");
         }
-        let needs_advice = matches!(level, DiagnosisLevel::Warning | DiagnosisLevel::Error);
-        assert!(
-            !needs_advice || !finding.next.is_empty(),
-            "what to do: {finding:?}"
-        );
-    }
-
-    #[test]
-    fn numbers_are_readable() {
-        let shown = [0.4, 999.0, 1000.0, 1234567.0].map(grouped);
-        assert_eq!(shown, ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]
@@ -218,6 +191,7 @@ pub(super) mod tests {
         });
         let rows = super::medium(&medium);
         assert_eq!(rows.len(), expected.len() + 4);
-        assert!(rows[0].found.starts_with("nvme0n1: ") && rows[1].found.starts_with("nvme1n1: "));
+        let disks = [&rows[0], &rows[1]].map(|row| row.disk.as_deref());
+        assert_eq!(disks, [Some("nvme0n1"), Some("nvme1n1")]);
     }
 }

@@ -2,8 +2,9 @@
 
 use plimsoll_plan::units::Bytes;
 use plimsoll_record::Diagnosis;
+use plimsoll_record::message::DoctorFinding;
 
-use super::{grouped, ok, unknown, warning};
+use super::{ok, unknown, warning};
 use crate::doctor::evidence::{Device, Disk, DiskKind, Medium, Noise, Room};
 
 /// In a quiet moment: requests per second, and percent of the time.
@@ -15,171 +16,118 @@ const SMALL_REQUEST_KIB: u64 = 128;
 const FLASH_BLOCK: u64 = 4096;
 
 pub fn scheduler(device: &Device, disks: &[Disk]) -> Diagnosis {
-    let on_flash = disks.iter().any(|disk| disk.kind == DiskKind::Nvme);
-    match device.queue.scheduler.as_deref() {
+    let is_nvme = disks.iter().any(|disk| disk.kind == DiskKind::Nvme);
+    let name = device.name.clone();
+    match device.queue.scheduler.clone() {
         None => unknown(
             "scheduler",
-            format!("{} has none in sysfs", device.name),
-            "",
+            DoctorFinding::SchedulerUnknown { device: name },
         ),
         // Documentation/block/bfq-iosched.rst, section 1: what it costs per request, and the throughput it gives up.
-        Some("bfq") => warning(
-            "scheduler",
-            "bfq: it shares the device out among programs, which costs CPU for each request and gives up throughput",
-            &format!(
-                "Set it for the measurement: echo none > /sys/block/{}/queue/scheduler",
-                device.name
-            ),
-        ),
-        Some("none") => ok("scheduler", "none: requests go to the device as they come"),
-        Some(name) if on_flash => {
-            let cost = "reorders what this drive does not need reordered; none costs less CPU";
-            ok("scheduler", format!("{name}: {cost}"))
+        Some(bfq) if bfq == "bfq" => {
+            warning("scheduler", DoctorFinding::SchedulerBfq { device: name })
         }
-        Some(name) => ok("scheduler", name),
+        Some(scheduler) => ok("scheduler", DoctorFinding::Scheduler { scheduler, is_nvme }),
     }
 }
 
 pub fn queue(device: &Device, disks: &[Disk]) -> Diagnosis {
     let queue = &device.queue;
-    let is_virtual = disks
-        .iter()
-        .any(|disk| matches!(disk.kind, DiskKind::Virtual(_)));
-    let turns = if is_virtual {
-        "reported to rotate, as many virtual disks are without rotating"
-    } else {
-        "reported to rotate"
-    };
-    let parts = [
-        queue
-            .nr_requests
-            .map(|n| format!("{n} requests in flight at most")),
-        queue
-            .max_sectors_kb
-            .map(|kib| format!("{} each", Bytes(kib << 10))),
-        queue
-            .logical_block_size
-            .zip(queue.physical_block_size)
-            .map(|(l, p)| format!("blocks of {l} ({p} physical) bytes")),
-        queue
-            .rotational
-            .map(|yes| if yes { turns } else { "reported not to rotate" }.to_owned()),
-    ];
-    let found = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    let name = &device.name;
+    let name = device.name.clone();
     if queue.iostats == Some(false) {
-        let found = format!(
-            "{found}; the kernel does not count its requests, so a report has no figures of the device"
-        );
-        return warning(
-            "queue",
-            found,
-            &format!("echo 1 > /sys/block/{name}/queue/iostats"),
-        );
+        return warning("queue", DoctorFinding::QueueNotCounted { device: name });
     }
-    if queue
-        .max_hw_sectors_kb
-        .is_some_and(|hw| hw > SMALL_REQUEST_KIB)
-        && let Some(most) = queue.max_sectors_kb
-        && most < SMALL_REQUEST_KIB
+    let hardware_kib = queue.max_hw_sectors_kb.unwrap_or(0);
+    if let Some(most_kib) = queue.max_sectors_kb
+        && most_kib < SMALL_REQUEST_KIB
+        && hardware_kib > SMALL_REQUEST_KIB
     {
-        let found = format!(
-            "{found}: requests above {most} KiB are cut up, though the device takes larger ones"
-        );
-        return warning(
-            "queue",
-            found,
-            &format!("echo 1280 > /sys/block/{name}/queue/max_sectors_kb"),
-        );
+        let found = DoctorFinding::QueueCutsRequests {
+            device: name,
+            largest_bytes: most_kib << 10,
+        };
+        return warning("queue", found);
     }
     if queue.rotational == Some(true) && disks.iter().any(|disk| disk.kind == DiskKind::Nvme) {
-        let found = format!(
-            "{found}: wrong for an NVMe drive, and the kernel reads ahead and merges accordingly"
-        );
-        return warning(
-            "queue",
-            found,
-            &format!("echo 0 > /sys/block/{name}/queue/rotational"),
-        );
+        return warning("queue", DoctorFinding::QueueRotates { device: name });
     }
-    if found.is_empty() {
-        unknown("queue", "sysfs shows nothing", "")
-    } else {
-        ok("queue", found)
+    let is_shown = queue.nr_requests.is_some()
+        || queue.max_sectors_kb.is_some()
+        || queue.logical_block_size.is_some()
+        || queue.rotational.is_some();
+    if !is_shown {
+        return unknown("queue", DoctorFinding::QueueUnknown);
     }
+    let found = DoctorFinding::Queue {
+        requests: queue.nr_requests,
+        largest_bytes: queue.max_sectors_kb.map(|kib| kib << 10),
+        logical_bytes: queue.logical_block_size,
+        physical_bytes: queue.physical_block_size,
+        rotates: queue.rotational,
+        is_virtual: disks
+            .iter()
+            .any(|disk| matches!(disk.kind, DiskKind::Virtual(_))),
+    };
+    ok("queue", found)
 }
 
 pub fn alignment(device: &Device, room: Option<&Room>) -> Diagnosis {
     let physical = device.queue.physical_block_size.unwrap_or(512);
-    let twice = "each write of a block there becomes two, of which the drive reads the rest first";
-    if let Some(off) = device.alignment_offset.filter(|off| *off != 0) {
-        let found = format!(
-            "{} begins {off} bytes off the drive's blocks: {twice}",
-            device.name
-        );
-        return warning(
-            "alignment",
-            found,
-            "Partition it anew with its beginning at a whole MiB, as parted and fdisk do.",
-        );
+    let block_bytes = physical.max(FLASH_BLOCK);
+    let name = device.name.clone();
+    if let Some(off_bytes) = device.alignment_offset.filter(|off| *off != 0) {
+        let found = DoctorFinding::Misaligned {
+            device: name,
+            off_bytes,
+            block_bytes: physical,
+        };
+        return warning("alignment", found);
     }
     if let Some(room) = room.filter(|room| room.block_size < physical) {
-        let found = format!(
-            "the filesystem's blocks of {} bytes are smaller than the drive's of {physical}",
-            room.block_size
-        );
-        return warning(
-            "alignment",
-            found,
-            "Make the filesystem anew with larger blocks.",
-        );
+        let found = DoctorFinding::SmallBlocks {
+            block_bytes: room.block_size,
+            physical_bytes: physical,
+        };
+        return warning("alignment", found);
     }
-    match device.start {
-        None => ok(
-            "alignment",
-            format!("{} is no partition: it begins with its drive", device.name),
-        ),
-        Some(start) if start.0 % physical.max(FLASH_BLOCK) == 0 => ok(
-            "alignment",
-            format!("{} begins at {start}, on a whole block", device.name),
-        ),
-        Some(start) => warning(
-            "alignment",
-            format!(
-                "{} begins at byte {}, in the midst of a block of {}: {twice}",
-                device.name,
-                start.0,
-                physical.max(FLASH_BLOCK)
-            ),
-            "Partition it anew with its beginning at a whole MiB, as parted and fdisk do.",
-        ),
+    let Some(Bytes(start_bytes)) = device.start else {
+        return ok("alignment", DoctorFinding::WholeDrive { device: name });
+    };
+    if start_bytes.is_multiple_of(block_bytes) {
+        let found = DoctorFinding::Aligned {
+            device: name,
+            start_bytes,
+        };
+        return ok("alignment", found);
     }
+    let found = DoctorFinding::Misaligned {
+        device: name,
+        off_bytes: (start_bytes % block_bytes).cast_signed(),
+        block_bytes,
+    };
+    warning("alignment", found)
 }
 
 /// `None`: not watched.
 pub fn noise(medium: &Medium) -> Option<Diagnosis> {
-    let Noise { spent, over } = match medium.noise.as_ref()? {
-        Ok(noise) => noise,
-        Err(why) => return Some(unknown("noise", why.clone(), "")),
+    let Some(Noise { spent, over }) = medium.noise.as_ref()? else {
+        return Some(unknown("noise", DoctorFinding::NoiseUnknown));
     };
     let seconds = over.as_secs_f64().max(1e-9);
-    let rate = (spent.reads + spent.writes + spent.flushes.unwrap_or(0)) as f64 / seconds;
-    let bytes = Bytes(
-        ((spent.read_sectors.saturating_add(spent.write_sectors)) as f64 * 512.0 / seconds) as u64,
-    );
-    let busy = spent.busy_ms as f64 / 10.0 / seconds;
-    let found = format!(
-        "others make {} requests and {bytes} a second, busy {busy:.1} % of the time",
-        grouped(rate)
-    );
-    Some(if rate < NOISY_REQUESTS && busy < NOISY_BUSY {
+    let requests = spent.reads + spent.writes + spent.flushes.unwrap_or(0);
+    let requests_per_second = requests as f64 / seconds;
+    let sectors = spent.read_sectors.saturating_add(spent.write_sectors);
+    let busy_percent = spent.busy_ms as f64 / 10.0 / seconds;
+    let found = DoctorFinding::Noise {
+        requests_per_second,
+        moved_bytes: (sectors as f64 * 512.0 / seconds) as u64,
+        busy_percent,
+    };
+    let is_quiet = requests_per_second < NOISY_REQUESTS && busy_percent < NOISY_BUSY;
+    Some(if is_quiet {
         ok("noise", found)
     } else {
-        warning(
-            "noise",
-            format!("{found}: they are in every figure"),
-            "Stop them while measuring (iotop or pidstat -d shows which).",
-        )
+        warning("noise", found)
     })
 }
 

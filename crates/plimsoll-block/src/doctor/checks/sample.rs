@@ -1,10 +1,12 @@
 //! What the blocks hold that were read.
 
 use plimsoll_record::Diagnosis;
+use plimsoll_record::message::DoctorFinding;
+use plimsoll_record::message::doctor::Unwritten;
 
 use super::{ok, unknown, warning};
 use crate::device::evidence::Target;
-use crate::doctor::evidence::{Holes, Medium, Sample, Unread};
+use crate::doctor::evidence::{Holes, Medium};
 
 /// Half of what is measured would not be the medium.
 const MANY: f64 = 50.0;
@@ -21,48 +23,38 @@ fn error_of(share: f64, blocks: u32) -> f64 {
 
 /// Parts of the medium that were never written: reading them costs a drive nothing.
 pub fn unwritten(medium: &Medium) -> Diagnosis {
-    const WRITE: &str = "Write all of it once before reads are measured (plimsoll's block jobs do, in files of their own).";
     if let Some(Holes { size, holes }) = medium
         .holes
         .filter(|found| percent(found.holes.0, found.size.0) >= 1.0)
     {
-        let share = percent(holes.0, size.0);
-        let found = format!(
-            "{holes} of {size} ({share:.0} %) are holes: reading them touches no drive, writing them allocates first"
-        );
-        return warning("unwritten", found, WRITE);
+        let found = DoctorFinding::Holes {
+            holes_bytes: holes.0,
+            size_bytes: size.0,
+            share_percent: percent(holes.0, size.0),
+        };
+        return warning("unwritten", found);
     }
-    let Sample {
-        of,
-        blocks,
-        zero,
-        read,
-        ..
-    } = match &medium.sample {
+    let sample = match &medium.sample {
         Ok(sample) => sample,
-        Err(Unread { why, next }) => return unknown("unwritten", why.clone(), next),
+        Err(unread) => return unknown("unwritten", unread.clone()),
     };
-    let share = percent(u64::from(*zero), u64::from(*blocks));
-    let took = read
-        .map(|time| format!("; a read took {:.2} ms", time.as_millis_f64()))
-        .unwrap_or_default();
-    let found = format!(
-        "{share:.0} % (±{:.0}) of {blocks} blocks of {of} are zero{took}",
-        error_of(share, *blocks)
-    );
-    match medium.target {
-        _ if share < MANY => ok("unwritten", found),
-        Target::Directory(_) => ok(
-            "unwritten",
-            format!(
-                "{found}: a drive much of which is unwritten; first writes may have to allocate, and garbage collection has room"
-            ),
-        ),
-        Target::Device(_) | Target::File(_) => warning(
-            "unwritten",
-            format!("{found}: probably never written, and read without touching the medium"),
-            WRITE,
-        ),
+    let zero_percent = percent(u64::from(sample.zero), u64::from(sample.blocks));
+    let state = match medium.target {
+        _ if zero_percent < MANY => Unwritten::Written,
+        Target::Directory(_) => Unwritten::MostlyZero,
+        Target::Device(_) | Target::File(_) => Unwritten::NeverWritten,
+    };
+    let found = DoctorFinding::Unwritten {
+        path: sample.of.clone(),
+        state,
+        blocks: sample.blocks,
+        zero_percent,
+        error_percent: error_of(zero_percent, sample.blocks),
+        read_ns: sample.read.map(|time| time.0),
+    };
+    match state {
+        Unwritten::NeverWritten => warning("unwritten", found),
+        Unwritten::Written | Unwritten::MostlyZero => ok("unwritten", found),
     }
 }
 
@@ -70,23 +62,18 @@ pub fn unwritten(medium: &Medium) -> Diagnosis {
 pub fn entropy(medium: &Medium) -> Diagnosis {
     let sample = match &medium.sample {
         Ok(sample) => sample,
-        Err(Unread { why, next }) => return unknown("entropy", why.clone(), next),
+        Err(unread) => return unknown("entropy", unread.clone()),
     };
-    let Some((bits, saved)) = sample.entropy.zip(sample.compressible) else {
-        return unknown(
-            "entropy",
-            format!("all {} blocks that were read are zero", sample.blocks),
-            "",
-        );
+    let Some((bits_per_byte, saved)) = sample.entropy.zip(sample.compressible) else {
+        let blocks = sample.blocks;
+        return unknown("entropy", DoctorFinding::AllZero { blocks });
     };
-    let percent = 100.0 * saved;
-    ok(
-        "entropy",
-        format!(
-            "{bits:.1} bits a byte, about {percent:.0} % compressible, of {} blocks that are not zero",
-            sample.blocks - sample.zero
-        ),
-    )
+    let found = DoctorFinding::Entropy {
+        bits_per_byte,
+        compressible_percent: 100.0 * saved,
+        blocks: sample.blocks - sample.zero,
+    };
+    ok("entropy", found)
 }
 
 #[cfg(test)]
@@ -96,6 +83,7 @@ mod tests {
 
     use super::super::tests::{assert_finding, disk, medium_of};
     use super::*;
+    use crate::doctor::evidence::Sample;
 
     fn with(target: Target, zero: u32) -> Medium {
         let sample = Sample {
@@ -119,33 +107,26 @@ mod tests {
         assert_finding(
             &unwritten(&with(device(), 10)),
             Good,
-            &["10 % (±6) of 100 blocks of /dev/sda", "8.31 ms"],
+            &[
+                "/dev/sda",
+                r#""state":"written","blocks":100,"zero_percent":10.0,"error_percent":6.0"#,
+            ],
         );
         assert_finding(
             &unwritten(&with(device(), 80)),
             Warning,
-            &["80 %", "Write all of it once"],
+            &["never_written", r#""zero_percent":80.0"#],
         );
         assert_finding(
             &unwritten(&with(Target::Directory("/srv".into()), 80)),
             Good,
-            &["first writes may have to allocate"],
+            &["mostly_zero"],
         );
-        let unread = |why: &str, next| {
-            Err(Unread {
-                why: why.into(),
-                next,
-            })
-        };
         let unread = Medium {
-            sample: unread("it cannot be read", "Run as root."),
+            sample: Err(DoctorFinding::NoDeviceToRead),
             ..with(device(), 0)
         };
-        assert_finding(
-            &unwritten(&unread),
-            Unknown,
-            &["cannot be read", "Run as root"],
-        );
+        assert_finding(&unwritten(&unread), Unknown, &["no_device_to_read"]);
     }
 
     #[test]
@@ -163,9 +144,9 @@ mod tests {
         assert_finding(
             &of(1 << 19),
             Warning,
-            &["512.0 KiB of 1.0 MiB (50 %) are holes"],
+            &[r#""holes_bytes":524288,"size_bytes":1048576,"share_percent":50.0"#],
         );
-        assert_finding(&of(0), Good, &["0 %"]);
+        assert_finding(&of(0), Good, &[r#""zero_percent":0.0"#]);
     }
 
     #[test]
@@ -173,21 +154,17 @@ mod tests {
         assert_finding(
             &entropy(&with(Target::Directory("/srv".into()), 10)),
             Good,
-            &["6.2 bits", "42 % compressible", "of 90 blocks"],
+            &[r#""bits_per_byte":6.25,"compressible_percent":42.0,"blocks":90"#],
         );
         assert_finding(
             &entropy(&with(Target::Directory("/srv".into()), 100)),
             Unknown,
-            &["all 100 blocks"],
+            &["all_zero", "100"],
         );
-        let none = Unread {
-            why: "no device".into(),
-            next: "",
-        };
         let unread = Medium {
-            sample: Err(none),
+            sample: Err(DoctorFinding::NoDeviceToRead),
             ..with(Target::Directory("/srv".into()), 0)
         };
-        assert_finding(&entropy(&unread), Unknown, &["no device"]);
+        assert_finding(&entropy(&unread), Unknown, &["no_device_to_read"]);
     }
 }

@@ -5,10 +5,12 @@
 //! alive without power, or forgets it; only knowledge of the drive, or a power cut, decides which.
 
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::Diagnosis;
+use plimsoll_record::message::DoctorFinding;
+use plimsoll_record::message::doctor::{FlushLimit, FlushOutcome};
+use plimsoll_record::{Diagnosis, DiagnosisLevel};
 
-use super::{error, grouped, ok, unknown, warning};
-use crate::doctor::evidence::{Disk, DiskKind, Medium, Pace, Protection, SyncOutcome, SyncTest};
+use super::{diagnosis, unknown};
+use crate::doctor::evidence::{Disk, DiskKind, Medium, Protection, SyncOutcome, SyncTest};
 
 /// The fastest disk there ever was turned 15,000 times a minute.
 const FASTEST_TURN: Nanos = Nanos(4_000_000);
@@ -22,25 +24,21 @@ const MODEL_TOLERANCE: f64 = 2.0;
 /// Reads at random that take this long are a head's movements: no flash and no network of a data centre is so slow.
 const SEEKS: Nanos = Nanos::from_millis(4);
 
-const LIES: &str = "Do not run a database on it that must not lose what it has committed. On purpose (flush = \"ignored\") it \
-                    shows just that.";
-const LOOK_UP: &str = "Find out whether its cache is protected (data sheet, controller, host); name the drive with --drive, or cut the power.";
-
 /// What can make a write durable here, and how soon.
 #[derive(Debug, Clone, PartialEq)]
-struct Medial {
+struct Limit {
     /// No sooner than this, each.
     least: Nanos,
-    why: String,
+    kind: FlushLimit,
+    per_second: Option<f64>,
 }
 
 /// `None`: not requested.
 pub fn fsync(medium: &Medium) -> Option<Diagnosis> {
     let test = match medium.sync.as_ref()? {
         SyncOutcome::Tested(test) => test,
-        SyncOutcome::Untested(why, next) => return Some(unknown("fsync", why.clone(), next)),
+        SyncOutcome::Untested(why) => return Some(unknown("fsync", why.clone())),
     };
-    let measured = describe(test);
     let fastest = test.fastest();
     let random_read = medium.sample.as_ref().ok().and_then(|sample| sample.read);
     let limit = medium
@@ -48,96 +46,47 @@ pub fn fsync(medium: &Medium) -> Option<Diagnosis> {
         .iter()
         .filter_map(|disk| limit(disk, random_read))
         .max_by_key(|limit| limit.least);
-    let too_fast = limit.as_ref().filter(|limit| fastest.median < limit.least);
-    Some(match protection(&medium.disks) {
-        Some(Protection::Protected) => ok(
-            "fsync",
-            format!("{measured}; its cache is protected, so that may be"),
-        ),
-        Some(Protection::Volatile) => match (too_fast, limit.is_some()) {
-            (Some(limit), _) => error("fsync", lie(&measured, limit), LIES),
-            (None, true) => ok(
-                "fsync",
-                format!("{measured}: no sooner than the medium can"),
-            ),
-            (None, false) => unknown(
-                "fsync",
-                format!("{measured}: how fast the medium can is not known"),
-                LOOK_UP,
-            ),
-        },
-        None => of_unknown(test, &measured, medium, too_fast),
-    })
-}
-
-/// The protection of its cache is unknown.
-fn of_unknown(
-    test: &SyncTest,
-    measured: &str,
-    medium: &Medium,
-    too_fast: Option<&Medial>,
-) -> Diagnosis {
-    let sure = medium.disks.iter().any(|disk| turns(disk).is_some());
-    match too_fast {
+    let too_fast = limit
+        .as_ref()
+        .is_some_and(|limit| fastest.median < limit.least);
+    let turns = medium.disks.iter().any(|disk| turns(disk).is_some());
+    let outcome = match protection(&medium.disks) {
+        Some(Protection::Protected) => FlushOutcome::Protected,
+        Some(Protection::Volatile) if too_fast => FlushOutcome::Ignored,
+        Some(Protection::Volatile) if limit.is_some() => FlushOutcome::Plausible,
+        Some(Protection::Volatile) => FlushOutcome::NoLimit,
         // It reports that it is a disk, and reports no protected cache.
-        Some(limit) if sure => error("fsync", lie(measured, limit), LIES),
-        Some(limit) => warning(
-            "fsync",
-            format!("{}. Or a protected cache answers", lie(measured, limit)),
-            LOOK_UP,
-        ),
-        None if costs_nothing(test) => {
-            let found = format!(
-                "{measured}: a flush costs next to nothing. Either the cache is protected, or flushes are ignored and a \
-                 power cut takes what was committed"
-            );
-            warning("fsync", found, LOOK_UP)
+        None if too_fast && turns => FlushOutcome::Ignored,
+        None if too_fast => FlushOutcome::IgnoredOrProtected,
+        None if costs_nothing(test) => FlushOutcome::Free,
+        None => FlushOutcome::TakesTime,
+    };
+    let level = match outcome {
+        FlushOutcome::Protected | FlushOutcome::Plausible | FlushOutcome::TakesTime => {
+            DiagnosisLevel::Ok
         }
-        None => ok(
-            "fsync",
-            format!("{measured}: flushes reach something that takes its time"),
-        ),
-    }
+        FlushOutcome::NoLimit => DiagnosisLevel::Unknown,
+        FlushOutcome::IgnoredOrProtected | FlushOutcome::Free => DiagnosisLevel::Warning,
+        FlushOutcome::Ignored => DiagnosisLevel::Error,
+    };
+    let limit = limit.filter(|_| too_fast);
+    let found = DoctorFinding::Flush {
+        outcome,
+        limit: limit.as_ref().map(|limit| limit.kind),
+        limit_per_second: limit.as_ref().and_then(|limit| limit.per_second),
+        read_ns: random_read.map(|time| time.0),
+        is_direct: test.direct,
+        unsynced_per_second: test.unsynced.per_second(),
+        synced_per_second: test.synced.per_second(),
+        flush_ns: test.flush.median.0,
+        dsync_per_second: test.dsync.per_second(),
+    };
+    Some(diagnosis(level, "fsync", found))
 }
 
 /// No flash was programmed and no head was moved for it.
 fn costs_nothing(test: &SyncTest) -> bool {
     test.flush.median < PROGRAM
-}
-
-fn lie(measured: &str, limit: &Medial) -> String {
-    format!("FLUSHES ARE IGNORED: {measured}, and {}", limit.why)
-}
-
-/// The rates of one writer.
-fn describe(test: &SyncTest) -> String {
-    let SyncTest {
-        direct,
-        unsynced,
-        synced,
-        flush,
-        dsync,
-    } = test;
-    let cache = if *direct { "" } else { " into the page cache" };
-    format!(
-        "{} writes of 4 KiB a second{cache}, {} with fdatasync ({} of which is the flush), {} with O_DSYNC",
-        rate(unsynced),
-        rate(synced),
-        time(flush.median),
-        rate(dsync)
-    )
-}
-
-fn rate(pace: &Pace) -> String {
-    grouped(pace.per_second())
-}
-
-fn time(time: Nanos) -> String {
-    if time >= Nanos::from_millis(1) {
-        format!("{:.1} ms", time.as_millis_f64())
-    } else {
-        format!("{:.0} µs", time.as_micros_f64())
-    }
 }
 
 /// Protected if all are; volatile if one is known to be.
@@ -174,35 +123,23 @@ fn turns(disk: &Disk) -> Option<Nanos> {
 }
 
 /// How soon a write can be durable on this disk; `None`: not known.
-fn limit(disk: &Disk, random_read: Option<Nanos>) -> Option<Medial> {
+fn limit(disk: &Disk, random_read: Option<Nanos>) -> Option<Limit> {
     if let Some(per_second) = disk
         .known
         .as_ref()
         .and_then(|known| known.synced_per_second)
     {
-        let least = Nanos((1e9 / (per_second * MODEL_TOLERANCE).max(1e-3)) as u64);
-        return Some(Medial {
-            least,
-            why: format!("the drive that is emulated makes {per_second:.0} durable"),
+        return Some(Limit {
+            least: Nanos((1e9 / (per_second * MODEL_TOLERANCE).max(1e-3)) as u64),
+            kind: FlushLimit::Model,
+            per_second: Some(per_second),
         });
     }
     if let Some(turn) = turns(disk) {
-        let least = Nanos((turn.0 as f64 * TURN_TOLERANCE) as u64);
-        let per_second = 1e9 / turn.0.max(1) as f64;
-        return Some(Medial {
-            least,
-            why: format!("a disk comes by the same place {per_second:.0} times a second at most"),
-        });
+        return Some(Limit::of_turn(turn, FlushLimit::Rotation));
     }
-    if let Some(read) = random_read.filter(|read| *read >= SEEKS) {
-        let why = format!(
-            "reads at random take {}, as of a disk, which comes by the same place 250 times a second at most",
-            time(read)
-        );
-        return Some(Medial {
-            least: Nanos((FASTEST_TURN.0 as f64 * TURN_TOLERANCE) as u64),
-            why,
-        });
+    if random_read.is_some_and(|read| read >= SEEKS) {
+        return Some(Limit::of_turn(FASTEST_TURN, FlushLimit::Seeks));
     }
     let is_kernel_flash = matches!(disk.kind, DiskKind::Nvme | DiskKind::Scsi)
         && disk.queue.rotational == Some(false);
@@ -211,11 +148,21 @@ fn limit(disk: &Disk, random_read: Option<Nanos>) -> Option<Medial> {
         .known
         .as_ref()
         .is_some_and(|known| known.protection == Protection::Volatile);
-    let why = "a page of flash takes at least 100 µs to program".to_owned();
-    (is_flash && volatile).then_some(Medial {
+    (is_flash && volatile).then_some(Limit {
         least: PROGRAM,
-        why,
+        kind: FlushLimit::Program,
+        per_second: None,
     })
+}
+
+impl Limit {
+    fn of_turn(turn: Nanos, kind: FlushLimit) -> Self {
+        Self {
+            least: Nanos((turn.0 as f64 * TURN_TOLERANCE) as u64),
+            kind,
+            per_second: Some(1e9 / turn.0.max(1) as f64),
+        }
+    }
 }
 
 #[cfg(test)]

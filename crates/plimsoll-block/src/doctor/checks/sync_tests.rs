@@ -2,7 +2,7 @@ use plimsoll_record::DiagnosisLevel::{Error, Ok as Good, Unknown, Warning};
 
 use super::super::tests::{assert_finding, disk, medium_of, queue};
 use super::*;
-use crate::doctor::evidence::{KnownDrive, Queue, Sample};
+use crate::doctor::evidence::{KnownDrive, Pace, Queue, Sample};
 use crate::doctor::smart::Smart;
 
 fn pace(us: u64) -> Pace {
@@ -68,9 +68,9 @@ fn a_protected_cache_may_answer_at_once() {
         &of(disk, 30),
         Good,
         &[
-            "50,000 writes of 4 KiB a second",
-            "33,333 with fdatasync (10 µs",
-            "protected",
+            r#""outcome":"protected","limit":null"#,
+            r#""unsynced_per_second":50000.0,"synced_per_second":33333.3"#,
+            r#""flush_ns":10000"#,
         ],
     );
 }
@@ -84,15 +84,12 @@ fn flash_without_protection_has_to_program() {
     assert_finding(
         &of(volatile(), 1_200),
         Good,
-        &[
-            "833 with fdatasync (1.2 ms",
-            "no sooner than the medium can",
-        ],
+        &["plausible", r#""synced_per_second":833.3"#],
     );
     assert_finding(
         &of(volatile(), 40),
         Error,
-        &["FLUSHES ARE IGNORED", "100 µs to program"],
+        &[r#""outcome":"ignored","limit":"program""#],
     );
 }
 
@@ -102,16 +99,20 @@ fn a_disk_cannot_sync_faster_than_it_turns() {
     assert_finding(
         &of(turning(Some(7200)), 7_000),
         Error,
-        &["FLUSHES ARE IGNORED", "120 times a second"],
+        &[r#""outcome":"ignored","limit":"rotation","limit_per_second":120.0"#],
     );
     // Its turns are not known, only that it does.
     assert_finding(&of(turning(None), 5_000), Good, &[]);
-    assert_finding(&of(turning(None), 3_000), Error, &["250 times a second"]);
+    assert_finding(
+        &of(turning(None), 3_000),
+        Error,
+        &[r#""limit_per_second":250.0"#],
+    );
     let battery = Disk {
         known: Some(known(Protection::Protected)),
         ..turning(Some(7200))
     };
-    assert_finding(&of(battery, 60), Good, &["protected"]);
+    assert_finding(&of(battery, 60), Good, &[r#""outcome":"protected""#]);
 }
 
 #[test]
@@ -121,7 +122,11 @@ fn o_dsync_counts_where_it_is_sooner() {
         dsync: pace(90),
         ..tested(8_400)
     }));
-    assert_finding(&fsync(&medium).unwrap(), Error, &["11,111 with O_DSYNC"]);
+    assert_finding(
+        &fsync(&medium).unwrap(),
+        Error,
+        &[r#""dsync_per_second":11111.1"#],
+    );
 }
 
 #[test]
@@ -141,10 +146,7 @@ fn an_emulated_drive_is_held_to_its_model() {
     assert_finding(
         &of(disk(980.0), 300),
         Error,
-        &[
-            "FLUSHES ARE IGNORED",
-            "the drive that is emulated makes 980 durable",
-        ],
+        &[r#""outcome":"ignored","limit":"model","limit_per_second":980.0"#],
     );
 }
 
@@ -158,12 +160,8 @@ fn an_unknown_drive_is_doubted_when_flushes_cost_nothing() {
         },
         ..disk()
     };
-    assert_finding(
-        &of(unknown(), 60),
-        Warning,
-        &["next to nothing", "power cut", "--drive"],
-    );
-    assert_finding(&of(unknown(), 900), Good, &["takes its time"]);
+    assert_finding(&of(unknown(), 60), Warning, &[r#""outcome":"free""#]);
+    assert_finding(&of(unknown(), 900), Good, &[r#""outcome":"takes_time""#]);
     // Reads that seek: a disk below, or a network's.
     let mut medium = medium_of(unknown());
     medium.sample = Ok(Sample {
@@ -174,7 +172,10 @@ fn an_unknown_drive_is_doubted_when_flushes_cost_nothing() {
     assert_finding(
         &fsync(&medium).unwrap(),
         Warning,
-        &["reads at random take 9.0 ms", "Or a protected cache"],
+        &[
+            r#""outcome":"ignored_or_protected","limit":"seeks""#,
+            r#""read_ns":9000000"#,
+        ],
     );
 }
 
@@ -189,32 +190,26 @@ fn the_slowest_disk_of_several_counts_and_one_volatile_is_enough() {
         ..turning(Some(7200))
     });
     medium.sync = Some(SyncOutcome::Tested(tested(200)));
-    assert_finding(&fsync(&medium).unwrap(), Error, &["120 times"]);
+    assert_finding(
+        &fsync(&medium).unwrap(),
+        Error,
+        &[r#""limit_per_second":120.0"#],
+    );
 }
 
 #[test]
 fn without_a_test_or_a_limit_nothing_is_judged() {
     let mut medium = medium_of(disk());
     assert_eq!(fsync(&medium), None);
-    medium.sync = Some(SyncOutcome::Untested(
-        "it takes writes".into(),
-        "Give --write.".into(),
-    ));
-    assert_finding(
-        &fsync(&medium).unwrap(),
-        Unknown,
-        &["it takes writes", "--write"],
-    );
+    let untested = DoctorFinding::FlushUntested { directory: None };
+    medium.sync = Some(SyncOutcome::Untested(untested));
+    assert_finding(&fsync(&medium).unwrap(), Unknown, &["flush_untested"]);
     let volatile = Disk {
         kind: DiskKind::Virtual("virtio"),
         known: Some(known(Protection::Volatile)),
         ..disk()
     };
-    assert_finding(
-        &of(volatile, 500),
-        Unknown,
-        &["how fast the medium can is not known"],
-    );
+    assert_finding(&of(volatile, 500), Unknown, &["no_limit"]);
 }
 
 /// A kernel in a virtual machine reports every disk as rotating; the drive file counts more.
@@ -234,5 +229,5 @@ fn a_drive_file_of_flash_counts_more_than_the_kernel() {
         known: flash,
         ..disk()
     };
-    assert_finding(&of(virtual_disk, 60), Error, &["100 µs to program"]);
+    assert_finding(&of(virtual_disk, 60), Error, &[r#""limit":"program""#]);
 }

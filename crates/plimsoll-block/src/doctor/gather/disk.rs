@@ -105,7 +105,7 @@ pub fn without_device(known: &KnownDrive) -> Disk {
         queue: Queue::default(),
         cache_type: None,
         direct: None,
-        health: Err(NoHealth::None("a drive without a device")),
+        health: Err(NoHealth::None),
         known: Some(known.clone()),
     }
 }
@@ -248,11 +248,11 @@ fn plain(model: &str) -> String {
 fn health(source: &Source, device: &Number, kind: &DiskKind) -> Result<Smart, NoHealth> {
     match kind {
         DiskKind::Nvme | DiskKind::Scsi | DiskKind::Other => {}
-        DiskKind::Virtual(_) => return Err(NoHealth::None("a virtual disk")),
-        DiskKind::Loop(_) => return Err(NoHealth::None("a file")),
-        DiskKind::Stacked => return Err(NoHealth::None("made of others")),
-        DiskKind::Network => return Err(NoHealth::None("on another machine")),
-        DiskKind::Memory => return Err(NoHealth::None("memory")),
+        DiskKind::Virtual(_)
+        | DiskKind::Loop(_)
+        | DiskKind::Stacked
+        | DiskKind::Network
+        | DiskKind::Memory => return Err(NoHealth::None),
     }
     let node =
         node(source, device).ok_or_else(|| NoHealth::Failed("it has no device node".into()))?;

@@ -8,9 +8,10 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::message::DoctorFinding;
 
-use super::evidence::{Device, KnownDrive, Machine, Medium, Noise, Room, SyncOutcome, Unread};
+use super::evidence::{Device, KnownDrive, Machine, Medium, Noise, Room, SyncOutcome};
 use crate::BlockError;
 use crate::device::evidence::{Target, gather as gather_use, target};
 use crate::host::cpu::governors;
@@ -82,12 +83,12 @@ impl Quiet {
             .and_then(|(old, new)| new.since(old))
     }
 
-    fn noise(&self, major: u32, minor: u32) -> Result<Noise, String> {
-        let spent = self.spent(major, minor);
-        let over = self.after.at.saturating_sub(self.before.at);
-        spent
-            .map(|spent| Noise { spent, over })
-            .ok_or_else(|| "/proc/diskstats does not count this device".into())
+    /// `None`: the kernel does not count this device's requests.
+    fn noise(&self, major: u32, minor: u32) -> Option<Noise> {
+        Some(Noise {
+            spent: self.spent(major, minor)?,
+            over: self.after.at.saturating_sub(self.before.at),
+        })
     }
 
     fn spent(&self, major: u32, minor: u32) -> Option<parse::Disk> {
@@ -135,7 +136,7 @@ pub fn medium(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> 
     };
     let noise = options.quiet.map(|quiet| match &device {
         Ok(device) => quiet.noise(device.disk().major, device.disk().minor),
-        Err(error) => Err(error.why.clone()),
+        Err(_) => None,
     });
     let in_use = if is_device && options.users {
         Some(gather_use(path, &real)?.0)
@@ -147,15 +148,12 @@ pub fn medium(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> 
         .ok()
         .and_then(|device| node(&source, device));
     let place = match &target {
-        Target::File(file) => Some((file.clone(), format!("this file of {}", file_size(file)))),
-        _ => node.map(|node| (node.clone(), node.display().to_string())),
+        Target::File(file) => Some(file.clone()),
+        _ => node,
     };
     let sample = match place {
-        Some((path, name)) => sample::read(&path, &name, options),
-        None => Err(Unread {
-            why: "there is no block device whose blocks could be read".into(),
-            next: "",
-        }),
+        Some(path) => sample::read(&path, options),
+        None => Err(DoctorFinding::NoDeviceToRead),
     };
     let disks = match &device {
         Ok(device) => disk::below(&source, device, options),
@@ -192,14 +190,12 @@ pub fn medium(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> 
 /// As [`medium`].
 pub fn medium_with_writes(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> {
     let mut medium = medium(path, options)?;
-    let next = "Give a directory on it.".to_owned();
     medium.sync = Some(match &medium.target {
         Target::Directory(directory) => write::test(directory, options.now, options.seed),
-        Target::File(_) => SyncOutcome::Untested("a file is not written to".into(), next),
-        Target::Device(_) => SyncOutcome::Untested(
-            "a device is not written to: what it holds would be lost".into(),
-            next,
-        ),
+        Target::File(_) | Target::Device(_) => {
+            let is_device = matches!(medium.target, Target::Device(_));
+            SyncOutcome::Untested(DoctorFinding::FlushUntestable { is_device })
+        }
     });
     Ok(medium)
 }
@@ -212,10 +208,6 @@ fn node(source: &Source, device: &device::Device) -> Option<PathBuf> {
         .lines()
         .find_map(|line| line.strip_prefix("DEVNAME="))?;
     Some(Path::new("/dev").join(name))
-}
-
-fn file_size(path: &Path) -> Bytes {
-    Bytes(std::fs::metadata(path).map_or(0, |about| about.len()))
 }
 
 fn room(path: &Path) -> Option<Room> {
@@ -269,12 +261,7 @@ mod tests {
             (2, 5, 20)
         );
         assert_eq!(noise.over, Nanos::from_secs(2));
-        assert!(
-            quiet
-                .noise(8, 1)
-                .unwrap_err()
-                .contains("does not count this device")
-        );
+        assert_eq!(quiet.noise(8, 1), None);
     }
 
     #[test]

@@ -6,12 +6,14 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::message::DoctorFinding;
+use plimsoll_record::message::doctor::Unreadable;
 use rustix::fs::{OFlags, SeekFrom};
 use rustix::io::Errno;
 
 use super::Options;
 use crate::doctor::bytes::{DataStats, random};
-use crate::doctor::evidence::{Holes, Sample, Unread};
+use crate::doctor::evidence::{Holes, Sample};
 
 /// Of one read; the smallest page of a database, and what filesystems allocate.
 pub const BLOCK: usize = 4096;
@@ -66,15 +68,15 @@ fn open_with(path: &Path, flags: OFlags) -> io::Result<File> {
 }
 
 /// Reads blocks at random until there are enough or the time is over.
-pub fn read(path: &Path, name: &str, options: &Options<'_>) -> Result<Sample, Unread> {
+pub fn read(path: &Path, options: &Options<'_>) -> Result<Sample, DoctorFinding> {
     let Opened { file, direct } = open(path).map_err(|error| unread(path, &error))?;
     let size =
         rustix::fs::seek(&file, SeekFrom::End(0)).map_err(|error| unread(path, &error.into()))?;
     let blocks = size / BLOCK as u64;
     if blocks == 0 {
-        return Err(Unread {
-            why: format!("{name} is smaller than a block of {BLOCK} bytes"),
-            next: "",
+        return Err(DoctorFinding::TooSmallToRead {
+            path: path.display().to_string(),
+            block_bytes: BLOCK as u64,
         });
     }
     let mut buffer = Aligned::new(BLOCK);
@@ -95,7 +97,7 @@ pub fn read(path: &Path, name: &str, options: &Options<'_>) -> Result<Sample, Un
         }
     }
     Ok(Sample {
-        of: name.into(),
+        of: path.display().to_string(),
         blocks: stats.blocks,
         zero: stats.zero,
         entropy: stats.entropy(),
@@ -104,17 +106,16 @@ pub fn read(path: &Path, name: &str, options: &Options<'_>) -> Result<Sample, Un
     })
 }
 
-fn unread(path: &Path, error: &io::Error) -> Unread {
-    let next = match error.kind() {
-        io::ErrorKind::PermissionDenied if !rustix::process::geteuid().is_root() => "Run as root.",
-        io::ErrorKind::PermissionDenied => {
-            "A container or security module keeps it from root: run outside of that."
-        }
-        _ => "",
-    };
-    Unread {
-        why: format!("{} cannot be read: {error}", path.display()),
-        next,
+fn unread(path: &Path, error: &io::Error) -> DoctorFinding {
+    let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
+    DoctorFinding::Unreadable {
+        path: path.display().to_string(),
+        error: error.to_string(),
+        cause: match rustix::process::geteuid().is_root() {
+            _ if !is_denied => Unreadable::Other,
+            true => Unreadable::Confined,
+            false => Unreadable::NotRoot,
+        },
     }
 }
 
@@ -176,7 +177,7 @@ mod tests {
         file.set_len(2 << 20).unwrap();
         file.sync_all().unwrap();
         let before = std::fs::metadata(&path).unwrap();
-        let sample = read(&path, "x", &options(&|| Nanos::ZERO, Nanos::SECOND)).unwrap();
+        let sample = read(&path, &options(&|| Nanos::ZERO, Nanos::SECOND)).unwrap();
         assert_eq!(sample.blocks, 64);
         assert!((16..48).contains(&sample.zero), "{sample:?}");
         assert!(
@@ -211,24 +212,21 @@ mod tests {
             ticks.set(ticks.get() + 1);
             Nanos::from_millis(ticks.get())
         };
-        let sample = read(&path, "x", &options(&now, Nanos::from_millis(10))).unwrap();
+        let sample = read(&path, &options(&now, Nanos::from_millis(10))).unwrap();
         assert!(
             sample.blocks < 10 && sample.zero == sample.blocks,
             "{sample:?}"
         );
         assert!(sample.entropy.is_none());
         std::fs::write(&path, "short").unwrap();
-        assert!(
-            read(&path, "x", &options(&now, Nanos::SECOND))
-                .unwrap_err()
-                .why
-                .contains("smaller than a block")
-        );
-        assert!(
-            read(Path::new("/no/such"), "x", &options(&now, Nanos::SECOND))
-                .unwrap_err()
-                .why
-                .contains("/no/such")
-        );
+        assert!(matches!(
+            read(&path, &options(&now, Nanos::SECOND)),
+            Err(DoctorFinding::TooSmallToRead { .. })
+        ));
+        let missing = read(Path::new("/no/such"), &options(&now, Nanos::SECOND));
+        let Err(DoctorFinding::Unreadable { path, cause, .. }) = missing else {
+            panic!("it does not exist: {missing:?}")
+        };
+        assert_eq!((path.as_str(), cause), ("/no/such", Unreadable::Other));
     }
 }

@@ -10,6 +10,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::message::DoctorFinding;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
@@ -17,7 +18,7 @@ use super::Now;
 use super::sample::{Aligned, BLOCK, median};
 use crate::doctor::bytes::random;
 use crate::doctor::evidence::{Pace, SyncOutcome, SyncTest};
-use crate::testfile::{RESERVED, TestFile, advice};
+use crate::testfile::{RESERVED, TestFile, write_fault};
 
 /// Each kind of request goes on until there are so many, or for so long.
 const MOST: usize = 2000;
@@ -29,23 +30,15 @@ const ROOM: Bytes = Bytes::mib(1);
 
 /// Makes a file in a directory, writes it, measures, and removes it.
 pub fn test(directory: &Path, now: Now<'_>, seed: u64) -> SyncOutcome {
-    let file = match TestFile::create(directory, ROOM) {
-        Ok(file) => file,
-        Err(error) => {
-            let text = error.to_string();
-            let (why, next) = text.split_once('\n').unwrap_or((&text, ""));
-            return SyncOutcome::Untested(why.to_owned(), next.to_owned());
-        }
-    };
-    measure(file.path(), now, seed).map_or_else(
-        |error| {
-            SyncOutcome::Untested(
-                format!("a write failed: {error}"),
-                advice(&error, directory),
-            )
-        },
-        SyncOutcome::Tested,
-    )
+    let tested = TestFile::make(directory, ROOM).and_then(|file| measure(file.path(), now, seed));
+    match tested {
+        Ok(test) => SyncOutcome::Tested(test),
+        Err(error) => SyncOutcome::Untested(DoctorFinding::FlushTestFailed {
+            directory: directory.display().to_string(),
+            cause: write_fault(&error),
+            error: error.to_string(),
+        }),
+    }
 }
 
 fn open(path: &Path, flags: OFlags) -> io::Result<File> {
@@ -141,6 +134,8 @@ fn pace(
 mod tests {
     use std::cell::Cell;
 
+    use plimsoll_record::message::doctor::WriteFault;
+
     use super::*;
 
     #[test]
@@ -199,34 +194,26 @@ mod tests {
     }
 
     #[test]
-    fn advice_follows_from_the_error() {
-        let of = |errno: Errno| crate::testfile::advice(&io::Error::from(errno), Path::new("/srv"));
-        assert!(
-            of(Errno::NOSPC).starts_with("Free space there"),
-            "{}",
-            of(Errno::NOSPC)
+    fn where_nothing_can_be_made_nothing_is_tested() {
+        let outcome = test(Path::new("/proc"), &|| Nanos::ZERO, 1);
+        let SyncOutcome::Untested(DoctorFinding::FlushTestFailed {
+            directory, cause, ..
+        }) = outcome
+        else {
+            panic!("{outcome:?}")
+        };
+        assert_eq!(
+            (directory.as_str(), cause),
+            ("/proc", WriteFault::NotPermitted)
         );
-        assert!(
-            of(Errno::ROFS).contains("mount -o remount,rw"),
-            "{}",
-            of(Errno::ROFS)
-        );
-        assert!(
-            of(Errno::ACCESS).contains("may write to"),
-            "{}",
-            of(Errno::ACCESS)
-        );
-        assert!(of(Errno::IO).contains("dmesg"), "{}", of(Errno::IO));
     }
 
     #[test]
-    fn where_nothing_can_be_made_nothing_is_tested() {
-        let SyncOutcome::Untested(why, next) = test(Path::new("/proc"), &|| Nanos::ZERO, 1) else {
-            panic!()
-        };
-        assert!(
-            why.contains("/proc") && next.contains("may write to"),
-            "{why}: {next}"
-        );
+    fn faults_follow_from_the_error() {
+        let of = |errno: Errno| write_fault(&io::Error::from(errno));
+        assert_eq!(of(Errno::NOSPC), WriteFault::NoSpace);
+        assert_eq!(of(Errno::ROFS), WriteFault::ReadOnly);
+        assert_eq!(of(Errno::ACCESS), WriteFault::NotPermitted);
+        assert_eq!(of(Errno::IO), WriteFault::Other);
     }
 }

@@ -9,6 +9,8 @@ use std::time::Duration;
 use mysql::prelude::{FromRow, Queryable};
 use mysql::{Conn, Error};
 use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::message::EventKind;
+use plimsoll_record::message::event::NotShown;
 use plimsoll_record::metric::Metric;
 
 use super::connect::{code, connect_impatient, server_error};
@@ -183,14 +185,15 @@ impl Insight {
         format!("{from}; reads and writes of data and latches are not distinguished from cpu")
     }
 
-    pub fn lacks(&self) -> Vec<String> {
-        (!self.sees_transactions).then(|| {
-            let user = &self.user;
-            format!(
-                "transactions are hidden from {user:?}: waits for row locks count as cpu, sessions in a transaction as idle; \
-                 GRANT PROCESS ON *.* TO this user shows them"
-            )
-        }).into_iter().collect()
+    pub fn lacks(&self) -> Vec<EventKind> {
+        if self.sees_transactions {
+            return Vec::new();
+        }
+        vec![EventKind::NotShown {
+            what: NotShown::Transactions,
+            user: self.user.clone(),
+            server: String::new(),
+        }]
     }
 }
 

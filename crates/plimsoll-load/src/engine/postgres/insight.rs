@@ -4,6 +4,8 @@
 //! Statistics System"), so that rates lag by up to a second; wait events and the log's position are those of now.
 
 use plimsoll_plan::units::Bytes;
+use plimsoll_record::message::EventKind;
+use plimsoll_record::message::event::NotShown;
 use plimsoll_record::metric::Metric;
 use tokio_postgres::{Client, Error, Row, Statement};
 
@@ -127,27 +129,21 @@ impl Insight {
         "pg_stat_activity".into()
     }
 
-    pub fn lacks(&self) -> Vec<String> {
-        let mut lacks = Vec::new();
-        if self.version < HAS_WAL_VIEW {
-            let version = self.version / 10_000;
-            lacks.push(format!(
-                "PostgreSQL {version} does not count writes and syncs of its log; 14 and newer do"
-            ));
-        }
-        if self.hidden {
-            let user = &self.user;
-            lacks.push(format!(
-                "states of some sessions are hidden from {user:?}: GRANT pg_read_all_stats TO \"{user}\" shows them"
-            ));
-        }
-        if !self.tracks {
-            lacks.push(
-                "track_activities is off, so that states of sessions are not known: set it to on"
-                    .into(),
-            );
-        }
+    pub fn lacks(&self) -> Vec<EventKind> {
+        let lacks = [
+            (self.version < HAS_WAL_VIEW, NotShown::LogCounters),
+            (self.hidden, NotShown::Sessions),
+            (!self.tracks, NotShown::Activities),
+        ];
         lacks
+            .into_iter()
+            .filter(|(is_lacking, _)| *is_lacking)
+            .map(|(_, what)| EventKind::NotShown {
+                what,
+                user: self.user.clone(),
+                server: format!("PostgreSQL {}", self.version / 10_000),
+            })
+            .collect()
     }
 }
 

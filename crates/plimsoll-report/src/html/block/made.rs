@@ -6,7 +6,8 @@ use plimsoll_analysis::summary::{
     BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary,
     DiagnosisSummary, Figure, Interval, Rounds, RoundsOfJob, Steady, Verdict,
 };
-use plimsoll_record::{BlockStreamInfo, DiagnosisLevel};
+use plimsoll_record::message::DoctorFinding;
+use plimsoll_record::{BlockStreamInfo, Diagnosis, DiagnosisLevel};
 use plimsoll_stats::rounds::Fit;
 
 const MEDIA: [(&str, Option<&str>, f64); 3] = [
@@ -425,10 +426,16 @@ pub fn diagnoses() -> Vec<DiagnosisSummary> {
     let describe =
         |medium: Option<&str>, code: &str, level, found: &str, next: &str| DiagnosisSummary {
             medium: medium.map(str::to_owned),
-            code: code.into(),
-            level,
-            found: found.into(),
-            next: next.into(),
+            diagnosis: Diagnosis {
+                subject: None,
+                code: code.into(),
+                level,
+                disk: None,
+                finding: DoctorFinding::Stored {
+                    found: found.into(),
+                    next: Some(next.into()),
+                },
+            },
         };
     use DiagnosisLevel::{Error, Ok, Unknown, Warning};
     vec![

@@ -1,6 +1,7 @@
 use plimsoll_analysis::summarise;
 use plimsoll_analysis::summary::Verdict;
 use plimsoll_record::fixture;
+use plimsoll_record::message::DoctorFinding;
 use plimsoll_record::{DiagnosisLevel, Record};
 
 use super::super::{doctor, page};
@@ -394,7 +395,7 @@ fn the_doctor_marks_levels_by_sign_and_text_the_worst_first() {
     assert_eq!(cells(&view.findings)[1][1..3], ["Machine", "steal"]);
     summary
         .diagnoses
-        .retain(|found| found.level == DiagnosisLevel::Ok);
+        .retain(|found| found.diagnosis.level == DiagnosisLevel::Ok);
     let html = page(&record, &summary, "");
     assert!(html.contains("Checks passed") && html.contains("passed: 3."));
     summary.diagnoses.clear();
@@ -417,10 +418,13 @@ fn nothing_that_media_or_jobs_are_called_breaks_the_page() {
             }
         }
     }
-    summary
-        .diagnoses
-        .iter_mut()
-        .for_each(|found| (found.found, found.code) = (evil.into(), evil.into()));
+    summary.diagnoses.iter_mut().for_each(|found| {
+        found.diagnosis.code = evil.into();
+        found.diagnosis.finding = DoctorFinding::TooSmallToRead {
+            path: evil.into(),
+            block_bytes: 4096,
+        };
+    });
     let html = page(&record, &summary, "");
     assert!(!html.contains("<script>alert"));
     assert_eq!(html.matches("</script>").count(), 2);

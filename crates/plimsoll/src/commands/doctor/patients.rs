@@ -15,6 +15,7 @@ use plimsoll_drive::emulate::cut::which;
 use plimsoll_plan::Parsed;
 use plimsoll_plan::resolved::{EmulatedDrive, Medium};
 use plimsoll_record::Diagnosis;
+use plimsoll_record::message::DoctorFinding;
 
 use crate::cli::DoctorArgs;
 use crate::commands::run::parse_plan;
@@ -175,11 +176,11 @@ impl Patient {
 }
 
 fn untested(target: &Target, path: &Path) -> SyncOutcome {
-    let next = match target {
-        Target::Directory(_) => format!("Test it: plimsoll doctor {} --write", path.display()),
-        Target::File(_) | Target::Device(_) => "Test it with --write in a directory on it.".into(),
+    let directory = match target {
+        Target::Directory(_) => Some(path.display().to_string()),
+        Target::File(_) | Target::Device(_) => None,
     };
-    SyncOutcome::Untested("not tested: that takes writes".into(), next)
+    SyncOutcome::Untested(DoctorFinding::FlushUntested { directory })
 }
 
 fn kind(target: &Target) -> &'static str {

@@ -2,6 +2,7 @@
 
 use plimsoll_block::doctor::evidence::{Pace, SyncTest};
 use plimsoll_record::{Diagnosis, DiagnosisLevel};
+use plimsoll_report::message::Messages;
 use serde_json::{Value, json};
 
 use super::patients::Examined;
@@ -63,9 +64,11 @@ fn of_row(row: &Diagnosis, codes: usize, width: usize) -> Vec<String> {
     const LEVELS: usize = 7;
     let head = format!("  {:<LEVELS$}  {:<codes$}  ", row.level.name(), row.code);
     let room = width.saturating_sub(head.chars().count());
-    let mut texts = wrapped(&row.found, room);
-    if !row.next.is_empty() {
-        let next = wrapped(&row.next, room.saturating_sub(2))
+    let messages = Messages::english();
+    let mut texts = wrapped(&messages.diagnosis(row), room);
+    let next = messages.advice(row);
+    if !next.is_empty() {
+        let next = wrapped(&next, room.saturating_sub(2))
             .into_iter()
             .enumerate();
         texts.extend(next.map(|(i, line)| format!("{} {line}", if i == 0 { "→" } else { " " })));
@@ -119,6 +122,15 @@ fn counts(machine: &[Diagnosis], media: &[Examined]) -> String {
         .join(", ")
 }
 
+/// A finding with its sentences.
+fn of_finding(row: &Diagnosis) -> Value {
+    let messages = Messages::english();
+    let mut finding = json!(row);
+    finding["found"] = messages.diagnosis(row).into();
+    finding["next"] = messages.advice(row).into();
+    finding
+}
+
 pub fn json(machine: &[Diagnosis], media: &[Examined]) -> String {
     let rows = |rows: &[Diagnosis]| rows.iter().map(of_finding).collect::<Vec<_>>();
     let media: Vec<Value> = media
@@ -144,17 +156,6 @@ pub fn json(machine: &[Diagnosis], media: &[Examined]) -> String {
     )
 }
 
-fn of_finding(row: &Diagnosis) -> Value {
-    let Diagnosis {
-        subject: _,
-        code,
-        level,
-        found,
-        next,
-    } = row;
-    json!({ "code": code, "level": level.name(), "found": found, "next": next })
-}
-
 fn of_sync(test: &SyncTest) -> Value {
     let SyncTest {
         direct,
@@ -176,6 +177,8 @@ fn of_sync(test: &SyncTest) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_record::message::DoctorFinding;
+
     use super::*;
 
     fn row(level: DiagnosisLevel, code: &str, found: &str, next: &str) -> Diagnosis {
@@ -183,8 +186,11 @@ mod tests {
             subject: None,
             code: code.into(),
             level,
-            found: found.into(),
-            next: next.into(),
+            disk: None,
+            finding: DoctorFinding::Stored {
+                found: found.into(),
+                next: Some(next.into()),
+            },
         }
     }
 

@@ -12,6 +12,8 @@ use plimsoll_drive::emulate::{
 };
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::{DriveOp, DriveSecond, DriveTally};
+use plimsoll_record::message::EventKind;
+use plimsoll_report::message::Messages;
 
 use super::cut::sentence;
 use crate::cli::{BackingArg, FilesystemArg, FlushArg, FormArg, MountArgs};
@@ -93,12 +95,9 @@ fn control(order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, F
     let send: MessageSender = Arc::new(|message| print_message(&json(&message)));
     let claim = match Claim::of(&spec.dir) {
         Ok((claim, cleared)) => {
-            cleared.into_iter().for_each(|text| {
-                send(Message::Warning {
-                    code: "cleanup".into(),
-                    text,
-                })
-            });
+            for removed in cleared {
+                send(Message::Warning(EventKind::Leftovers { removed }));
+            }
             claim
         }
         Err(EmulatorError { why, next, no_fuse }) => {
@@ -144,7 +143,7 @@ fn foreground(
         show(&message, stats);
         if !matches!(
             message,
-            Message::Ready(_) | Message::Second(_) | Message::Warning { .. }
+            Message::Ready(_) | Message::Second(_) | Message::Warning(_)
         ) {
             // Fails only without a waiting request.
             let _ = answer
@@ -166,7 +165,10 @@ fn show(message: &Message, stats: bool) {
         Message::Ready(ready) => print_line(&greeting(ready)),
         Message::Second(second) if stats => print_message(&account(second).to_string()),
         Message::Second(_) | Message::Failed { .. } | Message::Refused { .. } => {}
-        Message::Warning { code, text } => print_line(&format!("warning ({code}): {text}")),
+        Message::Warning(warning) => {
+            let text = Messages::english().event(warning);
+            print_line(&format!("warning ({}): {text}", warning.code()));
+        }
         Message::PowerIsOff(lost) => print_line(&format!("Power is off. {}", sentence(lost))),
         Message::PowerIsOn => print_line("Power is on."),
     }

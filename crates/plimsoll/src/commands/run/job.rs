@@ -8,6 +8,7 @@ use plimsoll_load::scratch::sweep;
 use plimsoll_plan::PlanWarning;
 use plimsoll_plan::resolved::{EngineKind, MediumKind, ResolvedPlan};
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::message::EventKind;
 
 use super::super::io::command_line;
 use crate::cli::RunArgs;
@@ -50,14 +51,13 @@ pub(super) fn job(
     warnings: Vec<String>,
 ) -> Result<Job, Failure> {
     let now = jiff::Timestamp::now();
-    let notes = warnings.into_iter().map(|text| ("plan", text));
-    let notes = notes
-        .chain(
-            clear_leftovers(&plan)?
-                .into_iter()
-                .map(|text| ("leftovers", text)),
-        )
-        .collect();
+    let warnings = warnings
+        .into_iter()
+        .map(|warning| EventKind::Plan { warning });
+    let cleared = clear_leftovers(&plan)?
+        .into_iter()
+        .map(|removed| EventKind::Leftovers { removed });
+    let notes = warnings.chain(cleared).collect();
     Ok(Job {
         seed: plan.seed.unwrap_or_else(drawn_seed),
         output,

@@ -9,6 +9,7 @@ use plimsoll_block::fio::{self, Fio};
 use plimsoll_block::layout::make_file;
 use plimsoll_load::scratch::Scratch;
 use plimsoll_plan::resolved::{Block, BlockStep, BlockWork, Medium, MediumKind};
+use plimsoll_record::message::EventKind;
 use plimsoll_record::{Severity, SubjectId, SubjectKind};
 
 use super::super::error::{RunError, StepResult, unresolved};
@@ -157,17 +158,13 @@ impl Execution<'_> {
     ) -> StepResult<()> {
         let permit = device_permit(medium, block, self.overwrite).map_err(failed)?;
         let subject = self.describe_medium(medium, None)?;
-        let lost = if permit.lost.is_empty() {
-            "nothing was recognized on it".into()
-        } else {
-            permit.lost.join("; ")
+        let overwritten = EventKind::Overwritten {
+            medium: medium.name.clone(),
+            device: permit.path.display().to_string(),
+            signatures: permit.signatures.clone(),
+            partitions: permit.partitions.clone(),
         };
-        let text = format!(
-            "medium {}: {} is overwritten: {lost}",
-            medium.name,
-            permit.path.display()
-        );
-        self.record_event(Some(subject), Severity::Note, "overwritten", &text)?;
+        self.record_event(Some(subject), Severity::Note, overwritten)?;
         target.media.push(TargetMedium {
             medium: subject,
             name: medium.name.clone(),
@@ -200,12 +197,9 @@ impl Execution<'_> {
         {
             match scratch.map_or(Ok(()), Scratch::remove) {
                 Err(error) if self.drive_lives(Some(&name)) => {
-                    self.record_event(
-                        Some(medium),
-                        Severity::Warning,
-                        "cleanup",
-                        &error.to_string(),
-                    )?;
+                    let error = error.to_string();
+                    let cleanup = EventKind::Cleanup { error };
+                    self.record_event(Some(medium), Severity::Warning, cleanup)?;
                 }
                 _ => {}
             }

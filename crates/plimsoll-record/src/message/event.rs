@@ -1,0 +1,240 @@
+//! Events beside the figures: what went wrong, or was done, while a plan ran.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Times in `_s` count from the start of the point. `error` is the message of an operating system, a server or a program.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "code", content = "args", rename_all = "snake_case")]
+pub enum EventKind {
+    /// A warning of the plan, or what a killed run had left and was removed.
+    Plan {
+        warning: String,
+    },
+    Leftovers {
+        removed: String,
+    },
+    /// Intents without an end: `counted` is the connections' own count.
+    Conservation {
+        in_flight: i64,
+        counted: u64,
+    },
+    Unanswered {
+        transactions: u64,
+    },
+    Late {
+        outcomes: u64,
+    },
+    Overflow {
+        outcomes: u64,
+    },
+    /// Events of one code that were counted and not listed.
+    MoreEvents {
+        event: String,
+        events: u64,
+    },
+    RetriesExhausted {
+        connection: u32,
+        error: String,
+    },
+    Failed {
+        connection: u32,
+        error: String,
+    },
+    ConnectionLost {
+        connection: u32,
+        error: String,
+    },
+    /// Connections that were lost and open again: with the server itself away, or not.
+    Reconnected {
+        server_away: bool,
+        connections: u32,
+        lost: u64,
+        reopened: u64,
+        refused: u64,
+        from_s: f64,
+        first_s: f64,
+        last_s: f64,
+        error: String,
+    },
+    NotReconnected {
+        lost: u64,
+        away: u32,
+        from_s: f64,
+        until_s: f64,
+    },
+    ConnectionsLost {
+        outages: u64,
+        lost: u64,
+        reopened: u64,
+    },
+    ServerDied {
+        system: String,
+        error: String,
+    },
+    DiskFull {
+        system: String,
+        place: String,
+        error: String,
+        is_quota: bool,
+        is_out_of_inodes: bool,
+        free_bytes: Option<u64>,
+        size_bytes: Option<u64>,
+    },
+    NotRecovered {
+        step: String,
+        error: String,
+    },
+    NoPowerCut {
+        step: String,
+    },
+    /// A source of metrics that cannot be read, and the figures that are missing without it.
+    Unreadable {
+        source: String,
+        error: String,
+        figures: Figures,
+    },
+    /// What a server does not show, or not to this user.
+    NotShown {
+        what: NotShown,
+        user: String,
+        server: String,
+    },
+    Approximated {
+        source: String,
+        error: String,
+    },
+    Ended {
+        source: String,
+        error: String,
+    },
+    NoDevice {
+        medium: String,
+        error: String,
+    },
+    Doctor {
+        error: String,
+    },
+    NotEmulated {
+        medium: String,
+        drive: String,
+        path: String,
+        error: String,
+    },
+    Saturated {
+        busy_percent: f64,
+    },
+    BackingFull {
+        limit_bytes: u64,
+    },
+    BackingSlower {
+        directory: String,
+        disk_mb_per_second: f64,
+        disk_read_ns: u64,
+        drive_mb_per_second: f64,
+        drive_read_ns: u64,
+    },
+    EmulatorTalk {
+        error: String,
+    },
+    LimitsUntried {
+        system: String,
+        error: String,
+    },
+    NotLimited {
+        system: String,
+        error: String,
+    },
+    /// What a device held that is overwritten.
+    Overwritten {
+        medium: String,
+        device: String,
+        signatures: Vec<String>,
+        partitions: Vec<String>,
+    },
+    NotSteady {
+        step: String,
+        rounds: u32,
+    },
+    NoCurve {
+        step: String,
+        job: String,
+    },
+    Cleanup {
+        error: String,
+    },
+    Teardown {
+        error: String,
+    },
+    /// Of a run file before schema 8, and the codes of other tools.
+    #[serde(untagged)]
+    Stored {
+        code: String,
+        text: String,
+    },
+}
+
+/// Figures that a source of metrics gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Figures {
+    Cpu,
+    Memory,
+    Pressure,
+    Network,
+    Device,
+    Flushes,
+    Space,
+    DataSize,
+    BackupWrites,
+    ProcessIo,
+    GeneratorCpu,
+    GeneratorMemory,
+    Server,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotShown {
+    LogCounters,
+    Sessions,
+    Activities,
+    Transactions,
+}
+
+impl EventKind {
+    pub fn stored(code: &str, text: &str) -> Self {
+        Self::Stored {
+            code: code.to_owned(),
+            text: text.to_owned(),
+        }
+    }
+
+    /// Stable, for machines: `connection_lost`, `unreadable`.
+    pub fn code(&self) -> String {
+        let kind = serde_json::to_value(self).unwrap_or_default();
+        kind["code"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// As a run file has it since schema 8: the arguments as JSON; `None` for a stored sentence.
+    pub fn args(&self) -> Option<String> {
+        let kind = serde_json::to_value(self).unwrap_or_default();
+        match self {
+            Self::Stored { .. } => None,
+            // A code without arguments has none.
+            _ => Some(kind.get("args").unwrap_or(&Value::Null).to_string()),
+        }
+    }
+
+    /// The event with these columns of a run file. One of a code that this version does not know keeps its arguments.
+    pub fn of_columns(code: String, args: Option<String>, text: Option<String>) -> Self {
+        let known = args.as_ref().and_then(|args| {
+            let args: Value = serde_json::from_str(args).ok()?;
+            serde_json::from_value(serde_json::json!({ "code": code, "args": args })).ok()
+        });
+        known.unwrap_or_else(|| Self::Stored {
+            code,
+            text: text.or(args).unwrap_or_default(),
+        })
+    }
+}

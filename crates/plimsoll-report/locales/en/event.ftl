@@ -1,0 +1,84 @@
+# Events of a run: a sentence, and its evidence in parentheses.
+
+event-plan = { $warning }
+event-leftovers = Removed what a killed run had left: { $removed }
+event-conservation = { $in-flight } intents are unaccounted for at the end of the lane ({ $counted } by the connections' own count).
+event-unanswered = { $transactions } transactions got no answer from the server before the lane ended.
+event-late = { $outcomes } outcomes were recorded after their second was merged, and count in the next.
+event-overflow = { $outcomes } outcomes were lost because a buffer was full: the run is invalid.
+event-more-events = { $events } more events of code { $event } were counted and not listed.
+event-retries-exhausted = A transaction failed after all its retries (connection { $connection }: { $error }).
+event-failed = A transaction failed (connection { $connection }: { $error }).
+event-connection-lost = A connection was lost and is opened again (connection { $connection }: { $error }).
+event-reconnected = { $server-away ->
+    [true] The server was away from { $from-s } to { $first-s } s (connections were lost { $lost } times and opened again { $reopened } times, the last at { $last-s } s, after { $refused } failed attempts; { $error }).
+   *[other] { $lost } of { $connections } connections were lost, and open again after { $last-s } s (from { $from-s } s; { $error }).
+ }
+event-not-reconnected = { $away } connections were not open again when the point ended (at { $until-s } s; { $lost } were lost from { $from-s } s on).
+event-connections-lost = Connections were lost { $lost } times in { $outages } outages, and opened again { $reopened } times.
+event-server-died = The server of system { $system } ended unexpectedly ({ $error }).
+event-disk-full = System { $system } cannot write: { $is-quota ->
+    [true] the disk quota on { $place } is used up
+   *[other] no space left on { $place }
+ } ({ $error }{ $free-bytes ->
+    [none] {""}
+   *[other] ; { $free-bytes } free of { $size-bytes }
+ }{ $is-out-of-inodes ->
+    [true] ; no inodes left
+   *[other] {""}
+ }).
+event-not-recovered = After the power cut the database does not come up again (step { $step }: { $error }).
+event-no-power-cut = The planned power cut did not take place: there is no emulated drive, or the load ended before it (step { $step }).
+event-figures = { $figures ->
+    [cpu] the CPU
+    [memory] memory
+    [pressure] pressure; the kernel may lack PSI
+    [network] the network
+    [device] this device
+    [flushes] flushes; Linux 5.5 and later count them
+    [space] used and free space
+    [data_size] the size of the system's data
+    [backup_writes] what backups write each second
+    [process_io] the system's I/O
+    [generator_cpu] plimsoll's CPU
+    [generator_memory] plimsoll's memory
+   *[server] the server's counters and wait states until it answers
+ }
+event-unreadable = There are no figures for { event-figures } ({ $source ->
+    [none] { $error }
+   *[other] { $source }{ $error ->
+        [none] {""}
+       *[other] : { $error }
+     }
+ }).
+event-not-shown = { $what ->
+    [log_counters] { $server } does not count writes and syncs of its log; PostgreSQL 14 and later do.
+    [sessions] States of some sessions are hidden from the user "{ $user }". To show them: GRANT pg_read_all_stats TO "{ $user }".
+    [activities] States of sessions are unknown, because track_activities is off; set it to on.
+   *[transactions] Transactions are hidden from the user "{ $user }": waits for row locks count as cpu, sessions in a transaction as idle. To show them: GRANT PROCESS ON *.* TO this user.
+ }
+event-approximated = The system's memory is approximated as the sum of what each process has for itself, and the largest that one shares ({ $source }: { $error }).
+event-ended = A process has ended, so there are no more figures for its CPU, memory and I/O ({ $source }: { $error }).
+event-no-device = Medium { $medium } has no block device to watch ({ $error }).
+event-doctor = The doctor could not check the medium ({ $error }).
+event-not-emulated = Medium { $medium }: the drive { $drive } is NOT emulated, the figures are those of { $path } ({ $error }).
+event-saturated = The emulator's reader was busy for { $busy-percent } % of a second: requests wait before they are read, which their lateness does not show. Ask less of the drive, or use a machine with more idle cores.
+event-backing-full = The drive's backing store reached its limit of { $limit-bytes }: writes to new places fail with "no space left".
+event-backing-slower = A long load will show the disk below { $directory } instead of the drive: the disk writes { $disk-mb-per-second } MB/s and reads 4 KiB in { $disk-read-ns }, the emulated drive { $drive-mb-per-second } MB/s and { $drive-read-ns }.
+event-emulator-talk = The drive's emulator sent an unknown message ({ $error }).
+event-limits-untried = System { $system }: its I/O limits are set but untested ({ $error }).
+event-not-limited = System { $system } is NOT limited and may use the whole machine ({ $error }).
+event-overwritten = Medium { $medium }: { $device } is overwritten{ $signatures ->
+    [none] { $partitions ->
+        [none] ; nothing was recognized on it
+       *[other] {""}
+     }
+   *[other] ; it held a signature of { $signatures }
+ }{ $partitions ->
+    [none] {""}
+   *[other] ; it had the partitions { $partitions }
+ }.
+event-not-steady = Step { $step } was not steady after { $rounds } rounds.
+event-no-curve = Step { $step }: the job { $job } completed no requests, so it has no curve.
+event-cleanup = Not everything could be removed ({ $error }).
+event-teardown = The emulated drive could not be taken down cleanly ({ $error }).
