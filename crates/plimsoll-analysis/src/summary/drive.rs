@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Index;
 use super::finding::{Finding, FindingKind};
-use super::means::{MetricMean, Resources};
+use super::means::Resources;
 use super::point::PointSummary;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
@@ -97,11 +97,10 @@ pub struct DriveTimes {
 
 impl DriveTimes {
     fn of(hist: &CoarseHist) -> Option<Self> {
-        let us = |time: Option<Nanos>| time.map(Nanos::as_micros_f64);
         Some(Self {
-            mean_us: us(hist.mean())?,
-            p50_us: us(hist.quantile(0.5))?,
-            p99_us: us(hist.quantile(0.99))?,
+            mean_us: hist.mean()?.as_micros_f64(),
+            p50_us: hist.quantile(0.5)?.as_micros_f64(),
+            p99_us: hist.quantile(0.99)?.as_micros_f64(),
         })
     }
 }
@@ -156,9 +155,6 @@ pub(super) fn summarise(
         .filter(|row| is_within(row, window, cut))
         .collect();
     let seconds = seconds(&within, |row| row.end.saturating_sub(row.start));
-    let emulator =
-        |metric: Metric| emulator_mean(&figures.metrics, figures.medium.as_deref()?, metric);
-    let us = |ms: Option<f64>| ms.map(|ms| ms * 1e3);
     let ops = of_kinds(&within, seconds);
     Some(DriveSummary {
         drive,
@@ -167,10 +163,10 @@ pub(super) fn summarise(
             row.end.min(end).saturating_sub(row.start.max(window.start))
         }),
         ops,
-        emulator_cpu_percent: emulator(Metric::SystemCpu),
-        emulator_memory_mb: emulator(Metric::SystemMemory).map(|bytes| bytes / 1e6),
-        host_read_mean_us: us(figures.resources.device_read_latency_ms),
-        host_write_mean_us: us(figures.resources.device_write_latency_ms),
+        emulator_cpu_percent: emulator_mean(figures, Metric::SystemCpu),
+        emulator_memory_mb: emulator_mean(figures, Metric::SystemMemory).map(|bytes| bytes / 1e6),
+        host_read_mean_us: figures.resources.device_read_latency_ms.map(|ms| ms * 1e3),
+        host_write_mean_us: figures.resources.device_write_latency_ms.map(|ms| ms * 1e3),
     })
 }
 
@@ -237,20 +233,20 @@ fn of_kind(op: DriveOp, rows: &[&DriveRow], seconds: f64) -> Option<DriveOpSumma
         real.merge(&row.real);
         late.merge(&row.late);
     }
-    let per_second = |n: f64| (seconds > 0.0).then(|| n / seconds);
-    let lateness = |q: f64| lateness_us(&late, q);
+    let seconds = Some(seconds).filter(|seconds| *seconds > 0.0);
+    let late_p50_us = lateness_us(&late, 0.5);
     let times = DriveTimes::of(&modelled);
     (ops > 0 || errors > 0).then(|| DriveOpSummary {
         op,
         ops,
-        per_second: per_second(ops as f64),
-        mb_per_second: per_second(bytes as f64 / 1e6),
+        per_second: seconds.map(|seconds| ops as f64 / seconds),
+        mb_per_second: seconds.map(|seconds| bytes as f64 / 1e6 / seconds),
         modelled: times,
         real: DriveTimes::of(&real),
-        late_p50_us: lateness(0.5),
-        late_p99_us: lateness(0.99),
+        late_p50_us,
+        late_p99_us: lateness_us(&late, 0.99),
         late_percent: times
-            .zip(lateness(0.5))
+            .zip(late_p50_us)
             .map(|(times, late)| late * 100.0 / times.p50_us),
         beyond_percent: (ops > 0).then(|| beyond as f64 * 100.0 / ops as f64),
         added_percent: None,
@@ -270,8 +266,10 @@ pub fn lateness_us(late: &CoarseHist, q: f64) -> Option<f64> {
     })
 }
 
-fn emulator_mean(means: &[MetricMean], medium: &str, metric: Metric) -> Option<f64> {
-    means
+fn emulator_mean(figures: &PointSummary, metric: Metric) -> Option<f64> {
+    let medium = figures.medium.as_deref()?;
+    figures
+        .metrics
         .iter()
         .filter(|mean| mean.subject_kind == SubjectKind::Emulator && mean.subject == medium)
         .find(|mean| mean.metric == metric.info().name)
@@ -325,20 +323,25 @@ pub(super) fn findings(
     found
 }
 
+impl DriveOpSummary {
+    fn added(&self) -> f64 {
+        self.added_percent.unwrap_or_default()
+    }
+
+    /// Few operations have no percentiles, but count where they add much time.
+    fn fell_behind(&self) -> bool {
+        self.kept_up() == Some(false)
+            || (!self.has_enough_operations() && self.added() >= ADDED_LIMIT * 100.0)
+    }
+}
+
 /// One finding for all kinds that were not kept up with; it names the one that matters most.
 fn late(drive: &DriveSummary) -> Option<Finding> {
-    let added = |op: &DriveOpSummary| op.added_percent.unwrap_or_default();
-    // Few operations have no percentiles, but count where they add much time.
-    let matters =
-        |op: &DriveOpSummary| !op.has_enough_operations() && added(op) >= ADDED_LIMIT * 100.0;
-    let kinds = || {
-        drive
-            .ops
-            .iter()
-            .filter(|op| op.kept_up() == Some(false) || matters(op))
-    };
-    let worst = kinds().max_by(|a, b| added(a).total_cmp(&added(b)))?;
-    let added_percent: f64 = kinds().map(added).sum();
+    let kinds: Vec<&DriveOpSummary> = drive.ops.iter().filter(|op| op.fell_behind()).collect();
+    let worst = kinds
+        .iter()
+        .max_by(|a, b| a.added().total_cmp(&b.added()))?;
+    let added_percent: f64 = kinds.iter().map(|op| op.added()).sum();
     let severity = if added_percent < ADDED_LIMIT * 100.0 {
         Severity::Warning
     } else {
@@ -384,41 +387,38 @@ fn waiting(drive: &DriveSummary) -> Option<Finding> {
 /// The kernel counts a write that carries a flush, as journals write them, as one write that takes both times; the emulator
 /// sees two requests. So writes are compared with writes and flushes.
 fn waited(ops: &[DriveOpSummary], resources: &Resources) -> Option<Waiting> {
-    let reported = |kinds: &[DriveOp], times: fn(&DriveOpSummary) -> Option<DriveTimes>| -> f64 {
-        ops.iter()
-            .filter(|kind| kinds.contains(&kind.op))
-            .filter_map(|kind| Some(times(kind)?.mean_us * kind.per_second? / 1e3))
-            .sum()
-    };
-    let of_kernel =
-        |per_second: Option<f64>, ms: Option<f64>| per_second.zip(ms).map_or(0.0, |(n, ms)| n * ms);
-    let writes = [DriveOp::Write, DriveOp::Flush];
-    let sides = [
-        (
-            of_kernel(
-                resources.device_reads_per_second,
-                resources.device_read_latency_ms,
-            ),
-            reported(&[DriveOp::Read], |k| k.real),
-        ),
-        (
-            of_kernel(
-                resources.device_writes_per_second,
-                resources.device_write_latency_ms,
-            ),
-            reported(&writes, |k| k.real),
-        ),
-    ];
-    let modelled_ms = reported(&DriveOp::ALL, |kind| kind.modelled);
-    let waited: f64 = sides
-        .iter()
-        .map(|(kernel, emulator)| (kernel - emulator).max(0.0))
-        .sum();
+    let kernel_reads = kernel_ms(
+        resources.device_reads_per_second,
+        resources.device_read_latency_ms,
+    );
+    let kernel_writes = kernel_ms(
+        resources.device_writes_per_second,
+        resources.device_write_latency_ms,
+    );
+    let reads = emulator_ms(ops, &[DriveOp::Read], |kind| kind.real);
+    let writes = emulator_ms(ops, &[DriveOp::Write, DriveOp::Flush], |kind| kind.real);
+    let modelled_ms = emulator_ms(ops, &DriveOp::ALL, |kind| kind.modelled);
+    let waited = (kernel_reads - reads).max(0.0) + (kernel_writes - writes).max(0.0);
     (resources.device.is_some() && modelled_ms > 0.0).then(|| Waiting {
-        kernel_ms: sides.iter().map(|(kernel, _)| kernel).sum(),
-        emulator_ms: sides.iter().map(|(_, emulator)| emulator).sum(),
+        kernel_ms: kernel_reads + kernel_writes,
+        emulator_ms: reads + writes,
         added_percent: waited * 100.0 / modelled_ms,
     })
+}
+
+fn kernel_ms(per_second: Option<f64>, ms: Option<f64>) -> f64 {
+    per_second.zip(ms).map_or(0.0, |(n, ms)| n * ms)
+}
+
+fn emulator_ms(
+    ops: &[DriveOpSummary],
+    kinds: &[DriveOp],
+    times: fn(&DriveOpSummary) -> Option<DriveTimes>,
+) -> f64 {
+    ops.iter()
+        .filter(|kind| kinds.contains(&kind.op))
+        .filter_map(|kind| Some(times(kind)?.mean_us * kind.per_second? / 1e3))
+        .sum()
 }
 
 fn errors(drive: &DriveSummary) -> impl Iterator<Item = Finding> {

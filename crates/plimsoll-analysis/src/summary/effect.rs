@@ -199,19 +199,21 @@ impl<'a> Side<'a> {
 
     /// The measure windows, one for each repeat.
     fn windows(&self, index: &Index, ordinal: u32, repeats: &[u32]) -> Vec<(Nanos, Nanos)> {
-        let of = |repeat: &u32| {
-            let members = self.members(ordinal, *repeat);
-            let phases = members.iter().flat_map(|point| index.load_phases(point));
-            let measured: Vec<_> = phases
-                .filter(|phase| phase.kind == PhaseKind::Measure)
-                .collect();
-            measured
-                .iter()
-                .map(|phase| phase.start)
-                .min()
-                .zip(measured.iter().map(|phase| phase.end).max())
-        };
-        repeats.iter().filter_map(of).collect()
+        repeats
+            .iter()
+            .filter_map(|repeat| {
+                let members = self.members(ordinal, *repeat);
+                let phases = members.iter().flat_map(|point| index.load_phases(point));
+                let measured: Vec<_> = phases
+                    .filter(|phase| phase.kind == PhaseKind::Measure)
+                    .collect();
+                measured
+                    .iter()
+                    .map(|phase| phase.start)
+                    .min()
+                    .zip(measured.iter().map(|phase| phase.end).max())
+            })
+            .collect()
     }
 }
 

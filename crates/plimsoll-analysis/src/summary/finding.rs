@@ -122,33 +122,23 @@ fn failed(index: &Index, check: &Check) -> Option<Finding> {
 
 /// From the start of the point's first phase to the end of its last.
 fn span(index: &Index, point: &Point) -> Option<(Nanos, Nanos)> {
-    let phases = || {
-        index
-            .record
-            .phases
-            .iter()
-            .filter(|p| p.point == Some(point.id))
-    };
-    Some((
-        phases().map(|p| p.start).min()?,
-        phases().map(|p| p.end).max()?,
-    ))
+    let mut phases = index.record.phases.iter();
+    let first = phases.find(|phase| phase.point == Some(point.id))?;
+    let span = (first.start, first.end);
+    let others = phases.filter(|phase| phase.point == Some(point.id));
+    Some(others.fold(span, |(start, end), phase| {
+        (start.min(phase.start), end.max(phase.end))
+    }))
 }
 
 /// Whether an event stands beside a point's figures: it happened meanwhile, and not on another drive.
 fn concerns(index: &Index, event: &Event, point: &Point) -> bool {
     let meanwhile =
         span(index, point).is_some_and(|(start, end)| (start..=end).contains(&event.at));
-    let is_medium = |subject| {
-        index
-            .record
-            .subjects
-            .iter()
-            .any(|s| s.id == subject && s.kind == SubjectKind::Medium)
-    };
+    let mut media = (index.record.subjects.iter()).filter(|s| s.kind == SubjectKind::Medium);
     let elsewhere = event
         .subject
-        .is_some_and(|subject| !is_on(point, subject) && is_medium(subject));
+        .is_some_and(|subject| !is_on(point, subject) && media.any(|medium| medium.id == subject));
     meanwhile && !elsewhere
 }
 
@@ -195,7 +185,7 @@ fn weight(index: &Index, event: &Event) -> Severity {
         _ => return event.severity,
     };
     let its_own = |point: &Point| event.subject.is_some_and(|medium| is_on(point, medium));
-    let measured = |phase: &Phase| {
+    if index.record.phases.iter().any(|phase| {
         let is_measured =
             phase.kind == PhaseKind::Measure && (phase.start..=phase.end).contains(&event.at);
         is_measured
@@ -204,8 +194,7 @@ fn weight(index: &Index, event: &Event) -> Severity {
                 .points
                 .iter()
                 .any(|point| Some(point.id) == phase.point && its_own(point))
-    };
-    if index.record.phases.iter().any(measured) {
+    }) {
         Severity::Error
     } else {
         elsewhere

@@ -88,7 +88,7 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
         .collect();
     loads.sort_unstable();
     loads.dedup();
-    let sum = |load: &(u32, u32)| {
+    let (sums, shares): (Vec<PointSummary>, Vec<_>) = side_by_side(&loads, |load| {
         let mut members: Vec<&Point> = points
             .iter()
             .copied()
@@ -100,8 +100,9 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
             .map(|point| point::with_sums(index, point))
             .collect();
         (point::sum_of(index, &members, &own), spread(&own))
-    };
-    let (sums, shares): (Vec<PointSummary>, Vec<_>) = side_by_side(&loads, sum).into_iter().unzip();
+    })
+    .into_iter()
+    .unzip();
     let first = points[0];
     let on = first.medium.map(|medium| index.name(medium));
     let count = systems.len();

@@ -51,23 +51,25 @@ fn of(
     method: String,
     resets: &[&Reset],
 ) -> ResetSummary {
-    let took = |reset: &&Reset| {
-        let phase = index
-            .record
-            .phases
-            .iter()
-            .find(|phase| phase.id == reset.phase);
-        phase.map_or(0.0, |phase| {
-            phase.end.saturating_sub(phase.start).as_secs_f64()
-        })
-    };
     let mb = |bytes: u64| bytes as f64 / 1e6;
     ResetSummary {
         step,
         system: index.name(subject),
         method,
         times: resets.len() as u32,
-        longest_s: resets.iter().map(took).fold(0.0, f64::max),
+        longest_s: resets
+            .iter()
+            .map(|reset| {
+                let phase = index
+                    .record
+                    .phases
+                    .iter()
+                    .find(|phase| phase.id == reset.phase);
+                phase.map_or(0.0, |phase| {
+                    phase.end.saturating_sub(phase.start).as_secs_f64()
+                })
+            })
+            .fold(0.0, f64::max),
         largest_mb: mb(resets
             .iter()
             .map(|reset| reset.from_bytes)

@@ -157,26 +157,7 @@ fn timeline(index: &Index, medium: Option<SubjectId>, group: &Group<'_>) -> Opti
         .map(|point| (&point.step, point.step_index));
     let (step, step_index) =
         named.or_else(|| group.rows.first().map(|row| (&row.step, row.step_index)))?;
-    let transactions = |noise: bool| -> Vec<TransactionSecond> {
-        let of = |slot: &Slot<'_>| {
-            let own = slot
-                .points
-                .iter()
-                .copied()
-                .filter(|point| (point.purpose == PointPurpose::Noise) == noise);
-            transactions(index, &own.collect::<Vec<_>>())
-        };
-        slots.iter().flat_map(of).collect()
-    };
-    let band = |row: &&BackupRow| TimelineBand {
-        system: index.name(row.system),
-        kind: row.kind,
-        cycle: row.cycle,
-        outcome: row.outcome,
-        start_s: row.start.as_secs_f64(),
-        end_s: row.end.as_secs_f64(),
-    };
-    let mut bands: Vec<TimelineBand> = group.rows.iter().map(band).collect();
+    let mut bands: Vec<TimelineBand> = group.rows.iter().map(|row| band(index, row)).collect();
     bands.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
     Some(Timeline {
         step: step.clone(),
@@ -184,8 +165,8 @@ fn timeline(index: &Index, medium: Option<SubjectId>, group: &Group<'_>) -> Opti
         medium: medium.map(|medium| index.name(medium)),
         drive: drive::title(index, medium),
         media: media(index, medium, group, &slots),
-        transactions: transactions(false),
-        neighbours: transactions(true),
+        transactions: of_slots(index, &slots, false),
+        neighbours: of_slots(index, &slots, true),
         written: written(index, group, &slots),
         bands,
         slots: slots.iter().map(timeline_slot).collect(),
@@ -214,6 +195,28 @@ fn timeline_slot(slot: &Slot<'_>) -> TimelineSlot {
 }
 
 /// In time order: each load by itself, and what is no part of any.
+fn band(index: &Index, row: &BackupRow) -> TimelineBand {
+    TimelineBand {
+        system: index.name(row.system),
+        kind: row.kind,
+        cycle: row.cycle,
+        outcome: row.outcome,
+        start_s: row.start.as_secs_f64(),
+        end_s: row.end.as_secs_f64(),
+    }
+}
+
+/// Transactions of those that make noise, or of all others.
+fn of_slots(index: &Index, slots: &[Slot<'_>], noise: bool) -> Vec<TransactionSecond> {
+    let mut seconds = Vec::new();
+    for slot in slots {
+        let mut own = slot.points.clone();
+        own.retain(|point| (point.purpose == PointPurpose::Noise) == noise);
+        seconds.extend(transactions(index, &own));
+    }
+    seconds
+}
+
 fn slots<'a>(index: &Index, group: &Group<'a>) -> Vec<Slot<'a>> {
     let mut loads: BTreeMap<(Interference, u32, u32), Vec<&Point>> = BTreeMap::new();
     for point in &group.points {
@@ -248,24 +251,20 @@ fn slot_of<'a>(index: &Index, points: Vec<&'a Point>) -> Option<Slot<'a>> {
         .iter()
         .flat_map(|point| index.load_phases(point))
         .collect();
-    let span = |phases: &mut dyn Iterator<Item = &&Phase>| {
-        phases.fold(None, |span: Option<(Nanos, Nanos)>, phase| {
-            let (start, end) = span.unwrap_or((phase.start, phase.end));
-            Some((start.min(phase.start), end.max(phase.end)))
-        })
-    };
-    let (start, end) = span(&mut phases.iter())?;
-    let measured = span(
-        &mut phases
-            .iter()
-            .filter(|phase| phase.kind == PhaseKind::Measure),
-    );
+    let mut measured = phases.clone();
+    measured.retain(|phase| phase.kind == PhaseKind::Measure);
     Some(Slot {
-        start,
-        end,
-        measured,
+        start: phases.iter().map(|phase| phase.start).min()?,
+        end: phases.iter().map(|phase| phase.end).max()?,
+        measured: span(&measured),
         points,
     })
+}
+
+fn span(phases: &[&Phase]) -> Option<(Nanos, Nanos)> {
+    let start = phases.iter().map(|phase| phase.start).min()?;
+    let end = phases.iter().map(|phase| phase.end).max()?;
+    Some((start, end))
 }
 
 fn media(
@@ -282,19 +281,20 @@ fn media(
             .filter(|target| Some(*target) != data)
             .map(|target| (target, true)),
     );
-    let medium = |(medium, target): (SubjectId, bool)| {
-        let track = Track::of(index, Some(medium));
-        TimelineMedium {
-            medium: index.name(medium),
-            target,
-            seconds: slots
-                .iter()
-                .flat_map(|slot| track.seconds(slot.start, slot.end))
-                .collect(),
-            source: track.source,
-        }
-    };
-    all.into_iter().map(medium).collect()
+    all.into_iter()
+        .map(|(medium, target)| {
+            let track = Track::of(index, Some(medium));
+            TimelineMedium {
+                medium: index.name(medium),
+                target,
+                seconds: slots
+                    .iter()
+                    .flat_map(|slot| track.seconds(slot.start, slot.end))
+                    .collect(),
+                source: track.source,
+            }
+        })
+        .collect()
 }
 
 #[derive(Default)]
@@ -337,16 +337,13 @@ fn written(index: &Index, group: &Group<'_>, slots: &[Slot<'_>]) -> Vec<WrittenS
         .iter()
         .map(|row| index.name(row.system))
         .collect();
-    let is_own = |id: SubjectId| {
-        let subject = index
-            .record
-            .subjects
-            .iter()
-            .find(|subject| subject.id == id);
-        subject.is_some_and(|subject| {
-            subject.kind == SubjectKind::Backup && systems.contains(&subject.name)
-        })
-    };
+    let files: BTreeSet<SubjectId> = index
+        .record
+        .subjects
+        .iter()
+        .filter(|subject| subject.kind == SubjectKind::Backup && systems.contains(&subject.name))
+        .map(|subject| subject.id)
+        .collect();
     let mut sums: BTreeMap<Nanos, f64> = BTreeMap::new();
     let within = |sample: &&Sample| {
         slots
@@ -357,7 +354,7 @@ fn written(index: &Index, group: &Group<'_>, slots: &[Slot<'_>]) -> Vec<WrittenS
         .record
         .series
         .iter()
-        .filter(|s| s.metric == Metric::BackupWritten && is_own(s.subject))
+        .filter(|s| s.metric == Metric::BackupWritten && files.contains(&s.subject))
     {
         for sample in series.samples.iter().filter(within) {
             *sums.entry(sample.at).or_default() += f64::from(sample.value) / 1e6;

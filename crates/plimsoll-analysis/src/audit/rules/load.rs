@@ -101,7 +101,7 @@ fn little(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
 }
 
 fn conserve(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
-    let accounts = |kind: &FindingKind| {
+    found(load, |kind| {
         matches!(
             kind,
             FindingKind::CountsBroken { .. }
@@ -110,9 +110,8 @@ fn conserve(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
                 | FindingKind::CommitsDisagree { .. }
                 | FindingKind::NotDrained { .. }
         )
-    };
-    found(load, accounts)
-        .for_each(|finding| result.fail(evidence(finding), finding.severity, Next::DistrustCounts));
+    })
+    .for_each(|finding| result.fail(evidence(finding), finding.severity, Next::DistrustCounts));
     match load.counted {
         Err(missing) => result.missing(missing),
         Ok(Counted::PerSecond(Conservation::Holds { seconds })) => {

@@ -142,16 +142,20 @@ fn disagree(figures: &PointSummary, shares: &[&BlockShare]) -> Vec<Finding> {
     if shares.is_empty() {
         return Vec::new();
     }
-    let of = |(txn, op): (usize, &super::super::TxnSummary)| {
-        let own = shares.iter().filter(|share| share.txn as usize == txn);
-        let workers = own.fold(0u64, |sum, share| sum.saturating_add(share.requests));
-        let counted = op.counts.completed();
-        let kind = FindingKind::WorkersDisagree {
-            op: op.name.clone(),
-            workers,
-            counted,
-        };
-        (workers != counted).then(|| kind.with(Severity::Error))
-    };
-    figures.types.iter().enumerate().filter_map(of).collect()
+    figures
+        .types
+        .iter()
+        .enumerate()
+        .filter_map(|(txn, op)| {
+            let own = shares.iter().filter(|share| share.txn as usize == txn);
+            let workers = own.fold(0u64, |sum, share| sum.saturating_add(share.requests));
+            let counted = op.counts.completed();
+            let kind = FindingKind::WorkersDisagree {
+                op: op.name.clone(),
+                workers,
+                counted,
+            };
+            (workers != counted).then(|| kind.with(Severity::Error))
+        })
+        .collect()
 }

@@ -12,7 +12,7 @@ use super::{
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::{CoarseHist, Hist};
-use plimsoll_record::{BlockPoint, BlockShare, Phase, Point, SubjectId};
+use plimsoll_record::{BlockPoint, BlockShare, Point, SubjectId};
 
 impl BlockLatency {
     /// In microseconds.
@@ -179,8 +179,9 @@ fn workers(
         *bytes = bytes.saturating_add(share.bytes);
         response.merge(&share.response);
     }
-    let of =
-        |((worker, medium), (requests, bytes, response)): ((u32, SubjectId), (u64, u64, Hist))| {
+    by_worker
+        .into_iter()
+        .filter_map(|((worker, medium), (requests, bytes, response))| {
             let latency = Latency::of(&response).map(BlockLatency::of);
             (measured_s > 0.0).then(|| BlockWorkerSummary {
                 worker,
@@ -190,8 +191,8 @@ fn workers(
                 mean_us: latency.map(|latency| latency.mean_us),
                 p99_us: latency.map(|latency| latency.p99_us),
             })
-        };
-    by_worker.into_iter().filter_map(of).collect()
+        })
+        .collect()
 }
 
 /// Sample standard deviation in percent of the mean.
@@ -207,15 +208,18 @@ pub(super) fn cv_percent<'a>(
 
 /// Warm-up included, so that a chart shows what came before the window.
 fn seconds(index: &Index, point: &Point) -> Vec<BlockSecond> {
-    let of_phase = |phase: &&Phase| {
-        let measured = phase.kind == PhaseKind::Measure;
-        index
-            .ticks
-            .of_phase(phase)
-            .map(|tick| second(point, tick, measured))
-            .collect::<Vec<_>>()
-    };
-    index.load_phases(point).iter().flat_map(of_phase).collect()
+    index
+        .load_phases(point)
+        .iter()
+        .flat_map(|phase| {
+            let measured = phase.kind == PhaseKind::Measure;
+            index
+                .ticks
+                .of_phase(phase)
+                .map(|tick| second(point, tick, measured))
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 fn second(point: &Point, tick: TickRows<'_>, measured: bool) -> BlockSecond {
