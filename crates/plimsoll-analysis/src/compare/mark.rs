@@ -53,11 +53,10 @@ fn of(rule: Rule, evidence: Evidence) -> Mark {
 }
 
 fn same_box(sides: &Sides) -> Option<Mark> {
-    let recorded = |found: &&Difference| found.first.is_some() && found.second.is_some();
     let found = sides
         .differences
         .iter()
-        .filter(recorded)
+        .filter(|found| is_recorded(found))
         .find(|found| found.group == Group::GeneratorPlace)?;
     // Where it is what is compared, it has to differ.
     let wanted = sides.ask.factor == Some(Group::GeneratorPlace);
@@ -70,66 +69,51 @@ fn same_box(sides: &Sides) -> Option<Mark> {
 
 /// A value that one side does not record is not known to differ.
 fn durable(sides: &Sides) -> Vec<Mark> {
-    let recorded = sides
-        .differences
-        .iter()
-        .filter(|found| found.first.is_some() && found.second.is_some());
-    let of_side = |side: &Side, found: &Difference, name: &str, value: &Option<String>| {
-        let mut all = side.configuration.settings(&found.of);
-        all.extend(value.clone().map(|value| (name.to_owned(), value)));
-        all
-    };
-    let unequal = recorded.filter_map(|found| {
+    let mut marks = Vec::new();
+    for found in sides.differences {
+        let (Some(of_first), Some(of_second)) = (&found.first, &found.second) else {
+            continue;
+        };
         let name = setting_name(&found.key);
-        let first = of_side(sides.first, found, name, &found.first);
-        unequal(
-            name,
-            &first,
-            &of_side(sides.second, found, name, &found.second),
-        )
-    });
-    unequal
-        .map(|evidence| of(Rule::Durable, evidence))
-        .collect()
+        let mut first = sides.first.configuration.settings(&found.of);
+        first.insert(name.to_owned(), of_first.clone());
+        let mut second = sides.second.configuration.settings(&found.of);
+        second.insert(name.to_owned(), of_second.clone());
+        let evidence = unequal(name, &first, &second);
+        marks.extend(evidence.map(|evidence| of(Rule::Durable, evidence)));
+    }
+    marks
+}
+
+fn is_recorded(found: &Difference) -> bool {
+    found.first.is_some() && found.second.is_some()
 }
 
 /// One group may differ: the one that was named, or any if none was. A group of which one side records nothing, such as an
 /// imported one, is not known to differ.
 fn one_factor(sides: &Sides) -> Option<Mark> {
-    let comparable = |group| {
-        sides.first.configuration.records(group) && sides.second.configuration.records(group)
-    };
-    let factors = sides
-        .differences
-        .iter()
-        .filter(|found| found.group != Group::Incidental && comparable(found.group));
-    let workloads = sides
-        .workloads
-        .iter()
-        .filter(|found| found.first.is_some() && found.second.is_some());
+    let factors = sides.differences.iter().filter(|found| {
+        found.group != Group::Incidental
+            && sides.first.configuration.records(found.group)
+            && sides.second.configuration.records(found.group)
+    });
+    let workloads = sides.workloads.iter().filter(|found| is_recorded(found));
     let mut groups: Vec<Group> = factors.chain(workloads).map(|found| found.group).collect();
     groups.sort_unstable();
     groups.dedup();
-    let beside: Vec<Group> = groups
+    let beside: Vec<&str> = groups
         .iter()
-        .copied()
-        .filter(|group| Some(*group) != sides.ask.factor)
+        .filter(|group| Some(**group) != sides.ask.factor)
+        .map(|group| group.name())
         .collect();
     let allowed = usize::from(sides.ask.factor.is_none());
-    let names = |groups: &[Group]| {
-        groups
-            .iter()
-            .map(|group| group.name())
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
     let factor = sides
         .ask
         .factor
         .map_or_else(String::new, |group| group.name().to_owned());
     let evidence = Evidence::Factors {
         factor,
-        differs: names(&beside),
+        differs: beside.join(", "),
     };
     (beside.len() > allowed).then(|| of(Rule::OneFactor, evidence))
 }
@@ -141,17 +125,6 @@ fn victims(sides: &Sides) -> Option<Mark> {
         .points
         .iter()
         .find(|point| point.first.systems != point.second.systems)?;
-    let noise = |side: &Side| {
-        let noisy = side
-            .points
-            .iter()
-            .any(|point| point.place.scene == Interference::Noisy);
-        if noisy {
-            Interference::Noisy.name().to_owned()
-        } else {
-            String::new()
-        }
-    };
     let evidence = Evidence::Victims {
         first: changed.first.systems as u32,
         second: changed.second.systems as u32,
@@ -161,12 +134,24 @@ fn victims(sides: &Sides) -> Option<Mark> {
     Some(of(Rule::Victims, evidence))
 }
 
+fn noise(side: &Side) -> String {
+    let is_noisy = side
+        .points
+        .iter()
+        .any(|point| point.place.scene == Interference::Noisy);
+    if is_noisy {
+        Interference::Noisy.name().to_owned()
+    } else {
+        String::new()
+    }
+}
+
 /// Few runs, or repeats that differ by more than the effect that is claimed.
 fn repeats(sides: &Sides) -> Vec<Mark> {
-    let least = |of: fn(&PointComparison) -> usize| sides.points.iter().map(of).min();
+    let first = sides.points.iter().map(|point| point.first.repeats).min();
+    let second = sides.points.iter().map(|point| point.second.repeats).min();
     let mut marks = Vec::new();
-    if let Some((first, second)) =
-        least(|point| point.first.repeats).zip(least(|point| point.second.repeats))
+    if let Some((first, second)) = first.zip(second)
         && (first < FEWEST_REPEATS || second < FEWEST_REPEATS)
     {
         let evidence = Evidence::Repeats {

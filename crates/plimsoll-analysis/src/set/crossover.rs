@@ -72,49 +72,56 @@ pub(super) fn of(axes: &[SetAxisSummary], rows: &[SetRow]) -> Vec<Crossover> {
     let Some(index) = axes.iter().position(is_memory) else {
         return Vec::new();
     };
-    let others = |row: &SetRow| -> Vec<usize> {
-        row.choice
-            .iter()
-            .enumerate()
-            .filter(|(axis, _)| *axis != index)
-            .map(|(_, value)| *value)
-            .collect()
-    };
-    let same = |a: &SetRow, b: &SetRow| {
-        (&a.step, &a.system, a.scene, a.users, others(a))
-            == (&b.step, &b.system, b.scene, b.users, others(b))
-            && a.offered_per_second.map(f64::to_bits) == b.offered_per_second.map(f64::to_bits)
-    };
     let mut groups: Vec<Vec<&SetRow>> = Vec::new();
     for row in rows {
-        match groups.iter_mut().find(|group| same(group[0], row)) {
+        match groups
+            .iter_mut()
+            .find(|group| differ_by_memory(group[0], row, index))
+        {
             Some(group) => group.push(row),
             None => groups.push(vec![row]),
         }
     }
-    let value =
-        |axis: usize, index: usize| axes[axis].values.get(index).cloned().unwrap_or_default();
-    let crossover = |group: Vec<&SetRow>| {
-        let first = group[0];
-        let named = first
-            .choice
-            .iter()
-            .enumerate()
-            .filter(|(axis, _)| *axis != index && *axis < axes.len());
-        Crossover {
-            step: first.step.clone(),
-            system: first.system.clone(),
-            scene: first.scene,
-            users: first.users,
-            offered_per_second: first.offered_per_second,
-            axis: axes[index].name.clone(),
-            others: named.map(|(axis, chosen)| value(axis, *chosen)).collect(),
-            found: find(group.iter().filter_map(|row| {
-                Amount::of(row, row.choice.get(index).map(|own| value(index, *own))?)
-            })),
-        }
-    };
-    groups.into_iter().map(crossover).collect()
+    groups
+        .iter()
+        .map(|group| crossover(axes, index, group))
+        .collect()
+}
+
+/// Whether two rows are of the same load and differ in the axis of memory only.
+fn differ_by_memory(a: &SetRow, b: &SetRow, memory: usize) -> bool {
+    (&a.step, &a.system, a.scene, a.users) == (&b.step, &b.system, b.scene, b.users)
+        && others(a, memory).eq(others(b, memory))
+        && a.offered_per_second.map(f64::to_bits) == b.offered_per_second.map(f64::to_bits)
+}
+
+/// The other axes, and which of their values was chosen.
+fn others(row: &SetRow, memory: usize) -> impl Iterator<Item = (usize, usize)> {
+    let choice = row.choice.iter().copied().enumerate();
+    choice.filter(move |(axis, _)| *axis != memory)
+}
+
+fn value(axis: &SetAxisSummary, chosen: usize) -> String {
+    axis.values.get(chosen).cloned().unwrap_or_default()
+}
+
+fn crossover(axes: &[SetAxisSummary], memory: usize, group: &[&SetRow]) -> Crossover {
+    let first = group[0];
+    Crossover {
+        step: first.step.clone(),
+        system: first.system.clone(),
+        scene: first.scene,
+        users: first.users,
+        offered_per_second: first.offered_per_second,
+        axis: axes[memory].name.clone(),
+        others: others(first, memory)
+            .filter_map(|(axis, chosen)| Some(value(axes.get(axis)?, chosen)))
+            .collect(),
+        found: find(group.iter().filter_map(|row| {
+            let chosen = row.choice.get(memory)?;
+            Amount::of(row, value(&axes[memory], *chosen))
+        })),
+    }
 }
 
 /// The figure with an amount of memory.
@@ -150,11 +157,15 @@ impl Amount {
     /// How far figures scatter at least: of fewer repeats from the seconds of a run, without the variation between runs.
     /// `None`: unknown.
     fn scatter(&self, other: &Self) -> Option<f64> {
-        let own = |amount: &Self| match amount.figure.interval.and_then(Interval::relative) {
-            None if amount.runs >= FEWEST_RUNS => Some(0.0),
+        let own = self.relative_error()?;
+        Some(own.hypot(other.relative_error()?))
+    }
+
+    fn relative_error(&self) -> Option<f64> {
+        match self.figure.interval.and_then(Interval::relative) {
+            None if self.runs >= FEWEST_RUNS => Some(0.0),
             known => known,
-        };
-        own(self).zip(own(other)).map(|(a, b)| a.hypot(b))
+        }
     }
 
     /// Whether the figure differs from that of `other`.
@@ -174,16 +185,15 @@ fn find(amounts: impl Iterator<Item = Amount>) -> CrossoverFound {
         return CrossoverFound::NotEvaluated;
     };
     let flat = (0..all.len() - 1).find(|i| !all[i + 1..].iter().any(|more| all[*i].differs(more)));
-    let ratio = |amount: &Amount| largest.figure.median / amount.figure.median;
     let written = largest.written.clone();
     if let Some(own) = flat.map(|i| &all[i]) {
         return CrossoverFound::From {
             size: own.written.clone(),
             largest: written,
-            ratio: ratio(own),
+            ratio: largest.figure.median / own.figure.median,
         };
     }
-    let ratio = ratio(before);
+    let ratio = largest.figure.median / before.figure.median;
     let noise = before.scatter(largest);
     let before = before.written.clone();
     if noise.is_some_and(|noise| (ratio - 1.0).abs() > noise) {

@@ -101,28 +101,28 @@ pub struct MediumEffect {
 }
 
 pub(super) fn effects(index: &Index, ladders: &[Ladder]) -> Vec<Effect> {
-    let of_scene = |scene| {
-        ladders
-            .iter()
-            .enumerate()
-            .filter(move |(_, own)| own.scene == scene && own.line.is_none())
-    };
-    let counterpart = |noisy: &Ladder| {
-        let same = |own: &Ladder| {
-            (own.step_index, &own.medium, &own.mode)
-                == (noisy.step_index, &noisy.medium, &noisy.mode)
-        };
-        let mut found: Vec<usize> = of_scene(Interference::Quiet)
-            .filter(|(_, own)| same(own))
-            .map(|(i, _)| i)
-            .collect();
-        // The label of several systems contains their number, which an interruption may change.
-        found.sort_by_key(|i| ladders[*i].system != noisy.system);
-        found.first().copied()
-    };
-    of_scene(Interference::Noisy)
-        .filter_map(|(i, noisy)| Some(effect(index, ladders, (counterpart(noisy)?, i))))
+    of_scene(ladders, Interference::Noisy)
+        .filter_map(|(i, noisy)| {
+            let quiet = counterpart(ladders, noisy)?;
+            Some(effect(index, ladders, (quiet, i)))
+        })
         .collect()
+}
+
+fn of_scene(ladders: &[Ladder], scene: Interference) -> impl Iterator<Item = (usize, &Ladder)> {
+    let all = ladders.iter().enumerate();
+    all.filter(move |(_, own)| own.scene == scene && own.line.is_none())
+}
+
+/// The same load without noise.
+fn counterpart(ladders: &[Ladder], noisy: &Ladder) -> Option<usize> {
+    let quiet = of_scene(ladders, Interference::Quiet).filter(|(_, own)| {
+        (own.step_index, &own.medium, &own.mode) == (noisy.step_index, &noisy.medium, &noisy.mode)
+    });
+    // The label of several systems contains their number, which an interruption may change.
+    quiet
+        .min_by_key(|(_, own)| own.system != noisy.system)
+        .map(|(i, _)| i)
 }
 
 /// A ladder with the points of the record behind it.
@@ -403,15 +403,13 @@ impl Load<'_, '_> {
                     .map(|side| side.response(self.index, self.ordinal, &[*repeat], system))
             })
             .collect();
-        let ms = |hist: &Hist, q: f64| {
-            hist.quantile(q)
-                .filter(|_| !hist.is_empty())
-                .map(Nanos::as_millis_f64)
-        };
         let quantile = |q: f64| {
             let each: Vec<_> = single
                 .iter()
-                .map(|pair| pair.each_ref().map(|hist| ms(hist, q)))
+                .map(|pair| {
+                    pair.each_ref()
+                        .map(|hist| hist.quantile(q).map(Nanos::as_millis_f64))
+                })
                 .collect();
             // As the ladder has them: the repeats' median.
             let median = |side: usize| {
