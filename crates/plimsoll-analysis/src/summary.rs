@@ -73,7 +73,7 @@ pub use drive::{
 };
 pub use effect::{Change, Effect, EffectLoad, MediumEffect, VictimEffect};
 pub use finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
-pub use fleet::{Fleet, FleetPoint, FleetShare, INSTANCE_OF};
+pub use fleet::{Fleet, FleetPoint, FleetShare};
 pub use imported::{ImportSummary, ReportedFigure, ReportedPoint, Unknown};
 pub use latency::{Latency, TxnSummary};
 pub use line::{LoadLine, TriedLoad};

@@ -9,9 +9,9 @@ use super::load::{ImportedLoad, LoadTick};
 use super::source::{ImportOptions, Source};
 use super::tool::Tool;
 use super::{rate, when};
-use plimsoll_plan::Interference;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
+use plimsoll_plan::{Interference, RecordedPlan};
 use plimsoll_record::hist::CoarseHist;
 use plimsoll_record::import_facts::{
     FILE_FACT, GIVEN_FACT, IMPORT_FACT, TOOL_FACT, VERSION_FACT, key_of, note_key,
@@ -146,7 +146,7 @@ fn empty_record(options: &ImportOptions) -> Record {
             ..options.run.clone()
         },
         plan_written: String::new(),
-        plan_resolved: String::new(),
+        plan: RecordedPlan::Imported,
         subjects: Vec::new(),
         facts: Vec::new(),
         points: Vec::new(),

@@ -16,13 +16,15 @@ mod error;
 mod estimate;
 mod findings;
 mod interference;
+mod keys;
 mod limits;
 pub mod load;
 mod matrix;
 pub mod objective;
-mod parameters;
+mod placed;
 pub mod raw;
 mod read;
+mod recorded;
 mod resolve;
 pub mod resolved;
 pub mod schedule;
@@ -40,15 +42,17 @@ pub use error::{PlanError, PlanErrors, PlanWarning, nearest, suggestion};
 pub use estimate::{Estimate, StepEstimate, estimate};
 use findings::Findings;
 pub use interference::Interference;
+pub use keys::{PlanKey, Section};
 pub use matrix::{Axis, Cell, Matrix, Order, matrix};
-pub use parameters::parameters;
+pub use placed::PlacedName;
+pub use recorded::RecordedPlan;
 pub use resolve::profile;
 pub use resolved::{EmulatedDrive, ResolvedPlan, SLOWER};
 pub use schema::json_schema;
 use serde::de::DeserializeOwned;
 pub use size::write as write_size;
 pub(crate) use thresholds::for_each_threshold;
-pub use thresholds::{PlanThresholds, Threshold, ThresholdFault, Thresholds};
+pub use thresholds::{Threshold, Thresholds};
 
 /// What the command line changes about a plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,6 +97,27 @@ pub fn parse(text: &str, options: &Options) -> Result<Parsed, PlanErrors> {
     findings
         .finish(plan)
         .map(|(plan, warnings)| Parsed { plan, warnings })
+}
+
+/// Reads the text of [`describe`] as run files up to schema 7 keep it.
+///
+/// # Errors
+/// As of [`parse`]: it was written by another version, or changed since.
+pub(crate) fn parse_described(text: &str) -> Result<ResolvedPlan, PlanErrors> {
+    let mut findings = Findings::new(text);
+    let plan = read::read::<raw::RawPlan>(&mut findings).and_then(|raw| {
+        let options = Options {
+            // That of the run may have left the catalogue since.
+            drives: raw
+                .medium
+                .values()
+                .filter_map(|medium| Some(medium.get().drive.as_ref()?.get().clone()))
+                .collect(),
+            ..Options::default()
+        };
+        resolve::resolve(&raw, &options, &mut findings)
+    });
+    findings.finish(plan).map(|(plan, _)| plan)
 }
 
 /// Reads any other TOML file into its type, with positions and suggestions as for plans. Only its shape is checked.

@@ -130,10 +130,33 @@ impl SystemKind {
         }
     }
 
+    /// Whether it runs on another machine than plimsoll.
+    pub fn is_remote(&self) -> bool {
+        match self {
+            Self::Mock(_) | Self::Sqlite { .. } | Self::Managed { .. } => false,
+            Self::Existing { url, .. } => !is_here(url.reveal()),
+        }
+    }
+
     /// Whether the system keeps its data on one of the plan's media.
     pub fn needs_medium(&self) -> bool {
         matches!(self, Self::Sqlite { .. } | Self::Managed { .. })
     }
+}
+
+/// Whether a server's URL leads to this machine.
+fn is_here(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    let host = authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host);
+    host.is_empty()
+        || ["localhost", "127.", "[::1]", "::1"]
+            .iter()
+            .any(|own| host.starts_with(own))
+        || url.contains("host=/")
+        || url.contains("host=localhost")
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -84,15 +84,6 @@ macro_rules! thresholds {
                     source: $source, what: $what,
                 }),*]
             }
-
-            /// Changes one; `false` where there is none of that name.
-            fn set(&mut self, key: &str, value: f64) -> bool {
-                match key {
-                    $(stringify!($key) => self.$key = value,)*
-                    _ => return false,
-                }
-                true
-            }
         }
     };
 }
@@ -129,91 +120,6 @@ impl Thresholds {
     }
 }
 
-/// Thresholds as a plan sets them.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct PlanThresholds {
-    pub thresholds: Thresholds,
-    pub faults: Vec<ThresholdFault>,
-}
-
-/// Why a plan's threshold is not used; its default is used instead.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "fault", rename_all = "snake_case")]
-pub enum ThresholdFault {
-    /// No threshold of the plan is known.
-    PlanUnreadable {
-        reason: String,
-    },
-    Unknown {
-        key: String,
-    },
-    NotANumber {
-        key: String,
-    },
-    OutOfRange {
-        key: String,
-        value: f64,
-        least: f64,
-        most: f64,
-    },
-}
-
-impl PlanThresholds {
-    /// Of a plan as a record keeps it. A run of another program has an empty one.
-    pub fn of(resolved: &str) -> Self {
-        let mut own = Self::default();
-        let plan: toml::Table = match resolved.parse() {
-            Ok(plan) => plan,
-            Err(error) => {
-                let reason = toml::de::Error::message(&error).to_owned();
-                own.faults.push(ThresholdFault::PlanUnreadable { reason });
-                return own;
-            }
-        };
-        match plan.get("audit") {
-            Some(toml::Value::Table(table)) => {
-                table.iter().for_each(|(key, value)| own.set(key, value))
-            }
-            Some(_) => own.faults.push(ThresholdFault::NotANumber {
-                key: "audit".to_owned(),
-            }),
-            None => {}
-        }
-        own
-    }
-
-    fn set(&mut self, key: &str, value: &toml::Value) {
-        let number = value
-            .as_float()
-            .or_else(|| value.as_integer().map(|n| n as f64));
-        let known = self
-            .thresholds
-            .list()
-            .into_iter()
-            .find(|threshold| threshold.key == key);
-        let key = key.to_owned();
-        let fault = match (known, number) {
-            (None, _) => ThresholdFault::Unknown { key },
-            (_, None) => ThresholdFault::NotANumber { key },
-            (Some(Threshold { least, most, .. }), Some(value))
-                if !(least..=most).contains(&value) =>
-            {
-                ThresholdFault::OutOfRange {
-                    key,
-                    value,
-                    least,
-                    most,
-                }
-            }
-            (Some(_), Some(value)) => {
-                self.thresholds.set(&key, value);
-                return;
-            }
-        };
-        self.faults.push(fault);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,51 +136,13 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_changes_what_it_names_and_what_cannot_be_used_is_a_fault() {
-        let plan = PlanThresholds::of(
-            "[audit]\ninterval = 12\nsteal = 2.5\nratio = -1\nnothing = 3\nlag = \"x\"",
-        );
-        assert_eq!(
-            plan.thresholds,
-            Thresholds {
-                interval: 12.0,
-                steal: 2.5,
-                ..Thresholds::default()
-            }
-        );
-        assert_eq!(
-            plan.thresholds
-                .adjusted()
-                .iter()
-                .map(|t| t.key)
-                .collect::<Vec<_>>(),
-            ["interval", "steal"]
-        );
-        let expected = [
-            ThresholdFault::NotANumber {
-                key: "lag".to_owned(),
-            },
-            ThresholdFault::Unknown {
-                key: "nothing".to_owned(),
-            },
-            ThresholdFault::OutOfRange {
-                key: "ratio".to_owned(),
-                value: -1.0,
-                least: 0.1,
-                most: 1000.0,
-            },
-        ];
-        assert_eq!(plan.faults, expected);
-        assert_eq!(
-            PlanThresholds::of(""),
-            PlanThresholds::default(),
-            "another tool's run has no plan"
-        );
-        let broken = PlanThresholds::of("[audit\nlag = 3");
-        assert!(
-            matches!(&broken.faults[..], [ThresholdFault::PlanUnreadable { .. }]),
-            "{broken:?}"
-        );
-        assert_eq!(PlanThresholds::of("audit = 3").faults.len(), 1);
+    fn a_plan_changes_what_it_names() {
+        let changed = Thresholds {
+            interval: 12.0,
+            steal: 2.5,
+            ..Thresholds::default()
+        };
+        let keys: Vec<&str> = changed.adjusted().iter().map(|t| t.key).collect();
+        assert_eq!(keys, ["interval", "steal"]);
     }
 }

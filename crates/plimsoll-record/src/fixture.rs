@@ -30,7 +30,7 @@ use plimsoll_plan::Interference;
 use plimsoll_plan::resolved::TPCC_TXNS;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
-use plimsoll_plan::{Options, describe, parse};
+use plimsoll_plan::{Options, RecordedPlan, parse};
 
 const HOST: SubjectId = SubjectId(1);
 const NVME: SubjectId = SubjectId(2);
@@ -599,7 +599,7 @@ fn empty() -> Record {
             failure: Some("Ctrl-C at users 31, open".to_owned()),
         },
         plan_written: PLAN.to_owned(),
-        plan_resolved: resolved(),
+        plan: plan(PLAN),
         subjects: vec![
             subject(HOST, SubjectKind::Host, "host"),
             subject(NVME, SubjectKind::Device, "nvme0n1"),
@@ -651,17 +651,14 @@ fn facts() -> Vec<Fact> {
         .collect()
 }
 
-/// As a run stores it.
-fn resolved() -> String {
+/// A plan as a run stores it.
+pub fn plan(text: &str) -> RecordedPlan {
     let options = Options {
         seed: Some(77),
         ..Options::default()
     };
-    describe(
-        &parse(PLAN, &options)
-            .expect("the plan of the fixture is valid")
-            .plan,
-    )
+    let parsed = parse(text, &options).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+    RecordedPlan::new(parsed.plan)
 }
 
 const PLAN: &str = r#"title = "How far do two drives carry orders & payments?"

@@ -38,19 +38,22 @@ use plimsoll_plan::Interference;
 use plimsoll_plan::objective::Objective;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
+use plimsoll_plan::{PlacedName, RecordedPlan};
 
 /// Version of the stored schema (`PRAGMA user_version` of a run file).
 pub const SCHEMA_VERSION: i32 = 8;
 /// `PRAGMA application_id` of a run file: "Plim".
 pub const APPLICATION_ID: i32 = 0x506c_696d;
 
+/// A fact of an instance: the plan's system that it is one of.
+pub const INSTANCE_OF: &str = "instance_of";
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     pub run: RunInfo,
     /// The plan as it was written, passwords redacted.
     pub plan_written: String,
-    /// The resolved plan as TOML, every default filled in.
-    pub plan_resolved: String,
+    pub plan: RecordedPlan,
     pub subjects: Vec<Subject>,
     pub facts: Vec<Fact>,
     pub points: Vec<Point>,
@@ -74,6 +77,23 @@ pub struct Record {
     /// Of imported runs: what the tools that measured them printed.
     pub reported: Vec<Reported>,
     pub integrity: Integrity,
+}
+
+impl Record {
+    pub fn subject(&self, kind: SubjectKind, name: &str) -> Option<&Subject> {
+        self.subjects
+            .iter()
+            .find(|subject| subject.kind == kind && subject.name == name)
+    }
+
+    /// Name of the plan's system that a subject is an instance of.
+    pub fn system_name<'a>(&'a self, subject: &'a Subject) -> &'a str {
+        let fact = self
+            .facts
+            .iter()
+            .find(|fact| fact.subject == subject.id && fact.key == INSTANCE_OF);
+        fact.map_or(PlacedName::parse(&subject.name).name, |fact| &fact.value)
+    }
 }
 
 /// The subject of a series or count. Each of them belongs to one.

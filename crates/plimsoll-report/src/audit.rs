@@ -3,9 +3,8 @@
 use std::mem::{Discriminant, discriminant};
 
 use plimsoll_analysis::audit::{
-    About, Audit, AuditedLoad, Evidence, Missing, Rule, RuleOutcome, RuleVerdict,
+    About, Audit, AuditFault, AuditedLoad, Evidence, Missing, Rule, RuleOutcome, RuleVerdict,
 };
-use plimsoll_plan::ThresholdFault;
 use plimsoll_record::Severity;
 
 use crate::message::Messages;
@@ -57,7 +56,7 @@ pub(crate) fn fired(m: &Messages, audit: &Audit, findings: Findings) -> Vec<Fire
         }
     }
     let faults = audit.faults.iter();
-    let mut all: Vec<Fired> = faults.map(|fault| threshold_fault(m, fault)).collect();
+    let mut all: Vec<Fired> = faults.map(|fault| audit_fault(m, fault)).collect();
     let groups = groups.iter();
     all.extend(groups.filter_map(|group| describe(m, group, findings)));
     all.sort_by_key(|fired| std::cmp::Reverse(fired.severity));
@@ -65,15 +64,15 @@ pub(crate) fn fired(m: &Messages, audit: &Audit, findings: Findings) -> Vec<Fire
 }
 
 /// Used instead of a rule's code.
-const THRESHOLDS: &str = "THRESHOLDS";
+const PLAN: &str = "PLAN";
 
-/// A threshold of the plan that was not used, as an error.
-pub(crate) fn threshold_fault(m: &Messages, fault: &ThresholdFault) -> Fired {
+/// Why nothing is evaluated, as an error.
+pub(crate) fn audit_fault(m: &Messages, fault: &AuditFault) -> Fired {
     Fired {
         severity: Severity::Error,
-        code: THRESHOLDS,
+        code: PLAN,
         place: String::new(),
-        text: m.threshold_fault(fault),
+        text: m.audit_fault(fault),
         next: m.text("fault-next"),
     }
 }

@@ -5,6 +5,7 @@
 
 use askama::Template;
 use plimsoll_analysis::Summary;
+use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{Record, RunInfo};
 
@@ -103,7 +104,7 @@ impl<'a> Page<'a> {
     fn new(record: &'a Record, summary: &'a Summary, m: &'a Messages, script: &'a str) -> Self {
         let transactions = !text::is_without_transactions(summary);
         // A run of plimsoll's own has a plan.
-        let foreign = record.plan_written.is_empty() && record.plan_resolved.is_empty();
+        let foreign = record.plan == RecordedPlan::Imported;
         let ladders = &summary.ladders;
         Self {
             m,

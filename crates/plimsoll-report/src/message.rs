@@ -5,10 +5,9 @@ use std::collections::HashMap;
 
 use fluent_templates::fluent_bundle::FluentValue;
 use fluent_templates::{LanguageIdentifier, Loader, langid};
-use plimsoll_analysis::audit::{Evidence, Missing, Next, Rule};
+use plimsoll_analysis::audit::{AuditFault, Evidence, Missing, Next, Rule};
 use plimsoll_analysis::summary::{DataState, Finding, FindingKind, PointSummary};
 use plimsoll_plan::Interference;
-use plimsoll_plan::ThresholdFault;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::message::{DoctorFinding, EventKind, ImportNote};
 use plimsoll_record::{Diagnosis, DiagnosisLevel, Integrity};
@@ -108,7 +107,7 @@ impl Messages {
         }
     }
 
-    pub fn threshold_fault(&self, fault: &ThresholdFault) -> String {
+    pub fn audit_fault(&self, fault: &AuditFault) -> String {
         self.describe("fault", fault)
     }
 

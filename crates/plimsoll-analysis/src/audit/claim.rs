@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::input::GeneratorLocation;
-use super::{Audit, PlanThresholds, Thresholds};
+use super::{Audit, Thresholds};
 pub use figure::ClaimFigure;
 use plimsoll_plan::{PlanErrors, read_toml};
 
@@ -206,14 +206,7 @@ impl Claim {
 
     pub fn audit(&self) -> Audit {
         let thresholds = self.audit.unwrap_or_default();
-        Audit::of(
-            &self.title,
-            PlanThresholds {
-                thresholds,
-                faults: Vec::new(),
-            },
-            &gather::of_claim(self),
-        )
+        Audit::of(self.title.clone(), &thresholds, &gather::of_claim(self))
     }
 }
 

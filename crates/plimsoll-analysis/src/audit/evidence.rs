@@ -278,6 +278,8 @@ pub enum Evidence {
 pub enum Missing {
     /// Nothing was measured.
     NothingMeasured,
+    /// The plan of the run cannot be read.
+    PlanUnreadable,
     /// The figure does not exist for such a load: an open loop has no number in flight, block I/O no transactions.
     NotForThisLoad,
     /// Fewer values than this rule needs.

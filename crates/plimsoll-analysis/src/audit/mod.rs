@@ -12,7 +12,7 @@ mod rule;
 mod rules;
 mod verdict;
 
-use plimsoll_plan::{PlanThresholds, Threshold, ThresholdFault, Thresholds};
+use plimsoll_plan::{RecordedPlan, Threshold, Thresholds};
 use serde::Serialize;
 
 pub use evidence::{Evidence, Missing, Next};
@@ -30,21 +30,43 @@ pub struct Audit {
     pub of: String,
     /// Thresholds that the plan or claim has changed.
     pub adjusted: Vec<Threshold>,
-    /// Thresholds of the plan that cannot be used: rules compared figures with the defaults instead.
-    pub faults: Vec<ThresholdFault>,
+    pub faults: Vec<AuditFault>,
     /// By rule. Each has at least one.
     #[serde(rename = "judged")]
     pub verdicts: Vec<RuleVerdict>,
 }
 
+/// Why rules are not evaluated.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "fault", rename_all = "snake_case")]
+pub enum AuditFault {
+    /// The plan of the record: what was measured, and with which thresholds it is to be compared, is not known.
+    PlanUnreadable { reason: String },
+}
+
 impl Audit {
-    fn of(title: impl Into<String>, plan: PlanThresholds, input: &input::AuditInput) -> Self {
-        let PlanThresholds { thresholds, faults } = plan;
+    fn of(title: String, thresholds: &Thresholds, input: &input::AuditInput) -> Self {
         Self {
-            of: title.into(),
+            of: title,
             adjusted: thresholds.adjusted(),
-            faults,
-            verdicts: rules::evaluate(input, &thresholds),
+            faults: Vec::new(),
+            verdicts: rules::evaluate(input, thresholds),
+        }
+    }
+
+    /// By the thresholds of a plan. Where it cannot be read, only whether the file is intact is evaluated.
+    fn by_plan(title: String, plan: &RecordedPlan, input: &input::AuditInput) -> Self {
+        match (plan.resolved(), plan.fault()) {
+            (Some(plan), _) => Self::of(title, &plan.audit, input),
+            (None, None) => Self::of(title, &Thresholds::default(), input),
+            (None, Some(why)) => Self {
+                of: title,
+                adjusted: Vec::new(),
+                faults: vec![AuditFault::PlanUnreadable {
+                    reason: why.to_owned(),
+                }],
+                verdicts: rules::evaluate_file(input),
+            },
         }
     }
 
@@ -74,9 +96,9 @@ impl Audit {
 
 /// One run, with what it compares within itself.
 pub fn audit(record: &Record, summary: &Figures) -> Audit {
-    Audit::of(
-        &record.run.title,
-        PlanThresholds::of(&record.plan_resolved),
+    Audit::by_plan(
+        record.run.title.clone(),
+        &record.plan,
         &gather::of_run(record, summary),
     )
 }
@@ -93,7 +115,7 @@ pub fn audit_pair(
         ..input::AuditInput::default()
     };
     let title = format!("{} / {}", first.0.run.title, second.0.run.title);
-    let mut audit = Audit::of(title, PlanThresholds::of(&first.0.plan_resolved), &input);
+    let mut audit = Audit::by_plan(title, &first.0.plan, &input);
     // Verdicts on one run alone are in the audit of each.
     audit
         .verdicts

@@ -51,11 +51,20 @@ pub fn evaluate(input: &AuditInput, thresholds: &Thresholds) -> Vec<RuleVerdict>
             .map(|duration| table::added_up(duration, thresholds)),
     );
     verdicts.extend(input.file.as_ref().map(file::evaluate));
+    complete(verdicts, missing_subject)
+}
+
+/// What can be evaluated without knowing the plan of a run.
+pub fn evaluate_file(input: &AuditInput) -> Vec<RuleVerdict> {
+    let verdicts = input.file.iter().map(file::evaluate).collect();
+    complete(verdicts, |_| Missing::PlanUnreadable)
+}
+
+/// All rules, those without a verdict with the reason.
+fn complete(mut verdicts: Vec<RuleVerdict>, why: fn(Rule) -> Missing) -> Vec<RuleVerdict> {
     for rule in Rule::ALL {
         if !verdicts.iter().any(|verdict| verdict.rule == rule) {
-            let outcome = RuleOutcome::NotEvaluated {
-                because: missing_subject(rule),
-            };
+            let outcome = RuleOutcome::NotEvaluated { because: why(rule) };
             verdicts.push(RuleVerdict {
                 rule,
                 about: About::Whole,

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::summary::{DATA_FACT, INSTANCE_OF, ORDERS_ADDED_FACT};
+use crate::summary::{DATA_FACT, ORDERS_ADDED_FACT};
+use plimsoll_plan::resolved::System;
+use plimsoll_plan::{PlacedName, PlanKey, ResolvedPlan, Section};
 use plimsoll_record::{PointPurpose, Record, SubjectKind};
 
 /// What can be a factor: report rule ONEFACTOR names these.
@@ -93,7 +95,9 @@ impl Configuration {
     pub fn of(record: &Record) -> Self {
         let mut own = Self::default();
         own.facts(record);
-        own.plan(&record.plan_resolved, &measured_workloads(record));
+        if let Some(plan) = record.plan.resolved() {
+            own.plan(plan, &measured_workloads(record));
+        }
         own.put(
             Group::Software,
             "",
@@ -159,28 +163,15 @@ impl Configuration {
                     .iter()
                     .filter(|fact| fact.subject == subject.id)
             };
-            let instance_of = own()
-                .find(|fact| fact.key == INSTANCE_OF)
-                .map(|fact| fact.value.clone());
             // Instances of one system are the same but for where they lie.
             let name = match subject.kind {
-                SubjectKind::System => instance_of.unwrap_or_else(|| {
-                    subject
-                        .name
-                        .split_once('@')
-                        .map_or(subject.name.as_str(), |(name, _)| name)
-                        .to_owned()
-                }),
-                SubjectKind::Medium => subject.name.clone(),
-                SubjectKind::Device => subject
-                    .name
-                    .split_once('@')
-                    .map_or("", |(_, medium)| medium)
-                    .to_owned(),
+                SubjectKind::System => record.system_name(subject),
+                SubjectKind::Medium => &subject.name,
+                SubjectKind::Device => PlacedName::parse(&subject.name).medium.unwrap_or_default(),
                 SubjectKind::Host
                 | SubjectKind::Generator
                 | SubjectKind::Emulator
-                | SubjectKind::Backup => String::new(),
+                | SubjectKind::Backup => "",
             };
             let fresh = subjects.insert(format!("{} {name}", subject.kind.name()));
             if !fresh && subject.kind == SubjectKind::System {
@@ -189,7 +180,7 @@ impl Configuration {
             for fact in own() {
                 self.put(
                     group_of(subject.kind, &fact.key),
-                    &name,
+                    name,
                     &fact.key,
                     fact.value.clone(),
                 );
@@ -197,48 +188,39 @@ impl Configuration {
         }
     }
 
-    /// Of the resolved plan every key, so that no difference in the plan goes unnoticed. What workloads of `measured`
-    /// points consist of is compared point by point.
-    fn plan(&mut self, text: &str, measured: &BTreeSet<&str>) {
-        let Ok(table) = text.parse::<toml::Table>() else {
-            return;
-        };
-        let mut places: Vec<&str> = Vec::new();
-        for (section, value) in &table {
-            let group = match section.as_str() {
-                "medium" => Group::Drives,
-                "system" => Group::Settings,
-                "workload" => Group::Sizes,
-                "step" => Group::Load,
-                "title" | "seed" | "data_seed" => Group::Incidental,
-                _ => Group::Load,
-            };
-            match value {
-                toml::Value::Table(entries) => {
-                    for (name, value) in entries {
-                        if section == "system" {
-                            places.push(generator_place(value));
-                        }
-                        if section == "workload" && measured.contains(name.as_str()) {
-                            self.source_of_workload(name, value);
-                        } else {
-                            self.values(group, name, "", value);
-                        }
+    /// Of the plan every key, so that no difference in it goes unnoticed. What workloads of `measured` points consist of is
+    /// compared point by point.
+    fn plan(&mut self, plan: &ResolvedPlan, measured: &BTreeSet<&str>) {
+        for PlanKey {
+            section,
+            of,
+            key,
+            value,
+        } in plan.keys()
+        {
+            let is_measured = section == Section::Workload && measured.contains(of.as_str());
+            let own_key = key.strip_prefix("block.").filter(|_| is_measured);
+            match own_key {
+                // Points do not have these keys.
+                Some(key @ ("profile" | "source" | "fio_job")) => {
+                    self.put(Group::Workload, &of, key, value);
+                }
+                _ if is_measured => {}
+                _ => {
+                    if let Some(group) = plan_group(section, &key) {
+                        self.put(group, &of, &key, value);
                     }
                 }
-                toml::Value::Array(steps) => {
-                    for (i, step) in steps.iter().enumerate() {
-                        let name = step.get("name").and_then(toml::Value::as_str);
-                        let name = name.map_or_else(|| (i + 1).to_string(), str::to_owned);
-                        self.values(group, &name, "", step);
-                    }
-                }
-                other => self.values(group, "", section, other),
             }
         }
-        places.sort_unstable();
-        places.dedup();
+        let place = |system: &System| match system.kind.is_remote() {
+            true => "another machine",
+            // A system that plimsoll runs shares its machine with it; so does one that is reached on this machine.
+            false => "the system's machine",
+        };
+        let places: BTreeSet<&str> = plan.systems.iter().map(place).collect();
         if !places.is_empty() {
+            let places: Vec<&str> = places.into_iter().collect();
             self.put(
                 Group::GeneratorPlace,
                 "",
@@ -247,76 +229,28 @@ impl Configuration {
             );
         }
     }
-
-    /// Points do not have these keys.
-    fn source_of_workload(&mut self, name: &str, value: &toml::Value) {
-        for key in ["profile", "source", "fio_job"] {
-            let found = value.get("block").and_then(|block| block.get(key));
-            found
-                .into_iter()
-                .for_each(|value| self.values(Group::Workload, name, key, value));
-        }
-    }
-
-    fn values(&mut self, group: Group, of: &str, key: &str, value: &toml::Value) {
-        if let toml::Value::Table(entries) = value {
-            for (name, value) in entries {
-                let key = if key.is_empty() {
-                    name.clone()
-                } else {
-                    format!("{key}.{name}")
-                };
-                self.values(group, of, &key, value);
-            }
-            return;
-        }
-        if (group, key) == (Group::Drives, "slower") {
-            // The fact of the same name knows the drive file's factor as well, and is not there where a drive is as rated.
-            return;
-        }
-        if (group, key) == (Group::Load, "keying_and_think") {
-            // Points have it.
-            return;
-        }
-        let place =
-            matches!(key, "path" | "device" | "url" | "name" | "scratch") || key.ends_with(".path");
-        let group = match (group, key) {
-            (Group::Drives, _) if place => Group::Incidental,
-            (Group::Settings, "engine") => Group::Software,
-            (Group::Settings, "count") => Group::LoadedSystems,
-            (Group::Settings, _) if place => Group::Incidental,
-            // A name identifies a side and is no difference.
-            (Group::Load, "on" | "name") => Group::Incidental,
-            (group, _) => group,
-        };
-        let text = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
-        self.put(group, of, key, text);
-    }
 }
 
-/// A system that plimsoll runs shares its machine with it; so does one that is reached on this machine.
-fn generator_place(system: &toml::Value) -> &'static str {
-    let Some(url) = system.get("url").and_then(toml::Value::as_str) else {
-        return "the system's machine";
-    };
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?']).next().unwrap_or_default();
-    let host = authority
-        .rsplit_once('@')
-        .map_or(authority, |(_, host)| host);
-    let here = host.is_empty()
-        || ["localhost", "127.", "[::1]", "::1"]
-            .iter()
-            .any(|own| host.starts_with(own))
-        || url.contains("host=/")
-        || url.contains("host=localhost");
-    if here {
-        "the system's machine"
-    } else {
-        "another machine"
-    }
+/// `None`: the same is known from elsewhere.
+fn plan_group(section: Section, key: &str) -> Option<Group> {
+    let place =
+        matches!(key, "path" | "device" | "url" | "name" | "scratch") || key.ends_with(".path");
+    Some(match (section, key) {
+        // The fact of the same name knows the drive file's factor as well, and is not there where a drive is as rated.
+        (Section::Medium, "slower") => return None,
+        // Points have it.
+        (Section::Step, "keying_and_think") => return None,
+        (Section::Medium | Section::System, _) if place => Group::Incidental,
+        (Section::Medium, _) => Group::Drives,
+        (Section::System, "engine") => Group::Software,
+        (Section::System, "count") => Group::LoadedSystems,
+        (Section::System, _) => Group::Settings,
+        (Section::Workload, _) => Group::Sizes,
+        // A name identifies a side and is no difference.
+        (Section::Step, "on" | "name") => Group::Incidental,
+        (Section::Top, "title" | "seed" | "data_seed") => Group::Incidental,
+        (Section::Step | Section::Top | Section::Audit, _) => Group::Load,
+    })
 }
 
 /// Workloads of the points that figures are taken from.
@@ -497,6 +431,24 @@ mod tests {
         });
     }
 
+    const POSTGRES: &str = "engine = \"postgres\"";
+
+    /// The text of a plan with these keys.
+    fn plan_with(medium: &str, system: &str, step: &str) -> String {
+        let users = if step.is_empty() { "users = 1" } else { step };
+        format!(
+            "title = \"t\"\n[medium.m]\n{medium}\n[system.db]\n{system}\n[workload.w.tpcc]\nwarehouses = 4\n\
+             [[step]]\nname = \"s\"\nrun = \"w\"\nsystem = \"db\"\n{users}\n"
+        )
+    }
+
+    fn with_plan(text: &str) -> Record {
+        Record {
+            plan: fixture::plan(text),
+            ..fixture::single_point()
+        }
+    }
+
     fn changed(first: &Record, second: &Record) -> Vec<(Group, String)> {
         differences(&of(first), &of(second))
             .into_iter()
@@ -507,16 +459,11 @@ mod tests {
     /// It has the drive file's factor in it, and runs from before there was one have none.
     #[test]
     fn the_slowdown_of_a_drive_is_compared_by_its_fact_alone() {
-        let of = |plan: &str| {
-            let mut own = Configuration::default();
-            own.plan(plan, &BTreeSet::new());
-            own
+        let of = |slower: &str| {
+            let medium = format!("path = \"/x\"\ndrive = \"d.toml\"\n{slower}");
+            of(&with_plan(&plan_with(&medium, "engine = \"sqlite\"", "")))
         };
-        assert_eq!(
-            of("[medium.x]\ndrive = \"d\"\nslower = 1\n"),
-            of("[medium.x]\ndrive = \"d\"\n")
-        );
-        assert_ne!(of("[medium.x]\ndrive = \"d\"\n"), Configuration::default());
+        assert_eq!(of("slower = 3\n"), of(""));
     }
 
     #[test]
@@ -564,17 +511,21 @@ mod tests {
 
     #[test]
     fn plans_are_compared_key_by_key() {
-        let with = |text: &str| Record {
-            plan_resolved: text.into(),
-            ..fixture::single_point()
-        };
-        let first = with(
-            "title = \"A\"\n[medium.nvme]\npath = \"/a\"\ndrive = \"x\"\n[system.db]\nengine = \"postgres\"\n\
-             [workload.w.tpcc]\nwarehouses = 4\n[[step]]\nname = \"s\"\nusers = [1, 2]\non = [\"nvme\"]\n",
-        );
-        let second = with(
-            "title = \"B\"\n[medium.sata]\npath = \"/b\"\ndrive = \"y\"\n[system.db]\nengine = \"postgres\"\ncount = 8\n\
-             [workload.w.tpcc]\nwarehouses = 8\n[[step]]\nname = \"s\"\nusers = [1, 4]\non = [\"sata\"]\n",
+        let (first, second) = (
+            with_plan(&plan_with(
+                "path = \"/a\"\ndrive = \"x.toml\"",
+                POSTGRES,
+                "users = [1, 2]",
+            )),
+            with_plan(
+                &plan_with(
+                    "path = \"/b\"\ndrive = \"y.toml\"",
+                    POSTGRES,
+                    "users = [1, 4]",
+                )
+                .replace("warehouses = 4", "warehouses = 8")
+                .replace(POSTGRES, "engine = \"postgres\"\ncount = 8"),
+            ),
         );
         let groups: Vec<(Group, String)> = changed(&first, &second)
             .into_iter()
@@ -593,16 +544,11 @@ mod tests {
     fn where_the_generator_runs_is_read_from_the_plan() {
         let place = |url: &str| {
             let system = if url.is_empty() {
-                "engine = \"postgres\"".into()
+                POSTGRES.to_owned()
             } else {
                 format!("url = \"{url}\"")
             };
-            let text = format!("[system.db]\n{system}\n");
-            let record = Record {
-                plan_resolved: text,
-                ..fixture::single_point()
-            };
-            of(&record)
+            of(&with_plan(&plan_with("path = \"/a\"", &system, "")))
                 .get(Group::GeneratorPlace, "load generator on")
                 .unwrap()
                 .to_owned()

@@ -17,7 +17,7 @@ use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::{DerivedRate, OFFERED_FACT, is_derived};
-use plimsoll_record::{Phase, PhaseId, Point, PointId, Record, RunInfo, Window};
+use plimsoll_record::{Phase, PhaseId, Point, PointId, Record, RunInfo, SubjectKind, Window};
 
 /// Parts of a window whose latencies are kept apart.
 const SLICES: usize = 240;
@@ -247,7 +247,7 @@ fn ladder_point(rows: &Rows<'_>, ladder: &Ladder, rung: &LoadSummary) -> Option<
     let each = |rate: Option<f64>| rate.map(|rate| rate / systems as f64);
     let place = LoadKey {
         step: ladder.step.clone(),
-        system: base(&ladder.system).to_owned(),
+        system: rows.system_name(ladder.first_system()).to_owned(),
         medium: ladder.medium.clone(),
         scene: ladder.scene,
         load: OfferedLoad {
@@ -274,12 +274,6 @@ fn ladder_point(rows: &Rows<'_>, ladder: &Ladder, rung: &LoadSummary) -> Option<
         verdict,
         repeats,
     })
-}
-
-/// `db` of `12 × db@nvme`.
-fn base(system: &str) -> &str {
-    let name = system.split_once(" × ").map_or(system, |(_, name)| name);
-    name.split_once('@').map_or(name, |(name, _)| name)
 }
 
 fn block_points(rows: &Rows<'_>, block: &BlockSummary, medium: &BlockMedium) -> Vec<SidePoint> {
@@ -339,8 +333,6 @@ struct Rows<'a> {
     phases: HashMap<PointId, Vec<&'a Phase>>,
     ticks: &'a Ticks<'a>,
     windows: HashMap<PhaseId, Vec<&'a Window>>,
-    /// Of plimsoll's own runs.
-    plan: toml::Table,
 }
 
 impl<'a> Rows<'a> {
@@ -361,15 +353,18 @@ impl<'a> Rows<'a> {
             .windows
             .iter()
             .for_each(|window| windows.entry(window.phase).or_default().push(window));
-        // Another tool's output comes without a plan.
-        let plan = record.plan_resolved.parse().unwrap_or_default();
         Self {
             record,
             phases,
             ticks,
             windows,
-            plan,
         }
+    }
+
+    /// Name of the plan's system that this one is an instance of.
+    fn system_name(&self, system: &str) -> &'a str {
+        let own = self.record.subject(SubjectKind::System, system);
+        own.map_or("", |own| self.record.system_name(own))
     }
 
     fn workload<'p>(&self, points: impl IntoIterator<Item = &'p PointId>) -> Workload {
@@ -378,7 +373,7 @@ impl<'a> Rows<'a> {
             let point = self.record.points.iter().find(|point| point.id == *id);
             point
                 .into_iter()
-                .for_each(|point| all.merge(Workload::of(self.record, point, &self.plan)));
+                .for_each(|point| all.merge(Workload::of(self.record, point)));
         }
         all
     }

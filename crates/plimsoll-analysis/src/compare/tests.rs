@@ -6,8 +6,8 @@ use crate::audit::{Evidence, Rule};
 use crate::latency::Slice;
 use crate::summarise;
 use crate::summary::{Interval, Ticks, Verdict};
-use plimsoll_plan::Interference;
 use plimsoll_plan::units::Nanos;
+use plimsoll_plan::{Interference, RecordedPlan};
 use plimsoll_record::fixture;
 use plimsoll_record::hist::CoarseHist;
 use plimsoll_record::{RunInfo, SubjectKind};
@@ -402,8 +402,11 @@ fn pair_rules_fire_on_sides_that_are_not_comparable() {
         "another than named"
     );
     let at = |url: &str| {
-        let plan = format!("[system.db]\nengine = \"postgres\"\nurl = \"{url}\"\n");
-        fixture_side(|record| record.plan_resolved = plan)
+        let plan = format!(
+            "title = \"t\"\n[system.db]\nurl = \"{url}\"\n[workload.oltp.tpcc]\nwarehouses = 4\n\
+             [[step]]\nrun = \"oltp\"\nsystem = \"db\"\nusers = 1\n"
+        );
+        fixture_side(|record| record.plan = fixture::plan(&plan))
     };
     let (here, there) = (at("postgres://localhost/x"), at("postgres://db.example/x"));
     assert_eq!(rules(&here, &there, &ask), [Rule::SameBox, Rule::Repeat]);
@@ -546,7 +549,7 @@ fn a_value_that_one_side_does_not_record_is_no_difference() {
     });
     let silent = fixture_side(|record| {
         record.facts.clear();
-        record.plan_resolved.clear();
+        record.plan = RecordedPlan::Imported;
         fact(record, SubjectKind::System, "import.file", "theirs.txt");
     });
     assert_eq!(rules(&recorded, &silent, &Ask::default()), [Rule::Repeat]);

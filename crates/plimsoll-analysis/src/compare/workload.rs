@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::difference::{Difference, Group};
 use super::side::SidePoint;
-use plimsoll_plan::parameters;
 use plimsoll_record::import_facts::TOOL_FACT;
 use plimsoll_record::{BlockPoint, BlockStreamInfo, Point, Record};
 
@@ -59,13 +58,15 @@ const FACTORS: [&str; 18] = [
 const PACING: [&str; 3] = ["keying_and_think", "think_time", "thinktime"];
 
 impl Workload {
-    pub fn of(record: &Record, point: &Point, plan: &toml::Table) -> Self {
+    pub fn of(record: &Record, point: &Point) -> Self {
         let mut own = Self::default();
         if let Some(block) = record.blocks.iter().find(|block| block.point == point.id) {
             own.streams(block);
         }
         let known = if point.parameters.is_empty() {
-            parameters(plan, &point.workload, &point.step)
+            let plan = record.plan.resolved();
+            plan.map(|plan| plan.parameters(&point.workload, &point.step))
+                .unwrap_or_default()
         } else {
             point.parameters.clone()
         };

@@ -9,10 +9,7 @@ use serde::Serialize;
 use super::point::{self, PointSummary};
 use super::tick::TickSums;
 use super::{Index, Ladder, Verdict, data, drive, finding, load_summary, stats};
-use plimsoll_record::{Point, SubjectId};
-
-/// A fact of an instance: the plan's system that it is one of.
-pub const INSTANCE_OF: &str = "instance_of";
+use plimsoll_record::{INSTANCE_OF, Point, SubjectId};
 
 /// The systems behind a ladder of sums.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -45,6 +42,14 @@ pub struct FleetShare {
     pub p99_ms: Option<f64>,
     pub max_ms: Option<f64>,
     pub verdict: Verdict,
+}
+
+impl Ladder {
+    /// The system whose facts stand for all: of several equal ones the first.
+    pub fn first_system(&self) -> &str {
+        let first = self.fleet.as_ref().and_then(|fleet| fleet.systems.first());
+        first.map_or(self.system.as_str(), String::as_str)
+    }
 }
 
 /// The system that an instance is one of.

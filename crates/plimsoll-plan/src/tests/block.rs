@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
-use super::{drives, good, shipped};
+use super::{catalogue, drives, good, shipped};
 use crate::load::Arrivals;
 use crate::resolved::{
     Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, MediumKind, SizeShare, Step,
@@ -598,6 +598,6 @@ fn the_audit_accepts_windows_as_short_as_those_of_crystaldiskmark() {
         text.contains("measure = \"5s\"") && text.contains("repeat = 5"),
         "{text}"
     );
-    let audit = crate::PlanThresholds::of(text);
-    assert_eq!((audit.thresholds.window, audit.faults.len()), (5.0, 0));
+    let plan = parse(text, &catalogue()).unwrap().plan;
+    assert_eq!(plan.audit.window, 5.0);
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{RunInfo, SubjectKind};
+use plimsoll_plan::PlacedName;
 use rusqlite::Connection;
 use serde::Serialize;
 
@@ -32,10 +33,10 @@ pub fn read_head(path: &Path) -> Result<Head, RunFileError> {
 }
 
 fn head(path: &Path, db: &Connection) -> Result<Head, Broken> {
-    let mut systems = subjects(db, SubjectKind::System)?;
-    for name in &mut systems {
-        name.truncate(name.find('@').unwrap_or(name.len()));
-    }
+    let mut systems: Vec<String> = subjects(db, SubjectKind::System)?
+        .iter()
+        .map(|name| PlacedName::parse(name).name.to_owned())
+        .collect();
     systems.dedup();
     Ok(Head {
         path: path.into(),

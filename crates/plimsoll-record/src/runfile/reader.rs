@@ -13,9 +13,9 @@ use crate::{
     Record, RunInfo, RunStatus, SCHEMA_VERSION, Second, Series, Severity, Subject, SubjectId,
     SubjectKind, WaitRow, Window,
 };
-use plimsoll_plan::Interference;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
+use plimsoll_plan::{Interference, RecordedPlan};
 use rusqlite::{Connection, OpenFlags, Row};
 use serde::de::DeserializeOwned;
 
@@ -227,7 +227,7 @@ fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Resu
     Ok(Record {
         run: info(db)?,
         plan_written: plan.remove("written").unwrap_or_default(),
-        plan_resolved: plan.remove("resolved").unwrap_or_default(),
+        plan: RecordedPlan::from_text(&plan.remove("resolved").unwrap_or_default()),
         subjects: rows(db, "SELECT * FROM subject ORDER BY id", |row| {
             Ok(Subject {
                 id: SubjectId(row.get("id")?),

@@ -13,7 +13,7 @@ CREATE TABLE run (
     status TEXT NOT NULL,               -- unfinished | complete | interrupted | failed
     failure TEXT
 );
-CREATE TABLE plan (form TEXT PRIMARY KEY, text TEXT NOT NULL);  -- written | resolved
+CREATE TABLE plan (form TEXT PRIMARY KEY, text TEXT NOT NULL);  -- written: TOML | resolved: JSON, before schema 8 TOML
 CREATE TABLE subject (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (kind, name));
 CREATE TABLE fact (
     subject INTEGER NOT NULL REFERENCES subject, key TEXT NOT NULL, value TEXT NOT NULL,

@@ -9,6 +9,7 @@ use crate::{
     Integrity, Outage, PhaseId, Point, PowerCut, Record, Reported, RunStatus, SCHEMA_VERSION,
     Sample, Second, Series, SubjectId, SubjectKind, WaitRow, WaitState,
 };
+use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::schedule::{PhaseKind, Tick};
 use plimsoll_plan::units::Nanos;
 use proptest::prelude::*;
@@ -197,7 +198,7 @@ fn a_slow_gauge_does_not_lengthen_the_interval_of_rates() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
     let record = fixture::single_point();
-    let mut file = RunFile::create(&path, &record.run, "", "").unwrap();
+    let mut file = RunFile::create(&path, &record.run, "", &RecordedPlan::Imported).unwrap();
     let system = file.subject(SubjectKind::System, "db").unwrap();
     let sample = |at, over| Sample {
         at: Nanos::from_secs(at),
@@ -231,7 +232,7 @@ fn a_run_that_goes_on_is_read_as_it_was_at_one_moment() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
     let record = fixture::single_point();
-    let file = RunFile::create(&path, &record.run, "", "").unwrap();
+    let file = RunFile::create(&path, &record.run, "", &RecordedPlan::Imported).unwrap();
     let system = file.subject(SubjectKind::System, "db").unwrap();
     let point = Point {
         system,
@@ -280,7 +281,13 @@ fn a_file_without_its_wal_is_a_run_file_from_the_start() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
     let record = fixture::single_point();
-    let file = RunFile::create(&path, &record.run, "written", "resolved").unwrap();
+    let file = RunFile::create(
+        &path,
+        &record.run,
+        "written",
+        &RecordedPlan::from_text("resolved"),
+    )
+    .unwrap();
     file.subject(SubjectKind::System, "db").unwrap();
     file.commit().unwrap();
     let mailed = dir.path().join("b.plimsoll");
@@ -304,7 +311,12 @@ fn what_is_not_a_run_file_is_named() {
     std::fs::remove_file(&path).unwrap();
     drop(write(&fixture::single_point(), &path));
     assert!(matches!(
-        RunFile::create(&path, &fixture::single_point().run, "", ""),
+        RunFile::create(
+            &path,
+            &fixture::single_point().run,
+            "",
+            &RecordedPlan::Imported
+        ),
         Err(RunFileError::Exists { .. })
     ));
     let db = rusqlite::Connection::open(&path).unwrap();
@@ -480,7 +492,7 @@ fn a_long_run_of_twelve_systems_fits_in_150_mb() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
     let record = fixture::single_point();
-    let mut file = RunFile::create(&path, &record.run, "", "").unwrap();
+    let mut file = RunFile::create(&path, &record.run, "", &RecordedPlan::Imported).unwrap();
     let point = &record.points[0];
     let subjects: Vec<SubjectId> = (0..12)
         .map(|i| {

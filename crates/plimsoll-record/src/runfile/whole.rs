@@ -20,7 +20,7 @@ impl RunFile {
         let Record {
             run,
             plan_written,
-            plan_resolved,
+            plan,
             subjects,
             facts,
             points,
@@ -29,7 +29,7 @@ impl RunFile {
             windows,
             ..
         } = record;
-        let mut file = Self::create(path, run, plan_written, plan_resolved)?;
+        let mut file = Self::create(path, run, plan_written, plan)?;
         for Subject { id, kind, name } in subjects {
             let sql = "INSERT INTO subject (id, kind, name) VALUES (?1, ?2, ?3)";
             file.execute(sql, params![id.0, kind.name(), name])?;
@@ -76,7 +76,7 @@ impl RunFile {
         let Record {
             run: _,
             plan_written: _,
-            plan_resolved: _,
+            plan: _,
             subjects: _,
             facts: _,
             points: _,

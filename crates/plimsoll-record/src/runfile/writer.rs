@@ -10,6 +10,7 @@ use crate::{
     APPLICATION_ID, Check, Event, PhaseId, Point, RunInfo, RunStatus, SCHEMA_VERSION, Sample,
     SubjectId, SubjectKind, Window,
 };
+use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, params};
@@ -33,7 +34,7 @@ impl RunFile {
         path: &Path,
         run: &RunInfo,
         plan_written: &str,
-        plan_resolved: &str,
+        plan: &RecordedPlan,
     ) -> Result<Self> {
         if path.exists() {
             return Err(RunFileError::Exists { path: path.into() });
@@ -57,7 +58,7 @@ impl RunFile {
             layouts: HashMap::new(),
             wait_events: WaitEvents::default(),
         };
-        file.insert_head(run, plan_written, plan_resolved)?;
+        file.insert_head(run, plan_written, plan)?;
         file.db.execute_batch("COMMIT").map_err(write)?;
         file.db
             .pragma_update(None, "journal_mode", "WAL")
@@ -73,7 +74,7 @@ impl RunFile {
         &mut self,
         run: &RunInfo,
         plan_written: &str,
-        plan_resolved: &str,
+        plan: &RecordedPlan,
     ) -> Result<()> {
         let RunInfo {
             id,
@@ -91,7 +92,7 @@ impl RunFile {
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             params![id, title, plimsoll_version, plimsoll_commit, command, seed.to_string(), started_at, status.name()],
         )?;
-        for (form, text) in [("written", plan_written), ("resolved", plan_resolved)] {
+        for (form, text) in [("written", plan_written), ("resolved", &plan.to_text())] {
             self.execute("INSERT INTO plan VALUES (?1, ?2)", params![form, text])?;
         }
         for metric in Metric::ALL {

@@ -291,10 +291,7 @@ audit-passed = Passed
 audit-not-evaluated = Not evaluated, and why
 audit-not-evaluated-rules = Not evaluated
 audit-next = Next: { $next }
-fault-plan-unreadable = The plan in the run file cannot be read, so the defaults are used for all thresholds: { $reason }
-fault-unknown = `[audit]` of the plan: there is no threshold `{ $key }`; the defaults are used.
-fault-not-a-number = `[audit]` of the plan: `{ $key }` is not a number; the defaults are used.
-fault-out-of-range = `[audit]` of the plan: `{ $key }` is { $value }, outside { $least } to { $most }; the defaults are used.
+fault-plan-unreadable = The plan in the run file cannot be read, so no figure is evaluated: { $reason }
 fault-next = Audit the file from which this one was copied, or run the plan again.
 audit-adjusted = Changed by the plan: { $what } { $value } { $unit } instead of { $default } { $unit }.
 audit-places = { $n } cases, first: { $place }
@@ -423,6 +420,7 @@ evidence-diagnosed = The doctor on { $of ->
  }, { $code }: { $found }
 
 missing-nothing-measured = nothing was measured
+missing-plan-unreadable = the plan in the run file cannot be read
 missing-not-for-this-load = this kind of load has no such figure
 missing-too-few = there are too few to evaluate
 missing-too-short-for-longest = the window is too short for its longest transaction, which may have begun before it or ended after it

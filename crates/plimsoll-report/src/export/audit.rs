@@ -1,12 +1,12 @@
 //! Audits for machines: every verdict with its fields and its text.
 
-use plimsoll_analysis::audit::{Audit, Evidence, RuleOutcome, RuleVerdict};
-use plimsoll_plan::{Threshold, ThresholdFault};
+use plimsoll_analysis::audit::{Audit, AuditFault, Evidence, RuleOutcome, RuleVerdict};
+use plimsoll_plan::Threshold;
 use plimsoll_record::Severity;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::audit::{Fired, about, threshold_fault};
+use crate::audit::{Fired, about, audit_fault};
 use crate::message::Messages;
 use crate::table::Table;
 
@@ -20,7 +20,7 @@ struct AuditJson<'a> {
     /// The worst severity of all rules; `null`: none fired.
     worst: Option<&'static str>,
     adjusted: &'a [Threshold],
-    faults: &'a [ThresholdFault],
+    faults: &'a [AuditFault],
     judged: Vec<Value>,
 }
 
@@ -108,7 +108,7 @@ pub fn audit_csv(audits: &[Audit]) -> String {
     let mut rows = Vec::new();
     for audit in audits {
         let faults = audit.faults.iter();
-        rows.extend(faults.map(|fault| Row::of_fault(&audit.of, threshold_fault(&m, fault))));
+        rows.extend(faults.map(|fault| Row::of_fault(&audit.of, audit_fault(&m, fault))));
     }
     for audit in audits {
         let verdicts = audit.verdicts.iter();

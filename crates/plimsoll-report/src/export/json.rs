@@ -24,10 +24,10 @@ pub struct Export<'a> {
     pub events: Vec<ExportEvent<'a>>,
     pub checks: Vec<ExportCheck<'a>>,
     pub plan_written: &'a str,
-    /// As data; as text where it cannot be parsed; `null` where there is none, as of imported runs.
+    /// As data; as text where it cannot be read; `null` where there is none, as of imported runs.
     pub plan_resolved: Value,
     /// Why it is text.
-    pub plan_unreadable: Option<String>,
+    pub plan_unreadable: Option<&'a str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -87,10 +87,6 @@ pub struct ExportCheck<'a> {
 /// Figures, environment, plan, events and verdicts, indented, ending in a newline.
 pub fn to_json(record: &Record, summary: &Summary) -> String {
     let run = &record.run;
-    let (plan_resolved, plan_unreadable) = match parse_plan(&record.plan_resolved) {
-        Ok(plan) => (plan, None),
-        Err(why) => (Value::String(record.plan_resolved.clone()), Some(why)),
-    };
     let export = Export {
         schema_version: SUMMARY_VERSION,
         run: ExportRun {
@@ -123,21 +119,13 @@ pub fn to_json(record: &Record, summary: &Summary) -> String {
             .map(|check| export_check(record, check))
             .collect(),
         plan_written: &record.plan_written,
-        plan_resolved,
-        plan_unreadable,
+        plan_resolved: record.plan.to_value(),
+        plan_unreadable: record.plan.fault(),
     };
     // Only maps with keys that are not strings fail, and there are none.
     let mut out = serde_json::to_string_pretty(&export).expect("an export has string keys only");
     out.push('\n');
     out
-}
-
-fn parse_plan(text: &str) -> Result<Value, String> {
-    if text.is_empty() {
-        Ok(Value::Null)
-    } else {
-        toml::from_str(text).map_err(|error| error.to_string())
-    }
 }
 
 fn facts(record: &Record) -> Vec<ExportFact<'_>> {

@@ -1,6 +1,6 @@
 use plimsoll_analysis::summarise;
+use plimsoll_plan::RecordedPlan;
 use plimsoll_record::fixture;
-
 use serde_json::Value;
 
 use super::*;
@@ -308,29 +308,22 @@ fn every_row_has_every_column() {
 
 #[test]
 fn the_resolved_plan_is_structured_data() {
-    let exported = |plan: &str| {
+    let exported = |plan: RecordedPlan| {
         let record = Record {
-            plan_resolved: plan.to_owned(),
+            plan,
             ..fixture::single_point()
         };
         let json = to_json(&record, &summarise(&record));
         serde_json::from_str::<serde_json::Value>(&json).unwrap()
     };
-    let whole = exported(
-        "title = \"t\"\nseed = 77\n\n[system.db]\nengine = \"sqlite\"\nsettings = { cache = \"1\" }\n",
-    );
+    let whole = exported(fixture::single_point().plan);
     assert_eq!(whole["plan_resolved"]["seed"], 77);
-    assert_eq!(
-        whole["plan_resolved"]["system"]["db"]["settings"]["cache"],
-        "1"
-    );
+    assert_eq!(whole["plan_resolved"]["system"]["db"]["engine"], "postgres");
     assert!(whole["plan_unreadable"].is_null(), "{whole}");
-    let broken = exported("title = \"t\nseed =");
-    assert_eq!(broken["plan_resolved"], "title = \"t\nseed =");
+    let text = "title = \"t\nseed =";
+    let broken = exported(RecordedPlan::from_text(text));
+    assert_eq!(broken["plan_resolved"], text);
     let why = broken["plan_unreadable"].as_str().unwrap();
-    assert!(why.contains("line 1"), "{why}");
-    assert!(
-        exported("")["plan_resolved"].is_null(),
-        "an imported run has no plan"
-    );
+    assert!(why.starts_with("1:"), "{why}");
+    assert!(exported(RecordedPlan::Imported)["plan_resolved"].is_null());
 }

@@ -215,7 +215,7 @@ fn whatever_is_missing_the_rest_is_shown() {
         },
         |r| r.windows.clear(),
         |r| r.series.clear(),
-        |r| (r.run.lasted, r.plan_resolved) = (Nanos(u64::MAX), "{".into()),
+        |r| (r.run.lasted, r.plan) = (Nanos(u64::MAX), RecordedPlan::from_text("{")),
     ];
     for spoil in spoils {
         let mut record = fixture::single_point();

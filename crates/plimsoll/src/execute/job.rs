@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::resolved::{ResolvedPlan, redact};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::message::EventKind;
@@ -50,9 +51,9 @@ impl Job {
         redact(&self.plan_text)
     }
 
-    /// As TOML with every default and the seed filled in and no password.
-    pub(super) fn plan_resolved(&self) -> String {
-        plimsoll_plan::describe(&ResolvedPlan {
+    /// With the seed filled in.
+    pub(super) fn recorded_plan(&self) -> RecordedPlan {
+        RecordedPlan::new(ResolvedPlan {
             seed: Some(self.seed),
             ..self.plan.clone()
         })

@@ -72,7 +72,7 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<Done, Failure> {
         &job.output,
         &job.run_info(),
         &job.plan_text_redacted(),
-        &job.plan_resolved(),
+        &job.recorded_plan(),
     )?;
     if let (Some(label), Some((kind, name, _))) = (&job.label, always_watched().into_iter().last())
     {

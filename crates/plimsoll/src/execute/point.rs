@@ -1,7 +1,5 @@
 //! One point: a load on a system, from its first transaction to the check after it.
 
-use std::collections::BTreeMap;
-
 use plimsoll_analysis::summary::Measured;
 use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::Probe;
@@ -316,16 +314,8 @@ impl Execution<'_> {
                 .iter()
                 .map(|&name| name.to_owned())
                 .collect(),
-            parameters: self.parameters(step),
+            parameters: self.plan.parameters(&step.workload, &step.name),
         })
-    }
-
-    /// As a comparison reads them from the plan of a run without parameters.
-    fn parameters(&self, step: &LoadStep) -> BTreeMap<String, String> {
-        let plan = plimsoll_plan::describe(self.plan)
-            .parse()
-            .unwrap_or_default();
-        plimsoll_plan::parameters(&plan, &step.workload, &step.name)
     }
 
     fn after_lane(&mut self, instance: InstanceName<'_>, result: &LaneResult) -> StepResult<()> {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_analysis::summary::{DATA_FACT, FRESH, INSTANCE_OF, ORDERS_ADDED_FACT, REUSED};
+use plimsoll_analysis::summary::{DATA_FACT, FRESH, ORDERS_ADDED_FACT, REUSED};
 use plimsoll_load::engine::{LoadControl, Loaded};
 use plimsoll_load::error::LoadError;
 use plimsoll_load::limit::CgroupLimits;
@@ -12,7 +12,7 @@ use plimsoll_load::system::Instance;
 use plimsoll_plan::resolved::MediumKind;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::message::EventKind;
-use plimsoll_record::{Severity, SubjectId, SubjectKind};
+use plimsoll_record::{INSTANCE_OF, Severity, SubjectId, SubjectKind};
 
 use super::context::InstanceSetup;
 use super::drives::MountedDrive;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::{InitialState, Instance};
+use plimsoll_plan::PlacedName;
 use plimsoll_record::SubjectId;
 
 /// Names an instance of a system on a medium.
@@ -24,10 +25,11 @@ impl InstanceName<'_> {
 
     /// Name of its subject: `db-1@nvme`.
     pub fn subject(self) -> String {
-        match self.medium {
-            Some(medium) => format!("{}@{medium}", self.system),
-            None => self.system.to_owned(),
+        PlacedName {
+            name: self.system,
+            medium: self.medium,
         }
+        .to_string()
     }
 }
 

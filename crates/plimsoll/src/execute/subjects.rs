@@ -5,6 +5,7 @@ use std::path::Path;
 use plimsoll_block::host::device::device_of;
 use plimsoll_load::probe::Watch;
 use plimsoll_load::probe::environment::{device_facts, host_facts, medium_facts};
+use plimsoll_plan::PlacedName;
 use plimsoll_plan::resolved::{Medium, MediumKind};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::{Severity, SubjectId, SubjectKind};
@@ -48,10 +49,11 @@ impl Execution<'_> {
         match device_of(path) {
             Ok(device) => {
                 // Loop devices are used again by the next medium, and are another drive then.
-                let name = drive.map_or_else(
-                    || device.name.clone(),
-                    |_| format!("{}@{}", device.name, medium.name),
-                );
+                let placed = PlacedName {
+                    name: &device.name,
+                    medium: drive.map(|_| medium.name.as_str()),
+                };
+                let name = placed.to_string();
                 facts.push(("device".into(), name.clone()));
                 let on = self.file.subject(SubjectKind::Device, &name)?;
                 self.file.facts(on, &device_facts(&device))?;

@@ -1,7 +1,6 @@
 //! Points of ladders.
 
-use super::facts::{Engine, Facts};
-use super::system::system_of;
+use super::facts::Facts;
 use crate::audit::input::{
     Counted, InFlight, Known, LoadFacts, OrderRate, Percentile, Precision, Row, Trend,
 };
@@ -10,6 +9,7 @@ use crate::summary::{
     Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, Ladder, Latency, LoadSummary,
     PointSummary, Steady, Withheld, bottleneck,
 };
+use plimsoll_plan::resolved::System;
 use plimsoll_plan::size;
 use plimsoll_record::hist::COARSE_ERROR_PERCENT;
 use plimsoll_record::import_facts;
@@ -48,8 +48,8 @@ fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadFac
     if point.measured_s <= 0.0 {
         return nothing(about, findings);
     }
-    let system = system_of(ladder);
-    let inside = facts.engine(system) == Some(Engine::Mock);
+    let system = ladder.first_system();
+    let inside = facts.is_mock(system);
     let here = |known: Known<f64>| {
         if inside {
             Err(Missing::NotForThisLoad)
@@ -126,10 +126,8 @@ pub(super) fn nothing(about: About, findings: Vec<crate::summary::Finding>) -> L
 
 fn in_flight(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<InFlight> {
     let thinks = facts
-        .step(&ladder.step, "keying_and_think")
-        .and_then(toml::Value::as_float)
-        .unwrap_or_default()
-        > 0.0;
+        .load_step(&ladder.step)
+        .is_some_and(|step| step.pacing.think > 0.0);
     let counts = &point.overall.counts;
     let failing = (counts.failed + counts.dropped) as f64 > counts.settled() as f64 * FAILED_LIMIT;
     // While users wait for something else than their transactions, these are not all of what is under way.
@@ -137,7 +135,7 @@ fn in_flight(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<
         return Err(Missing::NotForThisLoad);
     }
     // Where a rate may have been offered, users may not be what is in flight.
-    let system = facts.subject(SubjectKind::System, system_of(ladder));
+    let system = facts.subject(SubjectKind::System, ladder.first_system());
     let from = |point| import_facts::value_at(facts.record, system?, point, RESPONSE_FACT);
     if point.ids.iter().any(|id| from(*id) == Some("unknown")) {
         return Err(Missing::NoMethod);
@@ -329,9 +327,9 @@ fn sizes(
     if mock {
         return Err(Missing::NotForThisLoad);
     }
-    let system = system_of(ladder);
-    if matches!(facts.engine(system), Some(Engine::Existing(ref host)) if host != "localhost" && !host.is_empty())
-    {
+    let system = ladder.first_system();
+    let is_remote = |system: &System| system.kind.is_remote();
+    if facts.system(system).is_some_and(is_remote) {
         // The memory that is known is the generator's.
         return Err(Missing::NoSizes);
     }
@@ -444,7 +442,7 @@ fn conditions(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known
             point.consistency.failed.join(", "),
         ));
     }
-    let system = facts.subject(SubjectKind::System, system_of(ladder));
+    let system = facts.subject(SubjectKind::System, ladder.first_system());
     let at_end = facts
         .record
         .checks

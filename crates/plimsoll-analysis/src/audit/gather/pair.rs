@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::facts::Facts;
 use super::load::loaded_mb;
-use super::system::{drive_of, durability, system_of};
+use super::system::{drive_of, durability};
 use crate::audit::input::{Known, Maintained, Pair, Side};
 use crate::audit::rules::{DRIVE, VICTIMS};
 use crate::audit::{Evidence, Missing};
 use crate::summary::{
     BlockMedium, BlockSummary, Figure, Figures, Ladder, LoadSummary, PointSummary,
 };
-use plimsoll_plan::Interference;
+use plimsoll_plan::{Interference, Section};
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{Record, SubjectId, SubjectKind};
 
@@ -44,7 +44,7 @@ pub(super) fn of_run(facts: &Facts<'_>, summary: &Figures) -> Vec<Pair> {
             let place = |ladder: &Ladder| {
                 (
                     ladder.step_index,
-                    facts.base(system_of(ladder)).to_owned(),
+                    facts.base(ladder.first_system()).to_owned(),
                     ladder.medium.clone(),
                 )
             };
@@ -168,7 +168,7 @@ fn spread(figure: Option<Figure>) -> Known<f64> {
 }
 
 fn side(facts: &Facts<'_>, ladder: &Ladder) -> Side {
-    let system = system_of(ladder);
+    let system = ladder.first_system();
     let typical = ladder
         .peak
         .or(ladder.loads.len().checked_sub(1))
@@ -234,7 +234,10 @@ const MEDIUM: [&str; 7] = [
 
 /// What can make a difference, by name.
 fn configuration(facts: &Facts<'_>, ladder: &Ladder, systems: u32) -> BTreeMap<String, String> {
-    let (system, medium) = (system_of(ladder), facts.medium(ladder.medium.as_deref()));
+    let (system, medium) = (
+        ladder.first_system(),
+        facts.medium(ladder.medium.as_deref()),
+    );
     let mut all: BTreeMap<String, String> = BTreeMap::new();
     let mut add =
         |key: &str, value: Option<String>| all.extend(value.map(|value| (key.to_owned(), value)));
@@ -255,16 +258,13 @@ fn configuration(facts: &Facts<'_>, ladder: &Ladder, systems: u32) -> BTreeMap<S
         .iter()
         .filter(own)
         .for_each(|fact| add(&fact.key, Some(fact.value.clone())));
-    let base = facts.base(system);
-    let limits = facts
-        .plan(&["system", base, "limits"])
-        .map(ToString::to_string);
-    add("limits", limits);
+    add(
+        "limits",
+        facts.plan_text(Section::System, facts.base(system), "limits."),
+    );
     add(
         "workload",
-        facts
-            .plan(&["workload", &ladder.workload])
-            .map(ToString::to_string),
+        facts.plan_text(Section::Workload, &ladder.workload, ""),
     );
     add("mode", Some(ladder.mode.clone()));
     add(

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::{Engine, Facts};
+use super::facts::Facts;
 use crate::audit::input::{Known, SystemFacts};
 use crate::audit::rules::DURABILITY;
 use crate::audit::{About, Missing};
 use crate::summary::DiagnosisSummary;
-use crate::summary::{DEVICE_FACT, Figures, Ladder};
+use crate::summary::{DEVICE_FACT, Figures};
 use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::{PERCENTILES_FACT, RESPONSE_FACT, TOOL_FACT};
 use plimsoll_record::{Point, SubjectId, SubjectKind};
@@ -32,27 +32,17 @@ pub(super) fn of_run(facts: &Facts<'_>, summary: &Figures) -> Vec<SystemFacts> {
     all
 }
 
-/// The system whose facts stand for a ladder: of several equal ones the first.
-pub(super) fn system_of(ladder: &Ladder) -> &str {
-    ladder
-        .fleet
-        .as_ref()
-        .and_then(|fleet| fleet.systems.first())
-        .map_or(ladder.system.as_str(), String::as_str)
-}
-
 fn systems<'a>(
     facts: &'a Facts<'_>,
     summary: &'a Figures,
 ) -> impl Iterator<Item = SystemFacts> + 'a {
     summary.ladders.iter().map(|ladder| {
-        let (system, medium) = (system_of(ladder), ladder.medium.as_deref());
-        let engine = facts.engine(system);
+        let (system, medium) = (ladder.first_system(), ladder.medium.as_deref());
         SystemFacts {
             generator: facts.place(system),
             durability: durability(facts, system, medium),
-            fill: match engine {
-                Some(Engine::Mock) => Err(Missing::NotForThisLoad),
+            fill: match facts.system(system) {
+                Some(_) if facts.is_mock(system) => Err(Missing::NotForThisLoad),
                 // Whatever is read was loaded before.
                 Some(_) => Ok(1.0),
                 None => Err(Missing::NoSampling),

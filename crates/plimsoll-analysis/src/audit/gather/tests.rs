@@ -3,17 +3,16 @@
 use super::load::precision;
 use crate::audit::input::Precision;
 use crate::audit::{
-    About, Audit, Evidence, Missing, Rule, RuleOutcome, RuleVerdict, audit, audit_pair,
+    About, Audit, AuditFault, Evidence, Missing, Rule, RuleOutcome, RuleVerdict, audit, audit_pair,
 };
 use crate::compare::{Side, unlike};
 use crate::summarise;
-use crate::summary::INSTANCE_OF;
-use plimsoll_plan::Interference;
+use plimsoll_plan::{Interference, RecordedPlan};
 use plimsoll_record::fixture;
 use plimsoll_record::message::DoctorFinding;
 use plimsoll_record::{
-    Diagnosis, DiagnosisLevel, Fact, Phase, PhaseId, Point, PointId, Record, Severity, Subject,
-    SubjectId, SubjectKind,
+    Diagnosis, DiagnosisLevel, Fact, INSTANCE_OF, Phase, PhaseId, Point, PointId, Record, Severity,
+    Subject, SubjectId, SubjectKind,
 };
 
 const HOST: SubjectId = SubjectId(1);
@@ -66,9 +65,17 @@ fn fact(record: &mut Record, subject: SubjectId, key: &str, value: &str) {
 
 fn server() -> Record {
     let mut record = fixture::single_point();
-    record.plan_resolved =
-        "[system.db]\nengine = \"postgres\"\n[workload.oltp.tpcc]\nwarehouses = 4".to_owned();
+    record.plan = plan("engine = \"postgres\"", "");
     record
+}
+
+/// Of the fixture's step, on another system and with other thresholds.
+fn plan(system: &str, audit: &str) -> RecordedPlan {
+    fixture::plan(&format!(
+        "title = \"t\"\n[medium.fast]\npath = \"/srv/fast\"\n[system.db]\n{system}\n[audit]\n{audit}\n\
+         [workload.oltp.tpcc]\nwarehouses = 4\n\
+         [[step]]\nname = \"ladder\"\nrun = \"oltp\"\nsystem = \"db\"\nusers = 8\n"
+    ))
 }
 
 #[test]
@@ -140,17 +147,31 @@ fn a_power_cut_that_loses_transactions_is_an_error() {
 fn where_the_generator_ran() {
     let mut record = server();
     assert_eq!(worst(&of(&record), Rule::SameBox), Some(Severity::Note));
-    let url =
-        |host: &str| format!("[system.db]\nengine = \"postgres\"\nurl = \"postgres://u@{host}/d\"");
-    record.plan_resolved = url("db.example.org:5432");
+    let url = |host: &str| plan(&format!("url = \"postgres://u@{host}/d\""), "");
+    record.plan = url("db.example.org:5432");
     assert!(passes(&of(&record), Rule::SameBox));
     assert!(verdicts(&of(&record), Rule::Cached).iter().all(|verdict| {
         !matches!(&verdict.outcome, RuleOutcome::Fired { evidence, .. } if matches!(evidence[0], Evidence::DataAndMemory { .. }))
     }), "the memory that is known is not the server's");
-    record.plan_resolved = url("localhost");
+    record.plan = url("localhost");
     assert_eq!(worst(&of(&record), Rule::SameBox), Some(Severity::Note));
-    record.plan_resolved = "what a plan never is".to_owned();
+    record.plan = RecordedPlan::Imported;
     assert!(not_evaluated(&of(&record), Rule::SameBox, Missing::NoPlace));
+}
+
+#[test]
+fn nothing_is_evaluated_without_the_plan_of_the_run() {
+    let mut record = server();
+    record.plan = RecordedPlan::from_text("what a plan never is");
+    let audit = of(&record);
+    assert!(
+        audit.has_errors() && matches!(&audit.faults[..], [AuditFault::PlanUnreadable { .. }]),
+        "{audit:?}"
+    );
+    for rule in Rule::ALL.into_iter().filter(|rule| *rule != Rule::Intact) {
+        assert!(not_evaluated(&audit, rule, Missing::PlanUnreadable));
+    }
+    assert!(passes(&audit, Rule::Intact), "which needs no plan");
 }
 
 #[test]
@@ -401,9 +422,7 @@ fn runs_of_unlike_workloads_are_an_error() {
 #[test]
 fn thresholds_are_those_of_the_plan() {
     let mut record = server();
-    record
-        .plan_resolved
-        .push_str("\n[audit]\nsteal = 0.0\ncheckpoints = 1000");
+    record.plan = plan("engine = \"postgres\"", "steal = 0.0\ncheckpoints = 1000");
     let audit = of(&record);
     assert_eq!(
         audit

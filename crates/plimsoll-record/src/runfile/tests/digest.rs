@@ -2,6 +2,7 @@ use std::path::Path;
 
 use crate::fixture;
 use crate::{Integrity, Record, RunStatus};
+use plimsoll_plan::RecordedPlan;
 
 use super::super::{RunFile, RunFileError, read, require_intact};
 
@@ -87,7 +88,15 @@ fn a_closed_file_knows_its_content() {
 fn a_file_that_was_never_closed_is_open() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
-    drop(RunFile::create(&path, &fixture::single_point().run, "", "").unwrap());
+    drop(
+        RunFile::create(
+            &path,
+            &fixture::single_point().run,
+            "",
+            &RecordedPlan::Imported,
+        )
+        .unwrap(),
+    );
     rusqlite::Connection::open(&path)
         .unwrap()
         .execute_batch("UPDATE run SET status = 'unfinished'")

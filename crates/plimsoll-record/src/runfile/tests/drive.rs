@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::drive::{DriveOp, DriveTally};
 use crate::fixture;
 use crate::{PowerCut, Receipt, RunStatus, SubjectKind};
+use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::units::Nanos;
 
 use super::super::{RunFile, read};
@@ -34,7 +35,7 @@ fn drive_seconds_and_power_cuts_come_back() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
     let record = fixture::single_point();
-    let mut file = RunFile::create(&path, &record.run, "", "").unwrap();
+    let mut file = RunFile::create(&path, &record.run, "", &RecordedPlan::Imported).unwrap();
     for subject in &record.subjects {
         file.subject(subject.kind, &subject.name).unwrap();
     }
@@ -154,7 +155,7 @@ fn an_hour_of_a_busy_drive_fits_in_8_mb() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
     let record = fixture::single_point();
-    let file = RunFile::create(&path, &record.run, "", "").unwrap();
+    let file = RunFile::create(&path, &record.run, "", &RecordedPlan::Imported).unwrap();
     let medium = file.subject(SubjectKind::Medium, "nvme").unwrap();
     file.commit().unwrap();
     let before = record_size(&file);
