@@ -130,7 +130,7 @@ mod tests {
         let text = "title = \"t\"\n[medium.x]\npath = \"/x\"\n[system.db]\nengine = \"sqlite\"\n\
                     settings = { cache_size = \"9\" }\n[workload.a.tpcc]\nwarehouses = 4\nhome = \"fixed\"\n\
                     [workload.b.sysbench]\nscript = \"delete\"\nrows = 9\n[workload.c.block]\n\
-                    profile = \"rnd4k\"\n[audit]\nlag = 12\n\
+                    profile = \"crystaldiskmark\"\n[audit]\nlag = 12\n\
                     [[step]]\nname = \"x\"\nrun = \"a\"\nsystem = \"db\"\nusers = 1\nkeying_and_think = 0.5\n";
         parse(text, &Options::default()).unwrap().plan
     }
