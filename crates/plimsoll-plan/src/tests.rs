@@ -5,6 +5,7 @@ mod bad_block_steps;
 mod block;
 mod drive;
 mod load;
+mod recorded;
 mod sysbench;
 
 use insta::assert_snapshot;
@@ -681,28 +682,4 @@ proptest! {
         holds_up(&text, &Options { scale, data_scale, ..drives() })?;
         holds_up(&text, &drives())?;
     }
-}
-
-/// Run files keep plans as JSON, those up to schema 7 as described.
-#[test]
-fn plans_of_run_files_are_read() {
-    for (name, text) in shipped() {
-        let plan = RecordedPlan::new(parse(&text, &catalogue()).unwrap().plan);
-        let toml = describe(plan.resolved().unwrap());
-        for text in [plan.to_text(), toml] {
-            assert_eq!(RecordedPlan::from_text(&text), plan, "{name}");
-        }
-    }
-    let newer = RecordedPlan::from_text("{\"version\":2,\"plan\":{}}");
-    assert!(
-        newer.fault().is_some_and(|why| why.contains("version 2")),
-        "{newer:?}"
-    );
-    assert_eq!(RecordedPlan::from_text(""), RecordedPlan::Imported);
-    let text = "title = \"t\nseed =";
-    let broken = RecordedPlan::from_text(text);
-    assert!(
-        broken.fault().is_some() && broken.to_value() == text,
-        "{broken:?}"
-    );
 }
