@@ -1,4 +1,6 @@
-use super::{catalogue, shipped};
+use insta::assert_snapshot;
+
+use super::{SMALL, catalogue, good, shipped};
 use crate::{RecordedPlan, describe, parse};
 
 /// Run files keep plans as JSON, those up to schema 7 as described.
@@ -23,4 +25,23 @@ fn plans_of_run_files_are_read() {
         broken.fault().is_some() && broken.to_value() == text,
         "{broken:?}"
     );
+}
+
+#[test]
+fn passwords_are_not_kept() {
+    let url = "url = \"postgres://me:hidden@db/x\"";
+    let plan = good(&SMALL.replace("engine = \"sqlite\"", url)).plan;
+    let kept = RecordedPlan::new(plan).to_text();
+    assert!(
+        kept.contains("me:***@db") && !kept.contains("hidden"),
+        "{kept}"
+    );
+}
+
+/// Run files have these names: changing one needs another version of kept plans.
+#[test]
+fn kept_plans_have_the_names_of_their_version() {
+    let kept = RecordedPlan::new(good(SMALL).plan).to_text();
+    let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
+    assert_snapshot!(serde_json::to_string_pretty(&kept).unwrap());
 }

@@ -429,6 +429,7 @@ fn a_run_of_an_older_schema_written_anew_is_the_same() {
                 .unwrap(),
         );
         let mut record = read(&path).unwrap();
+        assert!(record.plan.resolved().is_some(), "{:?}", record.plan);
         record.seconds.sort_by_key(|second| {
             (
                 second.phase,
@@ -455,6 +456,7 @@ fn a_run_of_an_older_schema_written_anew_is_the_same() {
             .for_each(|(back, second)| assert_eq!(back, second));
         assert!(!record.seconds.is_empty());
         assert!(back.windows == record.windows, "{}", path.display());
+        assert_eq!(back.plan, record.plan);
     }
     assert!(schemas.contains(&1), "{schemas:?}");
 }
