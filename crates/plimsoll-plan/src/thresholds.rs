@@ -1,7 +1,7 @@
 //! The numbers that rules compare figures with, each with its source. A plan's `[audit]` changes them, and changes are
 //! shown with the verdict.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Calls `$then` with every threshold: key, default, unit, lowest and highest value that a plan may give, source, and
 /// what it is. One list for the values, the plan's keys, the documentation and the report.
@@ -66,7 +66,7 @@ pub(crate) use for_each_threshold;
 macro_rules! thresholds {
     ($($key:ident, $default:literal, $unit:literal, $low:literal, $high:literal, $source:literal, $what:literal;)*) => {
         /// What rules compare figures with.
-        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
         #[serde(default)]
         pub struct Thresholds { $(#[doc = $what] pub $key: f64),* }
 
@@ -89,6 +89,13 @@ macro_rules! thresholds {
 }
 
 for_each_threshold!(thresholds);
+
+/// Only what a plan changes: what it leaves alone is that of the plimsoll that audits.
+impl Serialize for Thresholds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.adjusted().iter().map(|own| (own.key, own.value)))
+    }
+}
 
 /// One number, and where it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
