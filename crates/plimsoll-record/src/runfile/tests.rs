@@ -281,13 +281,7 @@ fn a_file_without_its_wal_is_a_run_file_from_the_start() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
     let record = fixture::single_point();
-    let file = RunFile::create(
-        &path,
-        &record.run,
-        "written",
-        &RecordedPlan::from_text("resolved"),
-    )
-    .unwrap();
+    let file = RunFile::create(&path, &record.run, "written", &RecordedPlan::Imported).unwrap();
     file.subject(SubjectKind::System, "db").unwrap();
     file.commit().unwrap();
     let mailed = dir.path().join("b.plimsoll");
@@ -429,7 +423,7 @@ fn a_run_of_an_older_schema_written_anew_is_the_same() {
                 .unwrap(),
         );
         let mut record = read(&path).unwrap();
-        assert!(record.plan.resolved().is_some(), "{:?}", record.plan);
+        assert!(record.plan.resolved().is_some(), "{}", path.display());
         record.seconds.sort_by_key(|second| {
             (
                 second.phase,
