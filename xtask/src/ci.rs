@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_step_says_how_to_repeat_it_and_is_not_counted_as_done() {
+    fn a_failed_step_shows_how_to_repeat_it_and_is_not_counted_as_done() {
         let mut done = Vec::new();
         step(&mut done, "good", "do good", || Ok(())).expect("passes");
         let text = step(&mut done, "bad", "do bad", || failed("broken"))

@@ -20,7 +20,7 @@ struct Options {
     /// Rounds: in each the job runs once alone and once under plimsoll.
     rounds: u32,
     dir: PathBuf,
-    /// A plimsoll that is built already; the release build unless told.
+    /// A plimsoll that is built already; the release build unless given.
     binary: Option<PathBuf>,
 }
 
@@ -70,7 +70,7 @@ pub fn run(words: &[&str]) -> Task {
     let mut rows = Vec::new();
     for case in &CASES {
         let rounds = measure(&plimsoll, &place, case, &options)?;
-        println!("{}", told(case, &rounds));
+        println!("{}", reported(case, &rounds));
         rows.push(Row {
             figure: case.figure,
             unit: "% of IOPS lost",
@@ -117,7 +117,7 @@ fn measure(plimsoll: &Plimsoll, place: &Place, case: &Case, options: &Options) -
     Ok(rounds)
 }
 
-fn told(case: &Case, rounds: &[Round]) -> String {
+fn reported(case: &Case, rounds: &[Round]) -> String {
     let lines: Vec<String> = rounds
         .iter()
         .map(|round| format!("  {:.0} / {:.0}", round.alone, round.under))
@@ -211,7 +211,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // What cannot be removed is told by whoever looks at the directory.
+        // What cannot be removed is reported by whoever looks at the directory.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -248,7 +248,7 @@ mod tests {
             lost_percent(&rounds)
         );
         assert_eq!(median(&rounds[..2], |round| round.alone), 90.0);
-        let text = told(&CASES[0], &rounds);
+        let text = reported(&CASES[0], &rounds);
         assert!(
             text.contains("  80 / 97\n") && text.contains("medians 100 / 97, ratio 0.9700"),
             "{text}"

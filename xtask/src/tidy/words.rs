@@ -15,8 +15,31 @@ const NAME_PARTS: [(&str, &str); 9] = [
     ("racket", "noise jobs"),
 ];
 
+/// Names of types that nobody outside of this project would search for.
+const TYPE_NAMES: [(&str, &str); 19] = [
+    ("Seen", "audit input"),
+    ("Looked", "rule result"),
+    ("Looks", "session sampler"),
+    ("Told", "message"),
+    ("Course", "step result or interval assembler"),
+    ("Halt", "run error"),
+    ("Tally", "statistics or counts"),
+    ("Scene", "interference"),
+    ("Rung", "load summary"),
+    ("Errand", "backup job"),
+    ("Racket", "noise jobs"),
+    ("Ground", "backup target"),
+    ("Spot", "instance context"),
+    ("Aim", "point spec"),
+    ("Desk", "run sink"),
+    ("Cage", "cgroup limits"),
+    ("Ledger", "commit counts"),
+    ("Permit", "overwrite grant"),
+    ("GaveWay", "bottleneck"),
+];
+
 /// Phrases in comments, messages and documents, and what to write instead.
-const PHRASES: [(&str, &str); 14] = [
+const PHRASES: [(&str, &str); 20] = [
     ("drives that are not there", "emulated drives"),
     ("gave way first", "bottleneck"),
     ("nobody tells", "not evaluated: missing input"),
@@ -31,35 +54,38 @@ const PHRASES: [(&str, &str); 14] = [
     ("ended before its time", "ended early"),
     ("ended without a word", "exited without a result"),
     ("before the database speaks", "block benchmarks"),
+    ("carry out a plan", "run a plan"),
+    ("carries out a plan", "runs a plan"),
+    ("held against", "compared with"),
+    ("leave to overwrite", "permission to overwrite"),
+    ("belong into", "put … in"),
+    ("is gone on with", "is resumed"),
 ];
 
-/// Where the rule holds: what has been rewritten. The other parts of the project are added as they are.
-const HOLDS_IN: [&str; 13] = [
-    "README.md",
-    "CONTRIBUTING.md",
-    "docs/",
-    "crates/plimsoll-block/",
-    "crates/plimsoll-drive/",
-    "crates/plimsoll-load/",
-    "crates/plimsoll-import/src",
-    "crates/plimsoll-plan/src",
-    "crates/plimsoll-record/src",
-    "crates/plimsoll-report/",
-    "crates/plimsoll-stats/src",
-    "crates/plimsoll/src/cli",
-    "crates/plimsoll/src/execute/",
+/// Old decisions, what earlier versions and other tools printed, and the rule itself stay as they were written.
+const KEPT: [&str; 8] = [
+    "CHANGELOG.md",
+    "docs/decisions/",
+    "runs/",
+    "xtask/src/tidy/words.rs",
+    "/recorded/",
+    "/documented/",
+    "/tests/data/",
+    ".snap",
 ];
 
-/// Old decisions and the outputs of other tools stay as they were written.
+/// What is not rewritten yet.
+const LEFT: [&str; 3] = [
+    "crates/plimsoll-analysis/src",
+    "crates/plimsoll/src/commands/",
+    "crates/plimsoll/tests/",
+];
+
 fn is_covered(path: &str) -> bool {
-    const KEPT: [&str; 4] = [
-        "docs/decisions/",
-        "/recorded/",
-        "/documented/",
-        "tests/data/",
-    ];
-    HOLDS_IN.iter().any(|part| path.starts_with(part))
-        && !KEPT.iter().any(|part| path.contains(part))
+    let is_in = |part: &&str| {
+        path.starts_with(*part) || part.starts_with(['/', '.']) && path.contains(*part)
+    };
+    !KEPT.iter().any(|part| is_in(&part)) && !LEFT.iter().any(|part| is_in(&part))
 }
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
@@ -103,10 +129,10 @@ fn names(path: &str, line: usize, code: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for word in words {
         let parts = parts(word);
-        for (old, new) in NAME_PARTS
-            .iter()
-            .filter(|(old, _)| parts.iter().any(|part| part == old))
-        {
+        let type_names = TYPE_NAMES.iter().filter(|(old, _)| *old == word);
+        let name_parts = NAME_PARTS.iter();
+        let name_parts = name_parts.filter(|(old, _)| parts.iter().any(|part| part == old));
+        for (old, new) in name_parts.chain(type_names) {
             findings.push(Finding {
                 path: path.into(),
                 line,
@@ -147,13 +173,15 @@ mod tests {
             ),
             ("docs/a.md", "# Drives that are not there\n"),
             ("docs/decisions/1.md", "What gave way first\n"),
-            ("b.rs", "fn told() {}\n"),
+            ("b.rs", "struct Course;\n"),
+            ("crates/plimsoll/tests/it/b.rs", "fn told() {}\n"),
         ]);
         assert_eq!(
             places(&check(&tree)),
             [
                 "crates/plimsoll-load/src/a.rs:4",
                 "docs/a.md:1",
+                "b.rs:1",
                 "crates/plimsoll-load/src/a.rs:1",
                 "crates/plimsoll-load/src/a.rs:2"
             ]

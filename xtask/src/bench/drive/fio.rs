@@ -46,7 +46,7 @@ pub struct Job {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Seen {
+pub struct FioFigures {
     pub mean_us: f64,
     pub p50_us: f64,
     pub p99_us: f64,
@@ -97,7 +97,7 @@ impl Job {
         args
     }
 
-    pub fn run(&self, target: &Path) -> Task<Seen> {
+    pub fn run(&self, target: &Path) -> Task<FioFigures> {
         let out = Command::new("fio")
             .args(self.args(target))
             .output()
@@ -120,10 +120,10 @@ impl Job {
     }
 }
 
-fn parse(json: &Value, direction: &str) -> Option<Seen> {
+fn parse(json: &Value, direction: &str) -> Option<FioFigures> {
     let figures = json["jobs"].get(0)?.get(direction)?;
     let latency = &figures["lat_ns"];
-    Some(Seen {
+    Some(FioFigures {
         mean_us: microseconds(&latency["mean"])?,
         p50_us: microseconds(&latency["percentile"]["50.000000"])?,
         p99_us: microseconds(&latency["percentile"]["99.000000"])?,
@@ -145,7 +145,7 @@ mod tests {
         let json = serde_json::json!({"jobs": [{"write": {
             "lat_ns": {"mean": 81000.5, "percentile": {"50.000000": 80000, "99.000000": 99000}},
             "iops": 12000.5, "bw_bytes": 49152000}}]});
-        let seen = Seen {
+        let seen = FioFigures {
             mean_us: 81.0005,
             p50_us: 80.0,
             p99_us: 99.0,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::exec::{Failure, Task, because, cargo, root};
 
-use fio::{Job, Pattern, Seen};
+use fio::{FioFigures, Job, Pattern};
 use mounted::{Mounted, Own};
 use rows::{Row, Table};
 
@@ -137,7 +137,12 @@ impl Bench {
     }
 
     /// The first row that meets its goal, or the one closest to it.
-    fn row(&self, mounted: &mut Mounted, job: &Job, row: impl Fn(&Seen, &Own) -> Row) -> Task<Row> {
+    fn row(
+        &self,
+        mounted: &mut Mounted,
+        job: &Job,
+        row: impl Fn(&FioFigures, &Own) -> Row,
+    ) -> Task<Row> {
         let mut closest: Option<Row> = None;
         for _ in 0..self.options.tries {
             let measured = mounted.measure(job)?;

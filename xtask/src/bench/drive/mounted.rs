@@ -9,7 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 use serde_json::Value;
 
-use super::fio::{Job, Pattern, Seen};
+use super::fio::{FioFigures, Job, Pattern};
 use crate::exec::{Task, because, failed};
 
 pub struct Mounted {
@@ -35,7 +35,7 @@ pub struct Own {
 
 /// One job, as fio and as the emulator counted it.
 pub struct Measured {
-    pub by_fio: Seen,
+    pub by_fio: FioFigures,
     pub by_emulator: Own,
 }
 

@@ -1,6 +1,6 @@
 //! Tables of what was meant and what was seen.
 
-use super::fio::{Job, Seen};
+use super::fio::{FioFigures, Job};
 use super::mounted::Own;
 use crate::bench::table::align;
 
@@ -12,14 +12,14 @@ pub struct Row {
     unit: &'static str,
     /// Most that the two may differ, in percent.
     goal: Option<f64>,
-    seen: Seen,
+    seen: FioFigures,
     own: Own,
 }
 
 impl Row {
     fn new(
         job: &Job,
-        seen: &Seen,
+        seen: &FioFigures,
         own: &Own,
         [target, achieved]: [f64; 2],
         unit: &'static str,
@@ -37,7 +37,7 @@ impl Row {
     }
 
     /// Mean latency against the model's own mean.
-    pub fn latency(job: &Job, seen: &Seen, own: &Own, goal: Option<f64>) -> Self {
+    pub fn latency(job: &Job, seen: &FioFigures, own: &Own, goal: Option<f64>) -> Self {
         Self::new(
             job,
             seen,
@@ -48,11 +48,11 @@ impl Row {
         )
     }
 
-    pub fn iops(job: &Job, seen: &Seen, own: &Own, cap: f64, goal: Option<f64>) -> Self {
+    pub fn iops(job: &Job, seen: &FioFigures, own: &Own, cap: f64, goal: Option<f64>) -> Self {
         Self::new(job, seen, own, [cap, seen.iops], "IOPS", goal)
     }
 
-    pub fn bandwidth(job: &Job, seen: &Seen, own: &Own, cap: f64, goal: Option<f64>) -> Self {
+    pub fn bandwidth(job: &Job, seen: &FioFigures, own: &Own, cap: f64, goal: Option<f64>) -> Self {
         Self::new(job, seen, own, [cap, seen.mb_s], "MB/s", goal)
     }
 
@@ -77,7 +77,7 @@ impl Row {
     }
 
     fn cells(&self) -> Vec<String> {
-        let Seen {
+        let FioFigures {
             p50_us,
             p99_us,
             iops,
@@ -181,7 +181,7 @@ mod tests {
             depth: 1,
             seconds: 1,
         };
-        let seen = |mean_us| Seen {
+        let seen = |mean_us| FioFigures {
             mean_us,
             p50_us: 1.0,
             p99_us: 2.0,

@@ -73,13 +73,13 @@ pub fn run(server: &Server, kind: Kind, seconds: u32) -> Task<Run> {
 }
 
 /// `    transactions:                        3124   (312.05 per sec.)`.
-fn transactions(said: &str) -> Task<f64> {
-    let line = said
+fn transactions(printed: &str) -> Task<f64> {
+    let line = printed
         .lines()
         .find_map(|line| line.trim_start().strip_prefix("transactions:"));
     let Some(number) = line.and_then(|rest| rest.split_whitespace().next()) else {
         return failed(format!(
-            "sysbench did not say how many transactions it did:\n{said}"
+            "sysbench did not say how many transactions it did:\n{printed}"
         ));
     };
     match number
@@ -97,9 +97,9 @@ mod tests {
 
     #[test]
     fn sysbench_is_understood_or_refused() {
-        let said =
+        let printed =
             "SQL statistics:\n    transactions:                        3124   (312.05 per sec.)\n";
-        assert_eq!(transactions(said).expect("a count"), 3124.0);
+        assert_eq!(transactions(printed).expect("a count"), 3124.0);
         for rubbish in [
             "",
             "transactions:",

@@ -1,0 +1,97 @@
+//! A type's name has one meaning in the whole workspace, so that who reads or searches it finds one type.
+
+use std::collections::BTreeMap;
+
+use super::{Finding, Tree};
+
+/// Names that several types still have, and how many. Lower the numbers with them.
+const SHARED: &str = "\
+Row:14 Group:8 State:8 Job:7 Part:7 Figure:6 Options:6 Reader:6 Visitor:6 Kind:5 Run:5 Side:5 \
+At:4 Cell:4 Check:4 Device:4 Facts:4 Generator:4 Key:4 Line:4 LineData:4 Order:4 Place:4 \
+Point:4 Profile:4 Rows:4 Running:4 Step:4 Worker:4 Claim:3 Counted:3 Data:3 Disk:3 Done:3 \
+Engine:3 Entry:3 Input:3 Insight:3 Lane:3 Measured:3 Of:3 Page:3 Placed:3 Prepared:3 Queue:3 \
+Sample:3 Sampled:3 Setup:3 Source:3 Table:3 Text:3 Value:3 Work:3 Written:3 About:2 Answer:2 \
+Arrivals:2 Attempt:2 Axis:2 Backing:2 Backups:2 Bar:2 Block:2 Bracket:2 Broken:2 Change:2 \
+ChartView:2 Command:2 Compared:2 Condition:2 Connection:2 Costs:2 Counters:2 DataSet:2 \
+Dialect:2 Documents:2 DriveKind:2 Effect:2 Errors:2 Event:2 Evidence:2 Examined:2 Failure:2 \
+Family:2 Faults:2 Figures:2 Files:2 Findings:2 Fit:2 Found:2 Gate:2 Grid:2 Halves:2 Held:2 \
+Host:2 InFlight:2 Intent:2 Interval:2 Ladder:2 Latencies:2 Latency:2 Law:2 Load:2 Medium:2 \
+Message:2 Messages:2 Method:2 Mount:2 Mounted:2 Named:2 Noise:2 Offered:2 Outage:2 Output:2 \
+Pace:2 Parameter:2 PointData:2 Population:2 Process:2 Program:2 Progress:2 Quiet:2 Range:2 \
+Rate:2 Reading:2 Recorder:2 Report:2 Requests:2 Runner:2 Script:2 Second:2 Seconds:2 \
+Sentence:2 Series:2 Session:2 Settled:2 Shape:2 Shared:2 Sides:2 SlotData:2 Speed:2 Starts:2 \
+Stmt:2 StreamRow:2 Subject:2 Sum:2 Summary:2 Target:2 Task:2 Texts:2 Thresholds:2 Timed:2 \
+Timeline:2 Times:2 Trend:2 Trial:2 Turn:2 UnknownProfile:2 Use:2 Waiter:2 Waiting:2 Wanted:2 \
+Watch:2 Window:2 Workers:2 Workload:2 Zone:2";
+
+pub fn check(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (name, places) in types(tree) {
+        let shared = SHARED.split_whitespace().find_map(|entry| {
+            let count = entry.strip_prefix(name.as_str())?.strip_prefix(':')?;
+            count.parse().ok()
+        });
+        if places.len() > shared.unwrap_or(1) {
+            findings.push(Finding {
+                path: "crates".to_string(),
+                line: 0,
+                what: format!(
+                    "{} types are named {name}: {}",
+                    places.len(),
+                    places.join(", ")
+                ),
+            });
+        }
+    }
+    findings
+}
+
+/// The places of each name that a type of a crate has, outside of tests.
+fn types(tree: &Tree) -> BTreeMap<String, Vec<String>> {
+    let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let sources = tree.sources().filter(|(path, _)| path.contains("/src/"));
+    for (path, source) in sources.filter(|(path, _)| path.starts_with("crates/")) {
+        for (line, code) in source.code.iter().enumerate() {
+            if let Some(name) = type_name(code).filter(|_| !source.in_test[line]) {
+                let place = format!("{path}:{}", line + 1);
+                types.entry(name.to_string()).or_default().push(place);
+            }
+        }
+    }
+    types
+}
+
+/// The type that a line defines; `type Item = …` of a trait is none.
+fn type_name(code: &str) -> Option<&str> {
+    let mut words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let keyword = words.find(|word| ["struct", "enum", "trait", "type"].contains(word))?;
+    let name = words.next()?;
+    let is_associated = keyword == "type" && code.starts_with(' ');
+    let is_item = code.trim_start().starts_with(keyword) || code.trim_start().starts_with("pub");
+    (is_item && !is_associated && name.starts_with(char::is_uppercase)).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_two_types_is_found() {
+        let found = check(&Tree::of(&[
+            (
+                "crates/a/src/lib.rs",
+                "pub struct One;\npub(crate) enum Two {}\nimpl X {\n    type Item = u8;\n}\n",
+            ),
+            (
+                "crates/b/src/lib.rs",
+                "type Two = u8;\n#[cfg(test)]\nstruct One;\nimpl Y {\n    type Item = u8;\n}\n",
+            ),
+        ]));
+        assert_eq!(found.len(), 1);
+        assert!(
+            found[0]
+                .what
+                .starts_with("2 types are named Two: crates/a/src/lib.rs:2")
+        );
+    }
+}
