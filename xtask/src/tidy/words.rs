@@ -85,7 +85,7 @@ fn is_covered(path: &str) -> bool {
     let is_in = |part: &&str| {
         path.starts_with(*part) || part.starts_with(['/', '.']) && path.contains(*part)
     };
-    !KEPT.iter().any(|part| is_in(&part)) && !LEFT.iter().any(|part| is_in(&part))
+    !KEPT.iter().any(is_in) && !LEFT.iter().any(is_in)
 }
 
 pub fn check(tree: &Tree) -> Vec<Finding> {

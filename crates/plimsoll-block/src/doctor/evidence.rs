@@ -34,7 +34,7 @@ pub struct Medium {
     pub mount: Option<Mount>,
     pub space: Option<Room>,
     /// `Err`: why no block was read.
-    pub sample: Result<Sample, DoctorFinding>,
+    pub sample: Result<Sample, Box<DoctorFinding>>,
     /// Of a file.
     pub holes: Option<Holes>,
     /// `None`: not watched; inside: the kernel does not count its requests.

@@ -36,7 +36,7 @@ pub fn unwritten(medium: &Medium) -> Diagnosis {
     }
     let sample = match &medium.sample {
         Ok(sample) => sample,
-        Err(unread) => return unknown("unwritten", unread.clone()),
+        Err(unread) => return unknown("unwritten", (**unread).clone()),
     };
     let zero_percent = percent(u64::from(sample.zero), u64::from(sample.blocks));
     let state = match medium.target {
@@ -62,7 +62,7 @@ pub fn unwritten(medium: &Medium) -> Diagnosis {
 pub fn entropy(medium: &Medium) -> Diagnosis {
     let sample = match &medium.sample {
         Ok(sample) => sample,
-        Err(unread) => return unknown("entropy", unread.clone()),
+        Err(unread) => return unknown("entropy", (**unread).clone()),
     };
     let Some((bits_per_byte, saved)) = sample.entropy.zip(sample.compressible) else {
         let blocks = sample.blocks;
@@ -123,7 +123,7 @@ mod tests {
             &["mostly_zero"],
         );
         let unread = Medium {
-            sample: Err(DoctorFinding::NoDeviceToRead),
+            sample: Err(Box::new(DoctorFinding::NoDeviceToRead)),
             ..with(device(), 0)
         };
         assert_finding(&unwritten(&unread), Unknown, &["no_device_to_read"]);
@@ -162,7 +162,7 @@ mod tests {
             &["all_zero", "100"],
         );
         let unread = Medium {
-            sample: Err(DoctorFinding::NoDeviceToRead),
+            sample: Err(Box::new(DoctorFinding::NoDeviceToRead)),
             ..with(Target::Directory("/srv".into()), 0)
         };
         assert_finding(&entropy(&unread), Unknown, &["no_device_to_read"]);

@@ -153,7 +153,7 @@ pub fn medium(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> 
     };
     let sample = match place {
         Some(path) => sample::read(&path, options),
-        None => Err(DoctorFinding::NoDeviceToRead),
+        None => Err(Box::new(DoctorFinding::NoDeviceToRead)),
     };
     let disks = match &device {
         Ok(device) => disk::below(&source, device, options),

@@ -68,16 +68,16 @@ fn open_with(path: &Path, flags: OFlags) -> io::Result<File> {
 }
 
 /// Reads blocks at random until there are enough or the time is over.
-pub fn read(path: &Path, options: &Options<'_>) -> Result<Sample, DoctorFinding> {
+pub fn read(path: &Path, options: &Options<'_>) -> Result<Sample, Box<DoctorFinding>> {
     let Opened { file, direct } = open(path).map_err(|error| unread(path, &error))?;
     let size =
         rustix::fs::seek(&file, SeekFrom::End(0)).map_err(|error| unread(path, &error.into()))?;
     let blocks = size / BLOCK as u64;
     if blocks == 0 {
-        return Err(DoctorFinding::TooSmallToRead {
+        return Err(Box::new(DoctorFinding::TooSmallToRead {
             path: path.display().to_string(),
             block_bytes: BLOCK as u64,
-        });
+        }));
     }
     let mut buffer = Aligned::new(BLOCK);
     let mut stats = DataStats::default();
@@ -106,9 +106,9 @@ pub fn read(path: &Path, options: &Options<'_>) -> Result<Sample, DoctorFinding>
     })
 }
 
-fn unread(path: &Path, error: &io::Error) -> DoctorFinding {
+fn unread(path: &Path, error: &io::Error) -> Box<DoctorFinding> {
     let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
-    DoctorFinding::Unreadable {
+    Box::new(DoctorFinding::Unreadable {
         path: path.display().to_string(),
         error: error.to_string(),
         cause: match rustix::process::geteuid().is_root() {
@@ -116,7 +116,7 @@ fn unread(path: &Path, error: &io::Error) -> DoctorFinding {
             true => Unreadable::Confined,
             false => Unreadable::NotRoot,
         },
-    }
+    })
 }
 
 pub fn median(times: &mut [Nanos]) -> Option<Nanos> {
@@ -219,13 +219,11 @@ mod tests {
         );
         assert!(sample.entropy.is_none());
         std::fs::write(&path, "short").unwrap();
-        assert!(matches!(
-            read(&path, &options(&now, Nanos::SECOND)),
-            Err(DoctorFinding::TooSmallToRead { .. })
-        ));
-        let missing = read(Path::new("/no/such"), &options(&now, Nanos::SECOND));
-        let Err(DoctorFinding::Unreadable { path, cause, .. }) = missing else {
-            panic!("it does not exist: {missing:?}")
+        let short = read(&path, &options(&now, Nanos::SECOND)).unwrap_err();
+        assert!(matches!(*short, DoctorFinding::TooSmallToRead { .. }));
+        let missing = read(Path::new("/no/such"), &options(&now, Nanos::SECOND)).unwrap_err();
+        let DoctorFinding::Unreadable { path, cause, .. } = *missing else {
+            panic!("it does not exist")
         };
         assert_eq!((path.as_str(), cause), ("/no/such", Unreadable::Other));
     }
