@@ -139,10 +139,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ),
     ("versus-group-", &VERSUS_GROUPS),
     ("versus-gate-", &VERSUS_GATE),
-    (
-        "fault-",
-        &["plan-unreadable", "unknown", "not-a-number", "out-of-range"],
-    ),
+    ("fault-", &["plan-unreadable"]),
 ];
 
 const VERSUS_GROUPS: [&str; 12] = [
