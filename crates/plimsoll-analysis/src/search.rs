@@ -205,13 +205,16 @@ impl LineSearch {
             return None;
         }
         let middle = (from * to).sqrt();
-        let inside = |load: &f64| from < *load && *load < to;
         if self.rules.whole {
             return [middle.round(), middle.floor(), middle.ceil()]
                 .into_iter()
-                .find(inside);
+                .find(|load| from < *load && *load < to);
         }
-        Some(Some(three_digits(middle)).filter(inside).unwrap_or(middle))
+        Some(
+            Some(three_digits(middle))
+                .filter(|load| from < *load && *load < to)
+                .unwrap_or(middle),
+        )
     }
 }
 

@@ -346,7 +346,6 @@ fn group_of(kind: SubjectKind, key: &str) -> Group {
 pub fn differences(first: &Configuration, second: &Configuration) -> Vec<Difference> {
     let (first, second) = aligned(first, second);
     let keys: BTreeSet<_> = first.keys().chain(second.keys()).collect();
-    let differ = |key: &&(Group, String, String)| first.get(*key) != second.get(*key);
     let of = |key: &(Group, String, String)| Difference {
         group: key.0,
         of: key.1.clone(),
@@ -354,7 +353,10 @@ pub fn differences(first: &Configuration, second: &Configuration) -> Vec<Differe
         first: first.get(key).map(|value| value.to_string()),
         second: second.get(key).map(|value| value.to_string()),
     };
-    keys.into_iter().filter(differ).map(of).collect()
+    keys.into_iter()
+        .filter(|key| first.get(*key) != second.get(*key))
+        .map(of)
+        .collect()
 }
 
 type Values = BTreeMap<(Group, String, String), String>;
@@ -362,7 +364,8 @@ type Values = BTreeMap<(Group, String, String), String>;
 /// Both sides with subjects paired that differ in their names only: the one of a group on each side, or those in the same
 /// place of their order.
 fn aligned(first: &Configuration, second: &Configuration) -> (Values, Values) {
-    let (first, mut second) = (first.0.clone(), second.0.clone());
+    let first = first.0.clone();
+    let mut second = second.0.clone();
     for group in Group::ALL {
         let names = |values: &Values, other: &Values| {
             let of = |values: &Values| -> BTreeSet<String> {
@@ -377,7 +380,8 @@ fn aligned(first: &Configuration, second: &Configuration) -> (Values, Values) {
                 .cloned()
                 .collect::<Vec<String>>()
         };
-        let (only_first, only_second) = (names(&first, &second), names(&second, &first));
+        let only_first = names(&first, &second);
+        let only_second = names(&second, &first);
         if only_first.len() != only_second.len() {
             continue;
         }

@@ -125,7 +125,8 @@ impl Repeat {
 impl SidePoint {
     /// Whether it is the same load of the same step, be it of another system or medium.
     pub(super) fn has_load_of(&self, other: &Self) -> bool {
-        let (own, others) = (&self.place, &other.place);
+        let own = &self.place;
+        let others = &other.place;
         self.figure == other.figure
             && own.step == others.step
             && own.scene == others.scene
@@ -134,7 +135,8 @@ impl SidePoint {
 
     /// Rates that were counted and not printed differ by chance.
     fn is_as_high_as(&self, other: &Self) -> bool {
-        let (own, others) = (&self.place.load, &other.place.load);
+        let own = &self.place.load;
+        let others = &other.place.load;
         let derived = self.derived.zip(other.derived);
         own == others
             || derived.is_some_and(|(rate, other)| own.users == others.users && rate.is_like(other))
@@ -165,8 +167,10 @@ impl Side {
     ) -> Self {
         let rows = Rows::of(record, ticks);
         let ladders = summary.ladders.iter().flat_map(|ladder| {
-            let point = |rung| ladder_point(&rows, ladder, rung);
-            ladder.loads.iter().filter_map(point)
+            ladder
+                .loads
+                .iter()
+                .filter_map(|rung| ladder_point(&rows, ladder, rung))
         });
         let blocks = summary.blocks.iter().flat_map(|block| {
             let media = block.media.iter();

@@ -146,7 +146,8 @@ fn stream_parameters(stream: &BlockStreamInfo) -> BTreeMap<&'static str, String>
     if (1..100).contains(random_percent) {
         all.insert("percentage_random", random_percent.to_string());
     }
-    let (read, write) = (sizes(read_sizes), sizes(write_sizes));
+    let read = sizes(read_sizes);
+    let write = sizes(write_sizes);
     match (read.is_empty(), write.is_empty()) {
         (false, false) if read != write => all.insert("bs", format!("{read},{write}")),
         (true, true) => None,
@@ -166,11 +167,14 @@ fn stream_parameters(stream: &BlockStreamInfo) -> BTreeMap<&'static str, String>
 }
 
 fn sizes(shares: &[(u64, u32)]) -> String {
-    let one = |(size, percent): &(u64, u32)| match percent {
-        100 => bytes(*size),
-        percent => format!("{}/{percent}", bytes(*size)),
-    };
-    shares.iter().map(one).collect::<Vec<_>>().join(":")
+    shares
+        .iter()
+        .map(|(size, percent)| match percent {
+            100 => bytes(*size),
+            percent => format!("{}/{percent}", bytes(*size)),
+        })
+        .collect::<Vec<_>>()
+        .join(":")
 }
 
 /// As fio writes sizes: `4k`.
@@ -213,10 +217,9 @@ fn number(text: &str) -> Option<f64> {
 
 fn group_of(key: &str) -> Group {
     let name = key.rsplit(": ").next().unwrap_or(key);
-    let is = |names: &[&str]| names.contains(&name);
     match name {
-        _ if is(&SIZES) => Group::Sizes,
-        _ if is(&FACTORS) || is(&PACING) => Group::Load,
+        _ if SIZES.contains(&name) => Group::Sizes,
+        _ if FACTORS.contains(&name) || PACING.contains(&name) => Group::Load,
         _ => Group::Workload,
     }
 }
@@ -224,12 +227,11 @@ fn group_of(key: &str) -> Group {
 impl Difference {
     /// `bs: 4k / 64k`.
     pub(super) fn describe(&self) -> String {
-        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "–".to_owned());
         format!(
             "{}: {} / {}",
             self.key,
-            value(&self.first),
-            value(&self.second)
+            self.first.clone().unwrap_or_else(|| "–".to_owned()),
+            self.second.clone().unwrap_or_else(|| "–".to_owned())
         )
     }
 
@@ -264,12 +266,9 @@ impl Workload {
     }
 
     fn differences(&self, other: &Self, of: &str) -> Vec<Difference> {
-        let (a, b) = (&self.0, &other.0);
+        let a = &self.0;
+        let b = &other.0;
         let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-        let differ = |key: &&String| match (a.get(*key), b.get(*key)) {
-            (Some(a), Some(b)) => !same(a, b),
-            _ => true,
-        };
         let difference = |key: &String| Difference {
             group: group_of(key),
             of: of.to_owned(),
@@ -281,7 +280,13 @@ impl Workload {
         if a.is_empty() || b.is_empty() {
             return Vec::new();
         }
-        keys.into_iter().filter(differ).map(difference).collect()
+        keys.into_iter()
+            .filter(|key| match (a.get(*key), b.get(*key)) {
+                (Some(a), Some(b)) => !same(a, b),
+                _ => true,
+            })
+            .map(difference)
+            .collect()
     }
 }
 

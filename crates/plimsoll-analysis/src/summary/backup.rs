@@ -243,7 +243,6 @@ fn mb_per_second(row: &BackupRow) -> Option<f64> {
 }
 
 fn operation(index: &Index, row: &BackupRow, data: &Track, target: &Track) -> BackupOperation {
-    let io = |track: &Track| track.over(&long_enough(row));
     BackupOperation {
         system: index.name(row.system),
         cycle: row.cycle,
@@ -255,8 +254,8 @@ fn operation(index: &Index, row: &BackupRow, data: &Track, target: &Track) -> Ba
         mb_per_second: mb_per_second(row),
         outcome: row.outcome,
         detail: row.detail.clone(),
-        data_io: io(data),
-        target_io: io(target),
+        data_io: data.over(&long_enough(row)),
+        target_io: target.over(&long_enough(row)),
         rate: rate::check(index, row),
     }
 }

@@ -159,8 +159,7 @@ fn load(
     let mut figures: Vec<Option<ComparedFigures>> = rungs
         .map(|rung| rung.and_then(|rung| of(rung, nopm)))
         .collect();
-    let usable = |figures: &&ComparedFigures| figures.verdict < Verdict::Invalid;
-    if let Some(first) = figures[0].filter(|first| usable(&first)) {
+    if let Some(first) = figures[0].filter(|first| first.verdict < Verdict::Invalid) {
         for other in figures[1..]
             .iter_mut()
             .flatten()

@@ -92,15 +92,18 @@ fn measured_points<'a>(index: &Index<'a>) -> impl Iterator<Item = &'a Point> + u
 /// Conditions verified at the end of a step. A check names its system and no step, so all steps of a system that was
 /// found inconsistent are affected.
 pub(super) fn of_step(index: &Index, ladder: &Ladder, first: &Point) -> Vec<Finding> {
-    let own = |c: &&Check| c.point.is_none() && c.subject == first.system;
     let mut found: Vec<Finding> = index
         .record
         .checks
         .iter()
-        .filter(own)
+        .filter(|c| c.point.is_none() && c.subject == first.system)
         .filter_map(|c| failed(index, c))
         .collect();
-    let verified = index.record.checks.iter().any(|c| own(&c))
+    let verified = index
+        .record
+        .checks
+        .iter()
+        .any(|c| c.point.is_none() && c.subject == first.system)
         || ladder
             .points
             .iter()
@@ -184,16 +187,14 @@ fn weight(index: &Index, event: &Event) -> Severity {
         "backing_slower" | "backing_full" => event.severity.max(Severity::Warning),
         _ => return event.severity,
     };
-    let its_own = |point: &Point| event.subject.is_some_and(|medium| is_on(point, medium));
     if index.record.phases.iter().any(|phase| {
         let is_measured =
             phase.kind == PhaseKind::Measure && (phase.start..=phase.end).contains(&event.at);
         is_measured
-            && index
-                .record
-                .points
-                .iter()
-                .any(|point| Some(point.id) == phase.point && its_own(point))
+            && index.record.points.iter().any(|point| {
+                Some(point.id) == phase.point
+                    && event.subject.is_some_and(|medium| is_on(point, medium))
+            })
     }) {
         Severity::Error
     } else {

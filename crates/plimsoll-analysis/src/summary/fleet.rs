@@ -68,10 +68,9 @@ fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) ->
         return items.iter().map(work).collect();
     }
     let (first, second) = items.split_at(items.len() / 2);
-    let all = |items: &[T]| items.iter().map(&work).collect::<Vec<R>>();
     std::thread::scope(|scope| {
-        let other = scope.spawn(|| all(second));
-        let mut results = all(first);
+        let other = scope.spawn(|| second.iter().map(&work).collect::<Vec<R>>());
+        let mut results = first.iter().map(&work).collect::<Vec<R>>();
         // A panic goes on as it would have without the thread.
         results.extend(
             other

@@ -196,9 +196,8 @@ fn of_point(index: &Index, point: &Point) -> ReportedPoint {
             unit,
             over,
         } = reported.clone();
-        let seconds = |time: plimsoll_plan::units::Nanos| time.as_secs_f64();
-        let from_s = over.map(|(from, _)| seconds(from));
-        let to_s = over.map(|(_, to)| seconds(to));
+        let from_s = over.map(|(from, _)| from.as_secs_f64());
+        let to_s = over.map(|(_, to)| to.as_secs_f64());
         let figure = ReportedFigure {
             txn,
             name,

@@ -127,10 +127,9 @@ pub fn evaluate(
     if !complete {
         shortfalls.push(Shortfall::Incomplete);
     }
-    let percent = |n: u64, of: u64| n as f64 * 100.0 / of as f64;
     if counts.failed as f64 > counts.settled() as f64 * FAILED_LIMIT {
         shortfalls.push(Shortfall::Failed {
-            percent: percent(counts.failed, counts.settled()),
+            percent: counts.failed as f64 * 100.0 / counts.settled() as f64,
         });
     }
     if open && counts.dropped > 0 {
@@ -140,7 +139,7 @@ pub fn evaluate(
     }
     if let Some(intents) = backlog(&counts).filter(|_| open) {
         shortfalls.push(Shortfall::Behind {
-            percent: percent(intents, counts.offered),
+            percent: intents as f64 * 100.0 / counts.offered as f64,
         });
     }
     let batches = ticks.iter().map(|(length, tick)| Batch {

@@ -52,9 +52,8 @@ fn of(index: &Index, point: &Point) -> PreconditionSummary {
         seconds: tick.seconds(),
     }));
     let tenth = seconds.len().div_ceil(10);
-    let rate = |ticks: &[Batch]| stats::total(ticks).rate();
-    let first = rate(&seconds[..tenth]);
-    let last = rate(&seconds[seconds.len() - tenth..]);
+    let first = stats::total(&seconds[..tenth]).rate();
+    let last = stats::total(&seconds[seconds.len() - tenth..]).rate();
     PreconditionSummary {
         step: point.step.clone(),
         system: index.name(point.system),
@@ -65,7 +64,7 @@ fn of(index: &Index, point: &Point) -> PreconditionSummary {
         complete: !phases.is_empty() && phases.iter().all(|phase| phase.complete),
         completed: counts.completed(),
         failed: counts.failed + counts.dropped,
-        completed_per_second: rate(&seconds),
+        completed_per_second: stats::total(&seconds).rate(),
         first_per_second: first,
         last_per_second: last,
         change_percent: first

@@ -60,9 +60,8 @@ impl Times {
 impl Responses {
     /// `None` where a part holds fewer than two seconds with a response time.
     pub(super) fn of(seconds: &[Times], measured_s: f64) -> Option<Self> {
-        let cut = |i: usize| i * seconds.len() / BATCHES;
         let parts: Option<Vec<Part>> = (0..BATCHES)
-            .map(|i| Part::of(&seconds[cut(i)..cut(i + 1)]))
+            .map(|i| Part::of(stats::part(seconds, i)))
             .collect();
         let parts = parts?;
         let means: Vec<f64> = parts.iter().map(|part| part.mean).collect();

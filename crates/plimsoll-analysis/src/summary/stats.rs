@@ -97,10 +97,14 @@ pub(super) fn total(ticks: &[Batch]) -> Batch {
     })
 }
 
+/// One of five parts of as many.
+pub(super) fn part<T>(all: &[T], i: usize) -> &[T] {
+    &all[i * all.len() / BATCHES..(i + 1) * all.len() / BATCHES]
+}
+
 /// The window cut into five parts of as many ticks; `None` with fewer than five ticks.
 pub(super) fn parts(ticks: &[Batch]) -> Option<[Batch; BATCHES]> {
-    let cut = |i: usize| i * ticks.len() / BATCHES;
-    (ticks.len() >= BATCHES).then(|| std::array::from_fn(|i| total(&ticks[cut(i)..cut(i + 1)])))
+    (ticks.len() >= BATCHES).then(|| std::array::from_fn(|i| total(part(ticks, i))))
 }
 
 /// How the second half of a window differs from the first.
@@ -168,16 +172,15 @@ impl Sampled {
     /// Of values in groups: those of one group came about together and are not independent, groups are. `None` without
     /// any value.
     pub(super) fn of(groups: &[Vec<f64>]) -> Option<Self> {
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let all = groups.concat();
         let min = all.iter().copied().reduce(f64::min)?;
         let max = all.iter().copied().reduce(f64::max)?;
         let means: Vec<f64> = groups
             .iter()
             .filter(|group| !group.is_empty())
-            .map(|group| mean(group))
+            .map(|group| group.iter().sum::<f64>() / group.len() as f64)
             .collect();
-        let centre = mean(&all);
+        let centre = all.iter().sum::<f64>() / all.len() as f64;
         Some(Self {
             n: all.len() as u64,
             mean: centre,

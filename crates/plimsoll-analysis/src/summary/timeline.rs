@@ -118,8 +118,12 @@ impl Group<'_> {
 
 pub(super) fn of_run(index: &Index) -> Vec<Timeline> {
     let mut groups: BTreeMap<(u32, Option<SubjectId>), Group<'_>> = BTreeMap::new();
-    let shown = |point: &&Point| is_of_ladder(point) || point.purpose == PointPurpose::Noise;
-    for point in index.record.points.iter().filter(shown) {
+    for point in index
+        .record
+        .points
+        .iter()
+        .filter(|point| is_of_ladder(point) || point.purpose == PointPurpose::Noise)
+    {
         groups
             .entry((point.step_index, point.medium))
             .or_default()

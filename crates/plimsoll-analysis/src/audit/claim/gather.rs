@@ -155,17 +155,19 @@ fn system(about: About, method: &Method) -> SystemFacts {
     }
 }
 
+fn above_zero(value: Option<f64>) -> Option<f64> {
+    value.filter(|value| *value > 0.0)
+}
+
 fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadFacts {
     let side = claim.side.iter().find(|side| side.name == figure.side);
     let method = side.map_or_else(|| claim.method.clone(), |side| method(claim, side));
-    let both = |a: Option<f64>, b: Option<f64>, missing| a.zip(b).ok_or(missing);
-    let above = |value: Option<f64>| value.filter(|value| *value > 0.0);
     let in_flight = figure
         .rate()
         .zip(figure.mean_ms)
-        .zip(above(figure.in_flight));
+        .zip(above_zero(figure.in_flight));
     let trend = figure.range_percent.zip(figure.slope_percent);
-    let halves = above(figure.first_half).zip(figure.second_half);
+    let halves = above_zero(figure.first_half).zip(figure.second_half);
     LoadFacts {
         measured_s: figure.measured_s,
         in_flight: in_flight
@@ -195,22 +197,24 @@ fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadFacts
             })
             .ok_or(Missing::NoInterval),
         checkpoints: figure.checkpoints.ok_or(Missing::NoCheckpoints),
-        written: both(
-            figure.written_mb,
-            figure.drive_cache_mb,
-            Missing::NoDriveCache,
-        ),
-        sizes: both(method.data_mb, method.memory_mb, Missing::NoSizes),
+        written: figure
+            .written_mb
+            .zip(figure.drive_cache_mb)
+            .ok_or(Missing::NoDriveCache),
+        sizes: method.data_mb.zip(method.memory_mb).ok_or(Missing::NoSizes),
         reads: figure
             .device_reads_per_transaction
             .ok_or(Missing::NoDeviceCounters),
         generator: figure.generator_percent.ok_or(Missing::NoGenerator),
-        lag: both(figure.lag_p99_ms, above(figure.p50_ms), Missing::NoLag),
+        lag: figure
+            .lag_p99_ms
+            .zip(above_zero(figure.p50_ms))
+            .ok_or(Missing::NoLag),
         dropped: dropped(figure).ok_or(Missing::NoCounts),
         steal: method.steal_percent.ok_or(Missing::NoHost),
         tpm_nopm: figure
             .tpm
-            .zip(above(figure.nopm))
+            .zip(above_zero(figure.nopm))
             .map(|(tpm, nopm)| (tpm, nopm, None))
             .ok_or(Missing::NoTpm),
         conditions: figure
@@ -277,9 +281,20 @@ fn moved(figure: &ClaimFigure) -> Move {
 }
 
 fn pair(claim: &Claim, comparison: &super::ClaimComparison) -> Option<Pair> {
-    let named = |name: &String| claim.side.iter().find(|side| side.name == *name);
-    let mut first = side(claim, named(&comparison.first)?);
-    let mut second = side(claim, named(&comparison.second)?);
+    let mut first = side(
+        claim,
+        claim
+            .side
+            .iter()
+            .find(|side| side.name == comparison.first)?,
+    );
+    let mut second = side(
+        claim,
+        claim
+            .side
+            .iter()
+            .find(|side| side.name == comparison.second)?,
+    );
     keep_what_both_state(&mut first.configuration, &mut second.configuration);
     let effect_percent = comparison.effect_percent.ok_or(Missing::NoSentence);
     Some(Pair {

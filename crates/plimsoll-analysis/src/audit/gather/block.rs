@@ -70,10 +70,10 @@ fn of_point(
 
 /// IOPS of the rounds that count, at the same share of full speed.
 fn repeats(job: &BlockJobSummary, point: &BlockPointSummary) -> Vec<f64> {
-    let share = |point: &BlockPointSummary| point.share_percent.map(f64::to_bits);
-    let same = job
-        .all_points()
-        .filter(|other| other.counts && share(other) == share(point));
+    let same = job.all_points().filter(|other| {
+        other.counts
+            && other.share_percent.map(f64::to_bits) == point.share_percent.map(f64::to_bits)
+    });
     same.filter_map(|other| other.iops).collect()
 }
 

@@ -6,10 +6,9 @@ use crate::audit::input::{
 };
 use crate::audit::{About, AuditedLoad, Missing};
 use crate::summary::{
-    Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, Ladder, Latency, LoadSummary,
-    PointSummary, Steady, Withheld, bottleneck,
+    Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, Ladder, Latency, PointSummary,
+    Steady, Withheld, bottleneck,
 };
-use plimsoll_plan::resolved::System;
 use plimsoll_plan::size;
 use plimsoll_record::hist::COARSE_ERROR_PERCENT;
 use plimsoll_record::import_facts;
@@ -240,15 +239,14 @@ fn precision_of(ladder: &Ladder, point: &PointSummary) -> Known<Precision> {
             point.completed_per_second
         }
     };
-    let holds = |rung: &&LoadSummary| {
-        rung.points
-            .iter()
-            .any(|own| std::ptr::eq(&ladder.points[*own], point))
-    };
     let repeats = ladder
         .loads
         .iter()
-        .find(holds)
+        .find(|rung| {
+            rung.points
+                .iter()
+                .any(|own| std::ptr::eq(&ladder.points[*own], point))
+        })
         .map_or(&[][..], |rung| &rung.points);
     let values: Vec<f64> = repeats
         .iter()
@@ -289,12 +287,13 @@ fn written(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<(f
     let buffer = ["flash", "disk"]
         .into_iter()
         .find_map(|section| drive.get(section)?.get("buffer_mb")?.get("value"));
-    let number = |value: &toml::Value| {
-        value
-            .as_float()
-            .or_else(|| value.as_integer().map(|n| n as f64))
-    };
-    let cache_mb = buffer.and_then(number).ok_or(Missing::NoDriveCache)?;
+    let cache_mb = buffer
+        .and_then(|value| {
+            value
+                .as_float()
+                .or_else(|| value.as_integer().map(|n| n as f64))
+        })
+        .ok_or(Missing::NoDriveCache)?;
     let writes = point
         .resources
         .device_write_mb_per_second
@@ -308,11 +307,9 @@ fn mean(
     subject: Option<&str>,
     metric: Metric,
 ) -> Option<f64> {
-    let is = |name: &str| subject.is_none_or(|subject| subject == name);
-    let mut own = point
-        .metrics
-        .iter()
-        .filter(|mean| mean.subject_kind == kind && is(&mean.subject));
+    let mut own = point.metrics.iter().filter(|mean| {
+        mean.subject_kind == kind && subject.is_none_or(|subject| subject == mean.subject)
+    });
     own.find(|mean| mean.metric == metric.info().name)
         .map(|mean| mean.mean)
 }
@@ -328,8 +325,10 @@ fn sizes(
         return Err(Missing::NotForThisLoad);
     }
     let system = ladder.first_system();
-    let is_remote = |system: &System| system.kind.is_remote();
-    if facts.system(system).is_some_and(is_remote) {
+    if facts
+        .system(system)
+        .is_some_and(|system| system.kind.is_remote())
+    {
         // The memory that is known is the generator's.
         return Err(Missing::NoSizes);
     }
@@ -351,10 +350,12 @@ pub(super) fn data_mb(facts: &Facts<'_>, system: &str, point: &PointSummary) -> 
         .database
         .as_ref()
         .and_then(|database| database.size_mb);
-    let on_disk = || {
-        mean(point, SubjectKind::System, Some(system), Metric::SystemData).map(|bytes| bytes / 1e6)
-    };
-    reported.or_else(on_disk).or_else(|| loaded_mb(facts, id))
+    reported
+        .or_else(|| {
+            mean(point, SubjectKind::System, Some(system), Metric::SystemData)
+                .map(|bytes| bytes / 1e6)
+        })
+        .or_else(|| loaded_mb(facts, id))
 }
 
 /// After loading.
@@ -414,15 +415,14 @@ fn row(point: &PointSummary) -> Known<Row> {
 
 /// Up to the maximum.
 fn percentiles(latency: &Latency) -> Vec<Percentile> {
-    let of = |(share, ms): (f64, f64)| Percentile {
-        name: format!("p{}", share * 100.0),
-        share,
-        ms,
-    };
     let kept = Latency::QUANTILES
         .into_iter()
         .zip(latency.quantiles())
-        .map(of);
+        .map(|(share, ms)| Percentile {
+            name: format!("p{}", share * 100.0),
+            share,
+            ms,
+        });
     kept.chain([Percentile {
         name: "max".to_owned(),
         share: 1.0,
@@ -448,10 +448,8 @@ fn conditions(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known
         .checks
         .iter()
         .filter(|check| check.point.is_none() && Some(check.subject) == system);
-    let (verified, failed): (Vec<_>, Vec<_>) = (
-        at_end.clone().collect(),
-        at_end.filter(|c| !c.holds).collect(),
-    );
+    let verified: Vec<_> = at_end.clone().collect();
+    let failed: Vec<_> = at_end.filter(|c| !c.holds).collect();
     if verified.is_empty() {
         return Err(Missing::NotVerified);
     }

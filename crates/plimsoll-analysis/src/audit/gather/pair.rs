@@ -19,17 +19,18 @@ use plimsoll_record::{Record, SubjectId, SubjectKind};
 pub(super) fn of_run(facts: &Facts<'_>, summary: &Figures) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for comparison in &summary.comparisons {
-        let ladder = |i: usize| summary.ladders.get(i);
         let Some(first) = comparison
             .media
             .first()
-            .and_then(|medium| ladder(medium.ladder))
+            .and_then(|medium| summary.ladders.get(medium.ladder))
         else {
             continue;
         };
         for medium in &comparison.media[1..] {
             pairs.extend(
-                ladder(medium.ladder)
+                summary
+                    .ladders
+                    .get(medium.ladder)
                     .map(|second| of_ladders((facts, first), (facts, second), DRIVE)),
             );
         }
@@ -77,10 +78,12 @@ pub fn of_runs(
     if let Some(pair) = of_best(first, second) {
         return Some(Pair { unlike, ..pair });
     }
-    let side = |record: &Record| Side::unknown(record.run.title.clone());
     unlike.map(|unlike| Pair {
         unlike: Some(unlike),
-        ..Pair::unknown(side(first.0), side(second.0))
+        ..Pair::unknown(
+            Side::unknown(first.0.run.title.clone()),
+            Side::unknown(second.0.run.title.clone()),
+        )
     })
 }
 
@@ -93,11 +96,10 @@ fn of_best(first: (&Record, &Figures), second: (&Record, &Figures)) -> Option<Pa
                 .position(|ladder| std::ptr::eq(ladder, best))
         })
     };
-    let (a, b) = (Facts::new(first.0), Facts::new(second.0));
-    let (one, other) = (
-        first.1.ladders.get(best(first.1)?)?,
-        second.1.ladders.get(best(second.1)?)?,
-    );
+    let a = Facts::new(first.0);
+    let b = Facts::new(second.0);
+    let one = first.1.ladders.get(best(first.1)?)?;
+    let other = second.1.ladders.get(best(second.1)?)?;
     let mut pair = of_ladders((&a, one), (&b, other), "");
     for (side, record) in [(&mut pair.first, first.0), (&mut pair.second, second.0)] {
         side.name = format!("{} ({})", record.run.title, side.name);
@@ -107,7 +109,8 @@ fn of_best(first: (&Record, &Figures), second: (&Record, &Figures)) -> Option<Pa
 
 fn of_ladders(first: (&Facts<'_>, &Ladder), second: (&Facts<'_>, &Ladder), factor: &str) -> Pair {
     let at = same_load(first.1, second.1);
-    let (mut one, mut other) = (side(first.0, first.1), side(second.0, second.1));
+    let mut one = side(first.0, first.1);
+    let mut other = side(second.0, second.1);
     let mut effect_percent = Err(Missing::NothingMeasured);
     if let Some((a, b)) = at {
         one.spread_percent = spread(a.main_rate());
@@ -144,14 +147,16 @@ fn same_load<'a>(
         a.users == b.users
             && a.offered_per_second.map(f64::to_bits) == b.offered_per_second.map(f64::to_bits)
     };
-    let both = |a: &'a LoadSummary| second.loads.iter().find(|b| is_same(a, b)).map(|b| (a, b));
     let most = |rung: &LoadSummary| {
         (
             f64::from(rung.users),
             rung.offered_per_second.unwrap_or_default(),
         )
     };
-    let pairs = first.loads.iter().filter_map(both);
+    let pairs = first
+        .loads
+        .iter()
+        .filter_map(|a| second.loads.iter().find(|b| is_same(a, b)).map(|b| (a, b)));
     pairs.max_by(|(a, _), (b, _)| {
         most(a)
             .partial_cmp(&most(b))
@@ -234,10 +239,8 @@ const MEDIUM: [&str; 7] = [
 
 /// What can make a difference, by name.
 fn configuration(facts: &Facts<'_>, ladder: &Ladder, systems: u32) -> BTreeMap<String, String> {
-    let (system, medium) = (
-        ladder.first_system(),
-        facts.medium(ladder.medium.as_deref()),
-    );
+    let system = ladder.first_system();
+    let medium = facts.medium(ladder.medium.as_deref());
     let mut all: BTreeMap<String, String> = BTreeMap::new();
     let mut add =
         |key: &str, value: Option<String>| all.extend(value.map(|value| (key.to_owned(), value)));
@@ -250,13 +253,11 @@ fn configuration(facts: &Facts<'_>, ladder: &Ladder, systems: u32) -> BTreeMap<S
         DRIVE,
         drive_of(facts, ladder.medium.as_deref(), ladder.drive.as_deref()),
     );
-    let own =
-        |fact: &&&plimsoll_record::Fact| fact.key.starts_with("setting.") || fact.key == "version";
     let id: Option<SubjectId> = facts.subject(SubjectKind::System, system);
     facts
         .of(id)
         .iter()
-        .filter(own)
+        .filter(|fact| fact.key.starts_with("setting.") || fact.key == "version")
         .for_each(|fact| add(&fact.key, Some(fact.value.clone())));
     add(
         "limits",

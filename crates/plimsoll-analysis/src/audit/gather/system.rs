@@ -37,7 +37,8 @@ fn systems<'a>(
     summary: &'a Figures,
 ) -> impl Iterator<Item = SystemFacts> + 'a {
     summary.ladders.iter().map(|ladder| {
-        let (system, medium) = (ladder.first_system(), ladder.medium.as_deref());
+        let system = ladder.first_system();
+        let medium = ladder.medium.as_deref();
         SystemFacts {
             generator: facts.place(system),
             durability: durability(facts, system, medium),
@@ -163,12 +164,16 @@ impl Methods<'_> {
             return Ok("due".to_owned());
         }
         // In a closed loop a transaction is due when it starts.
-        let method = |(point, value): (&Point, Option<&str>)| match value {
-            Some("start") if point.offered_per_second.is_none() => Some("closed".to_owned()),
-            other => other.map(str::to_owned),
-        };
         worst(
-            self.values(RESPONSE_FACT).into_iter().map(method).collect(),
+            self.values(RESPONSE_FACT)
+                .into_iter()
+                .map(|(point, value)| match value {
+                    Some("start") if point.offered_per_second.is_none() => {
+                        Some("closed".to_owned())
+                    }
+                    other => other.map(str::to_owned),
+                })
+                .collect(),
             &["due", "closed"],
         )
     }

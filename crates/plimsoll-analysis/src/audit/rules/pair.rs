@@ -183,13 +183,14 @@ fn one_factor(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
         return;
     };
     let keys: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
-    let is_place = |key: &str| PLACES.iter().any(|place| key.ends_with(place));
     // Where noise differs, that is what is compared: systems that make it are not among those whose figures are.
     let noise = pair.first.noise != pair.second.noise;
     let differing: Vec<&String> = keys
         .iter()
         .filter(|key| {
-            first.get(**key) != second.get(**key) && !is_place(key) && !(noise && **key == VICTIMS)
+            first.get(**key) != second.get(**key)
+                && !PLACES.iter().any(|place| key.ends_with(place))
+                && !(noise && **key == VICTIMS)
         })
         .copied()
         .collect();
@@ -200,10 +201,9 @@ fn one_factor(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
             && OF_DRIVES.contains(&key)
             && first.contains_key(key) != second.contains_key(key)
     };
-    let with_drive = |key: &str| pair.factor == DRIVE && (KINDS.contains(&key) || of_one(key));
     let is_factor = |key: &str| {
         key == pair.factor
-            || with_drive(key)
+            || (pair.factor == DRIVE && (KINDS.contains(&key) || of_one(key)))
             || key
                 .strip_prefix("setting.")
                 .is_some_and(|key| key == pair.factor)

@@ -49,7 +49,6 @@ pub(super) fn summarise(index: &Index, point: &Point, block: &BlockPoint) -> Blo
         .filter(|share| share.point == point.id)
         .collect();
     let measured_s = figures.measured_s;
-    let per_second = |n: f64| (measured_s > 0.0).then(|| n / measured_s);
     let workers = workers(index, point, &shares, measured_s);
     let whole = &figures.overall;
     let mut summary = BlockPointSummary {
@@ -66,7 +65,7 @@ pub(super) fn summarise(index: &Index, point: &Point, block: &BlockPoint) -> Blo
         halves: figures.halves,
         steal_percent: figures.resources.host_cpu_steal_percent,
         conservation: figures.conservation,
-        mb_per_second: per_second(whole.counts.bytes as f64 / 1e6),
+        mb_per_second: (measured_s > 0.0).then(|| whole.counts.bytes as f64 / 1e6 / measured_s),
         latency: whole.response.map(BlockLatency::of),
         by_op: figures
             .types
@@ -231,16 +230,15 @@ fn second(point: &Point, tick: TickRows<'_>, measured: bool) -> BlockSecond {
         bytes = bytes.saturating_add(row.counts.bytes);
         latency.merge(&row.response);
     }
-    let us = |time: Option<Nanos>| time.map(Nanos::as_micros_f64);
     BlockSecond {
         at_s: tick.end().as_secs_f64(),
         seconds: tick.seconds(),
         measured,
         requests,
         bytes,
-        p50_us: us(latency.quantile(0.5)),
-        p95_us: us(latency.quantile(0.95)),
-        p99_us: us(latency.quantile(0.99)),
-        max_us: us(latency.max()),
+        p50_us: latency.quantile(0.5).map(Nanos::as_micros_f64),
+        p95_us: latency.quantile(0.95).map(Nanos::as_micros_f64),
+        p99_us: latency.quantile(0.99).map(Nanos::as_micros_f64),
+        max_us: latency.max().map(Nanos::as_micros_f64),
     }
 }
