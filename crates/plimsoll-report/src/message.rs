@@ -95,8 +95,10 @@ impl Messages {
                 level,
                 finding,
             } => {
+                // Fluent selects by name, and the machine has none.
+                let of = if of.is_empty() { "none" } else { of };
                 let args = [
-                    ("of", of.clone()),
+                    ("of", of.to_owned()),
                     ("code", code.clone()),
                     ("found", self.found(*level, finding)),
                 ];

@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(check(dir.path(), &drive(1, 900_000), 1 << 33), Ok(None));
         let error = check(dir.path(), &drive(100_000, 1), 1 << 33).unwrap_err();
         assert!(
-            error.why.contains("cannot keep up") && error.why.contains("MB/s"),
+            error.why.contains("is too slow") && error.why.contains("MB/s"),
             "{error}"
         );
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);

@@ -560,3 +560,18 @@ fn findings_of_emulated_drives() {
     DURABILITY: the database did not recover after the power cut. The events have the reason.
     "#);
 }
+
+#[test]
+fn what_the_doctor_found_on_the_machine_names_it() {
+    let diagnosed = Evidence::Diagnosed {
+        of: String::new(),
+        code: "clock_source".to_owned(),
+        level: DiagnosisLevel::Unknown,
+        finding: DoctorFinding::ClockUnknown,
+    };
+    let text = Messages::english().evidence(&diagnosed);
+    assert!(
+        text.starts_with("The doctor on the machine, clock_source: "),
+        "{text}"
+    );
+}
