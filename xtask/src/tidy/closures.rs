@@ -19,7 +19,7 @@ const GOAL: usize = 3;
 
 /// Crates that are not there yet. Lower the numbers with them, and remove the line at the goal.
 const CEILINGS: &[Ceiling] = &[
-    ceiling("crates/plimsoll-analysis", 7, 3),
+    ceiling("crates/plimsoll-analysis", 6, 3),
     ceiling("crates/plimsoll-plan", 6, 6),
 ];
 

@@ -91,6 +91,14 @@ pub struct Difference {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configuration(BTreeMap<(Group, String, String), String>);
 
+fn machine_of(system: &System) -> &'static str {
+    match system.kind.is_remote() {
+        true => "another machine",
+        // A system that plimsoll runs shares its machine with it; so does one that is reached on this machine.
+        false => "the system's machine",
+    }
+}
+
 impl Configuration {
     pub fn of(record: &Record) -> Self {
         let mut own = Self::default();
@@ -213,12 +221,7 @@ impl Configuration {
                 }
             }
         }
-        let place = |system: &System| match system.kind.is_remote() {
-            true => "another machine",
-            // A system that plimsoll runs shares its machine with it; so does one that is reached on this machine.
-            false => "the system's machine",
-        };
-        let places: BTreeSet<&str> = plan.systems.iter().map(place).collect();
+        let places: BTreeSet<&str> = plan.systems.iter().map(machine_of).collect();
         if !places.is_empty() {
             let places: Vec<&str> = places.into_iter().collect();
             self.put(

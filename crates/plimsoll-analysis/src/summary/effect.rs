@@ -292,6 +292,10 @@ fn is_noise(point: &Point, noisy: &Side<'_>) -> bool {
         })
 }
 
+fn rate_ratio(victim: &VictimEffect) -> Option<f64> {
+    Some(victim.rate?.ratio?.ratio)
+}
+
 /// One load, and how many of its repeats have no counterpart.
 fn rung(index: &Index, sides: &[Side<'_>; 2], ordinal: u32) -> (EffectLoad, u64) {
     let [quiet, noisy] = sides;
@@ -336,12 +340,11 @@ fn rung(index: &Index, sides: &[Side<'_>; 2], ordinal: u32) -> (EffectLoad, u64)
         .iter()
         .map(|system| load.victim(system, Some(system)))
         .collect();
-    let ratio = |victim: &VictimEffect| Some(victim.rate?.ratio?.ratio);
-    let ratios: Vec<f64> = victims.iter().filter_map(ratio).collect();
+    let ratios: Vec<f64> = victims.iter().filter_map(rate_ratio).collect();
     let worst = victims
         .iter()
         .enumerate()
-        .filter_map(|(i, victim)| Some((i, ratio(victim)?)));
+        .filter_map(|(i, victim)| Some((i, rate_ratio(victim)?)));
     let verdicts = sides.iter().flat_map(|side| {
         load.repeats
             .iter()

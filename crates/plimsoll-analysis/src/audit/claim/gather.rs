@@ -67,12 +67,16 @@ fn method(claim: &Claim, side: &ClaimSide) -> Method {
     }
 }
 
+fn merged_values(
+    own: &BTreeMap<String, f64>,
+    all: &BTreeMap<String, f64>,
+) -> BTreeMap<String, f64> {
+    let mut both = all.clone();
+    both.extend(own.clone());
+    both
+}
+
 fn merge(own: &Method, all: &Method) -> Method {
-    let map = |own: &BTreeMap<String, f64>, all: &BTreeMap<String, f64>| {
-        let mut both = all.clone();
-        both.extend(own.clone());
-        both
-    };
     let mut durability = all.durability.clone();
     durability.extend(own.durability.clone());
     Method {
@@ -97,7 +101,7 @@ fn merge(own: &Method, all: &Method) -> Method {
         memory_mb: own.memory_mb.or(all.memory_mb),
         warehouses: own.warehouses.or(all.warehouses),
         rows: own.rows.or(all.rows),
-        maintenance: map(&own.maintenance, &all.maintenance),
+        maintenance: merged_values(&own.maintenance, &all.maintenance),
     }
 }
 
@@ -318,19 +322,20 @@ fn keep_what_both_state(
     }
 }
 
+fn toml_text(value: &toml::Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
 fn side(claim: &Claim, side: &ClaimSide) -> Side {
     let method = method(claim, side);
-    let text = |value: &toml::Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    };
     let of_model = model(claim, side)
         .into_iter()
         .flat_map(|model| &model.configuration);
     let mut configuration: BTreeMap<String, String> = of_model
         .chain(&side.configuration)
-        .map(|(key, value)| (key.clone(), text(value)))
+        .map(|(key, value)| (key.clone(), toml_text(value)))
         .collect();
     configuration.extend(
         side.victims
@@ -415,12 +420,13 @@ fn claimed_sentence(claim: &Claim, sentence: &ClaimSentence) -> Sentence {
     }
 }
 
+fn hours(text: &str) -> Option<f64> {
+    duration::parse(text)
+        .ok()
+        .map(|lasts| lasts.as_secs_f64() / 3600.0)
+}
+
 fn stated_duration(duration: &ClaimDuration) -> StatedDuration {
-    let hours = |text: &str| {
-        duration::parse(text)
-            .ok()
-            .map(|lasts| lasts.as_secs_f64() / 3600.0)
-    };
     let parts = duration.parts.iter().map(|part| match part.times {
         1 => format!("{} ({})", part.lasts, part.name),
         times => format!("{times} × {} ({})", part.lasts, part.name),

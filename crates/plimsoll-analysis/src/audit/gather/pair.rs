@@ -87,19 +87,20 @@ pub fn of_runs(
     })
 }
 
+fn best_ladder(summary: &Figures) -> Option<usize> {
+    summary.headline().and_then(|(best, _)| {
+        summary
+            .ladders
+            .iter()
+            .position(|ladder| std::ptr::eq(ladder, best))
+    })
+}
+
 fn of_best(first: (&Record, &Figures), second: (&Record, &Figures)) -> Option<Pair> {
-    let best = |summary: &Figures| {
-        summary.headline().and_then(|(best, _)| {
-            summary
-                .ladders
-                .iter()
-                .position(|ladder| std::ptr::eq(ladder, best))
-        })
-    };
     let a = Facts::new(first.0);
     let b = Facts::new(second.0);
-    let one = first.1.ladders.get(best(first.1)?)?;
-    let other = second.1.ladders.get(best(second.1)?)?;
+    let one = first.1.ladders.get(best_ladder(first.1)?)?;
+    let other = second.1.ladders.get(best_ladder(second.1)?)?;
     let mut pair = of_ladders((&a, one), (&b, other), "");
     for (side, record) in [(&mut pair.first, first.0), (&mut pair.second, second.0)] {
         side.name = format!("{} ({})", record.run.title, side.name);
@@ -138,28 +139,33 @@ fn of_ladders(first: (&Facts<'_>, &Ladder), second: (&Facts<'_>, &Ladder), facto
     }
 }
 
+fn is_same_load(a: &LoadSummary, b: &LoadSummary) -> bool {
+    a.users == b.users
+        && a.offered_per_second.map(f64::to_bits) == b.offered_per_second.map(f64::to_bits)
+}
+
+fn load_size(rung: &LoadSummary) -> (f64, f64) {
+    (
+        f64::from(rung.users),
+        rung.offered_per_second.unwrap_or_default(),
+    )
+}
+
 /// The highest load that both were put under.
 fn same_load<'a>(
     first: &'a Ladder,
     second: &'a Ladder,
 ) -> Option<(&'a LoadSummary, &'a LoadSummary)> {
-    let is_same = |a: &LoadSummary, b: &LoadSummary| {
-        a.users == b.users
-            && a.offered_per_second.map(f64::to_bits) == b.offered_per_second.map(f64::to_bits)
-    };
-    let most = |rung: &LoadSummary| {
-        (
-            f64::from(rung.users),
-            rung.offered_per_second.unwrap_or_default(),
-        )
-    };
-    let pairs = first
-        .loads
-        .iter()
-        .filter_map(|a| second.loads.iter().find(|b| is_same(a, b)).map(|b| (a, b)));
+    let pairs = first.loads.iter().filter_map(|a| {
+        second
+            .loads
+            .iter()
+            .find(|b| is_same_load(a, b))
+            .map(|b| (a, b))
+    });
     pairs.max_by(|(a, _), (b, _)| {
-        most(a)
-            .partial_cmp(&most(b))
+        load_size(a)
+            .partial_cmp(&load_size(b))
             .unwrap_or(std::cmp::Ordering::Equal)
     })
 }

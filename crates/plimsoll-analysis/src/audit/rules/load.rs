@@ -219,20 +219,21 @@ fn steady(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
         .for_each(|missing| result.missing(missing));
 }
 
-fn short(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
+fn is_too_short(kind: &FindingKind) -> bool {
     use FindingKind::{NothingCompleted, NothingMeasured, ShortWindow};
-    let too_short = |kind: &FindingKind| {
-        matches!(
-            kind,
-            ShortWindow { .. } | NothingMeasured | NothingCompleted { .. }
-        )
-    };
-    found(load, too_short)
+    matches!(
+        kind,
+        ShortWindow { .. } | NothingMeasured | NothingCompleted { .. }
+    )
+}
+
+fn short(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
+    found(load, is_too_short)
         .for_each(|finding| result.fail(evidence(finding), finding.severity, Next::MeasureLonger));
     if let Some(measured_s) = load
         .measured_s
         .filter(|measured_s| *measured_s + ROUNDING_S < thresholds.window)
-        && found(load, too_short).next().is_none()
+        && found(load, is_too_short).next().is_none()
     {
         result.fail(
             Evidence::Window {
@@ -352,20 +353,21 @@ fn cached(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     }
 }
 
+fn is_lost(kind: &FindingKind) -> bool {
+    matches!(
+        kind,
+        FindingKind::CommittedLost { .. } | FindingKind::NotRecovered
+    )
+}
+
 /// What a power cut showed.
 fn durable(load: &LoadFacts, acknowledged: u64) -> RuleVerdict {
     let mut result = RuleResult::default();
-    let lost = |kind: &FindingKind| {
-        matches!(
-            kind,
-            FindingKind::CommittedLost { .. } | FindingKind::NotRecovered
-        )
-    };
-    found(load, lost)
+    found(load, is_lost)
         .for_each(|finding| result.fail(evidence(finding), finding.severity, Next::MakeDurable));
     if acknowledged == 0 {
         result.missing(Missing::NothingToLose);
-    } else if found(load, lost).next().is_none() {
+    } else if found(load, is_lost).next().is_none() {
         result.pass(Evidence::Kept { acknowledged });
     }
     result.verdict(Rule::Durable, &load.about)
@@ -530,17 +532,18 @@ fn consist(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
     }
 }
 
+fn is_behind(kind: &FindingKind) -> bool {
+    matches!(
+        kind,
+        FindingKind::Emulated { .. }
+            | FindingKind::EmulationWaited { .. }
+            | FindingKind::DriveErrors { .. }
+    )
+}
+
 /// The summary evaluates it: the severity of lateness depends on what it adds to all operations.
 fn emulated(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
-    let fell_behind = |kind: &FindingKind| {
-        matches!(
-            kind,
-            FindingKind::Emulated { .. }
-                | FindingKind::EmulationWaited { .. }
-                | FindingKind::DriveErrors { .. }
-        )
-    };
-    found(load, fell_behind).for_each(|finding| {
+    found(load, is_behind).for_each(|finding| {
         result.fail(evidence(finding), finding.severity, Next::SlowerDriveOrLess)
     });
     match &load.emulated {
@@ -563,7 +566,7 @@ fn emulated(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
         Err(missing) => result.missing(*missing),
         Ok((drive, ops, late_percent, beyond_percent)) => {
             // A finding takes precedence.
-            if found(load, fell_behind).next().is_none() {
+            if found(load, is_behind).next().is_none() {
                 let late_percent = *late_percent;
                 let beyond_percent = *beyond_percent;
                 result.pass(Evidence::KeptUp {
