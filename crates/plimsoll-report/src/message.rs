@@ -258,7 +258,7 @@ struct Coded {
 }
 
 impl Coded {
-    /// The arguments stand beside the tag or, where the value comes from a record, in `args`.
+    /// The arguments stand beside the tag and, where the value comes from a record, in `args`.
     fn of(tag: &str, value: &impl Serialize) -> Self {
         // None of them has map keys but strings, so they always become objects.
         let fields = match serde_json::to_value(value) {
@@ -266,12 +266,11 @@ impl Coded {
             _ => Map::new(),
         };
         let code = fields.get(tag).and_then(Value::as_str).unwrap_or_default();
-        let args = match fields.get("args") {
-            Some(Value::Object(args)) => args,
-            _ => &fields,
-        };
+        let nested = fields.get("args").and_then(Value::as_object);
+        // Those beside the tag last: they are the value's own.
+        let args = nested.into_iter().flatten();
         let args = args
-            .iter()
+            .chain(fields.iter().filter(|(key, _)| *key != "args"))
             .map(|(key, value)| (Cow::Owned(key.replace('_', "-")), argument(key, value)));
         Self {
             code: code.replace('_', "-"),

@@ -575,3 +575,19 @@ fn what_the_doctor_found_on_the_machine_names_it() {
         "{text}"
     );
 }
+
+#[test]
+fn an_event_beside_figures_has_its_time_and_its_sentence() {
+    let event = FindingKind::Event {
+        event: "cleanup".to_owned(),
+        at_s: 7.25,
+        message: EventKind::Cleanup {
+            error: "/x is busy".to_owned(),
+        },
+        times: 2,
+    };
+    assert_eq!(
+        Messages::english().finding_kind(&event),
+        "cleanup (2×, first at 7.2 s): Not everything could be removed (/x is busy)."
+    );
+}

@@ -27,6 +27,8 @@ use crate::progress::{block_title, is_flush};
 
 /// How often the drives are checked during a point.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(250);
+/// How often an emulator is looked for after fio failed on its drive: two seconds.
+const DEATH_POLLS: u32 = 8;
 /// How long fio runs beyond its time without an order to stop: fio left by a killed run ends as well.
 const SPARE: Nanos = Nanos::from_secs(300);
 
@@ -257,7 +259,27 @@ impl Execution<'_> {
         Ok(())
     }
 
+    /// fio reads the error of a dead drive before plimsoll hears of the emulator's end.
+    fn wait_for_drive_death(&self, target: &BlockTarget) {
+        let is_emulated = |medium| self.drives.contains_key(medium);
+        if !target.media().any(is_emulated) {
+            return;
+        }
+        // Without a runtime the error of fio stands.
+        let _ = self.clock.block_on(async {
+            for _ in 0..DEATH_POLLS {
+                if self.drive_death(target).is_some() {
+                    return;
+                }
+                self.clock.sleep(POLL_INTERVAL).await;
+            }
+        });
+    }
+
     fn after_fio(&self, target: &BlockTarget, end: LaneEnd) -> StepResult<()> {
+        if matches!(end, LaneEnd::Failed(_)) {
+            self.wait_for_drive_death(target);
+        }
         // fio's error is only a consequence of the drive's failure.
         if let Some(why) = self.drive_death(target) {
             return Err(RunError::Failed(why));
