@@ -239,7 +239,7 @@ fn plan_group(section: Section, key: &str) -> Option<Group> {
     let place =
         matches!(key, "path" | "device" | "url" | "name" | "scratch") || key.ends_with(".path");
     Some(match (section, key) {
-        // The fact of the same name knows the drive file's factor as well, and is not there where a drive is as rated.
+        // The fact of the same name knows the drive file's factor as well, and is missing where a drive is as rated.
         (Section::Medium, "slower") => return None,
         // Points have it.
         (Section::Step, "keying_and_think") => return None,

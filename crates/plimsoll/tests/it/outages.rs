@@ -44,7 +44,7 @@ fn commits(server: &Server) {
 }
 
 /// The texts of the events of this code.
-fn told<'a>(json: &'a Value, code: &str) -> Vec<&'a Value> {
+fn events_of<'a>(json: &'a Value, code: &str) -> Vec<&'a Value> {
     let events = json["events"]
         .as_array()
         .unwrap()
@@ -55,7 +55,7 @@ fn told<'a>(json: &'a Value, code: &str) -> Vec<&'a Value> {
 
 /// What was measured is kept, and every intent is accounted for. Gives the number of the failed.
 fn expect_kept(json: &Value) -> u64 {
-    assert!(told(json, "conservation").is_empty());
+    assert!(events_of(json, "conservation").is_empty());
     let point = &json["summary"]["ladders"][0]["points"][0];
     let rate = point["completed_per_second"].as_f64();
     assert!(rate.unwrap() > 0.0, "{point}");
@@ -127,8 +127,8 @@ fn stopped_for_a_while(place: &Place, mut run: Background) {
     );
     assert_eq!(
         (
-            told(&json, "connection_lost").len(),
-            told(&json, "conservation").len()
+            events_of(&json, "connection_lost").len(),
+            events_of(&json, "conservation").len()
         ),
         (0, 0)
     );
@@ -158,7 +158,7 @@ fn interrupted_while_stopped(place: &Place, mut run: Background) {
         point["completed_per_second"].as_f64().unwrap() > 0.0,
         "{point}"
     );
-    assert!(told(&json, "conservation").is_empty());
+    assert!(events_of(&json, "conservation").is_empty());
 }
 
 /// Tables that are loaded in a moment: what happens to a server does not depend on them.
@@ -233,8 +233,8 @@ fn killed_and_restarted(place: &Place, server: &ManagedServer) {
     assert_eq!(json["run"]["status"], "interrupted");
     let failed = expect_kept(&json);
     assert!((1..=8).contains(&failed), "what was under way: {failed}");
-    let lost = told(&json, "connection_lost");
-    let reconnected = told(&json, "reconnected");
+    let lost = events_of(&json, "connection_lost");
+    let reconnected = events_of(&json, "reconnected");
     assert_eq!(
         (lost.len(), reconnected.len()),
         (1, 1),

@@ -23,7 +23,7 @@ where
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Carries out statements on a connection of their own.
+/// Runs statements on a connection of their own.
 #[cfg(test)]
 pub(crate) fn batch(conninfo: &str, sql: &str) -> Result<(), LoadError> {
     blocking(|| async {

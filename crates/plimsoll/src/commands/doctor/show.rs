@@ -15,10 +15,10 @@ const WIDEST: usize = 140;
 
 /// Of the terminal.
 pub fn width() -> usize {
-    let told = std::env::var("COLUMNS")
+    let set = std::env::var("COLUMNS")
         .ok()
         .and_then(|text| text.parse().ok());
-    told.or_else(|| {
+    set.or_else(|| {
         rustix::termios::tcgetwinsize(std::io::stdout())
             .ok()
             .map(|size| usize::from(size.ws_col))
