@@ -7,7 +7,7 @@ use super::value::At;
 
 /// A key or value that was taken out of the plan because of its shape; its absence is not reported again.
 #[derive(Debug)]
-pub(super) struct Broken {
+pub(super) struct BrokenKey {
     /// Span of the table or list that contained it.
     pub parent: Range<usize>,
     /// Names from the root; a misspelled key stands as what was probably meant.
@@ -19,7 +19,7 @@ pub(super) struct Findings<'t> {
     text: &'t str,
     errors: Vec<PlanError>,
     warnings: Vec<PlanWarning>,
-    broken: Vec<Broken>,
+    broken: Vec<BrokenKey>,
 }
 
 impl<'t> Findings<'t> {
@@ -60,7 +60,7 @@ impl<'t> Findings<'t> {
             .push(PlanError::new(self.text, span, message).help(help));
     }
 
-    pub fn broke(&mut self, broken: Broken) {
+    pub fn broke(&mut self, broken: BrokenKey) {
         self.broken.push(broken);
     }
 

@@ -71,7 +71,7 @@ impl Matrix {
 }
 
 /// An axis: its key's parts, its span in the text, its values.
-struct Found {
+struct RawAxis {
     path: Vec<String>,
     span: Range<usize>,
     values: Vec<Value>,
@@ -150,7 +150,7 @@ fn axes(
     written: &Table,
     spans: &Spanned<DeValue<'_>>,
     path: &mut Vec<String>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<RawAxis>,
     findings: &mut Findings<'_>,
 ) {
     let DeValue::Table(table) = spans.get_ref() else {
@@ -167,7 +167,7 @@ fn axes(
         match written.get(&name) {
             Some(Value::Table(below)) => axes(below, place, path, found, findings),
             Some(Value::Array(values)) if !values.is_empty() => {
-                found.push(Found {
+                found.push(RawAxis {
                     path: path.clone(),
                     span: key.span(),
                     values: values.clone(),
@@ -238,14 +238,14 @@ fn order(
 }
 
 /// Axes by the last part of their keys where that is enough.
-fn named(found: &[Found]) -> Vec<Axis> {
-    let last = |axis: &Found| axis.path.last().cloned().unwrap_or_default();
+fn named(found: &[RawAxis]) -> Vec<Axis> {
+    let last = |axis: &RawAxis| axis.path.last().cloned().unwrap_or_default();
     let text = |value: &Value| {
         value
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned)
     };
-    let name = |axis: &Found| {
+    let name = |axis: &RawAxis| {
         let alone = found
             .iter()
             .filter(|other| last(other) == last(axis))
@@ -257,7 +257,7 @@ fn named(found: &[Found]) -> Vec<Axis> {
             axis.path.join(".")
         }
     };
-    let axis = |axis: &Found| Axis {
+    let axis = |axis: &RawAxis| Axis {
         name: name(axis),
         key: axis.path.join("."),
         values: axis.values.iter().map(text).collect(),
@@ -266,7 +266,7 @@ fn named(found: &[Found]) -> Vec<Axis> {
 }
 
 /// All combinations of each repeat.
-fn choices(found: &[Found], repeat: u32, order: Order, seed: u64) -> Vec<(u32, Vec<usize>)> {
+fn choices(found: &[RawAxis], repeat: u32, order: Order, seed: u64) -> Vec<(u32, Vec<usize>)> {
     let mut all: Vec<Vec<usize>> = vec![Vec::new()];
     for axis in found {
         let longer = |choice: &Vec<usize>| {
@@ -292,7 +292,7 @@ fn choices(found: &[Found], repeat: u32, order: Order, seed: u64) -> Vec<(u32, V
 
 fn cell(
     root: &Table,
-    found: &[Found],
+    found: &[RawAxis],
     axes: &[Axis],
     repeat: u32,
     choice: Vec<usize>,
@@ -510,7 +510,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_random_order_is_a_permutation_of_each_repeat(seed: u64, repeat in 1u32..4, n in 1usize..6) {
-            let axis = Found { path: vec!["seed".into()], span: 0..0, values: vec![Value::Integer(1); n] };
+            let axis = RawAxis { path: vec!["seed".into()], span: 0..0, values: vec![Value::Integer(1); n] };
             let all = choices(&[axis], repeat, Order::Random, seed);
             prop_assert_eq!(all.len(), n * repeat as usize);
             for of in 0..repeat {

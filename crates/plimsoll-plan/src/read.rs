@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue, Deserializer};
 use toml::{Spanned, de};
 
 use super::error::{PlanError, nearest, suggestion};
-use super::findings::{Broken, Findings};
+use super::findings::{BrokenKey, Findings};
 
 /// Most faults reported of one plan.
 const MOST_FAULTS: usize = 50;
@@ -143,7 +143,7 @@ fn take_out(
     at: Range<usize>,
     span: &Range<usize>,
     path: &mut Vec<String>,
-) -> Option<Broken> {
+) -> Option<BrokenKey> {
     let mut doomed = None;
     for (key, value) in table.iter_mut() {
         path.push(key.get_ref().to_string());
@@ -160,7 +160,7 @@ fn take_out(
         break;
     }
     table.remove(doomed?.as_str())?;
-    Some(Broken {
+    Some(BrokenKey {
         parent: at,
         path: path.clone(),
     })
@@ -170,7 +170,7 @@ fn take_out_below(
     value: &mut Spanned<DeValue<'_>>,
     span: &Range<usize>,
     path: &mut Vec<String>,
-) -> Option<Broken> {
+) -> Option<BrokenKey> {
     let at = value.span();
     match value.get_mut() {
         DeValue::Table(table) => take_out(table, at, span, path),
@@ -193,7 +193,7 @@ fn take_out_below(
                 .filter(|(i, _)| *i != doomed)
                 .map(|(_, item)| item)
                 .collect();
-            Some(Broken {
+            Some(BrokenKey {
                 parent: at,
                 path: path.clone(),
             })

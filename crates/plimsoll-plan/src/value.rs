@@ -83,8 +83,8 @@ enum Rungs<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Rungs<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor<T>(std::marker::PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> de::Visitor<'de> for Visitor<T> {
+        struct RungsVisitor<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> de::Visitor<'de> for RungsVisitor<T> {
             type Value = Rungs<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a number or a list of numbers")
@@ -99,7 +99,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Rungs<T> {
                 Vec::deserialize(SeqAccessDeserializer::new(list)).map(Rungs::Many)
             }
         }
-        deserializer.deserialize_any(Visitor(std::marker::PhantomData))
+        deserializer.deserialize_any(RungsVisitor(std::marker::PhantomData))
     }
 }
 

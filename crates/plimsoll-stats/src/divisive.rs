@@ -86,7 +86,7 @@ pub fn change_points(values: &[f64], significance: f64) -> Vec<ChangePoint> {
 }
 
 /// A part of a series that differs most from the rest, and by how much.
-struct Part {
+struct SeriesPart {
     range: Range<usize>,
     energy: f64,
 }
@@ -95,9 +95,9 @@ struct Part {
 fn tested(
     values: &[f64],
     stream: u64,
-    search: fn(&[f64]) -> Option<Part>,
+    search: fn(&[f64]) -> Option<SeriesPart>,
 ) -> Option<(Range<usize>, f64)> {
-    let Part { range, energy } = search(values).filter(|part| part.energy > 0.0)?;
+    let SeriesPart { range, energy } = search(values).filter(|part| part.energy > 0.0)?;
     let mut draws = Draws::new(stream);
     let mut shuffled = values.to_vec();
     let mut as_clear = 0;
@@ -114,7 +114,7 @@ fn tested(
 
 /// The index with the largest scaled energy distance
 /// mn/(m+n) · (2/(mn) Σ|x−y| − 2/m² Σ|x−x′| − 2/n² Σ|y−y′|), sums over pairs, moved along one value at a time.
-fn best_split(values: &[f64]) -> Option<Part> {
+fn best_split(values: &[f64]) -> Option<SeriesPart> {
     let n = values.len();
     if n < 2 * FEWEST {
         return None;
@@ -122,7 +122,7 @@ fn best_split(values: &[f64]) -> Option<Part> {
     let mut left = 0.0;
     let mut cross = 0.0;
     let mut right: f64 = (0..n).map(|j| distances(&values[..j], values[j])).sum();
-    let mut best: Option<Part> = None;
+    let mut best: Option<SeriesPart> = None;
     for at in 1..=n - FEWEST {
         // The value before `at` goes from the right to the left.
         let moved = values[at - 1];
@@ -139,7 +139,7 @@ fn best_split(values: &[f64]) -> Option<Part> {
         let energy = m * k / (m + k)
             * (2.0 * cross / (m * k) - 2.0 * left / (m * m) - 2.0 * right / (k * k));
         if best.as_ref().is_none_or(|best| energy > best.energy) {
-            best = Some(Part {
+            best = Some(SeriesPart {
                 range: at..n,
                 energy,
             });
@@ -154,7 +154,7 @@ fn distances(values: &[f64], from: f64) -> f64 {
 
 /// The middle with the largest scaled energy distance from the rest. Sums over rectangles of the distances are differences
 /// of sums from the first corner.
-fn best_middle(values: &[f64]) -> Option<Part> {
+fn best_middle(values: &[f64]) -> Option<SeriesPart> {
     let n = values.len();
     let mut sums = vec![vec![0.0; n + 1]; n + 1];
     for i in 0..n {
@@ -164,7 +164,7 @@ fn best_middle(values: &[f64]) -> Option<Part> {
             sums[i + 1][j + 1] = sums[i][j + 1] + row;
         }
     }
-    let mut best: Option<Part> = None;
+    let mut best: Option<SeriesPart> = None;
     for from in FEWEST..n {
         for to in from + FEWEST..=n.saturating_sub(FEWEST) {
             let m = (to - from) as f64;
@@ -175,7 +175,7 @@ fn best_middle(values: &[f64]) -> Option<Part> {
             let energy = m * k / (m + k)
                 * (2.0 * (all - within) / (m * k) - within / (m * m) - around / (k * k));
             if best.as_ref().is_none_or(|best| energy > best.energy) {
-                best = Some(Part {
+                best = Some(SeriesPart {
                     range: from..to,
                     energy,
                 });

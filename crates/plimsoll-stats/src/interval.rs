@@ -26,12 +26,12 @@ pub struct Interval {
 }
 
 /// Standard errors of the logarithm of a figure.
-struct Errors {
+struct LogErrors {
     below: f64,
     above: f64,
 }
 
-impl Errors {
+impl LogErrors {
     fn variance(&self) -> f64 {
         (self.below.powi(2) + self.above.powi(2)) / 2.0
     }
@@ -118,9 +118,9 @@ impl Interval {
     }
 
     /// `None` of an interval that reaches 0: its relative error is not known.
-    fn errors(self) -> Option<Errors> {
+    fn errors(self) -> Option<LogErrors> {
         let t = t_975(self.degrees.min(MOST_DEGREES));
-        (self.low > 0.0).then(|| Errors {
+        (self.low > 0.0).then(|| LogErrors {
             below: (self.mean / self.low).max(1.0).ln() / t,
             above: (self.high / self.mean).max(1.0).ln() / t,
         })

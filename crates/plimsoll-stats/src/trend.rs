@@ -21,13 +21,13 @@ pub struct Trend {
     pub p: f64,
 }
 
-struct Line {
+struct LeastSquaresLine {
     slope: f64,
     /// Sum of squared residuals.
     left: f64,
 }
 
-fn line(values: &[f64]) -> Line {
+fn line(values: &[f64]) -> LeastSquaresLine {
     let n = values.len() as f64;
     let middle = (n - 1.0) / 2.0;
     let mean = mean(values);
@@ -38,7 +38,7 @@ fn line(values: &[f64]) -> Line {
         .sum::<f64>()
         * 12.0
         / (n * (n * n - 1.0));
-    Line {
+    LeastSquaresLine {
         slope,
         left: values
             .iter()

@@ -36,13 +36,13 @@ pub use profile::{ProfileCommand, ProfileShowArgs};
 #[command(version, propagate_version = true, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Cli {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usage or plan error · 3 threshold not met: a regression, or an error of doctor's or of audit --strict · 4 a gate cannot be evaluated";
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Run a plan and write a run file.
     Run(RunArgs),
     /// Write an HTML report of a run file, also of an interrupted run.

@@ -13,7 +13,7 @@ const ASSUMED_RATE: f64 = 150e6;
 pub(super) fn step_estimate(plan: &ResolvedPlan, step: &BackupStep) -> StepEstimate {
     let backup = plan.backup(&step.backup);
     let workload = backup.and_then(|backup| plan.workload(&backup.data));
-    let Data {
+    let DataCost {
         loading, checking, ..
     } = data(plan.system(&step.system), workload);
     let turns = step.on.len().max(1) as u64;
@@ -59,18 +59,18 @@ pub(super) fn neighbours(plan: &ResolvedPlan, step: &LoadStep) -> Nanos {
 }
 
 /// Of all instances of a system together.
-struct Data {
+struct DataCost {
     loading: Nanos,
     checking: Nanos,
     bytes: Bytes,
 }
 
-fn data(system: Option<&System>, workload: Option<&Workload>) -> Data {
+fn data(system: Option<&System>, workload: Option<&Workload>) -> DataCost {
     let engine = system.map_or(EngineKind::Mock, |system| system.kind.engine());
     let instances = system.map_or(1, |system| u64::from(system.count));
     let Cost { load, check, space } =
         workload.map_or(Cost::default(), |workload| cost(engine, workload));
-    Data {
+    DataCost {
         loading: Nanos(
             load.0
                 .saturating_add(base(engine).start.0)
@@ -81,7 +81,7 @@ fn data(system: Option<&System>, workload: Option<&Workload>) -> Data {
     }
 }
 
-/// Data sets that a system holds on a medium for backups, or as a neighbour.
+/// DataCost sets that a system holds on a medium for backups, or as a neighbour.
 pub(super) fn data_of<'a>(plan: &'a ResolvedPlan, system: &str, medium: &str) -> Vec<&'a Workload> {
     let here = plan
         .steps
@@ -109,7 +109,7 @@ pub(super) fn space(plan: &ResolvedPlan, medium: &str) -> u64 {
         let of = |system: &str, backup: &str, cycles: &Cycles, restores: bool| {
             let backup = plan.backup(backup);
             let workload = backup.and_then(|backup| plan.workload(&backup.data));
-            let Data { bytes, .. } = data(plan.system(system), workload);
+            let DataCost { bytes, .. } = data(plan.system(system), workload);
             let targets = step
                 .on()
                 .iter()

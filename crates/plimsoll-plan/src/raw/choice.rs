@@ -17,8 +17,8 @@ pub struct RawShare<T>(pub At<T>, pub At<i64>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for RawShare<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor<T>(std::marker::PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> de::Visitor<'de> for Visitor<T> {
+        struct ShareVisitor<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> de::Visitor<'de> for ShareVisitor<T> {
             type Value = RawShare<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a list of two, such as [95, 5] or [\"4KiB\", 40]")
@@ -37,7 +37,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for RawShare<T> {
                 }
             }
         }
-        deserializer.deserialize_any(Visitor(std::marker::PhantomData))
+        deserializer.deserialize_any(ShareVisitor(std::marker::PhantomData))
     }
 }
 
@@ -78,8 +78,8 @@ pub trait Words {
 
 impl<'de> Deserialize<'de> for RawSizes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl<'de> de::Visitor<'de> for Visitor {
+        struct SizesVisitor;
+        impl<'de> de::Visitor<'de> for SizesVisitor {
             type Value = RawSizes;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
@@ -96,14 +96,14 @@ impl<'de> Deserialize<'de> for RawSizes {
                 Vec::deserialize(SeqAccessDeserializer::new(list)).map(RawSizes::Many)
             }
         }
-        deserializer.deserialize_any(Visitor)
+        deserializer.deserialize_any(SizesVisitor)
     }
 }
 
 impl<'de> Deserialize<'de> for RawCurve {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl<'de> de::Visitor<'de> for Visitor {
+        struct CurveVisitor;
+        impl<'de> de::Visitor<'de> for CurveVisitor {
             type Value = RawCurve;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("true, or a list of shares in percent such as [10, 50, 100]")
@@ -115,14 +115,14 @@ impl<'de> Deserialize<'de> for RawCurve {
                 Vec::deserialize(SeqAccessDeserializer::new(list)).map(RawCurve::Shares)
             }
         }
-        deserializer.deserialize_any(Visitor)
+        deserializer.deserialize_any(CurveVisitor)
     }
 }
 
 impl<'de> Deserialize<'de> for RawSteady {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl<'de> de::Visitor<'de> for Visitor {
+        struct SteadyVisitor;
+        impl<'de> de::Visitor<'de> for SteadyVisitor {
             type Value = RawSteady;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("true, or a table such as { rounds = 25, window = 5 }")
@@ -134,14 +134,14 @@ impl<'de> Deserialize<'de> for RawSteady {
                 RawSteadyRule::deserialize(MapAccessDeserializer::new(table)).map(RawSteady::Rule)
             }
         }
-        deserializer.deserialize_any(Visitor)
+        deserializer.deserialize_any(SteadyVisitor)
     }
 }
 
 impl<'de, T: Deserialize<'de> + Words> Deserialize<'de> for RawWord<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor<T>(std::marker::PhantomData<T>);
-        impl<'de, T: Deserialize<'de> + Words> de::Visitor<'de> for Visitor<T> {
+        struct WordVisitor<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de> + Words> de::Visitor<'de> for WordVisitor<T> {
             type Value = RawWord<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(T::EXPECTED)
@@ -156,7 +156,7 @@ impl<'de, T: Deserialize<'de> + Words> Deserialize<'de> for RawWord<T> {
                 T::deserialize(MapAccessDeserializer::new(table)).map(RawWord::Table)
             }
         }
-        deserializer.deserialize_any(Visitor(std::marker::PhantomData))
+        deserializer.deserialize_any(WordVisitor(std::marker::PhantomData))
     }
 }
 

@@ -89,7 +89,11 @@ pub(super) fn resolve_step(
     let system = system.filter(|name| can_be_saved(name, names, findings));
     let on = media(at, system, names, findings);
     let cycles = cycles(
-        (&raw.to, &raw.cycles, &raw.every),
+        &CycleKeys {
+            to: &raw.to,
+            cycles: &raw.cycles,
+            every: &raw.every,
+        },
         DEFAULT_CYCLES,
         names,
         options,
@@ -159,28 +163,28 @@ pub(super) fn can_be_saved(
     false
 }
 
-type Written<'r> = (
-    &'r Option<At<String>>,
-    &'r Option<At<i64>>,
-    &'r Option<At<RawTime>>,
-);
+/// The keys of a step or of noise that state how often data are saved, and where.
+pub(super) struct CycleKeys<'r> {
+    pub to: &'r Option<At<String>>,
+    pub cycles: &'r Option<At<i64>>,
+    pub every: &'r Option<At<RawTime>>,
+}
 
-/// `count` is the default.
 pub(super) fn cycles(
-    (to, number, every): Written<'_>,
-    count: u32,
+    keys: &CycleKeys<'_>,
+    default: u32,
     names: &Names<'_>,
     options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<Cycles> {
-    let to = match to {
+    let to = match keys.to {
         None => Some(BackupPlace::Beside),
         Some(to) => place(to, names, findings),
     };
-    let count = number.as_ref().map_or(Some(count), |n| {
+    let count = keys.cycles.as_ref().map_or(Some(default), |n| {
         whole(n, "`cycles`", 1..=MOST_CYCLES, findings)
     });
-    let every = match every {
+    let every = match keys.every {
         None => Some(Nanos::ZERO),
         Some(every) => {
             time(every, findings).and_then(|time| scaled(time, options, every.span(), findings))

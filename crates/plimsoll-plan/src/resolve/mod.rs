@@ -26,7 +26,7 @@ use super::value::{At, RawSize, RawTime};
 use super::{Options, duration, size as sizes};
 use crate::units::{Bytes, Nanos};
 pub use block::profile;
-use workload::Kind;
+use workload::ResolvedWorkload;
 
 const LONGEST_NAME: usize = 64;
 const LONGEST_TEXT: usize = 500;
@@ -125,9 +125,9 @@ pub(super) fn resolve(
     let mut workloads = Vec::new();
     for (name, kind) in kinds {
         match kind {
-            Kind::Load(workload) => workloads.push(NamedWorkload { name, workload }),
-            Kind::Block(block) => names.blocks.push(NamedBlock { name, block }),
-            Kind::Backup(backup) => names.backups.push(NamedBackup { name, backup }),
+            ResolvedWorkload::Load(workload) => workloads.push(NamedWorkload { name, workload }),
+            ResolvedWorkload::Block(block) => names.blocks.push(NamedBlock { name, block }),
+            ResolvedWorkload::Backup(backup) => names.backups.push(NamedBackup { name, backup }),
         }
     }
     let steps = step::resolve_all(&names, options, findings);

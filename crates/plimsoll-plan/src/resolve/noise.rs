@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::backup::{MOST_CYCLES, can_be_saved, cycles, has_method, is_backup};
+use super::backup::{CycleKeys, MOST_CYCLES, can_be_saved, cycles, has_method, is_backup};
 use super::{Names, known, load, names_of, whole};
 use crate::Options;
 use crate::findings::Findings;
@@ -85,7 +85,7 @@ fn backup(
         run: _,
         system: _,
         to,
-        cycles: number,
+        cycles: count,
         every,
         users,
     } = raw;
@@ -96,7 +96,12 @@ fn backup(
             "remove it",
         );
     }
-    let cycles = cycles((to, number, every), MOST_CYCLES, names, options, findings)?;
+    let keys = CycleKeys {
+        to,
+        cycles: count,
+        every,
+    };
+    let cycles = cycles(&keys, MOST_CYCLES, names, options, findings)?;
     Some(NoiseWork::Backup {
         backup: run.to_owned(),
         cycles,

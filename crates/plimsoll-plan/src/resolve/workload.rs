@@ -20,7 +20,7 @@ const DEFAULT_POINT_SELECTS: u32 = 10;
 const DEFAULT_RANGE_SIZE: u32 = 100;
 
 /// What a workload loads.
-pub(super) enum Kind {
+pub(super) enum ResolvedWorkload {
     /// A system.
     Load(Workload),
     /// A medium itself.
@@ -35,7 +35,7 @@ pub(super) fn resolve(
     names: &Names<'_>,
     options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<Kind> {
+) -> Option<ResolvedWorkload> {
     let RawWorkload {
         tpcc: with_tpcc,
         sysbench: with_sysbench,
@@ -64,12 +64,14 @@ pub(super) fn resolve(
     match (with_tpcc, with_sysbench, with_block, with_backup) {
         (Some(at), ..) => tpcc(name, at, names, options, findings)
             .map(Workload::Tpcc)
-            .map(Kind::Load),
+            .map(ResolvedWorkload::Load),
         (_, Some(at), ..) => sysbench(at, options, findings)
             .map(Workload::Sysbench)
-            .map(Kind::Load),
-        (_, _, Some(at), _) => block::resolve(name, at, options, findings).map(Kind::Block),
-        (.., Some(at)) => backup::resolve(at, names, findings).map(Kind::Backup),
+            .map(ResolvedWorkload::Load),
+        (_, _, Some(at), _) => {
+            block::resolve(name, at, options, findings).map(ResolvedWorkload::Block)
+        }
+        (.., Some(at)) => backup::resolve(at, names, findings).map(ResolvedWorkload::Backup),
         (None, None, None, None) => {
             if !findings.is_incomplete(&raw.span()) {
                 let key = toml_key(name);

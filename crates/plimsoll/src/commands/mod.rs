@@ -19,27 +19,27 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, CliCommand};
 use crate::failure::Failure;
 use io::print;
 
 /// Runs a command line.
 pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
     match cli.command {
-        Command::Run(args) => run::run(&args),
-        Command::Report(args) => report::report(&args),
-        Command::Export(args) => export::export(&args),
-        Command::Compare(args) => compare::compare(&args),
-        Command::Gate(args) => compare::gate(&args),
-        Command::List(args) => list::list(&args),
-        Command::Import(args) => import::import(&args),
-        Command::Audit(args) => audit::audit(&args),
-        Command::Check(args) => check::check(&args),
-        Command::Doctor(args) => doctor::doctor(&args),
-        Command::Drive(command) => drive::drive(&command),
-        Command::Profile(command) => profile::profile(&command),
-        Command::Schema => print(&plimsoll_plan::json_schema()),
-        Command::Completions { shell } => {
+        CliCommand::Run(args) => run::run(&args),
+        CliCommand::Report(args) => report::report(&args),
+        CliCommand::Export(args) => export::export(&args),
+        CliCommand::Compare(args) => compare::compare(&args),
+        CliCommand::Gate(args) => compare::gate(&args),
+        CliCommand::List(args) => list::list(&args),
+        CliCommand::Import(args) => import::import(&args),
+        CliCommand::Audit(args) => audit::audit(&args),
+        CliCommand::Check(args) => check::check(&args),
+        CliCommand::Doctor(args) => doctor::doctor(&args),
+        CliCommand::Drive(command) => drive::drive(&command),
+        CliCommand::Profile(command) => profile::profile(&command),
+        CliCommand::Schema => print(&plimsoll_plan::json_schema()),
+        CliCommand::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "plimsoll", &mut script);
             print(&String::from_utf8_lossy(&script))

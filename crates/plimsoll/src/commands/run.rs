@@ -18,7 +18,7 @@ use super::io::print;
 use crate::cli::{Format, RunArgs};
 use crate::commands::export::render;
 use crate::drive_file;
-use crate::execute::{Done, execute};
+use crate::execute::{FinishedRun, execute};
 use crate::failure::Failure;
 use crate::plan_errors;
 use job::{check, default_output, job, listen, warning_lines};
@@ -110,7 +110,7 @@ fn dry_run(plan: &ResolvedPlan, warnings: Vec<String>) -> Result<ExitCode, Failu
     print(&text)
 }
 
-fn show(done: &Done, args: &RunArgs) -> Result<ExitCode, Failure> {
+fn show(done: &FinishedRun, args: &RunArgs) -> Result<ExitCode, Failure> {
     let record = runfile::read(&done.run_file)?;
     print(&render(
         &record,

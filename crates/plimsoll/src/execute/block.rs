@@ -22,7 +22,7 @@ pub(super) use permits::{device_permit, job_file_permits};
 use super::error::{StepResult, unresolved};
 use super::execution::Execution;
 use context::{BlockContext, BlockPointSpec};
-use point::Speed;
+use point::RequestRates;
 
 impl Execution<'_> {
     /// The step on these media at the same time.
@@ -103,7 +103,7 @@ impl Execution<'_> {
         &mut self,
         context: &BlockContext<'_>,
         full: &BlockPointSpec<'_>,
-        speed: &Speed,
+        speed: &RequestRates,
         ordinal: &mut u32,
     ) -> StepResult<()> {
         if speed.total() <= 0.0 && !full.job.curve.is_empty() {

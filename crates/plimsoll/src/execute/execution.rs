@@ -16,7 +16,7 @@ use super::drives::MountedDrive;
 use super::error::{StepResult, unresolved};
 use super::inbox::Inbox;
 use super::running::{InstanceName, Running, RunningSystems};
-use super::wait::{Counted, RunSink, Waiter};
+use super::wait::{ProgressUnit, RunSink, Waiter};
 use crate::progress::Progress;
 use crate::signals::Interrupt;
 
@@ -57,7 +57,7 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    pub fn waiter<'s>(&'s mut self, what: &'s str, counted: Counted) -> Waiter<'s, 'a> {
+    pub fn waiter<'s>(&'s mut self, what: &'s str, counted: ProgressUnit) -> Waiter<'s, 'a> {
         Waiter {
             sink: &mut self.sink,
             interrupt: self.interrupt,

@@ -19,9 +19,9 @@ use super::backup::{NoiseJob, merge_results, noise_workers};
 use super::drives::MountedDrive;
 use super::error::{RunError, StepResult, unresolved};
 use super::execution::{Execution, Parts};
-use super::recorder::{LaneResult, PowerOff, Recorder, StartTime};
+use super::recorder::{LaneRecorder, LaneResult, PowerOff, StartTime};
 use super::running::{InstanceName, Running};
-use super::wait::{Counted, RunSink, Tasks, Waiter};
+use super::wait::{ProgressUnit, RunSink, Tasks, Waiter};
 use crate::signals::Interrupt;
 
 /// How often a server started by plimsoll is checked.
@@ -89,7 +89,7 @@ impl Execution<'_> {
                 interrupt: parts.interrupt,
                 clock: parts.clock,
                 what: "waiting for the backups that are under way",
-                counted: Counted::Nothing,
+                counted: ProgressUnit::Nothing,
             })?;
             Ok(PointResult {
                 lanes,
@@ -100,7 +100,7 @@ impl Execution<'_> {
 }
 
 /// The lanes of one point.
-struct Lanes<'a>(Vec<Lane<'a>>);
+struct Lanes<'a>(Vec<PointLane<'a>>);
 
 impl<'a> Lanes<'a> {
     fn of(
@@ -117,7 +117,7 @@ impl<'a> Lanes<'a> {
                 system: &task.system,
                 medium,
             };
-            lanes.push(Lane {
+            lanes.push(PointLane {
                 shows_progress: lanes.is_empty(),
                 running: parts
                     .running
@@ -151,7 +151,7 @@ impl<'a> Lanes<'a> {
 }
 
 /// One lane, with what it runs on and what can stop it.
-struct Lane<'a> {
+struct PointLane<'a> {
     task: LaneTask,
     /// One of the point's lanes does.
     shows_progress: bool,
@@ -175,11 +175,11 @@ enum StopCause {
     FoundLater,
 }
 
-impl Lane<'_> {
+impl PointLane<'_> {
     /// Until its last message is recorded.
     async fn run(&self, sink: &RefCell<RunSink<'_>>) -> StepResult<LaneResult> {
         let (out, messages) = mpsc::channel(256);
-        let mut recorder = Recorder::new(
+        let mut recorder = LaneRecorder::new(
             sink,
             &self.task.point,
             self.task.spec.timeline.clone(),

@@ -54,7 +54,7 @@ use crate::signals::Interrupt;
 
 /// Result of a run.
 #[derive(Debug)]
-pub struct Done {
+pub struct FinishedRun {
     pub run_file: PathBuf,
     pub status: RunStatus,
     /// Why it failed.
@@ -62,7 +62,7 @@ pub struct Done {
 }
 
 /// Runs the job. An error means that there is no usable run file; every other failure is recorded in it.
-pub fn execute(job: &Job, interrupt: Interrupt) -> Result<Done, Failure> {
+pub fn execute(job: &Job, interrupt: Interrupt) -> Result<FinishedRun, Failure> {
     let clock = if job.virtual_time {
         Clock::Virtual(VirtualClock::default())
     } else {
@@ -140,7 +140,7 @@ impl Execution<'_> {
             self.record_event(None, Severity::Note, note.clone())?;
         }
         let uses = uses(self.plan);
-        for (i, now @ Use { step, media, .. }) in uses.iter().enumerate() {
+        for (i, now @ StepRun { step, media, .. }) in uses.iter().enumerate() {
             let later = &uses[i + 1..];
             let medium = media.first().copied();
             match step {
@@ -168,7 +168,7 @@ impl Execution<'_> {
         &mut self,
         step: &Step,
         medium: Option<&str>,
-        later: &[Use<'_>],
+        later: &[StepRun<'_>],
     ) -> StepResult<()> {
         for system in step.systems() {
             if !later.iter().any(|other| other.needs_system(system, medium)) {
@@ -340,7 +340,7 @@ impl Execution<'_> {
     }
 
     /// Stops and removes what was started, also after an error, and closes the run file.
-    fn finish(mut self, result: StepResult<()>) -> Result<Done, Failure> {
+    fn finish(mut self, result: StepResult<()>) -> Result<FinishedRun, Failure> {
         let lasted = self.clock.now();
         // The probe first: it would report a server that is stopped here.
         let warnings = self.probe.take().map(Probe::stop).unwrap_or_default();
@@ -378,7 +378,7 @@ impl Execution<'_> {
             self.file.event(&event)?;
         }
         let run_file = self.file.finish(status, failure.as_deref(), lasted)?;
-        Ok(Done {
+        Ok(FinishedRun {
             run_file,
             status,
             failure,
@@ -387,14 +387,14 @@ impl Execution<'_> {
 }
 
 /// A step with the media that it uses at the same time; none for a system that keeps its data elsewhere.
-struct Use<'a> {
+struct StepRun<'a> {
     step: &'a Step,
     media: Vec<&'a str>,
     /// Other media, which backups are written to.
     vaults: Vec<&'a str>,
 }
 
-impl<'a> Use<'a> {
+impl<'a> StepRun<'a> {
     fn all_media(&self) -> impl Iterator<Item = &'a str> {
         self.media.iter().chain(&self.vaults).copied()
     }
@@ -409,7 +409,7 @@ impl<'a> Use<'a> {
 }
 
 /// The steps in order: each on each of its media, unless it uses all of them at once.
-fn uses(plan: &ResolvedPlan) -> Vec<Use<'_>> {
+fn uses(plan: &ResolvedPlan) -> Vec<StepRun<'_>> {
     plan.steps
         .iter()
         .flat_map(|step| {
@@ -429,7 +429,7 @@ fn uses(plan: &ResolvedPlan) -> Vec<Use<'_>> {
                     .backup_places()
                     .map(|place| place.medium(on))
                     .filter(|vault| !media.contains(vault));
-                Use {
+                StepRun {
                     step,
                     vaults: vaults.collect(),
                     media,

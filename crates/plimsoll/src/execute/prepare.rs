@@ -20,10 +20,10 @@ use super::error::{RunError, StepResult, ended_unexpectedly, unresolved};
 use super::execution::Execution;
 use super::limits;
 use super::running::{InstanceName, Running};
-use super::wait::Counted;
+use super::wait::ProgressUnit;
 
 /// Where a system's files go.
-struct Place {
+struct FilePlace {
     medium: SubjectId,
     /// Of the medium, or where its drive is mounted.
     path: PathBuf,
@@ -186,7 +186,7 @@ impl Execution<'_> {
     }
 
     /// A directory for a system on a medium, which is made ready.
-    fn make_place(&mut self, system: &str, medium: &str) -> StepResult<Place> {
+    fn make_place(&mut self, system: &str, medium: &str) -> StepResult<FilePlace> {
         let ReadyMedium { subject, drive } = self.prepare_medium(medium)?;
         let path = &self
             .plan
@@ -194,12 +194,12 @@ impl Execution<'_> {
             .ok_or_else(|| unresolved("medium", medium))?
             .path;
         Ok(match drive {
-            Some(mount) => Place {
+            Some(mount) => FilePlace {
                 medium: subject,
                 scratch: Scratch::inside(&mount, system)?,
                 path: mount,
             },
-            None => Place {
+            None => FilePlace {
                 medium: subject,
                 scratch: Scratch::create(Path::new(path), &format!("{}-{system}", self.run_id))?,
                 path: path.into(),
@@ -290,7 +290,7 @@ impl Execution<'_> {
             .instance;
         let drive = name.medium.and_then(|medium| parts.drives.get(medium));
         let result = parts
-            .waiter(what, Counted::Rows)
+            .waiter(what, ProgressUnit::Rows)
             .run(|control| task(instance, control))?;
         result.map_err(|error| match error {
             LoadError::Cancelled => RunError::Interrupted,

@@ -45,7 +45,7 @@ impl StartTime {
     }
 }
 
-pub(super) struct Recorder<'a, 'd> {
+pub(super) struct LaneRecorder<'a, 'd> {
     sink: &'a RefCell<RunSink<'d>>,
     /// Only one of concurrent lanes does.
     pub shows_progress: bool,
@@ -104,7 +104,7 @@ struct OpenPhase {
     in_flight: u64,
 }
 
-impl<'a, 'd> Recorder<'a, 'd> {
+impl<'a, 'd> LaneRecorder<'a, 'd> {
     pub fn new(
         sink: &'a RefCell<RunSink<'d>>,
         point: &'a Point,

@@ -33,7 +33,7 @@ impl RunSink<'_> {
 
 /// What the tasks under way count as done.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Counted {
+pub(super) enum ProgressUnit {
     Nothing,
     Rows,
     Bytes,
@@ -46,7 +46,7 @@ pub(super) struct Waiter<'a, 'd> {
     pub clock: &'a Clock,
     /// Shown meanwhile.
     pub what: &'a str,
-    pub counted: Counted,
+    pub counted: ProgressUnit,
 }
 
 /// Tasks on threads of their own. The scope joins them; dropped before they have ended, they are canceled.
@@ -147,16 +147,21 @@ impl Waiter<'_, '_> {
 
 /// `oltp: loading · 1200000 of about 2000000 rows · 60 % · 7s left`, `corners · writing 4.0 GiB on here · 1.2 GiB · 30 %
 /// · 12s left`.
-fn progress_line(what: &str, counted: Counted, control: &LoadControl, lasted: Nanos) -> String {
+fn progress_line(
+    what: &str,
+    counted: ProgressUnit,
+    control: &LoadControl,
+    lasted: Nanos,
+) -> String {
     let done = control.done();
     let total = control.total();
     if done == 0 || total == 0 {
         return what.to_owned();
     }
     let done_so_far = match counted {
-        Counted::Nothing => return what.to_owned(),
-        Counted::Rows => format!("{done} of about {total} rows"),
-        Counted::Bytes => Bytes(done).to_string(),
+        ProgressUnit::Nothing => return what.to_owned(),
+        ProgressUnit::Rows => format!("{done} of about {total} rows"),
+        ProgressUnit::Bytes => Bytes(done).to_string(),
     };
     let share = (done as f64 / total as f64).min(1.0);
     let left = Nanos((lasted.0 as f64 * (1.0 / share - 1.0)) as u64);
@@ -179,18 +184,18 @@ mod tests {
             control.add(more);
             progress_line("corners", counted, &control, Nanos::from_secs(10))
         };
-        assert_eq!(shown(0, Counted::Bytes), "corners");
+        assert_eq!(shown(0, ProgressUnit::Bytes), "corners");
         assert_eq!(
-            shown(1 << 30, Counted::Bytes),
+            shown(1 << 30, ProgressUnit::Bytes),
             "corners · 1.0 GiB · 25 % · 30s left"
         );
         assert_eq!(
-            shown(0, Counted::Rows),
+            shown(0, ProgressUnit::Rows),
             "corners · 1073741824 of about 4294967296 rows · 25 % · 30s left"
         );
-        assert_eq!(shown(0, Counted::Nothing), "corners");
+        assert_eq!(shown(0, ProgressUnit::Nothing), "corners");
         assert_eq!(
-            shown(4 << 30, Counted::Bytes),
+            shown(4 << 30, ProgressUnit::Bytes),
             "corners · 5.0 GiB · 100 % · 0s left"
         );
     }

@@ -265,7 +265,7 @@ fn health(source: &Source, device: &Number, kind: &DiskKind) -> Result<Smart, No
         ],
     );
     match asked {
-        Err(tool::Failure::NotInstalled) if *kind == DiskKind::Nvme => {
+        Err(tool::ToolFailure::NotInstalled) if *kind == DiskKind::Nvme => {
             let asked = tool::run("nvme", &["smart-log", &node, "-o", "json"]);
             read_health(asked, smart::nvme)
         }
@@ -274,13 +274,13 @@ fn health(source: &Source, device: &Number, kind: &DiskKind) -> Result<Smart, No
 }
 
 fn read_health(
-    asked: Result<String, tool::Failure>,
+    asked: Result<String, tool::ToolFailure>,
     read: fn(&str) -> Result<Smart, String>,
 ) -> Result<Smart, NoHealth> {
     match asked {
         Ok(text) => read(&text).map_err(NoHealth::Failed),
-        Err(tool::Failure::NotInstalled) => Err(NoHealth::NotInstalled("smartctl")),
-        Err(tool::Failure::Failed(why)) => Err(NoHealth::Failed(why)),
+        Err(tool::ToolFailure::NotInstalled) => Err(NoHealth::NotInstalled("smartctl")),
+        Err(tool::ToolFailure::Failed(why)) => Err(NoHealth::Failed(why)),
     }
 }
 

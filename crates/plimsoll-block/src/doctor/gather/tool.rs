@@ -16,17 +16,17 @@ const PATIENCE: Timespec = Timespec {
 const PLACES: [&str; 3] = ["", "/usr/sbin/", "/sbin/"];
 
 #[derive(Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum ToolFailure {
     NotInstalled,
     Failed(String),
 }
 
-fn failed(name: &str, error: std::io::Error) -> Failure {
-    Failure::Failed(format!("{name}: {error}"))
+fn failed(name: &str, error: std::io::Error) -> ToolFailure {
+    ToolFailure::Failed(format!("{name}: {error}"))
 }
 
 /// What a program prints, whatever its exit code: those of SMART are the disk's state.
-pub fn run(name: &str, args: &[&str]) -> Result<String, Failure> {
+pub fn run(name: &str, args: &[&str]) -> Result<String, ToolFailure> {
     let mut child = start(name, args)?;
     let pipe = child.0.stdout.take();
     // Read beside, so that the program never waits for us.
@@ -43,24 +43,24 @@ pub fn run(name: &str, args: &[&str]) -> Result<String, Failure> {
         Some(&PATIENCE),
     );
     if ready != Ok(1) {
-        return Err(Failure::Failed(format!(
+        return Err(ToolFailure::Failed(format!(
             "{name} gave no answer within {} s",
             PATIENCE.tv_sec
         )));
     }
     let bytes = reader
         .join()
-        .map_err(|_| Failure::Failed(format!("{name}: its output is lost")))?
+        .map_err(|_| ToolFailure::Failed(format!("{name}: its output is lost")))?
         .map_err(|error| failed(name, error))?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if text.trim().is_empty() {
-        Err(Failure::Failed(format!("{name} printed nothing")))
+        Err(ToolFailure::Failed(format!("{name} printed nothing")))
     } else {
         Ok(text)
     }
 }
 
-fn start(name: &str, args: &[&str]) -> Result<Running, Failure> {
+fn start(name: &str, args: &[&str]) -> Result<Running, ToolFailure> {
     for place in PLACES {
         let mut command = Command::new(format!("{place}{name}"));
         command
@@ -71,10 +71,10 @@ fn start(name: &str, args: &[&str]) -> Result<Running, Failure> {
         match command.spawn() {
             Ok(child) => return Ok(Running(child)),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(Failure::Failed(format!("{name}: {error}"))),
+            Err(error) => return Err(ToolFailure::Failed(format!("{name}: {error}"))),
         }
     }
-    Err(Failure::NotInstalled)
+    Err(ToolFailure::NotInstalled)
 }
 
 /// A child that does not outlive this.
@@ -99,10 +99,10 @@ mod tests {
             run("sh", &["-c", "echo printed; exit 4"]),
             Ok("printed\n".into())
         );
-        assert_eq!(run("no-such-program", &[]), Err(Failure::NotInstalled));
+        assert_eq!(run("no-such-program", &[]), Err(ToolFailure::NotInstalled));
         assert_eq!(
             run("true", &[]),
-            Err(Failure::Failed("true printed nothing".into()))
+            Err(ToolFailure::Failed("true printed nothing".into()))
         );
     }
 
@@ -111,7 +111,7 @@ mod tests {
         let error = run("sleep", &["60"]).unwrap_err();
         assert_eq!(
             error,
-            Failure::Failed("sleep gave no answer within 2 s".into())
+            ToolFailure::Failed("sleep gave no answer within 2 s".into())
         );
     }
 }

@@ -16,7 +16,7 @@ use super::error::{RunError, StepResult, unresolved};
 use super::execution::{Execution, Parts};
 use super::recorder::StartTime;
 use super::running::InstanceName;
-use super::wait::{Counted, REFRESH};
+use super::wait::{ProgressUnit, REFRESH};
 use worker::{BackupJob, BackupTarget, BackupWorker, NoiseWorker};
 
 /// Backups of one instance beside the load of others.
@@ -61,7 +61,7 @@ impl Execution<'_> {
         let lasts = step.expected_cycle(plan);
         let mut first = None;
         for cycle in 0..step.cycles.count {
-            // Counted from the phase that the run file has for the first, so that it shows that none came too soon.
+            // ProgressUnit from the phase that the run file has for the first, so that it shows that none came too soon.
             let due = first.map_or(Nanos::ZERO, |first| step.cycles.due(first, cycle));
             self.wait_for(
                 due,
@@ -213,7 +213,7 @@ impl Execution<'_> {
         let tasks = workers
             .into_iter()
             .map(|mut worker| move |control: &LoadControl| worker.cycle(cycle, control));
-        merge_results(parts.waiter(what, Counted::Nothing).run_all(tasks)?)
+        merge_results(parts.waiter(what, ProgressUnit::Nothing).run_all(tasks)?)
     }
 
     /// Until a time on the run's timeline.

@@ -110,7 +110,7 @@ impl NoiseWorker<'_> {
 
 /// One backup or restore as it will be recorded.
 #[derive(Clone, Copy)]
-struct Attempt {
+struct BackupAttempt {
     kind: BackupKind,
     cycle: u32,
     start: Nanos,
@@ -194,7 +194,7 @@ impl BackupWorker<'_> {
         restored: RestoredBackup,
         control: &LoadControl,
     ) -> Result<(), LoadError> {
-        let attempt = Attempt {
+        let attempt = BackupAttempt {
             kind: BackupKind::Restore,
             cycle,
             start: self.clock.of_monotonic(restored.began),
@@ -203,8 +203,8 @@ impl BackupWorker<'_> {
         let compared = self.compare(&restored.instance, control);
         let stopped = restored.instance.stop();
         let (outcome, detail) = match &compared {
-            Ok(Compared::Same(detail)) => (BackupOutcome::Complete, detail.clone()),
-            Ok(Compared::Different(detail)) => (BackupOutcome::Differs, detail.clone()),
+            Ok(RestoreCheck::Same(detail)) => (BackupOutcome::Complete, detail.clone()),
+            Ok(RestoreCheck::Different(detail)) => (BackupOutcome::Differs, detail.clone()),
             Err(LoadError::Cancelled) => (
                 BackupOutcome::Cancelled,
                 "ended before it was verified".to_owned(),
@@ -218,8 +218,8 @@ impl BackupWorker<'_> {
             ..self.row(attempt, end, outcome)
         });
         match compared? {
-            Compared::Same(_) => stopped,
-            Compared::Different(detail) => {
+            RestoreCheck::Same(_) => stopped,
+            RestoreCheck::Different(detail) => {
                 let name = &self.job.name;
                 let what = format!("the restored data of {name} differ from the original");
                 Err(LoadError::other(what, detail))
@@ -227,7 +227,11 @@ impl BackupWorker<'_> {
         }
     }
 
-    fn compare(&self, restored: &Instance, control: &LoadControl) -> Result<Compared, LoadError> {
+    fn compare(
+        &self,
+        restored: &Instance,
+        control: &LoadControl,
+    ) -> Result<RestoreCheck, LoadError> {
         let verdicts = restored.check(CheckedData::from(&self.job.workload))?;
         if control.is_cancelled() {
             return Err(LoadError::Cancelled);
@@ -243,9 +247,9 @@ impl BackupWorker<'_> {
             )
         });
         if let Some(detail) = fails.or_else(|| difference(&there, &back)) {
-            return Ok(Compared::Different(detail));
+            return Ok(RestoreCheck::Different(detail));
         }
-        Ok(Compared::Same(format!(
+        Ok(RestoreCheck::Same(format!(
             "{} conditions hold, {} rows in {} tables as they were",
             verdicts.len(),
             back.values().sum::<u64>(),
@@ -253,15 +257,15 @@ impl BackupWorker<'_> {
         )))
     }
 
-    fn begin(&self, kind: BackupKind, cycle: u32) -> Attempt {
-        Attempt {
+    fn begin(&self, kind: BackupKind, cycle: u32) -> BackupAttempt {
+        BackupAttempt {
             kind,
             cycle,
             start: self.clock.now(),
         }
     }
 
-    fn row(&self, attempt: Attempt, end: Nanos, outcome: BackupOutcome) -> BackupRow {
+    fn row(&self, attempt: BackupAttempt, end: Nanos, outcome: BackupOutcome) -> BackupRow {
         let job = &self.job;
         BackupRow {
             step: job.step.clone(),
@@ -282,7 +286,7 @@ impl BackupWorker<'_> {
         }
     }
 
-    fn failed(&self, attempt: Attempt, error: &LoadError) {
+    fn failed(&self, attempt: BackupAttempt, error: &LoadError) {
         let (outcome, detail) = match error {
             LoadError::Cancelled => (BackupOutcome::Cancelled, String::new()),
             other => (BackupOutcome::Failed, other.to_string()),
@@ -311,7 +315,7 @@ impl BackupWorker<'_> {
     }
 }
 
-enum Compared {
+enum RestoreCheck {
     Same(String),
     Different(String),
 }

@@ -8,7 +8,7 @@ use plimsoll_plan::units::Bytes;
 
 use super::super::error::{RunError, StepResult};
 use super::super::execution::Execution;
-use super::super::wait::Counted;
+use super::super::wait::ProgressUnit;
 use super::target::{BlockTarget, failed};
 
 impl Execution<'_> {
@@ -49,7 +49,7 @@ impl Execution<'_> {
 
     fn write_out(&mut self, layout: &Layout, what: &str) -> StepResult<()> {
         let mut parts = self.parts();
-        let written = parts.waiter(what, Counted::Bytes).run(|control| {
+        let written = parts.waiter(what, ProgressUnit::Bytes).run(|control| {
             control.start(layout.total());
             lay_out(layout, &mut |written| {
                 control.reach(written.bytes);

@@ -19,7 +19,7 @@ use super::super::drives::MountedDrive;
 use super::super::error::{RunError, StepResult};
 use super::super::execution::Execution;
 use super::super::lane::Orders;
-use super::super::recorder::{LaneResult, Recorder, StartTime};
+use super::super::recorder::{LaneRecorder, LaneResult, StartTime};
 use super::context::{BlockContext, BlockPointSpec};
 use super::describe;
 use super::target::BlockTarget;
@@ -34,11 +34,11 @@ const SPARE: Nanos = Nanos::from_secs(300);
 
 /// Requests per second that a job has reached, of all workers, without flushes.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Speed {
+pub(super) struct RequestRates {
     pub streams: Vec<f64>,
 }
 
-impl Speed {
+impl RequestRates {
     pub fn total(&self) -> f64 {
         self.streams.iter().sum()
     }
@@ -85,7 +85,7 @@ impl Execution<'_> {
         context: &BlockContext<'_>,
         spec: &BlockPointSpec<'_>,
         rates: &[f64],
-    ) -> StepResult<Speed> {
+    ) -> StepResult<RequestRates> {
         let streams = spec.job.streams.iter().enumerate();
         let rates: Vec<Option<f64>> = streams
             .map(|(i, stream)| rates.get(i).copied().or(stream.per_second))
@@ -143,7 +143,7 @@ impl Execution<'_> {
         spec: &BlockPointSpec<'_>,
         rates: &[Option<f64>],
         task: &Task,
-    ) -> StepResult<Speed> {
+    ) -> StepResult<RequestRates> {
         // Ctrl-C at the end of the previous point.
         if self.interrupt.is_wanted() {
             return Err(RunError::Interrupted);
@@ -180,7 +180,7 @@ impl Execution<'_> {
             .iter()
             .map(|(lasted, _)| lasted.as_secs_f64())
             .sum();
-        Ok(Speed::of(spec.job, &shares, seconds))
+        Ok(RequestRates::of(spec.job, &shares, seconds))
     }
 
     /// The lane is on a thread of its own, the recorder on this one.
@@ -202,7 +202,7 @@ impl Execution<'_> {
             .filter_map(|medium| parts.drives.get(medium))
             .collect();
         let sink = RefCell::new(parts.sink);
-        let recorder = Recorder::new(&sink, point, timeline, title, StartTime::default());
+        let recorder = LaneRecorder::new(&sink, point, timeline, title, StartTime::default());
         let stopped = async {
             while drives.iter().all(|drive| drive.died().is_none()) {
                 clock.sleep(POLL_INTERVAL).await;
@@ -406,8 +406,8 @@ mod tests {
                 .map(move |txn| share(worker, txn, n * 10u64.pow(txn as u32)))
                 .collect::<Vec<_>>()
         };
-        let speed = Speed::of(&job, &[of(0, 1), of(1, 2)].concat(), 2.0);
+        let speed = RequestRates::of(&job, &[of(0, 1), of(1, 2)].concat(), 2.0);
         assert_eq!(speed.streams, [16.5, 1500.0]);
-        assert_eq!(Speed::of(&job, &[], 0.0).total(), 0.0);
+        assert_eq!(RequestRates::of(&job, &[], 0.0).total(), 0.0);
     }
 }
