@@ -9,7 +9,7 @@ use plimsoll_plan::load::Arrivals;
 use plimsoll_plan::resolved::{Access, BlockJob, BlockStream, SizeShare, SyncPolicy};
 use plimsoll_plan::units::Nanos;
 
-use crate::fio::Engine;
+use crate::fio::IoEngine;
 
 /// Where a worker works: a file, or its part of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Part {
 /// How a job is run, beside what it asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Manner {
-    pub engine: Engine,
+    pub engine: IoEngine,
     /// Of the random places; another one for each worker, job and round.
     pub seed: u64,
     /// When fio ends by itself at the latest.
@@ -118,19 +118,19 @@ fn of_stream(
     job: &str,
     stream: &BlockStream,
     part: &Part,
-    engine: Engine,
+    engine: IoEngine,
     rate: Option<f64>,
 ) -> Vec<String> {
     // With libaio fio asks for a flush while the write before it is under way, and counts that wait to the flush.
     let flushes = matches!(stream.sync, SyncPolicy::Flush { .. }) && stream.read_percent < 100;
     let engine = if flushes && stream.depth == 1 {
-        Engine::Psync
+        IoEngine::Psync
     } else {
         engine
     };
     let (threads, depth) = match engine {
-        Engine::Libaio => (stream.threads, stream.depth),
-        Engine::Psync => (stream.in_flight(), 1),
+        IoEngine::Libaio => (stream.threads, stream.depth),
+        IoEngine::Psync => (stream.in_flight(), 1),
     };
     let name = if stream.name.is_empty() {
         job
@@ -372,7 +372,7 @@ pub(crate) mod tests {
         }
     }
 
-    fn of(streams: Vec<BlockStream>, engine: Engine) -> String {
+    fn of(streams: Vec<BlockStream>, engine: IoEngine) -> String {
         let rates = streams.iter().map(|stream| stream.per_second).collect();
         let manner = Manner {
             engine,
@@ -396,14 +396,14 @@ pub(crate) mod tests {
     #[test]
     fn random_reads() {
         assert_eq!(
-            of(vec![stream()], Engine::Libaio),
+            of(vec![stream()], IoEngine::Libaio),
             "fio --output-format=json+ --status-interval=1 --eta=never --readonly --name=global \
              '--filename=/mnt/a\\:b/0' --offset=0 --size=1073741824 --thread=1 --allow_file_create=0 \
              --lat_percentiles=1 --clat_percentiles=0 --disk_util=0 --group_reporting=1 --time_based=1 --runtime=62s \
              --randrepeat=1 --randseed=7 --norandommap=1 '--name=RND4K Q32T4' --new_group=1 --ioengine=libaio \
              --numjobs=4 --iodepth=32 --rw=randread --bs=4096 --direct=1 --invalidate=0"
         );
-        let psync = of(vec![stream()], Engine::Psync);
+        let psync = of(vec![stream()], IoEngine::Psync);
         assert!(
             psync.contains("--ioengine=psync --numjobs=128 --iodepth=1 "),
             "{psync}"
@@ -438,7 +438,7 @@ pub(crate) mod tests {
             sync: SyncPolicy::EachWrite,
             ..stream()
         };
-        let line = of(vec![data, log], Engine::Libaio);
+        let line = of(vec![data, log], IoEngine::Libaio);
         assert!(!line.contains("--readonly"));
         assert_eq!(
             section(&line, "data"),
@@ -463,13 +463,14 @@ pub(crate) mod tests {
             sync: SyncPolicy::Flush { every: 1 },
             ..stream()
         };
-        let alone = of(vec![log(1)], Engine::Libaio);
+        let alone = of(vec![log(1)], IoEngine::Libaio);
         assert!(
             alone.contains("--ioengine=psync --numjobs=3 --iodepth=1 "),
             "{alone}"
         );
         assert!(
-            of(vec![log(4)], Engine::Libaio).contains("--ioengine=libaio --numjobs=3 --iodepth=4 ")
+            of(vec![log(4)], IoEngine::Libaio)
+                .contains("--ioengine=libaio --numjobs=3 --iodepth=4 ")
         );
     }
 
@@ -496,7 +497,7 @@ pub(crate) mod tests {
             sync: SyncPolicy::Flush { every: 4 },
             ..stream()
         };
-        let line = of(vec![boot.clone()], Engine::Libaio);
+        let line = of(vec![boot.clone()], IoEngine::Libaio);
         for expected in [
             "--rw=randrw --rwmixread=80 --percentage_random=60 --random_distribution=zipf:1.2",
             "--bssplit=4096/50:65536/50,4096/100",
@@ -512,7 +513,7 @@ pub(crate) mod tests {
                 arrivals: Arrivals::Constant,
                 ..boot
             }],
-            Engine::Libaio,
+            IoEngine::Libaio,
         );
         assert!(constant.contains("--rate=2785280,81920"), "{constant}");
     }
@@ -526,7 +527,7 @@ pub(crate) mod tests {
             depth: 8,
             ..stream()
         };
-        let line = of(vec![stream.clone()], Engine::Libaio);
+        let line = of(vec![stream.clone()], IoEngine::Libaio);
         let each = ((1u64 << 30) / 3) >> 20 << 20;
         assert!(
             line.contains(&format!("--offset_increment={each} --size={each}")),
@@ -537,7 +538,7 @@ pub(crate) mod tests {
                 threads: 1,
                 ..stream
             }],
-            Engine::Libaio,
+            IoEngine::Libaio,
         );
         assert!(!alone.contains("offset_increment"), "{alone}");
     }
@@ -554,7 +555,7 @@ pub(crate) mod tests {
         #[test]
         fn rates_add_up(per_second in 1.0f64..1e6, read_percent in 0u32..=100, threads in 1u32..64) {
             let stream = BlockStream { read_percent, threads, per_second: Some(per_second), ..stream() };
-            let line = of(vec![stream], Engine::Libaio);
+            let line = of(vec![stream], IoEngine::Libaio);
             let rates = line.rsplit("--rate=").next().unwrap().split(',');
             let bytes: f64 = rates.filter(|rate| !rate.is_empty()).map(|rate| rate.parse::<f64>().unwrap()).sum();
             let asked = per_second * 4096.0;

@@ -31,7 +31,7 @@ const HALF: Nanos = Nanos::from_millis(500);
 pub struct IntervalAssembler {
     warm: Nanos,
     measure: Nanos,
-    workers: Vec<Worker>,
+    workers: Vec<WorkerProgress>,
     /// When the first requests were made, in the mean, in milliseconds since 1970; `None` until each
     /// worker has sent a snapshot.
     began_ms: Option<f64>,
@@ -42,14 +42,14 @@ pub struct IntervalAssembler {
 }
 
 #[derive(Debug, Clone)]
-struct Worker {
+struct WorkerProgress {
     /// That of the last tick; of the beginning none.
     last: Snapshot,
     waiting: VecDeque<Snapshot>,
     measured: Vec<Total>,
 }
 
-impl Worker {
+impl WorkerProgress {
     fn advance(&mut self, to: Snapshot, is_measured: bool) -> Vec<Total> {
         let nothing = Total::default();
         let before = self.last.totals.iter().chain(std::iter::repeat(&nothing));
@@ -71,7 +71,7 @@ impl Worker {
 impl IntervalAssembler {
     /// So many workers and transaction types. Without `warm` the measurement begins at once.
     pub fn new(workers: usize, txns: usize, warm: Nanos, measure: Nanos) -> Self {
-        let worker = Worker {
+        let worker = WorkerProgress {
             last: Snapshot::default(),
             waiting: VecDeque::new(),
             measured: vec![Total::default(); txns],
@@ -170,7 +170,7 @@ impl IntervalAssembler {
         mean(firsts.map(|first| first.at_ms.saturating_sub(first.running_ms)))
     }
 
-    fn advance(&mut self, next: impl Fn(&mut Worker) -> Snapshot) -> LaneSecond {
+    fn advance(&mut self, next: impl Fn(&mut WorkerProgress) -> Snapshot) -> LaneSecond {
         let is_measured = self.phase == PhaseKind::Measure;
         let mut sums: Vec<Total> = Vec::new();
         for worker in &mut self.workers {

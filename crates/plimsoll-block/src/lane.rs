@@ -13,7 +13,7 @@ use plimsoll_import::fio_output;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{LaneControl, LaneEnd, LaneMessage};
 
-use crate::fio::{FioEvent, Flow, Messages, Process, failed};
+use crate::fio::{FioEvent, FioMessages, Flow, Process, failed};
 use crate::interval_assembler::{IntervalAssembler, Share};
 use crate::snapshot::{Shape, Snapshot};
 
@@ -69,7 +69,7 @@ pub fn run(task: &Task, mut links: Links<'_>) -> Vec<Share> {
             let _ = sender.send((number, event));
         });
         match process {
-            Ok(process) => workers.push(Worker::new(process)),
+            Ok(process) => workers.push(FioWorker::new(process)),
             Err(error) => {
                 (links.send)(LaneMessage::Ended(LaneEnd::Failed(error.to_string())));
                 return Vec::new();
@@ -78,7 +78,7 @@ pub fn run(task: &Task, mut links: Links<'_>) -> Vec<Share> {
     }
     let assembler =
         IntervalAssembler::new(workers.len(), task.shape.txns(), task.warm, task.measure);
-    let mut lane = Lane {
+    let mut lane = FioLane {
         task,
         assembler,
         workers,
@@ -91,9 +91,9 @@ pub fn run(task: &Task, mut links: Links<'_>) -> Vec<Share> {
     lane.assembler.shares()
 }
 
-struct Worker {
+struct FioWorker {
     process: Process,
-    messages: Messages,
+    messages: FioMessages,
     runs: bool,
     /// It was asked to end.
     asked: bool,
@@ -103,11 +103,11 @@ struct Worker {
     error: Option<String>,
 }
 
-impl Worker {
+impl FioWorker {
     fn new(process: Process) -> Self {
         Self {
             process,
-            messages: Messages::default(),
+            messages: FioMessages::default(),
             runs: true,
             asked: false,
             killed: false,
@@ -132,16 +132,16 @@ impl Worker {
     }
 }
 
-struct Lane<'a> {
+struct FioLane<'a> {
     task: &'a Task,
     assembler: IntervalAssembler,
-    workers: Vec<Worker>,
+    workers: Vec<FioWorker>,
     events: Receiver<(usize, FioEvent)>,
     /// When it began, on the run's timeline; sent once.
     origin: Option<Nanos>,
 }
 
-impl Lane<'_> {
+impl FioLane<'_> {
     /// Runs until the measurement is over, the user stops it, or a worker has ended.
     fn drive(&mut self, links: &mut Links<'_>) -> LaneEnd {
         loop {
@@ -263,13 +263,13 @@ impl Lane<'_> {
             }
             if asked && (flow == Flow::Stop || ticks > PATIENCE) {
                 asked = false;
-                self.workers.iter_mut().for_each(Worker::kill);
+                self.workers.iter_mut().for_each(FioWorker::kill);
             } else if asked && ticks == AGAIN {
                 // fio passes a signal on to the jobs that it has begun by then, and to none that come after.
                 self.workers
                     .iter_mut()
                     .filter(|worker| worker.runs)
-                    .for_each(Worker::interrupt);
+                    .for_each(FioWorker::interrupt);
             }
             self.receive();
         }

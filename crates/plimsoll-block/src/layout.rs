@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use crate::BlockError;
 use crate::arguments::{Part, in_file, reporting};
-use crate::fio::{Engine, Flow};
+use crate::fio::{Flow, IoEngine};
 use crate::lane::{self, Links, Task, WorkerTask};
 use crate::snapshot::Shape;
 
@@ -26,7 +26,7 @@ pub struct Layout {
     pub direct: bool,
     /// How far the data can be compressed, in percent.
     pub compressible_percent: u32,
-    pub engine: Engine,
+    pub engine: IoEngine,
     pub seed: u64,
 }
 
@@ -64,7 +64,7 @@ impl Layout {
         let Some(part) = self.parts.get(worker) else {
             return Vec::new();
         };
-        let depth = if self.engine == Engine::Libaio && self.direct {
+        let depth = if self.engine == IoEngine::Libaio && self.direct {
             DEPTH
         } else {
             1
@@ -254,7 +254,7 @@ mod tests {
             fill,
             direct: true,
             compressible_percent: 40,
-            engine: Engine::Libaio,
+            engine: IoEngine::Libaio,
             seed: 1,
         };
         let line = |fill, size| command_line(&of(fill, size).arguments(0));

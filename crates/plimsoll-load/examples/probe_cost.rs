@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn show(data: &Path, device: Option<&plimsoll_block::host::device::Device>) {
+fn show(data: &Path, device: Option<&plimsoll_block::host::device::BlockDevice>) {
     let device = device.map(environment::device_facts).unwrap_or_default();
     for (key, value) in environment::host_facts()
         .into_iter()

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_plan::units::Bytes;
 
-use super::evidence::Target;
+use super::evidence::StorageTarget;
 use crate::host::mount::mount_of;
-use crate::host::source::Source;
+use crate::host::source::KernelFiles;
 
 /// What the kernel reports; `None` where it does not.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,13 +31,15 @@ pub struct About {
 }
 
 /// Reads the properties of the drive under a directory or device.
-pub fn about(target: &Target) -> About {
+pub fn about(target: &StorageTarget) -> About {
     let path = match target {
-        Target::Directory(path) | Target::Device(path) | Target::File(path) => path,
+        StorageTarget::Directory(path)
+        | StorageTarget::Device(path)
+        | StorageTarget::File(path) => path,
     };
     let number = fs::metadata(path).ok().map(|about| match target {
-        Target::Device(_) => about.rdev(),
-        Target::Directory(_) | Target::File(_) => about.dev(),
+        StorageTarget::Device(_) => about.rdev(),
+        StorageTarget::Directory(_) | StorageTarget::File(_) => about.dev(),
     });
     let directory =
         number.and_then(|number| sysfs(rustix::fs::major(number), rustix::fs::minor(number)));
@@ -51,8 +53,8 @@ pub fn about(target: &Target) -> About {
         device_size: size(&directory),
         rotational: line_below(&disk, "queue/rotational").map(|text| text == "1"),
         write_cache: line_below(&disk, "queue/write_cache"),
-        filesystem: matches!(target, Target::Directory(_))
-            .then(|| mount_of(&Source::new("/"), path)?.filesystem.into())
+        filesystem: matches!(target, StorageTarget::Directory(_))
+            .then(|| mount_of(&KernelFiles::new("/"), path)?.filesystem.into())
             .flatten(),
         kernel: line(Path::new("/proc/sys/kernel/osrelease")),
         load: line(Path::new("/proc/loadavg"))
@@ -97,7 +99,7 @@ mod tests {
     #[test]
     fn this_directory_has_a_kernel_and_a_filesystem() {
         let here = fs::canonicalize(".").unwrap();
-        let about = about(&Target::Directory(here));
+        let about = about(&StorageTarget::Directory(here));
         assert!(
             about.kernel.is_some() && about.filesystem.is_some(),
             "{about:?}"

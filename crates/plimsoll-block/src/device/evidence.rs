@@ -16,7 +16,7 @@ use crate::BlockError;
 
 /// What a path leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
+pub enum StorageTarget {
     Directory(PathBuf),
     /// The device node, without symbolic links.
     Device(PathBuf),
@@ -31,14 +31,14 @@ fn not_there(path: &Path, error: io::Error) -> BlockError {
 }
 
 /// Resolves a path.
-pub fn target(path: &Path) -> Result<Target, BlockError> {
+pub fn target(path: &Path) -> Result<StorageTarget, BlockError> {
     let real = fs::canonicalize(path).map_err(|error| not_there(path, error))?;
     let about = fs::metadata(&real).map_err(|error| not_there(path, error))?;
     let kind = about.file_type();
     match () {
-        () if kind.is_dir() => Ok(Target::Directory(real)),
-        () if kind.is_block_device() => Ok(Target::Device(real)),
-        () if kind.is_file() => Ok(Target::File(real)),
+        () if kind.is_dir() => Ok(StorageTarget::Directory(real)),
+        () if kind.is_block_device() => Ok(StorageTarget::Device(real)),
+        () if kind.is_file() => Ok(StorageTarget::File(real)),
         () if kind.is_char_device() => Err(BlockError::Unsuitable {
             path: path.into(),
             what: "a character device, which has no blocks",
@@ -52,9 +52,9 @@ pub fn target(path: &Path) -> Result<Target, BlockError> {
 
 /// A device that the kernel gives to no other process as long as this lives: it cannot be mounted meanwhile.
 #[derive(Debug, Default)]
-pub struct Claim(Option<File>);
+pub struct DeviceClaim(Option<File>);
 
-impl Claim {
+impl DeviceClaim {
     pub fn is_held(&self) -> bool {
         self.0.is_some()
     }
@@ -71,7 +71,7 @@ pub(crate) fn hand_down(file: &File) -> io::Result<()> {
 }
 
 /// Tries to get the device alone, then gathers everything else. `given` is what the user wrote.
-pub fn gather(given: &Path, node: &Path) -> Result<(DeviceEvidence, Claim), BlockError> {
+pub fn gather(given: &Path, node: &Path) -> Result<(DeviceEvidence, DeviceClaim), BlockError> {
     let about = fs::metadata(node).map_err(|error| not_there(node, error))?;
     let number = (
         rustix::fs::major(about.rdev()),
@@ -111,16 +111,18 @@ fn own_name(directory: &Path) -> Result<PathBuf, String> {
         .ok_or_else(|| format!("{} has no DEVNAME", path.display()))
 }
 
-fn claim(node: &Path) -> (Exclusive, Claim) {
+fn claim(node: &Path) -> (Exclusive, DeviceClaim) {
     let flags = OFlags::EXCL | OFlags::NONBLOCK;
     match OpenOptions::new()
         .read(true)
         .custom_flags(flags.bits().cast_signed())
         .open(node)
     {
-        Ok(file) => (Exclusive::Granted, Claim(Some(file))),
-        Err(error) if error.kind() == io::ErrorKind::ResourceBusy => (Exclusive::Busy, Claim(None)),
-        Err(error) => (Exclusive::Unknown(error.to_string()), Claim(None)),
+        Ok(file) => (Exclusive::Granted, DeviceClaim(Some(file))),
+        Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+            (Exclusive::Busy, DeviceClaim(None))
+        }
+        Err(error) => (Exclusive::Unknown(error.to_string()), DeviceClaim(None)),
     }
 }
 
@@ -267,11 +269,14 @@ mod tests {
     fn a_path_is_a_directory_a_device_or_refused() {
         let dir = tempfile::tempdir().unwrap();
         let real = fs::canonicalize(dir.path()).unwrap();
-        assert_eq!(target(dir.path()).unwrap(), Target::Directory(real.clone()));
+        assert_eq!(
+            target(dir.path()).unwrap(),
+            StorageTarget::Directory(real.clone())
+        );
         fs::write(dir.path().join("f"), "x").unwrap();
         assert_eq!(
             target(&dir.path().join("f")).unwrap(),
-            Target::File(real.join("f"))
+            StorageTarget::File(real.join("f"))
         );
         let error = |path: &str| target(Path::new(path)).unwrap_err().to_string();
         assert!(
@@ -288,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_claim_that_is_handed_down_is_held_by_children() {
-        let claim = Claim(Some(File::open("/dev/null").unwrap()));
+        let claim = DeviceClaim(Some(File::open("/dev/null").unwrap()));
         let held = || {
             let number = std::os::fd::AsRawFd::as_raw_fd(claim.0.as_ref().unwrap());
             Command::new("test")

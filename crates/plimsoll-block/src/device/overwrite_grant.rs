@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use plimsoll_plan::units::Bytes;
 
 use super::about::about;
-use super::evidence::{Claim, NameList, Target, first_line, gather, names_in, signatures, target};
+use super::evidence::{
+    DeviceClaim, NameList, StorageTarget, first_line, gather, names_in, signatures, target,
+};
 use super::safety::{Decision, DeviceEvidence, Exclusive, decide};
 use crate::BlockError;
 
@@ -22,7 +24,7 @@ pub struct OverwriteGrant {
     /// What is lost: signatures of filesystems and the like, and partitions.
     pub signatures: Vec<String>,
     pub partitions: Vec<String>,
-    _claim: Claim,
+    _claim: DeviceClaim,
 }
 
 const OTHERWISE: &str = "name another one";
@@ -34,41 +36,41 @@ const OTHERWISE: &str = "name another one";
 pub fn permit(path: &Path, named: &[PathBuf]) -> Result<OverwriteGrant, BlockError> {
     let is_named = named.iter().any(|name| name == path);
     let examined = match target(path)? {
-        Target::Directory(node) if is_named => {
+        StorageTarget::Directory(node) if is_named => {
             return Ok(OverwriteGrant {
                 path: node,
                 size: None,
                 signatures: Vec::new(),
                 partitions: Vec::new(),
-                _claim: Claim::default(),
+                _claim: DeviceClaim::default(),
             });
         }
-        Target::Directory(node) => return Err(unnamed(&node, path, Vec::new())),
-        Target::Device(node) => {
+        StorageTarget::Directory(node) => return Err(unnamed(&node, path, Vec::new())),
+        StorageTarget::Device(node) => {
             let (evidence, claim) = gather(path, &node)?;
-            Examined {
+            ExaminedTarget {
                 node,
                 evidence,
                 claim,
             }
         }
-        Target::File(node) => Examined {
+        StorageTarget::File(node) => ExaminedTarget {
             evidence: of_file(path, &node),
             node,
-            claim: Claim::default(),
+            claim: DeviceClaim::default(),
         },
     };
     examined.permit(path, is_named)
 }
 
 /// A device or file, with what is known about it; the device is claimed.
-struct Examined {
+struct ExaminedTarget {
     node: PathBuf,
     evidence: DeviceEvidence,
-    claim: Claim,
+    claim: DeviceClaim,
 }
 
-impl Examined {
+impl ExaminedTarget {
     /// `given` is what the user wrote.
     fn permit(self, given: &Path, is_named: bool) -> Result<OverwriteGrant, BlockError> {
         let size = size(&self.node);
@@ -121,7 +123,7 @@ fn size(node: &Path) -> Option<Bytes> {
     if kind.is_file() {
         Some(Bytes(kind.len()))
     } else {
-        about(&Target::Device(node.into())).device_size
+        about(&StorageTarget::Device(node.into())).device_size
     }
 }
 

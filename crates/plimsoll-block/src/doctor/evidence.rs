@@ -4,10 +4,10 @@ use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::message::DoctorFinding;
 
 use super::smart::Smart;
-use crate::device::evidence::Target;
+use crate::device::evidence::StorageTarget;
 use crate::device::safety::DeviceEvidence;
 use crate::host::mount::{Mount, Space};
-use crate::host::parse::{CpuTimes, Disk as Counters};
+use crate::host::parse::{CpuTimes, DiskStats};
 
 /// This machine.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,29 +23,29 @@ pub struct Machine {
 
 /// One medium.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Medium {
-    pub target: Target,
+pub struct MediumEvidence {
+    pub target: StorageTarget,
     /// Who uses it; of devices only.
     pub in_use: Option<DeviceEvidence>,
     /// The device under it with its partition; `Err`: why there is none.
-    pub device: Result<Device, String>,
+    pub device: Result<VolumeEvidence, String>,
     /// What it lies on, down to the lowest: the device itself unless it is built on others.
-    pub disks: Vec<Disk>,
+    pub disks: Vec<DiskEvidence>,
     pub mount: Option<Mount>,
     pub space: Option<Room>,
     /// `Err`: why no block was read.
-    pub sample: Result<Sample, Box<DoctorFinding>>,
+    pub sample: Result<BlockSample, Box<DoctorFinding>>,
     /// Of a file.
     pub holes: Option<Holes>,
     /// `None`: not watched; inside: the kernel does not count its requests.
-    pub noise: Option<Option<Noise>>,
+    pub noise: Option<Option<DiskNoise>>,
     /// `None`: not requested.
     pub sync: Option<SyncOutcome>,
 }
 
 /// A partition or a whole disk.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Device {
+pub struct VolumeEvidence {
     pub name: String,
     pub size: Option<Bytes>,
     /// Where a partition begins on its disk; `None`: no partition.
@@ -93,7 +93,7 @@ pub enum DiskKind {
 
 /// A whole disk at the bottom.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Disk {
+pub struct DiskEvidence {
     pub name: String,
     pub kind: DiskKind,
     pub vendor: Option<String>,
@@ -160,7 +160,7 @@ pub struct Room {
 
 /// Random blocks of 4 KiB that were read.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sample {
+pub struct BlockSample {
     /// What was read.
     pub of: String,
     pub blocks: u32,
@@ -182,8 +182,8 @@ pub struct Holes {
 
 /// What others did on the disk in a quiet moment.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Noise {
-    pub spent: Counters,
+pub struct DiskNoise {
+    pub spent: DiskStats,
     pub over: Nanos,
 }
 
@@ -223,7 +223,7 @@ pub struct SyncTest {
     pub dsync: Pace,
 }
 
-impl Disk {
+impl DiskEvidence {
     /// Whether plimsoll emulates it.
     pub fn is_emulated(&self) -> bool {
         self.known

@@ -10,20 +10,20 @@ use plimsoll_import::fio_output::FioOutput;
 use crate::BlockError;
 
 pub use process::ends_with_us;
-pub(crate) use process::{FioEvent, Messages, Process};
+pub(crate) use process::{FioEvent, FioMessages, Process};
 
 /// The oldest fio that does all that is asked of it: `sync=dsync` came with 3.23.
 pub const OLDEST: (u32, u32) = (3, 23);
 
 /// How requests are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
+pub enum IoEngine {
     Libaio,
     /// One thread for each request in flight.
     Psync,
 }
 
-impl Engine {
+impl IoEngine {
     pub fn name(self) -> &'static str {
         match self {
             Self::Libaio => "libaio",
@@ -36,7 +36,7 @@ impl Engine {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fio {
     pub version: String,
-    pub engine: Engine,
+    pub engine: IoEngine,
 }
 
 /// Whether to go on.
@@ -71,9 +71,9 @@ pub fn find() -> Result<Fio, BlockError> {
     Ok(Fio {
         version,
         engine: if has_libaio {
-            Engine::Libaio
+            IoEngine::Libaio
         } else {
-            Engine::Psync
+            IoEngine::Psync
         },
     })
 }
@@ -131,7 +131,7 @@ pub fn run(
         return Err(BlockError::Cancelled);
     }
     let status = child.wait().map_err(|error| failed(job, args, error))?;
-    let mut messages = Messages::default();
+    let mut messages = FioMessages::default();
     let mut output = None;
     for event in events {
         match event {

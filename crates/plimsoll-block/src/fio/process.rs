@@ -64,9 +64,9 @@ pub(crate) enum FioEvent {
 
 /// The first lines that fio prints for people.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Messages(Vec<String>);
+pub(crate) struct FioMessages(Vec<String>);
 
-impl Messages {
+impl FioMessages {
     const MOST: usize = 20;
 
     pub fn push(&mut self, line: String) {
@@ -80,7 +80,7 @@ impl Messages {
     }
 }
 
-impl fmt::Display for Messages {
+impl fmt::Display for FioMessages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let relevant: Vec<&str> = self
             .0

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::source::Source;
+use super::source::KernelFiles;
 
 /// Where sysfs has them.
 pub const DIRECTORY: &str = "sys/devices/system/cpu";
 
 /// Numbers of the processors that are in use.
-pub fn online(source: &Source) -> Option<Vec<u32>> {
+pub fn online(source: &KernelFiles) -> Option<Vec<u32>> {
     cpu_list(&source.read(&format!("{DIRECTORY}/online")).ok()?)
 }
 
 /// The governors of all processors in use, each once, in order; none without a governor (virtual machines).
-pub fn governors(source: &Source) -> Vec<String> {
+pub fn governors(source: &KernelFiles) -> Vec<String> {
     let each: BTreeSet<String> = online(source)
         .unwrap_or_default()
         .into_iter()
@@ -56,7 +56,7 @@ mod tests {
     fn lists_of_processors() {
         assert_eq!(cpu_list("0-2,8\n"), Some(vec![0, 1, 2, 8]));
         assert_eq!(cpu_list("0-99999"), None, "more than any kernel has");
-        assert!(online(&Source::new("/")).is_some_and(|cpus| !cpus.is_empty()));
+        assert!(online(&KernelFiles::new("/")).is_some_and(|cpus| !cpus.is_empty()));
     }
 
     proptest! {

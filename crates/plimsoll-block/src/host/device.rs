@@ -5,20 +5,20 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::mount::mount_of;
-use super::source::Source;
+use super::source::KernelFiles;
 
 /// A block device: a whole disk, or a partition of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Device {
+pub struct BlockDevice {
     /// Of the kernel: `nvme0n1`, `sda1`, `dm-0`.
     pub name: String,
     pub major: u32,
     pub minor: u32,
     /// The whole disk, of a partition.
-    pub partition_of: Option<Box<Device>>,
+    pub partition_of: Option<Box<BlockDevice>>,
 }
 
-impl Device {
+impl BlockDevice {
     /// The whole disk. It identifies a device: media on two partitions of one disk share that, and the kernel counts
     /// flushes for the whole disk only.
     pub fn disk(&self) -> &Self {
@@ -36,8 +36,8 @@ pub struct NoDevice {
 
 /// The device that holds `path`, or that it is. The error is the reason why there is none: a filesystem in memory, over a network,
 /// over other filesystems, or on several devices.
-pub fn device_of(path: &Path) -> Result<Device, NoDevice> {
-    let source = Source::new("/");
+pub fn device_of(path: &Path) -> Result<BlockDevice, NoDevice> {
+    let source = KernelFiles::new("/");
     let about = fs::metadata(path).map_err(|error| no_device(path, error))?;
     let number = if about.file_type().is_block_device() {
         about.rdev()
@@ -76,14 +76,14 @@ fn no_device(path: &Path, why: impl ToString) -> NoDevice {
 }
 
 /// The device with this number, to which `path` led.
-fn device_with(source: &Source, path: &Path, number: u64) -> Result<Device, NoDevice> {
+fn device_with(source: &KernelFiles, path: &Path, number: u64) -> Result<BlockDevice, NoDevice> {
     let major = rustix::fs::major(number);
     let minor = rustix::fs::minor(number);
     device_at(source, major, minor).ok_or_else(|| no_device(path, unknown_number(major, minor)))
 }
 
 /// The device of a node.
-pub fn device_at_node(source: &Source, node: &Path) -> Result<Device, NoDevice> {
+pub fn device_at_node(source: &KernelFiles, node: &Path) -> Result<BlockDevice, NoDevice> {
     let about = fs::metadata(node).map_err(|error| no_device(node, error))?;
     device_with(source, node, about.rdev())
 }
@@ -93,7 +93,7 @@ fn unknown_number(major: u32, minor: u32) -> String {
 }
 
 /// How many devices the btrfs has to which this one belongs.
-fn btrfs_devices(source: &Source, name: &str) -> usize {
+fn btrfs_devices(source: &KernelFiles, name: &str) -> usize {
     let filesystems = fs::read_dir(source.path("sys/fs/btrfs"))
         .into_iter()
         .flatten()
@@ -107,7 +107,7 @@ fn btrfs_devices(source: &Source, name: &str) -> usize {
 }
 
 /// The device of this number; `None` where sysfs has none.
-pub fn device_at(source: &Source, major: u32, minor: u32) -> Option<Device> {
+pub fn device_at(source: &KernelFiles, major: u32, minor: u32) -> Option<BlockDevice> {
     let directory =
         fs::canonicalize(source.path(&format!("sys/dev/block/{major}:{minor}"))).ok()?;
     let partition_of = if directory.join("partition").exists() {
@@ -115,7 +115,7 @@ pub fn device_at(source: &Source, major: u32, minor: u32) -> Option<Device> {
     } else {
         None
     };
-    Some(Device {
+    Some(BlockDevice {
         name: kernel_name(&directory)?,
         major,
         minor,
@@ -123,10 +123,10 @@ pub fn device_at(source: &Source, major: u32, minor: u32) -> Option<Device> {
     })
 }
 
-fn whole(directory: &Path) -> Option<Device> {
+fn whole(directory: &Path) -> Option<BlockDevice> {
     let number = fs::read_to_string(directory.join("dev")).ok()?;
     let (major, minor) = number.trim().split_once(':')?;
-    Some(Device {
+    Some(BlockDevice {
         name: kernel_name(directory)?,
         major: major.parse().ok()?,
         minor: minor.parse().ok()?,

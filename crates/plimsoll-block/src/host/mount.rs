@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_plan::units::Bytes;
 
 use super::parse::kib_field;
-use super::source::Source;
+use super::source::KernelFiles;
 
 /// Space of a filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub struct Mount {
 }
 
 /// The mount that holds an absolute path without symbolic links: the deepest, and of several on one point the last.
-pub fn mount_of(source: &Source, path: &Path) -> Option<Mount> {
+pub fn mount_of(source: &KernelFiles, path: &Path) -> Option<Mount> {
     let text = source.read("proc/self/mountinfo").ok()?;
     let mounts = text
         .lines()
@@ -111,7 +111,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("proc/self")).unwrap();
         std::fs::write(root.path().join("proc/self/mountinfo"), MOUNTS).unwrap();
-        let source = Source::new(root.path());
+        let source = KernelFiles::new(root.path());
         let of = |path: &str| mount_of(&source, Path::new(path)).unwrap();
         let disk = of("/mnt/my disk/data");
         let shown = (

@@ -188,7 +188,7 @@ fn interface(line: &str) -> Option<Interface> {
 
 /// One line of /proc/diskstats. Times are milliseconds; a sector is always 512 bytes here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Disk {
+pub struct DiskStats {
     pub name: String,
     pub reads: u64,
     pub read_sectors: u64,
@@ -202,7 +202,7 @@ pub struct Disk {
     pub flushes: Option<u64>,
 }
 
-impl Disk {
+impl DiskStats {
     /// What was done since an earlier reading. `None` when any counter went back: another device took the number, or a
     /// counter wrapped (the times are 32 bits).
     pub fn since(&self, old: &Self) -> Option<Self> {
@@ -229,7 +229,7 @@ impl Disk {
 }
 
 /// The line of one device. `None` as well for a partition before kernel 2.6.25, which had four counters only.
-pub fn diskstats(text: &str, major: u32, minor: u32) -> Option<Disk> {
+pub fn diskstats(text: &str, major: u32, minor: u32) -> Option<DiskStats> {
     text.lines().find_map(|line| {
         let mut fields = line.split_ascii_whitespace();
         if fields.next()?.parse() != Ok(major) || fields.next()?.parse() != Ok(minor) {
@@ -255,7 +255,7 @@ pub fn diskstats(text: &str, major: u32, minor: u32) -> Option<Disk> {
             return None;
         };
         let flushes = n.get(15).copied();
-        Some(Disk {
+        Some(DiskStats {
             name,
             reads,
             read_sectors,

@@ -93,7 +93,7 @@ fn disks_of_new_and_old_kernels() {
     assert_eq!(diskstats(recorded!("diskstats"), 8, 0), None);
     // 14 columns before kernel 4.18, 18 with discards, 20 with flushes since 5.5.
     for (counters, flushes) in [(11, None), (15, None), (17, Some(16))] {
-        let expected = Disk {
+        let expected = DiskStats {
             name: "sda".into(),
             reads: 1,
             read_sectors: 3,

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 /// Root of the /proc and /sys that are read: `/`, or a recorded tree in tests.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct KernelFiles {
     root: PathBuf,
 }
 
-impl Source {
+impl KernelFiles {
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use plimsoll_block::fio::Engine;
+use plimsoll_block::fio::IoEngine;
 use plimsoll_plan::units::Bytes;
 
 /// One kind of load. The simulator understands it as well, so that the model can be compared with the drive.
@@ -92,7 +92,7 @@ pub struct Options {
     pub writes: bool,
     /// Whether the kernel reports that it rotates: a seek curve is measured.
     pub rotational: bool,
-    pub engine: Engine,
+    pub engine: IoEngine,
     pub cpus: u32,
     /// Of all random positions; each run gets its own from it.
     pub seed: u64,
@@ -159,7 +159,7 @@ impl Step {
 
 /// Requests in flight of sequential loads.
 fn sequential_depth(options: &Options) -> u32 {
-    if options.engine == Engine::Psync {
+    if options.engine == IoEngine::Psync {
         1
     } else {
         32
@@ -316,9 +316,9 @@ fn logged(place: &MeasuredArea) -> [String; 3] {
 }
 
 /// A database writes and then waits for its flush. With libaio, fio's flush would wait for the write as well.
-fn engine(step: &Step, options: &Options) -> Engine {
+fn engine(step: &Step, options: &Options) -> IoEngine {
     match step {
-        Step::Load(profile, _) if profile.flush => Engine::Psync,
+        Step::Load(profile, _) if profile.flush => IoEngine::Psync,
         _ => options.engine,
     }
 }
@@ -329,7 +329,7 @@ fn one_thread(depth: u32, options: &Options) -> [String; 2] {
     ["--numjobs=1".into(), format!("--iodepth={depth}")]
 }
 
-fn common(number: usize, place: &MeasuredArea, options: &Options, engine: Engine) -> Vec<String> {
+fn common(number: usize, place: &MeasuredArea, options: &Options, engine: IoEngine) -> Vec<String> {
     vec![
         // fio takes a colon for the end of a name.
         format!(
@@ -356,8 +356,8 @@ fn common(number: usize, place: &MeasuredArea, options: &Options, engine: Engine
 /// One thread makes about 200,000 requests a second: from depth 32 on they are shared among the CPUs.
 fn in_flight(depth: u32, options: &Options) -> [String; 2] {
     let threads = match options.engine {
-        Engine::Psync => depth,
-        Engine::Libaio => (depth / 16).clamp(1, options.cpus.clamp(1, 8).next_power_of_two()),
+        IoEngine::Psync => depth,
+        IoEngine::Libaio => (depth / 16).clamp(1, options.cpus.clamp(1, 8).next_power_of_two()),
     };
     [
         format!("--numjobs={threads}"),
@@ -369,7 +369,7 @@ fn in_flight(depth: u32, options: &Options) -> [String; 2] {
 mod tests {
     use super::*;
 
-    fn options(writes: bool, engine: Engine) -> Options {
+    fn options(writes: bool, engine: IoEngine) -> Options {
         Options {
             seconds: 5.0,
             writes,
@@ -401,7 +401,7 @@ mod tests {
 
     #[test]
     fn without_writes_every_run_is_read_only() {
-        for line in lines(&options(false, Engine::Libaio)) {
+        for line in lines(&options(false, IoEngine::Libaio)) {
             assert!(line.contains(&"--readonly".to_owned()), "{line:?}");
             assert!(
                 !line
@@ -410,7 +410,7 @@ mod tests {
                 "{line:?}"
             );
         }
-        let writing = lines(&options(true, Engine::Libaio));
+        let writing = lines(&options(true, IoEngine::Libaio));
         assert!(
             writing
                 .iter()
@@ -425,7 +425,7 @@ mod tests {
 
     #[test]
     fn every_run_has_its_own_seed_and_never_makes_a_file() {
-        let lines = lines(&options(true, Engine::Libaio));
+        let lines = lines(&options(true, IoEngine::Libaio));
         let seeds: std::collections::BTreeSet<&String> = lines
             .iter()
             .flatten()
@@ -446,7 +446,7 @@ mod tests {
 
     #[test]
     fn all_requests_are_in_flight_and_what_is_sequential_stays_in_one_thread() {
-        for engine in [Engine::Libaio, Engine::Psync] {
+        for engine in [IoEngine::Libaio, IoEngine::Psync] {
             let options = options(true, engine);
             for (step, line) in steps(&options).iter().zip(lines(&options)) {
                 let of = |name: &str| {
@@ -472,7 +472,7 @@ mod tests {
         for seconds in [0.01, 0.8, 5.0] {
             let options = Options {
                 seconds,
-                ..options(true, Engine::Libaio)
+                ..options(true, IoEngine::Libaio)
             };
             for (step, line) in steps(&options).iter().zip(lines(&options)).skip(1) {
                 let time = line
@@ -491,7 +491,7 @@ mod tests {
     /// With libaio, fio's flush waits for the write that was only handed over: its time would hold the write's.
     #[test]
     fn synced_writes_are_made_as_a_database_makes_them() {
-        let options = options(true, Engine::Libaio);
+        let options = options(true, IoEngine::Libaio);
         let synced: Vec<Vec<String>> = lines(&options)
             .into_iter()
             .filter(|line| line.contains(&"--fdatasync=1".to_owned()))
@@ -510,7 +510,7 @@ mod tests {
             file: "/data/a:b/c".into(),
             ..place()
         };
-        let options = options(false, Engine::Libaio);
+        let options = options(false, IoEngine::Libaio);
         let line = arguments(&Step::Load(Profile::read(4096, 1), 0), 0, &place, &options);
         assert!(
             line.contains(&"--filename=/data/a\\:b/c".to_owned()),
@@ -520,7 +520,7 @@ mod tests {
 
     #[test]
     fn spans_are_whole_blocks_of_the_measured_part() {
-        let options = options(false, Engine::Libaio);
+        let options = options(false, IoEngine::Libaio);
         let narrow = Profile {
             span: 0.001,
             ..Profile::read(4096, 1)

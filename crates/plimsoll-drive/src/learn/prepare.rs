@@ -11,21 +11,21 @@ use super::jobs::MeasuredArea;
 use super::logs::{self, Logs};
 use plimsoll_block::BlockError;
 use plimsoll_block::device::about::{About, about};
-use plimsoll_block::device::evidence::{Claim, Target, gather, target};
+use plimsoll_block::device::evidence::{DeviceClaim, StorageTarget, gather, target};
 use plimsoll_block::device::safety::{Decision, decide};
 use plimsoll_block::testfile::{self, RESERVED, TestFile};
 
 /// What will be done at a path. Nothing has been touched yet.
 #[derive(Debug)]
 pub struct Intent {
-    pub target: Target,
+    pub target: StorageTarget,
     pub about: About,
     pub size: Bytes,
     pub writes: bool,
     /// Sentences for the user: what is left out and why, what is lost.
     pub notices: Vec<String>,
     /// Held from the decision until the end.
-    claim: Option<Claim>,
+    claim: Option<DeviceClaim>,
 }
 
 /// Inspects a path and decides what may be done there.
@@ -34,9 +34,9 @@ pub struct Intent {
 /// Refusals: what is neither directory nor block device, a device in use that is to be overwritten, too little space.
 pub fn inspect(path: &Path, overwrite: bool, size: Option<Bytes>) -> Result<Intent, BlockError> {
     match target(path)? {
-        Target::Device(node) => device(path, node, overwrite, size),
-        Target::Directory(directory) => in_directory(directory, overwrite, size),
-        Target::File(file) => in_directory(testfile::directory_of(&file)?, overwrite, size),
+        StorageTarget::Device(node) => device(path, node, overwrite, size),
+        StorageTarget::Directory(directory) => in_directory(directory, overwrite, size),
+        StorageTarget::File(file) => in_directory(testfile::directory_of(&file)?, overwrite, size),
     }
 }
 
@@ -65,7 +65,7 @@ fn in_directory(
     let stat = rustix::fs::statvfs(&directory).map_err(not_there(&directory))?;
     let free = Bytes(stat.f_bavail.saturating_mul(stat.f_frsize));
     let size = testfile::size(asked, free, &directory)?;
-    let target = Target::Directory(directory);
+    let target = StorageTarget::Directory(directory);
     let about = about(&target);
     let notices = directory_notices(&about, overwrite);
     Ok(Intent {
@@ -128,7 +128,7 @@ fn device(
             });
         }
     };
-    let target = Target::Device(node.clone());
+    let target = StorageTarget::Device(node.clone());
     let about = about(&target);
     File::open(&node).map_err(|error| BlockError::TestFile {
         path: node.clone(),
@@ -170,7 +170,7 @@ pub struct Prepared {
     pub swept: Vec<PathBuf>,
     _file: Option<TestFile>,
     _logs: Option<Logs>,
-    _claim: Option<Claim>,
+    _claim: Option<DeviceClaim>,
 }
 
 impl Intent {
@@ -178,13 +178,13 @@ impl Intent {
     pub fn place(&self) -> MeasuredArea {
         let log = logs::log_in(&std::env::temp_dir());
         match &self.target {
-            Target::Device(node) => MeasuredArea {
+            StorageTarget::Device(node) => MeasuredArea {
                 file: node.clone(),
                 offset: 0,
                 size: self.size,
                 log,
             },
-            Target::Directory(path) | Target::File(path) => {
+            StorageTarget::Directory(path) | StorageTarget::File(path) => {
                 let file = testfile::path_in(path);
                 MeasuredArea {
                     log,
@@ -210,8 +210,8 @@ impl Intent {
             None
         };
         let file = match &self.target {
-            Target::Device(_) => None,
-            Target::Directory(path) | Target::File(path) => {
+            StorageTarget::Device(_) => None,
+            StorageTarget::Directory(path) | StorageTarget::File(path) => {
                 swept.extend(testfile::sweep(path));
                 let file = TestFile::create(path, self.size)?;
                 file.check_direct()?;
@@ -221,7 +221,7 @@ impl Intent {
         };
         let lost_claim = self.claim.as_ref().is_some_and(|claim| !claim.is_held());
         if self.writes
-            && matches!(self.target, Target::Device(_))
+            && matches!(self.target, StorageTarget::Device(_))
             && (lost_claim || self.claim.is_none())
         {
             // The decision rules this out; writing without the claim is not to happen whatever else changes.
@@ -303,7 +303,7 @@ mod tests {
         };
         assert!(directory_notices(&on_disk, false).is_empty());
         assert_eq!(
-            directory_notices(&about(&Target::Directory("/sys".into())), false),
+            directory_notices(&about(&StorageTarget::Directory("/sys".into())), false),
             [NO_DISK],
             "sysfs has none"
         );

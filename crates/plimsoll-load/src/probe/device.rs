@@ -6,8 +6,8 @@ use plimsoll_record::message::event::Figures;
 use plimsoll_record::metric::Metric;
 
 use super::emit::Emit;
-use super::parse::{self, Disk};
-use super::source::{Source, Warnings};
+use super::parse::{self, DiskStats};
+use super::source::{KernelFiles, Warnings};
 
 /// Sectors of /proc/diskstats are of this size whatever the device's.
 const SECTOR: u64 = 512;
@@ -16,7 +16,7 @@ const SECTOR: u64 = 512;
 pub(super) struct Device {
     major: u32,
     minor: u32,
-    last: Option<Disk>,
+    last: Option<DiskStats>,
 }
 
 impl Device {
@@ -28,7 +28,7 @@ impl Device {
         }
     }
 
-    pub fn sample(&mut self, source: &Source, warnings: &mut Warnings, emit: &mut Emit<'_>) {
+    pub fn sample(&mut self, source: &KernelFiles, warnings: &mut Warnings, emit: &mut Emit<'_>) {
         let major = self.major;
         let minor = self.minor;
         let new = source
@@ -60,7 +60,7 @@ impl Device {
     }
 }
 
-fn emit_device(spent: &Disk, emit: &mut Emit<'_>) {
+fn emit_device(spent: &DiskStats, emit: &mut Emit<'_>) {
     emit.per_second(Metric::DeviceReads, spent.reads);
     emit.per_second(Metric::DeviceWrites, spent.writes);
     if let Some(flushes) = spent.flushes {

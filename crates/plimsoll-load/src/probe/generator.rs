@@ -8,7 +8,7 @@ use super::data::thread_cpu;
 use super::emit::Emit;
 use super::parse::{self, PidStat};
 use super::processes::cpu_percent;
-use super::source::{Source, Warnings};
+use super::source::{KernelFiles, Warnings};
 
 #[derive(Debug, Default)]
 pub(super) struct Generator {
@@ -22,7 +22,7 @@ impl Generator {
     pub fn sample(
         &mut self,
         late: Nanos,
-        source: &Source,
+        source: &KernelFiles,
         warnings: &mut Warnings,
         emit: &mut Emit<'_>,
     ) {

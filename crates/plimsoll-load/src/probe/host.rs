@@ -8,7 +8,7 @@ use plimsoll_record::metric::Metric;
 
 use super::emit::Emit;
 use super::parse::{self, CpuTimes, Interface, Pressure, Stat};
-use super::source::{Source, Warnings};
+use super::source::{KernelFiles, Warnings};
 
 /// Pressure files, with the metrics of their `some` and `full` totals.
 const PRESSURES: [(&str, Metric, Option<Metric>); 3] = [
@@ -30,7 +30,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    pub fn sample(&mut self, source: &Source, warnings: &mut Warnings, emit: &mut Emit<'_>) {
+    pub fn sample(&mut self, source: &KernelFiles, warnings: &mut Warnings, emit: &mut Emit<'_>) {
         self.cpu(source, warnings, emit);
         self.pressure(source, warnings, emit);
         self.network(source, warnings, emit);
@@ -47,7 +47,7 @@ impl Host {
         }
     }
 
-    fn cpu(&mut self, source: &Source, warnings: &mut Warnings, emit: &mut Emit<'_>) {
+    fn cpu(&mut self, source: &KernelFiles, warnings: &mut Warnings, emit: &mut Emit<'_>) {
         let new = source
             .parse("proc/stat", parse::stat)
             .inspect_err(|error| {
@@ -60,7 +60,7 @@ impl Host {
         self.stat = new;
     }
 
-    fn pressure(&mut self, source: &Source, warnings: &mut Warnings, emit: &mut Emit<'_>) {
+    fn pressure(&mut self, source: &KernelFiles, warnings: &mut Warnings, emit: &mut Emit<'_>) {
         for ((path, some, full), last) in PRESSURES.into_iter().zip(&mut self.pressure) {
             let new = source
                 .parse(path, parse::pressure)
@@ -84,7 +84,7 @@ impl Host {
     }
 
     /// Interfaces are compared one by one: one that came, went or was reset counts from the next interval on.
-    fn network(&mut self, source: &Source, warnings: &mut Warnings, emit: &mut Emit<'_>) {
+    fn network(&mut self, source: &KernelFiles, warnings: &mut Warnings, emit: &mut Emit<'_>) {
         let new: Option<BTreeMap<String, Interface>> = source
             .parse("proc/net/dev", parse::net_dev)
             .inspect_err(|error| {

@@ -12,7 +12,7 @@ use plimsoll_record::metric::Metric;
 use super::data::{Data, Rest, thread_cpu};
 use super::emit::Emit;
 use super::parse::{self, PidStat};
-use super::source::{Source, Warnings};
+use super::source::{KernelFiles, Warnings};
 use super::tree::{self, Reading, TreeResult};
 
 /// How a tree's memory is measured.
@@ -48,7 +48,7 @@ impl Processes {
         }
     }
 
-    pub fn sample(&mut self, source: &Source, warnings: &mut Warnings, emit: &mut Emit<'_>) {
+    pub fn sample(&mut self, source: &KernelFiles, warnings: &mut Warnings, emit: &mut Emit<'_>) {
         if let Some(data) = &mut self.data {
             data.sample(warnings, emit);
         }
@@ -84,7 +84,7 @@ impl Processes {
     fn sample_memory(
         &mut self,
         members: &BTreeMap<u32, PidStat>,
-        source: &Source,
+        source: &KernelFiles,
         warnings: &mut Warnings,
         emit: &mut Emit<'_>,
     ) {
@@ -140,7 +140,7 @@ pub(super) fn cpu_percent(ticks: u64, over: Nanos) -> f64 {
 
 fn proportional(
     members: &BTreeMap<u32, PidStat>,
-    source: &Source,
+    source: &KernelFiles,
 ) -> Result<Bytes, (u32, io::Error)> {
     let mut sum = 0_u64;
     for pid in members.keys() {
@@ -156,13 +156,13 @@ fn proportional(
 }
 
 /// Ended, or ended and not yet waited for: what cannot be found has none either.
-fn has_no_memory(pid: u32, source: &Source) -> bool {
+fn has_no_memory(pid: u32, source: &KernelFiles) -> bool {
     source
         .parse(&format!("proc/{pid}/statm"), parse::statm)
         .map_or(true, |statm| statm.resident == 0)
 }
 
-fn approximated(members: &BTreeMap<u32, PidStat>, source: &Source) -> Bytes {
+fn approximated(members: &BTreeMap<u32, PidStat>, source: &KernelFiles) -> Bytes {
     let mut own = 0_u64;
     let mut shared = 0_u64;
     for pid in members.keys() {

@@ -15,7 +15,7 @@ use super::emit::Emit;
 use super::generator::Generator;
 use super::host::Host;
 use super::processes::Processes;
-use super::source::{Source, Warnings};
+use super::source::{KernelFiles, Warnings};
 use super::{Warning, Watch};
 
 /// Turns counters into samples. Rates are the difference of two readings over the time between them, so that the first
@@ -23,7 +23,7 @@ use super::{Warning, Watch};
 /// I/O none either.
 #[derive(Debug)]
 pub struct Sampler {
-    source: Source,
+    source: KernelFiles,
     warnings: Warnings,
     watched: BTreeMap<SubjectId, Watched>,
 }
@@ -60,7 +60,7 @@ impl Sampler {
     /// Reads `root`/proc in place of /proc.
     fn at(root: impl Into<PathBuf>) -> Self {
         Self {
-            source: Source::new(root),
+            source: KernelFiles::new(root),
             warnings: Warnings::default(),
             watched: BTreeMap::new(),
         }

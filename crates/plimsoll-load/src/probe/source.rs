@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-pub(super) use plimsoll_block::host::source::{Source, text};
+pub(super) use plimsoll_block::host::source::{KernelFiles, text};
 use plimsoll_record::SubjectId;
 use plimsoll_record::message::EventKind;
 use plimsoll_record::message::event::Figures;

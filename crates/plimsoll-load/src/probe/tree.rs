@@ -10,7 +10,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::parse::{self, PidIo, PidStat};
-use super::source::{Source, text};
+use super::source::{KernelFiles, text};
 
 /// Attempts at an undisturbed reading.
 const ATTEMPTS: u32 = 3;
@@ -38,7 +38,7 @@ pub(super) enum TreeResult {
 
 /// Reads the tree below `root`. `known`: members of the last reading, which belong to the tree even when their parent
 /// ended and another process adopted them, or when the kernel's list of children has a gap (proc(5), `children`).
-pub(super) fn read(source: &Source, root: u32, known: &BTreeMap<u32, PidStat>) -> TreeResult {
+pub(super) fn read(source: &KernelFiles, root: u32, known: &BTreeMap<u32, PidStat>) -> TreeResult {
     for _ in 0..ATTEMPTS {
         match Walk::new(source, root, known).run() {
             Ok(Some(reading)) => return TreeResult::Read(reading),
@@ -51,7 +51,7 @@ pub(super) fn read(source: &Source, root: u32, known: &BTreeMap<u32, PidStat>) -
 
 /// One attempt at reading a tree.
 struct Walk<'a> {
-    source: &'a Source,
+    source: &'a KernelFiles,
     root: u32,
     known: &'a BTreeMap<u32, PidStat>,
     reading: Reading,
@@ -62,7 +62,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(source: &'a Source, root: u32, known: &'a BTreeMap<u32, PidStat>) -> Self {
+    fn new(source: &'a KernelFiles, root: u32, known: &'a BTreeMap<u32, PidStat>) -> Self {
         let reading = Reading {
             members: BTreeMap::new(),
             cpu: 0,
@@ -194,7 +194,7 @@ impl<'a> Walk<'a> {
 }
 
 /// Children of every process, by parent.
-fn scan(source: &Source) -> BTreeMap<u32, Vec<u32>> {
+fn scan(source: &KernelFiles) -> BTreeMap<u32, Vec<u32>> {
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let processes = std::fs::read_dir(source.path("proc"))
         .into_iter()
@@ -255,7 +255,7 @@ mod tests {
                 .spawn()
                 .unwrap(),
         );
-        let source = Source::new("/");
+        let source = KernelFiles::new("/");
         let clock = Clock::real();
         let mut known = BTreeMap::new();
         let mut highest = 0;

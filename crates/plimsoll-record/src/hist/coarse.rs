@@ -219,7 +219,7 @@ impl CoarseHist {
             return coarse.checked();
         }
         let mut bucket = number(&mut bytes)?;
-        let mut halves = Halves { bytes, place: 0 };
+        let mut halves = Nibbles { bytes, place: 0 };
         while !halves.is_empty() {
             let n = halves.number()?;
             if n > 0 {
@@ -242,12 +242,12 @@ fn put_halves(out: &mut Vec<u8>, mut n: u64) {
 }
 
 /// Half bytes that are left, the low one first.
-struct Halves<'b> {
+struct Nibbles<'b> {
     bytes: &'b [u8],
     place: usize,
 }
 
-impl Halves<'_> {
+impl Nibbles<'_> {
     fn is_empty(&self) -> bool {
         self.place >= self.bytes.len() * 2
     }

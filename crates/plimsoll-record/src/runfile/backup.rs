@@ -4,7 +4,7 @@ use crate::{BackupKind, BackupOutcome, BackupRow, PointId, SubjectId};
 use rusqlite::{Connection, params};
 
 use super::RunFile;
-use super::reader::{Broken, named, rows, time};
+use super::reader::{BadRow, named, rows, time};
 use super::writer::Result;
 
 /// The version of the schema that brought the table.
@@ -56,7 +56,7 @@ impl RunFile {
     }
 }
 
-pub(super) fn backups(db: &Connection, schema: i32) -> std::result::Result<Vec<BackupRow>, Broken> {
+pub(super) fn backups(db: &Connection, schema: i32) -> std::result::Result<Vec<BackupRow>, BadRow> {
     if schema < SINCE {
         return Ok(Vec::new());
     }

@@ -5,7 +5,7 @@ use crate::message::DoctorFinding;
 use crate::{BlockPoint, BlockShare, Diagnosis, DiagnosisLevel, PointId, SteadyInfo, SubjectId};
 use rusqlite::{Connection, Row, params};
 
-use super::reader::{Broken, hist, json, named, rows};
+use super::reader::{BadRow, hist, json, named, rows};
 use super::writer::{Result, RunFile};
 
 /// The first schema that has these tables.
@@ -118,8 +118,8 @@ impl RunFile {
 
 fn since<T>(
     schema: i32,
-    read: impl FnOnce() -> std::result::Result<Vec<T>, Broken>,
-) -> std::result::Result<Vec<T>, Broken> {
+    read: impl FnOnce() -> std::result::Result<Vec<T>, BadRow>,
+) -> std::result::Result<Vec<T>, BadRow> {
     if schema < SINCE {
         Ok(Vec::new())
     } else {
@@ -130,7 +130,7 @@ fn since<T>(
 pub(super) fn block_points(
     db: &Connection,
     schema: i32,
-) -> std::result::Result<Vec<BlockPoint>, Broken> {
+) -> std::result::Result<Vec<BlockPoint>, BadRow> {
     since(schema, || {
         rows(db, "SELECT * FROM block_point ORDER BY point", |row| {
             Ok(BlockPoint {
@@ -151,7 +151,7 @@ pub(super) fn block_points(
 pub(super) fn block_shares(
     db: &Connection,
     schema: i32,
-) -> std::result::Result<Vec<BlockShare>, Broken> {
+) -> std::result::Result<Vec<BlockShare>, BadRow> {
     since(schema, || {
         rows(
             db,
@@ -175,7 +175,7 @@ pub(super) fn block_shares(
     })
 }
 
-pub(super) fn steady(db: &Connection, schema: i32) -> std::result::Result<Vec<SteadyInfo>, Broken> {
+pub(super) fn steady(db: &Connection, schema: i32) -> std::result::Result<Vec<SteadyInfo>, BadRow> {
     since(schema, || {
         rows(db, "SELECT * FROM steady ORDER BY rowid", |row| {
             Ok(SteadyInfo {
@@ -194,7 +194,7 @@ pub(super) fn steady(db: &Connection, schema: i32) -> std::result::Result<Vec<St
 pub(super) fn diagnoses(
     db: &Connection,
     schema: i32,
-) -> std::result::Result<Vec<Diagnosis>, Broken> {
+) -> std::result::Result<Vec<Diagnosis>, BadRow> {
     since(schema, || {
         rows(db, "SELECT * FROM diagnosis ORDER BY rowid", |row| {
             Ok(Diagnosis {

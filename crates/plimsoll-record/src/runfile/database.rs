@@ -4,7 +4,7 @@ use crate::{PhaseId, Reset, SearchInfo, SubjectId};
 use plimsoll_plan::objective::{Objective, Quantile};
 use rusqlite::{Connection, params};
 
-use super::reader::{Broken, named, rows, subject, time};
+use super::reader::{BadRow, named, rows, subject, time};
 use super::writer::{Result, RunFile};
 
 /// The first schema that has these tables.
@@ -63,7 +63,7 @@ impl RunFile {
 pub(super) fn searches(
     db: &Connection,
     schema: i32,
-) -> std::result::Result<Vec<SearchInfo>, Broken> {
+) -> std::result::Result<Vec<SearchInfo>, BadRow> {
     since(schema, || {
         rows(db, "SELECT * FROM search ORDER BY rowid", |row| {
             let quantile = named(row, "quantile", Quantile::parse)?;
@@ -85,7 +85,7 @@ pub(super) fn searches(
 }
 
 /// Of an older file none.
-pub(super) fn resets(db: &Connection, schema: i32) -> std::result::Result<Vec<Reset>, Broken> {
+pub(super) fn resets(db: &Connection, schema: i32) -> std::result::Result<Vec<Reset>, BadRow> {
     since(schema, || {
         rows(db, "SELECT * FROM reset ORDER BY phase", |row| {
             Ok(Reset {
@@ -102,8 +102,8 @@ pub(super) fn resets(db: &Connection, schema: i32) -> std::result::Result<Vec<Re
 
 pub(super) fn since<T>(
     schema: i32,
-    read: impl FnOnce() -> std::result::Result<Vec<T>, Broken>,
-) -> std::result::Result<Vec<T>, Broken> {
+    read: impl FnOnce() -> std::result::Result<Vec<T>, BadRow>,
+) -> std::result::Result<Vec<T>, BadRow> {
     if schema < SINCE {
         Ok(Vec::new())
     } else {

@@ -14,7 +14,7 @@ use crate::{Integrity, RunStatus};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
-use super::reader::{Broken, damaged, open_run_file, rows};
+use super::reader::{BadRow, damaged, open_run_file, rows};
 use super::{RunFileError, reader};
 
 /// The schema in which closed runs have a digest.
@@ -50,7 +50,7 @@ pub(super) fn integrity(
     })
 }
 
-fn stored(db: &Connection) -> Result<Option<String>, Broken> {
+fn stored(db: &Connection) -> Result<Option<String>, BadRow> {
     if !reader::has_table(db, "digest")? {
         return Ok(None);
     }

@@ -6,7 +6,7 @@ use crate::{DriveRow, PointId, PowerCut, Receipt, SubjectId};
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row, params};
 
-use super::reader::{Broken, hist, meaningless, named, rows, subject, time};
+use super::reader::{BadRow, hist, meaningless, named, rows, subject, time};
 use super::writer::{Result, RunFile};
 
 /// The first schema that has these tables.
@@ -113,7 +113,7 @@ fn coarse(row: &Row<'_>, column: &str) -> rusqlite::Result<CoarseHist> {
 pub(super) fn drive_rows(
     db: &Connection,
     schema: i32,
-) -> std::result::Result<Vec<DriveRow>, Broken> {
+) -> std::result::Result<Vec<DriveRow>, BadRow> {
     if schema < SINCE {
         return Ok(Vec::new());
     }
@@ -144,7 +144,7 @@ pub(super) fn drive_rows(
 pub(super) fn power_cuts(
     db: &Connection,
     schema: i32,
-) -> std::result::Result<Vec<PowerCut>, Broken> {
+) -> std::result::Result<Vec<PowerCut>, BadRow> {
     if schema < SINCE {
         return Ok(Vec::new());
     }

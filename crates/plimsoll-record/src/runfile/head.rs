@@ -7,7 +7,7 @@ use plimsoll_plan::PlacedName;
 use rusqlite::Connection;
 use serde::Serialize;
 
-use super::reader::{Broken, damaged, open_run_file, rows};
+use super::reader::{BadRow, damaged, open_run_file, rows};
 use super::{RunFileError, reader};
 
 /// A fact of the generator: what the user calls the run.
@@ -32,7 +32,7 @@ pub fn read_head(path: &Path) -> Result<Head, RunFileError> {
     head(path, &db).map_err(|what| damaged(path, what))
 }
 
-fn head(path: &Path, db: &Connection) -> Result<Head, Broken> {
+fn head(path: &Path, db: &Connection) -> Result<Head, BadRow> {
     let mut systems: Vec<String> = subjects(db, SubjectKind::System)?
         .iter()
         .map(|name| PlacedName::parse(name).name.to_owned())
@@ -60,7 +60,7 @@ fn head(path: &Path, db: &Connection) -> Result<Head, Broken> {
     })
 }
 
-fn subjects(db: &Connection, kind: SubjectKind) -> Result<Vec<String>, Broken> {
+fn subjects(db: &Connection, kind: SubjectKind) -> Result<Vec<String>, BadRow> {
     let sql = format!(
         "SELECT name FROM subject WHERE kind = '{}' ORDER BY id",
         kind.name()

@@ -5,7 +5,7 @@ use crate::{Outage, PhaseId};
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, params};
 
-use super::reader::{Broken, has_table, rows, subject, time};
+use super::reader::{BadRow, has_table, rows, subject, time};
 use super::writer::{Result, RunFile};
 
 impl RunFile {
@@ -28,7 +28,7 @@ impl RunFile {
 }
 
 /// In the order of time. Of an older file none.
-pub(super) fn outages(db: &Connection) -> std::result::Result<Vec<Outage>, Broken> {
+pub(super) fn outages(db: &Connection) -> std::result::Result<Vec<Outage>, BadRow> {
     if !has_table(db, "outage")? {
         return Ok(Vec::new());
     }

@@ -8,7 +8,7 @@ use crate::hist::CoarseHist;
 use crate::lane::{Counts, TransactionStats};
 use crate::leb128;
 
-use super::reader::Broken;
+use super::reader::BadRow;
 
 /// In the order in which a row has them: what is mostly zero comes last.
 fn numbers(txn: usize, counts: &Counts) -> Vec<u64> {
@@ -128,18 +128,18 @@ fn put(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Response and service times of the next type.
-pub(super) fn take_times(times: &mut &[u8]) -> Result<(CoarseHist, Option<CoarseHist>), Broken> {
+pub(super) fn take_times(times: &mut &[u8]) -> Result<(CoarseHist, Option<CoarseHist>), BadRow> {
     let response = decode(take(times)?)?;
     let service = take(times)?;
     let differs = !service.is_empty();
     Ok((response, differs.then(|| decode(service)).transpose()?))
 }
 
-fn decode(bytes: &[u8]) -> Result<CoarseHist, Broken> {
+fn decode(bytes: &[u8]) -> Result<CoarseHist, BadRow> {
     CoarseHist::decode(bytes).map_err(|error| error.to_string())
 }
 
-fn take<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], Broken> {
+fn take<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], BadRow> {
     let length = leb128::take(bytes).and_then(|length| usize::try_from(length).ok());
     let (first, rest) = length
         .and_then(|length| bytes.split_at_checked(length))

@@ -24,7 +24,7 @@ use super::{
 };
 
 /// Why a row cannot be used; the caller adds the path.
-pub(super) type Broken = String;
+pub(super) type BadRow = String;
 
 /// Opens a run file and reads all of it.
 pub fn read(path: &Path) -> Result<Record, RunFileError> {
@@ -74,7 +74,7 @@ struct Measurements {
     integrity: Integrity,
 }
 
-pub(super) fn damaged(path: &Path, what: Broken) -> RunFileError {
+pub(super) fn damaged(path: &Path, what: BadRow) -> RunFileError {
     RunFileError::Damaged {
         path: path.into(),
         what,
@@ -93,7 +93,7 @@ fn joined<T>(
 /// Reads with a connection of its own.
 fn beside<T>(
     path: &Path,
-    read: impl FnOnce(&Connection) -> Result<T, Broken>,
+    read: impl FnOnce(&Connection) -> Result<T, BadRow>,
 ) -> Result<T, RunFileError> {
     let (db, _) = open_run_file(path)?;
     read(&db).map_err(|what| damaged(path, what))
@@ -118,7 +118,7 @@ pub(super) fn open_run_file(path: &Path) -> Result<(Connection, i32), RunFileErr
 }
 
 /// What is known about the run itself.
-pub(super) fn info(db: &Connection) -> Result<RunInfo, Broken> {
+pub(super) fn info(db: &Connection) -> Result<RunInfo, BadRow> {
     let ends = lasted(db)?;
     db.query_row("SELECT * FROM run", [], |row| run_info(row, ends))
         .map_err(|e| e.to_string())
@@ -167,7 +167,7 @@ pub(super) fn rows<T>(
     db: &Connection,
     sql: &str,
     mut read: impl FnMut(&Row<'_>) -> Result<T, rusqlite::Error>,
-) -> Result<Vec<T>, Broken> {
+) -> Result<Vec<T>, BadRow> {
     let mut statement = db.prepare_cached(sql).map_err(|e| e.to_string())?;
     let rows = statement
         .query_map([], |row| read(row))
@@ -176,7 +176,7 @@ pub(super) fn rows<T>(
 }
 
 /// Whether the file has a table, which one of an earlier version may lack.
-pub(super) fn has_table(db: &Connection, name: &str) -> Result<bool, Broken> {
+pub(super) fn has_table(db: &Connection, name: &str) -> Result<bool, BadRow> {
     let sql = "SELECT count(*) > 0 FROM sqlite_schema WHERE name = ?1";
     db.query_row(sql, [name], |row| row.get(0))
         .map_err(|error| error.to_string())
@@ -210,7 +210,7 @@ pub(super) fn subject(row: &Row<'_>) -> rusqlite::Result<SubjectId> {
     row.get("subject").map(SubjectId)
 }
 
-fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Result<Record, Broken> {
+fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Result<Record, BadRow> {
     let ends = lasted(db)?;
     let mut plan: HashMap<String, String> = rows(db, "SELECT form, text FROM plan", |row| {
         Ok((row.get(0)?, row.get(1)?))
@@ -276,7 +276,7 @@ fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Resu
 }
 
 /// The latest time in the file.
-fn lasted(db: &Connection) -> Result<Nanos, Broken> {
+fn lasted(db: &Connection) -> Result<Nanos, BadRow> {
     // A closed run has its length; only of a run that was not closed all rows are read.
     let recorded =
         "SELECT lasted_ns FROM run WHERE NOT EXISTS (SELECT 1 FROM phase WHERE end_ns IS NULL)";
@@ -364,7 +364,7 @@ fn event(row: &Row<'_>, schema: i32) -> rusqlite::Result<Event> {
 }
 
 /// A phase that was not closed ends with its last second, or where the run ended if it has none.
-fn phases(db: &Connection, ends: Nanos) -> Result<Vec<Phase>, Broken> {
+fn phases(db: &Connection, ends: Nanos) -> Result<Vec<Phase>, BadRow> {
     // One pass over the seconds, and only where it is needed: a run of hours has hundreds of thousands.
     let last = "SELECT phase, max(end_ns) FROM tick WHERE phase IN (SELECT id FROM phase WHERE end_ns IS NULL) GROUP BY phase";
     let last: HashMap<u32, u64> = rows(db, last, |row| Ok((row.get(0)?, row.get(1)?)))?
@@ -395,7 +395,7 @@ pub(super) fn hist<T>(
     decode(bytes).map_err(|error| meaningless(column, error))
 }
 
-fn windows(db: &Connection) -> Result<Vec<Window>, Broken> {
+fn windows(db: &Connection) -> Result<Vec<Window>, BadRow> {
     rows(
         db,
         "SELECT * FROM window ORDER BY phase, subject, txn",
@@ -420,7 +420,7 @@ fn windows(db: &Connection) -> Result<Vec<Window>, Broken> {
 }
 
 /// Phases that have windows: those that were not closed have none.
-fn closed_phases(db: &Connection) -> Result<HashSet<PhaseId>, Broken> {
+fn closed_phases(db: &Connection) -> Result<HashSet<PhaseId>, BadRow> {
     let closed = rows(db, "SELECT DISTINCT phase FROM window", |row| {
         row.get(0).map(PhaseId)
     })?;

@@ -4,7 +4,7 @@ use crate::{PointId, Reported};
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, params};
 
-use super::reader::{Broken, has_table, rows};
+use super::reader::{BadRow, has_table, rows};
 use super::writer::{Result, RunFile};
 
 impl RunFile {
@@ -28,7 +28,7 @@ impl RunFile {
 }
 
 /// In the order in which they were written. Of an older file none.
-pub(super) fn reported(db: &Connection) -> std::result::Result<Vec<Reported>, Broken> {
+pub(super) fn reported(db: &Connection) -> std::result::Result<Vec<Reported>, BadRow> {
     if !has_table(db, "reported")? {
         return Ok(Vec::new());
     }

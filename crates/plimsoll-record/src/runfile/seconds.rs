@@ -11,7 +11,7 @@ use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row};
 
 use super::outcomes::{decode_counts, take_times};
-use super::reader::{Broken, meaningless, rows};
+use super::reader::{BadRow, meaningless, rows};
 
 /// The schema in which a tick has its outcomes with it.
 const SINCE: i32 = 6;
@@ -31,7 +31,7 @@ pub(super) fn types(phases: &[Phase], points: &[Point]) -> Types {
 }
 
 /// A row for every tick and type: a type without outcomes has zeros, not a gap.
-pub(super) fn seconds(db: &Connection, types: &Types, schema: i32) -> Result<Vec<Second>, Broken> {
+pub(super) fn seconds(db: &Connection, types: &Types, schema: i32) -> Result<Vec<Second>, BadRow> {
     if schema < SINCE {
         return older::seconds(db, types, schema);
     }

@@ -7,10 +7,10 @@ use crate::{Sample, Series, SubjectId};
 use plimsoll_plan::units::Nanos;
 use rusqlite::Connection;
 
-use super::reader::{Broken, json, meaningless, rows};
+use super::reader::{BadRow, json, meaningless, rows};
 use super::{database, samples};
 
-pub(super) fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, Broken> {
+pub(super) fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, BadRow> {
     // A metric that this version does not know is left out: its meaning is unknown.
     let layouts: BTreeMap<i64, Vec<Option<Metric>>> = rows(db, "SELECT * FROM layout", |row| {
         Ok((

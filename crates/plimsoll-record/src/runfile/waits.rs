@@ -8,7 +8,7 @@ use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row, params};
 
 use super::database::since;
-use super::reader::{Broken, meaningless, named, rows, subject, time};
+use super::reader::{BadRow, meaningless, named, rows, subject, time};
 use super::writer::{Result, RunFile};
 
 /// Rows of `wait_event` by what they name.
@@ -62,7 +62,7 @@ impl RunFile {
 }
 
 /// By subject, time, state and event. Of an older file none.
-pub(super) fn waits(db: &Connection, schema: i32) -> std::result::Result<Vec<WaitRow>, Broken> {
+pub(super) fn waits(db: &Connection, schema: i32) -> std::result::Result<Vec<WaitRow>, BadRow> {
     since(schema, || {
         let events: HashMap<u64, (WaitState, String)> =
             rows(db, "SELECT * FROM wait_event", |row| {

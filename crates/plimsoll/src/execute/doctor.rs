@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use plimsoll_block::doctor::checks;
-use plimsoll_block::doctor::gather::{self, Options};
+use plimsoll_block::doctor::gather::{self, GatherOptions};
 use plimsoll_plan::resolved::Medium;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::message::EventKind;
@@ -46,7 +46,7 @@ impl Execution<'_> {
         });
         let catalogue = known::catalogue();
         let clock = self.clock.clone();
-        let options = Options {
+        let options = GatherOptions {
             now: &|| clock.now(),
             quiet: None,
             known: &catalogue,

@@ -6,14 +6,16 @@ use plimsoll_record::{Diagnosis, DiagnosisLevel};
 
 use super::{diagnosis, error, ok, unknown, warning};
 use crate::device::safety::Exclusive;
-use crate::doctor::evidence::{Disk, DiskKind, KnownDrive, Medium, NoHealth, Protection};
+use crate::doctor::evidence::{
+    DiskEvidence, DiskKind, KnownDrive, MediumEvidence, NoHealth, Protection,
+};
 use crate::doctor::smart::Smart;
 
 /// Of the rated endurance, in percent, from which on a replacement should be at hand.
 const WORN: u64 = 90;
 
 /// Who holds a device and what it holds; `None` for directories and files.
-pub fn use_of(medium: &Medium) -> Option<Diagnosis> {
+pub fn use_of(medium: &MediumEvidence) -> Option<Diagnosis> {
     let evidence = medium.in_use.as_ref()?;
     let lists = [
         &evidence.mounts,
@@ -47,7 +49,7 @@ pub fn use_of(medium: &Medium) -> Option<Diagnosis> {
 }
 
 /// The finding for a medium without a disk.
-pub fn missing(medium: &Medium) -> Option<Diagnosis> {
+pub fn missing(medium: &MediumEvidence) -> Option<Diagnosis> {
     let error = medium
         .device
         .as_ref()
@@ -57,7 +59,7 @@ pub fn missing(medium: &Medium) -> Option<Diagnosis> {
     Some(unknown("drive", DoctorFinding::NoBlockDevice { error }))
 }
 
-pub fn identity(disk: &Disk) -> Diagnosis {
+pub fn identity(disk: &DiskEvidence) -> Diagnosis {
     let vendor = disk.vendor.as_deref().filter(|vendor| *vendor != "ATA");
     let model = [vendor, disk.model.as_deref()];
     let model = model.into_iter().flatten().map(str::trim);
@@ -95,7 +97,7 @@ pub fn identity(disk: &Disk) -> Diagnosis {
 }
 
 /// One row for each fault of the drive.
-pub fn health(disk: &Disk) -> Vec<Diagnosis> {
+pub fn health(disk: &DiskEvidence) -> Vec<Diagnosis> {
     let found = match &disk.health {
         _ if disk.is_emulated() => DoctorFinding::NoHealthReport,
         Ok(smart) => return check_smart(smart),
@@ -196,7 +198,7 @@ fn doubts(smart: &Smart) -> Vec<DoctorFinding> {
 }
 
 /// The write cache according to the kernel and the drive.
-pub fn write_cache(disk: &Disk) -> Diagnosis {
+pub fn write_cache(disk: &DiskEvidence) -> Diagnosis {
     match (disk.queue.write_cache.as_deref(), has_cache(disk)) {
         (Some("write through"), Some(true)) => error(
             "write_cache",
@@ -223,7 +225,7 @@ pub fn write_cache(disk: &Disk) -> Diagnosis {
 }
 
 /// Whether the drive reports a write cache. The kernel's setting may have been made by hand.
-fn has_cache(disk: &Disk) -> Option<bool> {
+fn has_cache(disk: &DiskEvidence) -> Option<bool> {
     let asked = disk
         .health
         .as_ref()
@@ -244,7 +246,7 @@ fn is_verified(known: &KnownDrive) -> bool {
 }
 
 /// Whether acknowledged writes outlive the power.
-pub fn power_loss(disk: &Disk) -> Diagnosis {
+pub fn power_loss(disk: &DiskEvidence) -> Diagnosis {
     if let Some(known) = &disk.known {
         let drive = known.name.clone();
         let is_verified = is_verified(known);

@@ -25,7 +25,7 @@ fn idle() -> DeviceEvidence {
 #[test]
 fn who_holds_a_device() {
     let of = |evidence| {
-        use_of(&Medium {
+        use_of(&MediumEvidence {
             in_use: Some(evidence),
             ..medium_of(disk())
         })
@@ -88,7 +88,7 @@ fn names_of_drives() {
     );
     let known = known(Protection::Protected);
     assert_finding(
-        &identity(&Disk {
+        &identity(&DiskEvidence {
             known: Some(known.clone()),
             ..disk()
         }),
@@ -101,7 +101,7 @@ fn names_of_drives() {
     };
     let kind = DiskKind::Loop("/x".into());
     assert_finding(
-        &identity(&Disk {
+        &identity(&DiskEvidence {
             kind: kind.clone(),
             known: Some(emulated),
             ..disk()
@@ -110,12 +110,12 @@ fn names_of_drives() {
         &[r#""kind":"emulated","name":"some-drive""#],
     );
     assert_finding(
-        &identity(&Disk { kind, ..disk() }),
+        &identity(&DiskEvidence { kind, ..disk() }),
         Unknown,
         &[r#""kind":"file","name":"/x""#],
     );
     assert_finding(
-        &identity(&Disk {
+        &identity(&DiskEvidence {
             kind: DiskKind::Virtual("virtio"),
             model: None,
             ..disk()
@@ -124,7 +124,7 @@ fn names_of_drives() {
         &[r#""kind":"virtual","name":"virtio""#],
     );
     assert_finding(
-        &identity(&Disk {
+        &identity(&DiskEvidence {
             kind: DiskKind::Memory,
             ..disk()
         }),
@@ -132,7 +132,7 @@ fn names_of_drives() {
         &["memory"],
     );
     assert_finding(
-        &identity(&Disk {
+        &identity(&DiskEvidence {
             kind: DiskKind::Network,
             ..disk()
         }),
@@ -140,7 +140,7 @@ fn names_of_drives() {
         &[r#""kind":"network""#],
     );
     assert_finding(
-        &identity(&Disk {
+        &identity(&DiskEvidence {
             kind: DiskKind::Stacked,
             ..disk()
         }),
@@ -148,14 +148,14 @@ fn names_of_drives() {
         &["stacked"],
     );
     assert_finding(
-        &identity(&Disk {
+        &identity(&DiskEvidence {
             model: None,
             ..disk()
         }),
         Unknown,
         &["no_model"],
     );
-    let none = Medium {
+    let none = MediumEvidence {
         device: Err("a proc filesystem".into()),
         disks: Vec::new(),
         ..medium_of(disk())
@@ -179,7 +179,7 @@ fn smart() -> Smart {
 #[test]
 fn health_by_the_drives_own_word() {
     let of = |smart| {
-        let mut rows = health(&Disk {
+        let mut rows = health(&DiskEvidence {
             health: Ok(smart),
             ..disk()
         });
@@ -213,7 +213,7 @@ fn health_by_the_drives_own_word() {
         critical_warning: Some(0b1_0001),
         ..smart()
     };
-    let rows = health(&Disk {
+    let rows = health(&DiskEvidence {
         health: Ok(critical),
         ..disk()
     });
@@ -274,7 +274,7 @@ fn health_by_the_drives_own_word() {
 #[test]
 fn health_is_unknown_without_smart() {
     let of = |why| {
-        health(&Disk {
+        health(&DiskEvidence {
             health: Err(why),
             ..disk()
         })
@@ -296,7 +296,7 @@ fn health_is_unknown_without_smart() {
 
 #[test]
 fn caches_of_writes() {
-    let with = |kind: &str| Disk {
+    let with = |kind: &str| DiskEvidence {
         queue: Queue {
             write_cache: Some(kind.into()),
             ..queue()
@@ -314,7 +314,7 @@ fn caches_of_writes() {
         Unknown,
         &["cache_unclear", "false"],
     );
-    let none = Disk {
+    let none = DiskEvidence {
         health: Ok(Smart {
             write_cache: Some(false),
             ..smart()
@@ -323,7 +323,7 @@ fn caches_of_writes() {
     };
     assert_finding(&write_cache(&none), Good, &["no_cache"]);
     // The kernel's setting contradicts what the disk reported to its driver.
-    let overridden = Disk {
+    let overridden = DiskEvidence {
         cache_type: Some("write back".into()),
         ..with("write through")
     };
@@ -332,7 +332,7 @@ fn caches_of_writes() {
         Error,
         &["cache_not_flushed", "nvme0n1"],
     );
-    let ata = Disk {
+    let ata = DiskEvidence {
         health: Ok(Smart {
             write_cache: Some(true),
             ..smart()
@@ -341,7 +341,7 @@ fn caches_of_writes() {
     };
     assert_finding(&write_cache(&ata), Error, &["cache_not_flushed"]);
     assert_finding(
-        &write_cache(&Disk {
+        &write_cache(&DiskEvidence {
             queue: Queue {
                 write_cache: None,
                 ..queue()
@@ -368,7 +368,7 @@ fn known(protection: Protection) -> KnownDrive {
 #[test]
 fn what_survives_a_power_cut() {
     let of = |protection| {
-        power_loss(&Disk {
+        power_loss(&DiskEvidence {
             known: Some(known(protection)),
             ..disk()
         })
@@ -383,7 +383,7 @@ fn what_survives_a_power_cut() {
     );
     assert_finding(&of(Protection::Volatile), Good, &["power_loss_volatile"]);
     assert_finding(&power_loss(&disk()), Unknown, &[r#""of":"model""#]);
-    let through = Disk {
+    let through = DiskEvidence {
         queue: Queue {
             write_cache: Some("write through".into()),
             ..queue()
@@ -391,13 +391,13 @@ fn what_survives_a_power_cut() {
         ..disk()
     };
     assert_finding(&power_loss(&through), Unknown, &[r#""of":"write_through""#]);
-    let own = Disk {
+    let own = DiskEvidence {
         cache_type: Some("write through".into()),
         ..through.clone()
     };
     assert_finding(&power_loss(&own), Good, &["power_loss_no_cache"]);
     assert_finding(
-        &power_loss(&Disk {
+        &power_loss(&DiskEvidence {
             kind: DiskKind::Virtual("virtio"),
             ..through.clone()
         }),
@@ -405,7 +405,7 @@ fn what_survives_a_power_cut() {
         &[r#""of":"virtual""#],
     );
     assert_finding(
-        &power_loss(&Disk {
+        &power_loss(&DiskEvidence {
             kind: DiskKind::Loop("/x".into()),
             ..through
         }),
@@ -417,7 +417,7 @@ fn what_survives_a_power_cut() {
 #[test]
 fn a_loop_device_on_the_page_cache_is_no_drive() {
     let of = |direct| {
-        identity(&Disk {
+        identity(&DiskEvidence {
             kind: DiskKind::Loop("/x".into()),
             direct,
             ..disk()

@@ -6,7 +6,7 @@ use plimsoll_record::message::doctor::{FilesystemKind, MountIssue};
 use plimsoll_record::{Diagnosis, DiagnosisLevel};
 
 use super::{diagnosis, error, ok, warning};
-use crate::doctor::evidence::{Disk, DiskKind, Medium, Room};
+use crate::doctor::evidence::{DiskEvidence, DiskKind, MediumEvidence, Room};
 use crate::host::mount::Mount;
 
 const MEMORY: [&str; 3] = ["tmpfs", "ramfs", "devtmpfs"];
@@ -28,7 +28,7 @@ const COPYING: [&str; 3] = ["btrfs", "zfs", "bcachefs"];
 const FULL: f64 = 90.0;
 
 /// `None` for a device without one.
-pub fn filesystem(medium: &Medium) -> Option<Diagnosis> {
+pub fn filesystem(medium: &MediumEvidence) -> Option<Diagnosis> {
     let mount = medium.mount.as_ref()?;
     let name = mount.filesystem.as_str();
     let in_memory = MEMORY.contains(&name)
@@ -40,7 +40,7 @@ pub fn filesystem(medium: &Medium) -> Option<Diagnosis> {
         _ if in_memory => FilesystemKind::Memory,
         _ if NETWORK.contains(&name) => FilesystemKind::Network,
         "overlay" | "aufs" => FilesystemKind::Layers,
-        _ if medium.disks.iter().any(Disk::is_emulated) => FilesystemKind::Emulated,
+        _ if medium.disks.iter().any(DiskEvidence::is_emulated) => FilesystemKind::Emulated,
         _ if name.starts_with("fuse") => FilesystemKind::Fuse,
         _ if COPYING.contains(&name) => FilesystemKind::CopyOnWrite,
         _ => FilesystemKind::Plain,
@@ -62,9 +62,9 @@ pub fn filesystem(medium: &Medium) -> Option<Diagnosis> {
 }
 
 /// The options of a mount.
-struct Options<'a>(Vec<&'a str>);
+struct MountOptions<'a>(Vec<&'a str>);
 
-impl<'a> Options<'a> {
+impl<'a> MountOptions<'a> {
     fn of(mount: &'a Mount) -> Self {
         Self(
             mount
@@ -96,11 +96,11 @@ fn with_barriers(mount: &Mount) -> String {
 }
 
 /// All that is wrong, the worst first; what is harmless only where nothing is wrong.
-pub fn mount_options(medium: &Medium) -> Vec<Diagnosis> {
+pub fn mount_options(medium: &MediumEvidence) -> Vec<Diagnosis> {
     let Some(mount) = medium.mount.as_ref() else {
         return Vec::new();
     };
-    let options = Options::of(mount);
+    let options = MountOptions::of(mount);
     let compressed = options
         .begins("compress")
         .or(options.begins("compress-force"));
@@ -152,7 +152,7 @@ fn mount_option(mount: &Mount, issue: MountIssue, option: &str) -> Diagnosis {
 }
 
 /// `None` for a device.
-pub fn space(medium: &Medium) -> Option<Diagnosis> {
+pub fn space(medium: &MediumEvidence) -> Option<Diagnosis> {
     let Room { space, files, .. } = medium.space.as_ref()?;
     let all = space.used.0.saturating_add(space.free.0);
     let used_percent = 100.0 * space.used.0 as f64 / all.max(1) as f64;

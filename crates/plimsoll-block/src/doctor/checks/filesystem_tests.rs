@@ -2,10 +2,10 @@ use plimsoll_record::DiagnosisLevel::{Error, Ok, Unknown, Warning};
 
 use super::super::tests::{assert_finding, disk, medium_of};
 use super::*;
-use crate::doctor::evidence::Disk;
+use crate::doctor::evidence::DiskEvidence;
 use crate::host::mount::Space;
 
-fn mounted(filesystem: &str, options: &str, super_options: &str) -> Medium {
+fn mounted(filesystem: &str, options: &str, super_options: &str) -> MediumEvidence {
     let mount = Mount {
         point: "/srv".into(),
         filesystem: filesystem.into(),
@@ -13,7 +13,7 @@ fn mounted(filesystem: &str, options: &str, super_options: &str) -> Medium {
         options: options.into(),
         super_options: super_options.into(),
     };
-    Medium {
+    MediumEvidence {
         mount: Some(mount),
         ..medium_of(disk())
     }
@@ -28,8 +28,8 @@ fn filesystems() {
     assert_finding(&of("nfs4"), Warning, &["network", "nfs4"]);
     assert_finding(&of("overlay"), Warning, &["layers"]);
     assert_finding(&of("fuse.sshfs"), Unknown, &["fuse"]);
-    let on_zram = Medium {
-        disks: vec![Disk {
+    let on_zram = MediumEvidence {
+        disks: vec![DiskEvidence {
             kind: DiskKind::Memory,
             ..disk()
         }],
@@ -102,7 +102,7 @@ fn space_of_filesystems() {
             used: Bytes(used),
             free: Bytes(free),
         };
-        super::space(&Medium {
+        super::space(&MediumEvidence {
             space: Some(Room {
                 space,
                 block_size: 4096,

@@ -10,7 +10,7 @@ mod sync;
 use plimsoll_record::message::DoctorFinding;
 use plimsoll_record::{Diagnosis, DiagnosisLevel};
 
-use super::evidence::{Disk, Machine, Medium};
+use super::evidence::{DiskEvidence, Machine, MediumEvidence};
 
 /// Everything about the machine.
 pub fn machine(machine: &Machine) -> Vec<Diagnosis> {
@@ -27,11 +27,11 @@ pub fn machine(machine: &Machine) -> Vec<Diagnosis> {
 }
 
 /// Everything about a medium, in the order in which a person would check it.
-pub fn medium(medium: &Medium) -> Vec<Diagnosis> {
+pub fn medium(medium: &MediumEvidence) -> Vec<Diagnosis> {
     let mut found = Vec::new();
     found.extend(drive::use_of(medium));
     found.extend(drive::missing(medium));
-    let checks: [fn(&Disk) -> Vec<Diagnosis>; 4] = [
+    let checks: [fn(&DiskEvidence) -> Vec<Diagnosis>; 4] = [
         |disk| vec![drive::identity(disk)],
         drive::health,
         |disk| vec![drive::write_cache(disk)],
@@ -62,7 +62,7 @@ pub fn medium(medium: &Medium) -> Vec<Diagnosis> {
 }
 
 /// Names the disk where there are several.
-fn on_disk(disk: &Disk, medium: &Medium, found: Diagnosis) -> Diagnosis {
+fn on_disk(disk: &DiskEvidence, medium: &MediumEvidence, found: Diagnosis) -> Diagnosis {
     Diagnosis {
         disk: (medium.disks.len() > 1).then(|| disk.name.clone()),
         ..found
@@ -97,13 +97,13 @@ fn error(code: &str, finding: DoctorFinding) -> Diagnosis {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::evidence::{Device, DiskKind, NoHealth, Queue, Sample};
+    use super::super::evidence::{BlockSample, DiskKind, NoHealth, Queue, VolumeEvidence};
     use super::*;
-    use crate::device::evidence::Target;
+    use crate::device::evidence::StorageTarget;
 
     /// A quiet NVMe drive without faults.
-    pub fn disk() -> Disk {
-        Disk {
+    pub fn disk() -> DiskEvidence {
+        DiskEvidence {
             name: "nvme0n1".into(),
             kind: DiskKind::Nvme,
             vendor: None,
@@ -134,19 +134,19 @@ pub(super) mod tests {
         }
     }
 
-    pub fn medium_of(disk: Disk) -> Medium {
-        Medium {
-            target: Target::Directory("/srv".into()),
+    pub fn medium_of(disk: DiskEvidence) -> MediumEvidence {
+        MediumEvidence {
+            target: StorageTarget::Directory("/srv".into()),
             in_use: None,
-            device: Ok(Device {
+            device: Ok(VolumeEvidence {
                 name: disk.name.clone(),
                 queue: disk.queue.clone(),
-                ..Device::default()
+                ..VolumeEvidence::default()
             }),
             disks: vec![disk],
             mount: None,
             space: None,
-            sample: Ok(Sample::default()),
+            sample: Ok(BlockSample::default()),
             holes: None,
             noise: None,
             sync: None,
@@ -166,7 +166,7 @@ pub(super) mod tests {
     #[test]
     fn every_check_of_a_medium_gives_one_row_for_each_disk() {
         let mut medium = medium_of(disk());
-        let codes = |medium: &Medium| {
+        let codes = |medium: &MediumEvidence| {
             super::medium(medium)
                 .into_iter()
                 .map(|row| row.code)
@@ -185,7 +185,7 @@ pub(super) mod tests {
             "entropy",
         ];
         assert_eq!(one, expected);
-        medium.disks.push(Disk {
+        medium.disks.push(DiskEvidence {
             name: "nvme1n1".into(),
             ..disk()
         });

@@ -5,7 +5,9 @@ use plimsoll_record::Diagnosis;
 use plimsoll_record::message::DoctorFinding;
 
 use super::{ok, unknown, warning};
-use crate::doctor::evidence::{Device, Disk, DiskKind, Medium, Noise, Room};
+use crate::doctor::evidence::{
+    DiskEvidence, DiskKind, DiskNoise, MediumEvidence, Room, VolumeEvidence,
+};
 
 /// In a quiet moment: requests per second, and percent of the time.
 const NOISY_REQUESTS: f64 = 20.0;
@@ -15,7 +17,7 @@ const SMALL_REQUEST_KIB: u64 = 128;
 /// Flash and filesystems work in blocks of this, whatever a drive reports.
 const FLASH_BLOCK: u64 = 4096;
 
-pub fn scheduler(device: &Device, disks: &[Disk]) -> Diagnosis {
+pub fn scheduler(device: &VolumeEvidence, disks: &[DiskEvidence]) -> Diagnosis {
     let is_nvme = disks.iter().any(|disk| disk.kind == DiskKind::Nvme);
     let name = device.name.clone();
     match device.queue.scheduler.clone() {
@@ -31,7 +33,7 @@ pub fn scheduler(device: &Device, disks: &[Disk]) -> Diagnosis {
     }
 }
 
-pub fn queue(device: &Device, disks: &[Disk]) -> Diagnosis {
+pub fn queue(device: &VolumeEvidence, disks: &[DiskEvidence]) -> Diagnosis {
     let queue = &device.queue;
     let name = device.name.clone();
     if queue.iostats == Some(false) {
@@ -71,7 +73,7 @@ pub fn queue(device: &Device, disks: &[Disk]) -> Diagnosis {
     ok("queue", found)
 }
 
-pub fn alignment(device: &Device, room: Option<&Room>) -> Diagnosis {
+pub fn alignment(device: &VolumeEvidence, room: Option<&Room>) -> Diagnosis {
     let physical = device.queue.physical_block_size.unwrap_or(512);
     let block_bytes = physical.max(FLASH_BLOCK);
     let name = device.name.clone();
@@ -109,8 +111,8 @@ pub fn alignment(device: &Device, room: Option<&Room>) -> Diagnosis {
 }
 
 /// `None`: not watched.
-pub fn noise(medium: &Medium) -> Option<Diagnosis> {
-    let Some(Noise { spent, over }) = medium.noise.as_ref()? else {
+pub fn noise(medium: &MediumEvidence) -> Option<Diagnosis> {
+    let Some(DiskNoise { spent, over }) = medium.noise.as_ref()? else {
         return Some(unknown("noise", DoctorFinding::NoiseUnknown));
     };
     let seconds = over.as_secs_f64().max(1e-9);

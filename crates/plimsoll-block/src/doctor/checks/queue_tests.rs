@@ -5,13 +5,13 @@ use super::super::tests::{assert_finding, disk, medium_of, queue as healthy};
 use super::*;
 use crate::doctor::evidence::Queue;
 use crate::host::mount::Space;
-use crate::host::parse::Disk as Counters;
+use crate::host::parse::DiskStats;
 
-fn device(queue: Queue) -> Device {
-    Device {
+fn device(queue: Queue) -> VolumeEvidence {
+    VolumeEvidence {
         name: "sda1".into(),
         queue,
-        ..Device::default()
+        ..VolumeEvidence::default()
     }
 }
 
@@ -22,7 +22,7 @@ fn schedulers() {
             scheduler: name.map(str::to_owned),
             ..healthy()
         };
-        scheduler(&device(queue), &[Disk { kind, ..disk() }])
+        scheduler(&device(queue), &[DiskEvidence { kind, ..disk() }])
     };
     assert_finding(
         &of(Some("none"), DiskKind::Nvme),
@@ -93,7 +93,7 @@ fn queues() {
         &["queue_rotates", "sda1"],
     );
     assert_finding(&of(Queue::default()), Unknown, &[]);
-    let on_host = Disk {
+    let on_host = DiskEvidence {
         kind: DiskKind::Virtual("virtio"),
         ..disk()
     };
@@ -110,7 +110,7 @@ fn queues() {
 
 #[test]
 fn places_of_partitions() {
-    let at = |start: u64| Device {
+    let at = |start: u64| VolumeEvidence {
         start: Some(Bytes(start)),
         ..device(healthy())
     };
@@ -128,7 +128,7 @@ fn places_of_partitions() {
     };
     assert_finding(
         &alignment(
-            &Device {
+            &VolumeEvidence {
                 queue: emulating,
                 ..at(63 * 512)
             },
@@ -139,7 +139,7 @@ fn places_of_partitions() {
     );
     assert_finding(
         &alignment(
-            &Device {
+            &VolumeEvidence {
                 alignment_offset: Some(3584),
                 ..at(1 << 20)
             },
@@ -168,7 +168,7 @@ fn places_of_partitions() {
 
 #[test]
 fn others_on_the_device() {
-    let counters = Counters {
+    let counters = DiskStats {
         name: "sda".into(),
         reads: 2,
         read_sectors: 16,
@@ -180,9 +180,9 @@ fn others_on_the_device() {
         weighted_ms: 20,
         flushes: Some(3),
     };
-    let of = |spent: Counters| {
+    let of = |spent: DiskStats| {
         let mut medium = medium_of(disk());
-        medium.noise = Some(Some(Noise {
+        medium.noise = Some(Some(DiskNoise {
             spent,
             over: Nanos::from_secs(2),
         }));
@@ -194,7 +194,7 @@ fn others_on_the_device() {
         &[r#""requests_per_second":5.0,"moved_bytes":24576,"busy_percent":0.6"#],
     );
     assert_finding(
-        &of(Counters {
+        &of(DiskStats {
             writes: 100,
             ..counters.clone()
         }),
@@ -202,7 +202,7 @@ fn others_on_the_device() {
         &[r#""requests_per_second":52.5"#],
     );
     assert_finding(
-        &of(Counters {
+        &of(DiskStats {
             busy_ms: 200,
             ..counters
         }),

@@ -5,8 +5,8 @@ use plimsoll_record::message::DoctorFinding;
 use plimsoll_record::message::doctor::Unwritten;
 
 use super::{ok, unknown, warning};
-use crate::device::evidence::Target;
-use crate::doctor::evidence::{Holes, Medium};
+use crate::device::evidence::StorageTarget;
+use crate::doctor::evidence::{Holes, MediumEvidence};
 
 /// Half of what is measured would not be the medium.
 const MANY: f64 = 50.0;
@@ -22,7 +22,7 @@ fn error_of(share: f64, blocks: u32) -> f64 {
 }
 
 /// Parts of the medium that were never written: reading them costs a drive nothing.
-pub fn unwritten(medium: &Medium) -> Diagnosis {
+pub fn unwritten(medium: &MediumEvidence) -> Diagnosis {
     if let Some(Holes { size, holes }) = medium
         .holes
         .filter(|found| percent(found.holes.0, found.size.0) >= 1.0)
@@ -41,8 +41,8 @@ pub fn unwritten(medium: &Medium) -> Diagnosis {
     let zero_percent = percent(u64::from(sample.zero), u64::from(sample.blocks));
     let state = match medium.target {
         _ if zero_percent < MANY => Unwritten::Written,
-        Target::Directory(_) => Unwritten::MostlyZero,
-        Target::Device(_) | Target::File(_) => Unwritten::NeverWritten,
+        StorageTarget::Directory(_) => Unwritten::MostlyZero,
+        StorageTarget::Device(_) | StorageTarget::File(_) => Unwritten::NeverWritten,
     };
     let found = DoctorFinding::Unwritten {
         path: sample.of.clone(),
@@ -59,7 +59,7 @@ pub fn unwritten(medium: &Medium) -> Diagnosis {
 }
 
 /// What the data there are like; a statement, unless nothing could be read.
-pub fn entropy(medium: &Medium) -> Diagnosis {
+pub fn entropy(medium: &MediumEvidence) -> Diagnosis {
     let sample = match &medium.sample {
         Ok(sample) => sample,
         Err(unread) => return unknown("entropy", (**unread).clone()),
@@ -83,10 +83,10 @@ mod tests {
 
     use super::super::tests::{assert_finding, disk, medium_of};
     use super::*;
-    use crate::doctor::evidence::Sample;
+    use crate::doctor::evidence::BlockSample;
 
-    fn with(target: Target, zero: u32) -> Medium {
-        let sample = Sample {
+    fn with(target: StorageTarget, zero: u32) -> MediumEvidence {
+        let sample = BlockSample {
             of: "/dev/sda".into(),
             blocks: 100,
             zero,
@@ -94,7 +94,7 @@ mod tests {
             compressible: (zero < 100).then_some(0.42),
             read: Some(Nanos::from_micros(8_310)),
         };
-        Medium {
+        MediumEvidence {
             target,
             sample: Ok(sample),
             ..medium_of(disk())
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn blocks_that_nobody_wrote() {
-        let device = || Target::Device("/dev/sda".into());
+        let device = || StorageTarget::Device("/dev/sda".into());
         assert_finding(
             &unwritten(&with(device(), 10)),
             Good,
@@ -118,11 +118,11 @@ mod tests {
             &["never_written", r#""zero_percent":80.0"#],
         );
         assert_finding(
-            &unwritten(&with(Target::Directory("/srv".into()), 80)),
+            &unwritten(&with(StorageTarget::Directory("/srv".into()), 80)),
             Good,
             &["mostly_zero"],
         );
-        let unread = Medium {
+        let unread = MediumEvidence {
             sample: Err(Box::new(DoctorFinding::NoDeviceToRead)),
             ..with(device(), 0)
         };
@@ -136,9 +136,9 @@ mod tests {
                 size: Bytes(1 << 20),
                 holes: Bytes(holes),
             });
-            unwritten(&Medium {
+            unwritten(&MediumEvidence {
                 holes,
-                ..with(Target::File("/srv/x".into()), 0)
+                ..with(StorageTarget::File("/srv/x".into()), 0)
             })
         };
         assert_finding(
@@ -152,18 +152,18 @@ mod tests {
     #[test]
     fn what_data_are_like() {
         assert_finding(
-            &entropy(&with(Target::Directory("/srv".into()), 10)),
+            &entropy(&with(StorageTarget::Directory("/srv".into()), 10)),
             Good,
             &[r#""bits_per_byte":6.25,"compressible_percent":42.0,"blocks":90"#],
         );
         assert_finding(
-            &entropy(&with(Target::Directory("/srv".into()), 100)),
+            &entropy(&with(StorageTarget::Directory("/srv".into()), 100)),
             Unknown,
             &["all_zero", "100"],
         );
-        let unread = Medium {
+        let unread = MediumEvidence {
             sample: Err(Box::new(DoctorFinding::NoDeviceToRead)),
-            ..with(Target::Directory("/srv".into()), 0)
+            ..with(StorageTarget::Directory("/srv".into()), 0)
         };
         assert_finding(&entropy(&unread), Unknown, &["no_device_to_read"]);
     }

@@ -10,7 +10,9 @@ use plimsoll_record::message::doctor::{FlushLimit, FlushOutcome};
 use plimsoll_record::{Diagnosis, DiagnosisLevel};
 
 use super::{diagnosis, unknown};
-use crate::doctor::evidence::{Disk, DiskKind, Medium, Protection, SyncOutcome, SyncTest};
+use crate::doctor::evidence::{
+    DiskEvidence, DiskKind, MediumEvidence, Protection, SyncOutcome, SyncTest,
+};
 
 /// The fastest disk there ever was turned 15,000 times a minute.
 const FASTEST_TURN: Nanos = Nanos(4_000_000);
@@ -34,7 +36,7 @@ struct Limit {
 }
 
 /// `None`: not requested.
-pub fn fsync(medium: &Medium) -> Option<Diagnosis> {
+pub fn fsync(medium: &MediumEvidence) -> Option<Diagnosis> {
     let test = match medium.sync.as_ref()? {
         SyncOutcome::Tested(test) => test,
         SyncOutcome::Untested(why) => return Some(unknown("fsync", why.clone())),
@@ -90,7 +92,7 @@ fn costs_nothing(test: &SyncTest) -> bool {
 }
 
 /// Protected if all are; volatile if one is known to be.
-fn protection(disks: &[Disk]) -> Option<Protection> {
+fn protection(disks: &[DiskEvidence]) -> Option<Protection> {
     let known: Vec<Option<Protection>> = disks
         .iter()
         .map(|disk| disk.known.as_ref().map(|known| known.protection))
@@ -106,7 +108,7 @@ fn protection(disks: &[Disk]) -> Option<Protection> {
 }
 
 /// The time of a turn, where the disk is known to turn. Virtual disks often report it wrongly.
-fn turns(disk: &Disk) -> Option<Nanos> {
+fn turns(disk: &DiskEvidence) -> Option<Nanos> {
     let rpm = disk
         .health
         .as_ref()
@@ -123,7 +125,7 @@ fn turns(disk: &Disk) -> Option<Nanos> {
 }
 
 /// How soon a write can be durable on this disk; `None`: not known.
-fn limit(disk: &Disk, random_read: Option<Nanos>) -> Option<Limit> {
+fn limit(disk: &DiskEvidence, random_read: Option<Nanos>) -> Option<Limit> {
     if let Some(per_second) = disk
         .known
         .as_ref()

@@ -2,7 +2,7 @@ use plimsoll_record::DiagnosisLevel::{Error, Ok as Good, Unknown, Warning};
 
 use super::super::tests::{assert_finding, disk, medium_of, queue};
 use super::*;
-use crate::doctor::evidence::{KnownDrive, Pace, Queue, Sample};
+use crate::doctor::evidence::{BlockSample, KnownDrive, Pace, Queue};
 use crate::doctor::smart::Smart;
 
 fn pace(us: u64) -> Pace {
@@ -35,19 +35,19 @@ fn known(protection: Protection) -> KnownDrive {
     }
 }
 
-fn of(disk: Disk, synced_us: u64) -> Diagnosis {
+fn of(disk: DiskEvidence, synced_us: u64) -> Diagnosis {
     let mut medium = medium_of(disk);
     medium.sync = Some(SyncOutcome::Tested(tested(synced_us)));
     fsync(&medium).unwrap()
 }
 
 /// A SATA disk that reports its rotation.
-fn turning(rpm: Option<u64>) -> Disk {
+fn turning(rpm: Option<u64>) -> DiskEvidence {
     let smart = Smart {
         rpm,
         ..Smart::default()
     };
-    Disk {
+    DiskEvidence {
         kind: DiskKind::Scsi,
         queue: Queue {
             rotational: Some(true),
@@ -60,7 +60,7 @@ fn turning(rpm: Option<u64>) -> Disk {
 
 #[test]
 fn a_protected_cache_may_answer_at_once() {
-    let disk = Disk {
+    let disk = DiskEvidence {
         known: Some(known(Protection::Protected)),
         ..disk()
     };
@@ -77,7 +77,7 @@ fn a_protected_cache_may_answer_at_once() {
 
 #[test]
 fn flash_without_protection_has_to_program() {
-    let volatile = || Disk {
+    let volatile = || DiskEvidence {
         known: Some(known(Protection::Volatile)),
         ..disk()
     };
@@ -108,7 +108,7 @@ fn a_disk_cannot_sync_faster_than_it_turns() {
         Error,
         &[r#""limit_per_second":250.0"#],
     );
-    let battery = Disk {
+    let battery = DiskEvidence {
         known: Some(known(Protection::Protected)),
         ..turning(Some(7200))
     };
@@ -135,7 +135,7 @@ fn an_emulated_drive_is_held_to_its_model() {
         synced_per_second: Some(per_second),
         ..known(Protection::Volatile)
     };
-    let disk = |per_second: f64| Disk {
+    let disk = |per_second: f64| DiskEvidence {
         kind: DiskKind::Loop("/x".into()),
         known: Some(emulated(per_second)),
         ..disk()
@@ -152,7 +152,7 @@ fn an_emulated_drive_is_held_to_its_model() {
 
 #[test]
 fn an_unknown_drive_is_doubted_when_flushes_cost_nothing() {
-    let unknown = || Disk {
+    let unknown = || DiskEvidence {
         kind: DiskKind::Virtual("virtio"),
         queue: Queue {
             rotational: Some(true),
@@ -164,9 +164,9 @@ fn an_unknown_drive_is_doubted_when_flushes_cost_nothing() {
     assert_finding(&of(unknown(), 900), Good, &[r#""outcome":"takes_time""#]);
     // Reads that seek: a disk below, or a network's.
     let mut medium = medium_of(unknown());
-    medium.sample = Ok(Sample {
+    medium.sample = Ok(BlockSample {
         read: Some(Nanos::from_micros(9_000)),
-        ..Sample::default()
+        ..BlockSample::default()
     });
     medium.sync = Some(SyncOutcome::Tested(tested(900)));
     assert_finding(
@@ -181,11 +181,11 @@ fn an_unknown_drive_is_doubted_when_flushes_cost_nothing() {
 
 #[test]
 fn the_slowest_disk_of_several_counts_and_one_volatile_is_enough() {
-    let mut medium = medium_of(Disk {
+    let mut medium = medium_of(DiskEvidence {
         known: Some(known(Protection::Protected)),
         ..disk()
     });
-    medium.disks.push(Disk {
+    medium.disks.push(DiskEvidence {
         known: Some(known(Protection::Volatile)),
         ..turning(Some(7200))
     });
@@ -204,7 +204,7 @@ fn without_a_test_or_a_limit_nothing_is_judged() {
     let untested = DoctorFinding::FlushUntested { directory: None };
     medium.sync = Some(SyncOutcome::Untested(untested));
     assert_finding(&fsync(&medium).unwrap(), Unknown, &["flush_untested"]);
-    let volatile = Disk {
+    let volatile = DiskEvidence {
         kind: DiskKind::Virtual("virtio"),
         known: Some(known(Protection::Volatile)),
         ..disk()
@@ -223,7 +223,7 @@ fn a_drive_file_of_flash_counts_more_than_the_kernel() {
         is_flash: true,
         ..known(Protection::Volatile)
     });
-    let virtual_disk = Disk {
+    let virtual_disk = DiskEvidence {
         kind: DiskKind::Virtual("virtio"),
         queue: kernel,
         known: flash,

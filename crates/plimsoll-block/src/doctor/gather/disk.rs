@@ -3,24 +3,26 @@
 use plimsoll_plan::units::Bytes;
 
 use super::tool;
-use super::{Options, node};
-use crate::doctor::evidence::{Device, Disk, DiskKind, KnownDrive, NoHealth, Queue};
+use super::{GatherOptions, node};
+use crate::doctor::evidence::{
+    DiskEvidence, DiskKind, KnownDrive, NoHealth, Queue, VolumeEvidence,
+};
 use crate::doctor::smart::{self, Smart};
 use crate::host::chosen;
-use crate::host::device::{Device as Number, device_at, names_in};
-use crate::host::source::Source;
+use crate::host::device::{BlockDevice, device_at, names_in};
+use crate::host::source::KernelFiles;
 
 /// No stack of devices is deeper.
 const DEEPEST: u32 = 16;
 
 /// Files of one device below sysfs.
-struct Files<'a> {
-    source: &'a Source,
+struct SysfsDevice<'a> {
+    source: &'a KernelFiles,
     directory: String,
 }
 
-impl<'a> Files<'a> {
-    fn of(source: &'a Source, device: &Number) -> Self {
+impl<'a> SysfsDevice<'a> {
+    fn of(source: &'a KernelFiles, device: &BlockDevice) -> Self {
         Self {
             source,
             directory: format!("sys/dev/block/{}:{}", device.major, device.minor),
@@ -65,9 +67,9 @@ impl<'a> Files<'a> {
 }
 
 /// What the filesystem or the user has to do with. Its queue is its disk's.
-pub fn device(source: &Source, device: &Number) -> Device {
-    let own = Files::of(source, device);
-    Device {
+pub fn device(source: &KernelFiles, device: &BlockDevice) -> VolumeEvidence {
+    let own = SysfsDevice::of(source, device);
+    VolumeEvidence {
         name: device.name.clone(),
         size: own.sectors("size"),
         start: if device.partition_of.is_some() {
@@ -78,12 +80,16 @@ pub fn device(source: &Source, device: &Number) -> Device {
         alignment_offset: own
             .text("alignment_offset")
             .and_then(|text| text.parse().ok()),
-        queue: Files::of(source, device.disk()).queue(),
+        queue: SysfsDevice::of(source, device.disk()).queue(),
     }
 }
 
 /// The lowest disks, each once.
-pub fn below(source: &Source, device: &Number, options: &Options<'_>) -> Vec<Disk> {
+pub fn below(
+    source: &KernelFiles,
+    device: &BlockDevice,
+    options: &GatherOptions<'_>,
+) -> Vec<DiskEvidence> {
     let mut lowest = Vec::new();
     add_lowest(source, device.disk(), DEEPEST, &mut lowest);
     lowest
@@ -93,8 +99,8 @@ pub fn below(source: &Source, device: &Number, options: &Options<'_>) -> Vec<Dis
 }
 
 /// A drive that is known to be there, though the kernel has no device of it.
-pub fn without_device(known: &KnownDrive) -> Disk {
-    Disk {
+pub fn without_device(known: &KnownDrive) -> DiskEvidence {
+    DiskEvidence {
         name: known.name.clone(),
         kind: DiskKind::Other,
         vendor: None,
@@ -110,8 +116,13 @@ pub fn without_device(known: &KnownDrive) -> Disk {
     }
 }
 
-fn add_lowest(source: &Source, device: &Number, deeper: u32, lowest: &mut Vec<Number>) {
-    let directory = Files::of(source, device).directory;
+fn add_lowest(
+    source: &KernelFiles,
+    device: &BlockDevice,
+    deeper: u32,
+    lowest: &mut Vec<BlockDevice>,
+) {
+    let directory = SysfsDevice::of(source, device).directory;
     let below = names_in(&source.path(&format!("{directory}/slaves")));
     for name in &below {
         let number = source.read(&format!("{directory}/slaves/{name}/dev")).ok();
@@ -132,9 +143,9 @@ fn add_lowest(source: &Source, device: &Number, deeper: u32, lowest: &mut Vec<Nu
     }
 }
 
-fn disk(source: &Source, device: &Number, options: &Options<'_>) -> Disk {
-    let files = Files::of(source, device);
-    let mut disk = Disk {
+fn disk(source: &KernelFiles, device: &BlockDevice, options: &GatherOptions<'_>) -> DiskEvidence {
+    let files = SysfsDevice::of(source, device);
+    let mut disk = DiskEvidence {
         name: device.name.clone(),
         kind: DiskKind::Other,
         vendor: files
@@ -171,14 +182,14 @@ fn disk(source: &Source, device: &Number, options: &Options<'_>) -> Disk {
 }
 
 /// `device/scsi_disk/2:0:0:0/cache_type`.
-fn cache_type(source: &Source, files: &Files<'_>) -> Option<String> {
+fn cache_type(source: &KernelFiles, files: &SysfsDevice<'_>) -> Option<String> {
     let directory = source.path(&format!("{}/device/scsi_disk", files.directory));
     let name = names_in(&directory).into_iter().next()?;
     files.text(&format!("device/scsi_disk/{name}/cache_type"))
 }
 
 /// Beginnings of kernel names (Documentation/admin-guide/devices.txt).
-fn kind(disk: &Disk, backing: Option<String>) -> DiskKind {
+fn kind(disk: &DiskEvidence, backing: Option<String>) -> DiskKind {
     match () {
         () if is_named(disk, &["loop"]) => DiskKind::Loop(backing.unwrap_or_default()),
         () if is_named(disk, &["vd"]) => DiskKind::Virtual("virtio"),
@@ -195,19 +206,19 @@ fn kind(disk: &Disk, backing: Option<String>) -> DiskKind {
     }
 }
 
-fn is_named(disk: &Disk, starts: &[&str]) -> bool {
+fn is_named(disk: &DiskEvidence, starts: &[&str]) -> bool {
     starts.iter().any(|start| disk.name.starts_with(start))
 }
 
 /// NVMe over something else than PCI Express.
-fn is_fabric(disk: &Disk) -> bool {
+fn is_fabric(disk: &DiskEvidence) -> bool {
     disk.transport
         .as_deref()
         .is_some_and(|transport| ["tcp", "rdma", "fc", "loop"].contains(&transport))
 }
 
 /// What hypervisors and clouds call their disks.
-fn hypervisor(disk: &Disk) -> Option<&'static str> {
+fn hypervisor(disk: &DiskEvidence) -> Option<&'static str> {
     const NAMES: [(&str, &str); 8] = [
         ("qemu", "QEMU"),
         ("vmware", "VMware"),
@@ -245,7 +256,7 @@ fn plain(model: &str) -> String {
     model.replace('_', " ").to_lowercase()
 }
 
-fn health(source: &Source, device: &Number, kind: &DiskKind) -> Result<Smart, NoHealth> {
+fn health(source: &KernelFiles, device: &BlockDevice, kind: &DiskKind) -> Result<Smart, NoHealth> {
     match kind {
         DiskKind::Nvme | DiskKind::Scsi | DiskKind::Other => {}
         DiskKind::Virtual(_)

@@ -58,10 +58,14 @@ fn known(name: &str, model: &str) -> KnownDrive {
     }
 }
 
-fn resolve(root: &TempDir, number: (u32, u32), known: &[KnownDrive]) -> (Device, Vec<Disk>) {
-    let source = Source::new(root.path());
+fn resolve(
+    root: &TempDir,
+    number: (u32, u32),
+    known: &[KnownDrive],
+) -> (VolumeEvidence, Vec<DiskEvidence>) {
+    let source = KernelFiles::new(root.path());
     let now = || Nanos::ZERO;
-    let options = Options {
+    let options = GatherOptions {
         now: &now,
         quiet: None,
         known,
@@ -225,11 +229,11 @@ fn disks_without_smart_are_not_asked() {
         ("7:0", "loop0", "loop/backing_file: /x"),
         ("252:0", "vda", VDA),
     ]);
-    let source = Source::new(root.path());
+    let source = KernelFiles::new(root.path());
     let of = |major| {
         let device = device_at(&source, major, 0).unwrap();
         let now = || Nanos::ZERO;
-        let options = Options {
+        let options = GatherOptions {
             now: &now,
             quiet: None,
             known: &[],

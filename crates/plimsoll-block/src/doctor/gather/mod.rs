@@ -11,21 +11,23 @@ use std::path::{Path, PathBuf};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::message::DoctorFinding;
 
-use super::evidence::{Device, KnownDrive, Machine, Medium, Noise, Room, SyncOutcome};
+use super::evidence::{
+    DiskNoise, KnownDrive, Machine, MediumEvidence, Room, SyncOutcome, VolumeEvidence,
+};
 use crate::BlockError;
-use crate::device::evidence::{Target, gather as gather_use, target};
+use crate::device::evidence::{StorageTarget, gather as gather_use, target};
 use crate::host::cpu::governors;
 use crate::host::device::{self, device_of};
 use crate::host::mount::{mount_of, space};
 use crate::host::parse::{self, CpuTimes};
-use crate::host::source::Source;
+use crate::host::source::KernelFiles;
 pub use sample::BLOCK;
 
 /// The time, which is a parameter here as everywhere.
 pub type Now<'a> = &'a dyn Fn() -> Nanos;
 
 /// What to gather.
-pub struct Options<'a> {
+pub struct GatherOptions<'a> {
     pub now: Now<'a>,
     /// Counters before and after a quiet moment; `None`: noise is not measured.
     pub quiet: Option<&'a Quiet>,
@@ -54,7 +56,7 @@ pub struct Counters {
 
 impl Counters {
     pub fn read(now: Now<'_>) -> Self {
-        let source = Source::new("/");
+        let source = KernelFiles::new("/");
         let cpu = source
             .parse("proc/stat", parse::stat)
             .ok()
@@ -84,14 +86,14 @@ impl Quiet {
     }
 
     /// `None`: the kernel does not count this device's requests.
-    fn noise(&self, major: u32, minor: u32) -> Option<Noise> {
-        Some(Noise {
+    fn noise(&self, major: u32, minor: u32) -> Option<DiskNoise> {
+        Some(DiskNoise {
             spent: self.spent(major, minor)?,
             over: self.after.at.saturating_sub(self.before.at),
         })
     }
 
-    fn spent(&self, major: u32, minor: u32) -> Option<parse::Disk> {
+    fn spent(&self, major: u32, minor: u32) -> Option<parse::DiskStats> {
         let before = parse::diskstats(&self.before.disks, major, minor)?;
         parse::diskstats(&self.after.disks, major, minor)?.since(&before)
     }
@@ -99,10 +101,10 @@ impl Quiet {
 
 /// The machine.
 pub fn machine(quiet: Option<&Quiet>) -> Machine {
-    machine_at(&Source::new("/"), quiet)
+    machine_at(&KernelFiles::new("/"), quiet)
 }
 
-fn machine_at(source: &Source, quiet: Option<&Quiet>) -> Machine {
+fn machine_at(source: &KernelFiles, quiet: Option<&Quiet>) -> Machine {
     let clock = source
         .read("sys/devices/system/clocksource/clocksource0/current_clocksource")
         .ok();
@@ -123,11 +125,12 @@ fn machine_at(source: &Source, quiet: Option<&Quiet>) -> Machine {
 ///
 /// # Errors
 /// The path leads to no directory, file or block device.
-pub fn medium(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> {
-    let source = Source::new("/");
+pub fn medium(path: &Path, options: &GatherOptions<'_>) -> Result<MediumEvidence, BlockError> {
+    let source = KernelFiles::new("/");
     let target = target(path)?;
-    let is_device = matches!(target, Target::Device(_));
-    let (Target::Directory(real) | Target::File(real) | Target::Device(real)) = &target;
+    let is_device = matches!(target, StorageTarget::Device(_));
+    let (StorageTarget::Directory(real) | StorageTarget::File(real) | StorageTarget::Device(real)) =
+        &target;
     let real = real.clone();
     let device = if is_device {
         device::device_at_node(&source, &real)
@@ -148,7 +151,7 @@ pub fn medium(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> 
         .ok()
         .and_then(|device| node(&source, device));
     let place = match &target {
-        Target::File(file) => Some(file.clone()),
+        StorageTarget::File(file) => Some(file.clone()),
         _ => node,
     };
     let sample = match place {
@@ -160,7 +163,7 @@ pub fn medium(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> 
         // Emulated as a directory.
         Err(_) => options.is.map(disk::without_device).into_iter().collect(),
     };
-    Ok(Medium {
+    Ok(MediumEvidence {
         in_use,
         disks,
         noise,
@@ -171,7 +174,7 @@ pub fn medium(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> 
             mount_of(&source, &real)
         },
         space: if is_device { None } else { room(&real) },
-        holes: if let Target::File(file) = &target {
+        holes: if let StorageTarget::File(file) = &target {
             sample::holes(file)
         } else {
             None
@@ -188,12 +191,15 @@ pub fn medium(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> 
 ///
 /// # Errors
 /// As [`medium`].
-pub fn medium_with_writes(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> {
+pub fn medium_with_writes(
+    path: &Path,
+    options: &GatherOptions<'_>,
+) -> Result<MediumEvidence, BlockError> {
     let mut medium = medium(path, options)?;
     medium.sync = Some(match &medium.target {
-        Target::Directory(directory) => write::test(directory, options.now, options.seed),
-        Target::File(_) | Target::Device(_) => {
-            let is_device = matches!(medium.target, Target::Device(_));
+        StorageTarget::Directory(directory) => write::test(directory, options.now, options.seed),
+        StorageTarget::File(_) | StorageTarget::Device(_) => {
+            let is_device = matches!(medium.target, StorageTarget::Device(_));
             SyncOutcome::Untested(DoctorFinding::FlushUntestable { is_device })
         }
     });
@@ -201,7 +207,7 @@ pub fn medium_with_writes(path: &Path, options: &Options<'_>) -> Result<Medium, 
 }
 
 /// The node that the kernel made for a device.
-fn node(source: &Source, device: &device::Device) -> Option<PathBuf> {
+fn node(source: &KernelFiles, device: &device::BlockDevice) -> Option<PathBuf> {
     let path = format!("sys/dev/block/{}:{}/uevent", device.major, device.minor);
     let text = source.read(&path).ok()?;
     let name = text
@@ -220,7 +226,7 @@ fn room(path: &Path) -> Option<Room> {
     })
 }
 
-impl Device {
+impl VolumeEvidence {
     /// Whether it begins in the midst of a disk.
     pub fn is_partition(&self) -> bool {
         self.start.is_some()
@@ -273,7 +279,7 @@ mod tests {
             after: counters,
         };
         assert!(machine(Some(&quiet)).cpu.is_some());
-        let options = Options {
+        let options = GatherOptions {
             now: &now,
             quiet: Some(&quiet),
             known: &[],

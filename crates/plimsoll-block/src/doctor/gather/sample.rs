@@ -11,9 +11,9 @@ use plimsoll_record::message::doctor::Unreadable;
 use rustix::fs::{OFlags, SeekFrom};
 use rustix::io::Errno;
 
-use super::Options;
+use super::GatherOptions;
 use crate::doctor::bytes::{DataStats, random};
-use crate::doctor::evidence::{Holes, Sample};
+use crate::doctor::evidence::{BlockSample, Holes};
 
 /// Of one read; the smallest page of a database, and what filesystems allocate.
 pub const BLOCK: usize = 4096;
@@ -68,7 +68,7 @@ fn open_with(path: &Path, flags: OFlags) -> io::Result<File> {
 }
 
 /// Reads blocks at random until there are enough or the time is over.
-pub fn read(path: &Path, options: &Options<'_>) -> Result<Sample, Box<DoctorFinding>> {
+pub fn read(path: &Path, options: &GatherOptions<'_>) -> Result<BlockSample, Box<DoctorFinding>> {
     let Opened { file, direct } = open(path).map_err(|error| unread(path, &error))?;
     let size =
         rustix::fs::seek(&file, SeekFrom::End(0)).map_err(|error| unread(path, &error.into()))?;
@@ -96,7 +96,7 @@ pub fn read(path: &Path, options: &Options<'_>) -> Result<Sample, Box<DoctorFind
             break;
         }
     }
-    Ok(Sample {
+    Ok(BlockSample {
         of: path.display().to_string(),
         blocks: stats.blocks,
         zero: stats.zero,
@@ -152,8 +152,8 @@ mod tests {
 
     use super::*;
 
-    fn options<'a>(now: &'a dyn Fn() -> Nanos, patience: Nanos) -> Options<'a> {
-        Options {
+    fn options<'a>(now: &'a dyn Fn() -> Nanos, patience: Nanos) -> GatherOptions<'a> {
+        GatherOptions {
             now,
             quiet: None,
             known: &[],

@@ -60,7 +60,7 @@ pub fn run(name: &str, args: &[&str]) -> Result<String, ToolFailure> {
     }
 }
 
-fn start(name: &str, args: &[&str]) -> Result<Running, ToolFailure> {
+fn start(name: &str, args: &[&str]) -> Result<ChildGuard, ToolFailure> {
     for place in PLACES {
         let mut command = Command::new(format!("{place}{name}"));
         command
@@ -69,7 +69,7 @@ fn start(name: &str, args: &[&str]) -> Result<Running, ToolFailure> {
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
         match command.spawn() {
-            Ok(child) => return Ok(Running(child)),
+            Ok(child) => return Ok(ChildGuard(child)),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(ToolFailure::Failed(format!("{name}: {error}"))),
         }
@@ -78,9 +78,9 @@ fn start(name: &str, args: &[&str]) -> Result<Running, ToolFailure> {
 }
 
 /// A child that does not outlive this.
-struct Running(Child);
+struct ChildGuard(Child);
 
-impl Drop for Running {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
         if !self.0.try_wait().is_ok_and(|status| status.is_some()) {
             let _ = self.0.kill();

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use plimsoll_block::fio::Engine;
+use plimsoll_block::fio::IoEngine;
 
 use crate::catalogue;
 use crate::learn::jobs::{Options, Profile, profiles};
@@ -15,7 +15,7 @@ fn options(rotational: bool) -> Options {
         seconds: 1.0,
         writes: true,
         rotational,
-        engine: Engine::Libaio,
+        engine: IoEngine::Libaio,
         cpus: 2,
         seed: 1,
     }

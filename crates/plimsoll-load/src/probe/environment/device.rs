@@ -1,8 +1,8 @@
 //! Facts about a block device.
 
 use plimsoll_block::host::chosen;
-use plimsoll_block::host::device::{Device, names_in};
-use plimsoll_block::host::source::Source;
+use plimsoll_block::host::device::{BlockDevice, names_in};
+use plimsoll_block::host::source::KernelFiles;
 use plimsoll_plan::units::Bytes;
 
 use super::Facts;
@@ -10,11 +10,11 @@ use super::Facts;
 /// Facts about the whole disk: model, vendor, firmware, size, rotational, scheduler, nr_requests, write_cache, fua,
 /// block sizes, read_ahead_kb, numa_node; where it has them, transport, made_of (devices below), backing_file (loop),
 /// raid_level (md), mapped_name (dm).
-pub fn device_facts(device: &Device) -> Vec<(String, String)> {
-    facts_at(&Source::new("/"), device.disk())
+pub fn device_facts(device: &BlockDevice) -> Vec<(String, String)> {
+    facts_at(&KernelFiles::new("/"), device.disk())
 }
 
-fn facts_at(source: &Source, disk: &Device) -> Vec<(String, String)> {
+fn facts_at(source: &KernelFiles, disk: &BlockDevice) -> Vec<(String, String)> {
     let at = |path: &str| format!("sys/dev/block/{}:{}/{path}", disk.major, disk.minor);
     let mut facts = Facts::new(source);
     facts.add("name", Some(disk.name.clone()));
@@ -130,7 +130,7 @@ mod tests {
         root
     }
 
-    fn shown(source: &Source, device: &Device) -> Vec<String> {
+    fn shown(source: &KernelFiles, device: &BlockDevice) -> Vec<String> {
         facts_at(source, device.disk())
             .iter()
             .map(|(key, value)| format!("{key} = {value}"))
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_partition_is_known_by_its_disk() {
         let root = recorded();
-        let source = Source::new(root.path());
+        let source = KernelFiles::new(root.path());
         let partition = device_at(&source, 259, 2).unwrap();
         assert_eq!(
             (partition.name.as_str(), partition.disk().name.as_str()),
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_mapped_device_lists_its_parts() {
         let root = recorded();
-        let source = Source::new(root.path());
+        let source = KernelFiles::new(root.path());
         let facts = shown(&source, &device_at(&source, 253, 0).unwrap());
         assert!(facts.contains(&"mapped_name = vg-data".into()), "{facts:?}");
         assert!(facts.contains(&"made_of = nvme0n1p2".into()), "{facts:?}");

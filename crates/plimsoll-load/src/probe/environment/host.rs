@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_block::host::source::Source;
+use plimsoll_block::host::source::KernelFiles;
 use plimsoll_block::host::{chosen, cpu, parse};
 
 use super::Facts;
@@ -12,10 +12,10 @@ const CPU: &str = cpu::DIRECTORY;
 /// cpu_model, cpus, cpu_mhz, governor, smt, mitigations, kernel, os, memory, swap, clock_source, virtualisation,
 /// transparent_hugepages, swappiness, dirty ratios; where there are any, machine and mitigations_parameter.
 pub fn host_facts() -> Vec<(String, String)> {
-    facts_at(&Source::new("/"))
+    facts_at(&KernelFiles::new("/"))
 }
 
-fn facts_at(source: &Source) -> Vec<(String, String)> {
+fn facts_at(source: &KernelFiles) -> Vec<(String, String)> {
     let mut facts = Facts::new(source);
     cpu(&mut facts);
     let vulnerabilities = mitigations(source);
@@ -111,7 +111,7 @@ fn machine(facts: &mut Facts<'_>) {
 }
 
 /// `vulnerable: a, b; mitigated: c, d; not affected: 12`, from sys/devices/system/cpu/vulnerabilities.
-fn mitigations(source: &Source) -> Option<String> {
+fn mitigations(source: &KernelFiles) -> Option<String> {
     let directory = format!("{CPU}/vulnerabilities");
     let entries = std::fs::read_dir(source.path(&directory)).ok()?;
     let names: BTreeSet<String> = entries
@@ -233,7 +233,7 @@ mod tests {
             "always [madvise] never\n",
         );
         file("sys/class/dmi/id/product_name", "Some Server\n");
-        let facts = facts_at(&Source::new(root.path()));
+        let facts = facts_at(&KernelFiles::new(root.path()));
         let shown: Vec<String> = facts
             .iter()
             .map(|(key, value)| format!("{key} = {value}"))

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use plimsoll_block::host::mount::{Mount, mount_of, space};
-use plimsoll_block::host::source::Source;
+use plimsoll_block::host::source::KernelFiles;
 
 use super::Facts;
 
 /// filesystem, mount_point, mount_source, mount_options, super_options, size, free.
 pub fn medium_facts(path: &Path) -> Vec<(String, String)> {
-    let source = Source::new("/");
+    let source = KernelFiles::new("/");
     let mount = std::fs::canonicalize(path)
         .ok()
         .and_then(|path| mount_of(&source, &path));

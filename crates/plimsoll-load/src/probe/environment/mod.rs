@@ -3,7 +3,7 @@
 //! Facts are short texts under snake_case keys. Names that identify a machine or a drive (host name, serial numbers)
 //! are left out. What cannot be read is listed in one fact, `unreadable`.
 
-use super::source::Source;
+use super::source::KernelFiles;
 
 mod device;
 mod host;
@@ -15,13 +15,13 @@ pub use medium::medium_facts;
 
 /// Collects facts, and what could not be read.
 struct Facts<'a> {
-    source: &'a Source,
+    source: &'a KernelFiles,
     known: Vec<(String, String)>,
     unreadable: Vec<&'static str>,
 }
 
 impl<'a> Facts<'a> {
-    fn new(source: &'a Source) -> Self {
+    fn new(source: &'a KernelFiles) -> Self {
         Self {
             source,
             known: Vec::new(),

@@ -9,10 +9,10 @@ use crate::lane::Counts;
 use rusqlite::{Connection, Row};
 
 use super::super::block;
-use super::super::reader::{Broken, hist, meaningless, rows};
+use super::super::reader::{BadRow, hist, meaningless, rows};
 use super::{Types, add_empty};
 
-pub(super) fn seconds(db: &Connection, types: &Types, schema: i32) -> Result<Vec<Second>, Broken> {
+pub(super) fn seconds(db: &Connection, types: &Types, schema: i32) -> Result<Vec<Second>, BadRow> {
     let mut seconds: Vec<Second> = Vec::new();
     let mut places: HashMap<i64, Range<usize>> = HashMap::new();
     rows(

@@ -6,7 +6,7 @@ mod show;
 use std::process::ExitCode;
 
 use plimsoll_block::doctor::checks;
-use plimsoll_block::doctor::gather::{self, Counters, Options, Quiet};
+use plimsoll_block::doctor::gather::{self, Counters, GatherOptions, Quiet};
 use plimsoll_load::clock::Clock;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::DiagnosisLevel;
@@ -49,7 +49,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     for patient in patients {
         stopped(&interrupt)?;
         progress.begin(clock.now(), &format!("looking at {}", patient.name()));
-        let options = Options {
+        let options = GatherOptions {
             now: &now,
             quiet: Some(&quiet),
             known: &catalogue,

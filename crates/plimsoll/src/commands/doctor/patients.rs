@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use plimsoll_block::BlockError;
-use plimsoll_block::device::evidence::{Target, target};
+use plimsoll_block::device::evidence::{StorageTarget, target};
 use plimsoll_block::doctor::checks;
-use plimsoll_block::doctor::evidence::{KnownDrive, Medium as Evidence, SyncOutcome, SyncTest};
-use plimsoll_block::doctor::gather::{self, Options};
+use plimsoll_block::doctor::evidence::{KnownDrive, MediumEvidence, SyncOutcome, SyncTest};
+use plimsoll_block::doctor::gather::{self, GatherOptions};
 use plimsoll_block::host::mount::mount_of;
-use plimsoll_block::host::source::Source;
+use plimsoll_block::host::source::KernelFiles;
 use plimsoll_drive::catalogue;
 use plimsoll_drive::emulate::Child;
 use plimsoll_drive::emulate::cut::which;
@@ -102,7 +102,7 @@ pub fn of(args: &DoctorArgs) -> Result<Vec<Patient>, Failure> {
 /// Only a file of plimsoll's own is ever written, in a directory.
 fn refuse_writes(path: &Path, write: bool) -> Result<(), Failure> {
     match target(path).map_err(refused)? {
-        Target::Device(_) | Target::File(_) if write => Err(Failure::usage(format!(
+        StorageTarget::Device(_) | StorageTarget::File(_) if write => Err(Failure::usage(format!(
             "{} would lose what it holds: --write makes a file of its own in a directory\nGive a directory on it, or leave \
              out --write.",
             path.display()
@@ -123,7 +123,7 @@ impl Patient {
         }
     }
 
-    pub fn examine(self, options: &Options<'_>) -> Result<Examined, Failure> {
+    pub fn examine(self, options: &GatherOptions<'_>) -> Result<Examined, Failure> {
         let name = self.name();
         match self {
             Self::Path {
@@ -138,7 +138,7 @@ impl Patient {
                 };
                 let mut evidence = look(
                     &path,
-                    &Options {
+                    &GatherOptions {
                         is: is.as_ref(),
                         ..*options
                     },
@@ -175,23 +175,23 @@ impl Patient {
     }
 }
 
-fn untested(target: &Target, path: &Path) -> SyncOutcome {
+fn untested(target: &StorageTarget, path: &Path) -> SyncOutcome {
     let directory = match target {
-        Target::Directory(_) => Some(path.display().to_string()),
-        Target::File(_) | Target::Device(_) => None,
+        StorageTarget::Directory(_) => Some(path.display().to_string()),
+        StorageTarget::File(_) | StorageTarget::Device(_) => None,
     };
     SyncOutcome::Untested(DoctorFinding::FlushUntested { directory })
 }
 
-fn kind(target: &Target) -> &'static str {
+fn kind(target: &StorageTarget) -> &'static str {
     match target {
-        Target::Directory(_) => "directory",
-        Target::Device(_) => "device",
-        Target::File(_) => "file",
+        StorageTarget::Directory(_) => "directory",
+        StorageTarget::Device(_) => "device",
+        StorageTarget::File(_) => "file",
     }
 }
 
-fn examined(name: &str, kind: String, evidence: Evidence) -> Examined {
+fn examined(name: &str, kind: String, evidence: MediumEvidence) -> Examined {
     let findings = checks::medium(&evidence);
     let sync = match evidence.sync {
         Some(SyncOutcome::Tested(test)) => Some(test),
@@ -207,7 +207,7 @@ fn examined(name: &str, kind: String, evidence: Evidence) -> Examined {
 
 /// The drive of `plimsoll drive mount` below a path; it keeps its mount in its directory.
 fn mounted_by_hand(path: &Path) -> Option<KnownDrive> {
-    let mount = mount_of(&Source::new("/"), &path.canonicalize().ok()?)?;
+    let mount = mount_of(&KernelFiles::new("/"), &path.canonicalize().ok()?)?;
     let which = which(mount.point.parent()?)?;
     let spec = catalogue::load(&which.id, &which.drive).ok()?;
     Some(known::emulated(&spec, which.capacity, which.fill, 1))
@@ -218,8 +218,8 @@ fn mounted(
     medium: &Medium,
     drive: &EmulatedDrive,
     seed: u64,
-    options: &Options<'_>,
-) -> Result<Evidence, Failure> {
+    options: &GatherOptions<'_>,
+) -> Result<MediumEvidence, Failure> {
     let failed =
         |error: &dyn std::fmt::Display| Failure::run(format!("medium {}: {error}", medium.name));
     let id = format!("doctor-{}", std::process::id());
@@ -233,7 +233,7 @@ fn mounted(
     let started = Child::start(&program().map_err(|error| failed(&error))?, &task, |_| {});
     let (child, ready) = started.map_err(|error| failed(&error))?;
     // Only plimsoll uses it: other load is not measured.
-    let options = Options {
+    let options = GatherOptions {
         is: Some(&is),
         quiet: None,
         ..*options
