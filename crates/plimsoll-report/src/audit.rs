@@ -1,6 +1,8 @@
-//! The audit as text: fired rules by severity, one line for all cases that fired alike; other rules by code.
+//! The audit as text: fired rules by severity, one entry for all cases that fired alike; other rules by code.
 
 use std::mem::{Discriminant, discriminant};
+
+use plimsoll_analysis::summary::FindingKind;
 
 use plimsoll_analysis::audit::{
     About, Audit, AuditFault, AuditedLoad, Evidence, Missing, Rule, RuleOutcome, RuleVerdict,
@@ -9,6 +11,7 @@ use plimsoll_record::Severity;
 
 use crate::message::Messages;
 use crate::number::{three, whole};
+use crate::point_set::{self, PointLoad, SetPoint};
 
 /// A rule that fired.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,13 +21,17 @@ pub(crate) struct Fired {
     /// Empty where it is about all.
     pub place: String,
     pub text: String,
+    /// The figures behind the text; may be empty.
+    pub detail: String,
     pub next: String,
 }
 
 impl Fired {
-    pub fn place_and_text(&self) -> String {
+    /// All that it rests on.
+    pub fn evidence(&self) -> String {
         let colon = if self.place.is_empty() { "" } else { ": " };
-        format!("{}{colon}{}", self.place, self.text)
+        let space = if self.detail.is_empty() { "" } else { " " };
+        format!("{}{colon}{}{space}{}", self.place, self.text, self.detail)
     }
 }
 
@@ -45,20 +52,20 @@ pub(crate) enum Findings {
     Here,
 }
 
-/// The worst first; cases in which a rule fired alike are one entry with the evidence of the first.
+/// The worst first; cases in which a rule fired alike are one entry.
 pub(crate) fn fired(m: &Messages, audit: &Audit, findings: Findings) -> Vec<Fired> {
-    let mut groups: Vec<Vec<&RuleVerdict>> = Vec::new();
+    let mut groups: Vec<CaseGroup> = Vec::new();
     let verdicts = audit.verdicts.iter();
     for verdict in verdicts.filter(|own| own.outcome.severity().is_some()) {
-        match groups.iter_mut().find(|group| alike(group[0], verdict)) {
-            Some(group) => group.push(verdict),
-            None => groups.push(vec![verdict]),
+        match groups.iter_mut().find(|group| group.is_like(verdict)) {
+            Some(group) => group.add(verdict),
+            None => groups.push(CaseGroup::of(verdict)),
         }
     }
     let faults = audit.faults.iter();
     let mut all: Vec<Fired> = faults.map(|fault| audit_fault(m, fault)).collect();
     let groups = groups.iter();
-    all.extend(groups.filter_map(|group| describe(m, group, findings)));
+    all.extend(groups.filter_map(|group| group.describe(m, audit, findings)));
     all.sort_by_key(|fired| std::cmp::Reverse(fired.severity));
     all
 }
@@ -73,52 +80,152 @@ pub(crate) fn audit_fault(m: &Messages, fault: &AuditFault) -> Fired {
         code: PLAN,
         place: String::new(),
         text: m.audit_fault(fault),
+        detail: String::new(),
         next: m.text("fault-next"),
     }
 }
 
-fn alike(a: &RuleVerdict, b: &RuleVerdict) -> bool {
-    a.rule == b.rule
-        && a.outcome.severity() == b.outcome.severity()
-        && evidence_kinds(a) == evidence_kinds(b)
-        && is_about_pair(a) == is_about_pair(b)
+/// Cases in which a rule fired alike.
+struct CaseGroup<'a> {
+    cases: Vec<&'a RuleVerdict>,
+    /// The first of those with the most evidence: its figures are shown for all.
+    shown: &'a RuleVerdict,
 }
 
-fn evidence_kinds(verdict: &RuleVerdict) -> Vec<Discriminant<Evidence>> {
-    match &verdict.outcome {
-        RuleOutcome::Fired { evidence, .. } => evidence.iter().map(discriminant).collect(),
-        RuleOutcome::Passed { .. } | RuleOutcome::NotEvaluated { .. } => Vec::new(),
+impl<'a> CaseGroup<'a> {
+    fn of(case: &'a RuleVerdict) -> Self {
+        Self {
+            cases: vec![case],
+            shown: case,
+        }
+    }
+
+    /// Errors are alike where they rest on the same evidence, others also where they rest on a part of it.
+    fn is_like(&self, case: &RuleVerdict) -> bool {
+        let own = evidence_kinds(self.shown);
+        let other = evidence_kinds(case);
+        let is_part = own.iter().all(|kind| other.contains(kind))
+            || other.iter().all(|kind| own.contains(kind));
+        let severity = case.outcome.severity();
+        self.shown.rule == case.rule
+            && self.shown.outcome.severity() == severity
+            && discriminant(&self.shown.about) == discriminant(&case.about)
+            && (own == other || (is_part && severity < Some(Severity::Error)))
+    }
+
+    fn add(&mut self, case: &'a RuleVerdict) {
+        self.cases.push(case);
+        if evidence_kinds(case).len() > evidence_kinds(self.shown).len() {
+            self.shown = case;
+        }
+    }
+
+    fn describe(&self, m: &Messages, audit: &Audit, findings: Findings) -> Option<Fired> {
+        let RuleOutcome::Fired {
+            severity,
+            evidence,
+            next,
+        } = &self.shown.outcome
+        else {
+            return None;
+        };
+        let mut text = sentences(m, evidence, findings);
+        let place = match self.cases.len() {
+            1 => about(m, &self.shown.about),
+            _ => {
+                text = self.with_place(m, text, findings);
+                self.places(m, audit)
+            }
+        };
+        Some(Fired {
+            severity: *severity,
+            code: self.shown.rule.code(),
+            place,
+            text,
+            detail: match findings {
+                Findings::Above => String::new(),
+                Findings::Here => details(m, evidence),
+            },
+            next: m.next(*next),
+        })
+    }
+
+    /// The text of one case, which has its figures; a text that is the same for all has no place.
+    fn with_place(&self, m: &Messages, text: String, findings: Findings) -> String {
+        let is_same = self.cases.iter().all(|case| match &case.outcome {
+            RuleOutcome::Fired { evidence, .. } => sentences(m, evidence, findings) == text,
+            RuleOutcome::Passed { .. } | RuleOutcome::NotEvaluated { .. } => true,
+        });
+        if is_same {
+            return text;
+        }
+        let args = [("place", about(m, &self.shown.about)), ("text", text)];
+        m.text_with("audit-at", &args)
+    }
+
+    fn places(&self, m: &Messages, audit: &Audit) -> String {
+        let cases = self.cases.iter();
+        let points: Option<Vec<SetPoint>> = cases.map(|case| set_point(&case.about)).collect();
+        if let Some(points) = points {
+            return point_set::describe(m, &points, points_of(audit, self.shown.rule));
+        }
+        let cases = self.cases.iter();
+        let names: Vec<String> = cases.map(|case| about(m, &case.about)).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let args = [
+            ("n", names.len().to_string()),
+            ("which", point_set::list(m, &names)),
+        ];
+        m.text_with("audit-cases", &args)
     }
 }
 
-fn is_about_pair(verdict: &RuleVerdict) -> bool {
-    matches!(verdict.about, About::Pair { .. })
+/// The points that a rule is about.
+fn points_of(audit: &Audit, rule: Rule) -> usize {
+    let verdicts = audit.verdicts.iter();
+    let own = verdicts.filter(|verdict| verdict.rule == rule);
+    own.filter(|verdict| matches!(verdict.about, About::Load(_)))
+        .count()
 }
 
-fn describe(m: &Messages, group: &[&RuleVerdict], findings: Findings) -> Option<Fired> {
-    let first = group.first()?;
-    let RuleOutcome::Fired {
-        severity,
-        evidence,
-        next,
-    } = &first.outcome
-    else {
+fn set_point(about: &About) -> Option<SetPoint> {
+    let About::Load(load) = about else {
         return None;
     };
-    let place = match group.len() {
-        1 => about(m, &first.about),
-        n => {
-            let args = [("n", n.to_string()), ("place", about(m, &first.about))];
-            m.text_with("audit-places", &args)
-        }
-    };
-    Some(Fired {
-        severity: *severity,
-        code: first.rule.code(),
-        place,
-        text: sentences(m, evidence, findings),
-        next: m.next(*next),
+    Some(SetPoint {
+        step: load.step.clone(),
+        on: load.on.clone(),
+        job: load.job.clone(),
+        load: match load.offered_per_second {
+            Some(rate) => PointLoad::PerSecond(rate),
+            None if load.job.is_some() => PointLoad::InFlight(load.users),
+            None => PointLoad::Users(load.users),
+        },
     })
+}
+
+/// What distinguishes pieces of evidence of one kind.
+type EvidenceKind = (Discriminant<Evidence>, Option<Discriminant<FindingKind>>);
+
+fn evidence_kinds(verdict: &RuleVerdict) -> Vec<EvidenceKind> {
+    let RuleOutcome::Fired { evidence, .. } = &verdict.outcome else {
+        return Vec::new();
+    };
+    let kinds = evidence.iter().map(|own| match own {
+        Evidence::Found { finding } => (discriminant(own), Some(discriminant(finding))),
+        _ => (discriminant(own), None),
+    });
+    kinds.collect()
+}
+
+/// The figures behind findings that are evidence.
+fn details(m: &Messages, evidence: &[Evidence]) -> String {
+    let findings = evidence.iter().filter_map(|own| match own {
+        Evidence::Found { finding } => Some(m.finding_detail(finding)),
+        _ => None,
+    });
+    let details: Vec<String> = findings.filter(|detail| !detail.is_empty()).collect();
+    details.join(" ")
 }
 
 fn sentences(m: &Messages, evidence: &[Evidence], findings: Findings) -> String {

@@ -10,6 +10,10 @@ pub(crate) struct FindingView {
     /// Empty where it is about all.
     pub place: String,
     pub text: String,
+    /// The figures behind it; may be empty.
+    pub detail: String,
+    /// What to do; may be empty.
+    pub next: String,
 }
 
 impl FindingView {
@@ -19,12 +23,18 @@ impl FindingView {
             severity_text: m.text(&format!("severity-{}", severity.name())),
             place,
             text,
+            detail: String::new(),
+            next: String::new(),
         }
     }
 
-    /// On one line.
+    /// On one line, without the detail.
     pub fn line(&self) -> String {
         let colon = if self.place.is_empty() { "" } else { ": " };
-        format!("{}: {}{colon}{}", self.severity_text, self.place, self.text)
+        let space = if self.next.is_empty() { "" } else { " " };
+        format!(
+            "{}: {}{colon}{}{space}{}",
+            self.severity_text, self.place, self.text, self.next
+        )
     }
 }

@@ -1,15 +1,15 @@
-//! Findings as text: one line for those that many points of a ladder have in common.
+//! Findings as text: one line for those that many points have in common.
 
 use std::mem::discriminant;
 
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{
-    BackupSummary, BlockMedium, BlockSummary, Finding, FindingKind, Ladder,
+    BackupSummary, BlockMedium, BlockSummary, Finding, FindingKind, Ladder, PointSummary,
 };
-use plimsoll_record::Severity;
 
 use crate::finding_view::FindingView;
 use crate::message::Messages;
+use crate::point_set::{self, PointLoad, SetPoint};
 use crate::{block, effect};
 
 /// One line: a finding and its place; empty where it is about the whole run or step.
@@ -20,8 +20,12 @@ pub(crate) struct FindingLine<'a> {
 
 impl FindingLine<'_> {
     pub fn view(self, m: &Messages) -> FindingView {
-        let text = m.finding(self.finding);
-        FindingView::new(m, self.finding.severity, self.place, text)
+        let kind = &self.finding.kind;
+        FindingView {
+            detail: m.finding_detail(kind),
+            next: m.finding_next(kind),
+            ..FindingView::new(m, self.finding.severity, self.place, m.finding(kind))
+        }
     }
 }
 
@@ -90,15 +94,26 @@ fn of_backups<'a>(m: &Messages, backups: &'a BackupSummary) -> Vec<FindingLine<'
 fn of_ladder<'a>(m: &Messages, ladder: &'a Ladder) -> Vec<FindingLine<'a>> {
     let mut all = Vec::new();
     for point in &ladder.points {
-        // Each error makes one row of the table invalid, so they are not merged.
         all.extend(point.findings.iter().map(|finding| Found {
             place: m.point(point),
-            job: None,
+            point: set_point(m, point),
             finding,
         }));
     }
-    let first = ladder.points.first();
-    first.map_or_else(Vec::new, |first| merged(m, &first.step, &first.system, all))
+    merged(m, ladder.points.len(), all)
+}
+
+fn set_point(m: &Messages, point: &PointSummary) -> SetPoint {
+    SetPoint {
+        step: point.step.clone(),
+        on: m.in_scene(point.system.clone(), point.scene),
+        job: None,
+        load: match point.offered_per_second {
+            Some(rate) => PointLoad::PerSecond(rate),
+            None if point.users == 0 => PointLoad::Unnamed,
+            None => PointLoad::Users(point.users),
+        },
+    }
 }
 
 /// A step on a medium: its own findings, then those of its points.
@@ -112,27 +127,31 @@ fn of_medium<'a>(
         let (job, point) = place?;
         Some(Found {
             place: block::place(m, block, medium, job, point),
-            job: Some(job.job_index),
+            point: SetPoint {
+                step: block.step.clone(),
+                on: medium.medium.clone(),
+                job: Some(job.job.clone()),
+                load: PointLoad::Unnamed,
+            },
             finding,
         })
     });
-    lines.extend(merged(m, &block.step, &medium.medium, found));
+    let points = medium.jobs.iter().map(|job| job.all_points().count()).sum();
+    lines.extend(merged(m, points, found));
     lines
 }
 
 /// A finding at one point.
 struct Found<'a> {
     place: String,
-    /// Errors of one job stand in one row.
-    job: Option<u32>,
+    point: SetPoint,
     finding: &'a Finding,
 }
 
-/// Findings of points of one step and system: those that are alike in one line; errors only where they are about one job.
+/// Findings of points of one step and system, of which there are `total`: those that are alike in one line.
 fn merged<'a>(
     m: &Messages,
-    step: &str,
-    system: &str,
+    total: usize,
     all: impl IntoIterator<Item = Found<'a>>,
 ) -> Vec<FindingLine<'a>> {
     let mut groups: Vec<Vec<Found<'a>>> = Vec::new();
@@ -145,27 +164,25 @@ fn merged<'a>(
     let groups = groups.iter();
     groups
         .map(|group| FindingLine {
-            place: place_of(m, step, system, group),
+            place: place_of(m, total, group),
             finding: group[0].finding,
         })
         .collect()
 }
 
-fn place_of(m: &Messages, step: &str, system: &str, group: &[Found<'_>]) -> String {
+fn place_of(m: &Messages, total: usize, group: &[Found<'_>]) -> String {
     let first = &group[0];
-    let text = m.finding(first.finding);
+    if group.len() == 1 {
+        return first.place.clone();
+    }
+    let points: Vec<SetPoint> = group.iter().map(|found| found.point.clone()).collect();
+    let points = point_set::describe(m, &points, total);
     // The figures in the sentence are those of all points, or of the first.
-    let same = group.iter().all(|other| m.finding(other.finding) == text);
-    let args = [
-        ("points", group.len().to_string()),
-        ("step", step.to_owned()),
-        ("system", system.to_owned()),
-        ("point", first.place.clone()),
-    ];
-    match group.len() {
-        1 => first.place.clone(),
-        _ if same && first.finding.severity < Severity::Error => m.text_with("points-same", &args),
-        _ => m.text_with("points-like", &args),
+    let text = m.finding(&first.finding.kind);
+    let mut others = group.iter();
+    match others.all(|other| m.finding(&other.finding.kind) == text) {
+        true => points,
+        false => m.text_with("points-first", &[("points", points)]),
     }
 }
 
@@ -176,8 +193,18 @@ impl Found<'_> {
         a.severity == b.severity
             && discriminant(&a.kind) == discriminant(&b.kind)
             && subject(a) == subject(b)
-            && (a.severity < Severity::Error || (self.job.is_some() && self.job == other.job))
+            && !is_about_lost_data(a)
     }
+}
+
+/// Each of them matters by itself.
+fn is_about_lost_data(finding: &Finding) -> bool {
+    matches!(
+        finding.kind,
+        FindingKind::CommittedLost { .. }
+            | FindingKind::NotRecovered
+            | FindingKind::ConditionFails { .. }
+    )
 }
 
 /// What distinguishes findings of one kind.
@@ -194,7 +221,7 @@ fn subject(finding: &Finding) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use plimsoll_analysis::summarise;
-    use plimsoll_record::fixture;
+    use plimsoll_record::{Severity, fixture};
 
     use super::*;
 
@@ -223,18 +250,14 @@ mod tests {
                 .map(|line| line.place)
                 .collect::<Vec<_>>()
         };
-        let errors =
-            ["1 user", "4 users", "16 users"].map(|load| format!("{load}, ladder, db@fast"));
-        let mut expected = errors.to_vec();
-        expected.insert(1, "3 points, ladder, db@fast".to_owned());
-        assert_eq!(lines(&summary), expected);
+        let all = "3 of 3 points (ladder: db@fast, 1 to 16 users)";
+        assert_eq!(lines(&summary), [all, all]);
         summary.ladders[0].points[2].findings[1] = short(3.0);
-        expected[1] = "3 points, first: 1 user, ladder, db@fast".to_owned();
-        assert_eq!(lines(&summary), expected);
+        assert_eq!(lines(&summary), [all, &format!("{all}, the first")]);
     }
 
     #[test]
-    fn errors_of_one_job_are_listed_once() {
+    fn findings_of_all_jobs_on_a_medium_are_listed_once() {
         let m = Messages::english();
         let mut summary = summarise(&fixture::block());
         let broken = Finding {
@@ -255,9 +278,8 @@ mod tests {
             .into_iter()
             .map(|line| line.place)
             .collect();
-        let jobs = ["RND4K Q8T2 read", "SEQ1M Q4T1 mixed", "SQL"];
-        let of =
-            |medium| jobs.map(|job| format!("4 points, first: {job}, round 1, corners, {medium}"));
-        assert_eq!(places, [of("fast"), of("slow")].concat());
+        let jobs = "RND4K Q8T2 read, SEQ1M Q4T1 mixed, SQL";
+        let of = |medium| format!("12 of 12 points (corners: {jobs}, {medium})");
+        assert_eq!(places, [of("fast"), of("slow")]);
     }
 }

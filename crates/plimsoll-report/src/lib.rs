@@ -25,6 +25,7 @@ mod medium;
 pub mod message;
 mod number;
 mod outcome;
+mod point_set;
 mod scaling;
 pub mod set;
 mod subject;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use fluent_templates::fluent_bundle::FluentValue;
 use fluent_templates::{LanguageIdentifier, Loader, langid};
 use plimsoll_analysis::audit::{AuditFault, Evidence, Missing, Next, Rule};
-use plimsoll_analysis::summary::{DataState, Finding, FindingKind, PointSummary};
+use plimsoll_analysis::summary::{DataState, FindingKind, PointSummary};
 use plimsoll_plan::Interference;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::message::{DoctorFinding, EventKind, ImportNote};
@@ -60,17 +60,25 @@ impl Messages {
     }
 
     /// The sentence of a finding: `finding-` and its name in the export, with its fields as arguments.
-    pub fn finding(&self, finding: &Finding) -> String {
-        self.finding_kind(&finding.kind)
-    }
-
-    fn finding_kind(&self, kind: &FindingKind) -> String {
+    pub fn finding(&self, kind: &FindingKind) -> String {
         let mut coded = Coded::of("finding", kind);
         if let FindingKind::Event { message, .. } = kind {
             coded.add("text", &self.event(message));
         }
         self.coded("finding", &coded, "")
             .unwrap_or_else(|| coded.code.clone())
+    }
+
+    /// The figures behind a finding; empty where its sentence has them all.
+    pub fn finding_detail(&self, kind: &FindingKind) -> String {
+        let coded = Coded::of("finding", kind);
+        self.coded("finding", &coded, ".detail").unwrap_or_default()
+    }
+
+    /// What to do about a finding; may be empty.
+    pub fn finding_next(&self, kind: &FindingKind) -> String {
+        let coded = Coded::of("finding", kind);
+        self.coded("finding", &coded, ".next").unwrap_or_default()
     }
 
     /// What an event of the record reports.
@@ -88,7 +96,7 @@ impl Messages {
     /// The sentence of an audit rule's evidence: `evidence-` and its name in the export.
     pub fn evidence(&self, evidence: &Evidence) -> String {
         match evidence {
-            Evidence::Found { finding } => self.finding_kind(finding),
+            Evidence::Found { finding } => self.finding(finding),
             Evidence::Diagnosed {
                 of,
                 code,

@@ -51,7 +51,7 @@ pub(crate) fn fired_rules<'a>() -> Table<'a, Fired> {
             Cell::from(format!("{sign} {severity}")).styled(class)
         })
         .column("rule", Words, |fired| fired.code)
-        .column("evidence", Sentences, Fired::place_and_text)
+        .column("evidence", Sentences, Fired::evidence)
         .column("next", Sentences, |fired| fired.next.clone())
 }
 

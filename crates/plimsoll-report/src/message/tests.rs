@@ -6,6 +6,10 @@ use super::*;
 const CATALOGUE: &str = concat!(
     include_str!("../../locales/en/report.ftl"),
     "\n",
+    include_str!("../../locales/en/finding.ftl"),
+    "\n",
+    include_str!("../../locales/en/audit.ftl"),
+    "\n",
     include_str!("../../locales/en/doctor.ftl"),
     "\n",
     include_str!("../../locales/en/event.ftl"),
@@ -503,7 +507,7 @@ fn no_argument_is_left_open() {
             .chain(block)
             .chain(backups)
         {
-            let text = m.finding(finding);
+            let text = m.finding(&finding.kind);
             assert!(
                 !text.contains(['{', '}', '$', '\u{2068}']) && !text.starts_with("finding-"),
                 "{text}"
@@ -516,7 +520,6 @@ fn no_argument_is_left_open() {
 #[test]
 fn findings_of_emulated_drives() {
     use plimsoll_analysis::summary::FindingKind;
-    use plimsoll_record::Severity;
     use plimsoll_record::drive::DriveOp;
     let drive = || "Example 1 TB".to_owned();
     let kinds = [
@@ -546,18 +549,20 @@ fn findings_of_emulated_drives() {
     ];
     let m = Messages::english();
     let texts = kinds.map(|kind| {
-        m.finding(&Finding {
-            severity: Severity::Error,
-            kind,
-        })
+        let parts = [
+            m.finding(&kind),
+            m.finding_detail(&kind),
+            m.finding_next(&kind),
+        ];
+        parts.join("|")
     });
     insta::assert_snapshot!(texts.join("\n"), @r#"
-    EMULATED: Example 1 TB failed 1,234 flush operations although it had power. Check the events; a full backing store needs a smaller data set, more memory or backing = "file".
-    EMULATED: requests on Example 1 TB queued in the kernel. In a second they were in flight for 612 ms together by the kernel's count, and for 203 ms by the emulator's; that adds 61.5 % to their modelled time (doubtful from 25 %, invalid from 200 %). Use fewer users, or a machine with more idle cores.
-    EMULATED not evaluated: the emulator of Example 1 TB reported nothing for 2.5 of 31.0 s. Do not take these figures for that drive's.
-    EMULATED not evaluated: Example 1 TB received 217 operations, fewer than 300 of each kind.
-    DURABILITY not evaluated: no acknowledged transaction could be checked after the power cut.
-    DURABILITY: the database did not recover after the power cut. The events have the reason.
+    The emulated drive Example 1 TB failed 1,234 flush operations although it had power.||Check the events. A full backing store needs a smaller data set, more memory or backing = "file".
+    Requests on Example 1 TB queued in the kernel: they took 61.5 % longer than on the drive (limit 200 %; doubtful from 25 %).|In a second they were in flight for 612 ms together by the kernel's count, and for 203 ms by the emulator's.|Use fewer users, or a machine with more idle cores.
+    The emulator of Example 1 TB reported nothing for 2.5 of 31.0 s: not evaluated whether it kept up.||Do not quote these figures for that drive.
+    Example 1 TB received 217 operations, fewer than 300 of each kind: not evaluated whether its emulator kept up.||
+    No acknowledged transaction could be checked after the power cut.||
+    The database did not recover after the power cut.||The events have the reason.
     "#);
 }
 
@@ -587,7 +592,7 @@ fn an_event_beside_figures_has_its_time_and_its_sentence() {
         times: 2,
     };
     assert_eq!(
-        Messages::english().finding_kind(&event),
+        Messages::english().finding(&event),
         "cleanup (2×, first at 7.2 s): Not everything could be removed (/x is busy)."
     );
 }

@@ -31,18 +31,20 @@ pub(super) fn section(m: &Messages, audit: &Audit) -> String {
 fn head(m: &Messages, audit: &Audit, fired: &[Fired]) -> Vec<String> {
     let mut lines = vec![m.text_with("audit-heading", &counts(audit, fired))];
     lines.extend(adjusted(m, audit));
-    lines.extend(fired.iter().map(|fired| line(m, fired)));
+    lines.extend(fired.iter().map(|fired| entry(m, fired)));
     lines
 }
 
-fn line(m: &Messages, fired: &Fired) -> String {
+/// Which rule and where; what it found; what to do.
+fn entry(m: &Messages, fired: &Fired) -> String {
     let severity = m.text(&format!("severity-{}", fired.severity.name()));
     let next = m.text_with("audit-next", &[("next", fired.next.clone())]);
-    format!(
-        "{severity}: {}: {} {next}",
-        fired.code,
-        fired.place_and_text()
-    )
+    let colon = if fired.place.is_empty() { "" } else { ": " };
+    let head = format!("{severity}: {}{colon}{}", fired.code, fired.place);
+    if fired.text == m.text("audit-see-above") {
+        return format!("{head}: {}", fired.text);
+    }
+    format!("{head}\n  {}\n  {next}", fired.text)
 }
 
 /// Each rule with its evidence, or the reason why it was not evaluated.
