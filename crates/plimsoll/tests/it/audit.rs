@@ -124,11 +124,14 @@ fn an_open_load_that_is_mostly_dropped_is_an_error_with_its_cause() {
     assert!(table.contains("invalid"), "{table}");
     let outcome = place.run(&["audit", "x.run", "--strict"]);
     assert_eq!(outcome.code, Some(3), "{outcome:?}");
-    let client = outcome
+    // The rule, what it found, what to do.
+    let client: Vec<&str> = outcome
         .stdout
         .lines()
-        .find(|line| line.contains("error: CLIENT"))
-        .unwrap_or_default();
+        .skip_while(|line| !line.contains("error: CLIENT"))
+        .take(3)
+        .collect();
+    let client = client.join("\n");
     assert!(
         client.contains("91.7 %") && client.contains("all connections were busy"),
         "{client}"
