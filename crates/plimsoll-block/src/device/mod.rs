@@ -8,3 +8,4 @@ mod openers;
 pub mod overwrite_grant;
 mod relatives;
 pub mod safety;
+mod sysfs;

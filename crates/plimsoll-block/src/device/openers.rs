@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::evidence::{NameList, Number, first_line, names_in};
+use super::sysfs::{NameList, Number, first_line, names_in};
 
 /// The initial PID namespace: `PID_NS_INIT_INO` of linux/nsfs.h.
 const INITIAL: u64 = 0xEFFF_FFFC;

@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use plimsoll_plan::units::Bytes;
 
 use super::about::about;
-use super::evidence::{
-    DeviceClaim, NameList, StorageTarget, first_line, gather, names_in, signatures, target,
-};
+use super::evidence::{DeviceClaim, StorageTarget, gather, signatures, target};
 use super::safety::{Decision, DeviceEvidence, Exclusive, decide};
+use super::sysfs::{NameList, first_line, names_in};
 use crate::BlockError;
 
 /// What may be overwritten. A device is kept from all other processes, also by the programs that this one starts, as long as

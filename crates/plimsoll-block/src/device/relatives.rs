@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::evidence::{Number, first_line, names_in, parse_number, partitions};
+use super::sysfs::{Number, first_line, names_in, parse_number, partitions};
 
 /// A device and those that share blocks with it.
 #[derive(Debug, Default, PartialEq, Eq)]

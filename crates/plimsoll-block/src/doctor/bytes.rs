@@ -1,6 +1,7 @@
 //! What data are like: how many bits a byte carries, and how much of it a fast compressor would save.
 
-use super::gather::BLOCK;
+/// Of one read; the smallest page of a database, and what filesystems allocate.
+pub const BLOCK: usize = 4096;
 
 /// Sequences of this many bytes are searched for, as LZ4 does.
 const MATCH: usize = 4;

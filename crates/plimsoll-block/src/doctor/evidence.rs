@@ -232,6 +232,13 @@ impl DiskEvidence {
     }
 }
 
+impl VolumeEvidence {
+    /// Whether it begins in the midst of a disk.
+    pub fn is_partition(&self) -> bool {
+        self.start.is_some()
+    }
+}
+
 impl SyncTest {
     /// The faster of the two ways to make a write durable.
     pub fn fastest(&self) -> Pace {

@@ -1,5 +1,6 @@
 //! fio as a child process: found, started, watched, stopped.
 
+mod flow;
 mod process;
 
 use std::process::{Command, Output, Stdio};
@@ -9,6 +10,7 @@ use plimsoll_import::fio_output::FioOutput;
 
 use crate::BlockError;
 
+pub use flow::Flow;
 pub use process::ends_with_us;
 pub(crate) use process::{FioEvent, FioMessages, Process};
 
@@ -37,13 +39,6 @@ impl IoEngine {
 pub struct Fio {
     pub version: String,
     pub engine: IoEngine,
-}
-
-/// Whether to go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
-    GoOn,
-    Stop,
 }
 
 /// Asks fio for its version and its engines.

@@ -13,7 +13,7 @@ use plimsoll_import::fio_output::{Documents, Piece};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
-use super::Flow;
+use super::flow::Flow;
 use crate::BlockError;
 
 const TICK: Timespec = Timespec {

@@ -4,7 +4,7 @@ use plimsoll_record::message::DoctorFinding;
 use plimsoll_record::message::doctor::{CriticalWarning, DriveKind, MediaFault, PowerLossUnknown};
 use plimsoll_record::{Diagnosis, DiagnosisLevel};
 
-use super::{diagnosis, error, ok, unknown, warning};
+use super::row::{diagnosis, error, ok, unknown, warning};
 use crate::device::safety::Exclusive;
 use crate::doctor::evidence::{
     DiskEvidence, DiskKind, KnownDrive, MediumEvidence, NoHealth, Protection,

@@ -5,7 +5,7 @@ use plimsoll_record::message::DoctorFinding;
 use plimsoll_record::message::doctor::{FilesystemKind, MountIssue};
 use plimsoll_record::{Diagnosis, DiagnosisLevel};
 
-use super::{diagnosis, error, ok, warning};
+use super::row::{diagnosis, error, ok, warning};
 use crate::doctor::evidence::{DiskEvidence, DiskKind, MediumEvidence, Room};
 use crate::host::mount::Mount;
 

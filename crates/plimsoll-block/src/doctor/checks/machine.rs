@@ -3,7 +3,7 @@
 use plimsoll_record::Diagnosis;
 use plimsoll_record::message::DoctorFinding;
 
-use super::{ok, unknown, warning};
+use super::row::{ok, unknown, warning};
 use crate::doctor::evidence::Machine;
 use crate::host::parse::CpuTimes;
 

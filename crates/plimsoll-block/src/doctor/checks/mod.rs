@@ -4,11 +4,11 @@ mod drive;
 mod filesystem;
 mod machine;
 mod queue;
+mod row;
 mod sample;
 mod sync;
 
-use plimsoll_record::message::DoctorFinding;
-use plimsoll_record::{Diagnosis, DiagnosisLevel};
+use plimsoll_record::Diagnosis;
 
 use super::evidence::{DiskEvidence, Machine, MediumEvidence};
 
@@ -69,35 +69,11 @@ fn on_disk(disk: &DiskEvidence, medium: &MediumEvidence, found: Diagnosis) -> Di
     }
 }
 
-fn diagnosis(level: DiagnosisLevel, code: &str, finding: DoctorFinding) -> Diagnosis {
-    Diagnosis {
-        subject: None,
-        code: code.into(),
-        level,
-        disk: None,
-        finding,
-    }
-}
-
-fn ok(code: &str, finding: DoctorFinding) -> Diagnosis {
-    diagnosis(DiagnosisLevel::Ok, code, finding)
-}
-
-fn unknown(code: &str, finding: DoctorFinding) -> Diagnosis {
-    diagnosis(DiagnosisLevel::Unknown, code, finding)
-}
-
-fn warning(code: &str, finding: DoctorFinding) -> Diagnosis {
-    diagnosis(DiagnosisLevel::Warning, code, finding)
-}
-
-fn error(code: &str, finding: DoctorFinding) -> Diagnosis {
-    diagnosis(DiagnosisLevel::Error, code, finding)
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::super::evidence::{BlockSample, DiskKind, NoHealth, Queue, VolumeEvidence};
+    use plimsoll_record::DiagnosisLevel;
+
     use super::*;
     use crate::device::evidence::StorageTarget;
 

@@ -4,7 +4,7 @@ use plimsoll_plan::units::Bytes;
 use plimsoll_record::Diagnosis;
 use plimsoll_record::message::DoctorFinding;
 
-use super::{ok, unknown, warning};
+use super::row::{ok, unknown, warning};
 use crate::doctor::evidence::{
     DiskEvidence, DiskKind, DiskNoise, MediumEvidence, Room, VolumeEvidence,
 };

@@ -4,7 +4,7 @@ use plimsoll_record::Diagnosis;
 use plimsoll_record::message::DoctorFinding;
 use plimsoll_record::message::doctor::Unwritten;
 
-use super::{ok, unknown, warning};
+use super::row::{ok, unknown, warning};
 use crate::device::evidence::StorageTarget;
 use crate::doctor::evidence::{Holes, MediumEvidence};
 

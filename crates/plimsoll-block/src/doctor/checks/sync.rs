@@ -9,7 +9,7 @@ use plimsoll_record::message::DoctorFinding;
 use plimsoll_record::message::doctor::{FlushLimit, FlushOutcome};
 use plimsoll_record::{Diagnosis, DiagnosisLevel};
 
-use super::{diagnosis, unknown};
+use super::row::{diagnosis, unknown};
 use crate::doctor::evidence::{
     DiskEvidence, DiskKind, MediumEvidence, Protection, SyncOutcome, SyncTest,
 };
@@ -28,7 +28,7 @@ const SEEKS: Nanos = Nanos::from_millis(4);
 
 /// What can make a write durable here, and how soon.
 #[derive(Debug, Clone, PartialEq)]
-struct Limit {
+struct SyncLimit {
     /// No sooner than this, each.
     least: Nanos,
     kind: FlushLimit,
@@ -125,23 +125,23 @@ fn turns(disk: &DiskEvidence) -> Option<Nanos> {
 }
 
 /// How soon a write can be durable on this disk; `None`: not known.
-fn limit(disk: &DiskEvidence, random_read: Option<Nanos>) -> Option<Limit> {
+fn limit(disk: &DiskEvidence, random_read: Option<Nanos>) -> Option<SyncLimit> {
     if let Some(per_second) = disk
         .known
         .as_ref()
         .and_then(|known| known.synced_per_second)
     {
-        return Some(Limit {
+        return Some(SyncLimit {
             least: Nanos((1e9 / (per_second * MODEL_TOLERANCE).max(1e-3)) as u64),
             kind: FlushLimit::Model,
             per_second: Some(per_second),
         });
     }
     if let Some(turn) = turns(disk) {
-        return Some(Limit::of_turn(turn, FlushLimit::Rotation));
+        return Some(SyncLimit::of_turn(turn, FlushLimit::Rotation));
     }
     if random_read.is_some_and(|read| read >= SEEKS) {
-        return Some(Limit::of_turn(FASTEST_TURN, FlushLimit::Seeks));
+        return Some(SyncLimit::of_turn(FASTEST_TURN, FlushLimit::Seeks));
     }
     let is_kernel_flash = matches!(disk.kind, DiskKind::Nvme | DiskKind::Scsi)
         && disk.queue.rotational == Some(false);
@@ -150,14 +150,14 @@ fn limit(disk: &DiskEvidence, random_read: Option<Nanos>) -> Option<Limit> {
         .known
         .as_ref()
         .is_some_and(|known| known.protection == Protection::Volatile);
-    (is_flash && volatile).then_some(Limit {
+    (is_flash && volatile).then_some(SyncLimit {
         least: PROGRAM,
         kind: FlushLimit::Program,
         per_second: None,
     })
 }
 
-impl Limit {
+impl SyncLimit {
     fn of_turn(turn: Nanos, kind: FlushLimit) -> Self {
         Self {
             least: Nanos((turn.0 as f64 * TURN_TOLERANCE) as u64),

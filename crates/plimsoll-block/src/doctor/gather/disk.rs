@@ -1,9 +1,11 @@
 //! A device and the disks that it lies on, from sysfs.
 
+use std::path::{Path, PathBuf};
+
 use plimsoll_plan::units::Bytes;
 
+use super::options::GatherOptions;
 use super::tool;
-use super::{GatherOptions, node};
 use crate::doctor::evidence::{
     DiskEvidence, DiskKind, KnownDrive, NoHealth, Queue, VolumeEvidence,
 };
@@ -82,6 +84,16 @@ pub fn device(source: &KernelFiles, device: &BlockDevice) -> VolumeEvidence {
             .and_then(|text| text.parse().ok()),
         queue: SysfsDevice::of(source, device.disk()).queue(),
     }
+}
+
+/// The node that the kernel made for a device.
+pub fn node(source: &KernelFiles, device: &BlockDevice) -> Option<PathBuf> {
+    let path = format!("sys/dev/block/{}:{}/uevent", device.major, device.minor);
+    let text = source.read(&path).ok()?;
+    let name = text
+        .lines()
+        .find_map(|line| line.strip_prefix("DEVNAME="))?;
+    Some(Path::new("/dev").join(name))
 }
 
 /// The lowest disks, each once.

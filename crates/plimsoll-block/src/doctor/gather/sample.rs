@@ -11,12 +11,9 @@ use plimsoll_record::message::doctor::Unreadable;
 use rustix::fs::{OFlags, SeekFrom};
 use rustix::io::Errno;
 
-use super::GatherOptions;
-use crate::doctor::bytes::{DataStats, random};
+use super::options::GatherOptions;
+use crate::doctor::bytes::{BLOCK, DataStats, random};
 use crate::doctor::evidence::{BlockSample, Holes};
-
-/// Of one read; the smallest page of a database, and what filesystems allocate.
-pub const BLOCK: usize = 4096;
 
 /// Bytes whose first lies where direct I/O wants it.
 pub struct Aligned(Vec<u8>);

@@ -14,9 +14,9 @@ use plimsoll_record::message::DoctorFinding;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::Now;
-use super::sample::{Aligned, BLOCK, median};
-use crate::doctor::bytes::random;
+use super::options::Now;
+use super::sample::{Aligned, median};
+use crate::doctor::bytes::{BLOCK, random};
 use crate::doctor::evidence::{Pace, SyncOutcome, SyncTest};
 use crate::testfile::{RESERVED, TestFile, write_fault};
 
