@@ -5,7 +5,6 @@ mod block;
 
 use std::fmt::{self, Write};
 
-use super::resolve::toml_key;
 use super::resolved::{
     EmulatedDrive, IoLimits, Limits, LoadStep, MediumKind, Precondition, ResolvedPlan, Search,
     Step, Sysbench, SystemKind, Tpcc, Workload,
@@ -14,6 +13,7 @@ use super::size;
 use crate::Thresholds;
 use crate::load::{LoadShape, MockScript};
 use crate::objective::Objective;
+use crate::toml_text::{quoted, toml_key};
 
 /// The plan as TOML that [`super::parse`] reads as an equal plan: scaled already, every default filled in, passwords
 /// left out. Shown by `--dry-run` and kept in run files.
@@ -420,8 +420,4 @@ fn write_points(out: &mut String, points: &[LoadShape]) -> fmt::Result {
             })
         }
     }
-}
-
-fn quoted(text: &str) -> String {
-    toml::Value::from(text).to_string()
 }

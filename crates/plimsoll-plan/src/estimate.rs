@@ -5,6 +5,11 @@
 
 mod backup;
 mod block;
+mod cost;
+mod totals;
+
+use cost::{Cost, base, cost};
+pub use totals::{Estimate, StepEstimate};
 
 use super::resolved::{
     CheckPolicy, DriveBacking, EngineKind, LoadStep, Medium, MediumKind, ResolvedPlan, Script,
@@ -13,49 +18,8 @@ use super::resolved::{
 use crate::load::LoadShape;
 use crate::units::{Bytes, Nanos};
 
-/// What a plan takes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Estimate {
-    /// Preconditions, ramp and measure of all points on all media. Cooling ends when the last transaction has, so it is
-    /// not in.
-    pub duration: Nanos,
-    /// Starting systems, loading data and checking it; laying out the files of block workloads: rough.
-    pub load_duration: Nanos,
-    pub per_step: Vec<StepEstimate>,
-    /// Free space that is needed below the media's paths, by name of the medium, in the plan's order; rough. Devices are
-    /// not in.
-    pub space: Vec<(String, Bytes)>,
-    /// Memory that emulated drives need for what is written on them, in the same way. Those with `backing = "file"`
-    /// are in `space` instead.
-    pub memory: Vec<(String, Bytes)>,
-}
-
-/// A step's share of an [`Estimate`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct StepEstimate {
-    pub step: String,
-    /// Points with all repeats, over all media; of a search as many as it takes as a rule, and of rounds until they are
-    /// steady as many as there are at most.
-    pub points: u64,
-    /// Whether the step searches for the load line, so that the number of points is unknown.
-    pub is_search: bool,
-    pub duration: Nanos,
-    pub load_duration: Nanos,
-}
-
 /// Loads that a search takes as a rule: doubling from a start 64 times too low, and narrowing to 5 %.
 const SEARCH_LOADS: u64 = 12;
-
-impl Estimate {
-    /// Points of all ladders, whose number is known.
-    pub fn ladder_points(&self) -> u64 {
-        self.per_step
-            .iter()
-            .filter(|step| !step.is_search)
-            .map(|step| step.points)
-            .sum()
-    }
-}
 
 impl LoadStep {
     /// Points on one medium, with all repeats; of a search as many as it takes as a rule.
@@ -70,81 +34,6 @@ impl LoadStep {
             .saturating_mul(self.scenes().len() as u64)
     }
 }
-
-/// What an engine takes without data: time to start, and space. Estimates.
-struct Base {
-    start: Nanos,
-    space: Bytes,
-}
-
-/// What a workload's data takes on an engine. Estimates.
-#[derive(Default, Clone, Copy)]
-struct Cost {
-    load: Nanos,
-    check: Nanos,
-    /// With indexes.
-    space: Bytes,
-}
-
-fn base(engine: EngineKind) -> Base {
-    let millis = Nanos::from_millis;
-    match engine {
-        EngineKind::Mock => Base {
-            start: Nanos::ZERO,
-            space: Bytes(0),
-        },
-        // The WAL file grows with the longest transaction, the load.
-        EngineKind::Sqlite => Base {
-            start: millis(100),
-            space: Bytes::mib(64),
-        },
-        // An empty cluster takes 40 MB, and the WAL up to max_wal_size (default 1 GB), exceeded for a while under load.
-        EngineKind::Postgres => Base {
-            start: millis(4_000),
-            space: Bytes(1_200 * MB),
-        },
-        // System tables, redo log (96 MiB), undo and temporary tablespaces.
-        EngineKind::Mariadb => Base {
-            start: millis(8_000),
-            space: Bytes(600 * MB),
-        },
-    }
-}
-
-/// Of one warehouse, or of one row of sysbench's.
-fn unit_cost(engine: EngineKind, workload: &Workload) -> Cost {
-    let cost = |load, check, space| Cost {
-        load: Nanos::from_micros(load),
-        check: Nanos::from_micros(check),
-        space,
-    };
-    match (engine, workload) {
-        (EngineKind::Mock, _) => Cost::default(),
-        (EngineKind::Sqlite, Workload::Tpcc(_)) => cost(5_000_000, 500_000, Bytes(90 * MB)),
-        (EngineKind::Postgres, Workload::Tpcc(_)) => cost(4_000_000, 500_000, Bytes(110 * MB)),
-        (EngineKind::Mariadb, Workload::Tpcc(_)) => cost(6_000_000, 1_500_000, Bytes(140 * MB)),
-        (EngineKind::Sqlite, Workload::Sysbench(_)) => cost(5, 1, Bytes(230)),
-        (EngineKind::Postgres | EngineKind::Mariadb, Workload::Sysbench(_)) => {
-            cost(5, 1, Bytes(280))
-        }
-    }
-}
-
-fn cost(engine: EngineKind, workload: &Workload) -> Cost {
-    let units = match workload {
-        Workload::Tpcc(tpcc) => u64::from(tpcc.warehouses),
-        Workload::Sysbench(sysbench) => u64::from(sysbench.tables) * u64::from(sysbench.rows),
-    };
-    let Cost { load, check, space } = unit_cost(engine, workload);
-    Cost {
-        load: Nanos(load.0.saturating_mul(units)),
-        check: Nanos(check.0.saturating_mul(units)),
-        space: Bytes(space.0.saturating_mul(units)),
-    }
-}
-
-/// Decimal megabytes.
-const MB: u64 = 1_000_000;
 
 /// A transaction of the mix leaves about 0.45 orders with 10 lines (clauses 2.4.1.3 and 5.2.3) and 0.43 history rows:
 /// some 0.6 kB of rows, doubled for indexes and for versions of updated rows that are not cleaned up yet.

@@ -17,10 +17,8 @@ use super::resolved::{
 use super::value::{At, Ladder, RawSize, RawTime, Setting};
 use crate::load::Arrivals;
 pub use audit::RawAudit;
-pub use block::{
-    RawAccess, RawBlock, RawBlockJob, RawBlockStream, RawProfile, RawSteadyRule, RawSync,
-};
-pub use choice::{RawCurve, RawShare, RawSizes, RawSteady, RawWord};
+pub use block::{RawAccess, RawBlock, RawBlockJob, RawBlockStream, RawProfile, RawSync};
+pub use choice::{RawCurve, RawShare, RawSizes, RawSteady, RawSteadyRule, RawWord};
 
 pub type Named<T> = BTreeMap<At<String>, At<T>>;
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::describe::describe;
+use crate::parse::parse_described;
 use crate::resolved::ResolvedPlan;
 
 /// What is known of the plan that a record was made by.
@@ -77,7 +78,7 @@ impl RecordedPlan {
 
     /// From the TOML of [`describe`].
     fn from_toml(text: &str) -> Self {
-        match crate::parse_described(text) {
+        match parse_described(text) {
             Ok(plan) => Self::new(plan),
             Err(errors) => Self::unreadable(text, errors.0[0].to_string()),
         }

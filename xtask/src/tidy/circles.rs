@@ -24,7 +24,6 @@ struct Ceiling {
 const CEILINGS: &[Ceiling] = &[
     ceiling("plimsoll-analysis", 41, 16),
     ceiling("plimsoll-drive", 20, 4),
-    ceiling("plimsoll-plan", 26, 8),
     ceiling("plimsoll-record", 29, 13),
 ];
 

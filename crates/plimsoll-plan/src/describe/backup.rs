@@ -2,9 +2,9 @@
 
 use std::fmt::{self, Write};
 
-use super::quoted;
 use crate::load::LoadShape;
 use crate::resolved::{Backup, BackupPlace, BackupStep, Cycles, Noise, NoiseWork};
+use crate::toml_text::quoted;
 use crate::units::Nanos;
 
 pub(super) fn write_backup(out: &mut String, name: &str, backup: &Backup) -> fmt::Result {

@@ -2,11 +2,11 @@
 
 use std::fmt::{self, Write};
 
-use super::quoted;
 use crate::resolved::{
     Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, SizeShare, SyncPolicy, Zone,
 };
 use crate::size;
+use crate::toml_text::quoted;
 use crate::units::Bytes;
 use plimsoll_stats::rounds::SteadyRule;
 

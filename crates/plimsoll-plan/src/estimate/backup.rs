@@ -1,6 +1,7 @@
 //! What backups take, and the systems that make noise.
 
-use super::{Cost, StepEstimate, base, cost};
+use super::cost::{Cost, base, cost};
+use super::totals::StepEstimate;
 use crate::resolved::{
     BackupStep, Cycles, EngineKind, LoadStep, NoiseWork, ResolvedPlan, Step, System, Workload,
 };

@@ -1,6 +1,6 @@
 //! What block workloads take.
 
-use super::StepEstimate;
+use super::totals::StepEstimate;
 use crate::resolved::{Block, BlockStep, BlockWork, Medium, MediumKind, ResolvedPlan, Step};
 use crate::units::{Bytes, Nanos};
 

@@ -7,7 +7,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, de};
 
-use super::block::RawSteadyRule;
 use crate::value::{At, RawSize};
 
 /// Something and its share in percent, or two shares: a list of two.
@@ -60,6 +59,29 @@ pub enum RawCurve {
 pub enum RawSteady {
     Switch(bool),
     Rule(RawSteadyRule),
+}
+
+/// When rounds are enough.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "true, or a table such as { rounds = 25, window = 5 }"
+)]
+#[schemars(rename = "Steady")]
+pub struct RawSteadyRule {
+    /// At most so many, 2 to 1000. Default: 25.
+    #[schemars(range(min = 2, max = 1000))]
+    pub rounds: Option<At<i64>>,
+    /// The last so many are looked at, 2 to 100. Default: 5.
+    #[schemars(range(min = 2, max = 100))]
+    pub window: Option<At<i64>>,
+    /// Highest less lowest in the window, at most this share of the mean. Default: 0.2.
+    #[schemars(range(max = 1.0))]
+    pub range: Option<At<f64>>,
+    /// Rise or fall of the least-squares line over the window, at most this share of the mean. Default: 0.1.
+    #[schemars(range(max = 1.0))]
+    pub slope: Option<At<f64>>,
 }
 
 /// A word, or a table that says more.

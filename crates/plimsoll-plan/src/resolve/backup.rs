@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::step::{media, unique};
-use super::{Names, known, names_of, scaled, time, whole};
+use super::names::{Names, known, names_of};
+use super::step_keys::unique;
+use super::step_media::media;
+use super::values::{scaled, time, whole};
 use crate::Options;
 use crate::findings::Findings;
 use crate::raw::{RawBackup, RawStep};

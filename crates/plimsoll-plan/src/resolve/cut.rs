@@ -1,8 +1,10 @@
 //! Power cuts: of which media and systems, and when.
 
-use super::step::DEFAULT_MEASURE;
-use super::{Names, duration, scaled, time};
+use super::names::Names;
+use super::step_keys::DEFAULT_MEASURE;
+use super::values::{scaled, time};
 use crate::Options;
+use crate::duration;
 use crate::findings::Findings;
 use crate::raw::RawStep;
 use crate::resolved::{DriveForm, WithoutFuse};

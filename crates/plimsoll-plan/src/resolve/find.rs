@@ -1,7 +1,8 @@
 //! The objective of a search for the load line.
 
 use super::load::{MOST_PER_SECOND, MOST_USERS};
-use super::{Names, list};
+use super::names::Names;
+use crate::error::list;
 use crate::findings::Findings;
 use crate::load::LoadShape;
 use crate::objective::{Objective, Quantile};

@@ -1,6 +1,6 @@
 //! Limits of servers that plimsoll starts.
 
-use super::{size, whole};
+use super::values::{size, whole};
 use crate::Options;
 use crate::findings::Findings;
 use crate::raw::RawLimits;

@@ -1,6 +1,6 @@
 //! The load of a step: the ladder of users or rates, and what comes before it.
 
-use super::{scaled, time, whole};
+use super::values::{scaled, time, whole};
 use crate::Options;
 use crate::findings::Findings;
 use crate::load::{Arrivals, LoadShape};

@@ -1,6 +1,6 @@
 //! Media: a directory that is there, or an emulated drive.
 
-use super::{size, text};
+use super::values::{size, text};
 use crate::Options;
 use crate::error::{nearest, suggestion};
 use crate::findings::Findings;

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::backup::{CycleKeys, MOST_CYCLES, can_be_saved, cycles, has_method, is_backup};
-use super::{Names, known, load, names_of, whole};
+use super::load;
+use super::names::{Names, known, names_of};
+use super::values::whole;
 use crate::Options;
 use crate::findings::Findings;
 use crate::load::LoadShape;

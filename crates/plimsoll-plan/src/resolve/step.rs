@@ -1,17 +1,17 @@
 //! Steps: their names, what they refer to, the ladder, and the timeline.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
+use super::names::{Names, check_name, known, names_of};
+use super::step_keys::{measure, unique};
+use super::step_media::media;
+use super::values::{scaled, time_or, whole};
 use super::workload::sysbench_lacks;
-use super::{
-    Names, backup, block, check_name, cut, find, known, load, names_of, noise, scaled, time_or,
-    whole,
-};
+use super::{backup, block, cut, find, load, noise};
 use crate::Options;
 use crate::findings::Findings;
 use crate::raw::RawStep;
-use crate::resolved::{CheckPolicy, LoadStep, MediumKind, Pacing, ResetMethod, ResetPolicy, Step};
+use crate::resolved::{CheckPolicy, LoadStep, Pacing, ResetMethod, ResetPolicy, Step};
 use crate::schedule::Timeline;
 use crate::units::Nanos;
 use crate::value::{At, RawTime};
@@ -20,7 +20,6 @@ const MOST_STEPS: usize = 1000;
 
 const DEFAULT_RETRIES: u32 = 10;
 const DEFAULT_RAMP: Nanos = Nanos::from_secs(10);
-pub(super) const DEFAULT_MEASURE: Nanos = Nanos::from_secs(60);
 const DEFAULT_COOL: Nanos = Nanos::from_secs(30);
 
 pub(super) fn resolve_all(
@@ -138,129 +137,6 @@ fn load_step(
     })
 }
 
-/// The workload's name, numbered if a step has it already.
-pub(super) fn unique(workload: &str, taken: &mut BTreeSet<String>) -> String {
-    // Room for the number, so that the name is one that could have been written.
-    let stem: String = workload.chars().take(super::LONGEST_NAME - 5).collect();
-    let numbered = (2..).map(|n| format!("{stem}-{n}"));
-    let mut names = std::iter::once(workload.to_owned()).chain(numbered);
-    let name = names
-        .find(|name| !taken.contains(name))
-        .expect("there are more numbers than steps");
-    taken.insert(name.clone());
-    name
-}
-
-pub(super) fn media(
-    at: &At<RawStep>,
-    system: Option<&At<String>>,
-    names: &Names<'_>,
-    findings: &mut Findings<'_>,
-) -> Option<Vec<String>> {
-    let written = at.get().on.as_ref();
-    let on = written.map_or(Vec::new(), |on| named_media(on, names, findings));
-    let system = system?;
-    let needs = names.kind(system.get())?.needs_medium();
-    match written {
-        Some(written) if !needs => {
-            let message = format!(
-                "`on` changes nothing: the system `{}` keeps no data on a medium",
-                system.get()
-            );
-            findings.warn(written.span(), message, "remove it");
-            Some(Vec::new())
-        }
-        Some(written) => {
-            if written.get().is_empty() && !findings.is_incomplete(&written.span()) {
-                let help = format!("known here: {}", names_of(&names.raw.medium));
-                findings.error(written.span(), "`on` names no medium", help);
-            }
-            refuse_devices(&on, written.span(), names, findings);
-            Some(on)
-        }
-        None if !needs || findings.explains(&at.span(), "on") => Some(on),
-        None => {
-            let engine = names
-                .kind(system.get())
-                .map_or("", |kind| kind.engine().name());
-            let what = format!(
-                "the system `{}` ({engine}) needs a medium for its data",
-                system.get()
-            );
-            let on = vec![only_medium(at, system.span(), &what, names, findings)?];
-            refuse_devices(&on, at.span(), names, findings);
-            Some(on)
-        }
-    }
-}
-
-/// Those that the plan has.
-pub(super) fn named_media(
-    written: &At<Vec<At<String>>>,
-    names: &Names<'_>,
-    findings: &mut Findings<'_>,
-) -> Vec<String> {
-    let mut on: Vec<String> = Vec::new();
-    for name in written.get() {
-        if on.contains(name.get()) {
-            findings.error(
-                name.span(),
-                format!("`{}` is named twice", name.get()),
-                "a medium is tried once per step",
-            );
-        } else if known(&names.raw.medium, "medium", name, findings) {
-            on.push(name.get().clone());
-        }
-    }
-    on
-}
-
-fn refuse_devices(on: &[String], at: Range<usize>, names: &Names<'_>, findings: &mut Findings<'_>) {
-    let is_device = |name: &&String| {
-        names
-            .media
-            .iter()
-            .any(|medium| medium.name == **name && medium.kind == MediumKind::Device)
-    };
-    if let Some(name) = on.iter().find(is_device) {
-        let help = "plimsoll makes no filesystem on it: name a directory with `path`; only block workloads use a `device`";
-        findings.error(
-            at,
-            format!("no system can keep its data on `{name}`, which is a device itself"),
-            help,
-        );
-    }
-}
-
-/// The medium that a step means which names none; `needs` begins the sentence if there is none, reported at `needing`.
-pub(super) fn only_medium(
-    at: &At<RawStep>,
-    needing: Range<usize>,
-    needs: &str,
-    names: &Names<'_>,
-    findings: &mut Findings<'_>,
-) -> Option<String> {
-    let media = &names.raw.medium;
-    match (media.len(), media.keys().next()) {
-        (1, Some(only)) => return Some(only.get().clone()),
-        (0, _) if findings.explains_name("medium", "") => {}
-        (0, _) => findings.error(needing, needs, "add [medium.here] with path = \".\""),
-        _ => {
-            let help = format!(
-                "state which, for example on = [\"{}\"]; known here: {}",
-                media.keys().next().map_or("", |name| name.get()),
-                names_of(media)
-            );
-            findings.error(
-                at.span(),
-                "`on` is missing, and the plan has several media",
-                help,
-            );
-        }
-    }
-    None
-}
-
 fn timeline(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Option<Timeline> {
     let mut part = |value: &Option<At<RawTime>>, default| {
         let nanos = time_or(value, default, findings)?;
@@ -278,37 +154,6 @@ fn timeline(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) ->
         warm: warm?,
         cool: cool?,
     })
-}
-
-/// Figures are taken per second, so a window has at least one.
-pub(super) fn measure(
-    at: &At<RawStep>,
-    options: &Options,
-    findings: &mut Findings<'_>,
-) -> Option<Nanos> {
-    let raw = at.get();
-    let span = raw.measure.as_ref().map_or(at.span(), At::span);
-    let written = time_or(&raw.measure, DEFAULT_MEASURE, findings)?;
-    if written == Nanos::ZERO {
-        let help = "write how long figures are taken, such as measure = \"60s\"";
-        findings.error(span, "there is no time to measure", help);
-        return None;
-    }
-    let measure = scaled(written, options, span.clone(), findings)?;
-    if measure >= Nanos::SECOND {
-        return Some(measure);
-    }
-    let help = if written < Nanos::SECOND {
-        "write measure = \"1s\" or more"
-    } else {
-        "choose a larger --scale"
-    };
-    findings.warn(
-        span,
-        format!("measuring for 1s instead of {measure}: figures are taken per second"),
-        help,
-    );
-    Some(Nanos::SECOND)
 }
 
 /// What takes a single system.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{limits, size, text, time, time_or, whole};
+use super::limits;
+use super::values::{size, text, time, time_or, whole};
 use crate::Options;
 use crate::findings::Findings;
 use crate::load::{MockScript, Stall};

@@ -1,10 +1,13 @@
 //! Workloads, and which of their modes the engines allow.
 
-use super::{Names, backup, block, toml_key, whole};
+use super::names::Names;
+use super::values::whole;
+use super::{backup, block};
 use crate::Options;
 use crate::findings::Findings;
 use crate::raw::{RawStep, RawSysbench, RawTpcc, RawWorkload};
 use crate::resolved::{Backup, Block, Distribution, Home, Sysbench, Tpcc, TxnMode, Workload};
+use crate::toml_text::toml_key;
 use crate::value::At;
 
 const MOST_WAREHOUSES: u32 = 100_000;

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::stream;
 use crate::findings::Findings;
 use crate::raw::{RawBlockJob, RawBlockStream, RawCurve};
-use crate::resolve::{LONGEST_NAME, check_name, text};
+use crate::resolve::names::{LONGEST_NAME, check_name};
+use crate::resolve::values::text;
 use crate::resolved::{BlockJob, BlockStream};
 use crate::value::At;
 

@@ -1,32 +1,27 @@
 //! Block workloads: the jobs of a profile, jobs of the plan's own, or a job file of fio's.
 
 mod job;
+mod keys;
 pub mod profile;
 mod step;
 mod stream;
 
-use std::ops::RangeInclusive;
-
 pub(super) use step::{is_block, refuse_on_load, resolve as resolve_step};
 
+use keys::{MOST_WORKERS, file_size, fill, scaled};
 use profile::Profile;
 
-use super::{size, text, whole};
+use super::values::{size, text, whole};
 use crate::Options;
 use crate::error::suggestion;
 use crate::findings::Findings;
-use crate::raw::{RawBlock, RawProfile};
+use crate::raw::RawBlock;
 use crate::resolved::{Block, BlockJob, BlockStream, BlockWork};
-use crate::size as sizes;
 use crate::units::Bytes;
-use crate::value::{At, RawSize};
+use crate::value::At;
 
-const MOST_WORKERS: u32 = 256;
-/// Less is in some drives' own memory as a whole.
-const LEAST_SIZE: Bytes = Bytes::mib(64);
 /// As CrystalDiskMark has it by default.
 const DEFAULT_SIZE: Bytes = Bytes::mib(1 << 10);
-const FILLS: RangeInclusive<f64> = 0.0..=100.0;
 /// Linux has room for so many asynchronous requests of all processes, unless `fs.aio-max-nr` is set.
 const MOST_IN_FLIGHT: u64 = 65_536;
 
@@ -95,58 +90,6 @@ pub(super) fn resolve(
         size: size?,
         fill,
         work: BlockWork::Jobs(jobs),
-    })
-}
-
-/// The parts of a profile that the plan's own rules apply to.
-fn resolve_profile(
-    name: &'static str,
-    raw: &RawProfile,
-    findings: &mut Findings<'_>,
-) -> Option<Profile> {
-    let RawProfile {
-        title,
-        about,
-        source,
-        workers,
-        size,
-        fill: written_fill,
-        job,
-    } = raw;
-    let mut line = |key: &str, value: &Option<At<String>>| {
-        let value = findings.required(
-            &(0..0),
-            key,
-            value,
-            "a profile states what it is and where it comes from",
-        )?;
-        Some(value.get().clone())
-    };
-    let (title, about, source) = (
-        line("title", title),
-        line("about", about),
-        line("source", source),
-    );
-    let workers = workers
-        .as_ref()
-        .map(|workers| whole(workers, "`workers`", 1..=MOST_WORKERS, findings));
-    let size = size.as_ref().map(|size| file_size(size, 1.0, findings));
-    let fill = written_fill.as_ref().map(|written| fill(written, findings));
-    if job.is_empty() {
-        findings.error(0..0, "there is no job", "add one: [[job]]");
-    }
-    let jobs = job::resolve_list(job, findings);
-    // A reported fault makes the whole unusable.
-    let (workers, size, fill) = (workers.flatten(), size.flatten(), fill.flatten());
-    Some(Profile {
-        name,
-        title: title?,
-        about: about?,
-        source: source?,
-        workers,
-        size,
-        fill,
-        jobs: jobs?,
     })
 }
 
@@ -257,43 +200,6 @@ fn source(
             None
         }
     }
-}
-
-fn file_size(written: &At<RawSize>, factor: f64, findings: &mut Findings<'_>) -> Option<Bytes> {
-    let size = size(written, findings)?;
-    if size < LEAST_SIZE {
-        let help = format!("{} at least", sizes::write(LEAST_SIZE));
-        findings.error(
-            written.span(),
-            format!("a file of {} is too small", sizes::write(size)),
-            help,
-        );
-        return None;
-    }
-    Some(scaled(size, factor))
-}
-
-/// Whole MiB, so that every usual size of requests divides it.
-fn scaled(size: Bytes, factor: f64) -> Bytes {
-    let mebibyte = Bytes::mib(1).0;
-    let mebibytes = if factor == 1.0 {
-        size.0 / mebibyte
-    } else {
-        (size.0 as f64 * factor) as u64 / mebibyte
-    };
-    // Whatever the factor, sums of sizes do not overflow.
-    Bytes(mebibytes.min(sizes::LARGEST.0 / mebibyte) * mebibyte).max(LEAST_SIZE)
-}
-
-fn fill(written: &At<f64>, findings: &mut Findings<'_>) -> Option<f64> {
-    let fill = *written.get();
-    if !FILLS.contains(&fill) {
-        let help = "how often each file is written before the first job: 0 to 100";
-        findings.error(written.span(), format!("`fill` cannot be {fill}"), help);
-        return None;
-    }
-    // Not -0.0, which reads oddly.
-    Some(fill.abs())
 }
 
 fn check_in_flight(

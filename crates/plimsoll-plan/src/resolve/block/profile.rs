@@ -2,11 +2,14 @@
 
 use std::sync::OnceLock;
 
-use super::resolve_profile;
+use super::job;
+use super::keys::{MOST_WORKERS, file_size, fill};
 use crate::findings::Findings;
 use crate::raw::RawProfile;
+use crate::resolve::values::whole;
 use crate::resolved::BlockJob;
 use crate::units::Bytes;
+use crate::value::At;
 use crate::{PlanErrors, read, suggestion};
 
 /// Jobs under a name that is known in the field.
@@ -93,13 +96,61 @@ pub fn find(name: &str) -> Result<&'static Profile, UnknownProfile> {
 fn parse(name: &'static str, text: &str) -> Result<Profile, PlanErrors> {
     let mut findings = Findings::new(text);
     let raw: Option<RawProfile> = read::read(&mut findings);
-    let profile = raw.and_then(|raw| resolve_profile(name, &raw, &mut findings));
+    let profile = raw.and_then(|raw| resolve(name, &raw, &mut findings));
     let (profile, warnings) = findings.finish(profile)?;
     if warnings.is_empty() {
         Ok(profile)
     } else {
         Err(PlanErrors(warnings))
     }
+}
+
+/// A profile as it was read, by the rules of block workloads in plans.
+fn resolve(name: &'static str, raw: &RawProfile, findings: &mut Findings<'_>) -> Option<Profile> {
+    let RawProfile {
+        title,
+        about,
+        source,
+        workers,
+        size,
+        fill: written_fill,
+        job,
+    } = raw;
+    let mut line = |key: &str, value: &Option<At<String>>| {
+        let value = findings.required(
+            &(0..0),
+            key,
+            value,
+            "a profile states what it is and where it comes from",
+        )?;
+        Some(value.get().clone())
+    };
+    let (title, about, source) = (
+        line("title", title),
+        line("about", about),
+        line("source", source),
+    );
+    let workers = workers
+        .as_ref()
+        .map(|workers| whole(workers, "`workers`", 1..=MOST_WORKERS, findings));
+    let size = size.as_ref().map(|size| file_size(size, 1.0, findings));
+    let fill = written_fill.as_ref().map(|written| fill(written, findings));
+    if job.is_empty() {
+        findings.error(0..0, "there is no job", "add one: [[job]]");
+    }
+    let jobs = job::resolve_list(job, findings);
+    // A reported fault makes the whole unusable.
+    let (workers, size, fill) = (workers.flatten(), size.flatten(), fill.flatten());
+    Some(Profile {
+        name,
+        title: title?,
+        about: about?,
+        source: source?,
+        workers,
+        size,
+        fill,
+        jobs: jobs?,
+    })
 }
 
 #[cfg(test)]

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use super::super::step::{measure, unique};
-use super::super::{Names, known, names_of, scaled, time_or, whole};
+use super::super::names::{Names, known, names_of};
+use super::super::step_keys::{measure, unique};
+use super::super::step_media::{named_media, only_medium};
+use super::super::values::{scaled, time_or, whole};
 use crate::Options;
 use crate::estimate::FILESYSTEM;
 use crate::findings::Findings;
@@ -179,7 +181,7 @@ fn media(
 ) -> Option<Vec<String>> {
     let media = &names.raw.medium;
     if let Some(written) = &at.get().on {
-        let on = super::super::step::named_media(written, names, findings);
+        let on = named_media(written, names, findings);
         if written.get().is_empty() && !findings.is_incomplete(&written.span()) {
             findings.error(
                 written.span(),
@@ -197,8 +199,7 @@ fn media(
         "the block workload `{}` needs a medium to work on",
         workload.get()
     );
-    super::super::step::only_medium(at, workload.span(), &what, names, findings)
-        .map(|only| vec![only])
+    only_medium(at, workload.span(), &what, names, findings).map(|only| vec![only])
 }
 
 fn at_once(raw: &RawStep, on: Option<&[String]>, findings: &mut Findings<'_>) -> bool {

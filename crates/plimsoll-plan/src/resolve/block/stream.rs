@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::findings::Findings;
 use crate::load::Arrivals;
 use crate::raw::{RawAccess, RawBlockStream, RawShare, RawSizes, RawSync, RawWord};
-use crate::resolve::{size_of, whole};
+use crate::resolve::values::{size_of, whole};
 use crate::resolved::{Access, BlockStream, SizeShare, SyncPolicy, Zone};
 use crate::size as bytes;
 use crate::units::Bytes;

@@ -1,0 +1,44 @@
+//! What a plan takes: in all, and of each step.
+
+use crate::units::{Bytes, Nanos};
+
+/// What a plan takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// Preconditions, ramp and measure of all points on all media. Cooling ends when the last transaction has, so it is
+    /// not in.
+    pub duration: Nanos,
+    /// Starting systems, loading data and checking it; laying out the files of block workloads: rough.
+    pub load_duration: Nanos,
+    pub per_step: Vec<StepEstimate>,
+    /// Free space that is needed below the media's paths, by name of the medium, in the plan's order; rough. Devices are
+    /// not in.
+    pub space: Vec<(String, Bytes)>,
+    /// Memory that emulated drives need for what is written on them, in the same way. Those with `backing = "file"`
+    /// are in `space` instead.
+    pub memory: Vec<(String, Bytes)>,
+}
+
+/// A step's share of an [`Estimate`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepEstimate {
+    pub step: String,
+    /// Points with all repeats, over all media; of a search as many as it takes as a rule, and of rounds until they are
+    /// steady as many as there are at most.
+    pub points: u64,
+    /// Whether the step searches for the load line, so that the number of points is unknown.
+    pub is_search: bool,
+    pub duration: Nanos,
+    pub load_duration: Nanos,
+}
+
+impl Estimate {
+    /// Points of all ladders, whose number is known.
+    pub fn ladder_points(&self) -> u64 {
+        self.per_step
+            .iter()
+            .filter(|step| !step.is_search)
+            .map(|step| step.points)
+            .sum()
+    }
+}

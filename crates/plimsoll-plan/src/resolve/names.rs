@@ -1,0 +1,117 @@
+//! Names in a plan: which ones can be chosen, and what they refer to.
+
+use crate::error::{list, suggestion};
+use crate::findings::Findings;
+use crate::raw::{Named, RawPlan};
+use crate::resolved::{EngineKind, Medium, NamedBackup, NamedBlock, System, SystemKind};
+use crate::toml_text::toml_key;
+use crate::value::At;
+
+pub(super) const LONGEST_NAME: usize = 64;
+
+/// What steps look up: names as written, and what is known of them.
+pub(super) struct Names<'r> {
+    pub raw: &'r RawPlan,
+    /// Media and systems that could be resolved.
+    pub media: Vec<Medium>,
+    pub systems: Vec<System>,
+    pub blocks: Vec<NamedBlock>,
+    pub backups: Vec<NamedBackup>,
+}
+
+impl Names<'_> {
+    pub fn kind(&self, system: &str) -> Option<&SystemKind> {
+        self.systems
+            .iter()
+            .find(|known| known.name == system)
+            .map(|known| &known.kind)
+    }
+
+    /// Engines that the steps run this workload on, or hold its data on, with the system's name.
+    pub fn engines(&self, workload: &str) -> Vec<(&str, EngineKind)> {
+        let uses = self
+            .uses()
+            .filter(|(run, _)| *run == workload || self.saved_by(run) == Some(workload));
+        uses.filter_map(|(_, system)| self.kind(system).map(|kind| (system, kind.engine())))
+            .collect()
+    }
+
+    /// Workloads that the steps and their noise name, each with its system.
+    pub fn uses(&self) -> impl Iterator<Item = (&str, &str)> {
+        let steps = self.raw.step.iter().map(At::get);
+        let own = steps.clone().map(|step| (&step.run, &step.system));
+        let beside = steps
+            .filter_map(|step| step.noise.as_ref())
+            .flat_map(|noise| noise.get());
+        let beside = beside.map(|noise| (&noise.get().run, &noise.get().system));
+        own.chain(beside).filter_map(|(run, system)| {
+            Some((
+                run.as_ref()?.get().as_str(),
+                system.as_ref()?.get().as_str(),
+            ))
+        })
+    }
+
+    /// The workload whose data a backup workload saves.
+    pub fn saved_by(&self, backup: &str) -> Option<&str> {
+        let (_, raw) = self
+            .raw
+            .workload
+            .iter()
+            .find(|(name, _)| name.get() == backup)?;
+        Some(raw.get().backup.as_ref()?.get().data.as_ref()?.get())
+    }
+}
+
+/// Names become parts of directory names, file names and tables of reports.
+pub(super) fn check_name(name: &At<String>, what: &str, findings: &mut Findings<'_>) {
+    let text = name.get();
+    let fine = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.');
+    let long = text.chars().count();
+    if long == 0
+        || long > LONGEST_NAME
+        || !text.chars().all(fine)
+        || text.trim_matches([' ', '.']) != text
+    {
+        let help = "1 to 64 letters, digits, `-`, `_`, and in between also `.` and spaces";
+        findings.error(
+            name.span(),
+            format!("this cannot be the name of a {what}"),
+            help,
+        );
+    }
+}
+
+/// Reports a name that is not in its section, unless a reported fault explains it.
+pub(super) fn known<T>(
+    section: &Named<T>,
+    what: &str,
+    name: &At<String>,
+    findings: &mut Findings<'_>,
+) -> bool {
+    let found = section.keys().any(|key| key.get() == name.get());
+    if !found && !findings.explains_name(what, name.get()) {
+        let names: Vec<&str> = section.keys().map(|key| key.get().as_str()).collect();
+        let none = format!(
+            "the plan has no {what} yet: add [{what}.{}]",
+            toml_key(name.get())
+        );
+        let help = suggestion(name.get(), &names, &none);
+        findings.error(
+            name.span(),
+            format!("there is no {what} `{}`", name.get()),
+            help,
+        );
+    }
+    found
+}
+
+/// "`a`, `b`" of the names in a section.
+pub(super) fn names_of<T>(section: &Named<T>) -> String {
+    let names: Vec<&str> = section.keys().map(|key| key.get().as_str()).collect();
+    if names.is_empty() {
+        "the plan has none yet".to_owned()
+    } else {
+        list(&names)
+    }
+}
