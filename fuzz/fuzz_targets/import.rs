@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use plimsoll_import::{ImportOptions, Source, Tool, import};
+use plimsoll_import::{ImportOptions, SourceFile, Tool, import};
 use plimsoll_record::{RunInfo, RunStatus};
 use plimsoll_analysis::summarise;
 use plimsoll_plan::units::Nanos;
@@ -34,7 +34,7 @@ fn options() -> ImportOptions {
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     // fio's logs are known by their names.
-    let source = Source { name: "job_lat.1.log", text, tool: Some(*TOOL) };
+    let source = SourceFile { name: "job_lat.1.log", text, tool: Some(*TOOL) };
     if let Ok(imported) = import(&[source], &options()) {
         // What was accepted has figures.
         let _ = summarise(&imported.record);

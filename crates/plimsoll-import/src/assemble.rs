@@ -6,7 +6,7 @@ use super::attach::{self, ParsedFiles};
 use super::fault::ImportError;
 use super::host::{self, join, subject};
 use super::load::{ImportedLoad, LoadTick};
-use super::source::{ImportOptions, Source};
+use super::source::{ImportOptions, SourceFile};
 use super::tool::Tool;
 use super::{rate, when};
 use plimsoll_plan::schedule::PhaseKind;
@@ -31,7 +31,10 @@ pub struct Imported {
 }
 
 /// Reads the files and builds a record from them.
-pub fn import(sources: &[Source<'_>], options: &ImportOptions) -> Result<Imported, ImportError> {
+pub fn import(
+    sources: &[SourceFile<'_>],
+    options: &ImportOptions,
+) -> Result<Imported, ImportError> {
     let mut files = attach::read(sources)?;
     if files.loads.is_empty() && files.host.is_empty() {
         return Err(ImportError::files(
@@ -431,7 +434,7 @@ fn warm_ticks(ticks: &[LoadTick]) -> usize {
 
 /// Points of one series are a ladder.
 #[derive(Clone, Copy, PartialEq)]
-struct Series {
+struct LadderSeries {
     step: u32,
     medium: Option<SubjectId>,
     system: SubjectId,
@@ -447,7 +450,7 @@ struct LoadOrder {
 
 #[derive(Clone, Copy, PartialEq)]
 struct LadderPlace {
-    series: Series,
+    series: LadderSeries,
     order: LoadOrder,
 }
 
@@ -484,7 +487,7 @@ fn job_index(record: &Record, point: &Point) -> Option<u32> {
 
 fn ladder_place(point: &Point, job: Option<u32>) -> LadderPlace {
     LadderPlace {
-        series: Series {
+        series: LadderSeries {
             step: point.step_index,
             medium: point.medium,
             system: point.system,

@@ -8,7 +8,7 @@ use super::fio_log::{self, FioLog};
 use super::load::ImportedLoad;
 use super::pgbench_log::{self, Logged};
 use super::samples::HostSamples;
-use super::source::Source;
+use super::source::SourceFile;
 use super::tool::Tool;
 use super::{
     diskspd, fio, go_tpc, hammerdb, iostat, mpstat, pgbench, sysbench, sysstat_json, vdbench,
@@ -30,7 +30,7 @@ struct TransactionLog {
     lines: Vec<Logged>,
 }
 
-pub(super) fn read(sources: &[Source<'_>]) -> Result<ParsedFiles, ImportError> {
+pub(super) fn read(sources: &[SourceFile<'_>]) -> Result<ParsedFiles, ImportError> {
     let mut all = ParsedFiles::default();
     for (i, source) in sources.iter().enumerate() {
         let tool = source.tool.or_else(|| detect(source.name, source.text));
@@ -50,7 +50,7 @@ pub(super) fn read(sources: &[Source<'_>]) -> Result<ParsedFiles, ImportError> {
     Ok(all)
 }
 
-fn unknown_format(source: &Source<'_>) -> ImportError {
+fn unknown_format(source: &SourceFile<'_>) -> ImportError {
     let mut lines = source.text.lines();
     let first = lines.find(|line| !line.trim().is_empty());
     ImportError::Format {
@@ -60,7 +60,7 @@ fn unknown_format(source: &Source<'_>) -> ImportError {
 }
 
 /// One output given twice would count as two repeats. Logs of two workers may be alike.
-fn refuse_copy(source: &Source<'_>, before: &[Source<'_>]) -> Result<(), ImportError> {
+fn refuse_copy(source: &SourceFile<'_>, before: &[SourceFile<'_>]) -> Result<(), ImportError> {
     let text = source.text.trim();
     match before.iter().find(|first| first.text.trim() == text) {
         Some(first) => Err(ImportError::files(
@@ -92,7 +92,7 @@ fn refuse_second_log(logs: &[TransactionLog]) -> Result<(), ImportError> {
 }
 
 impl ParsedFiles {
-    fn read(&mut self, source: &Source<'_>, tool: Tool) -> Read<()> {
+    fn read(&mut self, source: &SourceFile<'_>, tool: Tool) -> Read<()> {
         let text = source.text.trim_start_matches('\u{feff}');
         let is_json = text.trim_start().starts_with('{');
         let loads = match tool {
@@ -129,7 +129,7 @@ impl ParsedFiles {
         Ok(())
     }
 
-    fn host(&mut self, source: &Source<'_>, samples: HostSamples) -> Read<()> {
+    fn host(&mut self, source: &SourceFile<'_>, samples: HostSamples) -> Read<()> {
         self.host.push(HostSamples {
             file: source.name.to_owned(),
             ..samples

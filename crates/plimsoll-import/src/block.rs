@@ -3,7 +3,7 @@
 use plimsoll_record::{BlockPoint, BlockStreamInfo, PointId};
 
 /// The requests of one job.
-pub(super) struct Job {
+pub(super) struct ImportedJob {
     pub name: String,
     pub index: u32,
     pub workers: u32,
@@ -12,7 +12,7 @@ pub(super) struct Job {
     pub stream: BlockStreamInfo,
 }
 
-impl Job {
+impl ImportedJob {
     /// Its point is filled in later.
     pub fn point(self) -> BlockPoint {
         BlockPoint {

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use super::block::{Job, stream};
+use super::block::{ImportedJob, stream};
 use super::fault::{Fault, Read};
 use super::lines::{LONGEST_S, number};
-use super::load::{Figures, ImportedLoad, LoadTick, Span, completed};
+use super::load::{ImportedLoad, LoadTick, PrintedFigures, Span, completed};
 use super::tool::Tool;
 use super::when;
 use super::xml::{Element, documents};
@@ -222,7 +222,7 @@ fn take(left: &mut Counts, whole: &Counts, requests: f64) -> Counts {
 /// The percentiles that are kept, out of more than a hundred.
 const KEPT: [&str; 8] = ["0", "50", "90", "95", "99", "99.9", "99.99", "99.999"];
 
-fn figures(figures: &mut Figures, span: &Element) {
+fn figures(figures: &mut PrintedFigures, span: &Element) {
     let cpu = span.child("CpuUtilization");
     if let Some(average) = cpu.and_then(|cpu| cpu.child("Average")) {
         for name in ["UsagePercent", "UserPercent", "KernelPercent"] {
@@ -385,7 +385,7 @@ fn block(
         .into(),
         ..stream(reads, &[(size, 100)])
     };
-    let job = Job {
+    let job = ImportedJob {
         name: format!("time span {}", index + 1),
         index: index as u32,
         workers: threads,

@@ -17,10 +17,10 @@ use super::block;
 use super::fault::Read;
 use super::load::{ImportedLoad, JobLogs};
 use super::tool::Tool;
-use counts::Kind;
-use group::Group;
-use job::{Job, Run};
-use options::{Offered, Options};
+use counts::FioOp;
+use group::FioJobGroup;
+use job::{FioJobEntry, Run};
+use options::{FioOptions, JobRate};
 use plimsoll_record::BlockStreamInfo;
 use plimsoll_record::import_facts::RESPONSE_FACT;
 use plimsoll_record::message::ImportNote;
@@ -59,9 +59,9 @@ fn of_run(run: &Run) -> Vec<ImportedLoad> {
     loads
 }
 
-fn of_group(run: &Run, group: &Group, index: u32) -> ImportedLoad {
+fn of_group(run: &Run, group: &FioJobGroup, index: u32) -> ImportedLoad {
     let places = group.places.iter();
-    let jobs: Vec<&Job> = places.map(|place| &run.whole().jobs[*place]).collect();
+    let jobs: Vec<&FioJobEntry> = places.map(|place| &run.whole().jobs[*place]).collect();
     let first = jobs[0];
     // Of a mixture only what all jobs have in common is known.
     let asked = match group.is_mixture {
@@ -96,7 +96,7 @@ fn of_group(run: &Run, group: &Group, index: u32) -> ImportedLoad {
     let size = asked
         .get("size")
         .and_then(|size| options::bytes(asked, size));
-    let job = block::Job {
+    let job = block::ImportedJob {
         name: load.workload.clone(),
         index,
         workers: group.workers.unwrap_or_default(),
@@ -113,7 +113,7 @@ fn of_group(run: &Run, group: &Group, index: u32) -> ImportedLoad {
 }
 
 /// Synchronous engines, and think time, keep fewer requests in flight than `iodepth`: fio reports how many there were.
-fn depth(asked: &Options, job: &Job) -> u32 {
+fn depth(asked: &FioOptions, job: &FioJobEntry) -> u32 {
     let asked = options::number(asked, "iodepth").unwrap_or(1);
     let deepest = job.deepest.unwrap_or(u32::MAX).max(1);
     asked.clamp(1, 1_000_000).min(deepest)
@@ -126,7 +126,7 @@ struct Moved {
     bytes: u64,
 }
 
-fn moved(jobs: &[&Job], kind: Kind) -> Moved {
+fn moved(jobs: &[&FioJobEntry], kind: FioOp) -> Moved {
     let mut moved = Moved {
         requests: 0,
         bytes: 0,
@@ -154,9 +154,9 @@ impl Moved {
 }
 
 /// Mix and sizes as measured, where the options of the jobs are unknown.
-fn mixture(load: &mut ImportedLoad, stream: &mut BlockStreamInfo, jobs: &[&Job]) {
-    let reads = moved(jobs, Kind::Read);
-    let writes = moved(jobs, Kind::Write);
+fn mixture(load: &mut ImportedLoad, stream: &mut BlockStreamInfo, jobs: &[&FioJobEntry]) {
+    let reads = moved(jobs, FioOp::Read);
+    let writes = moved(jobs, FioOp::Write);
     let all = reads.requests.saturating_add(writes.requests);
     if all > 0 {
         stream.read_percent = (reads.requests as f64 * 100.0 / all as f64).round() as u32;
@@ -170,8 +170,8 @@ fn mixture(load: &mut ImportedLoad, stream: &mut BlockStreamInfo, jobs: &[&Job])
     load.note(ImportNote::JobsMerged);
 }
 
-fn offered(jobs: &[&Job], is_mixture: bool) -> Offered {
-    let directions = [Kind::Read, Kind::Write, Kind::Trim];
+fn offered(jobs: &[&FioJobEntry], is_mixture: bool) -> JobRate {
+    let directions = [FioOp::Read, FioOp::Write, FioOp::Trim];
     let sizes = directions.map(|kind| moved(jobs, kind).mean_size());
     let first = jobs[0];
     if is_mixture {
@@ -180,19 +180,19 @@ fn offered(jobs: &[&Job], is_mixture: bool) -> Offered {
     options::offered(&first.options, sizes)
 }
 
-fn facts(load: &mut ImportedLoad, asked: &Options, offered: Offered) {
+fn facts(load: &mut ImportedLoad, asked: &FioOptions, offered: JobRate) {
     // Whatever process makes requests due (`rate_process`), fio takes the time when it makes one, and makes none while all
     // of its requests are in flight (io_u.c, `get_io_u`). Threads of their own (`io_submit_mode=offload`) are late as well
     // once all are in flight, which the output does not report.
     let mode = asked.get("io_submit_mode");
     let is_offloaded = mode.is_some_and(|mode| mode == "offload");
     let from = match offered {
-        Offered::Unknown(_) => "unknown",
-        Offered::PerSecond(_) if is_offloaded => "unknown",
-        Offered::PerSecond(_) | Offered::Unlimited => "start",
+        JobRate::Unknown(_) => "unknown",
+        JobRate::PerSecond(_) if is_offloaded => "unknown",
+        JobRate::PerSecond(_) | JobRate::Unlimited => "start",
     };
     load.fact(RESPONSE_FACT, from);
-    if let Offered::Unknown(reason) = offered {
+    if let JobRate::Unknown(reason) = offered {
         load.note(ImportNote::OfferedUnknown { reason });
     }
     for key in SETTINGS {
@@ -204,7 +204,7 @@ fn facts(load: &mut ImportedLoad, asked: &Options, offered: Offered) {
 }
 
 /// What went wrong, in one line.
-fn failure(jobs: &[&Job]) -> Option<String> {
+fn failure(jobs: &[&FioJobEntry]) -> Option<String> {
     let mut errors = jobs.iter().map(|job| job.fio.error);
     let error = errors.find(|error| *error != 0);
     let outcomes = counts::outcomes(jobs);

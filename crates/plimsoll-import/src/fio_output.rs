@@ -20,7 +20,7 @@ mod value;
 pub use documents::{Documents, Piece};
 pub use error::FioError;
 use error::first_line;
-use value::At;
+use value::JsonNode;
 
 /// One run of fio.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,9 +42,9 @@ pub struct FioJob {
     pub error: i64,
     /// `unified_rw_reporting=mixed`: requests of all directions are in `read`.
     pub unified: bool,
-    pub read: Side,
-    pub write: Side,
-    pub trim: Side,
+    pub read: DirectionStats,
+    pub write: DirectionStats,
+    pub trim: DirectionStats,
     /// `fsync` and so on; `None` where this fio does not report them.
     pub sync: Option<Syncs>,
     /// Percent of one CPU.
@@ -54,7 +54,7 @@ pub struct FioJob {
 
 /// All operations in one direction.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Side {
+pub struct DirectionStats {
     pub io_bytes: u64,
     pub bytes_per_second: f64,
     pub iops: f64,
@@ -105,7 +105,7 @@ impl Latencies {
     }
 }
 
-impl Side {
+impl DirectionStats {
     /// From submission to completion where fio was asked for these buckets (`lat_percentiles`) or has no others
     /// (`disable_clat`), else from handing over.
     pub fn latencies(&self) -> &Latencies {
@@ -145,7 +145,7 @@ pub fn parse(text: &str) -> Result<FioOutput, FioError> {
 
 /// One of fio's documents.
 pub(crate) fn output(value: &Value) -> Result<FioOutput, FioError> {
-    let root = At::root(value);
+    let root = JsonNode::root(value);
     // A client prints the jobs of its servers, and times in seconds.
     let items = root
         .find(CLIENT_JOBS)
@@ -184,11 +184,11 @@ fn read_value(text: &str) -> Option<serde_json::Result<Value>> {
     serde_json::Deserializer::from_str(text).into_iter().next()
 }
 
-fn job(at: &At) -> Result<FioJob, FioError> {
+fn job(at: &JsonNode) -> Result<FioJob, FioError> {
     let unified = at.find("read").is_none() && at.find("mixed").is_some();
     let read = if unified { "mixed" } else { "read" };
-    let mut write = Side::default();
-    let mut trim = Side::default();
+    let mut write = DirectionStats::default();
+    let mut trim = DirectionStats::default();
     if !unified {
         write = side(&at.get("write")?)?;
         trim = side(&at.get("trim")?)?;
@@ -206,8 +206,8 @@ fn job(at: &At) -> Result<FioJob, FioError> {
     })
 }
 
-fn side(at: &At) -> Result<Side, FioError> {
-    Ok(Side {
+fn side(at: &JsonNode) -> Result<DirectionStats, FioError> {
+    Ok(DirectionStats {
         io_bytes: at.get("io_bytes")?.count()?,
         bytes_per_second: at.get("bw_bytes")?.number()?,
         iops: at.get("iops")?.number()?,
@@ -220,14 +220,14 @@ fn side(at: &At) -> Result<Side, FioError> {
     })
 }
 
-fn syncs(at: &At) -> Result<Syncs, FioError> {
+fn syncs(at: &JsonNode) -> Result<Syncs, FioError> {
     Ok(Syncs {
         total: at.get("total_ios")?.count()?,
         latency: latencies(&at.get("lat_ns")?)?,
     })
 }
 
-fn latencies(at: &At) -> Result<Latencies, FioError> {
+fn latencies(at: &JsonNode) -> Result<Latencies, FioError> {
     let bins = at
         .find("bins")
         .map_or(Ok(BTreeMap::new()), |bins| bins.counts_by_number())?;

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::fault::{Fault, Read};
-use super::lines::{Cell, Line, cell, lines};
-use super::load::{Figures, ImportedLoad, LoadTick, Span};
+use super::lines::{NamedCell, NumberedLine, cell, lines};
+use super::load::{ImportedLoad, LoadTick, PrintedFigures, Span};
 use super::tool::Tool;
 use super::when;
 use plimsoll_plan::resolved::TPCC_TXNS;
@@ -52,9 +52,9 @@ const MOST_WORKERS: u32 = 9_999_999;
 
 pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
     let mut starts = text.lines().map(str::trim_start);
-    let mut reader = Reader {
+    let mut reader = GoTpcReader {
         is_marked: starts.any(|line| line.starts_with("[Summary]")),
-        ..Reader::default()
+        ..GoTpcReader::default()
     };
     for line in lines(text) {
         reader.line(line.trim())?;
@@ -62,51 +62,51 @@ pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
     if reader.runs.is_empty() {
         return Err(Fault::end(text, EXPECTED));
     }
-    Ok(reader.runs.into_iter().map(Run::load).collect())
+    Ok(reader.runs.into_iter().map(GoTpcRun::load).collect())
 }
 
 #[derive(Default)]
-struct Reader {
+struct GoTpcReader {
     /// Before version 1.0.3 summaries have no mark.
     is_marked: bool,
     /// Names of the table that is being read.
     table: Vec<String>,
     /// Of the next run.
-    workers: Workers,
-    runs: Vec<Run>,
+    workers: GoTpcWorkers,
+    runs: Vec<GoTpcRun>,
 }
 
 /// What is printed before the summaries of a run.
 #[derive(Default)]
-struct Workers {
+struct GoTpcWorkers {
     count: u32,
     stopped: Option<Nanos>,
 }
 
 /// A line of figures, however it is written.
-struct Entry {
+struct GoTpcEntry {
     /// Transaction type; empty in the totals.
     operation: String,
-    fields: Vec<Cell<String>>,
+    fields: Vec<NamedCell<String>>,
 }
 
 #[derive(Default)]
-struct Run {
+struct GoTpcRun {
     operations: Vec<String>,
-    workers: Workers,
+    workers: GoTpcWorkers,
     counts: [Counts; NAMES.len()],
     longest_s: f64,
     weight: u64,
     /// Length of the type with the highest weight.
     exact_s: Option<f64>,
-    figures: Figures,
+    figures: PrintedFigures,
     warehouses: Option<u64>,
     waits: bool,
     has_totals: bool,
 }
 
-impl Reader {
-    fn line(&mut self, line: Line<'_>) -> Read<()> {
+impl GoTpcReader {
+    fn line(&mut self, line: NumberedLine<'_>) -> Read<()> {
         self.workers.line(line.text);
         if line.text.starts_with("[{") {
             for entry in json(line)? {
@@ -121,15 +121,15 @@ impl Reader {
         entry.map_or(Ok(()), |entry| self.add(line, entry))
     }
 
-    fn add(&mut self, line: Line<'_>, entry: Entry) -> Read<()> {
+    fn add(&mut self, line: NumberedLine<'_>, entry: GoTpcEntry) -> Read<()> {
         let last = self.runs.last();
         if last.is_none_or(|run| run.is_followed_by(&entry.operation)) {
             if entry.operation.is_empty() {
                 return Err(line.unexpected(EXPECTED));
             }
-            self.runs.push(Run {
+            self.runs.push(GoTpcRun {
                 workers: std::mem::take(&mut self.workers),
-                ..Run::default()
+                ..GoTpcRun::default()
             });
         }
         match self.runs.last_mut() {
@@ -139,14 +139,14 @@ impl Reader {
     }
 
     /// A row of a table; a line of names is kept for the rows below.
-    fn row(&mut self, cells: &str) -> Option<Entry> {
+    fn row(&mut self, cells: &str) -> Option<GoTpcEntry> {
         let cells = cells.trim_end_matches('|').split('|');
         let cells: Vec<&str> = cells.map(str::trim).collect();
         if matches!(cells.first(), Some(&("PREFIX" | "TPMC"))) {
             self.table = cells.into_iter().map(str::to_owned).collect();
             return None;
         }
-        let row = Row {
+        let row = GoTpcRow {
             names: &self.table,
             cells: &cells,
         };
@@ -154,13 +154,13 @@ impl Reader {
         {
             return None;
         }
-        Some(Entry {
+        Some(GoTpcEntry {
             operation: row.get("OPERATION").unwrap_or_default().to_owned(),
             fields: fields(|name| row.get(name)),
         })
     }
 
-    fn summary(&self, line: Line<'_>) -> Read<Option<Entry>> {
+    fn summary(&self, line: NumberedLine<'_>) -> Read<Option<GoTpcEntry>> {
         let text = line.text;
         let is_total = text.starts_with("tpmC:");
         let is_unmarked = !self.is_marked
@@ -180,12 +180,12 @@ impl Reader {
 }
 
 /// A row of a table with its names.
-struct Row<'a> {
+struct GoTpcRow<'a> {
     names: &'a [String],
     cells: &'a [&'a str],
 }
 
-impl<'a> Row<'a> {
+impl<'a> GoTpcRow<'a> {
     fn get(&self, name: &str) -> Option<&'a str> {
         let mut names = self.names.iter();
         let at = names.position(|own| own.eq_ignore_ascii_case(name))?;
@@ -194,7 +194,7 @@ impl<'a> Row<'a> {
 }
 
 /// Those that go-tpc prints, in its order.
-fn fields<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Vec<Cell<String>> {
+fn fields<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Vec<NamedCell<String>> {
     let mut fields = Vec::new();
     for name in FIELDS {
         fields.extend(get(name).map(|value| field(name, value)));
@@ -202,15 +202,15 @@ fn fields<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Vec<Cell<String>> {
     fields
 }
 
-fn field(name: &str, value: &str) -> Cell<String> {
-    Cell {
+fn field(name: &str, value: &str) -> NamedCell<String> {
+    NamedCell {
         name: name.to_owned(),
         value: value.to_owned(),
     }
 }
 
 /// `Takes(s): 60.0, Count: 952, TPM: 951.9, …`; with `--wait` also `KEYINGTIME-PAYMENT - 3.0s`
-fn plain(line: Line<'_>, operation: &str, text: &str) -> Read<Entry> {
+fn plain(line: NumberedLine<'_>, operation: &str, text: &str) -> Read<GoTpcEntry> {
     let mut fields = Vec::new();
     if operation.starts_with("KEYINGTIME-") || operation.starts_with("THINKINGTIME-") {
         fields.push(field("mean(s)", text.trim_end_matches('s')));
@@ -222,13 +222,13 @@ fn plain(line: Line<'_>, operation: &str, text: &str) -> Read<Entry> {
             fields.push(field(name.trim(), value.trim()));
         }
     }
-    Ok(Entry {
+    Ok(GoTpcEntry {
         operation: operation.to_owned(),
         fields,
     })
 }
 
-fn json(line: Line<'_>) -> Read<Vec<Entry>> {
+fn json(line: NumberedLine<'_>) -> Read<Vec<GoTpcEntry>> {
     let all: Vec<BTreeMap<String, String>> = serde_json::from_str(line.text).map_err(|error| {
         line.unexpected(format!(
             "a list of go-tpc's JSON, whole in this line ({error})"
@@ -241,7 +241,7 @@ fn json(line: Line<'_>) -> Read<Vec<Entry>> {
             None => own.contains_key("tpmC"),
         };
         if is_final {
-            entries.push(Entry {
+            entries.push(GoTpcEntry {
                 operation: own.get("Operation").cloned().unwrap_or_default(),
                 fields: fields(|name| own.get(name).map(String::as_str)),
             });
@@ -256,7 +256,7 @@ fn is_query(operation: &str) -> bool {
     number.is_some_and(|number| number.parse::<u8>().is_ok())
 }
 
-impl Workers {
+impl GoTpcWorkers {
     /// `Finished: 50 OLTP workers, 1 OLAP workers`,
     /// `[2026-11-23 16:03:45] run worker 0 stopped due to timeout after 1091 iterations`
     fn line(&mut self, content: &str) {
@@ -275,26 +275,26 @@ impl Workers {
     }
 }
 
-impl Entry {
+impl GoTpcEntry {
     fn get(&self, name: &str) -> Option<&str> {
         cell(&self.fields, name).map(String::as_str)
     }
 
-    fn needed(&self, line: Line<'_>, name: &str) -> Read<&str> {
+    fn needed(&self, line: NumberedLine<'_>, name: &str) -> Read<&str> {
         let value = self.get(name);
         value.ok_or_else(|| line.fault(&self.operation, EXPECTED))
     }
 }
 
-impl Run {
+impl GoTpcRun {
     fn is_followed_by(&self, operation: &str) -> bool {
         self.operations.iter().any(|own| own == operation)
             || (self.has_totals && !is_query(operation))
     }
 
-    fn add(&mut self, line: Line<'_>, entry: Entry) -> Read<()> {
+    fn add(&mut self, line: NumberedLine<'_>, entry: GoTpcEntry) -> Read<()> {
         let operation = entry.operation.as_str();
-        for Cell { name, value } in &entry.fields {
+        for NamedCell { name, value } in &entry.fields {
             let label = name.split('(').next().unwrap_or(name);
             let unit = match label {
                 "TPM" | "tpmC" | "tpmTotal" => "1/min",
@@ -384,7 +384,7 @@ fn exact(takes_s: f64, count: u64, per_minute: Option<&str>) -> f64 {
     }
 }
 
-fn warehouses(totals: &Entry) -> Option<u64> {
+fn warehouses(totals: &GoTpcEntry) -> Option<u64> {
     let tpmc: f64 = totals.get("tpmC")?.parse().ok()?;
     let percent = totals.get("efficiency")?.trim_end_matches('%');
     let percent: f64 = percent.parse().ok()?;

@@ -10,7 +10,7 @@ mod profile;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fault::{Fault, Read};
-use super::lines::{Line, lines, number};
+use super::lines::{NumberedLine, lines, number};
 use super::load::{ImportedLoad, LoadTick, Span, completed};
 use super::tool::Tool;
 use super::when;
@@ -18,7 +18,7 @@ use plimsoll_plan::resolved::TPCC_TXNS;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::import_facts::PERCENTILES_FACT;
 use plimsoll_record::message::ImportNote;
-use profile::{Profile, ResultPosition};
+use profile::{ResultPosition, TimeProfile};
 
 const RESULT: &str = "TEST RESULT : System achieved ";
 /// As errors of its procedure name it.
@@ -37,13 +37,13 @@ const SETTINGS: [&str; 8] = [
 ];
 
 #[derive(Debug, Clone, Default)]
-struct State {
+struct HammerDbState {
     version: String,
     minutes: Option<f64>,
     rampup: Option<String>,
     users: u32,
     /// Of each run so far.
-    runs: Vec<Errors>,
+    runs: Vec<HammerDbErrors>,
     /// Whether the last run has its result.
     has_result: bool,
     /// Whether the lines are of the measured time.
@@ -59,7 +59,7 @@ struct State {
 
 /// Errors of one run.
 #[derive(Debug, Clone, Default)]
-struct Errors {
+struct HammerDbErrors {
     /// Numbers of the virtual users that ended early.
     users: BTreeSet<String>,
     /// Failed transactions of the measured time, by procedure.
@@ -76,7 +76,7 @@ struct Achieved {
 
 /// One load for each result: an autopilot run has several.
 pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
-    let mut state = State::default();
+    let mut state = HammerDbState::default();
     let mut results: Vec<Achieved> = Vec::new();
     for line in lines(text) {
         state.line(line)?;
@@ -114,7 +114,11 @@ fn is_same(a: &ImportedLoad, b: &ImportedLoad) -> bool {
 }
 
 /// Each profile to its result; without results each is a load of its own.
-fn assign(state: &State, results: &mut Vec<Achieved>, profiles: Vec<Profile>) -> Read<()> {
+fn assign(
+    state: &HammerDbState,
+    results: &mut Vec<Achieved>,
+    profiles: Vec<TimeProfile>,
+) -> Read<()> {
     if results.is_empty() {
         for profile in profiles {
             let mut result = state.without_result(&profile);
@@ -142,13 +146,13 @@ fn assign(state: &State, results: &mut Vec<Achieved>, profiles: Vec<Profile>) ->
     Ok(())
 }
 
-fn add_profile(load: &mut ImportedLoad, profile: Profile) {
+fn add_profile(load: &mut ImportedLoad, profile: TimeProfile) {
     load.note(ImportNote::RampUpIncluded);
     load.replace_fact(PERCENTILES_FACT, "unknown");
     load.figures.0.extend(profile.figures.0);
 }
 
-impl Errors {
+impl HammerDbErrors {
     fn add_to(&self, load: &mut ImportedLoad) {
         let users = match self.users.len() {
             0 => None,
@@ -180,12 +184,12 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
     Some(rest.split_once(to)?.0.trim())
 }
 
-impl State {
-    fn line(&mut self, line: Line<'_>) -> Read<()> {
+impl HammerDbState {
+    fn line(&mut self, line: NumberedLine<'_>) -> Read<()> {
         let content = line.text.trim();
         let whole = content.strip_prefix("hammerdb>").unwrap_or(content);
         let whole = whole.trim_matches(['"', ',']);
-        let own = profile::Message::of(whole);
+        let own = profile::HammerDbMessage::of(whole);
         self.errors(whole, &own);
         let message = own.text;
         if let Some(minutes) = between(message, "Timing test period of ", " in minutes") {
@@ -216,13 +220,13 @@ impl State {
 
     /// `Vuser 11:New Order Procedure Error set RAISEERROR for Details`, `Vuser 4:FINISHED FAILED`,
     /// `Error in Virtual User 4: …`, and where runs begin.
-    fn errors(&mut self, line: &str, message: &profile::Message<'_>) {
+    fn errors(&mut self, line: &str, message: &profile::HammerDbMessage<'_>) {
         let event = message.text;
         let is_start = line.ends_with(" created MONITOR - WAIT IDLE")
             || line.starts_with("Hammerdb Log @ ")
             || (self.has_result && event.starts_with("Beginning rampup time"));
         if self.runs.is_empty() || is_start {
-            self.runs.push(Errors::default());
+            self.runs.push(HammerDbErrors::default());
             self.has_result = false;
             self.is_measuring = false;
         }
@@ -250,7 +254,7 @@ impl State {
     /// Two results without the beginning of a run between them are of two runs.
     fn run_of_result(&mut self) -> usize {
         if self.has_result {
-            self.runs.push(Errors::default());
+            self.runs.push(HammerDbErrors::default());
         }
         self.has_result = true;
         self.runs.len().saturating_sub(1)
@@ -302,7 +306,7 @@ impl State {
     }
 
     /// A load of which only a profile is known.
-    fn without_result(&self, profile: &Profile) -> Achieved {
+    fn without_result(&self, profile: &TimeProfile) -> Achieved {
         let mut load = self.empty();
         if profile.users > 0 {
             load.users = profile.users;
@@ -332,7 +336,7 @@ impl State {
     }
 
     /// `33643 NOPM from 77404 PostgreSQL TPM`, in old versions `77404 PostgreSQL TPM at 33643 NOPM`.
-    fn load(&mut self, line: Line<'_>, rest: &str) -> Read<ImportedLoad> {
+    fn load(&mut self, line: NumberedLine<'_>, rest: &str) -> Read<ImportedLoad> {
         let words = rest.split_whitespace();
         let words: Vec<&str> = words.map(|word| word.trim_matches(['"', ','])).collect();
         let ([nopm, "NOPM", "from", tpm, database @ .., "TPM"]

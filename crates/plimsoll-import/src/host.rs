@@ -3,7 +3,7 @@
 use super::attach;
 use super::fault::ImportError;
 use super::samples::{HostSample, HostSamples};
-use super::source::Source;
+use super::source::SourceFile;
 use super::when;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::import_facts::{self, IMPORT_FACT, UNKNOWN_FACT};
@@ -12,7 +12,7 @@ use plimsoll_record::metric::Metric;
 use plimsoll_record::{Fact, Record, Sample, Series, Subject, SubjectId, SubjectKind};
 
 /// Reads outputs of iostat, vmstat and mpstat alone.
-pub fn samples(sources: &[Source<'_>]) -> Result<Vec<HostSamples>, ImportError> {
+pub fn samples(sources: &[SourceFile<'_>]) -> Result<Vec<HostSamples>, ImportError> {
     let read = attach::read(sources)?;
     match read.loads.first() {
         Some(load) => Err(ImportError::files(
@@ -79,7 +79,7 @@ fn join_one(
             missing,
         );
     }
-    for Placed { at, sample } in within {
+    for PlacedSample { at, sample } in within {
         let subject = match &sample.device {
             Some(device) => subject(record, SubjectKind::Device, device),
             None => host,
@@ -95,7 +95,7 @@ fn join_one(
 }
 
 /// A sample on the run's own timeline.
-struct Placed<'a> {
+struct PlacedSample<'a> {
     at: Nanos,
     sample: &'a HostSample,
 }
@@ -105,7 +105,7 @@ fn samples_within<'a>(
     record: &Record,
     starts: Option<(Nanos, Nanos)>,
     own: &'a HostSamples,
-) -> Vec<Placed<'a>> {
+) -> Vec<PlacedSample<'a>> {
     let ends = match record.points.is_empty() {
         true => Nanos(u64::MAX),
         false => record.run.lasted + Nanos::SECOND,
@@ -116,7 +116,10 @@ fn samples_within<'a>(
             Some((run, samples)) => (sample.at + samples).0.checked_sub(run.0).map(Nanos),
             None => Some(sample.at),
         };
-        within.extend(at.filter(|at| *at <= ends).map(|at| Placed { at, sample }));
+        within.extend(
+            at.filter(|at| *at <= ends)
+                .map(|at| PlacedSample { at, sample }),
+        );
     }
     within
 }

@@ -2,8 +2,8 @@
 //! them.
 
 use super::fault::Read;
-use super::lines::{Cell, Header, Line, cell, lines, number};
-use super::samples::{First, HostSamples, Report, at_least_two};
+use super::lines::{Header, NamedCell, NumberedLine, cell, lines, number};
+use super::samples::{First, HostSamples, SampleReport, at_least_two};
 use super::tool::Tool;
 use super::when;
 use plimsoll_plan::units::Nanos;
@@ -14,9 +14,9 @@ const KIB: f64 = 1024.0;
 pub(super) const ONE_RUN: &str = "the output of one run; give that of the next a file of its own";
 
 pub(super) fn read(text: &str) -> Read<HostSamples> {
-    let mut reader = Reader {
+    let mut reader = IostatReader {
         is_new: true,
-        ..Reader::default()
+        ..IostatReader::default()
     };
     for line in lines(text) {
         reader.line(line)?;
@@ -43,8 +43,8 @@ pub(super) fn first(skips: bool, covers: &[f64]) -> First {
 }
 
 #[derive(Default)]
-struct Reader {
-    reports: Vec<Report>,
+struct IostatReader {
+    reports: Vec<SampleReport>,
     /// Seconds that each report covers, as its totals show; 0 where it has none.
     covers: Vec<f64>,
     devices: Header,
@@ -60,8 +60,8 @@ struct Reader {
     skips: bool,
 }
 
-impl Reader {
-    fn line(&mut self, line: Line<'_>) -> Read<()> {
+impl IostatReader {
+    fn line(&mut self, line: NumberedLine<'_>) -> Read<()> {
         match line.words().as_slice() {
             [] => {
                 self.empty = self.empty.map(|lines| lines + 1);
@@ -109,7 +109,7 @@ impl Reader {
     }
 
     fn begin(&mut self) {
-        self.reports.push(Report::at(self.time.take()));
+        self.reports.push(SampleReport::at(self.time.take()));
         self.covers.push(0.0);
     }
 
@@ -126,7 +126,7 @@ impl Reader {
         self.is_new = true;
     }
 
-    fn put(&mut self, device: Option<&str>, row: &[Cell<f64>]) {
+    fn put(&mut self, device: Option<&str>, row: &[NamedCell<f64>]) {
         if let Some(report) = self.reports.last_mut() {
             put(report, device, row);
         }
@@ -136,13 +136,17 @@ impl Reader {
     }
 }
 
-pub(super) fn numbers(header: &Header, line: Line<'_>, values: &[&str]) -> Read<Vec<Cell<f64>>> {
+pub(super) fn numbers(
+    header: &Header,
+    line: NumberedLine<'_>,
+    values: &[&str],
+) -> Read<Vec<NamedCell<f64>>> {
     let mut row = Vec::with_capacity(values.len());
-    for Cell { name, value } in header.row(line, values)? {
+    for NamedCell { name, value } in header.row(line, values)? {
         let Some(value) = amount(&name, &value) else {
             return Err(line.fault(&value, format!("a number for {name}")));
         };
-        row.push(Cell { name, value });
+        row.push(NamedCell { name, value });
     }
     Ok(row)
 }
@@ -151,13 +155,13 @@ pub(super) fn numbers(header: &Header, line: Line<'_>, values: &[&str]) -> Read<
 const FEWEST_UNITS: f64 = 5.0;
 
 /// A total of kilobytes over its rate, where both have enough digits.
-pub(super) fn covered(row: &[Cell<f64>]) -> f64 {
+pub(super) fn covered(row: &[NamedCell<f64>]) -> f64 {
     let totals = ["kB_read", "kB_wrtn", "MB_read", "MB_wrtn"];
     let seconds = totals.iter().filter_map(|total| covered_by(row, total));
     seconds.fold(0.0, f64::max)
 }
 
-fn covered_by(row: &[Cell<f64>], name: &str) -> Option<f64> {
+fn covered_by(row: &[NamedCell<f64>], name: &str) -> Option<f64> {
     let total = *cell(row, name)?;
     let rate = *cell(row, &format!("{name}/s"))?;
     (total >= FEWEST_UNITS && rate > 0.0).then(|| total / rate)
@@ -180,8 +184,8 @@ pub(super) fn amount(column: &str, text: &str) -> Option<f64> {
     Some(number(&plain[..plain.len() - 1])? * unit_kib / of_column)
 }
 
-pub(super) fn put(report: &mut Report, device: Option<&str>, row: &[Cell<f64>]) {
-    for Cell { name, value } in row {
+pub(super) fn put(report: &mut SampleReport, device: Option<&str>, row: &[NamedCell<f64>]) {
+    for NamedCell { name, value } in row {
         match device {
             Some(_) => of_device(report, device, name, *value),
             None => of_cpu(report, name, *value),
@@ -189,7 +193,7 @@ pub(super) fn put(report: &mut Report, device: Option<&str>, row: &[Cell<f64>]) 
     }
 }
 
-pub(super) fn of_cpu(report: &mut Report, name: &str, percent: f64) {
+pub(super) fn of_cpu(report: &mut SampleReport, name: &str, percent: f64) {
     let metric = match name {
         "%user" | "%usr" | "%nice" => Metric::CpuUser,
         "%system" | "%sys" | "%irq" | "%soft" => Metric::CpuSystem,
@@ -202,7 +206,7 @@ pub(super) fn of_cpu(report: &mut Report, name: &str, percent: f64) {
 }
 
 /// `tps` counts reads, writes and discards together and stays out.
-fn of_device(report: &mut Report, device: Option<&str>, name: &str, value: f64) {
+fn of_device(report: &mut SampleReport, device: Option<&str>, name: &str, value: f64) {
     let metric = match name {
         "r/s" => Metric::DeviceReads,
         "w/s" => Metric::DeviceWrites,

@@ -50,5 +50,5 @@ pub use fault::ImportError;
 pub use host::{join_run, samples};
 pub use load::ImportedLoad;
 pub use samples::HostSamples;
-pub use source::{ImportOptions, Source};
+pub use source::{ImportOptions, SourceFile};
 pub use tool::Tool;

@@ -11,19 +11,19 @@ const MOST_USERS: u32 = 10_000_000;
 
 /// A line with its number, from 1.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line<'a> {
+pub(super) struct NumberedLine<'a> {
     pub number: usize,
     pub text: &'a str,
 }
 
-pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
-    text.lines().enumerate().map(|(at, text)| Line {
+pub(super) fn lines(text: &str) -> impl Iterator<Item = NumberedLine<'_>> {
+    text.lines().enumerate().map(|(at, text)| NumberedLine {
         number: at + 1,
         text,
     })
 }
 
-impl<'a> Line<'a> {
+impl<'a> NumberedLine<'a> {
     pub fn trim(self) -> Self {
         Self {
             text: self.text.trim(),
@@ -86,7 +86,7 @@ pub(super) struct Header(pub Vec<String>);
 
 /// A value of a row with its name.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Cell<T> {
+pub(super) struct NamedCell<T> {
     pub name: String,
     pub value: T,
 }
@@ -101,14 +101,14 @@ impl Header {
     }
 
     /// A row below it, which has as many values.
-    pub fn row(&self, line: Line<'_>, values: &[&str]) -> Read<Vec<Cell<String>>> {
+    pub fn row(&self, line: NumberedLine<'_>, values: &[&str]) -> Read<Vec<NamedCell<String>>> {
         if self.0.len() != values.len() {
             let expected = format!("{} columns, as the line of names has", self.0.len());
             return Err(line.unexpected(expected));
         }
         let cells = self.0.iter().zip(values);
         Ok(cells
-            .map(|(name, value)| Cell {
+            .map(|(name, value)| NamedCell {
                 name: name.clone(),
                 value: (*value).to_owned(),
             })
@@ -117,7 +117,7 @@ impl Header {
 }
 
 /// The value of a row that has that name.
-pub(super) fn cell<'a, T>(row: &'a [Cell<T>], name: &str) -> Option<&'a T> {
+pub(super) fn cell<'a, T>(row: &'a [NamedCell<T>], name: &str) -> Option<&'a T> {
     let mut cells = row.iter();
     cells.find(|cell| cell.name == name).map(|cell| &cell.value)
 }

@@ -36,7 +36,7 @@ pub struct ImportedLoad {
     /// Block I/O; its `point` is filled in later.
     pub block: Option<BlockPoint>,
     pub shares: Vec<LoadShare>,
-    pub figures: Figures,
+    pub figures: PrintedFigures,
     /// What fio's logs of its jobs must fit.
     pub logs: JobLogs,
     /// The failure that the tool reports: no figure of the load may be used.
@@ -155,7 +155,7 @@ pub struct LoadShare {
 
 /// A figure as the tool printed it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
+pub struct PrintedFigure {
     /// Transaction type or part; empty: all.
     pub txn: String,
     /// As the tool names it.
@@ -170,9 +170,9 @@ pub struct Figure {
 
 /// Figures in the order in which the tool printed them. What is no finite number is left out.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Figures(pub Vec<Figure>);
+pub struct PrintedFigures(pub Vec<PrintedFigure>);
 
-impl Figures {
+impl PrintedFigures {
     /// Of all transactions and the whole time.
     pub fn add(&mut self, name: &str, printed: &str, unit: &str) {
         self.put("", name, printed, unit, None);
@@ -192,7 +192,7 @@ impl Figures {
             return;
         };
         if value.is_finite() {
-            self.0.push(Figure {
+            self.0.push(PrintedFigure {
                 txn: txn.to_owned(),
                 name: name.to_owned(),
                 value,
@@ -203,12 +203,12 @@ impl Figures {
         }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Figure> {
+    pub fn iter(&self) -> impl Iterator<Item = &PrintedFigure> {
         self.0.iter()
     }
 
     /// Of all transactions and the whole time.
-    pub fn find(&self, name: &str) -> Option<&Figure> {
+    pub fn find(&self, name: &str) -> Option<&PrintedFigure> {
         let mut own = self.0.iter().filter(|own| own.over.is_none());
         own.find(|own| own.name == name && own.txn.is_empty())
     }
@@ -230,7 +230,7 @@ impl ImportedLoad {
             windows: Vec::new(),
             block: None,
             shares: Vec::new(),
-            figures: Figures::default(),
+            figures: PrintedFigures::default(),
             logs: JobLogs::default(),
             failure: None,
             facts: Vec::new(),

@@ -4,15 +4,15 @@ use jiff::civil::Date;
 
 use super::fault::{Fault, Read};
 use super::iostat::{ONE_RUN, numbers, of_cpu};
-use super::lines::{Cell, Header, Line, lines};
-use super::samples::{First, HostSamples, Report, Value};
+use super::lines::{Header, NamedCell, NumberedLine, lines};
+use super::samples::{First, HostSamples, MetricValue, SampleReport};
 use super::tool::Tool;
 use super::when;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::Metric;
 
 pub(super) fn read(text: &str) -> Read<HostSamples> {
-    let mut reader = Reader::default();
+    let mut reader = MpstatReader::default();
     for line in lines(text) {
         reader.line(line)?;
     }
@@ -28,9 +28,9 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
 }
 
 #[derive(Default)]
-struct Reader<'a> {
+struct MpstatReader<'a> {
     date: Option<Date>,
-    reports: Vec<Report>,
+    reports: Vec<SampleReport>,
     /// Of the rows that follow; interrupts and nodes have tables of their own, which are left out.
     header: Header,
     is_of_cpus: bool,
@@ -38,8 +38,8 @@ struct Reader<'a> {
     reported: Vec<&'a str>,
 }
 
-impl<'a> Reader<'a> {
-    fn line(&mut self, line: Line<'a>) -> Read<()> {
+impl<'a> MpstatReader<'a> {
+    fn line(&mut self, line: NumberedLine<'a>) -> Read<()> {
         let words = line.words();
         let (time, rest) = words.split_at(words_of_time(&words));
         match (time, rest) {
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
                 // The first line of names has the start of the first interval.
                 if self.reports.is_empty() {
                     let start = instant(self.date, &time.join(" "), None);
-                    self.reports.push(Report::at(start));
+                    self.reports.push(SampleReport::at(start));
                 }
             }
             (_, _) if !self.header.is_empty() && !self.is_of_cpus => {}
@@ -67,12 +67,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn row(&mut self, time: &str, cpu: &'a str, row: &[Cell<f64>]) {
+    fn row(&mut self, time: &str, cpu: &'a str, row: &[NamedCell<f64>]) {
         let last = self.reports.last().and_then(|report| report.time);
         let time = instant(self.date, time, last);
         // Two reports may end within one second.
         if time.is_none() || time != last || self.reported.contains(&cpu) {
-            self.reports.push(Report::at(time));
+            self.reports.push(SampleReport::at(time));
             self.reported.clear();
         }
         self.reported.push(cpu);
@@ -106,9 +106,9 @@ pub(super) fn instant(date: Option<Date>, time: &str, last: Option<Nanos>) -> Op
 }
 
 /// What one processor, or all of them, did in percent.
-pub(super) fn put(report: &mut Report, is_all: bool, percents: &[Cell<f64>]) {
+pub(super) fn put(report: &mut SampleReport, is_all: bool, percents: &[NamedCell<f64>]) {
     if is_all {
-        for Cell { name, value } in percents {
+        for NamedCell { name, value } in percents {
             of_cpu(report, name, *value);
         }
         return;
@@ -124,7 +124,7 @@ pub(super) fn put(report: &mut Report, is_all: bool, percents: &[Cell<f64>]) {
     let mut values = report.values.iter_mut();
     match values.find(|own| own.metric == Metric::CpuBusiest) {
         Some(busiest) => busiest.value = busiest.value.max(busy),
-        None => report.values.push(Value {
+        None => report.values.push(MetricValue {
             device: None,
             metric: Metric::CpuBusiest,
             value: busy,

@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 
 use super::fault::Read;
-use super::lines::{Line, first_word, number};
-use super::load::{Figures, ImportedLoad, Span};
-use super::runs::{self, Run, once, second};
-use super::ticks::{self, Part};
+use super::lines::{NumberedLine, first_word, number};
+use super::load::{ImportedLoad, PrintedFigures, Span};
+use super::runs::{self, ToolRun, once, second};
+use super::ticks::{self, PrintedInterval};
 use super::tool::Tool;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Counts;
@@ -42,18 +42,18 @@ struct Output {
     abort: Option<String>,
     in_report: bool,
     /// With `--progress-timestamp`: the first line, whose part is as long as the second's.
-    first_progress: Option<Progress>,
+    first_progress: Option<PgbenchProgress>,
     /// When the first line of progress counts from, since 1970.
     started_s: Option<f64>,
-    parts: Vec<Part>,
-    figures: Figures,
+    parts: Vec<PrintedInterval>,
+    figures: PrintedFigures,
     parameters: BTreeMap<String, String>,
-    scripts: Vec<Script>,
+    scripts: Vec<PgbenchScript>,
     in_statements: bool,
 }
 
 #[derive(Debug)]
-struct Progress {
+struct PgbenchProgress {
     line: usize,
     text: String,
     time_s: f64,
@@ -71,7 +71,7 @@ struct Tps {
 
 /// One of several scripts.
 #[derive(Debug)]
-struct Script {
+struct PgbenchScript {
     name: String,
     weight: String,
 }
@@ -80,7 +80,7 @@ pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
     runs::read::<Output>(text)
 }
 
-impl Run for Output {
+impl ToolRun for Output {
     const TOOL: Tool = Tool::Pgbench;
 
     fn ends_before(&self, line: &str) -> bool {
@@ -90,7 +90,7 @@ impl Run for Output {
             || self.in_report && next.iter().any(|mark| line.starts_with(mark))
     }
 
-    fn line(&mut self, line: Line<'_>) -> Read<()> {
+    fn line(&mut self, line: NumberedLine<'_>) -> Read<()> {
         let text = line.text;
         if is_abort(text) {
             self.abort.get_or_insert_with(|| text.to_owned());
@@ -137,7 +137,7 @@ fn is_abort(text: &str) -> bool {
 
 impl Output {
     /// `1.0 s, 536.0 tps, lat 7.296 ms stddev 5.548, 0 failed, lag 0.501 ms, 0 skipped, 4 retried, 5 retries`.
-    fn progress(&mut self, line: Line<'_>, text: &str) -> Read<()> {
+    fn progress(&mut self, line: NumberedLine<'_>, text: &str) -> Read<()> {
         let seconds = text.split_once(" s,").map_or(text, |(seconds, _)| seconds);
         let time_s = line.number(seconds, "`progress: SECONDS s, … tps, …`")?;
         if time_s <= FIRST_TIMESTAMP_S {
@@ -145,7 +145,7 @@ impl Output {
         }
         if self.started_s.is_none() {
             let Some(first) = self.first_progress.take() else {
-                self.first_progress = Some(Progress {
+                self.first_progress = Some(PgbenchProgress {
                     line: line.number,
                     text: text.to_owned(),
                     time_s,
@@ -154,7 +154,7 @@ impl Output {
             };
             let started_s = first.time_s - (time_s - first.time_s);
             self.started_s = Some(started_s);
-            let line = Line {
+            let line = NumberedLine {
                 number: first.line,
                 text: &first.text,
             };
@@ -163,15 +163,15 @@ impl Output {
         self.part(line, text, time_s - self.started_s.unwrap_or_default())
     }
 
-    fn part(&mut self, line: Line<'_>, text: &str, end_s: f64) -> Read<()> {
+    fn part(&mut self, line: NumberedLine<'_>, text: &str, end_s: f64) -> Read<()> {
         let start_s = self.parts.last().map_or(0.0, |part| part.end_s);
         if end_s <= start_s || end_s > FIRST_TIMESTAMP_S {
             let expected = "a time after that of the line of progress before";
             return Err(line.fault(text, expected));
         }
-        let mut part = Part {
+        let mut part = PrintedInterval {
             end_s,
-            ..Part::default()
+            ..PrintedInterval::default()
         };
         let over = Span::of_seconds(start_s, end_s);
         for field in text.split(',').skip(1).map(str::trim) {
@@ -212,7 +212,7 @@ impl Output {
             || (self.in_statements && text.starts_with(|c: char| c.is_ascii_digit()))
     }
 
-    fn report(&mut self, line: Line<'_>) -> Read<()> {
+    fn report(&mut self, line: NumberedLine<'_>) -> Read<()> {
         let text = line.text;
         let detail = text.strip_prefix("- ");
         if detail.unwrap_or(text).starts_with("statement latencies ") {
@@ -221,7 +221,7 @@ impl Output {
         }
         if let Some(script) = text.strip_prefix("SQL script ") {
             let name = script.split_once(": ").map_or(script, |(_, name)| name);
-            self.scripts.push(Script {
+            self.scripts.push(PgbenchScript {
                 name: name.to_owned(),
                 weight: String::new(),
             });
@@ -241,7 +241,7 @@ impl Output {
         Ok(())
     }
 
-    fn pair(&mut self, line: Line<'_>, key: &str, value: &str) -> Read<()> {
+    fn pair(&mut self, line: NumberedLine<'_>, key: &str, value: &str) -> Read<()> {
         let first = value.split([' ', '/', '(']).next().unwrap_or_default();
         match key {
             "transaction type" => self.parameter("script", value, line),
@@ -294,7 +294,7 @@ impl Output {
         }
     }
 
-    fn parameter(&mut self, key: &str, value: &str, line: Line<'_>) -> Read<()> {
+    fn parameter(&mut self, key: &str, value: &str, line: NumberedLine<'_>) -> Read<()> {
         match self.parameters.insert(key.to_owned(), value.to_owned()) {
             Some(_) => Err(second(line)),
             None => Ok(()),
@@ -302,7 +302,7 @@ impl Output {
     }
 
     /// `latency average = 8.841 ms`, `tps = 451.849741 (without initial connection time)`.
-    fn equals(&mut self, line: Line<'_>, key: &str, value: &str) -> Read<()> {
+    fn equals(&mut self, line: NumberedLine<'_>, key: &str, value: &str) -> Read<()> {
         let number = line.number(first_word(value), "a figure of pgbench's report")?;
         if key == "tps" {
             if self.tps.is_some_and(|tps| !tps.includes_connecting) {

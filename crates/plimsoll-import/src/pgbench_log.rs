@@ -19,7 +19,7 @@ use plimsoll_record::hist::Hist;
 use plimsoll_record::import_facts::{PERCENTILES_FACT, RESPONSE_FACT};
 use plimsoll_record::lane::Counts;
 use plimsoll_record::message::{CountsSource, ImportNote};
-use spread::{Grid, Rows, ScriptCounts};
+use spread::{ScriptCounts, ScriptCountsByPart, TimeGrid};
 
 pub(super) use logged::{Logged, clients, read};
 
@@ -69,10 +69,10 @@ pub(super) fn attach(
         false => Held::All,
     };
     let grid = match held {
-        _ if !has_totals => Grid::of_seconds(end.saturating_sub(start)),
+        _ if !has_totals => TimeGrid::of_seconds(end.saturating_sub(start)),
         // pgbench -P counted every transaction, a sample does not.
-        Held::Sample | Held::Part { .. } if load.ticks.len() > 1 => Grid::of_ticks(&load.ticks),
-        _ => Grid::of_seconds(load.lasted()),
+        Held::Sample | Held::Part { .. } if load.ticks.len() > 1 => TimeGrid::of_ticks(&load.ticks),
+        _ => TimeGrid::of_seconds(load.lasted()),
     };
     let is_by_tick = grid.is_of_ticks();
     let filling = Filling {
@@ -136,12 +136,12 @@ fn scripts(logs: &[Logged]) -> Result<BTreeMap<u64, usize>, &'static str> {
 
 /// Latencies of one script: of the part of the time that is being read, and of the whole.
 #[derive(Debug, Clone, Default)]
-struct Latencies {
+struct ScriptLatencies {
     response: Hist,
     service: Hist,
 }
 
-impl Latencies {
+impl ScriptLatencies {
     fn record(&mut self, one: &Logged, columns: Columns) {
         if let LoggedOutcome::Done(latency) = one.outcome {
             self.response.record(latency);
@@ -167,16 +167,17 @@ struct Filling {
     start: Nanos,
     columns: Columns,
     scripts: BTreeMap<u64, usize>,
-    grid: Grid,
+    grid: TimeGrid,
 }
 
 impl Filling {
     fn fill(&self, load: &mut ImportedLoad, logs: &[Logged], has_totals: bool) {
         let types = self.scripts.len();
         let empty = vec![ScriptCounts::default(); types];
-        let mut rows: Rows = self.grid.rows().map(|row| (row, empty.clone())).collect();
-        let mut whole = vec![Latencies::default(); types];
-        let mut part = vec![Latencies::default(); types];
+        let mut rows: ScriptCountsByPart =
+            self.grid.rows().map(|row| (row, empty.clone())).collect();
+        let mut whole = vec![ScriptLatencies::default(); types];
+        let mut part = vec![ScriptLatencies::default(); types];
         for logs in logs.chunk_by(|a, b| self.row(a) == self.row(b)) {
             let row = rows
                 .entry(self.row(&logs[0]))
@@ -244,7 +245,7 @@ impl Filling {
     }
 }
 
-fn counts_by_script(rows: &Rows, types: usize) -> Vec<Counts> {
+fn counts_by_script(rows: &ScriptCountsByPart, types: usize) -> Vec<Counts> {
     let scripts = 0..types;
     scripts
         .map(|script| sum_of(rows.values().map(|row| &row[script].counts)))
@@ -252,7 +253,7 @@ fn counts_by_script(rows: &Rows, types: usize) -> Vec<Counts> {
 }
 
 /// Seconds in which nothing ended are seconds too; one tick for each gap.
-fn ticks(rows: Rows, grid: &Grid, has_lag: bool) -> Vec<LoadTick> {
+fn ticks(rows: ScriptCountsByPart, grid: &TimeGrid, has_lag: bool) -> Vec<LoadTick> {
     let mut ticks: Vec<LoadTick> = Vec::with_capacity(rows.len());
     let mut from = Nanos::ZERO;
     for (row, scripts) in rows {

@@ -5,7 +5,7 @@ use plimsoll_record::import_facts::DerivedRate;
 use plimsoll_record::message::ImportNote;
 
 /// Loads of one rate.
-struct Group {
+struct RateGroup {
     rate: DerivedRate,
     loads: Vec<usize>,
 }
@@ -13,7 +13,7 @@ struct Group {
 /// Repeats of one rate have one: the command line, which has it, is in no output.
 pub(super) fn unify(loads: &mut [ImportedLoad]) {
     loads.iter_mut().for_each(mark_overload);
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<RateGroup> = Vec::new();
     for (i, rate) in by_rate(loads) {
         let group = groups
             .iter_mut()
@@ -23,7 +23,7 @@ pub(super) fn unify(loads: &mut [ImportedLoad]) {
                 group.rate = group.rate.with(rate);
                 group.loads.push(i);
             }
-            None => groups.push(Group {
+            None => groups.push(RateGroup {
                 rate,
                 loads: vec![i],
             }),

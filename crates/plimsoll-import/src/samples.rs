@@ -32,20 +32,20 @@ pub struct HostSamples {
 
 /// One report of a tool, before its length is known.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Report {
+pub(super) struct SampleReport {
     /// Since 1970.
     pub time: Option<Nanos>,
-    pub values: Vec<Value>,
+    pub values: Vec<MetricValue>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Value {
+pub(super) struct MetricValue {
     pub device: Option<String>,
     pub metric: Metric,
     pub value: f64,
 }
 
-impl Report {
+impl SampleReport {
     pub fn at(time: Option<Nanos>) -> Self {
         Self {
             time,
@@ -59,7 +59,7 @@ impl Report {
         let own = values.find(|own| own.metric == metric && own.device.as_deref() == device);
         match own {
             Some(own) => own.value += value,
-            None => self.values.push(Value {
+            None => self.values.push(MetricValue {
                 device: device.map(str::to_owned),
                 metric,
                 value,
@@ -82,7 +82,7 @@ pub(super) enum First {
 }
 
 /// At least two reports, of which the first may be left out.
-pub(super) fn at_least_two(reports: &[Report], text: &str) -> Read<()> {
+pub(super) fn at_least_two(reports: &[SampleReport], text: &str) -> Read<()> {
     if reports.len() < 2 {
         let expected =
             "at least two reports: the first is an average since the machine was started";
@@ -93,12 +93,12 @@ pub(super) fn at_least_two(reports: &[Report], text: &str) -> Read<()> {
 
 impl HostSamples {
     /// Of reports in their order, each with the time at which it ended.
-    pub(super) fn of_reports(tool: Tool, mut reports: Vec<Report>, first: First) -> Self {
+    pub(super) fn of_reports(tool: Tool, mut reports: Vec<SampleReport>, first: First) -> Self {
         let mut missing = Vec::new();
         let mut known = rising_times(&reports);
         match first {
             First::Interval => {
-                reports.insert(0, Report::default());
+                reports.insert(0, SampleReport::default());
                 known = known.map(before_first);
             }
             First::Unknown => missing.push(ImportNote::FirstReportLeftOut),
@@ -133,7 +133,7 @@ impl HostSamples {
 
 /// They are printed as whole seconds: where two reports share one, all count back from the last, as many whole seconds
 /// apart as they are on average.
-fn rising_times(reports: &[Report]) -> Option<Vec<Nanos>> {
+fn rising_times(reports: &[SampleReport]) -> Option<Vec<Nanos>> {
     let times: Option<Vec<Nanos>> = reports.iter().map(|report| report.time).collect();
     let times = times?;
     if times.windows(2).all(|pair| pair[0] < pair[1]) {

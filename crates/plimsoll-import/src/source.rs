@@ -7,7 +7,7 @@ use super::tool::Tool;
 
 /// One file.
 #[derive(Debug, Clone, Copy)]
-pub struct Source<'a> {
+pub struct SourceFile<'a> {
     /// Its name without directories.
     pub name: &'a str,
     pub text: &'a str,

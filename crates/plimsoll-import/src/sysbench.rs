@@ -6,24 +6,24 @@
 mod options;
 
 use super::fault::Read;
-use super::lines::{Line, first_word};
-use super::load::{Figures, ImportedLoad, LoadWindow, Span};
-use super::runs::{self, Run, once};
-use super::ticks::{self, Part};
+use super::lines::{NumberedLine, first_word};
+use super::load::{ImportedLoad, LoadWindow, PrintedFigures, Span};
+use super::runs::{self, ToolRun, once};
+use super::ticks::{self, PrintedInterval};
 use super::tool::Tool;
-use options::Options;
+use options::SysbenchOptions;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::Counts;
 use plimsoll_record::message::{CountsSource, ImportNote};
 
 #[derive(Debug, Default)]
-struct Output {
+struct SysbenchOutput {
     version: String,
     threads: Option<u32>,
     rate: Option<f64>,
-    options: Options,
-    parts: Vec<Part>,
+    options: SysbenchOptions,
+    parts: Vec<PrintedInterval>,
     histogram: Vec<(f64, u64)>,
     events: Option<u64>,
     total_s: Option<f64>,
@@ -40,7 +40,7 @@ struct Output {
     unit: String,
     sum_ms: Option<f64>,
     max_ms: Option<f64>,
-    figures: Figures,
+    figures: PrintedFigures,
 }
 
 #[derive(Debug, Default)]
@@ -79,10 +79,10 @@ const MESSAGES: [&str; 9] = [
 const INTERVAL: &str = "`[ SECONDSs ] thds: … tps: …`";
 
 pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
-    runs::read::<Output>(text)
+    runs::read::<SysbenchOutput>(text)
 }
 
-impl Run for Output {
+impl ToolRun for SysbenchOutput {
     const TOOL: Tool = Tool::Sysbench;
 
     fn ends_before(&self, line: &str) -> bool {
@@ -93,7 +93,7 @@ impl Run for Output {
             || line.starts_with("Running the test with following options") && self.threads.is_some()
     }
 
-    fn line(&mut self, line: Line<'_>) -> Read<()> {
+    fn line(&mut self, line: NumberedLine<'_>) -> Read<()> {
         let text = line.text;
         if text.starts_with("FATAL:") {
             return Err(line.unexpected("output of a complete run"));
@@ -126,9 +126,9 @@ impl Run for Output {
     }
 }
 
-impl Output {
+impl SysbenchOutput {
     /// A line before the threads start.
-    fn option(&mut self, line: Line<'_>) -> Read<()> {
+    fn option(&mut self, line: NumberedLine<'_>) -> Read<()> {
         let text = line.text;
         if let Some(rest) = text.strip_prefix("sysbench ") {
             self.version = first_word(rest).to_owned();
@@ -161,7 +161,7 @@ impl Output {
     }
 
     /// `1s ] thds: 4 tps: 93.79 qps: 1978.49 (r/w/o: …) lat (ms,95%): 9.39 err/s: 2.00 reconn/s: 0.00`.
-    fn interval(&mut self, line: Line<'_>, text: &str) -> Read<()> {
+    fn interval(&mut self, line: NumberedLine<'_>, text: &str) -> Read<()> {
         let Some((time, rest)) = text.split_once(']') else {
             return Err(line.fault(text, INTERVAL));
         };
@@ -189,12 +189,13 @@ impl Output {
             None if !options::prints_bytes(&words) => return Err(line.fault(rest, INTERVAL)),
             None => self.options.events_per_second(&words),
         };
-        self.parts.extend(rate.map(|done_per_second| Part {
-            end_s,
-            done_per_second,
-            retries_per_second,
-            ..Part::default()
-        }));
+        self.parts
+            .extend(rate.map(|done_per_second| PrintedInterval {
+                end_s,
+                done_per_second,
+                retries_per_second,
+                ..PrintedInterval::default()
+            }));
         let mut labels = words.iter();
         if let Some(label) = labels.find(|word| word.starts_with("(ms,") && word.ends_with("):"))
             && let Some(value) = after(&words, label)
@@ -210,7 +211,7 @@ impl Output {
     }
 
     /// `0.020 |***   2`.
-    fn bucket(&mut self, line: Line<'_>, value: &str, rest: &str) -> Read<()> {
+    fn bucket(&mut self, line: NumberedLine<'_>, value: &str, rest: &str) -> Read<()> {
         let ms = line.number(value, "the value of a histogram's bucket, in ms")?;
         let n = rest.trim_start_matches(['*', ' ']);
         let n = line.count(n, "the count of a histogram's bucket")?;
@@ -219,7 +220,7 @@ impl Output {
     }
 
     /// A line after the threads have started.
-    fn result(&mut self, line: Line<'_>) -> Read<()> {
+    fn result(&mut self, line: NumberedLine<'_>) -> Read<()> {
         match line.words().as_slice() {
             // A wide number stands apart from its bracket.
             ["Total", "operations:", n, rate, "per", "second)"]
@@ -261,7 +262,7 @@ impl Output {
         }
     }
 
-    fn pair(&mut self, line: Line<'_>, key: &str, value: &str) -> Read<()> {
+    fn pair(&mut self, line: NumberedLine<'_>, key: &str, value: &str) -> Read<()> {
         if value.is_empty() && self.heading(key) {
             return Ok(());
         }

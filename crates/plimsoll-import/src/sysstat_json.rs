@@ -4,8 +4,8 @@ use jiff::civil::Date;
 use serde_json::{Map, Value};
 
 use super::fault::{Fault, Read};
-use super::lines::Cell;
-use super::samples::{First, HostSamples, Report};
+use super::lines::NamedCell;
+use super::samples::{First, HostSamples, SampleReport};
 use super::tool::Tool;
 use super::{iostat, mpstat, when};
 use plimsoll_plan::units::Nanos;
@@ -19,11 +19,11 @@ pub(super) fn read(tool: Tool, text: &str) -> Read<HostSamples> {
         .pointer("/sysstat/hosts/0")
         .ok_or_else(|| Fault::end(text, "`sysstat`, `hosts` and a host in it"))?;
     let date = text_of(host, "date").and_then(when::day);
-    let mut reports: Vec<Report> = Vec::new();
+    let mut reports: Vec<SampleReport> = Vec::new();
     let mut covers: Vec<f64> = Vec::new();
     for statistic in list(host, "statistics") {
         let last = reports.last().and_then(|report| report.time);
-        let mut report = Report::at(time(statistic, date, last));
+        let mut report = SampleReport::at(time(statistic, date, last));
         match tool {
             Tool::Mpstat => cpus(&mut report, statistic),
             _ => covers.push(devices(&mut report, statistic)),
@@ -62,7 +62,7 @@ fn time(statistic: &Value, date: Option<Date>, last: Option<Nanos>) -> Option<Na
 }
 
 /// How long the report is, as [`iostat::covered`].
-fn devices(report: &mut Report, statistic: &Value) -> f64 {
+fn devices(report: &mut SampleReport, statistic: &Value) -> f64 {
     if let Some(cpu) = statistic.get("avg-cpu").and_then(Value::as_object) {
         iostat::put(report, None, &numbers(cpu, "%"));
     }
@@ -79,19 +79,19 @@ fn devices(report: &mut Report, statistic: &Value) -> f64 {
 }
 
 /// Names as the tables have them, where percentages begin with their sign.
-fn numbers(fields: &Map<String, Value>, before: &str) -> Vec<Cell<f64>> {
+fn numbers(fields: &Map<String, Value>, before: &str) -> Vec<NamedCell<f64>> {
     let mut row = Vec::new();
     for (name, value) in fields {
         let name = match name.as_str() {
             "util" => "%util".to_owned(),
             name => format!("{before}{name}"),
         };
-        row.extend(value.as_f64().map(|value| Cell { name, value }));
+        row.extend(value.as_f64().map(|value| NamedCell { name, value }));
     }
     row
 }
 
-fn cpus(report: &mut Report, statistic: &Value) {
+fn cpus(report: &mut SampleReport, statistic: &Value) {
     for cpu in list(statistic, "cpu-load") {
         if let Some(fields) = cpu.as_object()
             && let Some(name) = text_of(cpu, "cpu")

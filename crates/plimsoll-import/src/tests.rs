@@ -14,7 +14,7 @@ mod oltp;
 mod pgbench;
 mod sysbench;
 
-use super::{ImportOptions, Imported, Source, Tool, detect, import};
+use super::{ImportOptions, Imported, SourceFile, Tool, detect, import};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{RunInfo, RunStatus};
 
@@ -96,9 +96,9 @@ pub(super) fn import_options() -> ImportOptions {
 }
 
 pub(super) fn of(names: &[&str]) -> Imported {
-    let sources: Vec<Source<'_>> = names
+    let sources: Vec<SourceFile<'_>> = names
         .iter()
-        .map(|name| Source {
+        .map(|name| SourceFile {
             name,
             text: text(name),
             tool: None,

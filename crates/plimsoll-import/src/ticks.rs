@@ -6,7 +6,7 @@ use plimsoll_record::lane::Counts;
 
 /// One interval, with the rates that the tool printed for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Part {
+pub(super) struct PrintedInterval {
     /// From the load's start.
     pub end_s: f64,
     pub done_per_second: f64,
@@ -23,7 +23,7 @@ const SHORTEST_REST_S: f64 = 0.001;
 /// A rate × the length of its part gives a count to within the digits that the tool printed; the rest of the total
 /// (the end of a run, which tools print no line for) is the last tick's. So totals and times are exact, and single
 /// seconds as good as the printed rates.
-pub(super) fn of_parts(parts: &[Part], total: Counts, lasted_s: f64) -> Vec<LoadTick> {
+pub(super) fn of_parts(parts: &[PrintedInterval], total: Counts, lasted_s: f64) -> Vec<LoadTick> {
     let mut ticks: Vec<LoadTick> = Vec::new();
     let mut left = total;
     let mut start_s = 0.0;
@@ -42,7 +42,7 @@ pub(super) fn of_parts(parts: &[Part], total: Counts, lasted_s: f64) -> Vec<Load
 }
 
 /// What ended in a part, no more than is left.
-fn take_part(left: &mut Counts, part: &Part, seconds: f64) -> Counts {
+fn take_part(left: &mut Counts, part: &PrintedInterval, seconds: f64) -> Counts {
     let done = (part.done_per_second * seconds).round() as u64;
     let retries = (part.retries_per_second * seconds).round() as u64;
     let taken = Counts {
@@ -99,10 +99,10 @@ mod tests {
 
     #[test]
     fn the_rest_of_the_total_is_in_the_last_tick() {
-        let part = |end_s, rate| Part {
+        let part = |end_s, rate| PrintedInterval {
             end_s,
             done_per_second: rate,
-            ..Part::default()
+            ..PrintedInterval::default()
         };
         let ticks = of_parts(&[part(1.0, 93.79), part(2.0, 357.93)], committed(500), 2.4);
         let counts: Vec<(f64, u64)> = ticks
@@ -123,7 +123,7 @@ mod tests {
             rates in prop::collection::vec((0.0f64..1e6, 0u64..9, 0.0f64..9.0), 0..20),
             total in 0u64..10_000_000, failed in 0u64..50, lasted in 0.1f64..25.0,
         ) {
-            let parts: Vec<Part> = rates.iter().enumerate().map(|(i, (rate, failed, retries))| Part {
+            let parts: Vec<PrintedInterval> = rates.iter().enumerate().map(|(i, (rate, failed, retries))| PrintedInterval {
                 end_s: i as f64 + 1.0, done_per_second: *rate, failed: *failed, dropped: 0, retries_per_second: *retries,
             }).collect();
             let all = Counts { offered: total + failed, committed: total, failed, retries: 5, ..Counts::default() };

@@ -3,8 +3,8 @@
 
 use super::fault::Read;
 use super::iostat::numbers;
-use super::lines::{Header, Line, lines};
-use super::samples::{First, HostSamples, Report, at_least_two};
+use super::lines::{Header, NumberedLine, lines};
+use super::samples::{First, HostSamples, SampleReport, at_least_two};
 use super::tool::Tool;
 use super::when;
 use plimsoll_record::message::ImportNote;
@@ -31,7 +31,7 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
     Ok(samples)
 }
 
-fn report(line: Line<'_>, names: &[&str], values: &[&str]) -> Read<Report> {
+fn report(line: NumberedLine<'_>, names: &[&str], values: &[&str]) -> Read<SampleReport> {
     // With -t the last name is that of the zone, and a date and a time stand below it.
     let last = names.last().copied().unwrap_or_default();
     let is_timed = last.chars().next().is_some_and(|c| !c.is_ascii_lowercase());
@@ -40,7 +40,7 @@ fn report(line: Line<'_>, names: &[&str], values: &[&str]) -> Read<Report> {
     if values.len() != wanted {
         return Err(line.unexpected(format!("{wanted} columns, as the line of names has")));
     }
-    let mut report = Report::default();
+    let mut report = SampleReport::default();
     for cell in numbers(&Header::of(&names[..columns]), line, &values[..columns])? {
         let metric = match cell.name.as_str() {
             "us" => Metric::CpuUser,

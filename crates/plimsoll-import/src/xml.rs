@@ -27,8 +27,8 @@ pub(super) fn documents(text: &str) -> Read<Vec<Element>> {
     // Names of end tags are checked here, for the line and what was expected there.
     config.check_end_names = false;
     config.allow_unmatched_ends = true;
-    let mut documents = Documents::default();
-    let mut place = Place::new(text);
+    let mut documents = XmlDocuments::default();
+    let mut place = XmlCursor::new(text);
     loop {
         place.move_to(reader.buffer_position());
         match reader.read_event() {
@@ -44,13 +44,13 @@ pub(super) fn documents(text: &str) -> Read<Vec<Element>> {
 }
 
 /// A byte of a text, and its line.
-struct Place<'a> {
+struct XmlCursor<'a> {
     text: &'a str,
     at: usize,
     line: usize,
 }
 
-impl<'a> Place<'a> {
+impl<'a> XmlCursor<'a> {
     fn new(text: &'a str) -> Self {
         Self {
             text,
@@ -73,13 +73,13 @@ impl<'a> Place<'a> {
 }
 
 #[derive(Default)]
-struct Documents {
+struct XmlDocuments {
     roots: Vec<Element>,
     /// From the outermost to the innermost.
     open: Vec<Element>,
 }
 
-impl Documents {
+impl XmlDocuments {
     fn add(&mut self, event: Event<'_>, line: usize) -> Read<()> {
         match event {
             Event::Start(tag) => self.open(&tag, line)?,

@@ -37,7 +37,7 @@ impl Fired {
 
 /// A rule that did not fire: the number of cases and the evidence, or the reason why it was not evaluated.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Quiet {
+pub(crate) struct SilentRule {
     pub code: &'static str,
     pub places: usize,
     pub text: String,
@@ -45,7 +45,7 @@ pub(crate) struct Quiet {
 
 /// Where a run's findings are shown besides the audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Findings {
+pub(crate) enum FindingsPlacement {
     /// Above the audit, so that it need not repeat them.
     Above,
     /// Only in the audit.
@@ -53,7 +53,7 @@ pub(crate) enum Findings {
 }
 
 /// The worst first; cases in which a rule fired alike are one entry.
-pub(crate) fn fired(m: &Messages, audit: &Audit, findings: Findings) -> Vec<Fired> {
+pub(crate) fn fired(m: &Messages, audit: &Audit, findings: FindingsPlacement) -> Vec<Fired> {
     let mut groups: Vec<CaseGroup> = Vec::new();
     let verdicts = audit.verdicts.iter();
     for verdict in verdicts.filter(|own| own.outcome.severity().is_some()) {
@@ -120,7 +120,7 @@ impl<'a> CaseGroup<'a> {
         }
     }
 
-    fn describe(&self, m: &Messages, audit: &Audit, findings: Findings) -> Option<Fired> {
+    fn describe(&self, m: &Messages, audit: &Audit, findings: FindingsPlacement) -> Option<Fired> {
         let RuleOutcome::Fired {
             severity,
             evidence,
@@ -143,15 +143,15 @@ impl<'a> CaseGroup<'a> {
             place,
             text,
             detail: match findings {
-                Findings::Above => String::new(),
-                Findings::Here => details(m, evidence),
+                FindingsPlacement::Above => String::new(),
+                FindingsPlacement::Here => details(m, evidence),
             },
             next: m.next(*next),
         })
     }
 
     /// The text of one case, which has its figures; a text that is the same for all has no place.
-    fn with_place(&self, m: &Messages, text: String, findings: Findings) -> String {
+    fn with_place(&self, m: &Messages, text: String, findings: FindingsPlacement) -> String {
         let is_same = self.cases.iter().all(|case| match &case.outcome {
             RuleOutcome::Fired { evidence, .. } => sentences(m, evidence, findings) == text,
             RuleOutcome::Passed { .. } | RuleOutcome::NotEvaluated { .. } => true,
@@ -228,11 +228,11 @@ fn details(m: &Messages, evidence: &[Evidence]) -> String {
     details.join(" ")
 }
 
-fn sentences(m: &Messages, evidence: &[Evidence], findings: Findings) -> String {
+fn sentences(m: &Messages, evidence: &[Evidence], findings: FindingsPlacement) -> String {
     let mut all: Vec<String> = Vec::new();
     for own in evidence {
         all.push(match (own, findings) {
-            (Evidence::Found { .. }, Findings::Above) => m.text("audit-see-above"),
+            (Evidence::Found { .. }, FindingsPlacement::Above) => m.text("audit-see-above"),
             _ => m.evidence(own),
         });
     }
@@ -241,15 +241,15 @@ fn sentences(m: &Messages, evidence: &[Evidence], findings: Findings) -> String 
 }
 
 /// By rule, with the evidence of the first case.
-pub(crate) fn passed(m: &Messages, audit: &Audit) -> Vec<Quiet> {
+pub(crate) fn passed(m: &Messages, audit: &Audit) -> Vec<SilentRule> {
     let mut all = Vec::new();
     for rule in Rule::ALL {
         let own: Vec<&[Evidence]> = outcomes(audit, rule).filter_map(passed_with).collect();
         if let Some(first) = own.first() {
-            all.push(Quiet {
+            all.push(SilentRule {
                 code: rule.code(),
                 places: own.len(),
-                text: sentences(m, first, Findings::Here),
+                text: sentences(m, first, FindingsPlacement::Here),
             });
         }
     }
@@ -264,7 +264,7 @@ fn passed_with(outcome: &RuleOutcome) -> Option<&[Evidence]> {
 }
 
 /// By rule, with every reason once.
-pub(crate) fn not_evaluated(m: &Messages, audit: &Audit) -> Vec<Quiet> {
+pub(crate) fn not_evaluated(m: &Messages, audit: &Audit) -> Vec<SilentRule> {
     let mut all = Vec::new();
     for rule in Rule::ALL {
         let mut reasons: Vec<Missing> = outcomes(audit, rule).filter_map(missing).collect();
@@ -273,7 +273,7 @@ pub(crate) fn not_evaluated(m: &Messages, audit: &Audit) -> Vec<Quiet> {
         reasons.dedup();
         let text: Vec<String> = reasons.into_iter().map(|own| m.missing(own)).collect();
         if places > 0 {
-            all.push(Quiet {
+            all.push(SilentRule {
                 code: rule.code(),
                 places,
                 text: text.join("; "),

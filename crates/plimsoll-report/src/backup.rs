@@ -9,7 +9,7 @@ use plimsoll_record::{BackupKind, BackupOutcome};
 use crate::message::Messages;
 use crate::number::{NONE, percent};
 use crate::table::Unit::{Decimals, Plain, Three, Words};
-use crate::table::{Cell, Table, Value};
+use crate::table::{CellValue, Table, TableCell};
 use crate::{medium, waits};
 
 pub(crate) fn heading(m: &Messages, backups: &BackupSummary) -> String {
@@ -81,7 +81,7 @@ pub(crate) fn times<'a>() -> Table<'a, KindRow<'a>> {
         .column("interval", Three, |r| r.own.seconds?.interval)
         .column("spread", Three, |r| {
             let seconds = r.own.seconds?;
-            Some(Value::Range(seconds.min, seconds.max))
+            Some(CellValue::Range(seconds.min, seconds.max))
         })
         .column("ratio", Three, |r| Some(r.own.seconds_ratio?.ratio))
         .column("ratio-interval", Three, |r| r.own.seconds_ratio?.interval)
@@ -96,8 +96,8 @@ pub(crate) fn times<'a>() -> Table<'a, KindRow<'a>> {
         .spare(&["spread", "target", "source"])
 }
 
-fn kind(kind: BackupKind) -> Cell {
-    Cell::word("backup-kind-", kind.name())
+fn kind(kind: BackupKind) -> TableCell {
+    TableCell::word("backup-kind-", kind.name())
 }
 
 /// A medium while operations of one kind ran.
@@ -210,7 +210,7 @@ pub(crate) fn operations<'a>() -> Table<'a, OperationRow<'a>> {
         .key("system")
         .column("what", Words, |r| kind(r.own.kind))
         .column("outcome", Words, |r| {
-            let word = Cell::word("backup-outcome-", r.own.outcome.name());
+            let word = TableCell::word("backup-outcome-", r.own.outcome.name());
             word.styled(verdict(r.own.outcome))
         })
         .column("cycle", Plain, |r| r.own.cycle + 1)
@@ -253,15 +253,15 @@ pub(crate) fn operations<'a>() -> Table<'a, OperationRow<'a>> {
 }
 
 /// Rule RATE: the difference, or why it is not evaluated.
-fn rate(m: &Messages, own: &BackupOperation) -> Cell {
+fn rate(m: &Messages, own: &BackupOperation) -> TableCell {
     let (id, off) = match own.rate {
         RateCheck::Agrees { percent, .. } => ("backup-rate-agrees", percent),
         RateCheck::Disagrees { percent, .. } => ("backup-rate-disagrees", percent),
         RateCheck::NotEvaluated { why } => {
             return match why {
-                RateNotChecked::Restore => Cell::missing("backup-rate-restore"),
-                RateNotChecked::NotComplete => Cell::MISSING,
-                RateNotChecked::NotSampled => Cell::missing("backup-rate-not-sampled"),
+                RateNotChecked::Restore => TableCell::missing("backup-rate-restore"),
+                RateNotChecked::NotComplete => TableCell::MISSING,
+                RateNotChecked::NotSampled => TableCell::missing("backup-rate-not-sampled"),
             };
         }
     };

@@ -9,7 +9,7 @@ use crate::table::Table;
 use crate::table::Unit::{Percent, Plain, Three, Whole, Words};
 
 /// A load on one medium.
-pub(crate) struct Row<'a> {
+pub(crate) struct MediumComparisonRow<'a> {
     load: String,
     is_open: bool,
     is_nopm: bool,
@@ -17,10 +17,10 @@ pub(crate) struct Row<'a> {
     figures: &'a ComparedFigures,
 }
 
-pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
+pub(crate) fn table<'a>() -> Table<'a, MediumComparisonRow<'a>> {
     with_load(
         Table::new("media"),
-        |r: &Row<'_>| r.is_open,
+        |r: &MediumComparisonRow<'_>| r.is_open,
         |r| r.load.clone(),
     )
     .column("medium", Words, |r| r.medium.clone())
@@ -72,13 +72,13 @@ fn first(comparison: &Comparison) -> String {
         .unwrap_or_default()
 }
 
-pub(crate) fn rows<'a>(m: &Messages, comparison: &'a Comparison) -> Vec<Row<'a>> {
+pub(crate) fn rows<'a>(m: &Messages, comparison: &'a Comparison) -> Vec<MediumComparisonRow<'a>> {
     let mut rows = Vec::new();
     for load in &comparison.loads {
         let name = number::load(load.users, load.offered_per_second, None);
         let media = comparison.media.iter().zip(&load.figures);
         rows.extend(media.filter_map(|(own, figures)| {
-            Some(Row {
+            Some(MediumComparisonRow {
                 load: name.clone(),
                 is_open: load.offered_per_second.is_some(),
                 is_nopm: comparison.nopm,

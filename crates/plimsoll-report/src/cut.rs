@@ -7,7 +7,7 @@ use plimsoll_record::Receipt;
 use crate::message::Messages;
 use crate::number::{three, whole};
 use crate::table::Unit::{Whole, Words};
-use crate::table::{Cell, Table};
+use crate::table::{Table, TableCell};
 
 /// A power cut as text.
 pub(crate) struct CutText<'a> {
@@ -32,7 +32,7 @@ pub(crate) fn receipts() -> Table<'static, Receipt> {
         .column("acknowledged", Whole, |own| own.acknowledged)
         .column("lost", Whole, |own| {
             let class = if own.lost == 0 { "sound" } else { "invalid" };
-            Cell::from(own.lost).styled(class)
+            TableCell::from(own.lost).styled(class)
         })
         .column("in-doubt", Whole, |own| own.in_doubt)
         .column("first-lost", Words, |own| {

@@ -6,7 +6,7 @@ use plimsoll_record::DiagnosisLevel;
 
 use crate::message::Messages;
 use crate::table::Unit::{Sentences, Words};
-use crate::table::{Cell, Table};
+use crate::table::{Table, TableCell};
 
 /// How much of each level there is.
 pub(crate) fn counts(m: &Messages, summary: &Summary) -> String {
@@ -55,7 +55,7 @@ pub(crate) fn table<'a>() -> Table<'a, &'a DiagnosisSummary> {
                 DiagnosisLevel::Error => ("✕", "invalid"),
             };
             let level = m.text(&format!("level-{}", found.diagnosis.level.name()));
-            Cell::from(format!("{sign} {level}")).styled(class)
+            TableCell::from(format!("{sign} {level}")).styled(class)
         })
         .message("subject", Words, |found, m| subject(m, found))
         .column("check", Words, |found| found.diagnosis.code.clone())

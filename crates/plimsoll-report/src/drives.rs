@@ -5,7 +5,7 @@ use plimsoll_record::drive::DriveOp;
 
 use crate::load_summary::with_load;
 use crate::table::Unit::{Percent, Plain, Three, Words};
-use crate::table::{Cell, Table};
+use crate::table::{Table, TableCell};
 
 /// A kind of operation of a drive.
 pub(crate) struct OpRow<'a> {
@@ -44,11 +44,11 @@ impl<'a> OpRow<'a> {
         }
     }
 
-    fn kept_up(&self) -> Cell {
+    fn kept_up(&self) -> TableCell {
         match self.op.kept_up() {
-            Some(true) => Cell::word("drive-kept-up-", "yes").styled("sound"),
-            Some(false) => Cell::word("drive-kept-up-", "no").styled("invalid"),
-            None => Cell::word("drive-kept-up-", "unknown"),
+            Some(true) => TableCell::word("drive-kept-up-", "yes").styled("sound"),
+            Some(false) => TableCell::word("drive-kept-up-", "no").styled("invalid"),
+            None => TableCell::word("drive-kept-up-", "unknown"),
         }
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn by_job<'a>() -> Table<'a, OpRow<'a>> {
 /// What stands behind the columns that name a row.
 fn columns<'a>(table: Table<'a, OpRow<'a>>) -> Table<'a, OpRow<'a>> {
     table
-        .column("op", Words, |r| Cell::word("op-", r.op.op.name()))
+        .column("op", Words, |r| TableCell::word("op-", r.op.op.name()))
         .column("rate-s", Three, |r| r.op.per_second)
         .column("mb-s", Three, |r| r.op.mb_per_second.filter(|mb| *mb > 0.0))
         .column("modelled-mean", Three, |r| ms(r.op.modelled, |t| t.mean_us))

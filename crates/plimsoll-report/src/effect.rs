@@ -47,7 +47,7 @@ pub(crate) fn notes(m: &Messages, effect: &Effect) -> Vec<String> {
 }
 
 /// All systems under one load, or one of them.
-pub(crate) struct Row<'a> {
+pub(crate) struct EffectRow<'a> {
     effect: &'a Effect,
     load: &'a EffectLoad,
     own: &'a VictimEffect,
@@ -56,17 +56,17 @@ pub(crate) struct Row<'a> {
 }
 
 /// A row for each load, and below it one for each system.
-pub(crate) fn rows(effect: &Effect) -> Vec<Row<'_>> {
+pub(crate) fn rows(effect: &Effect) -> Vec<EffectRow<'_>> {
     let mut rows = Vec::new();
     for load in &effect.loads {
-        rows.push(Row {
+        rows.push(EffectRow {
             effect,
             load,
             own: &load.all,
             is_sum: true,
             class: "total",
         });
-        rows.extend(load.victims.iter().map(|own| Row {
+        rows.extend(load.victims.iter().map(|own| EffectRow {
             effect,
             load,
             own,
@@ -80,7 +80,7 @@ pub(crate) fn rows(effect: &Effect) -> Vec<Row<'_>> {
     rows
 }
 
-impl Row<'_> {
+impl EffectRow<'_> {
     /// Load is shared by so many systems.
     fn systems(&self) -> usize {
         if self.is_sum {
@@ -113,52 +113,56 @@ impl Row<'_> {
 }
 
 /// Rates and response times with noise and without.
-pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
+pub(crate) fn table<'a>() -> Table<'a, EffectRow<'a>> {
     let table = Table::new("effect")
         .prefix("effect-column-")
-        .field("step", |r: &Row<'_>| r.effect.step.clone())
+        .field("step", |r: &EffectRow<'_>| r.effect.step.clone())
         .field("medium", |r| r.effect.medium.clone())
         .field("drive", |r| r.effect.drive.clone())
         .field("mode", |r| r.effect.mode.clone())
         .field("ordinal", |r| r.load.ordinal)
         .field("users", |r| r.load.users as usize / r.systems())
-        .field("offered_per_second", Row::offered_per_second)
+        .field("offered_per_second", EffectRow::offered_per_second)
         .field("pairs", |r| r.load.pairs)
         .column("system", Words, |r| r.own.system.clone())
         .key("system");
-    let table = with_load(table, |r| r.load.offered_per_second.is_some(), Row::asked)
-        .column("n", Plain, |r| r.load.pairs)
-        .field("is_sum", |r| r.is_sum)
-        .field("nopm", |r| r.effect.nopm)
-        .column("nopm-quiet", Whole, |r| Some(r.own.rate?.quiet))
-        .if_any(|r| r.effect.nopm)
-        .column("nopm-noisy", Whole, |r| Some(r.own.rate?.noisy))
-        .if_any(|r| r.effect.nopm)
-        .column("rate-quiet", Three, |r| Some(r.own.rate?.quiet))
-        .unless_any(|r| r.effect.nopm)
-        .key("rate_quiet")
-        .column("rate-noisy", Three, |r| Some(r.own.rate?.noisy))
-        .unless_any(|r| r.effect.nopm)
-        .key("rate_noisy")
-        .column("ratio", Three, |r| ratio(r.own.rate))
-        .key("rate_ratio")
-        .column("interval", Three, |r| r.own.rate?.ratio?.interval)
-        .interval_fields("rate_ratio", |r| r.own.rate?.ratio?.interval)
-        .field("p50_quiet_ms", |r| Some(r.own.p50_ms?.quiet))
-        .field("p50_noisy_ms", |r| Some(r.own.p50_ms?.noisy))
-        .column("p50", Three, |r| ratio(r.own.p50_ms))
-        .key("p50_ratio")
-        .field("p95_quiet_ms", |r| Some(r.own.p95_ms?.quiet))
-        .field("p95_noisy_ms", |r| Some(r.own.p95_ms?.noisy))
-        .column("p95", Three, |r| ratio(r.own.p95_ms))
-        .key("p95_ratio")
-        .column("p99-quiet", Three, |r| Some(r.own.p99_ms?.quiet))
-        .key("p99_quiet_ms")
-        .column("p99-noisy", Three, |r| Some(r.own.p99_ms?.noisy))
-        .key("p99_noisy_ms")
-        .column("p99", Three, |r| ratio(r.own.p99_ms))
-        .key("p99_ratio")
-        .interval_fields("p99_ratio", |r| r.own.p99_ms?.ratio?.interval);
+    let table = with_load(
+        table,
+        |r| r.load.offered_per_second.is_some(),
+        EffectRow::asked,
+    )
+    .column("n", Plain, |r| r.load.pairs)
+    .field("is_sum", |r| r.is_sum)
+    .field("nopm", |r| r.effect.nopm)
+    .column("nopm-quiet", Whole, |r| Some(r.own.rate?.quiet))
+    .if_any(|r| r.effect.nopm)
+    .column("nopm-noisy", Whole, |r| Some(r.own.rate?.noisy))
+    .if_any(|r| r.effect.nopm)
+    .column("rate-quiet", Three, |r| Some(r.own.rate?.quiet))
+    .unless_any(|r| r.effect.nopm)
+    .key("rate_quiet")
+    .column("rate-noisy", Three, |r| Some(r.own.rate?.noisy))
+    .unless_any(|r| r.effect.nopm)
+    .key("rate_noisy")
+    .column("ratio", Three, |r| ratio(r.own.rate))
+    .key("rate_ratio")
+    .column("interval", Three, |r| r.own.rate?.ratio?.interval)
+    .interval_fields("rate_ratio", |r| r.own.rate?.ratio?.interval)
+    .field("p50_quiet_ms", |r| Some(r.own.p50_ms?.quiet))
+    .field("p50_noisy_ms", |r| Some(r.own.p50_ms?.noisy))
+    .column("p50", Three, |r| ratio(r.own.p50_ms))
+    .key("p50_ratio")
+    .field("p95_quiet_ms", |r| Some(r.own.p95_ms?.quiet))
+    .field("p95_noisy_ms", |r| Some(r.own.p95_ms?.noisy))
+    .column("p95", Three, |r| ratio(r.own.p95_ms))
+    .key("p95_ratio")
+    .column("p99-quiet", Three, |r| Some(r.own.p99_ms?.quiet))
+    .key("p99_quiet_ms")
+    .column("p99-noisy", Three, |r| Some(r.own.p99_ms?.noisy))
+    .key("p99_noisy_ms")
+    .column("p99", Three, |r| ratio(r.own.p99_ms))
+    .key("p99_ratio")
+    .interval_fields("p99_ratio", |r| r.own.p99_ms?.ratio?.interval);
     noise_fields(table)
         .field("verdict", |r| r.load.verdict)
         .without_empty_columns()
@@ -171,7 +175,7 @@ fn ratio(change: Option<Change>) -> Option<f64> {
 }
 
 /// What is known of all systems together only.
-fn noise_fields<'a>(table: Table<'a, Row<'a>>) -> Table<'a, Row<'a>> {
+fn noise_fields<'a>(table: Table<'a, EffectRow<'a>>) -> Table<'a, EffectRow<'a>> {
     table
         .field("medium_iops_quiet", |r| Some(r.medium()?.quiet.iops))
         .field("medium_iops_noisy", |r| Some(r.medium()?.noisy.iops))

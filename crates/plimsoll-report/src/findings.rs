@@ -94,7 +94,7 @@ fn of_backups<'a>(m: &Messages, backups: &'a BackupSummary) -> Vec<FindingLine<'
 fn of_ladder<'a>(m: &Messages, ladder: &'a Ladder) -> Vec<FindingLine<'a>> {
     let mut all = Vec::new();
     for point in &ladder.points {
-        all.extend(point.findings.iter().map(|finding| Found {
+        all.extend(point.findings.iter().map(|finding| FindingAtPoint {
             place: m.point(point),
             point: set_point(m, point),
             finding,
@@ -125,7 +125,7 @@ fn of_medium<'a>(
     let mut lines = at(&whole(m, &block.step, &medium.medium), &medium.findings);
     let found = medium.all_findings().filter_map(|(_, place, finding)| {
         let (job, point) = place?;
-        Some(Found {
+        Some(FindingAtPoint {
             place: block::place(m, block, medium, job, point),
             point: SetPoint {
                 step: block.step.clone(),
@@ -142,7 +142,7 @@ fn of_medium<'a>(
 }
 
 /// A finding at one point.
-struct Found<'a> {
+struct FindingAtPoint<'a> {
     place: String,
     point: SetPoint,
     finding: &'a Finding,
@@ -152,9 +152,9 @@ struct Found<'a> {
 fn merged<'a>(
     m: &Messages,
     total: usize,
-    all: impl IntoIterator<Item = Found<'a>>,
+    all: impl IntoIterator<Item = FindingAtPoint<'a>>,
 ) -> Vec<FindingLine<'a>> {
-    let mut groups: Vec<Vec<Found<'a>>> = Vec::new();
+    let mut groups: Vec<Vec<FindingAtPoint<'a>>> = Vec::new();
     for found in all {
         match groups.iter_mut().find(|group| group[0].is_alike(&found)) {
             Some(group) => group.push(found),
@@ -170,7 +170,7 @@ fn merged<'a>(
         .collect()
 }
 
-fn place_of(m: &Messages, total: usize, group: &[Found<'_>]) -> String {
+fn place_of(m: &Messages, total: usize, group: &[FindingAtPoint<'_>]) -> String {
     let first = &group[0];
     if group.len() == 1 {
         return first.place.clone();
@@ -186,7 +186,7 @@ fn place_of(m: &Messages, total: usize, group: &[Found<'_>]) -> String {
     }
 }
 
-impl Found<'_> {
+impl FindingAtPoint<'_> {
     fn is_alike(&self, other: &Self) -> bool {
         let a = self.finding;
         let b = other.finding;

@@ -9,7 +9,7 @@ use plimsoll_stats::Trend;
 use crate::message::Messages;
 use crate::number::{three, whole};
 use crate::table::Unit::{Plain, Words};
-use crate::table::{Cell, Table};
+use crate::table::{Table, TableCell};
 use crate::versus::place;
 
 /// What a list shows of a run.
@@ -35,7 +35,7 @@ pub(crate) fn list<'a>() -> Table<'a, &'a ListedRun> {
         .column("file", Words, |run| run.file.clone())
         .column("title", Words, |run| run.title.clone())
         .column("status", Words, |run| {
-            Cell::word("status-", run.status.name())
+            TableCell::word("status-", run.status.name())
         })
         .column("label", Words, |run| run.label.clone())
         .field("commit", |run| run.commit.clone())

@@ -5,7 +5,7 @@ use plimsoll_analysis::summary::{Ladder, Latency, TxnSummary};
 use crate::load_summary::{LoadView, half, interval, repeated, spread, with_load};
 use crate::message::Messages;
 use crate::table::Unit::{Percent, Plain, Three, Whole, Words};
-use crate::table::{Cell, Table, Value};
+use crate::table::{CellValue, Table, TableCell};
 use crate::{medium, waits};
 
 pub(crate) fn heading(m: &Messages, ladder: &Ladder) -> String {
@@ -198,10 +198,10 @@ pub(crate) fn latency<'a>() -> Table<'a, TxnTimes<'a>> {
         .row_class(|r| if r.is_total() { "total" } else { "" })
 }
 
-fn quantile(latency: Latency, place: usize) -> Cell {
+fn quantile(latency: Latency, place: usize) -> TableCell {
     let resolved = latency.resolves(Latency::QUANTILES[place]);
-    let value = Value::Number(latency.quantiles()[place]);
-    Cell::from(value).styled(if resolved { "" } else { "weak" })
+    let value = CellValue::Number(latency.quantiles()[place]);
+    TableCell::from(value).styled(if resolved { "" } else { "weak" })
 }
 
 pub(crate) fn txn_times<'a>(views: &'a [LoadView<'a>]) -> Vec<TxnTimes<'a>> {

@@ -11,7 +11,7 @@ use crate::ladder;
 use crate::message::Messages;
 use crate::number::{self, NONE, or_none, percent, three, whole};
 use crate::table::Unit::{Plain, Words};
-use crate::table::{Cell, Table};
+use crate::table::{Table, TableCell};
 
 /// A load line as text.
 pub(crate) struct LoadLineText<'a> {
@@ -189,7 +189,7 @@ pub(crate) fn table<'a>() -> Table<'a, TriedRow<'a>> {
                 Attempt::Mixed => "doubtful",
                 Attempt::Failed => "invalid",
             };
-            Cell::word("outcome-", r.tried.outcome.name()).styled(class)
+            TableCell::word("outcome-", r.tried.outcome.name()).styled(class)
         })
         .column("objective", Plain, |r| figures(&r.tried.repeats))
         .message("why", Words, |r, m| why(m, &r.tried.repeats))

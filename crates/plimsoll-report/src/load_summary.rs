@@ -6,7 +6,7 @@ use plimsoll_analysis::summary::{
 
 use crate::number;
 use crate::table::Unit::Plain;
-use crate::table::{Cell, Table, Value};
+use crate::table::{CellValue, Table, TableCell};
 
 /// A load with its points.
 pub(crate) struct LoadView<'a> {
@@ -107,12 +107,12 @@ impl LoadView<'_> {
     }
 
     /// The least favourable word on whether the rate held; nothing where nothing was measured.
-    pub fn steady(&self) -> Option<Cell> {
+    pub fn steady(&self) -> Option<TableCell> {
         let measured = self.all.iter().filter(|point| point.measured_s > 0.0);
         let worst = measured
             .map(|point| point.steady)
             .max_by_key(steady_weight)?;
-        Some(Cell::word("steady-", worst.name()))
+        Some(TableCell::word("steady-", worst.name()))
     }
 }
 
@@ -137,6 +137,6 @@ pub(crate) fn interval(figure: Option<Figure>) -> Option<Interval> {
 }
 
 /// The lowest and the highest of all repeats.
-pub(crate) fn spread(figure: Option<Figure>) -> Option<Value> {
-    figure.map(|own| Value::Range(own.min, own.max))
+pub(crate) fn spread(figure: Option<Figure>) -> Option<CellValue> {
+    figure.map(|own| CellValue::Range(own.min, own.max))
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// A point: x, y.
-type At = [f64; 2];
+type SvgPoint = [f64; 2];
 
 /// Marks of a drawing, in the order of drawing.
 #[derive(Default)]
@@ -12,26 +12,26 @@ pub(crate) struct Drawing {
 }
 
 impl Drawing {
-    pub fn line(&mut self, class: &str, [x1, y1]: At, [x2, y2]: At) {
+    pub fn line(&mut self, class: &str, [x1, y1]: SvgPoint, [x2, y2]: SvgPoint) {
         self.add(format_args!(
             "<line class=\"{class}\" x1=\"{x1:.1}\" x2=\"{x2:.1}\" y1=\"{y1:.1}\" y2=\"{y2:.1}\"/>"
         ));
     }
 
-    pub fn write(&mut self, class: &str, [x, y]: At, text: &str) {
+    pub fn write(&mut self, class: &str, [x, y]: SvgPoint, text: &str) {
         let text = escaped(text);
         self.add(format_args!(
             "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>"
         ));
     }
 
-    pub fn circle(&mut self, class: &str, [x, y]: At, radius: f64) {
+    pub fn circle(&mut self, class: &str, [x, y]: SvgPoint, radius: f64) {
         self.add(format_args!(
             "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>"
         ));
     }
 
-    pub fn path(&mut self, class: &str, points: impl Iterator<Item = At>) {
+    pub fn path(&mut self, class: &str, points: impl Iterator<Item = SvgPoint>) {
         let points: Vec<String> = points.map(|[x, y]| format!("{x:.1},{y:.1}")).collect();
         let points = points.join(" ");
         self.add(format_args!(

@@ -11,7 +11,7 @@ mod grid;
 mod text;
 mod unit;
 
-pub use cell::{Cell, Value};
+pub use cell::{CellValue, TableCell};
 pub use declaration::{Declaration, DeclaredColumn};
 pub(crate) use grid::{Grid, GridCell, GridRow};
 pub(crate) use text::WIDTH;
@@ -29,24 +29,24 @@ enum Heading {
 
 /// Where people find a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ColumnPlace {
     Text,
     Page,
 }
 
-type Of<'a, R, T> = Box<dyn Fn(&R) -> T + 'a>;
-type CellOf<'a, R> = Box<dyn Fn(&R, &Messages) -> Cell + 'a>;
+type RowFn<'a, R, T> = Box<dyn Fn(&R) -> T + 'a>;
+type CellOf<'a, R> = Box<dyn Fn(&R, &Messages) -> TableCell + 'a>;
 
 /// What rows must have for people to see a column.
-struct Condition<'a, R> {
-    test: Of<'a, R, bool>,
+struct ColumnCondition<'a, R> {
+    test: RowFn<'a, R, bool>,
     /// Whether any row must pass; else none may.
     any: bool,
     /// Where it holds.
-    places: &'static [Place],
+    places: &'static [ColumnPlace],
 }
 
-const EVERYWHERE: &[Place] = &[Place::Text, Place::Page];
+const EVERYWHERE: &[ColumnPlace] = &[ColumnPlace::Text, ColumnPlace::Page];
 
 struct Column<'a, R> {
     id: String,
@@ -54,8 +54,8 @@ struct Column<'a, R> {
     unit: Unit,
     /// Its name in CSV and JSON.
     key: Option<String>,
-    places: &'static [Place],
-    condition: Option<Condition<'a, R>>,
+    places: &'static [ColumnPlace],
+    condition: Option<ColumnCondition<'a, R>>,
     cell: CellOf<'a, R>,
 }
 
@@ -69,8 +69,8 @@ pub struct Table<'a, R> {
     blank_repeats: usize,
     without_empty: bool,
     long_headings: bool,
-    row_class: Of<'a, R, &'static str>,
-    group: Of<'a, R, Option<String>>,
+    row_class: RowFn<'a, R, &'static str>,
+    group: RowFn<'a, R, Option<String>>,
 }
 
 impl<'a, R> Table<'a, R> {
@@ -100,7 +100,7 @@ impl<'a, R> Table<'a, R> {
     }
 
     /// For people: in text and on a page.
-    pub fn column<C: Into<Cell>>(
+    pub fn column<C: Into<TableCell>>(
         self,
         id: impl Into<String>,
         unit: Unit,
@@ -110,7 +110,7 @@ impl<'a, R> Table<'a, R> {
     }
 
     /// For people, with words of the catalogue in its cells.
-    pub fn message<C: Into<Cell>>(
+    pub fn message<C: Into<TableCell>>(
         mut self,
         id: impl Into<String>,
         unit: Unit,
@@ -129,34 +129,34 @@ impl<'a, R> Table<'a, R> {
     }
 
     /// For people, but in text only.
-    pub fn text_column<C: Into<Cell>>(
+    pub fn text_column<C: Into<TableCell>>(
         self,
         id: impl Into<String>,
         unit: Unit,
         value: impl Fn(&R) -> C + 'a,
     ) -> Self {
         self.column(id, unit, value)
-            .changed(|column| column.places = &[Place::Text])
+            .changed(|column| column.places = &[ColumnPlace::Text])
     }
 
     /// For people, but on a page only.
-    pub fn page_column<C: Into<Cell>>(
+    pub fn page_column<C: Into<TableCell>>(
         self,
         id: impl Into<String>,
         unit: Unit,
         value: impl Fn(&R) -> C + 'a,
     ) -> Self {
         self.column(id, unit, value)
-            .changed(|column| column.places = &[Place::Page])
+            .changed(|column| column.places = &[ColumnPlace::Page])
     }
 
     /// People see it on a page only.
     pub fn on_page(self) -> Self {
-        self.changed(|column| column.places = &[Place::Page])
+        self.changed(|column| column.places = &[ColumnPlace::Page])
     }
 
     /// For programs: in CSV and JSON only.
-    pub fn field<C: Into<Cell>>(
+    pub fn field<C: Into<TableCell>>(
         self,
         key: impl Into<String>,
         value: impl Fn(&R) -> C + 'a,
@@ -211,17 +211,17 @@ impl<'a, R> Table<'a, R> {
 
     /// On a page, people see it only where any row passes.
     pub fn on_page_if_any(self, test: impl Fn(&R) -> bool + 'a) -> Self {
-        self.conditional(test, true, &[Place::Page])
+        self.conditional(test, true, &[ColumnPlace::Page])
     }
 
     fn conditional(
         self,
         test: impl Fn(&R) -> bool + 'a,
         any: bool,
-        places: &'static [Place],
+        places: &'static [ColumnPlace],
     ) -> Self {
         let test = Box::new(test);
-        self.changed(|column| column.condition = Some(Condition { test, any, places }))
+        self.changed(|column| column.condition = Some(ColumnCondition { test, any, places }))
     }
 
     /// Has the heading of this id.
@@ -294,10 +294,10 @@ impl<'a, R> Table<'a, R> {
     }
 
     /// `None` of a heading that is not in the catalogue.
-    fn heading_id(&self, column: &Column<'a, R>, place: Place) -> Option<String> {
+    fn heading_id(&self, column: &Column<'a, R>, place: ColumnPlace) -> Option<String> {
         let prefix = match place {
-            Place::Text => self.text_prefix,
-            Place::Page => self.page_prefix,
+            ColumnPlace::Text => self.text_prefix,
+            ColumnPlace::Page => self.page_prefix,
         };
         match &column.heading {
             Heading::Id => Some(format!("{prefix}{}", column.id)),
@@ -306,7 +306,7 @@ impl<'a, R> Table<'a, R> {
         }
     }
 
-    fn heading(&self, m: &Messages, column: &Column<'a, R>, place: Place) -> String {
+    fn heading(&self, m: &Messages, column: &Column<'a, R>, place: ColumnPlace) -> String {
         match (&column.heading, self.heading_id(column, place)) {
             (_, Some(id)) => m.text(&id),
             (Heading::Name(name), None) => name.clone(),
@@ -315,7 +315,7 @@ impl<'a, R> Table<'a, R> {
     }
 
     /// What people see of these rows.
-    fn columns_in(&self, m: &Messages, rows: &[R], place: Place) -> Vec<&Column<'a, R>> {
+    fn columns_in(&self, m: &Messages, rows: &[R], place: ColumnPlace) -> Vec<&Column<'a, R>> {
         let columns = self.columns.iter();
         columns
             .filter(|column| column.places.contains(&place) && column.is_met(rows, place))
@@ -325,7 +325,7 @@ impl<'a, R> Table<'a, R> {
 
     /// Whether text would have a value besides those of the columns `names`.
     pub fn has_values(&self, m: &Messages, rows: &[R], names: &[&str]) -> bool {
-        let columns = self.columns_in(m, rows, Place::Text).into_iter();
+        let columns = self.columns_in(m, rows, ColumnPlace::Text).into_iter();
         columns
             .filter(|column| !names.contains(&column.id.as_str()))
             .any(|column| column.has_values(m, rows))
@@ -333,11 +333,11 @@ impl<'a, R> Table<'a, R> {
 
     /// For a terminal.
     pub fn to_text(&self, m: &Messages, rows: &[R]) -> String {
-        let columns = self.columns_in(m, rows, Place::Text);
+        let columns = self.columns_in(m, rows, ColumnPlace::Text);
         let between = if self.long_headings { " " } else { "\n" };
         let mut sheet = text::Sheet::default();
         for column in &columns {
-            let heading = self.heading(m, column, Place::Text);
+            let heading = self.heading(m, column, ColumnPlace::Text);
             sheet.ids.push(&column.id);
             sheet.left.push(column.unit.is_words());
             // Its words stand below each other.
@@ -352,9 +352,9 @@ impl<'a, R> Table<'a, R> {
     }
 
     pub(crate) fn to_grid(&self, m: &Messages, rows: &[R]) -> Grid {
-        let columns = self.columns_in(m, rows, Place::Page);
+        let columns = self.columns_in(m, rows, ColumnPlace::Page);
         let header = columns.iter().map(|column| GridCell {
-            text: self.heading(m, column, Place::Page),
+            text: self.heading(m, column, ColumnPlace::Page),
             class: if column.unit.is_words() { "words" } else { "" }.to_owned(),
         });
         let mut grid = Grid {
@@ -413,7 +413,7 @@ impl<'a, R> Table<'a, R> {
 }
 
 impl<R> Column<'_, R> {
-    fn is_met(&self, rows: &[R], place: Place) -> bool {
+    fn is_met(&self, rows: &[R], place: ColumnPlace) -> bool {
         let condition = self.condition.as_ref();
         condition
             .filter(|own| own.places.contains(&place))

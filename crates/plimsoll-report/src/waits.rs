@@ -7,7 +7,7 @@ use crate::load_summary::{LOAD, with_load};
 use crate::message::Messages;
 use crate::number::{self, or_none, percent, three};
 use crate::table::Unit::{Percent, Plain, Three, Words};
-use crate::table::{Cell, Table};
+use crate::table::{Table, TableCell};
 
 /// Id of the state's name.
 pub(crate) fn state_id(prefix: &str, state: WaitState) -> String {
@@ -24,12 +24,12 @@ fn typical(ladder: &Ladder) -> impl Iterator<Item = &PointSummary> {
 
 /// A point with wait samples.
 #[derive(Clone, Copy)]
-pub(crate) struct Sampled<'a> {
+pub(crate) struct SampledPoint<'a> {
     pub point: &'a PointSummary,
     pub waits: &'a WaitSummary,
 }
 
-impl<'a> Sampled<'a> {
+impl<'a> SampledPoint<'a> {
     fn of(point: &'a PointSummary) -> Option<Self> {
         let waits = point.waits.as_ref()?;
         Some(Self { point, waits })
@@ -37,8 +37,8 @@ impl<'a> Sampled<'a> {
 }
 
 /// One for each load.
-pub(crate) fn sampled(ladder: &Ladder) -> impl Iterator<Item = Sampled<'_>> {
-    typical(ladder).filter_map(Sampled::of)
+pub(crate) fn sampled(ladder: &Ladder) -> impl Iterator<Item = SampledPoint<'_>> {
+    typical(ladder).filter_map(SampledPoint::of)
 }
 
 /// States that occur at any point of the ladder, in their fixed order.
@@ -73,8 +73,8 @@ fn events(share: &StateShare) -> String {
 }
 
 /// Where most of the session time went: `At 21 users 63.0 % of session time waited for the log (…)`.
-fn sentence(m: &Messages, sampled: Sampled<'_>) -> Option<String> {
-    let Sampled { point, waits } = sampled;
+fn sentence(m: &Messages, sampled: SampledPoint<'_>) -> Option<String> {
+    let SampledPoint { point, waits } = sampled;
     let most = waits.most()?;
     let events = events(most);
     let what = m.text(&state_id("wait-does-", most.state));
@@ -106,14 +106,14 @@ pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Option<String> {
     let peak = ladder
         .peak
         .and_then(|peak| ladder.points.get(ladder.loads.get(peak)?.typical));
-    let at_peak = peak.and_then(Sampled::of);
+    let at_peak = peak.and_then(SampledPoint::of);
     sentence(m, at_peak.or_else(|| sampled(ladder).last())?)
 }
 
 /// Shares and counters of a ladder; empty where nothing is known.
 pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
     let shares = describe(m, ladder).map(|sentence| {
-        let sampled: Vec<Sampled<'_>> = sampled(ladder).collect();
+        let sampled: Vec<SampledPoint<'_>> = sampled(ladder).collect();
         let table = shares().to_text(m, &sampled);
         format!("{}\n{sentence}\n{table}\n\n", m.text("waits-heading"))
     });
@@ -121,10 +121,10 @@ pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
 }
 
 /// One row for each load, one column for each state that occurs.
-pub(crate) fn shares<'a>() -> Table<'a, Sampled<'a>> {
+pub(crate) fn shares<'a>() -> Table<'a, SampledPoint<'a>> {
     let table = with_load(
         Table::new("wait-shares").prefix("text-"),
-        |r: &Sampled<'_>| is_open(r.point),
+        |r: &SampledPoint<'_>| is_open(r.point),
         |r| load_of(r.point),
     )
     .column("sessions", Three, |r| r.waits.sessions);
@@ -146,7 +146,7 @@ pub(crate) struct PointShare<'a> {
 
 pub(crate) fn point_shares(ladder: &Ladder) -> Vec<PointShare<'_>> {
     let mut rows = Vec::new();
-    for Sampled { point, waits } in sampled(ladder) {
+    for SampledPoint { point, waits } in sampled(ladder) {
         let states = waits.states.iter();
         rows.extend(states.map(|share| PointShare { point, share }));
     }
@@ -161,7 +161,7 @@ pub(crate) fn all_shares<'a>() -> Table<'a, PointShare<'a>> {
         |r| load_and_repeat(r.point),
     )
     .column("state", Words, |r| {
-        Cell::word("wait-", r.share.state.name())
+        TableCell::word("wait-", r.share.state.name())
     })
     .column("sessions", Three, |r| r.share.sessions)
     .column("share", Percent, |r| r.share.percent)

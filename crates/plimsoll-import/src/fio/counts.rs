@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::job::{Job, Run};
+use super::job::{FioJobEntry, Run};
 use super::options;
-use crate::fio_output::{FioJob, Latencies, Side};
-use crate::load::{Figures, ImportedLoad, LoadShare, LoadTick, LoadWindow, Span, sum_of};
+use crate::fio_output::{DirectionStats, FioJob, Latencies};
+use crate::load::{ImportedLoad, LoadShare, LoadTick, LoadWindow, PrintedFigures, Span, sum_of};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::import_facts::PERCENTILES_FACT;
@@ -18,7 +18,7 @@ pub(super) const VERIFY_FAILED: i64 = 84;
 /// A kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
-pub(super) enum Kind {
+pub(super) enum FioOp {
     Read,
     Write,
     Trim,
@@ -27,7 +27,7 @@ pub(super) enum Kind {
     Mixed,
 }
 
-impl Kind {
+impl FioOp {
     /// Of data, in the order of the load's types.
     pub const DIRECTIONS: [Self; 4] = [Self::Read, Self::Mixed, Self::Write, Self::Trim];
 
@@ -35,7 +35,7 @@ impl Kind {
         self.into()
     }
 
-    pub fn side(self, job: &FioJob) -> Option<&Side> {
+    pub fn side(self, job: &FioJob) -> Option<&DirectionStats> {
         match self {
             Self::Read if !job.unified => Some(&job.read),
             Self::Mixed if job.unified => Some(&job.read),
@@ -72,34 +72,34 @@ pub(super) fn fill(load: &mut ImportedLoad, run: &Run, places: &[usize]) {
 }
 
 /// The kinds of requests that any of the jobs made.
-fn kinds(jobs: &[&Job]) -> Vec<Kind> {
-    let [read, mixed, write, trim] = Kind::DIRECTIONS;
-    let mut used = vec![read, mixed, write, trim, Kind::Sync];
+fn kinds(jobs: &[&FioJobEntry]) -> Vec<FioOp> {
+    let [read, mixed, write, trim] = FioOp::DIRECTIONS;
+    let mut used = vec![read, mixed, write, trim, FioOp::Sync];
     used.retain(|kind| {
         let mut parts = jobs.iter().map(|job| part(job, *kind));
         parts.any(|part| part.counts != Counts::default())
     });
     if used.is_empty() {
-        used.push(Kind::Read);
+        used.push(FioOp::Read);
     }
     used
 }
 
 /// One kind of request of one job.
 #[derive(Default)]
-struct Part<'a> {
+struct OpCounts<'a> {
     counts: Counts,
     latencies: Option<&'a Latencies>,
 }
 
-fn part(job: &Job, kind: Kind) -> Part<'_> {
+fn part(job: &FioJobEntry, kind: FioOp) -> OpCounts<'_> {
     match (&job.fio.sync, kind.side(&job.fio)) {
-        (Some(sync), _) if kind == Kind::Sync => {
+        (Some(sync), _) if kind == FioOp::Sync => {
             let requests = match buckets(&sync.latency) {
                 0 => sync.total.max(sync.latency.n),
                 buckets => buckets,
             };
-            Part {
+            OpCounts {
                 counts: settled(requests, 0, 0),
                 latencies: Some(&sync.latency),
             }
@@ -111,12 +111,12 @@ fn part(job: &Job, kind: Kind) -> Part<'_> {
                 .min(side.total_ios)
                 .saturating_sub(uncounted);
             let wrong = wrong.min(completed);
-            Part {
+            OpCounts {
                 counts: settled(completed - wrong, refused + wrong, side.io_bytes),
                 latencies: Some(side.latencies()),
             }
         }
-        _ => Part::default(),
+        _ => OpCounts::default(),
     }
 }
 
@@ -138,12 +138,12 @@ fn buckets(latencies: &Latencies) -> u64 {
 }
 
 /// Whether fio counted the requests that ended apart from those that were made.
-fn has_count(side: &Side) -> bool {
+fn has_count(side: &DirectionStats) -> bool {
     side.latencies().n > 0
 }
 
 /// Requests that ended. While fio is at work, and where the device refused some, these are fewer than were made.
-fn completed(side: &Side) -> u64 {
+fn completed(side: &DirectionStats) -> u64 {
     let latencies = side.latencies();
     match (buckets(latencies), latencies.n) {
         (0, 0) => side.total_ios,
@@ -162,12 +162,12 @@ struct Failures {
 
 /// fio has one count of failures for each job: what was refused has no latency, the rest are blocks that were read and
 /// verified.
-fn failures(job: &Job, kind: Kind) -> Failures {
-    let all_refused = Kind::DIRECTIONS.into_iter().map(|kind| refused(job, kind));
+fn failures(job: &FioJobEntry, kind: FioOp) -> Failures {
+    let all_refused = FioOp::DIRECTIONS.into_iter().map(|kind| refused(job, kind));
     let all_refused = all_refused.fold(0, u64::saturating_add);
     let is_verified = job.fio.error == VERIFY_FAILED;
     let failed = job.errors.unwrap_or(u64::from(is_verified));
-    let first = Kind::DIRECTIONS
+    let first = FioOp::DIRECTIONS
         .into_iter()
         .find(|kind| kind.side(&job.fio).is_some_and(|side| completed(side) > 0));
     Failures {
@@ -179,7 +179,7 @@ fn failures(job: &Job, kind: Kind) -> Failures {
     }
 }
 
-fn refused(job: &Job, kind: Kind) -> u64 {
+fn refused(job: &FioJobEntry, kind: FioOp) -> u64 {
     let Some(side) = kind.side(&job.fio) else {
         return 0;
     };
@@ -196,22 +196,22 @@ fn refused(job: &Job, kind: Kind) -> u64 {
 }
 
 /// Reads, writes and trims of all jobs.
-pub(super) fn outcomes(jobs: &[&Job]) -> Counts {
-    let counts = Kind::DIRECTIONS.map(|kind| sum(jobs, kind).counts);
+pub(super) fn outcomes(jobs: &[&FioJobEntry]) -> Counts {
+    let counts = FioOp::DIRECTIONS.map(|kind| sum(jobs, kind).counts);
     sum_of(&counts)
 }
 
 /// Everything that jobs had done when a report was printed.
 #[derive(Default)]
-struct Sum {
+struct CumulativeCounts {
     counts: Counts,
     bins: BTreeMap<u64, u64>,
     /// Of all latencies.
     total_ns: u128,
 }
 
-fn sum(jobs: &[&Job], kind: Kind) -> Sum {
-    let mut sum = Sum::default();
+fn sum(jobs: &[&FioJobEntry], kind: FioOp) -> CumulativeCounts {
+    let mut sum = CumulativeCounts::default();
     for part in jobs.iter().map(|job| part(job, kind)) {
         sum.counts.add(&part.counts);
         if let Some(latencies) = part.latencies {
@@ -224,7 +224,7 @@ fn sum(jobs: &[&Job], kind: Kind) -> Sum {
     sum
 }
 
-fn jobs_at<'a>(report: usize, run: &'a Run, places: &[usize]) -> Vec<&'a Job> {
+fn jobs_at<'a>(report: usize, run: &'a Run, places: &[usize]) -> Vec<&'a FioJobEntry> {
     places
         .iter()
         .filter_map(|place| run.reports[report].jobs.get(*place))
@@ -232,7 +232,7 @@ fn jobs_at<'a>(report: usize, run: &'a Run, places: &[usize]) -> Vec<&'a Job> {
 }
 
 /// A histogram where all jobs have buckets.
-fn window(jobs: &[&Job], kind: Kind) -> Option<LoadWindow> {
+fn window(jobs: &[&FioJobEntry], kind: FioOp) -> Option<LoadWindow> {
     let mut response = Hist::new();
     for job in jobs {
         let part = part(job, kind);
@@ -248,7 +248,7 @@ fn window(jobs: &[&Job], kind: Kind) -> Option<LoadWindow> {
     LoadWindow::of_response(response)
 }
 
-fn shares(load: &mut ImportedLoad, jobs: &[&Job], kinds: &[Kind]) {
+fn shares(load: &mut ImportedLoad, jobs: &[&FioJobEntry], kinds: &[FioOp]) {
     if jobs.len() < 2 {
         return;
     }
@@ -270,10 +270,11 @@ fn shares(load: &mut ImportedLoad, jobs: &[&Job], kinds: &[Kind]) {
 }
 
 /// One tick from report to report. Where a ramp starts counts anew, only the last report is of the measured time.
-fn ticks(run: &Run, places: &[usize], kinds: &[Kind]) -> Vec<LoadTick> {
+fn ticks(run: &Run, places: &[usize], kinds: &[FioOp]) -> Vec<LoadTick> {
     let last = run.reports.len() - 1;
     let first = if run.has_ramp() { last } else { 0 };
-    let mut before: Vec<Sum> = kinds.iter().map(|_| Sum::default()).collect();
+    let mut before: Vec<CumulativeCounts> =
+        kinds.iter().map(|_| CumulativeCounts::default()).collect();
     let mut ticks: Vec<LoadTick> = Vec::new();
     let mut start_ms = 0;
     for report in first..=last {
@@ -283,7 +284,7 @@ fn ticks(run: &Run, places: &[usize], kinds: &[Kind]) -> Vec<LoadTick> {
         if end_ms <= start_ms && !(report == last && start_ms > 0) {
             continue;
         }
-        let now: Vec<Sum> = kinds.iter().map(|kind| sum(&jobs, *kind)).collect();
+        let now: Vec<CumulativeCounts> = kinds.iter().map(|kind| sum(&jobs, *kind)).collect();
         let pairs = now.iter().zip(&before);
         let counts: Vec<Counts> = pairs
             .clone()
@@ -319,7 +320,7 @@ fn less(now: &Counts, before: &Counts) -> Counts {
 }
 
 /// What ended between two reports.
-fn between(before: &Sum, now: &Sum) -> Hist {
+fn between(before: &CumulativeCounts, now: &CumulativeCounts) -> Hist {
     let mut bins: Vec<(Nanos, u64)> = Vec::new();
     for (value, n) in &now.bins {
         let n = n.saturating_sub(before.bins.get(value).copied().unwrap_or_default());
@@ -332,7 +333,7 @@ fn between(before: &Sum, now: &Sum) -> Hist {
 }
 
 /// What fio prints of latencies for which there is no histogram, and its rates.
-fn figures(figures: &mut Figures, job: &Job, kind: Kind, txn: &str) {
+fn figures(figures: &mut PrintedFigures, job: &FioJobEntry, kind: FioOp, txn: &str) {
     match (kind.side(&job.fio), &job.fio.sync) {
         (Some(side), _) if side.total_ios > 0 => {
             let bandwidth = side.bytes_per_second.to_string();
@@ -342,14 +343,14 @@ fn figures(figures: &mut Figures, job: &Job, kind: Kind, txn: &str) {
             add_latencies(figures, txn, "clat_ns", &side.completion);
             add_latencies(figures, txn, "lat_ns", &side.total);
         }
-        (None, Some(sync)) if kind == Kind::Sync => {
+        (None, Some(sync)) if kind == FioOp::Sync => {
             add_latencies(figures, txn, "lat_ns", &sync.latency);
         }
         _ => {}
     }
 }
 
-fn add_latencies(figures: &mut Figures, txn: &str, key: &str, latencies: &Latencies) {
+fn add_latencies(figures: &mut PrintedFigures, txn: &str, key: &str, latencies: &Latencies) {
     let is_measured = latencies.n > 0 || latencies.max > Nanos::ZERO;
     if !is_measured || !latencies.bins.is_empty() {
         return;

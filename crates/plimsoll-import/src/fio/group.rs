@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::counts::Kind;
-use super::job::Job;
+use super::counts::FioOp;
+use super::job::FioJobEntry;
 use super::options;
 
 /// Entries of a report that are one load.
-pub(super) struct Group {
+pub(super) struct FioJobGroup {
     /// Their places in the report.
     pub places: Vec<usize>,
     /// Number of jobs that they report; `None`: unknown.
@@ -18,13 +18,13 @@ pub(super) struct Group {
     pub numbers: Vec<Range<usize>>,
 }
 
-pub(super) fn groups(jobs: &[Job]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+pub(super) fn groups(jobs: &[FioJobEntry]) -> Vec<FioJobGroup> {
+    let mut groups: Vec<FioJobGroup> = Vec::new();
     for (place, job) in jobs.iter().enumerate() {
         let mut known = groups.iter_mut();
         match known.find(|group| jobs[group.places[0]].is_same(job)) {
             Some(group) => group.places.push(place),
-            None => groups.push(Group {
+            None => groups.push(FioJobGroup {
                 places: vec![place],
                 workers: None,
                 is_mixture: false,
@@ -34,7 +34,7 @@ pub(super) fn groups(jobs: &[Job]) -> Vec<Group> {
     }
     let mut members: Vec<Option<u32>> = vec![None; jobs.len()];
     for group in &mut groups {
-        let own: Vec<&Job> = group.places.iter().map(|place| &jobs[*place]).collect();
+        let own: Vec<&FioJobEntry> = group.places.iter().map(|place| &jobs[*place]).collect();
         group.is_mixture = own.iter().all(|job| is_only_of_host(job, &own))
             && own.iter().any(|job| is_mixture(job));
         group.workers = Some(0);
@@ -52,12 +52,12 @@ pub(super) fn groups(jobs: &[Job]) -> Vec<Group> {
 }
 
 /// Whether an entry is the only one of its group on its machine.
-fn is_only_of_host(job: &Job, group: &[&Job]) -> bool {
+fn is_only_of_host(job: &FioJobEntry, group: &[&FioJobEntry]) -> bool {
     group.iter().filter(|other| other.host == job.host).count() == 1
 }
 
 /// Number of jobs in an entry that is the only one of its name on its machine.
-fn jobs_of_entry(job: &Job, is_mixture: bool) -> Option<u32> {
+fn jobs_of_entry(job: &FioJobEntry, is_mixture: bool) -> Option<u32> {
     match is_mixture {
         true => members(job),
         false => Some(
@@ -69,7 +69,7 @@ fn jobs_of_entry(job: &Job, is_mixture: bool) -> Option<u32> {
 }
 
 /// fio numbers jobs in the order of its job file, each server those of its own.
-fn number(groups: &mut [Group], jobs: &[Job], members: &[Option<u32>]) {
+fn number(groups: &mut [FioJobGroup], jobs: &[FioJobEntry], members: &[Option<u32>]) {
     if jobs.iter().any(|job| job.host != jobs[0].host) {
         return;
     }
@@ -88,7 +88,7 @@ fn number(groups: &mut [Group], jobs: &[Job], members: &[Option<u32>]) {
 
 /// Whether one entry is of jobs of several names (`group_reporting`): the name that its options have is another one, it
 /// made requests that they do not ask for, or more jobs than they ask for add up to its time.
-fn is_mixture(job: &Job) -> bool {
+fn is_mixture(job: &FioJobEntry) -> bool {
     let name = job.options.get("name");
     let own_name = name.filter(|_| job.global.get("name") != name);
     if own_name.is_some_and(|name| *name != job.fio.name) {
@@ -104,8 +104,8 @@ fn is_mixture(job: &Job) -> bool {
     has_more || (made_unasked(job) && !is_free)
 }
 
-fn made_unasked(job: &Job) -> bool {
-    let directions = [Kind::Read, Kind::Write, Kind::Trim];
+fn made_unasked(job: &FioJobEntry) -> bool {
+    let directions = [FioOp::Read, FioOp::Write, FioOp::Trim];
     let asked = options::directions(&job.options);
     directions.iter().zip(asked).any(|(kind, is_asked)| {
         let side = kind.side(&job.fio);
@@ -114,7 +114,7 @@ fn made_unasked(job: &Job) -> bool {
 }
 
 /// How many jobs add up to the time of an entry, where they ran equally long.
-fn members(job: &Job) -> Option<u32> {
+fn members(job: &FioJobEntry) -> Option<u32> {
     let longest_ms = job.lasted_ms();
     let jobs = job.runtime_ms as f64 / longest_ms as f64;
     let is_whole = longest_ms >= 100 && jobs >= 1.0 && (jobs - jobs.round()).abs() <= 0.02;

@@ -1,6 +1,6 @@
 //! A run of fio as its reports show it.
 
-use super::options::{self, Options};
+use super::options::{self, FioOptions};
 use crate::fio_output::FioJob;
 
 /// One document.
@@ -11,19 +11,19 @@ pub(super) struct Report {
     pub version: String,
     /// When it was printed, since 1970.
     pub at_ms: u64,
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<FioJobEntry>,
 }
 
 /// One entry of a report: a job, or all jobs of a group (`group_reporting`).
 #[derive(Debug)]
-pub(super) struct Job {
+pub(super) struct FioJobEntry {
     pub fio: FioJob,
     /// The server that it ran on, of a client's output.
     pub host: Option<String>,
     /// Of the file's global section and its own.
-    pub options: Options,
+    pub options: FioOptions,
     /// Those of the global section alone.
-    pub global: Options,
+    pub global: FioOptions,
     /// Jobs of another group may have begun at another time.
     pub group: i64,
     /// Since 1970, from fio 3.42 on; of several jobs the first one's.
@@ -59,7 +59,7 @@ impl Run {
     }
 }
 
-impl Job {
+impl FioJobEntry {
     /// How long it was at work: reads that verify what was written come after it.
     pub fn lasted_ms(&self) -> u64 {
         let sides = [&self.fio.read, &self.fio.write, &self.fio.trim].map(|side| side.runtime_ms);
@@ -85,8 +85,8 @@ impl Job {
 impl Report {
     /// Of the same run, fewer requests than in the report before.
     pub fn falls_below(&self, before: &Self) -> bool {
-        let made = self.jobs.iter().flat_map(Job::made);
-        let before = before.jobs.iter().flat_map(Job::made);
+        let made = self.jobs.iter().flat_map(FioJobEntry::made);
+        let before = before.jobs.iter().flat_map(FioJobEntry::made);
         made.zip(before).any(|(now, before)| now < before)
     }
 
@@ -97,7 +97,7 @@ impl Report {
     }
 
     pub fn longest_ms(&self) -> u64 {
-        let lengths = self.jobs.iter().map(Job::lasted_ms);
+        let lengths = self.jobs.iter().map(FioJobEntry::lasted_ms);
         lengths.max().unwrap_or_default()
     }
 }

@@ -10,9 +10,9 @@ use plimsoll_record::BlockStreamInfo;
 use plimsoll_record::message::OfferedUnknown;
 
 /// As fio prints them: aliases are resolved, and one without a value is an empty text or (before 3.42) missing.
-pub(super) type Options = BTreeMap<String, String>;
+pub(super) type FioOptions = BTreeMap<String, String>;
 
-pub(super) fn options(value: Option<&Value>) -> Options {
+pub(super) fn options(value: Option<&Value>) -> FioOptions {
     let pairs = value.and_then(Value::as_object).into_iter().flatten();
     pairs
         .map(|(key, value)| (key.clone(), text(value)))
@@ -26,13 +26,13 @@ fn text(value: &Value) -> String {
     }
 }
 
-pub(super) fn is_on(options: &Options, key: &str) -> bool {
+pub(super) fn is_on(options: &FioOptions, key: &str) -> bool {
     options
         .get(key)
         .is_some_and(|value| !["0", "none", "false"].contains(&value.as_str()))
 }
 
-pub(super) fn number(options: &Options, key: &str) -> Option<u32> {
+pub(super) fn number(options: &FioOptions, key: &str) -> Option<u32> {
     options.get(key)?.parse().ok()
 }
 
@@ -47,7 +47,7 @@ fn of_direction(list: &str, direction: usize) -> &str {
 }
 
 /// Directions that a job makes requests in, in fio's order.
-pub(super) fn directions(options: &Options) -> [bool; 3] {
+pub(super) fn directions(options: &FioOptions) -> [bool; 3] {
     let kind = kind(options);
     let trims = kind.contains("trim");
     let mixed = is_mixed(kind);
@@ -55,7 +55,7 @@ pub(super) fn directions(options: &Options) -> [bool; 3] {
     [reads, mixed || kind.contains("write"), trims]
 }
 
-fn kind(options: &Options) -> &str {
+fn kind(options: &FioOptions) -> &str {
     let kind = options
         .get("rw")
         .or(options.get("readwrite"))
@@ -69,11 +69,11 @@ pub(super) fn is_mixed(kind: &str) -> bool {
 }
 
 /// Whether what was written is read back after it: reads and writes follow each other.
-pub(super) fn reads_back(options: &Options) -> bool {
+pub(super) fn reads_back(options: &FioOptions) -> bool {
     is_on(options, "verify") && !is_mixed(kind(options))
 }
 
-fn read_percent(options: &Options) -> u32 {
+fn read_percent(options: &FioOptions) -> u32 {
     match kind(options) {
         kind if is_mixed(kind) => {
             let writes = number(options, "rwmixwrite").map(|percent| 100 - percent.min(100));
@@ -88,7 +88,7 @@ fn read_percent(options: &Options) -> u32 {
 }
 
 /// The requests of each job, from its options.
-pub(super) fn stream(options: &Options, depth: u32, per_second: Option<f64>) -> BlockStreamInfo {
+pub(super) fn stream(options: &FioOptions, depth: u32, per_second: Option<f64>) -> BlockStreamInfo {
     let reads = read_percent(options);
     let access = options.get("random_distribution");
     BlockStreamInfo {
@@ -116,22 +116,22 @@ pub(super) fn stream(options: &Options, depth: u32, per_second: Option<f64>) -> 
     }
 }
 
-fn sizes(options: &Options, direction: usize, is_used: bool) -> Vec<(u64, u32)> {
+fn sizes(options: &FioOptions, direction: usize, is_used: bool) -> Vec<(u64, u32)> {
     let size = block_size(options, direction).filter(|_| is_used);
     size.into_iter().map(|size| (size, 100)).collect()
 }
 
 /// Flushes after so many writes.
-fn flush(options: &Options, key: &str) -> Option<u32> {
+fn flush(options: &FioOptions, key: &str) -> Option<u32> {
     number(options, key).filter(|n| *n > 0)
 }
 
-fn is_direct(options: &Options) -> bool {
+fn is_direct(options: &FioOptions) -> bool {
     is_on(options, "direct") || options.get("buffered").is_some_and(|value| value == "0")
 }
 
 /// `None` where requests are of several sizes (`bsrange`, `bssplit`).
-fn block_size(options: &Options, direction: usize) -> Option<u64> {
+fn block_size(options: &FioOptions, direction: usize) -> Option<u64> {
     if options.contains_key("bsrange") || options.contains_key("bssplit") {
         return None;
     }
@@ -143,7 +143,7 @@ fn block_size(options: &Options, direction: usize) -> Option<u64> {
 
 /// fio's sizes. By default `k`, `kb` and `ki` are 1024 and `kib` is 1000; `kb_base=1000` turns that round (fio 3.33,
 /// `__get_mult_bytes` in parse.c).
-pub(super) fn bytes(options: &Options, text: &str) -> Option<u64> {
+pub(super) fn bytes(options: &FioOptions, text: &str) -> Option<u64> {
     let is_decimal = options.get("kb_base").is_some_and(|base| base == "1000");
     let text = text.trim().to_ascii_lowercase();
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -167,7 +167,7 @@ pub(super) fn bytes(options: &Options, text: &str) -> Option<u64> {
 
 /// The rate that a job offers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Offered {
+pub(super) enum JobRate {
     /// As many requests as possible.
     Unlimited,
     /// Requests per second.
@@ -176,7 +176,7 @@ pub(super) enum Offered {
     Unknown(OfferedUnknown),
 }
 
-impl Offered {
+impl JobRate {
     pub fn per_second(self) -> Option<f64> {
         match self {
             Self::PerSecond(rate) => Some(rate),
@@ -187,7 +187,7 @@ impl Offered {
 
 /// What `rate` and `rate_iops` limit, where requests of each direction had `mean_sizes` bytes. `rate_min` and
 /// `rate_iops_min` offer nothing: a job that falls below them ends.
-pub(super) fn offered(options: &Options, mean_sizes: [Option<f64>; 3]) -> Offered {
+pub(super) fn offered(options: &FioOptions, mean_sizes: [Option<f64>; 3]) -> JobRate {
     let directions = directions(options);
     let mut used = 0;
     let mut rates: Vec<f64> = Vec::new();
@@ -196,36 +196,36 @@ pub(super) fn offered(options: &Options, mean_sizes: [Option<f64>; 3]) -> Offere
         rates.extend(rate_of(options, direction, mean_sizes[direction]));
     }
     match rates.len() {
-        0 => Offered::Unlimited,
-        _ if is_by_smallest(options) => Offered::Unknown(OfferedUnknown::SeveralSizes),
-        n if n == used => Offered::PerSecond(rates.iter().sum()),
-        _ => Offered::Unknown(OfferedUnknown::SomeDirections),
+        0 => JobRate::Unlimited,
+        _ if is_by_smallest(options) => JobRate::Unknown(OfferedUnknown::SeveralSizes),
+        n if n == used => JobRate::PerSecond(rates.iter().sum()),
+        _ => JobRate::Unknown(OfferedUnknown::SomeDirections),
     }
 }
 
 /// Of jobs of several names: every one has a rate where it stands in the global section, as far as the last job shows.
 pub(super) fn offered_together(
-    global: &Options,
-    last: &Options,
+    global: &FioOptions,
+    last: &FioOptions,
     mean_sizes: [Option<f64>; 3],
-) -> Offered {
+) -> JobRate {
     const KEYS: [&str; 2] = ["rate", "rate_iops"];
     let is_given = KEYS.iter().any(|key| is_on(global, key));
     if is_given && KEYS.iter().all(|key| global.get(*key) == last.get(*key)) {
         offered(global, mean_sizes)
     } else {
-        Offered::Unknown(OfferedUnknown::JobsMerged)
+        JobRate::Unknown(OfferedUnknown::JobsMerged)
     }
 }
 
-fn is_by_smallest(options: &Options) -> bool {
+fn is_by_smallest(options: &FioOptions) -> bool {
     let is_poisson = options
         .get("rate_process")
         .is_some_and(|process| process == "poisson");
     options.contains_key("bssplit") || (options.contains_key("bsrange") && is_poisson)
 }
 
-fn rate_of(options: &Options, direction: usize, mean_size: Option<f64>) -> Option<f64> {
+fn rate_of(options: &FioOptions, direction: usize, mean_size: Option<f64>) -> Option<f64> {
     let own_size = block_size(options, direction).map(|size| size as f64);
     let size = mean_size.or(own_size).filter(|size| *size > 0.0);
     let of_bytes = limit(options, "rate", direction);
@@ -241,12 +241,12 @@ fn rate_of(options: &Options, direction: usize, mean_size: Option<f64>) -> Optio
     (per_second > 0.0 && per_second <= MOST).then_some(per_second)
 }
 
-fn limit(options: &Options, key: &str, direction: usize) -> Option<f64> {
+fn limit(options: &FioOptions, key: &str, direction: usize) -> Option<f64> {
     let limit = bytes(options, of_direction(options.get(key)?, direction))?;
     Some(limit as f64).filter(|limit| *limit > 0.0)
 }
 
-fn smallest(options: &Options, direction: usize) -> Option<f64> {
+fn smallest(options: &FioOptions, direction: usize) -> Option<f64> {
     let range = of_direction(options.get("bsrange")?, direction);
     bytes(options, range.split(['-', ':']).next()?).map(|size| size as f64)
 }
@@ -286,7 +286,7 @@ const DEFINING: [&str; 30] = [
 ];
 
 /// What defines the load, as text.
-pub(super) fn parameters(options: &Options) -> BTreeMap<String, String> {
+pub(super) fn parameters(options: &FioOptions) -> BTreeMap<String, String> {
     let mut all: BTreeMap<String, String> = BTreeMap::new();
     for key in DEFINING {
         all.extend(given(options, key).map(|value| (key.to_owned(), value.clone())));
@@ -315,18 +315,18 @@ pub(super) fn parameters(options: &Options) -> BTreeMap<String, String> {
     all
 }
 
-fn given<'a>(options: &'a Options, key: &str) -> Option<&'a String> {
+fn given<'a>(options: &'a FioOptions, key: &str) -> Option<&'a String> {
     options.get(key).filter(|value| *value != "0")
 }
 
-fn given_or(options: &Options, key: &str, default: &str) -> String {
+fn given_or(options: &FioOptions, key: &str, default: &str) -> String {
     given(options, key)
         .map_or(default, String::as_str)
         .to_owned()
 }
 
 /// `4096` and `4kb` are one size.
-fn size_text(options: &Options, written: &str) -> String {
+fn size_text(options: &FioOptions, written: &str) -> String {
     let Some(size) = bytes(options, written).filter(|size| *size > 0) else {
         return written.trim().to_owned();
     };
@@ -342,7 +342,7 @@ fn size_text(options: &Options, written: &str) -> String {
 mod tests {
     use super::*;
 
-    fn of(pairs: &[(&str, &str)]) -> Options {
+    fn of(pairs: &[(&str, &str)]) -> FioOptions {
         pairs
             .iter()
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn sizes_are_read_as_fio_writes_them() {
-        let default = Options::new();
+        let default = FioOptions::new();
         let bytes = |text| bytes(&default, text);
         assert_eq!(
             ["4k", "8M", "4ki", "512", "2kb"].map(bytes),
@@ -378,40 +378,40 @@ mod tests {
     #[test]
     fn rates_are_of_the_directions_that_a_job_uses() {
         let offered = |pairs: &[(&str, &str)], size: f64| offered(&of(pairs), [Some(size); 3]);
-        assert_eq!(offered(&[("rw", "randread")], 4096.0), Offered::Unlimited);
+        assert_eq!(offered(&[("rw", "randread")], 4096.0), JobRate::Unlimited);
         assert_eq!(
             offered(&[("rw", "rw"), ("rate_iops", "500")], 4096.0),
-            Offered::PerSecond(1000.0),
+            JobRate::PerSecond(1000.0),
             "each direction"
         );
         assert_eq!(
             offered(&[("rw", "write"), ("rate", "4m,")], 4096.0),
-            Offered::Unlimited,
+            JobRate::Unlimited,
             "reads alone are limited"
         );
         assert_eq!(
             offered(&[("rw", "rw"), ("rate", ",2m")], 4096.0),
-            Offered::Unknown(OfferedUnknown::SomeDirections)
+            JobRate::Unknown(OfferedUnknown::SomeDirections)
         );
         assert_eq!(
             offered(&[("rw", "trimwrite"), ("rate", "1m")], 65_536.0),
-            Offered::PerSecond(32.0)
+            JobRate::PerSecond(32.0)
         );
         // A thousand times 4 KiB a second, in requests of 6 KiB on average.
         let range = [("rw", "read"), ("bsrange", "4k-8k"), ("rate_iops", "1k")];
         assert_eq!(
             offered(&range, 6144.0),
-            Offered::PerSecond(1024.0 * 4.0 / 6.0)
+            JobRate::PerSecond(1024.0 * 4.0 / 6.0)
         );
         let poisson = [range.as_slice(), &[("rate_process", "poisson")]].concat();
         assert_eq!(
             offered(&poisson, 6144.0),
-            Offered::Unknown(OfferedUnknown::SeveralSizes)
+            JobRate::Unknown(OfferedUnknown::SeveralSizes)
         );
         let split = [("rw", "read"), ("bssplit", "4k/50:64k/50"), ("rate", "4m")];
         assert_eq!(
             offered(&split, 6144.0),
-            Offered::Unknown(OfferedUnknown::SeveralSizes)
+            JobRate::Unknown(OfferedUnknown::SeveralSizes)
         );
     }
 
@@ -422,6 +422,6 @@ mod tests {
         assert_eq!(of("randread:8"), [true, false, false]);
         assert_eq!(of("trimwrite"), [false, true, true]);
         assert_eq!(of("randtrim"), [false, false, true]);
-        assert_eq!(directions(&Options::new()), [true, false, false]);
+        assert_eq!(directions(&FioOptions::new()), [true, false, false]);
     }
 }

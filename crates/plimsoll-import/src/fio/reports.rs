@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::job::{Job, Report, Run};
-use super::options::{Options, options};
+use super::job::{FioJobEntry, Report, Run};
+use super::options::{FioOptions, options};
 use crate::fault::{Fault, Read};
-use crate::fio_output::{CLIENT_JOBS, FioError, FioJob, JOBS, Latencies, Side, output};
+use crate::fio_output::{CLIENT_JOBS, DirectionStats, FioError, FioJob, JOBS, Latencies, output};
 use crate::lines::MOST;
 
 /// Second field of a line of `--output-format=terse`.
@@ -202,7 +202,7 @@ fn is_sane_count(n: u64) -> bool {
     n as f64 <= MOST
 }
 
-fn is_sane_side(side: &Side) -> bool {
+fn is_sane_side(side: &DirectionStats) -> bool {
     side.io_bytes < 1 << 60
         && is_sane_count(side.total_ios)
         && side.runtime_ms < 100_000_000_000
@@ -223,7 +223,7 @@ fn is_sum(fio: &FioJob, entry: &Value) -> bool {
         && entry.get("job options").is_none()
 }
 
-fn job(fio: FioJob, entry: &Value, global: &Options) -> Job {
+fn job(fio: FioJob, entry: &Value, global: &FioOptions) -> FioJobEntry {
     let mut all = global.clone();
     all.extend(options(entry.get("job options")));
     // Of another clock than that of the day it is no time since 1970.
@@ -231,7 +231,7 @@ fn job(fio: FioJob, entry: &Value, global: &Options) -> Job {
     let is_day = clock.is_none_or(|clock| clock == "0");
     let start_ms = count(entry, "job_start").filter(|_| is_day);
     let runtime_ms = count(entry, "job_runtime").unwrap_or_default();
-    Job {
+    FioJobEntry {
         fio,
         host: host(entry),
         options: all,

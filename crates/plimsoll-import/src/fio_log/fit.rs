@@ -1,6 +1,6 @@
 //! Whether logs are of the run that an output is of.
 
-use super::log::{FioLog, Kind};
+use super::log::{FioLog, FioLogKind};
 use crate::load::{ImportedLoad, LoadTick, sum_of};
 use crate::when;
 use plimsoll_plan::units::Nanos;
@@ -38,14 +38,14 @@ fn is_same_kind(log: &FioLog, other: &FioLog) -> bool {
     other.kind == log.kind && (other.job == log.job || other.job.is_none() || log.job.is_none())
 }
 
-fn kind(kind: Kind) -> &'static str {
+fn kind(kind: FioLogKind) -> &'static str {
     match kind {
-        Kind::Lat => "latencies",
-        Kind::Clat => "completion latencies",
-        Kind::Slat => "submission latencies",
-        Kind::Bandwidth => "bandwidth",
-        Kind::Iops => "IOPS",
-        Kind::Hist => "histograms",
+        FioLogKind::Lat => "latencies",
+        FioLogKind::Clat => "completion latencies",
+        FioLogKind::Slat => "submission latencies",
+        FioLogKind::Bandwidth => "bandwidth",
+        FioLogKind::Iops => "IOPS",
+        FioLogKind::Hist => "histograms",
     }
 }
 

@@ -1,11 +1,11 @@
 //! Lines of a log of fio.
 
 use super::super::fault::{Fault, Read};
-use super::super::lines::{Line, lines};
+use super::super::lines::{NumberedLine, lines};
 use plimsoll_plan::units::Nanos;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FioLogKind {
     /// Nanoseconds from submission to completion, from handing over, and to handing over.
     Lat,
     Clat,
@@ -20,7 +20,7 @@ pub(crate) enum Kind {
 pub(crate) struct FioLog {
     /// Of its file.
     pub name: String,
-    pub kind: Kind,
+    pub kind: FioLogKind,
     /// Number of the job in the run, from 1; `None`: of all jobs of the name (`per_job_logs=0`).
     pub job: Option<usize>,
     /// The part of the name before the kind.
@@ -28,11 +28,11 @@ pub(crate) struct FioLog {
     /// Start of the job since 1970, where lines have such times (`log_unix_epoch`, `log_alternate_epoch`).
     pub began_ms: Option<u64>,
     /// Times count from the job's start.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FioLogRow>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct FioLogRow {
     pub at_ms: u64,
     pub direction: usize,
     /// 0 in a histogram log.
@@ -59,19 +59,19 @@ const MOST_VALUE: u64 = 1_000_000_000_000_000;
 /// What the name of a log shows: `NAME_clat_hist.1.log`.
 #[derive(Debug, PartialEq)]
 pub(crate) struct LogName<'a> {
-    kind: Kind,
+    kind: FioLogKind,
     job: Option<usize>,
     prefix: &'a str,
 }
 
-const ENDINGS: [(&str, Kind); 7] = [
-    ("clat_hist", Kind::Hist),
-    ("hist", Kind::Hist),
-    ("slat", Kind::Slat),
-    ("clat", Kind::Clat),
-    ("lat", Kind::Lat),
-    ("bw", Kind::Bandwidth),
-    ("iops", Kind::Iops),
+const ENDINGS: [(&str, FioLogKind); 7] = [
+    ("clat_hist", FioLogKind::Hist),
+    ("hist", FioLogKind::Hist),
+    ("slat", FioLogKind::Slat),
+    ("clat", FioLogKind::Clat),
+    ("lat", FioLogKind::Lat),
+    ("bw", FioLogKind::Bandwidth),
+    ("iops", FioLogKind::Iops),
 ];
 
 pub(crate) fn named(name: &str) -> Option<LogName<'_>> {
@@ -114,8 +114,8 @@ pub(crate) fn read(name: &str, text: &str) -> Read<FioLog> {
     })
 }
 
-fn rows(kind: Kind, text: &str) -> Read<Vec<Row>> {
-    let lines: Vec<Line<'_>> = lines(text)
+fn rows(kind: FioLogKind, text: &str) -> Read<Vec<FioLogRow>> {
+    let lines: Vec<NumberedLine<'_>> = lines(text)
         .filter(|line| !line.text.trim().is_empty())
         .collect();
     // `log_window_value=both`: the largest value is between the mean and the direction, of which there are three.
@@ -123,7 +123,7 @@ fn rows(kind: Kind, text: &str) -> Read<Vec<Row>> {
     let mut rows = Vec::with_capacity(lines.len());
     for line in lines {
         rows.push(match kind {
-            Kind::Hist => histogram_row(line)?,
+            FioLogKind::Hist => histogram_row(line)?,
             _ => value_row(line, has_both)?,
         });
     }
@@ -138,7 +138,7 @@ fn third(line: &str) -> Option<u64> {
 }
 
 /// Before the first line ends by as much as lines are apart at least: of averages each ends an interval.
-fn began(rows: &[Row]) -> Option<u64> {
+fn began(rows: &[FioLogRow]) -> Option<u64> {
     /// 2001.
     const LEAST_EPOCH_MS: u64 = 1_000_000_000_000;
     let first = rows.first()?.at_ms;
@@ -154,12 +154,12 @@ fn began(rows: &[Row]) -> Option<u64> {
 }
 
 /// The first numbers of a line: options add further columns at the end (`log_offset`, `log_prio`, `log_issue_time`).
-fn numbers(line: Line<'_>, most: usize) -> Option<Vec<u64>> {
+fn numbers(line: NumberedLine<'_>, most: usize) -> Option<Vec<u64>> {
     let fields = line.text.split(',').take(most);
     fields.map(|field| field.trim().parse().ok()).collect()
 }
 
-fn value_row(line: Line<'_>, has_both: bool) -> Read<Row> {
+fn value_row(line: NumberedLine<'_>, has_both: bool) -> Read<FioLogRow> {
     let numbers = numbers(line, 4 + usize::from(has_both)).unwrap_or_default();
     let row = match numbers.as_slice() {
         [at, value, largest, direction, bytes] if largest >= value => {
@@ -171,7 +171,7 @@ fn value_row(line: Line<'_>, has_both: bool) -> Read<Row> {
     row.ok_or_else(|| line.unexpected("`ms, value, direction, block size`"))
 }
 
-fn histogram_row(line: Line<'_>) -> Read<Row> {
+fn histogram_row(line: NumberedLine<'_>) -> Read<FioLogRow> {
     const EXPECTED: &str =
         "`ms, direction, block size, bucket, …` with 1856 buckets, or 2^n times fewer";
     let numbers = numbers(line, usize::MAX).unwrap_or_default();
@@ -179,13 +179,13 @@ fn histogram_row(line: Line<'_>) -> Read<Row> {
         return Err(line.unexpected(EXPECTED));
     };
     let row = row(*at, *direction, 0, 0).zip(buckets(counts));
-    let row = row.map(|(row, buckets)| Row { buckets, ..row });
+    let row = row.map(|(row, buckets)| FioLogRow { buckets, ..row });
     row.ok_or_else(|| line.unexpected(EXPECTED))
 }
 
-fn row(at_ms: u64, direction: u64, value: u64, bytes: u64) -> Option<Row> {
+fn row(at_ms: u64, direction: u64, value: u64, bytes: u64) -> Option<FioLogRow> {
     let fits = at_ms <= LATEST_MS && direction < 3 && bytes <= MOST_VALUE && value <= MOST_VALUE;
-    fits.then(|| Row {
+    fits.then(|| FioLogRow {
         at_ms,
         direction: direction as usize,
         value,
@@ -227,7 +227,7 @@ fn edge(index: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn name(kind: Kind, job: Option<usize>, prefix: &str) -> LogName<'_> {
+    fn name(kind: FioLogKind, job: Option<usize>, prefix: &str) -> LogName<'_> {
         LogName { kind, job, prefix }
     }
 
@@ -235,11 +235,17 @@ mod tests {
     fn the_kind_of_a_log_is_in_its_name() {
         assert_eq!(
             named("a_b_clat_hist.2.log"),
-            Some(name(Kind::Hist, Some(2), "a_b"))
+            Some(name(FioLogKind::Hist, Some(2), "a_b"))
         );
-        assert_eq!(named("l_clat.1.log"), Some(name(Kind::Clat, Some(1), "l")));
-        assert_eq!(named("l_lat.log"), Some(name(Kind::Lat, None, "l")));
-        assert_eq!(named("bw.1.log"), Some(name(Kind::Bandwidth, Some(1), "")));
+        assert_eq!(
+            named("l_clat.1.log"),
+            Some(name(FioLogKind::Clat, Some(1), "l"))
+        );
+        assert_eq!(named("l_lat.log"), Some(name(FioLogKind::Lat, None, "l")));
+        assert_eq!(
+            named("bw.1.log"),
+            Some(name(FioLogKind::Bandwidth, Some(1), ""))
+        );
         assert_eq!(named("flat.1.log"), None);
         assert_eq!(named("x.txt"), None);
     }

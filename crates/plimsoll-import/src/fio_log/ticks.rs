@@ -1,7 +1,7 @@
 //! What logs hold, over time: counts by tick, distributions and means.
 
 use super::fit;
-use super::log::{DIRECTIONS, FioLog, Kind, ONE_TICK_MS, Row};
+use super::log::{DIRECTIONS, FioLog, FioLogKind, FioLogRow, ONE_TICK_MS};
 use crate::load::{ImportedLoad, LoadTick, LoadWindow, Span, completed, sum_of};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::{CoarseHist, Hist};
@@ -26,29 +26,29 @@ pub(crate) fn attach(load: &mut ImportedLoad, logs: &[&FioLog]) -> Result<(), St
         load.windows = vec![None; DIRECTIONS.len()];
     }
     for (kind, name) in [
-        (Kind::Lat, "lat"),
-        (Kind::Clat, "clat"),
-        (Kind::Slat, "slat"),
+        (FioLogKind::Lat, "lat"),
+        (FioLogKind::Clat, "clat"),
+        (FioLogKind::Slat, "slat"),
     ] {
         for log in of_kind(logs, kind) {
             means(load, log, name);
         }
     }
-    let hists = of_kind(logs, Kind::Hist);
-    let rates = of_kind(logs, Kind::Iops);
+    let hists = of_kind(logs, FioLogKind::Hist);
+    let rates = of_kind(logs, FioLogKind::Iops);
     let mut rows = rates.iter().flat_map(|log| &log.rows);
     if !hists.is_empty() {
         distributions(load, &hists)
     } else if rows.any(|row| row.bytes > 0) {
         singles(load, &rates)
     } else if !rates.is_empty() {
-        counts(load, &rates, &of_kind(logs, Kind::Bandwidth))
+        counts(load, &rates, &of_kind(logs, FioLogKind::Bandwidth))
     } else {
         Ok(())
     }
 }
 
-fn of_kind<'a>(logs: &[&'a FioLog], kind: Kind) -> Vec<&'a FioLog> {
+fn of_kind<'a>(logs: &[&'a FioLog], kind: FioLogKind) -> Vec<&'a FioLog> {
     let logs = logs.iter().copied();
     logs.filter(|log| log.kind == kind).collect()
 }
@@ -94,7 +94,7 @@ fn ends(logs: &[&FioLog]) -> Vec<u64> {
 }
 
 /// Index of the tick that a line belongs to.
-fn tick_of(ends: &[u64], row: &Row) -> Option<usize> {
+fn tick_of(ends: &[u64], row: &FioLogRow) -> Option<usize> {
     let at_ms = row.at_ms;
     let after = ends.partition_point(|end| *end <= at_ms);
     match after.checked_sub(1) {
@@ -115,19 +115,19 @@ fn empty_ticks(ends: &[u64], types: usize) -> Vec<LoadTick> {
 }
 
 /// A line of a histogram log with its place.
-struct Placed<'a> {
+struct PlacedRow<'a> {
     tick: usize,
     txn: usize,
-    row: &'a Row,
+    row: &'a FioLogRow,
 }
 
-fn placed<'a>(load: &ImportedLoad, logs: &[&'a FioLog], ends: &[u64]) -> Vec<Placed<'a>> {
+fn placed<'a>(load: &ImportedLoad, logs: &[&'a FioLog], ends: &[u64]) -> Vec<PlacedRow<'a>> {
     let mut placed = Vec::new();
     for row in logs.iter().flat_map(|log| &log.rows) {
         if let Some(tick) = tick_of(ends, row)
             && let Some(txn) = place(load, row.direction)
         {
-            placed.push(Placed { tick, txn, row });
+            placed.push(PlacedRow { tick, txn, row });
         }
     }
     placed
@@ -147,7 +147,7 @@ fn distributions(load: &mut ImportedLoad, logs: &[&FioLog]) -> Result<(), String
     let mut own = vec![Hist::new(); types];
     for same in rows.chunk_by(|a, b| a.tick == b.tick) {
         let tick = &mut ticks[same[0].tick];
-        for Placed { txn, row, .. } in same {
+        for PlacedRow { txn, row, .. } in same {
             let buckets = row.buckets.iter();
             let n = buckets.map(|(_, n)| *n).fold(0, u64::saturating_add);
             if n < 1 << 52 {
@@ -173,7 +173,7 @@ fn distributions(load: &mut ImportedLoad, logs: &[&FioLog]) -> Result<(), String
     Ok(())
 }
 
-fn histogram(row: &Row) -> Hist {
+fn histogram(row: &FioLogRow) -> Hist {
     let buckets = row.buckets.iter();
     let sum = buckets.map(|(value, n)| u128::from(value.0) * u128::from(*n));
     let max = row.buckets.last().map_or(Nanos::ZERO, |(value, _)| *value);
@@ -242,7 +242,7 @@ fn is_gap(apart_ms: u64, every_ms: u64) -> bool {
 }
 
 /// The time that a line is about, of each line of a log.
-fn spans(log: &FioLog, every_ms: u64) -> impl Iterator<Item = (&Row, Nanos)> {
+fn spans(log: &FioLog, every_ms: u64) -> impl Iterator<Item = (&FioLogRow, Nanos)> {
     let mut before = [0; DIRECTIONS.len()];
     log.rows.iter().map(move |row| {
         let apart = row

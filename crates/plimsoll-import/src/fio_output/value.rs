@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::error::FioError;
 
 /// A value and the path that leads to it: `jobs[0].read.clat_ns`.
-pub(super) struct At<'a> {
+pub(super) struct JsonNode<'a> {
     value: &'a Value,
     path: String,
 }
 
-impl<'a> At<'a> {
+impl<'a> JsonNode<'a> {
     pub fn root(value: &'a Value) -> Self {
         Self {
             value,

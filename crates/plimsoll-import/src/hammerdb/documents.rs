@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::super::load::{Figures, Span};
+use super::super::load::{PrintedFigures, Span};
 use super::super::when;
-use super::profile::{Profile, ResultPosition};
+use super::profile::{ResultPosition, TimeProfile};
 use plimsoll_plan::units::Nanos;
 
 const MOST_DOCUMENTS: usize = 100;
@@ -23,15 +23,15 @@ const TIMING: [(&str, &str); 9] = [
 ];
 
 /// `timing` and `tcount` of one job; a second `timing` is another job's.
-pub(super) fn profiles(text: &str) -> Vec<Profile> {
-    let mut profiles: Vec<Profile> = Vec::new();
+pub(super) fn profiles(text: &str) -> Vec<TimeProfile> {
+    let mut profiles: Vec<TimeProfile> = Vec::new();
     let mut is_timed = false;
     for document in documents(text) {
-        let mut figures = Figures::default();
+        let mut figures = PrintedFigures::default();
         let is_timing = add_figures(&mut figures, &document.value);
         match profiles.last_mut().filter(|_| !(is_timing && is_timed)) {
             Some(last) => last.figures.0.extend(figures.0),
-            None => profiles.push(Profile {
+            None => profiles.push(TimeProfile {
                 line: document.line,
                 result: ResultPosition::Either,
                 users: 0,
@@ -67,7 +67,7 @@ fn documents(text: &str) -> Vec<Document> {
 }
 
 /// Whether it is a timing profile.
-fn add_figures(figures: &mut Figures, document: &Value) -> bool {
+fn add_figures(figures: &mut PrintedFigures, document: &Value) -> bool {
     let mut is_timing = false;
     for (name, value) in document.as_object().into_iter().flatten() {
         let Some(fields) = value.as_object() else {
@@ -93,12 +93,12 @@ fn printed(value: &Value) -> String {
 
 /// A count with its time.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Counted {
+struct TimedCount {
     at: Nanos,
     printed: String,
 }
 
-impl Counted {
+impl TimedCount {
     /// Either of them is the key.
     fn of(key: &str, value: &str) -> Option<Self> {
         let of_key = when::instant(key);
@@ -110,10 +110,10 @@ impl Counted {
 }
 
 /// `tcount`: TPM by the time at which it was counted.
-fn add_counter(figures: &mut Figures, name: &str, fields: &Map<String, Value>) {
+fn add_counter(figures: &mut PrintedFigures, name: &str, fields: &Map<String, Value>) {
     let counts = fields.iter();
-    let mut counts: Vec<Counted> = counts
-        .filter_map(|(key, value)| Counted::of(key, &printed(value)))
+    let mut counts: Vec<TimedCount> = counts
+        .filter_map(|(key, value)| TimedCount::of(key, &printed(value)))
         .collect();
     counts.sort();
     let first = counts.first().map(|counted| counted.at).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Time profiles: those of xtprof in `hdbxtprofile.log`, and those that etprof prints every ten seconds.
 
 use super::super::lines::lines;
-use super::super::load::{Figures, Span};
+use super::super::load::{PrintedFigures, Span};
 use super::super::when;
 use plimsoll_plan::units::Nanos;
 
@@ -22,21 +22,21 @@ pub(super) enum ResultPosition {
 
 /// Figures of a time profile, or of JSON, with the line at which they begin.
 #[derive(Default)]
-pub(super) struct Profile {
+pub(super) struct TimeProfile {
     pub line: usize,
     pub result: ResultPosition,
     pub users: u32,
-    pub figures: Figures,
+    pub figures: PrintedFigures,
 }
 
 /// A line of a virtual user (`Vuser 11:New Order …`), or of the console.
-pub(super) struct Message<'a> {
+pub(super) struct HammerDbMessage<'a> {
     /// Number of the user; empty: the console.
     pub user: &'a str,
     pub text: &'a str,
 }
 
-impl<'a> Message<'a> {
+impl<'a> HammerDbMessage<'a> {
     pub fn of(line: &'a str) -> Self {
         let own = line.strip_prefix("Vuser ");
         match own.and_then(|own| own.split_once(':')) {
@@ -50,14 +50,14 @@ impl<'a> Message<'a> {
 }
 
 /// One profile for each report of xtprof. What etprof prints is a profile for each of its runs.
-pub(super) fn read(text: &str) -> Vec<Profile> {
+pub(super) fn read(text: &str) -> Vec<TimeProfile> {
     let mut reports = Reports {
         is_over: true,
         ..Reports::default()
     };
-    let mut sampled = Sampled::default();
+    let mut sampled = PercentileSamples::default();
     for line in lines(text) {
-        let message = Message::of(line.text);
+        let message = HammerDbMessage::of(line.text);
         if !reports.line(line.number, message.text.trim()) {
             sampled.line(line.number, &message);
         }
@@ -69,7 +69,7 @@ pub(super) fn read(text: &str) -> Vec<Profile> {
 /// Reports of xtprof.
 #[derive(Default)]
 struct Reports {
-    all: Vec<Profile>,
+    all: Vec<TimeProfile>,
     /// What the figures are of beside the procedure: `, virtual user 3`.
     user: String,
     procedure: String,
@@ -101,9 +101,9 @@ impl Reports {
     }
 
     fn begin(&mut self, line: usize) {
-        self.all.push(Profile {
+        self.all.push(TimeProfile {
             line,
-            ..Profile::default()
+            ..TimeProfile::default()
         });
         self.is_over = false;
     }
@@ -125,7 +125,7 @@ impl Reports {
 }
 
 /// `CALLS: 34794 MIN: 0.586ms AVG: 1.429ms`
-fn add_pairs(figures: &mut Figures, txn: &str, text: &str) {
+fn add_pairs(figures: &mut PrintedFigures, txn: &str, text: &str) {
     let words: Vec<&str> = text.split_whitespace().collect();
     for pair in words.windows(2) {
         let Some(name) = pair[0].strip_suffix(':') else {
@@ -144,14 +144,14 @@ fn add_pairs(figures: &mut Figures, txn: &str, text: &str) {
 /// `|PERCENTILES 2019-07-15 10:38:47 to 2019-07-15 10:38:57`, below it
 /// `|neword|MIN-391|P50%-685|P95%-1286|P99%-3298|MAX-246555|SAMPLES-3603` in microseconds, of one virtual user.
 #[derive(Default)]
-struct Sampled {
-    profiles: Vec<Profile>,
+struct PercentileSamples {
+    profiles: Vec<TimeProfile>,
     first: Option<Nanos>,
     from: Option<Nanos>,
 }
 
-impl Sampled {
-    fn line(&mut self, line: usize, message: &Message<'_>) {
+impl PercentileSamples {
+    fn line(&mut self, line: usize, message: &HammerDbMessage<'_>) {
         let text = message.text.trim();
         if let Some(times) = text.strip_prefix("|PERCENTILES ") {
             self.interval(line, times);
@@ -168,10 +168,10 @@ impl Sampled {
             None => true,
         };
         if self.profiles.is_empty() || restarts {
-            self.profiles.push(Profile {
+            self.profiles.push(TimeProfile {
                 line,
                 result: ResultPosition::Below,
-                ..Profile::default()
+                ..TimeProfile::default()
             });
             self.first = self.from;
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::fault::{Fault, Read};
-use super::super::lines::{Line, lines};
+use super::super::lines::{NumberedLine, lines};
 use plimsoll_plan::units::Nanos;
 
 /// One transaction.
@@ -66,7 +66,7 @@ pub(crate) fn read(text: &str) -> Read<Vec<Logged>> {
     Ok(all)
 }
 
-fn logged(line: Line<'_>) -> Read<Logged> {
+fn logged(line: NumberedLine<'_>) -> Read<Logged> {
     let words = line.words();
     let [client, number, time, script, epoch_s, epoch_us, more @ ..] = words.as_slice() else {
         return Err(line.unexpected(EXPECTED));

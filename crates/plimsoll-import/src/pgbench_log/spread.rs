@@ -16,18 +16,18 @@ pub(super) struct ScriptCounts {
 }
 
 /// All scripts by the part of the time.
-pub(super) type Rows = BTreeMap<u64, Vec<ScriptCounts>>;
+pub(super) type ScriptCountsByPart = BTreeMap<u64, Vec<ScriptCounts>>;
 
 /// A shorter end is part of the second before.
 const SHORTEST_REST: Nanos = Nanos::from_millis(1);
 
 /// Parts of the time, by number: whole seconds, or those of the output.
-pub(super) enum Grid {
+pub(super) enum TimeGrid {
     Seconds { lasts: Nanos },
     Ticks { spans: Vec<Span> },
 }
 
-impl Grid {
+impl TimeGrid {
     pub fn of_seconds(lasts: Nanos) -> Self {
         Self::Seconds {
             lasts: lasts.max(SHORTEST_REST),
@@ -95,9 +95,9 @@ fn span_of(tick: &LoadTick) -> Span {
 }
 
 /// One of the fields of counts.
-type Kind = fn(&mut Counts) -> &mut u64;
+type CountField = fn(&mut Counts) -> &mut u64;
 
-const KINDS: [Kind; 4] = [
+const KINDS: [CountField; 4] = [
     |own| &mut own.committed,
     |own| &mut own.failed,
     |own| &mut own.dropped,
@@ -106,7 +106,12 @@ const KINDS: [Kind; 4] = [
 
 /// Puts the output's counts in place of the logs': of whole seconds those of the whole run, spread as the logged
 /// transactions are; of the output's own ticks each tick's, spread over the scripts.
-pub(super) fn take_totals(rows: &mut Rows, whole: &[Counts], ticks: &[LoadTick], grid: &Grid) {
+pub(super) fn take_totals(
+    rows: &mut ScriptCountsByPart,
+    whole: &[Counts],
+    ticks: &[LoadTick],
+    grid: &TimeGrid,
+) {
     let mut reported: Vec<Counts> = ticks.iter().map(|tick| sum_of(&tick.counts)).collect();
     for kind in KINDS {
         if grid.is_of_ticks() {
@@ -125,7 +130,7 @@ pub(super) fn take_totals(rows: &mut Rows, whole: &[Counts], ticks: &[LoadTick],
     }
 }
 
-fn set<'a>(scripts: impl Iterator<Item = &'a mut ScriptCounts>, kind: Kind, values: &[u64]) {
+fn set<'a>(scripts: impl Iterator<Item = &'a mut ScriptCounts>, kind: CountField, values: &[u64]) {
     for (script, value) in scripts.zip(values) {
         *kind(&mut script.counts) = *value;
     }
@@ -172,12 +177,12 @@ mod tests {
 
     #[test]
     fn a_rest_of_less_than_a_millisecond_is_part_of_the_last_second() {
-        let grid = Grid::of_seconds(Nanos(5_000_300_000));
+        let grid = TimeGrid::of_seconds(Nanos(5_000_300_000));
         assert_eq!(
             (grid.row(Nanos(5_000_200_000)), grid.span(4).end),
             (4, Nanos(5_000_300_000))
         );
-        let grid = Grid::of_seconds(Nanos(5_200_000_000));
+        let grid = TimeGrid::of_seconds(Nanos(5_200_000_000));
         assert_eq!(
             (grid.row(Nanos::from_secs(9)), grid.span(5).end),
             (5, Nanos(5_200_000_000))

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::lines::number;
-use crate::load::{Figures, Span};
+use crate::load::{PrintedFigures, Span};
 
 const MIB: f64 = 1024.0 * 1024.0;
 
 /// Which test runs, and what it was asked for.
 #[derive(Debug, Default)]
-pub(super) struct Options {
+pub(super) struct SysbenchOptions {
     /// Empty for SQL, threads and mutexes, whose output does not name them.
     pub test: &'static str,
     parameters: BTreeMap<String, String>,
@@ -36,7 +36,7 @@ const FILES: [(&str, &str, &str); 9] = [
     ("Doing ", " test", "rw"),
 ];
 
-impl Options {
+impl SysbenchOptions {
     pub fn line(&mut self, text: &str) {
         if let Some(limit) = text.strip_prefix("Prime numbers limit: ") {
             self.test = "cpu";
@@ -143,7 +143,7 @@ pub(super) fn prints_bytes(words: &[&str]) -> bool {
 }
 
 /// What a line by interval prints of bytes, as figures.
-pub(super) fn add_bytes(figures: &mut Figures, over: Span, words: &[&str]) {
+pub(super) fn add_bytes(figures: &mut PrintedFigures, over: Span, words: &[&str]) {
     if let [rate, "MiB/sec"] = words {
         figures.add_over(over, "transferred", rate, "MiB/sec");
     }

@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
-use super::super::{ImportError, Source, Tool, detect, import};
+use super::super::{ImportError, SourceFile, Tool, detect, import};
 use super::{OUTPUTS, import_options, text};
 use plimsoll_analysis::summarise;
 
 fn error(name: &str, text: &str) -> String {
     import(
-        &[Source {
+        &[SourceFile {
             name,
             text,
             tool: None,
@@ -100,7 +100,7 @@ fn an_error_has_the_line_and_what_was_expected() {
 
 #[test]
 fn a_log_whose_name_does_not_show_its_kind_is_refused() {
-    let source = Source {
+    let source = SourceFile {
         name: "x.log",
         text: text("fio_l_bw.1.log"),
         tool: Some(Tool::FioLog),
@@ -122,7 +122,7 @@ fn a_log_whose_name_does_not_show_its_kind_is_refused() {
 
 #[test]
 fn logs_that_could_belong_to_several_outputs_are_refused() {
-    let source = |name, text| Source {
+    let source = |name, text| SourceFile {
         name,
         text,
         tool: None,
@@ -140,7 +140,7 @@ fn logs_that_could_belong_to_several_outputs_are_refused() {
 
 /// Nothing that is read may break anything that follows: figures of whatever comes out are computed too.
 fn survives(name: &str, text: &str, tool: Option<Tool>) {
-    if let Ok(imported) = import(&[Source { name, text, tool }], &import_options()) {
+    if let Ok(imported) = import(&[SourceFile { name, text, tool }], &import_options()) {
         let _ = summarise(&imported.record);
     }
 }
@@ -204,12 +204,12 @@ fn sums_of_the_largest_numbers_do_not_overflow() {
     survives("pgbench_log.1", &log, None);
     let output = text("pgbench_rate_tries.txt");
     let sources = [
-        Source {
+        SourceFile {
             name: "p.txt",
             text: output,
             tool: None,
         },
-        Source {
+        SourceFile {
             name: "pgbench_log.1",
             text: &log,
             tool: None,

@@ -1,6 +1,6 @@
 //! vdbench and diskspd: each run, its figures and what defines it.
 
-use super::super::{Source, import};
+use super::super::{SourceFile, import};
 use super::loads::{fact, is_missing, reported};
 use super::{import_options, of, text};
 use plimsoll_analysis::audit::audit;
@@ -50,7 +50,7 @@ fn close(found: f64, expected: f64) -> bool {
 
 fn error(name: &str, text: &str) -> String {
     import(
-        &[Source {
+        &[SourceFile {
             name,
             text,
             tool: None,
@@ -281,7 +281,7 @@ fn a_vdbench_run_that_ended_early_is_invalid() {
             .map(|line| format!("{line}\n"))
             .collect();
         let record = import(
-            &[Source {
+            &[SourceFile {
                 name,
                 text: &cut,
                 tool: None,
@@ -309,7 +309,7 @@ fn each_result_of_diskspd_is_a_point() {
         text("diskspd.xml")
     );
     let record = import(
-        &[Source {
+        &[SourceFile {
             name: "d.xml",
             text: &both,
             tool: None,
@@ -376,7 +376,7 @@ fn diskspd_gives_its_time_and_what_was_asked_for() {
     let bytes =
         text("diskspd_paced.xml").replace(r#"<Throughput unit="IOPS">2000<"#, "<Throughput>16384<");
     let record = import(
-        &[Source {
+        &[SourceFile {
             name: "d.xml",
             text: &bytes,
             tool: None,
@@ -393,7 +393,7 @@ fn runs_of_diskspd_on_another_target_and_of_another_time_span_are_no_repeats() {
     let one = text("diskspd.xml");
     let jobs = |text: &str| -> Vec<String> {
         let record = import(
-            &[Source {
+            &[SourceFile {
                 name: "d.xml",
                 text,
                 tool: None,
@@ -449,7 +449,7 @@ fn a_zone_that_vdbench_printed_is_a_note_of_every_run() {
         .collect();
     for text in [zoned, cut] {
         let record = import(
-            &[Source {
+            &[SourceFile {
                 name: "v.html",
                 text: &text,
                 tool: None,

@@ -2,7 +2,7 @@
 
 mod rate;
 
-use super::super::{Imported, Source, import};
+use super::super::{Imported, SourceFile, import};
 use super::{import_options, of, text};
 use plimsoll_analysis::audit::{Rule, audit};
 use plimsoll_analysis::summarise;
@@ -15,7 +15,7 @@ use plimsoll_record::{Point, PointId, Record, Reported, Severity};
 
 pub(super) fn import_text(text: &str) -> Result<Imported, String> {
     import(
-        &[Source {
+        &[SourceFile {
             name: "a.json",
             text,
             tool: None,
@@ -320,12 +320,12 @@ fn samples_recorded_beside_sequential_jobs_are_each_jobs_own() {
 fn samples_beside_jobs_whose_times_are_unknown_are_refused() {
     let neither = text("fio_seq.json").replace("\"elapsed\" : 13", "\"elapsed\" : 9");
     let sources = [
-        Source {
+        SourceFile {
             name: "a.json",
             text: &neither,
             tool: None,
         },
-        Source {
+        SourceFile {
             name: "iostat_seq.txt",
             text: text("iostat_seq.txt"),
             tool: None,
@@ -384,12 +384,12 @@ fn logs_go_to_the_job_that_they_number() {
         assert!(off.abs() < 0.003, "{name}: {} of {iops}", first(name));
     }
     let shared = [
-        Source {
+        SourceFile {
             name: "a.json",
             text: text("fio_numjobs.json"),
             tool: None,
         },
-        Source {
+        SourceFile {
             name: "fio_shared_iops.log",
             text: text("fio_shared_iops.log"),
             tool: None,
@@ -591,12 +591,12 @@ fn requests_in_flight_are_those_that_the_engine_allows() {
 /// An output with a log of one of its jobs.
 pub(super) fn with_log(name: &str, log: &str) -> Record {
     let sources = [
-        Source {
+        SourceFile {
             name: "a.json",
             text: text("fio_unified_both.json"),
             tool: None,
         },
-        Source {
+        SourceFile {
             name,
             text: log,
             tool: None,

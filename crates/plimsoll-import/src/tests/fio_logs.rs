@@ -1,6 +1,6 @@
 //! Logs of fio: gaps, logs that do not fit the output, and the jobs that they belong to.
 
-use super::super::{Source, import};
+use super::super::{SourceFile, import};
 use super::fio::{is_unknown, point, total_of, with_log};
 use super::{import_options, of, text};
 use plimsoll_record::{PointId, Record};
@@ -21,17 +21,17 @@ fn ticks(record: &Record, point: PointId) -> Vec<(u64, u64)> {
 
 /// `names` of outputs, with logs by name and text.
 fn error(output: &str, logs: &[(&str, &str)]) -> String {
-    let output = Source {
+    let output = SourceFile {
         name: "a.json",
         text: text(output),
         tool: None,
     };
-    let logs = logs.iter().map(|(name, text)| Source {
+    let logs = logs.iter().map(|(name, text)| SourceFile {
         name,
         text,
         tool: None,
     });
-    let sources: Vec<Source<'_>> = std::iter::once(output).chain(logs).collect();
+    let sources: Vec<SourceFile<'_>> = std::iter::once(output).chain(logs).collect();
     import(&sources, &import_options())
         .map(|imported| imported.record.points)
         .unwrap_err()
@@ -101,7 +101,7 @@ fn a_log_is_given_once_and_of_a_job_that_there_is() {
         message.contains("\nu_iops.1.log and v_iops.1.log are both"),
         "{message}"
     );
-    let twice = ["a", "b"].map(|_| Source {
+    let twice = ["a", "b"].map(|_| SourceFile {
         name: "u_iops.1.log",
         text: line,
         tool: None,
@@ -166,17 +166,17 @@ fn jobs_of_one_name_apart_keep_their_numbers() {
         ("x_iops.2.log", log(100)),
         ("x_iops.3.log", log(500)),
     ];
-    let output = Source {
+    let output = SourceFile {
         name: "a.json",
         text: text("fio_apart.json"),
         tool: None,
     };
-    let logs = logs.iter().map(|(name, text)| Source {
+    let logs = logs.iter().map(|(name, text)| SourceFile {
         name,
         text,
         tool: None,
     });
-    let sources: Vec<Source<'_>> = std::iter::once(output).chain(logs).collect();
+    let sources: Vec<SourceFile<'_>> = std::iter::once(output).chain(logs).collect();
     let record = import(&sources, &import_options()).unwrap().record;
     let own = |name: &str| ticks(&record, point(&record, name).id);
     assert_eq!((own("a")[0], own("b")[0]), ((500, 100), (100, 10)));

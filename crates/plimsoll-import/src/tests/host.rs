@@ -1,6 +1,6 @@
 //! iostat and mpstat with options that change what a report is: the first one, tables side by side, JSON.
 
-use super::super::{Source, import};
+use super::super::{SourceFile, import};
 use super::joined::values;
 use super::{import_options, of, text};
 use plimsoll_record::SubjectKind;
@@ -25,7 +25,7 @@ fn the_first_report_of_iostat_y_is_a_report() {
     let plain = of(&["iostat_plain_y.txt"]).record;
     let cut = text("iostat_plain_y.txt").replacen("\n\n\n", "\n\n", 1);
     let cut = import(
-        &[Source {
+        &[SourceFile {
             name: "i.txt",
             text: &cut,
             tool: None,
@@ -78,7 +78,7 @@ fn iostat_pretty_and_json_are_read() {
     );
     let human = text("iostat_pretty.txt").replace("196.00     0.00   0.00", "0.2M     0.00   0.0%");
     let human = import(
-        &[Source {
+        &[SourceFile {
             name: "i.txt",
             text: &human,
             tool: None,
@@ -131,7 +131,7 @@ fn interrupts_of_mpstat_are_no_busy_processors_and_one_second_may_hold_two_repor
                   15:56:05 0 375.00\n\n15:56:05 CPU %usr %iowait %idle\n15:56:05 all 30.00 0.00 70.00\n\
                   15:56:05 0 40.00 0.00 60.00\n";
     let record = import(
-        &[Source {
+        &[SourceFile {
             name: "m.txt",
             text: mpstat,
             tool: None,
@@ -154,7 +154,7 @@ fn interrupts_of_mpstat_are_no_busy_processors_and_one_second_may_hold_two_repor
         .map(|line| format!("{line}\n"))
         .collect();
     let record = import(
-        &[Source {
+        &[SourceFile {
             name: "m.txt",
             text: &some,
             tool: None,
@@ -174,7 +174,7 @@ fn interrupts_of_mpstat_are_no_busy_processors_and_one_second_may_hold_two_repor
 fn a_second_that_two_reports_share_costs_no_times() {
     let iostat = text("iostat_xt.txt").replace("14:00:12", "14:00:11");
     let record = import(
-        &[Source {
+        &[SourceFile {
             name: "i.txt",
             text: &iostat,
             tool: None,
@@ -200,7 +200,7 @@ fn a_second_run_in_one_file_is_refused_with_its_line() {
         let lines = text(name).trim_end().lines().count();
         let twice = format!("{}\n{}", text(name).trim_end(), text(name));
         let error = import(
-            &[Source {
+            &[SourceFile {
                 name: "i.txt",
                 text: &twice,
                 tool: None,
@@ -237,7 +237,7 @@ fn a_size_with_a_unit_is_that_size_in_a_column_of_megabytes_too() {
         report("300.0k")
     );
     let record = import(
-        &[Source {
+        &[SourceFile {
             name: "i.txt",
             text: &human,
             tool: None,
@@ -260,7 +260,7 @@ fn a_size_with_a_unit_is_that_size_in_a_column_of_megabytes_too() {
     );
     let error = human.replace("0.5G", "0.5?");
     let error = import(
-        &[Source {
+        &[SourceFile {
             name: "i.txt",
             text: &error,
             tool: None,

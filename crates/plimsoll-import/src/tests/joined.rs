@@ -1,6 +1,6 @@
 //! iostat, vmstat and mpstat, alone and beside a run.
 
-use super::super::{Source, import};
+use super::super::{SourceFile, import};
 use super::{import_options, of, text};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::Metric;
@@ -101,12 +101,12 @@ fn samples_join_a_run_by_the_time_at_which_both_began() {
     ]
     .concat();
     let sources = [
-        Source {
+        SourceFile {
             name: "p.txt",
             text: pgbench,
             tool: None,
         },
-        Source {
+        SourceFile {
             name: "i.txt",
             text: &iostat,
             tool: None,
@@ -124,7 +124,7 @@ fn samples_join_a_run_by_the_time_at_which_both_began() {
     let other_day = iostat.replace("11/22/26", "11/23/26");
     let sources = [
         sources[0],
-        Source {
+        SourceFile {
             name: "i.txt",
             text: &other_day,
             tool: None,

@@ -1,6 +1,6 @@
 //! What each tool's output becomes, compared with the figures in the output.
 
-use super::super::{Imported, Source, import};
+use super::super::{Imported, SourceFile, import};
 use super::{import_options, of, text};
 use plimsoll_analysis::summary::{PointSummary, Verdict};
 use plimsoll_analysis::{Summary, summarise};
@@ -417,7 +417,7 @@ fn diskspd_gives_counts_seconds_and_its_percentiles() {
 fn several_outputs_of_one_tool_make_one_ladder() {
     let two = text("sysbench_interval.txt").replace("Number of threads: 4", "Number of threads: 8");
     let again = text("sysbench_interval.txt").replace("10.84", "10.85");
-    let source = |name, text| Source {
+    let source = |name, text| SourceFile {
         name,
         text,
         tool: None,

@@ -1,6 +1,6 @@
 //! HammerDB and go-tpc: each run, its figures and what defines it.
 
-use super::super::{Source, import};
+use super::super::{SourceFile, import};
 use super::loads::{is_missing, reported};
 use super::{import_options, of, text};
 use plimsoll_analysis::summarise;
@@ -111,7 +111,7 @@ fn all_styles_of_go_tpc_are_read() {
     let cut = text("go_tpc_json.txt").trim_end().trim_end_matches("\"}]");
     let cut = &cut[..cut.len() - 20];
     let error = import(
-        &[Source {
+        &[SourceFile {
             name: "j.txt",
             text: cut,
             tool: None,
@@ -139,7 +139,7 @@ fn profiles_of_one_virtual_user_and_of_all_are_apart() {
     // Two reports in one file are two loads; beside one result they cannot be assigned.
     let twice = text("hammerdb_profiles.txt").repeat(2);
     let two = import(
-        &[Source {
+        &[SourceFile {
             name: "p.txt",
             text: &twice,
             tool: None,
@@ -151,7 +151,7 @@ fn profiles_of_one_virtual_user_and_of_all_are_apart() {
     assert_eq!(two.points.len(), 2);
     let with = format!("{}{twice}", text("hammerdb.txt"));
     let error = import(
-        &[Source {
+        &[SourceFile {
             name: "p.txt",
             text: &with,
             tool: None,
@@ -206,7 +206,7 @@ fn results_of_one_hammerdb_log_are_points_by_virtual_users() {
     let again = "[\n  \"8 Active Virtual Users configured\",\n  \"TEST RESULT : System achieved 41200 NOPM from 77404 PostgreSQL TPM\"\n]\n";
     let both = format!("{settings}{}{second}{again}", text("hammerdb.txt"));
     let record = import(
-        &[Source {
+        &[SourceFile {
             name: "h.txt",
             text: &both,
             tool: None,
@@ -265,7 +265,7 @@ fn errors_of_hammerdb_belong_to_their_run() {
     );
     let all = format!("{one}{second}{}", one.replace("2602", "2650"));
     let record = import(
-        &[Source {
+        &[SourceFile {
             name: "h.txt",
             text: &all,
             tool: None,
@@ -307,7 +307,7 @@ fn queries_of_go_tpc_ch_are_no_run_of_their_own() {
     assert_eq!(record.points[0].parameters["workload"], "ch");
     let twice = text("go_tpc_ch.txt").repeat(2);
     let record = import(
-        &[Source {
+        &[SourceFile {
             name: "g.txt",
             text: &twice,
             tool: None,
@@ -332,7 +332,7 @@ fn new_orders_of_go_tpc_are_counted_over_their_own_time() {
     let output = "[Summary] NEW_ORDER - Takes(s): 487.8, Count: 314, TPM: 38.6, Sum(ms): 282377, Avg(ms): 899\n\
                   [Summary] PAYMENT - Takes(s): 490.1, Count: 321, TPM: 39.3, Sum(ms): 144708, Avg(ms): 450\n";
     let record = import(
-        &[Source {
+        &[SourceFile {
             name: "g.txt",
             text: output,
             tool: None,
@@ -345,7 +345,7 @@ fn new_orders_of_go_tpc_are_counted_over_their_own_time() {
     assert!((nopm - 38.6).abs() < 0.05, "{nopm}");
     let commented: String = output.lines().map(|line| format!("# {line}\n")).collect();
     let error = import(
-        &[Source {
+        &[SourceFile {
             name: "g.txt",
             text: &commented,
             tool: None,

@@ -1,6 +1,6 @@
 //! pgbench and its transaction logs: several runs in one file, samples, missing logs, rates, retries.
 
-use super::super::{Imported, Source, import};
+use super::super::{Imported, SourceFile, import};
 use super::loads::{fact, has_note, is_missing, reported, total};
 use super::{import_options, of, text};
 use plimsoll_analysis::audit::{Missing, Rule, RuleOutcome, audit};
@@ -11,9 +11,9 @@ use plimsoll_record::message::{CountsSource, ImportNote};
 use plimsoll_record::{Record, Reported, Severity};
 
 fn error(sources: &[(&str, &str)]) -> String {
-    let sources: Vec<Source<'_>> = sources
+    let sources: Vec<SourceFile<'_>> = sources
         .iter()
-        .map(|(name, text)| Source {
+        .map(|(name, text)| SourceFile {
             name,
             text,
             tool: None,
@@ -166,7 +166,7 @@ fn logs_that_are_a_sample_give_distributions_and_not_totals() {
         .filter(text_of)
         .map(|line| format!("{line}\n"))
         .collect();
-    let source = |name, text| Source {
+    let source = |name, text| SourceFile {
         name,
         text,
         tool: None,
@@ -209,12 +209,12 @@ fn a_missing_log_of_a_thread_is_a_finding() {
     let output = text("pgbench_progress.txt");
     assert!(output.contains("number of clients: 4"), "{output}");
     let sources = [
-        Source {
+        SourceFile {
             name: "p.txt",
             text: output,
             tool: None,
         },
-        Source {
+        SourceFile {
             name: "pgbench_log.1",
             text: &log,
             tool: None,
@@ -373,12 +373,12 @@ fn runs_of_one_rate_are_repeats() {
     };
     let record_of = |runs: &[String]| {
         let names: Vec<String> = (0..runs.len()).map(|i| format!("{i}.txt")).collect();
-        let source = |(name, text)| Source {
+        let source = |(name, text)| SourceFile {
             name,
             text,
             tool: None,
         };
-        let sources: Vec<Source<'_>> = names
+        let sources: Vec<SourceFile<'_>> = names
             .iter()
             .map(String::as_str)
             .zip(runs.iter().map(String::as_str))
@@ -454,7 +454,7 @@ fn a_run_in_which_all_fail_keeps_its_failures_and_one_that_ended_early_is_invali
         .replace("number of transactions per client: 25", "duration: 10 s")
         .replace("tps = 585.425399", "tps = 0.000000");
     let record = import(
-        &[Source {
+        &[SourceFile {
             name: "p.txt",
             text: &failing,
             tool: None,
@@ -476,7 +476,7 @@ fn a_run_in_which_all_fail_keeps_its_failures_and_one_that_ended_early_is_invali
     ] {
         let text = format!("{before}{whole}{after}");
         let record = import(
-            &[Source {
+            &[SourceFile {
                 name: "p.txt",
                 text: &text,
                 tool: None,
@@ -509,9 +509,9 @@ fn facts_of_a_load_are_not_those_of_another() {
         ("closed.txt", text("pgbench_l.txt")),
         ("open.txt", open.as_str()),
     ];
-    let sources: Vec<Source<'_>> = sources
+    let sources: Vec<SourceFile<'_>> = sources
         .iter()
-        .map(|(name, text)| Source {
+        .map(|(name, text)| SourceFile {
             name,
             text,
             tool: None,

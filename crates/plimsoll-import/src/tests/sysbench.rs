@@ -1,6 +1,6 @@
 //! sysbench: several runs in one file, version 1.1, tests without SQL.
 
-use super::super::{Source, import};
+use super::super::{SourceFile, import};
 use super::loads::{fact, is_missing, reported, total};
 use super::{import_options, of, text};
 use plimsoll_analysis::summarise;
@@ -8,7 +8,7 @@ use plimsoll_record::Reported;
 
 fn error(text: &str) -> String {
     import(
-        &[Source {
+        &[SourceFile {
             name: "s.txt",
             text,
             tool: None,
@@ -160,7 +160,7 @@ fn without_a_percentile_none_is_claimed() {
         "percentile stats: disabled",
     );
     let record = import(
-        &[Source {
+        &[SourceFile {
             name: "s.txt",
             text: &disabled,
             tool: None,
@@ -180,7 +180,7 @@ fn two_tests_in_one_file_are_two_steps() {
         text("sysbench_memory.txt")
     );
     let record = import(
-        &[Source {
+        &[SourceFile {
             name: "s.txt",
             text: &both,
             tool: None,

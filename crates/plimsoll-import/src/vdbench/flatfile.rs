@@ -1,9 +1,9 @@
 //! `flatfile.html`: one line of column names, then a line for each interval.
 
 use super::super::fault::Read;
-use super::super::lines::{Header, Line, lines};
+use super::super::lines::{Header, NumberedLine, lines};
 use super::super::when;
-use super::run::{Interval, Row, Run, offered, time_of};
+use super::run::{VdbenchInterval, VdbenchRow, VdbenchRun, offered, time_of};
 
 /// The line of column names of a flatfile.
 pub(crate) fn header(text: &str) -> Option<usize> {
@@ -21,10 +21,10 @@ fn is_header(line: &str) -> bool {
 /// What was asked for, where it is the same for the whole run.
 const PARAMETERS: [&str; 6] = ["xfersize", "threads", "rdpct", "rhpct", "whpct", "seekpct"];
 
-pub(super) fn runs(text: &str) -> Read<Vec<Run>> {
+pub(super) fn runs(text: &str) -> Read<Vec<VdbenchRun>> {
     let mut header = Header::default();
-    let mut runs: Vec<Run> = Vec::new();
-    for line in lines(text).map(Line::trim) {
+    let mut runs: Vec<VdbenchRun> = Vec::new();
+    for line in lines(text).map(NumberedLine::trim) {
         if is_header(line.text) {
             // A title in HTML may stand before the first name.
             let names = line.text.rsplit('>').next().unwrap_or(line.text);
@@ -46,15 +46,15 @@ pub(super) fn runs(text: &str) -> Read<Vec<Run>> {
     Ok(runs)
 }
 
-fn row(line: Line<'_>, header: &Header) -> Read<Row> {
-    let mut row = Row {
+fn row(line: NumberedLine<'_>, header: &Header) -> Read<VdbenchRow> {
+    let mut row = VdbenchRow {
         line: line.number,
-        interval: Interval::Spread,
+        interval: VdbenchInterval::Spread,
         time: None,
         columns: header.row(line, &line.words())?,
     };
     let number = row.get("interval").unwrap_or_default();
-    let Some(interval) = Interval::parse(number) else {
+    let Some(interval) = VdbenchInterval::parse(number) else {
         let expected = "the number of an interval, or `avg_FIRST-LAST`";
         return Err(line.fault(number, expected));
     };
@@ -64,13 +64,13 @@ fn row(line: Line<'_>, header: &Header) -> Read<Row> {
 }
 
 /// A run ends with its average; one that has none is followed by interval 1 of the next.
-fn continues(run: &Run, name: &str, row: &Row) -> bool {
-    let restarts = row.interval == Interval::Single(1)
-        || (run.average.is_some() && row.interval != Interval::Spread);
+fn continues(run: &VdbenchRun, name: &str, row: &VdbenchRow) -> bool {
+    let restarts = row.interval == VdbenchInterval::Single(1)
+        || (run.average.is_some() && row.interval != VdbenchInterval::Spread);
     run.name == name && !restarts
 }
 
-fn start(name: &str, row: &Row) -> Run {
+fn start(name: &str, row: &VdbenchRow) -> VdbenchRun {
     // `11/23/2026-15:57:49-UTC`
     let stamp: Vec<&str> = row
         .get("timestamp")
@@ -86,13 +86,13 @@ fn start(name: &str, row: &Row) -> Run {
             parameters.push((name.to_owned(), value.to_owned()));
         }
     }
-    Run {
+    VdbenchRun {
         name: name.to_owned(),
         day: stamp.first().and_then(|day| when::day(day)),
         zone: stamp.get(2).copied().unwrap_or_default().to_owned(),
         version: row.get("version").unwrap_or_default().to_owned(),
         offered_per_second: row.number("reqrate").and_then(offered),
         parameters,
-        ..Run::default()
+        ..VdbenchRun::default()
     }
 }

@@ -2,13 +2,13 @@
 
 use jiff::civil::Time;
 
-use super::super::block::{Job, stream};
+use super::super::block::{ImportedJob, stream};
 use super::super::fault::Read;
-use super::super::lines::Line;
-use super::super::load::{Figures, ImportedLoad, LoadTick, Span, completed, sum_of};
+use super::super::lines::NumberedLine;
+use super::super::load::{ImportedLoad, LoadTick, PrintedFigures, Span, completed, sum_of};
 use super::super::tool::Tool;
 use super::super::when;
-use super::run::{Interval, Row, Run};
+use super::run::{VdbenchInterval, VdbenchRow, VdbenchRun};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Counts;
 use plimsoll_record::message::{CountsSource, ImportNote};
@@ -19,7 +19,7 @@ const MIB: f64 = 1_048_576.0;
 /// vdbench 5.04.05 averages over intervals that its own row name excludes.
 const AVERAGE_DIFFERS: f64 = 0.01;
 
-pub(super) fn of_run(index: usize, run: &Run) -> Read<ImportedLoad> {
+pub(super) fn of_run(index: usize, run: &VdbenchRun) -> Read<ImportedLoad> {
     let mut load = ImportedLoad::new(Tool::Vdbench);
     load.version = run.version.trim_start_matches("vdbench").to_owned();
     load.version.retain(|c| c.is_ascii_digit() || c == '.');
@@ -67,7 +67,7 @@ fn plain(value: &str) -> String {
 }
 
 /// Columns of the average, but for what was asked for and operations that did not happen.
-fn add_figures(figures: &mut Figures, average: &Row) {
+fn add_figures(figures: &mut PrintedFigures, average: &VdbenchRow) {
     for cell in &average.columns {
         let is_main = matches!(cell.name.as_str(), "rate" | "resp" | "mb/sec" | "read%");
         let is_zero = cell.value.parse() == Ok(0.0);
@@ -107,7 +107,7 @@ fn whole(length: Nanos) -> Nanos {
 }
 
 /// Times since the row before, of the first since the start of the run, else as long as the second.
-fn lengths(run: &Run) -> Option<Vec<Nanos>> {
+fn lengths(run: &VdbenchRun) -> Option<Vec<Nanos>> {
     let times: Option<Vec<Nanos>> = run.intervals.iter().map(|row| row.time).collect();
     let times = times?;
     let pairs = times.windows(2);
@@ -122,9 +122,11 @@ fn lengths(run: &Run) -> Option<Vec<Nanos>> {
 
 /// Whether the interval is measured: the average names those that are; without it all but the first, or all but the
 /// warm-up.
-fn is_measured(run: &Run, length: Nanos, n: u64) -> bool {
+fn is_measured(run: &VdbenchRun, length: Nanos, n: u64) -> bool {
     match run.average.as_ref().map(|average| average.interval) {
-        Some(Interval::Average { first, last }) if first <= last => (first..=last).contains(&n),
+        Some(VdbenchInterval::Average { first, last }) if first <= last => {
+            (first..=last).contains(&n)
+        }
         // All were warm-up: vdbench averages over them, or over nothing.
         Some(_) => n >= 1,
         None => {
@@ -135,7 +137,7 @@ fn is_measured(run: &Run, length: Nanos, n: u64) -> bool {
     }
 }
 
-fn ticks(load: &mut ImportedLoad, run: &Run) -> Read<()> {
+fn ticks(load: &mut ImportedLoad, run: &VdbenchRun) -> Read<()> {
     if run.intervals.is_empty() {
         return only_average(load, run);
     }
@@ -152,7 +154,7 @@ fn ticks(load: &mut ImportedLoad, run: &Run) -> Read<()> {
         };
         let mut tick = LoadTick::new(over, counts(row, *length)?);
         tick.measured =
-            matches!(row.interval, Interval::Single(n) if is_measured(run, lengths[0], n));
+            matches!(row.interval, VdbenchInterval::Single(n) if is_measured(run, lengths[0], n));
         load.ticks.push(tick);
         for name in ["resp", "resp_std", "resp_max"] {
             let value = row.get(name).unwrap_or_default();
@@ -166,11 +168,11 @@ fn ticks(load: &mut ImportedLoad, run: &Run) -> Read<()> {
 }
 
 /// `totals.html` has no intervals: their length is that of the run divided by their number.
-fn only_average(load: &mut ImportedLoad, run: &Run) -> Read<()> {
+fn only_average(load: &mut ImportedLoad, run: &VdbenchRun) -> Read<()> {
     let Some(row) = &run.average else {
         return Ok(());
     };
-    let Interval::Average { first, last } = row.interval else {
+    let VdbenchInterval::Average { first, last } = row.interval else {
         return Ok(());
     };
     let Some((start, end)) = run.start.zip(row.time) else {
@@ -193,13 +195,13 @@ fn only_average(load: &mut ImportedLoad, run: &Run) -> Read<()> {
 }
 
 /// Since 1970, by the day that the output has and the row that ends `length` after the start.
-fn started(run: &Run, row: &Row, length: Nanos) -> Option<Nanos> {
+fn started(run: &VdbenchRun, row: &VdbenchRow, length: Nanos) -> Option<Nanos> {
     let midnight = when::at(run.day?, Time::midnight())?;
     Some((midnight + row.time?).saturating_sub(length))
 }
 
 /// Reads, writes and other operations.
-fn counts(row: &Row, length: Nanos) -> Read<Vec<Counts>> {
+fn counts(row: &VdbenchRow, length: Nanos) -> Read<Vec<Counts>> {
     let seconds = length.as_secs_f64();
     let rate = column(row, "rate")?;
     if row.get("read_rate").is_some() {
@@ -224,9 +226,9 @@ fn counts(row: &Row, length: Nanos) -> Read<Vec<Counts>> {
     Ok(counts)
 }
 
-fn column(row: &Row, name: &str) -> Read<f64> {
+fn column(row: &VdbenchRow, name: &str) -> Read<f64> {
     let text = row.get(name).unwrap_or_default();
-    let line = Line {
+    let line = NumberedLine {
         number: row.line,
         text,
     };
@@ -238,7 +240,7 @@ fn moved(requests: f64, bytes: f64) -> Counts {
 }
 
 /// What the output shows to be incomplete or not to fit together.
-fn check(load: &mut ImportedLoad, run: &Run) {
+fn check(load: &mut ImportedLoad, run: &VdbenchRun) {
     let measured = load.ticks.iter().filter(|tick| tick.measured);
     let measured: Vec<&LoadTick> = measured.collect();
     let Some(average) = &run.average else {
@@ -275,12 +277,12 @@ fn threads(load: &ImportedLoad) -> Option<u32> {
     threads.map(|n| n as u32)
 }
 
-fn observed(run: &Run, name: &str) -> Option<f64> {
+fn observed(run: &VdbenchRun, name: &str) -> Option<f64> {
     let mut values = run.rows().filter_map(|row| row.number(name));
     values.find(|value| *value > 0.0)
 }
 
-fn block(load: &ImportedLoad, index: usize, run: &Run) -> BlockPoint {
+fn block(load: &ImportedLoad, index: usize, run: &VdbenchRun) -> BlockPoint {
     let size = parameter(load, "xfersize")
         .or(observed(run, "bytes/io"))
         .or(observed(run, "xfersize"))
@@ -295,7 +297,7 @@ fn block(load: &ImportedLoad, index: usize, run: &Run) -> BlockPoint {
         access: "unknown".into(),
         ..stream(read_percent(load, run), if size > 0 { &sizes } else { &[] })
     };
-    let job = Job {
+    let job = ImportedJob {
         name: run.name.clone(),
         index: index as u32,
         workers: 1,
@@ -305,7 +307,7 @@ fn block(load: &ImportedLoad, index: usize, run: &Run) -> BlockPoint {
     job.point()
 }
 
-fn read_percent(load: &ImportedLoad, run: &Run) -> u32 {
+fn read_percent(load: &ImportedLoad, run: &VdbenchRun) -> u32 {
     let asked = parameter(load, "rdpct").or(observed(run, "read%"));
     let percent = asked.or_else(|| {
         let reads = observed(run, "read_rate")?;

@@ -1,13 +1,13 @@
 //! Runs of vdbench, however they are printed.
 
 use super::super::fault::{Fault, Read};
-use super::super::lines::{Cell, cell};
+use super::super::lines::{NamedCell, cell};
 use super::super::when;
 use plimsoll_plan::units::Nanos;
 
 /// One run, named after its run definition (`RD=`).
 #[derive(Debug, Clone, Default)]
-pub(super) struct Run {
+pub(super) struct VdbenchRun {
     pub name: String,
     /// Line of the first row.
     pub line: usize,
@@ -23,22 +23,22 @@ pub(super) struct Run {
     pub offered_per_second: Option<f64>,
     /// As `forthreads=` and its like, or the columns of a flatfile, give them.
     pub parameters: Vec<(String, String)>,
-    pub intervals: Vec<Row>,
-    pub average: Option<Row>,
+    pub intervals: Vec<VdbenchRow>,
+    pub average: Option<VdbenchRow>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct VdbenchRow {
     pub line: usize,
-    pub interval: Interval,
+    pub interval: VdbenchInterval,
     /// Since midnight.
     pub time: Option<Nanos>,
     /// With the names that a flatfile has for them, in lower case.
-    pub columns: Vec<Cell<String>>,
+    pub columns: Vec<NamedCell<String>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Interval {
+pub(super) enum VdbenchInterval {
     Single(u64),
     /// `avg_2-5`.
     Average {
@@ -49,7 +49,7 @@ pub(super) enum Interval {
     Spread,
 }
 
-impl Interval {
+impl VdbenchInterval {
     pub fn parse(text: &str) -> Option<Self> {
         if let Ok(n) = text.parse() {
             return Some(Self::Single(n));
@@ -68,15 +68,15 @@ impl Interval {
     }
 }
 
-impl Run {
-    pub fn add(&mut self, row: Row) -> Read<()> {
+impl VdbenchRun {
+    pub fn add(&mut self, row: VdbenchRow) -> Read<()> {
         if self.is_empty() {
             self.line = row.line;
         }
         match row.interval {
-            Interval::Spread => {}
-            Interval::Average { .. } => self.average = Some(row),
-            Interval::Single(n) => {
+            VdbenchInterval::Spread => {}
+            VdbenchInterval::Average { .. } => self.average = Some(row),
+            VdbenchInterval::Single(n) => {
                 self.follows(&row, n)?;
                 self.intervals.push(row);
             }
@@ -84,9 +84,9 @@ impl Run {
         Ok(())
     }
 
-    fn follows(&self, row: &Row, n: u64) -> Read<()> {
+    fn follows(&self, row: &VdbenchRow, n: u64) -> Read<()> {
         match self.intervals.last().map(|last| last.interval) {
-            Some(Interval::Single(last)) if last.checked_add(1) != Some(n) => {
+            Some(VdbenchInterval::Single(last)) if last.checked_add(1) != Some(n) => {
                 let next = last.saturating_add(1);
                 let expected = format!("interval {next}, as interval {last} is above");
                 Err(Fault::at(row.line, &format!("interval {n}"), expected))
@@ -104,7 +104,7 @@ impl Run {
         self.rows().find_map(|row| row.get(name))
     }
 
-    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+    pub fn rows(&self) -> impl Iterator<Item = &VdbenchRow> {
         self.intervals.iter().chain(&self.average)
     }
 
@@ -114,7 +114,7 @@ impl Run {
     }
 }
 
-impl Row {
+impl VdbenchRow {
     pub fn get(&self, name: &str) -> Option<&str> {
         cell(&self.columns, name).map(String::as_str)
     }

@@ -3,12 +3,12 @@
 use jiff::civil::Date;
 
 use super::super::fault::Read;
-use super::super::lines::{Header, Line, first_word, lines};
+use super::super::lines::{Header, NumberedLine, first_word, lines};
 use super::super::when;
-use super::run::{Interval, Row, Run, offered, time_of};
+use super::run::{VdbenchInterval, VdbenchRow, VdbenchRun, offered, time_of};
 
-pub(super) fn runs(text: &str) -> Read<Vec<Run>> {
-    let mut reader = Reader::default();
+pub(super) fn runs(text: &str) -> Read<Vec<VdbenchRun>> {
+    let mut reader = VdbenchReader::default();
     let mut lines = lines(text);
     while let Some(line) = lines.next() {
         reader.about_file(line.text);
@@ -25,8 +25,8 @@ pub(super) fn runs(text: &str) -> Read<Vec<Run>> {
 }
 
 #[derive(Default)]
-struct Reader {
-    runs: Vec<Run>,
+struct VdbenchReader {
+    runs: Vec<VdbenchRun>,
     /// What holds for all runs of the file.
     zone: String,
     version: String,
@@ -36,7 +36,7 @@ struct Reader {
 }
 
 /// Where a header has the word for its intervals.
-fn place_of_interval(line: Line<'_>) -> Option<usize> {
+fn place_of_interval(line: NumberedLine<'_>) -> Option<usize> {
     let words = line.words();
     let place = words.iter().position(|word| is_interval(word));
     place.filter(|_| when::clock(words[0]).is_none())
@@ -46,7 +46,7 @@ fn is_interval(word: &str) -> bool {
     word.trim_matches('.').eq_ignore_ascii_case("interval")
 }
 
-impl Reader {
+impl VdbenchReader {
     fn about_file(&mut self, line: &str) {
         // `Vdbench summary report, created 15:57:45 Nov 23 2026 UTC`, with the same in another zone behind it.
         if let Some((_, created)) = line.split_once("report, created ") {
@@ -72,7 +72,7 @@ impl Reader {
         }
         let clock = before.rsplit('>').next().unwrap_or(before).trim();
         let name = rest.split([';', ' ']).next().unwrap_or_default();
-        self.runs.push(Run {
+        self.runs.push(VdbenchRun {
             name: name.to_owned(),
             start: time_of(clock),
             zone: self.zone.clone(),
@@ -80,43 +80,43 @@ impl Reader {
             warmup_s: number_after(rest, "warmup="),
             offered_per_second: rate.and_then(offered),
             parameters,
-            ..Run::default()
+            ..VdbenchRun::default()
         });
     }
 
-    fn header(&mut self, line: Line<'_>, place: usize, second: &str) -> Read<()> {
+    fn header(&mut self, line: NumberedLine<'_>, place: usize, second: &str) -> Read<()> {
         let words = line.words();
         self.day = date(&words[..place]);
         self.header = Some(columns(line, &words[place + 1..], second)?);
         Ok(())
     }
 
-    fn row(&mut self, line: Line<'_>) -> Read<()> {
+    fn row(&mut self, line: NumberedLine<'_>) -> Read<()> {
         let words = line.words();
         let [time, interval, figures @ ..] = words.as_slice() else {
             return Ok(());
         };
         let time = time_of(time);
-        let interval = match Interval::parse(interval) {
+        let interval = match VdbenchInterval::parse(interval) {
             Some(interval) if time.is_some() && !figures.is_empty() => interval,
             _ => return Ok(()),
         };
-        if interval == Interval::Spread {
+        if interval == VdbenchInterval::Spread {
             return Ok(());
         }
         let Some(header) = &self.header else {
             return Err(line.unexpected("a header of columns above it"));
         };
-        let row = Row {
+        let row = VdbenchRow {
             line: line.number,
             interval,
             time,
             columns: header.row(line, figures)?,
         };
         if self.runs.is_empty() {
-            self.runs.push(Run {
+            self.runs.push(VdbenchRun {
                 name: "run".into(),
-                ..Run::default()
+                ..VdbenchRun::default()
             });
         }
         let Some(run) = self.runs.last_mut() else {
@@ -150,7 +150,7 @@ const OF_FILES: [&str; 6] = [
 const OF_RAW: [&str; 4] = ["rate", "resp", "read%", "bytes/io"];
 
 /// The names of the columns after the interval, those of a flatfile, from both lines of a header.
-fn columns(line: Line<'_>, first: &[&str], second: &str) -> Read<Header> {
+fn columns(line: NumberedLine<'_>, first: &[&str], second: &str) -> Read<Header> {
     let groups = first.iter();
     let groups: Vec<String> = groups
         .map(|word| word.trim_matches('.').to_lowercase())

@@ -36,7 +36,7 @@ fn no_sentence_is_left_open() {
         .map(|record| summarise(record).audit)
         .chain([claim()]);
     for audit in audits {
-        let all = fired(&m, &audit, Findings::Here);
+        let all = fired(&m, &audit, FindingsPlacement::Here);
         let mut texts: Vec<String> = all
             .into_iter()
             .flat_map(|all| [all.place, all.text, all.next])

@@ -14,7 +14,7 @@ use super::{
 use crate::drives::OpRow;
 use crate::load_summary::half;
 use crate::table::Unit::{Percent, Plain, Three, Whole, Words};
-use crate::table::{Cell, Table, Value};
+use crate::table::{CellValue, Table, TableCell};
 
 /// What text leaves out first.
 const SPARE: &[&str] = &["block-mb", "p999-us", "p50-us", "p99-lowest"];
@@ -68,7 +68,7 @@ pub(crate) struct JobRow<'a> {
 
 impl JobRow<'_> {
     /// What only the job as a whole has.
-    fn of_job<C: Into<Cell>>(&self, value: Option<C>) -> Cell {
+    fn of_job<C: Into<TableCell>>(&self, value: Option<C>) -> TableCell {
         self.op.map_or_else(|| value.into(), |_| "".into())
     }
 
@@ -182,7 +182,7 @@ pub(crate) fn side_by_side<'a>() -> Jobs<'a> {
     .if_any(|on| on.several)
     .column("ratio-interval", Three, |on| {
         let ratios = on.job.against_first?;
-        Some(Value::Range(ratios.iops_low?, ratios.iops_high?))
+        Some(CellValue::Range(ratios.iops_low?, ratios.iops_high?))
     })
     .if_any(|on| on.several)
     .column("mean-us", Three, |on| Some(on.job.figures?.mean_us))
@@ -397,10 +397,10 @@ pub(crate) struct RoundsRow<'a> {
 
 impl RoundsRow<'_> {
     /// A figure of the fit; beyond its limit it is marked.
-    fn limited(&self, of: fn(&Fit) -> f64, limit: f64) -> Option<Cell> {
+    fn limited(&self, of: fn(&Fit) -> f64, limit: f64) -> Option<TableCell> {
         let value = of(self.own.fit.as_ref()?);
         let class = if value.abs() > limit { "doubtful" } else { "" };
-        Some(Cell::from(value).styled(class))
+        Some(TableCell::from(value).styled(class))
     }
 }
 
@@ -435,25 +435,25 @@ pub(crate) fn rounds<'a>() -> Table<'a, RoundsRow<'a>> {
         })
         .column("steady", Plain, |r| {
             Some(if r.own.fit?.steady {
-                Cell::word("steady-", "yes").styled("sound")
+                TableCell::word("steady-", "yes").styled("sound")
             } else {
-                Cell::word("steady-", "no").styled("doubtful")
+                TableCell::word("steady-", "no").styled("doubtful")
             })
         })
 }
 
 /// A stream of requests of a job.
-pub(crate) struct StreamRow<'a> {
+pub(crate) struct BlockStreamRow<'a> {
     job: &'a str,
     stream: &'a BlockStreamInfo,
 }
 
-pub(crate) fn stream_rows<'a>(all: &'a [Across<'_>]) -> Vec<StreamRow<'a>> {
+pub(crate) fn stream_rows<'a>(all: &'a [Across<'_>]) -> Vec<BlockStreamRow<'a>> {
     let mut rows = Vec::new();
     for across in all {
         let streams = across.on.first().into_iter();
         let streams = streams.flat_map(|on| &on.job.streams);
-        rows.extend(streams.map(|stream| StreamRow {
+        rows.extend(streams.map(|stream| BlockStreamRow {
             job: across.job,
             stream,
         }));
@@ -462,8 +462,8 @@ pub(crate) fn stream_rows<'a>(all: &'a [Across<'_>]) -> Vec<StreamRow<'a>> {
 }
 
 /// What each job asks of a medium, stream by stream.
-pub(crate) fn streams<'a>() -> Table<'a, StreamRow<'a>> {
-    Table::<StreamRow<'_>>::new("block-streams")
+pub(crate) fn streams<'a>() -> Table<'a, BlockStreamRow<'a>> {
+    Table::<BlockStreamRow<'_>>::new("block-streams")
         .prefix("column-")
         .column("job", Words, |r| r.job.to_owned())
         .column("stream", Words, |r| {
@@ -477,7 +477,7 @@ pub(crate) fn streams<'a>() -> Table<'a, StreamRow<'a>> {
         .column("access", Words, |r| r.stream.access.clone())
         .column("compressible", Plain, |r| r.stream.compressible_percent)
         .column("cache", Words, |r| {
-            Cell::word("block-", if r.stream.direct { "direct" } else { "cached" })
+            TableCell::word("block-", if r.stream.direct { "direct" } else { "cached" })
         })
         .message("durable", Words, |r, m| durable(m, r.stream))
 }

@@ -50,7 +50,7 @@ impl<'a> AuditJson<'a> {
 
 fn row(m: &Messages, verdict: &RuleVerdict) -> Value {
     let mut value = serde_json::to_value(verdict).unwrap_or_default();
-    let texts = Texts::of(m, &verdict.outcome);
+    let texts = OutcomeText::of(m, &verdict.outcome);
     if let Value::Object(fields) = &mut value {
         fields.insert("place".to_owned(), json!(about(m, &verdict.about)));
         fields.insert("text".to_owned(), json!(texts.text));
@@ -62,12 +62,12 @@ fn row(m: &Messages, verdict: &RuleVerdict) -> Value {
 }
 
 /// The sentence of an outcome, and what to do next.
-struct Texts {
+struct OutcomeText {
     text: String,
     next: String,
 }
 
-impl Texts {
+impl OutcomeText {
     fn of(m: &Messages, outcome: &RuleOutcome) -> Self {
         let mut next = String::new();
         let text = match outcome {
@@ -92,8 +92,8 @@ fn sentences(m: &Messages, evidence: &[Evidence]) -> String {
 }
 
 /// One row for each threshold that was not used, and for each verdict.
-pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
-    Table::<Row<'_>>::new("audit")
+pub(crate) fn table<'a>() -> Table<'a, AuditRow<'a>> {
+    Table::<AuditRow<'_>>::new("audit")
         .field("of", |r| r.of)
         .field("rule", |r| r.rule)
         .field("outcome", |r| r.outcome)
@@ -108,16 +108,16 @@ pub fn audit_csv(audits: &[Audit]) -> String {
     let mut rows = Vec::new();
     for audit in audits {
         let faults = audit.faults.iter();
-        rows.extend(faults.map(|fault| Row::of_fault(&audit.of, audit_fault(&m, fault))));
+        rows.extend(faults.map(|fault| AuditRow::of_fault(&audit.of, audit_fault(&m, fault))));
     }
     for audit in audits {
         let verdicts = audit.verdicts.iter();
-        rows.extend(verdicts.map(|verdict| Row::of_verdict(&m, &audit.of, verdict)));
+        rows.extend(verdicts.map(|verdict| AuditRow::of_verdict(&m, &audit.of, verdict)));
     }
     table().to_csv(rows)
 }
 
-pub(crate) struct Row<'a> {
+pub(crate) struct AuditRow<'a> {
     of: &'a str,
     rule: &'static str,
     outcome: &'static str,
@@ -127,7 +127,7 @@ pub(crate) struct Row<'a> {
     next: String,
 }
 
-impl<'a> Row<'a> {
+impl<'a> AuditRow<'a> {
     fn of_fault(of: &'a str, fault: Fired) -> Self {
         Self {
             of,
@@ -141,7 +141,7 @@ impl<'a> Row<'a> {
     }
 
     fn of_verdict(m: &Messages, of: &'a str, verdict: &RuleVerdict) -> Self {
-        let Texts { text, next } = Texts::of(m, &verdict.outcome);
+        let OutcomeText { text, next } = OutcomeText::of(m, &verdict.outcome);
         Self {
             of,
             rule: verdict.rule.code(),

@@ -9,7 +9,7 @@ use crate::table::Table;
 
 /// Requests of one kind of a point.
 #[derive(Clone, Copy)]
-pub(crate) struct Row<'a> {
+pub(crate) struct BlockOpRow<'a> {
     step: &'a BlockSummary,
     medium: &'a BlockMedium,
     job: &'a BlockJobSummary,
@@ -22,14 +22,14 @@ pub(crate) struct Row<'a> {
     latency: Option<BlockLatency>,
 }
 
-impl Row<'_> {
+impl BlockOpRow<'_> {
     fn steady(&self) -> Option<(f64, f64)> {
         self.point.steady.figures()
     }
 }
 
 /// All requests of each point, then its kinds.
-pub(super) fn rows(summary: &Summary) -> Vec<Row<'_>> {
+pub(super) fn rows(summary: &Summary) -> Vec<BlockOpRow<'_>> {
     let mut rows = Vec::new();
     for step in &summary.blocks {
         for medium in &step.media {
@@ -37,7 +37,7 @@ pub(super) fn rows(summary: &Summary) -> Vec<Row<'_>> {
                 for point in job.all_points() {
                     let all = all_requests(step, medium, job, point);
                     rows.push(all);
-                    rows.extend(point.by_op.iter().map(|op| Row {
+                    rows.extend(point.by_op.iter().map(|op| BlockOpRow {
                         op: &op.op,
                         requests: op.requests,
                         per_second: Some(op.per_second),
@@ -58,9 +58,9 @@ fn all_requests<'a>(
     medium: &'a BlockMedium,
     job: &'a BlockJobSummary,
     point: &'a BlockPointSummary,
-) -> Row<'a> {
+) -> BlockOpRow<'a> {
     let measured = point.seconds.iter().filter(|second| second.measured);
-    Row {
+    BlockOpRow {
         step,
         medium,
         job,
@@ -74,8 +74,8 @@ fn all_requests<'a>(
     }
 }
 
-pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
-    Table::<Row<'_>>::new("block")
+pub(crate) fn table<'a>() -> Table<'a, BlockOpRow<'a>> {
+    Table::<BlockOpRow<'_>>::new("block")
         .field("step", |r| r.step.step.clone())
         .field("workload", |r| r.step.workload.clone())
         .field("profile", |r| r.step.profile.clone())

@@ -8,20 +8,20 @@ use plimsoll_record::{DriveRow, Record};
 use crate::subject;
 use crate::table::Table;
 
-pub(crate) struct Row<'a> {
+pub(crate) struct DriveExportRow<'a> {
     own: &'a DriveRow,
     medium: &'a str,
 }
 
-pub(super) fn rows(record: &Record) -> impl Iterator<Item = Row<'_>> {
-    record.drive.iter().map(|own| Row {
+pub(super) fn rows(record: &Record) -> impl Iterator<Item = DriveExportRow<'_>> {
+    record.drive.iter().map(|own| DriveExportRow {
         own,
         medium: subject::name(record, own.subject),
     })
 }
 
-pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
-    let table = Table::<Row<'_>>::new("drive")
+pub(crate) fn table<'a>() -> Table<'a, DriveExportRow<'a>> {
+    let table = Table::<DriveExportRow<'_>>::new("drive")
         .field("start_s", |r| r.own.start.as_secs_f64())
         .field("end_s", |r| r.own.end.as_secs_f64())
         .field("medium", |r| r.medium)
@@ -37,10 +37,10 @@ pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
 }
 
 fn times<'a>(
-    table: Table<'a, Row<'a>>,
+    table: Table<'a, DriveExportRow<'a>>,
     of: &str,
-    hist: fn(&Row<'a>) -> &'a CoarseHist,
-) -> Table<'a, Row<'a>> {
+    hist: fn(&DriveExportRow<'a>) -> &'a CoarseHist,
+) -> Table<'a, DriveExportRow<'a>> {
     table
         .field(format!("{of}_mean_us"), move |r| us(hist(r).mean()))
         .field(format!("{of}_p50_us"), move |r| us(hist(r).quantile(0.5)))

@@ -7,7 +7,7 @@ use crate::medium;
 use crate::table::Table;
 
 /// A second of a medium, of systems together, or of growing files.
-pub(crate) struct Second<'a> {
+pub(crate) struct MediumSecondRow<'a> {
     timeline: &'a Timeline,
     at_s: f64,
     medium: &'a str,
@@ -18,7 +18,7 @@ pub(crate) struct Second<'a> {
     grown_mb_per_second: Option<f64>,
 }
 
-impl<'a> Second<'a> {
+impl<'a> MediumSecondRow<'a> {
     /// Without figures.
     fn new(timeline: &'a Timeline, at_s: f64, what: &'static str) -> Self {
         Self {
@@ -34,13 +34,13 @@ impl<'a> Second<'a> {
     }
 }
 
-pub(super) fn rows(summary: &Summary) -> impl Iterator<Item = Second<'_>> {
+pub(super) fn rows(summary: &Summary) -> impl Iterator<Item = MediumSecondRow<'_>> {
     summary.timelines.iter().flat_map(seconds)
 }
 
 /// One row for each second of each medium, of the systems that are measured, of neighbours, and of growing files.
-pub(crate) fn table<'a>() -> Table<'a, Second<'a>> {
-    let table = Table::<Second<'_>>::new("medium")
+pub(crate) fn table<'a>() -> Table<'a, MediumSecondRow<'a>> {
+    let table = Table::<MediumSecondRow<'_>>::new("medium")
         .field("at_s", |r| r.at_s)
         .field("step", |r| r.timeline.step.clone())
         .field("data_medium", |r| r.timeline.medium.clone())
@@ -54,29 +54,29 @@ pub(crate) fn table<'a>() -> Table<'a, Second<'a>> {
         .field("grown_mb_per_second", |r| r.grown_mb_per_second)
 }
 
-fn seconds(timeline: &Timeline) -> Vec<Second<'_>> {
+fn seconds(timeline: &Timeline) -> Vec<MediumSecondRow<'_>> {
     let mut all = Vec::new();
     for medium in &timeline.media {
         let what = if medium.target { "target" } else { "data" };
-        all.extend(medium.seconds.iter().map(|second| Second {
+        all.extend(medium.seconds.iter().map(|second| MediumSecondRow {
             medium: &medium.medium,
             figures: Some(second.figures),
-            ..Second::new(timeline, second.at_s, what)
+            ..MediumSecondRow::new(timeline, second.at_s, what)
         }));
     }
     for (what, seconds) in [
         ("measured", &timeline.transactions),
         ("neighbours", &timeline.neighbours),
     ] {
-        all.extend(seconds.iter().map(|second| Second {
+        all.extend(seconds.iter().map(|second| MediumSecondRow {
             per_second: Some(second.per_second),
             p99_ms: second.p99_ms,
-            ..Second::new(timeline, second.at_s, what)
+            ..MediumSecondRow::new(timeline, second.at_s, what)
         }));
     }
-    all.extend(timeline.written.iter().map(|second| Second {
+    all.extend(timeline.written.iter().map(|second| MediumSecondRow {
         grown_mb_per_second: Some(second.mb_per_second),
-        ..Second::new(timeline, second.at_s, "files")
+        ..MediumSecondRow::new(timeline, second.at_s, "files")
     }));
     all
 }

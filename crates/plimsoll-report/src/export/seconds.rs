@@ -6,14 +6,14 @@ use plimsoll_record::{Phase, Point, Record, Sample, Second, Series, Subject};
 use crate::subject;
 use crate::table::Table;
 
-pub(crate) struct Row<'a> {
+pub(crate) struct SecondRow<'a> {
     second: &'a Second,
     phase: &'a Phase,
     point: Option<&'a Point>,
     system: &'a str,
 }
 
-impl<'a> Row<'a> {
+impl<'a> SecondRow<'a> {
     /// `None` of a second whose phase the record does not have.
     fn of(record: &'a Record, second: &'a Second) -> Option<Self> {
         let mut phases = record.phases.iter();
@@ -44,20 +44,20 @@ fn ms(time: Option<Nanos>) -> Option<f64> {
     time.map(Nanos::as_millis_f64)
 }
 
-pub(super) fn rows(record: &Record) -> impl Iterator<Item = Row<'_>> {
+pub(super) fn rows(record: &Record) -> impl Iterator<Item = SecondRow<'_>> {
     let seconds = record.seconds.iter();
-    seconds.filter_map(|second| Row::of(record, second))
+    seconds.filter_map(|second| SecondRow::of(record, second))
 }
 
-pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
-    Table::<Row<'_>>::new("seconds")
+pub(crate) fn table<'a>() -> Table<'a, SecondRow<'a>> {
+    Table::<SecondRow<'_>>::new("seconds")
         .field("start_s", |r| r.second.start.as_secs_f64())
         .field("end_s", |r| r.second.end.as_secs_f64())
         .field("step", |r| r.phase.step.clone())
         .field("ordinal", |r| Some(r.point?.ordinal))
         .field("phase", |r| r.phase.kind.name())
         .field("system", |r| r.system)
-        .field("txn", Row::txn)
+        .field("txn", SecondRow::txn)
         .field("offered", |r| r.second.counts.offered)
         .field("committed", |r| r.second.counts.committed)
         .field("rolled_back", |r| r.second.counts.rolled_back)

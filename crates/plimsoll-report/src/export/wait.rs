@@ -5,20 +5,20 @@ use plimsoll_record::{Record, WaitRow};
 use crate::subject;
 use crate::table::Table;
 
-pub(crate) struct Row<'a> {
+pub(crate) struct WaitExportRow<'a> {
     own: &'a WaitRow,
     system: &'a str,
 }
 
-pub(super) fn rows(record: &Record) -> impl Iterator<Item = Row<'_>> {
-    record.waits.iter().map(|own| Row {
+pub(super) fn rows(record: &Record) -> impl Iterator<Item = WaitExportRow<'_>> {
+    record.waits.iter().map(|own| WaitExportRow {
         own,
         system: subject::name(record, own.subject),
     })
 }
 
-pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
-    Table::<Row<'_>>::new("wait")
+pub(crate) fn table<'a>() -> Table<'a, WaitExportRow<'a>> {
+    Table::<WaitExportRow<'_>>::new("wait")
         .field("start_s", |r| r.own.start.as_secs_f64())
         .field("end_s", |r| r.own.end.as_secs_f64())
         .field("system", |r| r.system)

@@ -3,10 +3,12 @@
 use plimsoll_analysis::audit::Audit;
 use plimsoll_record::Severity;
 
-use crate::audit::{Findings, Fired, Quiet, adjusted, counts, fired, not_evaluated, passed};
+use crate::audit::{
+    FindingsPlacement, Fired, SilentRule, adjusted, counts, fired, not_evaluated, passed,
+};
 use crate::message::Messages;
 use crate::table::Unit::{Plain, Sentences, Words};
-use crate::table::{Cell, Grid, Table};
+use crate::table::{Grid, Table, TableCell};
 
 pub(super) struct AuditView {
     /// The counts of findings and rules.
@@ -26,7 +28,7 @@ pub(super) struct Fold {
 }
 
 pub(super) fn view(m: &Messages, audit: &Audit) -> AuditView {
-    let fired = fired(m, audit, Findings::Above);
+    let fired = fired(m, audit, FindingsPlacement::Above);
     let not_evaluated = not_evaluated(m, audit);
     AuditView {
         sentence: m.text_with("audit-heading", &counts(audit, &fired)),
@@ -48,29 +50,29 @@ pub(crate) fn fired_rules<'a>() -> Table<'a, Fired> {
                 Severity::Note => ("·", ""),
             };
             let severity = m.text(&format!("severity-{}", fired.severity.name()));
-            Cell::from(format!("{sign} {severity}")).styled(class)
+            TableCell::from(format!("{sign} {severity}")).styled(class)
         })
         .column("rule", Words, |fired| fired.code)
         .column("evidence", Sentences, Fired::evidence)
         .column("next", Sentences, |fired| fired.next.clone())
 }
 
-pub(crate) fn passed_rules<'a>() -> Table<'a, Quiet> {
+pub(crate) fn passed_rules<'a>() -> Table<'a, SilentRule> {
     quiet(Table::new("audit-passed")).column("evidence", Sentences, |own| own.text.clone())
 }
 
-pub(crate) fn skipped_rules<'a>() -> Table<'a, Quiet> {
+pub(crate) fn skipped_rules<'a>() -> Table<'a, SilentRule> {
     quiet(Table::new("audit-not-evaluated")).column("because", Sentences, |own| own.text.clone())
 }
 
-fn quiet(table: Table<'_, Quiet>) -> Table<'_, Quiet> {
+fn quiet(table: Table<'_, SilentRule>) -> Table<'_, SilentRule> {
     table
         .prefix("column-")
         .column("rule", Words, |own| own.code)
         .column("places", Plain, |own| own.places)
 }
 
-fn fold(m: &Messages, title: &str, table: Table<'_, Quiet>, all: &[Quiet]) -> Fold {
+fn fold(m: &Messages, title: &str, table: Table<'_, SilentRule>, all: &[SilentRule]) -> Fold {
     let codes: Vec<&str> = all.iter().map(|quiet| quiet.code).collect();
     Fold {
         summary: format!("{}: {}", m.text(title), codes.join(", ")),

@@ -33,14 +33,14 @@ const LATENESS: &str = "lateness";
 
 #[derive(Default)]
 pub(super) struct Charts {
-    pub throughput: Vec<Group<&'static str>>,
+    pub throughput: Vec<AxisCharts<&'static str>>,
     /// By transaction type.
-    pub latency: Vec<Group<String>>,
+    pub latency: Vec<AxisCharts<String>>,
     pub time: Vec<&'static str>,
 }
 
 /// Charts over one kind of horizontal axis: `users` or `offered`.
-pub(super) struct Group<T> {
+pub(super) struct AxisCharts<T> {
     pub axis: &'static str,
     pub names: Vec<T>,
 }
@@ -56,9 +56,9 @@ impl Charts {
                 .collect();
             if !points.is_empty() {
                 let names = throughput(&points, is_open);
-                charts.throughput.push(Group { axis, names });
+                charts.throughput.push(AxisCharts { axis, names });
                 let names = timed_types(&points);
-                charts.latency.push(Group { axis, names });
+                charts.latency.push(AxisCharts { axis, names });
             }
         }
         charts.time = over_time(record, is_foreign);

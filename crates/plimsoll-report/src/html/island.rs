@@ -40,13 +40,13 @@ struct Island {
 #[derive(Serialize)]
 struct LadderData {
     label: String,
-    points: Vec<PointData>,
+    points: Vec<LadderPointData>,
     /// Of a search.
     line: Option<LineData>,
 }
 
 #[derive(Serialize)]
-struct PointData {
+struct LadderPointData {
     /// Set in an open loop only.
     offered: Option<f64>,
     users: u32,
@@ -97,7 +97,7 @@ pub(super) fn json(record: &Record, summary: &Summary, m: &Messages) -> String {
 }
 
 fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
-    let mut times = Times::default();
+    let mut times = TimeColumns::default();
     let series = record
         .series
         .iter()
@@ -203,8 +203,8 @@ fn curve(m: &Messages, summary: &Summary, ladder: &Ladder) -> String {
     )
 }
 
-fn point_data(p: &PointSummary) -> PointData {
-    PointData {
+fn point_data(p: &PointSummary) -> LadderPointData {
+    LadderPointData {
         offered: p.offered_per_second,
         users: p.users,
         usable: p.verdict < Verdict::Invalid,
@@ -230,12 +230,12 @@ fn latency_data(txn: &TxnSummary) -> Option<(String, [f64; 3])> {
 
 /// Columns of times, each kept once.
 #[derive(Default)]
-struct Times {
+struct TimeColumns {
     all: Vec<Vec<f64>>,
     known: HashMap<Vec<u64>, usize>,
 }
 
-impl Times {
+impl TimeColumns {
     fn index(&mut self, times: Vec<f64>) -> usize {
         let key = times.iter().map(|t| t.to_bits()).collect();
         *self.known.entry(key).or_insert_with(|| {
@@ -245,7 +245,7 @@ impl Times {
     }
 }
 
-fn series_data(record: &Record, series: &Series, times: &mut Times) -> Option<SeriesData> {
+fn series_data(record: &Record, series: &Series, times: &mut TimeColumns) -> Option<SeriesData> {
     let mut subjects = record.subjects.iter();
     let subject = subjects.find(|subject| subject.id == series.subject)?;
     let mut t = Vec::new();

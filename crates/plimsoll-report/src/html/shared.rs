@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{BackupSummary, Effect, Timeline};
 
-use data::ChartView;
+use data::SharedChartView;
 pub(super) use data::{SharedData, island};
 pub(super) use headline::headline;
 
@@ -21,7 +21,7 @@ pub(super) struct SharedView {
     pub heading: String,
     pub effects: Vec<EffectView>,
     pub backups: Vec<BackupView>,
-    pub charts: Vec<ChartView>,
+    pub charts: Vec<SharedChartView>,
     /// Whether charts have bands.
     pub bands: bool,
 }

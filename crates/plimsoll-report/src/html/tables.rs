@@ -6,7 +6,7 @@ use plimsoll_record::{Event, Record};
 use crate::message::Messages;
 use crate::subject;
 use crate::table::Unit::{Decimals, Words};
-use crate::table::{Cell, Grid, Table};
+use crate::table::{Grid, Table, TableCell};
 use crate::{ladder, load_summary, scaling};
 
 pub(super) struct LadderView {
@@ -53,7 +53,7 @@ pub(crate) fn events<'a>() -> Table<'a, EventRow<'a>> {
         .prefix("column-")
         .column("at", Decimals(1), |r| r.event.at.as_secs_f64())
         .column("severity", Words, |r| {
-            Cell::word("severity-", r.event.severity.name())
+            TableCell::word("severity-", r.event.severity.name())
         })
         .column("subject", Words, |r| r.subject)
         .column("event", Words, |r| r.event.kind.code())

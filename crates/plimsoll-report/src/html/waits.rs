@@ -7,7 +7,7 @@ use crate::ladder;
 use crate::message::Messages;
 use crate::number::percent;
 use crate::table::Grid;
-use crate::waits::{self, Sampled, state_id};
+use crate::waits::{self, SampledPoint, state_id};
 
 pub(super) struct WaitsView {
     pub heading: String,
@@ -23,10 +23,10 @@ pub(super) struct Bar {
     pub load: String,
     /// All of it in words, for those who do not see it.
     pub label: String,
-    pub parts: Vec<Part>,
+    pub parts: Vec<BarSegment>,
 }
 
-pub(super) struct Part {
+pub(super) struct BarSegment {
     pub class: String,
     /// In percent of the bar.
     pub width: String,
@@ -62,9 +62,9 @@ fn view(m: &Messages, ladder: &Ladder) -> Option<WaitsView> {
     })
 }
 
-fn bar(m: &Messages, sampled: Sampled<'_>) -> Bar {
+fn bar(m: &Messages, sampled: SampledPoint<'_>) -> Bar {
     let states = sampled.waits.states.iter();
-    let parts: Vec<Part> = states.map(|share| part(m, share)).collect();
+    let parts: Vec<BarSegment> = states.map(|share| part(m, share)).collect();
     let load = waits::load(m, sampled.point);
     let titles: Vec<&str> = parts.iter().map(|part| part.title.as_str()).collect();
     Bar {
@@ -74,7 +74,7 @@ fn bar(m: &Messages, sampled: Sampled<'_>) -> Bar {
     }
 }
 
-fn part(m: &Messages, share: &StateShare) -> Part {
+fn part(m: &Messages, share: &StateShare) -> BarSegment {
     let id = state_id("wait-", share.state);
     let name = m.text(&id);
     let title = format!("{name} {} %", percent(share.percent));
@@ -83,7 +83,7 @@ fn part(m: &Messages, share: &StateShare) -> Part {
         narrow if narrow >= ROOM_FOR_NAME => name,
         _ => String::new(),
     };
-    Part {
+    BarSegment {
         class: id,
         width: format!("{:.3}", share.percent),
         title,
@@ -109,7 +109,7 @@ mod tests {
                     .map(|part| part.width.parse::<f64>().unwrap())
                     .sum();
                 assert!((widths - 100.0).abs() < 0.01, "{widths}");
-                let order = |part: &Part| {
+                let order = |part: &BarSegment| {
                     view.legend
                         .iter()
                         .position(|(class, _)| *class == part.class)

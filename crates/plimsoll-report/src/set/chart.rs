@@ -18,7 +18,7 @@ const BOTTOM: f64 = 30.0;
 const COLORS: usize = 7;
 
 /// What a chart shows.
-pub(super) struct Figure {
+pub(super) struct ChartFigure {
     pub name: String,
     pub of: fn(&SetRow) -> Option<summary::Figure>,
 }
@@ -36,13 +36,13 @@ pub(super) struct Key {
     pub name: String,
 }
 
-struct Line<'a> {
+struct ChartLine<'a> {
     name: String,
     /// In the axis's order.
-    points: Vec<Point<'a>>,
+    points: Vec<ChartPoint<'a>>,
 }
 
-struct Point<'a> {
+struct ChartPoint<'a> {
     /// On the axis.
     place: usize,
     row: &'a SetRow,
@@ -54,7 +54,7 @@ pub(super) fn by_axis(
     axes: &[SetAxisSummary],
     rows: &[&SetRow],
     axis: usize,
-    figure: &Figure,
+    figure: &ChartFigure,
 ) -> Vec<Chart> {
     let args = [
         ("figure", figure.name.clone()),
@@ -83,7 +83,7 @@ fn chart(
     axes: &[SetAxisSummary],
     rows: &[&SetRow],
     axis: usize,
-    figure: &Figure,
+    figure: &ChartFigure,
     heading: String,
 ) -> Option<Chart> {
     let lines = lines(m, axes, rows, axis);
@@ -110,17 +110,17 @@ fn lines<'a>(
     axes: &[SetAxisSummary],
     rows: &[&'a SetRow],
     axis: usize,
-) -> Vec<Line<'a>> {
-    let mut lines: Vec<Line<'_>> = Vec::new();
+) -> Vec<ChartLine<'a>> {
+    let mut lines: Vec<ChartLine<'_>> = Vec::new();
     for row in rows {
         let Some(place) = row.choice.get(axis).copied() else {
             continue;
         };
-        let point = Point { place, row };
+        let point = ChartPoint { place, row };
         let name = line_name(m, axes, row, axis);
         match lines.iter_mut().find(|line| line.name == name) {
             Some(line) => line.points.push(point),
-            None => lines.push(Line {
+            None => lines.push(ChartLine {
                 name,
                 points: vec![point],
             }),
@@ -143,12 +143,12 @@ fn line_name(m: &Messages, axes: &[SetAxisSummary], row: &SetRow, axis: usize) -
 }
 
 /// Ends of a bar.
-struct Range {
+struct BarRange {
     low: f64,
     high: f64,
 }
 
-impl Range {
+impl BarRange {
     /// What repeats or the window's own parts give as an interval, else the range of the repeats.
     fn of(figure: summary::Figure) -> Self {
         match figure.interval {
@@ -184,11 +184,16 @@ impl Axes {
 }
 
 /// From 0 on; `None` where nothing is above it.
-fn drawn(title: &str, values: &[String], lines: &[Line<'_>], figure: &Figure) -> Option<String> {
+fn drawn(
+    title: &str,
+    values: &[String],
+    lines: &[ChartLine<'_>],
+    figure: &ChartFigure,
+) -> Option<String> {
     let points = lines.iter().flat_map(|line| &line.points);
     let figures = points.filter_map(|point| (figure.of)(point.row));
     let most = figures
-        .map(|own| Range::of(own).high.max(own.median))
+        .map(|own| BarRange::of(own).high.max(own.median))
         .filter(|value| *value > 0.0)
         .reduce(f64::max)?;
     let step = round_step(most / 4.0);
@@ -218,13 +223,13 @@ fn drawn(title: &str, values: &[String], lines: &[Line<'_>], figure: &Figure) ->
 fn draw_line(
     drawing: &mut Drawing,
     axes: &Axes,
-    line: &Line<'_>,
-    figure: &Figure,
+    line: &ChartLine<'_>,
+    figure: &ChartFigure,
     color: usize,
     shift: f64,
 ) {
     let known = line.points.iter();
-    let known: Vec<(&Point<'_>, summary::Figure)> = known
+    let known: Vec<(&ChartPoint<'_>, summary::Figure)> = known
         .filter_map(|point| Some((point, (figure.of)(point.row)?)))
         .collect();
     let path = known
@@ -233,7 +238,7 @@ fn draw_line(
     drawing.path(&format!("line s{color}"), path);
     for (point, own) in known {
         let x = axes.x(point.place) + shift;
-        let range = Range::of(own);
+        let range = BarRange::of(own);
         let bar = format!("bar s{color}");
         drawing.line(&bar, [x, axes.y(range.low)], [x, axes.y(range.high)]);
         let weak = if point.row.verdict == Verdict::Invalid {

@@ -4,7 +4,7 @@ use askama::Template;
 use plimsoll_analysis::set::SetSummary;
 use plimsoll_analysis::summary::Verdict;
 
-use super::chart::{Chart, Figure, by_axis};
+use super::chart::{Chart, ChartFigure, by_axis};
 use super::rows::{self, groups, rate, rate_name};
 use super::text::describe;
 use crate::html::STYLE;
@@ -64,13 +64,13 @@ struct GroupView {
 }
 
 impl GroupView {
-    fn new(m: &Messages, summary: &SetSummary, group: rows::Group<'_>) -> Self {
+    fn new(m: &Messages, summary: &SetSummary, group: rows::SetRowGroup<'_>) -> Self {
         let figures = [
-            Figure {
+            ChartFigure {
                 name: rate_name(m, &group.rows),
                 of: rate,
             },
-            Figure {
+            ChartFigure {
                 name: m.text("set-reads-long"),
                 of: |row| row.device_reads_per_txn,
             },

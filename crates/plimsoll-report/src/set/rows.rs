@@ -10,18 +10,18 @@ use crate::table::Table;
 use crate::table::Unit::{Decimals, Plain, Three, Whole};
 
 /// Rows of one step, system and scene.
-pub(super) struct Group<'a> {
+pub(super) struct SetRowGroup<'a> {
     pub name: String,
     pub rows: Vec<&'a SetRow>,
 }
 
-pub(super) fn groups<'a>(m: &Messages, summary: &'a SetSummary) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
+pub(super) fn groups<'a>(m: &Messages, summary: &'a SetSummary) -> Vec<SetRowGroup<'a>> {
+    let mut groups: Vec<SetRowGroup<'a>> = Vec::new();
     for row in &summary.rows {
         let name = m.in_scene(group_name(m, &row.step, &row.system), row.scene);
         match groups.iter_mut().find(|group| group.name == name) {
             Some(group) => group.rows.push(row),
-            None => groups.push(Group {
+            None => groups.push(SetRowGroup {
                 name,
                 rows: vec![row],
             }),

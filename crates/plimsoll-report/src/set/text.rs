@@ -2,7 +2,7 @@
 
 use plimsoll_analysis::set::{Crossover, CrossoverFound, SetSummary};
 
-use super::rows::{Group, crossed, crossed_rows, group_name, groups, load_of, loads, table};
+use super::rows::{SetRowGroup, crossed, crossed_rows, group_name, groups, load_of, loads, table};
 use crate::message::Messages;
 use crate::number::three;
 
@@ -28,7 +28,7 @@ pub fn set_table(summary: &SetSummary) -> String {
 }
 
 /// The rate by the values of both axes, for each load; empty without two axes.
-fn by_both(m: &Messages, summary: &SetSummary, group: &Group<'_>) -> String {
+fn by_both(m: &Messages, summary: &SetSummary, group: &SetRowGroup<'_>) -> String {
     let mut out = String::new();
     for of in loads(&group.rows) {
         if let Some(rows) = crossed_rows(&summary.axes, &group.rows, &of) {

@@ -4,7 +4,7 @@ use plimsoll_analysis::summary::{Figure, Interval, Verdict};
 use serde_json::{Number, Value as Json};
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum CellValue {
     /// With the id of the reason, where people see one in its place.
     Missing(Option<&'static str>),
     Number(f64),
@@ -20,17 +20,17 @@ pub enum Value {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cell {
-    pub value: Value,
+pub struct TableCell {
+    pub value: CellValue,
     /// Its style on a page.
     pub class: &'static str,
     /// What people see behind it.
     pub mark: &'static str,
 }
 
-impl Cell {
+impl TableCell {
     pub const MISSING: Self = Self {
-        value: Value::Missing(None),
+        value: CellValue::Missing(None),
         class: "",
         mark: "",
     };
@@ -38,12 +38,12 @@ impl Cell {
     /// `name` of a closed set, whose texts have ids beginning with `prefix`.
     pub fn word(prefix: &str, name: &'static str) -> Self {
         let id = format!("{prefix}{}", name.replace('_', "-"));
-        Value::Word { name, id }.into()
+        CellValue::Word { name, id }.into()
     }
 
     /// What stands in for a value, by its id.
     pub fn missing(reason: &'static str) -> Self {
-        Value::Missing(Some(reason)).into()
+        CellValue::Missing(Some(reason)).into()
     }
 
     pub fn styled(self, class: &'static str) -> Self {
@@ -56,8 +56,8 @@ impl Cell {
 
     pub(super) fn is_empty(&self) -> bool {
         match &self.value {
-            Value::Missing(None) => true,
-            Value::Text(text) => text.is_empty() || text == crate::number::NONE,
+            CellValue::Missing(None) => true,
+            CellValue::Text(text) => text.is_empty() || text == crate::number::NONE,
             _ => false,
         }
     }
@@ -65,31 +65,31 @@ impl Cell {
     /// As programs read it in CSV.
     pub(super) fn to_plain(&self) -> String {
         match &self.value {
-            Value::Missing(_) => String::new(),
-            Value::Number(value) => value.to_string(),
-            Value::Count(count) => count.to_string(),
-            Value::Range(low, high) => format!("{low} to {high}"),
-            Value::Flag(flag) => flag.to_string(),
-            Value::Text(text) => text.clone(),
-            Value::Word { name, .. } => (*name).to_owned(),
+            CellValue::Missing(_) => String::new(),
+            CellValue::Number(value) => value.to_string(),
+            CellValue::Count(count) => count.to_string(),
+            CellValue::Range(low, high) => format!("{low} to {high}"),
+            CellValue::Flag(flag) => flag.to_string(),
+            CellValue::Text(text) => text.clone(),
+            CellValue::Word { name, .. } => (*name).to_owned(),
         }
     }
 
     pub(super) fn to_json(&self) -> Json {
         match &self.value {
-            Value::Missing(_) => Json::Null,
-            Value::Number(value) => Number::from_f64(*value).map_or(Json::Null, Json::Number),
-            Value::Count(count) => (*count).into(),
-            Value::Range(low, high) => vec![*low, *high].into(),
-            Value::Flag(flag) => (*flag).into(),
-            Value::Text(text) => text.clone().into(),
-            Value::Word { name, .. } => (*name).into(),
+            CellValue::Missing(_) => Json::Null,
+            CellValue::Number(value) => Number::from_f64(*value).map_or(Json::Null, Json::Number),
+            CellValue::Count(count) => (*count).into(),
+            CellValue::Range(low, high) => vec![*low, *high].into(),
+            CellValue::Flag(flag) => (*flag).into(),
+            CellValue::Text(text) => text.clone().into(),
+            CellValue::Word { name, .. } => (*name).into(),
         }
     }
 }
 
-impl From<Value> for Cell {
-    fn from(value: Value) -> Self {
+impl From<CellValue> for TableCell {
+    fn from(value: CellValue) -> Self {
         Self {
             value,
             class: "",
@@ -98,7 +98,7 @@ impl From<Value> for Cell {
     }
 }
 
-impl<T: Into<Self>> From<Option<T>> for Cell {
+impl<T: Into<Self>> From<Option<T>> for TableCell {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::MISSING, Into::into)
     }
@@ -106,7 +106,7 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
 
 macro_rules! from {
     ($($type:ty: $value:ident => $made:expr;)*) => {
-        $(impl From<$type> for Cell {
+        $(impl From<$type> for TableCell {
             fn from($value: $type) -> Self {
                 $made.into()
             }
@@ -115,16 +115,16 @@ macro_rules! from {
 }
 
 from! {
-    f64: value => Value::Number(value);
-    u64: count => Value::Count(count);
-    u32: count => Value::Count(count.into());
-    u8: count => Value::Count(count.into());
-    usize: count => Value::Count(count as u64);
-    bool: flag => Value::Flag(flag);
-    String: text => Value::Text(text);
-    &String: text => Value::Text(text.clone());
-    &str: text => Value::Text(text.to_owned());
-    Interval: own => Value::Range(own.low, own.high);
-    Figure: figure => Value::Number(figure.median);
-    Verdict: verdict => Cell::word("verdict-", verdict.name()).styled(verdict.name());
+    f64: value => CellValue::Number(value);
+    u64: count => CellValue::Count(count);
+    u32: count => CellValue::Count(count.into());
+    u8: count => CellValue::Count(count.into());
+    usize: count => CellValue::Count(count as u64);
+    bool: flag => CellValue::Flag(flag);
+    String: text => CellValue::Text(text);
+    &String: text => CellValue::Text(text.clone());
+    &str: text => CellValue::Text(text.to_owned());
+    Interval: own => CellValue::Range(own.low, own.high);
+    Figure: figure => CellValue::Number(figure.median);
+    Verdict: verdict => TableCell::word("verdict-", verdict.name()).styled(verdict.name());
 }

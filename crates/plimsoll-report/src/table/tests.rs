@@ -101,21 +101,24 @@ fn columns_without_values_and_spare_columns_are_left_out() {
 #[test]
 fn a_cell_has_the_digits_of_its_unit() {
     let m = Messages::english();
-    let shown = |unit: Unit, cell: Cell| unit.shown(&m, &cell);
+    let shown = |unit: Unit, cell: TableCell| unit.shown(&m, &cell);
     assert_eq!(shown(Percent, 0.0123.into()), "0.0123");
     assert_eq!(
         shown(Three, Interval::new(2.0, 1.0, 3.0).into()),
         "1.00 to 3.00"
     );
     let reason = "backup-rate-restore";
-    assert_eq!(shown(Plain, Cell::missing(reason)), m.text(reason));
-    assert_eq!(shown(Unit::Decimals(1), Cell::MISSING), "–");
+    assert_eq!(shown(Plain, TableCell::missing(reason)), m.text(reason));
+    assert_eq!(shown(Unit::Decimals(1), TableCell::MISSING), "–");
     let fraction = Unit::Fraction(3);
     assert_eq!(
         [2.0, 1200.5].map(|value| shown(fraction, value.into())),
         ["2", "1,200.500"]
     );
-    assert_eq!(shown(Whole, Cell::from(440_000.5).marked("?")), "440,000?");
+    assert_eq!(
+        shown(Whole, TableCell::from(440_000.5).marked("?")),
+        "440,000?"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! How people read the values of a column.
 
-use super::cell::{Cell, Value};
+use super::cell::{CellValue, TableCell};
 use crate::message::Messages;
 use crate::number::{NONE, decimals, percent, three, whole};
 
@@ -49,23 +49,25 @@ impl Unit {
     }
 
     /// A cell as people read it.
-    pub(super) fn shown(self, m: &Messages, cell: &Cell) -> String {
+    pub(super) fn shown(self, m: &Messages, cell: &TableCell) -> String {
         self.shown_value(m, &cell.value) + cell.mark
     }
 
-    fn shown_value(self, m: &Messages, value: &Value) -> String {
+    fn shown_value(self, m: &Messages, value: &CellValue) -> String {
         match value {
-            Value::Missing(None) => NONE.to_owned(),
-            Value::Missing(Some(reason)) => m.text(reason),
-            Value::Number(value) => self.number(*value),
-            Value::Count(count) if matches!(self, Self::Whole | Self::Three) => {
+            CellValue::Missing(None) => NONE.to_owned(),
+            CellValue::Missing(Some(reason)) => m.text(reason),
+            CellValue::Number(value) => self.number(*value),
+            CellValue::Count(count) if matches!(self, Self::Whole | Self::Three) => {
                 self.number(*count as f64)
             }
-            Value::Count(count) => count.to_string(),
-            Value::Range(low, high) => format!("{} to {}", self.number(*low), self.number(*high)),
-            Value::Flag(flag) => flag.to_string(),
-            Value::Text(text) => text.clone(),
-            Value::Word { id, .. } => m.text(id),
+            CellValue::Count(count) => count.to_string(),
+            CellValue::Range(low, high) => {
+                format!("{} to {}", self.number(*low), self.number(*high))
+            }
+            CellValue::Flag(flag) => flag.to_string(),
+            CellValue::Text(text) => text.clone(),
+            CellValue::Word { id, .. } => m.text(id),
         }
     }
 }

@@ -3,12 +3,14 @@
 use plimsoll_analysis::audit::{Audit, Rule};
 use plimsoll_record::Severity;
 
-use crate::audit::{Findings, Fired, Quiet, adjusted, counts, fired, not_evaluated, passed};
+use crate::audit::{
+    FindingsPlacement, Fired, SilentRule, adjusted, counts, fired, not_evaluated, passed,
+};
 use crate::message::Messages;
 
 /// Fired rules below the findings of a run; the others in two lines, each rule once, as the heading counts them.
 pub(super) fn section(m: &Messages, audit: &Audit) -> String {
-    let fired = fired(m, audit, Findings::Above);
+    let fired = fired(m, audit, FindingsPlacement::Above);
     let mut lines = head(m, audit, &fired);
     let mut listed: Vec<&str> = fired.iter().map(|fired| fired.code).collect();
     for (title, all) in [
@@ -50,7 +52,7 @@ fn entry(m: &Messages, fired: &Fired) -> String {
 /// Each rule with its evidence, or the reason why it was not evaluated.
 pub fn audit_table(audit: &Audit) -> String {
     let m = Messages::english();
-    let fired = fired(&m, audit, Findings::Here);
+    let fired = fired(&m, audit, FindingsPlacement::Here);
     let passed = passed(&m, audit);
     let mut lines = vec![answer(&m, audit, &fired, passed.len())];
     lines.extend(head(&m, audit, &fired));
@@ -62,8 +64,9 @@ pub fn audit_table(audit: &Audit) -> String {
             lines.push(format!("\n{}:", m.text(title)));
         }
         lines.extend(
-            all.into_iter()
-                .map(|Quiet { code, places, text }| format!("  {code:<9} {places:>3} × {text}")),
+            all.into_iter().map(|SilentRule { code, places, text }| {
+                format!("  {code:<9} {places:>3} × {text}")
+            }),
         );
     }
     lines.join("\n") + "\n"

@@ -3,7 +3,7 @@
 use plimsoll_analysis::compare::Difference;
 use plimsoll_record::import_facts::TOOL_FACT;
 
-use super::words::Sides;
+use super::words::SideNames;
 use crate::message::Messages;
 use crate::number::whole;
 
@@ -17,7 +17,7 @@ pub(super) struct Differences<'a> {
 }
 
 impl<'a> Differences<'a> {
-    pub fn of(m: &Messages, sides: Sides<'_>, differences: &'a [Difference]) -> Self {
+    pub fn of(m: &Messages, sides: SideNames<'_>, differences: &'a [Difference]) -> Self {
         let tools = differences.iter().filter(|found| found.key == TOOL_FACT);
         let first = tools.clone().any(|found| found.first.is_some());
         let second = tools.clone().any(|found| found.second.is_some());

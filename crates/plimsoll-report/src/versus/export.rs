@@ -4,11 +4,11 @@ use plimsoll_analysis::compare::{Against, OfferedLoad, PointComparison, RunCompa
 use plimsoll_analysis::summary::Interval;
 use plimsoll_stats::RankTest;
 
-use super::words::Sides;
+use super::words::SideNames;
 use crate::table::Table;
 
-pub(crate) struct Row<'a> {
-    sides: Sides<'a>,
+pub(crate) struct ComparisonRow<'a> {
+    sides: SideNames<'a>,
     against: &'a Against,
     point: &'a PointComparison,
     figure: String,
@@ -21,7 +21,7 @@ pub(crate) struct Row<'a> {
     is_rate: bool,
 }
 
-impl Row<'_> {
+impl ComparisonRow<'_> {
     fn load(&self) -> &OfferedLoad {
         &self.point.place.load
     }
@@ -31,8 +31,8 @@ impl Row<'_> {
     }
 }
 
-pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
-    Table::<Row<'_>>::new("comparison")
+pub(crate) fn table<'a>() -> Table<'a, ComparisonRow<'a>> {
+    Table::<ComparisonRow<'_>>::new("comparison")
         .field("first", |r| r.sides.first)
         .field("second", |r| r.sides.second)
         .field("step", |r| r.point.place.step.clone())
@@ -60,7 +60,7 @@ pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
 pub fn comparison_csv(comparison: &RunComparison) -> String {
     let mut rows = Vec::new();
     for against in &comparison.others {
-        let sides = Sides::of(comparison, against);
+        let sides = SideNames::of(comparison, against);
         for point in &against.points {
             rows.extend(rows_of(sides, against, point));
         }
@@ -69,8 +69,12 @@ pub fn comparison_csv(comparison: &RunComparison) -> String {
 }
 
 /// The rate, then the quantiles of the response times.
-fn rows_of<'a>(sides: Sides<'a>, against: &'a Against, point: &'a PointComparison) -> Vec<Row<'a>> {
-    let rate = Row {
+fn rows_of<'a>(
+    sides: SideNames<'a>,
+    against: &'a Against,
+    point: &'a PointComparison,
+) -> Vec<ComparisonRow<'a>> {
+    let rate = ComparisonRow {
         sides,
         against,
         point,
@@ -83,7 +87,7 @@ fn rows_of<'a>(sides: Sides<'a>, against: &'a Against, point: &'a PointCompariso
         is_rate: true,
     };
     let mut rows = vec![rate];
-    rows.extend(point.latencies.iter().map(|own| Row {
+    rows.extend(point.latencies.iter().map(|own| ComparisonRow {
         sides,
         against,
         point,

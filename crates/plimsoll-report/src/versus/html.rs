@@ -5,7 +5,7 @@ use plimsoll_analysis::compare::{Against, RunComparison};
 
 use super::differences::Differences;
 use super::marks::{alone, by_chance, forbidden, marks};
-use super::words::{Sides, place_of, sentence};
+use super::words::{SideNames, place_of, sentence};
 use super::{svg, tables};
 use crate::finding_view::FindingView;
 use crate::html::STYLE;
@@ -20,7 +20,7 @@ pub fn comparison_page(title: &str, comparisons: &[RunComparison]) -> String {
         let others = comparison.others.iter();
         sections.extend(others.map(|against| View::new(&m, comparison, against)));
     }
-    let page = Page {
+    let page = ComparisonPage {
         m: &m,
         title,
         sections,
@@ -32,7 +32,7 @@ pub fn comparison_page(title: &str, comparisons: &[RunComparison]) -> String {
 
 #[derive(Template)]
 #[template(path = "versus.html")]
-struct Page<'a> {
+struct ComparisonPage<'a> {
     m: &'a Messages,
     title: &'a str,
     sections: Vec<View>,
@@ -43,7 +43,7 @@ struct View {
     heading: String,
     sides: Grid,
     forbidden: String,
-    sentences: Vec<Sentence>,
+    sentences: Vec<RateSentence>,
     ratios: String,
     ratios_note: String,
     quantiles: String,
@@ -58,7 +58,7 @@ struct View {
 }
 
 /// On the rate of one load.
-struct Sentence {
+struct RateSentence {
     load: String,
     text: String,
     effect: &'static str,
@@ -66,10 +66,10 @@ struct Sentence {
 
 impl View {
     fn new(m: &Messages, comparison: &RunComparison, against: &Against) -> Self {
-        let sides = Sides::of(comparison, against);
+        let sides = SideNames::of(comparison, against);
         let points = &against.points;
         let ask = comparison.ask.minimum_effect;
-        let sentences = points.iter().map(|point| Sentence {
+        let sentences = points.iter().map(|point| RateSentence {
             load: place_of(m, point),
             text: sentence(m, sides, ask, point),
             effect: point.effect.name(),

@@ -5,7 +5,7 @@ use plimsoll_analysis::compare::{Against, Effect, Group, Mark};
 use plimsoll_record::Severity;
 
 use super::tables::group;
-use super::words::{Sides, place};
+use super::words::{SideNames, place};
 use crate::finding_view::FindingView;
 use crate::message::Messages;
 use crate::number::{percent, three};
@@ -92,7 +92,7 @@ fn mark_text(m: &Messages, mark: &Mark) -> String {
 }
 
 /// Loads that have no partner.
-pub(super) fn alone(m: &Messages, sides: Sides<'_>, against: &Against) -> Vec<String> {
+pub(super) fn alone(m: &Messages, sides: SideNames<'_>, against: &Against) -> Vec<String> {
     let mut lines = Vec::new();
     for (side, places) in [
         (sides.first, &against.only_first),

@@ -13,12 +13,12 @@ const RIGHT: f64 = 16.0;
 const ROW: f64 = 46.0;
 
 /// A logarithmic axis between two values.
-struct Axis {
+struct LogAxis {
     low: f64,
     high: f64,
 }
 
-impl Axis {
+impl LogAxis {
     fn over(values: &[f64]) -> Option<Self> {
         let usable = values.iter().copied();
         let usable = usable.filter(|value| value.is_finite() && *value > 0.0);
@@ -82,7 +82,7 @@ pub(super) fn ratios(m: &Messages, points: &[PointComparison]) -> Option<String>
             );
         }
     }
-    let axis = Axis::over(&values).filter(|_| !with.is_empty())?;
+    let axis = LogAxis::over(&values).filter(|_| !with.is_empty())?;
     let height = ROW * with.len() as f64;
     let one = axis.at(1.0);
     let mut drawing = Drawing::default();
@@ -106,7 +106,7 @@ pub(super) fn ratios(m: &Messages, points: &[PointComparison]) -> Option<String>
 pub(super) fn quantiles(m: &Messages, points: &[PointComparison]) -> Option<String> {
     let all = points.iter().flat_map(|point| &point.latencies);
     let values: Vec<f64> = all.flat_map(|own| [own.first_ms, own.second_ms]).collect();
-    let axis = Axis::over(&values)?;
+    let axis = LogAxis::over(&values)?;
     let with: Vec<&PointComparison> = points
         .iter()
         .filter(|point| !point.latencies.is_empty())

@@ -8,7 +8,7 @@ use super::words::{method, place, place_of, range, unit};
 use crate::message::Messages;
 use crate::number::{three, whole};
 use crate::table::Unit::{Plain, Sentences, Three, Words};
-use crate::table::{Cell, Table};
+use crate::table::{Table, TableCell};
 
 /// A row for each load.
 pub(crate) fn rates<'a>() -> Table<'a, &'a PointComparison> {
@@ -140,6 +140,6 @@ pub(crate) fn gated<'a>() -> Table<'a, &'a GatedPoint> {
         })
         .column("limit", Three, |point| point.limit)
         .column("outcome", Words, |point| {
-            Cell::word("versus-gate-", point.outcome.name())
+            TableCell::word("versus-gate-", point.outcome.name())
         })
 }

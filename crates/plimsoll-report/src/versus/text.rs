@@ -5,7 +5,7 @@ use plimsoll_analysis::compare::{Against, Gate, GateOutcome, RunComparison};
 use super::differences::Differences;
 use super::marks::{alone, by_chance, forbidden, marks};
 use super::tables;
-use super::words::{Sides, place_of, sentence};
+use super::words::{SideNames, place_of, sentence};
 use crate::message::Messages;
 
 /// All sides against the first.
@@ -17,7 +17,7 @@ pub fn comparison_text(comparison: &RunComparison) -> String {
 }
 
 fn section(m: &Messages, comparison: &RunComparison, against: &Against) -> String {
-    let sides = Sides::of(comparison, against);
+    let sides = SideNames::of(comparison, against);
     let ask = comparison.ask.minimum_effect;
     let mut lines = vec![m.text_with("versus-heading", &sides.args())];
     lines.extend(forbidden(m, against));

@@ -12,12 +12,12 @@ use crate::number::{self, NONE, three};
 
 /// Names of two sides: what people see of them.
 #[derive(Clone, Copy)]
-pub(super) struct Sides<'a> {
+pub(super) struct SideNames<'a> {
     pub first: &'a str,
     pub second: &'a str,
 }
 
-impl<'a> Sides<'a> {
+impl<'a> SideNames<'a> {
     pub fn of(comparison: &'a RunComparison, against: &Against) -> Self {
         Self {
             first: label(comparison, 0),
@@ -90,7 +90,7 @@ pub(super) fn range(m: &Messages, interval: Interval, ratio: &RoundedRatio) -> S
 /// The sentence on one load's rate.
 pub(super) fn sentence(
     m: &Messages,
-    sides: Sides<'_>,
+    sides: SideNames<'_>,
     ask: f64,
     point: &PointComparison,
 ) -> String {

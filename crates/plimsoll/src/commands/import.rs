@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use plimsoll_import::{
-    HostSamples, ImportError, ImportOptions, Imported, Source, Tool, decode, import as read,
+    HostSamples, ImportError, ImportOptions, Imported, SourceFile, Tool, decode, import as read,
     join_run, samples,
 };
 use plimsoll_plan::resolved::redact;
@@ -20,7 +20,7 @@ use plimsoll_record::runfile::{self, RunFile};
 /// Larger outputs are read nowhere near their end.
 const LARGEST: u64 = 2 << 30;
 
-struct Text {
+struct InputFile {
     name: String,
     text: String,
 }
@@ -41,7 +41,7 @@ pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         .with
         .iter()
         .map(|path| text(path))
-        .collect::<Result<Vec<Text>, Failure>>()?;
+        .collect::<Result<Vec<InputFile>, Failure>>()?;
     let record = match args.files.as_slice() {
         [run] if run.extension() == Some(OsStr::new("plimsoll")) => joined(run, &with)?,
         files => imported(args, files, &with)?,
@@ -55,20 +55,20 @@ pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     print(&output.display().to_string())
 }
 
-fn imported(args: &ImportArgs, files: &[PathBuf], with: &[Text]) -> Result<Record, Failure> {
+fn imported(args: &ImportArgs, files: &[PathBuf], with: &[InputFile]) -> Result<Record, Failure> {
     let texts = files
         .iter()
         .map(|path| text(path))
-        .collect::<Result<Vec<Text>, Failure>>()?;
-    let mut sources: Vec<Source<'_>> = texts
+        .collect::<Result<Vec<InputFile>, Failure>>()?;
+    let mut sources: Vec<SourceFile<'_>> = texts
         .iter()
-        .map(|own| Source {
+        .map(|own| SourceFile {
             name: &own.name,
             text: &own.text,
             tool: args.tool,
         })
         .collect();
-    sources.extend(with.iter().map(|own| Source {
+    sources.extend(with.iter().map(|own| SourceFile {
         name: &own.name,
         text: &own.text,
         tool: None,
@@ -88,7 +88,7 @@ fn imported(args: &ImportArgs, files: &[PathBuf], with: &[Text]) -> Result<Recor
 }
 
 /// A run file with what was recorded meanwhile.
-fn joined(run: &Path, with: &[Text]) -> Result<Record, Failure> {
+fn joined(run: &Path, with: &[InputFile]) -> Result<Record, Failure> {
     if with.is_empty() {
         let text = format!(
             "cannot import {}\nIt is a run file already.\nGive what joins it with --with FILE.",
@@ -97,9 +97,9 @@ fn joined(run: &Path, with: &[Text]) -> Result<Record, Failure> {
         return Err(Failure::usage(text));
     }
     let mut record = runfile::require_intact(run, runfile::read(run)?)?;
-    let sources: Vec<Source<'_>> = with
+    let sources: Vec<SourceFile<'_>> = with
         .iter()
-        .map(|own| Source {
+        .map(|own| SourceFile {
             name: &own.name,
             text: &own.text,
             tool: None,
@@ -113,7 +113,7 @@ fn joined(run: &Path, with: &[Text]) -> Result<Record, Failure> {
     Ok(record)
 }
 
-fn text(path: &Path) -> Result<Text, Failure> {
+fn text(path: &Path) -> Result<InputFile, Failure> {
     let size = std::fs::metadata(path).map_err(|error| unread(path, &error))?;
     if size.len() > LARGEST {
         return Err(Failure::usage(format!(
@@ -129,7 +129,7 @@ fn text(path: &Path) -> Result<Text, Failure> {
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
     let text = decode(&name, &bytes).map_err(failure)?;
-    Ok(Text { name, text })
+    Ok(InputFile { name, text })
 }
 
 fn unread(path: &Path, error: &std::io::Error) -> Failure {
@@ -139,7 +139,7 @@ fn unread(path: &Path, error: &std::io::Error) -> Failure {
     ))
 }
 
-fn run_info(args: &ImportArgs, texts: &[Text]) -> RunInfo {
+fn run_info(args: &ImportArgs, texts: &[InputFile]) -> RunInfo {
     let now = jiff::Timestamp::now();
     let names: Vec<&str> = texts.iter().map(|text| text.name.as_str()).collect();
     RunInfo {

@@ -29,11 +29,11 @@ pub(super) fn charts(block: usize, all: &[Across<'_>]) -> Vec<ChartView> {
 pub(super) struct CurveData {
     /// Id of the label of the horizontal axis: MB/s where every request follows the one before.
     unit: &'static str,
-    lines: Vec<LineData>,
+    lines: Vec<CurveLineData>,
 }
 
 #[derive(Serialize)]
-struct LineData {
+struct CurveLineData {
     medium: usize,
     points: Vec<PointData>,
     full: Option<PointData>,
@@ -66,8 +66,8 @@ fn curve(across: &Across<'_>) -> CurveData {
     }
 }
 
-fn line(on: &OnMedium<'_>, mb: bool) -> LineData {
-    LineData {
+fn line(on: &OnMedium<'_>, mb: bool) -> CurveLineData {
+    CurveLineData {
         medium: on.place,
         points: on.job.curve.iter().map(|at| point(at, mb)).collect(),
         full: on.job.figures.map(|figures| {

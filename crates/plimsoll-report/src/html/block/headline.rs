@@ -10,13 +10,13 @@ use crate::message::Messages;
 use crate::number::{three, whole};
 
 /// A job with usable figures.
-struct Job<'a> {
+struct HeadlineJob<'a> {
     medium: &'a BlockMedium,
     own: &'a BlockJobSummary,
     figures: BlockFigures,
 }
 
-impl Job<'_> {
+impl HeadlineJob<'_> {
     /// A sentence about it.
     fn text(&self, m: &Messages, id: &str) -> String {
         let point = typical(self.own);
@@ -30,14 +30,14 @@ impl Job<'_> {
     }
 }
 
-fn usable(summary: &Summary) -> Vec<Job<'_>> {
+fn usable(summary: &Summary) -> Vec<HeadlineJob<'_>> {
     let mut jobs = Vec::new();
     for medium in summary.blocks.iter().flat_map(|step| &step.media) {
         let own = medium.jobs.iter();
         let usable = own.filter(|job| job.verdict < Verdict::Invalid);
         jobs.extend(usable.filter_map(|own| {
             let figures = own.figures?;
-            Some(Job {
+            Some(HeadlineJob {
                 medium,
                 own,
                 figures,
@@ -47,7 +47,10 @@ fn usable(summary: &Summary) -> Vec<Job<'_>> {
     jobs
 }
 
-fn highest<'a, 'b>(jobs: &'b [Job<'a>], of: fn(BlockFigures) -> f64) -> Option<&'b Job<'a>> {
+fn highest<'a, 'b>(
+    jobs: &'b [HeadlineJob<'a>],
+    of: fn(BlockFigures) -> f64,
+) -> Option<&'b HeadlineJob<'a>> {
     jobs.iter()
         .max_by(|a, b| of(a.figures).total_cmp(&of(b.figures)))
 }

@@ -53,7 +53,7 @@ fn stream(read: u32, random: u32, bytes: u64, depth: u32, threads: u32) -> Block
 }
 
 /// A job on a medium of this speed: what it takes to make its points.
-struct Load<'a> {
+struct JobDemand<'a> {
     medium: &'a str,
     name: &'a str,
     stream: BlockStreamInfo,
@@ -62,7 +62,7 @@ struct Load<'a> {
     iops: f64,
 }
 
-impl Load<'_> {
+impl JobDemand<'_> {
     fn bytes(&self) -> f64 {
         self.stream.read_sizes[0].0 as f64
     }
@@ -289,7 +289,7 @@ fn corners(index: u32) -> BlockSummary {
                 MEDIA[place].2
             };
             let stream = stream(read, random, bytes, depth, 1);
-            let load = Load {
+            let load = JobDemand {
                 medium: MEDIA[place].0,
                 name,
                 stream,
@@ -342,7 +342,7 @@ fn sweep(index: u32) -> BlockSummary {
                 iops: rounds.clone(),
             });
             let stream = stream(0, 100, bytes, depth, 1);
-            let load = Load {
+            let load = JobDemand {
                 medium: MEDIA[place].0,
                 name: &name,
                 stream,
@@ -399,7 +399,7 @@ fn writers(index: u32) -> BlockSummary {
                 ..stream(0, 100, 4096, 1, threads)
             };
             let iops = 21_000.0 * MEDIA[place].2 * f64::from(threads) / (f64::from(threads) + 3.0);
-            let load = Load {
+            let load = JobDemand {
                 medium: MEDIA[place].0,
                 name: &name,
                 stream,

@@ -82,7 +82,7 @@ fn points<'a>(on: &OnMedium<'a>) -> impl Iterator<Item = &'a BlockPointSummary> 
 #[derive(Serialize)]
 pub(super) struct SecondsData {
     slots: Vec<SlotData>,
-    lines: Vec<LineData>,
+    lines: Vec<SecondsLineData>,
 }
 
 /// One round or rate. The slowest medium decides how long it takes.
@@ -97,7 +97,7 @@ struct SlotData {
 
 /// Latencies in µs. A `null` stands between rounds and where seconds are missing.
 #[derive(Default, Serialize)]
-struct LineData {
+struct SecondsLineData {
     medium: usize,
     t: Vec<f64>,
     iops: Vec<Option<f64>>,
@@ -113,23 +113,23 @@ pub(super) fn data(m: &Messages, all: &[Across<'_>]) -> Vec<SecondsData> {
 }
 
 /// Full speed stands before the rates, and both within their round.
-type Key = (u32, u64);
+type RoundKey = (u32, u64);
 
-fn key(point: &BlockPointSummary) -> Key {
+fn key(point: &BlockPointSummary) -> RoundKey {
     let share = point.share_percent;
     // Shares are percentages: a thousandth distinguishes them.
     (point.round, share.map_or(0, |own| 1 + (own * 1e3) as u64))
 }
 
 /// Where each round or rate begins on the chart.
-type Starts = BTreeMap<Key, f64>;
+type RoundStarts = BTreeMap<RoundKey, f64>;
 
 fn of_job(m: &Messages, across: &Across<'_>) -> SecondsData {
     let mut own: Vec<&BlockPointSummary> = across.on.iter().flat_map(points).collect();
     own.sort_by_key(|point| key(point));
     let rounds = own.iter().any(|point| point.round > 0);
     let curve = own.iter().any(|point| point.share_percent.is_some());
-    let mut starts = Starts::new();
+    let mut starts = RoundStarts::new();
     let mut slots: Vec<SlotData> = Vec::new();
     for group in own.chunk_by(|a, b| key(a) == key(b)) {
         let from = slots.last().map_or(0.0, |slot| slot.to);
@@ -141,7 +141,7 @@ fn of_job(m: &Messages, across: &Across<'_>) -> SecondsData {
             label: within(m, group[0], rounds, curve),
         });
     }
-    let lines = across.on.iter().map(|on| LineData::of(on, &starts));
+    let lines = across.on.iter().map(|on| SecondsLineData::of(on, &starts));
     let lines = lines.filter(|line| !line.t.is_empty()).collect();
     SecondsData { slots, lines }
 }
@@ -205,8 +205,8 @@ const SHORTEST_S: f64 = 0.2;
 /// A missing second is longer, and no clock is that far off.
 const SLACK_S: f64 = 0.5;
 
-impl LineData {
-    fn of(on: &OnMedium<'_>, starts: &Starts) -> Self {
+impl SecondsLineData {
+    fn of(on: &OnMedium<'_>, starts: &RoundStarts) -> Self {
         let mut line = Self {
             medium: on.place,
             ..Self::default()

@@ -84,7 +84,7 @@ fn sets<'b, 'a>(m: &Messages, all: &'b [Across<'a>]) -> Vec<Set<'b, 'a>> {
 }
 
 /// Jobs of one stream that differ only in what is varied.
-struct Family<'b, 'a> {
+struct SweepFamily<'b, 'a> {
     rest: BlockStreamInfo,
     first: &'b BlockStreamInfo,
     members: Vec<Member<'b, 'a>>,
@@ -102,7 +102,7 @@ fn families<'b, 'a>(
     vary: fn(&Messages, &BlockStreamInfo) -> Option<Variation>,
     by: fn(BlockStreamInfo) -> By,
 ) -> Vec<Set<'b, 'a>> {
-    let mut families: Vec<Family<'b, 'a>> = Vec::new();
+    let mut families: Vec<SweepFamily<'b, 'a>> = Vec::new();
     for across in all {
         let Some([stream]) = across.on.first().map(|on| on.job.streams.as_slice()) else {
             continue;
@@ -113,7 +113,7 @@ fn families<'b, 'a>(
         let member = Member { size, name, across };
         match families.iter_mut().find(|own| own.rest == rest) {
             Some(family) => family.members.push(member),
-            None => families.push(Family {
+            None => families.push(SweepFamily {
                 rest,
                 first: stream,
                 members: vec![member],
@@ -136,10 +136,10 @@ fn families<'b, 'a>(
     sets.filter(|set| set.jobs.len() >= FEWEST).collect()
 }
 
-type Of = fn(BlockFigures) -> Figure;
+type SweepFigureFn = fn(BlockFigures) -> Figure;
 
 /// Label of the unit and figure, in the order of the charts of each set.
-const FIGURES: [(&str, Of); 2] = [
+const FIGURES: [(&str, SweepFigureFn); 2] = [
     ("chart-block-iops", |f| f.iops),
     ("chart-block-mb", |f| f.mb_per_second),
 ];
@@ -201,12 +201,12 @@ pub(super) struct BarsData {
     unit: &'static str,
     categories: Vec<String>,
     /// By medium, one for each category.
-    bars: Vec<Vec<Option<Bar>>>,
+    bars: Vec<Vec<Option<SweepBar>>>,
 }
 
 /// Median, both ends of its 95 % interval where it has one, and whether it can be used.
 #[derive(Serialize)]
-struct Bar(f64, Option<[f64; 2]>, bool);
+struct SweepBar(f64, Option<[f64; 2]>, bool);
 
 pub(super) fn data(m: &Messages, media: usize, all: &[Across<'_>]) -> Vec<BarsData> {
     let mut data = Vec::new();
@@ -226,13 +226,13 @@ pub(super) fn data(m: &Messages, media: usize, all: &[Across<'_>]) -> Vec<BarsDa
     data
 }
 
-fn bar(across: &Across<'_>, place: usize, of: Of) -> Option<Bar> {
+fn bar(across: &Across<'_>, place: usize, of: SweepFigureFn) -> Option<SweepBar> {
     let job = across.on.iter().find(|on| on.place == place)?.job;
     let figure = of(job.figures?);
     let ends = figure
         .interval
         .map(|interval| [interval.low, interval.high].map(short));
-    Some(Bar(
+    Some(SweepBar(
         short(figure.median),
         ends,
         job.verdict < Verdict::Invalid,

@@ -17,18 +17,18 @@ use crate::number::three;
 /// One step on one medium. Times are seconds from the beginning of the first slot.
 #[derive(Serialize)]
 pub(in crate::html) struct SharedData {
-    slots: Vec<SlotData>,
+    slots: Vec<SharedSlotData>,
     bands: Vec<BandData>,
     /// Of the longest of the step's media, so that all have one scale.
     end: f64,
-    rate: Vec<LineData>,
-    iops: Vec<LineData>,
-    mb: Vec<LineData>,
-    ms: Vec<LineData>,
+    rate: Vec<SharedLineData>,
+    iops: Vec<SharedLineData>,
+    mb: Vec<SharedLineData>,
+    ms: Vec<SharedLineData>,
 }
 
 #[derive(Serialize)]
-struct SlotData {
+struct SharedSlotData {
     from: f64,
     to: f64,
     /// Begin and end of the measurement.
@@ -49,7 +49,7 @@ struct BandData {
 
 /// A `null` stands between slots and where seconds are missing.
 #[derive(Serialize)]
-struct LineData {
+struct SharedLineData {
     name: String,
     /// Lines of one colour belong together.
     colour: usize,
@@ -58,7 +58,7 @@ struct LineData {
     v: Vec<Option<f64>>,
 }
 
-pub(in crate::html) struct ChartView {
+pub(in crate::html) struct SharedChartView {
     pub kind: &'static str,
     /// Into the island's `shared`.
     pub place: usize,
@@ -66,7 +66,7 @@ pub(in crate::html) struct ChartView {
 }
 
 /// Of the timelines of a step, those with lines.
-pub(super) fn charts(m: &Messages, summary: &Summary, step: u32) -> Vec<ChartView> {
+pub(super) fn charts(m: &Messages, summary: &Summary, step: u32) -> Vec<SharedChartView> {
     let timelines = summary.timelines.iter().enumerate();
     let own: Vec<(usize, &Timeline)> = timelines
         .filter(|(_, own)| own.step_index == step)
@@ -81,7 +81,7 @@ pub(super) fn charts(m: &Messages, summary: &Summary, step: u32) -> Vec<ChartVie
             ("shared-ms", data.ms),
         ] {
             if !lines.is_empty() {
-                charts.push(ChartView {
+                charts.push(SharedChartView {
                     kind,
                     place: *place,
                     title: title(m, timeline, kind, own.len() > 1),
@@ -138,7 +138,7 @@ fn of(m: &Messages, own: &Timeline, end: f64) -> SharedData {
         from += slot.end_s - slot.start_s;
     }
     let slots = own.slots.iter().zip(&placed);
-    let slots = slots.map(|(slot, place)| SlotData {
+    let slots = slots.map(|(slot, place)| SharedSlotData {
         from: millis(place.from),
         to: millis(place.from + place.end - place.start),
         measured: slot
@@ -237,7 +237,7 @@ impl Style {
 }
 
 /// The end of a second, and its value.
-struct Sample {
+struct ChartSample {
     at: f64,
     value: Option<f64>,
 }
@@ -255,9 +255,9 @@ impl Lines<'_> {
         &self,
         name: String,
         style: Style,
-        seconds: impl Iterator<Item = Sample>,
-    ) -> Option<LineData> {
-        let mut line = LineData {
+        seconds: impl Iterator<Item = ChartSample>,
+    ) -> Option<SharedLineData> {
+        let mut line = SharedLineData {
             name,
             colour: style.color,
             dash: style.dash,
@@ -265,7 +265,7 @@ impl Lines<'_> {
             v: Vec::new(),
         };
         let mut last: Option<(usize, f64)> = None;
-        for Sample { at, value } in seconds {
+        for ChartSample { at, value } in seconds {
             // The middle of the second decides which slot it belongs to.
             let Some(slot) = self.placed.iter().rposition(|slot| slot.start <= at - 0.5) else {
                 continue;
@@ -283,7 +283,7 @@ impl Lines<'_> {
         line.v.iter().any(Option::is_some).then_some(line)
     }
 
-    fn rates(&self, own: &Timeline) -> Vec<LineData> {
+    fn rates(&self, own: &Timeline) -> Vec<SharedLineData> {
         let measured = Style::new(0, "solid");
         let neighbours = Style::new(1, "dashed");
         [
@@ -295,8 +295,13 @@ impl Lines<'_> {
         .collect()
     }
 
-    fn rate(&self, id: &str, style: Style, seconds: &[TransactionSecond]) -> Option<LineData> {
-        let seconds = seconds.iter().map(|second| Sample {
+    fn rate(
+        &self,
+        id: &str,
+        style: Style,
+        seconds: &[TransactionSecond],
+    ) -> Option<SharedLineData> {
+        let seconds = seconds.iter().map(|second| ChartSample {
             at: second.at_s,
             value: Some(second.per_second),
         });
@@ -304,7 +309,7 @@ impl Lines<'_> {
     }
 
     /// Reads and writes of each medium.
-    fn sides(&self, reads: OfFigures, writes: OfFigures) -> Vec<LineData> {
+    fn sides(&self, reads: OfFigures, writes: OfFigures) -> Vec<SharedLineData> {
         let mut lines = Vec::new();
         for (color, medium) in self.media.iter().enumerate() {
             lines.extend(self.side("shared-reads", Style::new(color, "dashed"), medium, reads));
@@ -319,32 +324,32 @@ impl Lines<'_> {
         style: Style,
         medium: &TimelineMedium,
         of: OfFigures,
-    ) -> Option<LineData> {
+    ) -> Option<SharedLineData> {
         let name = [("medium", medium.medium.clone())];
-        let seconds = medium.seconds.iter().map(|second| Sample {
+        let seconds = medium.seconds.iter().map(|second| ChartSample {
             at: second.at_s,
             value: of(&second.figures),
         });
         self.line(self.m.text_with(id, &name), style, seconds)
     }
 
-    fn iops(&self) -> Vec<LineData> {
+    fn iops(&self) -> Vec<SharedLineData> {
         self.sides(
             |figures| Some(figures.reads_per_second),
             |figures| Some(figures.writes_per_second),
         )
     }
 
-    fn times(&self) -> Vec<LineData> {
+    fn times(&self) -> Vec<SharedLineData> {
         self.sides(|figures| figures.read_ms, |figures| figures.write_ms)
     }
 
-    fn megabytes(&self, own: &Timeline) -> Vec<LineData> {
+    fn megabytes(&self, own: &Timeline) -> Vec<SharedLineData> {
         let mut lines = self.sides(
             |figures| Some(figures.read_mb_per_second),
             |figures| Some(figures.write_mb_per_second),
         );
-        let grown = own.written.iter().map(|second| Sample {
+        let grown = own.written.iter().map(|second| ChartSample {
             at: second.at_s,
             value: Some(second.mb_per_second),
         });

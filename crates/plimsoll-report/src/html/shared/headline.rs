@@ -10,18 +10,18 @@ use crate::message::Messages;
 use crate::number::three;
 
 /// Operations of one kind that have a duration.
-struct Timed<'a> {
+struct TimedOperations<'a> {
     medium: &'a BackupMedium,
     kind: BackupKind,
     seconds: Sampled,
 }
 
 /// Medium by medium.
-fn timed(step: &BackupSummary) -> Vec<Timed<'_>> {
+fn timed(step: &BackupSummary) -> Vec<TimedOperations<'_>> {
     let mut all = Vec::new();
     for medium in &step.media {
         all.extend(medium.kinds.iter().filter_map(|own| {
-            Some(Timed {
+            Some(TimedOperations {
                 medium,
                 kind: own.kind,
                 seconds: own.seconds?,
@@ -58,7 +58,7 @@ pub(in crate::html) fn headline(m: &Messages, summary: &Summary) -> Option<Headl
     })
 }
 
-fn beside(m: &Messages, own: &Timed<'_>) -> Beside {
+fn beside(m: &Messages, own: &TimedOperations<'_>) -> Beside {
     let args = [("what", kind(m, own.kind)), ("medium", name(own.medium))];
     Beside {
         value: format!("{} s", three(own.seconds.mean)),

@@ -9,14 +9,14 @@ use crate::set::RunSet;
 use plimsoll_record::runfile;
 
 /// Runs of one combination of values, which repeat each other.
-struct Cell {
+struct RepeatedRuns {
     /// Of a run file empty.
     choice: String,
     label: String,
-    runs: Vec<Run>,
+    runs: Vec<ComparedRun>,
 }
 
-struct Run {
+struct ComparedRun {
     /// What a warning calls it.
     name: String,
     side: Side,
@@ -28,7 +28,7 @@ struct KnownRun {
     identities: Vec<RunIdentity>,
 }
 
-impl Cell {
+impl RepeatedRuns {
     /// `None` without a run.
     fn into_side(self) -> Option<Side> {
         let mut runs = self.runs.into_iter().map(|run| run.side);
@@ -40,7 +40,7 @@ impl Cell {
         Some(side)
     }
 
-    fn holds(&self, other: &Run) -> bool {
+    fn holds(&self, other: &ComparedRun) -> bool {
         self.runs.iter().any(|run| run.side.shares_run(&other.side))
     }
 }
@@ -50,7 +50,7 @@ pub(super) fn of(paths: &[PathBuf]) -> Result<Vec<Vec<Side>>, Failure> {
     let mut given = all(paths)?;
     leave_out_copies(&mut given);
     let combined = given.iter().any(|cells| cells.len() > 1);
-    let sides = |cells: Vec<Cell>| -> Vec<(String, Side)> {
+    let sides = |cells: Vec<RepeatedRuns>| -> Vec<(String, Side)> {
         cells
             .into_iter()
             .filter_map(|cell| Some((cell.choice.clone(), cell.into_side()?)))
@@ -96,7 +96,7 @@ pub(super) fn of(paths: &[PathBuf]) -> Result<Vec<Vec<Side>>, Failure> {
 }
 
 /// A run that is given again counts where it is given first. A side that is left without a run is left out.
-fn leave_out_copies(given: &mut Vec<Vec<Cell>>) {
+fn leave_out_copies(given: &mut Vec<Vec<RepeatedRuns>>) {
     let mut kept: Vec<KnownRun> = Vec::new();
     for cell in given.iter_mut().flatten() {
         cell.runs.retain(|run| {
@@ -155,7 +155,7 @@ pub(super) fn baseline_and_run(baseline: &Path, run: &Path) -> Result<[Side; 2],
 }
 
 /// The only cell of an argument.
-fn one(path: &Path) -> Result<Cell, Failure> {
+fn one(path: &Path) -> Result<RepeatedRuns, Failure> {
     let mut given = vec![read(path)?];
     leave_out_copies(&mut given);
     let mut cells = given.pop().unwrap_or_default();
@@ -177,9 +177,9 @@ pub(super) fn label(path: &Path) -> String {
 }
 
 /// What is in each argument, side by side: reading takes most of the time.
-fn all(paths: &[PathBuf]) -> Result<Vec<Vec<Cell>>, Failure> {
+fn all(paths: &[PathBuf]) -> Result<Vec<Vec<RepeatedRuns>>, Failure> {
     let labels: Vec<String> = paths.iter().map(|path| label(path)).collect();
-    let mut given: Vec<Vec<Cell>> = Vec::new();
+    let mut given: Vec<Vec<RepeatedRuns>> = Vec::new();
     for pair in paths.chunks(2) {
         let read: Vec<Result<_, Failure>> = std::thread::scope(|scope| {
             let started: Vec<_> = pair.iter().map(|path| scope.spawn(|| read(path))).collect();
@@ -203,21 +203,21 @@ fn all(paths: &[PathBuf]) -> Result<Vec<Vec<Cell>>, Failure> {
     Ok(given)
 }
 
-fn read(path: &Path) -> Result<Vec<Cell>, Failure> {
+fn read(path: &Path) -> Result<Vec<RepeatedRuns>, Failure> {
     if !RunSet::is_one(path) {
         let label = label(path);
-        let run = Run {
+        let run = ComparedRun {
             name: label.clone(),
             side: side(path, label.clone())?,
         };
-        return Ok(vec![Cell {
+        return Ok(vec![RepeatedRuns {
             choice: String::new(),
             label,
             runs: vec![run],
         }]);
     }
     let set = RunSet::open(path)?;
-    let mut cells: Vec<Cell> = Vec::new();
+    let mut cells: Vec<RepeatedRuns> = Vec::new();
     for cell in &set.list.cells {
         let file = set.file(cell);
         if !file.exists() {
@@ -229,13 +229,13 @@ fn read(path: &Path) -> Result<Vec<Cell>, Failure> {
         } else {
             format!("{} {choice}", label(path))
         };
-        let run = Run {
+        let run = ComparedRun {
             name: cell.file.clone(),
             side: side(&file, label.clone())?,
         };
         match cells.iter_mut().find(|own| own.choice == choice) {
             Some(own) => own.runs.push(run),
-            None => cells.push(Cell {
+            None => cells.push(RepeatedRuns {
                 choice,
                 label,
                 runs: vec![run],

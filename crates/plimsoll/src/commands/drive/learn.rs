@@ -51,7 +51,7 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode, Failure> {
     // Caught from before anything exists that has to be removed.
     let interrupt = Interrupt::listen()
         .map_err(|error| Failure::run(format!("cannot receive signals: {error}")))?;
-    let facts = Facts::of(args, &intent, &fio);
+    let facts = DriveFileFacts::of(args, &intent, &fio);
     let about = intent.about.clone();
     let size = intent.size;
     let measured = measure(args, intent, &options, &interrupt)?;
@@ -199,7 +199,7 @@ fn busy(about: &About) -> Option<String> {
 }
 
 /// Facts in the head of the file.
-struct Facts {
+struct DriveFileFacts {
     when: String,
     command: String,
     on: String,
@@ -209,7 +209,7 @@ struct Facts {
     title: String,
 }
 
-impl Facts {
+impl DriveFileFacts {
     fn of(args: &LearnArgs, intent: &Intent, fio: &Fio) -> Self {
         let about = &intent.about;
         let mut command = format!("plimsoll drive learn {}", args.path.display());
@@ -250,7 +250,7 @@ impl Facts {
 }
 
 fn subject(
-    facts: &Facts,
+    facts: &DriveFileFacts,
     about: &About,
     size: Bytes,
     options: &Options,
@@ -283,7 +283,7 @@ fn subject(
 }
 
 /// The drive file with its head.
-fn text(facts: &Facts, fitted: &Fitted, options: &Options) -> String {
+fn text(facts: &DriveFileFacts, fitted: &Fitted, options: &Options) -> String {
     let mut lines = vec![
         format!("Learned on {} by: {}", facts.when, facts.command),
         format!("On {}.", facts.on),

@@ -5,7 +5,7 @@ use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::spec::figure::Figure;
 use plimsoll_report::message::Messages;
 use plimsoll_report::table::Unit::{Whole, Words};
-use plimsoll_report::table::{Cell, Table};
+use plimsoll_report::table::{Table, TableCell};
 
 use crate::cli::ListArgs;
 use crate::commands::table::with_note;
@@ -53,8 +53,8 @@ pub fn table() -> Table<'static, DriveSpec> {
 }
 
 /// An unverified figure has a mark.
-fn marked(figure: &Option<Figure>) -> Cell {
+fn marked(figure: &Option<Figure>) -> TableCell {
     let is_unverified = figure.as_ref().is_some_and(|figure| !figure.is_verified());
     let value = figure.as_ref().map(|figure| figure.value);
-    Cell::from(value).marked(if is_unverified { "?" } else { " " })
+    TableCell::from(value).marked(if is_unverified { "?" } else { " " })
 }

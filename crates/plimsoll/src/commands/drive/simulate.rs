@@ -101,7 +101,7 @@ fn heading(m: &Messages, spec: &DriveSpec, name: &str, profile: &Profile) -> Str
 }
 
 /// All requests, reads or writes.
-pub struct Requests {
+pub struct RequestStats {
     what: &'static str,
     ops: u64,
     bytes: u64,
@@ -118,7 +118,7 @@ struct Totals {
     watts: Option<f64>,
 }
 
-impl Requests {
+impl RequestStats {
     fn us(&self, quantile: f64) -> Option<f64> {
         us(self.latency.quantile(quantile))
     }
@@ -132,8 +132,8 @@ fn us(time: Option<Nanos>) -> Option<f64> {
     time.map(Nanos::as_micros_f64)
 }
 
-fn rows(spec: &DriveSpec, outcome: &SimulatedResult) -> Vec<Requests> {
-    let mut rows = vec![Requests {
+fn rows(spec: &DriveSpec, outcome: &SimulatedResult) -> Vec<RequestStats> {
+    let mut rows = vec![RequestStats {
         what: "all",
         ops: outcome.reads.ops + outcome.writes.ops,
         bytes: outcome.reads.bytes + outcome.writes.bytes,
@@ -147,7 +147,7 @@ fn rows(spec: &DriveSpec, outcome: &SimulatedResult) -> Vec<Requests> {
     }];
     if outcome.reads.ops > 0 && outcome.writes.ops > 0 {
         for (what, side) in [("reads", &outcome.reads), ("writes", &outcome.writes)] {
-            rows.push(Requests {
+            rows.push(RequestStats {
                 what,
                 ops: side.ops,
                 bytes: side.bytes,
@@ -160,8 +160,8 @@ fn rows(spec: &DriveSpec, outcome: &SimulatedResult) -> Vec<Requests> {
     rows
 }
 
-pub fn table() -> Table<'static, Requests> {
-    Table::<Requests>::new("simulated")
+pub fn table() -> Table<'static, RequestStats> {
+    Table::<RequestStats>::new("simulated")
         .prefix("simulated-")
         .column("requests", Words, |own| own.what)
         .column("ops", Whole, |own| own.ops)

@@ -7,7 +7,7 @@ use plimsoll_plan::resolved::{Access, BlockJob, BlockStream, SizeShare, SyncPoli
 use plimsoll_plan::write_size;
 use plimsoll_report::message::Messages;
 use plimsoll_report::table::Unit::{Whole, Words};
-use plimsoll_report::table::{Cell, Table};
+use plimsoll_report::table::{Table, TableCell};
 use serde_json::{Value, json};
 
 use crate::cli::{Format, ProfileShowArgs};
@@ -78,7 +78,7 @@ pub fn table<'a>() -> Table<'a, StreamRow<'a>> {
         .column("threads", Whole, |r| r.stream.threads)
         .column("per-second", Whole, |r| {
             let paced = r.stream.arrivals == Arrivals::Poisson;
-            Cell::from(r.stream.per_second).marked(if paced { " (poisson)" } else { "" })
+            TableCell::from(r.stream.per_second).marked(if paced { " (poisson)" } else { "" })
         })
         .if_any(|r| r.stream.per_second.is_some())
         .column("access", Words, |r| access(&r.stream.access))
