@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::compare::{Figure, LoadKey, Side, SidePoint, Workload};
+use crate::compare::{ComparedSide, LoadKey, RateKind, SidePoint, WorkloadParameters};
 use plimsoll_stats::{Trend, change_points, trend};
 
 /// A change is reported when at most this share of permutations splits the series as clearly.
@@ -15,17 +15,17 @@ pub struct HistoryRun {
     pub file: String,
     /// The label given by a user, or empty.
     pub label: String,
-    pub side: Side,
+    pub side: ComparedSide,
 }
 
 /// One figure over runs, in the order of time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FigureSeries {
     pub place: LoadKey,
-    pub figure: Figure,
+    pub figure: RateKind,
     /// Of its first run; that of the others is not known to differ.
     #[serde(skip)]
-    workload: Workload,
+    workload: WorkloadParameters,
     pub points: Vec<SeriesPoint>,
     /// Where its level changed.
     pub changes: Vec<Change>,
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn a_change_is_reported_with_its_run() {
         let record = fixture::single_point();
-        let side = Side::of("x", &record);
+        let side = ComparedSide::of("x", &record);
         let noise = made::series(4, 16, 0.0, 0.01);
         let run = |(i, level): (usize, f64)| {
             let mut side = side.clone();

@@ -6,13 +6,13 @@ use plimsoll_record::Record;
 use serde::Serialize;
 
 use crate::audit::{Audit, audit};
-use crate::summary::{Figures, Verdict, figures_and_timelines};
+use crate::summary::{RunFigures, Verdict, figures_and_timelines};
 
 /// All that is computed from one record: the shape of `--format json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     #[serde(flatten)]
-    pub figures: Figures,
+    pub figures: RunFigures,
     /// The worst of all findings and of the audit. The doctor's findings stand for themselves.
     pub verdict: Verdict,
     /// Results of the audit's rules.
@@ -21,15 +21,15 @@ pub struct Summary {
 
 /// Figures are read as the summary's own.
 impl Deref for Summary {
-    type Target = Figures;
+    type Target = RunFigures;
 
-    fn deref(&self) -> &Figures {
+    fn deref(&self) -> &RunFigures {
         &self.figures
     }
 }
 
 impl DerefMut for Summary {
-    fn deref_mut(&mut self) -> &mut Figures {
+    fn deref_mut(&mut self) -> &mut RunFigures {
         &mut self.figures
     }
 }

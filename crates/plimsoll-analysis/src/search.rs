@@ -68,7 +68,7 @@ pub enum SearchState {
 
 /// The loads between which the line lies.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Bracket {
+pub struct LoadBracket {
     /// The highest load that was met by all repeats, below all loads that were not; `None` if there is none.
     pub low: Option<f64>,
     /// The lowest load that no repeat met, above all others; `None` if there is none.
@@ -118,7 +118,7 @@ impl LineSearch {
         self.tried.push((load, attempt));
     }
 
-    pub fn bracket(&self) -> Bracket {
+    pub fn bracket(&self) -> LoadBracket {
         let not_met = self
             .loads(|attempt| attempt != Attempt::Met)
             .min_by(f64::total_cmp);
@@ -133,7 +133,7 @@ impl LineSearch {
             .loads(|attempt| attempt == Attempt::Failed)
             .filter(|load| some_met.is_none_or(|highest| *load > highest))
             .min_by(f64::total_cmp);
-        Bracket { low, high }
+        LoadBracket { low, high }
     }
 
     fn loads(&self, wanted: impl Fn(Attempt) -> bool) -> impl Iterator<Item = f64> {
@@ -150,7 +150,7 @@ impl LineSearch {
         let (Some(lowest), Some(highest)) = (lowest, highest) else {
             return Ok(start.min(most));
         };
-        let Bracket { low, high } = self.bracket();
+        let LoadBracket { low, high } = self.bracket();
         let next = match (low, high) {
             (None, _) => self.lower(lowest)?,
             // A mixed load does not show how far the mixed loads reach.
@@ -277,7 +277,7 @@ mod tests {
         );
         assert_eq!(
             search.bracket(),
-            Bracket {
+            LoadBracket {
                 low: Some(400.0),
                 high: Some(418.0)
             }
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(loads, [64.0, 32.0, 16.0, 8.0, 4.0, 6.0, 5.0]);
         assert_eq!(
             search.bracket(),
-            Bracket {
+            LoadBracket {
                 low: Some(5.0),
                 high: Some(6.0)
             },
@@ -312,7 +312,7 @@ mod tests {
             (all.state(), all.bracket()),
             (
                 SearchState::AboveMost,
-                Bracket {
+                LoadBracket {
                     low: Some(100.0),
                     high: None
                 }
@@ -323,7 +323,7 @@ mod tests {
             (mixed.state(), mixed.bracket()),
             (
                 SearchState::BelowLeast,
-                Bracket {
+                LoadBracket {
                     low: None,
                     high: None
                 }
@@ -341,7 +341,7 @@ mod tests {
             _ => Attempt::Failed,
         };
         let search = run(rules(100.0, 1e6, false), doubtful);
-        let Bracket { low, high } = search.bracket();
+        let LoadBracket { low, high } = search.bracket();
         let (low, high) = (low.unwrap(), high.unwrap());
         assert!(low <= 400.0 && high >= 520.0, "{low} to {high}");
         assert!(
@@ -369,7 +369,7 @@ mod tests {
             let start = if whole { start.round() } else { start };
             let rules = SearchRules { start, most: 1e6, precision, whole };
             let search = run(rules, sharp(line));
-            let Bracket { low, high } = search.bracket();
+            let LoadBracket { low, high } = search.bracket();
             // A start of 10 000 is halved down to 9.8 at most.
             prop_assume!(line >= start / 1000.0 || whole);
             let (low, high) = (low.unwrap(), high.unwrap());
@@ -388,7 +388,7 @@ mod tests {
                 Some(1) => Attempt::Mixed,
                 _ => Attempt::Failed,
             });
-            let Bracket { low, high } = search.bracket();
+            let LoadBracket { low, high } = search.bracket();
             prop_assert!(low.zip(high).is_none_or(|(low, high)| low < high));
             prop_assert_ne!(search.state(), SearchState::Open);
         }
@@ -404,7 +404,7 @@ mod tests {
                 wrong |= met.iter().all(|met| *met != (load <= line));
                 Attempt::of(met)
             });
-            let Bracket { low, high } = search.bracket();
+            let LoadBracket { low, high } = search.bracket();
             let (low, high) = (low.unwrap(), high.unwrap());
             prop_assert!(wrong || (low <= line && line < high), "{} to {}", low, high);
             prop_assert!(low >= line * 0.85 && high <= line * 1.2, "{} to {}", low, high);

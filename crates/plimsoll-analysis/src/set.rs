@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::Summary;
-use crate::summary::{Figure, LoadSummary, Verdict};
+use crate::summary::{LoadSummary, RepeatedFigure, Verdict};
 use plimsoll_plan::Interference;
 
 mod crossover;
@@ -55,11 +55,11 @@ pub struct SetRow {
     pub choice: Vec<usize>,
     pub runs: usize,
     /// Transactions of all types completed per second: medians over the runs.
-    pub completed_per_second: Option<Figure>,
-    pub nopm: Option<Figure>,
-    pub p99_ms: Option<Figure>,
+    pub completed_per_second: Option<RepeatedFigure>,
+    pub nopm: Option<RepeatedFigure>,
+    pub p99_ms: Option<RepeatedFigure>,
     /// Of the device below the medium, for each completed transaction: 0 where memory holds all data.
-    pub device_reads_per_txn: Option<Figure>,
+    pub device_reads_per_txn: Option<RepeatedFigure>,
     /// The worst of its runs'.
     pub verdict: Verdict,
 }
@@ -71,7 +71,7 @@ pub fn summarise_set(
     of: usize,
     runs: &[SetRun],
 ) -> SetSummary {
-    let mut rows: BTreeMap<Key, Vec<InRun<'_>>> = BTreeMap::new();
+    let mut rows: BTreeMap<SetKey, Vec<InRun<'_>>> = BTreeMap::new();
     for run in runs {
         for ladder in &run.summary.ladders {
             for rung in &ladder.loads {
@@ -110,16 +110,16 @@ pub fn summarise_set(
 }
 
 /// Index of the step, system, interference, index of the load, choice.
-type Key = (u32, String, Interference, u32, Vec<usize>);
+type SetKey = (u32, String, Interference, u32, Vec<usize>);
 
 /// A step's name, the load in one run, and the reads of its device for each transaction.
 type InRun<'a> = (&'a str, &'a LoadSummary, Option<f64>);
 
 fn row(system: String, scene: Interference, choice: Vec<usize>, rungs: &[InRun<'_>]) -> SetRow {
     let (step, first, _) = rungs[0];
-    let over = |get: fn(&LoadSummary) -> Option<Figure>| {
+    let over = |get: fn(&LoadSummary) -> Option<RepeatedFigure>| {
         // A single run keeps the interval that its own seconds give.
-        Figure::of(
+        RepeatedFigure::of(
             rungs
                 .iter()
                 .map(|(_, rung, _)| get(rung).map(|figure| (figure.median, figure.interval))),
@@ -136,7 +136,7 @@ fn row(system: String, scene: Interference, choice: Vec<usize>, rungs: &[InRun<'
         completed_per_second: over(|rung| rung.completed_per_second),
         nopm: over(|rung| rung.nopm),
         p99_ms: over(|rung| rung.p99_ms),
-        device_reads_per_txn: Figure::of(
+        device_reads_per_txn: RepeatedFigure::of(
             rungs
                 .iter()
                 .map(|(_, _, reads)| reads.map(|reads| (reads, None))),

@@ -1,6 +1,6 @@
 //! The figures of a record, computed once: what the terminal's table, the HTML report, JSON and CSV show.
 //!
-//! [`Figures`] is also the stored shape of `--format json`: units are part of the names, and
+//! [`RunFigures`] is also the stored shape of `--format json`: units are part of the names, and
 //! [`SUMMARY_VERSION`] changes when a name or a meaning does.
 //!
 //! Only ticks of [`PhaseKind::Measure`] enter a point's figures. A figure that cannot be computed is `None`, never 0.
@@ -71,16 +71,16 @@ pub use drive::{
     BEYOND_LIMIT, DRIVE_FACT, DRIVE_TITLE_FACT, DriveOpSummary, DriveSummary, DriveTimes,
     FEWEST_OPS, LATENESS_LIMIT, lateness_us,
 };
-pub use effect::{Change, Effect, EffectLoad, MediumEffect, VictimEffect};
+pub use effect::{EffectLoad, MediumEffect, NoiseChange, NoiseEffect, VictimEffect};
 pub use finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
 pub use fleet::{Fleet, FleetPoint, FleetShare};
 pub use imported::{ImportSummary, ReportedFigure, ReportedPoint, Unknown};
-pub use latency::{Latency, TxnSummary};
+pub use latency::{LatencySummary, TxnSummary};
 pub use line::{LoadLine, TriedLoad};
-pub use load_summary::{Figure, LoadSummary};
+pub use load_summary::{LoadSummary, RepeatedFigure};
 pub use means::{DEVICE_FACT, MetricMean, Resources, Withheld};
 pub use medium::{MediumFigures, MediumSecond, MediumSource};
-pub use objective::{Measured, ObjectiveResult, Shortfall, evaluate};
+pub use objective::{MeasuredPoint, ObjectiveResult, Shortfall, evaluate};
 pub use outage::{AWAY_LIMIT, OutageSummary};
 pub use point::{Consistency, PointSummary};
 pub use precondition::PreconditionSummary;
@@ -91,7 +91,7 @@ pub use stats::{Halves, Interval, Sampled, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
 pub(crate) use tick::{TickRows, Ticks};
 pub use timeline::{
-    SlotLoad, Timeline, TimelineBand, TimelineMedium, TimelineSlot, TransactionSecond,
+    SlotLoad, StepTimeline, TimelineBand, TimelineMedium, TimelineSlot, TransactionSecond,
     WrittenSecond,
 };
 pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_SAMPLES, StateShare, WaitSummary};
@@ -107,7 +107,7 @@ pub const SUMMARY_VERSION: u32 = 1;
 
 /// Every figure of a record, before the audit: see [`crate::Summary`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Figures {
+pub struct RunFigures {
     pub schema_version: u32,
     pub run_id: String,
     pub title: String,
@@ -115,15 +115,15 @@ pub struct Figures {
     /// About the run as a whole; each point has its own.
     pub findings: Vec<Finding>,
     pub headline: Option<Headline>,
-    pub ladders: Vec<Ladder>,
+    pub ladders: Vec<LadderSummary>,
     /// Steps on media themselves.
     pub blocks: Vec<BlockSummary>,
     /// Backups and restores.
     pub backups: Vec<BackupSummary>,
     /// What noisy neighbours did to the systems beside them.
-    pub effects: Vec<Effect>,
+    pub effects: Vec<NoiseEffect>,
     /// Steps in which systems share a medium, or back up and restore, second by second.
-    pub timelines: Vec<Timeline>,
+    pub timelines: Vec<StepTimeline>,
     /// What the doctor found before the first load.
     pub diagnoses: Vec<DiagnosisSummary>,
     /// Load before the first point of a step, of which no figures are taken.
@@ -160,7 +160,7 @@ impl DiagnosisSummary {
 
 /// One step on one medium: the points that belong on one curve.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Ladder {
+pub struct LadderSummary {
     pub step: String,
     pub step_index: u32,
     pub system: String,
@@ -194,13 +194,13 @@ pub struct Ladder {
 /// Where the run's highest rate is, searches left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Headline {
-    /// Index into [`Figures::ladders`].
+    /// Index into [`RunFigures::ladders`].
     pub ladder: usize,
-    /// Index into [`Ladder::loads`].
+    /// Index into [`LadderSummary::loads`].
     pub load_index: usize,
 }
 
-impl Figures {
+impl RunFigures {
     /// The worst of all findings, without the audit's and the doctor's.
     pub(crate) fn worst_finding(&self) -> Verdict {
         let own = Verdict::of(&self.findings);
@@ -223,14 +223,14 @@ impl Figures {
         self.ladders.iter().flat_map(|ladder| &ladder.points)
     }
 
-    pub fn headline(&self) -> Option<(&Ladder, &LoadSummary)> {
+    pub fn headline(&self) -> Option<(&LadderSummary, &LoadSummary)> {
         let Headline { ladder, load_index } = self.headline?;
         let ladder = self.ladders.get(ladder)?;
         Some((ladder, ladder.loads.get(load_index)?))
     }
 
     /// The load lines that were searched for, with their ladders.
-    pub fn lines(&self) -> impl Iterator<Item = (&Ladder, &LoadLine)> {
+    pub fn lines(&self) -> impl Iterator<Item = (&LadderSummary, &LoadLine)> {
         self.ladders
             .iter()
             .filter_map(|ladder| Some((ladder, ladder.line.as_ref()?)))
@@ -261,28 +261,28 @@ impl Figures {
 }
 
 /// Computes every figure of `record`. Reads nothing else, so the same record gives the same figures for ever.
-pub(crate) fn figures_and_timelines(record: &Record) -> Figures {
+pub(crate) fn figures_and_timelines(record: &Record) -> RunFigures {
     let ticks = Ticks::of(record);
     let index = Index::new(record, &ticks);
-    Figures {
+    RunFigures {
         timelines: timeline::of_run(&index),
         ..figures_of(&index)
     }
 }
 
-/// The same without [`Figures::timelines`], which only charts use and no rule does.
-pub fn figures(record: &Record) -> Figures {
+/// The same without [`RunFigures::timelines`], which only charts use and no rule does.
+pub fn figures(record: &Record) -> RunFigures {
     figures_from(record, &Ticks::of(record))
 }
 
-pub(crate) fn figures_from(record: &Record, ticks: &Ticks<'_>) -> Figures {
+pub(crate) fn figures_from(record: &Record, ticks: &Ticks<'_>) -> RunFigures {
     figures_of(&Index::new(record, ticks))
 }
 
-fn figures_of(index: &Index) -> Figures {
+fn figures_of(index: &Index) -> RunFigures {
     let record = index.record;
     let ladders = ladders(index);
-    Figures {
+    RunFigures {
         schema_version: SUMMARY_VERSION,
         run_id: record.run.id.clone(),
         title: record.run.title.clone(),
@@ -310,7 +310,7 @@ fn figures_of(index: &Index) -> Figures {
 
 /// What the points of one ladder have in common: index of the step, the plan's system of which it is an instance or else the
 /// system, medium, mode, what runs beside.
-type Group<'a> = (
+type LadderKey<'a> = (
     u32,
     Result<&'a str, SubjectId>,
     Option<SubjectId>,
@@ -318,9 +318,9 @@ type Group<'a> = (
     Interference,
 );
 
-fn ladders(index: &Index) -> Vec<Ladder> {
+fn ladders(index: &Index) -> Vec<LadderSummary> {
     // Instances of one system belong together.
-    let mut grouped: BTreeMap<Group<'_>, Vec<&Point>> = BTreeMap::new();
+    let mut grouped: BTreeMap<LadderKey<'_>, Vec<&Point>> = BTreeMap::new();
     for point in index
         .record
         .points
@@ -339,21 +339,21 @@ fn ladders(index: &Index) -> Vec<Ladder> {
             .or_default()
             .push(point);
     }
-    let ladder = |((_, system, ..), points): (Group<'_>, Vec<&Point>)| match system {
+    let ladder = |((_, system, ..), points): (LadderKey<'_>, Vec<&Point>)| match system {
         Ok(base) => fleet::ladder(index, base, &points),
         Err(_) => ladder(index, points),
     };
-    let mut ladders: Vec<Ladder> = grouped.into_iter().map(ladder).collect();
+    let mut ladders: Vec<LadderSummary> = grouped.into_iter().map(ladder).collect();
     ladders.sort_by_key(|ladder| ladder.step_index);
     ladders
 }
 
-/// Points of which [`Ladder`]s are made: load of transactions of which figures are taken.
+/// Points of which [`LadderSummary`]s are made: load of transactions of which figures are taken.
 fn is_of_ladder(point: &Point) -> bool {
     matches!(point.purpose, PointPurpose::Ladder | PointPurpose::Search) && !point.is_block()
 }
 
-fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
+fn ladder(index: &Index, mut points: Vec<&Point>) -> LadderSummary {
     points.sort_by_key(|point| (point.ordinal, point.repeat, point.id));
     if points
         .iter()
@@ -362,7 +362,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
         points.sort_by(|a, b| line::load_of(a).total_cmp(&line::load_of(b)));
     }
     let first = points[0];
-    let mut ladder = Ladder {
+    let mut ladder = LadderSummary {
         step: first.step.clone(),
         step_index: first.step_index,
         system: index.name(first.system),
@@ -434,7 +434,7 @@ fn peak(rungs: &[LoadSummary]) -> Option<usize> {
 }
 
 /// The highest rate of the run, but for searches, which have a load line; of rungs whose main figures differ in kind, those with NOPM come first.
-fn headline(ladders: &[Ladder]) -> Option<Headline> {
+fn headline(ladders: &[LadderSummary]) -> Option<Headline> {
     let ladders = ladders
         .iter()
         .enumerate()

@@ -5,7 +5,7 @@ use std::mem::{Discriminant, discriminant};
 use plimsoll_analysis::summary::FindingKind;
 
 use plimsoll_analysis::audit::{
-    About, Audit, AuditFault, AuditedLoad, Evidence, Missing, Rule, RuleOutcome, RuleVerdict,
+    Audit, AuditFault, AuditSubject, AuditedLoad, Evidence, Missing, Rule, RuleOutcome, RuleVerdict,
 };
 use plimsoll_record::Severity;
 
@@ -184,12 +184,12 @@ impl<'a> CaseGroup<'a> {
 fn points_of(audit: &Audit, rule: Rule) -> usize {
     let verdicts = audit.verdicts.iter();
     let own = verdicts.filter(|verdict| verdict.rule == rule);
-    own.filter(|verdict| matches!(verdict.about, About::Load(_)))
+    own.filter(|verdict| matches!(verdict.about, AuditSubject::Load(_)))
         .count()
 }
 
-fn set_point(about: &About) -> Option<SetPoint> {
-    let About::Load(load) = about else {
+fn set_point(about: &AuditSubject) -> Option<SetPoint> {
+    let AuditSubject::Load(load) = about else {
         return None;
     };
     Some(SetPoint {
@@ -299,15 +299,15 @@ fn outcomes(audit: &Audit, rule: Rule) -> impl Iterator<Item = &RuleOutcome> {
 }
 
 /// The subject; empty for the whole run.
-pub(crate) fn about(m: &Messages, about: &About) -> String {
+pub(crate) fn about(m: &Messages, about: &AuditSubject) -> String {
     match about {
-        About::Whole => String::new(),
-        About::Named(name) => name.clone(),
-        About::Pair { first, second } => {
+        AuditSubject::Whole => String::new(),
+        AuditSubject::Named(name) => name.clone(),
+        AuditSubject::Pair { first, second } => {
             let args = [("first", first.clone()), ("second", second.clone())];
             m.text_with("audit-pair", &args)
         }
-        About::Load(load) => load_text(m, load),
+        AuditSubject::Load(load) => load_text(m, load),
     }
 }
 

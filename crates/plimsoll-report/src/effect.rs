@@ -1,7 +1,7 @@
 //! What noisy neighbours did, in words and rows.
 
 use plimsoll_analysis::summary::{
-    BackupFigures, Change, Effect, EffectLoad, MediumEffect, MediumFigures, VictimEffect,
+    BackupFigures, EffectLoad, MediumEffect, MediumFigures, NoiseChange, NoiseEffect, VictimEffect,
 };
 use plimsoll_plan::resolved::TPCC_TXNS;
 
@@ -12,7 +12,7 @@ use crate::number::{or_none, three, whole};
 use crate::table::Table;
 use crate::table::Unit::{Plain, Three, Whole, Words};
 
-pub(crate) fn heading(m: &Messages, effect: &Effect) -> String {
+pub(crate) fn heading(m: &Messages, effect: &NoiseEffect) -> String {
     let args = [
         ("step", effect.step.clone()),
         ("system", effect.system.clone()),
@@ -28,7 +28,7 @@ pub(crate) fn heading(m: &Messages, effect: &Effect) -> String {
 }
 
 /// Who makes the noise, and on what.
-pub(crate) fn notes(m: &Messages, effect: &Effect) -> Vec<String> {
+pub(crate) fn notes(m: &Messages, effect: &NoiseEffect) -> Vec<String> {
     let mut notes = Vec::new();
     if !effect.neighbours.is_empty() {
         let args = [("neighbours", effect.neighbours.join(", "))];
@@ -48,7 +48,7 @@ pub(crate) fn notes(m: &Messages, effect: &Effect) -> Vec<String> {
 
 /// All systems under one load, or one of them.
 pub(crate) struct EffectRow<'a> {
-    effect: &'a Effect,
+    effect: &'a NoiseEffect,
     load: &'a EffectLoad,
     own: &'a VictimEffect,
     is_sum: bool,
@@ -56,7 +56,7 @@ pub(crate) struct EffectRow<'a> {
 }
 
 /// A row for each load, and below it one for each system.
-pub(crate) fn rows(effect: &Effect) -> Vec<EffectRow<'_>> {
+pub(crate) fn rows(effect: &NoiseEffect) -> Vec<EffectRow<'_>> {
     let mut rows = Vec::new();
     for load in &effect.loads {
         rows.push(EffectRow {
@@ -170,7 +170,7 @@ pub(crate) fn table<'a>() -> Table<'a, EffectRow<'a>> {
         .spare(&["p50", "n"])
 }
 
-fn ratio(change: Option<Change>) -> Option<f64> {
+fn ratio(change: Option<NoiseChange>) -> Option<f64> {
     Some(change?.ratio?.ratio)
 }
 
@@ -186,7 +186,7 @@ fn noise_fields<'a>(table: Table<'a, EffectRow<'a>>) -> Table<'a, EffectRow<'a>>
 }
 
 /// For each load, the figures that are not in the table.
-pub(crate) fn describe(m: &Messages, effect: &Effect) -> Vec<String> {
+pub(crate) fn describe(m: &Messages, effect: &NoiseEffect) -> Vec<String> {
     let mut lines = Vec::new();
     for load in &effect.loads {
         let all = [
@@ -220,7 +220,7 @@ fn victims(m: &Messages, load: &EffectLoad) -> Option<String> {
     Some(m.text_with("effect-victims", &args))
 }
 
-fn medium(m: &Messages, effect: &Effect, found: Option<MediumEffect>) -> Option<String> {
+fn medium(m: &Messages, effect: &NoiseEffect, found: Option<MediumEffect>) -> Option<String> {
     let found = found?;
     let name = effect.medium.clone().unwrap_or_default();
     let args = [

@@ -4,7 +4,7 @@ use std::mem::discriminant;
 
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{
-    BackupSummary, BlockMedium, BlockSummary, Finding, FindingKind, Ladder, PointSummary,
+    BackupSummary, BlockMedium, BlockSummary, Finding, FindingKind, LadderSummary, PointSummary,
 };
 
 use crate::finding_view::FindingView;
@@ -91,7 +91,7 @@ fn of_backups<'a>(m: &Messages, backups: &'a BackupSummary) -> Vec<FindingLine<'
         .collect()
 }
 
-fn of_ladder<'a>(m: &Messages, ladder: &'a Ladder) -> Vec<FindingLine<'a>> {
+fn of_ladder<'a>(m: &Messages, ladder: &'a LadderSummary) -> Vec<FindingLine<'a>> {
     let mut all = Vec::new();
     for point in &ladder.points {
         all.extend(point.findings.iter().map(|finding| FindingAtPoint {

@@ -1,6 +1,6 @@
 //! Several systems at once: how they spread about their mean, as text.
 
-use plimsoll_analysis::summary::{Fleet, FleetPoint, Ladder};
+use plimsoll_analysis::summary::{Fleet, FleetPoint, LadderSummary};
 
 use crate::message::Messages;
 use crate::table::Table;
@@ -24,7 +24,7 @@ pub(crate) fn table<'a>() -> Table<'a, FleetRow<'a>> {
 }
 
 /// One line for each point; empty where the ladder is of a single system.
-pub fn section(m: &Messages, ladder: &Ladder) -> String {
+pub fn section(m: &Messages, ladder: &LadderSummary) -> String {
     let Some(Fleet { systems, points }) = &ladder.fleet else {
         return String::new();
     };

@@ -1,6 +1,6 @@
 //! A catalogue of runs, and how figures went from run to run.
 
-use plimsoll_analysis::compare::{Figure, RoundedRatio};
+use plimsoll_analysis::compare::{RateKind, RoundedRatio};
 use plimsoll_analysis::history::{Change, FigureSeries, SeriesPoint};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::RunStatus;
@@ -86,7 +86,7 @@ pub fn courses_text(courses: &[FigureSeries]) -> String {
 fn describe(m: &Messages, course: &FigureSeries, change: &Change) -> String {
     let rounded = RoundedRatio::of(change.ratio);
     let point = &course.points[change.at.min(course.points.len() - 1)];
-    let shown = if course.figure == Figure::Nopm {
+    let shown = if course.figure == RateKind::Nopm {
         whole
     } else {
         three

@@ -1,6 +1,6 @@
 //! A ladder in words, and its tables.
 
-use plimsoll_analysis::summary::{Ladder, Latency, TxnSummary};
+use plimsoll_analysis::summary::{LadderSummary, LatencySummary, TxnSummary};
 
 use crate::load_summary::{LoadView, half, interval, repeated, spread, with_load};
 use crate::message::Messages;
@@ -8,7 +8,7 @@ use crate::table::Unit::{Percent, Plain, Three, Whole, Words};
 use crate::table::{CellValue, Table, TableCell};
 use crate::{medium, waits};
 
-pub(crate) fn heading(m: &Messages, ladder: &Ladder) -> String {
+pub(crate) fn heading(m: &Messages, ladder: &LadderSummary) -> String {
     let mut args = vec![
         ("step", ladder.step.clone()),
         ("system", ladder.system.clone()),
@@ -30,7 +30,7 @@ pub(crate) fn medium_beside<'a>(system: &str, medium: Option<&'a str>) -> Option
 }
 
 /// Whose latency the main columns show.
-pub(crate) fn latency_of(m: &Messages, ladder: &Ladder) -> String {
+pub(crate) fn latency_of(m: &Messages, ladder: &LadderSummary) -> String {
     let latency = m.text_with("ladder-latency-of", &[("txn", main_txn(m, ladder))]);
     if repeated(ladder) {
         format!("{latency} {}", m.text("ladder-repeats"))
@@ -40,14 +40,14 @@ pub(crate) fn latency_of(m: &Messages, ladder: &Ladder) -> String {
 }
 
 /// The transaction type whose response times stand beside rates.
-pub(crate) fn main_txn(m: &Messages, ladder: &Ladder) -> String {
+pub(crate) fn main_txn(m: &Messages, ladder: &LadderSummary) -> String {
     let tpcc = ladder.points.iter().find(|point| point.nopm.is_some());
     let txn = tpcc.and_then(|point| point.types.first());
     txn.map_or_else(|| m.text("chart-all"), |txn| txn.name.clone())
 }
 
 /// The sentence that figures are those of an emulated drive; empty where there is none.
-pub(crate) fn emulated(m: &Messages, ladder: &Ladder) -> String {
+pub(crate) fn emulated(m: &Messages, ladder: &LadderSummary) -> String {
     medium::emulated(m, ladder.drive.as_ref())
 }
 
@@ -149,7 +149,7 @@ pub(crate) struct TxnTimes<'a> {
     txn: &'a TxnSummary,
     /// Which of its times; empty where there is one kind only.
     kind: &'static str,
-    latency: Option<Latency>,
+    latency: Option<LatencySummary>,
 }
 
 impl TxnTimes<'_> {
@@ -198,8 +198,8 @@ pub(crate) fn latency<'a>() -> Table<'a, TxnTimes<'a>> {
         .row_class(|r| if r.is_total() { "total" } else { "" })
 }
 
-fn quantile(latency: Latency, place: usize) -> TableCell {
-    let resolved = latency.resolves(Latency::QUANTILES[place]);
+fn quantile(latency: LatencySummary, place: usize) -> TableCell {
+    let resolved = latency.resolves(LatencySummary::QUANTILES[place]);
     let value = CellValue::Number(latency.quantiles()[place]);
     TableCell::from(value).styled(if resolved { "" } else { "weak" })
 }

@@ -3,8 +3,8 @@
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::search::{Attempt, SearchState};
 use plimsoll_analysis::summary::{
-    Bottleneck, Ladder, LoadLine, ObjectiveResult, PreconditionSummary, ResetSummary, Shortfall,
-    Sign, TriedLoad,
+    Bottleneck, LadderSummary, LoadLine, ObjectiveResult, PreconditionSummary, ResetSummary,
+    Shortfall, Sign, TriedLoad,
 };
 
 use crate::ladder;
@@ -15,7 +15,7 @@ use crate::table::{Table, TableCell};
 
 /// A load line as text.
 pub(crate) struct LoadLineText<'a> {
-    pub ladder: &'a Ladder,
+    pub ladder: &'a LadderSummary,
     pub line: &'a LoadLine,
     pub heading: String,
     /// The line itself, and its unit; what stands for it where there is none.
@@ -38,7 +38,7 @@ pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<LoadLineTe
         .collect()
 }
 
-fn line_text<'a>(m: &Messages, ladder: &'a Ladder, line: &'a LoadLine) -> LoadLineText<'a> {
+fn line_text<'a>(m: &Messages, ladder: &'a LadderSummary, line: &'a LoadLine) -> LoadLineText<'a> {
     let unit = if line.open {
         "line-unit-open"
     } else {
@@ -84,7 +84,7 @@ fn between(m: &Messages, line: &LoadLine) -> String {
     m.text_with(id, &args)
 }
 
-fn effort(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
+fn effort(m: &Messages, ladder: &LadderSummary, line: &LoadLine) -> String {
     let repeats = ladder.loads.iter().map(|load| load.repeats()).max();
     let args = [
         ("loads", line.tried.len().to_string()),
@@ -101,7 +101,7 @@ fn effort(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
     format!("{text} {}", m.text(more))
 }
 
-fn rate(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
+fn rate(m: &Messages, ladder: &LadderSummary, line: &LoadLine) -> String {
     let Some(at) = line.load_index.and_then(|index| ladder.loads.get(index)) else {
         return String::new();
     };
@@ -196,7 +196,7 @@ pub(crate) fn table<'a>() -> Table<'a, TriedRow<'a>> {
         .row_class(|r| if r.is_line { "peak" } else { "" })
 }
 
-fn load(ladder: &Ladder, tried: &TriedLoad) -> String {
+fn load(ladder: &LadderSummary, tried: &TriedLoad) -> String {
     match ladder.loads.get(tried.load_index) {
         None => three(tried.load),
         Some(at) => number::load(at.users, at.offered_per_second, at.offered_to_per_second),

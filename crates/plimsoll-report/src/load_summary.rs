@@ -1,7 +1,7 @@
 //! A row of a ladder's table: one load over its repeats.
 
 use plimsoll_analysis::summary::{
-    Figure, Interval, Ladder, LoadSummary, PointSummary, Resources, Steady,
+    Interval, LadderSummary, LoadSummary, PointSummary, RepeatedFigure, Resources, Steady,
 };
 
 use crate::number;
@@ -23,7 +23,7 @@ pub(crate) struct LoadView<'a> {
     pub is_repeated: bool,
 }
 
-pub(crate) fn views(ladder: &Ladder) -> Vec<LoadView<'_>> {
+pub(crate) fn views(ladder: &LadderSummary) -> Vec<LoadView<'_>> {
     let loads = ladder.loads.iter();
     let is_tpcc = loads.clone().any(|load| load.tpm.is_some())
         || !loads
@@ -46,7 +46,7 @@ pub(crate) fn views(ladder: &Ladder) -> Vec<LoadView<'_>> {
 }
 
 /// Whether any load was measured more than once.
-pub(crate) fn repeated(ladder: &Ladder) -> bool {
+pub(crate) fn repeated(ladder: &LadderSummary) -> bool {
     ladder.loads.iter().any(|load| load.repeats() > 1)
 }
 
@@ -98,7 +98,7 @@ impl LoadView<'_> {
     }
 
     /// NOPM, or the rate of other workloads.
-    pub fn rate(&self) -> Option<Figure> {
+    pub fn rate(&self) -> Option<RepeatedFigure> {
         if self.is_tpcc {
             self.summary.nopm
         } else {
@@ -127,16 +127,16 @@ fn steady_weight(steady: &Steady) -> u8 {
 }
 
 /// `±` half the 95 % interval in percent of the figure.
-pub(crate) fn half(figure: Option<Figure>) -> Option<f64> {
+pub(crate) fn half(figure: Option<RepeatedFigure>) -> Option<f64> {
     Some(figure?.interval?.relative()? * 100.0)
 }
 
 /// The 95 % interval.
-pub(crate) fn interval(figure: Option<Figure>) -> Option<Interval> {
+pub(crate) fn interval(figure: Option<RepeatedFigure>) -> Option<Interval> {
     figure?.interval
 }
 
 /// The lowest and the highest of all repeats.
-pub(crate) fn spread(figure: Option<Figure>) -> Option<CellValue> {
+pub(crate) fn spread(figure: Option<RepeatedFigure>) -> Option<CellValue> {
     figure.map(|own| CellValue::Range(own.min, own.max))
 }

@@ -1,6 +1,8 @@
 //! How a ladder scales, in words: shown where the law fits, and why not where it does not.
 
-use plimsoll_analysis::summary::{FIT_LIMIT, Interval, Ladder, Scaling, ScalingLaw, ScalingPoint};
+use plimsoll_analysis::summary::{
+    FIT_LIMIT, Interval, LadderSummary, Scaling, ScalingLaw, ScalingPoint,
+};
 
 use crate::message::Messages;
 use crate::number::{percent, three, whole};
@@ -8,7 +10,7 @@ use crate::table::Table;
 use crate::table::Unit::{Percent, Plain, Whole};
 
 /// Sentences about the law, or about why there is none; nothing of a ladder that has no law to fit.
-pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Vec<String> {
+pub(crate) fn describe(m: &Messages, ladder: &LadderSummary) -> Vec<String> {
     match &ladder.scaling {
         None => Vec::new(),
         // A short ladder was not meant to show how a system scales.
@@ -69,7 +71,7 @@ pub(crate) fn table<'a>() -> Table<'a, &'a ScalingPoint> {
 }
 
 /// None where there is no law.
-pub(crate) fn points(ladder: &Ladder) -> Vec<&ScalingPoint> {
+pub(crate) fn points(ladder: &LadderSummary) -> Vec<&ScalingPoint> {
     match &ladder.scaling {
         Some(Scaling::Fits(law)) => law.points.iter().collect(),
         _ => Vec::new(),
@@ -77,7 +79,7 @@ pub(crate) fn points(ladder: &Ladder) -> Vec<&ScalingPoint> {
 }
 
 /// On the terminal.
-pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
+pub(crate) fn section(m: &Messages, ladder: &LadderSummary) -> String {
     let mut parts = describe(m, ladder);
     if parts.is_empty() {
         return String::new();
@@ -98,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    fn ladder(scaling: Scaling) -> Ladder {
+    fn ladder(scaling: Scaling) -> LadderSummary {
         let mut ladder = summarise(&fixture::single_point()).ladders.remove(0);
         ladder.scaling = Some(scaling);
         ladder

@@ -8,7 +8,7 @@ mod shared;
 
 pub use audit::{audit_table, explain};
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{Comparison, Ladder};
+use plimsoll_analysis::summary::{Comparison, LadderSummary};
 
 use crate::load_summary::views;
 use crate::message::Messages;
@@ -53,7 +53,7 @@ pub fn ladder_table(summary: &Summary) -> String {
 }
 
 /// A row for each load, below what holds for all.
-fn ladder_section(m: &Messages, ladder: &Ladder) -> String {
+fn ladder_section(m: &Messages, ladder: &LadderSummary) -> String {
     let heading = ladder::heading(m, ladder);
     let mut lines = vec![format!("{heading}. {}", ladder::latency_of(m, ladder))];
     lines.extend(Some(ladder::emulated(m, ladder)).filter(|text| !text.is_empty()));

@@ -1,6 +1,8 @@
 //! What sessions waited for, as text, and its section on the terminal.
 
-use plimsoll_analysis::summary::{DatabaseFigures, Ladder, PointSummary, StateShare, WaitSummary};
+use plimsoll_analysis::summary::{
+    DatabaseFigures, LadderSummary, PointSummary, StateShare, WaitSummary,
+};
 use plimsoll_record::WaitState;
 
 use crate::load_summary::{LOAD, with_load};
@@ -15,7 +17,7 @@ pub(crate) fn state_id(prefix: &str, state: WaitState) -> String {
 }
 
 /// The point that stands for each load, of its repeats.
-fn typical(ladder: &Ladder) -> impl Iterator<Item = &PointSummary> {
+fn typical(ladder: &LadderSummary) -> impl Iterator<Item = &PointSummary> {
     ladder
         .loads
         .iter()
@@ -37,12 +39,12 @@ impl<'a> SampledPoint<'a> {
 }
 
 /// One for each load.
-pub(crate) fn sampled(ladder: &Ladder) -> impl Iterator<Item = SampledPoint<'_>> {
+pub(crate) fn sampled(ladder: &LadderSummary) -> impl Iterator<Item = SampledPoint<'_>> {
     typical(ladder).filter_map(SampledPoint::of)
 }
 
 /// States that occur at any point of the ladder, in their fixed order.
-pub(crate) fn states(ladder: &Ladder) -> Vec<WaitState> {
+pub(crate) fn states(ladder: &LadderSummary) -> Vec<WaitState> {
     WaitState::ALL
         .into_iter()
         .filter(|state| sampled(ladder).any(|own| own.waits.of(*state).is_some()))
@@ -102,7 +104,7 @@ fn sentence(m: &Messages, sampled: SampledPoint<'_>) -> Option<String> {
 }
 
 /// The sentence of the point with the highest rate, or else of the last.
-pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Option<String> {
+pub(crate) fn describe(m: &Messages, ladder: &LadderSummary) -> Option<String> {
     let peak = ladder
         .peak
         .and_then(|peak| ladder.points.get(ladder.loads.get(peak)?.typical));
@@ -111,7 +113,7 @@ pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Option<String> {
 }
 
 /// Shares and counters of a ladder; empty where nothing is known.
-pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
+pub(crate) fn section(m: &Messages, ladder: &LadderSummary) -> String {
     let shares = describe(m, ladder).map(|sentence| {
         let sampled: Vec<SampledPoint<'_>> = sampled(ladder).collect();
         let table = shares().to_text(m, &sampled);
@@ -144,7 +146,7 @@ pub(crate) struct PointShare<'a> {
     share: &'a StateShare,
 }
 
-pub(crate) fn point_shares(ladder: &Ladder) -> Vec<PointShare<'_>> {
+pub(crate) fn point_shares(ladder: &LadderSummary) -> Vec<PointShare<'_>> {
     let mut rows = Vec::new();
     for SampledPoint { point, waits } in sampled(ladder) {
         let states = waits.states.iter();
@@ -199,7 +201,7 @@ pub(crate) fn counter_table<'a>() -> Table<'a, &'a PointSummary> {
     counters(table, |point| point.database.as_ref()).without_empty_columns()
 }
 
-fn counter_section(m: &Messages, ladder: &Ladder) -> String {
+fn counter_section(m: &Messages, ladder: &LadderSummary) -> String {
     let known = typical(ladder).filter(|point| point.database.is_some());
     let known: Vec<&PointSummary> = known.collect();
     let table = counter_table();

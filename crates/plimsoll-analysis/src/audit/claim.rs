@@ -20,7 +20,7 @@ use plimsoll_plan::{PlanErrors, read_toml};
 /// A published report, or one table of it.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Claim {
+pub struct PublishedClaim {
     pub title: String,
     /// Who published it, where and when.
     pub source: String,
@@ -115,7 +115,7 @@ pub struct ClaimSide {
     /// What ran beside them; left out: nothing.
     #[serde(default)]
     pub noise: String,
-    /// Where this side differs from [`Claim::method`].
+    /// Where this side differs from [`PublishedClaim::method`].
     #[serde(default)]
     pub method: Method,
 }
@@ -193,7 +193,7 @@ pub enum Relation {
     Difference,
 }
 
-impl Claim {
+impl PublishedClaim {
     /// Reads a claim and looks up every name in it.
     ///
     /// # Errors

@@ -10,13 +10,13 @@ mod system;
 pub use pair::of_runs;
 
 use super::input::AuditInput;
-use crate::summary::Figures;
-use facts::Facts;
+use crate::summary::RunFigures;
+use facts::RecordFacts;
 use plimsoll_record::Record;
 
 /// A run, with what it compares within itself.
-pub fn of_run(record: &Record, summary: &Figures) -> AuditInput {
-    let facts = Facts::new(record);
+pub fn of_run(record: &Record, summary: &RunFigures) -> AuditInput {
+    let facts = RecordFacts::new(record);
     let file = Some(record.integrity.clone());
     let mut input = AuditInput {
         findings: summary.findings.clone(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{About, Evidence, Missing};
+use super::{AuditSubject, Evidence, Missing};
 use crate::summary::DiagnosisSummary;
 use crate::summary::{Conservation, Finding, Responses};
 use plimsoll_record::Integrity;
@@ -50,7 +50,7 @@ impl GeneratorLocation {
 /// A system on a medium, or a side of a published table: what holds for all of its figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SystemFacts {
-    pub about: About,
+    pub about: AuditSubject,
     pub generator: Known<GeneratorLocation>,
     /// From when latencies count: `due` or `start`; `closed` where there is no difference.
     pub latencies: Known<String>,
@@ -75,7 +75,7 @@ pub struct SystemFacts {
 
 impl SystemFacts {
     /// Of which nothing is known.
-    pub fn unknown(about: About) -> Self {
+    pub fn unknown(about: AuditSubject) -> Self {
         Self {
             about,
             generator: Err(Missing::NoPlace),
@@ -123,7 +123,7 @@ pub enum Precision {
 
 /// Of the window's five parts; `*_by_chance` is what counts that small differ by anyway.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Trend {
+pub struct WindowTrend {
     pub range_percent: f64,
     pub slope_percent: f64,
     /// Whether the counts are too small for more than the default limits to mean anything.
@@ -133,7 +133,7 @@ pub struct Trend {
 /// One load, or one row of a published table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadFacts {
-    pub about: About,
+    pub about: AuditSubject,
     pub findings: Vec<Finding>,
     /// Whether a rate was offered.
     pub open: bool,
@@ -144,7 +144,7 @@ pub struct LoadFacts {
     pub measured_s: Option<f64>,
     pub in_flight: Known<InFlight>,
     pub counted: Known<Counted>,
-    pub trend: Known<Trend>,
+    pub trend: Known<WindowTrend>,
     /// Second half against the first in percent, and what chance makes of it.
     pub halves: Known<(f64, f64)>,
     /// How response times differed within the window; of open loops.
@@ -175,12 +175,12 @@ pub struct LoadFacts {
     /// Transactions that were checked after a power cut; `None`: there was none.
     pub cut: Option<u64>,
     /// Figures that depend on each other.
-    pub row: Known<Row>,
+    pub row: Known<RelatedFigures>,
 }
 
 impl LoadFacts {
     /// Of which nothing is known.
-    pub fn unknown(about: About) -> Self {
+    pub fn unknown(about: AuditSubject) -> Self {
         Self {
             about,
             findings: Vec::new(),
@@ -214,7 +214,7 @@ impl LoadFacts {
 
 /// Figures of one load that depend on each other, as far as they are stated.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Row {
+pub struct RelatedFigures {
     /// From the minimum to the maximum.
     pub percentiles: Vec<Percentile>,
     pub mean_ms: Option<f64>,
@@ -229,7 +229,7 @@ pub struct Row {
     pub neighbours: Vec<Neighbours>,
 }
 
-impl Row {
+impl RelatedFigures {
     /// Whether nothing can be compared.
     pub fn is_empty(&self) -> bool {
         let latencies = self.percentiles.len() + usize::from(self.mean_ms.is_some());
@@ -295,7 +295,7 @@ pub type Maintained = Vec<(String, BTreeMap<String, f64>)>;
 
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Side {
+pub struct AuditedSide {
     pub name: String,
     pub generator: Known<GeneratorLocation>,
     pub durability: Known<BTreeMap<String, String>>,
@@ -316,7 +316,7 @@ pub struct Side {
     pub spread_percent: Known<f64>,
 }
 
-impl Side {
+impl AuditedSide {
     /// Of which nothing is known.
     pub fn unknown(name: impl Into<String>) -> Self {
         Self {
@@ -339,8 +339,8 @@ impl Side {
 /// Two sides that are compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
-    pub first: Side,
-    pub second: Side,
+    pub first: AuditedSide,
+    pub second: AuditedSide,
     /// The one thing that is to differ; empty: not named.
     pub factor: String,
     /// By how much their main figures differ, in percent.
@@ -351,7 +351,7 @@ pub struct Pair {
 
 impl Pair {
     /// Of two sides of which it is not known what is to differ.
-    pub fn unknown(first: Side, second: Side) -> Self {
+    pub fn unknown(first: AuditedSide, second: AuditedSide) -> Self {
         Self {
             first,
             second,
@@ -365,7 +365,7 @@ impl Pair {
 /// Bytes moved from one place to another: a backup, a restore.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Move {
-    pub about: About,
+    pub about: AuditSubject,
     /// MB/s, seconds, MB.
     pub moved: Known<(f64, f64, f64)>,
     /// Whether the summary finds that they agree, which knows how much of the time has data. `None`: not compared.

@@ -18,9 +18,9 @@ use serde::Serialize;
 pub use evidence::{Evidence, Missing, Next};
 pub use rule::Rule;
 pub(crate) use rules::unequal;
-pub use verdict::{About, AuditedLoad, DropCause, RuleOutcome, RuleVerdict};
+pub use verdict::{AuditSubject, AuditedLoad, DropCause, RuleOutcome, RuleVerdict};
 
-use crate::summary::{Figures, Verdict};
+use crate::summary::{RunFigures, Verdict};
 use plimsoll_record::{Record, Severity};
 
 /// The verdicts of all rules on one run, one claim, or one run against another.
@@ -95,7 +95,7 @@ impl Audit {
 }
 
 /// One run, with what it compares within itself.
-pub fn audit(record: &Record, summary: &Figures) -> Audit {
+pub fn audit(record: &Record, summary: &RunFigures) -> Audit {
     Audit::by_plan(
         record.run.title.clone(),
         &record.plan,
@@ -106,8 +106,8 @@ pub fn audit(record: &Record, summary: &Figures) -> Audit {
 /// One run against another, each where it has its highest rate; thresholds are those of the first. `unlike` is in what their
 /// workloads differ, as a comparison finds it. `None` where one has no figure that could be compared.
 pub fn audit_pair(
-    first: (&Record, &Figures),
-    second: (&Record, &Figures),
+    first: (&Record, &RunFigures),
+    second: (&Record, &RunFigures),
     unlike: Option<Evidence>,
 ) -> Option<Audit> {
     let input = input::AuditInput {
@@ -119,6 +119,6 @@ pub fn audit_pair(
     // Verdicts on one run alone are in the audit of each.
     audit
         .verdicts
-        .retain(|verdict| verdict.about != About::Whole);
+        .retain(|verdict| verdict.about != AuditSubject::Whole);
     Some(audit)
 }

@@ -11,7 +11,7 @@ mod table;
 mod tests;
 
 use super::input::AuditInput;
-use super::{About, Missing, Rule, RuleOutcome, RuleVerdict, Thresholds};
+use super::{AuditSubject, Missing, Rule, RuleOutcome, RuleVerdict, Thresholds};
 
 pub(crate) use pair::unequal;
 pub(super) use pair::{DRIVE, VICTIMS};
@@ -67,7 +67,7 @@ fn complete(mut verdicts: Vec<RuleVerdict>, why: fn(Rule) -> Missing) -> Vec<Rul
             let outcome = RuleOutcome::NotEvaluated { because: why(rule) };
             verdicts.push(RuleVerdict {
                 rule,
-                about: About::Whole,
+                about: AuditSubject::Whole,
                 outcome,
             });
         }

@@ -10,7 +10,7 @@ use plimsoll_record::Severity;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RuleVerdict {
     pub rule: Rule,
-    pub about: About,
+    pub about: AuditSubject,
     #[serde(flatten)]
     pub outcome: RuleOutcome,
 }
@@ -46,7 +46,7 @@ impl RuleOutcome {
 /// What a rule was evaluated for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum About {
+pub enum AuditSubject {
     /// A run or a claim as a whole.
     Whole,
     /// One load of a step.

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::Ask;
 use super::difference::Difference;
-use super::side::{Figure, LoadKey, Repeat, SidePoint};
+use super::side::{LoadKey, RateKind, Repeat, SidePoint};
 use super::workload;
 use crate::latency::{Slice, repeats_quantile, window_quantile};
-use crate::summary::{Figure as Median, Interval, Latency, Verdict};
+use crate::summary::{Interval, LatencySummary, RepeatedFigure, Verdict};
 use plimsoll_record::hist::Hist;
 use plimsoll_stats::{FEWEST_REPEATS, RankTest, TooShort, rank_test, rate_interval};
 
@@ -17,8 +17,8 @@ pub struct PointComparison {
     /// On the first side; `second_place` differs in names only.
     pub place: LoadKey,
     pub second_place: LoadKey,
-    pub figure: Figure,
-    pub method: Method,
+    pub figure: RateKind,
+    pub method: IntervalBasis,
     pub first: SideFigure,
     pub second: SideFigure,
     /// Second by first; its interval of 95 % where there is one.
@@ -50,7 +50,7 @@ pub struct SideFigure {
 /// What an interval rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "method", rename_all = "snake_case")]
-pub enum Method {
+pub enum IntervalBasis {
     /// Repeats of both sides: what changes from one time to the next is in it.
     Repeats,
     /// How rates moved within the windows: how steady these windows were, not what another run would give.
@@ -163,12 +163,12 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
         .filter(|_| hindered.is_none())
         .map(|(a, b)| b / a);
     let method = match intervals {
-        Err(because) => Method::None { because },
-        Ok(_) if interval.is_none() => Method::None {
+        Err(because) => IntervalBasis::None { because },
+        Ok(_) if interval.is_none() => IntervalBasis::None {
             because: NotComparable::Nothing,
         },
-        Ok(_) if by_repeats => Method::Repeats,
-        Ok(_) => Method::Windows,
+        Ok(_) if by_repeats => IntervalBasis::Repeats,
+        Ok(_) => IntervalBasis::Windows,
     };
     let ranks = || rank_test(&rates(first), &rates(second));
     PointComparison {
@@ -316,12 +316,12 @@ impl<'a> SideLatency<'a> {
 
     /// The median of the repeats' own, as a ladder has it. `None` where a repeat has too few values.
     fn quantile_ms(&self, q: f64) -> Option<f64> {
-        let resolves = |hist: &&Hist| Latency::of(hist).is_some_and(|own| own.resolves(q));
+        let resolves = |hist: &&Hist| LatencySummary::of(hist).is_some_and(|own| own.resolves(q));
         let of = |hist: &&Hist| Some((hist.quantile(q)?.as_millis_f64(), None));
         self.repeats
             .iter()
             .all(resolves)
-            .then(|| Median::of(self.repeats.iter().map(of)))?
+            .then(|| RepeatedFigure::of(self.repeats.iter().map(of)))?
             .map(|own| own.median)
     }
 

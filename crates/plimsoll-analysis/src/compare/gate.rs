@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::figures::PointComparison;
-use super::{Against, Figure, LoadKey};
+use super::{Against, LoadKey, RateKind};
 use crate::audit::Rule;
 use crate::summary::Interval;
 use plimsoll_record::Severity;
@@ -45,7 +45,7 @@ impl GateOutcome {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GatedPoint {
     pub place: LoadKey,
-    pub figure: Figure,
+    pub figure: RateKind,
     /// Whether it is the 99th percentile and not the rate.
     pub latency: bool,
     /// Second by first.
@@ -56,7 +56,7 @@ pub struct GatedPoint {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Gate {
+pub struct GateReport {
     pub limits: GateLimits,
     /// A regression anywhere is one; else what is inconclusive anywhere.
     pub outcome: GateOutcome,
@@ -68,7 +68,7 @@ pub struct Gate {
 }
 
 /// Checks the comparison of a run with its baseline against limits.
-pub fn gate(against: &Against, limits: &GateLimits) -> Gate {
+pub fn gate(against: &Against, limits: &GateLimits) -> GateReport {
     let points: Vec<GatedPoint> = against
         .points
         .iter()
@@ -94,7 +94,7 @@ pub fn gate(against: &Against, limits: &GateLimits) -> Gate {
         worst => worst,
     };
     let unlike = against.points.iter().any(|point| !point.unlike.is_empty());
-    Gate {
+    GateReport {
         limits: limits.clone(),
         outcome,
         points,

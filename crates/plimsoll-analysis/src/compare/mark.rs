@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::difference::{Difference, Group, setting_name};
 use super::figures::PointComparison;
-use super::side::Side;
+use super::side::ComparedSide;
 use super::{Ask, Effect};
 use crate::audit::{Evidence, Rule, unequal};
 use plimsoll_plan::Interference;
@@ -21,8 +21,8 @@ pub struct Mark {
 }
 
 pub(super) struct Sides<'a> {
-    pub first: &'a Side,
-    pub second: &'a Side,
+    pub first: &'a ComparedSide,
+    pub second: &'a ComparedSide,
     pub differences: &'a [Difference],
     /// In which loads that are compared differ.
     pub workloads: &'a [Difference],
@@ -134,7 +134,7 @@ fn victims(sides: &Sides) -> Option<Mark> {
     Some(of(Rule::Victims, evidence))
 }
 
-fn noise(side: &Side) -> String {
+fn noise(side: &ComparedSide) -> String {
     let is_noisy = side
         .points
         .iter()

@@ -19,13 +19,15 @@ mod workload;
 use serde::Serialize;
 
 pub use difference::{Configuration, Difference, Group, differences};
-pub use figures::{ComparedLatency, Effect, Method, NotComparable, PointComparison, SideFigure};
-pub use gate::{Gate, GateLimits, GateOutcome, GatedPoint, gate};
+pub use figures::{
+    ComparedLatency, Effect, IntervalBasis, NotComparable, PointComparison, SideFigure,
+};
+pub use gate::{GateLimits, GateOutcome, GateReport, GatedPoint, gate};
 pub use identity::RunIdentity;
 pub use mark::Mark;
 pub use rounded::RoundedRatio;
-pub use side::{Figure, LoadKey, OfferedLoad, Repeat, Side, SidePoint};
-pub use workload::Workload;
+pub use side::{ComparedSide, LoadKey, OfferedLoad, RateKind, Repeat, SidePoint};
+pub use workload::WorkloadParameters;
 
 use crate::audit::Evidence;
 use plimsoll_record::Severity;
@@ -88,7 +90,7 @@ impl Against {
 }
 
 /// Compares all other sides with the first.
-pub fn compare(sides: &[Side], ask: &Ask) -> RunComparison {
+pub fn compare(sides: &[ComparedSide], ask: &Ask) -> RunComparison {
     let others = sides.iter().enumerate().skip(1);
     RunComparison {
         schema_version: COMPARISON_VERSION,
@@ -101,7 +103,7 @@ pub fn compare(sides: &[Side], ask: &Ask) -> RunComparison {
 }
 
 /// How the workloads of matching loads differ, as evidence for the audit; `None` where they are alike.
-pub fn unlike(first: &Side, second: &Side) -> Option<Evidence> {
+pub fn unlike(first: &ComparedSide, second: &ComparedSide) -> Option<Evidence> {
     let pairs = partner::partners(first, second).pairs;
     let differences = pairs.into_iter().flat_map(|(a, b)| workload::unlike(a, b));
     let mut descriptions: Vec<String> = differences.map(|found| found.describe()).collect();
@@ -113,7 +115,7 @@ pub fn unlike(first: &Side, second: &Side) -> Option<Evidence> {
 }
 
 impl SideInfo {
-    fn of(side: &Side) -> Self {
+    fn of(side: &ComparedSide) -> Self {
         let mut titles: Vec<String> = side.runs.iter().map(|run| run.title.clone()).collect();
         titles.dedup();
         let first = side.runs.first();
@@ -129,7 +131,7 @@ impl SideInfo {
     }
 }
 
-fn against(first: &Side, second: &Side, side: usize, ask: &Ask) -> Against {
+fn against(first: &ComparedSide, second: &ComparedSide, side: usize, ask: &Ask) -> Against {
     let partners = partner::partners(first, second);
     let points: Vec<PointComparison> = partners
         .pairs

@@ -1,6 +1,6 @@
 //! Which load of one side belongs to which of the other.
 
-use super::side::{LoadKey, Side, SidePoint};
+use super::side::{ComparedSide, LoadKey, SidePoint};
 
 pub(super) struct Partners<'a> {
     pub pairs: Vec<(&'a SidePoint, &'a SidePoint)>,
@@ -11,10 +11,14 @@ pub(super) struct Partners<'a> {
 /// Loads belong together that are the same load of the same step in the same scene. Where that leaves a choice, medium and
 /// system must have the same names, and workloads be alike if any are; where it leaves none, names and workloads may
 /// differ: that is then what is compared.
-pub(super) fn partners<'a>(first: &'a Side, second: &'a Side) -> Partners<'a> {
+pub(super) fn partners<'a>(first: &'a ComparedSide, second: &'a ComparedSide) -> Partners<'a> {
     let mut taken = vec![false; second.points.len()];
     let mut found: Vec<Option<usize>> = vec![None; first.points.len()];
-    for wanted in [Wanted::NamesAndWorkload, Wanted::Names, Wanted::Load] {
+    for wanted in [
+        PartnerMatch::NamesAndWorkload,
+        PartnerMatch::Names,
+        PartnerMatch::Load,
+    ] {
         for (i, point) in first
             .points
             .iter()
@@ -35,11 +39,11 @@ pub(super) fn partners<'a>(first: &'a Side, second: &'a Side) -> Partners<'a> {
                 .collect();
             let named = |j: &usize| second.points[*j].has_names_of(point);
             let partner = match wanted {
-                Wanted::NamesAndWorkload => candidates
+                PartnerMatch::NamesAndWorkload => candidates
                     .into_iter()
                     .find(|j| named(j) && second.points[*j].workload.is_alike(&point.workload)),
-                Wanted::Names => candidates.into_iter().find(named),
-                Wanted::Load => candidates
+                PartnerMatch::Names => candidates.into_iter().find(named),
+                PartnerMatch::Load => candidates
                     .first()
                     .copied()
                     .filter(|_| alone && candidates.len() == 1),
@@ -70,7 +74,7 @@ pub(super) fn partners<'a>(first: &'a Side, second: &'a Side) -> Partners<'a> {
 }
 
 /// How alike partners have to be, from the strictest on.
-enum Wanted {
+enum PartnerMatch {
     NamesAndWorkload,
     Names,
     Load,

@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::difference::Configuration;
 use super::identity::RunIdentity;
-use super::workload::Workload;
+use super::workload::WorkloadParameters;
 use crate::latency::Slice;
 use crate::summary::{
-    BlockMedium, BlockPointSummary, BlockSummary, Figures, Ladder, LoadSummary, PointSummary,
-    TickRows, Ticks, Verdict, figures_from,
+    BlockMedium, BlockPointSummary, BlockSummary, LadderSummary, LoadSummary, PointSummary,
+    RunFigures, TickRows, Ticks, Verdict, figures_from,
 };
 use plimsoll_plan::Interference;
 use plimsoll_plan::schedule::PhaseKind;
@@ -24,7 +24,7 @@ const SLICES: usize = 240;
 
 /// A side, of one run or of several that repeat each other.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Side {
+pub struct ComparedSide {
     pub label: String,
     pub runs: Vec<RunInfo>,
     pub identities: Vec<RunIdentity>,
@@ -59,7 +59,7 @@ pub struct OfferedLoad {
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Figure {
+pub enum RateKind {
     /// Committed New-Orders, per minute.
     Nopm,
     /// Completed transactions, per second.
@@ -68,7 +68,7 @@ pub enum Figure {
     Iops,
 }
 
-impl Figure {
+impl RateKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Nopm => "nopm",
@@ -90,11 +90,11 @@ impl Figure {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SidePoint {
     pub place: LoadKey,
-    pub figure: Figure,
+    pub figure: RateKind,
     /// Where no tool printed the offered rate: that rate, and the time over which it was counted.
     pub derived: Option<DerivedRate>,
     /// Of its repeats together.
-    pub workload: Workload,
+    pub workload: WorkloadParameters,
     /// Systems under this load at the same time; figures are their sums.
     pub systems: usize,
     /// The worst of its repeats.
@@ -147,7 +147,7 @@ impl SidePoint {
     }
 }
 
-impl Side {
+impl ComparedSide {
     /// A side of one run. Of the record's series nothing is read, and of its seconds' histograms those of the figures.
     pub fn of(label: impl Into<String>, record: &Record) -> Self {
         let ticks = Ticks::of(record);
@@ -155,7 +155,7 @@ impl Side {
     }
 
     /// A side of one run whose summary is known.
-    pub fn of_summary(label: impl Into<String>, record: &Record, summary: &Figures) -> Self {
+    pub fn of_summary(label: impl Into<String>, record: &Record, summary: &RunFigures) -> Self {
         Self::of_figures(label, record, &Ticks::of(record), summary)
     }
 
@@ -163,9 +163,9 @@ impl Side {
         label: impl Into<String>,
         record: &Record,
         ticks: &Ticks<'_>,
-        summary: &Figures,
+        summary: &RunFigures,
     ) -> Self {
-        let rows = Rows::of(record, ticks);
+        let rows = MeasureRows::of(record, ticks);
         let ladders = summary.ladders.iter().flat_map(|ladder| {
             ladder
                 .loads
@@ -236,7 +236,11 @@ impl Side {
     }
 }
 
-fn ladder_point(rows: &Rows<'_>, ladder: &Ladder, rung: &LoadSummary) -> Option<SidePoint> {
+fn ladder_point(
+    rows: &MeasureRows<'_>,
+    ladder: &LadderSummary,
+    rung: &LoadSummary,
+) -> Option<SidePoint> {
     let points: Vec<&PointSummary> = rung.points.iter().map(|i| &ladder.points[*i]).collect();
     let orders = points.iter().all(|point| point.nopm.is_some());
     let systems = ladder
@@ -263,9 +267,9 @@ fn ladder_point(rows: &Rows<'_>, ladder: &Ladder, rung: &LoadSummary) -> Option<
         },
     };
     let figure = if orders {
-        Figure::Nopm
+        RateKind::Nopm
     } else {
-        Figure::Transactions
+        RateKind::Transactions
     };
     let derived = rows.derived(&points);
     let verdict = rung.verdict;
@@ -280,7 +284,11 @@ fn ladder_point(rows: &Rows<'_>, ladder: &Ladder, rung: &LoadSummary) -> Option<
     })
 }
 
-fn block_points(rows: &Rows<'_>, block: &BlockSummary, medium: &BlockMedium) -> Vec<SidePoint> {
+fn block_points(
+    rows: &MeasureRows<'_>,
+    block: &BlockSummary,
+    medium: &BlockMedium,
+) -> Vec<SidePoint> {
     let mut all = Vec::new();
     for job in &medium.jobs {
         let curve = job
@@ -315,7 +323,7 @@ fn block_points(rows: &Rows<'_>, block: &BlockSummary, medium: &BlockMedium) -> 
                     scene: Interference::Alone,
                     load,
                 },
-                figure: Figure::Iops,
+                figure: RateKind::Iops,
                 derived: None,
                 workload: rows.workload(&ids),
                 systems: 1,
@@ -332,14 +340,14 @@ fn block_points(rows: &Rows<'_>, block: &BlockSummary, medium: &BlockMedium) -> 
 }
 
 /// A record's rows by measure phase.
-struct Rows<'a> {
+struct MeasureRows<'a> {
     record: &'a Record,
     phases: HashMap<PointId, Vec<&'a Phase>>,
     ticks: &'a Ticks<'a>,
     windows: HashMap<PhaseId, Vec<&'a Window>>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> MeasureRows<'a> {
     fn of(record: &'a Record, ticks: &'a Ticks<'a>) -> Self {
         let mut phases: HashMap<PointId, Vec<&Phase>> = HashMap::new();
         for phase in record
@@ -371,13 +379,13 @@ impl<'a> Rows<'a> {
         own.map_or("", |own| self.record.system_name(own))
     }
 
-    fn workload<'p>(&self, points: impl IntoIterator<Item = &'p PointId>) -> Workload {
-        let mut all = Workload::default();
+    fn workload<'p>(&self, points: impl IntoIterator<Item = &'p PointId>) -> WorkloadParameters {
+        let mut all = WorkloadParameters::default();
         for id in points {
             let point = self.record.points.iter().find(|point| point.id == *id);
             point
                 .into_iter()
-                .for_each(|point| all.merge(Workload::of(self.record, point)));
+                .for_each(|point| all.merge(WorkloadParameters::of(self.record, point)));
         }
         all
     }
@@ -403,7 +411,7 @@ impl<'a> Rows<'a> {
 
     /// What was measured at these points, which lay at the same time. `orders`: only committed ones of the first type.
     fn repeat(&self, points: &[PointId], orders: bool) -> Option<Repeat> {
-        let mut seconds = Seconds::default();
+        let mut seconds = SummedSeconds::default();
         let mut latency = Hist::new();
         for id in points {
             let point = self.record.points.iter().find(|point| point.id == *id)?;
@@ -435,12 +443,12 @@ fn counts(point: &Point, txn: u32, orders: bool) -> bool {
 
 /// Seconds of several systems that lie at the same time are added by their number, as [`crate::summary::Fleet`] has it.
 #[derive(Default)]
-struct Seconds {
+struct SummedSeconds {
     seconds: Vec<(f64, f64)>,
     slices: Vec<Slice>,
 }
 
-impl Seconds {
+impl SummedSeconds {
     fn add(&mut self, ticks: &[TickRows<'_>], point: &Point, orders: bool) {
         if self.slices.is_empty() {
             self.slices = vec![Slice::default(); ticks.len().clamp(1, SLICES)];

@@ -55,19 +55,19 @@ fn window(counts: &[f64]) -> Repeat {
     }
 }
 
-fn side(label: &str, repeats: Vec<Repeat>) -> Side {
+fn side(label: &str, repeats: Vec<Repeat>) -> ComparedSide {
     let point = SidePoint {
         place: load_key(4),
-        figure: Figure::Transactions,
+        figure: RateKind::Transactions,
         derived: None,
-        workload: Workload::default(),
+        workload: WorkloadParameters::default(),
         systems: 1,
         verdict: Verdict::Sound,
         repeats,
     };
     let run: RunInfo = fixture::single_point().run;
     let identities = vec![RunIdentity::of(&fixture::single_point())];
-    Side {
+    ComparedSide {
         label: label.into(),
         runs: vec![run],
         identities,
@@ -76,7 +76,7 @@ fn side(label: &str, repeats: Vec<Repeat>) -> Side {
     }
 }
 
-fn compared(a: &Side, b: &Side, ask: &Ask) -> PointComparison {
+fn compared(a: &ComparedSide, b: &ComparedSide, ask: &Ask) -> PointComparison {
     compare(&[a.clone(), b.clone()], ask).others[0].points[0].clone()
 }
 
@@ -147,7 +147,7 @@ fn figures_ratio_and_ranks_stand_beside_each_other() {
         side("x", [0.0, 0.5, -0.5, 0.2, -0.2].map(of).to_vec())
     };
     let point = compared(&five(1000.0), &five(1420.0), &Ask::default());
-    assert_eq!(point.method, Method::Repeats);
+    assert_eq!(point.method, IntervalBasis::Repeats);
     assert!((point.ratio.unwrap() - 1.42).abs() < 1e-9, "{point:?}");
     let interval = point.interval.unwrap();
     assert!(
@@ -173,7 +173,7 @@ fn a_comparison_without_an_interval_has_a_reason() {
     assert_eq!(
         (point.method, point.effect),
         (
-            Method::None {
+            IntervalBasis::None {
                 because: NotComparable::ShortWindow
             },
             Effect::NotEvaluated
@@ -188,7 +188,7 @@ fn a_comparison_without_an_interval_has_a_reason() {
     let drifts = side("x", vec![window(&drifts)]);
     assert_eq!(
         compared(&drifts, &drifts, &Ask::default()).method,
-        Method::None {
+        IntervalBasis::None {
             because: NotComparable::Correlated
         }
     );
@@ -202,7 +202,7 @@ fn a_comparison_without_an_interval_has_a_reason() {
     assert_eq!(
         (point.method, point.ratio),
         (
-            Method::None {
+            IntervalBasis::None {
                 because: NotComparable::Invalid
             },
             None
@@ -211,7 +211,7 @@ fn a_comparison_without_an_interval_has_a_reason() {
     let nothing = side("x", vec![window(&[0.0; 90])]);
     assert_eq!(
         compared(&nothing, &nothing, &Ask::default()).method,
-        Method::None {
+        IntervalBasis::None {
             because: NotComparable::Nothing
         }
     );
@@ -253,7 +253,7 @@ fn loads_are_matched_by_what_they_are() {
         side.points = loads.iter().map(of).collect();
         side
     };
-    let matched = |a: &Side, b: &Side| {
+    let matched = |a: &ComparedSide, b: &ComparedSide| {
         let against = compare(&[a.clone(), b.clone()], &Ask::default())
             .others
             .remove(0);
@@ -297,10 +297,10 @@ fn loads_are_matched_by_what_they_are() {
 }
 
 /// The fixture as a side, with something changed.
-fn fixture_side(change: impl FnOnce(&mut plimsoll_record::Record)) -> Side {
+fn fixture_side(change: impl FnOnce(&mut plimsoll_record::Record)) -> ComparedSide {
     let mut record = fixture::single_point();
     change(&mut record);
-    Side::of("x", &record)
+    ComparedSide::of("x", &record)
 }
 
 fn fact(record: &mut plimsoll_record::Record, kind: SubjectKind, key: &str, value: &str) {
@@ -320,7 +320,7 @@ fn fact(record: &mut plimsoll_record::Record, kind: SubjectKind, key: &str, valu
     });
 }
 
-fn rules(a: &Side, b: &Side, ask: &Ask) -> Vec<Rule> {
+fn rules(a: &ComparedSide, b: &ComparedSide, ask: &Ask) -> Vec<Rule> {
     compare(&[a.clone(), b.clone()], ask).others[0]
         .marks
         .iter()
@@ -332,11 +332,11 @@ fn rules(a: &Side, b: &Side, ask: &Ask) -> Vec<Rule> {
 fn a_side_has_the_figures_of_its_summary() {
     let record = fixture::single_point();
     let summary = summarise(&record);
-    let side = Side::of_figures("x", &record, &Ticks::of(&record), &summary);
+    let side = ComparedSide::of_figures("x", &record, &Ticks::of(&record), &summary);
     let (point, figures) = (&side.points[0], &summary.ladders[0].points[0]);
     let info = compare(&[side.clone(), side.clone()], &Ask::default());
     let compared = &info.others[0].points[0];
-    assert_eq!(point.figure, Figure::Nopm);
+    assert_eq!(point.figure, RateKind::Nopm);
     let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
     close(compared.first.rate.unwrap(), figures.nopm.unwrap());
     close(compared.first.measured_s, figures.measured_s);
@@ -425,8 +425,9 @@ fn parameters_make_workloads_unlike() {
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         fixture_side(|record| record.points[0].parameters = own.collect())
     };
-    let against =
-        |a: &Side, b: &Side, ask: &Ask| compare(&[a.clone(), b.clone()], ask).others.remove(0);
+    let against = |a: &ComparedSide, b: &ComparedSide, ask: &Ask| {
+        compare(&[a.clone(), b.clone()], ask).others.remove(0)
+    };
     let base = with(&[
         ("script", "a"),
         ("scale", "10"),

@@ -13,7 +13,7 @@ use plimsoll_record::{BlockPoint, BlockStreamInfo, Point, Record};
 
 /// Names and values that define a load.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Workload(BTreeMap<String, String>);
+pub struct WorkloadParameters(BTreeMap<String, String>);
 
 /// Parameters of the amount of data: loads of another size are unlike.
 const SIZES: [&str; 15] = [
@@ -57,7 +57,7 @@ const FACTORS: [&str; 18] = [
 /// Users' waiting between transactions: another load, and a difference of steps.
 const PACING: [&str; 3] = ["keying_and_think", "think_time", "thinktime"];
 
-impl Workload {
+impl WorkloadParameters {
     pub fn of(record: &Record, point: &Point) -> Self {
         let mut own = Self::default();
         if let Some(block) = record.blocks.iter().find(|block| block.point == point.id) {
@@ -256,7 +256,7 @@ pub(super) fn unlike(first: &SidePoint, second: &SidePoint) -> Vec<Difference> {
         .collect()
 }
 
-impl Workload {
+impl WorkloadParameters {
     /// Whether nothing is known that makes them different workloads.
     pub fn is_alike(&self, other: &Self) -> bool {
         !self

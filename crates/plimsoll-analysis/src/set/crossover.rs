@@ -8,7 +8,7 @@
 use serde::Serialize;
 
 use super::{SetAxisSummary, SetRow};
-use crate::summary::{Figure, Interval, Verdict};
+use crate::summary::{Interval, RepeatedFigure, Verdict};
 use plimsoll_plan::Interference;
 use plimsoll_plan::size;
 
@@ -128,7 +128,7 @@ fn crossover(axes: &[SetAxisSummary], memory: usize, group: &[&SetRow]) -> Cross
 struct Amount {
     bytes: u64,
     written: String,
-    figure: Figure,
+    figure: RepeatedFigure,
     runs: usize,
 }
 
@@ -219,7 +219,7 @@ mod tests {
 
     fn amount(written: &str, median: f64, half: Option<f64>) -> Amount {
         let interval = half.map(|half| Interval::new(median, median - half, median + half));
-        let figure = Figure {
+        let figure = RepeatedFigure {
             median,
             interval,
             min: median,

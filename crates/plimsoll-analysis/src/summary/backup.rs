@@ -128,12 +128,12 @@ impl BackupSummary {
 }
 
 /// Index of the step, and index of the load beside it.
-type Group = (u32, Option<u32>);
+type BackupKey = (u32, Option<u32>);
 /// Rows by the medium with the data and the medium with the backup.
-type Rows<'a> = BTreeMap<(Option<SubjectId>, SubjectId), Vec<&'a BackupRow>>;
+type RowsByMedium<'a> = BTreeMap<(Option<SubjectId>, SubjectId), Vec<&'a BackupRow>>;
 
 pub(super) fn of_run(index: &Index) -> Vec<BackupSummary> {
-    let mut groups: BTreeMap<Group, Rows<'_>> = BTreeMap::new();
+    let mut groups: BTreeMap<BackupKey, RowsByMedium<'_>> = BTreeMap::new();
     for row in &index.record.backups {
         let beside = point_of(index, row).map(|point| point.ordinal);
         groups

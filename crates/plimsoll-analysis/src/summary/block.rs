@@ -10,7 +10,7 @@ use serde::Serialize;
 pub(super) use step::of_run;
 
 use super::{
-    Conservation, DriveSummary, Figure, Finding, Halves, Interval, Spread, Steady, Verdict,
+    Conservation, DriveSummary, Finding, Halves, Interval, RepeatedFigure, Spread, Steady, Verdict,
 };
 use plimsoll_record::BlockStreamInfo;
 
@@ -162,10 +162,10 @@ pub struct BlockSecond {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct BlockFigures {
     pub rounds: u32,
-    pub iops: Figure,
-    pub mb_per_second: Figure,
-    pub mean_us: Figure,
-    pub p99_us: Figure,
+    pub iops: RepeatedFigure,
+    pub mb_per_second: RepeatedFigure,
+    pub mean_us: RepeatedFigure,
+    pub p99_us: RepeatedFigure,
 }
 
 /// Ratio to the first medium, with its 95 % interval where both have one.

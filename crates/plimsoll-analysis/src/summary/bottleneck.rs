@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::drive::DriveSummary;
 use super::point::PointSummary;
-use super::{Index, Ladder};
+use super::{Index, LadderSummary};
 use plimsoll_record::{Point, Record, SubjectKind, WaitState};
 
 /// Something that stood out.
@@ -75,13 +75,15 @@ impl Bottleneck {
     }
 
     /// A limit in the figure's own unit, or how much it has to grow.
-    fn limit(self) -> Limit {
+    fn limit(self) -> SignLimit {
         match self {
-            Self::Generator => Limit::Full(80.0),
-            Self::Cpu | Self::DeviceBusy => Limit::Full(90.0),
-            Self::DeviceWriteTime | Self::DeviceReadTime | Self::DriveQueue => Limit::Times(1.5),
-            Self::Locks | Self::Log => Limit::Risen(30.0),
-            Self::Connections => Limit::Risen(50.0),
+            Self::Generator => SignLimit::Full(80.0),
+            Self::Cpu | Self::DeviceBusy => SignLimit::Full(90.0),
+            Self::DeviceWriteTime | Self::DeviceReadTime | Self::DriveQueue => {
+                SignLimit::Times(1.5)
+            }
+            Self::Locks | Self::Log => SignLimit::Risen(30.0),
+            Self::Connections => SignLimit::Risen(50.0),
         }
     }
 
@@ -95,7 +97,7 @@ impl Bottleneck {
     }
 }
 
-enum Limit {
+enum SignLimit {
     /// Of a resource that is full from there on, at the line as well.
     Full(f64),
     /// From there on, where it is more than at the line.
@@ -110,8 +112,8 @@ impl Sign {
     /// By how much the limit is exceeded, as a factor.
     fn strength(&self) -> f64 {
         match self.what.limit() {
-            Limit::Full(limit) | Limit::Risen(limit) => self.beyond / limit,
-            Limit::Times(limit) => self.beyond / self.at_line.unwrap_or(self.beyond) / limit,
+            SignLimit::Full(limit) | SignLimit::Risen(limit) => self.beyond / limit,
+            SignLimit::Times(limit) => self.beyond / self.at_line.unwrap_or(self.beyond) / limit,
         }
     }
 }
@@ -119,7 +121,7 @@ impl Sign {
 /// What stands out at `beyond` beside `line`.
 pub(super) fn signs(
     index: &Index,
-    ladder: &Ladder,
+    ladder: &LadderSummary,
     line: Option<&Point>,
     beyond: &Point,
     all: &[&Point],
@@ -137,12 +139,12 @@ pub(super) fn signs(
         let beyond = figure(index, what, figures).filter(|value| value.is_finite())?;
         let at_line = at_line.and_then(|figures| figure(index, what, figures));
         let (stands_out, limit) = match what.limit() {
-            Limit::Full(limit) => (beyond >= limit, limit),
-            Limit::Risen(limit) => (
+            SignLimit::Full(limit) => (beyond >= limit, limit),
+            SignLimit::Risen(limit) => (
                 beyond >= limit && at_line.is_none_or(|line| beyond >= line * RISE),
                 limit,
             ),
-            Limit::Times(limit) => (
+            SignLimit::Times(limit) => (
                 at_line.is_some_and(|line| line > 0.0 && beyond >= line * limit),
                 limit,
             ),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Ladder;
+use super::LadderSummary;
 use super::finding::Verdict;
 use super::load_summary::LoadSummary;
 use super::stats::Interval;
@@ -82,11 +82,11 @@ impl Ratio {
 }
 
 /// Index of the step, mode, interference.
-type Step<'a> = (u32, &'a str, Interference);
+type StepKey<'a> = (u32, &'a str, Interference);
 
 /// Steps with ladders on more than one medium. Searches try other loads on each; their lines stand side by side.
-pub(super) fn comparisons(ladders: &[Ladder]) -> Vec<Comparison> {
-    let mut steps: BTreeMap<Step<'_>, Vec<(usize, &Ladder)>> = BTreeMap::new();
+pub(super) fn comparisons(ladders: &[LadderSummary]) -> Vec<Comparison> {
+    let mut steps: BTreeMap<StepKey<'_>, Vec<(usize, &LadderSummary)>> = BTreeMap::new();
     for (i, ladder) in ladders
         .iter()
         .enumerate()
@@ -104,7 +104,7 @@ pub(super) fn comparisons(ladders: &[Ladder]) -> Vec<Comparison> {
         .collect()
 }
 
-fn compare(ladders: &[(usize, &Ladder)]) -> Comparison {
+fn compare(ladders: &[(usize, &LadderSummary)]) -> Comparison {
     let first = ladders[0].1;
     let measured = || {
         ladders
@@ -145,7 +145,7 @@ fn is_at(rung: &LoadSummary, users: u32, offered: Option<f64>) -> bool {
 }
 
 fn load(
-    ladders: &[(usize, &Ladder)],
+    ladders: &[(usize, &LadderSummary)],
     users: u32,
     offered_per_second: Option<f64>,
     nopm: bool,

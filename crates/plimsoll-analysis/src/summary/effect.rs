@@ -12,10 +12,10 @@ use serde::Serialize;
 use super::backup::{self, BackupFigures};
 use super::compare::Ratio;
 use super::finding::{Finding, FindingKind, Verdict};
-use super::load_summary::Figure;
+use super::load_summary::RepeatedFigure;
 use super::medium::{MediumFigures, Track};
 use super::stats::Interval;
-use super::{Index, Ladder, PointSummary, point};
+use super::{Index, LadderSummary, PointSummary, point};
 use plimsoll_plan::Interference;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
@@ -24,7 +24,7 @@ use plimsoll_record::{BackupKind, BackupRow, Point, PointPurpose, Severity, Subj
 
 /// One step with noise on one medium.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Effect {
+pub struct NoiseEffect {
     pub step: String,
     pub step_index: u32,
     /// The systems that are measured, as their ladder has them.
@@ -74,16 +74,16 @@ pub struct EffectLoad {
 pub struct VictimEffect {
     pub system: String,
     /// NOPM, or transactions per second.
-    pub rate: Option<Change>,
+    pub rate: Option<NoiseChange>,
     /// Response times of the main transaction type.
-    pub p50_ms: Option<Change>,
-    pub p95_ms: Option<Change>,
-    pub p99_ms: Option<Change>,
+    pub p50_ms: Option<NoiseChange>,
+    pub p95_ms: Option<NoiseChange>,
+    pub p99_ms: Option<NoiseChange>,
 }
 
 /// A figure without and with noise.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Change {
+pub struct NoiseChange {
     pub quiet: f64,
     pub noisy: f64,
     /// Noisy to quiet.
@@ -95,12 +95,12 @@ pub struct Change {
 pub struct MediumEffect {
     pub quiet: MediumFigures,
     pub noisy: MediumFigures,
-    pub iops: Option<Change>,
+    pub iops: Option<NoiseChange>,
     /// Reads and writes together.
-    pub ms: Option<Change>,
+    pub ms: Option<NoiseChange>,
 }
 
-pub(super) fn effects(index: &Index, ladders: &[Ladder]) -> Vec<Effect> {
+pub(super) fn effects(index: &Index, ladders: &[LadderSummary]) -> Vec<NoiseEffect> {
     of_scene(ladders, Interference::Noisy)
         .filter_map(|(i, noisy)| {
             let quiet = counterpart(ladders, noisy)?;
@@ -109,13 +109,16 @@ pub(super) fn effects(index: &Index, ladders: &[Ladder]) -> Vec<Effect> {
         .collect()
 }
 
-fn of_scene(ladders: &[Ladder], scene: Interference) -> impl Iterator<Item = (usize, &Ladder)> {
+fn of_scene(
+    ladders: &[LadderSummary],
+    scene: Interference,
+) -> impl Iterator<Item = (usize, &LadderSummary)> {
     let all = ladders.iter().enumerate();
     all.filter(move |(_, own)| own.scene == scene && own.line.is_none())
 }
 
 /// The same load without noise.
-fn counterpart(ladders: &[Ladder], noisy: &Ladder) -> Option<usize> {
+fn counterpart(ladders: &[LadderSummary], noisy: &LadderSummary) -> Option<usize> {
     let quiet = of_scene(ladders, Interference::Quiet).filter(|(_, own)| {
         (own.step_index, &own.medium, &own.mode) == (noisy.step_index, &noisy.medium, &noisy.mode)
     });
@@ -126,13 +129,13 @@ fn counterpart(ladders: &[Ladder], noisy: &Ladder) -> Option<usize> {
 }
 
 /// A ladder with the points of the record behind it.
-struct Side<'a> {
-    ladder: &'a Ladder,
+struct EffectSide<'a> {
+    ladder: &'a LadderSummary,
     points: Vec<&'a Point>,
 }
 
-impl<'a> Side<'a> {
-    fn of(index: &Index<'a>, ladder: &'a Ladder) -> Self {
+impl<'a> EffectSide<'a> {
+    fn of(index: &Index<'a>, ladder: &'a LadderSummary) -> Self {
         Self {
             ladder,
             points: index
@@ -217,7 +220,7 @@ impl<'a> Side<'a> {
     }
 }
 
-impl Ladder {
+impl LadderSummary {
     fn has(&self, system: &str) -> bool {
         self.fleet.as_ref().map_or(self.system == system, |fleet| {
             fleet.systems.iter().any(|own| own == system)
@@ -225,8 +228,8 @@ impl Ladder {
     }
 }
 
-fn effect(index: &Index, ladders: &[Ladder], (quiet, noisy): (usize, usize)) -> Effect {
-    let sides = [quiet, noisy].map(|i| Side::of(index, &ladders[i]));
+fn effect(index: &Index, ladders: &[LadderSummary], (quiet, noisy): (usize, usize)) -> NoiseEffect {
+    let sides = [quiet, noisy].map(|i| EffectSide::of(index, &ladders[i]));
     let ladder = &ladders[noisy];
     let mut rungs = Vec::new();
     let mut findings = Vec::new();
@@ -259,7 +262,7 @@ fn effect(index: &Index, ladders: &[Ladder], (quiet, noisy): (usize, usize)) -> 
     let mut neighbours: Vec<SubjectId> = backups.chain(points.map(|point| point.system)).collect();
     neighbours.sort_unstable();
     neighbours.dedup();
-    Effect {
+    NoiseEffect {
         step: ladder.step.clone(),
         step_index: ladder.step_index,
         system: ladder.system.clone(),
@@ -283,7 +286,7 @@ fn is_beside(points: &[&Point], row: &BackupRow) -> bool {
 }
 
 /// Load of neighbours on the same medium.
-fn is_noise(point: &Point, noisy: &Side<'_>) -> bool {
+fn is_noise(point: &Point, noisy: &EffectSide<'_>) -> bool {
     let first = noisy.points.first();
     point.purpose == PointPurpose::Noise
         && point.scene == Interference::Noisy
@@ -297,7 +300,7 @@ fn rate_ratio(victim: &VictimEffect) -> Option<f64> {
 }
 
 /// One load, and how many of its repeats have no counterpart.
-fn rung(index: &Index, sides: &[Side<'_>; 2], ordinal: u32) -> (EffectLoad, u64) {
+fn rung(index: &Index, sides: &[EffectSide<'_>; 2], ordinal: u32) -> (EffectLoad, u64) {
     let [quiet, noisy] = sides;
     let mut repeats: Vec<u32> = sides
         .iter()
@@ -311,7 +314,7 @@ fn rung(index: &Index, sides: &[Side<'_>; 2], ordinal: u32) -> (EffectLoad, u64)
             .iter()
             .any(|side| !side.members(ordinal, *repeat).is_empty())
     });
-    let usable = |side: &Side<'_>, repeat: u32| {
+    let usable = |side: &EffectSide<'_>, repeat: u32| {
         side.figures(ordinal, repeat)
             .is_some_and(|(_, own)| own.verdict < Verdict::Invalid && own.main_rate().is_some())
     };
@@ -324,7 +327,7 @@ fn rung(index: &Index, sides: &[Side<'_>; 2], ordinal: u32) -> (EffectLoad, u64)
         })
         .copied()
         .collect();
-    let load = Load {
+    let load = EffectRepeats {
         index,
         sides,
         ordinal,
@@ -370,18 +373,18 @@ fn rung(index: &Index, sides: &[Side<'_>; 2], ordinal: u32) -> (EffectLoad, u64)
 }
 
 /// A load with the repeats that figures are of.
-struct Load<'b, 'a> {
+struct EffectRepeats<'b, 'a> {
     index: &'b Index<'a>,
-    sides: &'b [Side<'a>; 2],
+    sides: &'b [EffectSide<'a>; 2],
     ordinal: u32,
     repeats: &'b [u32],
     /// Those of them that ratios are of.
     pairs: &'b [u32],
 }
 
-impl Load<'_, '_> {
+impl EffectRepeats<'_, '_> {
     fn victim(&self, name: &str, system: Option<&str>) -> VictimEffect {
-        let rates = |side: &Side<'_>| {
+        let rates = |side: &EffectSide<'_>| {
             let all: Vec<f64> = self
                 .repeats
                 .iter()
@@ -416,7 +419,7 @@ impl Load<'_, '_> {
                 .collect();
             // As the ladder has them: the repeats' median.
             let median = |side: usize| {
-                Some(Figure::of(each.iter().map(|pair| Some((pair[side]?, None))))?.median)
+                Some(RepeatedFigure::of(each.iter().map(|pair| Some((pair[side]?, None))))?.median)
             };
             let pairs = if self.pairs.is_empty() {
                 &[]
@@ -435,7 +438,7 @@ impl Load<'_, '_> {
         }
     }
 
-    fn interval(&self, side: &Side<'_>) -> Option<Interval> {
+    fn interval(&self, side: &EffectSide<'_>) -> Option<Interval> {
         let (_, own) = side.figures(self.ordinal, *self.pairs.first()?)?;
         own.nopm_interval
             .filter(|_| own.nopm.is_some())
@@ -445,9 +448,9 @@ impl Load<'_, '_> {
     fn change(
         &self,
         over_all: [Option<f64>; 2],
-        of: impl Fn(&Side<'_>, u32) -> Option<f64>,
+        of: impl Fn(&EffectSide<'_>, u32) -> Option<f64>,
         own: Option<[Option<Interval>; 2]>,
-    ) -> Option<Change> {
+    ) -> Option<NoiseChange> {
         let pairs: Vec<_> = self
             .pairs
             .iter()
@@ -458,7 +461,7 @@ impl Load<'_, '_> {
 
     fn medium(&self) -> Option<MediumEffect> {
         let track = Track::of(self.index, self.sides[1].points.first()?.medium);
-        let over = |side: &Side<'_>, repeats: &[u32]| {
+        let over = |side: &EffectSide<'_>, repeats: &[u32]| {
             track.over(&side.windows(self.index, self.ordinal, repeats))
         };
         let [quiet, noisy] = self.sides.each_ref().map(|side| over(side, self.repeats));
@@ -527,7 +530,7 @@ fn change(
     [quiet, noisy]: [Option<f64>; 2],
     pairs: &[[Option<f64>; 2]],
     own: Option<[Option<Interval>; 2]>,
-) -> Option<Change> {
+) -> Option<NoiseChange> {
     let quiet = quiet?;
     let noisy = noisy?;
     let ratio = match pairs {
@@ -548,7 +551,7 @@ fn change(
             })
         }
     };
-    Some(Change {
+    Some(NoiseChange {
         quiet,
         noisy,
         ratio,

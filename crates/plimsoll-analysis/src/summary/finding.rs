@@ -12,7 +12,7 @@ use super::conserve::Conservation;
 use super::outage::OutageSummary;
 use super::point::PointSummary;
 use super::steady::Steady;
-use super::{Index, Ladder, cut, drive, imported, waits};
+use super::{Index, LadderSummary, cut, drive, imported, waits};
 use plimsoll_plan::Interference;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
@@ -91,7 +91,7 @@ fn measured_points<'a>(index: &Index<'a>) -> impl Iterator<Item = &'a Point> + u
 
 /// Conditions verified at the end of a step. A check names its system and no step, so all steps of a system that was
 /// found inconsistent are affected.
-pub(super) fn of_step(index: &Index, ladder: &Ladder, first: &Point) -> Vec<Finding> {
+pub(super) fn of_step(index: &Index, ladder: &LadderSummary, first: &Point) -> Vec<Finding> {
     let mut found: Vec<Finding> = index
         .record
         .checks

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::point::{self, PointSummary};
 use super::tick::TickSums;
-use super::{Index, Ladder, Verdict, data, drive, finding, load_summary, stats};
+use super::{Index, LadderSummary, Verdict, data, drive, finding, load_summary, stats};
 use plimsoll_record::{INSTANCE_OF, Point, SubjectId};
 
 /// The systems behind a ladder of sums.
@@ -16,7 +16,7 @@ use plimsoll_record::{INSTANCE_OF, Point, SubjectId};
 pub struct Fleet {
     /// Their names.
     pub systems: Vec<String>,
-    /// One for each of [`Ladder::points`].
+    /// One for each of [`LadderSummary::points`].
     pub points: Vec<FleetPoint>,
 }
 
@@ -44,7 +44,7 @@ pub struct FleetShare {
     pub verdict: Verdict,
 }
 
-impl Ladder {
+impl LadderSummary {
     /// The system whose facts stand for all: of several equal ones the first.
     pub fn first_system(&self) -> &str {
         let first = self.fleet.as_ref().and_then(|fleet| fleet.systems.first());
@@ -82,7 +82,7 @@ fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) ->
 }
 
 /// The ladder of the sums of `points`, which are those of all systems of one kind on one medium.
-pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
+pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> LadderSummary {
     let mut systems: Vec<SubjectId> = points.iter().map(|point| point.system).collect();
     systems.sort_unstable();
     systems.dedup();
@@ -110,7 +110,7 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
     let first = points[0];
     let on = first.medium.map(|medium| index.name(medium));
     let count = systems.len();
-    let mut ladder = Ladder {
+    let mut ladder = LadderSummary {
         step: first.step.clone(),
         step_index: first.step_index,
         system: format!(

@@ -9,7 +9,7 @@ use plimsoll_record::lane::Counts;
 /// Latencies from a merged histogram. Mean and maximum are exact; quantiles are within 0.1 %, of a coarse window within
 /// 3.2 %.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Latency {
+pub struct LatencySummary {
     pub count: u64,
     pub mean_ms: f64,
     pub p50_ms: f64,
@@ -20,8 +20,8 @@ pub struct Latency {
     pub max_ms: f64,
 }
 
-impl Latency {
-    /// The percentiles that are kept, as fractions, in the order of [`Latency::quantiles`].
+impl LatencySummary {
+    /// The percentiles that are kept, as fractions, in the order of [`LatencySummary::quantiles`].
     pub const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
     /// `None` of an empty histogram.
@@ -68,9 +68,9 @@ pub struct TxnSummary {
     /// Of all completed transactions.
     pub share_percent: Option<f64>,
     /// end − due, of completed transactions.
-    pub response: Option<Latency>,
+    pub response: Option<LatencySummary>,
     /// end − start; `None` when it equals response (closed loop: due = start).
-    pub service: Option<Latency>,
+    pub service: Option<LatencySummary>,
 }
 
 #[cfg(test)]
@@ -81,7 +81,7 @@ mod tests {
     fn every_percentile_is_its_own() {
         let mut hist = Hist::new();
         (1..=10_000u64).for_each(|us| hist.record(Nanos::from_micros(us)));
-        let got = Latency::of(&hist).unwrap();
+        let got = LatencySummary::of(&hist).unwrap();
         for (value, exact) in got.quantiles().into_iter().zip([5.0, 9.0, 9.5, 9.9, 9.99]) {
             assert!(
                 (value / exact - 1.0).abs() < 0.001,
@@ -89,7 +89,7 @@ mod tests {
             );
         }
         assert_eq!((got.mean_ms, got.max_ms, got.count), (5.0005, 10.0, 10_000));
-        assert_eq!(Latency::of(&Hist::new()), None);
+        assert_eq!(LatencySummary::of(&Hist::new()), None);
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
         let of = |n: u64| {
             let mut hist = Hist::new();
             (0..n).for_each(|_| hist.record(Nanos::from_millis(1)));
-            Latency::of(&hist).unwrap()
+            LatencySummary::of(&hist).unwrap()
         };
         assert!(of(1000).resolves(0.999) && !of(999).resolves(0.999));
         assert!(of(100).resolves(0.99) && !of(99).resolves(0.99));

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::bottleneck::{self, Sign};
-use super::objective::{Measured, ObjectiveResult, evaluate};
-use super::{Index, Ladder};
+use super::objective::{MeasuredPoint, ObjectiveResult, evaluate};
+use super::{Index, LadderSummary};
 use crate::search::{Attempt, LineSearch, SearchRules, SearchState};
 use plimsoll_plan::objective::Quantile;
 use plimsoll_plan::schedule::PhaseKind;
@@ -27,7 +27,7 @@ pub struct LoadLine {
     pub line: Option<f64>,
     /// The lowest load that no repeat met: the line is below it.
     pub below: Option<f64>,
-    /// Index into [`Ladder::loads`] of the line.
+    /// Index into [`LadderSummary::loads`] of the line.
     pub load_index: Option<usize>,
     /// In the order of trying.
     pub tried: Vec<TriedLoad>,
@@ -40,7 +40,7 @@ pub struct LoadLine {
 pub struct TriedLoad {
     pub load: f64,
     pub outcome: Attempt,
-    /// Index into [`Ladder::loads`].
+    /// Index into [`LadderSummary::loads`].
     pub load_index: usize,
     pub repeats: Vec<ObjectiveResult>,
 }
@@ -62,7 +62,7 @@ pub fn load_of(point: &Point) -> f64 {
 }
 
 /// The line of `ladder`, whose points are `points` in the same order; `None` where nothing was searched.
-pub(super) fn of(index: &Index, ladder: &Ladder, points: &[&Point]) -> Option<LoadLine> {
+pub(super) fn of(index: &Index, ladder: &LadderSummary, points: &[&Point]) -> Option<LoadLine> {
     let first = points
         .iter()
         .filter(|point| point.purpose == PointPurpose::Search)
@@ -113,7 +113,12 @@ pub(super) fn of(index: &Index, ladder: &Ladder, points: &[&Point]) -> Option<Lo
 }
 
 /// Loads in the order of trying, without one whose repeats were cut short.
-fn tried(index: &Index, ladder: &Ladder, points: &[&Point], search: &SearchInfo) -> Vec<TriedLoad> {
+fn tried(
+    index: &Index,
+    ladder: &LadderSummary,
+    points: &[&Point],
+    search: &SearchInfo,
+) -> Vec<TriedLoad> {
     let most = ladder
         .loads
         .iter()
@@ -132,7 +137,7 @@ fn tried(index: &Index, ladder: &Ladder, points: &[&Point], search: &SearchInfo)
             .iter()
             .filter_map(|i| points.get(*i).copied())
             .collect();
-        let measured: Vec<Measured> = own.iter().map(|point| measured(index, point)).collect();
+        let measured: Vec<MeasuredPoint> = own.iter().map(|point| measured(index, point)).collect();
         let Some(first) = own
             .first()
             .filter(|_| measured.iter().all(|measured| measured.complete))
@@ -160,9 +165,9 @@ fn tried(index: &Index, ladder: &Ladder, points: &[&Point], search: &SearchInfo)
 }
 
 /// What the record has of a point's measure phase.
-fn measured(index: &Index, point: &Point) -> Measured {
+fn measured(index: &Index, point: &Point) -> MeasuredPoint {
     let phases = index.load_phases(point);
-    let mut measured = Measured {
+    let mut measured = MeasuredPoint {
         complete: false,
         ticks: Vec::new(),
         response: vec![Hist::new(); point.txns.len()],

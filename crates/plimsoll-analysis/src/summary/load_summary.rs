@@ -15,24 +15,24 @@ pub struct LoadSummary {
     pub offered_per_second: Option<f64>,
     /// The rate at the end of the window, where it is not the same throughout.
     pub offered_to_per_second: Option<f64>,
-    /// Indices into [`super::Ladder::points`], in the order of repeats.
+    /// Indices into [`super::LadderSummary::points`], in the order of repeats.
     pub points: Vec<usize>,
     /// The one of them whose main rate is nearest to the median: what stands for the rung where only one can.
     pub typical: usize,
     /// The worst of its points'.
     pub verdict: Verdict,
-    pub nopm: Option<Figure>,
-    pub tpm: Option<Figure>,
-    pub completed_per_second: Option<Figure>,
+    pub nopm: Option<RepeatedFigure>,
+    pub tpm: Option<RepeatedFigure>,
+    pub completed_per_second: Option<RepeatedFigure>,
     /// Response times of the main transaction type (see [`PointSummary::main_latency`]).
-    pub p50_ms: Option<Figure>,
-    pub p95_ms: Option<Figure>,
-    pub p99_ms: Option<Figure>,
+    pub p50_ms: Option<RepeatedFigure>,
+    pub p95_ms: Option<RepeatedFigure>,
+    pub p99_ms: Option<RepeatedFigure>,
 }
 
 /// A figure over repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Figure {
+pub struct RepeatedFigure {
     /// Of all repeats that have the figure.
     pub median: f64,
     /// 95 %, and the geometric mean. Of three repeats or more: by Student's t. Of a single one: of its window, rates only.
@@ -41,7 +41,7 @@ pub struct Figure {
     pub max: f64,
 }
 
-impl Figure {
+impl RepeatedFigure {
     /// Of values of which the only one has an interval of its own.
     pub(crate) fn of(
         values: impl Iterator<Item = Option<(f64, Option<Interval>)>>,
@@ -86,11 +86,11 @@ pub(super) fn rungs(points: &[PointSummary]) -> Vec<LoadSummary> {
 
 fn rung(all: &[PointSummary], own: Vec<usize>) -> LoadSummary {
     let points = || own.iter().map(|i| &all[*i]);
-    let latency = |of: fn(&super::Latency) -> f64| {
-        Figure::of(points().map(|p| p.main_latency().map(|latency| (of(&latency), None))))
+    let latency = |of: fn(&super::LatencySummary) -> f64| {
+        RepeatedFigure::of(points().map(|p| p.main_latency().map(|latency| (of(&latency), None))))
     };
     let first = &all[own[0]];
-    let main = Figure::of(points().map(|p| p.main_rate().map(|rate| (rate, None))));
+    let main = RepeatedFigure::of(points().map(|p| p.main_rate().map(|rate| (rate, None))));
     let distance = |i: &usize| {
         let rate = all[*i].main_rate().zip(main);
         rate.map_or(f64::INFINITY, |(rate, main)| (rate - main.median).abs())
@@ -111,9 +111,9 @@ fn rung(all: &[PointSummary], own: Vec<usize>) -> LoadSummary {
             .map(|point| point.verdict)
             .max()
             .unwrap_or_default(),
-        nopm: Figure::of(points().map(|p| p.nopm.map(|v| (v, p.nopm_interval)))),
-        tpm: Figure::of(points().map(|p| p.tpm.map(|v| (v, p.tpm_interval)))),
-        completed_per_second: Figure::of(
+        nopm: RepeatedFigure::of(points().map(|p| p.nopm.map(|v| (v, p.nopm_interval)))),
+        tpm: RepeatedFigure::of(points().map(|p| p.tpm.map(|v| (v, p.tpm_interval)))),
+        completed_per_second: RepeatedFigure::of(
             points().map(|p| p.completed_per_second.map(|v| (v, p.rate_interval))),
         ),
         p50_ms: latency(|l| l.p50_ms),
@@ -125,7 +125,7 @@ fn rung(all: &[PointSummary], own: Vec<usize>) -> LoadSummary {
 
 impl LoadSummary {
     /// What rungs of one ladder are ranked by: NOPM, or the rate of completed transactions.
-    pub fn main_rate(&self) -> Option<Figure> {
+    pub fn main_rate(&self) -> Option<RepeatedFigure> {
         self.nopm.or(self.completed_per_second)
     }
 
@@ -138,8 +138,8 @@ impl LoadSummary {
 mod tests {
     use super::*;
 
-    fn figure(values: &[f64]) -> Figure {
-        Figure::of(values.iter().map(|v| Some((*v, None)))).unwrap()
+    fn figure(values: &[f64]) -> RepeatedFigure {
+        RepeatedFigure::of(values.iter().map(|v| Some((*v, None)))).unwrap()
     }
 
     #[test]
@@ -157,14 +157,16 @@ mod tests {
             (two.median, two.min, two.max, two.interval),
             (5.0, 3.0, 7.0, None)
         );
-        assert_eq!(Figure::of([None, None].into_iter()), None);
+        assert_eq!(RepeatedFigure::of([None, None].into_iter()), None);
     }
 
     #[test]
     fn a_single_point_keeps_its_own_interval() {
         let own = Some(Interval::new(5.0, 4.0, 6.0));
         assert_eq!(
-            Figure::of([Some((5.0, own))].into_iter()).unwrap().interval,
+            RepeatedFigure::of([Some((5.0, own))].into_iter())
+                .unwrap()
+                .interval,
             own
         );
         assert_eq!(figure(&[5.0]).interval, None);

@@ -54,11 +54,11 @@ pub struct MediumSecond {
 pub(super) struct Track {
     pub source: Option<MediumSource>,
     /// In time order.
-    rows: Vec<Row>,
+    rows: Vec<IoRow>,
 }
 
 #[derive(Clone, Copy)]
-struct Row {
+struct IoRow {
     start: Nanos,
     end: Nanos,
     io: Io,
@@ -168,12 +168,12 @@ impl Track {
 }
 
 /// A device's series put together by the end of each sample.
-fn of_device(index: &Index, name: &str) -> Vec<Row> {
+fn of_device(index: &Index, name: &str) -> Vec<IoRow> {
     let mut subjects = index.record.subjects.iter();
     let Some(subject) = subjects.find(|s| s.kind == SubjectKind::Device && s.name == name) else {
         return Vec::new();
     };
-    let mut rows: BTreeMap<Nanos, Row> = BTreeMap::new();
+    let mut rows: BTreeMap<Nanos, IoRow> = BTreeMap::new();
     let mut each = |metric: Metric, put: &dyn Fn(&mut Io, f64, f64)| {
         let own = index
             .record
@@ -184,7 +184,7 @@ fn of_device(index: &Index, name: &str) -> Vec<Row> {
             .flat_map(|series| &series.samples)
             .filter(|sample| sample.over.0 > 0)
         {
-            let row = rows.entry(*at).or_insert(Row {
+            let row = rows.entry(*at).or_insert(IoRow {
                 start: at.saturating_sub(*over),
                 end: *at,
                 io: Io::default(),
@@ -215,11 +215,11 @@ fn of_device(index: &Index, name: &str) -> Vec<Row> {
 }
 
 /// What an emulator reported. Flushes are requests of their own there and count to neither reads nor writes.
-fn of_drive(index: &Index, medium: SubjectId) -> Vec<Row> {
-    let mut rows: BTreeMap<Nanos, Row> = BTreeMap::new();
+fn of_drive(index: &Index, medium: SubjectId) -> Vec<IoRow> {
+    let mut rows: BTreeMap<Nanos, IoRow> = BTreeMap::new();
     let all = index.drive.get(&medium).map_or(&[][..], Vec::as_slice);
     for own in all.iter().filter(|row| row.end > row.start) {
-        let row = rows.entry(own.start).or_insert(Row {
+        let row = rows.entry(own.start).or_insert(IoRow {
             start: own.start,
             end: own.end,
             io: Io::default(),

@@ -12,7 +12,7 @@ use plimsoll_record::lane::Counts;
 
 /// What was measured in a point's measure phase.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Measured {
+pub struct MeasuredPoint {
     /// Length of each tick and what ended in it, over all types.
     pub ticks: Vec<(Nanos, Counts)>,
     /// Response times of the window by transaction type.
@@ -21,7 +21,7 @@ pub struct Measured {
     pub complete: bool,
 }
 
-impl Measured {
+impl MeasuredPoint {
     /// Adds what another lane of the same point measured, second by second. The window is complete if both are.
     pub fn merge(&mut self, other: &Self) {
         let Self {
@@ -102,9 +102,9 @@ pub fn evaluate(
     objective: &Objective,
     txns: &[String],
     open: bool,
-    measured: &Measured,
+    measured: &MeasuredPoint,
 ) -> ObjectiveResult {
-    let Measured {
+    let MeasuredPoint {
         ticks,
         response,
         complete,
@@ -176,7 +176,7 @@ mod tests {
     }
 
     /// Ten seconds of 1000, all within 8 ms, of which those of the second type take 20 ms.
-    fn good() -> Measured {
+    fn good() -> MeasuredPoint {
         let counts = Counts {
             offered: 1000,
             committed: 1000,
@@ -187,14 +187,14 @@ mod tests {
             hist.record(Nanos::from_millis(ms));
             hist
         };
-        Measured {
+        MeasuredPoint {
             ticks: vec![(Nanos::SECOND, counts); 10],
             response: vec![hist(8), hist(20)],
             complete: true,
         }
     }
 
-    fn of(measured: &Measured, objective: &Objective, open: bool) -> Vec<&'static str> {
+    fn of(measured: &MeasuredPoint, objective: &Objective, open: bool) -> Vec<&'static str> {
         let txns = ["a".to_owned(), "b".to_owned()];
         evaluate(objective, &txns, open, measured)
             .shortfalls

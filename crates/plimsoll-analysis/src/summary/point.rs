@@ -8,7 +8,7 @@ use super::cut::CutSummary;
 use super::drive::{self, DriveSummary};
 use super::finding::{self, Finding, Verdict};
 use super::imported;
-use super::latency::{Latency, TxnSummary};
+use super::latency::{LatencySummary, TxnSummary};
 use super::means::{self, MetricMean, Resources};
 use super::outage::OutageSummary;
 use super::responses::{Responses, Times};
@@ -141,7 +141,7 @@ impl PointSummary {
     }
 
     /// Response times of the first transaction type (New-Order), and of all types where there is no TPC-C.
-    pub fn main_latency(&self) -> Option<Latency> {
+    pub fn main_latency(&self) -> Option<LatencySummary> {
         if self.nopm.is_some() {
             self.types.first()?.response
         } else {
@@ -411,7 +411,7 @@ fn latencies(index: &Index, point: &Point, phases: &[&Phase], figures: &mut Poin
             .filter(|window| window.txn as usize == i)
             .collect();
         let response = merged(of_type.iter().map(|window| &window.response));
-        txn.response = Latency::of(&response);
+        txn.response = LatencySummary::of(&response);
         if response.clipped() > 0 {
             figures.clipped.push((txn.name.clone(), response.clipped()));
         }
@@ -427,14 +427,14 @@ fn latencies(index: &Index, point: &Point, phases: &[&Phase], figures: &mut Poin
                 .map(|window| window.service.as_ref().unwrap_or(&window.response)),
         );
         if of_type.iter().any(|window| window.service.is_some()) {
-            txn.service = Latency::of(&service);
+            txn.service = LatencySummary::of(&service);
         }
         if point.is_counted(i) {
             all_service.merge(&service);
         }
     }
-    figures.overall.response = Latency::of(&all);
-    figures.overall.service = differs.then(|| Latency::of(&all_service)).flatten();
+    figures.overall.response = LatencySummary::of(&all);
+    figures.overall.service = differs.then(|| LatencySummary::of(&all_service)).flatten();
     figures.coarse = windows.iter().any(|window| window.coarse);
 }
 

@@ -60,8 +60,8 @@ impl Times {
 impl Responses {
     /// `None` where a part holds fewer than two seconds with a response time.
     pub(super) fn of(seconds: &[Times], measured_s: f64) -> Option<Self> {
-        let parts: Option<Vec<Part>> = (0..BATCHES)
-            .map(|i| Part::of(stats::part(seconds, i)))
+        let parts: Option<Vec<PartMean>> = (0..BATCHES)
+            .map(|i| PartMean::of(stats::part(seconds, i)))
             .collect();
         let parts = parts?;
         let means: Vec<f64> = parts.iter().map(|part| part.mean).collect();
@@ -91,13 +91,13 @@ fn half_interval_percent(seconds: &[Times], measured_s: f64) -> Option<f64> {
         .map(|half| half * 100.0)
 }
 
-struct Part {
+struct PartMean {
     mean: f64,
     /// Of that mean.
     variance: f64,
 }
 
-impl Part {
+impl PartMean {
     fn of(seconds: &[Times]) -> Option<Self> {
         let used: Vec<Times> = seconds
             .iter()

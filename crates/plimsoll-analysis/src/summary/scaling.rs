@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::finding::Verdict;
 use super::stats::Interval;
-use super::{Ladder, LoadSummary};
+use super::{LadderSummary, LoadSummary};
 use plimsoll_stats::t_975;
 
 /// Of the relative residuals: root of their mean square, with the degrees of freedom that are left.
@@ -68,10 +68,10 @@ pub struct ScalingPoint {
 }
 
 /// 1/γ, α/γ, β/γ.
-type Law = [f64; 3];
+type LawTerms = [f64; 3];
 
 /// Of a closed loop in which users do not think; `None` for other ladders.
-pub(super) fn of(ladder: &Ladder) -> Option<Scaling> {
+pub(super) fn of(ladder: &LadderSummary) -> Option<Scaling> {
     let closed = |rung: &&LoadSummary| rung.offered_per_second.is_none() && rung.users > 0;
     if ladder.line.is_some()
         || ladder.loads.len() < 2
@@ -156,19 +156,19 @@ pub fn fit(points: &[(f64, f64)]) -> Scaling {
     }))
 }
 
-fn rate_at(law: &Law, users: f64) -> f64 {
+fn rate_at(law: &LawTerms, users: f64) -> f64 {
     users / (law[0] + law[1] * (users - 1.0) + law[2] * users * (users - 1.0))
 }
 
 /// √((1 − α)/β) = √((c₀ − c₁)/c₂).
-fn peak_users(law: &Law) -> Option<f64> {
+fn peak_users(law: &LawTerms) -> Option<f64> {
     (law[2] > 0.0 && law[0] > law[1])
         .then(|| ((law[0] - law[1]) / law[2]).sqrt())
         .filter(|users| *users >= 1.0)
 }
 
 /// The peak, where β is proved and the loads reach it.
-fn peak(law: &Law, error: &FitError, beta: Interval, most: f64) -> Option<ScalingPeak> {
+fn peak(law: &LawTerms, error: &FitError, beta: Interval, most: f64) -> Option<ScalingPeak> {
     let users = peak_users(law).filter(|users| beta.low > 0.0 && *users <= most)?;
     let squared = error.ratio([1.0, -1.0, 0.0], [0.0, 0.0, 1.0]);
     let root = |own: Interval| Interval {
@@ -183,12 +183,12 @@ fn peak(law: &Law, error: &FitError, beta: Interval, most: f64) -> Option<Scalin
     })
 }
 
-const ONE_USER: Law = [1.0, 0.0, 0.0];
+const ONE_USER: LawTerms = [1.0, 0.0, 0.0];
 
 /// The coefficients without a limit below, and how they vary together.
 struct FitError {
-    law: Law,
-    covariance: [Law; 3],
+    law: LawTerms,
+    covariance: [LawTerms; 3],
     degrees: f64,
 }
 
@@ -211,7 +211,7 @@ impl FitError {
         })
     }
 
-    fn covariance(&self, a: Law, b: Law) -> f64 {
+    fn covariance(&self, a: LawTerms, b: LawTerms) -> f64 {
         (0..9)
             .map(|i| a[i / 3] * self.covariance[i / 3][i % 3] * b[i % 3])
             .sum()
@@ -219,8 +219,8 @@ impl FitError {
 
     /// Of one combination of the coefficients by another, which must not reach 0; or of the first alone, where all of the
     /// second are 0. Cut off at 0. Fieller: all x for which a − x·b is within t standard errors of 0.
-    fn ratio(&self, above: Law, below: Law) -> Option<Interval> {
-        let value = |part: Law| (0..3).map(|i| part[i] * self.law[i]).sum::<f64>();
+    fn ratio(&self, above: LawTerms, below: LawTerms) -> Option<Interval> {
+        let value = |part: LawTerms| (0..3).map(|i| part[i] * self.law[i]).sum::<f64>();
         let alone = below == [0.0; 3];
         let a = value(above);
         let b = if alone { 1.0 } else { value(below) };
@@ -247,7 +247,7 @@ impl FitError {
 
 /// The best law whose parts are not negative: of all choices of parts that are 0 the best one that keeps to that. The first
 /// part never is 0, because one user takes some time.
-fn least_squares(points: &[(f64, f64)]) -> Option<Law> {
+fn least_squares(points: &[(f64, f64)]) -> Option<LawTerms> {
     let choices: [&[usize]; 4] = [&[0, 1, 2], &[0, 1], &[0, 2], &[0]];
     let laws = choices
         .into_iter()
@@ -265,19 +265,19 @@ fn terms(users: f64) -> [f64; 3] {
 }
 
 /// Σ (X/N · law(N) − 1)².
-fn squares(points: &[(f64, f64)], law: &Law) -> f64 {
+fn squares(points: &[(f64, f64)], law: &LawTerms) -> f64 {
     points
         .iter()
         .map(|(users, rate)| (rate / rate_at(law, *users) - 1.0).powi(2))
         .sum()
 }
 
-fn weighted(point: &(f64, f64)) -> Law {
+fn weighted(point: &(f64, f64)) -> LawTerms {
     terms(point.0).map(|term| term * point.1 / point.0)
 }
 
 /// The right side of the normal equations.
-fn target(points: &[(f64, f64)]) -> Law {
+fn target(points: &[(f64, f64)]) -> LawTerms {
     points.iter().fold([0.0; 3], |sum, point| {
         let own = weighted(point);
         std::array::from_fn(|i| sum[i] + own[i])
@@ -285,7 +285,7 @@ fn target(points: &[(f64, f64)]) -> Law {
 }
 
 /// The normal equations of the chosen parts, for a right side, by elimination with pivots.
-fn solve(points: &[(f64, f64)], parts: &[usize], right: Law) -> Option<Law> {
+fn solve(points: &[(f64, f64)], parts: &[usize], right: LawTerms) -> Option<LawTerms> {
     let k = parts.len();
     let mut rows = vec![vec![0.0; k + 1]; k];
     for own in points.iter().map(weighted) {

@@ -19,7 +19,7 @@ use plimsoll_record::{
 
 /// One step on one medium. Times are seconds since the start of the run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Timeline {
+pub struct StepTimeline {
     pub step: String,
     pub step_index: u32,
     pub medium: Option<String>,
@@ -95,12 +95,12 @@ pub struct TimelineBand {
 }
 
 #[derive(Default)]
-struct Group<'a> {
+struct TimelineGroup<'a> {
     points: Vec<&'a Point>,
     rows: Vec<&'a BackupRow>,
 }
 
-impl Group<'_> {
+impl TimelineGroup<'_> {
     /// Whether it has more than one system.
     fn is_shared(&self, index: &Index) -> bool {
         let instances = self
@@ -116,8 +116,8 @@ impl Group<'_> {
     }
 }
 
-pub(super) fn of_run(index: &Index) -> Vec<Timeline> {
-    let mut groups: BTreeMap<(u32, Option<SubjectId>), Group<'_>> = BTreeMap::new();
+pub(super) fn of_run(index: &Index) -> Vec<StepTimeline> {
+    let mut groups: BTreeMap<(u32, Option<SubjectId>), TimelineGroup<'_>> = BTreeMap::new();
     for point in index
         .record
         .points
@@ -153,7 +153,11 @@ struct Slot<'a> {
     points: Vec<&'a Point>,
 }
 
-fn timeline(index: &Index, medium: Option<SubjectId>, group: &Group<'_>) -> Option<Timeline> {
+fn timeline(
+    index: &Index,
+    medium: Option<SubjectId>,
+    group: &TimelineGroup<'_>,
+) -> Option<StepTimeline> {
     let slots = slots(index, group);
     let named = group
         .points
@@ -163,7 +167,7 @@ fn timeline(index: &Index, medium: Option<SubjectId>, group: &Group<'_>) -> Opti
         named.or_else(|| group.rows.first().map(|row| (&row.step, row.step_index)))?;
     let mut bands: Vec<TimelineBand> = group.rows.iter().map(|row| band(index, row)).collect();
     bands.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-    Some(Timeline {
+    Some(StepTimeline {
         step: step.clone(),
         step_index,
         medium: medium.map(|medium| index.name(medium)),
@@ -221,7 +225,7 @@ fn of_slots(index: &Index, slots: &[Slot<'_>], noise: bool) -> Vec<TransactionSe
     seconds
 }
 
-fn slots<'a>(index: &Index, group: &Group<'a>) -> Vec<Slot<'a>> {
+fn slots<'a>(index: &Index, group: &TimelineGroup<'a>) -> Vec<Slot<'a>> {
     let mut loads: BTreeMap<(Interference, u32, u32), Vec<&Point>> = BTreeMap::new();
     for point in &group.points {
         loads
@@ -274,7 +278,7 @@ fn span(phases: &[&Phase]) -> Option<(Nanos, Nanos)> {
 fn media(
     index: &Index,
     data: Option<SubjectId>,
-    group: &Group<'_>,
+    group: &TimelineGroup<'_>,
     slots: &[Slot<'_>],
 ) -> Vec<TimelineMedium> {
     let mut all: Vec<(SubjectId, bool)> = data.map(|medium| (medium, false)).into_iter().collect();
@@ -335,7 +339,7 @@ fn transactions(index: &Index, points: &[&Point]) -> Vec<TransactionSecond> {
         .collect()
 }
 
-fn written(index: &Index, group: &Group<'_>, slots: &[Slot<'_>]) -> Vec<WrittenSecond> {
+fn written(index: &Index, group: &TimelineGroup<'_>, slots: &[Slot<'_>]) -> Vec<WrittenSecond> {
     let systems: BTreeSet<String> = group
         .rows
         .iter()

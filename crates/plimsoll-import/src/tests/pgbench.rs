@@ -4,7 +4,7 @@ use super::super::{Imported, SourceFile, import};
 use super::loads::{fact, has_note, is_missing, reported, total};
 use super::{import_options, of, text};
 use plimsoll_analysis::audit::{Missing, Rule, RuleOutcome, audit};
-use plimsoll_analysis::compare::{Ask, Side, compare};
+use plimsoll_analysis::compare::{Ask, ComparedSide, compare};
 use plimsoll_analysis::{Summary, summarise};
 use plimsoll_record::import_facts::notes;
 use plimsoll_record::message::{CountsSource, ImportNote};
@@ -405,12 +405,12 @@ fn runs_of_one_rate_are_repeats() {
         "{rate}"
     );
     // Of two records, too.
-    let side = |runs: &[String]| Side::of("x", &record_of(runs));
+    let side = |runs: &[String]| ComparedSide::of("x", &record_of(runs));
     assert_eq!(
         side(&runs[..1]).points[0].derived.unwrap().over_s.round(),
         30.0
     );
-    let pairs = |first: &Side, second: &Side| {
+    let pairs = |first: &ComparedSide, second: &ComparedSide| {
         compare(&[first.clone(), second.clone()], &Ask::default()).others[0]
             .points
             .len()

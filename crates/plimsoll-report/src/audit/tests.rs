@@ -1,4 +1,4 @@
-use plimsoll_analysis::audit::claim::Claim;
+use plimsoll_analysis::audit::claim::PublishedClaim;
 use plimsoll_analysis::summarise;
 use plimsoll_record::fixture;
 
@@ -7,7 +7,7 @@ use crate::{audit_csv, audit_json, audit_table, explain};
 
 fn claim() -> Audit {
     let text = include_str!("../../../../claims/kingston-dc1500m-database.toml");
-    Claim::parse(text).unwrap().audit()
+    PublishedClaim::parse(text).unwrap().audit()
 }
 
 #[test]

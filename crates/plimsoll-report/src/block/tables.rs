@@ -2,7 +2,7 @@
 
 use plimsoll_analysis::summary::{
     BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary,
-    BlockPointSummary, BlockSummary, BlockWorkerSummary, Figure, Rounds, RoundsOfJob,
+    BlockPointSummary, BlockSummary, BlockWorkerSummary, RepeatedFigure, Rounds, RoundsOfJob,
 };
 use plimsoll_record::BlockStreamInfo;
 use plimsoll_stats::rounds::Fit;
@@ -157,7 +157,7 @@ fn moved(op: &BlockOpSummary) -> Option<f64> {
 type Jobs<'a> = Table<'a, &'a OnMedium<'a>>;
 
 impl OnMedium<'_> {
-    fn iops(&self) -> Option<Figure> {
+    fn iops(&self) -> Option<RepeatedFigure> {
         Some(self.job.figures?.iops)
     }
 

@@ -1,14 +1,14 @@
 //! Shared media second by second.
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{MediumFigures, Timeline};
+use plimsoll_analysis::summary::{MediumFigures, StepTimeline};
 
 use crate::medium;
 use crate::table::Table;
 
 /// A second of a medium, of systems together, or of growing files.
 pub(crate) struct MediumSecondRow<'a> {
-    timeline: &'a Timeline,
+    timeline: &'a StepTimeline,
     at_s: f64,
     medium: &'a str,
     what: &'static str,
@@ -20,7 +20,7 @@ pub(crate) struct MediumSecondRow<'a> {
 
 impl<'a> MediumSecondRow<'a> {
     /// Without figures.
-    fn new(timeline: &'a Timeline, at_s: f64, what: &'static str) -> Self {
+    fn new(timeline: &'a StepTimeline, at_s: f64, what: &'static str) -> Self {
         Self {
             timeline,
             at_s,
@@ -54,7 +54,7 @@ pub(crate) fn table<'a>() -> Table<'a, MediumSecondRow<'a>> {
         .field("grown_mb_per_second", |r| r.grown_mb_per_second)
 }
 
-fn seconds(timeline: &Timeline) -> Vec<MediumSecondRow<'_>> {
+fn seconds(timeline: &StepTimeline) -> Vec<MediumSecondRow<'_>> {
     let mut all = Vec::new();
     for medium in &timeline.media {
         let what = if medium.target { "target" } else { "data" };

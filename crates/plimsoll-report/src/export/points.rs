@@ -1,7 +1,7 @@
 //! One row for each ladder point.
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{Latency, PointSummary, TxnSummary};
+use plimsoll_analysis::summary::{LatencySummary, PointSummary, TxnSummary};
 
 use crate::table::Table;
 
@@ -93,13 +93,13 @@ fn latencies<'a>(table: Points<'a>, txn: &'a str) -> Points<'a> {
     latency(table, txn, "service", |txn| txn.service)
 }
 
-type OfLatency = fn(Latency) -> f64;
+type OfLatency = fn(LatencySummary) -> f64;
 
 fn latency<'a>(
     mut table: Points<'a>,
     txn: &'a str,
     kind: &str,
-    of: fn(&TxnSummary) -> Option<Latency>,
+    of: fn(&TxnSummary) -> Option<LatencySummary>,
 ) -> Points<'a> {
     let figures: [(&str, OfLatency); 7] = [
         ("mean", |l| l.mean_ms),

@@ -127,7 +127,7 @@ fn tables_of_backups_noise_and_shared_media() {
     insta::assert_snapshot!("effect_csv", csv_from(&record, CsvKind::Effect));
     let csv = csv_from(&record, CsvKind::Medium);
     let timelines = summarise(&record).figures.timelines;
-    let seconds = |own: &plimsoll_analysis::summary::Timeline| {
+    let seconds = |own: &plimsoll_analysis::summary::StepTimeline| {
         let media: usize = own.media.iter().map(|medium| medium.seconds.len()).sum();
         media + own.transactions.len() + own.neighbours.len() + own.written.len()
     };

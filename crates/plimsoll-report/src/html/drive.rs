@@ -1,7 +1,7 @@
 //! The report's tables of emulated drives, power cuts and media side by side.
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{Comparison, Ladder};
+use plimsoll_analysis::summary::{Comparison, LadderSummary};
 
 use crate::cut::{self, CutText};
 use crate::drives::{self, OpRow};
@@ -45,7 +45,7 @@ pub(super) fn cuts<'a>(m: &Messages, summary: &'a Summary) -> Vec<CutView<'a>> {
 }
 
 /// `None` of a ladder that is on no emulated medium.
-pub(super) fn drive(m: &Messages, ladder: &Ladder) -> Option<DriveView> {
+pub(super) fn drive(m: &Messages, ladder: &LadderSummary) -> Option<DriveView> {
     let mut rows = Vec::new();
     for point in &ladder.points {
         let is_open = point.offered_per_second.is_some();

@@ -1,7 +1,7 @@
 //! What stands first: the highest rate of the run's transactions.
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{Ladder, LoadSummary, Verdict};
+use plimsoll_analysis::summary::{LadderSummary, LoadSummary, Verdict};
 
 use crate::ladder;
 use crate::message::Messages;
@@ -91,7 +91,7 @@ pub(super) fn transactions(m: &Messages, summary: &Summary) -> Option<HeadlineVi
     })
 }
 
-fn beside(m: &Messages, ladder: &Ladder, load: &LoadSummary) -> Vec<Beside> {
+fn beside(m: &Messages, ladder: &LadderSummary, load: &LoadSummary) -> Vec<Beside> {
     let point = &ladder.points[load.typical];
     let resources = &point.resources;
     let device = resources.device.clone();

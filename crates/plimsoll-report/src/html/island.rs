@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{DEVICE_FACT, Ladder, PointSummary, Spread, TxnSummary, Verdict};
+use plimsoll_analysis::summary::{
+    DEVICE_FACT, LadderSummary, PointSummary, Spread, TxnSummary, Verdict,
+};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{Event, Phase, Point, Record, Series, SubjectKind};
 use serde::Serialize;
@@ -175,7 +177,7 @@ fn devices(record: &Record) -> Vec<String> {
     named
 }
 
-fn ladder_data(m: &Messages, summary: &Summary, ladder: &Ladder) -> LadderData {
+fn ladder_data(m: &Messages, summary: &Summary, ladder: &LadderSummary) -> LadderData {
     LadderData {
         label: curve(m, summary, ladder),
         points: ladder.points.iter().map(point_data).collect(),
@@ -184,7 +186,7 @@ fn ladder_data(m: &Messages, summary: &Summary, ladder: &Ladder) -> LadderData {
 }
 
 /// A ladder's name in a legend: where a step was run on several media, what distinguishes them.
-fn curve(m: &Messages, summary: &Summary, ladder: &Ladder) -> String {
+fn curve(m: &Messages, summary: &Summary, ladder: &LadderSummary) -> String {
     let mut ladders = summary.ladders.iter();
     let several =
         ladders.any(|own| own.step_index == ladder.step_index && own.medium != ladder.medium);

@@ -1,7 +1,7 @@
 //! Load lines in the report: the headline of a search, the table of what was tried, and what its chart is drawn from.
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{Ladder, LoadLine, TriedLoad, Verdict};
+use plimsoll_analysis::summary::{LadderSummary, LoadLine, TriedLoad, Verdict};
 use serde::Serialize;
 
 use super::headline;
@@ -81,7 +81,7 @@ struct TriedData {
     figures: Vec<f64>,
 }
 
-pub(super) fn data(ladder: &Ladder, line: &LoadLine) -> LineData {
+pub(super) fn data(ladder: &LadderSummary, line: &LoadLine) -> LineData {
     let mut tried: Vec<TriedData> = line.tried.iter().map(tried_data).collect();
     tried.sort_by(|a, b| a.load.total_cmp(&b.load));
     LineData {

@@ -6,7 +6,7 @@ mod headline;
 use std::collections::BTreeSet;
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{BackupSummary, Effect, Timeline};
+use plimsoll_analysis::summary::{BackupSummary, NoiseEffect, StepTimeline};
 
 use data::SharedChartView;
 pub(super) use data::{SharedData, island};
@@ -55,11 +55,11 @@ pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<SharedView> {
 
 fn view(m: &Messages, summary: &Summary, step: u32) -> SharedView {
     let effects = summary.effects.iter();
-    let effects: Vec<&Effect> = effects.filter(|own| own.step_index == step).collect();
+    let effects: Vec<&NoiseEffect> = effects.filter(|own| own.step_index == step).collect();
     let backups = summary.backups.iter();
     let backups: Vec<&BackupSummary> = backups.filter(|own| own.step_index == step).collect();
     let timelines = summary.timelines.iter();
-    let timelines: Vec<&Timeline> = timelines.filter(|own| own.step_index == step).collect();
+    let timelines: Vec<&StepTimeline> = timelines.filter(|own| own.step_index == step).collect();
     let name = effects
         .iter()
         .map(|own| &own.step)
@@ -86,7 +86,7 @@ fn view(m: &Messages, summary: &Summary, step: u32) -> SharedView {
     }
 }
 
-fn effect_view(m: &Messages, own: &Effect) -> EffectView {
+fn effect_view(m: &Messages, own: &NoiseEffect) -> EffectView {
     EffectView {
         heading: effect::heading(m, own),
         notes: effect::notes(m, own),

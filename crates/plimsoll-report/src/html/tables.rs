@@ -1,6 +1,6 @@
 //! The tables of ladders and events.
 
-use plimsoll_analysis::summary::Ladder;
+use plimsoll_analysis::summary::LadderSummary;
 use plimsoll_record::{Event, Record};
 
 use crate::message::Messages;
@@ -25,7 +25,7 @@ pub(super) struct LadderView {
 }
 
 impl LadderView {
-    pub fn new(m: &Messages, ladder: &Ladder) -> Self {
+    pub fn new(m: &Messages, ladder: &LadderSummary) -> Self {
         let mut points = ladder.points.iter();
         let views = load_summary::views(ladder);
         Self {

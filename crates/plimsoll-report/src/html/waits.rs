@@ -1,7 +1,7 @@
 //! What sessions waited for: bars that are read by their order and labels, and the table of all shares.
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{Ladder, StateShare};
+use plimsoll_analysis::summary::{LadderSummary, StateShare};
 
 use crate::ladder;
 use crate::message::Messages;
@@ -45,7 +45,7 @@ pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<WaitsView> {
     ladders.filter_map(|ladder| view(m, ladder)).collect()
 }
 
-fn view(m: &Messages, ladder: &Ladder) -> Option<WaitsView> {
+fn view(m: &Messages, ladder: &LadderSummary) -> Option<WaitsView> {
     let states = waits::states(ladder).into_iter();
     Some(WaitsView {
         heading: ladder::heading(m, ladder),

@@ -20,7 +20,7 @@ const COLORS: usize = 7;
 /// What a chart shows.
 pub(super) struct ChartFigure {
     pub name: String,
-    pub of: fn(&SetRow) -> Option<summary::Figure>,
+    pub of: fn(&SetRow) -> Option<summary::RepeatedFigure>,
 }
 
 pub(super) struct Chart {
@@ -150,7 +150,7 @@ struct BarRange {
 
 impl BarRange {
     /// What repeats or the window's own parts give as an interval, else the range of the repeats.
-    fn of(figure: summary::Figure) -> Self {
+    fn of(figure: summary::RepeatedFigure) -> Self {
         match figure.interval {
             Some(own) => Self {
                 low: own.low.max(0.0),
@@ -229,7 +229,7 @@ fn draw_line(
     shift: f64,
 ) {
     let known = line.points.iter();
-    let known: Vec<(&ChartPoint<'_>, summary::Figure)> = known
+    let known: Vec<(&ChartPoint<'_>, summary::RepeatedFigure)> = known
         .filter_map(|point| Some((point, (figure.of)(point.row)?)))
         .collect();
     let path = known

@@ -1,7 +1,7 @@
 //! The rows of a set of runs, and their tables.
 
 use plimsoll_analysis::set::{SetAxisSummary, SetRow, SetSummary};
-use plimsoll_analysis::summary::Figure;
+use plimsoll_analysis::summary::RepeatedFigure;
 
 use crate::load_summary::half;
 use crate::message::Messages;
@@ -64,7 +64,7 @@ pub(super) fn value<'a>(axes: &'a [SetAxisSummary], row: &SetRow, axis: usize) -
 }
 
 /// NOPM where the workload has it.
-pub(super) fn rate(row: &SetRow) -> Option<Figure> {
+pub(super) fn rate(row: &SetRow) -> Option<RepeatedFigure> {
     row.nopm.or(row.completed_per_second)
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn table(axes: &[SetAxisSummary]) -> Table<'_, &SetRow> {
 /// The rate at a value of one axis, by the values of another.
 pub(crate) struct CrossedRow<'a> {
     value: &'a str,
-    rates: Vec<Option<Figure>>,
+    rates: Vec<Option<RepeatedFigure>>,
 }
 
 /// `None` of a set that does not have two axes.

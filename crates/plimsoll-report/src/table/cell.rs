@@ -1,6 +1,6 @@
 //! What a cell holds.
 
-use plimsoll_analysis::summary::{Figure, Interval, Verdict};
+use plimsoll_analysis::summary::{Interval, RepeatedFigure, Verdict};
 use serde_json::{Number, Value as Json};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -125,6 +125,6 @@ from! {
     &String: text => CellValue::Text(text.clone());
     &str: text => CellValue::Text(text.to_owned());
     Interval: own => CellValue::Range(own.low, own.high);
-    Figure: figure => CellValue::Number(figure.median);
+    RepeatedFigure: figure => CellValue::Number(figure.median);
     Verdict: verdict => TableCell::word("verdict-", verdict.name()).styled(verdict.name());
 }

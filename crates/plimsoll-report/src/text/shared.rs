@@ -1,11 +1,11 @@
 //! What systems on one medium do to each other, and backups, on the terminal.
 
-use plimsoll_analysis::summary::{BackupSummary, Effect};
+use plimsoll_analysis::summary::{BackupSummary, NoiseEffect};
 
 use crate::message::Messages;
 use crate::{backup, effect};
 
-pub(super) fn effect(m: &Messages, effect: &Effect) -> String {
+pub(super) fn effect(m: &Messages, effect: &NoiseEffect) -> String {
     let mut lines = vec![effect::heading(m, effect)];
     lines.extend(effect::notes(m, effect));
     lines.push(m.text("effect-note"));

@@ -1,7 +1,8 @@
 //! The tables of a comparison and of a gate.
 
 use plimsoll_analysis::compare::{
-    ComparedLatency, Difference, Figure, GatedPoint, Group, PointComparison, RoundedRatio, SideInfo,
+    ComparedLatency, Difference, GatedPoint, Group, PointComparison, RateKind, RoundedRatio,
+    SideInfo,
 };
 
 use super::words::{method, place, place_of, range, unit};
@@ -28,8 +29,12 @@ pub(crate) fn rates<'a>() -> Table<'a, &'a PointComparison> {
         .message("rests", Words, |own, m| method(m, own))
 }
 
-fn rate(figure: Figure, rate: Option<f64>) -> Option<String> {
-    rate.map(if figure == Figure::Nopm { whole } else { three })
+fn rate(figure: RateKind, rate: Option<f64>) -> Option<String> {
+    rate.map(if figure == RateKind::Nopm {
+        whole
+    } else {
+        three
+    })
 }
 
 /// A quantile of the response times of one load.

@@ -1,9 +1,9 @@
 use insta::assert_snapshot;
 use plimsoll_analysis::audit::{Evidence, Rule};
 use plimsoll_analysis::compare::{
-    Against, Ask, ComparedLatency, Difference, Effect, Figure, Gate, GateLimits, GateOutcome,
-    GatedPoint, Group, LoadKey, Mark, Method, NotComparable, OfferedLoad, PointComparison,
-    RunComparison, SideFigure, SideInfo,
+    Against, Ask, ComparedLatency, Difference, Effect, GateLimits, GateOutcome, GateReport,
+    GatedPoint, Group, IntervalBasis, LoadKey, Mark, NotComparable, OfferedLoad, PointComparison,
+    RateKind, RunComparison, SideFigure, SideInfo,
 };
 use plimsoll_analysis::summary::{Interval, Verdict};
 use plimsoll_plan::Interference;
@@ -41,7 +41,13 @@ fn figure(rate: f64, repeats: usize) -> SideFigure {
     }
 }
 
-fn point(users: u32, ratio: f64, half: f64, effect: Effect, method: Method) -> PointComparison {
+fn point(
+    users: u32,
+    ratio: f64,
+    half: f64,
+    effect: Effect,
+    method: IntervalBasis,
+) -> PointComparison {
     let interval = (effect != Effect::NotEvaluated).then_some(Interval::new(
         ratio,
         ratio - half,
@@ -58,7 +64,7 @@ fn point(users: u32, ratio: f64, half: f64, effect: Effect, method: Method) -> P
     PointComparison {
         place: place(users, "sata"),
         second_place: place(users, "nvme"),
-        figure: Figure::Nopm,
+        figure: RateKind::Nopm,
         method,
         first: figure(41_203.0, 5),
         second: figure(41_203.0 * ratio, 5),
@@ -85,8 +91,8 @@ fn comparison() -> RunComparison {
         started_at: "2026-11-22T08:00:00Z".into(),
         commit: commit.into(),
     };
-    let blocks = Method::Windows;
-    let none = Method::None {
+    let blocks = IntervalBasis::Windows;
+    let none = IntervalBasis::None {
         because: NotComparable::ShortWindow,
     };
     let difference =
@@ -135,8 +141,8 @@ fn comparison() -> RunComparison {
                 },
             ],
             points: vec![
-                point(8, 1.4213, 0.04, Effect::More, Method::Repeats),
-                point(16, 0.9689, 0.011, Effect::Less, Method::Repeats),
+                point(8, 1.4213, 0.04, Effect::More, IntervalBasis::Repeats),
+                point(16, 0.9689, 0.011, Effect::Less, IntervalBasis::Repeats),
                 point(32, 0.9951, 0.0152, Effect::NotShown, blocks),
                 point(64, 1.0012, 0.002, Effect::TooSmall, blocks),
                 point(89, 1.25, 0.0, Effect::NotEvaluated, none),
@@ -217,13 +223,13 @@ fn a_comparison_page_loads_nothing() {
 fn a_gate_as_text() {
     let gated = |users: u32, latency: bool, low: f64, high: f64, outcome: GateOutcome| GatedPoint {
         place: place(users, "nvme"),
-        figure: Figure::Nopm,
+        figure: RateKind::Nopm,
         latency,
         ratio: Some(Interval::new((low + high) / 2.0, low, high)),
         limit: if latency { 1.1 } else { 0.97 },
         outcome,
     };
-    let gate = Gate {
+    let gate = GateReport {
         limits: GateLimits {
             max_regression: 0.03,
             max_latency_regression: Some(0.1),

@@ -1,6 +1,6 @@
 //! A comparison on the terminal.
 
-use plimsoll_analysis::compare::{Against, Gate, GateOutcome, RunComparison};
+use plimsoll_analysis::compare::{Against, GateOutcome, GateReport, RunComparison};
 
 use super::differences::Differences;
 use super::marks::{alone, by_chance, forbidden, marks};
@@ -55,7 +55,7 @@ fn section(m: &Messages, comparison: &RunComparison, against: &Against) -> Strin
 }
 
 /// The result of a gate, figure by figure.
-pub fn gate_text(gate: &Gate) -> String {
+pub fn gate_text(gate: &GateReport) -> String {
     let m = Messages::english();
     let outcome = match gate.outcome {
         GateOutcome::Inconclusive if gate.unlike => m.text("versus-gate-is-unlike"),

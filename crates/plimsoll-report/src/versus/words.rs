@@ -1,8 +1,8 @@
 //! What sentences and tables of a comparison have in common.
 
 use plimsoll_analysis::compare::{
-    Against, Difference, Figure, LoadKey, Method, NotComparable, OfferedLoad, PointComparison,
-    RoundedRatio, RunComparison,
+    Against, Difference, IntervalBasis, LoadKey, NotComparable, OfferedLoad, PointComparison,
+    RateKind, RoundedRatio, RunComparison,
 };
 use plimsoll_analysis::summary::Interval;
 use plimsoll_plan::Interference;
@@ -74,7 +74,7 @@ pub(super) fn place_of(m: &Messages, point: &PointComparison) -> String {
     place(m, &point.place, Some(&point.second_place))
 }
 
-pub(super) fn unit(m: &Messages, figure: Figure) -> String {
+pub(super) fn unit(m: &Messages, figure: RateKind) -> String {
     m.text(&format!("versus-unit-{}", figure.name()))
 }
 
@@ -97,7 +97,7 @@ pub(super) fn sentence(
     let unlike = unlike(point);
     let Some(ratio) = point.ratio else {
         return match point.method {
-            Method::None {
+            IntervalBasis::None {
                 because: NotComparable::Unlike,
             } => m.text_with("versus-unlike", &[("differs", unlike)]),
             _ => m.text_with("versus-not-judged", &[("why", why(m, point))]),
@@ -144,7 +144,7 @@ fn both_values(found: &Difference) -> String {
 }
 
 fn why(m: &Messages, point: &PointComparison) -> String {
-    let Method::None { because } = point.method else {
+    let IntervalBasis::None { because } = point.method else {
         return String::new();
     };
     m.text(match because {
@@ -159,14 +159,14 @@ fn why(m: &Messages, point: &PointComparison) -> String {
 /// What the interval rests on.
 pub(super) fn method(m: &Messages, point: &PointComparison) -> String {
     match point.method {
-        Method::Repeats => m.text_with(
+        IntervalBasis::Repeats => m.text_with(
             "versus-by-repeats",
             &[
                 ("first", point.first.repeats.to_string()),
                 ("second", point.second.repeats.to_string()),
             ],
         ),
-        Method::Windows => m.text("versus-by-windows"),
-        Method::None { .. } => NONE.to_owned(),
+        IntervalBasis::Windows => m.text("versus-by-windows"),
+        IntervalBasis::None { .. } => NONE.to_owned(),
     }
 }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use plimsoll_analysis::audit::claim::Claim;
+use plimsoll_analysis::audit::claim::PublishedClaim;
 use plimsoll_analysis::audit::{self, Audit, Rule, audit_pair};
-use plimsoll_analysis::compare::{Side, unlike};
-use plimsoll_analysis::summary::{Figures, figures};
+use plimsoll_analysis::compare::{ComparedSide, unlike};
+use plimsoll_analysis::summary::{RunFigures, figures};
 use plimsoll_record::Record;
 use plimsoll_report::{audit_csv, audit_json, audit_table, explain};
 
@@ -91,15 +91,15 @@ fn members(file: &Path) -> Result<Vec<PathBuf>, Failure> {
         .collect())
 }
 
-fn against_the_first(runs: &[(Record, Figures)]) -> Vec<Audit> {
+fn against_the_first(runs: &[(Record, RunFigures)]) -> Vec<Audit> {
     let Some(((record, figures), others)) = runs.split_first() else {
         return Vec::new();
     };
-    let first = Side::of_summary("", record, figures);
+    let first = ComparedSide::of_summary("", record, figures);
     others
         .iter()
         .filter_map(|(other, of_other)| {
-            let unlike = unlike(&first, &Side::of_summary("", other, of_other));
+            let unlike = unlike(&first, &ComparedSide::of_summary("", other, of_other));
             audit_pair((record, figures), (other, of_other), unlike)
         })
         .collect()
@@ -119,7 +119,7 @@ fn claim(file: &Path) -> Result<Audit, Failure> {
         )));
     }
     let text = std::fs::read_to_string(file).map_err(failed)?;
-    let claim =
-        Claim::parse(&text).map_err(|errors| plan_errors::claim_failure(&name, &text, errors))?;
+    let claim = PublishedClaim::parse(&text)
+        .map_err(|errors| plan_errors::claim_failure(&name, &text, errors))?;
     Ok(claim.audit())
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use plimsoll_analysis::compare::Side;
+use plimsoll_analysis::compare::ComparedSide;
 use plimsoll_analysis::history::{FigureSeries, HistoryRun, figure_series};
 use plimsoll_report::history::{ListedRun, course_csv, courses_text, list_csv, list_table};
 use serde::Serialize;
@@ -130,7 +130,7 @@ fn history(args: &RunsArgs, heads: &[Head]) -> Vec<FigureSeries> {
                 continue;
             }
         };
-        let side = Side::of(head.label.clone(), &record);
+        let side = ComparedSide::of(head.label.clone(), &record);
         if let Some(first) = runs.iter().position(|run| run.side.shares_run(&side)) {
             let first = Path::new(&runs[first].file);
             let first = first.strip_prefix(&args.dir).unwrap_or(first).display();

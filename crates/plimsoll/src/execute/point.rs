@@ -1,6 +1,6 @@
 //! One point: a load on a system, from its first transaction to the check after it.
 
-use plimsoll_analysis::summary::Measured;
+use plimsoll_analysis::summary::MeasuredPoint;
 use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::Probe;
 use plimsoll_plan::Interference;
@@ -29,7 +29,7 @@ use super::running::InstanceName;
 pub(super) struct MeasuredPoints {
     pub points: Vec<Point>,
     /// The measurement of all instances.
-    pub measured: Measured,
+    pub measured: MeasuredPoint,
 }
 
 impl Execution<'_> {
@@ -99,7 +99,7 @@ impl Execution<'_> {
         self.after_lanes(step_context, &result.lanes, before.as_ref())?;
         result.noise?;
         let own = result.lanes.into_iter().take(step_context.systems.len());
-        let mut measured = Measured::default();
+        let mut measured = MeasuredPoint::default();
         let points = own.map(|lane| {
             measured.merge(&lane.result.measured);
             lane.task.point

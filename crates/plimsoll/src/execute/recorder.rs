@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use plimsoll_analysis::summary::Measured;
+use plimsoll_analysis::summary::MeasuredPoint;
 use plimsoll_drive::emulate::protocol::Lost;
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
@@ -60,7 +60,7 @@ pub(super) struct LaneRecorder<'a, 'd> {
     phase: Option<OpenPhase>,
     acknowledged: CommitCounts,
     /// The measure phase so far.
-    measured: Measured,
+    measured: MeasuredPoint,
     end: Option<LaneEnd>,
     /// When the last phase ended.
     ended_at: Nanos,
@@ -74,7 +74,7 @@ pub(super) struct LaneResult {
     /// What the database acknowledged before a power cut.
     pub acknowledged: CommitCounts,
     /// The measure phase, for the search to choose the next load.
-    pub measured: Measured,
+    pub measured: MeasuredPoint,
     /// The power cut that ended it.
     pub power_off: Option<PowerOff>,
 }
@@ -123,7 +123,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
             announced: None,
             phase: None,
             acknowledged: CommitCounts::default(),
-            measured: Measured::default(),
+            measured: MeasuredPoint::default(),
             end: None,
             ended_at: Nanos::ZERO,
         }

@@ -1,6 +1,6 @@
 //! The search for the load line: the state machine names a load; its points are measured and evaluated as in the report.
 
-use plimsoll_analysis::search::{Attempt, Bracket, LineSearch, SearchRules};
+use plimsoll_analysis::search::{Attempt, LineSearch, LoadBracket, SearchRules};
 use plimsoll_analysis::summary::evaluate;
 use plimsoll_plan::Interference;
 use plimsoll_plan::load::LoadShape;
@@ -122,7 +122,7 @@ fn with_load(first: LoadShape, load: f64) -> LoadShape {
     }
 }
 
-fn describe_bracket(bracket: &Bracket, load: LoadShape) -> String {
+fn describe_bracket(bracket: &LoadBracket, load: LoadShape) -> String {
     let unit = if matches!(load, LoadShape::Open { .. }) {
         "/s"
     } else {
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn the_bracket_names_its_unit() {
-        let shown = |low, high| describe_bracket(&Bracket { low, high }, LoadShape::closed(1));
+        let shown = |low, high| describe_bracket(&LoadBracket { low, high }, LoadShape::closed(1));
         assert_eq!(
             shown(Some(4.0), Some(5.0)),
             "load line between 4 and 5 users"

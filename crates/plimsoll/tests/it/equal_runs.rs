@@ -2,7 +2,8 @@
 //! as that of drives does, which clean up for seconds and are quick again.
 
 use plimsoll_analysis::compare::{
-    Ask, Configuration, Effect, Figure, LoadKey, OfferedLoad, Repeat, Side, SidePoint, compare,
+    Ask, ComparedSide, Configuration, Effect, LoadKey, OfferedLoad, RateKind, Repeat, SidePoint,
+    compare,
 };
 use plimsoll_analysis::latency::Slice;
 use plimsoll_analysis::summary::Verdict;
@@ -113,7 +114,7 @@ fn carried_out(spec: LaneSpec) -> Vec<LaneSecond> {
     seconds
 }
 
-fn side(repeats: Vec<Repeat>) -> Side {
+fn side(repeats: Vec<Repeat>) -> ComparedSide {
     let load = OfferedLoad {
         users: 1,
         offered_per_second: None,
@@ -131,13 +132,13 @@ fn side(repeats: Vec<Repeat>) -> Side {
     let point = SidePoint {
         place,
         workload: Default::default(),
-        figure: Figure::Transactions,
+        figure: RateKind::Transactions,
         derived: None,
         systems: 1,
         verdict: Verdict::Sound,
         repeats,
     };
-    Side {
+    ComparedSide {
         label: "a run".into(),
         runs: vec![fixture::single_point().run],
         identities: Vec::new(),
@@ -146,7 +147,7 @@ fn side(repeats: Vec<Repeat>) -> Side {
     }
 }
 
-fn effect(a: Side, b: Side) -> Effect {
+fn effect(a: ComparedSide, b: ComparedSide) -> Effect {
     compare(&[a, b], &Ask::default()).others[0].points[0].effect
 }
 

@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use super::figure::is_key;
 use super::gather::value_of;
-use super::{Claim, ClaimFigure, Method};
+use super::{ClaimFigure, Method, PublishedClaim};
 use plimsoll_plan::Thresholds;
 use plimsoll_plan::{PlanError, PlanErrors, duration};
 
 /// More rows than any report has: a bound on what is read.
 const MOST_ROWS: usize = 10_000;
 
-pub(super) fn check(text: &str, claim: &Claim) -> Result<(), PlanErrors> {
-    let mut faults = Faults {
+pub(super) fn check(text: &str, claim: &PublishedClaim) -> Result<(), PlanErrors> {
+    let mut faults = ClaimErrors {
         text,
         errors: Vec::new(),
     };
@@ -80,12 +80,12 @@ pub(super) fn check(text: &str, claim: &Claim) -> Result<(), PlanErrors> {
     }
 }
 
-struct Faults<'t> {
+struct ClaimErrors<'t> {
     text: &'t str,
     errors: Vec<PlanError>,
 }
 
-impl Faults<'_> {
+impl ClaimErrors<'_> {
     /// At the first place that has this name: reading kept none.
     fn at(&mut self, name: &str, message: String, help: &str) {
         let found = self.text.find(name).filter(|_| !name.is_empty());
@@ -121,7 +121,7 @@ impl Faults<'_> {
 }
 
 /// A side may be like one that stands for itself.
-fn models(claim: &Claim, sides: &BTreeSet<&str>, faults: &mut Faults<'_>) {
+fn models(claim: &PublishedClaim, sides: &BTreeSet<&str>, faults: &mut ClaimErrors<'_>) {
     for side in &claim.side {
         let Some(name) = &side.like else { continue };
         faults.side(sides, name);
@@ -139,7 +139,7 @@ fn models(claim: &Claim, sides: &BTreeSet<&str>, faults: &mut Faults<'_>) {
     }
 }
 
-fn durations(claim: &Claim, faults: &mut Faults<'_>) {
+fn durations(claim: &PublishedClaim, faults: &mut ClaimErrors<'_>) {
     for of in &claim.duration {
         let stated = of.stated.iter().map(|text| ("stated", text));
         let parts = of.parts.iter().map(|part| ("lasts", &part.lasts));
@@ -155,7 +155,7 @@ fn durations(claim: &Claim, faults: &mut Faults<'_>) {
     }
 }
 
-fn figures(claim: &Claim, sides: &BTreeSet<&str>, faults: &mut Faults<'_>) {
+fn figures(claim: &PublishedClaim, sides: &BTreeSet<&str>, faults: &mut ClaimErrors<'_>) {
     let mut names: BTreeSet<(&str, &str)> = BTreeSet::new();
     for figure in &claim.figure {
         if !figure.side.is_empty() {
@@ -183,7 +183,7 @@ fn figures(claim: &Claim, sides: &BTreeSet<&str>, faults: &mut Faults<'_>) {
     }
 }
 
-fn ranges(figure: &ClaimFigure, faults: &mut Faults<'_>) {
+fn ranges(figure: &ClaimFigure, faults: &mut ClaimErrors<'_>) {
     for (key, ends) in &figure.ranges {
         ends.iter()
             .for_each(|value| faults.plain(&figure.name, key, *value));
@@ -201,7 +201,7 @@ fn ranges(figure: &ClaimFigure, faults: &mut Faults<'_>) {
     }
 }
 
-fn sentences(claim: &Claim, faults: &mut Faults<'_>) {
+fn sentences(claim: &PublishedClaim, faults: &mut ClaimErrors<'_>) {
     for sentence in &claim.sentence {
         let names = sentence.of.iter().chain(&sentence.than);
         for name in names.filter(|name| value_of(claim, name).is_none()) {

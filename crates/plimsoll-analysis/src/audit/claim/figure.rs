@@ -82,17 +82,17 @@ pub struct ClaimFigure {
 }
 
 /// A number that a row may have.
-struct Key {
+struct FigureKey {
     name: &'static str,
     of: fn(&ClaimFigure) -> Option<f64>,
 }
 
-const fn key(name: &'static str, of: fn(&ClaimFigure) -> Option<f64>) -> Key {
-    Key { name, of }
+const fn key(name: &'static str, of: fn(&ClaimFigure) -> Option<f64>) -> FigureKey {
+    FigureKey { name, of }
 }
 
 /// A slope is not among them: falls are below 0.
-const NUMBERS: [Key; 23] = [
+const NUMBERS: [FigureKey; 23] = [
     key("users", |figure| figure.users),
     key("per_second", |figure| figure.rate()),
     key("mb_per_second", |figure| figure.mb_per_second),
@@ -123,7 +123,7 @@ const NUMBERS: [Key; 23] = [
 /// A percentile that a row may have: this share of all took no longer.
 struct PercentileKey {
     share: f64,
-    key: Key,
+    key: FigureKey,
 }
 
 const fn percentile(
@@ -203,13 +203,13 @@ impl ClaimFigure {
     }
 }
 
-fn keys() -> impl Iterator<Item = &'static Key> {
+fn keys() -> impl Iterator<Item = &'static FigureKey> {
     NUMBERS
         .iter()
         .chain(PERCENTILES.iter().map(|percentile| &percentile.key))
 }
 
-fn percentiles(of: impl Fn(&Key) -> Option<f64>) -> Vec<Percentile> {
+fn percentiles(of: impl Fn(&FigureKey) -> Option<f64>) -> Vec<Percentile> {
     PERCENTILES
         .iter()
         .filter_map(|own| {

@@ -4,26 +4,26 @@ use std::collections::BTreeMap;
 
 use super::row;
 use super::{
-    Claim, ClaimDuration, ClaimFigure, ClaimSentence, ClaimSide, LatencyFrom, Method, Percentiles,
-    Relation,
+    ClaimDuration, ClaimFigure, ClaimSentence, ClaimSide, LatencyFrom, Method, Percentiles,
+    PublishedClaim, Relation,
 };
 use crate::audit::input::{
-    AuditInput, Counted, InFlight, Known, LoadFacts, Move, Pair, Precision, Sentence, Side,
-    StatedDuration, SystemFacts, Trend,
+    AuditInput, AuditedSide, Counted, InFlight, Known, LoadFacts, Move, Pair, Precision, Sentence,
+    StatedDuration, SystemFacts, WindowTrend,
 };
 use crate::audit::rules::VICTIMS;
-use crate::audit::{About, Missing};
+use crate::audit::{AuditSubject, Missing};
 use plimsoll_plan::duration;
 
 /// A flush cannot be sooner than a turn of the disk, less 10 % for one that turns faster than stated.
 const TURN_TOLERANCE: f64 = 0.9;
 
-pub(super) fn of_claim(claim: &Claim) -> AuditInput {
+pub(super) fn of_claim(claim: &PublishedClaim) -> AuditInput {
     let systems = match claim.side.as_slice() {
-        [] => vec![system(About::Whole, &claim.method)],
+        [] => vec![system(AuditSubject::Whole, &claim.method)],
         sides => sides
             .iter()
-            .map(|side| system(About::Named(side.name.clone()), &method(claim, side)))
+            .map(|side| system(AuditSubject::Named(side.name.clone()), &method(claim, side)))
             .collect(),
     };
     let (moves, rows): (Vec<_>, Vec<_>) = claim
@@ -54,13 +54,13 @@ pub(super) fn of_claim(claim: &Claim) -> AuditInput {
 }
 
 /// The side that this one is like.
-fn model<'a>(claim: &'a Claim, side: &ClaimSide) -> Option<&'a ClaimSide> {
+fn model<'a>(claim: &'a PublishedClaim, side: &ClaimSide) -> Option<&'a ClaimSide> {
     let name = side.like.as_ref()?;
     claim.side.iter().find(|other| other.name == *name)
 }
 
 /// What a side states, else the side that it is like, else the claim for all.
-fn method(claim: &Claim, side: &ClaimSide) -> Method {
+fn method(claim: &PublishedClaim, side: &ClaimSide) -> Method {
     match model(claim, side) {
         Some(model) => merge(&side.method, &merge(&model.method, &claim.method)),
         None => merge(&side.method, &claim.method),
@@ -113,7 +113,7 @@ fn durability(method: &Method) -> Known<BTreeMap<String, String>> {
     }
 }
 
-fn system(about: About, method: &Method) -> SystemFacts {
+fn system(about: AuditSubject, method: &Method) -> SystemFacts {
     let from = |from| match from {
         LatencyFrom::Due => "due",
         LatencyFrom::Start => "start",
@@ -163,7 +163,7 @@ fn above_zero(value: Option<f64>) -> Option<f64> {
     value.filter(|value| *value > 0.0)
 }
 
-fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadFacts {
+fn load(claim: &PublishedClaim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadFacts {
     let side = claim.side.iter().find(|side| side.name == figure.side);
     let method = side.map_or_else(|| claim.method.clone(), |side| method(claim, side));
     let in_flight = figure
@@ -184,7 +184,7 @@ fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadFacts
             .ok_or(Missing::NoInFlight),
         counted: counted(figure).ok_or(Missing::NoCounts),
         trend: trend
-            .map(|(range_percent, slope_percent)| Trend {
+            .map(|(range_percent, slope_percent)| WindowTrend {
                 range_percent,
                 slope_percent,
                 by_chance: false,
@@ -246,7 +246,7 @@ fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadFacts
                 ))
             }),
         row: row::of(figure, rows),
-        ..LoadFacts::unknown(About::Named(figure.title()))
+        ..LoadFacts::unknown(AuditSubject::Named(figure.title()))
     }
 }
 
@@ -278,13 +278,13 @@ fn moved(figure: &ClaimFigure) -> Move {
         .zip(figure.moved_mb.filter(|moved| *moved > 0.0));
     let moved = stated.map(|((mb_per_second, seconds), moved)| (mb_per_second, seconds, moved));
     Move {
-        about: About::Named(figure.title()),
+        about: AuditSubject::Named(figure.title()),
         moved: moved.ok_or(Missing::NoBytes),
         agrees: None,
     }
 }
 
-fn pair(claim: &Claim, comparison: &super::ClaimComparison) -> Option<Pair> {
+fn pair(claim: &PublishedClaim, comparison: &super::ClaimComparison) -> Option<Pair> {
     let mut first = side(
         claim,
         claim
@@ -328,7 +328,7 @@ fn toml_text(value: &toml::Value) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn side(claim: &Claim, side: &ClaimSide) -> Side {
+fn side(claim: &PublishedClaim, side: &ClaimSide) -> AuditedSide {
     let method = method(claim, side);
     let of_model = model(claim, side)
         .into_iter()
@@ -355,7 +355,7 @@ fn side(claim: &Claim, side: &ClaimSide) -> Side {
         .data_mb
         .zip(units)
         .map(|(mb, (unit, n))| (unit.to_owned(), mb * 1e6 / n as f64));
-    Side {
+    AuditedSide {
         generator: method.generator.ok_or(Missing::NoPlace),
         durability: durability(&method),
         configuration: if configuration.is_empty() {
@@ -374,12 +374,12 @@ fn side(claim: &Claim, side: &ClaimSide) -> Side {
         bytes_per: size.ok_or(Missing::NoSizes),
         runs: method.runs.ok_or(Missing::NoRepeats),
         spread_percent: method.spread_percent.ok_or(Missing::NoRepeats),
-        ..Side::unknown(&side.name)
+        ..AuditedSide::unknown(&side.name)
     }
 }
 
 /// `figure name: key`, or `figure name, side: key`.
-pub(super) fn value_of(claim: &Claim, reference: &str) -> Option<f64> {
+pub(super) fn value_of(claim: &PublishedClaim, reference: &str) -> Option<f64> {
     let (name, key) = reference.rsplit_once(": ")?;
     let figure = claim
         .figure
@@ -389,7 +389,7 @@ pub(super) fn value_of(claim: &Claim, reference: &str) -> Option<f64> {
 }
 
 /// A sentence as a ratio, with its two figures.
-fn claimed_sentence(claim: &Claim, sentence: &ClaimSentence) -> Sentence {
+fn claimed_sentence(claim: &PublishedClaim, sentence: &ClaimSentence) -> Sentence {
     let values = |names: &[String]| {
         names
             .iter()

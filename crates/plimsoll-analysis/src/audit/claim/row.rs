@@ -2,15 +2,15 @@
 
 use super::ClaimFigure;
 use crate::audit::Missing;
-use crate::audit::input::{Bandwidth, Known, Neighbours, OrderRate, Range, Row};
+use crate::audit::input::{Bandwidth, Known, Neighbours, OrderRate, Range, RelatedFigures};
 
 /// Rates, which follow each other along a ladder.
 const RATES: [&str; 4] = ["per_second", "mb_per_second", "tpm", "nopm"];
 /// Neighbours that differ by more give no idea of what lies beside them.
 const ALIKE: f64 = 10.0;
 
-pub(super) fn of(figure: &ClaimFigure, rows: &[&ClaimFigure]) -> Known<Row> {
-    let row = Row {
+pub(super) fn of(figure: &ClaimFigure, rows: &[&ClaimFigure]) -> Known<RelatedFigures> {
+    let row = RelatedFigures {
         percentiles: figure.percentiles(),
         mean_ms: figure.mean_ms,
         resolution_percent: 0.0,

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::audit::{About, Evidence, Rule, RuleOutcome};
+use crate::audit::{AuditSubject, Evidence, Rule, RuleOutcome};
 use plimsoll_record::Severity;
 
 mod tables;
@@ -33,17 +33,17 @@ const CLAIMS: [(&str, &str); 5] = [
 
 fn audit_of(name: &str) -> Audit {
     let text = CLAIMS.iter().find(|(known, _)| *known == name).unwrap().1;
-    Claim::parse(text)
+    PublishedClaim::parse(text)
         .unwrap_or_else(|errors| panic!("{name}: {errors}"))
         .audit()
 }
 
-fn place(about: &About) -> String {
+fn place(about: &AuditSubject) -> String {
     match about {
-        About::Whole => "whole".to_owned(),
-        About::Load(load) => load.step.clone(),
-        About::Named(name) => name.clone(),
-        About::Pair { first, second } => format!("{first} / {second}"),
+        AuditSubject::Whole => "whole".to_owned(),
+        AuditSubject::Load(load) => load.step.clone(),
+        AuditSubject::Named(name) => name.clone(),
+        AuditSubject::Pair { first, second } => format!("{first} / {second}"),
     }
 }
 
@@ -245,7 +245,12 @@ fn sentence(says: &str, value: f64, of: &str, than: &str) -> Option<Severity> {
         "title = \"t\"\nsource = \"s\"\n[[figure]]\nname = \"a\"\nper_second = 150\n[[figure]]\nname = \"b\"\nper_second = 100\n\
          [[sentence]]\ntext = \"x\"\nsays = \"{says}\"\nvalue = {value}\nof = [{of}]\nthan = [{than}]\n"
     );
-    outcome_of(&Claim::parse(&text).unwrap().audit(), Rule::Wording, "x").severity()
+    outcome_of(
+        &PublishedClaim::parse(&text).unwrap().audit(),
+        Rule::Wording,
+        "x",
+    )
+    .severity()
 }
 
 #[test]
@@ -299,9 +304,10 @@ says = "times"
 value = 2
 of = ["8K: per_second"]
 "#;
-    insta::assert_snapshot!(Claim::parse(text).unwrap_err());
+    insta::assert_snapshot!(PublishedClaim::parse(text).unwrap_err());
     insta::assert_snapshot!(
-        Claim::parse("title = 1\nwhen = 2\n[[figure]]\nname = \"x\"\nmean = 1").unwrap_err()
+        PublishedClaim::parse("title = 1\nwhen = 2\n[[figure]]\nname = \"x\"\nmean = 1")
+            .unwrap_err()
     );
 }
 
@@ -311,11 +317,11 @@ proptest! {
     /// Whatever stands in a claim, it is refused or audited.
     #[test]
     fn no_claim_is_too_odd(text in "(?s).{0,200}", cut in 0usize..4000, put in "[0-9eE.+\\-\\[\\]\"= \n]{0,12}") {
-        let _ = Claim::parse(&text);
+        let _ = PublishedClaim::parse(&text);
         let whole = claim!("kingston-dc1500m-database");
         let at = (0..=cut.min(whole.len())).rev().find(|at| whole.is_char_boundary(*at)).unwrap_or(0);
         let odd = format!("{}{put}{}", &whole[..at], &whole[at..]);
-        if let Ok(claim) = Claim::parse(&odd) {
+        if let Ok(claim) = PublishedClaim::parse(&odd) {
             let audit = claim.audit();
             prop_assert!(Rule::ALL.iter().all(|rule| audit.verdicts.iter().any(|verdict| verdict.rule == *rule)));
         }

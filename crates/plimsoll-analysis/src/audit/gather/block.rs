@@ -2,7 +2,7 @@
 
 use super::load::{emulated, halves, nothing, precision, trend};
 use crate::audit::input::{Counted, InFlight, LoadFacts};
-use crate::audit::{About, AuditedLoad, Missing};
+use crate::audit::{AuditSubject, AuditedLoad, Missing};
 use crate::summary::{BlockJobSummary, BlockMedium, BlockPointSummary, BlockSummary, Conservation};
 
 /// Those that figures rest on: a round before a medium is steady is no figure.
@@ -23,7 +23,7 @@ fn of_point(
     job: &BlockJobSummary,
     point: &BlockPointSummary,
 ) -> LoadFacts {
-    let about = About::Load(AuditedLoad {
+    let about = AuditSubject::Load(AuditedLoad {
         step: step.step.clone(),
         on: medium.medium.clone(),
         job: Some(job.job.clone()),

@@ -8,13 +8,13 @@ use plimsoll_plan::resolved::{LoadStep, System, SystemKind, Workload};
 use plimsoll_plan::{ResolvedPlan, Section};
 use plimsoll_record::{Fact, Record, SubjectId, SubjectKind};
 
-pub(super) struct Facts<'a> {
+pub(super) struct RecordFacts<'a> {
     pub record: &'a Record,
     plan: Option<&'a ResolvedPlan>,
     by_subject: BTreeMap<SubjectId, Vec<&'a Fact>>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> RecordFacts<'a> {
     pub fn new(record: &'a Record) -> Self {
         let mut by_subject: BTreeMap<SubjectId, Vec<&Fact>> = BTreeMap::new();
         record

@@ -1,13 +1,14 @@
 //! Points of ladders.
 
-use super::facts::Facts;
+use super::facts::RecordFacts;
 use crate::audit::input::{
-    Counted, InFlight, Known, LoadFacts, OrderRate, Percentile, Precision, Row, Trend,
+    Counted, InFlight, Known, LoadFacts, OrderRate, Percentile, Precision, RelatedFigures,
+    WindowTrend,
 };
-use crate::audit::{About, AuditedLoad, Missing};
+use crate::audit::{AuditSubject, AuditedLoad, Missing};
 use crate::summary::{
-    Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, Ladder, Latency, PointSummary,
-    Steady, Withheld, bottleneck,
+    Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, LadderSummary, LatencySummary,
+    PointSummary, Steady, Withheld, bottleneck,
 };
 use plimsoll_plan::size;
 use plimsoll_record::hist::COARSE_ERROR_PERCENT;
@@ -21,7 +22,7 @@ use plimsoll_stats::{FEWEST_REPEATS, SHORTEST_S};
 /// limit.
 const FEWEST_TURNS: f64 = 20.0;
 
-pub(super) fn of_ladder(facts: &Facts<'_>, ladder: &Ladder) -> Vec<LoadFacts> {
+pub(super) fn of_ladder(facts: &RecordFacts<'_>, ladder: &LadderSummary) -> Vec<LoadFacts> {
     ladder
         .points
         .iter()
@@ -29,8 +30,8 @@ pub(super) fn of_ladder(facts: &Facts<'_>, ladder: &Ladder) -> Vec<LoadFacts> {
         .collect()
 }
 
-pub(super) fn about(step: &str, on: &str, point: &PointSummary) -> About {
-    About::Load(AuditedLoad {
+pub(super) fn about(step: &str, on: &str, point: &PointSummary) -> AuditSubject {
+    AuditSubject::Load(AuditedLoad {
         step: step.to_owned(),
         on: on.to_owned(),
         job: None,
@@ -40,7 +41,7 @@ pub(super) fn about(step: &str, on: &str, point: &PointSummary) -> About {
     })
 }
 
-fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadFacts {
+fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummary) -> LoadFacts {
     let about = about(&ladder.step, &ladder.system, point);
     let mut findings = point.findings.clone();
     findings.extend(ladder.findings.iter().cloned());
@@ -96,7 +97,7 @@ fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadFac
 }
 
 /// Nothing was measured: the reason for every rule.
-pub(super) fn nothing(about: About, findings: Vec<crate::summary::Finding>) -> LoadFacts {
+pub(super) fn nothing(about: AuditSubject, findings: Vec<crate::summary::Finding>) -> LoadFacts {
     let none = Missing::NothingMeasured;
     LoadFacts {
         findings,
@@ -123,7 +124,11 @@ pub(super) fn nothing(about: About, findings: Vec<crate::summary::Finding>) -> L
     }
 }
 
-fn in_flight(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<InFlight> {
+fn in_flight(
+    facts: &RecordFacts<'_>,
+    ladder: &LadderSummary,
+    point: &PointSummary,
+) -> Known<InFlight> {
     let thinks = facts
         .load_step(&ladder.step)
         .is_some_and(|step| step.pacing.think > 0.0);
@@ -174,11 +179,11 @@ fn counted(point: &PointSummary) -> Known<Counted> {
     }
 }
 
-pub(super) fn trend(steady: Steady) -> Known<Trend> {
+pub(super) fn trend(steady: Steady) -> Known<WindowTrend> {
     let by_chance = matches!(steady, Steady::TooFew { .. });
     match (steady, steady.figures()) {
         (Steady::NotMeant, _) => Err(Missing::NotForThisLoad),
-        (_, Some((range_percent, slope_percent))) => Ok(Trend {
+        (_, Some((range_percent, slope_percent))) => Ok(WindowTrend {
             range_percent,
             slope_percent,
             by_chance,
@@ -227,7 +232,7 @@ pub(super) fn precision(
     }
 }
 
-fn precision_of(ladder: &Ladder, point: &PointSummary) -> Known<Precision> {
+fn precision_of(ladder: &LadderSummary, point: &PointSummary) -> Known<Precision> {
     if point.offered_to_per_second.is_some() {
         return Err(Missing::NotForThisLoad);
     }
@@ -279,7 +284,11 @@ fn checkpoints(point: &PointSummary) -> Known<f64> {
 }
 
 /// Only of emulated drives is it known how much memory they have.
-fn written(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<(f64, f64)> {
+fn written(
+    facts: &RecordFacts<'_>,
+    ladder: &LadderSummary,
+    point: &PointSummary,
+) -> Known<(f64, f64)> {
     let file = facts
         .value(facts.medium(ladder.medium.as_deref()), "drive_file")
         .ok_or(Missing::NoDriveCache)?;
@@ -316,8 +325,8 @@ fn mean(
 
 /// Of systems that share a machine, all of their data against all of its memory, or of each against its limit.
 fn sizes(
-    facts: &Facts<'_>,
-    ladder: &Ladder,
+    facts: &RecordFacts<'_>,
+    ladder: &LadderSummary,
     point: &PointSummary,
     mock: bool,
 ) -> Known<(f64, f64)> {
@@ -344,7 +353,7 @@ fn sizes(
 }
 
 /// Of one system: as the server reports, else the size of its directory, else the size after loading.
-pub(super) fn data_mb(facts: &Facts<'_>, system: &str, point: &PointSummary) -> Option<f64> {
+pub(super) fn data_mb(facts: &RecordFacts<'_>, system: &str, point: &PointSummary) -> Option<f64> {
     let id: Option<SubjectId> = facts.subject(SubjectKind::System, system);
     let reported = point
         .database
@@ -359,12 +368,12 @@ pub(super) fn data_mb(facts: &Facts<'_>, system: &str, point: &PointSummary) -> 
 }
 
 /// After loading.
-pub(super) fn loaded_mb(facts: &Facts<'_>, system: Option<SubjectId>) -> Option<f64> {
+pub(super) fn loaded_mb(facts: &RecordFacts<'_>, system: Option<SubjectId>) -> Option<f64> {
     let text = facts.value(system, "database_size")?;
     size::parse(text).ok().map(|bytes| bytes.0 as f64 / 1e6)
 }
 
-fn generator(facts: &Facts<'_>, point: &PointSummary) -> Known<f64> {
+fn generator(facts: &RecordFacts<'_>, point: &PointSummary) -> Known<f64> {
     if point.resources.generator_cpu_withheld == Some(Withheld::EmbeddedSystem) {
         return Err(Missing::Embedded);
     }
@@ -394,9 +403,9 @@ fn tpm_nopm(point: &PointSummary) -> Known<(f64, f64, Option<f64>)> {
     Ok((tpm, nopm, Some(nopm * point.measured_s / 60.0)))
 }
 
-fn row(point: &PointSummary) -> Known<Row> {
+fn row(point: &PointSummary) -> Known<RelatedFigures> {
     let latency = point.overall.response.ok_or(Missing::OneFigure)?;
-    Ok(Row {
+    Ok(RelatedFigures {
         percentiles: percentiles(&latency),
         mean_ms: Some(latency.mean_ms),
         orders: point
@@ -409,13 +418,13 @@ fn row(point: &PointSummary) -> Known<Row> {
         } else {
             0.0
         },
-        ..Row::default()
+        ..RelatedFigures::default()
     })
 }
 
 /// Up to the maximum.
-fn percentiles(latency: &Latency) -> Vec<Percentile> {
-    let kept = Latency::QUANTILES
+fn percentiles(latency: &LatencySummary) -> Vec<Percentile> {
+    let kept = LatencySummary::QUANTILES
         .into_iter()
         .zip(latency.quantiles())
         .map(|(share, ms)| Percentile {
@@ -432,7 +441,11 @@ fn percentiles(latency: &Latency) -> Vec<Percentile> {
 }
 
 /// After the point, or at the end of its step.
-fn conditions(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<(u32, String)> {
+fn conditions(
+    facts: &RecordFacts<'_>,
+    ladder: &LadderSummary,
+    point: &PointSummary,
+) -> Known<(u32, String)> {
     if point.tpm.is_none() && point.consistency.verified == 0 {
         return Err(Missing::NotForThisLoad);
     }

@@ -1,11 +1,11 @@
 //! Backups and restores: their stated figures against the growth of their files.
 
 use crate::audit::input::{Known, Move};
-use crate::audit::{About, Missing};
-use crate::summary::{BackupOperation, Figures, RateCheck, RateNotChecked};
+use crate::audit::{AuditSubject, Missing};
+use crate::summary::{BackupOperation, RateCheck, RateNotChecked, RunFigures};
 use plimsoll_record::BackupOutcome;
 
-pub(super) fn of_run(summary: &Figures) -> Vec<Move> {
+pub(super) fn of_run(summary: &RunFigures) -> Vec<Move> {
     let operations = summary.backups.iter().flat_map(|step| {
         let own = step.media.iter().flat_map(|medium| &medium.operations);
         own.map(move |operation| (step, operation))
@@ -26,7 +26,7 @@ pub(super) fn of_run(summary: &Figures) -> Vec<Move> {
                 RateCheck::NotEvaluated { .. } => None,
             };
             Move {
-                about: About::Named(name),
+                about: AuditSubject::Named(name),
                 moved: moved(operation),
                 agrees,
             }

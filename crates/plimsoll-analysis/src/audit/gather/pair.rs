@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::Facts;
+use super::facts::RecordFacts;
 use super::load::loaded_mb;
 use super::system::{drive_of, durability};
-use crate::audit::input::{Known, Maintained, Pair, Side};
+use crate::audit::input::{AuditedSide, Known, Maintained, Pair};
 use crate::audit::rules::{DRIVE, VICTIMS};
 use crate::audit::{Evidence, Missing};
 use crate::summary::{
-    BlockMedium, BlockSummary, Figure, Figures, Ladder, LoadSummary, PointSummary,
+    BlockMedium, BlockSummary, LadderSummary, LoadSummary, PointSummary, RepeatedFigure, RunFigures,
 };
 use plimsoll_plan::{Interference, Section};
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{Record, SubjectId, SubjectKind};
 
 /// Media beside each other, and the same load with and without noise.
-pub(super) fn of_run(facts: &Facts<'_>, summary: &Figures) -> Vec<Pair> {
+pub(super) fn of_run(facts: &RecordFacts<'_>, summary: &RunFigures) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for comparison in &summary.comparisons {
         let Some(first) = comparison
@@ -40,9 +40,9 @@ pub(super) fn of_run(facts: &Facts<'_>, summary: &Figures) -> Vec<Pair> {
         .iter()
         .filter(|ladder| ladder.scene == Interference::Noisy)
     {
-        let is_baseline = |quiet: &&Ladder| {
+        let is_baseline = |quiet: &&LadderSummary| {
             // Not by its name, which has the number of systems: rule VICTIMS compares that.
-            let place = |ladder: &Ladder| {
+            let place = |ladder: &LadderSummary| {
                 (
                     ladder.step_index,
                     facts.base(ladder.first_system()).to_owned(),
@@ -71,8 +71,8 @@ pub(super) fn of_run(facts: &Facts<'_>, summary: &Figures) -> Vec<Pair> {
 
 /// Two runs: where each has its highest rate. `None` where one has none and workloads are alike.
 pub fn of_runs(
-    first: (&Record, &Figures),
-    second: (&Record, &Figures),
+    first: (&Record, &RunFigures),
+    second: (&Record, &RunFigures),
     unlike: Option<Evidence>,
 ) -> Option<Pair> {
     if let Some(pair) = of_best(first, second) {
@@ -81,13 +81,13 @@ pub fn of_runs(
     unlike.map(|unlike| Pair {
         unlike: Some(unlike),
         ..Pair::unknown(
-            Side::unknown(first.0.run.title.clone()),
-            Side::unknown(second.0.run.title.clone()),
+            AuditedSide::unknown(first.0.run.title.clone()),
+            AuditedSide::unknown(second.0.run.title.clone()),
         )
     })
 }
 
-fn best_ladder(summary: &Figures) -> Option<usize> {
+fn best_ladder(summary: &RunFigures) -> Option<usize> {
     summary.headline().and_then(|(best, _)| {
         summary
             .ladders
@@ -96,9 +96,9 @@ fn best_ladder(summary: &Figures) -> Option<usize> {
     })
 }
 
-fn of_best(first: (&Record, &Figures), second: (&Record, &Figures)) -> Option<Pair> {
-    let a = Facts::new(first.0);
-    let b = Facts::new(second.0);
+fn of_best(first: (&Record, &RunFigures), second: (&Record, &RunFigures)) -> Option<Pair> {
+    let a = RecordFacts::new(first.0);
+    let b = RecordFacts::new(second.0);
     let one = first.1.ladders.get(best_ladder(first.1)?)?;
     let other = second.1.ladders.get(best_ladder(second.1)?)?;
     let mut pair = of_ladders((&a, one), (&b, other), "");
@@ -108,7 +108,11 @@ fn of_best(first: (&Record, &Figures), second: (&Record, &Figures)) -> Option<Pa
     Some(pair)
 }
 
-fn of_ladders(first: (&Facts<'_>, &Ladder), second: (&Facts<'_>, &Ladder), factor: &str) -> Pair {
+fn of_ladders(
+    first: (&RecordFacts<'_>, &LadderSummary),
+    second: (&RecordFacts<'_>, &LadderSummary),
+    factor: &str,
+) -> Pair {
     let at = same_load(first.1, second.1);
     let mut one = side(first.0, first.1);
     let mut other = side(second.0, second.1);
@@ -153,8 +157,8 @@ fn load_size(rung: &LoadSummary) -> (f64, f64) {
 
 /// The highest load that both were put under.
 fn same_load<'a>(
-    first: &'a Ladder,
-    second: &'a Ladder,
+    first: &'a LadderSummary,
+    second: &'a LadderSummary,
 ) -> Option<(&'a LoadSummary, &'a LoadSummary)> {
     let pairs = first.loads.iter().filter_map(|a| {
         second
@@ -171,14 +175,14 @@ fn same_load<'a>(
 }
 
 /// Highest less lowest of repeats in percent of their median.
-fn spread(figure: Option<Figure>) -> Known<f64> {
+fn spread(figure: Option<RepeatedFigure>) -> Known<f64> {
     let figure = figure.filter(|figure| figure.median > 0.0 && figure.max > figure.min);
     figure
         .map(|figure| (figure.max - figure.min) * 100.0 / figure.median)
         .ok_or(Missing::NoRepeats)
 }
 
-fn side(facts: &Facts<'_>, ladder: &Ladder) -> Side {
+fn side(facts: &RecordFacts<'_>, ladder: &LadderSummary) -> AuditedSide {
     let system = ladder.first_system();
     let typical = ladder
         .peak
@@ -200,7 +204,7 @@ fn side(facts: &Facts<'_>, ladder: &Ladder) -> Side {
             ladder.scene.name().to_owned(),
         ),
     };
-    Side {
+    AuditedSide {
         generator: facts.place(system),
         durability: durability(facts, system, ladder.medium.as_deref()),
         configuration: Ok(configuration(facts, ladder, systems)),
@@ -212,12 +216,16 @@ fn side(facts: &Facts<'_>, ladder: &Ladder) -> Side {
             .zip(point)
             .map(|((_, nopm), point)| nopm * point.measured_s / 60.0),
         bytes_per: bytes_per(facts, ladder, system),
-        ..Side::unknown(name)
+        ..AuditedSide::unknown(name)
     }
 }
 
 /// After loading: what a run adds to its data depends on how fast it was.
-fn bytes_per(facts: &Facts<'_>, ladder: &Ladder, system: &str) -> Known<(String, f64)> {
+fn bytes_per(
+    facts: &RecordFacts<'_>,
+    ladder: &LadderSummary,
+    system: &str,
+) -> Known<(String, f64)> {
     let (unit, units) = facts.data_units(&ladder.workload).ok_or(Missing::NoSizes)?;
     let data_mb =
         loaded_mb(facts, facts.subject(SubjectKind::System, system)).ok_or(Missing::NoSizes)?;
@@ -244,7 +252,11 @@ const MEDIUM: [&str; 7] = [
 ];
 
 /// What can make a difference, by name.
-fn configuration(facts: &Facts<'_>, ladder: &Ladder, systems: u32) -> BTreeMap<String, String> {
+fn configuration(
+    facts: &RecordFacts<'_>,
+    ladder: &LadderSummary,
+    systems: u32,
+) -> BTreeMap<String, String> {
     let system = ladder.first_system();
     let medium = facts.medium(ladder.medium.as_deref());
     let mut all: BTreeMap<String, String> = BTreeMap::new();
@@ -286,7 +298,7 @@ fn configuration(facts: &Facts<'_>, ladder: &Ladder, systems: u32) -> BTreeMap<S
 }
 
 /// What ran in the windows of each load.
-fn maintained(facts: &Facts<'_>, ladder: &Ladder) -> Known<Maintained> {
+fn maintained(facts: &RecordFacts<'_>, ladder: &LadderSummary) -> Known<Maintained> {
     let of = |point: &PointSummary| {
         let mut ran: BTreeMap<String, f64> = BTreeMap::new();
         let checkpoints = point
@@ -342,7 +354,7 @@ fn without_backups(maintained: Known<Maintained>) -> Known<Maintained> {
 }
 
 /// Backups that ran beside the points of a ladder.
-fn backups(facts: &Facts<'_>, ladder: &Ladder) -> f64 {
+fn backups(facts: &RecordFacts<'_>, ladder: &LadderSummary) -> f64 {
     let own = |row: &&plimsoll_record::BackupRow| {
         let point = facts
             .record
@@ -370,7 +382,7 @@ fn load_of(point: &PointSummary) -> String {
 
 /// The same jobs on two media.
 fn of_media(
-    facts: &Facts<'_>,
+    facts: &RecordFacts<'_>,
     step: &BlockSummary,
     (first, second): (&BlockMedium, &BlockMedium),
 ) -> Pair {
@@ -386,7 +398,7 @@ fn of_media(
         configuration.extend(drive.map(|drive| (DRIVE.to_owned(), drive)));
         configuration.insert("workers".to_owned(), medium.workers.to_string());
         configuration.insert("worker bytes".to_owned(), medium.worker_bytes.to_string());
-        Side {
+        AuditedSide {
             durability: durability(facts, "", Some(&medium.medium)),
             generator: Err(Missing::NotForThisLoad),
             configuration: Ok(configuration),
@@ -397,7 +409,7 @@ fn of_media(
                 .map(|figures| figures.rounds)
                 .ok_or(Missing::NothingMeasured),
             spread_percent: spread(figures.map(|figures| figures.iops)),
-            ..Side::unknown(format!("{}, {}", step.step, medium.medium))
+            ..AuditedSide::unknown(format!("{}, {}", step.step, medium.medium))
         }
     };
     let ratio = second.jobs.first().and_then(|job| job.against_first);

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::Facts;
+use super::facts::RecordFacts;
 use crate::audit::input::{Known, SystemFacts};
 use crate::audit::rules::DURABILITY;
-use crate::audit::{About, Missing};
+use crate::audit::{AuditSubject, Missing};
 use crate::summary::DiagnosisSummary;
-use crate::summary::{DEVICE_FACT, Figures};
+use crate::summary::{DEVICE_FACT, RunFigures};
 use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::{PERCENTILES_FACT, RESPONSE_FACT, TOOL_FACT};
 use plimsoll_record::{Point, SubjectId, SubjectKind};
 
 const SETTING: &str = "setting.";
 
-pub(super) fn of_run(facts: &Facts<'_>, summary: &Figures) -> Vec<SystemFacts> {
+pub(super) fn of_run(facts: &RecordFacts<'_>, summary: &RunFigures) -> Vec<SystemFacts> {
     let mut all: Vec<SystemFacts> = Vec::new();
     let machine = diagnoses(summary, None);
     for (i, mut system) in systems(facts, summary)
@@ -33,8 +33,8 @@ pub(super) fn of_run(facts: &Facts<'_>, summary: &Figures) -> Vec<SystemFacts> {
 }
 
 fn systems<'a>(
-    facts: &'a Facts<'_>,
-    summary: &'a Figures,
+    facts: &'a RecordFacts<'_>,
+    summary: &'a RunFigures,
 ) -> impl Iterator<Item = SystemFacts> + 'a {
     summary.ladders.iter().map(|ladder| {
         let system = ladder.first_system();
@@ -51,13 +51,18 @@ fn systems<'a>(
             diagnoses: medium
                 .map(|medium| diagnoses(summary, Some(medium)))
                 .unwrap_or_default(),
-            ..common(facts, About::Named(ladder.system.clone()), system, medium)
+            ..common(
+                facts,
+                AuditSubject::Named(ladder.system.clone()),
+                system,
+                medium,
+            )
         }
     })
 }
 
 /// The subject that stands for fio on a medium.
-fn fio_of(facts: &Facts<'_>, medium: Option<SubjectId>) -> String {
+fn fio_of(facts: &RecordFacts<'_>, medium: Option<SubjectId>) -> String {
     let point = facts
         .record
         .points
@@ -73,7 +78,10 @@ fn fio_of(facts: &Facts<'_>, medium: Option<SubjectId>) -> String {
     system.map_or_else(String::new, |subject| subject.name.clone())
 }
 
-fn media<'a>(facts: &'a Facts<'_>, summary: &'a Figures) -> impl Iterator<Item = SystemFacts> + 'a {
+fn media<'a>(
+    facts: &'a RecordFacts<'_>,
+    summary: &'a RunFigures,
+) -> impl Iterator<Item = SystemFacts> + 'a {
     summary
         .blocks
         .iter()
@@ -99,7 +107,7 @@ fn media<'a>(facts: &'a Facts<'_>, summary: &'a Figures) -> impl Iterator<Item =
                 diagnoses: diagnoses(summary, Some(&medium.medium)),
                 ..common(
                     facts,
-                    About::Named(medium.medium.clone()),
+                    AuditSubject::Named(medium.medium.clone()),
                     &fio_of(facts, id),
                     Some(&medium.medium),
                 )
@@ -108,7 +116,12 @@ fn media<'a>(facts: &'a Facts<'_>, summary: &'a Figures) -> impl Iterator<Item =
 }
 
 /// The method of plimsoll, the same everywhere; of another program what its importer states.
-fn common(facts: &Facts<'_>, about: About, system: &str, medium: Option<&str>) -> SystemFacts {
+fn common(
+    facts: &RecordFacts<'_>,
+    about: AuditSubject,
+    system: &str,
+    medium: Option<&str>,
+) -> SystemFacts {
     let own = facts.subject(SubjectKind::System, system);
     let methods = Methods { facts, system: own };
     let latencies = methods.latencies();
@@ -134,7 +147,7 @@ fn common(facts: &Facts<'_>, about: About, system: &str, medium: Option<&str>) -
 
 /// How the figures of a system came about: those of its loads together are as good as the worst.
 struct Methods<'a> {
-    facts: &'a Facts<'a>,
+    facts: &'a RecordFacts<'a>,
     system: Option<SubjectId>,
 }
 
@@ -205,7 +218,7 @@ fn worst(methods: Vec<Option<String>>, sound: &[&str]) -> Known<String> {
     worst.cloned().ok_or(Missing::NoMethod)
 }
 
-fn stated_compressible(facts: &Facts<'_>, medium: Option<SubjectId>) -> f64 {
+fn stated_compressible(facts: &RecordFacts<'_>, medium: Option<SubjectId>) -> f64 {
     let on = |point| {
         facts
             .record
@@ -226,7 +239,7 @@ fn stated_compressible(facts: &Facts<'_>, medium: Option<SubjectId>) -> f64 {
 
 /// Settings of the system, of the medium and of the device below that decide about durability.
 pub(super) fn durability(
-    facts: &Facts<'_>,
+    facts: &RecordFacts<'_>,
     system: &str,
     medium: Option<&str>,
 ) -> Known<BTreeMap<String, String>> {
@@ -252,7 +265,7 @@ pub(super) fn durability(
     }
 }
 
-fn diagnoses(summary: &Figures, medium: Option<&str>) -> Vec<DiagnosisSummary> {
+fn diagnoses(summary: &RunFigures, medium: Option<&str>) -> Vec<DiagnosisSummary> {
     let own = summary
         .diagnoses
         .iter()
@@ -262,7 +275,7 @@ fn diagnoses(summary: &Figures, medium: Option<&str>) -> Vec<DiagnosisSummary> {
 
 /// What the data of a medium lie on: the drive that is emulated, or the device with its model.
 pub(super) fn drive_of(
-    facts: &Facts<'_>,
+    facts: &RecordFacts<'_>,
     medium: Option<&str>,
     emulated: Option<&str>,
 ) -> Option<String> {

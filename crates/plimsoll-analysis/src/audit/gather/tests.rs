@@ -3,9 +3,10 @@
 use super::load::precision;
 use crate::audit::input::Precision;
 use crate::audit::{
-    About, Audit, AuditFault, Evidence, Missing, Rule, RuleOutcome, RuleVerdict, audit, audit_pair,
+    Audit, AuditFault, AuditSubject, Evidence, Missing, Rule, RuleOutcome, RuleVerdict, audit,
+    audit_pair,
 };
-use crate::compare::{Side, unlike};
+use crate::compare::{ComparedSide, unlike};
 use crate::summarise;
 use plimsoll_plan::{Interference, RecordedPlan};
 use plimsoll_record::fixture;
@@ -339,7 +340,7 @@ fn noise_is_compared_with_the_same_load_without_it() {
 #[test]
 fn media_are_compared_with_the_first() {
     let audit = of(&fixture::record());
-    let is_pair = |verdict: &&&RuleVerdict| matches!(&verdict.about, About::Pair { first, .. } if first == "db@fast");
+    let is_pair = |verdict: &&&RuleVerdict| matches!(&verdict.about, AuditSubject::Pair { first, .. } if first == "db@fast");
     for rule in [
         Rule::OneFactor,
         Rule::Maint,
@@ -403,8 +404,8 @@ fn runs_of_unlike_workloads_are_an_error() {
     // Block I/O has no ladder, so that nothing else is compared.
     for fixture in [fixture::single_point, fixture::block] {
         let (first, second) = (of(fixture, "a"), of(fixture, "b"));
-        let [a, b] =
-            [&first, &second].map(|(record, summary)| Side::of_summary("x", record, summary));
+        let [a, b] = [&first, &second]
+            .map(|(record, summary)| ComparedSide::of_summary("x", record, summary));
         let found = unlike(&a, &b);
         assert_eq!(
             found,

@@ -1,7 +1,7 @@
 //! The rule about the run file itself.
 
 use super::result::RuleResult;
-use crate::audit::{About, Evidence, Missing, Next, Rule, RuleVerdict};
+use crate::audit::{AuditSubject, Evidence, Missing, Next, Rule, RuleVerdict};
 use plimsoll_record::Integrity;
 use plimsoll_record::Severity::Error;
 
@@ -20,5 +20,5 @@ pub(super) fn evaluate(file: &Integrity) -> RuleVerdict {
         Integrity::Open => result.missing(Missing::FileOpen),
         Integrity::Older { .. } => result.missing(Missing::FileOlder),
     }
-    result.verdict(Rule::Intact, &About::Whole)
+    result.verdict(Rule::Intact, &AuditSubject::Whole)
 }

@@ -20,10 +20,10 @@ const MOST_DROPPED: f64 = 10.0;
 /// Percent of their time that connections are busy where there is always something waiting for them.
 const BUSY: f64 = 90.0;
 
-type Check = fn(&LoadFacts, &Thresholds, &mut RuleResult);
+type LoadCheck = fn(&LoadFacts, &Thresholds, &mut RuleResult);
 
 pub(super) fn evaluate(load: &LoadFacts, thresholds: &Thresholds) -> Vec<RuleVerdict> {
-    let rules: [(Rule, Check); 11] = [
+    let rules: [(Rule, LoadCheck); 11] = [
         (Rule::Little, little),
         (Rule::Conserve, conserve),
         (Rule::Steady, steady),

@@ -6,7 +6,7 @@ use super::load::scatter;
 use super::result::RuleResult;
 use super::system::is_unsafe;
 use crate::audit::input::{Known, Pair};
-use crate::audit::{About, Evidence, Next, Rule, RuleVerdict};
+use crate::audit::{AuditSubject, Evidence, Next, Rule, RuleVerdict};
 use plimsoll_plan::Thresholds;
 use plimsoll_record::Severity::{Error, Warning};
 
@@ -26,10 +26,10 @@ const OF_DRIVES: [&str; 3] = ["capacity", "fill", "flush"];
 /// Set apart from the configuration by rules of their own.
 pub(in crate::audit) const VICTIMS: &str = "loaded systems";
 
-type Check = fn(&Pair, &Thresholds, &mut RuleResult);
+type PairCheck = fn(&Pair, &Thresholds, &mut RuleResult);
 
 pub(super) fn evaluate(pair: &Pair, thresholds: &Thresholds) -> Vec<RuleVerdict> {
-    let rules: [(Rule, Check); 8] = [
+    let rules: [(Rule, PairCheck); 8] = [
         (Rule::SameBox, same_box),
         (Rule::Durable, durable),
         (Rule::Maint, maintained),
@@ -39,7 +39,7 @@ pub(super) fn evaluate(pair: &Pair, thresholds: &Thresholds) -> Vec<RuleVerdict>
         (Rule::Size, size),
         (Rule::Repeat, repeat),
     ];
-    let about = About::Pair {
+    let about = AuditSubject::Pair {
         first: pair.first.name.clone(),
         second: pair.second.name.clone(),
     };

@@ -1,7 +1,7 @@
 //! Figures that cannot all be true, whatever was measured.
 
 use super::result::RuleResult;
-use crate::audit::input::{Bandwidth, LoadFacts, Neighbours, Percentile, Row};
+use crate::audit::input::{Bandwidth, LoadFacts, Neighbours, Percentile, RelatedFigures};
 use crate::audit::{Evidence, Next};
 use plimsoll_plan::Thresholds;
 use plimsoll_record::Severity::Error;
@@ -45,7 +45,7 @@ pub(super) fn plausible(load: &LoadFacts, thresholds: &Thresholds, result: &mut 
 }
 
 /// Percentiles rise with their share. Whether they do.
-fn order(percentiles: &[Percentile], row: &Row, result: &mut RuleResult) -> bool {
+fn order(percentiles: &[Percentile], row: &RelatedFigures, result: &mut RuleResult) -> bool {
     // Of coarse buckets the middle stands for all their values, also for a largest one below it.
     let slack = 1.0 + row.resolution_percent / 100.0;
     let wrong = percentiles
@@ -77,7 +77,7 @@ fn order(percentiles: &[Percentile], row: &Row, result: &mut RuleResult) -> bool
     wrong.is_none()
 }
 
-fn mean(row: &Row, thresholds: &Thresholds, result: &mut RuleResult) {
+fn mean(row: &RelatedFigures, thresholds: &Thresholds, result: &mut RuleResult) {
     let Some(mean_ms) = row.mean_ms.filter(|_| !row.percentiles.is_empty()) else {
         return;
     };

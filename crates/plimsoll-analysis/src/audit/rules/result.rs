@@ -1,6 +1,6 @@
 //! The evidence of a rule so far, and its verdict.
 
-use crate::audit::{About, Evidence, Missing, Next, Rule, RuleOutcome, RuleVerdict};
+use crate::audit::{AuditSubject, Evidence, Missing, Next, Rule, RuleOutcome, RuleVerdict};
 use plimsoll_record::Severity;
 
 /// Collects the evidence of a rule: several inputs in turn, some of which may be missing.
@@ -43,7 +43,7 @@ impl RuleResult {
     }
 
     /// Without evidence a rule does not pass; inputs missing beside others are listed with the evidence.
-    pub fn verdict(self, rule: Rule, about: &About) -> RuleVerdict {
+    pub fn verdict(self, rule: Rule, about: &AuditSubject) -> RuleVerdict {
         let Self {
             fired,
             bad,

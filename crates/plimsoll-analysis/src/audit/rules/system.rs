@@ -11,10 +11,10 @@ use plimsoll_record::DiagnosisLevel;
 use plimsoll_record::Severity;
 use plimsoll_record::Severity::{Error, Note, Warning};
 
-type Check = fn(&SystemFacts, &Thresholds, &mut RuleResult);
+type SystemCheck = fn(&SystemFacts, &Thresholds, &mut RuleResult);
 
 pub(super) fn evaluate(system: &SystemFacts, thresholds: &Thresholds) -> Vec<RuleVerdict> {
-    let rules: [(Rule, Check); 8] = [
+    let rules: [(Rule, SystemCheck); 8] = [
         (Rule::SameBox, same_box),
         (Rule::Omission, omission),
         (Rule::Durable, durable),

@@ -2,7 +2,7 @@
 
 use super::result::RuleResult;
 use crate::audit::input::{Move, Sentence, StatedDuration};
-use crate::audit::{About, Evidence, Missing, Next, Rule, RuleVerdict};
+use crate::audit::{AuditSubject, Evidence, Missing, Next, Rule, RuleVerdict};
 use plimsoll_plan::Thresholds;
 use plimsoll_record::Severity::{Error, Warning};
 
@@ -63,7 +63,7 @@ pub(super) fn claimed_sentence(sentence: &Sentence, thresholds: &Thresholds) -> 
             );
         }
     }
-    result.verdict(Rule::Wording, &About::Named(sentence.text.clone()))
+    result.verdict(Rule::Wording, &AuditSubject::Named(sentence.text.clone()))
 }
 
 /// Whether the parts of a time add up to it.
@@ -91,5 +91,5 @@ pub(super) fn added_up(duration: &StatedDuration, thresholds: &Thresholds) -> Ru
             );
         }
     }
-    result.verdict(Rule::Duration, &About::Named(duration.name.clone()))
+    result.verdict(Rule::Duration, &AuditSubject::Named(duration.name.clone()))
 }

@@ -10,11 +10,11 @@ use faults::FAULTS;
 use super::evaluate;
 use super::load::drop_cause;
 use crate::audit::input::{
-    AuditInput, Bandwidth, Counted, GeneratorLocation, InFlight, Known, LoadFacts, Move,
-    Neighbours, OrderRate, Pair, Percentile, Precision, Range, Row, Sentence, Side, StatedDuration,
-    SystemFacts, Trend,
+    AuditInput, AuditedSide, Bandwidth, Counted, GeneratorLocation, InFlight, Known, LoadFacts,
+    Move, Neighbours, OrderRate, Pair, Percentile, Precision, Range, RelatedFigures, Sentence,
+    StatedDuration, SystemFacts, WindowTrend,
 };
-use crate::audit::{About, DropCause, Missing, Rule, RuleOutcome, RuleVerdict};
+use crate::audit::{AuditSubject, DropCause, Missing, Rule, RuleOutcome, RuleVerdict};
 use crate::summary::DiagnosisSummary;
 use crate::summary::{Conservation, Finding, FindingKind, Responses};
 use plimsoll_plan::Thresholds;
@@ -28,8 +28,8 @@ fn settings(all: &[(&str, &str)]) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn side(name: &str) -> Side {
-    Side {
+fn side(name: &str) -> AuditedSide {
+    AuditedSide {
         name: name.to_owned(),
         generator: Ok(GeneratorLocation::Other),
         durability: Ok(settings(&[("fsync", "on"), ("synchronous_commit", "on")])),
@@ -54,7 +54,7 @@ fn side(name: &str) -> Side {
 
 fn good_load() -> LoadFacts {
     LoadFacts {
-        about: About::Named("16 users".to_owned()),
+        about: AuditSubject::Named("16 users".to_owned()),
         findings: Vec::new(),
         open: false,
         probe: false,
@@ -67,7 +67,7 @@ fn good_load() -> LoadFacts {
             edges_percent: 0.1,
         }),
         counted: Ok(Counted::PerSecond(Conservation::Holds { seconds: 301 })),
-        trend: Ok(Trend {
+        trend: Ok(WindowTrend {
             range_percent: 4.0,
             slope_percent: -2.0,
             by_chance: false,
@@ -103,8 +103,8 @@ fn percentile(name: &str, share: f64, ms: f64) -> Percentile {
     }
 }
 
-fn good_row() -> Row {
-    Row {
+fn good_row() -> RelatedFigures {
+    RelatedFigures {
         percentiles: vec![
             percentile("min", 0.0, 2.0),
             percentile("p50", 0.5, 8.0),
@@ -136,7 +136,7 @@ fn good_row() -> Row {
     }
 }
 
-fn row_of(input: &mut AuditInput, change: impl Fn(&mut Row)) {
+fn row_of(input: &mut AuditInput, change: impl Fn(&mut RelatedFigures)) {
     let mut row = good_row();
     change(&mut row);
     input.loads[0].row = Ok(row);
@@ -145,7 +145,7 @@ fn row_of(input: &mut AuditInput, change: impl Fn(&mut Row)) {
 /// A run of which everything is known, and nothing is wrong with it.
 fn good() -> AuditInput {
     let system = SystemFacts {
-        about: About::Named("db@nvme".to_owned()),
+        about: AuditSubject::Named("db@nvme".to_owned()),
         generator: Ok(GeneratorLocation::Other),
         latencies: Ok("due".to_owned()),
         percentiles: Ok("merged".to_owned()),
@@ -172,7 +172,7 @@ fn good() -> AuditInput {
         ..two
     };
     let noise = Pair {
-        second: Side {
+        second: AuditedSide {
             noise: "backups".to_owned(),
             configuration: pair.first.configuration.clone(),
             ..side("noisy")
@@ -180,7 +180,7 @@ fn good() -> AuditInput {
         factor: "noise".to_owned(),
         ..pair.clone()
     };
-    let backup = About::Named("backup".to_owned());
+    let backup = AuditSubject::Named("backup".to_owned());
     AuditInput {
         systems: vec![system],
         loads: vec![good_load()],
@@ -320,11 +320,14 @@ fn each_rule_can_reach_its_severity() {
 #[test]
 fn what_is_not_known_is_not_evaluated() {
     let unknown = AuditInput {
-        systems: vec![SystemFacts::unknown(About::Whole)],
-        loads: vec![LoadFacts::unknown(About::Whole)],
-        pairs: vec![Pair::unknown(Side::unknown("a"), Side::unknown("b"))],
+        systems: vec![SystemFacts::unknown(AuditSubject::Whole)],
+        loads: vec![LoadFacts::unknown(AuditSubject::Whole)],
+        pairs: vec![Pair::unknown(
+            AuditedSide::unknown("a"),
+            AuditedSide::unknown("b"),
+        )],
         moves: vec![Move {
-            about: About::Whole,
+            about: AuditSubject::Whole,
             moved: Err(Missing::NoBytes),
             agrees: None,
         }],
@@ -434,7 +437,7 @@ fn chance_is_no_reason_to_fire() {
     // 1,000 orders: 3.9 × √(0.555 / 1,000) = 9.2 %.
     input.loads[0].tpm_nopm = Ok((2_440.0, 1_000.0, Some(1_000.0)));
     input.loads[0].halves = Ok((9.0, 11.0));
-    input.loads[0].trend = Ok(Trend {
+    input.loads[0].trend = Ok(WindowTrend {
         range_percent: 36.0,
         slope_percent: 36.0,
         by_chance: true,

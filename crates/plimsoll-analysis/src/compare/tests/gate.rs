@@ -19,7 +19,7 @@ fn a_gate_passes_fails_or_is_inconclusive() {
         max_latency_regression: latency,
         allow: Vec::new(),
     };
-    let gated = |b: &Side, latency: Option<f64>| {
+    let gated = |b: &ComparedSide, latency: Option<f64>| {
         let against = compare(&[of(1.0, 0.002, 1), b.clone()], &Ask::default())
             .others
             .remove(0);

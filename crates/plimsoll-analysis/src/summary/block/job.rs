@@ -2,7 +2,7 @@
 
 use super::super::Verdict;
 use super::super::compare::Ratio;
-use super::super::load_summary::Figure;
+use super::super::load_summary::RepeatedFigure;
 use super::super::stats::Interval;
 use super::{
     BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockPointSummary, BlockRatios,
@@ -10,12 +10,12 @@ use super::{
 use plimsoll_record::BlockPoint;
 
 /// A point with what it was asked to do.
-pub(super) type Measured<'a> = (&'a BlockPoint, BlockPointSummary);
+pub(super) type JobPoint<'a> = (&'a BlockPoint, BlockPointSummary);
 
 /// `points` are all of one job, by round.
-pub(super) fn of(points: Vec<Measured<'_>>) -> Option<BlockJobSummary> {
+pub(super) fn of(points: Vec<JobPoint<'_>>) -> Option<BlockJobSummary> {
     let block = points.first()?.0;
-    let (full, shares): (Vec<Measured>, Vec<Measured>) = points
+    let (full, shares): (Vec<JobPoint>, Vec<JobPoint>) = points
         .into_iter()
         .partition(|(block, _)| block.share_percent.is_none());
     let points: Vec<BlockPointSummary> = full.into_iter().map(|(_, point)| point).collect();
@@ -43,8 +43,8 @@ pub(super) fn of(points: Vec<Measured<'_>>) -> Option<BlockJobSummary> {
 fn over<'a>(
     points: impl Iterator<Item = &'a BlockPointSummary>,
     of: impl Fn(&BlockPointSummary) -> Option<(f64, Option<Interval>)>,
-) -> Option<Figure> {
-    Figure::of(points.map(of))
+) -> Option<RepeatedFigure> {
+    RepeatedFigure::of(points.map(of))
 }
 
 fn figures<'a>(
@@ -77,7 +77,7 @@ fn typical(points: &[BlockPointSummary], median: f64) -> Option<usize> {
 }
 
 /// The rates that were offered.
-fn curve(points: Vec<Measured<'_>>) -> Vec<BlockCurvePoint> {
+fn curve(points: Vec<JobPoint<'_>>) -> Vec<BlockCurvePoint> {
     let mut by_share: Vec<(f64, Vec<BlockPointSummary>)> = Vec::new();
     for (block, point) in points {
         let Some(share) = block.share_percent else {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::finding::{Finding, Verdict};
 use super::super::{
-    DriveSummary, Index, Latency, PointSummary, TickRows, TxnSummary, drive, point as plain,
+    DriveSummary, Index, LatencySummary, PointSummary, TickRows, TxnSummary, drive, point as plain,
 };
 use super::{
     BlockLatency, BlockOpSummary, BlockPointSummary, BlockSecond, BlockWorkerSummary, findings,
@@ -16,8 +16,8 @@ use plimsoll_record::{BlockPoint, BlockShare, Point, SubjectId};
 
 impl BlockLatency {
     /// In microseconds.
-    fn of(latency: Latency) -> Self {
-        let Latency {
+    fn of(latency: LatencySummary) -> Self {
+        let LatencySummary {
             count: _,
             mean_ms,
             p50_ms,
@@ -181,7 +181,7 @@ fn workers(
     by_worker
         .into_iter()
         .filter_map(|((worker, medium), (requests, bytes, response))| {
-            let latency = Latency::of(&response).map(BlockLatency::of);
+            let latency = LatencySummary::of(&response).map(BlockLatency::of);
             (measured_s > 0.0).then(|| BlockWorkerSummary {
                 worker,
                 medium: index.name(medium),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::finding::{Finding, FindingKind, Verdict};
 use super::super::{Index, drive};
-use super::job::{self, Measured};
+use super::job::{self, JobPoint};
 use super::{BlockJobSummary, BlockMedium, BlockSummary, Rounds, RoundsOfJob, findings, point};
 use plimsoll_record::{BlockPoint, BlockShare, Point, Severity, SteadyInfo, SubjectId};
 use plimsoll_stats::rounds;
@@ -60,7 +60,7 @@ fn step(index: &Index, media: &[Vec<(&Point, &BlockPoint)>]) -> BlockSummary {
 
 fn medium(index: &Index, points: &[(&Point, &BlockPoint)]) -> BlockMedium {
     let (first, block) = points[0];
-    let mut measured: Vec<Measured> = points
+    let mut measured: Vec<JobPoint> = points
         .iter()
         .map(|(point, block)| (*block, point::summarise(index, point, block)))
         .collect();
@@ -83,7 +83,7 @@ fn medium(index: &Index, points: &[(&Point, &BlockPoint)]) -> BlockMedium {
     let by_job =
         measured
             .into_iter()
-            .fold(BTreeMap::<u32, Vec<Measured>>::new(), |mut jobs, own| {
+            .fold(BTreeMap::<u32, Vec<JobPoint>>::new(), |mut jobs, own| {
                 jobs.entry(own.0.job_index).or_default().push(own);
                 jobs
             });
@@ -152,7 +152,7 @@ pub(super) fn media_of<'a>(shares: impl Iterator<Item = &'a BlockShare>) -> Vec<
 /// How the rounds went, and which of them count: the steady window, or the last one.
 fn of_rounds(
     info: &SteadyInfo,
-    measured: &[Measured<'_>],
+    measured: &[JobPoint<'_>],
 ) -> (Rounds, Option<std::ops::RangeInclusive<u32>>) {
     let rule = SteadyRule {
         window: info.window,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::summary::Timeline;
+use crate::summary::StepTimeline;
 use crate::{Summary, summarise};
 use plimsoll_record::Record;
 use plimsoll_record::fixture;
@@ -12,7 +12,7 @@ fn close(found: f64, expected: f64) {
 }
 
 /// Within the resolution of a histogram.
-fn near(found: Option<Change>, quiet: f64, noisy: f64) {
+fn near(found: Option<NoiseChange>, quiet: f64, noisy: f64) {
     let found = found.unwrap();
     assert!((found.quiet / quiet - 1.0).abs() < 1.1e-3, "{found:?}");
     assert!((found.noisy / noisy - 1.0).abs() < 1.1e-3, "{found:?}");
@@ -22,7 +22,7 @@ fn near(found: Option<Change>, quiet: f64, noisy: f64) {
     );
 }
 
-fn only(record: &Record) -> (Effect, Summary) {
+fn only(record: &Record) -> (NoiseEffect, Summary) {
     let summary = summarise(record);
     assert_eq!(summary.effects.len(), 1);
     (summary.effects[0].clone(), summary)
@@ -282,7 +282,7 @@ fn noise_makes_rates_unsteady_and_that_is_no_reason_to_doubt() {
     );
 }
 
-fn timelines() -> [Timeline; 3] {
+fn timelines() -> [StepTimeline; 3] {
     summarise(&fixture::backup())
         .figures
         .timelines

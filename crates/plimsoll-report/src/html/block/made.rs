@@ -4,7 +4,7 @@
 use plimsoll_analysis::summary::{
     BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary,
     BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary,
-    DiagnosisSummary, Figure, Interval, Rounds, RoundsOfJob, Steady, Verdict,
+    DiagnosisSummary, Interval, RepeatedFigure, Rounds, RoundsOfJob, Steady, Verdict,
 };
 use plimsoll_record::message::DoctorFinding;
 use plimsoll_record::{BlockStreamInfo, Diagnosis, DiagnosisLevel};
@@ -197,7 +197,7 @@ impl JobDemand<'_> {
         );
         let figure = |value: f64, interval: bool| {
             let interval = interval.then_some(Interval::new(value, value * 0.96, value * 1.035));
-            Figure {
+            RepeatedFigure {
                 median: value,
                 interval,
                 min: value * 0.95,

@@ -1,6 +1,6 @@
 //! Bars of IOPS and MB/s: by request size and by depth where jobs differ in nothing else, and by job for the rest.
 
-use plimsoll_analysis::summary::{BlockFigures, Figure, Verdict};
+use plimsoll_analysis::summary::{BlockFigures, RepeatedFigure, Verdict};
 use plimsoll_record::BlockStreamInfo;
 use serde::Serialize;
 
@@ -136,7 +136,7 @@ fn families<'b, 'a>(
     sets.filter(|set| set.jobs.len() >= FEWEST).collect()
 }
 
-type SweepFigureFn = fn(BlockFigures) -> Figure;
+type SweepFigureFn = fn(BlockFigures) -> RepeatedFigure;
 
 /// Label of the unit and figure, in the order of the charts of each set.
 const FIGURES: [(&str, SweepFigureFn); 2] = [

@@ -3,7 +3,7 @@
 
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{
-    MediumFigures, SlotLoad, Timeline, TimelineBand, TimelineMedium, TransactionSecond,
+    MediumFigures, SlotLoad, StepTimeline, TimelineBand, TimelineMedium, TransactionSecond,
 };
 use plimsoll_plan::Interference;
 use plimsoll_record::BackupKind;
@@ -68,7 +68,7 @@ pub(in crate::html) struct SharedChartView {
 /// Of the timelines of a step, those with lines.
 pub(super) fn charts(m: &Messages, summary: &Summary, step: u32) -> Vec<SharedChartView> {
     let timelines = summary.timelines.iter().enumerate();
-    let own: Vec<(usize, &Timeline)> = timelines
+    let own: Vec<(usize, &StepTimeline)> = timelines
         .filter(|(_, own)| own.step_index == step)
         .collect();
     let mut charts = Vec::new();
@@ -92,7 +92,7 @@ pub(super) fn charts(m: &Messages, summary: &Summary, step: u32) -> Vec<SharedCh
     charts
 }
 
-fn title(m: &Messages, timeline: &Timeline, kind: &str, several: bool) -> String {
+fn title(m: &Messages, timeline: &StepTimeline, kind: &str, several: bool) -> String {
     let title = m.text(&format!("chart-title-{kind}"));
     match timeline.medium.as_ref().filter(|_| several) {
         Some(medium) => {
@@ -126,7 +126,7 @@ struct Placed {
     from: f64,
 }
 
-fn of(m: &Messages, own: &Timeline, end: f64) -> SharedData {
+fn of(m: &Messages, own: &StepTimeline, end: f64) -> SharedData {
     let mut from = 0.0;
     let mut placed = Vec::new();
     for slot in &own.slots {
@@ -170,7 +170,7 @@ fn place(placed: &[Placed], at: f64) -> Option<f64> {
     Some(millis(at.min(slot.end) - slot.start + slot.from))
 }
 
-fn bands(m: &Messages, own: &Timeline, placed: &[Placed]) -> Vec<BandData> {
+fn bands(m: &Messages, own: &StepTimeline, placed: &[Placed]) -> Vec<BandData> {
     let bands = own.bands.iter();
     bands.filter_map(|own| band(m, own, placed)).collect()
 }
@@ -200,7 +200,7 @@ fn band(m: &Messages, own: &TimelineBand, placed: &[Placed]) -> Option<BandData>
 }
 
 /// What distinguishes a slot from the others of its timeline.
-fn label(m: &Messages, own: &Timeline, load: SlotLoad) -> String {
+fn label(m: &Messages, own: &StepTimeline, load: SlotLoad) -> String {
     let loads: Vec<SlotLoad> = own.slots.iter().filter_map(|slot| slot.load).collect();
     let mut parts = Vec::new();
     if loads.iter().any(|other| other.ordinal != load.ordinal) {
@@ -283,7 +283,7 @@ impl Lines<'_> {
         line.v.iter().any(Option::is_some).then_some(line)
     }
 
-    fn rates(&self, own: &Timeline) -> Vec<SharedLineData> {
+    fn rates(&self, own: &StepTimeline) -> Vec<SharedLineData> {
         let measured = Style::new(0, "solid");
         let neighbours = Style::new(1, "dashed");
         [
@@ -344,7 +344,7 @@ impl Lines<'_> {
         self.sides(|figures| figures.read_ms, |figures| figures.write_ms)
     }
 
-    fn megabytes(&self, own: &Timeline) -> Vec<SharedLineData> {
+    fn megabytes(&self, own: &StepTimeline) -> Vec<SharedLineData> {
         let mut lines = self.sides(
             |figures| Some(figures.read_mb_per_second),
             |figures| Some(figures.write_mb_per_second),

@@ -18,7 +18,7 @@ const INCONCLUSIVE: u8 = 4;
 
 #[derive(serde::Serialize)]
 struct Gated<'a> {
-    gate: plimsoll_analysis::compare::Gate,
+    gate: plimsoll_analysis::compare::GateReport,
     comparison: &'a RunComparison,
 }
 

@@ -5,7 +5,7 @@ mod sides;
 
 use std::process::ExitCode;
 
-use plimsoll_analysis::compare::{Ask, RunComparison, Side, compare as compare_sides};
+use plimsoll_analysis::compare::{Ask, ComparedSide, RunComparison, compare as compare_sides};
 use plimsoll_report::versus::{comparison_csv, comparison_page, comparison_text};
 
 use super::io::{json, print};
@@ -25,7 +25,7 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let groups = sides::of(&args.runs)?;
     let comparisons: Vec<RunComparison> = groups
         .iter()
-        .map(|sides: &Vec<Side>| compare_sides(sides, &ask))
+        .map(|sides: &Vec<ComparedSide>| compare_sides(sides, &ask))
         .collect();
     if let Some(output) = &args.output {
         let names: Vec<String> = args.runs.iter().map(|path| sides::label(path)).collect();

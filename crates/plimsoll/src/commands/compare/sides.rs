@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_analysis::compare::{RunIdentity, Side};
+use plimsoll_analysis::compare::{ComparedSide, RunIdentity};
 
 use crate::failure::Failure;
 use crate::set::RunSet;
@@ -19,7 +19,7 @@ struct RepeatedRuns {
 struct ComparedRun {
     /// What a warning calls it.
     name: String,
-    side: Side,
+    side: ComparedSide,
 }
 
 /// A run by its name and identity.
@@ -30,9 +30,9 @@ struct KnownRun {
 
 impl RepeatedRuns {
     /// `None` without a run.
-    fn into_side(self) -> Option<Side> {
+    fn into_side(self) -> Option<ComparedSide> {
         let mut runs = self.runs.into_iter().map(|run| run.side);
-        let mut side = Side {
+        let mut side = ComparedSide {
             label: self.label,
             ..runs.next()?
         };
@@ -46,11 +46,11 @@ impl RepeatedRuns {
 }
 
 /// The sides of one comparison or, of several sets, of one for each combination of the first that others have, too.
-pub(super) fn of(paths: &[PathBuf]) -> Result<Vec<Vec<Side>>, Failure> {
+pub(super) fn of(paths: &[PathBuf]) -> Result<Vec<Vec<ComparedSide>>, Failure> {
     let mut given = all(paths)?;
     leave_out_copies(&mut given);
     let combined = given.iter().any(|cells| cells.len() > 1);
-    let sides = |cells: Vec<RepeatedRuns>| -> Vec<(String, Side)> {
+    let sides = |cells: Vec<RepeatedRuns>| -> Vec<(String, ComparedSide)> {
         cells
             .into_iter()
             .filter_map(|cell| Some((cell.choice.clone(), cell.into_side()?)))
@@ -58,8 +58,8 @@ pub(super) fn of(paths: &[PathBuf]) -> Result<Vec<Vec<Side>>, Failure> {
     };
     let mut given = given.into_iter().map(sides);
     let first = given.next().unwrap_or_default();
-    let others: Vec<Vec<(String, Side)>> = given.collect();
-    let comparisons: Vec<Vec<Side>> = if others.is_empty() {
+    let others: Vec<Vec<(String, ComparedSide)>> = given.collect();
+    let comparisons: Vec<Vec<ComparedSide>> = if others.is_empty() {
         vec![first.into_iter().map(|(_, side)| side).collect()]
     } else if !combined {
         vec![
@@ -82,7 +82,7 @@ pub(super) fn of(paths: &[PathBuf]) -> Result<Vec<Vec<Side>>, Failure> {
             })
             .collect()
     };
-    let comparisons: Vec<Vec<Side>> = comparisons
+    let comparisons: Vec<Vec<ComparedSide>> = comparisons
         .into_iter()
         .filter(|sides| sides.len() > 1)
         .collect();
@@ -129,7 +129,7 @@ pub(in crate::commands) fn warn_of_copy(copy: &str, first: &str) {
 
 /// A baseline and what is held against it. Runs of the baseline are no repeats of the other; one that holds nothing else is
 /// compared with itself.
-pub(super) fn baseline_and_run(baseline: &Path, run: &Path) -> Result<[Side; 2], Failure> {
+pub(super) fn baseline_and_run(baseline: &Path, run: &Path) -> Result<[ComparedSide; 2], Failure> {
     let baseline = one(baseline)?;
     let mut run = one(run)?;
     match run.runs.iter().find(|own| !baseline.holds(own)) {
@@ -251,9 +251,9 @@ fn read(path: &Path) -> Result<Vec<RepeatedRuns>, Failure> {
     Ok(cells)
 }
 
-fn side(path: &Path, label: String) -> Result<Side, Failure> {
+fn side(path: &Path, label: String) -> Result<ComparedSide, Failure> {
     let record = runfile::require_intact(path, runfile::read(path)?)?;
-    let side = Side::of(label, &record);
+    let side = ComparedSide::of(label, &record);
     // Freeing a million seconds takes a while: neither the user nor the end of the program waits for it.
     let _ = std::thread::Builder::new().spawn(move || drop(record));
     Ok(side)

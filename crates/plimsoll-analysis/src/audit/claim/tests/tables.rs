@@ -4,7 +4,7 @@ use super::*;
 
 /// Rules that fired, with the place, in the order in which they are listed.
 fn fired_codes(text: &str) -> Vec<String> {
-    let audit = Claim::parse(text)
+    let audit = PublishedClaim::parse(text)
         .unwrap_or_else(|errors| panic!("{errors}"))
         .audit();
     let row = |(rule, severity, place): (Rule, Severity, String)| {
@@ -174,7 +174,7 @@ fn a_side_that_is_like_another_takes_what_it_does_not_state() {
     // What only one side states may be the same on both.
     let unknown = "configuration = { drives = \"y\" }";
     assert_eq!(fired_codes(&text(unknown)), ["SAMEBOX note A"]);
-    let refused = |last: &str| Claim::parse(&text(last)).unwrap_err().to_string();
+    let refused = |last: &str| PublishedClaim::parse(&text(last)).unwrap_err().to_string();
     assert!(
         refused("like = \"C\"").contains("no side is called `C`"),
         "{}",
@@ -201,7 +201,7 @@ fn durations_are_added_up() {
     assert_eq!(of(""), [""; 0], "nothing is stated");
     let odd = "title = \"t\"\nsource = \"s\"\n[[duration]]\nname = \"x\"\nstated = \"soon\"\nparts = []\n";
     assert!(
-        Claim::parse(odd)
+        PublishedClaim::parse(odd)
             .unwrap_err()
             .to_string()
             .contains("`stated` of `x`")

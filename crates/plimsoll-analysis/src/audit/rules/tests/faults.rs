@@ -57,14 +57,14 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     ),
     (Rule::Steady, "range", Severity::Warning, |input| {
-        input.loads[0].trend = Ok(Trend {
+        input.loads[0].trend = Ok(WindowTrend {
             range_percent: 20.1,
             slope_percent: 0.0,
             by_chance: false,
         });
     }),
     (Rule::Steady, "slope", Severity::Warning, |input| {
-        input.loads[0].trend = Ok(Trend {
+        input.loads[0].trend = Ok(WindowTrend {
             range_percent: 12.0,
             slope_percent: -10.1,
             by_chance: false,
@@ -78,7 +78,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "above a load line it is a note",
         Severity::Note,
         |input| {
-            input.loads[0].trend = Ok(Trend {
+            input.loads[0].trend = Ok(WindowTrend {
                 range_percent: 60.0,
                 slope_percent: 30.0,
                 by_chance: false,

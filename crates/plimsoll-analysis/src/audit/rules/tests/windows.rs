@@ -1,7 +1,7 @@
 //! Windows too short for an interval, and windows whose percentiles are kept coarsely.
 
 use super::{evaluate, fired, good, half, percentile};
-use crate::audit::input::{Precision, Row};
+use crate::audit::input::{Precision, RelatedFigures};
 use crate::audit::{Evidence, Next, Rule, RuleOutcome};
 use plimsoll_plan::Thresholds;
 use plimsoll_record::Severity;
@@ -43,7 +43,7 @@ fn a_window_without_an_interval_is_a_warning_and_a_note_of_a_probe() {
 #[test]
 fn percentiles_of_coarse_buckets_are_plausible_within_their_resolution() {
     // All took 9.7 ms; the middle of the bucket that holds them lies at 10.
-    let row = |resolution_percent: f64| Row {
+    let row = |resolution_percent: f64| RelatedFigures {
         percentiles: vec![
             percentile("p50", 0.5, 10.0),
             percentile("p99", 0.99, 10.0),
@@ -51,7 +51,7 @@ fn percentiles_of_coarse_buckets_are_plausible_within_their_resolution() {
         ],
         mean_ms: Some(9.7),
         resolution_percent,
-        ..Row::default()
+        ..RelatedFigures::default()
     };
     let mut input = good();
     input.loads[0].row = Ok(row(0.0));
