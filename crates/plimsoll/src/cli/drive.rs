@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::format::Format;
 use super::learn::LearnArgs;
 use super::mount::MountArgs;
-use super::value::{positive, seconds, share, size};
+use super::value::{positive, request_size, seconds, share};
 
 #[derive(Debug, Subcommand)]
 pub enum DriveCommand {
@@ -48,7 +48,7 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
     /// Size of a request, such as 8k or 1m.
-    #[arg(long, value_name = "SIZE", value_parser = size, requires = "profile")]
+    #[arg(long, value_name = "SIZE", value_parser = request_size, requires = "profile")]
     pub block: Option<u64>,
     /// Requests in flight for each job; in open loop, at most so many.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096), requires = "profile")]

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use plimsoll_plan::units::Bytes;
 
+use super::value::size;
+
 #[derive(Debug, Args)]
 pub struct MountArgs {
     /// A drive of the catalogue, or a drive file (then it ends with .toml).
@@ -14,7 +16,7 @@ pub struct MountArgs {
     #[arg(required_unless_present = "control")]
     pub dir: Option<PathBuf>,
     /// Make the drive this large, such as 20GiB or 64MB [default: as rated].
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     pub capacity: Option<Bytes>,
     /// Share of the capacity that holds data that is not rewritten; 1 is steady state.
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
@@ -64,45 +66,4 @@ pub enum FilesystemArg {
 pub enum FlushArg {
     Honest,
     Ignored,
-}
-
-fn parse_size(text: &str) -> Result<Bytes, String> {
-    let split = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (digits, unit) = text.split_at(split);
-    let factor: u64 = match unit.trim() {
-        "" | "B" => 1,
-        "KiB" => 1 << 10,
-        "MiB" => 1 << 20,
-        "GiB" => 1 << 30,
-        "TiB" => 1 << 40,
-        "kB" | "KB" => 1_000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        "TB" => 1_000_000_000_000,
-        _ => return Err("a size is a whole number and a unit, such as 20GiB or 64MB".into()),
-    };
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| "a size begins with a whole number".to_owned())?;
-    number
-        .checked_mul(factor)
-        .map(Bytes)
-        .ok_or_else(|| "that is more than any drive has".into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_have_units() {
-        assert_eq!(parse_size("20GiB"), Ok(Bytes(20 << 30)));
-        assert_eq!(parse_size("64 MB"), Ok(Bytes(64_000_000)));
-        assert_eq!(parse_size("4096"), Ok(Bytes(4096)));
-        for bad in ["", "GiB", "1.5GiB", "20gib", "-1", "99999999TiB"] {
-            assert!(parse_size(bad).is_err(), "{bad}");
-        }
-    }
 }

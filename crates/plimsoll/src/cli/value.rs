@@ -1,19 +1,23 @@
 //! Numbers on the command line.
 
-/// Bytes: `512`, `4k`, `1m` or `2g`, in powers of 1024.
-pub fn size(text: &str) -> Result<u64, String> {
-    let lower = text.to_ascii_lowercase();
-    let (digits, shift) = match lower.strip_suffix(['k', 'm', 'g']) {
-        Some(digits) if lower.ends_with('k') => (digits, 10),
-        Some(digits) if lower.ends_with('m') => (digits, 20),
-        Some(digits) => (digits, 30),
-        None => (lower.as_str(), 0),
+use plimsoll_plan::units::Bytes;
+
+/// A size as plans have it, such as `20GiB`; also bytes without a unit, and `4k`, `512M` or `2G` in powers of 1024.
+pub fn size(text: &str) -> Result<Bytes, String> {
+    let text = text.trim();
+    let missing = match text.bytes().last() {
+        Some(b'0'..=b'9') => "B",
+        Some(b'k' | b'K' | b'm' | b'M' | b'g' | b'G' | b't' | b'T') => "iB",
+        _ => "",
     };
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| "give a number of bytes, such as 512, 4k or 1m".to_owned())?;
-    match number.checked_mul(1 << shift) {
-        Some(bytes @ 512..=1_073_741_824) => Ok(bytes),
+    plimsoll_plan::size::parse(&format!("{text}{missing}"))
+        .map_err(|fault| format!("it {fault}; give a size such as 4096, 4k, 512M or 20GB"))
+}
+
+/// The size of a request.
+pub fn request_size(text: &str) -> Result<u64, String> {
+    match size(text)?.0 {
+        bytes @ 512..=1_073_741_824 => Ok(bytes),
         _ => Err("give a size between 512 bytes and 1g".to_owned()),
     }
 }
@@ -54,12 +58,39 @@ mod tests {
 
     #[test]
     fn sizes_are_read_and_nonsense_is_refused() {
-        assert_eq!(
-            [size("512"), size("4k"), size("1M")],
-            [Ok(512), Ok(4096), Ok(1 << 20)]
-        );
-        for bad in ["", "k", "1", "-4k", "4kk", "99999999999g", "2g", "4.5k"] {
+        let sizes = [
+            ("512", 512),
+            ("2k", 2048),
+            ("64M", 64 << 20),
+            ("1m", 1 << 20),
+            ("4.5G", 9 << 29),
+            ("20GiB", 20 << 30),
+            ("20gib", 20 << 30),
+            ("64 MB", 64_000_000),
+        ];
+        for (text, bytes) in sizes {
+            assert_eq!(size(text), Ok(Bytes(bytes)), "{text}");
+        }
+        for bad in [
+            "",
+            "k",
+            "M",
+            "GiB",
+            "-1",
+            "4kk",
+            "4 kM",
+            "1.2.3G",
+            "99999999999T",
+            "99999999TiB",
+        ] {
             assert!(size(bad).is_err(), "{bad}");
+        }
+        assert_eq!(
+            [request_size("512"), request_size("4k")],
+            [Ok(512), Ok(4096)]
+        );
+        for bad in ["", "1", "-4k", "99999999999g", "2g"] {
+            assert!(request_size(bad).is_err(), "{bad}");
         }
         assert_eq!(share("50"), Ok(0.5));
         assert!(positive("nan").is_err() && positive("0").is_err() && seconds("inf").is_err());
