@@ -1,8 +1,9 @@
 //! Backups and restores, and what is measured beside them.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use super::{PointId, SubjectId};
+use crate::{PointId, SubjectId};
 use plimsoll_plan::units::Nanos;
 
 /// One backup of one system, or one restore.
@@ -33,30 +34,38 @@ pub struct BackupRow {
     pub detail: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum BackupKind {
     Backup,
     Restore,
 }
 
 impl BackupKind {
-    pub const ALL: [Self; 2] = [Self::Backup, Self::Restore];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Backup => "backup",
-            Self::Restore => "restore",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        self.into()
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum BackupOutcome {
     Complete,
     /// Ended by the user, or with the load beside it.
@@ -67,18 +76,7 @@ pub enum BackupOutcome {
 }
 
 impl BackupOutcome {
-    pub const ALL: [Self; 4] = [Self::Complete, Self::Cancelled, Self::Failed, Self::Differs];
-
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Cancelled => "cancelled",
-            Self::Failed => "failed",
-            Self::Differs => "differs",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|outcome| outcome.name() == name)
+        self.into()
     }
 }

@@ -1,10 +1,11 @@
 //! Block I/O, and what the doctor found: the parts of a record about media themselves.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use super::{Point, PointId, SubjectId};
 use crate::hist::Hist;
 use crate::message::DoctorFinding;
+use crate::{Point, PointId, SubjectId};
 
 impl Point {
     /// [`Point::mode`] of block I/O.
@@ -27,7 +28,7 @@ impl Point {
     }
 }
 
-/// What a point asks of a medium. Its [`super::Point`] has the rest: `mode` is `block`, `system` the subject that stands
+/// What a point asks of a medium. Its [`crate::Point`] has the rest: `mode` is `block`, `system` the subject that stands
 /// for fio, `repeat` the round, `users` the requests in flight, `txns` the kinds of requests of all streams.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BlockPoint {
@@ -76,7 +77,7 @@ pub struct BlockShare {
     pub worker: u32,
     /// The medium that it worked on.
     pub medium: SubjectId,
-    /// Index into [`super::Point::txns`].
+    /// Index into [`crate::Point::txns`].
     pub txn: u32,
     pub requests: u64,
     pub bytes: u64,
@@ -112,8 +113,23 @@ pub struct Diagnosis {
     pub finding: DoctorFinding,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum DiagnosisLevel {
     Ok,
     /// Could not be evaluated; the finding has the reason.
@@ -123,18 +139,9 @@ pub enum DiagnosisLevel {
 }
 
 impl DiagnosisLevel {
-    pub const ALL: [Self; 4] = [Self::Ok, Self::Unknown, Self::Warning, Self::Error];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Unknown => "unknown",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|level| level.name() == name)
+        self.into()
     }
 }

@@ -1,13 +1,29 @@
 //! Reports of an emulated drive, one each second.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 
-use crate::hist::Hist;
+use crate::SubjectId;
+use crate::hist::{CoarseHist, Hist};
 use plimsoll_plan::units::Nanos;
 
 /// A kind of request to a drive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum DriveOp {
     Read,
     Write,
@@ -21,16 +37,7 @@ impl DriveOp {
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Flush, Self::Trim];
 
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Flush => "flush",
-            Self::Trim => "trim",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|op| op.name() == name)
+        self.into()
     }
 }
 
@@ -84,4 +91,23 @@ pub struct DriveSecond {
     pub tallies: [DriveTally; 4],
     /// Asked but not answered when the second ended.
     pub in_flight: u64,
+}
+
+/// One second of an emulated drive, for one kind of operation. A kind without operations has no row; a second without any
+/// has one of 0 reads, so that it is not taken for one without a report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DriveRow {
+    /// The medium.
+    pub subject: SubjectId,
+    pub start: Nanos,
+    pub end: Nanos,
+    pub op: DriveOp,
+    pub ops: u64,
+    pub bytes: u64,
+    pub errors: u64,
+    /// As [`DriveTally`] has them.
+    pub modelled: CoarseHist,
+    pub real: CoarseHist,
+    pub late: CoarseHist,
+    pub beyond: u64,
 }

@@ -6,31 +6,21 @@
 //! most 6.25 % wide, its middle at most 3.2 % off), a few dozen bytes instead of kilobytes, so that a run of hours fits
 //! in a file that can be mailed. Both merge without loss.
 
+mod bounds;
 mod buckets;
 mod coarse;
 mod stored;
 
+pub use bounds::{HIGHEST, HistError, LOWEST};
 use buckets::Buckets;
 pub use coarse::{COARSE_ERROR_PERCENT, CoarseHist, coarse_bounds};
 use hdrhistogram::serialization::{
     Deserializer as HdrDeserializer, Serializer as _, V2DeflateSerializer,
 };
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use plimsoll_plan::objective::Quantile;
 use plimsoll_plan::units::Nanos;
-
-/// Values below are counted as this one.
-pub const LOWEST: Nanos = Nanos::from_micros(1);
-/// Values above are counted as this one and reported by [`Hist::clipped`].
-pub const HIGHEST: Nanos = Nanos::from_secs(3600);
-
-#[derive(Debug, Error, PartialEq, Eq)]
-pub enum HistError {
-    #[error("a stored histogram cannot be read: {0}")]
-    Encoding(String),
-}
 
 /// A full-precision histogram of latencies, with their exact sum.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PhaseId, SubjectId};
 use crate::lane::Absence;
+use crate::{PhaseId, SubjectId};
 use plimsoll_plan::units::Nanos;
 
 /// Time without a server in one second of one system. Seconds without any have no row.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PointId;
+use crate::PointId;
 use plimsoll_plan::units::Nanos;
 
 /// A figure as another tool printed it. Nothing is computed from it and it merges with nothing: a percentile of another

@@ -1,6 +1,7 @@
 //! What is known about a run and its file.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 
 use plimsoll_plan::units::Nanos;
 
@@ -22,8 +23,9 @@ pub struct RunInfo {
     pub failure: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum RunStatus {
     /// Still running, or killed: the file was never closed.
     Unfinished,
@@ -34,24 +36,8 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
-    pub const ALL: [Self; 4] = [
-        Self::Unfinished,
-        Self::Complete,
-        Self::Interrupted,
-        Self::Failed,
-    ];
-
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Unfinished => "unfinished",
-            Self::Complete => "complete",
-            Self::Interrupted => "interrupted",
-            Self::Failed => "failed",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.name() == name)
+        self.into()
     }
 }
 

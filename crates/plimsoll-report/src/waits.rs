@@ -46,7 +46,8 @@ pub(crate) fn sampled(ladder: &LadderSummary) -> impl Iterator<Item = SampledPoi
 /// States that occur at any point of the ladder, in their fixed order.
 pub(crate) fn states(ladder: &LadderSummary) -> Vec<WaitState> {
     WaitState::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .filter(|state| sampled(ladder).any(|own| own.waits.of(*state).is_some()))
         .collect()
 }
@@ -130,7 +131,7 @@ pub(crate) fn shares<'a>() -> Table<'a, SampledPoint<'a>> {
         |r| load_of(r.point),
     )
     .column("sessions", Three, |r| r.waits.sessions);
-    let table = WaitState::ALL.into_iter().fold(table, |table, state| {
+    let table = WaitState::ALL.iter().copied().fold(table, |table, state| {
         table
             .column("state", Percent, move |r| Some(r.waits.of(state)?.percent))
             .headed(state_id("wait-", state))
@@ -256,7 +257,7 @@ mod tests {
     #[test]
     fn every_state_has_a_name() {
         let m = Messages::english();
-        for state in WaitState::ALL {
+        for state in WaitState::ALL.iter().copied() {
             for prefix in ["wait-", "wait-does-"] {
                 let id = state_id(prefix, state);
                 assert!(m.text(&id) != id, "{id}");

@@ -24,7 +24,6 @@ struct Ceiling {
 const CEILINGS: &[Ceiling] = &[
     ceiling("plimsoll-analysis", 41, 16),
     ceiling("plimsoll-drive", 20, 4),
-    ceiling("plimsoll-record", 29, 13),
 ];
 
 const fn ceiling(folder: &'static str, files: usize, apart: usize) -> Ceiling {

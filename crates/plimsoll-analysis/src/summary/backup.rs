@@ -214,7 +214,8 @@ fn medium(index: &Index, rows: &[&BackupRow]) -> BackupMedium {
         .map(|row| operation(index, row, &data, &target))
         .collect();
     let kinds: Vec<BackupFigures> = BackupKind::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .filter_map(|kind| figures(&rows, kind, &data, &target))
         .collect();
     let findings = findings(&kinds, &operations, first.point.is_some());

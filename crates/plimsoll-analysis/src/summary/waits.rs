@@ -148,7 +148,8 @@ pub(super) fn summarise(index: &Index, point: &Point, window: &Phase) -> Option<
         sessions: sessions as f64,
     };
     let states = WaitState::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .filter_map(|state| all.share(state))
         .collect();
     Some(WaitSummary {

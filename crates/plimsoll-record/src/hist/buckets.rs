@@ -7,7 +7,7 @@
 
 use hdrhistogram::Histogram;
 
-use super::{HIGHEST, HistError};
+use super::bounds::{HIGHEST, HistError};
 
 /// So many values at most are kept as a list.
 const FEW: usize = 1024;

@@ -1,7 +1,8 @@
 //! The histogram that every second keeps: a few dozen bytes.
 
+use super::Hist;
+use super::bounds::{HIGHEST, HistError, LOWEST};
 use super::buckets::Buckets;
-use super::{HIGHEST, Hist, HistError, LOWEST};
 use crate::leb128;
 use plimsoll_plan::units::Nanos;
 

@@ -7,7 +7,7 @@
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use super::{HIGHEST, HistError};
+use super::bounds::{HIGHEST, HistError};
 
 const COOKIE: u32 = 0x1c84_9313;
 const COOKIE_DEFLATED: u32 = 0x1c84_9314;

@@ -1,11 +1,11 @@
 //! Backups and restores: a table that came with schema 5.
 
-use crate::{BackupKind, BackupOutcome, BackupRow, PointId, SubjectId};
+use crate::{BackupRow, PointId, SubjectId};
 use rusqlite::{Connection, params};
 
 use super::RunFile;
-use super::reader::{BadRow, named, rows, time};
-use super::writer::Result;
+use super::file::Result;
+use super::row::{BadRow, parsed, rows, time};
 
 /// The version of the schema that brought the table.
 pub(super) const SINCE: i32 = 5;
@@ -69,13 +69,13 @@ pub(super) fn backups(db: &Connection, schema: i32) -> std::result::Result<Vec<B
             medium: row.get::<_, Option<u32>>("medium")?.map(SubjectId),
             target: SubjectId(row.get("target")?),
             cycle: row.get("cycle")?,
-            kind: named(row, "kind", BackupKind::parse)?,
+            kind: parsed(row, "kind")?,
             method: row.get("method")?,
             program: row.get("program")?,
             start: time(row, "start_ns")?,
             end: time(row, "end_ns")?,
             bytes: row.get("bytes")?,
-            outcome: named(row, "outcome", BackupOutcome::parse)?,
+            outcome: parsed(row, "outcome")?,
             detail: row.get("detail")?,
         })
     })

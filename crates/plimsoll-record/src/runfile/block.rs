@@ -2,11 +2,11 @@
 
 use crate::hist::Hist;
 use crate::message::DoctorFinding;
-use crate::{BlockPoint, BlockShare, Diagnosis, DiagnosisLevel, PointId, SteadyInfo, SubjectId};
+use crate::{BlockPoint, BlockShare, Diagnosis, PointId, SteadyInfo, SubjectId};
 use rusqlite::{Connection, Row, params};
 
-use super::reader::{BadRow, hist, json, named, rows};
-use super::writer::{Result, RunFile};
+use super::file::{Result, RunFile};
+use super::row::{BadRow, hist, json, parsed, rows, since};
 
 /// The first schema that has these tables.
 pub(super) const SINCE: i32 = 4;
@@ -116,22 +116,11 @@ impl RunFile {
     }
 }
 
-fn since<T>(
-    schema: i32,
-    read: impl FnOnce() -> std::result::Result<Vec<T>, BadRow>,
-) -> std::result::Result<Vec<T>, BadRow> {
-    if schema < SINCE {
-        Ok(Vec::new())
-    } else {
-        read()
-    }
-}
-
 pub(super) fn block_points(
     db: &Connection,
     schema: i32,
 ) -> std::result::Result<Vec<BlockPoint>, BadRow> {
-    since(schema, || {
+    since(SINCE, schema, || {
         rows(db, "SELECT * FROM block_point ORDER BY point", |row| {
             Ok(BlockPoint {
                 point: PointId(row.get("point")?),
@@ -152,7 +141,7 @@ pub(super) fn block_shares(
     db: &Connection,
     schema: i32,
 ) -> std::result::Result<Vec<BlockShare>, BadRow> {
-    since(schema, || {
+    since(SINCE, schema, || {
         rows(
             db,
             "SELECT * FROM block_share ORDER BY point, worker, txn",
@@ -176,7 +165,7 @@ pub(super) fn block_shares(
 }
 
 pub(super) fn steady(db: &Connection, schema: i32) -> std::result::Result<Vec<SteadyInfo>, BadRow> {
-    since(schema, || {
+    since(SINCE, schema, || {
         rows(db, "SELECT * FROM steady ORDER BY rowid", |row| {
             Ok(SteadyInfo {
                 step: row.get("step")?,
@@ -195,12 +184,12 @@ pub(super) fn diagnoses(
     db: &Connection,
     schema: i32,
 ) -> std::result::Result<Vec<Diagnosis>, BadRow> {
-    since(schema, || {
+    since(SINCE, schema, || {
         rows(db, "SELECT * FROM diagnosis ORDER BY rowid", |row| {
             Ok(Diagnosis {
                 subject: row.get::<_, Option<u32>>("subject")?.map(SubjectId),
                 code: row.get("code")?,
-                level: named(row, "level", DiagnosisLevel::parse)?,
+                level: parsed(row, "level")?,
                 disk: if schema < 8 { None } else { row.get("disk")? },
                 finding: finding(row, schema)?,
             })

@@ -4,8 +4,8 @@ use crate::{PhaseId, Reset, SearchInfo, SubjectId};
 use plimsoll_plan::objective::{Objective, Quantile};
 use rusqlite::{Connection, params};
 
-use super::reader::{BadRow, named, rows, subject, time};
-use super::writer::{Result, RunFile};
+use super::file::{Result, RunFile};
+use super::row::{BadRow, named, rows, since, subject, time};
 
 /// The first schema that has these tables.
 pub(super) const SINCE: i32 = 3;
@@ -64,7 +64,7 @@ pub(super) fn searches(
     db: &Connection,
     schema: i32,
 ) -> std::result::Result<Vec<SearchInfo>, BadRow> {
-    since(schema, || {
+    since(SINCE, schema, || {
         rows(db, "SELECT * FROM search ORDER BY rowid", |row| {
             let quantile = named(row, "quantile", Quantile::parse)?;
             Ok(SearchInfo {
@@ -86,7 +86,7 @@ pub(super) fn searches(
 
 /// Of an older file none.
 pub(super) fn resets(db: &Connection, schema: i32) -> std::result::Result<Vec<Reset>, BadRow> {
-    since(schema, || {
+    since(SINCE, schema, || {
         rows(db, "SELECT * FROM reset ORDER BY phase", |row| {
             Ok(Reset {
                 phase: PhaseId(row.get("phase")?),
@@ -98,15 +98,4 @@ pub(super) fn resets(db: &Connection, schema: i32) -> std::result::Result<Vec<Re
             })
         })
     })
-}
-
-pub(super) fn since<T>(
-    schema: i32,
-    read: impl FnOnce() -> std::result::Result<Vec<T>, BadRow>,
-) -> std::result::Result<Vec<T>, BadRow> {
-    if schema < SINCE {
-        Ok(Vec::new())
-    } else {
-        read()
-    }
 }

@@ -14,8 +14,9 @@ use crate::{Integrity, RunStatus};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
-use super::reader::{BadRow, damaged, open_run_file, rows};
-use super::{RunFileError, reader};
+use super::RunFileError;
+use super::open::{damaged, info, open_run_file};
+use super::row::{BadRow, has_table, rows};
 
 /// The schema in which closed runs have a digest.
 const SINCE: i32 = 7;
@@ -30,17 +31,15 @@ pub(super) fn integrity(
     schema: i32,
 ) -> Result<Integrity, RunFileError> {
     let Some(digest) = stored(db).map_err(|what| damaged(path, what))? else {
-        return Ok(
-            match reader::info(db).map_err(|what| damaged(path, what))?.status {
-                RunStatus::Unfinished => Integrity::Open,
-                _ if schema < SINCE => Integrity::Older { schema },
-                // Killed between its last commit and its digest: storing that is what ends the WAL mode.
-                _ if is_in_wal_mode(path).map_err(|error| damaged(path, error.to_string()))? => {
-                    Integrity::Open
-                }
-                _ => Integrity::NoDigest,
-            },
-        );
+        return Ok(match info(db).map_err(|what| damaged(path, what))?.status {
+            RunStatus::Unfinished => Integrity::Open,
+            _ if schema < SINCE => Integrity::Older { schema },
+            // Killed between its last commit and its digest: storing that is what ends the WAL mode.
+            _ if is_in_wal_mode(path).map_err(|error| damaged(path, error.to_string()))? => {
+                Integrity::Open
+            }
+            _ => Integrity::NoDigest,
+        });
     };
     let found = of_content(path)?;
     Ok(if found == digest {
@@ -51,7 +50,7 @@ pub(super) fn integrity(
 }
 
 fn stored(db: &Connection) -> Result<Option<String>, BadRow> {
-    if !reader::has_table(db, "digest")? {
+    if !has_table(db, "digest")? {
         return Ok(None);
     }
     Ok(rows(db, "SELECT sha256 FROM digest", |row| row.get(0))?

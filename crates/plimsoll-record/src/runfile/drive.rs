@@ -6,8 +6,8 @@ use crate::{DriveRow, PointId, PowerCut, Receipt, SubjectId};
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row, params};
 
-use super::reader::{BadRow, hist, meaningless, named, rows, subject, time};
-use super::writer::{Result, RunFile};
+use super::file::{Result, RunFile};
+use super::row::{BadRow, hist, meaningless, parsed, rows, subject, time};
 
 /// The first schema that has these tables.
 const SINCE: i32 = 2;
@@ -125,7 +125,7 @@ pub(super) fn drive_rows(
                 subject: subject(row)?,
                 start: time(row, "start_ns")?,
                 end: time(row, "end_ns")?,
-                op: named(row, "op", DriveOp::parse)?,
+                op: parsed(row, "op")?,
                 ops: row.get("ops")?,
                 bytes: row.get("bytes")?,
                 errors: row.get("errors")?,

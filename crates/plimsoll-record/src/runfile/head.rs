@@ -7,8 +7,9 @@ use plimsoll_plan::PlacedName;
 use rusqlite::Connection;
 use serde::Serialize;
 
-use super::reader::{BadRow, damaged, open_run_file, rows};
-use super::{RunFileError, reader};
+use super::RunFileError;
+use super::open::{damaged, info, open_run_file};
+use super::row::{BadRow, rows};
 
 /// A fact of the generator: what the user calls the run.
 pub const LABEL: &str = "label";
@@ -40,7 +41,7 @@ fn head(path: &Path, db: &Connection) -> Result<Head, BadRow> {
     systems.dedup();
     Ok(Head {
         path: path.into(),
-        run: reader::info(db)?,
+        run: info(db)?,
         label: rows(db, "SELECT value FROM fact WHERE key = 'label'", |row| {
             row.get(0)
         })?

@@ -8,11 +8,14 @@ mod block;
 mod database;
 mod digest;
 mod drive;
+mod file;
 mod head;
+mod open;
 mod outage;
 mod outcomes;
 mod reader;
 mod reported;
+mod row;
 mod samples;
 mod seconds;
 mod series;
@@ -24,9 +27,9 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+pub use file::RunFile;
 pub use head::{Head, LABEL, read_head};
 pub use reader::{read, require_intact};
-pub use writer::RunFile;
 
 #[derive(Debug, Error)]
 pub enum RunFileError {

@@ -5,8 +5,8 @@ use crate::{Outage, PhaseId};
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, params};
 
-use super::reader::{BadRow, has_table, rows, subject, time};
-use super::writer::{Result, RunFile};
+use super::file::{Result, RunFile};
+use super::row::{BadRow, has_table, rows, subject, time};
 
 impl RunFile {
     pub fn outage(&self, outage: &Outage) -> Result<()> {

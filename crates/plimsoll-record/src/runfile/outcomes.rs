@@ -8,7 +8,7 @@ use crate::hist::CoarseHist;
 use crate::lane::{Counts, TransactionStats};
 use crate::leb128;
 
-use super::reader::BadRow;
+use super::row::BadRow;
 
 /// In the order in which a row has them: what is mostly zero comes last.
 fn numbers(txn: usize, counts: &Counts) -> Vec<u64> {

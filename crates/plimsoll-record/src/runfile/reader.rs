@@ -1,30 +1,25 @@
 //! Reads a run file, also one that was not closed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::thread::ScopedJoinHandle;
 
 use crate::hist::{CoarseHist, Hist};
 use crate::message::EventKind;
 use crate::{
-    APPLICATION_ID, Check, Event, Fact, Integrity, Phase, PhaseId, Point, PointId, PointPurpose,
-    Record, RunInfo, RunStatus, SCHEMA_VERSION, Second, Series, Severity, Subject, SubjectId,
-    SubjectKind, WaitRow, Window,
+    Check, Event, Fact, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunStatus,
+    Second, Series, Subject, SubjectId, WaitRow, Window,
 };
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{Interference, RecordedPlan};
-use rusqlite::{Connection, OpenFlags, Row};
-use serde::de::DeserializeOwned;
+use rusqlite::{Connection, Row};
 
+use super::open::{damaged, info, lasted, open_run_file};
+use super::row::{BadRow, hist, json, named, parsed, rows, subject, time};
 use super::{
     RunFileError, backup, block, database, digest, drive, outage, reported, seconds, series, waits,
 };
-
-/// Why a row cannot be used; the caller adds the path.
-pub(super) type BadRow = String;
 
 /// Opens a run file and reads all of it.
 pub fn read(path: &Path) -> Result<Record, RunFileError> {
@@ -74,13 +69,6 @@ struct Measurements {
     integrity: Integrity,
 }
 
-pub(super) fn damaged(path: &Path, what: BadRow) -> RunFileError {
-    RunFileError::Damaged {
-        path: path.into(),
-        what,
-    }
-}
-
 fn joined<T>(
     path: &Path,
     thread: ScopedJoinHandle<'_, Result<T, RunFileError>>,
@@ -97,117 +85,6 @@ fn beside<T>(
 ) -> Result<T, RunFileError> {
     let (db, _) = open_run_file(path)?;
     read(&db).map_err(|what| damaged(path, what))
-}
-
-/// A run file and the version of its schema.
-pub(super) fn open_run_file(path: &Path) -> Result<(Connection, i32), RunFileError> {
-    let open = |why: String| RunFileError::Open {
-        path: path.into(),
-        why,
-    };
-    if !path.is_file() {
-        return Err(open("there is no such file".into()));
-    }
-    // Each connection stays with the thread that opened it, so that nothing has to be locked for each column of a row.
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Connection::open_with_flags(path, flags).map_err(|e| open(e.to_string()))?;
-    let schema = expect_run_file(&db, path)?;
-    // One transaction, so that of a run that goes on all tables are read as they were at one moment.
-    db.execute_batch("BEGIN").map_err(|e| open(e.to_string()))?;
-    Ok((db, schema))
-}
-
-/// What is known about the run itself.
-pub(super) fn info(db: &Connection) -> Result<RunInfo, BadRow> {
-    let ends = lasted(db)?;
-    db.query_row("SELECT * FROM run", [], |row| run_info(row, ends))
-        .map_err(|e| e.to_string())
-}
-
-/// The version of its schema.
-fn expect_run_file(db: &Connection, path: &Path) -> Result<i32, RunFileError> {
-    let pragma = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-    // A file that is no database at all fails here, and so does what is left of one.
-    match pragma("application_id") {
-        Ok(APPLICATION_ID) => {}
-        Err(error) if has_run_file_header(path) => {
-            return Err(RunFileError::Damaged {
-                path: path.into(),
-                what: error.to_string(),
-            });
-        }
-        Ok(_) | Err(_) => return Err(RunFileError::Foreign { path: path.into() }),
-    }
-    let schema = pragma("user_version").unwrap_or_default();
-    if schema > SCHEMA_VERSION {
-        let version = db.query_row("SELECT plimsoll_version FROM run", [], |row| row.get(0));
-        let version = version.unwrap_or_else(|_| "of a later version".into());
-        return Err(RunFileError::Newer {
-            path: path.into(),
-            version,
-            schema,
-            known: SCHEMA_VERSION,
-        });
-    }
-    Ok(schema)
-}
-
-/// Whether the file begins as a run file does: SQLite's magic string, and the application's id at offset 68.
-fn has_run_file_header(path: &Path) -> bool {
-    let mut header = [0; 72];
-    let is_read = File::open(path)
-        .and_then(|mut file| file.read_exact(&mut header))
-        .is_ok();
-    is_read
-        && header.starts_with(b"SQLite format 3\0")
-        && header[68..] == APPLICATION_ID.to_be_bytes()
-}
-
-pub(super) fn rows<T>(
-    db: &Connection,
-    sql: &str,
-    mut read: impl FnMut(&Row<'_>) -> Result<T, rusqlite::Error>,
-) -> Result<Vec<T>, BadRow> {
-    let mut statement = db.prepare_cached(sql).map_err(|e| e.to_string())?;
-    let rows = statement
-        .query_map([], |row| read(row))
-        .map_err(|e| e.to_string())?;
-    rows.collect::<Result<_, _>>().map_err(|e| e.to_string())
-}
-
-/// Whether the file has a table, which one of an earlier version may lack.
-pub(super) fn has_table(db: &Connection, name: &str) -> Result<bool, BadRow> {
-    let sql = "SELECT count(*) > 0 FROM sqlite_schema WHERE name = ?1";
-    db.query_row(sql, [name], |row| row.get(0))
-        .map_err(|error| error.to_string())
-}
-
-pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Nanos> {
-    row.get(column).map(Nanos)
-}
-
-/// A value that has no meaning here, as an error of the row that holds it.
-pub(super) fn meaningless(column: &str, value: impl std::fmt::Display) -> rusqlite::Error {
-    let text = format!("{column} holds {value}");
-    rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, text.into())
-}
-
-pub(super) fn named<T>(
-    row: &Row<'_>,
-    column: &str,
-    parse: impl Fn(&str) -> Option<T>,
-) -> rusqlite::Result<T> {
-    let name: String = row.get(column)?;
-    parse(&name).ok_or_else(|| meaningless(column, name))
-}
-
-pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
-    let text: String = row.get(column)?;
-    serde_json::from_str(&text).map_err(|error| meaningless(column, error))
-}
-
-pub(super) fn subject(row: &Row<'_>) -> rusqlite::Result<SubjectId> {
-    row.get("subject").map(SubjectId)
 }
 
 fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Result<Record, BadRow> {
@@ -231,7 +108,7 @@ fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Resu
         subjects: rows(db, "SELECT * FROM subject ORDER BY id", |row| {
             Ok(Subject {
                 id: SubjectId(row.get("id")?),
-                kind: named(row, "kind", SubjectKind::parse)?,
+                kind: parsed(row, "kind")?,
                 name: row.get("name")?,
             })
         })?,
@@ -275,36 +152,6 @@ fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Resu
     })
 }
 
-/// The latest time in the file.
-fn lasted(db: &Connection) -> Result<Nanos, BadRow> {
-    // A closed run has its length; only of a run that was not closed all rows are read.
-    let recorded =
-        "SELECT lasted_ns FROM run WHERE NOT EXISTS (SELECT 1 FROM phase WHERE end_ns IS NULL)";
-    if let Some(Some(lasted)) = rows(db, recorded, |row| row.get::<_, Option<u64>>(0))?.first() {
-        return Ok(Nanos(*lasted));
-    }
-    let sql = "SELECT max(coalesce((SELECT max(end_ns) FROM tick), 0), coalesce((SELECT max(at_ns) FROM sample), 0),
-                          coalesce((SELECT max(end_ns) FROM phase), 0), coalesce((SELECT max(start_ns) FROM phase), 0))";
-    db.query_row(sql, [], |row| row.get(0))
-        .map(Nanos)
-        .map_err(|e| e.to_string())
-}
-
-fn run_info(row: &Row<'_>, ends: Nanos) -> rusqlite::Result<RunInfo> {
-    Ok(RunInfo {
-        id: row.get("id")?,
-        title: row.get("title")?,
-        plimsoll_version: row.get("plimsoll_version")?,
-        plimsoll_commit: row.get("plimsoll_commit")?,
-        command: row.get("command")?,
-        seed: named(row, "seed", |text| text.parse().ok())?,
-        started_at: row.get("started_at")?,
-        lasted: row.get::<_, Option<u64>>("lasted_ns")?.map_or(ends, Nanos),
-        status: named(row, "status", RunStatus::parse)?,
-        failure: row.get("failure")?,
-    })
-}
-
 /// The schema in which points have parameters.
 const PARAMETERS_SINCE: i32 = 7;
 
@@ -335,7 +182,7 @@ fn point(row: &Row<'_>, schema: i32) -> rusqlite::Result<Point> {
         },
         repeat: if known { row.get("repeat")? } else { 0 },
         purpose: if known {
-            named(row, "purpose", PointPurpose::parse)?
+            parsed(row, "purpose")?
         } else {
             PointPurpose::Ladder
         },
@@ -358,7 +205,7 @@ fn event(row: &Row<'_>, schema: i32) -> rusqlite::Result<Event> {
     Ok(Event {
         at: time(row, "at_ns")?,
         subject: row.get::<_, Option<u32>>("subject")?.map(SubjectId),
-        severity: named(row, "severity", Severity::parse)?,
+        severity: parsed(row, "severity")?,
         kind: EventKind::of_columns(row.get("code")?, args, row.get("text")?),
     })
 }
@@ -385,14 +232,6 @@ fn phases(db: &Connection, ends: Nanos) -> Result<Vec<Phase>, BadRow> {
             complete: row.get("complete")?,
         })
     })
-}
-
-pub(super) fn hist<T>(
-    column: &str,
-    bytes: &[u8],
-    decode: fn(&[u8]) -> Result<T, crate::hist::HistError>,
-) -> rusqlite::Result<T> {
-    decode(bytes).map_err(|error| meaningless(column, error))
 }
 
 fn windows(db: &Connection) -> Result<Vec<Window>, BadRow> {

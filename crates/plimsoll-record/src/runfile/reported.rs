@@ -4,8 +4,8 @@ use crate::{PointId, Reported};
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, params};
 
-use super::reader::{BadRow, has_table, rows};
-use super::writer::{Result, RunFile};
+use super::file::{Result, RunFile};
+use super::row::{BadRow, has_table, rows};
 
 impl RunFile {
     pub fn reported(&self, reported: &Reported) -> Result<()> {

@@ -7,7 +7,7 @@ use crate::{Sample, Series, SubjectId};
 use plimsoll_plan::units::Nanos;
 use rusqlite::Connection;
 
-use super::reader::{BadRow, json, meaningless, rows};
+use super::row::{BadRow, json, meaningless, rows};
 use super::{database, samples};
 
 pub(super) fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, BadRow> {

@@ -7,12 +7,9 @@ use crate::{SubjectId, WaitRow, WaitState};
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row, params};
 
-use super::database::since;
-use super::reader::{BadRow, meaningless, named, rows, subject, time};
-use super::writer::{Result, RunFile};
-
-/// Rows of `wait_event` by what they name.
-pub(super) type WaitEvents = HashMap<(WaitState, String), i64>;
+use super::database;
+use super::file::{Result, RunFile};
+use super::row::{BadRow, meaningless, parsed, rows, since, subject, time};
 
 impl RunFile {
     /// Rows of one second of a subject become one.
@@ -63,13 +60,13 @@ impl RunFile {
 
 /// By subject, time, state and event. Of an older file none.
 pub(super) fn waits(db: &Connection, schema: i32) -> std::result::Result<Vec<WaitRow>, BadRow> {
-    since(schema, || {
+    since(database::SINCE, schema, || {
         let events: HashMap<u64, (WaitState, String)> =
             rows(db, "SELECT * FROM wait_event", |row| {
                 let id: i64 = row.get("id")?;
                 Ok((
                     id.unsigned_abs(),
-                    (named(row, "state", WaitState::parse)?, row.get("event")?),
+                    (parsed(row, "state")?, row.get("event")?),
                 ))
             })?
             .into_iter()

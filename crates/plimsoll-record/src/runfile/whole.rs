@@ -12,7 +12,7 @@ use plimsoll_plan::schedule::{PhaseKind, Tick};
 use plimsoll_plan::units::Nanos;
 use rusqlite::params;
 
-use super::writer::{Result, RunFile};
+use super::file::{Result, RunFile};
 
 impl RunFile {
     /// A new file with everything that `record` holds; to be finished.

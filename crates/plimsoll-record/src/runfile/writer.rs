@@ -15,18 +15,8 @@ use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, params};
 
-use super::waits::WaitEvents;
+use super::file::{Result, RunFile, WaitEvents};
 use super::{RunFileError, digest, outcomes, samples};
-
-/// A run file being written. Nothing is on disk for certain before [`RunFile::commit`], which is called once a second.
-pub struct RunFile {
-    path: PathBuf,
-    db: Connection,
-    layouts: HashMap<Vec<Metric>, i64>,
-    pub(super) wait_events: WaitEvents,
-}
-
-pub(super) type Result<T> = std::result::Result<T, RunFileError>;
 
 impl RunFile {
     /// Creates the file; one that exists is never overwritten.
@@ -110,35 +100,6 @@ impl RunFile {
             )?;
         }
         Ok(())
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn error(&self, error: rusqlite::Error) -> RunFileError {
-        RunFileError::Write {
-            path: self.path.clone(),
-            why: error.to_string(),
-        }
-    }
-
-    pub(super) fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<()> {
-        let mut statement = self.db.prepare_cached(sql).map_err(|e| self.error(e))?;
-        statement.execute(params).map_err(|e| self.error(e))?;
-        Ok(())
-    }
-
-    /// Of the row that was inserted last.
-    pub(super) fn last_id(&self) -> i64 {
-        self.db.last_insert_rowid()
-    }
-
-    /// Makes everything written so far part of the file.
-    pub fn commit(&self) -> Result<()> {
-        self.db
-            .execute_batch("COMMIT; BEGIN")
-            .map_err(|e| self.error(e))
     }
 
     /// The subject of this kind and name, made if it is new.

@@ -9,8 +9,8 @@ use crate::lane::Counts;
 use rusqlite::{Connection, Row};
 
 use super::super::block;
-use super::super::reader::{BadRow, hist, meaningless, rows};
-use super::{Types, add_empty};
+use super::super::row::{BadRow, hist, meaningless, rows};
+use super::empty::{Types, add_empty};
 
 pub(super) fn seconds(db: &Connection, types: &Types, schema: i32) -> Result<Vec<Second>, BadRow> {
     let mut seconds: Vec<Second> = Vec::new();

@@ -33,7 +33,7 @@ fn each_flipped_bit_is_noticed_or_changes_nothing() {
     let bytes = std::fs::read(&path).unwrap();
     let mut silent = Vec::new();
     for flip in 0..FLIPS {
-        let place = (super::hash(16, flip) * bytes.len() as f64 * 8.0) as usize;
+        let place = (super::size::hash(16, flip) * bytes.len() as f64 * 8.0) as usize;
         let mut bytes = bytes.clone();
         bytes[place / 8] ^= 1 << (place % 8);
         std::fs::write(&damaged, &bytes).unwrap();

@@ -9,7 +9,7 @@ use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::units::Nanos;
 
 use super::super::{RunFile, read};
-use super::hash;
+use super::size::hash;
 
 /// `ops` operations whose times scatter by a factor of about 20, as many drives' do.
 fn tally(seed: u64, ops: u64, median_us: f64) -> DriveTally {

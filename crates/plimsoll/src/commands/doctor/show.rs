@@ -109,7 +109,8 @@ fn wrapped(text: &str, room: usize) -> Vec<String> {
 fn counts(machine: &[Diagnosis], media: &[Examined]) -> String {
     let of = |level: DiagnosisLevel| all(machine, media).filter(|row| row.level == level).count();
     DiagnosisLevel::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .rev()
         .filter_map(|level| {
             let count = of(level);
@@ -147,7 +148,7 @@ pub fn json(machine: &[Diagnosis], media: &[Examined]) -> String {
     let worst = worst
         .filter_map(|row| row["level"].as_str())
         .chain(levels)
-        .filter_map(DiagnosisLevel::parse)
+        .filter_map(|name| name.parse::<DiagnosisLevel>().ok())
         .max();
     let worst = worst.map(DiagnosisLevel::name);
     format!(

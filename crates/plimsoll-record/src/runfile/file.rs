@@ -1,0 +1,54 @@
+//! A run file while it is written.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::WaitState;
+use crate::metric::Metric;
+use rusqlite::Connection;
+
+use super::RunFileError;
+
+/// Rows of `wait_event` by what they name.
+pub(super) type WaitEvents = HashMap<(WaitState, String), i64>;
+
+/// A run file being written. Nothing is on disk for certain before [`RunFile::commit`], which is called once a second.
+pub struct RunFile {
+    pub(super) path: PathBuf,
+    pub(super) db: Connection,
+    pub(super) layouts: HashMap<Vec<Metric>, i64>,
+    pub(super) wait_events: WaitEvents,
+}
+
+pub(super) type Result<T> = std::result::Result<T, RunFileError>;
+
+impl RunFile {
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn error(&self, error: rusqlite::Error) -> RunFileError {
+        RunFileError::Write {
+            path: self.path.clone(),
+            why: error.to_string(),
+        }
+    }
+
+    pub(super) fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<()> {
+        let mut statement = self.db.prepare_cached(sql).map_err(|e| self.error(e))?;
+        statement.execute(params).map_err(|e| self.error(e))?;
+        Ok(())
+    }
+
+    /// Of the row that was inserted last.
+    pub(super) fn last_id(&self) -> i64 {
+        self.db.last_insert_rowid()
+    }
+
+    /// Makes everything written so far part of the file.
+    pub fn commit(&self) -> Result<()> {
+        self.db
+            .execute_batch("COMMIT; BEGIN")
+            .map_err(|e| self.error(e))
+    }
+}

@@ -1,0 +1,84 @@
+//! Rows of a run file's tables and their columns.
+
+use std::str::FromStr;
+
+use crate::SubjectId;
+use plimsoll_plan::units::Nanos;
+use rusqlite::{Connection, Row};
+use serde::de::DeserializeOwned;
+
+/// Why a row cannot be used; the caller adds the path.
+pub(super) type BadRow = String;
+
+pub(super) fn rows<T>(
+    db: &Connection,
+    sql: &str,
+    mut read: impl FnMut(&Row<'_>) -> Result<T, rusqlite::Error>,
+) -> Result<Vec<T>, BadRow> {
+    let mut statement = db.prepare_cached(sql).map_err(|e| e.to_string())?;
+    let rows = statement
+        .query_map([], |row| read(row))
+        .map_err(|e| e.to_string())?;
+    rows.collect::<Result<_, _>>().map_err(|e| e.to_string())
+}
+
+/// Whether the file has a table, which one of an earlier version may lack.
+pub(super) fn has_table(db: &Connection, name: &str) -> Result<bool, BadRow> {
+    let sql = "SELECT count(*) > 0 FROM sqlite_schema WHERE name = ?1";
+    db.query_row(sql, [name], |row| row.get(0))
+        .map_err(|error| error.to_string())
+}
+
+pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Nanos> {
+    row.get(column).map(Nanos)
+}
+
+/// A value that has no meaning here, as an error of the row that holds it.
+pub(super) fn meaningless(column: &str, value: impl std::fmt::Display) -> rusqlite::Error {
+    let text = format!("{column} holds {value}");
+    rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, text.into())
+}
+
+/// A value by its name.
+pub(super) fn parsed<T: FromStr>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    named(row, column, |name| name.parse().ok())
+}
+
+pub(super) fn named<T>(
+    row: &Row<'_>,
+    column: &str,
+    parse: impl Fn(&str) -> Option<T>,
+) -> rusqlite::Result<T> {
+    let name: String = row.get(column)?;
+    parse(&name).ok_or_else(|| meaningless(column, name))
+}
+
+pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text).map_err(|error| meaningless(column, error))
+}
+
+pub(super) fn subject(row: &Row<'_>) -> rusqlite::Result<SubjectId> {
+    row.get("subject").map(SubjectId)
+}
+
+pub(super) fn hist<T>(
+    column: &str,
+    bytes: &[u8],
+    decode: fn(&[u8]) -> Result<T, crate::hist::HistError>,
+) -> rusqlite::Result<T> {
+    decode(bytes).map_err(|error| meaningless(column, error))
+}
+
+/// Rows of a table that came with schema `first`; of an older file none.
+pub(super) fn since<T>(
+    first: i32,
+    schema: i32,
+    read: impl FnOnce() -> Result<Vec<T>, BadRow>,
+) -> Result<Vec<T>, BadRow> {
+    if schema < first {
+        Ok(Vec::new())
+    } else {
+        read()
+    }
+}

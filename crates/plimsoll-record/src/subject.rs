@@ -1,0 +1,68 @@
+//! What series and counts belong to, and what is known about it.
+
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
+
+/// A fact of an instance: the plan's system that it is one of.
+pub const INSTANCE_OF: &str = "instance_of";
+
+/// The subject of a series or count. Each of them belongs to one.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct SubjectId(pub u32);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    pub id: SubjectId,
+    pub kind: SubjectKind,
+    pub name: String,
+}
+
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum SubjectKind {
+    /// The machine.
+    Host,
+    /// A block device.
+    Device,
+    /// A medium of the plan.
+    Medium,
+    /// The process that emulates a drive; named like the medium.
+    Emulator,
+    /// A system on a medium; named `system@medium`, or `system` where it has none.
+    System,
+    /// plimsoll itself.
+    Generator,
+    /// The backup that is made of a system, or its restored copy; named like the system.
+    Backup,
+}
+
+impl SubjectKind {
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// One thing known about a subject: `cpu_model`, `setting.shared_buffers`, `mount_options`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    pub subject: SubjectId,
+    pub key: String,
+    pub value: String,
+}
