@@ -311,7 +311,7 @@ fn the_audit_stands_below_the_result_of_a_run() {
 }
 
 #[test]
-fn strict_says_so_by_its_exit_code() {
+fn strict_sets_the_exit_code() {
     let place = Place::new();
     let claim = |name: &str| format!("{ROOT}/claims/{name}.toml");
     let (bad, good) = (
@@ -336,13 +336,13 @@ fn strict_says_so_by_its_exit_code() {
 #[test]
 fn rules_explain_themselves() {
     let place = Place::new();
-    let told = place
+    let text = place
         .run(&["audit", "--explain", "little"])
         .succeeded()
         .stdout;
     assert!(
-        told.starts_with("LITTLE (error)\n") && told.contains("[audit] in_flight = 10 %"),
-        "{told}"
+        text.starts_with("LITTLE (error)\n") && text.contains("[audit] in_flight = 10 %"),
+        "{text}"
     );
     place
         .run(&["audit", "--explain", "LITTLES"])
@@ -409,7 +409,7 @@ fn runs_against_each_other() {
 #[test]
 fn the_runs_that_are_kept_have_these_verdicts() {
     let place = Place::new();
-    let mut told = String::new();
+    let mut text = String::new();
     for name in [
         "2026-11-20-vm-2cpu/emulated-drives",
         "2026-11-20-vm-2cpu/power-cut",
@@ -440,9 +440,9 @@ fn the_runs_that_are_kept_have_these_verdicts() {
             .iter()
             .map(|((severity, rule), n)| format!("{severity} {rule} {n}"))
             .collect();
-        told += &format!("{name}: {}\n", all.join(", "));
+        text += &format!("{name}: {}\n", all.join(", "));
     }
-    insta::assert_snapshot!(told, @r"
+    insta::assert_snapshot!(text, @r"
     2026-11-20-vm-2cpu/emulated-drives: error EMULATED 3, note SAMEBOX 3, warning CACHED 9, warning EMULATED 6, warning REPEAT 2, warning SHORT 9, warning STEADY 4
     2026-11-20-vm-2cpu/power-cut: error DURABLE 2, error EMULATED 3, note SAMEBOX 3, warning CACHED 3, warning DURABLE 2, warning SHORT 3
     2026-11-20-vm-2cpu/quickstart: note SAMEBOX 1, warning CACHED 4, warning SHORT 4, warning STEADY 4

@@ -93,7 +93,7 @@ fn a_medium_that_is_full_ends_the_run_in_the_programs_own_words() {
     let mounted = crate::common::Tmpfs::mount(&vault, "1g");
     // There is room when plimsoll looks, and little when the backup is made.
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("save: loading");
+    run.wait_for_message("save: loading");
     mounted.shrink("24m");
     let outcome = run
         .wait()
@@ -115,7 +115,7 @@ fn interrupted_or_killed_nothing_is_left() {
     let place = Place::new();
     plan(&place, SMALL, "cycles = 1000");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("save: backup 1 took");
+    run.wait_for_message("save: backup 1 took");
     run.signal(Signal::INT);
     run.wait().failed(
         1,
@@ -126,7 +126,7 @@ fn interrupted_or_killed_nothing_is_left() {
     place.expect_clean();
 
     let mut run = place.start(&["run", "plan.toml", "-o", "dead.run"]);
-    run.until_it_says("save: restore 1 took");
+    run.wait_for_message("save: restore 1 took");
     run.signal(Signal::KILL);
     assert_eq!(run.wait().code, None);
     assert!(
@@ -143,11 +143,11 @@ fn interrupted_or_killed_nothing_is_left() {
 }
 
 #[test]
-fn a_server_that_dies_while_it_is_saved_is_told() {
+fn a_server_that_dies_during_a_backup_is_reported() {
     let place = Place::new();
     plan(&place, SMALL, "cycles = 1000");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("save: backup 1 took");
+    run.wait_for_message("save: backup 1 took");
     let server = wait_for("the server", || postmaster(&place.path("medium")));
     send(server, Signal::KILL);
     run.wait()

@@ -206,7 +206,7 @@ fn an_emulated_drive_is_measured_and_taken_down() {
 }
 
 #[test]
-fn rounds_end_when_they_are_steady_or_say_that_they_are_not() {
+fn rounds_end_when_steady_or_are_marked_not_steady() {
     for (rule, reached) in [
         ("range = 1.0, slope = 1.0", true),
         ("range = 0.000001", false),
@@ -221,14 +221,14 @@ fn rounds_end_when_they_are_steady_or_say_that_they_are_not() {
             "ramp = \"0s\"\nmeasure = \"1s\"\nsteady = {{ rounds = 3, window = 2, {rule} }}"
         );
         plan(&place, "", &format!("size = \"64MiB\"\n{job}"), &step);
-        let told = || {
+        let not_steady_events = || {
             one::<u64>(
                 &db(&place),
                 "SELECT count(*) FROM event WHERE code = 'not_steady'",
             )
         };
         // Not even half of the other second's requests: that happens on a starved machine.
-        let (outcome, _) = place.run_until(|_| told() == u64::from(!reached));
+        let (outcome, _) = place.run_until(|_| not_steady_events() == u64::from(!reached));
         let outcome = outcome.succeeded();
         let db = db(&place);
         let rounds = one::<u64>(&db, "SELECT count(*) FROM point");
@@ -240,7 +240,7 @@ fn rounds_end_when_they_are_steady_or_say_that_they_are_not() {
         assert!(outcome.stderr.contains(&words), "{outcome:?}");
         assert!(rounds == 3 || (reached && rounds == 2), "{rounds}");
         assert_eq!(one::<u32>(&db, "SELECT most_rounds FROM steady"), 3);
-        assert_eq!(told(), u64::from(!reached));
+        assert_eq!(not_steady_events(), u64::from(!reached));
         place.expect_clean();
     }
 }
@@ -305,7 +305,7 @@ fn without_a_fio_that_will_do_nothing_begins() {
 }
 
 #[test]
-fn no_room_is_told_before_anything_begins() {
+fn missing_space_is_reported_before_anything_begins() {
     let place = Place::new();
     plan(&place, "", &format!("size = \"900TiB\"\n{MIXED}"), "");
     place
@@ -324,7 +324,7 @@ fn a_fio_that_is_killed_ends_the_run_and_what_was_measured_stays() {
         "ramp = \"1s\"\nmeasure = \"60s\"",
     );
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("measure for 1m");
+    run.wait_for_message("measure for 1m");
     run.until_measured("x.run");
     send(fio(&place).unwrap(), Signal::KILL);
     let words = [
@@ -350,7 +350,7 @@ fn a_killed_run_takes_its_fio_along_and_the_next_one_clears_up() {
         "ramp = \"0s\"\nmeasure = \"60s\"",
     );
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("measure for 1m");
+    run.wait_for_message("measure for 1m");
     run.until_measured("x.run");
     run.signal(Signal::KILL);
     run.wait();
@@ -375,7 +375,7 @@ fn a_user_who_has_seen_enough_keeps_what_was_measured() {
         "ramp = \"1s\"\nmeasure = \"60s\"",
     );
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("measure for 1m");
+    run.wait_for_message("measure for 1m");
     run.until_measured("x.run");
     run.signal(Signal::INT);
     run.wait().failed(
@@ -400,7 +400,7 @@ fn a_user_may_leave_while_files_are_written() {
         "",
     );
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("writing 6.2 GiB");
+    run.wait_for_message("writing 6.2 GiB");
     run.signal(Signal::INT);
     run.wait().failed(1, &["stopping (Ctrl-C)", "interrupted"]);
     place.opens("x.run");
@@ -418,7 +418,7 @@ fn an_emulator_that_dies_ends_the_run_and_leaves_nothing() {
         "ramp = \"1s\"\nmeasure = \"60s\"",
     );
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("measure for 1m");
+    run.wait_for_message("measure for 1m");
     run.until_measured("x.run");
     let emulator = processes_in(&place.path(""))
         .into_iter()
@@ -492,7 +492,7 @@ fn a_job_file_that_writes_elsewhere_needs_leave() {
     place.run(&with).succeeded();
     assert!(
         !fs::read(&precious).unwrap().starts_with(b"ppp"),
-        "overwritten, as the user said"
+        "overwritten, as the user ordered"
     );
     place.write("own.fio", "[a]\nexec_prerun=true\nrw=read\nsize=4k\n");
     place
@@ -512,7 +512,7 @@ fn a_job_file_that_writes_elsewhere_needs_leave() {
 
 /// In a mount namespace of its own, so that the filesystem goes with the program.
 #[test]
-fn a_medium_that_becomes_full_is_told_in_fios_words() {
+fn a_medium_that_becomes_full_is_reported_with_fios_message() {
     let place = Place::new();
     place.write(
         "own.fio",
@@ -564,7 +564,7 @@ fn two_workers_write_each_to_a_file_of_their_own() {
         "ramp = \"0s\"\nmeasure = \"60s\"",
     );
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("measure for 1m");
+    run.wait_for_message("measure for 1m");
     let folder = fs::read_dir(place.medium().join(".plimsoll"))
         .unwrap()
         .next()

@@ -138,11 +138,11 @@ fn as_root(place: &Place) {
 
     plan(place, &device.node, 2);
     let outcome = place.run(&with(&device.node)).succeeded();
-    let told = format!(
+    let message = format!(
         "{} is overwritten; it held a signature of ext4",
         device.node
     );
-    assert!(outcome.stderr.contains(&told), "{outcome:?}");
+    assert!(outcome.stderr.contains(&message), "{outcome:?}");
     place.opens("x.run");
     for at in [0, (64 << 20) - 4096, 64 << 20, (128 << 20) - 4096] {
         assert!(

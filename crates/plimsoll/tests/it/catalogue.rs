@@ -1,4 +1,4 @@
-//! Looking at drives that are not there, and simulating them.
+//! Inspecting and simulating emulated drives.
 
 use crate::common::Place;
 use serde_json::Value;

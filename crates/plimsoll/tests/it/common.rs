@@ -116,13 +116,13 @@ impl Place {
         self.start_command(self.command(args))
     }
 
-    /// Starts the program in the background; what it says goes to files.
+    /// Starts the program in the background; its output goes to files.
     pub fn start_command(&self, mut command: Command) -> Background {
-        let said = tempfile::Builder::new()
-            .prefix("said")
+        let output = tempfile::Builder::new()
+            .prefix("output")
             .tempdir_in(self.dir.path())
             .unwrap();
-        let file = |name: &str| File::create(said.path().join(name)).unwrap();
+        let file = |name: &str| File::create(output.path().join(name)).unwrap();
         let child = command
             .stdout(file("out"))
             .stderr(file("err"))
@@ -130,7 +130,7 @@ impl Place {
             .unwrap();
         Background {
             child,
-            said,
+            output,
             place: self.dir.path().into(),
         }
     }
@@ -336,17 +336,17 @@ impl Drop for Tmpfs {
 /// The program while it runs. Dropped, it and its servers end at once.
 pub struct Background {
     child: Child,
-    said: TempDir,
+    output: TempDir,
     place: PathBuf,
 }
 
 impl Background {
     pub fn stderr(&self) -> String {
-        fs::read_to_string(self.said.path().join("err")).unwrap()
+        fs::read_to_string(self.output.path().join("err")).unwrap()
     }
 
     fn stdout(&self) -> String {
-        fs::read_to_string(self.said.path().join("out")).unwrap()
+        fs::read_to_string(self.output.path().join("out")).unwrap()
     }
 
     pub fn pid(&self) -> i32 {
@@ -358,15 +358,15 @@ impl Background {
     }
 
     /// Waits until stderr holds the words.
-    pub fn until_it_says(&mut self, words: &str) {
+    pub fn wait_for_message(&mut self, words: &str) {
         wait_for(words, || {
-            let said = self.stderr();
+            let stderr = self.stderr();
             let ended = self.child.try_wait().unwrap();
             assert!(
-                said.contains(words) || ended.is_none(),
-                "ended with {ended:?} without {words:?}: {said}"
+                stderr.contains(words) || ended.is_none(),
+                "ended with {ended:?} without {words:?}: {stderr}"
             );
-            said.contains(words).then_some(())
+            stderr.contains(words).then_some(())
         });
     }
 
@@ -472,7 +472,7 @@ impl Outcome {
         self
     }
 
-    /// Ended with this code, and every phrase is in what it said on stderr.
+    /// Ended with this code, and every phrase is on stderr.
     #[track_caller]
     pub fn failed(self, code: i32, phrases: &[&str]) -> Self {
         assert_eq!(self.code, Some(code), "{self:?}");

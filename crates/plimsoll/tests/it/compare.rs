@@ -3,7 +3,7 @@
 use crate::common::Place;
 use serde_json::Value;
 
-/// Three repeats of 90 s, told apart by their latency.
+/// Three repeats of 90 s, distinguished by their latency.
 fn run(place: &Place, name: &str, latency_us: u32, more: &[&str]) {
     let plan = format!(
         "title = \"Mock {name}\"\n[system.db.mock]\nlatency = \"{latency_us}us\"\njitter = \"10ms\"\n\

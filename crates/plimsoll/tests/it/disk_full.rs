@@ -34,7 +34,7 @@ impl Small {
     /// Leaves next to no space when it has measured for a while.
     fn fill_up(&self) -> Background {
         let mut run = self.place.start(&["run", "plan.toml", "-o", "x.run"]);
-        run.until_it_says("· measure for 30m");
+        run.wait_for_message("· measure for 30m");
         run.until_measured("x.run");
         self.leave(ROOM);
         run
@@ -49,7 +49,7 @@ impl Small {
     /// Somebody else takes the space that the plan needs while data are loaded. `disk`: as far as the system knows it.
     fn expect_full_while_loading(self, disk: &str) {
         let mut run = self.place.start(&["run", "plan.toml", "-o", "x.run"]);
-        run.until_it_says("oltp: loading");
+        run.wait_for_message("oltp: loading");
         self.leave(ROOM_OF_LOAD);
         let phrases = ["no space left on", disk, "Free space there", "--data-scale"];
         run.wait().failed(1, &phrases);

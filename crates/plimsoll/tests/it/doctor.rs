@@ -159,7 +159,7 @@ fn with_write_a_file_is_made_and_removed() {
 
 /// Said by the person at the keyboard, who knows the drive.
 #[test]
-fn a_drive_that_does_not_say_what_it_is_can_be_named() {
+fn a_drive_of_unknown_type_can_be_named() {
     let place = Place::new();
     let args = [
         "doctor",
@@ -182,7 +182,7 @@ fn a_drive_that_does_not_say_what_it_is_can_be_named() {
 }
 
 #[test]
-fn a_sparse_file_is_told_and_stays_sparse() {
+fn a_sparse_file_is_reported_and_stays_sparse() {
     let place = Place::new();
     let path = place.path("sparse");
     let file = File::create(&path).unwrap();
@@ -297,7 +297,7 @@ fn a_drive_mounted_by_hand_is_held_to_its_data_sheet() {
             flush,
         ];
         let mut mounted = place.start(&args);
-        mounted.until_it_says("Mounted at");
+        mounted.wait_for_message("Mounted at");
         let json = examined(&place.run(&["doctor", "drive/mnt", "--write", "--format", "json"]));
         mounted.signal(Signal::TERM);
         mounted.wait();
@@ -321,12 +321,12 @@ fn program(name: &str, args: &[&str]) -> Result<String, String> {
         .args(args)
         .output()
         .map_err(|error| error.to_string())?;
-    let (said, errors) = (
+    let (stdout, errors) = (
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr),
     );
     if output.status.success() {
-        Ok(said.trim().to_owned())
+        Ok(stdout.trim().to_owned())
     } else {
         Err(format!("{name} {args:?}: {errors}"))
     }
@@ -363,7 +363,7 @@ impl Drop for MountedDevice {
 }
 
 #[test]
-fn a_mounted_device_is_only_read_and_says_what_holds_it() {
+fn a_mounted_device_is_only_read_and_reported_with_its_holder() {
     let place = Place::new();
     match MountedDevice::new(&place) {
         Ok(mounted) => {

@@ -207,7 +207,7 @@ fn flushed_data_survives_a_power_cut_on_xfs() {
 }
 
 #[test]
-fn a_drive_that_ignores_flushes_loses_flushed_data_and_says_so() {
+fn a_drive_that_ignores_flushes_loses_flushed_data_and_reports_it() {
     let place = Place::new();
     let spec = MountSpec {
         ignores_flush: true,
@@ -255,7 +255,7 @@ fn a_flush_that_waits_when_the_power_fails_is_refused_and_keeps_nothing() {
             assert!(lost.writes >= 1 && lost.flushed_writes == 0, "{lost:?}");
             flush.join().unwrap()
         });
-        assert!(synced.is_err(), "nobody was told that it is durable");
+        assert!(synced.is_err(), "nobody was promised that it is durable");
         child.power_on().unwrap();
         image.read_exact_at(&mut content, at).unwrap();
         assert_eq!(content, [0; 4096]);
@@ -336,7 +336,7 @@ fn every_second_is_accounted() {
                 })
                 .unwrap()
             };
-            // The order has been obeyed by then: the first to end may have begun before it, the next may still be told late.
+            // The order has been obeyed by then: the first to end may have begun before it, the next may still be reported late.
             (0..3).for_each(|_| drop(next_second()));
             write_durably(&path, &[1; 8192]);
             let counted = |_| {
@@ -375,14 +375,14 @@ fn a_killed_emulator_is_noticed_and_cleared() {
                 });
             assert!(ended.unwrap().why.contains("ended unexpectedly"));
             assert!(child.timing(true).is_err() && child.power_off().is_err());
-            let said = child.stop().unwrap();
+            let messages = child.stop().unwrap();
             assert!(
-                said.iter().any(|text| text.contains("Unmounted")),
-                "{said:?}"
+                messages.iter().any(|text| text.contains("Unmounted")),
+                "{messages:?}"
             );
             assert!(
-                said.iter().any(|text| text.contains("Detached")),
-                "{said:?}"
+                messages.iter().any(|text| text.contains("Detached")),
+                "{messages:?}"
             );
         },
     );
@@ -419,15 +419,15 @@ fn kill_while_unmounting(place: &Place, spec: &MountSpec) {
         serde_json::to_string(spec).unwrap()
     )
     .unwrap();
-    let mut said = [0; 9];
+    let mut greeting = [0; 9];
     emulator
         .stdout
         .as_mut()
         .unwrap()
-        .read_exact(&mut said)
+        .read_exact(&mut greeting)
         .unwrap();
     assert_eq!(
-        &said, b"{\"ready\":",
+        &greeting, b"{\"ready\":",
         "FUSE is needed here: apt install fuse3"
     );
     fs::write(place.path().join("mnt/a"), vec![7; 200 << 20]).unwrap();
@@ -471,15 +471,15 @@ fn what_a_killed_directory_left_is_cleared_without_its_parent() {
     let mut emulator = emulator.spawn().unwrap();
     let task = serde_json::to_string(&place.spec(Form::Directory)).unwrap();
     writeln!(emulator.stdin.as_mut().unwrap(), "{task}").unwrap();
-    let mut said = [0; 9];
+    let mut greeting = [0; 9];
     emulator
         .stdout
         .as_mut()
         .unwrap()
-        .read_exact(&mut said)
+        .read_exact(&mut greeting)
         .unwrap();
     assert_eq!(
-        &said, b"{\"ready\":",
+        &greeting, b"{\"ready\":",
         "FUSE is needed here: apt install fuse3"
     );
     fs::write(place.path().join("mnt/a"), "x").unwrap();
@@ -600,12 +600,15 @@ fn a_drive_by_hand_with_a_power_cut_and_an_end() {
         .arg(place.path())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&[cut.stdout, cut.stderr].concat()).into_owned();
+    let printed = String::from_utf8_lossy(&[cut.stdout, cut.stderr].concat()).into_owned();
     match geteuid().is_root() {
-        true => assert!(cut.status.success() && said.contains("lost"), "{said}"),
+        true => assert!(
+            cut.status.success() && printed.contains("lost"),
+            "{printed}"
+        ),
         false => assert!(
-            !cut.status.success() && said.contains("directory form"),
-            "{said}"
+            !cut.status.success() && printed.contains("directory form"),
+            "{printed}"
         ),
     }
     kill_process(

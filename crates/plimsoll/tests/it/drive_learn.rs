@@ -131,7 +131,7 @@ fn an_interrupt_leaves_nothing() {
         "--size",
         "64M",
     ]);
-    run.until_it_says("randread 4K QD1");
+    run.wait_for_message("randread 4K QD1");
     run.signal(Signal::INT);
     run.wait()
         .failed(1, &["interrupted", "the test file is removed"]);
@@ -153,7 +153,7 @@ fn fio_does_not_outlive_a_killed_program() {
         "--size",
         "64M",
     ]);
-    run.until_it_says("randread 4K QD1");
+    run.wait_for_message("randread 4K QD1");
     let fio = || {
         processes_in(&place.path(""))
             .iter()
@@ -257,9 +257,9 @@ fn as_ordinary_user(place: &Place) {
     let words = ["/dev/loop0", "Leave out --overwrite"];
     let node = Path::new("/dev/loop0");
     if node.exists() {
-        let said = place.run(&["drive", "learn", "/dev/loop0", "--overwrite"]);
-        assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""));
-        assert!(said.stderr.contains(words[0]), "{said:?}");
+        let outcome = place.run(&["drive", "learn", "/dev/loop0", "--overwrite"]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
+        assert!(outcome.stderr.contains(words[0]), "{outcome:?}");
     } else {
         place
             .run(&["drive", "learn", "/dev/loop0", "--overwrite"])
@@ -328,8 +328,8 @@ fn a_device_is_only_read_until_overwriting_is_asked_for() {
     assert!(device.content() == before, "not a byte was written");
     // Asked for, it is overwritten after the loss is named. What is measured then is the same as in a directory.
     let mut run = place.start(&learn(&device.node, &["--overwrite"]));
-    run.until_it_says("is overwritten: it holds a signature of ext4");
-    run.until_it_says("randread 4K QD1");
+    run.wait_for_message("is overwritten: it holds a signature of ext4");
+    run.wait_for_message("randread 4K QD1");
     run.signal(Signal::INT);
     run.wait().failed(1, &["interrupted"]);
     assert!(device.content() != before);

@@ -79,7 +79,7 @@ fn emulator(place: &Place) -> i32 {
 }
 
 #[test]
-fn a_run_on_an_emulated_drive_tells_what_the_drive_did() {
+fn a_run_on_an_emulated_drive_records_what_the_drive_did() {
     let place = Place::new();
     plan(
         &place,
@@ -188,14 +188,14 @@ fn a_power_cut_without_fsync_names_what_is_lost() {
     assert!(lost(&json) > 0, "{}", point(&json));
     // Either some are lost and the rest is there, or the database says why it does not come up.
     let recovered = !point(&json)["power_cut"]["recovery_ms"].is_null();
-    let said = json["run"]["failure"].as_str().unwrap();
+    let failure = json["run"]["failure"].as_str().unwrap();
     assert!(
-        said.contains(if recovered {
+        failure.contains(if recovered {
             "LOST"
         } else {
             "does not come up again"
         }),
-        "{said}"
+        "{failure}"
     );
     for receipt in receipts(&json) {
         assert!(
@@ -220,7 +220,7 @@ fn an_emulator_that_dies_ends_the_run_and_leaves_nothing() {
         );
         place.small_data();
         let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-        run.until_it_says("measure for 1m");
+        run.wait_for_message("measure for 1m");
         run.until_measured("x.run");
         send(emulator(&place), Signal::KILL);
         run.wait().failed(
@@ -254,7 +254,7 @@ fn the_next_run_clears_what_a_killed_one_left_mounted() {
     );
     place.small_data();
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("measure for 1m");
+    run.wait_for_message("measure for 1m");
     let emulator = emulator(&place);
     send(run.pid(), Signal::KILL);
     run.wait();
@@ -279,7 +279,7 @@ fn a_killed_run_takes_its_server_and_its_drive_with_it() {
     );
     place.small_data();
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("measure for 1m");
+    run.wait_for_message("measure for 1m");
     emulator(&place);
     send(run.pid(), Signal::KILL);
     run.wait();
@@ -311,7 +311,7 @@ fn an_interrupted_run_takes_its_drive_down() {
     );
     place.small_data();
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("measure for 1m");
+    run.wait_for_message("measure for 1m");
     run.signal(Signal::INT);
     let outcome = run.wait();
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
@@ -335,7 +335,7 @@ fn without_fuse(place: &Place, args: &[&str]) -> Outcome {
 const NOBODY: u32 = 65_534;
 
 #[test]
-fn without_fuse_a_plan_is_refused_or_goes_on_as_it_says() {
+fn without_fuse_a_plan_is_refused_or_uses_its_fallback() {
     let place = Place::new();
     let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"";
     plan(&place, "sqlite", drive, SHORT);

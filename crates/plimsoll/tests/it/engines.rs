@@ -101,7 +101,7 @@ fn a_server_killed_while_measuring(engine: &str, command: &str) {
     place.plan(engine, "users = [2]\nramp = \"1s\"\nmeasure = \"60s\"");
     place.small_data();
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("measure for 1m");
+    run.wait_for_message("measure for 1m");
     run.until_measured("x.run");
     let mut processes = processes_in(&place.path("")).into_iter();
     let server = processes.find(|(_, line)| line.contains(command));

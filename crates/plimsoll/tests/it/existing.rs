@@ -19,7 +19,7 @@ fn plan(place: &Place, url: &str) {
     );
 }
 
-/// The word is in no file of the place but the plan, and in nothing that was said.
+/// The word is in no file of the place but the plan, and in no output.
 fn expect_secret_kept(place: &Place, outcome: &Outcome) {
     assert!(!format!("{outcome:?}").contains(SECRET), "{outcome:?}");
     for entry in fs::read_dir(place.path("")).unwrap().flatten() {

@@ -96,7 +96,7 @@ fn one_that_dies_ends_the_run_when_the_others_have_finished() {
     );
     place.small_data();
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("measure for 20s");
+    run.wait_for_message("measure for 20s");
     run.until_measured("x.run");
     send(postmaster(&place.path("")).unwrap(), Signal::KILL);
     run.wait().failed(

@@ -41,11 +41,7 @@ fn once_closes_the_phase_and_keeps_what_was_measured() {
         );
         let counts = &point["overall"]["counts"];
         let n = |name: &str| counts[name].as_u64().unwrap();
-        assert_eq!(
-            n("failed"),
-            0,
-            "what was under way came to its end: {counts}"
-        );
+        assert_eq!(n("failed"), 0, "transactions under way completed: {counts}");
         assert!(n("committed") > 0, "{counts}");
         assert_eq!(n("offered"), n("committed") + n("rolled_back"), "{counts}");
         let phases = json["phases"].as_array().unwrap();
@@ -58,14 +54,14 @@ fn once_closes_the_phase_and_keeps_what_was_measured() {
 }
 
 #[test]
-fn the_first_says_how_to_stop_at_once_and_the_second_does() {
+fn the_first_reports_how_to_stop_at_once_and_the_second_does() {
     let place = Place::new();
     // A transaction that takes longer than anybody waits.
     mock(&place, "60m");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("· measure for 10m");
+    run.wait_for_message("· measure for 10m");
     run.signal(Signal::INT);
-    run.until_it_says("Ctrl-C again");
+    run.wait_for_message("Ctrl-C again");
     run.signal(Signal::INT);
     run.wait().failed(1, &["interrupted"]);
     let json = place.opens("x.run");
@@ -83,7 +79,7 @@ fn while_loading_nothing_is_left() {
             &text.replace("warehouses = 1", "warehouses = 20"),
         );
         let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-        run.until_it_says("oltp: loading");
+        run.wait_for_message("oltp: loading");
         std::thread::sleep(Duration::from_secs(1));
         run.signal(Signal::INT);
         run.wait().failed(1, &["interrupted"]);
@@ -103,7 +99,7 @@ fn while_a_server_starts() {
     let place = Place::new();
     place.plan("postgres", "users = 1\nramp = \"1s\"\nmeasure = \"5s\"");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("starting db@here");
+    run.wait_for_message("starting db@here");
     run.signal(Signal::INT);
     run.wait().failed(1, &["interrupted"]);
     place.expect_clean();

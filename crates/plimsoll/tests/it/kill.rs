@@ -15,7 +15,7 @@ fn killed_and_run_again(engine: &str) {
     fs::create_dir_all(&foreign).unwrap();
     fs::write(foreign.join("owner.json"), "{\"owner\": \"somebody else\"}").unwrap();
     let mut run = place.start(&["run", "plan.toml", "-o", "dead.run"]);
-    run.until_it_says("measure for 1m");
+    run.wait_for_message("measure for 1m");
     run.until_measured("dead.run");
     let server = postmaster(&place.path(""));
     assert_eq!(server.is_some(), engine == "postgres");

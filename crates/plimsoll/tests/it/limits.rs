@@ -57,7 +57,7 @@ fn a_server_keeps_to_its_limits() {
     );
     place.small_data();
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("measure for 4s");
+    run.wait_for_message("measure for 4s");
     let groups = groups_of(run.pid());
     assert!(!groups.is_empty());
     run.wait().succeeded();
@@ -102,7 +102,7 @@ fn limits_of_io_are_tried_out_where_the_data_will_be() {
     );
     place.small_data();
     let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]);
-    // A directory on no disk of its own, as in some containers, or a kernel without such limits: that is told, and no
+    // A directory on no disk of its own, as in some containers, or a kernel without such limits: that is reported, and no
     // server is started without them.
     if outcome.code == Some(0) {
         let facts = place.opens("x.run")["facts"].to_string();
@@ -117,7 +117,7 @@ fn limits_of_io_are_tried_out_where_the_data_will_be() {
 }
 
 #[test]
-fn a_server_short_of_memory_is_told_as_that() {
+fn a_server_short_of_memory_is_reported() {
     let place = Place::new();
     limited(
         &place,
@@ -143,7 +143,7 @@ fn groups_of_a_killed_run_are_cleared_by_the_next() {
     );
     place.small_data();
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("measure for 1m");
+    run.wait_for_message("measure for 1m");
     let (pid, groups) = (run.pid(), groups_of(run.pid()));
     assert!(!groups.is_empty() && postmaster(&place.path("")).is_some());
     send(pid, Signal::KILL);

@@ -25,7 +25,7 @@ fn run(step: &str) -> (Place, Value, String) {
 #[test]
 fn the_line_of_an_open_loop_is_the_capacity() {
     let step = "rate = 30\nusers = 4\nfind = { p99_ms = 15, precision = 0.02 }";
-    let (_place, json, told) = run(step);
+    let (_place, json, printed) = run(step);
     let ladder = &json["summary"]["ladders"][0];
     let line = &ladder["line"];
     let [low, high] = ["line", "below"].map(|key| line[key].as_f64().unwrap());
@@ -54,8 +54,8 @@ fn the_line_of_an_open_loop_is_the_capacity() {
         json["summary"]["verdict"], "sound",
         "what fails above the line is no doubt"
     );
-    assert!(told.contains("The load line: "), "{told}");
-    assert!(told.contains("find · load 2: 60/s"), "{told}");
+    assert!(printed.contains("The load line: "), "{printed}");
+    assert!(printed.contains("find · load 2: 60/s"), "{printed}");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn the_line_of_a_closed_loop_is_a_number_of_users() {
 
 #[test]
 fn a_ladder_is_gone_through_again_for_each_repeat() {
-    let (_place, json, told) = run("users = [1, 2]\nrepeat = 3");
+    let (_place, json, printed) = run("users = [1, 2]\nrepeat = 3");
     let ladder = &json["summary"]["ladders"][0];
     let loads = ladder["loads"].as_array().unwrap();
     assert_eq!(loads.len(), 2);
@@ -114,7 +114,10 @@ fn a_ladder_is_gone_through_again_for_each_repeat() {
         .map(|phase| phase["ordinal"].as_f64().unwrap())
         .collect();
     assert_eq!(measured, [0.0, 1.0, 0.0, 1.0, 0.0, 1.0], "round robin");
-    assert!(told.contains("[6/6] find · 2 users · repeat 3"), "{told}");
+    assert!(
+        printed.contains("[6/6] find · 2 users · repeat 3"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -125,7 +128,7 @@ fn load_before_the_first_point_is_no_point_of_the_ladder() {
     let outcome = place
         .run(&["run", "plan.toml", "--virtual-time", "-o", "x.run"])
         .succeeded();
-    let (json, told) = (
+    let (json, printed) = (
         place.opens("x.run"),
         outcome.stdout.clone() + &outcome.stderr,
     );
@@ -152,12 +155,12 @@ fn load_before_the_first_point_is_no_point_of_the_ladder() {
         "{summary}"
     );
     assert!(
-        told.contains("Before the first point of find on db, load ran for 600 s with 5 users."),
-        "{told}"
+        printed.contains("Before the first point of find on db, load ran for 600 s with 5 users."),
+        "{printed}"
     );
     assert!(
-        told.contains("find · precondition: 5 users · warm for 10m"),
-        "{told}"
+        printed.contains("find · precondition: 5 users · warm for 10m"),
+        "{printed}"
     );
-    assert!(told.contains("[2/2] find · 2 users"), "{told}");
+    assert!(printed.contains("[2/2] find · 2 users"), "{printed}");
 }

@@ -87,8 +87,8 @@ fn what_was_interrupted_goes_on_and_loses_nothing() {
         "system.db.mock.latency = [\"1ms\", \"2ms\"]",
     );
     let mut run = place.start(&["run", "plan.toml", "-o", "x.set"]);
-    run.until_it_says("cell 2 of 2: latency=2ms");
-    run.until_it_says("latency=2ms · 8s under load");
+    run.wait_for_message("cell 2 of 2: latency=2ms");
+    run.wait_for_message("latency=2ms · 8s under load");
     run.signal(Signal::INT);
     run.wait().failed(1, &["interrupted", "--resume x.set"]);
     let before = fs::metadata(place.path("x.set/001-latency=1ms.plimsoll"))

@@ -66,10 +66,10 @@ fn failures_count_and_retries_count_apart() {
     );
     assert!(
         outcome.stderr.contains("connection 0: "),
-        "the first failures are told: {outcome:?}"
+        "the first failures are reported: {outcome:?}"
     );
-    let told = outcome.stderr.matches("warning: ").count();
-    assert!(told <= 6, "five, and how many more: {outcome:?}");
+    let warnings = outcome.stderr.matches("warning: ").count();
+    assert!(warnings <= 6, "five, and how many more: {outcome:?}");
     assert!(
         json["events"]
             .as_array()

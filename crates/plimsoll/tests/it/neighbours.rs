@@ -130,7 +130,7 @@ fn interrupted_the_backups_end_as_well() {
         &text.replace("measure = \"10m\"", "measure = \"3s\"\nrepeat = 5"),
     );
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("with noise · db-1 · measure for 3s");
+    run.wait_for_message("with noise · db-1 · measure for 3s");
     run.signal(Signal::INT);
     run.wait().failed(
         1,
@@ -149,7 +149,7 @@ fn noise_that_fails_ends_the_run_when_the_others_have_finished() {
     let vault = place.path("vault");
     let mounted = crate::common::Tmpfs::mount(&vault, "400m");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("without noise");
+    run.wait_for_message("without noise");
     mounted.shrink("20m");
     let outcome = run.wait();
     drop(mounted);

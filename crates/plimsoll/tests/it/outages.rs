@@ -26,7 +26,7 @@ fn plan(place: &Place, port: u16, password: &str, step: &str) {
 /// Starts the plan and returns when it measures and transactions have been committed since.
 fn measuring(place: &Place, server: &Server, run_file: &str) -> Background {
     let mut run = place.start(&["run", "plan.toml", "-o", run_file]);
-    run.until_it_says("· measure for 30m");
+    run.wait_for_message("· measure for 30m");
     commits(server);
     run
 }
@@ -146,7 +146,7 @@ fn interrupted_while_stopped(place: &Place, mut run: Background) {
     signal_servers(place, Signal::STOP);
     std::thread::sleep(Duration::from_millis(500));
     run.signal(Signal::INT);
-    run.until_it_says("Ctrl-C again");
+    run.wait_for_message("Ctrl-C again");
     run.signal(Signal::INT);
     let outcome = run.wait();
     signal_servers(place, Signal::CONT);
@@ -222,9 +222,9 @@ fn killed_and_restarted(place: &Place, server: &ManagedServer) {
     let mut run = place.start(&["run", "plan.toml", "-o", "killed.run"]);
     run.until_measured("killed.run");
     server.process().crash().unwrap();
-    run.until_it_says("was lost and is opened again");
+    run.wait_for_message("was lost and is opened again");
     server.restart(&|| false).unwrap();
-    run.until_it_says("server was away from");
+    run.wait_for_message("server was away from");
     run.until_measured_for("killed.run", 4);
     run.signal(Signal::INT);
     run.wait().failed(1, &["interrupted"]);

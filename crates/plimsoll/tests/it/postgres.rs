@@ -12,7 +12,7 @@ fn a_row_broken_by_hand_is_found_by_the_next_check() {
     let place = Place::new();
     place.plan("postgres", LONG);
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("measure for 5s");
+    run.wait_for_message("measure for 5s");
     let pid = postmaster(&place.path("")).unwrap();
     let socket = wait_for("the socket", || {
         // Line 5 of postmaster.pid is the directory of the socket.

@@ -118,7 +118,7 @@ fn every_profile_can_be_shown() {
 }
 
 #[test]
-fn a_profile_that_is_not_there_is_told() {
+fn a_missing_profile_is_reported() {
     let place = Place::new();
     let outcome = place.run(&["profile", "show", "cristaldiskmark"]);
     assert_eq!(outcome.code, Some(2), "{outcome:?}");

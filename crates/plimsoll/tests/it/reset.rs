@@ -81,7 +81,7 @@ fn a_database_by_its_template() {
 }
 
 #[test]
-fn a_way_that_the_system_does_not_have_is_told() {
+fn an_unsupported_reset_method_is_reported() {
     let place = Place::new();
     place.plan("sqlite", "users = 1\nramp = \"1s\"\nmeasure = \"1s\"\nreset = \"each_point\"\nreset_by = \"template\"");
     let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]);

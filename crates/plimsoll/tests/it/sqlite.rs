@@ -85,7 +85,7 @@ fn a_run_file_that_cannot_grow() {
     place.write("plan.toml", text);
     if let Some(_mount) = Mount::tmpfs(&place.medium(), "size=1m,mode=755") {
         let mut run = place.start(&["run", "plan.toml", "-o", "medium/x.run"]);
-        run.until_it_says("measure");
+        run.wait_for_message("measure");
         let mut file = fs::File::create(place.medium().join("filler")).unwrap();
         while std::io::Write::write(&mut file, &[1; 4096]).is_ok() {}
         let outcome = run.wait();

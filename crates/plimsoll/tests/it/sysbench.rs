@@ -33,8 +33,11 @@ fn expect_run(engine: &str) {
         outcome.stdout.contains("6 verified, all hold"),
         "{outcome:?}"
     );
-    let said = format!("{}{}", outcome.stdout, outcome.stderr);
-    assert!(!said.contains("NOPM") && !said.contains("TPC"), "{said}");
+    let printed = format!("{}{}", outcome.stdout, outcome.stderr);
+    assert!(
+        !printed.contains("NOPM") && !printed.contains("TPC"),
+        "{printed}"
+    );
     let ladders = json["summary"]["ladders"].as_array().unwrap();
     assert_eq!(ladders.len(), 2);
     for (ladder, (script, trips)) in ladders.iter().zip([("read_write", 19.0), ("insert", 1.0)]) {

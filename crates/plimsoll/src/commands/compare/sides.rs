@@ -127,7 +127,7 @@ pub(in crate::commands) fn warn_of_copy(copy: &str, first: &str) {
     eprintln!("warning: {copy} and {first} are the same run: it counts once");
 }
 
-/// A baseline and what is held against it. Runs of the baseline are no repeats of the other; one that holds nothing else is
+/// A baseline and the run compared with it. Runs of the baseline are no repeats of the other; one that holds nothing else is
 /// compared with itself.
 pub(super) fn baseline_and_run(baseline: &Path, run: &Path) -> Result<[ComparedSide; 2], Failure> {
     let baseline = one(baseline)?;

@@ -148,13 +148,13 @@ impl Patient {
                     evidence.sync = Some(untested(&evidence.target, &path));
                 }
                 let kind = kind(&evidence.target);
-                let said = path.display().to_string();
+                let shown = path.display().to_string();
                 Ok(examined(
                     &name,
-                    if name == said {
+                    if name == shown {
                         kind.into()
                     } else {
-                        format!("{kind} {said}")
+                        format!("{kind} {shown}")
                     },
                     evidence,
                 ))

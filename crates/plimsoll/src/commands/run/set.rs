@@ -106,7 +106,7 @@ fn report(args: &RunArgs, text: &str) {
     }
 }
 
-/// Carries out one cell; what became of it unless it came to its end.
+/// Runs one cell; its outcome unless it completed.
 fn one(
     args: &RunArgs,
     set: &RunSet,

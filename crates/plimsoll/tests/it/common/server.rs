@@ -142,8 +142,8 @@ impl Server {
             .env("LC_ALL", "C");
         // Once the postmaster has read it, all connections that follow find it so.
         super::wait_for("a server that asks for passwords", || {
-            let said = client.output().unwrap().stderr;
-            String::from_utf8_lossy(&said)
+            let stderr = client.output().unwrap().stderr;
+            String::from_utf8_lossy(&stderr)
                 .contains("no password supplied")
                 .then_some(())
         });
@@ -166,7 +166,7 @@ fn forward(listener: &TcpListener, socket: &Path) {
 }
 
 fn pass<R: io::Read, W: io::Write>(mut from: R, mut to: W, end: impl Fn(&W) -> io::Result<()>) {
-    // However it ends, the other side is told.
+    // However it ends, the other side learns it.
     let _ = io::copy(&mut from, &mut to);
     let _ = end(&to);
 }

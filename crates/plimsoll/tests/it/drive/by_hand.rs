@@ -32,10 +32,10 @@ fn mount_by_hand(first: &str, dir: &Path, form: &str) -> std::process::Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut said = std::io::BufReader::new(mount.stderr.as_mut().unwrap())
+    let mut lines = std::io::BufReader::new(mount.stderr.as_mut().unwrap())
         .lines()
         .map_while(Result::ok);
-    let greeting = said.find(|line| line.starts_with("Mounted at "));
+    let greeting = lines.find(|line| line.starts_with("Mounted at "));
     fs::remove_file(file).unwrap();
     assert!(greeting.is_some(), "see above");
     mount
@@ -130,7 +130,7 @@ fn files_have_the_rights_that_programs_give_them() {
 }
 
 #[test]
-fn a_thread_that_panics_ends_the_process_and_says_why() {
+fn a_thread_that_panics_ends_the_process_and_reports_why() {
     const CHILD: &str = "PLIMSOLL_TEST_PANICS";
     if std::env::var_os(CHILD).is_some() {
         plimsoll::signals::abort_on_panic();
@@ -141,13 +141,13 @@ fn a_thread_that_panics_ends_the_process_and_says_why() {
     test.args([
         "--exact",
         "--nocapture",
-        "drive::by_hand::a_thread_that_panics_ends_the_process_and_says_why",
+        "drive::by_hand::a_thread_that_panics_ends_the_process_and_reports_why",
     ]);
     let out = test.env(CHILD, "1").output().unwrap();
-    let said = String::from_utf8_lossy(&out.stderr);
+    let stderr = String::from_utf8_lossy(&out.stderr);
     assert!(
-        said.contains("the reader is gone") && said.contains("report it"),
-        "{said}"
+        stderr.contains("the reader is gone") && stderr.contains("report it"),
+        "{stderr}"
     );
     assert_eq!(
         std::os::unix::process::ExitStatusExt::signal(&out.status),
