@@ -11,7 +11,7 @@ use plimsoll_plan::resolved::{SystemKind, Workload};
 use plimsoll_record::lane::Endpoint;
 use plimsoll_record::receipt::CommitCounts;
 
-use crate::engine::server::{Facts, IfOther, LogTail, ManagedServer, Target};
+use crate::engine::server::{IfOther, LogTail, ManagedServer, ServerFacts, Target};
 use crate::engine::{CheckedData, ConditionResult, LoadControl, Loaded, sqlite};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
@@ -30,9 +30,9 @@ pub use backup::RestoredBackup;
 pub use reset::{InitialState, Restored};
 
 /// A system that runs, or can be reached.
-pub struct Instance(Backing);
+pub struct Instance(InstanceKind);
 
-enum Backing {
+enum InstanceKind {
     Mock(MockScript),
     Sqlite {
         path: PathBuf,
@@ -55,8 +55,8 @@ impl Instance {
                 .ok_or_else(|| LoadError::other("the system", "needs a medium to keep its data on"))
         };
         Ok(Self(match kind {
-            SystemKind::Mock(script) => Backing::Mock(script.clone()),
-            SystemKind::Sqlite { settings } => Backing::Sqlite {
+            SystemKind::Mock(script) => InstanceKind::Mock(script.clone()),
+            SystemKind::Sqlite { settings } => InstanceKind::Sqlite {
                 path: place()?.dir("sqlite")?.join("tpcc.db"),
                 pragmas: settings.clone(),
             },
@@ -64,7 +64,7 @@ impl Instance {
                 engine,
                 settings,
                 binaries,
-            } => Backing::Managed(Box::new(ManagedServer::start(
+            } => InstanceKind::Managed(Box::new(ManagedServer::start(
                 *engine,
                 place()?,
                 settings,
@@ -75,7 +75,7 @@ impl Instance {
                 engine,
                 url,
                 schema,
-            } => Backing::Existing(Target {
+            } => InstanceKind::Existing(Target {
                 engine: *engine,
                 conninfo: url.reveal().into(),
                 schema: schema.clone(),
@@ -92,7 +92,7 @@ impl Instance {
                 next: "Name a SQLite file, or a postgres:// or mariadb:// URL.".into(),
             });
         }
-        Ok(Self(Backing::Sqlite {
+        Ok(Self(InstanceKind::Sqlite {
             path: path.into(),
             pragmas: BTreeMap::new(),
         }))
@@ -100,13 +100,13 @@ impl Instance {
 
     pub fn endpoint(&self) -> Endpoint {
         match &self.0 {
-            Backing::Mock(script) => Endpoint::Mock(script.clone()),
-            Backing::Sqlite { path, pragmas } => Endpoint::Sqlite {
+            InstanceKind::Mock(script) => Endpoint::Mock(script.clone()),
+            InstanceKind::Sqlite { path, pragmas } => Endpoint::Sqlite {
                 path: path.display().to_string(),
                 pragmas: pragmas.clone(),
             },
-            Backing::Managed(server) => endpoint(server.target()),
-            Backing::Existing(target) => endpoint(target.clone()),
+            InstanceKind::Managed(server) => endpoint(server.target()),
+            InstanceKind::Existing(target) => endpoint(target.clone()),
         }
     }
 
@@ -118,8 +118,8 @@ impl Instance {
         control: &LoadControl,
     ) -> Result<Loaded, LoadError> {
         match &self.0 {
-            Backing::Mock(_) => Ok(Loaded::Reused),
-            Backing::Sqlite { path, pragmas } => match workload {
+            InstanceKind::Mock(_) => Ok(Loaded::Reused),
+            InstanceKind::Sqlite { path, pragmas } => match workload {
                 Workload::Tpcc(tpcc) if sqlite::is_loaded(path, tpcc, seed)? => Ok(Loaded::Reused),
                 Workload::Tpcc(tpcc) => {
                     sqlite::load(path, tpcc, seed, pragmas, control).map(|()| Loaded::Fresh)
@@ -128,49 +128,49 @@ impl Instance {
                     sqlite::sysbench::load(path, sysbench, seed, pragmas, control)
                 }
             },
-            Backing::Managed(server) => {
+            InstanceKind::Managed(server) => {
                 let loaded = server
                     .target()
                     .load(workload, seed, IfOther::Replace, control);
                 loaded.map_err(|error| server.process().explain(error))
             }
-            Backing::Existing(target) => target.load(workload, seed, IfOther::Refuse, control),
+            InstanceKind::Existing(target) => target.load(workload, seed, IfOther::Refuse, control),
         }
     }
 
     /// The verdicts on all consistency conditions of the workload's data set; none for a mock.
     pub fn check(&self, data: CheckedData<'_>) -> Result<Vec<ConditionResult>, LoadError> {
         match &self.0 {
-            Backing::Mock(_) => Ok(Vec::new()),
-            Backing::Sqlite { path, .. } => match data {
+            InstanceKind::Mock(_) => Ok(Vec::new()),
+            InstanceKind::Sqlite { path, .. } => match data {
                 CheckedData::Tpcc => sqlite::check(path),
                 CheckedData::Sysbench(sysbench) => sqlite::sysbench::check(path, sysbench),
             },
-            Backing::Managed(server) => server
+            InstanceKind::Managed(server) => server
                 .target()
                 .check(data)
                 .map_err(|error| server.process().explain(error)),
-            Backing::Existing(target) => target.check(data),
+            InstanceKind::Existing(target) => target.check(data),
         }
     }
 
     /// What is known about the system: its version, and the settings that matter.
     pub fn facts(&self) -> Result<Vec<(String, String)>, LoadError> {
         match &self.0 {
-            Backing::Mock(_) => Ok(Vec::new()),
-            Backing::Sqlite { path, pragmas } => sqlite::facts(path, pragmas),
-            Backing::Managed(server) => server
+            InstanceKind::Mock(_) => Ok(Vec::new()),
+            InstanceKind::Sqlite { path, pragmas } => sqlite::facts(path, pragmas),
+            InstanceKind::Managed(server) => server
                 .target()
                 .facts()
                 .map(named)
                 .map_err(|error| server.process().explain(error)),
-            Backing::Existing(target) => target.facts().map(named),
+            InstanceKind::Existing(target) => target.facts().map(named),
         }
     }
 
     /// What limits the system, with the process that is to be in it; `None` where nothing does.
     pub fn limits(&self) -> Option<(&CgroupLimits, u32)> {
-        let Backing::Managed(server) = &self.0 else {
+        let InstanceKind::Managed(server) = &self.0 else {
             return None;
         };
         server
@@ -182,9 +182,9 @@ impl Instance {
     /// How the system's own processes and files can be watched from here.
     pub fn watch(&self) -> Option<Watch> {
         match &self.0 {
-            Backing::Mock(_) | Backing::Existing(_) => None,
-            Backing::Sqlite { path, .. } => Some(Watch::EmbeddedData { path: path.clone() }),
-            Backing::Managed(server) => {
+            InstanceKind::Mock(_) | InstanceKind::Existing(_) => None,
+            InstanceKind::Sqlite { path, .. } => Some(Watch::EmbeddedData { path: path.clone() }),
+            InstanceKind::Managed(server) => {
                 let process = server.process();
                 Some(Watch::Processes {
                     pid: process.pid(),
@@ -197,16 +197,16 @@ impl Instance {
     /// What a server of plimsoll's own writes into its log from now on.
     pub fn log_tail(&self) -> Option<LogTail> {
         match &self.0 {
-            Backing::Managed(server) => Some(LogTail::new(server.process().log())),
-            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing(_) => None,
+            InstanceKind::Managed(server) => Some(LogTail::new(server.process().log())),
+            InstanceKind::Mock(_) | InstanceKind::Sqlite { .. } | InstanceKind::Existing(_) => None,
         }
     }
 
     /// Why a server of plimsoll's own is no longer there.
     pub fn died(&self) -> Option<LoadError> {
         match &self.0 {
-            Backing::Managed(server) => server.process().died(),
-            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing(_) => None,
+            InstanceKind::Managed(server) => server.process().died(),
+            InstanceKind::Mock(_) | InstanceKind::Sqlite { .. } | InstanceKind::Existing(_) => None,
         }
     }
 
@@ -214,30 +214,32 @@ impl Instance {
     /// sessions.
     pub fn crash(&self) -> Result<(), LoadError> {
         match &self.0 {
-            Backing::Managed(server) => server.process().crash(),
-            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing(_) => Ok(()),
+            InstanceKind::Managed(server) => server.process().crash(),
+            InstanceKind::Mock(_) | InstanceKind::Sqlite { .. } | InstanceKind::Existing(_) => {
+                Ok(())
+            }
         }
     }
 
     /// Brings the database up again after a crash; returns when it has recovered and can be used.
     pub fn recover(&self, control: &LoadControl) -> Result<(), LoadError> {
         match &self.0 {
-            Backing::Managed(server) => server.restart(&|| control.is_cancelled()),
-            Backing::Sqlite { path, pragmas } => sqlite::recover(path, pragmas),
-            Backing::Mock(_) | Backing::Existing(_) => Ok(()),
+            InstanceKind::Managed(server) => server.restart(&|| control.is_cancelled()),
+            InstanceKind::Sqlite { path, pragmas } => sqlite::recover(path, pragmas),
+            InstanceKind::Mock(_) | InstanceKind::Existing(_) => Ok(()),
         }
     }
 
     /// What the workload's transactions have left in the database, by place.
     pub fn books(&self) -> Result<CommitCounts, LoadError> {
         match &self.0 {
-            Backing::Mock(_) => Ok(CommitCounts::default()),
-            Backing::Sqlite { path, pragmas } => sqlite::books(path, pragmas),
-            Backing::Managed(server) => server
+            InstanceKind::Mock(_) => Ok(CommitCounts::default()),
+            InstanceKind::Sqlite { path, pragmas } => sqlite::books(path, pragmas),
+            InstanceKind::Managed(server) => server
                 .target()
                 .books()
                 .map_err(|error| server.process().explain(error)),
-            Backing::Existing(target) => target.books(),
+            InstanceKind::Existing(target) => target.books(),
         }
     }
 
@@ -247,32 +249,34 @@ impl Instance {
             return Ok(None);
         }
         match &self.0 {
-            Backing::Mock(_) => Ok(None),
-            Backing::Sqlite { path, pragmas } => sqlite::orders_added(path, pragmas).map(Some),
-            Backing::Managed(server) => server
+            InstanceKind::Mock(_) => Ok(None),
+            InstanceKind::Sqlite { path, pragmas } => sqlite::orders_added(path, pragmas).map(Some),
+            InstanceKind::Managed(server) => server
                 .target()
                 .orders_added()
                 .map(Some)
                 .map_err(|error| server.process().explain(error)),
-            Backing::Existing(target) => target.orders_added().map(Some),
+            InstanceKind::Existing(target) => target.orders_added().map(Some),
         }
     }
 
     /// Whether the system holds data at all.
     pub fn has_data(&self) -> bool {
-        !matches!(self.0, Backing::Mock(_))
+        !matches!(self.0, InstanceKind::Mock(_))
     }
 
     /// Whether it was there before the run.
     pub fn is_existing(&self) -> bool {
-        matches!(self.0, Backing::Existing(_))
+        matches!(self.0, InstanceKind::Existing(_))
     }
 
     /// Stops a server of plimsoll's own; anything else is left as it is.
     pub fn stop(self) -> Result<(), LoadError> {
         match self.0 {
-            Backing::Managed(server) => server.process().end(),
-            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing(_) => Ok(()),
+            InstanceKind::Managed(server) => server.process().end(),
+            InstanceKind::Mock(_) | InstanceKind::Sqlite { .. } | InstanceKind::Existing(_) => {
+                Ok(())
+            }
         }
     }
 }
@@ -291,8 +295,8 @@ fn endpoint(target: Target) -> Endpoint {
 }
 
 /// Server facts under the names that the record has for them.
-fn named(facts: Facts) -> Vec<(String, String)> {
-    let Facts {
+fn named(facts: ServerFacts) -> Vec<(String, String)> {
+    let ServerFacts {
         version,
         settings,
         database_size,

@@ -8,7 +8,7 @@ use std::thread;
 
 use rustix::fs::{Advice, fadvise};
 
-use super::Task;
+use super::BackupControl;
 use crate::control::LoadControl;
 use crate::error::LoadError;
 use crate::scratch::copy::like;
@@ -96,7 +96,7 @@ pub fn copy(
     from: &Path,
     to: &Path,
     wanted: &(dyn Fn(&Path) -> bool + Sync),
-    task: Task<'_>,
+    task: BackupControl<'_>,
 ) -> Result<u64, LoadError> {
     let Tree {
         directories,
@@ -203,7 +203,7 @@ mod tests {
                 &from,
                 &to,
                 &wanted,
-                Task {
+                BackupControl {
                     jobs,
                     control: &control,
                 },
@@ -232,7 +232,7 @@ mod tests {
             &from,
             &to,
             &|_| true,
-            Task {
+            BackupControl {
                 jobs: 2,
                 control: &control,
             },
@@ -250,7 +250,7 @@ mod tests {
                 &from,
                 &to,
                 &|_| true,
-                Task {
+                BackupControl {
                     jobs: 2,
                     control: &control
                 }
@@ -269,7 +269,7 @@ mod tests {
             &from,
             &to,
             &|_| true,
-            Task {
+            BackupControl {
                 jobs: 1,
                 control: &control,
             },

@@ -30,7 +30,7 @@ pub fn written(dir: &Path) -> u64 {
 
 /// How many may work at the same time, and whether they still shall.
 #[derive(Clone, Copy)]
-pub(crate) struct Task<'a> {
+pub(crate) struct BackupControl<'a> {
     pub jobs: u32,
     pub control: &'a LoadControl,
 }

@@ -53,7 +53,7 @@ impl Program<'_> {
         command
             .stdout(stdout)
             .stderr(messages.try_clone().map_err(|error| failed(&error))?);
-        let mut running = Running(command.spawn().map_err(|error| failed(&error))?);
+        let mut running = RunningProgram(command.spawn().map_err(|error| failed(&error))?);
         while !wait_until(1, || running.has_ended() || control.is_cancelled()) {}
         let ended = running.has_ended();
         let status = running
@@ -71,9 +71,9 @@ impl Program<'_> {
 }
 
 /// A program and what it has started. Ended when dropped.
-struct Running(Child);
+struct RunningProgram(Child);
 
-impl Running {
+impl RunningProgram {
     fn pid(&self) -> Option<Pid> {
         Pid::from_raw(self.0.id().cast_signed())
     }
@@ -98,7 +98,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         // It has been reaped already, unless this is a panic.
         if let Ok(None) = self.0.try_wait() {

@@ -11,9 +11,9 @@ use crate::error::LoadError;
 
 /// A connection that asks a server about itself.
 pub enum Insight {
-    Postgres(Box<postgres::Insight>),
+    Postgres(Box<postgres::PostgresInsight>),
     /// Blocks its thread while the server answers.
-    Mariadb(Box<mariadb::Insight>),
+    Mariadb(Box<mariadb::MariadbInsight>),
 }
 
 impl Insight {
@@ -36,13 +36,13 @@ impl Insight {
                 conninfo,
                 ..
             } => Ok(Self::Postgres(Box::new(
-                postgres::Insight::connect(conninfo).await?,
+                postgres::PostgresInsight::connect(conninfo).await?,
             ))),
             Endpoint::Server {
                 engine: ServerKind::Mariadb,
                 conninfo,
                 schema,
-            } => Ok(Self::Mariadb(Box::new(mariadb::Insight::connect(
+            } => Ok(Self::Mariadb(Box::new(mariadb::MariadbInsight::connect(
                 conninfo, schema,
             )?))),
             Endpoint::Mock(_) | Endpoint::Sqlite { .. } => Err(LoadError::other(
@@ -64,7 +64,7 @@ impl Insight {
     pub fn rest(&self) -> Nanos {
         match self {
             Self::Postgres(_) => Nanos::ZERO,
-            Self::Mariadb(_) => mariadb::Insight::REST,
+            Self::Mariadb(_) => mariadb::MariadbInsight::REST,
         }
     }
 

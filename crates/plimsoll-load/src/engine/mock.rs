@@ -105,7 +105,7 @@ impl Session for MockSession {
             ));
         }
         Ok(match input {
-            Input::Tpcc(tpcc::input::Input::NewOrder(order)) if order.rolls_back() => {
+            Input::Tpcc(tpcc::input::TpccInput::NewOrder(order)) if order.rolls_back() => {
                 TxnEnd::RolledBack
             }
             Input::Tpcc(_) | Input::Sysbench(_) => TxnEnd::Committed,

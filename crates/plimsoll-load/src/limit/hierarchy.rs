@@ -49,7 +49,7 @@ pub fn parents(
     own: &str,
     unified: impl Fn(&Path) -> Option<String>,
 ) -> BTreeMap<Controller, Parent> {
-    let mounts: Vec<Mount<'_>> = mountinfo.lines().filter_map(parse_mount).collect();
+    let mounts: Vec<CgroupMount<'_>> = mountinfo.lines().filter_map(parse_mount).collect();
     let groups: Vec<(&str, &str)> = own.lines().filter_map(parse_group).collect();
     let mut found = BTreeMap::new();
     for mount in mounts.iter().filter(|mount| mount.kind == "cgroup2") {
@@ -81,7 +81,7 @@ pub fn parents(
     found
 }
 
-struct Mount<'a> {
+struct CgroupMount<'a> {
     root: &'a str,
     point: &'a str,
     kind: &'a str,
@@ -90,13 +90,13 @@ struct Mount<'a> {
 }
 
 /// A line of mountinfo (proc(5)).
-fn parse_mount(line: &str) -> Option<Mount<'_>> {
+fn parse_mount(line: &str) -> Option<CgroupMount<'_>> {
     let (front, back) = line.split_once(" - ")?;
     let mut front = front.split(' ').skip(3);
     let mut back = back.split(' ');
     let root = front.next()?;
     let point = front.next()?;
-    Some(Mount {
+    Some(CgroupMount {
         root,
         point,
         kind: back.next()?,

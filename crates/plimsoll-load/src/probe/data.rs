@@ -54,12 +54,12 @@ pub(super) fn thread_cpu() -> Nanos {
 
 /// A directory, or a file with its siblings.
 #[derive(Debug)]
-pub(super) struct Data {
+pub(super) struct DataProbe {
     path: PathBuf,
     rest: Rest,
 }
 
-impl Data {
+impl DataProbe {
     pub fn new(path: PathBuf) -> Self {
         Self {
             path,

@@ -25,7 +25,7 @@ use super::{ProbeMessage, Warning};
 use crate::clock::Clock;
 use crate::engine::insight::Insight;
 use crate::error::LoadError;
-use counters::Counters;
+use counters::CounterRates;
 use session_sampler::SessionSampler;
 
 mod counters;
@@ -169,8 +169,8 @@ impl Asker {
             vec![("wait_states".into(), insight.source())],
         ))?;
         let mut sampler = SessionSampler::new(self.clock.now());
-        let mut counters = Counters::default();
-        let mut costs = Costs::new();
+        let mut counters = CounterRates::default();
+        let mut costs = ProbeCosts::new();
         let mut size = Rest::default();
         loop {
             let end = sampler.end();
@@ -245,7 +245,7 @@ async fn in_time<T>(answer: impl Future<Output = Result<T, LoadError>>) -> Resul
 }
 
 /// What asking costs in the second that goes on.
-struct Costs {
+struct ProbeCosts {
     /// CPU time of this thread at the last sample.
     cpu: Nanos,
     busy: Nanos,
@@ -253,7 +253,7 @@ struct Costs {
     last: Nanos,
 }
 
-impl Costs {
+impl ProbeCosts {
     fn new() -> Self {
         Self {
             cpu: thread_cpu(),

@@ -13,13 +13,13 @@ use super::source::{KernelFiles, Warnings};
 const SECTOR: u64 = 512;
 
 #[derive(Debug)]
-pub(super) struct Device {
+pub(super) struct DeviceProbe {
     major: u32,
     minor: u32,
     last: Option<DiskStats>,
 }
 
-impl Device {
+impl DeviceProbe {
     pub fn new(major: u32, minor: u32) -> Self {
         Self {
             major,

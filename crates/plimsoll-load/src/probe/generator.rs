@@ -11,13 +11,13 @@ use super::processes::cpu_percent;
 use super::source::{KernelFiles, Warnings};
 
 #[derive(Debug, Default)]
-pub(super) struct Generator {
+pub(super) struct GeneratorProbe {
     process: Option<PidStat>,
     /// CPU time of the sampling thread.
     thread: Option<Nanos>,
 }
 
-impl Generator {
+impl GeneratorProbe {
     /// `late`: how much later than intended this sample is taken.
     pub fn sample(
         &mut self,

@@ -23,13 +23,13 @@ const PRESSURES: [(&str, Metric, Option<Metric>); 3] = [
 
 /// The last readings.
 #[derive(Debug, Default)]
-pub(super) struct Host {
+pub(super) struct HostProbe {
     stat: Option<Stat>,
     pressure: [Option<Pressure>; 3],
     interfaces: Option<BTreeMap<String, Interface>>,
 }
 
-impl Host {
+impl HostProbe {
     pub fn sample(&mut self, source: &KernelFiles, warnings: &mut Warnings, emit: &mut Emit<'_>) {
         self.cpu(source, warnings, emit);
         self.pressure(source, warnings, emit);

@@ -9,11 +9,11 @@ use plimsoll_record::message::EventKind;
 use plimsoll_record::message::event::Figures;
 use plimsoll_record::metric::Metric;
 
-use super::data::{Data, Rest, thread_cpu};
+use super::data::{DataProbe, Rest, thread_cpu};
 use super::emit::Emit;
 use super::parse::{self, PidStat};
 use super::source::{KernelFiles, Warnings};
-use super::tree::{self, Reading, TreeResult};
+use super::tree::{self, TreeReading, TreeResult};
 
 /// How a tree's memory is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,16 +26,16 @@ enum MemoryMethod {
 }
 
 #[derive(Debug)]
-pub(super) struct Processes {
+pub(super) struct ProcessesProbe {
     root: u32,
     /// When the tree was last read undisturbed, and what was read. Its members outlive a root that ended.
-    last: Option<(Nanos, Reading)>,
+    last: Option<(Nanos, TreeReading)>,
     method: MemoryMethod,
     memory: Rest,
-    data: Option<Data>,
+    data: Option<DataProbe>,
 }
 
-impl Processes {
+impl ProcessesProbe {
     pub fn new(root: u32, data: Option<PathBuf>) -> Self {
         let method = MemoryMethod::Proportional;
         let memory = Rest::default();
@@ -44,7 +44,7 @@ impl Processes {
             last: None,
             method,
             memory,
-            data: data.map(Data::new),
+            data: data.map(DataProbe::new),
         }
     }
 
@@ -117,7 +117,7 @@ impl Processes {
 }
 
 /// A sum that went back belongs to another tree than before (a child's figures went to a foreign parent): no figure.
-fn emit_rates(over: Nanos, old: &Reading, new: &Reading, emit: &mut Emit<'_>) {
+fn emit_rates(over: Nanos, old: &TreeReading, new: &TreeReading, emit: &mut Emit<'_>) {
     if let Some(ticks) = new.cpu.checked_sub(old.cpu) {
         emit.put_over(Metric::SystemCpu, over, cpu_percent(ticks, over));
     }

@@ -9,12 +9,12 @@ use plimsoll_record::message::event::Figures;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{Sample, SubjectId};
 
-use super::data::{Data, Growth};
-use super::device::Device;
+use super::data::{DataProbe, Growth};
+use super::device::DeviceProbe;
 use super::emit::Emit;
-use super::generator::Generator;
-use super::host::Host;
-use super::processes::Processes;
+use super::generator::GeneratorProbe;
+use super::host::HostProbe;
+use super::processes::ProcessesProbe;
 use super::source::{KernelFiles, Warnings};
 use super::{Warning, Watch};
 
@@ -31,19 +31,19 @@ pub struct Sampler {
 #[derive(Debug)]
 struct Watched {
     last: Option<Nanos>,
-    state: State,
+    state: WatchState,
 }
 
 /// What each kind of watch remembers of the last sample.
 #[derive(Debug)]
-enum State {
-    Host(Host),
-    Device(Device),
+enum WatchState {
+    Host(HostProbe),
+    Device(DeviceProbe),
     Medium(PathBuf),
-    Processes(Processes),
-    EmbeddedData(Data),
+    Processes(ProcessesProbe),
+    EmbeddedData(DataProbe),
     Backup(Growth),
-    Generator(Generator),
+    Generator(GeneratorProbe),
 }
 
 impl Default for Sampler {
@@ -69,13 +69,13 @@ impl Sampler {
     /// Starts to watch; what was watched for this subject before is forgotten.
     pub fn watch(&mut self, subject: SubjectId, watch: Watch) {
         let state = match watch {
-            Watch::Host => State::Host(Host::default()),
-            Watch::Device { major, minor } => State::Device(Device::new(major, minor)),
-            Watch::Medium { path } => State::Medium(path),
-            Watch::Processes { pid, data } => State::Processes(Processes::new(pid, data)),
-            Watch::EmbeddedData { path } => State::EmbeddedData(Data::new(path)),
-            Watch::Backup { path } => State::Backup(Growth::new(path)),
-            Watch::Generator => State::Generator(Generator::default()),
+            Watch::Host => WatchState::Host(HostProbe::default()),
+            Watch::Device { major, minor } => WatchState::Device(DeviceProbe::new(major, minor)),
+            Watch::Medium { path } => WatchState::Medium(path),
+            Watch::Processes { pid, data } => WatchState::Processes(ProcessesProbe::new(pid, data)),
+            Watch::EmbeddedData { path } => WatchState::EmbeddedData(DataProbe::new(path)),
+            Watch::Backup { path } => WatchState::Backup(Growth::new(path)),
+            Watch::Generator => WatchState::Generator(GeneratorProbe::default()),
         };
         self.warnings.forget(subject);
         self.watched.insert(subject, Watched { last: None, state });
@@ -91,7 +91,12 @@ impl Sampler {
         let among = self
             .watched
             .values()
-            .filter(|watched| matches!(watched.state, State::Processes(_) | State::EmbeddedData(_)))
+            .filter(|watched| {
+                matches!(
+                    watched.state,
+                    WatchState::Processes(_) | WatchState::EmbeddedData(_)
+                )
+            })
             .count() as u64;
         let source = &self.source;
         let warnings = &mut self.warnings;
@@ -108,9 +113,9 @@ impl Sampler {
                 among,
             };
             match &mut watched.state {
-                State::Host(host) => host.sample(source, warnings, emit),
-                State::Device(device) => device.sample(source, warnings, emit),
-                State::Medium(path) => match space(path) {
+                WatchState::Host(host) => host.sample(source, warnings, emit),
+                WatchState::Device(device) => device.sample(source, warnings, emit),
+                WatchState::Medium(path) => match space(path) {
                     Ok(space) => {
                         emit.put(Metric::MediumUsed, space.used.0 as f64);
                         emit.put(Metric::MediumFree, space.free.0 as f64);
@@ -119,10 +124,10 @@ impl Sampler {
                         warnings.unreadable(*subject, path.display(), &error, Figures::Space)
                     }
                 },
-                State::Processes(processes) => processes.sample(source, warnings, emit),
-                State::EmbeddedData(data) => data.sample(warnings, emit),
-                State::Backup(growth) => growth.sample(warnings, emit),
-                State::Generator(generator) => generator.sample(late, source, warnings, emit),
+                WatchState::Processes(processes) => processes.sample(source, warnings, emit),
+                WatchState::EmbeddedData(data) => data.sample(warnings, emit),
+                WatchState::Backup(growth) => growth.sample(warnings, emit),
+                WatchState::Generator(generator) => generator.sample(late, source, warnings, emit),
             }
         }
         out
@@ -138,7 +143,7 @@ impl Sampler {
         let mut out = Vec::new();
         if let Some(Watched {
             last,
-            state: State::Backup(growth),
+            state: WatchState::Backup(growth),
         }) = self.watched.get_mut(&subject)
         {
             let over = last

@@ -22,7 +22,7 @@ const NAP: Nanos = Nanos::from_millis(200);
 /// A running sampling thread, and those that ask servers; all end when it is dropped.
 #[derive(Debug)]
 pub struct Probe {
-    shared: Arc<Shared>,
+    shared: Arc<SharedSampler>,
     thread: Option<JoinHandle<()>>,
     asking: Mutex<BTreeMap<SubjectId, Asking>>,
     /// How many.
@@ -32,12 +32,12 @@ pub struct Probe {
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedSampler {
     sampler: Mutex<Sampler>,
     ends: AtomicBool,
 }
 
-impl Shared {
+impl SharedSampler {
     /// A sampler whose user panicked holds whole readings still.
     fn sampler(&self) -> MutexGuard<'_, Sampler> {
         self.sampler.lock().unwrap_or_else(PoisonError::into_inner)
@@ -59,7 +59,7 @@ pub fn spawn(clock: Clock, news: Sender<ProbeMessage>) -> io::Result<Probe> {
             "a sampling thread needs the real clock",
         ));
     }
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(SharedSampler::default());
     let of_thread = (Arc::clone(&shared), clock.clone(), news.clone());
     let thread = std::thread::Builder::new()
         .name("probe".into())
@@ -74,7 +74,7 @@ pub fn spawn(clock: Clock, news: Sender<ProbeMessage>) -> io::Result<Probe> {
     })
 }
 
-fn run(shared: &Shared, clock: &Clock, news: &Sender<ProbeMessage>) {
+fn run(shared: &SharedSampler, clock: &Clock, news: &Sender<ProbeMessage>) {
     loop {
         let due = next_second(clock.now());
         while clock.now() < due {

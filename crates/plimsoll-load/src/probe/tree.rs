@@ -17,7 +17,7 @@ const ATTEMPTS: u32 = 3;
 
 /// What all processes of a tree together have used, with those that ended.
 #[derive(Debug, Clone)]
-pub(super) struct Reading {
+pub(super) struct TreeReading {
     /// By PID.
     pub members: BTreeMap<u32, PidStat>,
     /// Ticks.
@@ -29,7 +29,7 @@ pub(super) struct Reading {
 /// How reading a tree ended.
 #[derive(Debug)]
 pub(super) enum TreeResult {
-    Read(Reading),
+    Read(TreeReading),
     /// Processes ended during each attempt: nothing is known about this moment, and nothing lost.
     Disturbed,
     /// The root cannot be read.
@@ -54,7 +54,7 @@ struct Walk<'a> {
     source: &'a KernelFiles,
     root: u32,
     known: &'a BTreeMap<u32, PidStat>,
-    reading: Reading,
+    reading: TreeReading,
     /// Who has, or has just had, children.
     parents: BTreeSet<u32>,
     /// Children by parent, from all processes there are: only for kernels without CONFIG_PROC_CHILDREN.
@@ -63,7 +63,7 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn new(source: &'a KernelFiles, root: u32, known: &'a BTreeMap<u32, PidStat>) -> Self {
-        let reading = Reading {
+        let reading = TreeReading {
             members: BTreeMap::new(),
             cpu: 0,
             io: Ok(PidIo::default()),
@@ -80,7 +80,7 @@ impl<'a> Walk<'a> {
     }
 
     /// `None` when a process ended meanwhile.
-    fn run(mut self) -> io::Result<Option<Reading>> {
+    fn run(mut self) -> io::Result<Option<TreeReading>> {
         let mut tried = BTreeSet::new();
         let mut open: Vec<u32> = self.known.keys().copied().collect();
         open.push(self.root);

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::intents::Intent;
 use super::outage::{Backoff, PATIENCE};
-use super::shared::Shared;
+use super::shared::SharedLane;
 use super::tally::{Notebook, Offered, Settled, SettledIntent};
 use super::user::User;
 use crate::engine::AnySession;
@@ -23,7 +23,7 @@ use crate::workload::Input;
 const HOPELESS: u32 = 100;
 
 pub struct Connection {
-    shared: Arc<Shared>,
+    shared: Arc<SharedLane>,
     notebook: Arc<Notebook>,
     control: watch::Receiver<LaneControl>,
     number: u32,
@@ -44,7 +44,7 @@ pub struct Connection {
 /// An intent between its start and its end. Dropped unsettled (the lane was stopped), it is written down as failed: no
 /// outcome disappears.
 struct UnderWay<'a> {
-    shared: &'a Shared,
+    shared: &'a SharedLane,
     notebook: &'a Notebook,
     txn: u8,
     due: Nanos,
@@ -52,7 +52,13 @@ struct UnderWay<'a> {
 }
 
 impl<'a> UnderWay<'a> {
-    fn new(shared: &'a Shared, notebook: &'a Notebook, txn: u8, due: Nanos, start: Nanos) -> Self {
+    fn new(
+        shared: &'a SharedLane,
+        notebook: &'a Notebook,
+        txn: u8,
+        due: Nanos,
+        start: Nanos,
+    ) -> Self {
         shared.under_way.fetch_add(1, Ordering::AcqRel);
         Self {
             shared,
@@ -97,7 +103,7 @@ impl Drop for UnderWay<'_> {
 
 /// An intent that waits for its time or for a connection. Given up after it became due, it counts as offered and dropped.
 struct Reserved<'a> {
-    shared: &'a Shared,
+    shared: &'a SharedLane,
     notebook: &'a Notebook,
     txn: u8,
     due: Nanos,
@@ -106,7 +112,7 @@ struct Reserved<'a> {
 }
 
 impl<'a> Reserved<'a> {
-    fn new(shared: &'a Shared, notebook: &'a Notebook, intent: &Intent) -> Self {
+    fn new(shared: &'a SharedLane, notebook: &'a Notebook, intent: &Intent) -> Self {
         let Intent {
             due,
             input,
@@ -178,7 +184,7 @@ struct Attempts {
     trouble: Option<SessionError>,
 }
 
-async fn attempt(shared: &Shared, session: &mut AnySession, input: &Input) -> Attempts {
+async fn attempt(shared: &SharedLane, session: &mut AnySession, input: &Input) -> Attempts {
     let mut retries = 0;
     loop {
         let (settled, trouble) = match session.run(input).await {
@@ -202,7 +208,7 @@ async fn attempt(shared: &Shared, session: &mut AnySession, input: &Input) -> At
 
 impl Connection {
     pub fn new(
-        shared: Arc<Shared>,
+        shared: Arc<SharedLane>,
         notebook: Arc<Notebook>,
         number: u32,
         session: AnySession,

@@ -34,12 +34,12 @@ pub struct Intent {
 /// What waits when the load ends is still run while cooling lasts, with its due time, and dropped at the end of
 /// that: counted as in flight until then, and as offered in the second in which it became due.
 pub struct IntentQueue {
-    state: Mutex<State>,
+    state: Mutex<IntentQueueState>,
     /// Where offered and dropped intents are noted.
     pub notebook: Notebook,
 }
 
-struct State {
+struct IntentQueueState {
     origin: Origin,
     /// No intent becomes due at or after this time.
     until: Nanos,
@@ -57,38 +57,38 @@ enum Origin {
         drawn: usize,
     },
     /// The users who key or think; those whose turn it is are with their intents.
-    Users(BinaryHeap<Reverse<Turn>>),
+    Users(BinaryHeap<Reverse<NextIntent>>),
 }
 
 /// A user's next intent.
-struct Turn {
+struct NextIntent {
     due: Nanos,
     input: Input,
     user: Box<User>,
 }
 
-impl Turn {
+impl NextIntent {
     /// By due time, then by user, so that a run with a seed has one course only.
     fn key(&self) -> (Nanos, u32) {
         (self.due, self.user.number)
     }
 }
 
-impl PartialEq for Turn {
+impl PartialEq for NextIntent {
     fn eq(&self, other: &Self) -> bool {
         self.key() == other.key()
     }
 }
 
-impl Eq for Turn {}
+impl Eq for NextIntent {}
 
-impl PartialOrd for Turn {
+impl PartialOrd for NextIntent {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Turn {
+impl Ord for NextIntent {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.key().cmp(&other.key())
     }
@@ -126,7 +126,7 @@ impl IntentQueue {
                 )
             }
         };
-        let state = State {
+        let state = IntentQueueState {
             origin,
             until,
             waiting: VecDeque::new(),
@@ -138,7 +138,7 @@ impl IntentQueue {
         })
     }
 
-    fn with<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
+    fn with<R>(&self, f: impl FnOnce(&mut IntentQueueState) -> R) -> R {
         f(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -162,7 +162,7 @@ impl IntentQueue {
     pub fn come_back(&self, mut user: Box<User>, spec: &LaneSpec, now: Nanos) {
         let (pause, input) = user.next(spec);
         self.with(|state| match &mut state.origin {
-            Origin::Users(turns) => turns.push(Reverse(Turn {
+            Origin::Users(turns) => turns.push(Reverse(NextIntent {
                 due: now + pause,
                 input,
                 user,
@@ -202,7 +202,7 @@ impl Origin {
         let turns = (0..users).map(|number| {
             let mut user = Box::new(User::new(spec, number));
             let (due, input) = user.next(spec);
-            Reverse(Turn { due, input, user })
+            Reverse(NextIntent { due, input, user })
         });
         Self::Users(turns.collect())
     }
@@ -233,7 +233,7 @@ impl Origin {
                 })
             }
             Self::Users(turns) => {
-                let Reverse(Turn { due, input, user }) = turns.pop()?;
+                let Reverse(NextIntent { due, input, user }) = turns.pop()?;
                 Some(Intent {
                     due,
                     input,
@@ -245,7 +245,7 @@ impl Origin {
     }
 }
 
-impl State {
+impl IntentQueueState {
     /// The next intent that becomes due before `end`.
     fn draw(&mut self, end: Nanos) -> Option<Intent> {
         self.origin.next_due().filter(|due| *due < end)?;

@@ -31,7 +31,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::clock::{Clock, LaneClock};
 pub use gate::Gate;
-use shared::Shared;
+use shared::SharedLane;
 use tally::Merger;
 use worker::Workers;
 
@@ -69,7 +69,7 @@ pub async fn run_lane_together(
 }
 
 struct Lane<'a> {
-    shared: Arc<Shared>,
+    shared: Arc<SharedLane>,
     workers: Workers,
     merger: Merger,
     events: mpsc::Receiver<LaneEvent>,
@@ -82,7 +82,7 @@ struct Lane<'a> {
 
 /// Opens all sessions and waits for the other lanes; an order to end is obeyed meanwhile, and nothing of the workers is left
 /// when this fails.
-async fn open(shared: &Arc<Shared>, gate: &Gate) -> Result<Workers, LaneEnd> {
+async fn open(shared: &Arc<SharedLane>, gate: &Gate) -> Result<Workers, LaneEnd> {
     let mut control = shared.control.clone();
     let mut workers = match Workers::spawn(shared) {
         Ok(workers) => workers,
@@ -127,7 +127,12 @@ impl<'a> Lane<'a> {
         gate: &Gate,
     ) -> LaneEnd {
         let (report, events) = mpsc::channel(EVENTS);
-        let shared = Arc::new(Shared::new(spec, LaneClock::new(clock), control, report));
+        let shared = Arc::new(SharedLane::new(
+            spec,
+            LaneClock::new(clock),
+            control,
+            report,
+        ));
         let workers = match open(&shared, gate).await {
             Ok(workers) => workers,
             Err(end) => return end,

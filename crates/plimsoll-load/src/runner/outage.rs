@@ -56,7 +56,7 @@ impl Backoff {
 }
 
 /// From the first connection's loss until all are back: one for the whole lane, however many notice.
-struct Outage {
+struct OngoingOutage {
     from: Nanos,
     why: String,
     lost: u64,
@@ -70,14 +70,14 @@ struct Outage {
 /// From the loss of a connection until one is open again.
 #[derive(Clone, Copy)]
 struct Gap {
-    /// Until when it is in [`State::absence`]; at first its beginning.
+    /// Until when it is in [`OutageState::absence`]; at first its beginning.
     counted: Nanos,
     /// Whether it is known that the server is away, and not this connection alone.
     confirmed: bool,
 }
 
 #[derive(Default)]
-struct State {
+struct OutageState {
     /// Connections that are lost now.
     away: u32,
     gap: Option<Gap>,
@@ -85,13 +85,13 @@ struct State {
     absence: Absence,
     /// Until when the time of lost connections is in it.
     counted: Nanos,
-    current: Option<Outage>,
+    current: Option<OngoingOutage>,
     outages: u64,
     lost: u64,
     reopened: u64,
 }
 
-impl State {
+impl OutageState {
     /// Adds the time since the last change.
     fn count(&mut self, now: Nanos) {
         self.absence.connections += now.saturating_sub(self.counted) * u64::from(self.away);
@@ -106,7 +106,7 @@ impl State {
 /// The lane's account of its connections.
 pub struct Outages {
     connections: u32,
-    state: Mutex<State>,
+    state: Mutex<OutageState>,
 }
 
 impl Outages {
@@ -117,7 +117,7 @@ impl Outages {
         }
     }
 
-    fn with<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
+    fn with<R>(&self, f: impl FnOnce(&mut OutageState) -> R) -> R {
         f(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -134,7 +134,7 @@ impl Outages {
             gap.confirmed |= state.away >= self.connections;
             let first = state.current.is_none();
             state.outages += u64::from(first);
-            let current = state.current.get_or_insert_with(|| Outage {
+            let current = state.current.get_or_insert_with(|| OngoingOutage {
                 from: now,
                 why: why.into(),
                 lost: 0,
@@ -241,7 +241,7 @@ impl Outages {
     }
 }
 
-impl Outage {
+impl OngoingOutage {
     fn event(&self, connections: u32) -> EventKind {
         EventKind::Reconnected {
             // One session that an administrator ended is not the server's absence.

@@ -9,7 +9,7 @@ use crate::rng::Rng;
 /// A rate over a lane's time: `from` per second until the measurement begins, then evenly towards `to` until it ends, and
 /// `to` from then on.
 #[derive(Debug, Clone, Copy)]
-struct Rate {
+struct RateRamp {
     from: f64,
     to: f64,
     /// Seconds from the lane's start to the measurement's.
@@ -18,7 +18,7 @@ struct Rate {
     measure: f64,
 }
 
-impl Rate {
+impl RateRamp {
     /// When the cumulative rate Λ(t) = ∫₀ᵗ λ reaches `count`, in seconds.
     fn time_of(&self, count: f64) -> f64 {
         let Self {
@@ -43,7 +43,7 @@ impl Rate {
 
 /// Due times, one after the other.
 pub struct Schedule {
-    rate: Rate,
+    rate: RateRamp,
     arrivals: Arrivals,
     rng: Rng,
     /// Where the next intent stands on the axis of the cumulative rate.
@@ -55,7 +55,7 @@ impl Schedule {
         let warm = timeline.warm.as_secs_f64();
         let measure = timeline.measure.as_secs_f64();
         let mut schedule = Self {
-            rate: Rate {
+            rate: RateRamp {
                 from,
                 to,
                 warm,
@@ -137,7 +137,7 @@ mod tests {
         /// The n-th intent is due where the cumulative rate reaches n, whichever way the rate goes.
         #[test]
         fn due_times_invert_the_cumulative_rate(from in 0.5f64..500.0, to in 0.5f64..500.0, n in 0u32..20_000) {
-            let rate = Rate { from, to, warm: 4.0, measure: 10.0 };
+            let rate = RateRamp { from, to, warm: 4.0, measure: 10.0 };
             let t = rate.time_of(f64::from(n));
             let s = (t - 4.0).clamp(0.0, 10.0);
             let count = from * t.min(4.0) + from * s + (to - from) / 20.0 * s * s + to * (t - 14.0).max(0.0);

@@ -17,7 +17,7 @@ use crate::engine::Opener;
 use crate::workload::Input;
 
 /// What all connections of a lane share.
-pub struct Shared {
+pub struct SharedLane {
     pub spec: LaneSpec,
     pub clock: LaneClock,
     pub opener: Opener,
@@ -38,7 +38,7 @@ pub struct Shared {
     pub opened: AtomicU32,
 }
 
-impl Shared {
+impl SharedLane {
     pub fn new(
         spec: LaneSpec,
         clock: LaneClock,

@@ -11,13 +11,13 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use super::connection::Connection;
-use super::shared::Shared;
+use super::shared::SharedLane;
 use super::tally::Notebook;
 use crate::clock::Clock;
 use crate::error::LoadError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
+enum WorkerOrder {
     Open,
     Go,
     Abort,
@@ -36,7 +36,7 @@ const VANISHED: &str = "a worker ended by a fault of plimsoll";
 /// A lane's workers.
 pub struct Workers {
     notebooks: Vec<Arc<Notebook>>,
-    orders: watch::Sender<Order>,
+    orders: watch::Sender<WorkerOrder>,
     answers: mpsc::Receiver<Answer>,
     running: usize,
     threads: Vec<JoinHandle<()>>,
@@ -44,12 +44,12 @@ pub struct Workers {
 
 impl Workers {
     /// Starts the workers, which open their sessions.
-    pub fn spawn(shared: &Arc<Shared>) -> Result<Self, String> {
+    pub fn spawn(shared: &Arc<SharedLane>) -> Result<Self, String> {
         let shares = shares(
             shared.spec.load.connections(),
             shared.opener.connections_per_worker(),
         );
-        let (orders, _) = watch::channel(Order::Open);
+        let (orders, _) = watch::channel(WorkerOrder::Open);
         let (answer, answers) = mpsc::channel(shares.len() * 2);
         let mut workers = Self {
             notebooks: Vec::new(),
@@ -61,7 +61,7 @@ impl Workers {
         for numbers in shares {
             let notebook = Arc::new(Notebook::default());
             workers.notebooks.push(notebook.clone());
-            let worker = Worker {
+            let worker = LoadWorker {
                 shared: shared.clone(),
                 notebook,
                 numbers,
@@ -76,7 +76,7 @@ impl Workers {
 
     /// Waits until every session is open, or the first one cannot be. When the server takes no more, all are tried, to
     /// show how many it takes.
-    pub async fn ready(&mut self, shared: &Shared) -> Result<(), LaneEnd> {
+    pub async fn ready(&mut self, shared: &SharedLane) -> Result<(), LaneEnd> {
         let mut full = None;
         for _ in 0..self.running {
             match self.answers.recv().await {
@@ -99,7 +99,7 @@ impl Workers {
         })
     }
 
-    fn spawn_one(&mut self, worker: Worker, clock: &Clock) -> Result<(), String> {
+    fn spawn_one(&mut self, worker: LoadWorker, clock: &Clock) -> Result<(), String> {
         match clock {
             Clock::Virtual(_) => {
                 tokio::task::spawn_local(worker.run());
@@ -124,12 +124,12 @@ impl Workers {
     }
 
     pub fn start(&self) {
-        self.orders.send_replace(Order::Go);
+        self.orders.send_replace(WorkerOrder::Go);
     }
 
     /// Connections stop where they are; what they had under way is written down as failed.
     pub fn abort(&self) {
-        self.orders.send_replace(Order::Abort);
+        self.orders.send_replace(WorkerOrder::Abort);
     }
 
     /// Waits until every worker has ended, or the first one failed.
@@ -184,7 +184,7 @@ fn shares(connections: u32, per_worker: u32) -> Vec<Range<u32>> {
 }
 
 /// The server's message with figures that help: how many it takes, and which key of the plan sets how many are wanted.
-fn too_many(error: LoadError, shared: &Shared) -> String {
+fn too_many(error: LoadError, shared: &SharedLane) -> String {
     let LoadError::TooManyConnections { what, why, .. } = error else {
         return error.to_string();
     };
@@ -200,15 +200,15 @@ fn too_many(error: LoadError, shared: &Shared) -> String {
     LoadError::TooManyConnections { what, why, next }.to_string()
 }
 
-struct Worker {
-    shared: Arc<Shared>,
+struct LoadWorker {
+    shared: Arc<SharedLane>,
     notebook: Arc<Notebook>,
     numbers: Range<u32>,
-    orders: watch::Receiver<Order>,
+    orders: watch::Receiver<WorkerOrder>,
     answer: mpsc::Sender<Answer>,
 }
 
-impl Worker {
+impl LoadWorker {
     async fn run(self) {
         let answer = self.answer.clone();
         let result = self.work().await;
@@ -221,7 +221,7 @@ impl Worker {
         for number in self.numbers.clone() {
             let session = tokio::select! {
                 biased;
-                _ = self.orders.wait_for(|order| *order == Order::Abort) => return Ok(()),
+                _ = self.orders.wait_for(|order| *order == WorkerOrder::Abort) => return Ok(()),
                 session = self.shared.opener.open(number) => session,
             };
             match session {
@@ -237,7 +237,10 @@ impl Worker {
                 Err(error) => {
                     // The lane is gone, and the wait ends at once.
                     let _ = self.answer.send(Answer::NotReady(error)).await;
-                    let _ = self.orders.wait_for(|order| *order == Order::Abort).await;
+                    let _ = self
+                        .orders
+                        .wait_for(|order| *order == WorkerOrder::Abort)
+                        .await;
                     return Ok(());
                 }
             }
@@ -248,10 +251,10 @@ impl Worker {
         // An error means that the lane is gone, as an abort does.
         if !matches!(
             self.orders
-                .wait_for(|order| *order != Order::Open)
+                .wait_for(|order| *order != WorkerOrder::Open)
                 .await
                 .map(|order| *order),
-            Ok(Order::Go)
+            Ok(WorkerOrder::Go)
         ) {
             return Ok(());
         }
@@ -261,7 +264,7 @@ impl Worker {
         }
         let result = tokio::select! {
             biased;
-            _ = self.orders.wait_for(|order| *order == Order::Abort) => Ok(()),
+            _ = self.orders.wait_for(|order| *order == WorkerOrder::Abort) => Ok(()),
             result = all_of(&mut running) => result,
         };
         // Waits until the connections' futures are gone: what they had under way is written down by then.

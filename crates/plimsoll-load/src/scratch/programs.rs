@@ -31,7 +31,7 @@ const TARGET: &[u8] = b"--target-dir=";
 const ENDINGS: [(Signal, u64); 2] = [(Signal::TERM, 5), (Signal::KILL, 10)];
 
 /// A process of such a program. With its start time, its number names no other one (proc(5)).
-struct Program {
+struct BackupProcess {
     pid: i32,
     start_time: u64,
     name: String,
@@ -45,10 +45,10 @@ pub(super) fn end_programs(dir: &Path) -> Result<Vec<String>, LoadError> {
             // One that has ended meanwhile is no trouble.
             let _ = Pid::from_raw(program.pid).map(|pid| kill_process(pid, signal));
         }
-        if wait_until(seconds, || !found.iter().any(Program::runs)) {
+        if wait_until(seconds, || !found.iter().any(BackupProcess::runs)) {
             return Ok(found
                 .into_iter()
-                .map(|Program { pid, name, .. }| format!("{name} {pid}"))
+                .map(|BackupProcess { pid, name, .. }| format!("{name} {pid}"))
                 .collect());
         }
     }
@@ -64,7 +64,7 @@ pub(super) fn end_programs(dir: &Path) -> Result<Vec<String>, LoadError> {
     Err(LoadError::other(dir.display().to_string(), why))
 }
 
-fn programs_in(dir: &Path) -> Vec<Program> {
+fn programs_in(dir: &Path) -> Vec<BackupProcess> {
     let entries = fs::read_dir("/proc")
         .into_iter()
         .flatten()
@@ -77,7 +77,7 @@ fn programs_in(dir: &Path) -> Vec<Program> {
             NAMES.contains(&name.as_str()) && (cwd(pid)?.starts_with(dir) || targets(pid, dir));
         works_here
             .then(|| {
-                start_time(pid).map(|start_time| Program {
+                start_time(pid).map(|start_time| BackupProcess {
                     pid,
                     start_time,
                     name,
@@ -97,7 +97,7 @@ fn targets(pid: i32, dir: &Path) -> bool {
     targets.any(|target| Path::new(std::ffi::OsStr::from_bytes(target)).starts_with(dir))
 }
 
-impl Program {
+impl BackupProcess {
     /// Whether any of its threads does: the first one may have ended before the others, and the last one closes the files.
     /// What has ended and is never reaped does not run.
     fn runs(&self) -> bool {

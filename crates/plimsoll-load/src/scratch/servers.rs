@@ -76,7 +76,7 @@ pub(super) struct Main {
 /// Servers whose data directory lies below.
 pub(super) fn mains(scratch: &Path) -> Vec<Main> {
     let mut found: Vec<Main> = Vec::new();
-    for Process { pid, cwd, family } in servers_in(scratch) {
+    for RunningServer { pid, cwd, family } in servers_in(scratch) {
         let main = match family.kind {
             // The parent of all its processes.
             ServerKind::Postgres => postmaster(&cwd),
@@ -96,14 +96,14 @@ pub(super) fn mains(scratch: &Path) -> Vec<Main> {
 }
 
 /// A process of a server, or of a program that makes a data directory.
-struct Process {
+struct RunningServer {
     pid: i32,
     cwd: PathBuf,
     family: &'static Family,
 }
 
 /// Servers' processes that work in or below a directory.
-fn servers_in(dir: &Path) -> Vec<Process> {
+fn servers_in(dir: &Path) -> Vec<RunningServer> {
     let names = fs::read_dir("/proc")
         .into_iter()
         .flatten()
@@ -112,7 +112,7 @@ fn servers_in(dir: &Path) -> Vec<Process> {
     let pids = names.filter_map(|name| name.to_str()?.parse().ok());
     pids.filter_map(|pid| {
         let cwd = cwd(pid).filter(|cwd| cwd.starts_with(dir))?;
-        Some(Process {
+        Some(RunningServer {
             pid,
             cwd,
             family: family(pid)?,
@@ -134,7 +134,7 @@ pub(crate) fn kill_all(dir: &Path) {
 
 /// Ends servers whose data directory cannot be read any more because the drive below it is gone: they can save nothing.
 pub(super) fn end_stranded(scratch: &Path) {
-    for Process { pid, cwd, family } in servers_in(scratch) {
+    for RunningServer { pid, cwd, family } in servers_in(scratch) {
         if fs::read(cwd.join(family.witness))
             .is_err_and(|error| error.kind() != io::ErrorKind::NotFound)
         {

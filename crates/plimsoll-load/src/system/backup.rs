@@ -6,8 +6,8 @@ use std::path::Path;
 use plimsoll_plan::resolved::BackupMethod;
 use plimsoll_plan::units::Nanos;
 
-use super::{Backing, Instance};
-use crate::backup::{Taken, Task, Timed};
+use super::{Instance, InstanceKind};
+use crate::backup::{BackupControl, Taken, Timed};
 use crate::engine::LoadControl;
 use crate::engine::server::ManagedServer;
 use crate::engine::sqlite;
@@ -43,17 +43,17 @@ impl Instance {
         to: &Path,
         control: &LoadControl,
     ) -> Result<Taken, LoadError> {
-        let task = Task { jobs, control };
+        let task = BackupControl { jobs, control };
         match &self.0 {
-            Backing::Mock(_) => Err(no_data()),
-            Backing::Sqlite { path, pragmas } => match method {
+            InstanceKind::Mock(_) => Err(no_data()),
+            InstanceKind::Sqlite { path, pragmas } => match method {
                 BackupMethod::Physical => sqlite::back_up(path, pragmas, task, to),
                 BackupMethod::Logical => Err(only_physical()),
             },
-            Backing::Managed(server) => server
+            InstanceKind::Managed(server) => server
                 .back_up(method, task, to)
                 .map_err(|error| server.process().explain(error)),
-            Backing::Existing(target) => match method {
+            InstanceKind::Existing(target) => match method {
                 BackupMethod::Physical => Err(not_existing()),
                 BackupMethod::Logical => target.dump(task, to),
             },
@@ -74,23 +74,23 @@ impl Instance {
     ) -> Result<RestoredBackup, LoadError> {
         // Before a server is made for it.
         control.check()?;
-        let task = Task { jobs, control };
+        let task = BackupControl { jobs, control };
         let (backing, timed) = match &self.0 {
-            Backing::Mock(_) => return Err(no_data()),
-            Backing::Sqlite { pragmas, .. } => {
+            InstanceKind::Mock(_) => return Err(no_data()),
+            InstanceKind::Sqlite { pragmas, .. } => {
                 let (path, timed) = sqlite::restore(task, from, &scratch.dir("sqlite")?)?;
                 (
-                    Backing::Sqlite {
+                    InstanceKind::Sqlite {
                         path,
                         pragmas: pragmas.clone(),
                     },
                     timed,
                 )
             }
-            Backing::Managed(server) => {
+            InstanceKind::Managed(server) => {
                 managed(server.restore(method, task, from, scratch, cgroup)?)
             }
-            Backing::Existing(target) => {
+            InstanceKind::Existing(target) => {
                 managed(target.restore_elsewhere(task, from, scratch, cgroup)?)
             }
         };
@@ -113,19 +113,19 @@ impl Instance {
     /// written since that was begun.
     pub fn row_counts(&self) -> Result<BTreeMap<String, u64>, LoadError> {
         match &self.0 {
-            Backing::Mock(_) => Ok(BTreeMap::new()),
-            Backing::Sqlite { path, .. } => sqlite::row_counts(path),
-            Backing::Managed(server) => server
+            InstanceKind::Mock(_) => Ok(BTreeMap::new()),
+            InstanceKind::Sqlite { path, .. } => sqlite::row_counts(path),
+            InstanceKind::Managed(server) => server
                 .target()
                 .row_counts()
                 .map_err(|e| server.process().explain(e)),
-            Backing::Existing(target) => target.row_counts(),
+            InstanceKind::Existing(target) => target.row_counts(),
         }
     }
 }
 
-fn managed((server, timed): (ManagedServer, Timed)) -> (Backing, Timed) {
-    (Backing::Managed(Box::new(server)), timed)
+fn managed((server, timed): (ManagedServer, Timed)) -> (InstanceKind, Timed) {
+    (InstanceKind::Managed(Box::new(server)), timed)
 }
 
 fn no_data() -> LoadError {

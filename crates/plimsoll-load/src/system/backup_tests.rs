@@ -113,9 +113,9 @@ impl Loaded {
 
 fn place(instance: &Instance) -> Option<PathBuf> {
     match &instance.0 {
-        Backing::Sqlite { path, .. } => Some(path.clone()),
-        Backing::Managed(server) => Some(server.process().data_dir().to_owned()),
-        Backing::Mock(_) | Backing::Existing(_) => None,
+        InstanceKind::Sqlite { path, .. } => Some(path.clone()),
+        InstanceKind::Managed(server) => Some(server.process().data_dir().to_owned()),
+        InstanceKind::Mock(_) | InstanceKind::Existing(_) => None,
     }
 }
 
@@ -271,7 +271,7 @@ fn sqlite_keeps_the_contract() {
 
 /// A server of the user's, with data in a schema of another name: dumped, and restored as one of plimsoll's.
 fn existing(system: &mut Loaded) {
-    let Backing::Managed(server) = &system.instance.0 else {
+    let InstanceKind::Managed(server) = &system.instance.0 else {
         panic!("no server")
     };
     let Target {
@@ -286,7 +286,7 @@ fn existing(system: &mut Loaded) {
         conninfo,
         schema: "of others".into(),
     };
-    let theirs = Instance(Backing::Existing(target));
+    let theirs = Instance(InstanceKind::Existing(target));
     let control = LoadControl::default();
     let to = system.keeper.dir("existing").unwrap();
     let error = theirs
@@ -411,7 +411,7 @@ fn cancelled(system: &mut Loaded, (method, jobs): Way) {
 
 /// In the middle of the first backup; the second one finds it dead.
 fn server_dies(system: &mut Loaded, (method, jobs): Way) {
-    let Backing::Managed(server) = &system.instance.0 else {
+    let InstanceKind::Managed(server) = &system.instance.0 else {
         return;
     };
     let dead = server.process().died().is_some();

@@ -7,7 +7,7 @@ use plimsoll_plan::resolved::{ResetMethod, Workload};
 use plimsoll_plan::units::Bytes;
 use plimsoll_record::receipt::CommitCounts;
 
-use super::{Backing, Instance};
+use super::{Instance, InstanceKind};
 use crate::engine::server::TemplateTask;
 use crate::engine::{ConditionResult, LoadControl};
 use crate::error::LoadError;
@@ -19,7 +19,7 @@ use crate::scratch::{data_size, io_error};
 pub struct InitialState {
     way: Way,
     size: Bytes,
-    evidence: Evidence,
+    evidence: ResetEvidence,
 }
 
 #[derive(Debug)]
@@ -33,7 +33,7 @@ enum Way {
 
 /// What is compared after a reset: what transactions left.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Evidence {
+enum ResetEvidence {
     Books(CommitCounts),
     /// What the conditions counted.
     Verdicts(Vec<ConditionResult>),
@@ -115,9 +115,9 @@ impl Instance {
     /// The method that the system has, if it can be reset at all.
     fn method(&self, wanted: ResetMethod) -> Result<Option<ResetMethod>, LoadError> {
         let (what, has): (_, &[ResetMethod]) = match &self.0 {
-            Backing::Mock(_) => return Ok(None),
-            Backing::Sqlite { .. } => ("SQLite", &[ResetMethod::Files, ResetMethod::Reload]),
-            Backing::Managed(server) if server.has_templates() => (
+            InstanceKind::Mock(_) => return Ok(None),
+            InstanceKind::Sqlite { .. } => ("SQLite", &[ResetMethod::Files, ResetMethod::Reload]),
+            InstanceKind::Managed(server) if server.has_templates() => (
                 "this server",
                 &[
                     ResetMethod::Files,
@@ -125,8 +125,8 @@ impl Instance {
                     ResetMethod::Reload,
                 ],
             ),
-            Backing::Managed(_) => ("this server", &[ResetMethod::Files, ResetMethod::Reload]),
-            Backing::Existing(_) => ("an existing server", &[ResetMethod::Reload]),
+            InstanceKind::Managed(_) => ("this server", &[ResetMethod::Files, ResetMethod::Reload]),
+            InstanceKind::Existing(_) => ("an existing server", &[ResetMethod::Reload]),
         };
         match wanted {
             ResetMethod::Auto => Ok(has.first().copied()),
@@ -149,7 +149,7 @@ impl Instance {
     fn size(&self) -> Result<Bytes, LoadError> {
         match (self.data_dir(), &self.0) {
             (Some(dir), _) => data_size(&dir).map_err(|(path, error)| io_error(&path, &error)),
-            (None, Backing::Existing(target)) => Ok(target.facts()?.database_size),
+            (None, InstanceKind::Existing(target)) => Ok(target.facts()?.database_size),
             (None, _) => Ok(Bytes(0)),
         }
     }
@@ -157,9 +157,9 @@ impl Instance {
     /// The directory of a system whose files are plimsoll's.
     pub(super) fn data_dir(&self) -> Option<PathBuf> {
         match &self.0 {
-            Backing::Sqlite { path, .. } => path.parent().map(Path::to_owned),
-            Backing::Managed(server) => Some(server.process().data_dir().to_owned()),
-            Backing::Mock(_) | Backing::Existing(_) => None,
+            InstanceKind::Sqlite { path, .. } => path.parent().map(Path::to_owned),
+            InstanceKind::Managed(server) => Some(server.process().data_dir().to_owned()),
+            InstanceKind::Mock(_) | InstanceKind::Existing(_) => None,
         }
     }
 
@@ -193,7 +193,7 @@ impl Instance {
         control: &LoadControl,
         work: &dyn Fn() -> Result<(), LoadError>,
     ) -> Result<(), LoadError> {
-        let Backing::Managed(server) = &self.0 else {
+        let InstanceKind::Managed(server) = &self.0 else {
             return work();
         };
         server.process().end()?;
@@ -203,7 +203,7 @@ impl Instance {
 
     fn template(&self, task: TemplateTask) -> Result<(), LoadError> {
         match &self.0 {
-            Backing::Managed(server) => server
+            InstanceKind::Managed(server) => server
                 .template(task)
                 .map_err(|error| server.process().explain(error)),
             _ => Err(LoadError::other("the system", "has no templates")),
@@ -213,17 +213,17 @@ impl Instance {
     /// Makes the next load begin anew although the data are there.
     fn forget(&self) -> Result<(), LoadError> {
         match &self.0 {
-            Backing::Mock(_) => Ok(()),
-            Backing::Sqlite { path, .. } => crate::engine::sqlite::forget(path),
-            Backing::Managed(server) => server.target().forget(),
-            Backing::Existing(target) => target.forget(),
+            InstanceKind::Mock(_) => Ok(()),
+            InstanceKind::Sqlite { path, .. } => crate::engine::sqlite::forget(path),
+            InstanceKind::Managed(server) => server.target().forget(),
+            InstanceKind::Existing(target) => target.forget(),
         }
     }
 
-    fn evidence(&self, workload: &Workload) -> Result<Evidence, LoadError> {
+    fn evidence(&self, workload: &Workload) -> Result<ResetEvidence, LoadError> {
         Ok(match workload {
-            Workload::Tpcc(_) => Evidence::Books(self.books()?),
-            Workload::Sysbench(_) => Evidence::Verdicts(self.check(workload.into())?),
+            Workload::Tpcc(_) => ResetEvidence::Books(self.books()?),
+            Workload::Sysbench(_) => ResetEvidence::Verdicts(self.check(workload.into())?),
         })
     }
 
@@ -246,9 +246,9 @@ impl Instance {
             ));
         }
         let verdicts = match evidence {
-            Evidence::Verdicts(verdicts) => verdicts,
-            Evidence::Books(_) if conditions => self.check(workload.into())?,
-            Evidence::Books(_) => Vec::new(),
+            ResetEvidence::Verdicts(verdicts) => verdicts,
+            ResetEvidence::Books(_) if conditions => self.check(workload.into())?,
+            ResetEvidence::Books(_) => Vec::new(),
         };
         if let Some(broken) = verdicts.iter().find(|verdict| !verdict.holds) {
             return Err(wrong(broken.detail.clone()));

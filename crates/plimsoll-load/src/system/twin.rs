@@ -1,6 +1,6 @@
 //! Equal systems: one is loaded, the others begin with copies of its files.
 
-use super::{Backing, Instance};
+use super::{Instance, InstanceKind};
 use crate::engine::LoadControl;
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
@@ -22,25 +22,25 @@ impl Instance {
         control: &LoadControl,
     ) -> Result<Self, LoadError> {
         match &self.0 {
-            Backing::Sqlite { path, pragmas } => {
+            InstanceKind::Sqlite { path, pragmas } => {
                 let from = self.files()?;
                 let to = scratch.dir("sqlite")?;
                 put_back(&from, &to, &|| control.check())?;
                 let name = path.file_name().unwrap_or_default();
-                Ok(Self(Backing::Sqlite {
+                Ok(Self(InstanceKind::Sqlite {
                     path: to.join(name),
                     pragmas: pragmas.clone(),
                 }))
             }
-            Backing::Managed(server) => {
+            InstanceKind::Managed(server) => {
                 server.process().end()?;
                 let twin = server.twin(scratch, cgroup, control);
                 // It has to come back, whatever became of the copy.
                 let again = server.restart(&|| control.is_cancelled());
-                let twin = Self(Backing::Managed(Box::new(twin?)));
+                let twin = Self(InstanceKind::Managed(Box::new(twin?)));
                 again.map(|()| twin)
             }
-            Backing::Mock(_) | Backing::Existing(_) => {
+            InstanceKind::Mock(_) | InstanceKind::Existing(_) => {
                 Err(LoadError::other("the system", "has no files of plimsoll's"))
             }
         }

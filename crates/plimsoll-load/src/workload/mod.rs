@@ -32,8 +32,8 @@ impl ConditionResult {
 /// One intent's input, drawn before its clock starts. A closed set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    Tpcc(tpcc::input::Input),
-    Sysbench(sysbench::input::Input),
+    Tpcc(tpcc::input::TpccInput),
+    Sysbench(sysbench::input::SysbenchInput),
 }
 
 impl Input {
@@ -60,13 +60,13 @@ impl Input {
 #[derive(Debug, Clone)]
 pub struct Source {
     pacing: Rng,
-    generator: Generator,
+    generator: InputGenerator,
 }
 
 #[derive(Debug, Clone)]
-enum Generator {
-    Tpcc(tpcc::generator::Generator),
-    Sysbench(sysbench::generator::Generator),
+enum InputGenerator {
+    Tpcc(tpcc::generator::TpccGenerator),
+    Sysbench(sysbench::generator::SysbenchGenerator),
 }
 
 impl Source {
@@ -75,11 +75,11 @@ impl Source {
         let seeds = seeds.into();
         let seed = seeds.load;
         let generator = match workload {
-            Workload::Tpcc(tpcc) => {
-                Generator::Tpcc(tpcc::generator::Generator::new(seeds, round, user, tpcc))
-            }
-            Workload::Sysbench(sysbench) => Generator::Sysbench(
-                sysbench::generator::Generator::new(seed, round, user, sysbench),
+            Workload::Tpcc(tpcc) => InputGenerator::Tpcc(tpcc::generator::TpccGenerator::new(
+                seeds, round, user, tpcc,
+            )),
+            Workload::Sysbench(sysbench) => InputGenerator::Sysbench(
+                sysbench::generator::SysbenchGenerator::new(seed, round, user, sysbench),
             ),
         };
         Self {
@@ -101,16 +101,16 @@ impl Source {
     )]
     pub fn next(&mut self) -> Input {
         match &mut self.generator {
-            Generator::Tpcc(generator) => Input::Tpcc(generator.next()),
-            Generator::Sysbench(generator) => Input::Sysbench(generator.next()),
+            InputGenerator::Tpcc(generator) => Input::Tpcc(generator.next()),
+            InputGenerator::Sysbench(generator) => Input::Sysbench(generator.next()),
         }
     }
 
     /// Keying time before and think time after a transaction of this type.
     pub fn pacing(&mut self, txn: usize, pacing: &Pacing) -> (Nanos, Nanos) {
         match self.generator {
-            Generator::Tpcc(_) => tpcc::generator::pacing(txn, &mut self.pacing, pacing),
-            Generator::Sysbench(_) => (Nanos::ZERO, Nanos::ZERO),
+            InputGenerator::Tpcc(_) => tpcc::generator::pacing(txn, &mut self.pacing, pacing),
+            InputGenerator::Sysbench(_) => (Nanos::ZERO, Nanos::ZERO),
         }
     }
 }

@@ -509,7 +509,7 @@ pub fn new_order(lines: &[(i32, i32, i32)]) -> Input {
         supply_warehouse,
         quantity,
     };
-    Input::Tpcc(input::Input::NewOrder(input::NewOrder {
+    Input::Tpcc(input::TpccInput::NewOrder(input::NewOrder {
         warehouse: 1,
         district: 3,
         customer: 7,
@@ -518,7 +518,7 @@ pub fn new_order(lines: &[(i32, i32, i32)]) -> Input {
 }
 
 pub fn stock_level() -> Input {
-    Input::Tpcc(input::Input::StockLevel(input::StockLevel {
+    Input::Tpcc(input::TpccInput::StockLevel(input::StockLevel {
         warehouse: 1,
         district: 2,
         threshold: 15,
@@ -526,7 +526,7 @@ pub fn stock_level() -> Input {
 }
 
 fn order_status(customer: CustomerBy) -> Input {
-    Input::Tpcc(input::Input::OrderStatus(input::OrderStatus {
+    Input::Tpcc(input::TpccInput::OrderStatus(input::OrderStatus {
         warehouse: 2,
         district: 2,
         customer,
@@ -534,7 +534,7 @@ fn order_status(customer: CustomerBy) -> Input {
 }
 
 fn delivery(warehouse: i32) -> Input {
-    Input::Tpcc(input::Input::Delivery(input::Delivery {
+    Input::Tpcc(input::TpccInput::Delivery(input::Delivery {
         warehouse,
         carrier: 8,
     }))

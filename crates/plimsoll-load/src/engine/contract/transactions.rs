@@ -1,7 +1,7 @@
 //! What the transactions leave in the database, in both modes and with many users.
 
 use super::*;
-use crate::workload::tpcc::generator::{Generator, UNUSED_ITEM};
+use crate::workload::tpcc::generator::{TpccGenerator, UNUSED_ITEM};
 use crate::workload::tpcc::rows::Table;
 
 /// A digest of everything in the tables.
@@ -202,7 +202,7 @@ fn pay(client: &mut Client, user: &mut User, customer: CustomerBy, paid: Paid<'_
         customer,
         amount_cents: 123_456,
     };
-    let payment = Input::Tpcc(input::Input::Payment(payment));
+    let payment = Input::Tpcc(input::TpccInput::Payment(payment));
     assert_eq!(user.run(&payment), Ok(TxnEnd::Committed));
     let changes: Vec<i64> = numbers(client, &sums)
         .concat()
@@ -311,7 +311,7 @@ pub fn concurrent_users(engine: Engine) {
 }
 
 fn work(user: &mut User, number: u32, mode: TxnMode) -> Ends {
-    let mut generator = Generator::new(7, 0, number, &Tpcc { mode, ..TPCC });
+    let mut generator = TpccGenerator::new(7, 0, number, &Tpcc { mode, ..TPCC });
     let mut ends = Ends::default();
     for _ in 0..150 {
         let input = Input::Tpcc(generator.next());

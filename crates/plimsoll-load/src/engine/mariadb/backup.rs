@@ -8,7 +8,9 @@ use super::connect::parse;
 use super::managed::config;
 use super::{DIALECT, binaries};
 use crate::backup::program::version;
-use crate::engine::server::backup_programs::{BackupPrograms, Job, NEXT_OF_RESTORE, Runner};
+use crate::engine::server::backup_programs::{
+    BackupCommand, BackupPrograms, NEXT_OF_RESTORE, Runner,
+};
 use crate::engine::server::{MANAGED_SCHEMA, ManagedServer, ServerContext};
 use crate::error::LoadError;
 use crate::scratch::io_error;
@@ -25,11 +27,16 @@ const NEXT_OF_BACKUP: &str = "If it names versions, install the mariadb-backup o
 const NEXT_OF_DUMP: &str =
     "If it names rights, connect as a user who may read the schema and show its routines.";
 
-pub struct Backups;
+pub struct MariadbBackups;
 
-impl BackupPrograms for Backups {
+impl BackupPrograms for MariadbBackups {
     /// mariadb-backup 10.11 leaves all of it to the kernel to write: what is not flushed is no backup.
-    fn copy_files(&self, server: &ManagedServer, to: &Path, jobs: u32) -> Result<Job, LoadError> {
+    fn copy_files(
+        &self,
+        server: &ManagedServer,
+        to: &Path,
+        jobs: u32,
+    ) -> Result<BackupCommand, LoadError> {
         let context = &server.process().context;
         let program = binaries::client(Some(server.programs()), &BACKUP)?;
         let opts = parse(&server.conninfo())?;
@@ -40,7 +47,7 @@ impl BackupPrograms for Backups {
         command.args(["--backup", "--user=root", &format!("--parallel={jobs}")]);
         command.arg(format!("--target-dir={}", to.display()));
         command.arg(format!("--socket={socket}"));
-        Ok(Job {
+        Ok(BackupCommand {
             command,
             output: None,
             next: NEXT_OF_BACKUP,
@@ -54,13 +61,13 @@ impl BackupPrograms for Backups {
         server: &ManagedServer,
         context: &ServerContext,
         from: &Path,
-    ) -> Result<Option<Job>, LoadError> {
+    ) -> Result<Option<BackupCommand>, LoadError> {
         let program = binaries::client(Some(server.programs()), &BACKUP)?;
         let mut command = context.command_in(&program, from);
         // What it needs to know about the server is in the backup.
         command.args(["--no-defaults", "--prepare"]);
         command.arg(format!("--target-dir={}", from.display()));
-        Ok(Some(Job {
+        Ok(Some(BackupCommand {
             command,
             output: None,
             next: NEXT_OF_RESTORE,
@@ -78,7 +85,7 @@ impl BackupPrograms for Backups {
     }
 
     /// Of one snapshot, by one connection: mariadb-dump has no more.
-    fn dump(&self, runner: &Runner<'_>, to: &Path, _: u32) -> Result<Job, LoadError> {
+    fn dump(&self, runner: &Runner<'_>, to: &Path, _: u32) -> Result<BackupCommand, LoadError> {
         let program = binaries::client(runner.programs(), &DUMP)?;
         let file = to.join(DUMP_FILE);
         let output = File::create_new(&file).map_err(|error| io_error(&file, &error))?;
@@ -86,7 +93,7 @@ impl BackupPrograms for Backups {
         access(&mut command, &runner.target.conninfo)?;
         command.args(["--single-transaction", "--quick", "--routines"]);
         command.args(["--no-tablespaces", "--", &runner.target.schema]);
-        Ok(Job {
+        Ok(BackupCommand {
             command,
             output: Some(output),
             next: NEXT_OF_DUMP,
@@ -99,7 +106,12 @@ impl BackupPrograms for Backups {
         vec![format!("CREATE DATABASE {schema}")]
     }
 
-    fn restore_dump(&self, runner: &Runner<'_>, from: &Path, _: u32) -> Result<Job, LoadError> {
+    fn restore_dump(
+        &self,
+        runner: &Runner<'_>,
+        from: &Path,
+        _: u32,
+    ) -> Result<BackupCommand, LoadError> {
         let program = binaries::client(runner.programs(), &CLIENT)?;
         let dump = from.join(DUMP_FILE);
         let input = File::open(&dump).map_err(|error| io_error(&dump, &error))?;
@@ -107,7 +119,7 @@ impl BackupPrograms for Backups {
         command.stdin(input);
         access(&mut command, &runner.target.conninfo)?;
         command.arg(format!("--database={MANAGED_SCHEMA}"));
-        Ok(Job {
+        Ok(BackupCommand {
             command,
             output: None,
             next: NEXT_OF_RESTORE,

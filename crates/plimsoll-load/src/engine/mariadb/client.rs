@@ -8,7 +8,7 @@ use mysql::{Conn, LocalInfileHandler, Row, Value};
 use super::connect::{connect, server_error};
 use super::tsv::TsvSink;
 use crate::engine::LoadControl;
-use crate::engine::sql::part::Part;
+use crate::engine::sql::part::TablePart;
 use crate::engine::sql::{ServerClient, SqlClient, TextRow};
 use crate::error::LoadError;
 
@@ -52,7 +52,7 @@ impl ServerClient for MariadbClient {
     }
 
     /// One LOAD DATA.
-    fn fill(&mut self, part: &Part, control: &LoadControl) -> Result<(), LoadError> {
+    fn fill(&mut self, part: &TablePart, control: &LoadControl) -> Result<(), LoadError> {
         let table = part.table();
         let columns = part.columns().join(", ");
         let load = format!(

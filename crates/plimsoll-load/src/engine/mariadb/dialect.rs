@@ -4,7 +4,7 @@ use super::client::MariadbClient;
 use crate::engine::sql::guard::{self, Use};
 use crate::engine::sql::{Dialect, Scripts, SqlClient};
 use crate::error::LoadError;
-use crate::workload::sysbench::sql::Dialect as SysbenchDialect;
+use crate::workload::sysbench::sql::SysbenchDialect;
 
 pub static DIALECT: Dialect = Dialect {
     sysbench: SysbenchDialect::Mariadb,

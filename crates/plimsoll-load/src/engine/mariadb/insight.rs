@@ -16,7 +16,7 @@ use plimsoll_record::metric::Metric;
 use super::connect::{code, connect_impatient, server_error};
 use crate::engine::readings::{Reading, SessionCount};
 use crate::error::LoadError;
-use waits::Session;
+use waits::ProcesslistRow;
 
 mod waits;
 
@@ -63,7 +63,7 @@ const READ_REQUESTS: &str = "innodb_buffer_pool_read_requests";
 const READS: &str = "innodb_buffer_pool_reads";
 
 /// A connection that asks.
-pub struct Insight {
+pub struct MariadbInsight {
     conn: Conn,
     /// Sessions of plimsoll's are those of this user in this schema.
     user: String,
@@ -77,7 +77,7 @@ fn error(error: Error) -> LoadError {
     server_error("asking the server about itself", &error)
 }
 
-impl Insight {
+impl MariadbInsight {
     /// InnoDB gathers what INNODB_TRX shows only when it was not read for 100 ms, since it locks all transactions to do
     /// so (CACHE_MIN_IDLE_TIME_NS in storage/innobase/trx/trx0i_s.cc); asked sooner, it shows the same again.
     pub const REST: Nanos = Nanos::from_millis(101);
@@ -88,7 +88,9 @@ impl Insight {
         conn.query_drop("SET SESSION autocommit = 1")
             .map_err(error)?;
         let own = conn.connection_id();
-        let sessions = conn.query_map(SESSIONS, Session::new).map_err(error)?;
+        let sessions = conn
+            .query_map(SESSIONS, ProcesslistRow::new)
+            .map_err(error)?;
         let user = sessions
             .into_iter()
             .find(|session| session.id == u64::from(own))
@@ -137,7 +139,7 @@ impl Insight {
     }
 
     /// All sessions that are shown, and states of transactions by their sessions.
-    fn sessions(&mut self) -> Result<(Vec<Session>, BTreeMap<u64, String>), Error> {
+    fn sessions(&mut self) -> Result<(Vec<ProcesslistRow>, BTreeMap<u64, String>), Error> {
         let sql = if self.sees_transactions {
             SESSIONS_AND_TRANSACTIONS
         } else {
@@ -147,7 +149,7 @@ impl Insight {
         let mut sessions = Vec::new();
         if let Some(rows) = answer.iter() {
             for row in rows {
-                sessions.push(Session::new(row?));
+                sessions.push(ProcesslistRow::new(row?));
             }
         }
         let mut transactions = BTreeMap::new();

@@ -13,9 +13,9 @@ use crate::scratch::{Scratch, io_error};
 
 const SOCKET: &str = "mariadb.sock";
 
-pub struct Setup;
+pub struct MariadbSetup;
 
-impl ServerSetup for Setup {
+impl ServerSetup for MariadbSetup {
     fn socket(&self) -> &'static str {
         SOCKET
     }

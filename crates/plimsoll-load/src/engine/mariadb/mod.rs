@@ -16,8 +16,8 @@ mod sysbench;
 mod tests;
 mod tsv;
 
-pub(crate) use backup::Backups;
+pub(crate) use backup::MariadbBackups;
 pub(crate) use dialect::DIALECT;
-pub use insight::Insight;
-pub(crate) use managed::Setup;
+pub use insight::MariadbInsight;
+pub(crate) use managed::MariadbSetup;
 pub use session::MariadbSession;

@@ -14,7 +14,7 @@ use crate::engine::sql::guard::{self, Use};
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::tpcc::input::{self, CustomerBy};
-use crate::workload::tpcc::sql::Stmt;
+use crate::workload::tpcc::sql::TpccStmt;
 use crate::workload::tpcc::statement::{Param, Rows, Statements};
 use crate::workload::tpcc::transactions;
 use crate::workload::{Input, sysbench};
@@ -25,18 +25,18 @@ const UNUSED_ITEM: &str = "PL001";
 /// A connection with what its work needs. It blocks its thread while the server works.
 pub struct MariadbSession {
     pub(super) conn: Conn,
-    pub(super) work: Work,
+    pub(super) work: MariadbWork,
     /// A CALL's text, written anew for each.
     text: String,
     pub(super) round_trips: u64,
 }
 
 /// What the session's statements are for.
-pub(super) enum Work {
+pub(super) enum MariadbWork {
     Procedures,
     Statements {
-        /// By [`Stmt`].
-        prepared: Vec<Prepared>,
+        /// By [`TpccStmt`].
+        prepared: Vec<PreparedStatement>,
         /// Whether a transaction that only reads must ask to keep its snapshot.
         asks_for_snapshot: bool,
     },
@@ -47,7 +47,7 @@ pub(super) enum Work {
     },
 }
 
-pub(super) struct Prepared {
+pub(super) struct PreparedStatement {
     change: Option<(Statement, Vec<usize>)>,
     text: (Statement, Vec<usize>),
 }
@@ -60,14 +60,14 @@ impl MariadbSession {
             // Fails where the procedure is not.
             TxnMode::Procedures => conn
                 .query_drop("SHOW CREATE PROCEDURE plimsoll_new_order")
-                .map(|()| Work::Procedures),
+                .map(|()| MariadbWork::Procedures),
             TxnMode::Statements => prepare_all(&mut conn),
         };
         let work = work.map_err(|e| unprepared("TPC-C", schema, &e))?;
         Ok(Self::new(conn, work))
     }
 
-    pub(super) fn new(conn: Conn, work: Work) -> Self {
+    pub(super) fn new(conn: Conn, work: MariadbWork) -> Self {
         Self {
             conn,
             work,
@@ -77,7 +77,7 @@ impl MariadbSession {
     }
 
     /// One call, one round trip, one database transaction. The results are received and left unread.
-    fn call(&mut self, input: &input::Input) -> Result<(), Error> {
+    fn call(&mut self, input: &input::TpccInput) -> Result<(), Error> {
         self.round_trips += 1;
         self.text.clear();
         write_call(&mut self.text, input);
@@ -93,12 +93,12 @@ impl MariadbSession {
     /// Sends one request and hands its rows to `each`; gives how many rows it changed.
     fn request(
         &mut self,
-        prepared: impl Fn(&Prepared) -> Option<&(Statement, Vec<usize>)>,
-        id: Stmt,
+        prepared: impl Fn(&PreparedStatement) -> Option<&(Statement, Vec<usize>)>,
+        id: TpccStmt,
         params: &[Param<'_>],
         each: impl FnMut(Row) -> Result<(), String>,
     ) -> Result<u64, SessionError> {
-        let Work::Statements { prepared: all, .. } = &self.work else {
+        let MariadbWork::Statements { prepared: all, .. } = &self.work else {
             return Err(SessionError::other_work());
         };
         let Some((statement, order)) = prepared(&all[id as usize]) else {
@@ -159,14 +159,14 @@ impl MariadbSession {
     }
 }
 
-fn prepare_all(conn: &mut Conn) -> Result<Work, Error> {
-    let prepared = Stmt::ALL
+fn prepare_all(conn: &mut Conn) -> Result<MariadbWork, Error> {
+    let prepared = TpccStmt::ALL
         .iter()
         .map(|&stmt| prepare(conn, texts(stmt)))
         .collect::<Result<_, _>>()?;
     let asks_for_snapshot = keeps_no_snapshot(conn)?;
     without_begin(conn)?;
-    Ok(Work::Statements {
+    Ok(MariadbWork::Statements {
         prepared,
         asks_for_snapshot,
     })
@@ -177,9 +177,9 @@ pub(super) fn without_begin(conn: &mut Conn) -> Result<(), Error> {
     conn.query_drop("SET autocommit = 0")
 }
 
-fn prepare(conn: &mut Conn, Texts { change, text }: Texts) -> Result<Prepared, Error> {
+fn prepare(conn: &mut Conn, Texts { change, text }: Texts) -> Result<PreparedStatement, Error> {
     let mut one = |Text { sql, params }: Text| conn.prep(sql).map(|statement| (statement, params));
-    Ok(Prepared {
+    Ok(PreparedStatement {
         change: change.map(&mut one).transpose()?,
         text: one(text)?,
     })
@@ -211,11 +211,11 @@ fn by(customer: &CustomerBy) -> String {
 }
 
 /// The CALL with its arguments as text: all are numbers, or letters that plimsoll has drawn itself.
-fn write_call(out: &mut String, input: &input::Input) {
+fn write_call(out: &mut String, input: &input::TpccInput) {
     use std::fmt::Write as _;
     // A String takes all text.
     let _ = match input {
-        input::Input::NewOrder(order) => {
+        input::TpccInput::NewOrder(order) => {
             let w = order.warehouse;
             let d = order.district;
             let c = order.customer;
@@ -236,7 +236,7 @@ fn write_call(out: &mut String, input: &input::Input) {
             }
             out.write_str("')")
         }
-        input::Input::Payment(payment) => {
+        input::TpccInput::Payment(payment) => {
             let input::Payment {
                 warehouse,
                 district,
@@ -252,7 +252,7 @@ fn write_call(out: &mut String, input: &input::Input) {
                 "CALL plimsoll_payment({warehouse}, {district}, {customer_warehouse}, {customer_district}, {customer}, {amount})"
             )
         }
-        input::Input::OrderStatus(status) => {
+        input::TpccInput::OrderStatus(status) => {
             let customer = by(&status.customer);
             write!(
                 out,
@@ -260,14 +260,14 @@ fn write_call(out: &mut String, input: &input::Input) {
                 status.warehouse, status.district
             )
         }
-        input::Input::Delivery(delivery) => {
+        input::TpccInput::Delivery(delivery) => {
             write!(
                 out,
                 "CALL plimsoll_delivery({}, {})",
                 delivery.warehouse, delivery.carrier
             )
         }
-        input::Input::StockLevel(level) => {
+        input::TpccInput::StockLevel(level) => {
             write!(
                 out,
                 "CALL plimsoll_stock_level({}, {}, {})",
@@ -284,18 +284,20 @@ fn error(error: &Error) -> SessionError {
 impl Session for MariadbSession {
     async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
         match (input, &self.work) {
-            (Input::Tpcc(input), Work::Statements { .. }) => transactions::run(self, input).await,
-            (Input::Tpcc(input), Work::Procedures) => match self.call(input) {
+            (Input::Tpcc(input), MariadbWork::Statements { .. }) => {
+                transactions::run(self, input).await
+            }
+            (Input::Tpcc(input), MariadbWork::Procedures) => match self.call(input) {
                 Ok(()) => Ok(TxnEnd::Committed),
                 Err(Error::MySqlError(reply)) if reply.state == UNUSED_ITEM => {
                     Ok(TxnEnd::RolledBack)
                 }
                 Err(failed) => Err(error(&failed)),
             },
-            (Input::Sysbench(input), Work::Sysbench { .. }) => {
+            (Input::Sysbench(input), MariadbWork::Sysbench { .. }) => {
                 sysbench::transactions::run(self, input).await
             }
-            (Input::Tpcc(_), Work::Sysbench { .. }) | (Input::Sysbench(_), _) => {
+            (Input::Tpcc(_), MariadbWork::Sysbench { .. }) | (Input::Sysbench(_), _) => {
                 Err(SessionError::other_work())
             }
         }
@@ -306,11 +308,11 @@ impl Session for MariadbSession {
     }
 }
 
-impl Statements<Stmt> for MariadbSession {
+impl Statements<TpccStmt> for MariadbSession {
     /// What only reads sees one snapshot: an order and its lines belong together.
     async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
         match self.work {
-            Work::Statements {
+            MariadbWork::Statements {
                 asks_for_snapshot: true,
                 ..
             } if !writes => self.control("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"),
@@ -326,7 +328,7 @@ impl Statements<Stmt> for MariadbSession {
         self.control("ROLLBACK")
     }
 
-    async fn query(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
+    async fn query(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
         self.request(|prepared| prepared.change.as_ref(), id, params, |_| Ok(()))?;
         let mut rows = Rows::new();
         self.request(
@@ -341,7 +343,7 @@ impl Statements<Stmt> for MariadbSession {
         Ok(rows)
     }
 
-    async fn execute(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
+    async fn execute(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
         self.request(|prepared| Some(&prepared.text), id, params, |_| Ok(()))
     }
 }

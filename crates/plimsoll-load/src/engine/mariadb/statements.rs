@@ -7,7 +7,7 @@ use mysql::Value as Sql;
 use mysql::consts::ColumnType;
 use mysql::{Column, Row};
 
-use crate::workload::tpcc::sql::Stmt;
+use crate::workload::tpcc::sql::TpccStmt;
 use crate::workload::tpcc::statement::{Param, Value};
 
 /// One or two requests that do what a statement does.
@@ -32,10 +32,10 @@ const TAKE_NEW_ORDER: &str = "DELETE FROM new_order WHERE no_w_id = $1 AND no_d_
 const ANY_NEW_ORDER: &str =
     "SELECT 1 FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 LIMIT 1 LOCK IN SHARE MODE";
 
-pub fn texts(stmt: Stmt) -> Texts {
+pub fn texts(stmt: TpccStmt) -> Texts {
     let sql = match stmt {
-        Stmt::TakeNewOrder => TAKE_NEW_ORDER,
-        Stmt::AnyNewOrder => ANY_NEW_ORDER,
+        TpccStmt::TakeNewOrder => TAKE_NEW_ORDER,
+        TpccStmt::AnyNewOrder => ANY_NEW_ORDER,
         other => other.sql(),
     };
     let sql = sql.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
@@ -62,18 +62,18 @@ pub fn texts(stmt: Stmt) -> Texts {
 }
 
 /// The parameter that is an amount of money, counted from 1. A text in arithmetic would count as a floating-point number.
-fn money(stmt: Stmt) -> Option<usize> {
+fn money(stmt: TpccStmt) -> Option<usize> {
     match stmt {
-        Stmt::PayWarehouse => Some(2),
-        Stmt::PayDistrict => Some(3),
-        Stmt::PayCustomer | Stmt::DeliverCustomer => Some(4),
-        Stmt::InsertHistory => Some(6),
-        Stmt::InsertOrderLine => Some(8),
+        TpccStmt::PayWarehouse => Some(2),
+        TpccStmt::PayDistrict => Some(3),
+        TpccStmt::PayCustomer | TpccStmt::DeliverCustomer => Some(4),
+        TpccStmt::InsertHistory => Some(6),
+        TpccStmt::InsertOrderLine => Some(8),
         _ => None,
     }
 }
 
-fn text(stmt: Stmt, sql: &str) -> Text {
+fn text(stmt: TpccStmt, sql: &str) -> Text {
     let sql = sql
         .replace("{now}", "UTC_TIMESTAMP(6)")
         .replace(" AS INTEGER)", " AS SIGNED)");
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn an_update_that_returns_is_two_statements() {
-        let Texts { change, text } = texts(Stmt::PayDistrict);
+        let Texts { change, text } = texts(TpccStmt::PayDistrict);
         let change = change.unwrap();
         assert_eq!(
             change.sql,
@@ -206,7 +206,7 @@ mod tests {
             format!("SELECT {columns} FROM district WHERE d_w_id = ? AND d_id = ?")
         );
         assert_eq!(text.params, [0, 1]);
-        for &stmt in Stmt::ALL {
+        for &stmt in TpccStmt::ALL {
             let Texts { change, text } = texts(stmt);
             let updates = text.sql.starts_with("UPDATE") && text.sql.contains("RETURNING");
             assert!(!updates && !text.sql.contains(['$', '{']), "{text:?}");

@@ -3,13 +3,13 @@
 use mysql::prelude::Queryable;
 use plimsoll_plan::resolved::Sysbench;
 
-use super::session::{MariadbSession, Work, open, send, unprepared, without_begin};
+use super::session::{MariadbSession, MariadbWork, open, send, unprepared, without_begin};
 use super::statements::param;
 use crate::error::LoadError;
 use crate::session::SessionError;
 use crate::workload::sysbench::input::{Bracket, NewRow};
-use crate::workload::sysbench::sql::{Dialect, Prepared, Stmt};
-use crate::workload::sysbench::transactions::Connection;
+use crate::workload::sysbench::sql::{Prepared, SysbenchDialect, SysbenchStmt};
+use crate::workload::sysbench::transactions::SysbenchConnection;
 use crate::workload::tpcc::statement::Param;
 
 impl MariadbSession {
@@ -21,7 +21,7 @@ impl MariadbSession {
     ) -> Result<Self, LoadError> {
         let mut conn = open(conninfo, schema, "sysbench")?;
         let prepared = Prepared::new(sysbench);
-        let texts = prepared.texts(Dialect::Mariadb);
+        let texts = prepared.texts(SysbenchDialect::Mariadb);
         let statements = texts
             .iter()
             .map(|text| conn.prep(text))
@@ -33,7 +33,7 @@ impl MariadbSession {
         }
         Ok(Self::new(
             conn,
-            Work::Sysbench {
+            MariadbWork::Sysbench {
                 prepared,
                 statements,
             },
@@ -41,7 +41,7 @@ impl MariadbSession {
     }
 }
 
-impl Connection for MariadbSession {
+impl SysbenchConnection for MariadbSession {
     /// Due to `autocommit = 0` the next statement begins it.
     async fn begin(&mut self, _: bool) -> Result<(), SessionError> {
         Ok(())
@@ -57,14 +57,14 @@ impl Connection for MariadbSession {
 
     async fn execute(
         &mut self,
-        stmt: Stmt,
+        stmt: SysbenchStmt,
         table: u32,
         params: &[Param<'_>],
     ) -> Result<(), SessionError> {
         let Self {
             conn,
             work:
-                Work::Sysbench {
+                MariadbWork::Sysbench {
                     prepared,
                     statements,
                 },
@@ -86,6 +86,6 @@ impl Connection for MariadbSession {
     }
 
     async fn insert_next(&mut self, table: u32, row: &NewRow) -> Result<(), SessionError> {
-        self.control(&Dialect::Mariadb.insert_next(table, row))
+        self.control(&SysbenchDialect::Mariadb.insert_next(table, row))
     }
 }

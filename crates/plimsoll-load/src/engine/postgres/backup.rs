@@ -9,7 +9,9 @@ use tokio_postgres::config::{Host, SslMode};
 use super::connect::parse;
 use super::{DIALECT, binaries};
 use crate::backup::program::version;
-use crate::engine::server::backup_programs::{BackupPrograms, Job, NEXT_OF_RESTORE, Runner};
+use crate::engine::server::backup_programs::{
+    BackupCommand, BackupPrograms, NEXT_OF_RESTORE, Runner,
+};
 use crate::engine::server::{MANAGED_SCHEMA, ManagedServer, ServerContext};
 use crate::error::LoadError;
 
@@ -18,7 +20,7 @@ const NEXT_OF_BASE: &str = "If it names wal_level or max_wal_senders, leave them
 const NEXT_OF_DUMP: &str = "If it names versions, install the programs of the server's version or a later one. If it names \
      permissions, connect as the owner of the schema.";
 
-pub struct Backups;
+pub struct PostgresBackups;
 
 /// A client's program with how to connect.
 fn client(runner: &Runner<'_>, name: &str, dir: &Path) -> Result<Command, LoadError> {
@@ -32,9 +34,14 @@ fn client(runner: &Runner<'_>, name: &str, dir: &Path) -> Result<Command, LoadEr
     Ok(command)
 }
 
-impl BackupPrograms for Backups {
+impl BackupPrograms for PostgresBackups {
     /// A fast checkpoint: a spread one would take its time before the first byte is read (checkpoint_completion_target).
-    fn copy_files(&self, server: &ManagedServer, to: &Path, _: u32) -> Result<Job, LoadError> {
+    fn copy_files(
+        &self,
+        server: &ManagedServer,
+        to: &Path,
+        _: u32,
+    ) -> Result<BackupCommand, LoadError> {
         let runner = Runner {
             server: Some(server),
             target: &server.target(),
@@ -42,7 +49,7 @@ impl BackupPrograms for Backups {
         let mut command = client(&runner, "pg_basebackup", to)?;
         command.arg("--pgdata").arg(to);
         command.args(["--format=plain", "--wal-method=stream", "--checkpoint=fast"]);
-        Ok(Job {
+        Ok(BackupCommand {
             command,
             output: None,
             next: NEXT_OF_BASE,
@@ -55,7 +62,7 @@ impl BackupPrograms for Backups {
         _: &ManagedServer,
         _: &ServerContext,
         _: &Path,
-    ) -> Result<Option<Job>, LoadError> {
+    ) -> Result<Option<BackupCommand>, LoadError> {
         Ok(None)
     }
 
@@ -69,7 +76,7 @@ impl BackupPrograms for Backups {
     }
 
     /// Not compressed, so that media are measured and not the arithmetic of gzip.
-    fn dump(&self, runner: &Runner<'_>, to: &Path, jobs: u32) -> Result<Job, LoadError> {
+    fn dump(&self, runner: &Runner<'_>, to: &Path, jobs: u32) -> Result<BackupCommand, LoadError> {
         let mut command = client(runner, "pg_dump", to)?;
         command.args(["--format=directory", "--compress=0"]);
         command.arg(format!("--jobs={jobs}"));
@@ -79,7 +86,7 @@ impl BackupPrograms for Backups {
             .arg(format!("--schema={schema}"))
             .arg("--file")
             .arg(to);
-        Ok(Job {
+        Ok(BackupCommand {
             command,
             output: None,
             next: NEXT_OF_DUMP,
@@ -91,7 +98,12 @@ impl BackupPrograms for Backups {
         Vec::new()
     }
 
-    fn restore_dump(&self, runner: &Runner<'_>, from: &Path, jobs: u32) -> Result<Job, LoadError> {
+    fn restore_dump(
+        &self,
+        runner: &Runner<'_>,
+        from: &Path,
+        jobs: u32,
+    ) -> Result<BackupCommand, LoadError> {
         let mut command = client(runner, "pg_restore", from)?;
         command.args([
             "--format=directory",
@@ -101,7 +113,7 @@ impl BackupPrograms for Backups {
         ]);
         command.arg(format!("--jobs={jobs}"));
         command.args(["--dbname", "postgres"]).arg(from);
-        Ok(Job {
+        Ok(BackupCommand {
             command,
             output: None,
             next: NEXT_OF_RESTORE,

@@ -11,7 +11,7 @@ use tokio_postgres::{Client, CopyInSink, Error, SimpleQueryMessage};
 use super::connect::{connect, server_error};
 use super::copy::CopySink;
 use crate::engine::LoadControl;
-use crate::engine::sql::part::Part;
+use crate::engine::sql::part::TablePart;
 use crate::engine::sql::{ServerClient, SqlClient, TextRow};
 use crate::error::LoadError;
 
@@ -61,7 +61,7 @@ impl ServerClient for PostgresClient {
     }
 
     /// One COPY.
-    fn fill(&mut self, part: &Part, control: &LoadControl) -> Result<(), LoadError> {
+    fn fill(&mut self, part: &TablePart, control: &LoadControl) -> Result<(), LoadError> {
         let table = part.table();
         let columns = part.columns();
         let failed = |error: &Error| server_error(&format!("filling table {table}"), error);

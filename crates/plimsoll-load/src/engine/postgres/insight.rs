@@ -29,7 +29,7 @@ const SESSIONS: &str = "SELECT CASE WHEN query = '<insufficient privilege>' THEN
 const SIZE: &str = "SELECT pg_database_size(current_database())";
 
 /// A connection that asks.
-pub struct Insight {
+pub struct PostgresInsight {
     client: Client,
     user: String,
     version: i32,
@@ -46,7 +46,7 @@ fn error(error: Error) -> LoadError {
     server_error("asking the server about itself", &error)
 }
 
-impl Insight {
+impl PostgresInsight {
     pub async fn connect(conninfo: &str) -> Result<Self, LoadError> {
         let client = connect(conninfo).await?;
         let about = "SELECT current_setting('server_version_num')::int, current_user::text,

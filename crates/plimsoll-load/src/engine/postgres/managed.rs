@@ -13,9 +13,9 @@ use crate::scratch::{Scratch, io_error};
 /// The superuser that `initdb` creates.
 const USER: &str = "plimsoll";
 
-pub struct Setup;
+pub struct PostgresSetup;
 
-impl ServerSetup for Setup {
+impl ServerSetup for PostgresSetup {
     fn socket(&self) -> &'static str {
         ".s.PGSQL.5432"
     }

@@ -19,11 +19,11 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use backup::Backups;
+pub(crate) use backup::PostgresBackups;
 #[cfg(test)]
 pub(crate) use blocking::batch;
 pub(crate) use dialect::DIALECT;
-pub use insight::Insight;
-pub(crate) use managed::Setup;
+pub use insight::PostgresInsight;
+pub(crate) use managed::PostgresSetup;
 pub use session::PostgresSession;
 pub use template::template;

@@ -22,7 +22,7 @@ use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::sysbench::sql::Prepared;
 use crate::workload::tpcc::input::{self, CustomerBy};
-use crate::workload::tpcc::sql::Stmt;
+use crate::workload::tpcc::sql::TpccStmt;
 use crate::workload::tpcc::statement::{Param, Rows, Statements};
 use crate::workload::tpcc::transactions;
 use crate::workload::{Input, sysbench};
@@ -46,8 +46,8 @@ const CALLS: [&str; 5] = [
 pub struct PostgresSession {
     client: Client,
     wire: Wire,
-    pub(super) work: Work,
-    /// By [`Stmt`], by transaction type, or as the sysbench script has them.
+    pub(super) work: PostgresWork,
+    /// By [`TpccStmt`], by transaction type, or as the sysbench script has them.
     prepared: Vec<Statement>,
     /// The BEGIN that is due, which goes out together with the transaction's first statement.
     begin_due: Option<&'static str>,
@@ -55,7 +55,7 @@ pub struct PostgresSession {
 }
 
 /// What the session's statements are for.
-pub(super) enum Work {
+pub(super) enum PostgresWork {
     Tpcc(TxnMode),
     Sysbench(Prepared),
 }
@@ -90,19 +90,19 @@ impl PostgresSession {
     pub async fn open(conninfo: &str, schema: &str, mode: TxnMode) -> Result<Self, LoadError> {
         let texts: Vec<String> = match mode {
             TxnMode::Procedures => CALLS.map(str::to_owned).into(),
-            TxnMode::Statements => Stmt::ALL
+            TxnMode::Statements => TpccStmt::ALL
                 .iter()
                 .map(|stmt| stmt.sql().replace("{now}", "now()"))
                 .collect(),
         };
-        Self::prepare(conninfo, schema, &texts, Work::Tpcc(mode)).await
+        Self::prepare(conninfo, schema, &texts, PostgresWork::Tpcc(mode)).await
     }
 
     pub(super) async fn prepare(
         conninfo: &str,
         schema: &str,
         texts: &[String],
-        work: Work,
+        work: PostgresWork,
     ) -> Result<Self, LoadError> {
         let (client, driver) = connect_with_driver(conninfo).await?;
         let mut wire = Wire {
@@ -115,8 +115,8 @@ impl PostgresSession {
             .map_err(error)?;
         wire.carry(keep(&client, schema)).await?;
         let data = match &work {
-            Work::Tpcc(_) => "TPC-C",
-            Work::Sysbench(_) => "sysbench",
+            PostgresWork::Tpcc(_) => "TPC-C",
+            PostgresWork::Sysbench(_) => "sysbench",
         };
         let prepared = wire
             .carry(try_join_all(texts.iter().map(|text| client.prepare(text))))
@@ -135,10 +135,10 @@ impl PostgresSession {
     }
 
     /// One call, one round trip, one database transaction. The result is received and left unread.
-    async fn call(&mut self, input: &input::Input) -> Result<(), Error> {
+    async fn call(&mut self, input: &input::TpccInput) -> Result<(), Error> {
         self.round_trips += 1;
         match input {
-            input::Input::NewOrder(order) => {
+            input::TpccInput::NewOrder(order) => {
                 let mut columns = [[0i32; MAX_LINES]; 3];
                 let lines = &order.lines[..order.lines.len().min(MAX_LINES)];
                 for (i, line) in lines.iter().enumerate() {
@@ -152,7 +152,7 @@ impl PostgresSession {
                 let c = &order.customer;
                 self.send(0, &[w, d, c, &items, &supply, &quantity]).await
             }
-            input::Input::Payment(payment) => {
+            input::TpccInput::Payment(payment) => {
                 let (id, name) = by(&payment.customer);
                 let amount = SqlParam(Param::Cents(payment.amount_cents));
                 let w = &payment.warehouse;
@@ -161,16 +161,16 @@ impl PostgresSession {
                 let cd = &payment.customer_district;
                 self.send(1, &[w, d, cw, cd, &id, &name, &amount]).await
             }
-            input::Input::OrderStatus(status) => {
+            input::TpccInput::OrderStatus(status) => {
                 let (id, name) = by(&status.customer);
                 self.send(2, &[&status.warehouse, &status.district, &id, &name])
                     .await
             }
-            input::Input::Delivery(delivery) => {
+            input::TpccInput::Delivery(delivery) => {
                 self.send(3, &[&delivery.warehouse, &delivery.carrier])
                     .await
             }
-            input::Input::StockLevel(level) => {
+            input::TpccInput::StockLevel(level) => {
                 self.send(4, &[&level.warehouse, &level.district, &level.threshold])
                     .await
             }
@@ -273,22 +273,23 @@ fn by(customer: &CustomerBy) -> (Option<i32>, Option<&str>) {
 impl Session for PostgresSession {
     async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
         match (input, &self.work) {
-            (Input::Tpcc(input), Work::Tpcc(TxnMode::Statements)) => {
+            (Input::Tpcc(input), PostgresWork::Tpcc(TxnMode::Statements)) => {
                 transactions::run(self, input).await
             }
-            (Input::Tpcc(input), Work::Tpcc(TxnMode::Procedures)) => match self.call(input).await {
-                Ok(()) => Ok(TxnEnd::Committed),
-                Err(error) if error.code().is_some_and(|code| code.code() == UNUSED_ITEM) => {
-                    Ok(TxnEnd::RolledBack)
+            (Input::Tpcc(input), PostgresWork::Tpcc(TxnMode::Procedures)) => {
+                match self.call(input).await {
+                    Ok(()) => Ok(TxnEnd::Committed),
+                    Err(error) if error.code().is_some_and(|code| code.code() == UNUSED_ITEM) => {
+                        Ok(TxnEnd::RolledBack)
+                    }
+                    Err(error) => Err(self.error(&error)),
                 }
-                Err(error) => Err(self.error(&error)),
-            },
-            (Input::Sysbench(input), Work::Sysbench(_)) => {
+            }
+            (Input::Sysbench(input), PostgresWork::Sysbench(_)) => {
                 sysbench::transactions::run(self, input).await
             }
-            (Input::Tpcc(_), Work::Sysbench(_)) | (Input::Sysbench(_), Work::Tpcc(_)) => {
-                Err(SessionError::other_work())
-            }
+            (Input::Tpcc(_), PostgresWork::Sysbench(_))
+            | (Input::Sysbench(_), PostgresWork::Tpcc(_)) => Err(SessionError::other_work()),
         }
     }
 
@@ -298,7 +299,7 @@ impl Session for PostgresSession {
     }
 }
 
-impl Statements<Stmt> for PostgresSession {
+impl Statements<TpccStmt> for PostgresSession {
     /// What only reads sees one snapshot, as the STABLE functions do: an order and its lines belong together.
     async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
         self.begin_with(if writes {
@@ -317,7 +318,7 @@ impl Statements<Stmt> for PostgresSession {
         self.end("ROLLBACK").await
     }
 
-    async fn query(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
+    async fn query(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
         let rows = self
             .first(async |client, prepared| {
                 let rows = client
@@ -331,7 +332,7 @@ impl Statements<Stmt> for PostgresSession {
         rows.map_err(|e| self.error(&e))
     }
 
-    async fn execute(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
+    async fn execute(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
         let changed = self
             .first(async |client, prepared| {
                 client

@@ -6,12 +6,12 @@ use tokio_postgres::error::SqlState;
 
 use super::codec::SqlParam;
 use super::connect::error_text;
-use super::session::{PostgresSession, Work};
+use super::session::{PostgresSession, PostgresWork};
 use crate::error::LoadError;
 use crate::session::SessionError;
 use crate::workload::sysbench::input::NewRow;
-use crate::workload::sysbench::sql::{Dialect, Prepared, Stmt};
-use crate::workload::sysbench::transactions::Connection;
+use crate::workload::sysbench::sql::{Prepared, SysbenchDialect, SysbenchStmt};
+use crate::workload::sysbench::transactions::SysbenchConnection;
 use crate::workload::tpcc::statement::Param;
 
 impl PostgresSession {
@@ -22,8 +22,8 @@ impl PostgresSession {
         sysbench: &Sysbench,
     ) -> Result<Self, LoadError> {
         let prepared = Prepared::new(sysbench);
-        let texts = prepared.texts(Dialect::Postgres);
-        Self::prepare(conninfo, schema, &texts, Work::Sysbench(prepared)).await
+        let texts = prepared.texts(SysbenchDialect::Postgres);
+        Self::prepare(conninfo, schema, &texts, PostgresWork::Sysbench(prepared)).await
     }
 
     /// A transaction that deletes a row and puts it back meets another one that does the same: it finds nothing to delete
@@ -38,7 +38,7 @@ impl PostgresSession {
     }
 }
 
-impl Connection for PostgresSession {
+impl SysbenchConnection for PostgresSession {
     /// As sysbench does, also for what only reads.
     async fn begin(&mut self, _: bool) -> Result<(), SessionError> {
         self.begin_with("BEGIN");
@@ -55,11 +55,11 @@ impl Connection for PostgresSession {
 
     async fn execute(
         &mut self,
-        stmt: Stmt,
+        stmt: SysbenchStmt,
         table: u32,
         params: &[Param<'_>],
     ) -> Result<(), SessionError> {
-        let Work::Sysbench(prepared) = &self.work else {
+        let PostgresWork::Sysbench(prepared) = &self.work else {
             return Err(SessionError::other_work());
         };
         let place = prepared.place(stmt, table);
@@ -74,7 +74,7 @@ impl Connection for PostgresSession {
     }
 
     async fn insert_next(&mut self, table: u32, row: &NewRow) -> Result<(), SessionError> {
-        let sql = Dialect::Postgres.insert_next(table, row);
+        let sql = SysbenchDialect::Postgres.insert_next(table, row);
         let done = self
             .first(async |client, _| client.batch_execute(&sql).await)
             .await;

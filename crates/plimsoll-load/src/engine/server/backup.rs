@@ -10,7 +10,7 @@ use super::own_thread::on_own_thread;
 use super::process::ServerContext;
 use super::target::Target;
 use crate::backup::program::version;
-use crate::backup::{Taken, Task, Timed, files};
+use crate::backup::{BackupControl, Taken, Timed, files};
 use crate::clock::monotonic;
 use crate::engine::{mariadb, postgres};
 use crate::error::LoadError;
@@ -19,8 +19,8 @@ use crate::scratch::Scratch;
 
 fn programs(kind: ServerKind) -> &'static dyn BackupPrograms {
     match kind {
-        ServerKind::Postgres => &postgres::Backups,
-        ServerKind::Mariadb => &mariadb::Backups,
+        ServerKind::Postgres => &postgres::PostgresBackups,
+        ServerKind::Mariadb => &mariadb::MariadbBackups,
     }
 }
 
@@ -30,7 +30,7 @@ impl ManagedServer {
     pub(crate) fn back_up(
         &self,
         method: BackupMethod,
-        task: Task<'_>,
+        task: BackupControl<'_>,
         to: &Path,
     ) -> Result<Taken, LoadError> {
         self.process().context.admit(to)?;
@@ -53,7 +53,7 @@ impl ManagedServer {
     pub(crate) fn restore(
         &self,
         method: BackupMethod,
-        task: Task<'_>,
+        task: BackupControl<'_>,
         from: &Path,
         scratch: &mut Scratch,
         cgroup: Option<CgroupLimits>,
@@ -73,7 +73,7 @@ impl ManagedServer {
 
     fn restore_files(
         &self,
-        task: Task<'_>,
+        task: BackupControl<'_>,
         from: &Path,
         scratch: &mut Scratch,
         cgroup: Option<CgroupLimits>,
@@ -106,7 +106,7 @@ impl ManagedServer {
         &self,
         runs_it: Option<&Self>,
         schema: &str,
-        task: Task<'_>,
+        task: BackupControl<'_>,
         from: &Path,
     ) -> Result<Timed, LoadError> {
         let restored = self.try_restore_dump(runs_it, schema, task, from);
@@ -117,7 +117,7 @@ impl ManagedServer {
         &self,
         runs_it: Option<&Self>,
         schema: &str,
-        task: Task<'_>,
+        task: BackupControl<'_>,
         from: &Path,
     ) -> Result<Timed, LoadError> {
         let programs = programs(self.kind());
@@ -144,7 +144,7 @@ impl ManagedServer {
 
 impl Target {
     /// A logical backup of the schema on any server, as this user.
-    pub(crate) fn dump(&self, task: Task<'_>, to: &Path) -> Result<Taken, LoadError> {
+    pub(crate) fn dump(&self, task: BackupControl<'_>, to: &Path) -> Result<Taken, LoadError> {
         let runner = Runner {
             server: None,
             target: self,
@@ -156,7 +156,7 @@ impl Target {
     /// Makes a server of plimsoll's own of such a backup.
     pub(crate) fn restore_elsewhere(
         &self,
-        task: Task<'_>,
+        task: BackupControl<'_>,
         from: &Path,
         scratch: &mut Scratch,
         cgroup: Option<CgroupLimits>,

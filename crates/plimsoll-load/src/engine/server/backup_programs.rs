@@ -10,11 +10,11 @@ use super::process::ServerContext;
 use super::setup::Programs;
 use super::target::Target;
 use crate::backup::program::{Program, version};
-use crate::backup::{Taken, Task, files};
+use crate::backup::{BackupControl, Taken, files};
 use crate::error::LoadError;
 
 /// A program that takes or restores a backup.
-pub(crate) struct Job {
+pub(crate) struct BackupCommand {
     pub command: Command,
     /// Where its standard output goes when that is the backup.
     pub output: Option<File>,
@@ -49,29 +49,39 @@ pub(crate) const NEXT_OF_RESTORE: &str =
 /// A kind of server's programs for backups.
 pub(crate) trait BackupPrograms: Sync {
     /// Copies the running server's files, and the log that is written meanwhile, which makes them one state.
-    fn copy_files(&self, server: &ManagedServer, to: &Path, jobs: u32) -> Result<Job, LoadError>;
+    fn copy_files(
+        &self,
+        server: &ManagedServer,
+        to: &Path,
+        jobs: u32,
+    ) -> Result<BackupCommand, LoadError>;
     /// Makes copied files ready to be a data directory, in place, where that is to be done.
     fn prepare(
         &self,
         server: &ManagedServer,
         context: &ServerContext,
         from: &Path,
-    ) -> Result<Option<Job>, LoadError>;
+    ) -> Result<Option<BackupCommand>, LoadError>;
     /// Whether a file of a copy is the server's, and not the program's own account.
     fn is_servers(&self, path: &Path) -> bool;
     /// What restores copied files, with its version.
     fn restorer(&self, server: &ManagedServer) -> Result<String, LoadError>;
-    fn dump(&self, runner: &Runner<'_>, to: &Path, jobs: u32) -> Result<Job, LoadError>;
+    fn dump(&self, runner: &Runner<'_>, to: &Path, jobs: u32) -> Result<BackupCommand, LoadError>;
     /// Statements before a dump is put into an empty server.
     fn before_dump(&self) -> Vec<String>;
-    fn restore_dump(&self, runner: &Runner<'_>, from: &Path, jobs: u32) -> Result<Job, LoadError>;
+    fn restore_dump(
+        &self,
+        runner: &Runner<'_>,
+        from: &Path,
+        jobs: u32,
+    ) -> Result<BackupCommand, LoadError>;
     /// Statements after a dump of this schema was restored.
     fn after_dump(&self, schema: &str) -> Vec<String>;
 }
 
-impl Job {
+impl BackupCommand {
     /// Runs it to its end. `place` is the directory that it writes to.
-    pub(super) fn run(self, place: &Path, task: Task<'_>) -> Result<(), LoadError> {
+    pub(super) fn run(self, place: &Path, task: BackupControl<'_>) -> Result<(), LoadError> {
         let program = Program {
             command: self.command,
             output: self.output,
@@ -82,7 +92,7 @@ impl Job {
     }
 
     /// Takes a backup, which is on its medium when this returns.
-    pub(super) fn take(self, to: &Path, task: Task<'_>) -> Result<Taken, LoadError> {
+    pub(super) fn take(self, to: &Path, task: BackupControl<'_>) -> Result<Taken, LoadError> {
         let program = Path::new(self.command.get_program()).to_owned();
         let jobs = self.jobs;
         self.run(to, task)?;

@@ -19,8 +19,8 @@ use crate::scratch::copy::put_back;
 
 fn setup(kind: ServerKind) -> &'static dyn ServerSetup {
     match kind {
-        ServerKind::Postgres => &postgres::Setup,
-        ServerKind::Mariadb => &mariadb::Setup,
+        ServerKind::Postgres => &postgres::PostgresSetup,
+        ServerKind::Mariadb => &mariadb::MariadbSetup,
     }
 }
 

@@ -27,7 +27,7 @@ pub use managed::ManagedServer;
 use own_thread::on_own_thread;
 pub use process::ServerProcess;
 pub(crate) use process::{ServerContext, write_durably};
-pub use target::{Facts, IfOther, MANAGED_SCHEMA, Target, TemplateTask};
+pub use target::{IfOther, MANAGED_SCHEMA, ServerFacts, Target, TemplateTask};
 #[cfg(test)]
 pub(crate) use unprivileged::unprivileged;
 
@@ -65,7 +65,7 @@ impl Target {
         on_own_thread(|| sql::check::orders_added(self))
     }
 
-    pub fn facts(&self) -> Result<Facts, LoadError> {
+    pub fn facts(&self) -> Result<ServerFacts, LoadError> {
         on_own_thread(|| sql::facts::facts(self))
     }
 

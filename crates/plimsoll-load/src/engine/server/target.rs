@@ -22,7 +22,7 @@ pub enum IfOther {
 
 /// Version, settings and size of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
+pub struct ServerFacts {
     /// Number and build, as the server reports it.
     pub version: String,
     /// `name`, `value with unit`, sorted by name: all that are not at their default, and those that decide whether a

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use super::ServerClient;
-use super::part::Part;
+use super::part::TablePart;
 use crate::engine::LoadControl;
 use crate::engine::server::Target;
 use crate::error::LoadError;
@@ -14,12 +14,12 @@ use crate::scratch::wait_until;
 const LONGEST_SECONDS: u64 = 30 * 24 * 3600;
 
 /// Work for one connection.
-pub(super) enum Job {
-    Fill(Part),
+pub(super) enum BulkJob {
+    Fill(TablePart),
     Run(String),
 }
 
-impl Job {
+impl BulkJob {
     fn run(&self, client: &mut dyn ServerClient, control: &LoadControl) -> Result<(), LoadError> {
         match self {
             Self::Fill(part) => client.fill(part, control),
@@ -29,14 +29,14 @@ impl Job {
 }
 
 /// Jobs that several connections take in turn.
-struct Queue<'a> {
-    jobs: &'a [Job],
+struct BulkQueue<'a> {
+    jobs: &'a [BulkJob],
     next: AtomicUsize,
     failed: AtomicBool,
     control: &'a LoadControl,
 }
 
-impl Queue<'_> {
+impl BulkQueue<'_> {
     /// Whoever is free takes the next.
     fn work(&self, mut client: Box<dyn ServerClient>) -> Result<(), LoadError> {
         while let Some(job) = self.jobs.get(self.next.fetch_add(1, Ordering::Relaxed)) {
@@ -63,7 +63,7 @@ impl Queue<'_> {
 /// the server is doing for the others.
 pub(super) fn share_out(
     target: &Target,
-    jobs: &[Job],
+    jobs: &[BulkJob],
     main: &mut dyn ServerClient,
     control: &LoadControl,
 ) -> Result<(), LoadError> {
@@ -76,7 +76,7 @@ pub(super) fn share_out(
         cancels.push(target.dialect().cancel.replace("{id}", &id));
         clients.push(client);
     }
-    let queue = Queue {
+    let queue = BulkQueue {
         jobs,
         next: AtomicUsize::new(0),
         failed: AtomicBool::new(false),

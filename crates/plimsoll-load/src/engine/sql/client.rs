@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::part::Part;
+use super::part::TablePart;
 use crate::engine::LoadControl;
 use crate::error::LoadError;
 
@@ -27,7 +27,7 @@ pub(crate) trait ServerClient: SqlClient + Send {
     fn id(&mut self) -> Result<u32, LoadError>;
 
     /// Puts the rows of a part into its table, and counts those that the server has taken.
-    fn fill(&mut self, part: &Part, control: &LoadControl) -> Result<(), LoadError>;
+    fn fill(&mut self, part: &TablePart, control: &LoadControl) -> Result<(), LoadError>;
 }
 
 /// A row as the database prints it.

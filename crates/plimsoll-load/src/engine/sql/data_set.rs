@@ -2,7 +2,7 @@
 
 use super::client::{ServerClient, TextRow};
 use super::dialect::Dialect;
-use super::part::Part;
+use super::part::TablePart;
 use crate::engine::LoadControl;
 use crate::error::LoadError;
 
@@ -16,7 +16,11 @@ pub(super) trait DataSet {
     fn marker_values(&self) -> String;
     /// How a schema for it is made.
     fn schema_options(&self, dialect: &Dialect) -> &'static str;
-    fn classify(&self, contents: &Contents<'_>, dialect: &Dialect) -> Result<State, LoadError>;
+    fn classify(
+        &self,
+        contents: &Contents<'_>,
+        dialect: &Dialect,
+    ) -> Result<DataSetState, LoadError>;
     /// Before it uses tables that plimsoll did not make.
     fn verify_foreign(
         &self,
@@ -30,7 +34,7 @@ pub(super) trait DataSet {
     fn removal(&self, schema: &str) -> String;
     fn rows(&self) -> u64;
     fn tables(&self, dialect: &Dialect) -> Vec<String>;
-    fn parts(&self, now_micros: i64) -> Vec<Part>;
+    fn parts(&self, now_micros: i64) -> Vec<TablePart>;
     /// Statements after the rows are in: those of a round can run at the same time.
     fn rounds(&self, dialect: &Dialect) -> Vec<Vec<String>>;
     /// Statements that end the load.
@@ -61,7 +65,7 @@ impl Contents<'_> {
 
 /// What a schema's contents are to a load.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum DataSetState {
     Nothing,
     /// Tables that plimsoll did not make, and may use if they are as the plan wants them.
     Foreign,

@@ -2,7 +2,7 @@
 
 use super::client::{ServerClient, SqlClient};
 use crate::error::LoadError;
-use crate::workload::sysbench::sql::Dialect as SysbenchDialect;
+use crate::workload::sysbench::sql::SysbenchDialect;
 
 /// What a connection is about to do with a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,11 +6,11 @@ use plimsoll_plan::resolved::redact;
 use plimsoll_plan::units::Bytes;
 
 use super::SqlClient;
-use crate::engine::server::{Facts, Target};
+use crate::engine::server::{ServerFacts, Target};
 use crate::error::LoadError;
 
 /// Passwords in settings are replaced by `***`.
-pub(crate) fn facts(target: &Target) -> Result<Facts, LoadError> {
+pub(crate) fn facts(target: &Target) -> Result<ServerFacts, LoadError> {
     const DOING: &str = "asking the server about itself";
     let dialect = target.dialect();
     let mut client = target.connect()?;
@@ -20,7 +20,7 @@ pub(crate) fn facts(target: &Target) -> Result<Facts, LoadError> {
         let value = row.text(1).unwrap_or_default();
         settings.push((row.get(0)?, redact(value)));
     }
-    Ok(Facts {
+    Ok(ServerFacts {
         version: about.get(0)?,
         settings,
         database_size: Bytes(about.get(1)?),

@@ -5,8 +5,8 @@
 
 use plimsoll_plan::resolved::Workload;
 
-use super::bulk::{self, Job};
-use super::data_set::{Contents, DataSet, FINISHED, State};
+use super::bulk::{self, BulkJob};
+use super::data_set::{Contents, DataSet, DataSetState, FINISHED};
 use super::guard::{self, Use};
 use super::sysbench::SysbenchData;
 use super::tpcc::TpccData;
@@ -67,21 +67,23 @@ impl<'a> Load<'a> {
         self.take_schema()?;
         let contents = self.contents()?;
         let loaded = match self.data.classify(&contents, dialect)? {
-            State::Foreign => {
+            DataSetState::Foreign => {
                 let client = self.main.as_mut();
                 let control = self.control;
                 self.data.verify_foreign(&contents, client, control)?;
                 Loaded::Reused
             }
-            State::Same => {
+            DataSetState::Same => {
                 self.execute_all("using the loaded data again", &self.data.reuse(dialect))?;
                 Loaded::Reused
             }
-            State::Other(_, holds) if if_other == IfOther::Refuse => {
+            DataSetState::Other(_, holds) if if_other == IfOther::Refuse => {
                 return Err(self.occupied(holds));
             }
-            State::Nothing => self.fresh(&contents, &[])?,
-            State::Stale(earlier) | State::Other(earlier, _) => self.fresh(&contents, &earlier)?,
+            DataSetState::Nothing => self.fresh(&contents, &[])?,
+            DataSetState::Stale(earlier) | DataSetState::Other(earlier, _) => {
+                self.fresh(&contents, &earlier)?
+            }
         };
         guard::release(self.main.as_mut(), dialect, schema)?;
         Ok(loaded)
@@ -150,9 +152,15 @@ impl<'a> Load<'a> {
             .main
             .row("asking for the time", dialect.now_micros)?
             .get(0)?;
-        self.share_out(self.data.parts(now).into_iter().map(Job::Fill).collect())?;
+        self.share_out(
+            self.data
+                .parts(now)
+                .into_iter()
+                .map(BulkJob::Fill)
+                .collect(),
+        )?;
         for round in self.data.rounds(dialect) {
-            self.share_out(round.into_iter().map(Job::Run).collect())?;
+            self.share_out(round.into_iter().map(BulkJob::Run).collect())?;
         }
         self.execute_all("creating procedures", &self.data.finish(dialect))?;
         let name = marker.name;
@@ -162,7 +170,7 @@ impl<'a> Load<'a> {
         Ok(Loaded::Fresh)
     }
 
-    fn share_out(&mut self, jobs: Vec<Job>) -> Result<(), LoadError> {
+    fn share_out(&mut self, jobs: Vec<BulkJob>) -> Result<(), LoadError> {
         bulk::share_out(self.target, &jobs, self.main.as_mut(), self.control)
     }
 

@@ -5,21 +5,21 @@ use std::io::{self, Write};
 use crate::engine::LoadControl;
 use crate::workload::sysbench;
 use crate::workload::sysbench::sql::table_name;
-use crate::workload::tpcc::population::{Chunk, Population};
+use crate::workload::tpcc::population::{Chunk, TpccPopulation};
 use crate::workload::tpcc::rows::RowSink;
 
 /// A part of a data set that is put into one table in one go.
 #[derive(Debug, Clone)]
-pub(crate) enum Part {
+pub(crate) enum TablePart {
     Chunk {
-        population: Population,
+        population: TpccPopulation,
         chunk: Chunk,
         now_micros: i64,
     },
     /// A whole table: one connection fills it in the order of ids, so that rows lie on the disk as sysbench puts them
     /// there.
     Table {
-        population: sysbench::population::Population,
+        population: sysbench::population::SysbenchPopulation,
         table: u32,
     },
 }
@@ -30,9 +30,9 @@ pub(crate) trait PartSink: RowSink {
     fn is_closed(&self) -> bool;
 }
 
-impl Part {
+impl TablePart {
     /// All parts of TPC-C's data, loaded at this time.
-    pub fn of_tpcc(population: Population, now_micros: i64) -> Vec<Self> {
+    pub fn of_tpcc(population: TpccPopulation, now_micros: i64) -> Vec<Self> {
         population
             .chunks()
             .into_iter()
@@ -44,7 +44,7 @@ impl Part {
             .collect()
     }
 
-    pub fn of_sysbench(population: sysbench::population::Population) -> Vec<Self> {
+    pub fn of_sysbench(population: sysbench::population::SysbenchPopulation) -> Vec<Self> {
         (1..=population.tables)
             .map(|table| Self::Table { population, table })
             .collect()

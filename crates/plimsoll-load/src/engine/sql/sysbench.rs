@@ -3,12 +3,12 @@
 
 use plimsoll_plan::resolved::{Script, Sysbench};
 
-use super::data_set::{Contents, DataSet, FINISHED, MarkerTable, State};
-use super::part::Part;
+use super::data_set::{Contents, DataSet, DataSetState, FINISHED, MarkerTable};
+use super::part::TablePart;
 use super::{Dialect, ServerClient, TextRow};
 use crate::engine::LoadControl;
 use crate::error::LoadError;
-use crate::workload::sysbench::population::Population;
+use crate::workload::sysbench::population::SysbenchPopulation;
 use crate::workload::sysbench::sql::{create_index, table_name};
 
 pub(super) const MARKER: &str = "plimsoll_sysbench";
@@ -62,10 +62,10 @@ impl Marker {
     }
 
     /// A load whose tables are all there.
-    fn classify(&self, population: &Population) -> State {
+    fn classify(&self, population: &SysbenchPopulation) -> DataSetState {
         let made = (1..=self.tables).map(table_name).collect();
         if self.state != FINISHED {
-            return State::Stale(made);
+            return DataSetState::Stale(made);
         }
         let same = (self.version, self.tables, self.rows)
             == (VERSION, population.tables, population.rows)
@@ -83,26 +83,26 @@ impl Marker {
             let holds = format!(
                 "sysbench's tables: {tables} of {rows} rows, {distribution}, seed {seed}, layout {version}"
             );
-            return State::Other(made, holds);
+            return DataSetState::Other(made, holds);
         }
         if self.rows_kept {
-            State::Same
+            DataSetState::Same
         } else {
-            State::Stale(made)
+            DataSetState::Stale(made)
         }
     }
 }
 
 pub(super) struct SysbenchData {
     script: Script,
-    population: Population,
+    population: SysbenchPopulation,
 }
 
 impl SysbenchData {
     pub fn new(sysbench: &Sysbench, seed: u64) -> Self {
         Self {
             script: sysbench.script,
-            population: Population::new(sysbench, seed),
+            population: SysbenchPopulation::new(sysbench, seed),
         }
     }
 
@@ -143,7 +143,7 @@ impl DataSet for SysbenchData {
 
     /// None of the texts has anything to escape.
     fn marker_values(&self) -> String {
-        let Population {
+        let SysbenchPopulation {
             tables,
             rows,
             distribution,
@@ -160,12 +160,12 @@ impl DataSet for SysbenchData {
     }
 
     /// An error when there are tables of the plan's names that plimsoll's last load did not make.
-    fn classify(&self, contents: &Contents<'_>, _: &Dialect) -> Result<State, LoadError> {
+    fn classify(&self, contents: &Contents<'_>, _: &Dialect) -> Result<DataSetState, LoadError> {
         let there = || self.table_names().filter(|name| contents.has(name));
         if !contents.has(MARKER) {
             return Ok(match there().next() {
-                None => State::Nothing,
-                Some(_) => State::Foreign,
+                None => DataSetState::Nothing,
+                Some(_) => DataSetState::Foreign,
             });
         }
         let marker = contents.marker.as_ref().map(Marker::read).transpose()?;
@@ -181,7 +181,7 @@ impl DataSet for SysbenchData {
             Some(marker) if made.iter().all(|name| contents.has(name)) => {
                 Ok(marker.classify(&self.population))
             }
-            _ => Ok(State::Stale(made)),
+            _ => Ok(DataSetState::Stale(made)),
         }
     }
 
@@ -229,8 +229,8 @@ impl DataSet for SysbenchData {
             .collect()
     }
 
-    fn parts(&self, _: i64) -> Vec<Part> {
-        Part::of_sysbench(self.population)
+    fn parts(&self, _: i64) -> Vec<TablePart> {
+        TablePart::of_sysbench(self.population)
     }
 
     fn rounds(&self, dialect: &Dialect) -> Vec<Vec<String>> {
@@ -275,7 +275,7 @@ mod tests {
         row(1, "finished")
     }
 
-    fn classify(names: &[&str], marker: Option<TextRow>) -> Result<State, LoadError> {
+    fn classify(names: &[&str], marker: Option<TextRow>) -> Result<DataSetState, LoadError> {
         let contents = Contents {
             schema: "s",
             names: names.iter().map(|&name| name.into()).collect(),
@@ -284,17 +284,17 @@ mod tests {
         SysbenchData::new(&SMALL, 7).classify(&contents, &crate::engine::postgres::DIALECT)
     }
 
-    fn stale(tables: u32) -> State {
-        State::Stale((1..=tables).map(table_name).collect())
+    fn stale(tables: u32) -> DataSetState {
+        DataSetState::Stale((1..=tables).map(table_name).collect())
     }
 
     #[test]
     fn a_schema_is_classified_by_its_marker_and_tables() {
         let both = ["sbtest1", "sbtest2", MARKER];
         let found = |names, marker| classify(names, marker).unwrap();
-        assert_eq!(found(&["sbtest3", "other"], None), State::Nothing);
-        assert_eq!(found(&["sbtest2"], None), State::Foreign);
-        assert_eq!(found(&both, finished()), State::Same);
+        assert_eq!(found(&["sbtest3", "other"], None), DataSetState::Nothing);
+        assert_eq!(found(&["sbtest2"], None), DataSetState::Foreign);
+        assert_eq!(found(&both, finished()), DataSetState::Same);
         assert_eq!(found(&both[1..], finished()), stale(2));
         assert_eq!(found(&[MARKER], None), stale(0));
         assert_eq!(found(&both, row(1, "started")), stale(2));
@@ -302,7 +302,7 @@ mod tests {
         for (column, value) in [(0, "0"), (3, "99"), (4, "uniform"), (5, "8")] {
             let other = found(&both, row(column, value));
             assert!(
-                matches!(&other, State::Other(tables, _) if tables.len() == 2),
+                matches!(&other, DataSetState::Other(tables, _) if tables.len() == 2),
                 "{other:?}"
             );
         }

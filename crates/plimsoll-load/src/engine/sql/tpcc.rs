@@ -2,13 +2,13 @@
 
 use plimsoll_plan::resolved::Tpcc;
 
-use super::data_set::{Contents, DataSet, FINISHED, MarkerTable, State};
+use super::data_set::{Contents, DataSet, DataSetState, FINISHED, MarkerTable};
 use super::dialect::statements;
-use super::part::Part;
+use super::part::TablePart;
 use super::{Dialect, ServerClient, sysbench};
 use crate::engine::LoadControl;
 use crate::error::LoadError;
-use crate::workload::tpcc::population::{Population, VERSION};
+use crate::workload::tpcc::population::{TpccPopulation, VERSION};
 use crate::workload::tpcc::rows::Table;
 
 pub(super) const MARKER: &str = "plimsoll_load";
@@ -23,11 +23,11 @@ pub(super) static MARKER_TABLE: MarkerTable = MarkerTable {
     ],
 };
 
-pub(super) struct TpccData(Population);
+pub(super) struct TpccData(TpccPopulation);
 
 impl TpccData {
     pub fn new(tpcc: &Tpcc, seed: u64) -> Self {
-        Self(Population {
+        Self(TpccPopulation {
             warehouses: tpcc.warehouses,
             seed,
         })
@@ -80,7 +80,7 @@ impl DataSet for TpccData {
     }
 
     fn marker_values(&self) -> String {
-        let Population { warehouses, seed } = self.0;
+        let TpccPopulation { warehouses, seed } = self.0;
         format!("{VERSION}, 'started', {warehouses}, '{seed}'")
     }
 
@@ -88,10 +88,14 @@ impl DataSet for TpccData {
         dialect.scripts.schema_options
     }
 
-    fn classify(&self, contents: &Contents<'_>, dialect: &Dialect) -> Result<State, LoadError> {
+    fn classify(
+        &self,
+        contents: &Contents<'_>,
+        dialect: &Dialect,
+    ) -> Result<DataSetState, LoadError> {
         let in_the_way = in_the_way(contents, dialect);
         if in_the_way.is_empty() {
-            return Ok(State::Nothing);
+            return Ok(DataSetState::Nothing);
         }
         if !contents.has(MARKER) {
             let shown = in_the_way[..in_the_way.len().min(10)].join(", ");
@@ -108,7 +112,7 @@ impl DataSet for TpccData {
         let earlier: Vec<String> = earlier.collect();
         let marker = contents.marker.as_ref();
         let Some(marker) = marker.filter(|marker| marker.text(1) == Some(FINISHED)) else {
-            return Ok(State::Stale(earlier));
+            return Ok(DataSetState::Stale(earlier));
         };
         let version: i32 = marker.get(0)?;
         let warehouses: u32 = marker.get(2)?;
@@ -116,11 +120,11 @@ impl DataSet for TpccData {
         let same = (version, warehouses) == (VERSION, self.0.warehouses)
             && seed == self.0.seed.to_string();
         if same && all_tables().all(|name| contents.has(name)) {
-            return Ok(State::Same);
+            return Ok(DataSetState::Same);
         }
         let holds =
             format!("a finished load of {warehouses} warehouses, seed {seed}, layout {version}");
-        Ok(State::Other(earlier, holds))
+        Ok(DataSetState::Other(earlier, holds))
     }
 
     /// [`Self::classify`] gives none.
@@ -153,8 +157,8 @@ impl DataSet for TpccData {
         dialect.scripts.tables(dialect.timestamp)
     }
 
-    fn parts(&self, now_micros: i64) -> Vec<Part> {
-        Part::of_tpcc(self.0, now_micros)
+    fn parts(&self, now_micros: i64) -> Vec<TablePart> {
+        TablePart::of_tpcc(self.0, now_micros)
     }
 
     fn rounds(&self, dialect: &Dialect) -> Vec<Vec<String>> {

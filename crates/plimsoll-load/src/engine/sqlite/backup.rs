@@ -9,7 +9,7 @@ use rusqlite::{Connection, Error};
 
 use super::client::SqliteClient;
 use super::connection::{directory, explain, open, open_read_only};
-use crate::backup::{Taken, Task, Timed, files};
+use crate::backup::{BackupControl, Taken, Timed, files};
 use crate::clock::monotonic;
 use crate::engine::sql::facts::count_rows;
 use crate::error::LoadError;
@@ -24,7 +24,7 @@ const PAGES: i32 = 256;
 pub(crate) fn back_up(
     path: &Path,
     pragmas: &BTreeMap<String, String>,
-    task: Task<'_>,
+    task: BackupControl<'_>,
     to: &Path,
 ) -> Result<Taken, LoadError> {
     let source = open(path, pragmas)?;
@@ -38,7 +38,7 @@ pub(crate) fn back_up(
 
 /// Makes a database in the directory `to` of a backup in `from`.
 pub(crate) fn restore(
-    task: Task<'_>,
+    task: BackupControl<'_>,
     from: &Path,
     to: &Path,
 ) -> Result<(PathBuf, Timed), LoadError> {
@@ -69,7 +69,12 @@ fn program() -> String {
 /// A backup begins anew whenever another connection has written between two steps, and under load it would never end. A
 /// transaction that reads keeps one snapshot for all steps. In WAL mode no session waits for that, but the log grows as long
 /// as it lasts.
-fn copy(source: &Connection, from: &Path, to: &Path, task: Task<'_>) -> Result<u64, LoadError> {
+fn copy(
+    source: &Connection,
+    from: &Path,
+    to: &Path,
+    task: BackupControl<'_>,
+) -> Result<u64, LoadError> {
     let reading = |error: Error| explain(from, "backing up", &error);
     let writing = |error: Error| explain(to, "writing", &error);
     source
@@ -88,7 +93,7 @@ fn copy(source: &Connection, from: &Path, to: &Path, task: Task<'_>) -> Result<u
 }
 
 /// Whether there are more.
-fn next_pages(backup: &Backup<'_, '_>, task: Task<'_>) -> rusqlite::Result<bool> {
+fn next_pages(backup: &Backup<'_, '_>, task: BackupControl<'_>) -> rusqlite::Result<bool> {
     let mut stepped = backup.step(PAGES);
     // Another process holds the database's locks, if only to recover it.
     wait_until(5, || {

@@ -16,9 +16,9 @@ use super::connection::{apply, beside, directory, explain, io_error, open, verif
 use super::schema::{APPLICATION_ID, INDEXES, MARKER, TABLES};
 use crate::clock::unix_micros;
 use crate::engine::LoadControl;
-use crate::engine::sql::part::{Part, PartSink};
+use crate::engine::sql::part::{PartSink, TablePart};
 use crate::error::LoadError;
-use crate::workload::tpcc::population::{Population, VERSION};
+use crate::workload::tpcc::population::{TpccPopulation, VERSION};
 use crate::workload::tpcc::rows::RowSink;
 
 /// Rows between two checks for a stop.
@@ -33,10 +33,10 @@ pub fn loading_path(path: &Path) -> PathBuf {
 }
 
 /// What a database is loaded with. It holds one data set, which a table of its own describes.
-pub(super) trait DataSet {
+pub(super) trait SqliteDataSet {
     fn rows(&self) -> u64;
     fn create_tables(&self) -> String;
-    fn parts(&self) -> Vec<Part>;
+    fn parts(&self) -> Vec<TablePart>;
     /// Executed one by one after the data.
     fn indexes(&self) -> Vec<String>;
     fn mark(&self, connection: &Connection) -> rusqlite::Result<()>;
@@ -53,7 +53,7 @@ pub fn load(
 ) -> Result<(), LoadError> {
     load_data(
         path,
-        &Population {
+        &TpccPopulation {
             warehouses: tpcc.warehouses,
             seed,
         },
@@ -64,7 +64,7 @@ pub fn load(
 
 pub(super) fn load_data(
     path: &Path,
-    data: &impl DataSet,
+    data: &impl SqliteDataSet,
     pragmas: &BTreeMap<String, String>,
     control: &LoadControl,
 ) -> Result<(), LoadError> {
@@ -131,7 +131,7 @@ pub(super) fn holds(
 
 fn build(
     loading: &Path,
-    data: &impl DataSet,
+    data: &impl SqliteDataSet,
     pragmas: &BTreeMap<String, String>,
     control: &LoadControl,
 ) -> Result<(), LoadError> {
@@ -180,7 +180,7 @@ fn build(
     connection.close().map_err(|(_, error)| failed(error))
 }
 
-impl DataSet for Population {
+impl SqliteDataSet for TpccPopulation {
     fn rows(&self) -> u64 {
         Self::rows(self)
     }
@@ -189,8 +189,8 @@ impl DataSet for Population {
         TABLES.into()
     }
 
-    fn parts(&self) -> Vec<Part> {
-        Part::of_tpcc(*self, unix_micros())
+    fn parts(&self) -> Vec<TablePart> {
+        TablePart::of_tpcc(*self, unix_micros())
     }
 
     fn indexes(&self) -> Vec<String> {
@@ -212,7 +212,7 @@ impl DataSet for Population {
 
 fn insert_rows(
     connection: &Connection,
-    part: &Part,
+    part: &TablePart,
     control: &LoadControl,
     loading: &Path,
 ) -> Result<(), LoadError> {

@@ -7,38 +7,38 @@ use std::thread::Thread;
 
 /// Clones share one queue; all sessions on one database file need the same one.
 #[derive(Debug, Clone, Default)]
-pub struct WriterQueue(Arc<Mutex<State>>);
+pub struct WriterQueue(Arc<Mutex<WriteQueueState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct WriteQueueState {
     busy: bool,
-    waiting: VecDeque<Arc<Waiter>>,
+    waiting: VecDeque<Arc<QueuedWriter>>,
 }
 
 #[derive(Debug)]
-struct Waiter {
+struct QueuedWriter {
     thread: Thread,
     called: AtomicBool,
 }
 
 /// The right to write, passed on to the longest waiting thread when dropped.
 #[derive(Debug)]
-pub struct Turn(WriterQueue);
+pub struct WriteTurn(WriterQueue);
 
 impl WriterQueue {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WriteQueueState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Blocks the thread until it is its turn.
-    pub fn wait(&self) -> Turn {
+    pub fn wait(&self) -> WriteTurn {
         let waiter = {
             let mut state = self.lock();
             if !state.busy {
                 state.busy = true;
-                return Turn(self.clone());
+                return WriteTurn(self.clone());
             }
-            let waiter = Arc::new(Waiter {
+            let waiter = Arc::new(QueuedWriter {
                 thread: std::thread::current(),
                 called: AtomicBool::new(false),
             });
@@ -48,11 +48,11 @@ impl WriterQueue {
         while !waiter.called.load(Ordering::Acquire) {
             std::thread::park();
         }
-        Turn(self.clone())
+        WriteTurn(self.clone())
     }
 }
 
-impl Drop for Turn {
+impl Drop for WriteTurn {
     fn drop(&mut self) {
         let next = {
             let mut state = self.0.lock();

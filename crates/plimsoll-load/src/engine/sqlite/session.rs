@@ -7,12 +7,12 @@ use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection};
 
 use super::connection::{open, session_error};
-use super::queue::{Turn, WriterQueue};
+use super::queue::{WriteTurn, WriterQueue};
 use crate::engine::Session;
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::sysbench::sql::Prepared;
-use crate::workload::tpcc::sql::Stmt;
+use crate::workload::tpcc::sql::TpccStmt;
 use crate::workload::tpcc::statement::{Param, Rows, Statements, Value};
 use crate::workload::tpcc::transactions;
 use crate::workload::{Input, sysbench};
@@ -26,15 +26,15 @@ pub struct SqliteSession {
     connection: Connection,
     path: PathBuf,
     writers: WriterQueue,
-    turn: Option<Turn>,
-    /// By [`Stmt`]'s number, or as the sysbench script has them.
+    turn: Option<WriteTurn>,
+    /// By [`TpccStmt`]'s number, or as the sysbench script has them.
     texts: Vec<String>,
     pub(super) sysbench: Option<Prepared>,
     round_trips: u64,
 }
 
 /// In SQLite's dialect, and as short as it can be: the text is hashed for each execution.
-pub fn dialect(stmt: Stmt) -> String {
+pub fn dialect(stmt: TpccStmt) -> String {
     let text = stmt.sql().replace('$', "?").replace("{now}", NOW);
     text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -46,7 +46,7 @@ impl SqliteSession {
         pragmas: &BTreeMap<String, String>,
         writers: WriterQueue,
     ) -> Result<Self, LoadError> {
-        let texts = Stmt::ALL.iter().copied().map(dialect).collect();
+        let texts = TpccStmt::ALL.iter().copied().map(dialect).collect();
         Self::prepare(path, pragmas, writers, texts, None)
     }
 
@@ -104,7 +104,7 @@ impl SqliteSession {
     }
 
     /// Waits for a turn to write one statement, unless a transaction has it already.
-    pub(super) fn turn_to_write(&self) -> Option<Turn> {
+    pub(super) fn turn_to_write(&self) -> Option<WriteTurn> {
         self.turn.is_none().then(|| self.writers.wait())
     }
 
@@ -167,7 +167,7 @@ fn value(column: ValueRef<'_>) -> rusqlite::Result<Value> {
     })
 }
 
-impl Statements<Stmt> for SqliteSession {
+impl Statements<TpccStmt> for SqliteSession {
     async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
         self.open_transaction(writes)
     }
@@ -180,7 +180,7 @@ impl Statements<Stmt> for SqliteSession {
         self.undo()
     }
 
-    async fn query(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
+    async fn query(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
         self.with(id as usize, id, params, |statement| {
             let columns = statement.column_count();
             let mut rows = statement.raw_query();
@@ -196,7 +196,7 @@ impl Statements<Stmt> for SqliteSession {
         })
     }
 
-    async fn execute(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
+    async fn execute(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
         self.with(id as usize, id, params, |statement| statement.raw_execute())
             .map(|changed| changed as u64)
     }

@@ -15,20 +15,22 @@ use rusqlite::Connection as Database;
 
 use super::client::SqliteClient;
 use super::connection::open_read_only;
-use super::load::{DataSet, holds, load_data};
+use super::load::{SqliteDataSet, holds, load_data};
 use super::queue::WriterQueue;
 use super::session::SqliteSession;
 use crate::engine::sql::SqlClient;
 use crate::engine::sql::check::table_check;
-use crate::engine::sql::part::Part;
+use crate::engine::sql::part::TablePart;
 use crate::engine::{ConditionResult, LoadControl, Loaded};
 use crate::error::LoadError;
 use crate::session::SessionError;
 use crate::workload::sysbench::check;
 use crate::workload::sysbench::input::NewRow;
-use crate::workload::sysbench::population::Population;
-use crate::workload::sysbench::sql::{Dialect, Prepared, Stmt, create_index, table_name};
-use crate::workload::sysbench::transactions::Connection;
+use crate::workload::sysbench::population::SysbenchPopulation;
+use crate::workload::sysbench::sql::{
+    Prepared, SysbenchDialect, SysbenchStmt, create_index, table_name,
+};
+use crate::workload::sysbench::transactions::SysbenchConnection;
 use crate::workload::tpcc::statement::Param;
 
 /// Version of the tables and the marker.
@@ -44,7 +46,7 @@ pub fn load(
     control: &LoadControl,
 ) -> Result<Loaded, LoadError> {
     let data = Data {
-        population: Population::new(sysbench, seed),
+        population: SysbenchPopulation::new(sysbench, seed),
         rows_kept: sysbench.script.keeps_rows(),
     };
     if holds(path, "plimsoll_sysbench", |connection| {
@@ -56,7 +58,7 @@ pub fn load(
 }
 
 struct Data {
-    population: Population,
+    population: SysbenchPopulation,
     /// Whether the script leaves every row where it is.
     rows_kept: bool,
 }
@@ -64,7 +66,7 @@ struct Data {
 impl Data {
     /// Whether it is there as it was loaded; then the marker records whether it will stay so.
     fn is_in(&self, connection: &Database) -> rusqlite::Result<bool> {
-        let Population {
+        let SysbenchPopulation {
             tables,
             rows,
             distribution,
@@ -87,19 +89,19 @@ impl Data {
     }
 }
 
-impl DataSet for Data {
+impl SqliteDataSet for Data {
     fn rows(&self) -> u64 {
         self.population.total()
     }
 
     fn create_tables(&self) -> String {
         (1..=self.population.tables)
-            .map(|table| format!("{};", Dialect::Sqlite.create_table(table)))
+            .map(|table| format!("{};", SysbenchDialect::Sqlite.create_table(table)))
             .collect()
     }
 
-    fn parts(&self) -> Vec<Part> {
-        Part::of_sysbench(self.population)
+    fn parts(&self) -> Vec<TablePart> {
+        TablePart::of_sysbench(self.population)
     }
 
     fn indexes(&self) -> Vec<String> {
@@ -111,7 +113,7 @@ impl DataSet for Data {
             "CREATE TABLE plimsoll_sysbench (format INTEGER NOT NULL, tables INTEGER NOT NULL, rows INTEGER NOT NULL,
              distribution TEXT NOT NULL, seed INTEGER NOT NULL, rows_kept INTEGER NOT NULL) STRICT",
         )?;
-        let Population {
+        let SysbenchPopulation {
             tables,
             rows,
             distribution,
@@ -147,13 +149,13 @@ impl SqliteSession {
             path,
             pragmas,
             writers,
-            prepared.texts(Dialect::Sqlite),
+            prepared.texts(SysbenchDialect::Sqlite),
             Some(prepared),
         )
     }
 }
 
-impl Connection for SqliteSession {
+impl SysbenchConnection for SqliteSession {
     async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
         self.open_transaction(writes)
     }
@@ -168,7 +170,7 @@ impl Connection for SqliteSession {
 
     async fn execute(
         &mut self,
-        stmt: Stmt,
+        stmt: SysbenchStmt,
         table: u32,
         params: &[Param<'_>],
     ) -> Result<(), SessionError> {
@@ -191,7 +193,7 @@ impl Connection for SqliteSession {
 
     async fn insert_next(&mut self, table: u32, row: &NewRow) -> Result<(), SessionError> {
         let _turn = self.turn_to_write();
-        self.batch(&Dialect::Sqlite.insert_next(table, row))
+        self.batch(&SysbenchDialect::Sqlite.insert_next(table, row))
     }
 }
 
@@ -200,7 +202,7 @@ pub fn check(path: &Path, sysbench: &Sysbench) -> Result<Vec<ConditionResult>, L
     let connection = &open_read_only(path)?;
     let mut client = SqliteClient { connection, path };
     let found = (1..=sysbench.tables).map(|table| {
-        let sql = check::sql(sysbench, table, Dialect::Sqlite);
+        let sql = check::sql(sysbench, table, SysbenchDialect::Sqlite);
         table_check(&client.row(&format!("checking {}", table_name(table)), &sql)?)
     });
     let found: Result<Vec<_>, LoadError> = found.collect();

@@ -21,7 +21,7 @@ use crate::engine::contract::contract_of_engines;
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::tpcc::input::{self, Line};
-use crate::workload::tpcc::population::Population;
+use crate::workload::tpcc::population::TpccPopulation;
 use crate::workload::tpcc::rows::Table;
 use crate::workload::tpcc::statement::Statements;
 use crate::workload::{Input, Source};
@@ -94,7 +94,7 @@ fn failures(verdicts: &[crate::engine::ConditionResult]) -> Vec<&str> {
 #[test]
 fn a_loaded_database_holds_the_population() {
     let connection = Connection::open(&LOADED.1).unwrap();
-    let population = Population {
+    let population = TpccPopulation {
         warehouses: 2,
         seed: SEED,
     };
@@ -347,7 +347,7 @@ fn order(lines: &[(i32, i32, i32)]) -> Input {
         customer: 3,
         lines: lines.collect(),
     };
-    Input::Tpcc(input::Input::NewOrder(order))
+    Input::Tpcc(input::TpccInput::NewOrder(order))
 }
 
 const STATE: &str = "SELECT (SELECT sum(d_next_o_id) FROM district), (SELECT count(*) FROM orders),
@@ -362,7 +362,7 @@ fn a_district_without_new_orders_is_skipped_by_a_delivery() {
     connection
         .execute_batch("DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = 9")
         .unwrap();
-    let delivery = Input::Tpcc(input::Input::Delivery(input::Delivery {
+    let delivery = Input::Tpcc(input::TpccInput::Delivery(input::Delivery {
         warehouse: 1,
         carrier: 7,
     }));
@@ -545,7 +545,7 @@ fn failures_are_distinguished_and_leave_no_trace() {
         matches!(&error, Some(SessionError::DiskFull { .. })),
         "{error:?}"
     );
-    let missing = Input::Tpcc(input::Input::StockLevel(input::StockLevel {
+    let missing = Input::Tpcc(input::TpccInput::StockLevel(input::StockLevel {
         warehouse: 9,
         district: 1,
         threshold: 10,

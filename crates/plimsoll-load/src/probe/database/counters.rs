@@ -8,11 +8,11 @@ use crate::probe::emit::Emit;
 
 /// What was read last, and when.
 #[derive(Debug, Default)]
-pub(super) struct Counters {
+pub(super) struct CounterRates {
     last: Option<(Nanos, Reading)>,
 }
 
-impl Counters {
+impl CounterRates {
     /// Gauges as they are, rates as differences over the time since the last reading, which becomes the interval of
     /// `emit`. A counter that went back (a server that was restarted, statistics that were reset) gives no sample.
     pub fn emit(&mut self, reading: &Reading, emit: &mut Emit<'_>) {
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn rates_are_differences_and_what_went_back_is_no_rate() {
-        let mut counters = Counters::default();
+        let mut counters = CounterRates::default();
         let mut at = |ms, reading: &[(Metric, f64)]| {
             let mut out = Vec::new();
             let emit = &mut Emit {

@@ -5,7 +5,7 @@ use plimsoll_block::host::device::{BlockDevice, names_in};
 use plimsoll_block::host::source::KernelFiles;
 use plimsoll_plan::units::Bytes;
 
-use super::Facts;
+use super::FactCollector;
 
 /// Facts about the whole disk: model, vendor, firmware, size, rotational, scheduler, nr_requests, write_cache, fua,
 /// block sizes, read_ahead_kb, numa_node; where it has them, transport, made_of (devices below), backing_file (loop),
@@ -16,7 +16,7 @@ pub fn device_facts(device: &BlockDevice) -> Vec<(String, String)> {
 
 fn facts_at(source: &KernelFiles, disk: &BlockDevice) -> Vec<(String, String)> {
     let at = |path: &str| format!("sys/dev/block/{}:{}/{path}", disk.major, disk.minor);
-    let mut facts = Facts::new(source);
+    let mut facts = FactCollector::new(source);
     facts.add("name", Some(disk.name.clone()));
     // SCSI and ATA keep these with the device; NVMe with its controller, to which `device` leads, too.
     facts.file("model", &[&at("device/model")]);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use plimsoll_block::host::source::KernelFiles;
 use plimsoll_block::host::{chosen, cpu, parse};
 
-use super::Facts;
+use super::FactCollector;
 
 const CPU: &str = cpu::DIRECTORY;
 
@@ -16,7 +16,7 @@ pub fn host_facts() -> Vec<(String, String)> {
 }
 
 fn facts_at(source: &KernelFiles) -> Vec<(String, String)> {
-    let mut facts = Facts::new(source);
+    let mut facts = FactCollector::new(source);
     cpu(&mut facts);
     let vulnerabilities = mitigations(source);
     facts.add("mitigations", vulnerabilities);
@@ -67,7 +67,7 @@ fn facts_at(source: &KernelFiles) -> Vec<(String, String)> {
     facts.finish()
 }
 
-fn cpu(facts: &mut Facts<'_>) {
+fn cpu(facts: &mut FactCollector<'_>) {
     let info = facts.text("proc/cpuinfo").unwrap_or_default();
     let model = info_field(&info, "model name").or_else(|| facts.text("proc/device-tree/model"));
     facts.add(
@@ -91,7 +91,7 @@ fn cpu(facts: &mut Facts<'_>) {
 }
 
 /// machine (from DMI, where there is any) and virtualisation (the CPU's `hypervisor` flag, or Xen's own files).
-fn machine(facts: &mut Facts<'_>) {
+fn machine(facts: &mut FactCollector<'_>) {
     let machine: Vec<String> = ["sys_vendor", "product_name"]
         .into_iter()
         .filter_map(|name| facts.text(&format!("sys/class/dmi/id/{name}")))

@@ -5,7 +5,7 @@ use std::path::Path;
 use plimsoll_block::host::mount::{Mount, mount_of, space};
 use plimsoll_block::host::source::KernelFiles;
 
-use super::Facts;
+use super::FactCollector;
 
 /// filesystem, mount_point, mount_source, mount_options, super_options, size, free.
 pub fn medium_facts(path: &Path) -> Vec<(String, String)> {
@@ -14,7 +14,7 @@ pub fn medium_facts(path: &Path) -> Vec<(String, String)> {
         .ok()
         .and_then(|path| mount_of(&source, &path));
     let space = space(path).ok();
-    let mut facts = Facts::new(&source);
+    let mut facts = FactCollector::new(&source);
     let of = |field: fn(Mount) -> String| mount.clone().map(field);
     facts.add("filesystem", of(|mount| mount.filesystem));
     facts.add("mount_source", of(|mount| mount.source));

@@ -14,13 +14,13 @@ pub use host::host_facts;
 pub use medium::medium_facts;
 
 /// Collects facts, and what could not be read.
-struct Facts<'a> {
+struct FactCollector<'a> {
     source: &'a KernelFiles,
     known: Vec<(String, String)>,
     unreadable: Vec<&'static str>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> FactCollector<'a> {
     fn new(source: &'a KernelFiles) -> Self {
         Self {
             source,

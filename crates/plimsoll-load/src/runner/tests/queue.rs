@@ -203,11 +203,11 @@ fn every_user_keeps_its_own_warehouse() {
             panic!("TPC-C was asked for")
         };
         let warehouse = match input {
-            tpcc::input::Input::NewOrder(i) => i.warehouse,
-            tpcc::input::Input::Payment(i) => i.warehouse,
-            tpcc::input::Input::OrderStatus(i) => i.warehouse,
-            tpcc::input::Input::Delivery(i) => i.warehouse,
-            tpcc::input::Input::StockLevel(i) => i.warehouse,
+            tpcc::input::TpccInput::NewOrder(i) => i.warehouse,
+            tpcc::input::TpccInput::Payment(i) => i.warehouse,
+            tpcc::input::TpccInput::OrderStatus(i) => i.warehouse,
+            tpcc::input::TpccInput::Delivery(i) => i.warehouse,
+            tpcc::input::TpccInput::StockLevel(i) => i.warehouse,
         };
         assert_eq!(
             (user.number, warehouse),

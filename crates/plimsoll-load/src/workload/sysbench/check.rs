@@ -4,7 +4,7 @@
 use plimsoll_plan::resolved::{Script, Sysbench};
 
 use super::random::{C_GROUPS, PAD_GROUPS, length};
-use super::sql::{Dialect, table_name};
+use super::sql::{SysbenchDialect, table_name};
 use crate::workload::ConditionResult;
 
 /// What [`sql`] finds in one table.
@@ -19,7 +19,7 @@ pub struct TableCheck {
 }
 
 /// Columns as in [`TableCheck`]; reads the table once, without trusting an index.
-pub fn sql(sysbench: &Sysbench, table: u32, dialect: Dialect) -> String {
+pub fn sql(sysbench: &Sysbench, table: u32, dialect: SysbenchDialect) -> String {
     let rows = sysbench.rows;
     let integer = dialect.integer();
     format!(

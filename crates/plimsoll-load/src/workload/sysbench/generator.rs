@@ -2,28 +2,28 @@
 
 use plimsoll_plan::resolved::{Script, Sysbench};
 
-use super::input::{Bracket, Input, NewRow, Operation};
+use super::input::{Bracket, NewRow, Operation, SysbenchInput};
 use super::random::{C_GROUPS, Ids, PAD_GROUPS, digits, length};
-use super::sql::Stmt;
+use super::sql::SysbenchStmt;
 use crate::rng::Rng;
 
 /// What one user does, without end.
 #[derive(Debug, Clone)]
-pub struct Generator {
+pub struct SysbenchGenerator {
     rng: Rng,
     ids: Ids,
     sysbench: Sysbench,
 }
 
 /// Ranges of the mixed scripts, in their order, one of each.
-const RANGES: [Stmt; 4] = [
-    Stmt::SimpleRange,
-    Stmt::SumRange,
-    Stmt::OrderRange,
-    Stmt::DistinctRange,
+const RANGES: [SysbenchStmt; 4] = [
+    SysbenchStmt::SimpleRange,
+    SysbenchStmt::SumRange,
+    SysbenchStmt::OrderRange,
+    SysbenchStmt::DistinctRange,
 ];
 
-impl Generator {
+impl SysbenchGenerator {
     pub fn new(seed: u64, round: u32, user: u32, sysbench: &Sysbench) -> Self {
         let rng = Rng::stream(
             seed,
@@ -44,7 +44,7 @@ impl Generator {
         clippy::should_implement_trait,
         reason = "never ends, so it is no iterator"
     )]
-    pub fn next(&mut self) -> Input {
+    pub fn next(&mut self) -> SysbenchInput {
         let mut operations = Vec::with_capacity(1);
         match self.sysbench.script {
             Script::ReadWrite => {
@@ -55,7 +55,7 @@ impl Generator {
             Script::WriteOnly => self.writes(&mut operations),
             script => operations.push(self.single(script)),
         }
-        Input {
+        SysbenchInput {
             bracket: Bracket::of(self.sysbench.script),
             operations,
         }
@@ -81,7 +81,7 @@ impl Generator {
         let table = self.table();
         for _ in 0..self.sysbench.point_selects {
             operations.push(Operation::OfId {
-                stmt: Stmt::PointSelect,
+                stmt: SysbenchStmt::PointSelect,
                 table,
                 id: self.id(),
             });
@@ -106,7 +106,7 @@ impl Generator {
         let id = self.id();
         let k = self.id();
         operations.push(Operation::OfId {
-            stmt: Stmt::Delete,
+            stmt: SysbenchStmt::Delete,
             table,
             id,
         });
@@ -130,13 +130,13 @@ impl Generator {
                 }
             }
             Script::Delete => Operation::OfId {
-                stmt: Stmt::Delete,
+                stmt: SysbenchStmt::Delete,
                 table: self.table(),
                 id: self.id(),
             },
             Script::PointSelect | Script::ReadWrite | Script::ReadOnly | Script::WriteOnly => {
                 Operation::OfId {
-                    stmt: Stmt::PointSelect,
+                    stmt: SysbenchStmt::PointSelect,
                     table: self.table(),
                     id: self.id(),
                 }
@@ -146,7 +146,7 @@ impl Generator {
 
     fn index_update(&mut self) -> Operation {
         Operation::OfId {
-            stmt: Stmt::IndexUpdate,
+            stmt: SysbenchStmt::IndexUpdate,
             table: self.table(),
             id: self.id(),
         }
@@ -176,27 +176,27 @@ mod tests {
     use super::*;
     use crate::workload::sysbench::population::testing::SMALL;
 
-    fn drawn(script: Script, seed: u64, user: u32) -> Vec<Input> {
-        let mut generator = Generator::new(seed, 0, user, &Sysbench { script, ..SMALL });
+    fn drawn(script: Script, seed: u64, user: u32) -> Vec<SysbenchInput> {
+        let mut generator = SysbenchGenerator::new(seed, 0, user, &Sysbench { script, ..SMALL });
         (0..200).map(|_| generator.next()).collect()
     }
 
-    fn statements(input: &Input) -> Vec<Option<Stmt>> {
+    fn statements(input: &SysbenchInput) -> Vec<Option<SysbenchStmt>> {
         input.operations.iter().map(Operation::stmt).collect()
     }
 
     #[test]
     fn every_script_has_the_statements_of_its_own_in_their_order() {
-        let reads: Vec<_> = [Stmt::PointSelect; 10]
+        let reads: Vec<_> = [SysbenchStmt::PointSelect; 10]
             .into_iter()
             .chain(RANGES)
             .map(Some)
             .collect();
         let writes = [
-            Stmt::IndexUpdate,
-            Stmt::TextUpdate,
-            Stmt::Delete,
-            Stmt::Insert,
+            SysbenchStmt::IndexUpdate,
+            SysbenchStmt::TextUpdate,
+            SysbenchStmt::Delete,
+            SysbenchStmt::Insert,
         ]
         .map(Some)
         .to_vec();
@@ -211,23 +211,23 @@ mod tests {
             (
                 Script::PointSelect,
                 Bracket::Autocommit,
-                vec![Some(Stmt::PointSelect)],
+                vec![Some(SysbenchStmt::PointSelect)],
             ),
             (
                 Script::UpdateIndex,
                 Bracket::Autocommit,
-                vec![Some(Stmt::IndexUpdate)],
+                vec![Some(SysbenchStmt::IndexUpdate)],
             ),
             (
                 Script::UpdateNonIndex,
                 Bracket::Autocommit,
-                vec![Some(Stmt::TextUpdate)],
+                vec![Some(SysbenchStmt::TextUpdate)],
             ),
             (Script::Insert, Bracket::Autocommit, vec![None]),
             (
                 Script::Delete,
                 Bracket::Autocommit,
-                vec![Some(Stmt::Delete)],
+                vec![Some(SysbenchStmt::Delete)],
             ),
         ] {
             for input in drawn(script, 1, 0) {
@@ -288,8 +288,8 @@ mod tests {
             ..SMALL
         };
         assert_ne!(
-            Generator::new(1, 0, 0, &uniform).next(),
-            Generator::new(1, 1, 0, &uniform).next(),
+            SysbenchGenerator::new(1, 0, 0, &uniform).next(),
+            SysbenchGenerator::new(1, 1, 0, &uniform).next(),
             "by round"
         );
     }

@@ -3,10 +3,10 @@
 use plimsoll_plan::resolved::Script;
 
 pub use super::sql::NewRow;
-use super::sql::Stmt;
+use super::sql::SysbenchStmt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Input {
+pub struct SysbenchInput {
     pub bracket: Bracket,
     /// In the order in which they are run.
     pub operations: Vec<Operation>,
@@ -43,12 +43,12 @@ impl Bracket {
 pub enum Operation {
     /// A statement whose only parameter is an id.
     OfId {
-        stmt: Stmt,
+        stmt: SysbenchStmt,
         table: u32,
         id: i32,
     },
     Range {
-        stmt: Stmt,
+        stmt: SysbenchStmt,
         table: u32,
         first: i32,
         last: i32,
@@ -73,11 +73,11 @@ pub enum Operation {
 
 impl Operation {
     /// `None` for a statement that is not prepared.
-    pub fn stmt(&self) -> Option<Stmt> {
+    pub fn stmt(&self) -> Option<SysbenchStmt> {
         match self {
             Self::OfId { stmt, .. } | Self::Range { stmt, .. } => Some(*stmt),
-            Self::SetText { .. } => Some(Stmt::TextUpdate),
-            Self::Insert { .. } => Some(Stmt::Insert),
+            Self::SetText { .. } => Some(SysbenchStmt::TextUpdate),
+            Self::Insert { .. } => Some(SysbenchStmt::Insert),
             Self::InsertNext { .. } => None,
         }
     }

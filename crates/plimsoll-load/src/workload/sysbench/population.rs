@@ -9,7 +9,7 @@ use crate::workload::tpcc::rows::RowSink;
 
 /// What the tables hold before anybody has worked on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Population {
+pub struct SysbenchPopulation {
     pub tables: u32,
     pub rows: u32,
     /// That of `k`.
@@ -17,7 +17,7 @@ pub struct Population {
     pub seed: u64,
 }
 
-impl Population {
+impl SysbenchPopulation {
     pub fn new(sysbench: &Sysbench, seed: u64) -> Self {
         let Sysbench {
             script: _,
@@ -133,7 +133,7 @@ mod tests {
         fn end_row(&mut self) {}
     }
 
-    fn texts(population: Population, table: u32, most: u32) -> Vec<String> {
+    fn texts(population: SysbenchPopulation, table: u32, most: u32) -> Vec<String> {
         let mut rows = population.table(table);
         let mut texts = RowTexts::default();
         while rows.fill(most, &mut texts) > 0 {}
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn tables_differ_and_pieces_do_not_matter() {
-        let population = Population::new(&SMALL, 7);
+        let population = SysbenchPopulation::new(&SMALL, 7);
         let whole = texts(population, 1, u32::MAX);
         assert_eq!(whole.len(), 400);
         assert!(
@@ -156,7 +156,7 @@ mod tests {
         assert_ne!(
             whole,
             texts(
-                Population {
+                SysbenchPopulation {
                     seed: 8,
                     ..population
                 },

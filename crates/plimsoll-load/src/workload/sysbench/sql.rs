@@ -4,7 +4,7 @@ use plimsoll_plan::resolved::{Script, Sysbench};
 
 /// What databases write differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
+pub enum SysbenchDialect {
     /// sysbench 1.0 has no driver for it: as for the others, in SQLite's syntax.
     Sqlite,
     Postgres,
@@ -13,7 +13,7 @@ pub enum Dialect {
 
 /// A prepared statement of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
-pub enum Stmt {
+pub enum SysbenchStmt {
     PointSelect,
     SimpleRange,
     SumRange,
@@ -25,7 +25,7 @@ pub enum Stmt {
     Insert,
 }
 
-impl Stmt {
+impl SysbenchStmt {
     const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     pub fn writes(self) -> bool {
@@ -86,7 +86,7 @@ pub fn create_index(table: u32) -> String {
     format!("CREATE INDEX k_{table} ON {}(k)", table_name(table))
 }
 
-impl Dialect {
+impl SysbenchDialect {
     pub fn create_table(self, table: u32) -> String {
         let (id, engine) = match self {
             Self::Sqlite => ("INTEGER NOT NULL", ""),
@@ -128,7 +128,7 @@ impl Dialect {
         }
     }
 
-    fn prepared(self, stmt: Stmt, table: u32) -> String {
+    fn prepared(self, stmt: SysbenchStmt, table: u32) -> String {
         let text = stmt.text().replace("{}", &table_name(table));
         match self {
             Self::Sqlite | Self::Mariadb => text,
@@ -151,15 +151,15 @@ fn numbered(text: &str) -> String {
 pub struct Prepared {
     script: Script,
     tables: u32,
-    /// By [`Stmt`]: how many of the script's come before it.
-    before: [usize; Stmt::ALL.len()],
+    /// By [`SysbenchStmt`]: how many of the script's come before it.
+    before: [usize; SysbenchStmt::ALL.len()],
 }
 
 impl Prepared {
     pub fn new(sysbench: &Sysbench) -> Self {
-        let mut before = [0; Stmt::ALL.len()];
-        for &stmt in Stmt::ALL {
-            let earlier = Stmt::ALL.iter().take(stmt as usize);
+        let mut before = [0; SysbenchStmt::ALL.len()];
+        for &stmt in SysbenchStmt::ALL {
+            let earlier = SysbenchStmt::ALL.iter().take(stmt as usize);
             before[stmt as usize] = earlier
                 .filter(|earlier| earlier.is_in(sysbench.script))
                 .count();
@@ -171,14 +171,16 @@ impl Prepared {
         }
     }
 
-    pub fn texts(&self, dialect: Dialect) -> Vec<String> {
-        let own = Stmt::ALL.iter().filter(|stmt| stmt.is_in(self.script));
+    pub fn texts(&self, dialect: SysbenchDialect) -> Vec<String> {
+        let own = SysbenchStmt::ALL
+            .iter()
+            .filter(|stmt| stmt.is_in(self.script));
         own.flat_map(|&stmt| (1..=self.tables).map(move |table| dialect.prepared(stmt, table)))
             .collect()
     }
 
     /// Place in [`Self::texts`].
-    pub fn place(&self, stmt: Stmt, table: u32) -> usize {
+    pub fn place(&self, stmt: SysbenchStmt, table: u32) -> usize {
         self.before[stmt as usize] * self.tables as usize + table as usize - 1
     }
 }
@@ -196,8 +198,8 @@ mod tests {
                 tables: 3,
                 ..SMALL
             });
-            let texts = prepared.texts(Dialect::Postgres);
-            let own: Vec<Stmt> = Stmt::ALL
+            let texts = prepared.texts(SysbenchDialect::Postgres);
+            let own: Vec<SysbenchStmt> = SysbenchStmt::ALL
                 .iter()
                 .copied()
                 .filter(|stmt| stmt.is_in(script))
@@ -209,7 +211,7 @@ mod tests {
             {
                 assert_eq!(
                     texts[prepared.place(stmt, table)],
-                    Dialect::Postgres.prepared(stmt, table)
+                    SysbenchDialect::Postgres.prepared(stmt, table)
                 );
             }
         }
@@ -218,12 +220,12 @@ mod tests {
     #[test]
     fn parameters_are_written_as_the_database_wants() {
         assert_eq!(
-            Dialect::Postgres.prepared(Stmt::Insert, 12),
+            SysbenchDialect::Postgres.prepared(SysbenchStmt::Insert, 12),
             "INSERT INTO sbtest12 (id, k, c, pad) VALUES ($1, $2, $3, $4)"
         );
-        for dialect in [Dialect::Sqlite, Dialect::Mariadb] {
+        for dialect in [SysbenchDialect::Sqlite, SysbenchDialect::Mariadb] {
             assert_eq!(
-                dialect.prepared(Stmt::TextUpdate, 1),
+                dialect.prepared(SysbenchStmt::TextUpdate, 1),
                 "UPDATE sbtest1 SET c=? WHERE id=?"
             );
         }
@@ -233,7 +235,7 @@ mod tests {
     #[test]
     fn mariadb_gets_what_sysbench_sends_a_mysql() {
         assert_eq!(
-            Dialect::Mariadb.create_table(3),
+            SysbenchDialect::Mariadb.create_table(3),
             "CREATE TABLE sbtest3(id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, \
              c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)) \
              /*! ENGINE = innodb */"
@@ -244,7 +246,7 @@ mod tests {
             pad: "3-4".into(),
         };
         assert_eq!(
-            Dialect::Mariadb.insert_next(3, &row),
+            SysbenchDialect::Mariadb.insert_next(3, &row),
             "INSERT INTO sbtest3 (id, k, c, pad) VALUES (0, 5, '1-2', '3-4')"
         );
     }

@@ -1,29 +1,32 @@
 //! Carrying out an input on any engine.
 
-use super::input::{Bracket, Input, NewRow, Operation};
-use super::sql::Stmt;
+use super::input::{Bracket, NewRow, Operation, SysbenchInput};
+use super::sql::SysbenchStmt;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::tpcc::statement::Param;
 
 /// What an engine's session gives. Results are received in full and left unread, as sysbench does.
 #[allow(async_fn_in_trait)]
-pub trait Connection {
+pub trait SysbenchConnection {
     /// `writes` lets an engine with a single writer queue for it now.
     async fn begin(&mut self, writes: bool) -> Result<(), SessionError>;
     async fn commit(&mut self) -> Result<(), SessionError>;
     async fn rollback(&mut self) -> Result<(), SessionError>;
     async fn execute(
         &mut self,
-        stmt: Stmt,
+        stmt: SysbenchStmt,
         table: u32,
         params: &[Param<'_>],
     ) -> Result<(), SessionError>;
-    /// See [`super::sql::Dialect::insert_next`].
+    /// See [`super::sql::SysbenchDialect::insert_next`].
     async fn insert_next(&mut self, table: u32, row: &NewRow) -> Result<(), SessionError>;
 }
 
 /// Runs one attempt. On an error the database transaction is rolled back before it is returned.
-pub async fn run(session: &mut impl Connection, input: &Input) -> Result<TxnEnd, SessionError> {
+pub async fn run(
+    session: &mut impl SysbenchConnection,
+    input: &SysbenchInput,
+) -> Result<TxnEnd, SessionError> {
     if input.bracket == Bracket::Autocommit {
         return operations(session, input).await.map(|()| TxnEnd::Committed);
     }
@@ -43,7 +46,10 @@ pub async fn run(session: &mut impl Connection, input: &Input) -> Result<TxnEnd,
     }
 }
 
-async fn operations(session: &mut impl Connection, input: &Input) -> Result<(), SessionError> {
+async fn operations(
+    session: &mut impl SysbenchConnection,
+    input: &SysbenchInput,
+) -> Result<(), SessionError> {
     let int = |value: i32| Param::Int(i64::from(value));
     for operation in &input.operations {
         match operation {
@@ -62,7 +68,11 @@ async fn operations(session: &mut impl Connection, input: &Input) -> Result<(), 
             }
             Operation::SetText { table, c, id } => {
                 session
-                    .execute(Stmt::TextUpdate, *table, &[Param::Text(c), int(*id)])
+                    .execute(
+                        SysbenchStmt::TextUpdate,
+                        *table,
+                        &[Param::Text(c), int(*id)],
+                    )
                     .await?;
             }
             Operation::Insert {
@@ -71,7 +81,7 @@ async fn operations(session: &mut impl Connection, input: &Input) -> Result<(), 
                 row: NewRow { k, c, pad },
             } => {
                 let row = [int(*id), int(*k), Param::Text(c), Param::Text(pad)];
-                session.execute(Stmt::Insert, *table, &row).await?;
+                session.execute(SysbenchStmt::Insert, *table, &row).await?;
             }
             Operation::InsertNext { table, row } => session.insert_next(*table, row).await?,
         }

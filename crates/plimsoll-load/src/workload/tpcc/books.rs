@@ -3,7 +3,7 @@
 
 use plimsoll_record::receipt::CommitPlace;
 
-use super::input::Input;
+use super::input::TpccInput;
 
 const DISTRICTS: u32 = 10;
 
@@ -20,17 +20,17 @@ pub const ORDERS_ADDED: &str =
     "SELECT CAST(coalesce(sum(d_next_o_id - 3001), 0) AS bigint) FROM district";
 
 /// Where a transaction can be found; `None` for types that leave nothing that could be counted by place.
-pub fn place(input: &Input) -> Option<CommitPlace> {
+pub fn place(input: &TpccInput) -> Option<CommitPlace> {
     match input {
-        Input::NewOrder(order) => Some(CommitPlace {
+        TpccInput::NewOrder(order) => Some(CommitPlace {
             txn: 0,
             place: district(order.warehouse, order.district),
         }),
-        Input::Payment(payment) => Some(CommitPlace {
+        TpccInput::Payment(payment) => Some(CommitPlace {
             txn: 1,
             place: district(payment.warehouse, payment.district),
         }),
-        Input::OrderStatus(_) | Input::Delivery(_) | Input::StockLevel(_) => None,
+        TpccInput::OrderStatus(_) | TpccInput::Delivery(_) | TpccInput::StockLevel(_) => None,
     }
 }
 
@@ -54,13 +54,13 @@ mod tests {
 
     #[test]
     fn a_place_is_a_district() {
-        let order = Input::NewOrder(NewOrder {
+        let order = TpccInput::NewOrder(NewOrder {
             warehouse: 3,
             district: 10,
             customer: 1,
             lines: Vec::new(),
         });
-        let payment = Input::Payment(Payment {
+        let payment = TpccInput::Payment(Payment {
             warehouse: 1,
             district: 1,
             customer_warehouse: 2,

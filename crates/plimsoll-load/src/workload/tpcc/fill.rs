@@ -1,6 +1,8 @@
 //! The rows of the initial population, table by table (clause 4.3.3.1).
 
-use super::random::{CUSTOMERS, Constants, DISTRICTS, ITEMS, Text, fill_letters, int, last_name};
+use super::random::{
+    CUSTOMERS, Constants, DISTRICTS, ITEMS, RandomText, fill_letters, int, last_name,
+};
 use super::rows::RowSink;
 use crate::rng::Rng;
 
@@ -12,7 +14,7 @@ const CENTS: i64 = 100;
 /// Makes rows of one chunk.
 pub struct Filler {
     rng: Rng,
-    text: Text,
+    text: RandomText,
     warehouse: i32,
     now: i64,
 }
@@ -22,7 +24,7 @@ impl Filler {
     pub fn new(rng: Rng, warehouse: i32, now: i64) -> Self {
         Self {
             rng,
-            text: Text::default(),
+            text: RandomText::default(),
             warehouse,
             now,
         }

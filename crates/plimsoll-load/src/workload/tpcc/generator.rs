@@ -4,7 +4,9 @@ use plimsoll_plan::resolved::{Home, Pacing, Tpcc};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Seeds;
 
-use super::input::{CustomerBy, Delivery, Input, Line, NewOrder, OrderStatus, Payment, StockLevel};
+use super::input::{
+    CustomerBy, Delivery, Line, NewOrder, OrderStatus, Payment, StockLevel, TpccInput,
+};
 use super::random::{Constants, DISTRICTS, ITEMS, int, last_name};
 use crate::rng::Rng;
 
@@ -23,7 +25,7 @@ const THINK_S: [f64; 5] = [12.0, 12.0, 10.0, 5.0, 5.0];
 
 /// One virtual user's inputs. Equal seeds and user numbers give equal sequences.
 #[derive(Debug, Clone)]
-pub struct Generator {
+pub struct TpccGenerator {
     rng: Rng,
     constants: Constants,
     warehouses: i32,
@@ -35,7 +37,7 @@ pub struct Generator {
     deck: Vec<u8>,
 }
 
-impl Generator {
+impl TpccGenerator {
     /// `user` counts from 0. C of the last names depends on the seed of the population (clause 2.1.6.1).
     pub fn new(seeds: impl Into<Seeds>, round: u32, user: u32, tpcc: &Tpcc) -> Self {
         let Seeds { load, data } = seeds.into();
@@ -63,20 +65,20 @@ impl Generator {
         clippy::should_implement_trait,
         reason = "never ends, so it is no iterator"
     )]
-    pub fn next(&mut self) -> Input {
+    pub fn next(&mut self) -> TpccInput {
         let warehouse = match self.home {
             Home::Fixed => self.warehouse,
             Home::Roaming => self.int(1, self.warehouses),
         };
         match self.card() {
-            0 => Input::NewOrder(self.new_order(warehouse)),
-            1 => Input::Payment(self.payment(warehouse)),
-            2 => Input::OrderStatus(OrderStatus {
+            0 => TpccInput::NewOrder(self.new_order(warehouse)),
+            1 => TpccInput::Payment(self.payment(warehouse)),
+            2 => TpccInput::OrderStatus(OrderStatus {
                 warehouse,
                 district: self.int(1, DISTRICTS),
                 customer: self.customer(),
             }),
-            3 => Input::Delivery(Delivery {
+            3 => TpccInput::Delivery(Delivery {
                 warehouse,
                 carrier: self.int(1, 10),
             }),
@@ -85,7 +87,7 @@ impl Generator {
                     Home::Fixed => self.district,
                     Home::Roaming => self.int(1, DISTRICTS),
                 };
-                Input::StockLevel(StockLevel {
+                TpccInput::StockLevel(StockLevel {
                     warehouse,
                     district,
                     threshold: self.int(10, 20),
@@ -206,8 +208,8 @@ mod tests {
         }
     }
 
-    fn draw(seed: u64, user: u32, tpcc: &Tpcc, count: usize) -> Vec<Input> {
-        let mut generator = Generator::new(seed, 0, user, tpcc);
+    fn draw(seed: u64, user: u32, tpcc: &Tpcc, count: usize) -> Vec<TpccInput> {
+        let mut generator = TpccGenerator::new(seed, 0, user, tpcc);
         (0..count).map(|_| generator.next()).collect()
     }
 
@@ -238,7 +240,7 @@ mod tests {
         let orders: Vec<_> = inputs
             .iter()
             .filter_map(|i| {
-                if let Input::NewOrder(order) = i {
+                if let TpccInput::NewOrder(order) = i {
                     Some(order)
                 } else {
                     None
@@ -279,7 +281,7 @@ mod tests {
         let payments: Vec<_> = inputs
             .iter()
             .filter_map(|i| {
-                if let Input::Payment(payment) = i {
+                if let TpccInput::Payment(payment) = i {
                     Some(payment)
                 } else {
                     None
@@ -315,12 +317,12 @@ mod tests {
 
     #[test]
     fn homes_are_fixed_or_roam() {
-        let warehouse = |input: &Input| match input {
-            Input::NewOrder(i) => i.warehouse,
-            Input::Payment(i) => i.warehouse,
-            Input::OrderStatus(i) => i.warehouse,
-            Input::Delivery(i) => i.warehouse,
-            Input::StockLevel(i) => i.warehouse,
+        let warehouse = |input: &TpccInput| match input {
+            TpccInput::NewOrder(i) => i.warehouse,
+            TpccInput::Payment(i) => i.warehouse,
+            TpccInput::OrderStatus(i) => i.warehouse,
+            TpccInput::Delivery(i) => i.warehouse,
+            TpccInput::StockLevel(i) => i.warehouse,
         };
         assert!(
             draw(1, 5, &tpcc(3, Home::Fixed), 300)
@@ -334,7 +336,7 @@ mod tests {
         assert_eq!(drawn.into_iter().collect::<Vec<_>>(), [1, 2, 3]);
         // The first users of a warehouse have districts of their own (clause 2.8.1.1).
         let districts: Vec<_> = [2, 5, 8]
-            .map(|user| Generator::new(1, 0, user, &tpcc(3, Home::Fixed)).district)
+            .map(|user| TpccGenerator::new(1, 0, user, &tpcc(3, Home::Fixed)).district)
             .into();
         assert_eq!(districts, [1, 2, 3]);
     }
@@ -344,7 +346,7 @@ mod tests {
         let districts = (0..6).flat_map(|user| draw(1, user, &tpcc(3, Home::Roaming), 1_000));
         let districts: std::collections::BTreeSet<i32> = districts
             .filter_map(|input| {
-                if let Input::StockLevel(level) = input {
+                if let TpccInput::StockLevel(level) = input {
                     Some(level.district)
                 } else {
                     None
@@ -361,10 +363,10 @@ mod tests {
     fn one_warehouse_has_no_remote_ones() {
         for input in draw(1, 9, &tpcc(1, Home::Roaming), 5_000) {
             match input {
-                Input::NewOrder(order) => {
+                TpccInput::NewOrder(order) => {
                     assert!(order.lines.iter().all(|line| line.supply_warehouse == 1))
                 }
-                Input::Payment(p) => {
+                TpccInput::Payment(p) => {
                     assert_eq!((p.customer_warehouse, p.customer_district), (1, p.district))
                 }
                 _ => {}

@@ -2,7 +2,7 @@
 
 /// Input of one business transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
+pub enum TpccInput {
     NewOrder(NewOrder),
     Payment(Payment),
     OrderStatus(OrderStatus),
@@ -10,7 +10,7 @@ pub enum Input {
     StockLevel(StockLevel),
 }
 
-impl Input {
+impl TpccInput {
     /// Index in the specification's order, as [`plimsoll_plan::resolved::TPCC_TXNS`].
     pub fn txn(&self) -> usize {
         match self {

@@ -14,7 +14,7 @@ pub const VERSION: i32 = 2;
 
 /// The population of a number of warehouses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Population {
+pub struct TpccPopulation {
     pub warehouses: u32,
     pub seed: u64,
 }
@@ -29,7 +29,7 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// Exactly how many rows [`Population::fill`] makes of this chunk.
+    /// Exactly how many rows [`TpccPopulation::fill`] makes of this chunk.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -50,7 +50,7 @@ const BY_SIZE: [Table; 8] = [
 /// Stream of the numbers of lines per order, which orders and order lines both draw.
 const LINE_COUNTS: u64 = 100;
 
-impl Population {
+impl TpccPopulation {
     /// All work there is, the largest chunks first.
     pub fn chunks(&self) -> Vec<Chunk> {
         let items = Chunk {
@@ -155,7 +155,7 @@ mod tests {
         }
     }
 
-    fn rows(population: &Population, table: Table, warehouse: i32) -> Vec<Vec<String>> {
+    fn rows(population: &TpccPopulation, table: Table, warehouse: i32) -> Vec<Vec<String>> {
         let chunks = population.chunks();
         let chunk = chunks
             .iter()
@@ -171,7 +171,7 @@ mod tests {
         sink.rows
     }
 
-    const TWO: Population = Population {
+    const TWO: TpccPopulation = TpccPopulation {
         warehouses: 2,
         seed: 11,
     };
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(
             first,
             rows(
-                &Population {
+                &TpccPopulation {
                     warehouses: 5,
                     ..TWO
                 },
@@ -218,7 +218,7 @@ mod tests {
         assert_ne!(first, rows(&TWO, Table::Customer, 1));
         assert_ne!(
             first,
-            rows(&Population { seed: 12, ..TWO }, Table::Customer, 2)
+            rows(&TpccPopulation { seed: 12, ..TWO }, Table::Customer, 2)
         );
     }
 
@@ -296,7 +296,7 @@ mod tests {
     /// When this fails because other rows are made, raise [`VERSION`]: loaded data of the version before is not equal.
     #[test]
     fn other_rows_have_another_version() {
-        let population = Population {
+        let population = TpccPopulation {
             warehouses: 1,
             seed: 11,
         };

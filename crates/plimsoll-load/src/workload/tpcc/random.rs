@@ -127,15 +127,15 @@ const LONGEST: usize = 512;
 
 /// A buffer for random strings.
 #[derive(Debug)]
-pub struct Text([u8; LONGEST]);
+pub struct RandomText([u8; LONGEST]);
 
-impl Default for Text {
+impl Default for RandomText {
     fn default() -> Self {
         Self([0; LONGEST])
     }
 }
 
-impl Text {
+impl RandomText {
     fn shown(&self, len: usize) -> &str {
         std::str::from_utf8(&self.0[..len]).expect("only ASCII is ever written into the buffer")
     }
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn one_in_ten_data_strings_is_original() {
         let mut rng = Rng::new(5);
-        let mut text = Text::default();
+        let mut text = RandomText::default();
         let hits = (0..20_000)
             .filter(|_| text.data(&mut rng).contains("ORIGINAL"))
             .count();
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn lengths_are_uniform_and_text_is_alphanumeric() {
         let mut rng = Rng::new(9);
-        let mut text = Text::default();
+        let mut text = RandomText::default();
         let mut sum = 0;
         for _ in 0..10_000 {
             let drawn = text.letters(&mut rng, 300, 500);

@@ -6,7 +6,7 @@
 
 /// A statement, named after what it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::VariantArray)]
-pub enum Stmt {
+pub enum TpccStmt {
     /// (w, d, c) → w_tax, c_discount, c_last, c_credit
     OrderingCustomer,
     /// (w, d) → the order's number, d_tax. Locks the district's row until the transaction ends.
@@ -83,7 +83,7 @@ const TAKE_NEW_ORDER: &str =
        (SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id LIMIT 1)
      RETURNING no_o_id";
 
-impl Stmt {
+impl TpccStmt {
     pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The statement's text; see the module's documentation for its parameters and `{now}`.
@@ -162,9 +162,9 @@ mod tests {
 
     #[test]
     fn all_statements_are_listed_once() {
-        for (i, &stmt) in Stmt::ALL.iter().enumerate() {
+        for (i, &stmt) in TpccStmt::ALL.iter().enumerate() {
             assert_eq!(stmt as usize, i, "{stmt:?}");
         }
-        assert_eq!(Stmt::LowStock as usize + 1, Stmt::ALL.len());
+        assert_eq!(TpccStmt::LowStock as usize + 1, TpccStmt::ALL.len());
     }
 }

@@ -7,21 +7,23 @@
 //! everybody wants is held for the shortest time); Delivery the districts in ascending order.
 
 use super::generator::UNUSED_ITEM;
-use super::input::{CustomerBy, Delivery, Input, Line, NewOrder, OrderStatus, Payment, StockLevel};
+use super::input::{
+    CustomerBy, Delivery, Line, NewOrder, OrderStatus, Payment, StockLevel, TpccInput,
+};
 use super::random::DISTRICTS;
-use super::sql::Stmt;
+use super::sql::TpccStmt;
 use super::statement::{Param, Rows, Statements, Value};
 use crate::session::{SessionError, TxnEnd};
 
 /// Runs one attempt. On an error the database transaction is rolled back before it is returned.
-pub async fn run<S: Statements<Stmt>>(
+pub async fn run<S: Statements<TpccStmt>>(
     session: &mut S,
-    input: &Input,
+    input: &TpccInput,
 ) -> Result<TxnEnd, SessionError> {
     session
         .begin(matches!(
             input,
-            Input::NewOrder(_) | Input::Payment(_) | Input::Delivery(_)
+            TpccInput::NewOrder(_) | TpccInput::Payment(_) | TpccInput::Delivery(_)
         ))
         .await?;
     let end = match profile(session, input).await {
@@ -39,12 +41,12 @@ pub async fn run<S: Statements<Stmt>>(
     }
 }
 
-async fn profile<S: Statements<Stmt>>(
+async fn profile<S: Statements<TpccStmt>>(
     session: &mut S,
-    input: &Input,
+    input: &TpccInput,
 ) -> Result<TxnEnd, SessionError> {
     match input {
-        Input::NewOrder(input) => {
+        TpccInput::NewOrder(input) => {
             let total = new_order(session, input).await?;
             return Ok(if total.is_some() {
                 TxnEnd::Committed
@@ -52,10 +54,10 @@ async fn profile<S: Statements<Stmt>>(
                 TxnEnd::RolledBack
             });
         }
-        Input::Payment(input) => payment(session, input).await?,
-        Input::OrderStatus(input) => order_status(session, input).await?,
-        Input::Delivery(input) => drop(delivery(session, input).await?),
-        Input::StockLevel(input) => drop(stock_level(session, input).await?),
+        TpccInput::Payment(input) => payment(session, input).await?,
+        TpccInput::OrderStatus(input) => order_status(session, input).await?,
+        TpccInput::Delivery(input) => drop(delivery(session, input).await?),
+        TpccInput::StockLevel(input) => drop(stock_level(session, input).await?),
     }
     Ok(TxnEnd::Committed)
 }
@@ -102,7 +104,7 @@ struct Ordered {
 }
 
 /// Clause 2.4.2. Gives nothing when an unused item makes it roll back.
-async fn new_order<S: Statements<Stmt>>(
+async fn new_order<S: Statements<TpccStmt>>(
     session: &mut S,
     input: &NewOrder,
 ) -> Result<Option<Ordered>, SessionError> {
@@ -110,12 +112,12 @@ async fn new_order<S: Statements<Stmt>>(
     let d = input.district;
     let c = input.customer;
     let customer = session
-        .query(Stmt::OrderingCustomer, &[int(w), int(d), int(c)])
+        .query(TpccStmt::OrderingCustomer, &[int(w), int(d), int(c)])
         .await?;
     let customer = row(customer, "customer", &[w, d, c])?;
     let district = row(
         session
-            .query(Stmt::TakeOrderNumber, &[int(w), int(d)])
+            .query(TpccStmt::TakeOrderNumber, &[int(w), int(d)])
             .await?,
         "district",
         &[w, d],
@@ -130,9 +132,9 @@ async fn new_order<S: Statements<Stmt>>(
         int(input.lines.len() as i32),
         int(all_local.into()),
     ];
-    session.execute(Stmt::InsertOrder, &header).await?;
+    session.execute(TpccStmt::InsertOrder, &header).await?;
     session
-        .execute(Stmt::InsertNewOrder, &[order, int(d), int(w)])
+        .execute(TpccStmt::InsertNewOrder, &[order, int(d), int(w)])
         .await?;
 
     // In order of item and warehouse, so that two orders never wait for each other's stock in a circle. The unused item
@@ -163,7 +165,7 @@ async fn new_order<S: Statements<Stmt>>(
 
 /// One line: looks the item up, takes it from stock, notes it under `key` (order, district, warehouse, number). Gives the
 /// amount in cents and whether it is of the brand, or nothing for the unused item.
-async fn order_line<S: Statements<Stmt>>(
+async fn order_line<S: Statements<TpccStmt>>(
     session: &mut S,
     key: [Param<'_>; 4],
     order: &NewOrder,
@@ -174,7 +176,7 @@ async fn order_line<S: Statements<Stmt>>(
         supply_warehouse: supply,
         quantity,
     } = *line;
-    let found = session.query(Stmt::Item, &[int(item)]).await?;
+    let found = session.query(TpccStmt::Item, &[int(item)]).await?;
     if found.is_empty() && item == UNUSED_ITEM {
         return Ok(None);
     }
@@ -189,7 +191,7 @@ async fn order_line<S: Statements<Stmt>>(
         int(order.district),
     ];
     let stock = row(
-        session.query(Stmt::TakeStock, &take).await?,
+        session.query(TpccStmt::TakeStock, &take).await?,
         "stock",
         &[item, supply],
     )?;
@@ -208,7 +210,7 @@ async fn order_line<S: Statements<Stmt>>(
         amount_cents,
         dist_info,
     ];
-    session.execute(Stmt::InsertOrderLine, &columns).await?;
+    session.execute(TpccStmt::InsertOrderLine, &columns).await?;
     Ok(Some((amount, is_brand(text(&found[2])?, text(&stock[2])?))))
 }
 
@@ -225,14 +227,17 @@ fn total(sum_cents: i64, discount: i64, w_tax: i64, d_tax: i64) -> i64 {
 }
 
 /// Clause 2.5.2.2: of n customers of that name, sorted by first name, the one at n/2 rounded up.
-async fn by_name<S: Statements<Stmt>>(
+async fn by_name<S: Statements<TpccStmt>>(
     session: &mut S,
     w: i32,
     d: i32,
     name: &str,
 ) -> Result<Vec<Value>, SessionError> {
     let mut found = session
-        .query(Stmt::CustomersByName, &[int(w), int(d), Param::Text(name)])
+        .query(
+            TpccStmt::CustomersByName,
+            &[int(w), int(d), Param::Text(name)],
+        )
         .await?;
     if found.is_empty() {
         return Err(SessionError::Failed(format!(
@@ -248,7 +253,7 @@ fn middle(n: usize) -> usize {
 }
 
 /// Clause 2.5.2.
-async fn payment<S: Statements<Stmt>>(
+async fn payment<S: Statements<TpccStmt>>(
     session: &mut S,
     input: &Payment,
 ) -> Result<(), SessionError> {
@@ -269,16 +274,18 @@ async fn payment<S: Statements<Stmt>>(
     );
     let customer = [int(cw), int(cd), int(c), amount, Param::Text(&note)];
     row(
-        session.query(Stmt::PayCustomer, &customer).await?,
+        session.query(TpccStmt::PayCustomer, &customer).await?,
         "customer",
         &[cw, cd, c],
     )?;
     let district = session
-        .query(Stmt::PayDistrict, &[int(w), int(d), amount])
+        .query(TpccStmt::PayDistrict, &[int(w), int(d), amount])
         .await?;
     let district = row(district, "district", &[w, d])?;
     let warehouse = row(
-        session.query(Stmt::PayWarehouse, &[int(w), amount]).await?,
+        session
+            .query(TpccStmt::PayWarehouse, &[int(w), amount])
+            .await?,
         "warehouse",
         &[w],
     )?;
@@ -294,13 +301,13 @@ async fn payment<S: Statements<Stmt>>(
         Param::Text(&data),
     ];
     session
-        .execute(Stmt::InsertHistory, &history)
+        .execute(TpccStmt::InsertHistory, &history)
         .await
         .map(drop)
 }
 
 /// Clause 2.6.2.
-async fn order_status<S: Statements<Stmt>>(
+async fn order_status<S: Statements<TpccStmt>>(
     session: &mut S,
     input: &OrderStatus,
 ) -> Result<(), SessionError> {
@@ -311,7 +318,7 @@ async fn order_status<S: Statements<Stmt>>(
         CustomerBy::Id(c) => {
             row(
                 session
-                    .query(Stmt::CustomerById, &[int(w), int(d), int(*c)])
+                    .query(TpccStmt::CustomerById, &[int(w), int(d), int(*c)])
                     .await?,
                 "customer",
                 &[w, d, *c],
@@ -321,14 +328,14 @@ async fn order_status<S: Statements<Stmt>>(
     };
     let order = row(
         session
-            .query(Stmt::LastOrder, &[int(w), int(d), int(c)])
+            .query(TpccStmt::LastOrder, &[int(w), int(d), int(c)])
             .await?,
         "order of customer",
         &[w, d, c],
     )?;
     let order = Param::Int(number(&order[0])?);
     session
-        .query(Stmt::OrderLines, &[int(w), int(d), order])
+        .query(TpccStmt::OrderLines, &[int(w), int(d), order])
         .await
         .map(drop)
 }
@@ -338,7 +345,7 @@ async fn order_status<S: Statements<Stmt>>(
 /// Deviation from clause 2.7.2: no queue and no result file. The user waits for the delivery, and its time is measured.
 /// A district without an undelivered order is skipped (clause 2.7.4.2); skipped ones are not counted towards the clause's
 /// 1 %.
-async fn delivery<S: Statements<Stmt>>(
+async fn delivery<S: Statements<TpccStmt>>(
     session: &mut S,
     input: &Delivery,
 ) -> Result<usize, SessionError> {
@@ -351,12 +358,12 @@ async fn delivery<S: Statements<Stmt>>(
         let key = [int(w), int(d), Param::Int(order)];
         let header = [key[0], key[1], key[2], int(input.carrier)];
         let header = row(
-            session.query(Stmt::DeliverOrder, &header).await?,
+            session.query(TpccStmt::DeliverOrder, &header).await?,
             "order",
             &[w, d, order as i32],
         )?;
         let mut sum = 0;
-        for line in session.query(Stmt::DeliverLines, &key).await? {
+        for line in session.query(TpccStmt::DeliverLines, &key).await? {
             sum += number(&line[0])?;
         }
         let customer = [
@@ -365,7 +372,9 @@ async fn delivery<S: Statements<Stmt>>(
             Param::Int(number(&header[0])?),
             Param::Cents(sum),
         ];
-        session.execute(Stmt::DeliverCustomer, &customer).await?;
+        session
+            .execute(TpccStmt::DeliverCustomer, &customer)
+            .await?;
         delivered += 1;
     }
     Ok(delivered)
@@ -378,21 +387,21 @@ const TAKE_ATTEMPTS: usize = 10;
 ///
 /// Under READ COMMITTED the statement may wait for another delivery of the same order and then, when that commits, finds
 /// nothing although younger orders are left. Nothing found is therefore believed only after a look-up of its own.
-async fn take_new_order<S: Statements<Stmt>>(
+async fn take_new_order<S: Statements<TpccStmt>>(
     session: &mut S,
     w: i32,
     d: i32,
 ) -> Result<Option<i64>, SessionError> {
     for _ in 0..TAKE_ATTEMPTS {
         if let Some(taken) = session
-            .query(Stmt::TakeNewOrder, &[int(w), int(d)])
+            .query(TpccStmt::TakeNewOrder, &[int(w), int(d)])
             .await?
             .first()
         {
             return number(&taken[0]).map(Some);
         }
         if session
-            .query(Stmt::AnyNewOrder, &[int(w), int(d)])
+            .query(TpccStmt::AnyNewOrder, &[int(w), int(d)])
             .await?
             .is_empty()
         {
@@ -405,7 +414,7 @@ async fn take_new_order<S: Statements<Stmt>>(
 }
 
 /// Clause 2.8.2: items below the threshold among the lines of the district's last 20 orders.
-async fn stock_level<S: Statements<Stmt>>(
+async fn stock_level<S: Statements<TpccStmt>>(
     session: &mut S,
     input: &StockLevel,
 ) -> Result<i64, SessionError> {
@@ -413,7 +422,7 @@ async fn stock_level<S: Statements<Stmt>>(
     let d = input.district;
     let next = row(
         session
-            .query(Stmt::NextOrderNumber, &[int(w), int(d)])
+            .query(TpccStmt::NextOrderNumber, &[int(w), int(d)])
             .await?,
         "district",
         &[w, d],
@@ -428,7 +437,7 @@ async fn stock_level<S: Statements<Stmt>>(
     ];
     number(
         &row(
-            session.query(Stmt::LowStock, &range).await?,
+            session.query(TpccStmt::LowStock, &range).await?,
             "stock level",
             &[w, d],
         )?[0],

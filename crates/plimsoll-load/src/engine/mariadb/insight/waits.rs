@@ -10,7 +10,7 @@ use plimsoll_record::WaitState::{Client, Cpu, DataWrite, Idle, Latch, Lock, Log,
 
 /// A row of `SHOW PROCESSLIST`.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Session {
+pub(super) struct ProcesslistRow {
     pub id: u64,
     pub user: String,
     pub schema: Option<String>,
@@ -18,7 +18,7 @@ pub(super) struct Session {
     pub state: String,
 }
 
-impl Session {
+impl ProcesslistRow {
     /// Columns that a row lacks are empty.
     pub fn new(row: Row) -> Self {
         fn get<T: mysql::prelude::FromValue>(row: &Row, name: &str) -> Option<T> {
@@ -70,7 +70,7 @@ const LOCK_WAIT: &str = "LOCK WAIT";
 
 /// State and event of a session, and the state of its transaction, if it has one.
 pub(super) fn classify<'a>(
-    session: &'a Session,
+    session: &'a ProcesslistRow,
     transaction: Option<&str>,
 ) -> (WaitState, &'a str) {
     match (session.command.as_str(), transaction) {
@@ -107,11 +107,11 @@ mod tests {
 
     use super::*;
 
-    fn session(command: &str, state: &str) -> Session {
-        Session {
+    fn session(command: &str, state: &str) -> ProcesslistRow {
+        ProcesslistRow {
             command: command.into(),
             state: state.into(),
-            ..Session::default()
+            ..ProcesslistRow::default()
         }
     }
 

@@ -73,7 +73,7 @@ fn what_only_reads_sees_one_snapshot_and_writes_nothing() {
         session.begin(false).await.unwrap();
         let district = [Param::Int(1), Param::Int(6)];
         let before = session
-            .query(Stmt::NextOrderNumber, &district)
+            .query(TpccStmt::NextOrderNumber, &district)
             .await
             .unwrap();
         let change = |by: &str| {
@@ -84,13 +84,13 @@ fn what_only_reads_sees_one_snapshot_and_writes_nothing() {
         client.batch_execute(&change("+ 1")).await.unwrap();
         assert_eq!(
             session
-                .query(Stmt::NextOrderNumber, &district)
+                .query(TpccStmt::NextOrderNumber, &district)
                 .await
                 .unwrap(),
             before
         );
         client.batch_execute(&change("- 1")).await.unwrap();
-        let written = session.query(Stmt::TakeOrderNumber, &district).await;
+        let written = session.query(TpccStmt::TakeOrderNumber, &district).await;
         assert!(
             matches!(&written, Err(SessionError::Failed(why)) if why.contains("read-only")),
             "{written:?}"

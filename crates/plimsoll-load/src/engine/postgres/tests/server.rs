@@ -56,7 +56,7 @@ fn a_session_that_the_server_ended_is_lost_with_the_reason() {
         session.begin(true).await.unwrap();
         let district = [Param::Int(1), Param::Int(6)];
         session
-            .query(Stmt::NextOrderNumber, &district)
+            .query(TpccStmt::NextOrderNumber, &district)
             .await
             .unwrap();
         until(
@@ -64,7 +64,7 @@ fn a_session_that_the_server_ended_is_lost_with_the_reason() {
             "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'idle')",
         )
         .await;
-        let lost = session.query(Stmt::NextOrderNumber, &district).await;
+        let lost = session.query(TpccStmt::NextOrderNumber, &district).await;
         assert!(
             matches!(&lost, Err(SessionError::Lost(why)) if why.contains("25P03")),
             "{lost:?}"
