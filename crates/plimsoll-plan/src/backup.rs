@@ -19,6 +19,8 @@ pub struct Backup {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum BackupMethod {
     /// Files as they are: pg_basebackup, mariadb-backup, SQLite's backup API.
     Physical,
@@ -28,10 +30,7 @@ pub enum BackupMethod {
 
 impl BackupMethod {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Physical => "physical",
-            Self::Logical => "logical",
-        }
+        self.into()
     }
 }
 

@@ -34,6 +34,8 @@ fn as_rated() -> f64 {
 /// How programs see an emulated drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum DriveForm {
     /// A block device for root, else a directory.
     Auto,
@@ -45,17 +47,15 @@ pub enum DriveForm {
 
 impl DriveForm {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Block => "block",
-            Self::Directory => "directory",
-        }
+        self.into()
     }
 }
 
 /// What is made on an emulated block device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum DriveFilesystem {
     Ext4,
     Xfs,
@@ -63,16 +63,15 @@ pub enum DriveFilesystem {
 
 impl DriveFilesystem {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Ext4 => "ext4",
-            Self::Xfs => "xfs",
-        }
+        self.into()
     }
 }
 
 /// Where an emulated drive's data really are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum DriveBacking {
     Memory,
     /// A sparse file below the medium's path.
@@ -81,15 +80,14 @@ pub enum DriveBacking {
 
 impl DriveBacking {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::File => "file",
-        }
+        self.into()
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum FlushPolicy {
     /// As the drive file has it.
     Honest,
@@ -99,16 +97,15 @@ pub enum FlushPolicy {
 
 impl FlushPolicy {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Honest => "honest",
-            Self::Ignored => "ignored",
-        }
+        self.into()
     }
 }
 
 /// Where FUSE is not to be had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum WithoutFuse {
     /// The run is refused.
     Refuse,
@@ -118,9 +115,6 @@ pub enum WithoutFuse {
 
 impl WithoutFuse {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Refuse => "refuse",
-            Self::PlainDirectory => "plain_directory",
-        }
+        self.into()
     }
 }

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum Interference {
     /// The step has no noise.
     #[default]
@@ -18,17 +20,11 @@ pub enum Interference {
 }
 
 impl Interference {
-    pub const ALL: [Self; 3] = [Self::Alone, Self::Quiet, Self::Noisy];
-
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Alone => "alone",
-            Self::Quiet => "quiet",
-            Self::Noisy => "noisy",
-        }
+        self.into()
     }
 
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|scene| scene.name() == name)
+        name.parse().ok()
     }
 }

@@ -32,6 +32,8 @@ pub struct IoLimits {
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum WithoutLimits {
     /// The run is refused.
     #[default]
@@ -42,10 +44,7 @@ pub enum WithoutLimits {
 
 impl WithoutLimits {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Refuse => "refuse",
-            Self::Warn => "warn",
-        }
+        self.into()
     }
 }
 

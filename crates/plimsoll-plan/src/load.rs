@@ -72,6 +72,8 @@ impl LoadShape {
 /// Distances between due times in an open loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Arrivals {
     /// Equal distances.
     Constant,
@@ -81,9 +83,6 @@ pub enum Arrivals {
 
 impl Arrivals {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Constant => "constant",
-            Self::Poisson => "poisson",
-        }
+        self.into()
     }
 }

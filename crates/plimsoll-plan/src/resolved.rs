@@ -223,6 +223,8 @@ pub struct Tpcc {
 /// Where the logic of a transaction runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum TxnMode {
     /// In the server: one round trip per transaction.
     Procedures,
@@ -232,16 +234,15 @@ pub enum TxnMode {
 
 impl TxnMode {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Procedures => "procedures",
-            Self::Statements => "statements",
-        }
+        self.into()
     }
 }
 
 /// Which warehouses a user works for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Home {
     /// One for the whole run, as clause 2.4.1.1 has it for terminals: user u works for warehouse u mod W.
     Fixed,
@@ -251,10 +252,7 @@ pub enum Home {
 
 impl Home {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Fixed => "fixed",
-            Self::Roaming => "roaming",
-        }
+        self.into()
     }
 }
 
@@ -372,6 +370,8 @@ pub struct Search {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum ResetPolicy {
     Never,
     /// Before each point but the first that finds the data as they were loaded.
@@ -380,16 +380,15 @@ pub enum ResetPolicy {
 
 impl ResetPolicy {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Never => "never",
-            Self::EachPoint => "each_point",
-        }
+        self.into()
     }
 }
 
 /// How a data set is reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum ResetMethod {
     /// The fastest one that the system has.
     Auto,
@@ -403,12 +402,7 @@ pub enum ResetMethod {
 
 impl ResetMethod {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Files => "files",
-            Self::Template => "template",
-            Self::Reload => "reload",
-        }
+        self.into()
     }
 }
 
@@ -422,6 +416,8 @@ pub struct Pacing {
 /// When consistency conditions are verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum CheckPolicy {
     /// After each point of the ladder.
     EachPoint,
@@ -433,11 +429,7 @@ pub enum CheckPolicy {
 
 impl CheckPolicy {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::EachPoint => "each_point",
-            Self::EndOfStep => "end_of_step",
-            Self::Off => "off",
-        }
+        self.into()
     }
 }
 

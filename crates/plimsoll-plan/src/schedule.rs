@@ -10,6 +10,8 @@ use crate::units::Nanos;
 /// What a stretch of a step is for. Only [`PhaseKind::Measure`] enters the figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr, strum::EnumString, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum PhaseKind {
     /// Start systems, load data.
     Prepare,
@@ -32,30 +34,14 @@ impl PhaseKind {
         matches!(self, Self::Warm | Self::Measure | Self::Cool)
     }
 
-    pub const ALL: [Self; 7] = [
-        Self::Prepare,
-        Self::Reset,
-        Self::Warm,
-        Self::Measure,
-        Self::Cool,
-        Self::Check,
-        Self::Backup,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Prepare => "prepare",
-            Self::Reset => "reset",
-            Self::Warm => "warm",
-            Self::Measure => "measure",
-            Self::Cool => "cool",
-            Self::Check => "check",
-            Self::Backup => "backup",
-        }
+        self.into()
     }
 
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        name.parse().ok()
     }
 }
 
@@ -148,8 +134,8 @@ mod tests {
     fn phase_names_are_read_back() {
         assert!(
             PhaseKind::ALL
-                .into_iter()
-                .all(|kind| PhaseKind::parse(kind.name()) == Some(kind))
+                .iter()
+                .all(|kind| PhaseKind::parse(kind.name()) == Some(*kind))
         );
     }
 }

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum EngineKind {
     Mock,
     Sqlite,
@@ -13,12 +15,7 @@ pub enum EngineKind {
 
 impl EngineKind {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Mock => "mock",
-            Self::Sqlite => "sqlite",
-            Self::Postgres => "postgres",
-            Self::Mariadb => "mariadb",
-        }
+        self.into()
     }
 
     pub fn has_procedures(self) -> bool {

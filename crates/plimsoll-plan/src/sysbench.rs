@@ -20,6 +20,8 @@ pub struct Sysbench {
 /// What a transaction does: `oltp_NAME.lua`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Script {
     ReadWrite,
     ReadOnly,
@@ -32,19 +34,10 @@ pub enum Script {
 }
 
 impl Script {
-    pub const ALL: [Self; 8] = [
-        Self::ReadWrite,
-        Self::ReadOnly,
-        Self::WriteOnly,
-        Self::PointSelect,
-        Self::UpdateIndex,
-        Self::UpdateNonIndex,
-        Self::Insert,
-        Self::Delete,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     pub fn name(self) -> &'static str {
-        self.txn_names()[0]
+        self.into()
     }
 
     /// The one transaction type that the script has.
@@ -75,6 +68,8 @@ impl Script {
 /// How ids are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Distribution {
     /// All ids alike.
     Uniform,
@@ -89,21 +84,9 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    pub const ALL: [Self; 5] = [
-        Self::Uniform,
-        Self::Gaussian,
-        Self::Special,
-        Self::Pareto,
-        Self::Zipfian,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Uniform => "uniform",
-            Self::Gaussian => "gaussian",
-            Self::Special => "special",
-            Self::Pareto => "pareto",
-            Self::Zipfian => "zipfian",
-        }
+        self.into()
     }
 }

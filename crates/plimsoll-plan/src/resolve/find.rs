@@ -79,7 +79,7 @@ fn objective(find: &At<RawFind>, findings: &mut Findings<'_>) -> Option<(Quantil
     } = find.get();
     let limits = [mean_ms, p50_ms, p90_ms, p95_ms, p99_ms, p999_ms, max_ms];
     let written = Quantile::ALL
-        .into_iter()
+        .iter()
         .zip(limits)
         .filter_map(|(q, limit)| Some((q, limit.as_ref()?)));
     let written: Vec<_> = written.collect();
@@ -97,7 +97,7 @@ fn objective(find: &At<RawFind>, findings: &mut Findings<'_>) -> Option<(Quantil
         );
         return None;
     }
-    Some((*quantile, Nanos::from_secs_f64(ms / 1e3)))
+    Some((**quantile, Nanos::from_secs_f64(ms / 1e3)))
 }
 
 fn txn(

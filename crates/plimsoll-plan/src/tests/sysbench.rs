@@ -38,8 +38,8 @@ fn defaults_are_those_of_sysbench() {
 
 #[test]
 fn every_script_and_distribution_survives_being_described() {
-    for script in Script::ALL {
-        for distribution in Distribution::ALL {
+    for &script in Script::ALL {
+        for &distribution in Distribution::ALL {
             let own = if script.has_ranges() {
                 "point_selects = 0\nrange_size = 7"
             } else {

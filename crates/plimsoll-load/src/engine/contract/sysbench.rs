@@ -24,7 +24,7 @@ fn scripted(script: Script) -> Sysbench {
 
 fn keeping_rows() -> impl Iterator<Item = Sysbench> {
     let keeps = |script: &Script| script.keeps_rows();
-    Script::ALL.into_iter().filter(keeps).map(scripted)
+    Script::ALL.iter().copied().filter(keeps).map(scripted)
 }
 
 /// A place that no other test uses.
@@ -153,7 +153,7 @@ fn connect_to_mariadb(program: &mut Command, target: &Target) {
 
 pub fn every_script(engine: Engine) {
     let tables = Tables::new(engine, "sysbench_scripts");
-    for sysbench in Script::ALL.map(scripted) {
+    for sysbench in Script::ALL.iter().copied().map(scripted) {
         tables.load(&sysbench, IfOther::Replace).unwrap();
         tables.work(&sysbench, 50);
         tables.assert_holds(&sysbench);

@@ -135,7 +135,7 @@ mod tests {
             sum: 5049,
             whole: 99,
         };
-        for script in Script::ALL {
+        for &script in Script::ALL {
             assert!(failing(script, GOOD).is_empty(), "{script:?}");
             let with_more = failing(script, more);
             let with_less = failing(script, less);

@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn users_differ_and_seeds_repeat() {
-        for script in Script::ALL {
+        for &script in Script::ALL {
             assert_eq!(drawn(script, 5, 1), drawn(script, 5, 1));
             assert_ne!(drawn(script, 5, 1), drawn(script, 5, 2));
         }

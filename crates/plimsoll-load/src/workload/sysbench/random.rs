@@ -199,10 +199,7 @@ mod tests {
         for line in RECORDED.lines().filter(|line| !line.starts_with('#')) {
             let mut words = line.split(' ');
             let name = words.next().unwrap();
-            let distribution = Distribution::ALL
-                .into_iter()
-                .find(|d| d.name() == name)
-                .unwrap();
+            let distribution = *Distribution::ALL.iter().find(|d| d.name() == name).unwrap();
             let numbers: Vec<f64> = words.map(|word| word.parse().unwrap()).collect();
             let [rows, width, theirs @ ..] = numbers.as_slice() else {
                 panic!("{line}")

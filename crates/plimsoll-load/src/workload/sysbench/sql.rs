@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn statements_are_found_where_they_are() {
-        for script in Script::ALL {
+        for &script in Script::ALL {
             let prepared = Prepared::new(&Sysbench {
                 script,
                 tables: 3,
