@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::Summary;
-use crate::summary::{LoadSummary, RepeatedFigure, Verdict};
+use crate::summary::{LoadSummary, RepeatedFigure};
 use plimsoll_plan::Interference;
 
 mod crossover;
+mod row;
 
 pub use crossover::{CHANGE_LIMIT, Crossover, CrossoverFound};
+pub use row::{SetAxisSummary, SetRow};
 
 /// A run of a set.
 #[derive(Debug)]
@@ -32,36 +34,6 @@ pub struct SetSummary {
     pub rows: Vec<SetRow>,
     /// Where an axis is an amount of memory: how much is enough.
     pub crossovers: Vec<Crossover>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SetAxisSummary {
-    pub name: String,
-    pub key: String,
-    pub values: Vec<String>,
-}
-
-/// One load of a step under one combination of values.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SetRow {
-    pub step: String,
-    /// The system with its medium.
-    pub system: String,
-    /// What else used the systems' medium.
-    pub scene: Interference,
-    /// Users, or transactions per second that were offered.
-    pub users: u32,
-    pub offered_per_second: Option<f64>,
-    pub choice: Vec<usize>,
-    pub runs: usize,
-    /// Transactions of all types completed per second: medians over the runs.
-    pub completed_per_second: Option<RepeatedFigure>,
-    pub nopm: Option<RepeatedFigure>,
-    pub p99_ms: Option<RepeatedFigure>,
-    /// Of the device below the medium, for each completed transaction: 0 where memory holds all data.
-    pub device_reads_per_txn: Option<RepeatedFigure>,
-    /// The worst of its runs'.
-    pub verdict: Verdict,
 }
 
 /// The figures of all complete runs of a set that has `of`.

@@ -22,7 +22,7 @@ struct Ceiling {
 
 /// Crates whose circles are not yet taken apart. Lower the numbers with them, and remove the line at 0.
 const CEILINGS: &[Ceiling] = &[
-    ceiling("plimsoll-analysis", 41, 16),
+    ceiling("plimsoll-analysis", 28, 12),
     ceiling("plimsoll-drive", 20, 4),
 ];
 

@@ -5,7 +5,6 @@ use plimsoll_record::DiagnosisLevel;
 use plimsoll_record::message::DoctorFinding;
 use serde::Serialize;
 
-use super::verdict::DropCause;
 use crate::summary::FindingKind;
 
 /// What a rule evaluated, with its limit. The same whether it passed or fired.
@@ -411,4 +410,17 @@ pub enum Next {
     CheckSource,
     AskForTimes,
     RestoreFile,
+}
+
+/// Why an open loop dropped what was offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DropCause {
+    /// Nothing was dropped.
+    None,
+    /// All connections were busy with transactions.
+    System,
+    /// The load generator's CPU was full.
+    Generator,
+    Unknown,
 }

@@ -15,10 +15,10 @@ mod verdict;
 use plimsoll_plan::{RecordedPlan, Threshold, Thresholds};
 use serde::Serialize;
 
-pub use evidence::{Evidence, Missing, Next};
+pub use evidence::{DropCause, Evidence, Missing, Next};
 pub use rule::Rule;
 pub(crate) use rules::unequal;
-pub use verdict::{AuditSubject, AuditedLoad, DropCause, RuleOutcome, RuleVerdict};
+pub use verdict::{AuditSubject, AuditedLoad, RuleOutcome, RuleVerdict};
 
 use crate::summary::{RunFigures, Verdict};
 use plimsoll_record::{Record, Severity};

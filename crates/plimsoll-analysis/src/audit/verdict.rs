@@ -70,16 +70,3 @@ pub struct AuditedLoad {
     /// From 0.
     pub repeat: u32,
 }
-
-/// Why an open loop dropped what was offered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DropCause {
-    /// Nothing was dropped.
-    None,
-    /// All connections were busy with transactions.
-    System,
-    /// The load generator's CPU was full.
-    Generator,
-    Unknown,
-}

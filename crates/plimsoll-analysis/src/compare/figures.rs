@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use super::Ask;
+use super::ask::Ask;
 use super::difference::Difference;
 use super::side::{LoadKey, RateKind, Repeat, SidePoint};
-use super::workload;
 use crate::latency::{Slice, repeats_quantile, window_quantile};
 use crate::summary::{Interval, LatencySummary, RepeatedFigure, Verdict};
 use plimsoll_record::hist::Hist;
@@ -142,7 +141,7 @@ const QUANTILES: [f64; 4] = [0.5, 0.95, 0.99, 0.999];
 
 pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -> PointComparison {
     let figure = first.figure;
-    let mut unlike = workload::unlike(first, second);
+    let mut unlike = first.unlike_workload(second);
     unlike.retain(|found| Some(found.group) != ask.factor);
     let hindered = if first.verdict == Verdict::Invalid || second.verdict == Verdict::Invalid {
         Some(NotComparable::Invalid)

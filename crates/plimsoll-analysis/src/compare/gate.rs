@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use super::comparison::Against;
 use super::figures::PointComparison;
-use super::{Against, LoadKey, RateKind};
+use super::side::{LoadKey, RateKind};
 use crate::audit::Rule;
 use crate::summary::Interval;
 use plimsoll_record::Severity;

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
+use super::ask::Ask;
 use super::difference::{Difference, Group, setting_name};
-use super::figures::PointComparison;
+use super::figures::{Effect, PointComparison};
 use super::side::ComparedSide;
-use super::{Ask, Effect};
 use crate::audit::{Evidence, Rule, unequal};
 use plimsoll_plan::Interference;
 use plimsoll_record::Severity;

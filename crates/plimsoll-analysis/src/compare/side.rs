@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::difference::Configuration;
+use super::difference::{Configuration, Difference};
 use super::identity::RunIdentity;
 use super::workload::WorkloadParameters;
 use crate::latency::Slice;
@@ -100,6 +100,21 @@ pub struct SidePoint {
     /// The worst of its repeats.
     pub verdict: Verdict,
     pub repeats: Vec<Repeat>,
+}
+
+impl SidePoint {
+    /// Everything in which the workloads of two loads differ.
+    pub(super) fn workload_differences(&self, other: &Self) -> Vec<Difference> {
+        let of = self.place.load.job.as_ref().unwrap_or(&self.place.step);
+        self.workload.differences(&other.workload, of)
+    }
+
+    /// What makes two loads ones of different workloads.
+    pub(super) fn unlike_workload(&self, other: &Self) -> Vec<Difference> {
+        let mut differences = self.workload_differences(other);
+        differences.retain(Difference::is_unlike);
+        differences
+    }
 }
 
 /// One window.

@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::difference::{Difference, Group};
-use super::side::SidePoint;
 use plimsoll_record::import_facts::TOOL_FACT;
 use plimsoll_record::{BlockPoint, BlockStreamInfo, Point, Record};
 
@@ -242,20 +241,6 @@ impl Difference {
     }
 }
 
-/// Everything in which the workloads of two loads differ.
-pub(super) fn differences(first: &SidePoint, second: &SidePoint) -> Vec<Difference> {
-    let of = first.place.load.job.as_ref().unwrap_or(&first.place.step);
-    first.workload.differences(&second.workload, of)
-}
-
-/// What makes two loads ones of different workloads.
-pub(super) fn unlike(first: &SidePoint, second: &SidePoint) -> Vec<Difference> {
-    differences(first, second)
-        .into_iter()
-        .filter(Difference::is_unlike)
-        .collect()
-}
-
 impl WorkloadParameters {
     /// Whether nothing is known that makes them different workloads.
     pub fn is_alike(&self, other: &Self) -> bool {
@@ -265,7 +250,7 @@ impl WorkloadParameters {
             .any(Difference::is_unlike)
     }
 
-    fn differences(&self, other: &Self, of: &str) -> Vec<Difference> {
+    pub(super) fn differences(&self, other: &Self, of: &str) -> Vec<Difference> {
         let a = &self.0;
         let b = &other.0;
         let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();

@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use super::{SetAxisSummary, SetRow};
+use super::row::{SetAxisSummary, SetRow};
 use crate::summary::{Interval, RepeatedFigure, Verdict};
 use plimsoll_plan::Interference;
 use plimsoll_plan::size;

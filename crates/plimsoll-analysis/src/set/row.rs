@@ -1,0 +1,36 @@
+//! The rows of a set and its axes.
+
+use serde::Serialize;
+
+use crate::summary::{RepeatedFigure, Verdict};
+use plimsoll_plan::Interference;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SetAxisSummary {
+    pub name: String,
+    pub key: String,
+    pub values: Vec<String>,
+}
+
+/// One load of a step under one combination of values.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SetRow {
+    pub step: String,
+    /// The system with its medium.
+    pub system: String,
+    /// What else used the systems' medium.
+    pub scene: Interference,
+    /// Users, or transactions per second that were offered.
+    pub users: u32,
+    pub offered_per_second: Option<f64>,
+    pub choice: Vec<usize>,
+    pub runs: usize,
+    /// Transactions of all types completed per second: medians over the runs.
+    pub completed_per_second: Option<RepeatedFigure>,
+    pub nopm: Option<RepeatedFigure>,
+    pub p99_ms: Option<RepeatedFigure>,
+    /// Of the device below the medium, for each completed transaction: 0 where memory holds all data.
+    pub device_reads_per_txn: Option<RepeatedFigure>,
+    /// The worst of its runs'.
+    pub verdict: Verdict,
+}
