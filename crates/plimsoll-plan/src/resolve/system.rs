@@ -85,7 +85,11 @@ fn engine(name: &str, at: &At<RawSystem>, findings: &mut Findings<'_>) -> Option
         .any(|key| findings.explains(&at.span(), key))
     {
         let help = "engine = \"postgres\", \"mariadb\", \"sqlite\" or \"mock\", or url = \"postgres://…\" of an existing one";
-        findings.error(at.span(), format!("what is the system `{name}`?"), help);
+        findings.error(
+            at.span(),
+            format!("the system `{name}` has no engine"),
+            help,
+        );
     }
     None
 }

@@ -30,13 +30,13 @@ pub(super) fn text(value: &At<String>, what: &str, findings: &mut Findings<'_>) 
 pub(super) fn time(value: &At<RawTime>, findings: &mut Findings<'_>) -> Option<Nanos> {
     let (message, help) = match value.get() {
         RawTime::Bare(number) => (
-            format!("{number} of which unit?"),
+            format!("{number} has no unit"),
             format!("write times with a unit and in quotes: \"{number}s\""),
         ),
         RawTime::Text(text) => match duration::parse(text) {
             Ok(nanos) => return Some(nanos),
             Err(_) if text.trim().parse::<f64>().is_ok_and(|number| number >= 0.0) => (
-                format!("\"{text}\" of which unit?"),
+                format!("\"{text}\" has no unit"),
                 format!("write times with a unit: \"{}s\"", text.trim()),
             ),
             Err(fault) => {
@@ -74,7 +74,7 @@ pub(super) fn size_of(
     let help = "write sizes such as \"16GiB\", \"512MiB\" or \"960GB\"";
     let (message, help) = match raw {
         RawSize::Bare(number) => (
-            format!("{number} of which unit?"),
+            format!("{number} has no unit"),
             format!("write sizes with a unit and in quotes: \"{number}GiB\""),
         ),
         RawSize::Text(text) => match sizes::parse(text) {

@@ -145,11 +145,11 @@ measure = 1979-05-27
       help: state how long: lasts = "2s"
     4:47: "2 parsecs" is not a length of time
       help: write times such as "10s", "2m", "1h 30m" or "250ms"
-    11:8: 10 of which unit?
+    11:8: 10 has no unit
       help: write times with a unit and in quotes: "10s"
     12:11: there is no time to measure
       help: write how long figures are taken, such as measure = "60s"
-    13:8: "30" of which unit?
+    13:8: "30" has no unit
       help: write times with a unit: "30s"
     18:8: "1000h" is longer than 30 days
       help: write times such as "10s", "2m", "1h 30m" or "250ms"
@@ -322,7 +322,7 @@ warehouses = 1
     assert_snapshot!(bad(text), @r#"
     1:1: the plan has no [[step]]
       help: add one: [[step]] with `run`, `system` and `users`
-    4:1: what is the system `what`?
+    4:1: the system `what` has no engine
       help: engine = "postgres", "mariadb", "sqlite" or "mock", or url = "postgres://…" of an existing one
     7:12: `settings` has no meaning for an existing server
       help: plimsoll changes no server that it did not start: set them there, or leave `url` out

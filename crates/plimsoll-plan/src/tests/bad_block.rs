@@ -116,7 +116,7 @@ run = "w"
       help: shares of requests and of space in percent: zones = [[95, 5], [4, 10], [1, 85]]
     17:8: `rate` and `curve` exclude each other
       help: a curve's rates are shares of what the job reaches at full speed; remove one of the two
-    23:14: 4 of which unit?
+    23:14: 4 has no unit
       help: write sizes with a unit and in quotes: "4KiB"
     24:30: 4KiB is there twice
       help: sizes and their shares in percent: block = [["4KiB", 40], ["8KiB", 60]]
@@ -241,7 +241,7 @@ fn wrong_types_in_jobs() {
     14:9: expected true, or a list of shares in percent such as [10, 50, 100], found 5
     15:10: expected true or false, found "yes"
     20:10: invalid length 1, expected a list of two, such as [95, 5] or ["4KiB", 40]
-    20:21: 4 of which unit?
+    20:21: 4 has no unit
       help: write sizes with a unit and in quotes: "4KiB"
     20:29: expected a list of two, such as [95, 5] or ["4KiB", 40], found "8KiB"
     20:37: invalid length 1, expected a list of two, such as [95, 5] or ["4KiB", 40]

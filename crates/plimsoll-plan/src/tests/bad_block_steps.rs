@@ -53,7 +53,7 @@ run = "none"
 #[test]
 fn faults_of_workloads_are_reported() {
     assert_snapshot!(bad(WRONG_WORKLOADS), @r#"
-    4:1: what does the block workload `none` do?
+    4:1: the block workload `none` has no jobs
       help: profile = "four-corners", a [[job]] of your own, or fio_job = "file.fio"
     7:11: there is no profile `four-corner`
       help: did you mean `four-corners`?
@@ -186,7 +186,7 @@ fn faults_of_steps_are_reported() {
       help: a share of the mean: above 0, at most 1
     23:10: `repeat` and `steady` exclude each other
       help: steady = { rounds = 25 } limits how many there are; remove `repeat`
-    24:8: 5 of which unit?
+    24:8: 5 has no unit
       help: write times with a unit and in quotes: "5s"
     25:11: there is no time to measure
       help: write how long figures are taken, such as measure = "60s"

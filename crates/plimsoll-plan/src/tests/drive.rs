@@ -333,7 +333,7 @@ fn faults_of_drives_are_reported_at_once() {
       help: did you mean `block`?
     19:14: unknown value `btrfs`
       help: known here: `ext4`, `xfs`
-    22:12: 16 of which unit?
+    22:12: 16 has no unit
       help: write sizes with a unit and in quotes: "16GiB"
     23:8: expected a number, found "half"
       help: numbers stand without quotes
@@ -426,9 +426,9 @@ fn faults_of_power_cuts_are_reported() {
       help: it is counted from the beginning of the measurement: shorten it, or lengthen `measure`
     51:13: nothing is measured before the power fails
       help: figures are taken per second: power_cut = "1s" or more
-    57:13: 10 of which unit?
+    57:13: 10 has no unit
       help: write times with a unit and in quotes: "10s"
-    58:11: 10 of which unit?
+    58:11: 10 has no unit
       help: write times with a unit and in quotes: "10s"
     "#);
 }

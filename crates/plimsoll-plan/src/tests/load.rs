@@ -117,11 +117,11 @@ fn what_does_not_go_together() {
         ),
         (
             "users = 1\nfind = { of = \"payment\" }",
-            "what has the load to meet?",
+            "`find` needs exactly one limit",
         ),
         (
             "users = 1\nfind = { p99_ms = 1, mean_ms = 1 }",
-            "what has the load to meet?",
+            "`find` needs exactly one limit",
         ),
         (
             "users = 1\nfind = { p99_ms = 1, of = \"payments\" }",
@@ -201,7 +201,7 @@ fn sizes_of_memory_follow_the_data() {
             "settings = { a = 1 }\nscaled_settings = { a = \"1GiB\" }",
             "`a` is in `settings` too",
         ),
-        ("scaled_settings = { a = 5 }", "5 of which unit?"),
+        ("scaled_settings = { a = 5 }", "5 has no unit"),
         (
             "scaled_settings = { port = \"1GiB\" }",
             "`port` cannot be set",

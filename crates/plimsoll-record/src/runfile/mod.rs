@@ -33,9 +33,12 @@ pub use reader::{read, require_intact};
 
 #[derive(Debug, Error)]
 pub enum RunFileError {
-    #[error("{} cannot be opened: {why}", path.display())]
+    #[error("{} cannot be opened: {why}\nplimsoll list DIRECTORY shows the run files there.", path.display())]
     Open { path: PathBuf, why: String },
-    #[error("{} is not a run file of plimsoll", path.display())]
+    #[error(
+        "{} is not a run file of plimsoll\nGive a file that plimsoll run or plimsoll import wrote (NAME.plimsoll).",
+        path.display()
+    )]
     Foreign { path: PathBuf },
     #[error(
         "{} was written by plimsoll {version} (schema {schema}); this plimsoll reads schema {known} and older\n\

@@ -57,7 +57,7 @@ pub(super) fn resolve(
                     "profile = \"four-corners\", a [[job]] of your own, or fio_job = \"file.fio\"";
                 findings.error(
                     at.span(),
-                    format!("what does the block workload `{name}` do?"),
+                    format!("the block workload `{name}` has no jobs"),
                     help,
                 );
             }

@@ -216,7 +216,7 @@ fn block_size(
 ) -> Option<Bytes> {
     if let RawSize::Bare(number) = raw {
         let help = format!("write sizes with a unit and in quotes: \"{number}KiB\"");
-        findings.error(at, format!("{number} of which unit?"), help);
+        findings.error(at, format!("{number} has no unit"), help);
         return None;
     }
     let size = size_of(raw, at.clone(), findings)?;
@@ -293,11 +293,10 @@ fn access(
         }) => Access::Zoned(self::zones(zones, findings)?),
         RawWord::Table(_) => {
             if !findings.is_incomplete(&written.span()) {
-                let help =
-                    "exactly one law: { zipf = 1.1 } or { zones = [[95, 5], [4, 10], [1, 85]] }";
+                let help = "write { zipf = 1.1 } or { zones = [[95, 5], [4, 10], [1, 85]] }";
                 findings.error(
                     written.span(),
-                    "which places do random requests choose?",
+                    "`access` needs exactly one distribution",
                     help,
                 );
             }
