@@ -10,122 +10,26 @@
 //! | RATE | Σ of what the files grew by each second against the bytes that were reported | two accounts that have to agree |
 
 mod rate;
+mod summary;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
-pub use rate::{RATE_COVERED, RATE_LIMIT, RateCheck, RateNotChecked};
+pub use rate::{RATE_COVERED, RATE_LIMIT};
+pub use summary::{
+    BackupFigures, BackupMedium, BackupOperation, BackupSummary, BesideLoad, RateCheck,
+    RateNotChecked,
+};
 
 use super::compare::Ratio;
 use super::finding::{Finding, FindingKind, Verdict};
-use super::medium::{MediumFigures, MediumSource, Track};
+use super::index::Index;
+use super::medium::Track;
 use super::stats::Sampled;
-use super::{Index, drive};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{BackupKind, BackupOutcome, BackupRow, Point, Severity, SubjectId};
 
 /// An operation shorter than a sample of the device has no rates.
 const SHORTEST: Nanos = Nanos::SECOND;
-
-/// A step's backups and restores, media beside each other. Of backups beside load: those at one load.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct BackupSummary {
-    pub step: String,
-    pub step_index: u32,
-    /// The load that they ran beside; `None` where they are what the step is about.
-    pub beside: Option<BesideLoad>,
-    pub method: String,
-    /// What did it, with versions.
-    pub programs: Vec<String>,
-    /// In the plan's order; ratios are against the first.
-    pub media: Vec<BackupMedium>,
-}
-
-/// A load of each system that is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct BesideLoad {
-    pub ordinal: u32,
-    pub users: u32,
-    pub offered_per_second: Option<f64>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct BackupMedium {
-    /// With the data.
-    pub medium: Option<String>,
-    pub drive: Option<String>,
-    /// With the backups.
-    pub target: String,
-    pub target_drive: Option<String>,
-    /// Where the figures come from.
-    pub source: Option<MediumSource>,
-    pub target_source: Option<MediumSource>,
-    /// In time order.
-    pub operations: Vec<BackupOperation>,
-    /// Backups first; only kinds that there are.
-    pub kinds: Vec<BackupFigures>,
-    pub findings: Vec<Finding>,
-    pub verdict: Verdict,
-}
-
-/// One backup or restore of one system.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct BackupOperation {
-    pub system: String,
-    pub cycle: u32,
-    pub kind: BackupKind,
-    /// Id of the point that it ran beside.
-    pub point: Option<u32>,
-    pub start_s: f64,
-    pub seconds: f64,
-    pub bytes: u64,
-    /// MB are 10⁶ bytes. `None` of what did not complete.
-    pub mb_per_second: Option<f64>,
-    pub outcome: BackupOutcome,
-    pub detail: String,
-    /// What the media did meanwhile. `None`: unknown, or over in less than a second.
-    pub data_io: Option<MediumFigures>,
-    pub target_io: Option<MediumFigures>,
-    pub rate: RateCheck,
-}
-
-/// All operations of one kind. Only complete ones have figures.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct BackupFigures {
-    pub kind: BackupKind,
-    pub complete: u64,
-    pub failed: u64,
-    pub cancelled: u64,
-    /// Restores whose data are not what was saved.
-    pub differs: u64,
-    /// Of all together.
-    pub bytes: u64,
-    pub seconds: Option<Sampled>,
-    pub mb_per_second: Option<Sampled>,
-    pub data_io: Option<MediumFigures>,
-    pub target_io: Option<MediumFigures>,
-    /// Against the first medium; `None` on that itself, and where one of the two has no figure.
-    pub seconds_ratio: Option<Ratio>,
-    pub mb_ratio: Option<Ratio>,
-}
-
-impl BackupSummary {
-    /// Every finding with the medium that it is about.
-    pub fn all_findings(&self) -> impl Iterator<Item = (&BackupMedium, &Finding)> {
-        self.media
-            .iter()
-            .flat_map(|medium| medium.findings.iter().map(move |finding| (medium, finding)))
-    }
-
-    pub fn verdict(&self) -> Verdict {
-        self.media
-            .iter()
-            .map(|medium| medium.verdict)
-            .max()
-            .unwrap_or_default()
-    }
-}
 
 /// Index of the step, and index of the load beside it.
 type BackupKey = (u32, Option<u32>);
@@ -221,9 +125,9 @@ fn medium(index: &Index, rows: &[&BackupRow]) -> BackupMedium {
     let findings = findings(&kinds, &operations, first.point.is_some());
     BackupMedium {
         medium: first.medium.map(|medium| index.name(medium)),
-        drive: drive::title(index, first.medium),
+        drive: index.drive_title(first.medium),
         target: index.name(first.target),
-        target_drive: drive::title(index, Some(first.target)),
+        target_drive: index.drive_title(Some(first.target)),
         verdict: Verdict::of(&findings),
         source: data.source,
         target_source: target.source,

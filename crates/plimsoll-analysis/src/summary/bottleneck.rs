@@ -6,9 +6,9 @@
 
 use serde::Serialize;
 
-use super::drive::DriveSummary;
-use super::point::PointSummary;
-use super::{Index, LadderSummary};
+use super::drive_summary::DriveSummary;
+use super::index::Index;
+use super::point_summary::PointSummary;
 use plimsoll_record::{Point, Record, SubjectKind, WaitState};
 
 /// Something that stood out.
@@ -121,7 +121,7 @@ impl Sign {
 /// What stands out at `beyond` beside `line`.
 pub(super) fn signs(
     index: &Index,
-    ladder: &LadderSummary,
+    points: &[PointSummary],
     line: Option<&Point>,
     beyond: &Point,
     all: &[&Point],
@@ -129,7 +129,7 @@ pub(super) fn signs(
     let summary = |point: &Point| {
         all.iter()
             .position(|own| own.id == point.id)
-            .and_then(|i| ladder.points.get(i))
+            .and_then(|i| points.get(i))
     };
     let Some(figures) = summary(beyond) else {
         return Vec::new();

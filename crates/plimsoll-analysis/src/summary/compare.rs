@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::LadderSummary;
 use super::finding::Verdict;
+use super::ladder_summary::LadderSummary;
 use super::load_summary::LoadSummary;
 use super::stats::Interval;
 use plimsoll_plan::Interference;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::TickRows;
+use super::tick::TickRows;
 use plimsoll_record::lane::Counts;
 
 /// Whether offered = committed + rolled back + failed + dropped + in flight at the end of every second.

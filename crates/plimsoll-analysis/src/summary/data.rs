@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Index;
+use super::index::Index;
 use plimsoll_record::SubjectId;
 
 /// A fact of a system: `fresh` or `reused`.

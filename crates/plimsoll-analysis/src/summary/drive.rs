@@ -1,142 +1,23 @@
 //! An emulated drive over a point's window: modelled and real times, and whether it kept up.
 
-use serde::Serialize;
-
-use super::Index;
+use super::drive_summary::{
+    ADDED_LIMIT, DriveOpSummary, DriveSummary, DriveTimes, FEWEST_OPS, Waiting, lateness_us,
+};
 use super::finding::{Finding, FindingKind};
+use super::index::Index;
 use super::means::Resources;
-use super::point::PointSummary;
-use plimsoll_plan::schedule::PhaseKind;
+use super::point_summary::PointSummary;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveOp;
-use plimsoll_record::hist::{CoarseHist, LOWEST};
+use plimsoll_record::hist::CoarseHist;
 use plimsoll_record::metric::Metric;
-use plimsoll_record::{DriveRow, Phase, Point, PowerCut, Severity, SubjectId, SubjectKind};
+use plimsoll_record::{DriveRow, Phase, Point, PowerCut, Severity, SubjectKind};
 
-/// A fact of a medium: its drive's name in the catalogue, or its drive file. Only emulated media have it.
-pub const DRIVE_FACT: &str = "drive";
-/// A fact of an emulated medium: what people call its drive.
-pub const DRIVE_TITLE_FACT: &str = "drive_title";
-
-/// Rule EMULATED: largest median lateness, as a share of the median modelled time.
-pub const LATENESS_LIMIT: f64 = 0.10;
-/// Rule EMULATED: largest share of operations that took longer than the next percentile that the drive models.
-pub const BEYOND_LIMIT: f64 = 0.01;
-/// Lateness that adds less than this share to the modelled time of all operations changes little of what a database
-/// sees: late acknowledgements of a disk's write cache beside flushes that each wait for the platter.
-pub const ADDED_LIMIT: f64 = 0.05;
 /// Waiting outside the emulator, as a share of the modelled time of all operations, from which on figures are doubtful, and
 /// invalid. A part of it is the queueing of many requests at once in the kernel and its loop device, which changes the time
 /// of each and not how many are done.
 pub const WAITING_DOUBTFUL: f64 = 0.25;
 pub const WAITING_LIMIT: f64 = 2.0;
-/// Fewer operations of a kind have no percentiles: of 300, three are 1 %.
-pub const FEWEST_OPS: u64 = 300;
-
-/// An emulated drive in the measure phase. Of a power cut, what came before it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DriveSummary {
-    /// As people call it.
-    pub drive: String,
-    /// How much of the window the emulator reported.
-    pub reported_s: f64,
-    /// Kinds that were asked for.
-    pub ops: Vec<DriveOpSummary>,
-    /// CPU of the emulator's process in percent of one CPU.
-    pub emulator_cpu_percent: Option<f64>,
-    pub emulator_memory_mb: Option<f64>,
-    /// Mean time per request as the kernel of the machine sees it (`/proc/diskstats`), of a block device only.
-    pub host_read_mean_us: Option<f64>,
-    pub host_write_mean_us: Option<f64>,
-    /// What requests waited outside the emulator; of a block device only.
-    pub waiting: Option<Waiting>,
-}
-
-/// Time that requests were under way in a second, summed over them all.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Waiting {
-    /// As the kernel saw it.
-    pub kernel_ms: f64,
-    /// As the emulator did.
-    pub emulator_ms: f64,
-    /// What lies beyond, in percent of the modelled time.
-    pub added_percent: f64,
-}
-
-/// One kind of operation.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DriveOpSummary {
-    pub op: DriveOp,
-    pub ops: u64,
-    pub per_second: Option<f64>,
-    /// MB are 10⁶ bytes.
-    pub mb_per_second: Option<f64>,
-    /// How long operations take by the model.
-    pub modelled: Option<DriveTimes>,
-    /// How long they took.
-    pub real: Option<DriveTimes>,
-    /// `real − modelled`; 0 for those answered in time. Times below a microsecond count as 0.
-    pub late_p50_us: Option<f64>,
-    pub late_p99_us: Option<f64>,
-    /// Median lateness in percent of the median modelled time.
-    pub late_percent: Option<f64>,
-    /// Share that took longer than the next percentile that the drive models.
-    pub beyond_percent: Option<f64>,
-    /// Its lateness in percent of the modelled time of all kinds of operations together.
-    pub added_percent: Option<f64>,
-    pub errors: u64,
-}
-
-/// Of the seconds' coarse histograms: percentiles within 3.2 %, the mean exact.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct DriveTimes {
-    pub mean_us: f64,
-    pub p50_us: f64,
-    pub p99_us: f64,
-}
-
-impl DriveTimes {
-    fn of(hist: &CoarseHist) -> Option<Self> {
-        Some(Self {
-            mean_us: hist.mean()?.as_micros_f64(),
-            p50_us: hist.quantile(0.5)?.as_micros_f64(),
-            p99_us: hist.quantile(0.99)?.as_micros_f64(),
-        })
-    }
-}
-
-impl DriveOpSummary {
-    /// Whether there are enough operations to evaluate rule EMULATED.
-    pub fn has_enough_operations(&self) -> bool {
-        self.ops >= FEWEST_OPS
-    }
-
-    /// Whether rule EMULATED is met, where it can be evaluated.
-    pub fn kept_up(&self) -> Option<bool> {
-        let late = self.late_percent? > LATENESS_LIMIT * 100.0;
-        let beyond = self.beyond_percent? > BEYOND_LIMIT * 100.0;
-        self.has_enough_operations().then_some(!late && !beyond)
-    }
-}
-
-/// What the medium's drive is called, if the medium is emulated.
-pub(super) fn title(index: &Index, medium: Option<SubjectId>) -> Option<String> {
-    let medium = medium?;
-    let named = fact(index, medium, DRIVE_TITLE_FACT).or_else(|| fact(index, medium, DRIVE_FACT));
-    named.or_else(|| {
-        index
-            .drive
-            .contains_key(&medium)
-            .then(|| index.name(medium))
-    })
-}
-
-fn fact(index: &Index, subject: SubjectId, key: &str) -> Option<String> {
-    let mut facts = index.record.facts.iter();
-    facts
-        .find(|fact| fact.subject == subject && fact.key == key)
-        .map(|fact| fact.value.clone())
-}
 
 /// `None` for a medium that is what it is.
 pub(super) fn summarise(
@@ -145,8 +26,8 @@ pub(super) fn summarise(
     window: &Phase,
     figures: &PointSummary,
 ) -> Option<DriveSummary> {
-    let drive = title(index, point.medium)?;
-    let cut = cut_of(index, point);
+    let drive = index.drive_title(point.medium)?;
+    let cut = index.cut_of(point);
     let end = cut.map_or(window.end, |cut| cut.at.min(window.end));
     let rows = index.drive_rows(point.medium?, window);
     let within: Vec<&DriveRow> = rows
@@ -168,10 +49,6 @@ pub(super) fn summarise(
         host_read_mean_us: figures.resources.device_read_latency_ms.map(|ms| ms * 1e3),
         host_write_mean_us: figures.resources.device_write_latency_ms.map(|ms| ms * 1e3),
     })
-}
-
-pub(super) fn cut_of<'a>(index: &Index<'a>, point: &Point) -> Option<&'a PowerCut> {
-    index.record.cuts.iter().find(|cut| cut.point == point.id)
 }
 
 /// Mostly in the window, and over before the power failed.
@@ -254,18 +131,6 @@ fn of_kind(op: DriveOp, rows: &[&DriveRow], seconds: f64) -> Option<DriveOpSumma
     })
 }
 
-/// A quantile of a drive's lateness. Histograms count everything below a microsecond as one, also what was not late at
-/// all, so that it is given as 0.
-pub fn lateness_us(late: &CoarseHist, q: f64) -> Option<f64> {
-    let us = late.quantile(q)?.as_micros_f64();
-    // A bucket's middle lies up to 3.2 % above the value.
-    Some(if us <= LOWEST.as_micros_f64() * 1.04 {
-        0.0
-    } else {
-        us
-    })
-}
-
 fn emulator_mean(figures: &PointSummary, metric: Metric) -> Option<f64> {
     let medium = figures.medium.as_deref()?;
     figures
@@ -321,18 +186,6 @@ pub(super) fn findings(
         });
     }
     found
-}
-
-impl DriveOpSummary {
-    fn added(&self) -> f64 {
-        self.added_percent.unwrap_or_default()
-    }
-
-    /// Few operations have no percentiles, but count where they add much time.
-    fn fell_behind(&self) -> bool {
-        self.kept_up() == Some(false)
-            || (!self.has_enough_operations() && self.added() >= ADDED_LIMIT * 100.0)
-    }
 }
 
 /// One finding for all kinds that were not kept up with; it names the one that matters most.
@@ -433,12 +286,4 @@ fn errors(drive: &DriveSummary) -> impl Iterator<Item = Finding> {
             kind,
         }
     })
-}
-
-/// The measure phase, of which there is one.
-pub(super) fn window<'a>(phases: &[&'a Phase]) -> Option<&'a Phase> {
-    phases
-        .iter()
-        .copied()
-        .find(|phase| phase.kind == PhaseKind::Measure)
 }

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::conserve::Conservation;
 use super::finding::{Finding, FindingKind};
-use super::{Index, PointSummary};
+use super::index::Index;
+use super::point_summary::PointSummary;
 use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::{
     DISTRIBUTION_FACT, FILE_FACT, IMPORT_FACT, TOOL_FACT, UNKNOWN_FACT, VERSION_FACT,

@@ -1,49 +1,15 @@
 //! The load line: the highest load that meets an objective, found again from the points that the search measured.
 
-use serde::Serialize;
-
-use super::bottleneck::{self, Sign};
+use super::bottleneck;
+use super::index::Index;
+use super::ladder_summary::LadderSummary;
+use super::load_line::{LoadLine, TriedLoad};
+use super::load_summary::LoadSummary;
 use super::objective::{MeasuredPoint, ObjectiveResult, evaluate};
-use super::{Index, LadderSummary};
-use crate::search::{Attempt, LineSearch, SearchRules, SearchState};
-use plimsoll_plan::objective::Quantile;
+use crate::search::{Attempt, LineSearch, SearchRules};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::{Point, PointPurpose, SearchInfo};
-
-/// What a search has found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LoadLine {
-    /// The objective: this figure of response time up to `limit_ms`, of one transaction type or of all (`None`).
-    pub quantile: Quantile,
-    pub limit_ms: f64,
-    pub of: Option<String>,
-    /// Whether loads are transactions offered per second; else users.
-    pub open: bool,
-    pub most: f64,
-    pub precision: f64,
-    pub state: SearchState,
-    /// The line: the highest load that every repeat met, below all that were not.
-    pub line: Option<f64>,
-    /// The lowest load that no repeat met: the line is below it.
-    pub below: Option<f64>,
-    /// Index into [`LadderSummary::loads`] of the line.
-    pub load_index: Option<usize>,
-    /// In the order of trying.
-    pub tried: Vec<TriedLoad>,
-    /// What stood out at the lowest load above the line, the strongest sign first; empty where nothing did.
-    pub bottleneck: Vec<Sign>,
-}
-
-/// One load, over all its repeats.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TriedLoad {
-    pub load: f64,
-    pub outcome: Attempt,
-    /// Index into [`LadderSummary::loads`].
-    pub load_index: usize,
-    pub repeats: Vec<ObjectiveResult>,
-}
 
 /// The rules of a search whose first load was that of `point`.
 pub fn rules(search: &SearchInfo, point: &Point) -> SearchRules {
@@ -94,8 +60,8 @@ pub(super) fn of(index: &Index, ladder: &LadderSummary, points: &[&Point]) -> Op
             .copied()
     };
     let rung = rung_of(bracket.low);
-    let bottleneck =
-        point(beyond).map(|beyond| bottleneck::signs(index, ladder, point(rung), beyond, points));
+    let bottleneck = point(beyond)
+        .map(|beyond| bottleneck::signs(index, &ladder.points, point(rung), beyond, points));
     Some(LoadLine {
         quantile: search.objective.quantile,
         limit_ms: search.objective.limit.as_millis_f64(),
@@ -122,7 +88,7 @@ fn tried(
     let most = ladder
         .loads
         .iter()
-        .map(super::LoadSummary::repeats)
+        .map(LoadSummary::repeats)
         .max()
         .unwrap_or_default();
     let mut tried: Vec<(u32, TriedLoad)> = Vec::new();

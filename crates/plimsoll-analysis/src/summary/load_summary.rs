@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::finding::Verdict;
-use super::point::PointSummary;
+use super::latency::LatencySummary;
+use super::point_summary::PointSummary;
 use super::stats::{self, Interval};
 
 /// All points of one load.
@@ -86,7 +87,7 @@ pub(super) fn rungs(points: &[PointSummary]) -> Vec<LoadSummary> {
 
 fn rung(all: &[PointSummary], own: Vec<usize>) -> LoadSummary {
     let points = || own.iter().map(|i| &all[*i]);
-    let latency = |of: fn(&super::LatencySummary) -> f64| {
+    let latency = |of: fn(&LatencySummary) -> f64| {
         RepeatedFigure::of(points().map(|p| p.main_latency().map(|latency| (of(&latency), None))))
     };
     let first = &all[own[0]];
@@ -132,6 +133,18 @@ impl LoadSummary {
     pub fn repeats(&self) -> usize {
         self.points.len()
     }
+}
+
+/// Index of the load with the highest rate among those that are not invalid.
+pub(super) fn peak(rungs: &[LoadSummary]) -> Option<usize> {
+    let usable = rungs
+        .iter()
+        .enumerate()
+        .filter(|(_, rung)| rung.verdict < Verdict::Invalid);
+    usable
+        .filter_map(|(i, rung)| Some((i, rung.main_rate()?.median)))
+        .max_by(|(_, a), (_, b)| a.total_cmp(b))
+        .map(|(i, _)| i)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Index, fleet};
+use super::index::Index;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::{Metric, MetricKind};
 use plimsoll_record::{Point, Sample, Series, Subject, SubjectId, SubjectKind};
@@ -78,7 +78,9 @@ pub(super) enum Of {
 impl Of {
     /// One of several equal systems has figures of its own; those of the others stand beside their sum.
     pub fn beside(index: &Index, point: &Point) -> Self {
-        fleet::base_of(index, point.system).map_or(Self::All, |_| Self::One(point.system))
+        index
+            .base_of(point.system)
+            .map_or(Self::All, |_| Self::One(point.system))
     }
 
     fn holds(self, subject: &Subject) -> bool {
@@ -225,7 +227,7 @@ pub(super) fn device(index: &Index, medium: Option<SubjectId>) -> Option<String>
             .map(|s| s.name.clone());
     }
     // An emulated drive that is a directory lies on no device of the machine.
-    if super::drive::title(index, medium).is_some() {
+    if index.drive_title(medium).is_some() {
         return None;
     }
     let only = devices.next()?;

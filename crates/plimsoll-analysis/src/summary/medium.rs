@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Index, means};
+use super::index::Index;
+use super::means;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveOp;
 use plimsoll_record::metric::Metric;

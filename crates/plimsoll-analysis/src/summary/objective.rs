@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::finding::{FAILED_LIMIT, backlog};
+use super::finding::FAILED_LIMIT;
 use super::stats::{Batch, joined};
 use super::steady::Steady;
 use plimsoll_plan::objective::Objective;
@@ -160,6 +160,15 @@ pub fn evaluate(
         figure_ms: figure.map(Nanos::as_millis_f64),
         shortfalls,
     }
+}
+
+/// In an open loop, what was offered in the window and not settled. Beyond [`FAILED_LIMIT`] of what was offered the
+/// figures describe a queue that grows for as long as one measures. Independent arrivals scatter by √offered, so less
+/// than that may be chance.
+pub(super) fn backlog(counts: &Counts) -> Option<u64> {
+    let intents = counts.offered.checked_sub(counts.settled())?;
+    let offered = counts.offered as f64;
+    (intents as f64 > (offered * FAILED_LIMIT).max(offered.sqrt())).then_some(intents)
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@
 
 use serde::Serialize;
 
-use super::Index;
 use super::finding::{Finding, FindingKind};
+use super::index::Index;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::lane::Absence;
 use plimsoll_record::{Phase, Point, Severity};

@@ -1,154 +1,26 @@
 //! The figures of one ladder point.
 
-use serde::Serialize;
-
-use super::Index;
-use super::conserve::{self, Balance, Conservation};
+use super::conserve::{self, Balance};
 use super::cut::CutSummary;
-use super::drive::{self, DriveSummary};
-use super::finding::{self, Finding, Verdict};
+use super::drive;
+use super::finding::{Finding, Verdict};
+use super::findings;
 use super::imported;
+use super::index::Index;
 use super::latency::{LatencySummary, TxnSummary};
-use super::means::{self, MetricMean, Resources};
+use super::means::{self, Resources};
 use super::outage::OutageSummary;
+use super::point_summary::{Consistency, PointSummary};
 use super::responses::{Responses, Times};
-use super::stats::{self, Halves, Interval, Spread};
+use super::stats::{self, Spread};
 use super::steady::Steady;
 use super::tick::{self, TickSums};
-use super::waits::{self, DatabaseFigures, WaitSummary};
-use plimsoll_plan::Interference;
+use super::{database, waits};
 use plimsoll_plan::resolved::TPCC_TXNS;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::Counts;
-use plimsoll_record::{Check, Phase, Point, PointId, Window};
-
-/// The default is a point of which nothing is known.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct PointSummary {
-    pub step: String,
-    pub ordinal: u32,
-    pub system: String,
-    pub medium: Option<String>,
-    pub mode: String,
-    pub users: u32,
-    /// Connections that the users share.
-    pub connections: u32,
-    /// Offered rate of an open loop.
-    pub offered_per_second: Option<f64>,
-    /// The rate at the end of the window, where it is not the same throughout.
-    pub offered_to_per_second: Option<f64>,
-    /// Which time this load is measured, from 0.
-    pub repeat: u32,
-    /// What the system shares its medium with.
-    pub scene: Interference,
-    /// Length of all recorded measure ticks.
-    pub measured_s: f64,
-    /// Whether warm-up and measurement ran to their planned ends.
-    pub complete: bool,
-    pub verdict: Verdict,
-    pub findings: Vec<Finding>,
-    /// Completed transactions of all types per second.
-    pub completed_per_second: Option<f64>,
-    /// Business transactions of the five TPC-C types completed per minute; `None` for other workloads.
-    pub tpm: Option<f64>,
-    /// Committed New-Orders per minute; `None` for workloads that have none.
-    pub nopm: Option<f64>,
-    pub tpm_per_user: Option<f64>,
-    pub rolled_back_new_orders_percent: Option<f64>,
-    pub round_trips_per_txn: Option<f64>,
-    /// 95 % interval of [`Self::completed_per_second`].
-    pub rate_interval: Option<Interval>,
-    /// Too few seconds for parts that could be compared.
-    #[serde(skip)]
-    pub short: bool,
-    pub tpm_interval: Option<Interval>,
-    pub nopm_interval: Option<Interval>,
-    /// Over single seconds.
-    pub rate_spread: Option<Spread>,
-    pub tpm_spread: Option<Spread>,
-    pub nopm_spread: Option<Spread>,
-    /// Whether the rate was steady over the window.
-    pub steady: Steady,
-    pub overall: TxnSummary,
-    pub types: Vec<TxnSummary>,
-    pub resources: Resources,
-    pub metrics: Vec<MetricMean>,
-    /// What the server's sessions did.
-    pub waits: Option<WaitSummary>,
-    /// What the server counted.
-    pub database: Option<DatabaseFigures>,
-    /// The emulated drive that the medium is.
-    pub drive: Option<DriveSummary>,
-    /// Time without a server; `None` where there was one all the time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outage: Option<OutageSummary>,
-    /// The power cut that ended the point.
-    pub power_cut: Option<CutSummary>,
-    pub conservation: Conservation,
-    pub consistency: Consistency,
-    /// Percentiles come from coarse histograms.
-    pub coarse: bool,
-    /// Of the record; several where figures are sums.
-    #[serde(skip)]
-    pub ids: Vec<PointId>,
-    /// The tool that measured it and its version, where that was not plimsoll: `sysbench 1.0.20`.
-    pub imported: Option<String>,
-    /// How many parts of the time figures are taken from.
-    #[serde(skip)]
-    pub(super) ticks: usize,
-    /// How the window's second half differs from its first: for the audit.
-    #[serde(skip)]
-    pub halves: Option<Halves>,
-    /// Whether a search found its load above the load line, where no system keeps up.
-    #[serde(skip)]
-    pub above_line: bool,
-    /// Of an open loop at one rate: how response times differ within the window; for the audit.
-    #[serde(skip)]
-    pub responses: Option<Responses>,
-    /// Per type, values above the histogram's range.
-    #[serde(skip)]
-    pub(super) clipped: Vec<(String, u64)>,
-}
-
-/// How many consistency conditions were verified, and which failed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Consistency {
-    pub verified: u32,
-    pub failed: Vec<String>,
-}
-
-impl Consistency {
-    pub(super) fn of<'a>(checks: impl Iterator<Item = &'a Check>) -> Self {
-        checks.fold(Self::default(), |mut sum, check| {
-            sum.verified += 1;
-            if !check.holds {
-                sum.failed.push(check.clause.clone());
-            }
-            sum
-        })
-    }
-
-    pub fn holds(&self) -> bool {
-        self.verified > 0 && self.failed.is_empty()
-    }
-}
-
-impl PointSummary {
-    /// What points of one ladder are ranked by: NOPM, or the rate of completed transactions.
-    pub fn main_rate(&self) -> Option<f64> {
-        self.nopm.or(self.completed_per_second)
-    }
-
-    /// Response times of the first transaction type (New-Order), and of all types where there is no TPC-C.
-    pub fn main_latency(&self) -> Option<LatencySummary> {
-        if self.nopm.is_some() {
-            self.types.first()?.response
-        } else {
-            self.overall.response
-        }
-    }
-}
+use plimsoll_record::{Phase, Point, Window};
 
 pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
     with_sums(index, point).0
@@ -188,7 +60,7 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
         .any(|phase| phase.kind == PhaseKind::Warm && !phase.complete);
     figures.complete = needed(PhaseKind::Measure) && !cut_short;
     latencies(index, point, &phases, &mut figures);
-    if let Some(window) = drive::window(&phases) {
+    if let Some(window) = tick::window(&phases) {
         figures.metrics = means::over(
             index,
             means::Of::beside(index, point),
@@ -205,10 +77,16 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
         );
         figures.drive = drive::summarise(index, point, window, &figures);
         figures.waits = waits::summarise(index, point, window);
-        figures.database = waits::database(index, point, &figures, window);
+        figures.database = database::summarise(
+            index,
+            point,
+            window,
+            &figures.metrics,
+            figures.completed_per_second,
+        );
     }
     figures.outage = OutageSummary::of(index, point, &phases, figures.measured_s);
-    figures.power_cut = drive::cut_of(index, point).map(CutSummary::of);
+    figures.power_cut = index.cut_of(point).map(CutSummary::of);
     figures.conservation = conserve::verify(&balances);
     if figures.imported.is_some() {
         imported::withhold(&mut figures);
@@ -220,7 +98,7 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
             .iter()
             .filter(|c| c.point == Some(point.id)),
     );
-    figures.findings = finding::of_point(index, point, &figures, &phases);
+    figures.findings = findings::of_point(index, point, &figures, &phases);
     figures.verdict = Verdict::of(&figures.findings);
     (figures, sums)
 }
@@ -254,7 +132,7 @@ pub(super) fn sum_of(
     figures.medium = first.medium.map(|medium| index.name(medium));
     figures.complete = own.iter().all(|(point, _)| point.complete);
     latencies(index, &all, &phases, &mut figures);
-    if let Some(window) = drive::window(&phases) {
+    if let Some(window) = tick::window(&phases) {
         figures.metrics = means::over(index, means::Of::All, window.start, window.end);
         let completed = figures.overall.counts.completed();
         figures.resources =

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Index;
+use super::index::Index;
 use super::stats::{self, Batch};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::lane::Counts;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Index;
+use super::index::Index;
 use plimsoll_record::{Reset, SubjectId};
 
 /// All resets of one step on one system.

@@ -13,8 +13,8 @@
 use serde::Serialize;
 
 use super::finding::Verdict;
+use super::load_summary::LoadSummary;
 use super::stats::Interval;
-use super::{LadderSummary, LoadSummary};
 use plimsoll_stats::t_975;
 
 /// Of the relative residuals: root of their mean square, with the degrees of freedom that are left.
@@ -71,16 +71,12 @@ pub struct ScalingPoint {
 type LawTerms = [f64; 3];
 
 /// Of a closed loop in which users do not think; `None` for other ladders.
-pub(super) fn of(ladder: &LadderSummary) -> Option<Scaling> {
+pub(super) fn of(loads: &[LoadSummary]) -> Option<Scaling> {
     let closed = |rung: &&LoadSummary| rung.offered_per_second.is_none() && rung.users > 0;
-    if ladder.line.is_some()
-        || ladder.loads.len() < 2
-        || !ladder.loads.iter().all(|rung| closed(&rung))
-    {
+    if loads.len() < 2 || !loads.iter().all(|rung| closed(&rung)) {
         return None;
     }
-    let usable = ladder
-        .loads
+    let usable = loads
         .iter()
         .filter(|rung| rung.verdict < Verdict::Invalid && rung.users == rung.connections);
     let mut points: Vec<(f64, f64)> = usable

@@ -12,7 +12,9 @@ use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::Counts;
 use plimsoll_record::message::EventKind;
 use plimsoll_record::metric::Metric;
-use plimsoll_record::{Check, Event, Phase, PhaseId, PointId, Second, Severity, WaitState, Window};
+use plimsoll_record::{
+    Check, Event, Phase, PhaseId, PointId, Second, Severity, SubjectId, WaitState, Window,
+};
 
 /// One point of two users: 1 s warm, `seconds` of measurement, 1 s cool, counts set by hand.
 fn by_hand(seconds: &[(Counts, u64)]) -> Record {

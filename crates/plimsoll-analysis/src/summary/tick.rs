@@ -178,6 +178,14 @@ pub(super) fn measured<'p>(phases: &'p [&'p Phase]) -> impl Iterator<Item = &'p 
         .filter(|phase| phase.kind == PhaseKind::Measure)
 }
 
+/// The measure phase, of which there is one.
+pub(super) fn window<'a>(phases: &[&'a Phase]) -> Option<&'a Phase> {
+    phases
+        .iter()
+        .copied()
+        .find(|phase| phase.kind == PhaseKind::Measure)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

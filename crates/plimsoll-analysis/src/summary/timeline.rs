@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::index::{Index, is_of_ladder};
 use super::medium::{MediumSecond, MediumSource, Track};
-use super::{Index, drive, fleet, is_of_ladder};
 use plimsoll_plan::Interference;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
@@ -106,7 +106,7 @@ impl TimelineGroup<'_> {
         let instances = self
             .points
             .iter()
-            .filter(|point| fleet::base_of(index, point.system).is_some());
+            .filter(|point| index.base_of(point.system).is_some());
         let instances: BTreeSet<SubjectId> = instances.map(|point| point.system).collect();
         let noise = self
             .points
@@ -171,7 +171,7 @@ fn timeline(
         step: step.clone(),
         step_index,
         medium: medium.map(|medium| index.name(medium)),
-        drive: drive::title(index, medium),
+        drive: index.drive_title(medium),
         media: media(index, medium, group, &slots),
         transactions: of_slots(index, &slots, false),
         neighbours: of_slots(index, &slots, true),

@@ -1,10 +1,8 @@
 //! Rule RATE: what a backup's files grew by, second by second, against the bytes that the backup program reported.
 
-use serde::Serialize;
-
-use super::BackupOperation;
-use crate::summary::Index;
+use super::summary::{BackupOperation, RateCheck, RateNotChecked};
 use crate::summary::finding::{Finding, FindingKind};
+use crate::summary::index::Index;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{BackupKind, BackupOutcome, BackupRow, Sample, Severity, SubjectKind};
@@ -13,35 +11,6 @@ use plimsoll_record::{BackupKind, BackupOutcome, BackupRow, Sample, Severity, Su
 pub const RATE_LIMIT: f64 = 0.05;
 /// Smallest share of the time that the series must cover.
 pub const RATE_COVERED: f64 = 0.9;
-
-/// Whether both accounts of what was written agree.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(tag = "rate", rename_all = "snake_case")]
-pub enum RateCheck {
-    /// `percent` is the difference, in percent of the bytes.
-    Agrees {
-        observed_bytes: f64,
-        percent: f64,
-    },
-    Disagrees {
-        observed_bytes: f64,
-        percent: f64,
-    },
-    NotEvaluated {
-        why: RateNotChecked,
-    },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RateNotChecked {
-    /// What a restore writes is not what it reads.
-    Restore,
-    /// It did not complete.
-    NotComplete,
-    /// The files were not sampled, or too rarely.
-    NotSampled,
-}
 
 pub(super) fn check(index: &Index, row: &BackupRow) -> RateCheck {
     let why = |why| RateCheck::NotEvaluated { why };

@@ -112,8 +112,14 @@ fn media_are_compared_by_the_means_of_their_cycles() {
 fn time_per_request_is_weighted_by_requests() {
     let summary = summarise(&fixture::backup());
     let fast = &save(&summary).media[0];
-    assert_eq!(fast.source, Some(MediumSource::Device("nvme0n1".into())));
-    assert_eq!(fast.target_source, Some(MediumSource::Device("sdb".into())));
+    assert_eq!(
+        fast.source,
+        Some(crate::summary::MediumSource::Device("nvme0n1".into()))
+    );
+    assert_eq!(
+        fast.target_source,
+        Some(crate::summary::MediumSource::Device("sdb".into()))
+    );
     // 10 s, in whose first there are half as many requests that take three times as long: (0.5·3 + 9)/9.5.
     let first = &fast.operations[0];
     let (data, target) = (first.data_io.unwrap(), first.target_io.unwrap());

@@ -1,8 +1,8 @@
 //! Findings about block I/O, beside those about any load.
 
-use super::super::PointSummary;
 use super::super::finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
-use super::{BlockPointSummary, BlockWorkerSummary, point};
+use super::super::point_summary::PointSummary;
+use super::summary::{BlockPointSummary, BlockWorkerSummary, cv_percent};
 use plimsoll_record::{BlockPoint, BlockShare, Severity};
 
 /// Largest deviation of the number in flight from what was asked for.
@@ -112,7 +112,7 @@ fn apart(summary: &BlockPointSummary) -> Option<Finding> {
     };
     let of = |medium: &str| {
         let own = on(medium);
-        let cv_percent = point::cv_percent(own.iter().copied())?;
+        let cv_percent = cv_percent(own.iter().copied())?;
         let each = own
             .iter()
             .map(|worker| worker.iops * summary.measured_s)

@@ -1,10 +1,10 @@
 //! One job over its rounds, and its curve.
 
-use super::super::Verdict;
 use super::super::compare::Ratio;
+use super::super::finding::Verdict;
 use super::super::load_summary::RepeatedFigure;
 use super::super::stats::Interval;
-use super::{
+use super::summary::{
     BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockPointSummary, BlockRatios,
 };
 use plimsoll_record::BlockPoint;

@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use super::super::drive;
+use super::super::drive_summary::DriveSummary;
 use super::super::finding::{Finding, Verdict};
-use super::super::{
-    DriveSummary, Index, LatencySummary, PointSummary, TickRows, TxnSummary, drive, point as plain,
-};
-use super::{
-    BlockLatency, BlockOpSummary, BlockPointSummary, BlockSecond, BlockWorkerSummary, findings,
+use super::super::index::Index;
+use super::super::latency::{LatencySummary, TxnSummary};
+use super::super::point as plain;
+use super::super::point_summary::PointSummary;
+use super::super::tick::{TickRows, window};
+use super::findings;
+use super::summary::{
+    BlockLatency, BlockOpSummary, BlockPointSummary, BlockSecond, BlockWorkerSummary, cv_percent,
 };
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
@@ -102,7 +107,7 @@ fn media(
     let mut found = figures.findings.clone();
     if point.medium.is_none() {
         let phases = index.load_phases(point);
-        for medium in super::step::media_of(shares.iter().copied()) {
+        for medium in media_of(shares.iter().copied()) {
             let own = plain::summarise(
                 index,
                 &Point {
@@ -110,7 +115,7 @@ fn media(
                     ..point.clone()
                 },
             );
-            found.extend(drive::findings(&own, drive::window(&phases), None));
+            found.extend(drive::findings(&own, window(&phases), None));
             drives.extend(own.drive);
         }
     }
@@ -194,17 +199,6 @@ fn workers(
         .collect()
 }
 
-/// Sample standard deviation in percent of the mean.
-pub(super) fn cv_percent<'a>(
-    workers: impl IntoIterator<Item = &'a BlockWorkerSummary>,
-) -> Option<f64> {
-    let iops: Vec<f64> = workers.into_iter().map(|worker| worker.iops).collect();
-    let mean = iops.iter().sum::<f64>() / iops.len() as f64;
-    let squares: f64 = iops.iter().map(|own| (own - mean).powi(2)).sum();
-    (iops.len() > 1 && mean > 0.0)
-        .then(|| (squares / (iops.len() - 1) as f64).sqrt() * 100.0 / mean)
-}
-
 /// Warm-up included, so that a chart shows what came before the window.
 fn seconds(index: &Index, point: &Point) -> Vec<BlockSecond> {
     index
@@ -241,4 +235,15 @@ fn second(point: &Point, tick: TickRows<'_>, measured: bool) -> BlockSecond {
         p99_us: latency.quantile(0.99).map(Nanos::as_micros_f64),
         max_us: latency.max().map(Nanos::as_micros_f64),
     }
+}
+
+/// In the order of the workers.
+pub(super) fn media_of<'a>(shares: impl Iterator<Item = &'a BlockShare>) -> Vec<SubjectId> {
+    let mut media = Vec::new();
+    for share in shares {
+        if !media.contains(&share.medium) {
+            media.push(share.medium);
+        }
+    }
+    media
 }

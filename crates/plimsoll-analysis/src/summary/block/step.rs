@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::super::finding::{Finding, FindingKind, Verdict};
-use super::super::{Index, drive};
+use super::super::index::Index;
 use super::job::{self, JobPoint};
-use super::{BlockJobSummary, BlockMedium, BlockSummary, Rounds, RoundsOfJob, findings, point};
-use plimsoll_record::{BlockPoint, BlockShare, Point, Severity, SteadyInfo, SubjectId};
+use super::summary::{BlockJobSummary, BlockMedium, BlockSummary, Rounds, RoundsOfJob};
+use super::{findings, point};
+use plimsoll_record::{BlockPoint, Point, Severity, SteadyInfo, SubjectId};
 use plimsoll_stats::rounds;
 use plimsoll_stats::rounds::SteadyRule;
 
@@ -101,7 +102,7 @@ fn medium(index: &Index, points: &[(&Point, &BlockPoint)]) -> BlockMedium {
     let media = media(index, points);
     let titles: Vec<String> = media
         .iter()
-        .filter_map(|medium| drive::title(index, Some(*medium)))
+        .filter_map(|medium| index.drive_title(Some(*medium)))
         .collect();
     BlockMedium {
         medium: media
@@ -123,7 +124,7 @@ fn medium(index: &Index, points: &[(&Point, &BlockPoint)]) -> BlockMedium {
 fn media(index: &Index, points: &[(&Point, &BlockPoint)]) -> Vec<SubjectId> {
     let of = |point: &Point| match point.medium {
         Some(medium) => vec![medium],
-        None => media_of(
+        None => point::media_of(
             index
                 .record
                 .shares
@@ -136,17 +137,6 @@ fn media(index: &Index, points: &[(&Point, &BlockPoint)]) -> Vec<SubjectId> {
         .map(|(point, _)| of(point))
         .find(|media| !media.is_empty())
         .unwrap_or_default()
-}
-
-/// In the order of the workers.
-pub(super) fn media_of<'a>(shares: impl Iterator<Item = &'a BlockShare>) -> Vec<SubjectId> {
-    let mut media = Vec::new();
-    for share in shares {
-        if !media.contains(&share.medium) {
-            media.push(share.medium);
-        }
-    }
-    media
 }
 
 /// How the rounds went, and which of them count: the steady window, or the last one.

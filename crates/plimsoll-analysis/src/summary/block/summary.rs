@@ -1,0 +1,253 @@
+//! The figures of block I/O by step, medium, job and point.
+
+use serde::Serialize;
+
+use super::super::conserve::Conservation;
+use super::super::drive_summary::DriveSummary;
+use super::super::finding::{Finding, Verdict};
+use super::super::load_summary::RepeatedFigure;
+use super::super::stats::{Halves, Interval, Spread};
+use super::super::steady::Steady;
+use plimsoll_record::BlockStreamInfo;
+
+/// One step, with the media that it was run on beside each other.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BlockSummary {
+    pub step: String,
+    pub step_index: u32,
+    pub workload: String,
+    /// Empty for jobs that the plan has itself.
+    pub profile: String,
+    /// In the order of the plan; ratios are against the first.
+    pub media: Vec<BlockMedium>,
+}
+
+/// A step on one medium, or on several at once.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BlockMedium {
+    /// Joined by ` + ` where there are several.
+    pub medium: String,
+    /// What people call the drive that is emulated; `None` where nothing is.
+    pub drive: Option<String>,
+    pub workers: u32,
+    pub worker_bytes: u64,
+    pub jobs: Vec<BlockJobSummary>,
+    /// Where rounds were to go on until they are steady.
+    pub rounds: Option<Rounds>,
+    pub findings: Vec<Finding>,
+    pub verdict: Verdict,
+}
+
+/// One job on one medium.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BlockJobSummary {
+    pub job: String,
+    pub job_index: u32,
+    pub streams: Vec<BlockStreamInfo>,
+    /// At full speed: one for each round.
+    pub points: Vec<BlockPointSummary>,
+    /// Index of the one that stands for all where only one can: of the rounds that count the one whose IOPS are nearest
+    /// to the median.
+    pub typical: Option<usize>,
+    /// Over the rounds that count. `None`: nothing was measured.
+    pub figures: Option<BlockFigures>,
+    /// Against the same job on the first medium; `None` on that itself, and where a figure is missing or invalid.
+    pub against_first: Option<BlockRatios>,
+    /// By rising offered rate.
+    pub curve: Vec<BlockCurvePoint>,
+    pub verdict: Verdict,
+}
+
+/// One point: a job in one round, at full speed or at one rate.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BlockPointSummary {
+    /// Its id in the record.
+    pub point: u32,
+    pub round: u32,
+    /// Whether the figures of its job rest on it: its round is one of the steady window, or of the last, where rounds were
+    /// to become steady.
+    pub counts: bool,
+    pub share_percent: Option<f64>,
+    /// Requests per second that were to be offered, over all workers; `None`: as many as possible.
+    pub offered_per_second: Option<f64>,
+    pub measured_s: f64,
+    /// Reads, writes and trims together; what is flushed is in `by_op`.
+    pub iops: Option<f64>,
+    /// 95 %; `None` where the window is too short for one.
+    pub iops_interval: Option<Interval>,
+    /// How single seconds scatter.
+    pub iops_spread: Option<Spread>,
+    /// Whether IOPS were steady over the window.
+    pub steady: Steady,
+    /// How the window's second half differs from its first: for the audit.
+    #[serde(skip)]
+    pub halves: Option<Halves>,
+    /// CPU time that a hypervisor gave to others, and whether all counts add up: for the audit.
+    #[serde(skip)]
+    pub steal_percent: Option<f64>,
+    #[serde(skip)]
+    pub conservation: Conservation,
+    pub mb_per_second: Option<f64>,
+    /// Of reads, writes and trims together.
+    pub latency: Option<BlockLatency>,
+    pub by_op: Vec<BlockOpSummary>,
+    pub workers: Vec<BlockWorkerSummary>,
+    /// Coefficient of variation of the workers' IOPS, in percent; `None` with fewer than two.
+    pub workers_cv_percent: Option<f64>,
+    /// Mean number in flight by Little's law (rate × mean latency, flushes included), beside `in_flight`.
+    pub in_flight_by_little: Option<f64>,
+    /// Requests that the job keeps in flight at most; 0 where an imported output does not report it.
+    pub in_flight: u32,
+    /// Whether it keeps that many in flight all the time, so that Little's law must give them: for the audit as well.
+    #[serde(skip)]
+    pub keeps_in_flight: bool,
+    pub seconds: Vec<BlockSecond>,
+    /// The emulated drives among its media.
+    pub drives: Vec<DriveSummary>,
+    pub findings: Vec<Finding>,
+    pub verdict: Verdict,
+}
+
+/// In microseconds, from submission to completion, from merged histograms.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct BlockLatency {
+    pub mean_us: f64,
+    pub p50_us: f64,
+    pub p95_us: f64,
+    pub p99_us: f64,
+    pub p999_us: f64,
+    pub max_us: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BlockOpSummary {
+    /// `read`, `log write`, `sync`.
+    pub op: String,
+    pub requests: u64,
+    pub per_second: f64,
+    pub mb_per_second: f64,
+    pub latency: Option<BlockLatency>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BlockWorkerSummary {
+    pub worker: u32,
+    pub medium: String,
+    pub iops: f64,
+    pub mb_per_second: f64,
+    pub mean_us: Option<f64>,
+    pub p99_us: Option<f64>,
+}
+
+/// One second of a point, warm-up included: reads, writes and trims together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BlockSecond {
+    /// Its end, from the run's start.
+    pub at_s: f64,
+    pub seconds: f64,
+    pub measured: bool,
+    pub requests: u64,
+    pub bytes: u64,
+    pub p50_us: Option<f64>,
+    pub p95_us: Option<f64>,
+    pub p99_us: Option<f64>,
+    pub max_us: Option<f64>,
+}
+
+/// Medians over rounds, with their 95 % intervals.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct BlockFigures {
+    pub rounds: u32,
+    pub iops: RepeatedFigure,
+    pub mb_per_second: RepeatedFigure,
+    pub mean_us: RepeatedFigure,
+    pub p99_us: RepeatedFigure,
+}
+
+/// Ratio to the first medium, with its 95 % interval where both have one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct BlockRatios {
+    pub iops: f64,
+    pub iops_low: Option<f64>,
+    pub iops_high: Option<f64>,
+    pub mean_latency: Option<f64>,
+}
+
+/// One rate of a job's curve; the medians of the rounds that count.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BlockCurvePoint {
+    pub share_percent: f64,
+    pub offered_per_second: f64,
+    pub achieved_per_second: f64,
+    pub mb_per_second: f64,
+    pub mean_us: Option<f64>,
+    pub p99_us: Option<f64>,
+    /// By round.
+    pub points: Vec<BlockPointSummary>,
+    pub verdict: Verdict,
+}
+
+/// How rounds went until they were steady, or were given up.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rounds {
+    pub window: u32,
+    pub range_percent_limit: f64,
+    pub slope_percent_limit: f64,
+    pub most_rounds: u32,
+    /// The round, from 0, with which all jobs were steady; `None`: not reached.
+    pub reached_at: Option<u32>,
+    pub jobs: Vec<RoundsOfJob>,
+}
+
+/// IOPS of one job by round, and the window's fit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RoundsOfJob {
+    pub job: String,
+    pub iops: Vec<f64>,
+    /// Of the last window; `None` with fewer rounds.
+    pub fit: Option<plimsoll_stats::rounds::Fit>,
+}
+
+/// Where a finding about block I/O belongs.
+pub type BlockPlace<'a> = (&'a BlockJobSummary, &'a BlockPointSummary);
+
+impl BlockJobSummary {
+    /// At full speed by round, then by rate.
+    pub fn all_points(&self) -> impl Iterator<Item = &BlockPointSummary> {
+        self.points
+            .iter()
+            .chain(self.curve.iter().flat_map(|rate| &rate.points))
+    }
+}
+
+impl BlockMedium {
+    /// Its own, then those of its points by job.
+    pub fn all_findings(&self) -> impl Iterator<Item = (&Self, Option<BlockPlace<'_>>, &Finding)> {
+        let own = self
+            .findings
+            .iter()
+            .map(move |finding| (self, None, finding));
+        let points = self
+            .jobs
+            .iter()
+            .flat_map(|job| job.all_points().map(move |point| (job, point)));
+        own.chain(points.flat_map(move |point| {
+            point
+                .1
+                .findings
+                .iter()
+                .map(move |finding| (self, Some(point), finding))
+        }))
+    }
+}
+
+/// Sample standard deviation in percent of the mean.
+pub(super) fn cv_percent<'a>(
+    workers: impl IntoIterator<Item = &'a BlockWorkerSummary>,
+) -> Option<f64> {
+    let iops: Vec<f64> = workers.into_iter().map(|worker| worker.iops).collect();
+    let mean = iops.iter().sum::<f64>() / iops.len() as f64;
+    let squares: f64 = iops.iter().map(|own| (own - mean).powi(2)).sum();
+    (iops.len() > 1 && mean > 0.0)
+        .then(|| (squares / (iops.len() - 1) as f64).sqrt() * 100.0 / mean)
+}

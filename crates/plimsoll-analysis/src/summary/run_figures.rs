@@ -1,0 +1,144 @@
+//! Every figure of a record.
+
+use serde::Serialize;
+
+use super::backup::BackupSummary;
+use super::block::{BlockMedium, BlockPlace, BlockSummary};
+use super::compare::Comparison;
+use super::effect::NoiseEffect;
+use super::finding::{Finding, Verdict};
+use super::imported::ImportSummary;
+use super::index::Index;
+use super::ladder_summary::LadderSummary;
+use super::load_line::LoadLine;
+use super::load_summary::LoadSummary;
+use super::point_summary::{Consistency, PointSummary};
+use super::precondition::PreconditionSummary;
+use super::reset::ResetSummary;
+use super::timeline::StepTimeline;
+use plimsoll_record::{Diagnosis, Integrity, RunStatus};
+
+/// Version of the exported shape.
+pub const SUMMARY_VERSION: u32 = 1;
+
+/// Every figure of a record, before the audit: see [`crate::Summary`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunFigures {
+    pub schema_version: u32,
+    pub run_id: String,
+    pub title: String,
+    pub status: RunStatus,
+    /// About the run as a whole; each point has its own.
+    pub findings: Vec<Finding>,
+    pub headline: Option<Headline>,
+    pub ladders: Vec<LadderSummary>,
+    /// Steps on media themselves.
+    pub blocks: Vec<BlockSummary>,
+    /// Backups and restores.
+    pub backups: Vec<BackupSummary>,
+    /// What noisy neighbours did to the systems beside them.
+    pub effects: Vec<NoiseEffect>,
+    /// Steps in which systems share a medium, or back up and restore, second by second.
+    pub timelines: Vec<StepTimeline>,
+    /// What the doctor found before the first load.
+    pub diagnoses: Vec<DiagnosisSummary>,
+    /// Load before the first point of a step, of which no figures are taken.
+    pub preconditions: Vec<PreconditionSummary>,
+    /// Data sets that were brought back to their first state.
+    pub resets: Vec<ResetSummary>,
+    /// Steps that were run on several media.
+    pub comparisons: Vec<Comparison>,
+    /// Consistency conditions over the whole run.
+    pub consistency: Consistency,
+    /// Runs of other tools: which tool, what its output lacks, and what it printed.
+    pub imports: Vec<ImportSummary>,
+    /// Whether the run file is as it was when the run ended.
+    pub file: Integrity,
+}
+
+/// A result of the doctor about one subject.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DiagnosisSummary {
+    /// The medium; `None`: the machine.
+    pub medium: Option<String>,
+    #[serde(flatten)]
+    pub diagnosis: Diagnosis,
+}
+
+impl DiagnosisSummary {
+    pub(super) fn of(index: &Index, diagnosis: &Diagnosis) -> Self {
+        Self {
+            medium: diagnosis.subject.map(|medium| index.name(medium)),
+            diagnosis: diagnosis.clone(),
+        }
+    }
+}
+
+/// Where the run's highest rate is, searches left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Headline {
+    /// Index into [`RunFigures::ladders`].
+    pub ladder: usize,
+    /// Index into [`LadderSummary::loads`].
+    pub load_index: usize,
+}
+
+impl RunFigures {
+    /// The worst of all findings, without the audit's and the doctor's.
+    pub(crate) fn worst_finding(&self) -> Verdict {
+        let own = Verdict::of(&self.findings);
+        let ladders = self
+            .ladders
+            .iter()
+            .map(|ladder| Verdict::of(&ladder.findings));
+        let points = self.points().map(|point| point.verdict);
+        let backups = self.backups.iter().map(BackupSummary::verdict);
+        let media = self.blocks.iter().flat_map(|block| &block.media);
+        let blocks = media.map(|medium| medium.verdict);
+        ladders
+            .chain(points)
+            .chain(backups)
+            .chain(blocks)
+            .fold(own, Verdict::max)
+    }
+
+    pub fn points(&self) -> impl Iterator<Item = &PointSummary> {
+        self.ladders.iter().flat_map(|ladder| &ladder.points)
+    }
+
+    pub fn headline(&self) -> Option<(&LadderSummary, &LoadSummary)> {
+        let Headline { ladder, load_index } = self.headline?;
+        let ladder = self.ladders.get(ladder)?;
+        Some((ladder, ladder.loads.get(load_index)?))
+    }
+
+    /// The load lines that were searched for, with their ladders.
+    pub fn lines(&self) -> impl Iterator<Item = (&LadderSummary, &LoadLine)> {
+        self.ladders
+            .iter()
+            .filter_map(|ladder| Some((ladder, ladder.line.as_ref()?)))
+    }
+
+    /// Every finding about block I/O with the job and point it is about; of a medium as a whole without.
+    pub fn block_findings(
+        &self,
+    ) -> impl Iterator<Item = (&BlockMedium, Option<BlockPlace<'_>>, &Finding)> {
+        self.blocks
+            .iter()
+            .flat_map(|block| &block.media)
+            .flat_map(BlockMedium::all_findings)
+    }
+
+    /// Every finding with the point of a ladder it is about, the run's own first; see also [`Self::block_findings`].
+    pub fn all_findings(&self) -> impl Iterator<Item = (Option<&PointSummary>, &Finding)> {
+        let own = self.findings.iter().map(|f| (None, f));
+        let steps = self
+            .ladders
+            .iter()
+            .flat_map(|l| l.findings.iter().map(|f| (None, f)));
+        let points = self
+            .points()
+            .flat_map(|p| p.findings.iter().map(move |f| (Some(p), f)));
+        own.chain(steps).chain(points)
+    }
+}
