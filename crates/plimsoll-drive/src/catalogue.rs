@@ -6,7 +6,7 @@ use crate::spec::DriveSpec;
 
 /// A drive file of the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
+pub struct CatalogueEntry {
     /// Name of the file without `.toml`.
     pub name: &'static str,
     pub text: &'static str,
@@ -14,11 +14,11 @@ pub struct Entry {
 
 macro_rules! entries {
     ($($name:literal),* $(,)?) => {
-        &[$(Entry { name: $name, text: include_str!(concat!("../../../drives/", $name, ".toml")) }),*]
+        &[$(CatalogueEntry { name: $name, text: include_str!(concat!("../../../drives/", $name, ".toml")) }),*]
     };
 }
 
-const ENTRIES: &[Entry] = entries![
+const ENTRIES: &[CatalogueEntry] = entries![
     "aws-gp3",
     "aws-io2",
     "azure-premium-ssd-v2",
@@ -48,7 +48,7 @@ pub struct UnknownDrive {
 }
 
 /// All of them, by name.
-pub fn all() -> &'static [Entry] {
+pub fn all() -> &'static [CatalogueEntry] {
     ENTRIES
 }
 
@@ -56,7 +56,7 @@ pub fn all() -> &'static [Entry] {
 ///
 /// # Errors
 /// There is none; the message suggests a similar name.
-pub fn find(name: &str) -> Result<Entry, UnknownDrive> {
+pub fn find(name: &str) -> Result<CatalogueEntry, UnknownDrive> {
     ENTRIES
         .iter()
         .find(|entry| entry.name == name)

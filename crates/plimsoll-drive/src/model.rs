@@ -89,7 +89,7 @@ impl Work {
 /// A drive in the midst of its work.
 #[derive(Debug, Clone)]
 pub struct Drive {
-    mechanism: Running,
+    mechanism: DriveModel,
     work: Work,
     /// In the mechanism's own time, which runs slower by this factor.
     now: u64,
@@ -97,7 +97,7 @@ pub struct Drive {
 }
 
 #[derive(Debug, Clone)]
-enum Running {
+enum DriveModel {
     Flash(Box<Flash>),
     Disk(Box<Disk>),
     Volume(Box<Volume>),
@@ -110,15 +110,15 @@ impl Drive {
     pub fn new(spec: &DriveSpec, setup: &Setup) -> Self {
         let mechanism = match &spec.mechanism {
             Mechanism::Flash(of) => {
-                Running::Flash(Box::new(Flash::new(of, spec.write_cache, setup)))
+                DriveModel::Flash(Box::new(Flash::new(of, spec.write_cache, setup)))
             }
-            Mechanism::Disk(of) => Running::Disk(Box::new(Disk::new(
+            Mechanism::Disk(of) => DriveModel::Disk(Box::new(Disk::new(
                 of,
                 spec.capacity,
                 spec.write_cache,
                 setup,
             ))),
-            Mechanism::Volume(of) => Running::Volume(Box::new(Volume::new(of, setup))),
+            Mechanism::Volume(of) => DriveModel::Volume(Box::new(Volume::new(of, setup))),
         };
         Self {
             mechanism,
@@ -157,9 +157,9 @@ impl Drive {
             op
         };
         Nanos(match &mut self.mechanism {
-            Running::Flash(flash) => flash.submit(self.now, op, &mut self.work),
-            Running::Disk(disk) => disk.submit(self.now, op, &mut self.work),
-            Running::Volume(volume) => volume.submit(self.now, op),
+            DriveModel::Flash(flash) => flash.submit(self.now, op, &mut self.work),
+            DriveModel::Disk(disk) => disk.submit(self.now, op, &mut self.work),
+            DriveModel::Volume(volume) => volume.submit(self.now, op),
         })
     }
 
@@ -168,9 +168,9 @@ impl Drive {
     pub fn power_cycle(&mut self, now: Nanos) {
         self.now = self.now.max(self.own_time(now).0);
         match &mut self.mechanism {
-            Running::Flash(flash) => flash.power_cycle(self.now),
-            Running::Disk(disk) => disk.power_cycle(self.now),
-            Running::Volume(volume) => volume.power_cycle(self.now),
+            DriveModel::Flash(flash) => flash.power_cycle(self.now),
+            DriveModel::Disk(disk) => disk.power_cycle(self.now),
+            DriveModel::Volume(volume) => volume.power_cycle(self.now),
         }
     }
 

@@ -16,17 +16,17 @@ use plimsoll_record::hist::Hist;
 use crate::model::{Drive, Setup, Work};
 use crate::spec::DriveSpec;
 
-pub use profile::{PROFILES, UnknownProfile, named};
+pub use profile::{PROFILES, UnknownSimulatedProfile, named};
 pub use sheet::{Compared, at_stated_point, compare};
 pub use synced::synced_per_second;
 
 /// What is asked of the drive.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Profile {
+pub struct SimulatedProfile {
     pub block: Bytes,
     /// 0 to 1.
     pub read_share: f64,
-    pub order: Order,
+    pub order: AccessOrder,
     pub load: Arrival,
     /// Share of the drive, from its start, that is read and written.
     pub working_share: f64,
@@ -41,7 +41,7 @@ pub struct Profile {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum AccessOrder {
     Random,
     /// Each job goes through its own part of the working set, over and over.
     Sequential,
@@ -53,7 +53,7 @@ pub enum Arrival {
     Closed { depth: u32, jobs: u32 },
     Open {
         per_second: f64,
-        arrivals: Arrivals,
+        arrivals: ArrivalSpacing,
         /// Most requests in flight; more wait in the host.
         depth: u32,
         /// A request that finds so many waiting is dropped.
@@ -62,7 +62,7 @@ pub enum Arrival {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrivals {
+pub enum ArrivalSpacing {
     /// Evenly spaced.
     Constant,
     /// Independent of each other.
@@ -145,12 +145,16 @@ impl SimulatedResult {
 }
 
 /// Simulates a workload on a drive of its full size.
-pub fn simulate(spec: &DriveSpec, profile: &Profile) -> SimulatedResult {
+pub fn simulate(spec: &DriveSpec, profile: &SimulatedProfile) -> SimulatedResult {
     simulate_scaled(spec, spec.capacity, profile)
 }
 
 /// Simulates a workload on a drive that is made smaller.
-pub fn simulate_scaled(spec: &DriveSpec, capacity: Bytes, profile: &Profile) -> SimulatedResult {
+pub fn simulate_scaled(
+    spec: &DriveSpec,
+    capacity: Bytes,
+    profile: &SimulatedProfile,
+) -> SimulatedResult {
     let setup = Setup {
         capacity,
         fill: profile.fill,
@@ -180,7 +184,7 @@ pub fn simulate_scaled(spec: &DriveSpec, capacity: Bytes, profile: &Profile) -> 
 }
 
 /// What is counted, and from when.
-struct Window {
+struct CountingWindow {
     from: u64,
     until: u64,
     most_ops: u64,
@@ -190,8 +194,8 @@ struct Window {
     before: Option<Work>,
 }
 
-impl Window {
-    fn new(profile: &Profile) -> Self {
+impl CountingWindow {
+    fn new(profile: &SimulatedProfile) -> Self {
         let until = profile.warm.0.saturating_add(profile.measure.0);
         Self {
             from: profile.warm.0,

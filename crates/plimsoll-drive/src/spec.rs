@@ -13,7 +13,7 @@ use plimsoll_plan::PlanErrors;
 use plimsoll_plan::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-use file::{DriveFile, DriveKind};
+use file::{DriveClass, DriveFile};
 
 /// What becomes of acknowledged writes when the power fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct DriveSpec {
     pub title: String,
     pub capacity: Bytes,
     pub write_cache: WriteCache,
-    pub kind: DriveKind,
+    pub kind: DriveClass,
     /// The file it was made from.
     pub file: DriveFile,
     pub mechanism: Mechanism,
@@ -127,7 +127,7 @@ pub struct VolumeSpec {
 /// A figure of the data sheet with what it holds for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stated {
-    pub point: Point,
+    pub point: SheetPoint,
     /// IOPS, or bytes per second for the sequential ones.
     pub value: f64,
     pub block: u64,
@@ -138,14 +138,14 @@ pub struct Stated {
 
 /// The four points that data sheets have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Point {
+pub enum SheetPoint {
     SequentialRead,
     SequentialWrite,
     RandomRead,
     RandomWrite,
 }
 
-impl Point {
+impl SheetPoint {
     pub fn name(self) -> &'static str {
         match self {
             Self::SequentialRead => "sequential read",

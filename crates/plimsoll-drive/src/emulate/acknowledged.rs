@@ -17,7 +17,7 @@ pub struct Covered {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct AcknowledgedState {
     unanswered: BTreeSet<u64>,
     /// Answered flushes that the undo log has not applied.
     flushes: Vec<Covered>,
@@ -26,10 +26,10 @@ struct State {
 }
 
 #[derive(Debug, Default)]
-pub struct Acknowledged(Mutex<State>);
+pub struct Acknowledged(Mutex<AcknowledgedState>);
 
 impl Acknowledged {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, AcknowledgedState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -22,7 +22,7 @@ use super::{clock, names, tool};
 /// How long those who use the filesystem may take to let go of it.
 const PATIENCE: Nanos = Nanos::from_secs(5);
 
-pub struct Block {
+pub struct BlockEmulation {
     dir: PathBuf,
     filesystem: Filesystem,
     engine: Arc<Engine>,
@@ -61,7 +61,7 @@ fn make_dir(path: &Path, mode: u32) -> Result<(), EmulatorError> {
         .map_err(EmulatorError::at(path))
 }
 
-impl Block {
+impl BlockEmulation {
     /// The device, without a filesystem yet and without timing.
     pub fn attach(
         dir: &Path,
@@ -275,7 +275,7 @@ impl Block {
     }
 }
 
-impl Drop for Block {
+impl Drop for BlockEmulation {
     fn drop(&mut self) {
         if !self.is_down {
             self.take_down();

@@ -7,7 +7,7 @@ use plimsoll_plan::units::Nanos;
 use rustix::fs::{Mode, OFlags};
 
 use super::clock;
-use super::costs::{Costs, Step};
+use super::costs::{CostStep, Costs};
 use super::engine::{Engine, Timing};
 use super::error::EmulatorError;
 use super::priority;
@@ -32,13 +32,13 @@ const DELAYS_US: [(u64, usize); 7] = [
 const SPAN: u64 = 64 << 20;
 
 /// Reads of 4 KiB at depth 1 that pass the page cache by.
-struct Reader {
+struct TimedReader {
     file: OwnedFd,
     memory: Vec<u8>,
     size: u64,
 }
 
-impl Reader {
+impl TimedReader {
     fn open(path: &Path, size: u64) -> Result<Self, EmulatorError> {
         let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC;
         let file = rustix::fs::open(path, flags, Mode::empty()).map_err(EmulatorError::at(path))?;
@@ -100,12 +100,12 @@ pub fn calibrate(
     bare: &Path,
     size: u64,
 ) -> Result<Calibration, EmulatorError> {
-    let mut through_loop = Reader::open(used, size)?;
-    let mut without_loop = Reader::open(bare, size)?;
+    let mut through_loop = TimedReader::open(used, size)?;
+    let mut without_loop = TimedReader::open(bare, size)?;
     engine.set_timing(Timing::Off);
     let at_once = through_loop.median(BATCHES).map_err(unreadable(used))?;
     let bare = without_loop.median(BATCHES).map_err(unreadable(used))?;
-    let mut steps = vec![Step {
+    let mut steps = vec![CostStep {
         quiet: Nanos::ZERO,
         around: at_once,
         writing: Nanos::ZERO,
@@ -122,7 +122,7 @@ pub fn calibrate(
         let begun = reads.modelled.quantile(0.5).unwrap_or_default();
         let written = reads.real.quantile(0.5).unwrap_or_default();
         let writing = written.saturating_sub(begun);
-        steps.push(Step {
+        steps.push(CostStep {
             quiet: delay,
             around: around.saturating_sub(begun),
             writing,

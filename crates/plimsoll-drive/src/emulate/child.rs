@@ -35,7 +35,7 @@ const DIED: &str = "Start the run again; what was measured until then is kept.";
 
 /// What an emulator sends unasked.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
+pub enum EmulatorEvent {
     Second(Box<DriveSecond>),
     Warning(EventKind),
     /// It ended unasked. What it had mounted is still there, dead, until [`Child::stop`].
@@ -69,7 +69,7 @@ impl Child {
     pub fn start(
         program: &Path,
         spec: &MountSpec,
-        on_event: impl Fn(Event) + Send + 'static,
+        on_event: impl Fn(EmulatorEvent) + Send + 'static,
     ) -> Result<(Self, Ready), EmulatorError> {
         Self::start_within(ANSWER, program, spec, on_event)
     }
@@ -78,7 +78,7 @@ impl Child {
         patience: Nanos,
         program: &Path,
         spec: &MountSpec,
-        on_event: impl Fn(Event) + Send + 'static,
+        on_event: impl Fn(EmulatorEvent) + Send + 'static,
     ) -> Result<(Self, Ready), EmulatorError> {
         // Before there is a child, which clears the directory when it is dropped.
         check_empty(&spec.dir)?;
@@ -112,7 +112,7 @@ impl Child {
                 let errors = errors.join().unwrap_or_default();
                 is_gone.store(true, Ordering::SeqCst);
                 if !is_ending.load(Ordering::SeqCst) {
-                    on_event(Event::Ended(
+                    on_event(EmulatorEvent::Ended(
                         failed.unwrap_or_else(|| ended_unexpectedly(&errors)),
                     ));
                 }
@@ -274,14 +274,14 @@ fn ended_unexpectedly(errors: &str) -> EmulatorError {
 fn listen(
     out: impl BufRead,
     answer: &Sender<Message>,
-    on_event: &impl Fn(Event),
+    on_event: &impl Fn(EmulatorEvent),
 ) -> Option<EmulatorError> {
     let mut failed = None;
     for line in out.lines() {
         let Ok(line) = line else { break };
         match serde_json::from_str(&line) {
-            Ok(Message::Second(second)) => on_event(Event::Second(second)),
-            Ok(Message::Warning(warning)) => on_event(Event::Warning(warning)),
+            Ok(Message::Second(second)) => on_event(EmulatorEvent::Second(second)),
+            Ok(Message::Warning(warning)) => on_event(EmulatorEvent::Warning(warning)),
             Ok(message) => {
                 if let Message::Failed { why, next, no_fuse } = &message {
                     failed = Some(EmulatorError {
@@ -293,7 +293,7 @@ fn listen(
                 // This fails when no answer is expected any more.
                 let _ = answer.send(message);
             }
-            Err(error) => on_event(Event::Warning(EventKind::EmulatorTalk {
+            Err(error) => on_event(EmulatorEvent::Warning(EventKind::EmulatorTalk {
                 error: error.to_string(),
             })),
         }
@@ -338,7 +338,10 @@ mod tests {
         assert_eq!(answers.try_recv(), Ok(Message::PowerIsOn));
         let events = events.into_inner().unwrap();
         assert!(
-            matches!(events[..], [Event::Warning(EventKind::EmulatorTalk { .. })]),
+            matches!(
+                events[..],
+                [EmulatorEvent::Warning(EventKind::EmulatorTalk { .. })]
+            ),
             "one warning"
         );
     }

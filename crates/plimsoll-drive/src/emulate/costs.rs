@@ -8,7 +8,7 @@ use plimsoll_plan::units::Nanos;
 
 /// The costs around an answer after this much quiet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct CostStep {
     pub quiet: Nanos,
     /// What a program waits beyond the time from arrival to the moment at which the answer is written.
     pub around: Nanos,
@@ -18,12 +18,12 @@ pub struct Step {
 
 /// By growing quiet, at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Costs(Vec<Step>);
+pub struct Costs(Vec<CostStep>);
 
 impl Costs {
     /// Nothing costs more after a shorter quiet, and other work on the machine only ever adds: what was measured higher
     /// than after a longer quiet is noise.
-    pub fn new(mut steps: Vec<Step>) -> Self {
+    pub fn new(mut steps: Vec<CostStep>) -> Self {
         steps.sort_by_key(|step| step.quiet);
         let mut least = Nanos(u64::MAX);
         for step in steps.iter_mut().rev() {
@@ -35,22 +35,22 @@ impl Costs {
     }
 
     /// After this much quiet; in between the steps on a straight line.
-    pub fn after(&self, quiet: Nanos) -> Step {
+    pub fn after(&self, quiet: Nanos) -> CostStep {
         let above = self.0.partition_point(|step| step.quiet < quiet);
         match (
             above.checked_sub(1).and_then(|below| self.0.get(below)),
             self.0.get(above),
         ) {
-            (None, None) => Step {
+            (None, None) => CostStep {
                 quiet,
                 around: Nanos::ZERO,
                 writing: Nanos::ZERO,
             },
-            (Some(only), None) | (None, Some(only)) => Step { quiet, ..*only },
+            (Some(only), None) | (None, Some(only)) => CostStep { quiet, ..*only },
             (Some(below), Some(above)) => {
                 let span = (above.quiet.0 - below.quiet.0).max(1) as f64;
                 let share = (quiet.0 - below.quiet.0) as f64 / span;
-                Step {
+                CostStep {
                     quiet,
                     around: between(below.around, above.around, share),
                     writing: between(below.writing, above.writing, share),
@@ -69,9 +69,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn step(quiet: u64, around: u64, writing: u64) -> Step {
+    fn step(quiet: u64, around: u64, writing: u64) -> CostStep {
         let [quiet, around, writing] = [quiet, around, writing].map(Nanos::from_micros);
-        Step {
+        CostStep {
             quiet,
             around,
             writing,

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::error::EmulatorError;
 use super::names;
 use super::protocol::{Command, Lost, Message};
-use super::serve::Order;
+use super::serve::EmulatorOrder;
 
 const CUT: &str = "cut";
 const WHICH: &str = "which";
@@ -45,7 +45,7 @@ fn short(dir: &Path) -> io::Result<(OwnedFd, PathBuf)> {
 /// Accepts orders for the drive in `dir`, from this user only.
 pub struct ControlSocket {
     listener: UnixListener,
-    orders: Sender<Order>,
+    orders: Sender<EmulatorOrder>,
     answers: Mutex<Receiver<Message>>,
     which: Which,
 }
@@ -65,7 +65,7 @@ impl ControlSocket {
     pub fn open(
         dir: &Path,
         which: Which,
-        orders: Sender<Order>,
+        orders: Sender<EmulatorOrder>,
         answers: Receiver<Message>,
     ) -> io::Result<Self> {
         let (_dir, path) = short(dir)?;
@@ -98,7 +98,7 @@ impl ControlSocket {
             _ => return Ok(()),
         }
         for command in [Command::PowerOff, Command::PowerOn] {
-            if self.orders.send(Order::Do(command)).is_err() {
+            if self.orders.send(EmulatorOrder::Do(command)).is_err() {
                 break;
             }
             let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -226,9 +226,9 @@ mod tests {
             flushed_writes: 1,
         };
         let emulator = std::thread::spawn(move || {
-            assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOff)));
+            assert_eq!(orders.recv(), Ok(EmulatorOrder::Do(Command::PowerOff)));
             answer.send(Message::PowerIsOff(lost)).unwrap();
-            assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOn)));
+            assert_eq!(orders.recv(), Ok(EmulatorOrder::Do(Command::PowerOn)));
             answer.send(Message::PowerIsOn).unwrap();
         });
         assert_eq!(request(&deep), Ok(lost));
@@ -245,18 +245,18 @@ mod tests {
         std::thread::spawn(move || socket.attend());
         let mut hasty = UnixStream::connect(&path).unwrap();
         writeln!(hasty, "{CUT}").unwrap();
-        assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOff)));
+        assert_eq!(orders.recv(), Ok(EmulatorOrder::Do(Command::PowerOff)));
         drop(hasty);
         answer.send(Message::PowerIsOff(Lost::default())).unwrap();
-        assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOn)));
+        assert_eq!(orders.recv(), Ok(EmulatorOrder::Do(Command::PowerOn)));
         answer.send(Message::PowerIsOn).unwrap();
         let _silent = UnixStream::connect(&path).unwrap();
         let mut endless = UnixStream::connect(&path).unwrap();
         write!(endless, "cut or not").unwrap();
         let emulator = std::thread::spawn(move || {
-            assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOff)));
+            assert_eq!(orders.recv(), Ok(EmulatorOrder::Do(Command::PowerOff)));
             answer.send(Message::PowerIsOff(Lost::default())).unwrap();
-            assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOn)));
+            assert_eq!(orders.recv(), Ok(EmulatorOrder::Do(Command::PowerOn)));
             answer.send(Message::PowerIsOn).unwrap();
         });
         assert_eq!(request(dir.path()), Ok(Lost::default()));

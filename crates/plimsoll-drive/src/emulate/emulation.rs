@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use plimsoll_plan::units::Bytes;
 
 use super::backing;
-use super::block::Block;
+use super::block::BlockEmulation;
 use super::calibrate::calibrate;
 use super::engine::{Engine, Timing};
 use super::error::EmulatorError;
@@ -16,7 +16,7 @@ use super::form::Files;
 use super::names;
 use super::priority;
 use super::protocol::{Backing, Filesystem, Form, Lost, Message, MountSpec, Ready};
-use super::serve::{MessageSender, Watch};
+use super::serve::{MessageSender, WatchedEmulation};
 use super::session::check_fuse;
 use super::store::Store;
 use super::undo::UndoLog;
@@ -26,8 +26,8 @@ use crate::spec::{DriveSpec, Mechanism, WriteCache};
 /// A volatile buffer whose size the drive file does not state.
 const BUFFER: Bytes = Bytes::mib(64);
 
-enum Shape {
-    Block(Block),
+enum EmulationKind {
+    Block(BlockEmulation),
     Directory(Files),
 }
 
@@ -35,7 +35,7 @@ pub struct Emulation {
     engine: Arc<Engine>,
     full: Arc<AtomicBool>,
     limit: Bytes,
-    shape: Shape,
+    shape: EmulationKind,
 }
 
 impl Emulation {
@@ -84,7 +84,7 @@ impl Emulation {
         };
         let store = Arc::new(store.map_err(EmulatorError::at(dir))?);
         let full = Arc::new(AtomicBool::new(false));
-        let block = Block::attach(
+        let block = BlockEmulation::attach(
             dir,
             filesystem,
             Arc::clone(&engine),
@@ -107,7 +107,7 @@ impl Emulation {
                 engine,
                 full,
                 limit: spec.backing_limit,
-                shape: Shape::Block(block),
+                shape: EmulationKind::Block(block),
             },
             ready,
         ))
@@ -134,14 +134,14 @@ impl Emulation {
                 engine,
                 full,
                 limit,
-                shape: Shape::Directory(files),
+                shape: EmulationKind::Directory(files),
             },
             ready,
         ))
     }
 
-    pub fn watch(&self) -> Watch {
-        Watch {
+    pub fn watch(&self) -> WatchedEmulation {
+        WatchedEmulation {
             engine: Arc::clone(&self.engine),
             full: Arc::clone(&self.full),
             limit: self.limit,
@@ -155,34 +155,34 @@ impl Emulation {
 
     pub fn is_alive(&self) -> bool {
         match &self.shape {
-            Shape::Block(block) => block.is_alive(),
-            Shape::Directory(files) => files.is_alive(),
+            EmulationKind::Block(block) => block.is_alive(),
+            EmulationKind::Directory(files) => files.is_alive(),
         }
     }
 
     pub fn has_power_switch(&self) -> bool {
-        matches!(self.shape, Shape::Block(_))
+        matches!(self.shape, EmulationKind::Block(_))
     }
 
     pub fn power_off(&self) -> Result<Lost, EmulatorError> {
         match &self.shape {
-            Shape::Block(block) => block.power_off(),
-            Shape::Directory(_) => Err(no_power_switch()),
+            EmulationKind::Block(block) => block.power_off(),
+            EmulationKind::Directory(_) => Err(no_power_switch()),
         }
     }
 
     pub fn power_on(&self) -> Result<(), EmulatorError> {
         match &self.shape {
-            Shape::Block(block) => block.power_on(),
-            Shape::Directory(_) => Err(no_power_switch()),
+            EmulationKind::Block(block) => block.power_on(),
+            EmulationKind::Directory(_) => Err(no_power_switch()),
         }
     }
 
     /// Takes everything down. Returns what failed.
     pub fn stop(self) -> Vec<String> {
         match self.shape {
-            Shape::Block(mut block) => block.take_down(),
-            Shape::Directory(mut files) => files.take_down(),
+            EmulationKind::Block(mut block) => block.take_down(),
+            EmulationKind::Directory(mut files) => files.take_down(),
         }
     }
 }

@@ -17,7 +17,7 @@ use super::buffers::{Buffer, Buffers};
 use super::clock;
 use super::costs::Costs;
 use super::protocol::Lost;
-use super::recorder::{Recorder, Thresholds};
+use super::recorder::{Recorder, TimePercentiles};
 use super::store::Store;
 use super::timer::Timer;
 use super::undo::UndoLog;
@@ -71,7 +71,7 @@ struct Pending {
     reply: Reply,
 }
 
-struct State {
+struct EngineState {
     model: Drive,
     timing: Timing,
     has_power: bool,
@@ -79,7 +79,7 @@ struct State {
 }
 
 pub struct Engine {
-    state: Mutex<State>,
+    state: Mutex<EngineState>,
     /// The model's time 0.
     origin: Nanos,
     /// What asking and answering cost, once that is known.
@@ -126,7 +126,7 @@ impl Engine {
         let acknowledged = undo.as_ref().map(UndoLog::acknowledged).unwrap_or_default();
         Self {
             acknowledged,
-            state: Mutex::new(State {
+            state: Mutex::new(EngineState {
                 model,
                 timing: Timing::Off,
                 has_power: true,
@@ -144,7 +144,7 @@ impl Engine {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, EngineState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -350,7 +350,7 @@ impl Engine {
         let spare = Box::default();
         let in_flight = self.timer.len() as u64 + self.leaving.load(Ordering::Relaxed);
         let second = self.recorder().end_second(clock::now(), in_flight, spare);
-        let thresholds = Thresholds::of(&second);
+        let thresholds = TimePercentiles::of(&second);
         self.recorder().compare_with(thresholds);
         second
     }

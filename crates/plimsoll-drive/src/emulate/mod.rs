@@ -30,10 +30,10 @@ mod tool;
 mod undo;
 mod users;
 
-pub use child::{Child, Event};
+pub use child::{Child, EmulatorEvent};
 pub use claim::Claim;
 pub use error::EmulatorError;
 pub use mounts::clear;
-pub use serve::{MessageSender, Order, serve};
+pub use serve::{EmulatorOrder, MessageSender, serve};
 pub use store::default_limit;
 pub use users::end_users;

@@ -18,7 +18,7 @@ pub const SOURCE: &str = "plimsoll";
 
 /// A line of `/proc/self/mountinfo` (proc(5)).
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Mounted {
+struct MountinfoLine {
     /// Of the device, which for FUSE is the number of its connection.
     minor: u32,
     at: PathBuf,
@@ -27,7 +27,7 @@ struct Mounted {
     source: String,
 }
 
-impl Mounted {
+impl MountinfoLine {
     fn is_fuse(&self) -> bool {
         self.kind.starts_with("fuse")
     }
@@ -37,14 +37,14 @@ impl Mounted {
     }
 }
 
-fn parse_mountinfo(line: &str) -> Option<Mounted> {
+fn parse_mountinfo(line: &str) -> Option<MountinfoLine> {
     let (mount, filesystem) = line.split_once(" - ")?;
     let mut fields = mount.split(' ').skip(2);
     let minor = fields.next()?.split_once(':')?.1.parse().ok()?;
     let at = PathBuf::from(OsString::from_vec(unescape(fields.nth(1)?)));
     let mut of_filesystem = filesystem.split(' ');
     let kind = of_filesystem.next()?.to_owned();
-    Some(Mounted {
+    Some(MountinfoLine {
         minor,
         at,
         kind,
@@ -52,13 +52,13 @@ fn parse_mountinfo(line: &str) -> Option<Mounted> {
     })
 }
 
-fn all() -> Vec<Mounted> {
+fn all() -> Vec<MountinfoLine> {
     let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     text.lines().filter_map(parse_mountinfo).collect()
 }
 
 /// Mounts at or below a directory, innermost first.
-fn below(dir: &Path) -> Vec<Mounted> {
+fn below(dir: &Path) -> Vec<MountinfoLine> {
     let mut found = all();
     found.retain(|mounted| mounted.at.starts_with(dir));
     found.reverse();
@@ -159,7 +159,11 @@ fn loops_of(dir: &Path) -> Vec<PathBuf> {
 }
 
 /// An emulator's mounts among those below its directory, and whatever is mounted inside them.
-fn of_emulator(dir: &Path, devices: &[PathBuf], mut mounts: Vec<Mounted>) -> Vec<Mounted> {
+fn of_emulator(
+    dir: &Path,
+    devices: &[PathBuf],
+    mut mounts: Vec<MountinfoLine>,
+) -> Vec<MountinfoLine> {
     let points = [names::fuse(dir), names::mount(dir)];
     let ours: Vec<PathBuf> = mounts
         .iter()
@@ -260,7 +264,7 @@ mod tests {
         let (kind, source) = ("fuse.plimsoll".into(), "plimsoll".into());
         assert_eq!(
             mounted,
-            Mounted {
+            MountinfoLine {
                 minor: 47,
                 at: r"/mnt/a b\/fuse".into(),
                 kind,

@@ -11,9 +11,9 @@ const LEVELS: [f64; 3] = [0.9, 0.99, 0.999];
 
 /// Percentiles of the modelled times of the last full second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Thresholds([Nanos; 3]);
+pub struct TimePercentiles([Nanos; 3]);
 
-impl Thresholds {
+impl TimePercentiles {
     /// By kind; none for a kind without operations.
     pub fn of(second: &DriveSecond) -> [Option<Self>; 4] {
         second.tallies.each_ref().map(|tally| {
@@ -36,7 +36,7 @@ impl Thresholds {
 pub struct Recorder {
     /// Indexed as [`DriveOp::ALL`].
     tallies: Box<[DriveTally; 4]>,
-    thresholds: [Thresholds; 4],
+    thresholds: [TimePercentiles; 4],
     from: Nanos,
 }
 
@@ -93,7 +93,7 @@ impl Recorder {
     }
 
     /// From now on operations are compared with these percentiles, where there were any operations.
-    pub fn compare_with(&mut self, thresholds: [Option<Thresholds>; 4]) {
+    pub fn compare_with(&mut self, thresholds: [Option<TimePercentiles>; 4]) {
         for (old, new) in self.thresholds.iter_mut().zip(thresholds) {
             *old = new.unwrap_or(*old);
         }
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn beyond_the_next_percentile() {
         let [p90, p99, p999] = [100, 200, 400].map(Nanos::from_micros);
-        let thresholds = Thresholds([p90, p99, p999]);
+        let thresholds = TimePercentiles([p90, p99, p999]);
         let beyond = |modelled, real| {
             thresholds.is_beyond(Nanos::from_micros(modelled), Nanos::from_micros(real))
         };
@@ -118,7 +118,7 @@ mod tests {
         assert!(!beyond(300, 400) && beyond(300, 401));
         assert!(!beyond(500, 5000), "there is no percentile above");
         assert!(
-            !Thresholds::default().is_beyond(Nanos(5), Nanos(50)),
+            !TimePercentiles::default().is_beyond(Nanos(5), Nanos(50)),
             "nothing is known in the first second"
         );
     }
@@ -129,7 +129,7 @@ mod tests {
         let us = Nanos::from_micros;
         let end = |recorder: &mut Recorder, now, in_flight| {
             let second = recorder.end_second(Nanos(now), in_flight, Box::default());
-            recorder.compare_with(Thresholds::of(&second));
+            recorder.compare_with(TimePercentiles::of(&second));
             second
         };
         recorder.answered(DriveOp::Read, 4096, us(80), us(200));

@@ -14,7 +14,7 @@ use super::protocol::{Command, Message, MountSpec};
 
 /// What the emulator's main thread is asked to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Order {
+pub enum EmulatorOrder {
     Do(Command),
     /// Take everything down and end.
     Stop,
@@ -26,11 +26,11 @@ pub type MessageSender = Arc<dyn Fn(Message) + Send + Sync>;
 /// A reader that is this busy, in thousandths of a second, cannot be trusted with arrival times.
 const SATURATED: u64 = 950;
 
-/// Sets a drive up and keeps it until [`Order::Stop`], or until the sender of orders is gone. All that happens is sent,
+/// Sets a drive up and keeps it until [`EmulatorOrder::Stop`], or until the sender of orders is gone. All that happens is sent,
 /// the failure too.
 pub fn serve(
     spec: &MountSpec,
-    orders: &Receiver<Order>,
+    orders: &Receiver<EmulatorOrder>,
     send: &MessageSender,
 ) -> Result<(), EmulatorError> {
     // Programs' rights are theirs to limit, not the caller's shell's.
@@ -49,7 +49,7 @@ pub fn serve(
 
 fn keep(
     mut emulation: Emulation,
-    orders: &Receiver<Order>,
+    orders: &Receiver<EmulatorOrder>,
     send: &MessageSender,
 ) -> Result<(), EmulatorError> {
     let ends = Arc::new(AtomicBool::new(false));
@@ -80,24 +80,26 @@ fn keep(
 
 fn obey(
     emulation: &mut Emulation,
-    orders: &Receiver<Order>,
+    orders: &Receiver<EmulatorOrder>,
     send: &MessageSender,
 ) -> Result<(), EmulatorError> {
     loop {
         match orders.recv_timeout(std::time::Duration::from_secs(1)) {
-            Ok(Order::Do(Command::Timing(on))) => emulation.set_timing(on),
-            Ok(Order::Do(Command::PowerOff | Command::PowerOn))
+            Ok(EmulatorOrder::Do(Command::Timing(on))) => emulation.set_timing(on),
+            Ok(EmulatorOrder::Do(Command::PowerOff | Command::PowerOn))
                 if !emulation.has_power_switch() =>
             {
                 let EmulatorError { why, next, .. } = no_power_switch();
                 send(Message::Refused { why, next });
             }
-            Ok(Order::Do(Command::PowerOff)) => send(Message::PowerIsOff(emulation.power_off()?)),
-            Ok(Order::Do(Command::PowerOn)) => {
+            Ok(EmulatorOrder::Do(Command::PowerOff)) => {
+                send(Message::PowerIsOff(emulation.power_off()?))
+            }
+            Ok(EmulatorOrder::Do(Command::PowerOn)) => {
                 emulation.power_on()?;
                 send(Message::PowerIsOn);
             }
-            Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Ok(EmulatorOrder::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
             Err(RecvTimeoutError::Timeout) if emulation.is_alive() => {}
             Err(RecvTimeoutError::Timeout) => {
                 return Err(EmulatorError::new(
@@ -110,16 +112,16 @@ fn obey(
 }
 
 /// What the account reads.
-pub struct Watch {
+pub struct WatchedEmulation {
     pub engine: Arc<super::engine::Engine>,
     /// A write found the backing store full.
     pub full: Arc<AtomicBool>,
     pub limit: plimsoll_plan::units::Bytes,
 }
 
-fn report_seconds(watch: Watch, send: &MessageSender, ends: &AtomicBool) {
+fn report_seconds(watch: WatchedEmulation, send: &MessageSender, ends: &AtomicBool) {
     let mut full_reported = false;
-    let mut reader = Reader {
+    let mut reader = RequestReader {
         busy: watch.engine.reader_busy(),
         was_timed: false,
     };
@@ -146,12 +148,12 @@ fn report_seconds(watch: Watch, send: &MessageSender, ends: &AtomicBool) {
 }
 
 /// The thread that reads requests, second by second.
-struct Reader {
+struct RequestReader {
     busy: Option<Nanos>,
     was_timed: bool,
 }
 
-impl Reader {
+impl RequestReader {
     /// Ends a second: the share of it that the reader was busy for, if that was too much. A second in which the drive
     /// answered as fast as possible for a while does not count: then the reader is as busy as it can be.
     fn saturated(&mut self, busy: Option<Nanos>, is_timed: bool, length: Nanos) -> Option<f64> {
@@ -184,7 +186,7 @@ mod tests {
 
     #[test]
     fn every_saturated_second_with_timing_is_reported() {
-        let mut reader = Reader {
+        let mut reader = RequestReader {
             busy: None,
             was_timed: false,
         };

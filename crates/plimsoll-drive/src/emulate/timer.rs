@@ -20,42 +20,42 @@ pub const SPIN: Nanos = Nanos::from_micros(100);
 /// take longer than some drives do.
 const LINGER: Nanos = Nanos::from_micros(50);
 
-struct Held<T> {
+struct TimerEntry<T> {
     due: Nanos,
     /// Equal due times are served in the order of their arrival.
     order: u64,
     what: T,
 }
 
-impl<T> PartialEq for Held<T> {
+impl<T> PartialEq for TimerEntry<T> {
     fn eq(&self, other: &Self) -> bool {
         self.order == other.order
     }
 }
 
-impl<T> Eq for Held<T> {}
+impl<T> Eq for TimerEntry<T> {}
 
-impl<T> PartialOrd for Held<T> {
+impl<T> PartialOrd for TimerEntry<T> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<T> Ord for Held<T> {
+impl<T> Ord for TimerEntry<T> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.due, self.order).cmp(&(other.due, other.order))
     }
 }
 
-struct Queue<T> {
-    heap: BinaryHeap<Reverse<Held<T>>>,
+struct TimerQueue<T> {
+    heap: BinaryHeap<Reverse<TimerEntry<T>>>,
     arrived: u64,
 }
 
-impl<T> Queue<T> {
+impl<T> TimerQueue<T> {
     fn push(&mut self, due: Nanos, what: T) -> bool {
         let is_next = self.heap.peek().is_none_or(|Reverse(next)| due < next.due);
-        self.heap.push(Reverse(Held {
+        self.heap.push(Reverse(TimerEntry {
             due,
             order: self.arrived,
             what,
@@ -84,14 +84,14 @@ impl<T> Queue<T> {
 }
 
 pub struct Timer<T> {
-    queue: Mutex<Queue<T>>,
+    queue: Mutex<TimerQueue<T>>,
     alarm: Alarm,
     ends: AtomicBool,
 }
 
 impl<T> Default for Timer<T> {
     fn default() -> Self {
-        let queue = Queue {
+        let queue = TimerQueue {
             heap: BinaryHeap::new(),
             arrived: 0,
         };
@@ -104,7 +104,7 @@ impl<T> Default for Timer<T> {
 }
 
 impl<T> Timer<T> {
-    fn lock(&self) -> MutexGuard<'_, Queue<T>> {
+    fn lock(&self) -> MutexGuard<'_, TimerQueue<T>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -172,7 +172,7 @@ mod tests {
     proptest! {
         #[test]
         fn handed_out_by_due_time_then_by_arrival(dues in prop::collection::vec(0u64..20, 0..60), step in 1u64..7) {
-            let mut queue = Queue { heap: BinaryHeap::new(), arrived: 0 };
+            let mut queue = TimerQueue { heap: BinaryHeap::new(), arrived: 0 };
             let mut earliest = u64::MAX;
             for (order, due) in dues.iter().enumerate() {
                 let is_next = queue.push(Nanos(*due), (*due, order));

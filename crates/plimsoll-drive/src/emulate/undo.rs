@@ -17,7 +17,7 @@ use super::protocol::Lost;
 use super::store::{Store, is_zero};
 
 #[derive(Debug)]
-struct Entry {
+struct UndoEntry {
     /// Counted from 0 over the log's life.
     id: u64,
     offset: u64,
@@ -30,7 +30,7 @@ struct Entry {
 
 #[derive(Debug)]
 pub struct UndoLog {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<UndoEntry>,
     /// Sum of the entries' lengths.
     bytes: u64,
     /// What the drive's buffer holds.
@@ -69,7 +69,7 @@ impl UndoLog {
         let id = self.next_id;
         self.next_id += 1;
         self.acknowledged.write_arrived(id);
-        self.entries.push_back(Entry {
+        self.entries.push_back(UndoEntry {
             id,
             offset,
             len,

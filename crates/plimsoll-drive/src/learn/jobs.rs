@@ -7,7 +7,7 @@ use plimsoll_plan::units::Bytes;
 
 /// One kind of load. The simulator understands it as well, so that the model can be compared with the drive.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Profile {
+pub struct LearnProfile {
     pub write: bool,
     pub random: bool,
     pub block: Bytes,
@@ -21,7 +21,7 @@ pub struct Profile {
 
 const KIB: u64 = 1 << 10;
 
-impl Profile {
+impl LearnProfile {
     pub const fn read(block: u64, depth: u32) -> Self {
         Self {
             write: false,
@@ -85,7 +85,7 @@ pub struct MeasuredArea {
 
 /// What is to be measured.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Options {
+pub struct LearnOptions {
     /// For one load, all its repeats together.
     pub seconds: f64,
     /// Without it nothing but reads; fio runs with `--readonly`.
@@ -109,7 +109,7 @@ pub const SPANS: [f64; 5] = [0.001, 0.01, 0.1, 0.33, 1.0];
 
 /// One run of fio.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Step {
+pub enum LearnStep {
     /// Fills the measured part with data that do not compress.
     LayOut,
     /// Next to nothing, while the drive puts away what its buffer holds: milliseconds.
@@ -117,12 +117,12 @@ pub enum Step {
     /// Writes as fast as possible, with the speed every 100 ms: a buffer shows as a bend.
     Burst,
     /// A load and its repeat.
-    Load(Profile, u32),
+    Load(LearnProfile, u32),
     /// Writes as fast as possible until the rate is steady: the time is doubled so often.
-    Settle(Profile, u32),
+    Settle(LearnProfile, u32),
 }
 
-impl Step {
+impl LearnStep {
     pub fn name(&self) -> String {
         match self {
             Self::LayOut => "laying out".into(),
@@ -134,7 +134,7 @@ impl Step {
     }
 
     /// About how long it takes with fio's start, for the time left; the laying out at 500 MB/s.
-    pub fn expected_millis(&self, options: &Options, size: Bytes) -> u64 {
+    pub fn expected_millis(&self, options: &LearnOptions, size: Bytes) -> u64 {
         const START: u64 = 250;
         let laying_out = if *self == Self::LayOut {
             size.0 / 500_000
@@ -145,7 +145,7 @@ impl Step {
     }
 
     /// fio's runtime; the laying out ends when all is written.
-    pub fn millis(&self, options: &Options) -> u64 {
+    pub fn millis(&self, options: &LearnOptions) -> u64 {
         let whole = (options.seconds * 1e3).max(30.0) as u64;
         match self {
             Self::LayOut => 0,
@@ -158,7 +158,7 @@ impl Step {
 }
 
 /// Requests in flight of sequential loads.
-fn sequential_depth(options: &Options) -> u32 {
+fn sequential_depth(options: &LearnOptions) -> u32 {
     if options.engine == IoEngine::Psync {
         1
     } else {
@@ -167,43 +167,45 @@ fn sequential_depth(options: &Options) -> u32 {
 }
 
 /// All loads, reads first: meanwhile the drive writes out what the laying out has left in its buffer.
-pub fn profiles(options: &Options) -> Vec<Profile> {
+pub fn profiles(options: &LearnOptions) -> Vec<LearnProfile> {
     let depth = sequential_depth(options);
-    let mut all: Vec<Profile> = DEPTHS
+    let mut all: Vec<LearnProfile> = DEPTHS
         .iter()
-        .map(|depth| Profile::read(4 * KIB, *depth))
+        .map(|depth| LearnProfile::read(4 * KIB, *depth))
         .collect();
-    all.extend([16, 64, 256].map(|kib| Profile::read(kib * KIB, 1)));
+    all.extend([16, 64, 256].map(|kib| LearnProfile::read(kib * KIB, 1)));
     if options.rotational {
-        all.extend(SPANS[..4].iter().map(|span| Profile {
+        all.extend(SPANS[..4].iter().map(|span| LearnProfile {
             span: *span,
-            ..Profile::read(4 * KIB, 1)
+            ..LearnProfile::read(4 * KIB, 1)
         }));
     }
-    all.extend([128, 1024].map(|kib| Profile::read(kib * KIB, depth).sequential()));
+    all.extend([128, 1024].map(|kib| LearnProfile::read(kib * KIB, depth).sequential()));
     if options.writes {
-        all.extend([128, 1024].map(|kib| Profile::write(kib * KIB, depth).sequential()));
+        all.extend([128, 1024].map(|kib| LearnProfile::write(kib * KIB, depth).sequential()));
         all.extend([
-            Profile::write(4 * KIB, 1),
-            Profile::write(4 * KIB, 1).flushed(),
-            Profile::write(4 * KIB, 32),
+            LearnProfile::write(4 * KIB, 1),
+            LearnProfile::write(4 * KIB, 1).flushed(),
+            LearnProfile::write(4 * KIB, 32),
         ]);
     }
     all
 }
 
 /// All runs of fio in their order. The repeats of a load are apart: what else goes on then hits one of them.
-pub fn steps(options: &Options) -> Vec<Step> {
+pub fn steps(options: &LearnOptions) -> Vec<LearnStep> {
     let profiles = profiles(options);
-    let (writes, reads): (Vec<Profile>, Vec<Profile>) =
+    let (writes, reads): (Vec<LearnProfile>, Vec<LearnProfile>) =
         profiles.into_iter().partition(|profile| profile.write);
     // Writes that are faster than the drive fill its buffer: they come last, and latencies while it is empty.
-    let (single, filling): (Vec<Profile>, Vec<Profile>) = writes
+    let (single, filling): (Vec<LearnProfile>, Vec<LearnProfile>) = writes
         .into_iter()
         .partition(|profile| profile.depth == 1 && profile.random);
-    let first = options.writes.then_some(Step::LayOut);
-    let burst = options.writes.then_some(Step::Burst);
-    let settle = filling.into_iter().map(|profile| Step::Settle(profile, 0));
+    let first = options.writes.then_some(LearnStep::LayOut);
+    let burst = options.writes.then_some(LearnStep::Burst);
+    let settle = filling
+        .into_iter()
+        .map(|profile| LearnStep::Settle(profile, 0));
     first
         .into_iter()
         .chain(repeated(&reads))
@@ -214,24 +216,24 @@ pub fn steps(options: &Options) -> Vec<Step> {
 }
 
 /// All of them once, and all of them again.
-fn repeated(profiles: &[Profile]) -> impl Iterator<Item = Step> {
+fn repeated(profiles: &[LearnProfile]) -> impl Iterator<Item = LearnStep> {
     (0..REPEATS).flat_map(move |repeat| {
         profiles
             .iter()
-            .map(move |profile| Step::Load(*profile, repeat))
+            .map(move |profile| LearnStep::Load(*profile, repeat))
     })
 }
 
 /// fio's arguments for the `number`th step.
 pub fn arguments(
-    step: &Step,
+    step: &LearnStep,
     number: usize,
     place: &MeasuredArea,
-    options: &Options,
+    options: &LearnOptions,
 ) -> Vec<String> {
     let mut args = common(number, place, options, engine(step, options));
     match step {
-        Step::LayOut => args.extend([
+        LearnStep::LayOut => args.extend([
             "--name=layout".into(),
             "--rw=write".into(),
             "--bs=1M".into(),
@@ -239,7 +241,7 @@ pub fn arguments(
             "--refill_buffers=1".into(),
             "--end_fsync=1".into(),
         ]),
-        Step::Rest(_) => {
+        LearnStep::Rest(_) => {
             args.extend([
                 "--name=rest".into(),
                 "--rw=randread".into(),
@@ -250,7 +252,7 @@ pub fn arguments(
             ]);
             args.extend(timed(step, options));
         }
-        Step::Burst => {
+        LearnStep::Burst => {
             args.extend([
                 "--name=burst".into(),
                 "--rw=write".into(),
@@ -260,8 +262,8 @@ pub fn arguments(
             args.extend(logged(place));
             args.extend(timed(step, options));
         }
-        Step::Load(profile, _) | Step::Settle(profile, _) => {
-            if matches!(step, Step::Settle(..)) {
+        LearnStep::Load(profile, _) | LearnStep::Settle(profile, _) => {
+            if matches!(step, LearnStep::Settle(..)) {
                 args.extend(logged(place));
             }
             let direction = if profile.write { "write" } else { "read" };
@@ -289,20 +291,20 @@ pub fn arguments(
         }
     }
     match step {
-        Step::LayOut | Step::Burst => args.extend(one_thread(32, options)),
-        Step::Rest(_) => args.extend(one_thread(1, options)),
-        Step::Load(profile, _) if profile.flush => args.extend(one_thread(1, options)),
-        Step::Load(profile, _) | Step::Settle(profile, _) if profile.random => {
+        LearnStep::LayOut | LearnStep::Burst => args.extend(one_thread(32, options)),
+        LearnStep::Rest(_) => args.extend(one_thread(1, options)),
+        LearnStep::Load(profile, _) if profile.flush => args.extend(one_thread(1, options)),
+        LearnStep::Load(profile, _) | LearnStep::Settle(profile, _) if profile.random => {
             args.extend(in_flight(profile.depth, options));
         }
-        Step::Load(profile, _) | Step::Settle(profile, _) => {
+        LearnStep::Load(profile, _) | LearnStep::Settle(profile, _) => {
             args.extend(one_thread(profile.depth, options))
         }
     }
     args
 }
 
-fn timed(step: &Step, options: &Options) -> [String; 2] {
+fn timed(step: &LearnStep, options: &LearnOptions) -> [String; 2] {
     [
         "--time_based=1".to_owned(),
         format!("--runtime={}ms", step.millis(options)),
@@ -316,20 +318,25 @@ fn logged(place: &MeasuredArea) -> [String; 3] {
 }
 
 /// A database writes and then waits for its flush. With libaio, fio's flush would wait for the write as well.
-fn engine(step: &Step, options: &Options) -> IoEngine {
+fn engine(step: &LearnStep, options: &LearnOptions) -> IoEngine {
     match step {
-        Step::Load(profile, _) if profile.flush => IoEngine::Psync,
+        LearnStep::Load(profile, _) if profile.flush => IoEngine::Psync,
         _ => options.engine,
     }
 }
 
 /// What is sequential, or logged, stays in one thread. Without asynchronous I/O that is one request at a time.
-fn one_thread(depth: u32, options: &Options) -> [String; 2] {
+fn one_thread(depth: u32, options: &LearnOptions) -> [String; 2] {
     let depth = depth.min(sequential_depth(options));
     ["--numjobs=1".into(), format!("--iodepth={depth}")]
 }
 
-fn common(number: usize, place: &MeasuredArea, options: &Options, engine: IoEngine) -> Vec<String> {
+fn common(
+    number: usize,
+    place: &MeasuredArea,
+    options: &LearnOptions,
+    engine: IoEngine,
+) -> Vec<String> {
     vec![
         // fio takes a colon for the end of a name.
         format!(
@@ -354,7 +361,7 @@ fn common(number: usize, place: &MeasuredArea, options: &Options, engine: IoEngi
 }
 
 /// One thread makes about 200,000 requests a second: from depth 32 on they are shared among the CPUs.
-fn in_flight(depth: u32, options: &Options) -> [String; 2] {
+fn in_flight(depth: u32, options: &LearnOptions) -> [String; 2] {
     let threads = match options.engine {
         IoEngine::Psync => depth,
         IoEngine::Libaio => (depth / 16).clamp(1, options.cpus.clamp(1, 8).next_power_of_two()),
@@ -369,8 +376,8 @@ fn in_flight(depth: u32, options: &Options) -> [String; 2] {
 mod tests {
     use super::*;
 
-    fn options(writes: bool, engine: IoEngine) -> Options {
-        Options {
+    fn options(writes: bool, engine: IoEngine) -> LearnOptions {
+        LearnOptions {
             seconds: 5.0,
             writes,
             rotational: true,
@@ -390,7 +397,7 @@ mod tests {
         }
     }
 
-    fn lines(options: &Options) -> Vec<Vec<String>> {
+    fn lines(options: &LearnOptions) -> Vec<Vec<String>> {
         let steps = steps(options);
         steps
             .iter()
@@ -455,7 +462,7 @@ mod tests {
                 };
                 let of_log = sequential_depth(&options);
                 let (depth, random) = match step {
-                    Step::Load(profile, _) | Step::Settle(profile, _) => {
+                    LearnStep::Load(profile, _) | LearnStep::Settle(profile, _) => {
                         (profile.depth, profile.random)
                     }
                     _ => (of_log, false),
@@ -470,7 +477,7 @@ mod tests {
     fn runtimes_are_whole_milliseconds() {
         // fio reads `runtime=0.8` as 0 and runs the whole size.
         for seconds in [0.01, 0.8, 5.0] {
-            let options = Options {
+            let options = LearnOptions {
                 seconds,
                 ..options(true, IoEngine::Libaio)
             };
@@ -511,7 +518,12 @@ mod tests {
             ..place()
         };
         let options = options(false, IoEngine::Libaio);
-        let line = arguments(&Step::Load(Profile::read(4096, 1), 0), 0, &place, &options);
+        let line = arguments(
+            &LearnStep::Load(LearnProfile::read(4096, 1), 0),
+            0,
+            &place,
+            &options,
+        );
         assert!(
             line.contains(&"--filename=/data/a\\:b/c".to_owned()),
             "{line:?}"
@@ -521,11 +533,11 @@ mod tests {
     #[test]
     fn spans_are_whole_blocks_of_the_measured_part() {
         let options = options(false, IoEngine::Libaio);
-        let narrow = Profile {
+        let narrow = LearnProfile {
             span: 0.001,
-            ..Profile::read(4096, 1)
+            ..LearnProfile::read(4096, 1)
         };
-        let line = arguments(&Step::Load(narrow, 0), 0, &place(), &options);
+        let line = arguments(&LearnStep::Load(narrow, 0), 0, &place(), &options);
         assert!(line.contains(&"--size=1073152".to_owned()), "{line:?}");
         assert_eq!(narrow.name(), "randread 4K QD1 span 0.1%");
     }

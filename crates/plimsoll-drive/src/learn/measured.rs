@@ -5,7 +5,7 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
 use plimsoll_stats::t_975;
 
-use super::jobs::Profile;
+use super::jobs::LearnProfile;
 
 /// One run of one load.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,7 @@ pub struct Flush {
 
 impl LoadResult {
     /// `None` when nothing was done.
-    pub fn of(profile: &Profile, job: &FioJob) -> Option<Self> {
+    pub fn of(profile: &LearnProfile, job: &FioJob) -> Option<Self> {
         let side = if profile.write { &job.write } else { &job.read };
         let hist = side.completion.hist();
         // Where handing a request over takes longer than its completion, the request ran in that time: it counts.
@@ -69,8 +69,8 @@ fn quantile_us(hist: &Hist, q: f64) -> Option<f64> {
 
 /// One load with all its runs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Point {
-    pub profile: Profile,
+pub struct LearnedPoint {
+    pub profile: LearnProfile,
     pub runs: Vec<LoadResult>,
 }
 
@@ -104,7 +104,7 @@ impl Figure {
     }
 }
 
-impl Point {
+impl LearnedPoint {
     pub fn figure(&self, of: impl Fn(&LoadResult) -> f64) -> Option<Figure> {
         Figure::of(&self.runs.iter().map(of).collect::<Vec<_>>())
     }
@@ -113,33 +113,33 @@ impl Point {
 /// All that was measured.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Measured {
-    pub points: Vec<Point>,
+    pub points: Vec<LearnedPoint>,
     /// The burst of writes; empty when nothing was written.
     pub burst: Vec<LogLine>,
     /// Loads whose rate was still changing when their time was up.
-    pub unsettled: Vec<Profile>,
+    pub unsettled: Vec<LearnProfile>,
 }
 
 impl Measured {
-    pub fn add(&mut self, profile: Profile, outcome: LoadResult) {
+    pub fn add(&mut self, profile: LearnProfile, outcome: LoadResult) {
         match self
             .points
             .iter_mut()
             .find(|point| point.profile == profile)
         {
             Some(point) => point.runs.push(outcome),
-            None => self.points.push(Point {
+            None => self.points.push(LearnedPoint {
                 profile,
                 runs: vec![outcome],
             }),
         }
     }
 
-    pub fn point(&self, profile: Profile) -> Option<&Point> {
+    pub fn point(&self, profile: LearnProfile) -> Option<&LearnedPoint> {
         self.points.iter().find(|point| point.profile == profile)
     }
 
-    pub fn figure(&self, profile: Profile, of: impl Fn(&LoadResult) -> f64) -> Option<Figure> {
+    pub fn figure(&self, profile: LearnProfile, of: impl Fn(&LoadResult) -> f64) -> Option<Figure> {
         self.point(profile)?.figure(of)
     }
 }
@@ -171,7 +171,7 @@ mod tests {
             "../../../plimsoll-import/tests/data/fio/fsync.json"
         ))
         .unwrap();
-        let profile = Profile::write(4096, 1).flushed();
+        let profile = LearnProfile::write(4096, 1).flushed();
         let outcome = LoadResult::of(&profile, &output.jobs[0]).unwrap();
         assert_eq!((outcome.ops, outcome.iops), (60, 7500.0));
         assert!((outcome.mean_us - 45.7756).abs() < 1e-3, "{outcome:?}");
@@ -180,13 +180,13 @@ mod tests {
             "{outcome:?}"
         );
         assert_eq!(
-            LoadResult::of(&Profile::write(4096, 1), &output.jobs[0])
+            LoadResult::of(&LearnProfile::write(4096, 1), &output.jobs[0])
                 .unwrap()
                 .flush,
             None
         );
         assert_eq!(
-            LoadResult::of(&Profile::read(4096, 1), &output.jobs[0]),
+            LoadResult::of(&LearnProfile::read(4096, 1), &output.jobs[0]),
             None
         );
     }

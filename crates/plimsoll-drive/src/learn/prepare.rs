@@ -17,7 +17,7 @@ use plimsoll_block::testfile::{self, RESERVED, TestFile};
 
 /// What will be done at a path. Nothing has been touched yet.
 #[derive(Debug)]
-pub struct Intent {
+pub struct LearnIntent {
     pub target: StorageTarget,
     pub about: About,
     pub size: Bytes,
@@ -32,7 +32,11 @@ pub struct Intent {
 ///
 /// # Errors
 /// Refusals: what is neither directory nor block device, a device in use that is to be overwritten, too little space.
-pub fn inspect(path: &Path, overwrite: bool, size: Option<Bytes>) -> Result<Intent, BlockError> {
+pub fn inspect(
+    path: &Path,
+    overwrite: bool,
+    size: Option<Bytes>,
+) -> Result<LearnIntent, BlockError> {
     match target(path)? {
         StorageTarget::Device(node) => device(path, node, overwrite, size),
         StorageTarget::Directory(directory) => in_directory(directory, overwrite, size),
@@ -51,7 +55,7 @@ fn in_directory(
     directory: PathBuf,
     overwrite: bool,
     asked: Option<Bytes>,
-) -> Result<Intent, BlockError> {
+) -> Result<LearnIntent, BlockError> {
     let kind = rustix::fs::statfs(&directory)
         .map_err(not_there(&directory))?
         .f_type;
@@ -68,7 +72,7 @@ fn in_directory(
     let target = StorageTarget::Directory(directory);
     let about = about(&target);
     let notices = directory_notices(&about, overwrite);
-    Ok(Intent {
+    Ok(LearnIntent {
         about,
         target,
         size,
@@ -108,7 +112,7 @@ fn device(
     node: PathBuf,
     overwrite: bool,
     asked: Option<Bytes>,
-) -> Result<Intent, BlockError> {
+) -> Result<LearnIntent, BlockError> {
     let (evidence, claim) = gather(given, &node)?;
     let decision = decide(&evidence, overwrite);
     let writes = matches!(decision, Decision::Overwrite(_));
@@ -152,7 +156,7 @@ fn device(
             next,
         });
     }
-    Ok(Intent {
+    Ok(LearnIntent {
         target,
         about,
         size,
@@ -164,7 +168,7 @@ fn device(
 
 /// A prepared area. Dropped, it leaves nothing behind.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedArea {
     pub place: MeasuredArea,
     /// Leftovers of killed runs that were removed.
     pub swept: Vec<PathBuf>,
@@ -173,7 +177,7 @@ pub struct Prepared {
     _claim: Option<DeviceClaim>,
 }
 
-impl Intent {
+impl LearnIntent {
     /// Where fio would work, for a list of what would be done.
     pub fn place(&self) -> MeasuredArea {
         let log = logs::log_in(&std::env::temp_dir());
@@ -200,7 +204,7 @@ impl Intent {
     ///
     /// # Errors
     /// The directory cannot be written to, or has no direct I/O.
-    pub fn prepare(self) -> Result<Prepared, BlockError> {
+    pub fn prepare(self) -> Result<PreparedArea, BlockError> {
         let mut place = self.place();
         let temporary = std::env::temp_dir();
         let mut swept = logs::sweep(&temporary);
@@ -240,7 +244,7 @@ impl Intent {
                 next: "Leave out --overwrite: then it is only read.".into(),
             })?;
         }
-        Ok(Prepared {
+        Ok(PreparedArea {
             place,
             swept,
             _file: file,

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use plimsoll_plan::units::{Bytes, Nanos};
 
-use super::jobs::Profile;
+use super::jobs::LearnProfile;
 use super::measured::{Flush, LoadResult};
 use crate::model::{Drive, DriveOp, Op, Setup};
 use crate::spec::{DriveSpec, Mechanism};
@@ -24,7 +24,7 @@ pub struct ReplayOptions {
 
 /// Requests that fill queues and buffer before any counts: the buffer fills at the difference of two rates, so it takes
 /// many times its size. Bounded, for a buffer of many gigabytes.
-fn warm_up(spec: &DriveSpec, profile: &Profile) -> usize {
+fn warm_up(spec: &DriveSpec, profile: &LearnProfile) -> usize {
     const MOST: u64 = 200_000;
     let buffer = match &spec.mechanism {
         Mechanism::Flash(flash) => flash.buffer.0,
@@ -40,7 +40,7 @@ fn warm_up(spec: &DriveSpec, profile: &Profile) -> usize {
 }
 
 /// One load on a fresh drive that is full of data, the state in which figures of drives hold.
-pub fn replay(spec: &DriveSpec, profile: &Profile, options: &ReplayOptions) -> LoadResult {
+pub fn replay(spec: &DriveSpec, profile: &LearnProfile, options: &ReplayOptions) -> LoadResult {
     let setup = Setup {
         capacity: spec.capacity,
         fill: 1.0,
@@ -61,8 +61,8 @@ pub fn replay(spec: &DriveSpec, profile: &Profile, options: &ReplayOptions) -> L
     }
     let seconds = Nanos(load.next().saturating_sub(from).max(1)).as_secs_f64();
     let iops = latencies.len() as f64 / seconds;
-    let all = Summary::of(&mut latencies);
-    let flush = (!flushes.is_empty()).then(|| Summary::of(&mut flushes));
+    let all = ReplaySummary::of(&mut latencies);
+    let flush = (!flushes.is_empty()).then(|| ReplaySummary::of(&mut flushes));
     LoadResult {
         ops: latencies.len() as u64,
         iops,
@@ -78,14 +78,14 @@ pub fn replay(spec: &DriveSpec, profile: &Profile, options: &ReplayOptions) -> L
     }
 }
 
-struct Summary {
+struct ReplaySummary {
     mean_us: f64,
     median_us: f64,
     p99_us: f64,
     floor_us: f64,
 }
 
-impl Summary {
+impl ReplaySummary {
     /// Sorts the nanoseconds.
     fn of(ns: &mut [u64]) -> Self {
         ns.sort_unstable();
@@ -105,7 +105,7 @@ fn quantile_us(sorted_ns: &[u64], q: f64) -> f64 {
 
 struct ClosedLoop<'p> {
     drive: Drive,
-    profile: &'p Profile,
+    profile: &'p LearnProfile,
     /// When each request in flight is followed by another.
     due: BinaryHeap<Reverse<u64>>,
     now: u64,
@@ -116,7 +116,7 @@ struct ClosedLoop<'p> {
 }
 
 impl<'p> ClosedLoop<'p> {
-    fn new(drive: Drive, profile: &'p Profile, options: &ReplayOptions) -> Self {
+    fn new(drive: Drive, profile: &'p LearnProfile, options: &ReplayOptions) -> Self {
         let span = (options.region.0 as f64 * profile.span) as u64;
         Self {
             drive,

@@ -9,7 +9,9 @@ use plimsoll_import::fio_output;
 use plimsoll_import::fio_output::{FioOutput, LogLine};
 
 use super::fit::burst::{Burst, bend};
-use super::jobs::{MOST_DOUBLINGS, MeasuredArea, Options, Profile, Step, arguments, steps};
+use super::jobs::{
+    LearnOptions, LearnProfile, LearnStep, MOST_DOUBLINGS, MeasuredArea, arguments, steps,
+};
 use super::measured::{LoadResult, Measured};
 use super::settle::settled;
 
@@ -20,11 +22,11 @@ const LEAST_REST_MS: u64 = 1_000;
 /// Runs every step. `begin` is called before each with its number; `tick` is asked ten times a second.
 pub fn measure(
     place: &MeasuredArea,
-    options: &Options,
-    begin: impl FnMut(usize, &Step),
+    options: &LearnOptions,
+    begin: impl FnMut(usize, &LearnStep),
     tick: impl FnMut() -> Flow,
 ) -> Result<Measured, BlockError> {
-    let mut runner = Runner {
+    let mut runner = LearnRunner {
         place,
         options,
         begin,
@@ -37,18 +39,18 @@ pub fn measure(
     Ok(runner.measured)
 }
 
-struct Runner<'a, B, T> {
+struct LearnRunner<'a, B, T> {
     place: &'a MeasuredArea,
-    options: &'a Options,
+    options: &'a LearnOptions,
     begin: B,
     tick: T,
     measured: Measured,
 }
 
-impl<B: FnMut(usize, &Step), T: FnMut() -> Flow> Runner<'_, B, T> {
-    fn step(&mut self, number: usize, step: Step) -> Result<(), BlockError> {
+impl<B: FnMut(usize, &LearnStep), T: FnMut() -> Flow> LearnRunner<'_, B, T> {
+    fn step(&mut self, number: usize, step: LearnStep) -> Result<(), BlockError> {
         match step {
-            Step::LayOut => {
+            LearnStep::LayOut => {
                 let output = self.run(number, &step)?;
                 // How much is left in the buffer is not known yet; it is not more than what was written.
                 let took = output
@@ -59,26 +61,26 @@ impl<B: FnMut(usize, &Step), T: FnMut() -> Flow> Runner<'_, B, T> {
                     .unwrap_or_default();
                 self.rest(number, took.min(10_000))
             }
-            Step::Rest(millis) => self.rest(number, millis),
-            Step::Burst => {
+            LearnStep::Rest(millis) => self.rest(number, millis),
+            LearnStep::Burst => {
                 self.run(number, &step)?;
                 self.measured.burst = self.log(number, &step)?;
                 self.rest(number, emptying_ms(bend(&self.measured.burst)))
             }
-            Step::Load(profile, _) => {
+            LearnStep::Load(profile, _) => {
                 let output = self.run(number, &step)?;
                 let outcome = self.outcome(number, &step, &profile, &output)?;
                 self.measured.add(profile, outcome);
                 Ok(())
             }
-            Step::Settle(profile, _) => self.settle(number, profile),
+            LearnStep::Settle(profile, _) => self.settle(number, profile),
         }
     }
 
     /// Repeats a load for twice as long until its second half is steady; its windows are the repeats.
-    fn settle(&mut self, number: usize, profile: Profile) -> Result<(), BlockError> {
+    fn settle(&mut self, number: usize, profile: LearnProfile) -> Result<(), BlockError> {
         for doubled in 0..=MOST_DOUBLINGS {
-            let step = Step::Settle(profile, doubled);
+            let step = LearnStep::Settle(profile, doubled);
             let output = self.run(number, &step)?;
             let whole = self.outcome(number, &step, &profile, &output)?;
             let found = settled(&self.log(number, &step)?);
@@ -112,27 +114,27 @@ impl<B: FnMut(usize, &Step), T: FnMut() -> Flow> Runner<'_, B, T> {
     fn rest(&mut self, number: usize, millis: u64) -> Result<(), BlockError> {
         self.run(
             number,
-            &Step::Rest(millis.clamp(LEAST_REST_MS, MOST_REST_MS)),
+            &LearnStep::Rest(millis.clamp(LEAST_REST_MS, MOST_REST_MS)),
         )
         .map(drop)
     }
 
-    fn run(&mut self, number: usize, step: &Step) -> Result<FioOutput, BlockError> {
+    fn run(&mut self, number: usize, step: &LearnStep) -> Result<FioOutput, BlockError> {
         (self.begin)(number, step);
         // fio appends to a log that several jobs share.
         let _ = fs::remove_file(self.log_path());
         run(&step.name(), &self.arguments(number, step), &mut self.tick)
     }
 
-    fn arguments(&self, number: usize, step: &Step) -> Vec<String> {
+    fn arguments(&self, number: usize, step: &LearnStep) -> Vec<String> {
         arguments(step, number, self.place, self.options)
     }
 
     fn outcome(
         &self,
         number: usize,
-        step: &Step,
-        profile: &Profile,
+        step: &LearnStep,
+        profile: &LearnProfile,
         output: &FioOutput,
     ) -> Result<LoadResult, BlockError> {
         output
@@ -154,7 +156,7 @@ impl<B: FnMut(usize, &Step), T: FnMut() -> Flow> Runner<'_, B, T> {
         path.into()
     }
 
-    fn log(&self, number: usize, step: &Step) -> Result<Vec<LogLine>, BlockError> {
+    fn log(&self, number: usize, step: &LearnStep) -> Result<Vec<LogLine>, BlockError> {
         let args = self.arguments(number, step);
         let text = fs::read_to_string(self.log_path())
             .map_err(|error| failed(&step.name(), &args, error))?;

@@ -21,14 +21,14 @@ const INTERVAL_MS: u64 = 100;
 
 /// The rate at the end of a load.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settled {
+pub struct SettledRate {
     /// Bytes per second in consecutive windows of the load's second half.
     pub windows: Vec<f64>,
     pub steady: bool,
 }
 
 /// `log`: KiB/s of each thread at the end of each interval. `None`: too short for windows.
-pub fn settled(log: &[LogLine]) -> Option<Settled> {
+pub fn settled(log: &[LogLine]) -> Option<SettledRate> {
     let rates = sums(log);
     let half = &rates[rates.len() / 2..];
     let size = half.len() / WINDOWS;
@@ -42,7 +42,7 @@ pub fn settled(log: &[LogLine]) -> Option<Settled> {
         .map(|window| window.iter().sum::<f64>() / size as f64)
         .collect();
     let steady = rounds::fit(&windows, &RULE).is_some_and(|fit| fit.steady);
-    Some(Settled { windows, steady })
+    Some(SettledRate { windows, steady })
 }
 
 /// Bytes per second in each interval, summed over the threads.

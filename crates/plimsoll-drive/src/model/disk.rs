@@ -32,7 +32,7 @@ pub struct Disk {
     /// When the head has done all that was asked of it, and where it is then.
     free: u64,
     head: Place,
-    waiting: Waiting,
+    waiting: DiskQueue,
     /// Where the sequence goes on, and when the head read up to there.
     next: u64,
     next_at: u64,
@@ -69,7 +69,7 @@ impl Chosen {
 
 /// Places that are still to be visited, and when the requests in flight complete.
 #[derive(Debug, Clone)]
-struct Waiting {
+struct DiskQueue {
     places: [Place; MOST],
     len: usize,
     done: [u64; MOST],
@@ -83,7 +83,7 @@ struct Visit {
     positioning: u64,
 }
 
-impl Waiting {
+impl DiskQueue {
     fn new(most: usize) -> Self {
         Self {
             places: [Place::default(); MOST],
@@ -150,7 +150,7 @@ impl Disk {
             ignores_flush: setup.ignores_flush,
             free: 0,
             head: Place::default(),
-            waiting: Waiting::new(spec.queue),
+            waiting: DiskQueue::new(spec.queue),
             next: u64::MAX,
             next_at: 0,
             ahead: spec.buffer.0 / 2,
@@ -190,7 +190,7 @@ impl Disk {
     pub fn power_cycle(&mut self, now: u64) {
         self.free = now;
         self.head = Place::default();
-        self.waiting = Waiting::new(self.spec.queue);
+        self.waiting = DiskQueue::new(self.spec.queue);
         self.next = u64::MAX;
         self.next_at = 0;
         self.write_end = u64::MAX;
@@ -303,7 +303,7 @@ impl Disk {
 fn scattered(geometry: &Geometry, queue: usize, capacity: u64) -> u64 {
     const VISITS: u64 = 500;
     let mut random = Random::new(mix(1));
-    let mut waiting = Waiting::new(queue);
+    let mut waiting = DiskQueue::new(queue);
     let mut head = Place::default();
     let mut now = 0;
     for _ in 0..queue.clamp(1, MOST) - 1 {

@@ -14,7 +14,7 @@
 
 use super::fill::Mapped;
 use super::fluid::Fluid;
-use super::random::{Random, Table, mix};
+use super::random::{LognormalTable, Random, mix};
 use super::streams::Streams;
 use super::{DriveOp, Op, Setup, Work};
 use crate::amplification::amplification;
@@ -29,8 +29,8 @@ pub struct Flash {
     is_volatile: bool,
     ignores_flush: bool,
     random: Random,
-    media: Table,
-    acknowledge: Table,
+    media: LognormalTable,
+    acknowledge: LognormalTable,
     /// When each server is free.
     read_command: u64,
     write_command: u64,
@@ -62,8 +62,8 @@ impl Flash {
             is_volatile: cache == WriteCache::Volatile,
             ignores_flush: setup.ignores_flush,
             random: Random::new(mix(setup.seed)),
-            media: Table::new(spec.media),
-            acknowledge: Table::new(spec.acknowledge),
+            media: LognormalTable::new(spec.media),
+            acknowledge: LognormalTable::new(spec.acknowledge),
             read_command: 0,
             write_command: 0,
             links: [0; 2],

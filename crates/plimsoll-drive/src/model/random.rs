@@ -43,11 +43,11 @@ const ENTRIES: usize = 4096;
 /// A lognormal distribution as its quantiles, so that a draw is one look-up. The outermost of 4096 equal parts is drawn
 /// as its middle: nothing beyond 3.7 standard deviations is drawn, and the mean is a little low.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub struct LognormalTable {
     ns: Box<[u32]>,
 }
 
-impl Table {
+impl LognormalTable {
     pub fn new(latency: Latency) -> Self {
         const Z99: f64 = 2.326_347_874;
         let median = (latency.median.0 as f64).max(1.0);
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn median_and_tail_are_as_specified() {
-        let table = Table::new(Latency {
+        let table = LognormalTable::new(Latency {
             median: Nanos(100_000),
             p99: Nanos(250_000),
         });

@@ -22,12 +22,12 @@ pub struct Place {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Zone {
+struct DiskZone {
     ns_per_byte: f64,
     track_bytes: u64,
 }
 
-impl Zone {
+impl DiskZone {
     /// Bytes per nanosecond, and nanoseconds per turn.
     fn new(rate: f64, turn: u64) -> Self {
         Self {
@@ -50,7 +50,7 @@ pub struct Geometry {
     /// 2³² per nanosecond of the turn.
     angle_per_ns: f64,
     seek: Box<[Seek]>,
-    zones: [Zone; ZONES],
+    zones: [DiskZone; ZONES],
     /// 2³² per byte of the capacity in use.
     share_per_byte: f64,
     /// A track, as a share of the capacity.
@@ -62,8 +62,8 @@ impl Geometry {
         let turn = spec.turn.0.max(1);
         let outer = 1.0 / spec.outer_ns_per_byte;
         let inner = 1.0 / spec.inner_ns_per_byte;
-        let zones: [Zone; ZONES] = std::array::from_fn(|i| {
-            Zone::new(
+        let zones: [DiskZone; ZONES] = std::array::from_fn(|i| {
+            DiskZone::new(
                 outer + (inner - outer) * i as f64 / (ZONES - 1) as f64,
                 turn,
             )
@@ -101,7 +101,7 @@ impl Geometry {
         }
     }
 
-    fn zone(&self, share: u32) -> Zone {
+    fn zone(&self, share: u32) -> DiskZone {
         self.zones[(share >> 28) as usize]
     }
 

@@ -3,7 +3,7 @@
 //! The buckets are the generic cell rate algorithm (ITU-T I.371): a bucket is the time at which it would be empty of
 //! debts, and a request waits until that time is no further ahead than the burst.
 
-use super::random::{Random, Table, mix};
+use super::random::{LognormalTable, Random, mix};
 use super::{DriveOp, Op, Setup};
 use crate::spec::VolumeSpec;
 
@@ -42,8 +42,8 @@ pub struct Volume {
     ios: Bucket,
     bytes: Bucket,
     unit: u64,
-    read: Table,
-    write: Table,
+    read: LognormalTable,
+    write: LognormalTable,
     flush: u64,
     ignores_flush: bool,
     random: Random,
@@ -55,8 +55,8 @@ impl Volume {
             ios: Bucket::new(spec.ns_per_io, spec.burst_ios),
             bytes: Bucket::new(spec.ns_per_byte, spec.burst_bytes),
             unit: spec.unit.max(1),
-            read: Table::new(spec.read),
-            write: Table::new(spec.write),
+            read: LognormalTable::new(spec.read),
+            write: LognormalTable::new(spec.write),
             flush: spec.flush.0,
             ignores_flush: setup.ignores_flush,
             random: Random::new(mix(setup.seed)),

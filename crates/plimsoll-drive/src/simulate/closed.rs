@@ -7,11 +7,11 @@ use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 
 use super::offsets::Requests;
-use super::{Profile, SimulatedResult, Window};
+use super::{CountingWindow, SimulatedProfile, SimulatedResult};
 use crate::model::Drive;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct InFlight {
+struct RequestInFlight {
     done: u64,
     sent: u64,
     job: u32,
@@ -26,9 +26,9 @@ struct Senders {
 
 impl Senders {
     #[inline]
-    fn send(&mut self, now: u64, job: u32) -> Reverse<InFlight> {
+    fn send(&mut self, now: u64, job: u32) -> Reverse<RequestInFlight> {
         let op = self.requests[job as usize].next();
-        Reverse(InFlight {
+        Reverse(RequestInFlight {
             done: self.drive.submit(Nanos(now), op).0,
             sent: now,
             job,
@@ -40,7 +40,7 @@ impl Senders {
 pub fn run(
     drive: Drive,
     capacity: Bytes,
-    profile: &Profile,
+    profile: &SimulatedProfile,
     depth: u32,
     jobs: u32,
 ) -> SimulatedResult {
@@ -50,7 +50,7 @@ pub fn run(
         drive,
         requests: requests.collect(),
     };
-    let mut window = Window::new(profile);
+    let mut window = CountingWindow::new(profile);
     let mut in_flight = BinaryHeap::new();
     for _ in 0..depth.clamp(1, 4096) {
         for job in 0..jobs {
@@ -59,7 +59,7 @@ pub fn run(
     }
     let mut now = 0;
     while let Some(mut first) = in_flight.peek_mut() {
-        let Reverse(InFlight {
+        let Reverse(RequestInFlight {
             done,
             sent,
             job,

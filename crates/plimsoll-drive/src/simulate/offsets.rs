@@ -3,7 +3,7 @@
 use plimsoll_plan::units::Bytes;
 use plimsoll_record::drive::DriveOp;
 
-use super::{Order, Profile};
+use super::{AccessOrder, SimulatedProfile};
 use crate::model::{Op, Random};
 
 /// The requests of one job, without end.
@@ -12,24 +12,24 @@ pub struct Requests {
     block: u64,
     /// Reads are drawn below this share of 2³².
     reads_below: u64,
-    order: Order,
+    order: AccessOrder,
     first: u64,
     blocks: u64,
     next: u64,
 }
 
 impl Requests {
-    pub fn new(profile: &Profile, capacity: Bytes, job: u32, jobs: u32) -> Self {
+    pub fn new(profile: &SimulatedProfile, capacity: Bytes, job: u32, jobs: u32) -> Self {
         let block = profile.block.0.max(1);
         let set = (capacity.0 as f64 * profile.working_share.clamp(0.0, 1.0)) as u64;
         let all = (set / block).max(1);
         let blocks = match profile.order {
-            Order::Random => all,
-            Order::Sequential => (all / u64::from(jobs)).max(1),
+            AccessOrder::Random => all,
+            AccessOrder::Sequential => (all / u64::from(jobs)).max(1),
         };
         let first = match profile.order {
-            Order::Random => 0,
-            Order::Sequential => (blocks * u64::from(job)).min(all - 1),
+            AccessOrder::Random => 0,
+            AccessOrder::Sequential => (blocks * u64::from(job)).min(all - 1),
         };
         Self {
             random: Random::new(
@@ -56,8 +56,8 @@ impl Requests {
             DriveOp::Write
         };
         let block = match self.order {
-            Order::Random => self.random.below(self.blocks),
-            Order::Sequential => {
+            AccessOrder::Random => self.random.below(self.blocks),
+            AccessOrder::Sequential => {
                 let at = self.next;
                 self.next = if at + 1 >= self.blocks { 0 } else { at + 1 };
                 self.first + at

@@ -7,12 +7,12 @@ use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 
 use super::offsets::Requests;
-use super::{Arrivals, Profile, SimulatedResult, Window};
+use super::{ArrivalSpacing, CountingWindow, SimulatedProfile, SimulatedResult};
 use crate::model::{Drive, Op, Random};
 
 pub struct Rate {
     pub per_second: f64,
-    pub arrivals: Arrivals,
+    pub arrivals: ArrivalSpacing,
     pub depth: u32,
     pub most_waiting: usize,
 }
@@ -22,13 +22,18 @@ impl Rate {
     fn gap(&self, random: &mut Random) -> f64 {
         let mean = 1e9 / self.per_second.clamp(1e-3, 1e9);
         match self.arrivals {
-            Arrivals::Constant => mean,
-            Arrivals::Poisson => -mean * (1.0 - random.unit()).ln(),
+            ArrivalSpacing::Constant => mean,
+            ArrivalSpacing::Poisson => -mean * (1.0 - random.unit()).ln(),
         }
     }
 }
 
-pub fn run(drive: Drive, capacity: Bytes, profile: &Profile, rate: &Rate) -> SimulatedResult {
+pub fn run(
+    drive: Drive,
+    capacity: Bytes,
+    profile: &SimulatedProfile,
+    rate: &Rate,
+) -> SimulatedResult {
     let mut requests = Requests::new(profile, capacity, 0, 1);
     let mut random = Random::new(!profile.seed);
     let mut host = Host::new(drive, profile, rate);
@@ -48,7 +53,7 @@ pub fn run(drive: Drive, capacity: Bytes, profile: &Profile, rate: &Rate) -> Sim
 /// The host's side: what waits, what is in flight, what was counted.
 struct Host {
     drive: Drive,
-    window: Window,
+    window: CountingWindow,
     depth: usize,
     most_waiting: usize,
     block: u64,
@@ -65,10 +70,10 @@ struct Host {
 }
 
 impl Host {
-    fn new(drive: Drive, profile: &Profile, rate: &Rate) -> Self {
+    fn new(drive: Drive, profile: &SimulatedProfile, rate: &Rate) -> Self {
         Self {
             drive,
-            window: Window::new(profile),
+            window: CountingWindow::new(profile),
             depth: rate.depth.clamp(1, 65_536) as usize,
             most_waiting: rate.most_waiting,
             block: profile.block.0,

@@ -3,17 +3,17 @@
 use plimsoll_plan::suggestion;
 use plimsoll_plan::units::{Bytes, Nanos};
 
-use super::{Arrival, Order, Profile};
+use super::{AccessOrder, Arrival, SimulatedProfile};
 
 /// A workload that has a name.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Named {
+pub struct NamedProfile {
     pub name: &'static str,
     /// What it is, in a line.
     pub about: &'static str,
     pub block_kib: u64,
     pub read_share: f64,
-    pub order: Order,
+    pub order: AccessOrder,
     pub depth: u32,
     pub jobs: u32,
 }
@@ -23,10 +23,10 @@ const fn of(
     about: &'static str,
     block_kib: u64,
     read: f64,
-    order: Order,
+    order: AccessOrder,
     depth: u32,
-) -> Named {
-    Named {
+) -> NamedProfile {
+    NamedProfile {
         name,
         about,
         block_kib,
@@ -38,13 +38,13 @@ const fn of(
 }
 
 /// All of them.
-pub const PROFILES: [Named; 9] = [
+pub const PROFILES: [NamedProfile; 9] = [
     of(
         "randread4k",
         "4 KiB random reads, 32 in flight",
         4,
         1.0,
-        Order::Random,
+        AccessOrder::Random,
         32,
     ),
     of(
@@ -52,7 +52,7 @@ pub const PROFILES: [Named; 9] = [
         "4 KiB random writes, 32 in flight",
         4,
         0.0,
-        Order::Random,
+        AccessOrder::Random,
         32,
     ),
     of(
@@ -60,7 +60,7 @@ pub const PROFILES: [Named; 9] = [
         "128 KiB sequential reads, 32 in flight",
         128,
         1.0,
-        Order::Sequential,
+        AccessOrder::Sequential,
         32,
     ),
     of(
@@ -68,7 +68,7 @@ pub const PROFILES: [Named; 9] = [
         "128 KiB sequential writes, 32 in flight",
         128,
         0.0,
-        Order::Sequential,
+        AccessOrder::Sequential,
         32,
     ),
     of(
@@ -76,7 +76,7 @@ pub const PROFILES: [Named; 9] = [
         "4 KiB random, 75 % reads, 32 in flight (report K)",
         4,
         0.75,
-        Order::Random,
+        AccessOrder::Random,
         32,
     ),
     of(
@@ -84,7 +84,7 @@ pub const PROFILES: [Named; 9] = [
         "4 KiB random, 70 % reads, 32 in flight (HCIBench)",
         4,
         0.7,
-        Order::Random,
+        AccessOrder::Random,
         32,
     ),
     of(
@@ -92,17 +92,17 @@ pub const PROFILES: [Named; 9] = [
         "4 KiB random, 65 % reads, one at a time (SNIA PTS)",
         4,
         0.65,
-        Order::Random,
+        AccessOrder::Random,
         1,
     ),
-    Named {
+    NamedProfile {
         jobs: 4,
         ..of(
             "sql",
             "8 KiB random, 70 % reads, 4 × 32 in flight (VMFleet)",
             8,
             0.7,
-            Order::Random,
+            AccessOrder::Random,
             32,
         )
     },
@@ -111,7 +111,7 @@ pub const PROFILES: [Named; 9] = [
         "32 KiB sequential writes, one at a time (VMFleet)",
         32,
         0.0,
-        Order::Sequential,
+        AccessOrder::Sequential,
         1,
     ),
 ];
@@ -119,7 +119,7 @@ pub const PROFILES: [Named; 9] = [
 /// An unknown profile.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no profile `{name}`\n{help}")]
-pub struct UnknownProfile {
+pub struct UnknownSimulatedProfile {
     pub name: String,
     /// What to do about it.
     pub help: String,
@@ -129,18 +129,20 @@ pub struct UnknownProfile {
 ///
 /// # Errors
 /// There is none; the message suggests a similar name.
-pub fn named(name: &str) -> Result<Profile, UnknownProfile> {
+pub fn named(name: &str) -> Result<SimulatedProfile, UnknownSimulatedProfile> {
     let known: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
     let found = PROFILES.iter().find(|profile| profile.name == name);
-    found.map(Named::profile).ok_or_else(|| UnknownProfile {
-        name: name.into(),
-        help: suggestion(name, &known, ""),
-    })
+    found
+        .map(NamedProfile::profile)
+        .ok_or_else(|| UnknownSimulatedProfile {
+            name: name.into(),
+            help: suggestion(name, &known, ""),
+        })
 }
 
-impl Named {
-    pub fn profile(&self) -> Profile {
-        Profile {
+impl NamedProfile {
+    pub fn profile(&self) -> SimulatedProfile {
+        SimulatedProfile {
             block: Bytes(self.block_kib << 10),
             read_share: self.read_share,
             order: self.order,

@@ -2,7 +2,7 @@
 
 use plimsoll_plan::units::{Bytes, Nanos};
 
-use super::{Arrival, Order, Profile, SimulatedResult, simulate};
+use super::{AccessOrder, Arrival, SimulatedProfile, SimulatedResult, simulate};
 use crate::spec::{DriveSpec, Mechanism, Stated};
 
 /// A stated figure beside the simulated one.
@@ -21,7 +21,7 @@ impl Compared {
 }
 
 /// The workload that a stated figure is measured with.
-pub fn at_stated_point(spec: &DriveSpec, stated: &Stated, seed: u64) -> Profile {
+pub fn at_stated_point(spec: &DriveSpec, stated: &Stated, seed: u64) -> SimulatedProfile {
     // What is written first goes into the buffer, and what a volume is asked for first comes out of its burst: both have
     // to be used up before the drive's own pace shows.
     let is_slow = !stated.point.is_read() || matches!(spec.mechanism, Mechanism::Volume(_));
@@ -29,13 +29,13 @@ pub fn at_stated_point(spec: &DriveSpec, stated: &Stated, seed: u64) -> Profile 
     let is_sequential = stated.point.is_sequential();
     // The sequential figures of disks hold at the outer edge.
     let edge = is_sequential && matches!(spec.mechanism, Mechanism::Disk(_));
-    Profile {
+    SimulatedProfile {
         block: Bytes(stated.block),
         read_share: if stated.point.is_read() { 1.0 } else { 0.0 },
         order: if is_sequential {
-            Order::Sequential
+            AccessOrder::Sequential
         } else {
-            Order::Random
+            AccessOrder::Random
         },
         load: Arrival::Closed {
             depth: stated.depth,

@@ -1,6 +1,6 @@
 use super::*;
 use crate::catalogue;
-use crate::spec::{Mechanism, Point};
+use crate::spec::{Mechanism, SheetPoint};
 
 fn drive(name: &str) -> DriveSpec {
     let entry = catalogue::find(name).unwrap();
@@ -63,10 +63,10 @@ fn a_smaller_drive_has_the_same_timing() {
 fn latencies_at_the_peak_are_those_of_report_s() {
     // Drive, reads, and the published mean in µs.
     let published = [
-        ("skhynix-pe6011-960g", Point::RandomRead, 205.0),
-        ("skhynix-pe6011-960g", Point::RandomWrite, 572.0),
-        ("skhynix-se4011-960g", Point::RandomRead, 1900.0),
-        ("skhynix-se4011-960g", Point::RandomWrite, 1990.0),
+        ("skhynix-pe6011-960g", SheetPoint::RandomRead, 205.0),
+        ("skhynix-pe6011-960g", SheetPoint::RandomWrite, 572.0),
+        ("skhynix-se4011-960g", SheetPoint::RandomRead, 1900.0),
+        ("skhynix-se4011-960g", SheetPoint::RandomWrite, 1990.0),
     ];
     for (name, point, mean_us) in published {
         let spec = drive(name);
@@ -101,8 +101,8 @@ fn mean(outcome: &SimulatedResult) -> f64 {
     outcome.latency().mean().unwrap().as_micros_f64()
 }
 
-fn short(name: &str) -> Profile {
-    Profile {
+fn short(name: &str) -> SimulatedProfile {
+    SimulatedProfile {
         warm: Nanos::from_millis(10),
         measure: Nanos::from_millis(100),
         ..named(name).unwrap()
@@ -112,7 +112,7 @@ fn short(name: &str) -> Profile {
 #[test]
 fn a_mix_comes_out_at_the_harmonic_mean_of_its_parts() {
     let spec = drive("kingston-dc1500m-960g");
-    let deep = |name| Profile {
+    let deep = |name| SimulatedProfile {
         load: Arrival::Closed {
             depth: 256,
             jobs: 1,
@@ -130,10 +130,10 @@ fn a_mix_comes_out_at_the_harmonic_mean_of_its_parts() {
 #[test]
 fn an_open_loop_beyond_the_drive_waits_and_drops() {
     let spec = drive("aws-gp3");
-    let open = |per_second, most_waiting| Profile {
+    let open = |per_second, most_waiting| SimulatedProfile {
         load: Arrival::Open {
             per_second,
-            arrivals: Arrivals::Poisson,
+            arrivals: ArrivalSpacing::Poisson,
             depth: 64,
             most_waiting,
         },
@@ -167,11 +167,11 @@ fn an_overload_that_ends_early_is_no_faster_than_the_drive() {
     let spec = drive("aws-gp3");
     let load = Arrival::Open {
         per_second: 12_000.0,
-        arrivals: Arrivals::Poisson,
+        arrivals: ArrivalSpacing::Poisson,
         depth: 64,
         most_waiting: 1000,
     };
-    let long = Profile {
+    let long = SimulatedProfile {
         load,
         ..named("randread4k").unwrap()
     };
@@ -179,7 +179,7 @@ fn an_overload_that_ends_early_is_no_faster_than_the_drive() {
         simulate(&spec, &long),
         simulate(
             &spec,
-            &Profile {
+            &SimulatedProfile {
                 most_ops: 500,
                 ..long
             },
@@ -206,14 +206,14 @@ fn arrivals_are_spaced_as_requested() {
         };
         simulate(
             &spec,
-            &Profile {
+            &SimulatedProfile {
                 load,
                 measure: Nanos::SECOND,
                 ..named("randread4k").unwrap()
             },
         )
     };
-    let (constant, poisson) = (run(Arrivals::Constant), run(Arrivals::Poisson));
+    let (constant, poisson) = (run(ArrivalSpacing::Constant), run(ArrivalSpacing::Poisson));
     assert!(
         constant.reads.ops.abs_diff(50_000) < 10,
         "{}",
@@ -231,7 +231,7 @@ fn what_is_written_counts_against_the_endurance() {
     let spec = drive("kingston-dc1500m-960g");
     let outcome = simulate(
         &spec,
-        &Profile {
+        &SimulatedProfile {
             measure: Nanos::SECOND,
             ..named("randwrite4k").unwrap()
         },
@@ -247,7 +247,7 @@ mod properties {
     use super::*;
     use proptest::prelude::*;
 
-    fn any_profile() -> impl Strategy<Value = Profile> {
+    fn any_profile() -> impl Strategy<Value = SimulatedProfile> {
         (
             0u32..5,
             0u32..9,
@@ -256,22 +256,24 @@ mod properties {
             1u32..4,
             any::<u64>(),
         )
-            .prop_map(|(depth, block, read_share, random, jobs, seed)| Profile {
-                block: Bytes(4096 << block.min(6)),
-                read_share,
-                order: if random {
-                    Order::Random
-                } else {
-                    Order::Sequential
+            .prop_map(
+                |(depth, block, read_share, random, jobs, seed)| SimulatedProfile {
+                    block: Bytes(4096 << block.min(6)),
+                    read_share,
+                    order: if random {
+                        AccessOrder::Random
+                    } else {
+                        AccessOrder::Sequential
+                    },
+                    load: Arrival::Closed {
+                        depth: 1 << (2 * depth),
+                        jobs,
+                    },
+                    most_ops: 3000,
+                    seed,
+                    ..short("mix")
                 },
-                load: Arrival::Closed {
-                    depth: 1 << (2 * depth),
-                    jobs,
-                },
-                most_ops: 3000,
-                seed,
-                ..short("mix")
-            })
+            )
     }
 
     fn any_open_load() -> impl Strategy<Value = Arrival> {
@@ -279,9 +281,9 @@ mod properties {
             |(log, poisson, depth, most_waiting)| Arrival::Open {
                 per_second: 10f64.powf(log),
                 arrivals: if poisson {
-                    Arrivals::Poisson
+                    ArrivalSpacing::Poisson
                 } else {
-                    Arrivals::Constant
+                    ArrivalSpacing::Constant
                 },
                 depth,
                 most_waiting,
@@ -312,7 +314,7 @@ mod properties {
         ) {
             let load = if is_open { open } else { closed.load };
             let warm = if is_warm { closed.warm } else { Nanos::ZERO };
-            let outcome = simulate(&spec, &Profile { load, most_ops, warm, ..closed });
+            let outcome = simulate(&spec, &SimulatedProfile { load, most_ops, warm, ..closed });
             let ops = outcome.reads.ops + outcome.writes.ops;
             prop_assert_eq!(outcome.carried + outcome.offered, ops + outcome.dropped + outcome.unfinished);
             prop_assert!(ops <= most_ops);
@@ -325,13 +327,13 @@ mod properties {
 
         #[test]
         fn reads_never_exceed_what_the_data_sheet_allows(spec in any_drive(), profile in any_profile()) {
-            let profile = Profile { read_share: 1.0, ..profile };
+            let profile = SimulatedProfile { read_share: 1.0, ..profile };
             let outcome = simulate(&spec, &profile);
             let sheet = &spec.file.datasheet;
             let most = sheet.sequential_read_mb_s.as_ref().unwrap().value * 1e6;
             // What was in flight when the window began completes in it.
             let slack = 1.0 + 800.0 / outcome.reads.ops.max(1) as f64;
-            if spec.kind != crate::spec::file::DriveKind::Volume {
+            if spec.kind != crate::spec::file::DriveClass::Volume {
                 prop_assert!(outcome.bytes_per_second() <= most * slack, "{} B/s", outcome.bytes_per_second());
             }
             if let Mechanism::Flash(_) = spec.mechanism {
@@ -345,8 +347,8 @@ mod properties {
             spec in any_drive().prop_filter("too slow", |spec| matches!(spec.mechanism, Mechanism::Flash(_))),
             seed in any::<u64>(),
         ) {
-            let profile = Profile { seed, warm: Nanos::from_millis(50), measure: Nanos::SECOND, ..named("mix").unwrap() };
-            let outcome = simulate(&spec, &Profile { most_ops: 20_000, ..profile });
+            let profile = SimulatedProfile { seed, warm: Nanos::from_millis(50), measure: Nanos::SECOND, ..named("mix").unwrap() };
+            let outcome = simulate(&spec, &SimulatedProfile { most_ops: 20_000, ..profile });
             prop_assert!((outcome.queue() / 32.0 - 1.0).abs() < 0.03, "{}", outcome.queue());
         }
     }
@@ -358,7 +360,7 @@ fn another_seed_gives_another_course() {
     let of = |seed| {
         simulate(
             &spec,
-            &Profile {
+            &SimulatedProfile {
                 seed,
                 ..short("mix")
             },

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use plimsoll_plan::{PlanError, PlanErrors, SLOWER, read_toml, suggestion};
 
-use super::figure::{ASSUMED, Figure, UNVERIFIED};
-use super::file::{DriveFile, DriveKind, FileFigure, with_unit};
+use super::figure::{ASSUMED, SpecFigure, UNVERIFIED};
+use super::file::{DriveClass, DriveFile, FileFigure, with_unit};
 
 /// Ends of keys, and between what their values have to lie. Wide enough for any drive, narrow enough that no sum of
 /// times overflows. The first that fits counts.
@@ -63,7 +63,7 @@ struct Faults<'t> {
 }
 
 impl Faults<'_> {
-    fn at(&mut self, figure: &Figure, message: String, help: &str) {
+    fn at(&mut self, figure: &SpecFigure, message: String, help: &str) {
         self.errors
             .push(PlanError::new(self.text, figure.span(), message).help(help));
     }
@@ -110,7 +110,7 @@ impl Faults<'_> {
         }
     }
 
-    fn of_range(&mut self, key: &str, figure: &Figure) {
+    fn of_range(&mut self, key: &str, figure: &SpecFigure) {
         let Some((_, low, high)) = RANGES.iter().find(|(end, _, _)| key.ends_with(end)) else {
             return;
         };
@@ -124,7 +124,7 @@ impl Faults<'_> {
         }
     }
 
-    fn of_source(&mut self, file: &DriveFile, figure: &Figure) {
+    fn of_source(&mut self, file: &DriveFile, figure: &SpecFigure) {
         let id = figure.source.as_str();
         if !is_known(file, id) {
             let mut known: Vec<&str> = file.sources.keys().map(String::as_str).collect();
@@ -140,9 +140,9 @@ impl Faults<'_> {
     /// The table of its kind, no other, and in it what has to be there.
     fn of_tables(&mut self, file: &DriveFile) {
         let own = match file.kind {
-            DriveKind::Nvme | DriveKind::Sata => "flash",
-            DriveKind::Disk => "disk",
-            DriveKind::Volume => "volume",
+            DriveClass::Nvme | DriveClass::Sata => "flash",
+            DriveClass::Disk => "disk",
+            DriveClass::Volume => "volume",
         };
         let tables = [
             ("flash", file.flash.is_some()),
@@ -160,7 +160,7 @@ impl Faults<'_> {
             self.anywhere(text, format!("state it in [{own}], or give another kind"));
         }
         let needed: &[(&str, &str)] = match file.kind {
-            DriveKind::Nvme | DriveKind::Sata => &[
+            DriveClass::Nvme | DriveClass::Sata => &[
                 ("datasheet", "sequential_read_mb_s"),
                 ("datasheet", "sequential_write_mb_s"),
                 ("datasheet", "random_read_iops"),
@@ -168,12 +168,12 @@ impl Faults<'_> {
                 ("flash", "read_us"),
                 ("flash", "write_us"),
             ],
-            DriveKind::Disk => &[
+            DriveClass::Disk => &[
                 ("disk", "rpm"),
                 ("disk", "seek_average_ms"),
                 ("datasheet", "sequential_read_mb_s"),
             ],
-            DriveKind::Volume => &[
+            DriveClass::Volume => &[
                 ("volume", "iops"),
                 ("volume", "mib_s"),
                 ("volume", "read_us"),
@@ -195,7 +195,13 @@ impl Faults<'_> {
         }
     }
 
-    fn rising(&mut self, low: Option<&Figure>, high: Option<&Figure>, what: &str, help: &str) {
+    fn rising(
+        &mut self,
+        low: Option<&SpecFigure>,
+        high: Option<&SpecFigure>,
+        what: &str,
+        help: &str,
+    ) {
         if let (Some(low), Some(high)) = (low, high)
             && low.value > high.value
         {

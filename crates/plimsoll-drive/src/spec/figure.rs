@@ -12,7 +12,7 @@ pub const ASSUMED: &str = "assumed";
 
 /// `{ value = 3100, source = "sheet" }`. The unit is the end of the key's name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
+pub struct SpecFigure {
     pub value: f64,
     /// A key of the file's `[sources]`, or [`UNVERIFIED`], or [`ASSUMED`].
     pub source: String,
@@ -35,7 +35,7 @@ impl PartialEq for Position {
     }
 }
 
-impl Figure {
+impl SpecFigure {
     pub fn new(value: f64, source: impl Into<String>) -> Self {
         Self {
             value,
@@ -97,23 +97,23 @@ pub(super) fn quoted(text: &str) -> String {
         .replace('\u{7f}', "\\u007F")
 }
 
-impl<'de> Deserialize<'de> for Figure {
+impl<'de> Deserialize<'de> for SpecFigure {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(
             deny_unknown_fields,
             expecting = "a figure such as { value = 3100, source = \"sheet\" }"
         )]
-        struct Written {
+        struct FigureTable {
             value: f64,
             source: String,
             error_percent: Option<f64>,
             block_kib: Option<f64>,
             depth: Option<f64>,
         }
-        let spanned = Spanned::<Written>::deserialize(deserializer)?;
+        let spanned = Spanned::<FigureTable>::deserialize(deserializer)?;
         let place = Position(spanned.span());
-        let Written {
+        let FigureTable {
             value,
             source,
             error_percent,

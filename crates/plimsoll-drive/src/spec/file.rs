@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::figure::{Figure, number, quoted};
+use super::figure::{SpecFigure, number, quoted};
 
 /// What the drive is, and so which table describes it: `[flash]`, `[disk]` or `[volume]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum DriveKind {
+pub enum DriveClass {
     /// Flash behind PCI Express: reads and writes have links of their own.
     Nvme,
     /// Flash behind serial ATA: reads and writes share one link.
@@ -20,7 +20,7 @@ pub enum DriveKind {
     Volume,
 }
 
-impl DriveKind {
+impl DriveClass {
     pub fn name(self) -> &'static str {
         match self {
             Self::Nvme => "nvme",
@@ -71,18 +71,18 @@ macro_rules! figures {
         #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
-            $($(#[$doc])* pub $key: Option<Figure>,)*
+            $($(#[$doc])* pub $key: Option<SpecFigure>,)*
         }
 
         impl $name {
             /// The figures that are there, with their keys, in the order of the documentation.
-            pub fn figures(&self) -> Vec<(&'static str, &Figure)> {
+            pub fn figures(&self) -> Vec<(&'static str, &SpecFigure)> {
                 let all = [$((stringify!($key), self.$key.as_ref()),)*];
                 all.into_iter().filter_map(|(key, figure)| figure.map(|figure| (key, figure))).collect()
             }
 
             /// The same, to be changed.
-            pub fn figures_mut(&mut self) -> Vec<(&'static str, &mut Figure)> {
+            pub fn figures_mut(&mut self) -> Vec<(&'static str, &mut SpecFigure)> {
                 let all = [$((stringify!($key), self.$key.as_mut()),)*];
                 all.into_iter().filter_map(|(key, figure)| figure.map(|figure| (key, figure))).collect()
             }
@@ -192,9 +192,9 @@ figures! {
 pub struct DriveFile {
     /// As people call it.
     pub title: String,
-    pub kind: DriveKind,
+    pub kind: DriveClass,
     /// Of 10⁹ bytes.
-    pub capacity_gb: Figure,
+    pub capacity_gb: SpecFigure,
     pub write_cache: Cache,
     /// Every time in this file counts this many times, every rate as much less: a slowed drive, for machines that
     /// cannot emulate it at full speed.
@@ -220,7 +220,7 @@ pub struct DriveFile {
 pub struct FileFigure<'f> {
     pub table: &'static str,
     pub key: &'static str,
-    pub figure: &'f Figure,
+    pub figure: &'f SpecFigure,
 }
 
 impl DriveFile {
@@ -293,7 +293,7 @@ fn key(id: &str) -> String {
     if is_bare { id.to_owned() } else { quoted(id) }
 }
 
-fn in_table<'f>(table: &'static str) -> impl Fn((&'static str, &'f Figure)) -> FileFigure<'f> {
+fn in_table<'f>(table: &'static str) -> impl Fn((&'static str, &'f SpecFigure)) -> FileFigure<'f> {
     move |(key, figure)| FileFigure { table, key, figure }
 }
 

@@ -4,10 +4,10 @@ use plimsoll_plan::units::{Bytes, Nanos};
 
 use crate::amplification::amplification;
 
-use super::figure::{Figure, number};
-use super::file::{CacheKind, Disk, DriveFile, DriveKind, Flash, Volume};
+use super::figure::{SpecFigure, number};
+use super::file::{CacheKind, Disk, DriveClass, DriveFile, Flash, Volume};
 use super::{
-    DiskSpec, DriveSpec, FlashSpec, Latency, Mechanism, Point, Stated, VolumeSpec, Watts,
+    DiskSpec, DriveSpec, FlashSpec, Latency, Mechanism, SheetPoint, Stated, VolumeSpec, Watts,
     WriteCache,
 };
 
@@ -51,11 +51,11 @@ pub(super) fn resolve(id: &str, file: DriveFile) -> DriveSpec {
     }
 }
 
-fn value(figure: &Option<Figure>) -> Option<f64> {
+fn value(figure: &Option<SpecFigure>) -> Option<f64> {
     figure.as_ref().map(|figure| figure.value)
 }
 
-fn value_or(figure: &Option<Figure>, default: f64) -> f64 {
+fn value_or(figure: &Option<SpecFigure>, default: f64) -> f64 {
     value(figure).unwrap_or(default)
 }
 
@@ -111,7 +111,7 @@ pub(super) fn flash(file: &DriveFile, flash: &Flash) -> FlashSpec {
     // A data sheet of a fresh drive states the cost without the copying that a full one has to do.
     let to_full = amplification(physical_share) / amplification(physical_share * written);
     FlashSpec {
-        half_duplex: file.kind == DriveKind::Sata,
+        half_duplex: file.kind == DriveClass::Sata,
         media,
         firmware: Nanos(firmware as u64),
         acknowledge: less(
@@ -184,7 +184,7 @@ fn volume_spec(volume: &Volume) -> VolumeSpec {
     }
 }
 
-fn volume_latency(median: &Option<Figure>, p99: &Option<Figure>) -> Latency {
+fn volume_latency(median: &Option<SpecFigure>, p99: &Option<SpecFigure>) -> Latency {
     let median = value_or(median, 1.0);
     Latency {
         median: us(median),
@@ -195,17 +195,17 @@ fn volume_latency(median: &Option<Figure>, p99: &Option<Figure>) -> Latency {
 fn stated(file: &DriveFile) -> Vec<Stated> {
     let sheet = &file.datasheet;
     [
-        (Point::SequentialRead, &sheet.sequential_read_mb_s),
-        (Point::SequentialWrite, &sheet.sequential_write_mb_s),
-        (Point::RandomRead, &sheet.random_read_iops),
-        (Point::RandomWrite, &sheet.random_write_iops),
+        (SheetPoint::SequentialRead, &sheet.sequential_read_mb_s),
+        (SheetPoint::SequentialWrite, &sheet.sequential_write_mb_s),
+        (SheetPoint::RandomRead, &sheet.random_read_iops),
+        (SheetPoint::RandomWrite, &sheet.random_write_iops),
     ]
     .into_iter()
     .filter_map(|(point, figure)| Some(stated_at(point, figure.as_ref()?, file)))
     .collect()
 }
 
-fn stated_at(point: Point, figure: &Figure, file: &DriveFile) -> Stated {
+fn stated_at(point: SheetPoint, figure: &SpecFigure, file: &DriveFile) -> Stated {
     let is_sequential = point.is_sequential();
     let block_kib = figure
         .block_kib

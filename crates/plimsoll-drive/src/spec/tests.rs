@@ -50,7 +50,7 @@ fn a_good_file_is_resolved() {
     let random = spec
         .stated
         .iter()
-        .find(|stated| stated.point == Point::RandomRead)
+        .find(|stated| stated.point == SheetPoint::RandomRead)
         .unwrap();
     assert_eq!(
         (random.value, random.block, random.depth, random.fill),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_block::host::mount::{available_memory, free_bytes};
 use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Lost, MountSpec, Ready};
-use plimsoll_drive::emulate::{Child, EmulatorError, Event};
+use plimsoll_drive::emulate::{Child, EmulatorError, EmulatorEvent};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::error::LoadError;
@@ -228,11 +228,11 @@ pub(super) fn listener(
     clock: Clock,
     messages: std::sync::mpsc::Sender<DriveMessage>,
     end_sender: watch::Sender<Option<String>>,
-) -> impl Fn(Event) + Send + 'static {
+) -> impl Fn(EmulatorEvent) + Send + 'static {
     move |event| {
         // A closed channel: the run has ended.
         let _ = match event {
-            Event::Second(second) => {
+            EmulatorEvent::Second(second) => {
                 let [start, end] = [second.from, second.to].map(|at| clock.of_monotonic(at));
                 messages.send(DriveMessage::Second {
                     subject,
@@ -241,12 +241,12 @@ pub(super) fn listener(
                     second,
                 })
             }
-            Event::Warning(kind) => messages.send(DriveMessage::Warning {
+            EmulatorEvent::Warning(kind) => messages.send(DriveMessage::Warning {
                 subject,
                 at: clock.now(),
                 kind,
             }),
-            Event::Ended(error) => {
+            EmulatorEvent::Ended(error) => {
                 end_sender.send_replace(Some(error.to_string()));
                 Ok(())
             }

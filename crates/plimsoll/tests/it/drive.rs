@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crate::common::wait_for;
 use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Lost, MountSpec, Ready};
-use plimsoll_drive::emulate::{Child, EmulatorError, Event, clear};
+use plimsoll_drive::emulate::{Child, EmulatorError, EmulatorEvent, clear};
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::message::EventKind;
 use rustix::process::{Pid, Signal, geteuid, kill_process};
@@ -103,7 +103,7 @@ impl Place {
     }
 }
 
-type Started = Result<(Child, Ready, Receiver<Event>), EmulatorError>;
+type Started = Result<(Child, Ready, Receiver<EmulatorEvent>), EmulatorError>;
 
 fn start(spec: &MountSpec) -> Started {
     let (hear, heard) = channel();
@@ -116,7 +116,7 @@ fn start(spec: &MountSpec) -> Started {
 fn with_block(
     place: &Place,
     spec: &MountSpec,
-    with_drive: impl FnOnce(Child, Ready, Receiver<Event>),
+    with_drive: impl FnOnce(Child, Ready, Receiver<EmulatorEvent>),
 ) {
     match start(spec) {
         Ok((child, ready, heard)) => {
@@ -302,7 +302,7 @@ fn every_second_is_accounted() {
                         .success()
                 );
                 while let Ok(news) = heard.try_recv() {
-                    let Event::Second(second) = news else {
+                    let EmulatorEvent::Second(second) = news else {
                         continue;
                     };
                     assert!(second.to > second.from);
@@ -328,7 +328,7 @@ fn every_second_is_accounted() {
             let next_second = || {
                 let mut news = std::iter::from_fn(|| Some(heard.recv_timeout(WAIT).unwrap()));
                 news.find_map(|news| {
-                    if let Event::Second(second) = news {
+                    if let EmulatorEvent::Second(second) = news {
                         Some(second)
                     } else {
                         None
@@ -370,8 +370,8 @@ fn a_killed_emulator_is_noticed_and_cleared() {
             .unwrap();
             let ended =
                 std::iter::from_fn(|| heard.recv_timeout(WAIT).ok()).find_map(|news| match news {
-                    Event::Ended(error) => Some(error),
-                    Event::Second(_) | Event::Warning(_) => None,
+                    EmulatorEvent::Ended(error) => Some(error),
+                    EmulatorEvent::Second(_) | EmulatorEvent::Warning(_) => None,
                 });
             assert!(ended.unwrap().why.contains("ended unexpectedly"));
             assert!(child.timing(true).is_err() && child.power_off().is_err());
@@ -554,7 +554,7 @@ fn space_in_a_directory_is_reserved_within_the_limit_and_comes_back() {
     .unwrap();
     assert_eq!((reserve(600, 2), reserve(700, 1)), (Ok(()), full));
     let warned = std::iter::from_fn(|| heard.recv_timeout(WAIT).ok()).find_map(|news| match news {
-        Event::Warning(EventKind::BackingFull { limit_bytes }) => Some(limit_bytes),
+        EmulatorEvent::Warning(EventKind::BackingFull { limit_bytes }) => Some(limit_bytes),
         _ => None,
     });
     assert_eq!(warned, Some(512 * MIB), "the smaller of limit and capacity");

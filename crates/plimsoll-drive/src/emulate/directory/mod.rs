@@ -38,7 +38,7 @@ use nodes::{Nodes, path_of};
 /// Nothing changes without going through this filesystem.
 const FOR_EVER: Duration = Duration::from_secs(1 << 30);
 
-type Answer<T> = rustix::io::Result<T>;
+type FileResult<T> = rustix::io::Result<T>;
 
 struct Open {
     node: INodeNo,
@@ -114,7 +114,7 @@ impl Directory {
         })
     }
 
-    fn fd(&self, node: INodeNo) -> Answer<Arc<OwnedFd>> {
+    fn fd(&self, node: INodeNo) -> FileResult<Arc<OwnedFd>> {
         lock(&self.nodes).fd(node)
     }
 
@@ -123,7 +123,7 @@ impl Directory {
     }
 
     /// What has just been made belongs to who asked for it.
-    fn made(&self, request: &Request, parent: INodeNo, name: &OsStr) -> Answer<FileAttr> {
+    fn made(&self, request: &Request, parent: INodeNo, name: &OsStr) -> FileResult<FileAttr> {
         self.changed();
         if self.is_root {
             let owner = (
@@ -136,7 +136,7 @@ impl Directory {
         lock(&self.nodes).look_up(parent, name)
     }
 
-    fn set_attributes(&self, node: INodeNo, wanted: &Wanted) -> Answer<FileAttr> {
+    fn set_attributes(&self, node: INodeNo, wanted: &Wanted) -> FileResult<FileAttr> {
         let fd = self.fd(node)?;
         let path = path_of(&*fd);
         if let Some(bits) = wanted.mode {
@@ -180,7 +180,7 @@ impl Directory {
     }
 
     /// The kernel's cache reads what it is going to write parts of, and knows best where the end of a file is.
-    fn open_file(&self, node: INodeNo, flags: i32) -> Answer<(FileHandle, FopenFlags)> {
+    fn open_file(&self, node: INodeNo, flags: i32) -> FileResult<(FileHandle, FopenFlags)> {
         let asked = OFlags::from_bits_retain(flags as u32);
         let writes = asked.intersects(OFlags::WRONLY | OFlags::RDWR);
         let path = path_of(&*self.fd(node)?);
@@ -209,14 +209,14 @@ impl Directory {
         (FileHandle(handle), flags)
     }
 
-    fn opened(&self, handle: FileHandle) -> Answer<Arc<Open>> {
+    fn opened(&self, handle: FileHandle) -> FileResult<Arc<Open>> {
         lock(&self.open)
             .get(&handle.0)
             .cloned()
             .ok_or(rustix::io::Errno::BADF)
     }
 
-    fn list(&self, node: INodeNo) -> Answer<Vec<(FileType, std::ffi::OsString)>> {
+    fn list(&self, node: INodeNo) -> FileResult<Vec<(FileType, std::ffi::OsString)>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let dir = rustix::fs::open(path_of(&*self.fd(node)?), flags, Mode::empty())?;
         let entries = rustix::fs::Dir::new(dir)?.map(|entry| {
@@ -249,21 +249,21 @@ struct Wanted {
     handle: Option<FileHandle>,
 }
 
-fn entry(reply: ReplyEntry, answer: Answer<FileAttr>) {
+fn entry(reply: ReplyEntry, answer: FileResult<FileAttr>) {
     match answer {
         Ok(attributes) => reply.entry(&FOR_EVER, &attributes, Generation(0)),
         Err(error) => reply.error(errno(error)),
     }
 }
 
-fn attributes(reply: ReplyAttr, answer: Answer<FileAttr>) {
+fn attributes(reply: ReplyAttr, answer: FileResult<FileAttr>) {
     match answer {
         Ok(attributes) => reply.attr(&FOR_EVER, &attributes),
         Err(error) => reply.error(errno(error)),
     }
 }
 
-fn empty(reply: ReplyEmpty, answer: Answer<()>) {
+fn empty(reply: ReplyEmpty, answer: FileResult<()>) {
     match answer {
         Ok(()) => reply.ok(),
         Err(error) => reply.error(errno(error)),

@@ -1,11 +1,11 @@
 //! A rotating disk: the turn from the spread of short seeks, the seek curve from reads over growing spans.
 
 use super::flash::sequential;
-use super::rows::{Care, Quantity, Row, outcome};
-use super::{Fit, Parameter, SOURCE};
-use crate::learn::jobs::{DEPTHS, Profile, SPANS};
-use crate::learn::measured::{Figure, Measured, Point};
-use crate::spec::figure::{ASSUMED, Figure as Written};
+use super::rows::{Care, FitRow, Quantity, outcome};
+use super::{DriveFit, FittedParameter, SOURCE};
+use crate::learn::jobs::{DEPTHS, LearnProfile, SPANS};
+use crate::learn::measured::{Figure, LearnedPoint, Measured};
+use crate::spec::figure::{ASSUMED, SpecFigure};
 use crate::spec::file::Disk;
 
 const KIB: u64 = 1 << 10;
@@ -19,20 +19,20 @@ const WIDE: f64 = 0.33;
 /// Whether reads take as long as a head and a platter do. The kernel reports many virtual disks as rotating.
 pub fn turns(measured: &Measured) -> bool {
     measured
-        .figure(Profile::read(4 * KIB, 1), |run| run.median_us)
+        .figure(LearnProfile::read(4 * KIB, 1), |run| run.median_us)
         .is_some_and(|median| median.value > 2_000.0)
 }
 
 /// Reads over a share of the measured part, at depth 1.
-fn span(measured: &Measured, span: f64) -> Option<&Point> {
-    measured.point(Profile {
+fn span(measured: &Measured, span: f64) -> Option<&LearnedPoint> {
+    measured.point(LearnProfile {
         span,
-        ..Profile::read(4 * KIB, 1)
+        ..LearnProfile::read(4 * KIB, 1)
     })
 }
 
 /// Fills in the table of a disk.
-pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
+pub fn fit(fit: &mut DriveFit, measured: &Measured) -> Option<()> {
     let narrow = SPANS.iter().find_map(|share| span(measured, *share))?;
     let all = span(measured, 1.0)?;
     let read = sequential(measured, false)?.written(fit, "sequential_read_mb_s");
@@ -47,7 +47,7 @@ pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
         ..Disk::default()
     };
     // A buffered write is the command and the transfer; one that waits for the platter shows neither.
-    let write = measured.figure(Profile::write(4 * KIB, 1), |run| run.median_us);
+    let write = measured.figure(LearnProfile::write(4 * KIB, 1), |run| run.median_us);
     disk.command_us = write
         .filter(|write| write.value < 1_000.0)
         .map(|write| fit.written("command_us", write));
@@ -63,7 +63,7 @@ pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
 }
 
 /// One turn is what lies between the luckiest and the unluckiest of reads that hardly seek.
-fn speed(narrow: &Point) -> Option<Figure> {
+fn speed(narrow: &LearnedPoint) -> Option<Figure> {
     let turn_us = narrow.figure(|run| (run.p99_us - run.floor_us) / 0.985)?;
     let measured = 60e6 / turn_us.value.max(1.0);
     let near = SPEEDS
@@ -79,8 +79,8 @@ fn speed(narrow: &Point) -> Option<Figure> {
 }
 
 /// The three seek times and the queue that come nearest to what was measured; each is turned in ever smaller steps.
-fn search(fit: &mut Fit, measured: &Measured, mean_us: f64) {
-    let spans: Vec<&Point> = SPANS
+fn search(fit: &mut DriveFit, measured: &Measured, mean_us: f64) {
+    let spans: Vec<&LearnedPoint> = SPANS
         .iter()
         .filter_map(|share| span(measured, *share))
         .collect();
@@ -106,13 +106,13 @@ fn search(fit: &mut Fit, measured: &Measured, mean_us: f64) {
         }
     }
     put(fit, best);
-    let curve: Vec<&Point> = DEPTHS[1..]
+    let curve: Vec<&LearnedPoint> = DEPTHS[1..]
         .iter()
-        .filter_map(|depth| measured.point(Profile::read(4 * KIB, *depth)))
+        .filter_map(|depth| measured.point(LearnProfile::read(4 * KIB, *depth)))
         .collect();
     let deep = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(|queue| {
         if let Some(disk) = &mut fit.file.disk {
-            disk.queue = Some(Written::new(queue, SOURCE));
+            disk.queue = Some(SpecFigure::new(queue, SOURCE));
         }
         (queue, score_of(fit, &curve, Quantity::Iops))
     });
@@ -121,32 +121,32 @@ fn search(fit: &mut Fit, measured: &Measured, mean_us: f64) {
         .min_by(|a, b| a.1.total_cmp(&b.1))
         .map_or(32.0, |(queue, _)| queue);
     if let Some(disk) = &mut fit.file.disk {
-        disk.queue = Some(Written::new(
+        disk.queue = Some(SpecFigure::new(
             queue,
             if curve.is_empty() { ASSUMED } else { SOURCE },
         ));
     }
     let keys = ["seek_track_ms", "seek_average_ms", "seek_full_ms", "queue"];
-    fit.parameters.extend(keys.map(|key| Parameter {
+    fit.parameters.extend(keys.map(|key| FittedParameter {
         key,
         repeats_percent: 0.0,
     }));
 }
 
-fn put(fit: &mut Fit, seeks: [f64; 3]) {
-    let [track, average, full] = seeks.map(|ms| Some(Written::new(super::digits(ms), SOURCE)));
+fn put(fit: &mut DriveFit, seeks: [f64; 3]) {
+    let [track, average, full] = seeks.map(|ms| Some(SpecFigure::new(super::digits(ms), SOURCE)));
     if let Some(disk) = &mut fit.file.disk {
         (disk.seek_track_ms, disk.seek_average_ms, disk.seek_full_ms) = (track, average, full);
     }
 }
 
-fn score(fit: &mut Fit, points: &[&Point], seeks: [f64; 3]) -> f64 {
+fn score(fit: &mut DriveFit, points: &[&LearnedPoint], seeks: [f64; 3]) -> f64 {
     put(fit, seeks);
     score_of(fit, points, Quantity::MedianUs)
 }
 
 /// Sum of the squared logarithms of model ÷ measured.
-fn score_of(fit: &Fit, points: &[&Point], quantity: Quantity) -> f64 {
+fn score_of(fit: &DriveFit, points: &[&LearnedPoint], quantity: Quantity) -> f64 {
     let Some(spec) = fit.spec_of(&fit.file) else {
         return f64::INFINITY;
     };
@@ -165,8 +165,8 @@ fn score_of(fit: &Fit, points: &[&Point], quantity: Quantity) -> f64 {
 }
 
 /// Whether a row depends on a parameter.
-pub fn governs(key: &str, row: &Row) -> bool {
-    let Row {
+pub fn governs(key: &str, row: &FitRow) -> bool {
+    let FitRow {
         profile, quantity, ..
     } = row;
     let seeks = !profile.write

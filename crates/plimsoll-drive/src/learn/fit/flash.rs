@@ -1,12 +1,12 @@
 //! Flash: what the measurements show directly, and a search for what only shows in the whole curve.
 
-use super::rows::{Care, Quantity, Row, outcome, quantities};
-use super::{Fit, Parameter};
+use super::rows::{Care, FitRow, Quantity, outcome, quantities};
+use super::{DriveFit, FittedParameter};
 use crate::learn::fit::burst::{Burst, bend};
-use crate::learn::jobs::{DEPTHS, Profile};
-use crate::learn::measured::{Figure, Measured, Point};
+use crate::learn::jobs::{DEPTHS, LearnProfile};
+use crate::learn::measured::{Figure, LearnedPoint, Measured};
 use crate::spec::DriveSpec;
-use crate::spec::figure::{ASSUMED, Figure as Written};
+use crate::spec::figure::{ASSUMED, SpecFigure};
 use crate::spec::file::{Datasheet, DriveFile, Flash};
 
 const KIB: u64 = 1 << 10;
@@ -22,7 +22,7 @@ const UNITS: [u32; 19] = [
 const FIRMWARE: [f64; 7] = [0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9];
 
 /// Fills in the tables of a flash drive. `None`: a measurement that it takes is missing.
-pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
+pub fn fit(fit: &mut DriveFit, measured: &Measured) -> Option<()> {
     let mut sheet = Datasheet::default();
     let mut flash = Flash::default();
     reads(fit, measured, &mut sheet, &mut flash)?;
@@ -42,7 +42,7 @@ fn fastest(measured: &Measured) -> Option<(u32, Figure)> {
     DEPTHS
         .iter()
         .filter_map(|depth| {
-            let figure = measured.figure(Profile::read(4 * KIB, *depth), |run| run.iops)?;
+            let figure = measured.figure(LearnProfile::read(4 * KIB, *depth), |run| run.iops)?;
             Some((*depth, figure))
         })
         .max_by(|a, b| a.1.value.total_cmp(&b.1.value))
@@ -55,7 +55,7 @@ pub struct SequentialRate {
 }
 
 impl SequentialRate {
-    pub fn written(&self, fit: &mut Fit, key: &'static str) -> Written {
+    pub fn written(&self, fit: &mut DriveFit, key: &'static str) -> SpecFigure {
         fit.written(key, self.mb_s).at(self.block_kib, self.depth)
     }
 }
@@ -77,12 +77,12 @@ pub fn sequential(measured: &Measured, write: bool) -> Option<SequentialRate> {
 }
 
 fn reads(
-    fit: &mut Fit,
+    fit: &mut DriveFit,
     measured: &Measured,
     sheet: &mut Datasheet,
     flash: &mut Flash,
 ) -> Option<()> {
-    let single = measured.point(Profile::read(4 * KIB, 1))?;
+    let single = measured.point(LearnProfile::read(4 * KIB, 1))?;
     let median = single.figure(|run| run.median_us)?;
     let p99 = single.figure(|run| run.p99_us)?;
     let (depth, rate) = fastest(measured)?;
@@ -126,16 +126,16 @@ fn reads(
 }
 
 fn writes(
-    fit: &mut Fit,
+    fit: &mut DriveFit,
     measured: &Measured,
     sheet: &mut Datasheet,
     flash: &mut Flash,
 ) -> Option<()> {
-    let single = measured.point(Profile::write(4 * KIB, 1))?;
+    let single = measured.point(LearnProfile::write(4 * KIB, 1))?;
     let median = single.figure(|run| run.median_us)?;
     let p99 = single.figure(|run| run.p99_us)?;
-    let rate = measured.figure(Profile::write(4 * KIB, 32), |run| run.iops)?;
-    let flush = measured.figure(Profile::write(4 * KIB, 1).flushed(), |run| {
+    let rate = measured.figure(LearnProfile::write(4 * KIB, 32), |run| run.iops)?;
+    let flush = measured.figure(LearnProfile::write(4 * KIB, 1).flushed(), |run| {
         Quantity::FlushUs.of(run)
     })?;
     let sequential = sequential(measured, true)?;
@@ -166,12 +166,12 @@ fn writes(
     ));
     flash.flush_us = Some(fit.written("flush_us", flush));
     // How the fill changes the rates was not measured: with little of the flash filled, the model changes nothing.
-    flash.physical_share = Some(Written::new(0.05, ASSUMED));
+    flash.physical_share = Some(SpecFigure::new(0.05, ASSUMED));
     fit.note("physical_share: how the fill changes the write rates was not measured, so it changes nothing".into());
     Some(())
 }
 
-fn burst(fit: &mut Fit, measured: &Measured, sheet: &mut Datasheet, flash: &mut Flash) {
+fn burst(fit: &mut DriveFit, measured: &Measured, sheet: &mut Datasheet, flash: &mut Flash) {
     match bend(&measured.burst) {
         Burst::Even { bytes } => {
             fit.note(format!(
@@ -206,8 +206,8 @@ fn burst(fit: &mut Fit, measured: &Measured, sheet: &mut Datasheet, flash: &mut 
 
 /// Units and firmware show in no single measurement: those are taken that come nearest to all reads. Units first, with
 /// little and with much firmware; then the firmware, with the units that were found.
-fn search(fit: &mut Fit, measured: &Measured) {
-    let reads: Vec<&Point> = measured
+fn search(fit: &mut DriveFit, measured: &Measured) {
+    let reads: Vec<&LearnedPoint> = measured
         .points
         .iter()
         .filter(|point| !point.profile.write && point.profile.span >= 1.0)
@@ -220,7 +220,7 @@ fn search(fit: &mut Fit, measured: &Measured) {
     let coarse = UNITS
         .into_iter()
         .flat_map(|units| [trials.trial(units, 0.0), trials.trial(units, 0.45)]);
-    let Some(Trial { units, .. }) = best(coarse) else {
+    let Some(UnitsTrial { units, .. }) = best(coarse) else {
         return;
     };
     let fine = FIRMWARE.into_iter().map(|share| trials.trial(units, share));
@@ -228,11 +228,11 @@ fn search(fit: &mut Fit, measured: &Measured) {
         fit.file = best.file;
     }
     fit.parameters.extend([
-        Parameter {
+        FittedParameter {
             key: "units",
             repeats_percent: 0.0,
         },
-        Parameter {
+        FittedParameter {
             key: "firmware_us",
             repeats_percent: 0.0,
         },
@@ -240,8 +240,8 @@ fn search(fit: &mut Fit, measured: &Measured) {
 }
 
 /// The flush as measured holds the command and what the buffer still had to write; the model adds those itself.
-fn subtract_from_flush(fit: &mut Fit, measured: &Measured) {
-    let Some(point) = measured.point(Profile::write(4 * KIB, 1).flushed()) else {
+fn subtract_from_flush(fit: &mut DriveFit, measured: &Measured) {
+    let Some(point) = measured.point(LearnProfile::write(4 * KIB, 1).flushed()) else {
         return;
     };
     let Some(measured) = point.figure(|run| Quantity::FlushUs.of(run)) else {
@@ -262,39 +262,42 @@ fn subtract_from_flush(fit: &mut Fit, measured: &Measured) {
 }
 
 /// The two sequential loads count as much as the sizes at depth 1: both depend on the link.
-fn weight(profile: &Profile) -> f64 {
+fn weight(profile: &LearnProfile) -> f64 {
     if profile.random { 1.0 } else { 2.0 }
 }
 
 /// What is varied, and the reads that the model is compared with.
 struct Trials<'a> {
-    fit: &'a Fit,
-    reads: Vec<&'a Point>,
+    fit: &'a DriveFit,
+    reads: Vec<&'a LearnedPoint>,
     care: Care,
 }
 
-struct Trial {
+struct UnitsTrial {
     units: u32,
     file: DriveFile,
     score: f64,
 }
 
-fn best(trials: impl Iterator<Item = Trial>) -> Option<Trial> {
+fn best(trials: impl Iterator<Item = UnitsTrial>) -> Option<UnitsTrial> {
     trials.min_by(|a, b| a.score.total_cmp(&b.score))
 }
 
 impl Trials<'_> {
     /// With so many units, and firmware that takes this share of the latency of a read.
-    fn trial(&self, units: u32, share: f64) -> Trial {
+    fn trial(&self, units: u32, share: f64) -> UnitsTrial {
         let mut file = self.fit.file.clone();
         let overhead = 1e6 / value(&file.datasheet.random_read_iops)
             + 4096.0 / value(&file.datasheet.sequential_read_mb_s);
         let flash = file.flash.get_or_insert_default();
         let inside = (value(&flash.read_us) - overhead).max(0.0);
-        flash.units = Some(Written::new(f64::from(units), super::SOURCE));
-        flash.firmware_us = Some(Written::new(super::digits(inside * share), super::SOURCE));
+        flash.units = Some(SpecFigure::new(f64::from(units), super::SOURCE));
+        flash.firmware_us = Some(SpecFigure::new(
+            super::digits(inside * share),
+            super::SOURCE,
+        ));
         let spec = self.fit.spec_of(&file);
-        Trial {
+        UnitsTrial {
             units,
             file,
             score: spec.map_or(f64::INFINITY, |spec| self.score(&spec)),
@@ -316,13 +319,13 @@ impl Trials<'_> {
     }
 }
 
-fn value(figure: &Option<Written>) -> f64 {
+fn value(figure: &Option<SpecFigure>) -> f64 {
     figure.as_ref().map_or(1.0, |figure| figure.value)
 }
 
 /// Whether a row depends on a parameter.
-pub fn governs(key: &str, row: &Row) -> bool {
-    let Row {
+pub fn governs(key: &str, row: &FitRow) -> bool {
+    let FitRow {
         profile, quantity, ..
     } = row;
     let single = profile.depth == 1 && profile.block.0 == 4 * KIB && !profile.flush;

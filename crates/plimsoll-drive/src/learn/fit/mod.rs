@@ -8,8 +8,8 @@ use plimsoll_plan::units::Bytes;
 
 use super::measured::{Figure, Measured};
 use crate::spec::DriveSpec;
-use crate::spec::figure::{ASSUMED, Figure as Written};
-use crate::spec::file::{Cache, CacheKind, Datasheet, DriveFile, DriveKind, Flash};
+use crate::spec::figure::{ASSUMED, SpecFigure};
+use crate::spec::file::{Cache, CacheKind, Datasheet, DriveClass, DriveFile, Flash};
 
 pub mod burst;
 mod disk;
@@ -18,7 +18,7 @@ pub mod rows;
 mod volume;
 
 pub use disk::turns;
-use rows::{Care, Row, rows};
+use rows::{Care, FitRow, rows};
 
 /// The source that all measured figures name.
 pub const SOURCE: &str = "learned";
@@ -27,9 +27,9 @@ const KERNEL: &str = "kernel";
 
 /// What is fitted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Subject {
+pub struct FitSubject {
     pub title: String,
-    pub kind: DriveKind,
+    pub kind: DriveClass,
     pub capacity: Bytes,
     /// The part that was measured.
     pub region: Bytes,
@@ -45,14 +45,14 @@ pub struct Subject {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fitted {
     pub file: DriveFile,
-    pub rows: Vec<Row>,
+    pub rows: Vec<FitRow>,
     /// What was not measured, or is a bound only; for the head of the file.
     pub notes: Vec<String>,
 }
 
 impl Fitted {
     /// The row that is furthest off.
-    pub fn worst(&self) -> Option<&Row> {
+    pub fn worst(&self) -> Option<&FitRow> {
         self.rows.iter().max_by(|a, b| {
             a.deviation_percent()
                 .abs()
@@ -63,29 +63,29 @@ impl Fitted {
 
 /// A figure on its way into the file: how far its repeats are apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Parameter {
+struct FittedParameter {
     key: &'static str,
     repeats_percent: f64,
 }
 
 /// The work of a fit.
-struct Fit {
-    subject: Subject,
+struct DriveFit {
+    subject: FitSubject,
     file: DriveFile,
-    parameters: Vec<Parameter>,
+    parameters: Vec<FittedParameter>,
     notes: Vec<String>,
     care: Care,
 }
 
 /// Fits a drive. `None`: one of the loads that every fit takes was not measured.
-pub fn fit(subject: &Subject, measured: &Measured) -> Option<Fitted> {
+pub fn fit(subject: &FitSubject, measured: &Measured) -> Option<Fitted> {
     let mut fitted = match subject.kind {
-        DriveKind::Disk => fitted_by(disk::fit, subject, measured)?,
-        DriveKind::Nvme | DriveKind::Sata | DriveKind::Volume => {
+        DriveClass::Disk => fitted_by(disk::fit, subject, measured)?,
+        DriveClass::Nvme | DriveClass::Sata | DriveClass::Volume => {
             fitted_by(flash::fit, subject, measured)?
         }
     };
-    if subject.kind != DriveKind::Disk && subject.writes {
+    if subject.kind != DriveClass::Disk && subject.writes {
         let as_volume = fitted_by(volume::fit, subject, measured);
         let nearer =
             |other: &Fitted| volume::distance(&other.rows) < volume::distance(&fitted.rows);
@@ -97,11 +97,11 @@ pub fn fit(subject: &Subject, measured: &Measured) -> Option<Fitted> {
 }
 
 fn fitted_by(
-    mechanism: fn(&mut Fit, &Measured) -> Option<()>,
-    subject: &Subject,
+    mechanism: fn(&mut DriveFit, &Measured) -> Option<()>,
+    subject: &FitSubject,
     measured: &Measured,
 ) -> Option<Fitted> {
-    let mut fit = Fit::new(subject);
+    let mut fit = DriveFit::new(subject);
     mechanism(&mut fit, measured)?;
     let spec = fit.spec_of(&fit.file);
     let mut rows = spec
@@ -114,7 +114,7 @@ fn fitted_by(
         ));
     }
     // To flash every span is the same: narrow ones add nothing to the whole.
-    rows.retain(|row| row.profile.span >= 1.0 || subject.kind == DriveKind::Disk);
+    rows.retain(|row| row.profile.span >= 1.0 || subject.kind == DriveClass::Disk);
     fit.put_errors(&rows);
     Some(Fitted {
         file: fit.file,
@@ -123,8 +123,8 @@ fn fitted_by(
     })
 }
 
-impl Fit {
-    fn new(subject: &Subject) -> Self {
+impl DriveFit {
+    fn new(subject: &FitSubject) -> Self {
         let (value, source) = match subject.volatile {
             Some(true) => (CacheKind::Volatile, KERNEL),
             Some(false) => (CacheKind::Protected, KERNEL),
@@ -138,12 +138,12 @@ impl Fit {
         }
         let file = DriveFile {
             title: subject.title.clone(),
-            kind: if subject.kind == DriveKind::Volume {
-                DriveKind::Nvme
+            kind: if subject.kind == DriveClass::Volume {
+                DriveClass::Nvme
             } else {
                 subject.kind
             },
-            capacity_gb: Written::new((subject.capacity.0 as f64 / 1e6).round() / 1e3, SOURCE),
+            capacity_gb: SpecFigure::new((subject.capacity.0 as f64 / 1e6).round() / 1e3, SOURCE),
             write_cache: Cache {
                 value,
                 source: source.to_owned(),
@@ -177,13 +177,13 @@ impl Fit {
     }
 
     /// A measured figure as the file has it, with four digits.
-    fn written(&mut self, key: &'static str, figure: Figure) -> Written {
+    fn written(&mut self, key: &'static str, figure: Figure) -> SpecFigure {
         self.parameters.retain(|parameter| parameter.key != key);
-        self.parameters.push(Parameter {
+        self.parameters.push(FittedParameter {
             key,
             repeats_percent: figure.error_percent,
         });
-        Written::new(digits(figure.value), SOURCE)
+        SpecFigure::new(digits(figure.value), SOURCE)
     }
 
     /// The drive of a file, with the figures that the model takes and that were not measured.
@@ -192,7 +192,7 @@ impl Fit {
     }
 
     /// Each figure gets its error: the larger of the spread of its repeats and the model's deviation where it governs.
-    fn put_errors(&mut self, rows: &[Row]) {
+    fn put_errors(&mut self, rows: &[FitRow]) {
         let DriveFile {
             datasheet,
             flash,

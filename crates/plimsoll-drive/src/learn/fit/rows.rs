@@ -1,7 +1,7 @@
 //! Measured against the model, point by point.
 
-use crate::learn::jobs::Profile;
-use crate::learn::measured::{Figure, LoadResult, Measured, Point};
+use crate::learn::jobs::LearnProfile;
+use crate::learn::measured::{Figure, LearnedPoint, LoadResult, Measured};
 use crate::learn::replay::{ReplayOptions, replay};
 use crate::spec::DriveSpec;
 use plimsoll_plan::units::Bytes;
@@ -39,31 +39,31 @@ impl Quantity {
 }
 
 /// A load is compared by its latency at depth 1, by its rate above, by its bandwidth if it is sequential.
-pub fn quantities(profile: &Profile) -> &'static [Quantity] {
+pub fn quantities(profile: &LearnProfile) -> &'static [Quantity] {
     match profile {
-        Profile { flush: true, .. } => &[Quantity::FlushUs, Quantity::Iops],
-        Profile { random: false, .. } => &[Quantity::MbPerS],
-        Profile {
+        LearnProfile { flush: true, .. } => &[Quantity::FlushUs, Quantity::Iops],
+        LearnProfile { random: false, .. } => &[Quantity::MbPerS],
+        LearnProfile {
             depth: 1,
             span,
             block: Bytes(4096),
             ..
         } if *span >= 1.0 => &[Quantity::MedianUs, Quantity::P99Us],
-        Profile { depth: 1, .. } => &[Quantity::MedianUs],
-        Profile { .. } => &[Quantity::Iops],
+        LearnProfile { depth: 1, .. } => &[Quantity::MedianUs],
+        LearnProfile { .. } => &[Quantity::Iops],
     }
 }
 
 /// One figure of one load.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
-    pub profile: Profile,
+pub struct FitRow {
+    pub profile: LearnProfile,
     pub quantity: Quantity,
     pub measured: Figure,
     pub model: f64,
 }
 
-impl Row {
+impl FitRow {
     /// Of the model from the measurement, in percent.
     pub fn deviation_percent(&self) -> f64 {
         if self.measured.value > 0.0 {
@@ -84,7 +84,7 @@ pub struct Care {
 
 /// What the host takes per request, by Little's law from the measurement: N/X − R. It is no part of the drive, and the
 /// model's loop gets the same.
-pub fn think_us(point: &Point) -> f64 {
+pub fn think_us(point: &LearnedPoint) -> f64 {
     // No host takes longer than ten seconds.
     point
         .figure(|run| {
@@ -95,7 +95,7 @@ pub fn think_us(point: &Point) -> f64 {
 }
 
 /// The model's answer to one measured load.
-pub fn outcome(spec: &DriveSpec, point: &Point, care: &Care) -> LoadResult {
+pub fn outcome(spec: &DriveSpec, point: &LearnedPoint, care: &Care) -> LoadResult {
     let Care { region, ops, seed } = *care;
     replay(
         spec,
@@ -110,12 +110,12 @@ pub fn outcome(spec: &DriveSpec, point: &Point, care: &Care) -> LoadResult {
 }
 
 /// All rows of one load.
-pub fn rows_of(spec: &DriveSpec, point: &Point, care: &Care) -> Vec<Row> {
+pub fn rows_of(spec: &DriveSpec, point: &LearnedPoint, care: &Care) -> Vec<FitRow> {
     let model = outcome(spec, point, care);
     quantities(&point.profile)
         .iter()
         .filter_map(|quantity| {
-            Some(Row {
+            Some(FitRow {
                 profile: point.profile,
                 quantity: *quantity,
                 measured: point.figure(|run| quantity.of(run))?,
@@ -126,7 +126,7 @@ pub fn rows_of(spec: &DriveSpec, point: &Point, care: &Care) -> Vec<Row> {
 }
 
 /// Every load that was measured; writes only where the spec has figures for them.
-pub fn rows(spec: &DriveSpec, measured: &Measured, care: &Care) -> Vec<Row> {
+pub fn rows(spec: &DriveSpec, measured: &Measured, care: &Care) -> Vec<FitRow> {
     measured
         .points
         .iter()
@@ -135,7 +135,7 @@ pub fn rows(spec: &DriveSpec, measured: &Measured, care: &Care) -> Vec<Row> {
 }
 
 /// The table for a person.
-pub fn table(rows: &[Row]) -> String {
+pub fn table(rows: &[FitRow]) -> String {
     let mut out = format!(
         "{:<28} {:>12} {:>12}   {:<9} {:>9}\n",
         "", "measured", "model", "", "deviation"

@@ -4,14 +4,14 @@ use super::*;
 use plimsoll_block::fio::IoEngine;
 
 use crate::catalogue;
-use crate::learn::jobs::{Options, Profile, profiles};
-use crate::learn::measured::{Flush, LoadResult, Point};
+use crate::learn::jobs::{LearnOptions, LearnProfile, profiles};
+use crate::learn::measured::{Flush, LearnedPoint, LoadResult};
 use crate::learn::replay::{ReplayOptions, replay};
 use crate::simulate::synced_per_second;
 use crate::spec::Mechanism;
 
-fn options(rotational: bool) -> Options {
-    Options {
+fn options(rotational: bool) -> LearnOptions {
+    LearnOptions {
         seconds: 1.0,
         writes: true,
         rotational,
@@ -38,13 +38,13 @@ fn measurements(spec: &DriveSpec, region: Bytes, rotational: bool) -> Measured {
         let runs = [11, 12, 13]
             .map(|seed| replay(spec, &profile, &options(seed)))
             .to_vec();
-        measured.points.push(Point { profile, runs });
+        measured.points.push(LearnedPoint { profile, runs });
     }
     measured
 }
 
-fn subject(spec: &DriveSpec, region: Bytes) -> Subject {
-    Subject {
+fn subject(spec: &DriveSpec, region: Bytes) -> FitSubject {
+    FitSubject {
         title: spec.title.clone(),
         kind: spec.kind,
         capacity: spec.capacity,
@@ -56,7 +56,7 @@ fn subject(spec: &DriveSpec, region: Bytes) -> Subject {
 }
 
 #[track_caller]
-fn near(fitted: &Written, truth: f64, percent: f64) {
+fn near(fitted: &SpecFigure, truth: f64, percent: f64) {
     let off = (fitted.value / truth - 1.0).abs() * 100.0;
     let stated = fitted.error_percent.unwrap();
     assert!(
@@ -79,7 +79,7 @@ fn a_known_flash_drive_is_found_again() {
         .unwrap();
         let (sheet, flash) = (&fitted.file.datasheet, fitted.file.flash.as_ref().unwrap());
         let (of, flash_of) = (&truth.file.datasheet, truth.file.flash.as_ref().unwrap());
-        let value = |figure: &Option<Written>| figure.as_ref().unwrap().value;
+        let value = |figure: &Option<SpecFigure>| figure.as_ref().unwrap().value;
         near(
             sheet.random_read_iops.as_ref().unwrap(),
             value(&of.random_read_iops),
@@ -151,9 +151,9 @@ fn a_learned_copy_does_what_its_original_does() {
             rows::table(&fitted.rows)
         );
         for profile in [
-            Profile::read(4096, 128),
-            Profile::write(4096, 32),
-            Profile::write(1 << 20, 32).sequential(),
+            LearnProfile::read(4096, 128),
+            LearnProfile::write(4096, 32),
+            LearnProfile::write(1 << 20, 32).sequential(),
         ] {
             let rate = |spec| {
                 replay(
@@ -216,7 +216,7 @@ fn without_writes_their_figures_are_left_out() {
     let mut measured = measurements(&truth, region, false);
     measured.points.retain(|point| !point.profile.write);
     let fitted = fit(
-        &Subject {
+        &FitSubject {
             writes: false,
             ..subject(&truth, region)
         },
@@ -269,7 +269,7 @@ fn too_little_gives_no_fit() {
     let mut measured = measurements(&truth, region, false);
     measured
         .points
-        .retain(|point| point.profile != Profile::read(4096, 1));
+        .retain(|point| point.profile != LearnProfile::read(4096, 1));
     assert_eq!(fit(&subject(&truth, region), &measured), None);
 }
 
@@ -287,7 +287,7 @@ proptest! {
             p99_us: v(i + 4), floor_us: v(i + 5), flush: Some(Flush { mean_us: v(i + 6), median_us: v(i) }),
         };
         let points = profiles(&options(rotational)).into_iter().enumerate();
-        let points = points.map(|(i, profile)| Point { profile, runs: vec![outcome(i), outcome(i + 1)] }).collect();
+        let points = points.map(|(i, profile)| LearnedPoint { profile, runs: vec![outcome(i), outcome(i + 1)] }).collect();
         let truth = drive(if rotational { "disk-7200rpm-4t" } else { "kingston-dc1500m-960g" });
         if let Some(fitted) = fit(&subject(&truth, Bytes::mib(64)), &Measured { points, burst: Vec::new(), unsettled: Vec::new() }) {
             rows::table(&fitted.rows);

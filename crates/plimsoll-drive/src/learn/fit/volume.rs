@@ -2,12 +2,12 @@
 //! that does not follow from it.
 
 use super::flash::sequential;
-use super::rows::{Quantity, Row};
-use super::{ASSUMED, Fit};
-use crate::learn::jobs::{DEPTHS, Profile};
+use super::rows::{FitRow, Quantity};
+use super::{ASSUMED, DriveFit};
+use crate::learn::jobs::{DEPTHS, LearnProfile};
 use crate::learn::measured::{Figure, Measured};
-use crate::spec::figure::Figure as Written;
-use crate::spec::file::{Datasheet, DriveKind, Volume};
+use crate::spec::figure::SpecFigure;
+use crate::spec::file::{Datasheet, DriveClass, Volume};
 
 const KIB: u64 = 1 << 10;
 const MIB: f64 = 1_048_576.0;
@@ -15,20 +15,20 @@ const MIB: f64 = 1_048_576.0;
 const SAME: f64 = 0.05;
 
 /// Fills in the tables of a volume. `None`: reads and writes have rates of their own, or a measurement is missing.
-pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
+pub fn fit(fit: &mut DriveFit, measured: &Measured) -> Option<()> {
     let reads = DEPTHS
         .iter()
-        .filter_map(|depth| measured.figure(Profile::read(4 * KIB, *depth), |run| run.iops));
+        .filter_map(|depth| measured.figure(LearnProfile::read(4 * KIB, *depth), |run| run.iops));
     let read = reads.max_by(|a, b| a.value.total_cmp(&b.value))?;
-    let write = measured.figure(Profile::write(4 * KIB, 32), |run| run.iops)?;
+    let write = measured.figure(LearnProfile::write(4 * KIB, 32), |run| run.iops)?;
     let sequential_read = sequential(measured, false)?;
     let sequential_write = sequential(measured, true)?;
     if !same(read, write) || !same(sequential_read.mb_s, sequential_write.mb_s) {
         return None;
     }
-    let one_read = Profile::read(4 * KIB, 1);
-    let one_write = Profile::write(4 * KIB, 1);
-    fit.file.kind = DriveKind::Volume;
+    let one_read = LearnProfile::read(4 * KIB, 1);
+    let one_write = LearnProfile::write(4 * KIB, 1);
+    fit.file.kind = DriveClass::Volume;
     fit.file.datasheet = Datasheet {
         sequential_read_mb_s: Some(sequential_read.written(fit, "sequential_read_mb_s")),
         sequential_write_mb_s: Some(
@@ -46,9 +46,9 @@ pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
     fit.file.volume = Some(Volume {
         iops: Some(fit.written("iops", read)),
         mib_s: Some(fit.written("mib_s", mib_s)),
-        unit_kib: Some(Written::new(256.0, ASSUMED)),
-        burst_ios: Some(Written::new(30.0, ASSUMED)),
-        burst_mib: Some(Written::new(2.0, ASSUMED)),
+        unit_kib: Some(SpecFigure::new(256.0, ASSUMED)),
+        burst_ios: Some(SpecFigure::new(30.0, ASSUMED)),
+        burst_mib: Some(SpecFigure::new(2.0, ASSUMED)),
         read_us: Some(fit.written("read_us", single(measured, one_read, Quantity::MedianUs)?)),
         read_p99_us: Some(fit.written("read_p99_us", single(measured, one_read, Quantity::P99Us)?)),
         write_us: Some(fit.written("write_us", single(measured, one_write, Quantity::MedianUs)?)),
@@ -72,8 +72,8 @@ fn same(a: Figure, b: Figure) -> bool {
 }
 
 /// Which parameters a row depends on.
-pub fn governs(key: &str, row: &Row) -> bool {
-    let Row {
+pub fn governs(key: &str, row: &FitRow) -> bool {
+    let FitRow {
         profile, quantity, ..
     } = row;
     match key {
@@ -83,12 +83,12 @@ pub fn governs(key: &str, row: &Row) -> bool {
     }
 }
 
-fn single(measured: &Measured, profile: Profile, quantity: Quantity) -> Option<Figure> {
+fn single(measured: &Measured, profile: LearnProfile, quantity: Quantity) -> Option<Figure> {
     measured.figure(profile, |run| quantity.of(run))
 }
 
 /// How far off the model is over all rows: the sum of the squared logarithms of model ÷ measured.
-pub fn distance(rows: &[Row]) -> f64 {
+pub fn distance(rows: &[FitRow]) -> f64 {
     let positive = rows.iter().filter(|row| row.measured.value > 0.0);
     positive
         .map(|row| (row.model.max(1e-9) / row.measured.value).ln().powi(2))
@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn twice_and_half_are_equally_far() {
-        let row = |model| Row {
-            profile: Profile::read(4096, 1),
+        let row = |model| FitRow {
+            profile: LearnProfile::read(4096, 1),
             quantity: Quantity::MedianUs,
             measured: Figure {
                 value: 10.0,
@@ -114,8 +114,8 @@ mod tests {
         assert_eq!(distance(&[row(10.0)]), 0.0);
         assert!(governs(
             "mib_s",
-            &Row {
-                profile: Profile::read(4096, 1).sequential(),
+            &FitRow {
+                profile: LearnProfile::read(4096, 1).sequential(),
                 ..row(1.0)
             }
         ));

@@ -8,13 +8,13 @@ use plimsoll_block::BlockError;
 use plimsoll_block::device::about::About;
 use plimsoll_block::fio::{self, Fio, Flow, command_line};
 use plimsoll_drive::learn::fit::rows::table;
-use plimsoll_drive::learn::fit::{Fitted, Subject, fit, turns};
-use plimsoll_drive::learn::jobs::{Options, Step, arguments, steps};
+use plimsoll_drive::learn::fit::{FitSubject, Fitted, fit, turns};
+use plimsoll_drive::learn::jobs::{LearnOptions, LearnStep, arguments, steps};
 use plimsoll_drive::learn::measured::Measured;
-use plimsoll_drive::learn::prepare::{Intent, inspect};
+use plimsoll_drive::learn::prepare::{LearnIntent, inspect};
 use plimsoll_drive::learn::runner;
 use plimsoll_drive::spec::DriveSpec;
-use plimsoll_drive::spec::file::DriveKind;
+use plimsoll_drive::spec::file::DriveClass;
 use plimsoll_load::clock::Clock;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_report::message::Messages;
@@ -29,7 +29,7 @@ use crate::signals::Interrupt;
 pub fn learn(args: &LearnArgs) -> Result<ExitCode, Failure> {
     let intent = inspect(&args.path, args.overwrite, args.size).map_err(refused)?;
     let fio = fio::find().map_err(refused)?;
-    let options = Options {
+    let options = LearnOptions {
         seconds: args.seconds,
         writes: intent.writes,
         rotational: intent.about.rotational.unwrap_or(false),
@@ -87,7 +87,7 @@ fn exists(output: &Path) -> Failure {
 }
 
 /// What would be done.
-fn plan(intent: &Intent, fio: &Fio, options: &Options) -> String {
+fn plan(intent: &LearnIntent, fio: &Fio, options: &LearnOptions) -> String {
     let place = intent.place();
     let mut out: String = intent
         .notices
@@ -125,8 +125,8 @@ fn plan(intent: &Intent, fio: &Fio, options: &Options) -> String {
 
 fn measure(
     args: &LearnArgs,
-    intent: Intent,
-    options: &Options,
+    intent: LearnIntent,
+    options: &LearnOptions,
     interrupt: &Interrupt,
 ) -> Result<Measured, Failure> {
     let mut notices = intent.notices.clone();
@@ -167,7 +167,7 @@ fn measure(
             let text = format!("{} · {} left", name.borrow(), progress.time_left(length));
             // A line for each repeat would be too many where there is no terminal.
             match step {
-                Step::Load(_, repeat) | Step::Settle(_, repeat) if *repeat > 0 => {
+                LearnStep::Load(_, repeat) | LearnStep::Settle(_, repeat) if *repeat > 0 => {
                     progress.now(clock.now(), &text)
                 }
                 _ => progress.begin(clock.now(), &text),
@@ -210,7 +210,7 @@ struct DriveFileFacts {
 }
 
 impl DriveFileFacts {
-    fn of(args: &LearnArgs, intent: &Intent, fio: &Fio) -> Self {
+    fn of(args: &LearnArgs, intent: &LearnIntent, fio: &Fio) -> Self {
         let about = &intent.about;
         let mut command = format!("plimsoll drive learn {}", args.path.display());
         if args.overwrite {
@@ -253,19 +253,19 @@ fn subject(
     facts: &DriveFileFacts,
     about: &About,
     size: Bytes,
-    options: &Options,
+    options: &LearnOptions,
     measured: &Measured,
-) -> Subject {
+) -> FitSubject {
     let sata = about
         .disk
         .as_deref()
         .is_some_and(|disk| disk.starts_with("sd"));
     let kind = match () {
-        () if options.rotational && turns(measured) => DriveKind::Disk,
-        () if sata => DriveKind::Sata,
-        () => DriveKind::Nvme,
+        () if options.rotational && turns(measured) => DriveClass::Disk,
+        () if sata => DriveClass::Sata,
+        () => DriveClass::Nvme,
     };
-    Subject {
+    FitSubject {
         title: facts.title.clone(),
         kind,
         capacity: about.capacity.or(about.device_size).unwrap_or(size),
@@ -283,7 +283,7 @@ fn subject(
 }
 
 /// The drive file with its head.
-fn text(facts: &DriveFileFacts, fitted: &Fitted, options: &Options) -> String {
+fn text(facts: &DriveFileFacts, fitted: &Fitted, options: &LearnOptions) -> String {
     let mut lines = vec![
         format!("Learned on {} by: {}", facts.when, facts.command),
         format!("On {}.", facts.on),
@@ -324,7 +324,7 @@ fn is_complete(fitted: &Fitted) -> bool {
     DriveSpec::parse("learned", &fitted.file.to_toml()).is_ok()
 }
 
-fn summary(fitted: &Fitted, output: &Path, options: &Options) -> String {
+fn summary(fitted: &Fitted, output: &Path, options: &LearnOptions) -> String {
     let m = Messages::english();
     let mut lines = vec![deviation(&m, fitted)];
     lines.extend(fitted.notes.iter().cloned());

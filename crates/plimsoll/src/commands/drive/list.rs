@@ -2,7 +2,7 @@
 
 use plimsoll_drive::catalogue;
 use plimsoll_drive::spec::DriveSpec;
-use plimsoll_drive::spec::figure::Figure;
+use plimsoll_drive::spec::figure::SpecFigure;
 use plimsoll_report::message::Messages;
 use plimsoll_report::table::Unit::{Whole, Words};
 use plimsoll_report::table::{Table, TableCell};
@@ -53,7 +53,7 @@ pub fn table() -> Table<'static, DriveSpec> {
 }
 
 /// An unverified figure has a mark.
-fn marked(figure: &Option<Figure>) -> TableCell {
+fn marked(figure: &Option<SpecFigure>) -> TableCell {
     let is_unverified = figure.as_ref().is_some_and(|figure| !figure.is_verified());
     let value = figure.as_ref().map(|figure| figure.value);
     TableCell::from(value).marked(if is_unverified { "?" } else { " " })

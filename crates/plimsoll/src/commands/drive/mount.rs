@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use plimsoll_drive::emulate::cut::{ControlSocket, Which};
 use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Message, MountSpec, Ready};
 use plimsoll_drive::emulate::{
-    Claim, EmulatorError, MessageSender, Order, default_limit, end_users, serve,
+    Claim, EmulatorError, EmulatorOrder, MessageSender, default_limit, end_users, serve,
 };
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::{DriveOp, DriveSecond, DriveTally};
@@ -32,7 +32,7 @@ pub fn mount(args: &MountArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-fn stop_on_signal(order: Sender<Order>) -> Result<(), Failure> {
+fn stop_on_signal(order: Sender<EmulatorOrder>) -> Result<(), Failure> {
     let deaf = |error: std::io::Error| Failure::run(format!("cannot receive signals: {error}"));
     let mut signals = Interrupt::listen().map_err(deaf)?.subscribe();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -43,7 +43,7 @@ fn stop_on_signal(order: Sender<Order>) -> Result<(), Failure> {
         .spawn(move || {
             let _ = runtime.block_on(signals.changed());
             // The emulator may have ended meanwhile.
-            let _ = order.send(Order::Stop);
+            let _ = order.send(EmulatorOrder::Stop);
         })
         .map(drop)
         .map_err(deaf)
@@ -64,7 +64,10 @@ fn json(what: &impl serde::Serialize) -> String {
     serde_json::to_string(what).unwrap_or_default()
 }
 
-fn control(order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, Failure> {
+fn control(
+    order: Sender<EmulatorOrder>,
+    orders: &Receiver<EmulatorOrder>,
+) -> Result<ExitCode, Failure> {
     let mut lines = BufReader::new(std::io::stdin()).lines();
     let spec: MountSpec = match lines.next() {
         Some(Ok(line)) => serde_json::from_str(&line).map_err(|error| {
@@ -83,13 +86,13 @@ fn control(order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, F
                 let Ok(command) = serde_json::from_str(&line) else {
                     break;
                 };
-                if order.send(Order::Do(command)).is_err() {
+                if order.send(EmulatorOrder::Do(command)).is_err() {
                     return;
                 }
             }
             // The run has ended, or was killed.
             end_users(&dir);
-            let _ = order.send(Order::Stop);
+            let _ = order.send(EmulatorOrder::Stop);
         });
     spawned.map_err(|error| Failure::run(format!("a thread could not be started: {error}")))?;
     let send: MessageSender = Arc::new(|message| print_message(&json(&message)));
@@ -113,8 +116,8 @@ fn control(order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, F
 
 fn foreground(
     args: &MountArgs,
-    order: Sender<Order>,
-    orders: &Receiver<Order>,
+    order: Sender<EmulatorOrder>,
+    orders: &Receiver<EmulatorOrder>,
 ) -> Result<ExitCode, Failure> {
     let spec = spec_of(args)?;
     let failed = |error: std::io::Error| {

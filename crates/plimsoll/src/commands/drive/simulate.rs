@@ -2,7 +2,7 @@
 
 use plimsoll_drive::model::DriveOp;
 use plimsoll_drive::simulate::{
-    Arrival, Arrivals, Compared, Profile, SimulatedResult, compare, named,
+    Arrival, ArrivalSpacing, Compared, SimulatedProfile, SimulatedResult, compare, named,
 };
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_plan::units::{Bytes, Nanos};
@@ -35,7 +35,7 @@ pub fn simulate(args: &SimulateArgs) -> Result<String, Failure> {
     })
 }
 
-fn profile(name: &str, args: &SimulateArgs) -> Result<Profile, Failure> {
+fn profile(name: &str, args: &SimulateArgs) -> Result<SimulatedProfile, Failure> {
     let mut profile = named(name).map_err(|error| Failure::usage(error.to_string()))?;
     if let Arrival::Closed { depth, jobs } = &mut profile.load {
         *depth = args.depth.unwrap_or(*depth);
@@ -43,8 +43,8 @@ fn profile(name: &str, args: &SimulateArgs) -> Result<Profile, Failure> {
     }
     if let Some(per_second) = args.rate {
         let arrivals = match args.arrivals {
-            Spacing::Constant => Arrivals::Constant,
-            Spacing::Poisson => Arrivals::Poisson,
+            Spacing::Constant => ArrivalSpacing::Constant,
+            Spacing::Poisson => ArrivalSpacing::Poisson,
         };
         // Without a depth, the drive gets what is due: as many as an NVMe queue holds.
         let depth = args.depth.unwrap_or(1024);
@@ -68,7 +68,7 @@ fn share(percent: u8) -> f64 {
     f64::from(percent) / 100.0
 }
 
-fn heading(m: &Messages, spec: &DriveSpec, name: &str, profile: &Profile) -> String {
+fn heading(m: &Messages, spec: &DriveSpec, name: &str, profile: &SimulatedProfile) -> String {
     let load = match profile.load {
         Arrival::Closed { depth, jobs: 1 } => {
             m.text_with("simulated-closed", &[("depth", depth.to_string())])
@@ -184,7 +184,12 @@ pub fn table() -> Table<'static, RequestStats> {
 }
 
 /// Queue, power, and what the host's writes come to.
-fn below(m: &Messages, spec: &DriveSpec, profile: &Profile, outcome: &SimulatedResult) -> String {
+fn below(
+    m: &Messages,
+    spec: &DriveSpec,
+    profile: &SimulatedProfile,
+    outcome: &SimulatedResult,
+) -> String {
     let mut parts = vec![m.text_with(
         "simulated-queue",
         &[("queue", format!("{:.1}", outcome.queue()))],

@@ -27,7 +27,7 @@ fn a_directory_carries_a_database_and_has_no_power_switch() {
     drop((one, two));
     let mut flushes = 0;
     while flushes < 50 {
-        if let Event::Second(second) = heard.recv_timeout(WAIT).unwrap() {
+        if let EmulatorEvent::Second(second) = heard.recv_timeout(WAIT).unwrap() {
             flushes += second.tallies[2].ops;
         }
     }
