@@ -1,4 +1,4 @@
-# Shared by the scripts beside it: what is needed, how to get it, and saying what happens. Sourced, never run.
+# Shared by the scripts beside it: what is needed, how to get it, and messages. Sourced, never run.
 # shellcheck shell=bash
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 RUST_MIN=1.89
 NODE_MIN=18
 
-say() { printf '[%4d s] %s\n' "$SECONDS" "$*" >&2; }
+log() { printf '[%4d s] %s\n' "$SECONDS" "$*" >&2; }
 
 missing=()      # what is missing, for the reader
 packages=()     # the Debian packages that bring it
@@ -77,17 +77,17 @@ need_to_test() {
 # that is turned off; where PostgreSQL is already managed, nothing is touched.
 forbid_default_cluster() {
     dpkg-query -W -f '${Status}' postgresql-common 2>/dev/null | grep -q 'ok installed' && return
-    say "telling postgresql-common to create no cluster: /etc/postgresql-common/createcluster.conf"
+    log "configuring postgresql-common to create no cluster: /etc/postgresql-common/createcluster.conf"
     mkdir -p /etc/postgresql-common
     echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
 }
 
 # Debian's package starts a server on installation unless a policy forbids it (invoke-rc.d asks it). One that is there
-# already is left alone, and so is a server that is installed already. Says whether it made one.
+# already is left alone, and so is a server that is installed already. Returns whether it made one.
 POLICY=/usr/sbin/policy-rc.d
 forbid_default_server() {
     if [ -e "$POLICY" ] || have_mariadb_server >/dev/null; then return 1; fi
-    say "keeping the package from starting a server while it is installed: $POLICY"
+    log "keeping the package from starting a server while it is installed: $POLICY"
     printf '#!/bin/sh\n# plimsoll: removed after the installation\nexit 101\n' >"$POLICY"
     chmod 755 "$POLICY"
     trap 'rm -f "$POLICY"' EXIT
@@ -106,29 +106,29 @@ apt_install() {
     fi
 }
 
-# Says the command and runs it; what it prints is shown only when it fails.
+# Prints the command and runs it; what it prints is shown only when it fails.
 quietly() {
-    local log
-    log=$(mktemp)
-    say "$*"
-    if ! "$@" </dev/null >"$log" 2>&1; then
-        cat "$log" >&2
-        rm -f "$log"
-        say "that failed; see above"
+    local output
+    output=$(mktemp)
+    log "$*"
+    if ! "$@" </dev/null >"$output" 2>&1; then
+        cat "$output" >&2
+        rm -f "$output"
+        log "that failed; see above"
         exit 2
     fi
-    rm -f "$log"
+    rm -f "$output"
 }
 
 explain_rust() {
     [ -n "$rust_missing" ] || return 0
-    say "missing: Rust $RUST_MIN or later. Not from apt: its Rust is years older than the dependencies allow. Get it with"
+    log "missing: Rust $RUST_MIN or later. Not from apt: its Rust is years older than the dependencies allow. Get it with"
     echo "    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal -c clippy -c rustfmt" >&2
     echo "or, where rustup is there already,    rustup update stable" >&2
 }
 
 start_again() {
-    say "then start $0 again."
+    log "then start $0 again."
     exit 2
 }
 
@@ -139,7 +139,7 @@ provide() {
     if [ ${#missing[@]} -gt 0 ]; then
         printf '         missing: %s\n' "${missing[@]}" >&2
         if [ "$(id -u)" -ne 0 ] || ! have apt-get >/dev/null; then
-            say "not root, or no apt-get here: nothing was installed. On Debian or Ubuntu run"
+            log "not root, or no apt-get here: nothing was installed. On Debian or Ubuntu run"
             print_apt_command
             explain_rust
             start_again
@@ -149,7 +149,7 @@ provide() {
         "$1"
         if [ ${#missing[@]} -gt 0 ]; then
             printf '         still missing: %s\n' "${missing[@]}" >&2
-            say "this distribution's packages are too old. For Node: https://nodejs.org/en/download"
+            log "this distribution's packages are too old. For Node: https://nodejs.org/en/download"
             exit 2
         fi
     fi
@@ -157,7 +157,7 @@ provide() {
         explain_rust
         start_again
     fi
-    say "found: $(rustc --version), node $(node --version), $(cc --version | head -n 1)"
+    log "found: $(rustc --version), node $(node --version), $(cc --version | head -n 1)"
 }
 
 print_apt_command() {

@@ -1,4 +1,4 @@
-//! Tells the binary which commit it was built from.
+//! Compiles the commit into the binary.
 
 use std::process::Command;
 
@@ -12,7 +12,7 @@ fn git(args: &[&str]) -> Option<String> {
 }
 
 fn main() {
-    // Outside a checkout (a source archive) the commit is unknown, and says so.
+    // Outside a checkout (a source archive) the commit is "unknown".
     let commit = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".into());
     let dirty = git(&["status", "--porcelain", "--untracked-files=no"])
         .is_some_and(|changes| !changes.is_empty());

@@ -92,7 +92,7 @@ fn deny(done: &mut Vec<String>) -> Task {
     Ok(())
 }
 
-/// Tests with a server need one and fail without; this says so before minutes have passed.
+/// Tests with a server need one and fail without; this fails before minutes have passed.
 fn tests_can_start(kind: Kind) -> Task {
     match kind.binaries() {
         Some(dir) => {

@@ -130,7 +130,7 @@ impl Program {
         }
     }
 
-    /// Starts, succeeds, and says nothing.
+    /// Starts, succeeds, and prints nothing.
     pub fn works(mut self) -> bool {
         self.0
             .stdout(Stdio::null())

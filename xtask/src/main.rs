@@ -26,11 +26,11 @@ cargo xtask TASK
     bench load           what loading one warehouse costs
     bench peers          cost and rate of a transaction beside sysbench and pgbench, on PostgreSQL and MariaDB
     bench drive          what an emulated drive was asked to do beside what fio sees (root); --only PART, --seconds N, --tries N
-    bench fio            what a job of fio's loses under plimsoll; --seconds N, --tries N (5 unless told), --dir DIR,
+    bench fio            what a job of fio's loses under plimsoll; --seconds N, --tries N (default 5), --dir DIR,
                          --binary FILE (a plimsoll that is built already)
-        --warehouses N   4 unless told
-        --seconds N      measured time of each run, 10 unless told
-        --dir DIR        where the server's directory is made, /var/tmp unless told; on a disk
+        --warehouses N   default 4
+        --seconds N      measured time of each run, default 10
+        --dir DIR        where the server's directory is made, default /var/tmp; on a disk
         --pgbench-only   starts the server and runs pgbench alone: what this machine allows
     bench audit RUN      how long a run of 330 minutes takes to audit, compare and report; RUN is repeated until it is one
     bench intervals      how often 95 % intervals contain the truth, in generated series; --trials N, --seed FIRST, --only TEXT
@@ -69,7 +69,7 @@ fn run(words: &[&str]) -> Task {
     }
 }
 
-/// The test that compares the checked-in schema with the types writes it instead when told so.
+/// The test that compares the checked-in schema with the types writes it instead when asked to.
 fn schema() -> Task {
     let out = exec::cargo(&["test", "-p", "plimsoll-plan", "schema"])
         .env("UPDATE_SCHEMA", "1")

@@ -38,7 +38,7 @@ pub fn run() -> Task {
 }
 
 fn node_is_there() -> Task {
-    let next = format!("install Node {NODE_MIN} or later: script/quickstart does, or says how");
+    let next = format!("install Node {NODE_MIN} or later: script/quickstart does, or prints how");
     let Ok(text) = program("node", &["--version"]).output() else {
         return failed(format!(
             "web: the charts are bundled by Node, which is not there; {next}"

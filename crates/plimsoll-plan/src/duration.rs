@@ -7,7 +7,7 @@ use crate::units::Nanos;
 /// Longest length of time a plan may state. Far below where sums of times could overflow.
 pub(super) const LONGEST: Nanos = Nanos::from_secs(30 * 24 * 3600);
 
-/// Reads a length of time of at most 30 days; units from `ns` to `h`, decimals allowed (`"1.5s"`). `Err` says what is
+/// Reads a length of time of at most 30 days; units from `ns` to `h`, decimals allowed (`"1.5s"`). `Err` names what is
 /// wrong, as the end of a sentence that begins with the text.
 pub fn parse(text: &str) -> Result<Nanos, &'static str> {
     let length = SpanParser::new()

@@ -95,7 +95,7 @@ pub struct RawMedium {
     /// Where the emulated drive's data really are: in memory (`"memory"`), or in a sparse file below `path`
     /// (`"file"`). Default: memory.
     pub backing: Option<At<DriveBacking>>,
-    /// What a flush does: what the drive's file says (`"honest"`), or nothing although it is acknowledged
+    /// What a flush does: what the drive's file states (`"honest"`), or nothing although it is acknowledged
     /// (`"ignored"`). Default: honest.
     pub flush: Option<At<FlushPolicy>>,
     /// What to do where FUSE is not to be had: refuse the run (`"refuse"`), or go on in a plain directory with a

@@ -17,7 +17,7 @@ const UNITS: [(&str, u64); 8] = [
     ("kB", 1_000),
 ];
 
-/// Reads a size of at most 1 PiB: a number, decimals allowed, and a unit in any case. `Err` says what is wrong, as the
+/// Reads a size of at most 1 PiB: a number, decimals allowed, and a unit in any case. `Err` names what is wrong, as the
 /// end of a sentence that begins with the text.
 pub fn parse(text: &str) -> Result<Bytes, &'static str> {
     let text = text.trim();

@@ -1,5 +1,5 @@
 //! Makes a long run of a short one: `long_run RUN LONG MINUTES`. All that is under load is repeated until it lasts so
-//! long, as if the plan had asked for more repeats. What is made so says how long plimsoll takes to read, judge, compare
+//! long, as if the plan had asked for more repeats. It measures how long plimsoll takes to read, audit, compare
 //! and report, and nothing about a drive. For `cargo xtask bench audit`.
 
 use std::error::Error;

@@ -67,13 +67,13 @@ pub fn run(words: &[&str]) -> Task {
     }
 }
 
-/// The time that somebody waits; how much of the processors it took is told beside it.
+/// The elapsed time; CPU time is reported beside it.
 fn timed(figure: &'static str, goal: f64, words: &[&Path]) -> Task<Row> {
     let mut command = Command::new(root().join("target/release/plimsoll"));
     command.args(words).current_dir(root().join("target/bench"));
     let cost = child::measure(&mut command)?;
     if cost.stdout.is_empty() {
-        return failed(format!("plimsoll {figure} said nothing"));
+        return failed(format!("plimsoll {figure} printed nothing"));
     }
     eprintln!(
         "bench: {figure}: {:.2} s of CPU time, {:.0} MB",

@@ -163,7 +163,7 @@ pub fn transactions(pgbench: &str) -> Task<f64> {
     const LINE: &str = "number of transactions actually processed: ";
     let Some(text) = pgbench.lines().find_map(|line| line.strip_prefix(LINE)) else {
         return failed(format!(
-            "pgbench did not say how many transactions it did:\n{pgbench}"
+            "pgbench did not print how many transactions it did:\n{pgbench}"
         ));
     };
     let number = text

@@ -204,7 +204,7 @@ impl Place {
         ])?;
         match json["jobs"][0]["read"]["iops"].as_f64() {
             Some(iops) if iops > 0.0 => Ok(iops),
-            _ => failed("fio tells no IOPS"),
+            _ => failed("fio printed no IOPS"),
         }
     }
 }
@@ -220,7 +220,7 @@ fn under(plimsoll: &Plimsoll, place: &Place, case: &Case, seconds: u32) -> Task<
     let run = plimsoll.run("fio", &plan(&place.0, case, seconds))?;
     match run.json["summary"]["blocks"][0]["media"][0]["jobs"][0]["points"][0]["iops"].as_f64() {
         Some(iops) if iops > 0.0 => Ok(iops),
-        _ => failed("the exported run tells no IOPS"),
+        _ => failed("the exported run has no IOPS"),
     }
 }
 

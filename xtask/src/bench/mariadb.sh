@@ -1,5 +1,5 @@
-# Owns a throw-away MariaDB: creates it, says "ready", waits until standard input closes (which the kernel does when the
-# bench ends in whatever way), then stops the server and removes the directory. Says why instead when it fails.
+# Owns a throw-away MariaDB: creates it, prints "ready", waits until standard input closes (which the kernel does when the
+# bench ends in whatever way), then stops the server and removes the directory. Prints why instead when it fails.
 # Arguments: directory (must not exist), folder of mariadbd, settings as name=value.
 set -eu
 dir=$1 bin=$2

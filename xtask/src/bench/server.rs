@@ -337,7 +337,7 @@ mod tests {
         let rest = text
             .strip_prefix("PostgreSQL did not start in ")
             .expect("names the directory");
-        let (dir, why) = rest.split_once(":\n").expect("says why");
+        let (dir, why) = rest.split_once(":\n").expect("a reason");
         assert!(why.contains("no_such_setting"), "{why}");
         assert!(!Path::new(dir).exists(), "{dir} was left behind");
     }

@@ -154,7 +154,7 @@ fn simulate(case: &Case, requests: u64) -> Task<Simulated> {
 fn counted(out: &str) -> Task<u64> {
     let Some(number) = out.lines().find_map(|line| line.strip_suffix(" requests")) else {
         return failed(format!(
-            "simulate_cost did not say how many requests it simulated:\n{out}"
+            "simulate_cost did not print how many requests it simulated:\n{out}"
         ));
     };
     number

@@ -76,7 +76,7 @@ fn reach(sources: &BTreeMap<&str, &Source>) -> BTreeMap<String, bool> {
                 let base = module_folder(&path, is_root(&path));
                 let name = &module.name;
                 let places = match module.path {
-                    // Counts from the folder of the file that says it.
+                    // Counts from the folder of the file that contains it.
                     Some(file) => vec![format!("{}{file}", folder_of(&path))],
                     None => vec![format!("{base}{name}.rs"), format!("{base}{name}/mod.rs")],
                 };

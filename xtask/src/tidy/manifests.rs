@@ -136,7 +136,7 @@ pub fn check(tree: &Tree, packages: &[Package]) -> Vec<Finding> {
     for package in packages {
         let Some(allowed) = rules.get(package.name.as_str()) else {
             findings.push(package.finding(format!(
-                "{} is new: say in xtask/src/tidy/manifests.rs which crates it may see",
+                "{} is new: list in xtask/src/tidy/manifests.rs which crates it may see",
                 package.name
             )));
             continue;
@@ -227,7 +227,7 @@ mod tests {
             found(&[package("plimsoll-import", &["tokio"])])[0]
                 .contains("tokio does not belong here")
         );
-        assert!(found(&[package("plimsoll-cloud", &[])])[0].contains("say in xtask"));
+        assert!(found(&[package("plimsoll-cloud", &[])])[0].contains("list in xtask"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use std::fmt;
 use crate::exec::{Task, because, failed, program, root};
 use source::Source;
 
-/// What a rule has to say about a place. Lines count from 1; 0 is the file as a whole.
+/// What a rule found at a place. Lines count from 1; 0 is the file as a whole.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     pub path: String,

@@ -39,7 +39,7 @@ pub fn check(tree: &Tree, findings: &mut Vec<Finding>) -> (usize, usize) {
         if names.is_empty() && proof.to_lowercase().contains("pending") {
             pending += 1;
         } else if names.is_empty() {
-            wrong.push("a promise names the test that proves it, or says pending".into());
+            wrong.push("a promise names the test that proves it, or is pending".into());
         }
         for name in names.into_iter().filter(|name| !exists(tree, &tests, name)) {
             wrong.push(format!("no test '{name}' in the tree"));

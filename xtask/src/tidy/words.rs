@@ -39,7 +39,7 @@ const TYPE_NAMES: [(&str, &str); 19] = [
 ];
 
 /// Phrases in comments, messages and documents, and what to write instead.
-const PHRASES: [(&str, &str); 20] = [
+const PHRASES: [(&str, &str); 23] = [
     ("drives that are not there", "emulated drives"),
     ("gave way first", "bottleneck"),
     ("nobody tells", "not evaluated: missing input"),
@@ -60,6 +60,9 @@ const PHRASES: [(&str, &str); 20] = [
     ("leave to overwrite", "permission to overwrite"),
     ("belong into", "put … in"),
     ("is gone on with", "is resumed"),
+    ("says so", "is marked, or reports it"),
+    ("nobody says", "no report, or missing"),
+    ("unless told", "default …"),
 ];
 
 /// Old decisions, what earlier versions and other tools printed, and the rule itself stay as they were written.

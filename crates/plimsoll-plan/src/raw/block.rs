@@ -21,7 +21,7 @@ use crate::value::{At, RawSize};
 pub struct RawBlock {
     /// A name that `plimsoll profile list` shows: its jobs are run.
     pub profile: Option<At<String>>,
-    /// Where jobs of your own come from: a paper, a tool, a clause. The report says so.
+    /// Where jobs of your own come from: a paper, a tool, a clause. The report shows it.
     pub source: Option<At<String>>,
     /// Processes of fio side by side on each medium, each with a file of its own, or its part of a device, 1 to 256.
     /// Default: as the profile has it, else 1.

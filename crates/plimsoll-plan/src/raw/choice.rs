@@ -84,7 +84,7 @@ pub struct RawSteadyRule {
     pub slope: Option<At<f64>>,
 }
 
-/// A word, or a table that says more.
+/// A word, or a table with details.
 #[derive(Debug, Clone)]
 pub enum RawWord<T> {
     Word(String),

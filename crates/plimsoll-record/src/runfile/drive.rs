@@ -14,7 +14,7 @@ const SINCE: i32 = 2;
 
 impl RunFile {
     /// One second of an emulated drive: a row for each kind of operation that was asked for. A second in which nothing
-    /// was asked has one row of no reads, so that it is not taken for one that nobody told of.
+    /// was asked has one row of no reads, so that it is not taken for a missing one.
     pub fn drive_second(
         &self,
         subject: SubjectId,

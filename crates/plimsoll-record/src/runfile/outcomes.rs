@@ -1,7 +1,7 @@
 //! What became of transactions in one tick: a row holds all types, since a run of hours has a million of them.
 //!
 //! Counts are JSON, so that SQL reads them (the view `outcome` gives each type a row): an array for each type that has
-//! something to tell, without the zeros at its end. Their response times are coarse histograms behind one another, each
+//! any counts, without the zeros at its end. Their response times are coarse histograms behind one another, each
 //! with its length before it.
 
 use crate::hist::CoarseHist;

@@ -55,23 +55,23 @@ CREATE TABLE tick (
     start_ns INTEGER NOT NULL,
     end_ns INTEGER NOT NULL,
     in_flight INTEGER NOT NULL,
-    counts TEXT NOT NULL,               -- JSON: of each type that has something to tell an array, without zeros at its
+    counts TEXT NOT NULL,               -- JSON: of each type that has any counts an array, without zeros at its
                                         -- end: txn and what the view outcome has, in its order
     times BLOB NOT NULL                 -- of the same types: end - due, and end - start where it differs; coarse
                                         -- histograms, the length of each before it as a LEB128 number
 );
 -- The counts, a row for each type. Up to schema 5 this was a table, with the histograms.
 CREATE VIEW outcome AS
-SELECT tick.id AS tick, json_extract(told.value, '$[0]') AS txn,
-       coalesce(json_extract(told.value, '$[1]'), 0) AS offered,
-       coalesce(json_extract(told.value, '$[2]'), 0) AS committed,
-       coalesce(json_extract(told.value, '$[3]'), 0) AS round_trips,
-       coalesce(json_extract(told.value, '$[4]'), 0) AS rolled_back,
-       coalesce(json_extract(told.value, '$[5]'), 0) AS retries,
-       coalesce(json_extract(told.value, '$[6]'), 0) AS failed,
-       coalesce(json_extract(told.value, '$[7]'), 0) AS dropped,
-       coalesce(json_extract(told.value, '$[8]'), 0) AS bytes
-FROM tick, json_each(tick.counts) AS told;
+SELECT tick.id AS tick, json_extract(entry.value, '$[0]') AS txn,
+       coalesce(json_extract(entry.value, '$[1]'), 0) AS offered,
+       coalesce(json_extract(entry.value, '$[2]'), 0) AS committed,
+       coalesce(json_extract(entry.value, '$[3]'), 0) AS round_trips,
+       coalesce(json_extract(entry.value, '$[4]'), 0) AS rolled_back,
+       coalesce(json_extract(entry.value, '$[5]'), 0) AS retries,
+       coalesce(json_extract(entry.value, '$[6]'), 0) AS failed,
+       coalesce(json_extract(entry.value, '$[7]'), 0) AS dropped,
+       coalesce(json_extract(entry.value, '$[8]'), 0) AS bytes
+FROM tick, json_each(tick.counts) AS entry;
 -- A phase's full-precision histograms, written when the phase is closed.
 CREATE TABLE window (
     phase INTEGER NOT NULL REFERENCES phase,
@@ -120,7 +120,7 @@ CREATE TABLE drive (
     ops INTEGER NOT NULL,
     bytes INTEGER NOT NULL,
     errors INTEGER NOT NULL,
-    modelled BLOB NOT NULL,             -- coarse histograms: what the model says,
+    modelled BLOB NOT NULL,             -- coarse histograms: times of the model,
     real BLOB NOT NULL,                 -- how long it took,
     late BLOB NOT NULL,                 -- and by how much that was more
     beyond INTEGER NOT NULL,            -- later than the next percentile that the drive models

@@ -476,7 +476,7 @@ proptest! {
         let mut content = std::fs::read(&path).unwrap();
         let length = content.len();
         for (at, byte) in bytes {
-            // The first page says what the file is; the rest is what may be damaged unnoticed.
+            // The first page identifies the file; the rest is what may be damaged unnoticed.
             content[100 + at % (length - 100)] = byte;
         }
         std::fs::write(&path, content).unwrap();

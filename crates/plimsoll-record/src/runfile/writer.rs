@@ -353,7 +353,7 @@ impl RunFile {
     }
 }
 
-/// The interval that the rates of a row are over. Gauges are over none; theirs says when the slow ones were last read.
+/// The interval that the rates of a row are over. Gauges are over none; theirs is when the slow ones were last read.
 fn interval(row: &[(Metric, Sample)]) -> Nanos {
     let rates = row
         .iter()

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// What the audit says of a plan with one mock system: its JSON's judgements.
+/// The audit of a plan with one mock system: the verdicts in its JSON.
 fn audited(mock: &str, step: &str) -> Vec<Value> {
     let place = Place::new();
     place.write(

@@ -96,11 +96,7 @@ fn runs_are_compared_gated_and_listed() {
         slow.code == Some(3) && slow.stdout.contains("REGRESSION"),
         "{slow:?}"
     );
-    assert_eq!(
-        gate("slow.plimsoll", "11%", &[]).code,
-        Some(4),
-        "nobody can tell"
-    );
+    assert_eq!(gate("slow.plimsoll", "11%", &[]).code, Some(4), "undecided");
     assert_eq!(gate("absent.plimsoll", "3%", &[]).code, Some(2));
     assert_eq!(
         place.run(&["compare", "base.plimsoll"]).code,

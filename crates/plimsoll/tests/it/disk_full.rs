@@ -4,7 +4,7 @@ use crate::common::{Background, Place, Tmpfs};
 use rustix::process::Signal;
 use serde_json::Value;
 
-/// Too small for a window, and enough for a server to say what is wrong.
+/// Too small for a window, and enough for a server to log what is wrong.
 const ROOM: u64 = 3 << 20;
 
 /// Too small for a warehouse, and enough for a load that goes on meanwhile.
@@ -128,7 +128,7 @@ fn of_mariadb_while_loading() {
     Small::new("mariadb", "").expect_full_while_loading("the server's disk");
 }
 
-/// It waits for space and answers nobody meanwhile: its log says why.
+/// It waits for space and answers nobody meanwhile: its log states why.
 #[test]
 fn of_a_mariadb_that_waits_for_space() {
     let small = Small::new(

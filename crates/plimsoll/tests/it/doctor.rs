@@ -37,7 +37,7 @@ fn json(outcome: &Outcome) -> Value {
     serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{error}: {outcome:?}"))
 }
 
-/// Ended as its findings say.
+/// The exit code follows from the findings.
 #[track_caller]
 fn examined(outcome: &Outcome) -> Value {
     let json = json(outcome);
@@ -157,7 +157,7 @@ fn with_write_a_file_is_made_and_removed() {
     place.expect_clean_but(&["mine"]);
 }
 
-/// Said by the person at the keyboard, who knows the drive.
+/// Named by the user, who knows the drive.
 #[test]
 fn a_drive_of_unknown_type_can_be_named() {
     let place = Place::new();
@@ -280,7 +280,7 @@ fn a_drive_that_ignores_flushes_is_found() {
     a_liar_is_found("auto");
 }
 
-/// Mounted by hand it says which drive it is, and not what it does with a flush.
+/// Mounted by hand it reports which drive it is, and not what it does with a flush.
 #[test]
 fn a_drive_mounted_by_hand_is_held_to_its_data_sheet() {
     for (flush, level) in [("honest", "ok"), ("ignored", "error")] {

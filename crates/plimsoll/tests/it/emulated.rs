@@ -186,7 +186,7 @@ fn a_power_cut_without_fsync_names_what_is_lost() {
     let (outcome, json) = place.run_until(|json| lost(json) > 0);
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     assert!(lost(&json) > 0, "{}", point(&json));
-    // Either some are lost and the rest is there, or the database says why it does not come up.
+    // Either some are lost and the rest is there, or the database reports why it does not start.
     let recovered = !point(&json)["power_cut"]["recovery_ms"].is_null();
     let failure = json["run"]["failure"].as_str().unwrap();
     assert!(

@@ -1,4 +1,4 @@
-//! What a comparison says of runs whose truth is known: the mock engine under virtual time, with noise that hangs together
+//! Results of comparing runs whose truth is known: the mock engine under virtual time, with noise that hangs together
 //! as that of drives does, which clean up for seconds and are quick again.
 
 use plimsoll_analysis::compare::{

@@ -180,7 +180,7 @@ fn a_server_that_is_there() {
         "{second:?}"
     );
     assert!(orders() > grown, "loaded anew");
-    // And both say so.
+    // And both report it.
     assert_eq!(data(&place.export("first.run")), ("fresh".into(), None));
     assert_eq!(
         data(&place.export("second.run")),

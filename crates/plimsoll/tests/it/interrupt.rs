@@ -85,7 +85,7 @@ fn while_loading_nothing_is_left() {
         run.wait().failed(1, &["interrupted"]);
         place.expect_clean();
         assert_eq!(place.opens("x.run")["run"]["status"], "interrupted");
-        // The time does not say that loading was interrupted: a fast machine loads all of it in less.
+        // The time is no proof that loading was interrupted: a fast machine loads all of it in less.
         let loads = place.rows("x.run", "SELECT complete FROM phase WHERE kind = 'prepare'");
         assert!(
             loads.len() == 1 && loads[0]["complete"] == 0,

@@ -1,4 +1,4 @@
-//! kill -9 in mid-run: the run file opens and says that it is unfinished, the next run clears what was left and nothing else.
+//! kill -9 in mid-run: the run file opens and is marked unfinished, the next run clears what was left and nothing else.
 
 use std::fs;
 
@@ -40,7 +40,7 @@ fn killed_and_run_again(engine: &str) {
         .run(&["report", "dead.run", "-o", "dead.html"])
         .succeeded();
     let html = fs::read_to_string(place.path("dead.html")).unwrap();
-    assert!(html.contains("unfinished"), "the report says it");
+    assert!(html.contains("unfinished"), "the report shows it");
 
     place.plan(engine, "users = [1]\nramp = \"1s\"\nmeasure = \"1s\"");
     place.small_data();

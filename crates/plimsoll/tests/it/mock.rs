@@ -119,7 +119,7 @@ fn away(outages: &str, measure: &str) -> (Outcome, Value) {
     let text = std::fs::read_to_string(place.path("report.html")).unwrap();
     assert!(
         text.contains("The server was unavailable for"),
-        "the report says it"
+        "the report shows it"
     );
     (outcome, json)
 }

@@ -89,7 +89,10 @@ fn expect_outage(json: &Value) {
     );
     assert_eq!(point["verdict"], "invalid");
     let response = point["overall"]["response"]["max_ms"].as_f64().unwrap();
-    assert!(response >= s * 900.0, "who waited says so: {point}");
+    assert!(
+        response >= s * 900.0,
+        "those who waited are counted: {point}"
+    );
     expect_little(json);
 }
 

@@ -86,7 +86,7 @@ fn a_profile_is_shown_with_its_jobs_and_its_source() {
     }
     assert!(
         !text.contains("curve"),
-        "a column that says nothing is left out: {text}"
+        "an empty column is left out: {text}"
     );
     let csv = place
         .run(&["profile", "show", "snia-iops", "--format", "csv"])

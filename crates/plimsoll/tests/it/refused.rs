@@ -1,4 +1,4 @@
-//! What is refused before anything is touched: exit code 2, a message that says what, where and what next.
+//! What is refused before anything is touched: exit code 2, a message with what, where and what next.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! One fio job and what it says.
+//! One fio job and its output.
 
 use std::path::Path;
 use std::process::Command;

@@ -79,7 +79,7 @@ fn transactions(printed: &str) -> Task<f64> {
         .find_map(|line| line.trim_start().strip_prefix("transactions:"));
     let Some(number) = line.and_then(|rest| rest.split_whitespace().next()) else {
         return failed(format!(
-            "sysbench did not say how many transactions it did:\n{printed}"
+            "sysbench did not print how many transactions it did:\n{printed}"
         ));
     };
     match number

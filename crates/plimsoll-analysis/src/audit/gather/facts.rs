@@ -1,4 +1,4 @@
-//! Facts of a record, and what its plan says about them. Facts may be anything in a record that another program wrote.
+//! Facts of a record, and what its plan states about them. Facts may be anything in a record that another program wrote.
 
 use std::collections::BTreeMap;
 

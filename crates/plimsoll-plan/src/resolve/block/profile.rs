@@ -432,7 +432,7 @@ mod tests {
         for name in ["vdi-boot", "vdi-login"] {
             assert!(
                 of(name).about.contains("nvented") && of(name).source.contains("invented"),
-                "{name} says so"
+                "{name} states it"
             );
         }
     }

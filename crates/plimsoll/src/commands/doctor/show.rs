@@ -203,7 +203,7 @@ mod tests {
                 "one two three four five six seven eight nine ten",
                 "do this, and then that",
             ),
-            row(DiagnosisLevel::Unknown, "health", "nobody says", ""),
+            row(DiagnosisLevel::Unknown, "health", "no report", ""),
         ];
         vec![Examined {
             name: "/srv".into(),
@@ -224,7 +224,7 @@ This machine
   error    fsync   one two three four five six seven
                    eight nine ten
                    → do this, and then that
-  unknown  health  nobody says
+  unknown  health  no report
 
 1 error, 1 unknown, 1 ok";
         assert_eq!(table(&machine, &media(), 55), expected);

@@ -196,7 +196,7 @@ $$;
 -- one rolls back, and break condition 3.3.2.3.)
 --
 -- Deviation from clause 2.7.2: no queue and no result file. The user waits for the delivery, and its time is measured.
--- A district without an undelivered order is skipped (clause 2.7.4.2); `delivered` says how many were not, and the
+-- A district without an undelivered order is skipped (clause 2.7.4.2); `delivered` is how many were not, and the
 -- client leaves it unread: skipped deliveries are not counted towards the 1 % of clause 2.7.4.2.
 CREATE FUNCTION plimsoll_delivery(in_w integer, in_carrier integer, OUT delivered integer)
 LANGUAGE plpgsql AS $$
