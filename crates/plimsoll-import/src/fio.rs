@@ -23,7 +23,7 @@ use job::{FioJobEntry, Run};
 use options::{FioOptions, JobRate};
 use plimsoll_record::BlockStreamInfo;
 use plimsoll_record::import_facts::RESPONSE_FACT;
-use plimsoll_record::message::ImportNote;
+use plimsoll_record::message::{CheckDetail, ImportNote};
 
 /// Options that are facts about the system.
 const SETTINGS: [&str; 8] = [
@@ -203,23 +203,15 @@ fn facts(load: &mut ImportedLoad, asked: &FioOptions, offered: JobRate) {
     load.note(ImportNote::FillUnknown);
 }
 
-/// What went wrong, in one line.
-fn failure(jobs: &[&FioJobEntry]) -> Option<String> {
+/// What went wrong.
+fn failure(jobs: &[&FioJobEntry]) -> Option<CheckDetail> {
     let mut errors = jobs.iter().map(|job| job.fio.error);
     let error = errors.find(|error| *error != 0);
     let outcomes = counts::outcomes(jobs);
-    if error.is_none() && outcomes.failed == 0 {
-        return None;
-    }
-    let ended = match error {
-        Some(counts::VERIFY_FAILED) => {
-            "; blocks did not hold what was written (error 84)".to_owned()
-        }
-        Some(error) => format!("; fio ended with error {error} (errno)"),
-        None => String::new(),
-    };
-    Some(format!(
-        "{} of {} requests failed{ended}",
-        outcomes.failed, outcomes.offered
-    ))
+    (error.is_some() || outcomes.failed > 0).then_some(CheckDetail::RequestsFailed {
+        failed: outcomes.failed,
+        offered: outcomes.offered,
+        errno: error,
+        is_verify: error == Some(counts::VERIFY_FAILED),
+    })
 }

@@ -17,7 +17,7 @@ use super::when;
 use plimsoll_plan::resolved::TPCC_TXNS;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::import_facts::PERCENTILES_FACT;
-use plimsoll_record::message::ImportNote;
+use plimsoll_record::message::{CheckDetail, ImportNote};
 use profile::{ResultPosition, TimeProfile};
 
 const RESULT: &str = "TEST RESULT : System achieved ";
@@ -154,13 +154,10 @@ fn add_profile(load: &mut ImportedLoad, profile: TimeProfile) {
 
 impl HammerDbErrors {
     fn add_to(&self, load: &mut ImportedLoad) {
-        let users = match self.users.len() {
-            0 => None,
-            1 => Some("1 virtual user".to_owned()),
-            n => Some(format!("{n} virtual users")),
-        };
-        if let Some(users) = users {
-            load.failure = Some(format!("{users} ended with an error (FINISHED FAILED)"));
+        if !self.users.is_empty() {
+            load.failure = Some(CheckDetail::UsersFailed {
+                users: self.users.len() as u64,
+            });
         }
         for (procedure, n) in &self.procedures {
             let n = n.to_string();

@@ -9,7 +9,7 @@ use plimsoll_record::BlockPoint;
 use plimsoll_record::hist::{CoarseHist, Hist};
 use plimsoll_record::import_facts::{self, PERCENTILES_FACT, RESPONSE_FACT};
 use plimsoll_record::lane::Counts;
-use plimsoll_record::message::ImportNote;
+use plimsoll_record::message::{CheckDetail, ImportNote};
 
 /// One load as one output reports it. Times count from its start.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +40,7 @@ pub struct ImportedLoad {
     /// What fio's logs of its jobs must fit.
     pub logs: JobLogs,
     /// The failure that the tool reports: no figure of the load may be used.
-    pub failure: Option<String>,
+    pub failure: Option<CheckDetail>,
     /// Facts about the system by their keys: `import.response_from`, `setting.fsync`.
     pub facts: Vec<(String, String)>,
     /// Missing information, and how figures were found that the output does not print.

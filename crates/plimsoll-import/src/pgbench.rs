@@ -12,7 +12,7 @@ use super::ticks::{self, PrintedInterval};
 use super::tool::Tool;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Counts;
-use plimsoll_record::message::{CountsSource, ImportNote};
+use plimsoll_record::message::{CheckDetail, CountsSource, ImportNote};
 
 /// `--progress-timestamp` prints seconds since 1970, which no run lasts.
 const FIRST_TIMESTAMP_S: f64 = 1e8;
@@ -402,7 +402,7 @@ impl Output {
             self.parameters.insert("script".to_owned(), all);
         }
         let abort = self.abort;
-        load.failure = abort.map(|text| format!("results are incomplete: {text}"));
+        load.failure = abort.map(|error| CheckDetail::ResultsIncomplete { error });
         load.workload = self.parameters.get("script").cloned().unwrap_or_default();
         load.parameters = self.parameters;
         load.version = self.version;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::message::CheckDetail;
 use crate::{PointId, SubjectId};
 
 /// The verdict on one consistency condition.
@@ -13,6 +14,5 @@ pub struct Check {
     /// `3.3.2.1` to `3.3.2.12`.
     pub clause: String,
     pub holds: bool,
-    /// What was compared, and where it fails: the first key and both values.
-    pub detail: String,
+    pub detail: CheckDetail,
 }

@@ -4,10 +4,25 @@
 //! carry their units (`_bytes`, `_ns`, `_percent`), by which they are formatted. An argument is a value, a name, a number
 //! or the output of another program, never a phrase. The variant `Stored` has the text of a run file from before schema 8.
 
+pub mod check;
 pub mod doctor;
 pub mod event;
 pub mod import;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use check::CheckDetail;
 pub use doctor::DoctorFinding;
 pub use event::EventKind;
 pub use import::{CountsSource, ImportNote, OfferedUnknown};
+
+/// As a column of a run file: a JSON object of `code` and `args`.
+pub(crate) fn to_column(message: &impl Serialize) -> String {
+    serde_json::json!(message).to_string()
+}
+
+/// A column that has a sentence in older files; so has one of a code that this version does not know.
+pub(crate) fn of_column<T: DeserializeOwned>(column: String, stored: fn(String) -> T) -> T {
+    serde_json::from_str(&column).unwrap_or_else(|_| stored(column))
+}

@@ -9,7 +9,8 @@ use plimsoll_analysis::audit::{AuditFault, Evidence, Missing, Next, Rule};
 use plimsoll_analysis::summary::{DataState, FindingKind, PointSummary};
 use plimsoll_plan::Interference;
 use plimsoll_plan::units::{Bytes, Nanos};
-use plimsoll_record::message::{DoctorFinding, EventKind, ImportNote};
+use plimsoll_record::message::check::TableRows;
+use plimsoll_record::message::{CheckDetail, DoctorFinding, EventKind, ImportNote};
 use plimsoll_record::{Diagnosis, DiagnosisLevel, Integrity};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -65,6 +66,9 @@ impl Messages {
         if let FindingKind::Event { message, .. } = kind {
             coded.add("text", &self.event(message));
         }
+        if let FindingKind::ConditionFails { clause, detail, .. } = kind {
+            coded.add("detail", &self.check(clause, detail));
+        }
         self.coded("finding", &coded, "")
             .unwrap_or_else(|| coded.code.clone())
     }
@@ -91,6 +95,31 @@ impl Messages {
                     .unwrap_or_else(|| coded.code.clone())
             }
         }
+    }
+
+    /// What a consistency condition compared.
+    pub fn check(&self, clause: &str, detail: &CheckDetail) -> String {
+        if let CheckDetail::Stored { text } = detail {
+            return text.clone();
+        }
+        let mut coded = Coded::of("code", detail);
+        let condition = format!("condition-{}", clause.replace('.', "-"));
+        if let Some(text) = LOCALES.try_lookup_with_args(&self.language, &condition, &coded.args) {
+            coded.add("condition", &text);
+        }
+        if let CheckDetail::RowsMissing { tables, .. } = detail {
+            let tables: Vec<String> = tables.iter().map(|table| self.table_rows(table)).collect();
+            coded.add("tables", &tables.join(", "));
+        }
+        self.coded("check", &coded, "")
+            .unwrap_or_else(|| coded.code.clone())
+    }
+
+    fn table_rows(&self, table: &TableRows) -> String {
+        let coded = Coded::of("code", table);
+        LOCALES
+            .try_lookup_with_args(&self.language, "check-table-rows", &coded.args)
+            .unwrap_or_default()
     }
 
     /// The sentence of an audit rule's evidence: `evidence-` and its name in the export.

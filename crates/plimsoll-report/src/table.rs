@@ -161,7 +161,16 @@ impl<'a, R> Table<'a, R> {
         key: impl Into<String>,
         value: impl Fn(&R) -> C + 'a,
     ) -> Self {
-        self.column("", Unit::Plain, value).changed(|column| {
+        self.message_field(key, move |row, _| value(row))
+    }
+
+    /// For programs, with words of the catalogue.
+    pub fn message_field<C: Into<TableCell>>(
+        self,
+        key: impl Into<String>,
+        value: impl Fn(&R, &Messages) -> C + 'a,
+    ) -> Self {
+        self.message("", Unit::Plain, value).changed(|column| {
             column.key = Some(key.into());
             column.places = &[];
         })

@@ -10,7 +10,7 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::fixture;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::Counts;
-use plimsoll_record::message::EventKind;
+use plimsoll_record::message::{CheckDetail, EventKind};
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{
     Check, Event, Phase, PhaseId, PointId, Second, Severity, SubjectId, WaitState, Window,
@@ -313,7 +313,7 @@ fn a_failed_condition_makes_the_point_invalid_and_is_named() {
         subject: SubjectId(6),
         clause: format!("3.3.2.{n}"),
         holds,
-        detail: "W_YTD is 7, sum(H_AMOUNT) is 8".into(),
+        detail: CheckDetail::stored("W_YTD is 7, sum(H_AMOUNT) is 8".into()),
     };
     record.checks = vec![check(1, true), check(8, false)];
     let point = only(&record);

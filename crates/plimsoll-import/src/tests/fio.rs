@@ -438,7 +438,8 @@ fn requests_that_failed_are_not_committed_and_make_the_point_invalid() {
         Some(Severity::Error)
     );
     assert!(
-        format!("{consist:?}").contains("4096 of 4096 requests failed"),
+        format!("{consist:?}")
+            .contains("RequestsFailed { failed: 4096, offered: 4096, errno: Some(84)"),
         "{consist:?}"
     );
     // One that the device refused has no latency; it is not among those that completed.

@@ -5,6 +5,7 @@ use super::loads::{is_missing, reported};
 use super::{import_options, of, text};
 use plimsoll_analysis::summarise;
 use plimsoll_analysis::summary::PointSummary;
+use plimsoll_record::message::CheckDetail;
 use plimsoll_record::{Point, Record, Reported};
 
 /// Users, New-Orders and their rate per minute of each point.
@@ -278,13 +279,13 @@ fn errors_of_hammerdb_belong_to_their_run() {
     let failed: Vec<_> = record
         .checks
         .iter()
-        .map(|check| (check.point, check.detail.as_str()))
+        .map(|check| (check.point, &check.detail))
         .collect();
     assert_eq!(
         failed,
         [(
             Some(record.points[1].id),
-            "2 virtual users ended with an error (FINISHED FAILED)"
+            &CheckDetail::UsersFailed { users: 2 }
         )]
     );
     assert_eq!(

@@ -11,7 +11,7 @@ use super::super::when;
 use super::run::{VdbenchInterval, VdbenchRow, VdbenchRun};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Counts;
-use plimsoll_record::message::{CountsSource, ImportNote};
+use plimsoll_record::message::{CheckDetail, CountsSource, ImportNote};
 use plimsoll_record::{BlockPoint, BlockStreamInfo};
 
 const DAY: Nanos = Nanos::from_secs(86_400);
@@ -244,11 +244,10 @@ fn check(load: &mut ImportedLoad, run: &VdbenchRun) {
     let measured = load.ticks.iter().filter(|tick| tick.measured);
     let measured: Vec<&LoadTick> = measured.collect();
     let Some(average) = &run.average else {
-        load.failure = Some(format!(
-            "{} ended early: it has no row avg_FIRST-LAST; figures are those of the {} intervals that are there",
-            run.name,
-            measured.len()
-        ));
+        load.failure = Some(CheckDetail::AverageMissing {
+            name: run.name.clone(),
+            intervals: measured.len() as u64,
+        });
         return;
     };
     let committed = sum_of(measured.iter().flat_map(|tick| &tick.counts)).committed;

@@ -251,7 +251,7 @@ impl Instance {
             ResetEvidence::Books(_) => Vec::new(),
         };
         if let Some(broken) = verdicts.iter().find(|verdict| !verdict.holds) {
-            return Err(wrong(broken.detail.clone()));
+            return Err(wrong(format!("condition {} does not hold", broken.clause)));
         }
         let conditions = match verdicts.len() {
             0 => "conditions were not verified".to_owned(),

@@ -3,6 +3,7 @@
 use plimsoll_plan::resolved::{Pacing, Workload};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Seeds;
+use plimsoll_record::message::CheckDetail;
 use plimsoll_record::receipt::CommitPlace;
 
 use crate::rng::Rng;
@@ -16,17 +17,8 @@ pub struct ConditionResult {
     /// Of the specification: `3.3.2.1`.
     pub clause: &'static str,
     pub holds: bool,
-    /// A sentence; with the first violation's key and both values when the condition does not hold.
-    pub detail: String,
-}
-
-impl ConditionResult {
-    /// The detail without the clause that it begins with, for places that name it already.
-    pub fn statement(&self) -> &str {
-        let rest = self.detail.strip_prefix(self.clause);
-        rest.and_then(|rest| rest.strip_prefix(": "))
-            .unwrap_or(&self.detail)
-    }
+    /// What was compared; of a condition that does not hold with the first violation.
+    pub detail: CheckDetail,
 }
 
 /// One intent's input, drawn before its clock starts. A closed set.

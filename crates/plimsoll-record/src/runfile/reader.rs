@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread::ScopedJoinHandle;
 
 use crate::hist::{CoarseHist, Hist};
-use crate::message::EventKind;
+use crate::message::{self, CheckDetail, EventKind};
 use crate::{
     Check, Event, Fact, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunStatus,
     Second, Series, Subject, SubjectId, WaitRow, Window,
@@ -133,7 +133,7 @@ fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Resu
                 subject: subject(row)?,
                 clause: row.get("clause")?,
                 holds: row.get("holds")?,
-                detail: row.get("detail")?,
+                detail: message::of_column(row.get("detail")?, CheckDetail::stored),
             })
         })?,
         drive: drive::drive_rows(db, schema)?,

@@ -108,7 +108,7 @@ CREATE TABLE consistency (
     subject INTEGER NOT NULL REFERENCES subject,
     clause TEXT NOT NULL,
     holds INTEGER NOT NULL,
-    detail TEXT NOT NULL
+    detail TEXT NOT NULL                -- JSON object: `code` and `args`; a sentence, of files up to schema 7
 );
 -- One second of an emulated drive, by kind of operation; a kind without operations has no row, a second without any
 -- has one of 0 reads. Since schema 2.

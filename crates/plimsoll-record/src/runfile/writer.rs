@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use crate::lane::LaneSecond;
-use crate::message::EventKind;
+use crate::message::{self, EventKind};
 use crate::metric::{Metric, MetricKind};
 use crate::{
     APPLICATION_ID, Check, Event, PhaseId, Point, RunInfo, RunStatus, SCHEMA_VERSION, Sample,
@@ -311,7 +311,13 @@ impl RunFile {
         } = check;
         self.execute(
             "INSERT INTO consistency VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![point.map(|point| point.0), subject.0, clause, holds, detail],
+            params![
+                point.map(|point| point.0),
+                subject.0,
+                clause,
+                holds,
+                message::to_column(detail)
+            ],
         )
     }
 

@@ -6,7 +6,7 @@
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::SUMMARY_VERSION;
 use plimsoll_plan::schedule::PhaseKind;
-use plimsoll_record::message::EventKind;
+use plimsoll_record::message::{CheckDetail, EventKind};
 use plimsoll_record::{Check, Event, Fact, Phase, Point, PointId, Record, SubjectKind};
 use serde::Serialize;
 use serde_json::Value;
@@ -81,7 +81,8 @@ pub struct ExportCheck<'a> {
     pub step: Option<&'a str>,
     pub clause: &'a str,
     pub holds: bool,
-    pub detail: &'a str,
+    #[serde(flatten)]
+    pub detail: &'a CheckDetail,
 }
 
 /// Figures, environment, plan, events and verdicts, indented, ending in a newline.

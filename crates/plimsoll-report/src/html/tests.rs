@@ -1,6 +1,6 @@
 use plimsoll_analysis::summarise;
 use plimsoll_record::fixture;
-use plimsoll_record::message::EventKind;
+use plimsoll_record::message::{CheckDetail, EventKind};
 
 use super::*;
 
@@ -174,7 +174,7 @@ fn what_is_in_the_record_cannot_break_the_page() {
     record
         .checks
         .iter_mut()
-        .for_each(|check| check.detail = evil.into());
+        .for_each(|check| check.detail = CheckDetail::stored(evil.into()));
     let receipts = record.cuts.iter_mut().flat_map(|cut| &mut cut.receipts);
     receipts.for_each(|receipt| (receipt.txn, receipt.first_lost) = (evil.into(), evil.into()));
     let html = of(&record);

@@ -67,6 +67,28 @@ pub fn table<'a>() -> Table<'a, &'a ConditionResult> {
                 "conditions-fails"
             })
         })
-        .column("condition", Words, |own| own.statement())
-        .field("detail", |own| own.detail.clone())
+        .message("condition", Words, |own, m| {
+            m.check(own.clause, &own.detail)
+        })
+        .message_field("detail", |own, m| {
+            format!("{}: {}", own.clause, m.check(own.clause, &own.detail))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_load::workload::tpcc::consistency::CONDITIONS;
+    use plimsoll_record::message::CheckDetail;
+    use plimsoll_report::message::Messages;
+
+    #[test]
+    fn every_condition_is_in_the_catalog() {
+        for condition in CONDITIONS {
+            let text = Messages::english().check(condition.clause, &CheckDetail::Holds);
+            assert!(
+                text.len() > "$condition holds".len() && !text.contains('$'),
+                "{text}"
+            );
+        }
+    }
 }

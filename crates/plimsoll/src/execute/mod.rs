@@ -37,6 +37,7 @@ use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::message::EventKind;
 use plimsoll_record::runfile::{LABEL, RunFile};
 use plimsoll_record::{Check, Event, Point, PointId, PointPurpose, RunStatus, Severity};
+use plimsoll_report::message::Messages;
 
 use context::{InstanceContext, InstanceSetup, PointSpec, StepContext};
 pub use drives::{DRIVE_DIR, PreparedDrive, prepare_drive, program};
@@ -328,13 +329,13 @@ impl Execution<'_> {
                 subject,
                 clause: verdict.clause.to_owned(),
                 holds: verdict.holds,
-                detail: verdict.statement().to_owned(),
+                detail: verdict.detail.clone(),
             })?;
         }
         let failing = verdicts.iter().find(|verdict| !verdict.holds);
         Ok(failing.map(|verdict| {
             let clause = &verdict.clause;
-            let statement = verdict.statement();
+            let statement = Messages::english().check(clause, &verdict.detail);
             format!("condition {clause} does not hold: {statement}")
         }))
     }

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::drive::DriveOp;
-use plimsoll_record::message::EventKind;
+use plimsoll_record::message::{CheckDetail, EventKind};
 use plimsoll_record::{BackupKind, RunStatus, Severity};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -79,7 +79,7 @@ pub enum FindingKind {
     ConditionFails {
         subject: String,
         clause: String,
-        detail: String,
+        detail: CheckDetail,
     },
     /// No consistency condition was verified after this point or at the end of its step.
     NotVerified,

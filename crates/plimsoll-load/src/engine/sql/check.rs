@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::thread;
 
 use plimsoll_plan::resolved::Sysbench;
+use plimsoll_record::message::CheckDetail;
 use plimsoll_record::receipt::{CommitCounts, CommitPlace};
 
 use super::data_set::FINISHED;
@@ -102,7 +103,7 @@ fn open(target: &Target, data: &str) -> Result<Box<dyn ServerClient>, LoadError>
 fn missing_rows(
     target: &Target,
     client: &mut dyn ServerClient,
-) -> Result<Option<String>, LoadError> {
+) -> Result<Option<CheckDetail>, LoadError> {
     let not_loaded = |searched: &str| Err(target.not_loaded("Finished TPC-C", searched));
     if !target.relations(client)?.iter().any(|name| name == MARKER) {
         return not_loaded(&format!("there is no table {MARKER}"));
@@ -122,7 +123,7 @@ fn missing_rows(
 pub(crate) fn lacks(
     client: &mut (impl SqlClient + ?Sized),
     warehouses: i64,
-) -> Result<Option<String>, LoadError> {
+) -> Result<Option<CheckDetail>, LoadError> {
     let row = client.row("counting rows", &sizes_sql())?;
     let sizes: Vec<i64> = (0..Table::ALL.len())
         .map(|column| row.get(column))
@@ -130,10 +131,10 @@ pub(crate) fn lacks(
     Ok(lacking(warehouses, &sizes))
 }
 
-pub(crate) fn not_evaluated(lacking: &str) -> Vec<ConditionResult> {
+pub(crate) fn not_evaluated(lacking: &CheckDetail) -> Vec<ConditionResult> {
     CONDITIONS
         .iter()
-        .map(|condition| condition.not_evaluated(lacking))
+        .map(|condition| condition.result(lacking.clone()))
         .collect()
 }
 

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use plimsoll_plan::resolved::{Home, Tpcc, TxnMode, Workload};
+use plimsoll_record::message::CheckDetail;
+use plimsoll_record::message::check::{RowBound, TableRows};
 use proptest::prelude::{any, prop};
 use proptest::{prop_assert, prop_assert_eq, proptest};
 use rusqlite::Connection;
@@ -83,11 +85,11 @@ fn numbers(connection: &Connection, sql: &str) -> Vec<i64> {
         .unwrap_or_else(|error| panic!("{sql}: {error}"))
 }
 
-fn failures(verdicts: &[crate::engine::ConditionResult]) -> Vec<&str> {
+fn failures(verdicts: &[crate::engine::ConditionResult]) -> Vec<&CheckDetail> {
     verdicts
         .iter()
         .filter(|v| !v.holds)
-        .map(|v| v.detail.as_str())
+        .map(|v| &v.detail)
         .collect()
 }
 
@@ -277,11 +279,17 @@ fn every_condition_can_fail(path: &std::path::Path) {
             expected,
             "{sql}"
         );
-        assert!(
-            failed[0].detail.contains(&format!("fails for {key}")),
-            "{}",
-            failed[0].detail
-        );
+        let CheckDetail::Fails {
+            key: found,
+            left,
+            right,
+            ..
+        } = &failed[0].detail
+        else {
+            panic!("{:?}", failed[0]);
+        };
+        let place = format!("{found}: {left} ≠ {right}");
+        assert!(place.starts_with(key), "{place}");
     }
     connection
         .execute_batch("UPDATE warehouse SET w_ytd = 12345 WHERE w_id = 2")
@@ -293,9 +301,14 @@ fn every_condition_can_fail(path: &std::path::Path) {
     )[0];
     let whole = sum / 100;
     let cents = sum % 100;
-    let expected = format!(
-        "3.3.2.1: W_YTD = Σ D_YTD fails for w_id=2: 123.45 ≠ {whole}.{cents:02} (1 of 2 rows of warehouse)"
-    );
+    let expected = CheckDetail::Fails {
+        key: "w_id=2".to_owned(),
+        left: "123.45".to_owned(),
+        right: format!("{whole}.{cents:02}"),
+        violations: 1,
+        rows: 2,
+        table: "warehouse".to_owned(),
+    };
     assert_eq!(detail, expected);
 }
 
@@ -314,19 +327,28 @@ fn emptied_tables_and_half_a_load_do_not_pass() {
             assert_eq!(failed.len(), 2, "{failed:?}");
         } else {
             assert_eq!(failed.len(), 12, "{failed:?}");
-            assert!(
-                failed[0].contains(&format!("cannot be evaluated: {} has 0 rows", table.name())),
-                "{failed:?}"
+            let CheckDetail::RowsMissing { tables, .. } = failed[0] else {
+                panic!("{failed:?}");
+            };
+            assert_eq!(
+                (tables[0].table.as_str(), tables[0].rows),
+                (table.name(), 0)
             );
         }
     }
     connection
         .execute_batch("DELETE FROM stock WHERE s_w_id = 2 AND s_i_id = 17")
         .unwrap();
-    assert!(
-        failures(&check(&path).unwrap())[0]
-            .contains("stock has 199999 rows, not 200000 (for 2 warehouses)")
-    );
+    let missing = CheckDetail::RowsMissing {
+        warehouses: 2,
+        tables: vec![TableRows {
+            table: "stock".to_owned(),
+            rows: 199_999,
+            bound: RowBound::Exactly,
+            expected: 200_000,
+        }],
+    };
+    assert_eq!(failures(&check(&path).unwrap())[0], &missing);
     connection
         .execute_batch("DELETE FROM plimsoll_load")
         .unwrap();
@@ -507,7 +529,7 @@ fn a_check_leaves_the_database_as_it_is() {
             .execute_batch(&format!("PRAGMA journal_mode = {mode}"))
             .unwrap();
         let before = fs::read(&path).unwrap();
-        assert_eq!(failures(&check(&path).unwrap()), Vec::<&str>::new());
+        assert_eq!(failures(&check(&path).unwrap()), Vec::<&CheckDetail>::new());
         assert!(
             fs::read(&path).unwrap() == before,
             "{mode}: not a byte differs"
@@ -557,7 +579,7 @@ fn failures_are_distinguished_and_leave_no_trace() {
     );
     // The turn to write has been passed on each time, and no half of an order is left.
     assert_eq!(run(&mut open(pragmas([])), &good), Ok(TxnEnd::Committed));
-    assert_eq!(failures(&check(&path).unwrap()), Vec::<&str>::new());
+    assert_eq!(failures(&check(&path).unwrap()), Vec::<&CheckDetail>::new());
 }
 
 #[test]

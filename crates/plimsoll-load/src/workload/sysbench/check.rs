@@ -2,6 +2,8 @@
 //! there, insert adds others, delete removes some, and no value is ever written in part.
 
 use plimsoll_plan::resolved::{Script, Sysbench};
+use plimsoll_record::message::CheckDetail;
+use plimsoll_record::message::check::RowBound;
 
 use super::random::{C_GROUPS, PAD_GROUPS, length};
 use super::sql::{SysbenchDialect, table_name};
@@ -34,70 +36,64 @@ pub fn sql(sysbench: &Sysbench, table: u32, dialect: SysbenchDialect) -> String 
 
 /// One verdict for each condition over all tables; `found` is in the tables' order.
 pub fn verdicts(sysbench: &Sysbench, found: &[TableCheck]) -> Vec<ConditionResult> {
-    let rows = i64::from(sysbench.rows);
-    let (amount, rows_hold): (_, fn(i64, i64) -> bool) = match sysbench.script {
-        Script::Insert => ("at least", |found, loaded| found >= loaded),
-        Script::Delete => ("at most", |found, loaded| found <= loaded),
-        _ => ("exactly", |found, loaded| found == loaded),
+    let loaded = i64::from(sysbench.rows);
+    let bound = match sysbench.script {
+        Script::Insert => RowBound::AtLeast,
+        Script::Delete => RowBound::AtMost,
+        _ => RowBound::Exactly,
     };
-    // Ids that are all in the range, as many as it has, and of its sum: a duplicate would show in one of them, unless it
-    // stood beside a gap of the same sum.
-    let sum = rows * (rows + 1) / 2;
-    let kept = sysbench.script != Script::Delete;
-    let ids = if kept {
-        format!("ids 1 to {rows} are all there")
-    } else {
-        format!("no id is outside of 1 to {rows}")
-    };
+    let conditions = TableConditions { bound, loaded };
     vec![
-        verdict(
-            "rows",
-            &format!("{amount} {rows} rows in each table"),
-            found,
-            |found| rows_hold(found.rows, rows),
-        ),
-        verdict("ids", &ids, found, |found| {
-            if kept {
-                (found.loaded, found.sum) == (rows, sum)
-            } else {
-                found.loaded == found.rows
-            }
-        }),
-        verdict(
-            "values",
-            "c and pad have their full length",
-            found,
-            |found| found.whole == found.rows,
-        ),
+        conditions.verdict("rows", found, |table| bound.allows(table.rows, loaded)),
+        conditions.verdict("ids", found, |table| conditions.ids_hold(table)),
+        conditions.verdict("values", found, |table| table.whole == table.rows),
     ]
 }
 
-fn verdict(
-    clause: &'static str,
-    statement: &str,
-    found: &[TableCheck],
-    holds: impl Fn(&TableCheck) -> bool,
-) -> ConditionResult {
-    let violation = found.iter().zip(1..).find(|(found, _)| !holds(found));
-    let detail = match violation {
-        None => statement.to_owned(),
-        Some((
-            TableCheck {
-                rows,
+#[derive(Debug, Clone, Copy)]
+struct TableConditions {
+    bound: RowBound,
+    loaded: i64,
+}
+
+impl TableConditions {
+    /// Ids that are all in the range, as many as it has, and of its sum: a duplicate would show in one of them, unless it
+    /// stood beside a gap of the same sum. Where rows are deleted, no id may be outside of the range.
+    fn ids_hold(self, table: &TableCheck) -> bool {
+        let sum = self.loaded * (self.loaded + 1) / 2;
+        match self.bound {
+            RowBound::AtMost => table.loaded == table.rows,
+            RowBound::Exactly | RowBound::AtLeast => {
+                table.loaded == self.loaded && table.sum == sum
+            }
+        }
+    }
+
+    fn verdict(
+        self,
+        clause: &'static str,
+        found: &[TableCheck],
+        holds: impl Fn(&TableCheck) -> bool,
+    ) -> ConditionResult {
+        let Self { bound, loaded } = self;
+        let violation = found.iter().zip(1..).find(|(found, _)| !holds(found));
+        let detail = match violation {
+            None => CheckDetail::TablesHold { bound, loaded },
+            Some((found, table)) => CheckDetail::TableDiffers {
+                bound,
                 loaded,
-                sum,
-                whole,
+                table: table_name(table),
+                rows: found.rows,
+                in_range: found.loaded,
+                sum: found.sum,
+                whole: found.whole,
             },
-            table,
-        )) => format!(
-            "{statement}: {} has {rows} rows, {loaded} of them with loaded ids (sum {sum}), {whole} with full texts",
-            table_name(table)
-        ),
-    };
-    ConditionResult {
-        clause,
-        holds: violation.is_none(),
-        detail,
+        };
+        ConditionResult {
+            clause,
+            holds: violation.is_none(),
+            detail,
+        }
     }
 }
 
@@ -151,8 +147,15 @@ mod tests {
     fn a_violation_names_its_table_and_figures() {
         let verdicts = verdicts(&SMALL, &[GOOD, TableCheck { whole: 98, ..GOOD }]);
         assert!(verdicts[0].holds && verdicts[1].holds && !verdicts[2].holds);
-        let expected = "c and pad have their full length: sbtest2 has 100 rows, 100 of them with loaded ids (sum 5050), \
-                        98 with full texts";
+        let expected = CheckDetail::TableDiffers {
+            bound: RowBound::Exactly,
+            loaded: 100,
+            table: "sbtest2".to_owned(),
+            rows: 100,
+            in_range: 100,
+            sum: 5050,
+            whole: 98,
+        };
         assert_eq!(verdicts[2].detail, expected);
     }
 }

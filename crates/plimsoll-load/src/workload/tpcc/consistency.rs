@@ -1,5 +1,8 @@
 //! The twelve consistency conditions of clause 3.3.2, in SQL that PostgreSQL and SQLite both accept.
 
+use plimsoll_record::message::CheckDetail;
+use plimsoll_record::message::check::{RowBound, TableRows};
+
 use super::random::{CUSTOMERS, DISTRICTS, ITEMS};
 use super::rows::Table;
 use crate::workload::ConditionResult;
@@ -8,8 +11,6 @@ use crate::workload::ConditionResult;
 #[derive(Debug, Clone, Copy)]
 pub struct Condition {
     pub clause: &'static str,
-    /// The identity: left side, sign, right side.
-    pub statement: &'static str,
     /// What the condition holds for: each row of this table.
     pub each: Table,
     /// Whether both sides are amounts: an engine that stores cents as integers shows them as such.
@@ -50,42 +51,26 @@ impl Condition {
 
     /// A condition on an empty table does not hold: nothing is violated, and nothing is shown.
     pub fn verdict(&self, found: &ConditionRows) -> ConditionResult {
-        let clause = self.clause;
-        let statement = self.statement;
-        let each = self.each.name();
-        let detail = match &found.violation {
-            Some(Violation {
-                key,
-                left,
-                right,
-                count,
-            }) => {
-                format!(
-                    "{clause}: {statement} fails for {key}: {left} ≠ {right} ({count} of {} rows of {each})",
-                    found.of
-                )
-            }
-            None if found.of == 0 => {
-                format!("{clause}: {statement} cannot be evaluated: {each} is empty")
-            }
-            None => format!("{clause}: {statement} holds"),
+        let table = self.each.name().to_owned();
+        let detail = match found.violation.clone() {
+            Some(violation) => CheckDetail::Fails {
+                key: violation.key,
+                left: violation.left,
+                right: violation.right,
+                violations: violation.count,
+                rows: found.of,
+                table,
+            },
+            None if found.of == 0 => CheckDetail::TableEmpty { table },
+            None => CheckDetail::Holds,
         };
-        ConditionResult {
-            clause,
-            holds: found.violation.is_none() && found.of > 0,
-            detail,
-        }
+        self.result(detail)
     }
 
-    /// The verdict on a database that lacks rows, as [`lacking`] describes it.
-    pub fn not_evaluated(&self, lacking: &str) -> ConditionResult {
-        let detail = format!(
-            "{}: {} cannot be evaluated: {lacking}",
-            self.clause, self.statement
-        );
+    pub fn result(&self, detail: CheckDetail) -> ConditionResult {
         ConditionResult {
             clause: self.clause,
-            holds: false,
+            holds: detail == CheckDetail::Holds,
             detail,
         }
     }
@@ -103,34 +88,37 @@ pub fn sizes_sql() -> String {
 /// What a database that was loaded with so many warehouses lacks, given the row counts of [`Table::ALL`]; `None` when it
 /// is whole. Five tables never change in size, three only grow from the initial population (clauses 1.2.1 and 4.3.3.1);
 /// NEW-ORDER may become empty.
-pub fn lacking(warehouses: i64, rows: &[i64]) -> Option<String> {
+pub fn lacking(warehouses: i64, rows: &[i64]) -> Option<CheckDetail> {
+    let tables: Vec<TableRows> = Table::ALL
+        .iter()
+        .zip(rows)
+        .map(|(table, rows)| required(*table, warehouses, *rows))
+        .filter(|table| !table.is_met())
+        .collect();
+    (!tables.is_empty() || warehouses < 1)
+        .then_some(CheckDetail::RowsMissing { warehouses, tables })
+}
+
+/// Beside the rows that a table has, those that it must have.
+fn required(table: Table, warehouses: i64, rows: i64) -> TableRows {
     let customers = i64::from(DISTRICTS * CUSTOMERS);
-    let lacks = Table::ALL.iter().zip(rows).filter_map(|(table, &rows)| {
-        let (each, grows) = match table {
-            Table::Item => {
-                return (rows != i64::from(ITEMS))
-                    .then(|| format!("item has {rows} rows, not {ITEMS}"));
-            }
-            Table::Warehouse => (1, false),
-            Table::District => (i64::from(DISTRICTS), false),
-            Table::Customer => (customers, false),
-            Table::Stock => (i64::from(ITEMS), false),
-            Table::History | Table::Orders => (customers, true),
-            Table::OrderLine => (customers * MIN_LINES, true),
-            Table::NewOrder => (0, true),
-        };
-        let expected = each.saturating_mul(warehouses);
-        let whole = if grows {
-            rows >= expected
-        } else {
-            rows == expected
-        };
-        let at_least = if grows { "at least " } else { "" };
-        (!whole).then(|| format!("{} has {rows} rows, not {at_least}{expected}", table.name()))
-    });
-    let lacks: Vec<String> = lacks.collect();
-    (!lacks.is_empty() || warehouses < 1)
-        .then(|| format!("{} (for {warehouses} warehouses)", lacks.join(", ")))
+    let (bound, each) = match table {
+        Table::Item | Table::Stock => (RowBound::Exactly, i64::from(ITEMS)),
+        Table::Warehouse => (RowBound::Exactly, 1),
+        Table::District => (RowBound::Exactly, i64::from(DISTRICTS)),
+        Table::Customer => (RowBound::Exactly, customers),
+        Table::History | Table::Orders => (RowBound::AtLeast, customers),
+        Table::OrderLine => (RowBound::AtLeast, customers * MIN_LINES),
+        Table::NewOrder => (RowBound::AtLeast, 0),
+    };
+    // All warehouses have the same items.
+    let warehouses = if table == Table::Item { 1 } else { warehouses };
+    TableRows {
+        table: table.name().to_owned(),
+        rows,
+        bound,
+        expected: each.saturating_mul(warehouses),
+    }
 }
 
 /// Lines of an order at least (clause 2.4.1.3).
@@ -140,7 +128,6 @@ const MIN_LINES: i64 = 5;
 pub const CONDITIONS: [Condition; 12] = [
     Condition {
         clause: "3.3.2.1",
-        statement: "W_YTD = Σ D_YTD",
         each: Table::Warehouse,
         money: true,
         violations: "SELECT 'w_id=' || w_id AS k, CAST(w_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
@@ -150,7 +137,6 @@ pub const CONDITIONS: [Condition; 12] = [
     // The clause does not apply to NEW-ORDER where a district has no undelivered order.
     Condition {
         clause: "3.3.2.2",
-        statement: "D_NEXT_O_ID − 1 = max(O_ID) = max(NO_O_ID)",
         each: Table::District,
         money: false,
         violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k, CAST(d_next_o_id - 1 AS TEXT) AS a,
@@ -164,7 +150,6 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.3",
-        statement: "max(NO_O_ID) − min(NO_O_ID) + 1 = rows of NEW-ORDER",
         each: Table::District,
         money: false,
         violations: "SELECT 'w_id=' || no_w_id || ', d_id=' || no_d_id AS k,
@@ -173,7 +158,6 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.4",
-        statement: "Σ O_OL_CNT = rows of ORDER-LINE",
         each: Table::District,
         money: false,
         violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k, CAST(coalesce(o, 0) AS TEXT) AS a,
@@ -187,7 +171,6 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.5",
-        statement: "O_CARRIER_ID is null exactly when NEW-ORDER has the order",
         each: Table::Orders,
         money: false,
         violations: "SELECT 'w_id=' || o_w_id || ', d_id=' || o_d_id || ', o_id=' || o_id AS k,
@@ -198,7 +181,6 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.6",
-        statement: "O_OL_CNT = rows of ORDER-LINE",
         each: Table::Orders,
         money: false,
         violations: "SELECT 'w_id=' || o_w_id || ', d_id=' || o_d_id || ', o_id=' || o_id AS k,
@@ -210,7 +192,6 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.7",
-        statement: "OL_DELIVERY_D is null exactly when O_CARRIER_ID is",
         each: Table::OrderLine,
         money: false,
         violations: "SELECT 'w_id=' || ol_w_id || ', d_id=' || ol_d_id || ', o_id=' || ol_o_id || ', number=' || ol_number AS k,
@@ -221,7 +202,6 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.8",
-        statement: "W_YTD = Σ H_AMOUNT",
         each: Table::Warehouse,
         money: true,
         violations: "SELECT 'w_id=' || w_id AS k, CAST(w_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
@@ -231,7 +211,6 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.9",
-        statement: "D_YTD = Σ H_AMOUNT",
         each: Table::District,
         money: true,
         violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k, CAST(d_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
@@ -242,7 +221,6 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.10",
-        statement: "C_BALANCE = Σ delivered OL_AMOUNT − Σ H_AMOUNT",
         each: Table::Customer,
         money: true,
         violations: "SELECT 'w_id=' || c_w_id || ', d_id=' || c_d_id || ', c_id=' || c_id AS k,
@@ -262,7 +240,6 @@ pub const CONDITIONS: [Condition; 12] = [
     // the difference and one to its customer's C_DELIVERY_CNT, so this form holds at any time and is the same at the start.
     Condition {
         clause: "3.3.2.11",
-        statement: "rows of ORDER − rows of NEW-ORDER = 2100 + Σ C_DELIVERY_CNT",
         each: Table::District,
         money: false,
         violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k,
@@ -278,7 +255,6 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.12",
-        statement: "C_BALANCE + C_YTD_PAYMENT = Σ delivered OL_AMOUNT",
         each: Table::Customer,
         money: true,
         violations: "SELECT 'w_id=' || c_w_id || ', d_id=' || c_d_id || ', c_id=' || c_id AS k,
@@ -304,11 +280,9 @@ mod tests {
                 of: 0,
                 violation: None,
             });
-            assert!(
-                !verdict.holds && verdict.detail.contains("is empty"),
-                "{}",
-                verdict.detail
-            );
+            let table = condition.each.name().to_owned();
+            assert!(!verdict.holds, "{verdict:?}");
+            assert_eq!(verdict.detail, CheckDetail::TableEmpty { table });
             assert!(
                 condition
                     .verdict(&ConditionRows {
@@ -331,17 +305,23 @@ mod tests {
         {
             let mut rows = whole;
             rows[i] = 0;
-            let lacks = lacking(2, &rows).unwrap();
-            assert!(
-                lacks.starts_with(&format!("{} has 0 rows, not ", table.name())),
-                "{lacks}"
+            let Some(CheckDetail::RowsMissing { tables, .. }) = lacking(2, &rows) else {
+                panic!("{} is whole", table.name());
+            };
+            assert_eq!(
+                (tables[0].table.as_str(), tables[0].rows),
+                (table.name(), 0)
             );
         }
-        assert!(
-            lacking(3, &whole)
-                .unwrap()
-                .contains("stock has 200000 rows, not 300000")
-        );
+        let Some(CheckDetail::RowsMissing { tables, .. }) = lacking(3, &whole) else {
+            panic!("there are two warehouses");
+        };
+        assert!(tables.contains(&TableRows {
+            table: "stock".to_owned(),
+            rows: 200_000,
+            bound: RowBound::Exactly,
+            expected: 300_000,
+        }));
         assert!(lacking(0, &[100_000, 0, 0, 0, 0, 0, 0, 0, 0]).is_some());
         assert!(lacking(i64::MAX, &whole).is_some());
     }

@@ -1,7 +1,7 @@
 //! What a run reports in words: codes with arguments, and the sentences of files from before schema 8.
 
 use crate::message::doctor::{FlushLimit, FlushOutcome};
-use crate::message::{DoctorFinding, EventKind};
+use crate::message::{CheckDetail, DoctorFinding, EventKind};
 use crate::{Diagnosis, DiagnosisLevel, Event, Record, Severity};
 use flate2::read::GzDecoder;
 use plimsoll_plan::units::Nanos;
@@ -134,5 +134,17 @@ fn sentences_of_older_files_are_shown_as_they_stand() {
         })
         .collect();
     assert_eq!(found, texts("SELECT found FROM diagnosis ORDER BY rowid"));
-    assert!(!events.is_empty() && !found.is_empty());
+    let checks: Vec<String> = record
+        .checks
+        .iter()
+        .map(|check| match &check.detail {
+            CheckDetail::Stored { text } => text.clone(),
+            coded => panic!("{coded:?}"),
+        })
+        .collect();
+    assert_eq!(
+        checks,
+        texts("SELECT detail FROM consistency ORDER BY rowid")
+    );
+    assert!(!events.is_empty() && !found.is_empty() && !checks.is_empty());
 }

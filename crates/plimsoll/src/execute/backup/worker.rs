@@ -16,6 +16,7 @@ use plimsoll_plan::resolved::{Backup, Cycles, Workload};
 use plimsoll_plan::schedule::Timeline;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{BackupKind, BackupOutcome, BackupRow, PointId, SubjectId};
+use plimsoll_report::message::Messages;
 
 /// How often a waiting worker checks for cancellation.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(100);
@@ -243,7 +244,7 @@ impl BackupWorker<'_> {
             format!(
                 "condition {} does not hold: {}",
                 verdict.clause,
-                verdict.statement()
+                Messages::english().check(verdict.clause, &verdict.detail)
             )
         });
         if let Some(detail) = fails.or_else(|| difference(&there, &back)) {
