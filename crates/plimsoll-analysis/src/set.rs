@@ -46,29 +46,29 @@ pub fn summarise_set(
     let mut rows: BTreeMap<SetKey, Vec<InRun<'_>>> = BTreeMap::new();
     for run in runs {
         for ladder in &run.summary.ladders {
-            for rung in &ladder.loads {
+            for load in &ladder.loads {
                 let key = (
                     ladder.step_index,
                     ladder.system.clone(),
                     ladder.scene,
-                    rung.ordinal,
+                    load.ordinal,
                     run.choice.clone(),
                 );
-                let point = &ladder.points[rung.typical];
+                let point = &ladder.points[load.typical];
                 let reads = point.resources.device_reads_per_second;
-                let reads = reads.zip(rung.completed_per_second.as_ref().map(|rate| rate.median));
+                let reads = reads.zip(load.completed_per_second.as_ref().map(|rate| rate.median));
                 let reads = reads
                     .filter(|(_, rate)| *rate > 0.0)
                     .map(|(reads, rate)| reads / rate);
                 rows.entry(key)
                     .or_default()
-                    .push((&ladder.step, rung, reads));
+                    .push((&ladder.step, load, reads));
             }
         }
     }
     let rows: Vec<SetRow> = rows
         .into_iter()
-        .map(|((_, system, scene, _, choice), rungs)| row(system, scene, choice, &rungs))
+        .map(|((_, system, scene, _, choice), loads)| row(system, scene, choice, &loads))
         .collect();
     let crossovers = crossover::of(&axes, &rows);
     SetSummary {
@@ -87,14 +87,14 @@ type SetKey = (u32, String, Interference, u32, Vec<usize>);
 /// A step's name, the load in one run, and the reads of its device for each transaction.
 type InRun<'a> = (&'a str, &'a LoadSummary, Option<f64>);
 
-fn row(system: String, scene: Interference, choice: Vec<usize>, rungs: &[InRun<'_>]) -> SetRow {
-    let (step, first, _) = rungs[0];
+fn row(system: String, scene: Interference, choice: Vec<usize>, loads: &[InRun<'_>]) -> SetRow {
+    let (step, first, _) = loads[0];
     let over = |get: fn(&LoadSummary) -> Option<RepeatedFigure>| {
         // A single run keeps the interval that its own seconds give.
         RepeatedFigure::of(
-            rungs
+            loads
                 .iter()
-                .map(|(_, rung, _)| get(rung).map(|figure| (figure.median, figure.interval))),
+                .map(|(_, load, _)| get(load).map(|figure| (figure.median, figure.interval))),
         )
     };
     SetRow {
@@ -104,18 +104,18 @@ fn row(system: String, scene: Interference, choice: Vec<usize>, rungs: &[InRun<'
         users: first.users,
         offered_per_second: first.offered_per_second,
         choice,
-        runs: rungs.len(),
-        completed_per_second: over(|rung| rung.completed_per_second),
-        nopm: over(|rung| rung.nopm),
-        p99_ms: over(|rung| rung.p99_ms),
+        runs: loads.len(),
+        completed_per_second: over(|load| load.completed_per_second),
+        nopm: over(|load| load.nopm),
+        p99_ms: over(|load| load.p99_ms),
         device_reads_per_txn: RepeatedFigure::of(
-            rungs
+            loads
                 .iter()
                 .map(|(_, _, reads)| reads.map(|reads| (reads, None))),
         ),
-        verdict: rungs
+        verdict: loads
             .iter()
-            .map(|(_, rung, _)| rung.verdict)
+            .map(|(_, load, _)| load.verdict)
             .max()
             .unwrap_or_default(),
     }

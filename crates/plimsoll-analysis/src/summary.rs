@@ -157,7 +157,7 @@ fn figures_of(index: &Index) -> RunFigures {
     }
 }
 
-/// The highest rate of the run, but for searches, which have a load line; of rungs whose main figures differ in kind, those with NOPM come first.
+/// The highest rate of the run, but for searches, which have a load line; of loads whose main figures differ in kind, those with NOPM come first.
 fn headline(ladders: &[LadderSummary]) -> Option<Headline> {
     let ladders = ladders
         .iter()
@@ -166,10 +166,10 @@ fn headline(ladders: &[LadderSummary]) -> Option<Headline> {
     let peaks = ladders.filter_map(|(i, ladder)| Some((i, ladder.peak?, ladder)));
     peaks
         .max_by(|(_, p, a), (_, q, b)| {
-            let key = |rung: &LoadSummary| {
+            let key = |load: &LoadSummary| {
                 (
-                    rung.nopm.is_some(),
-                    rung.main_rate().map_or(0.0, |rate| rate.median),
+                    load.nopm.is_some(),
+                    load.main_rate().map_or(0.0, |rate| rate.median),
                 )
             };
             let a = key(&a.loads[*p]);

@@ -16,10 +16,10 @@ pub struct WaitRow {
     pub state: WaitState,
     /// Such as `WALSync`; empty where the server names nothing.
     pub event: String,
-    /// Sessions in this state, summed over the samples: mean number = `seen / looks`.
-    pub seen: u32,
+    /// Sessions in this state, summed over the samples: mean number = `sessions / samples`.
+    pub sessions: u32,
     /// Samples in this second; the same in each of its rows.
-    pub looks: u32,
+    pub samples: u32,
 }
 
 /// What a session does, as far as its server reports it. Every sampled session is in exactly one.

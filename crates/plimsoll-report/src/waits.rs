@@ -275,7 +275,7 @@ mod tests {
             "{}",
             sentence(&record)
         );
-        record.waits.iter_mut().for_each(|row| row.looks = 2);
+        record.waits.iter_mut().for_each(|row| row.samples = 2);
         assert!(sentence(&record).contains("Few samples"));
         record.waits.clear();
         assert_eq!(describe(&m, &summarise(&record).ladders[0]), None);

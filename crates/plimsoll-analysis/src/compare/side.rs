@@ -185,7 +185,7 @@ impl ComparedSide {
             ladder
                 .loads
                 .iter()
-                .filter_map(|rung| ladder_point(&rows, ladder, rung))
+                .filter_map(|load| ladder_point(&rows, ladder, load))
         });
         let blocks = summary.blocks.iter().flat_map(|block| {
             let media = block.media.iter();
@@ -254,9 +254,9 @@ impl ComparedSide {
 fn ladder_point(
     rows: &MeasureRows<'_>,
     ladder: &LadderSummary,
-    rung: &LoadSummary,
+    load: &LoadSummary,
 ) -> Option<SidePoint> {
-    let points: Vec<&PointSummary> = rung.points.iter().map(|i| &ladder.points[*i]).collect();
+    let points: Vec<&PointSummary> = load.points.iter().map(|i| &ladder.points[*i]).collect();
     let orders = points.iter().all(|point| point.nopm.is_some());
     let systems = ladder
         .fleet
@@ -274,9 +274,9 @@ fn ladder_point(
         medium: ladder.medium.clone(),
         scene: ladder.scene,
         load: OfferedLoad {
-            users: rung.users / systems as u32,
-            offered_per_second: each(rung.offered_per_second),
-            offered_to_per_second: each(rung.offered_to_per_second),
+            users: load.users / systems as u32,
+            offered_per_second: each(load.offered_per_second),
+            offered_to_per_second: each(load.offered_to_per_second),
             job: None,
             share_percent: None,
         },
@@ -287,7 +287,7 @@ fn ladder_point(
         RateKind::Transactions
     };
     let derived = rows.derived(&points);
-    let verdict = rung.verdict;
+    let verdict = load.verdict;
     (!repeats.is_empty()).then_some(SidePoint {
         place,
         figure,

@@ -110,16 +110,21 @@ fn compare(ladders: &[(usize, &LadderSummary)]) -> Comparison {
         ladders
             .iter()
             .flat_map(|(_, ladder)| &ladder.loads)
-            .filter(|rung| rung.completed_per_second.is_some())
+            .filter(|load| load.completed_per_second.is_some())
     };
-    let nopm = measured().all(|rung| rung.nopm.is_some()) && measured().next().is_some();
+    let nopm = measured().all(|load| load.nopm.is_some()) && measured().next().is_some();
     let mut loads: Vec<ComparedLoad> = Vec::new();
-    for rung in ladders.iter().flat_map(|(_, ladder)| &ladder.loads) {
+    for load in ladders.iter().flat_map(|(_, ladder)| &ladder.loads) {
         if !loads
             .iter()
-            .any(|load| is_at(rung, load.users, load.offered_per_second))
+            .any(|known| is_at(load, known.users, known.offered_per_second))
         {
-            loads.push(load(ladders, rung.users, rung.offered_per_second, nopm));
+            loads.push(compare_load(
+                ladders,
+                load.users,
+                load.offered_per_second,
+                nopm,
+            ));
         }
     }
     Comparison {
@@ -140,24 +145,24 @@ fn compare(ladders: &[(usize, &LadderSummary)]) -> Comparison {
 }
 
 /// Bit by bit, so that a rate that is no number equals itself.
-fn is_at(rung: &LoadSummary, users: u32, offered: Option<f64>) -> bool {
-    rung.users == users && rung.offered_per_second.map(f64::to_bits) == offered.map(f64::to_bits)
+fn is_at(load: &LoadSummary, users: u32, offered: Option<f64>) -> bool {
+    load.users == users && load.offered_per_second.map(f64::to_bits) == offered.map(f64::to_bits)
 }
 
-fn load(
+fn compare_load(
     ladders: &[(usize, &LadderSummary)],
     users: u32,
     offered_per_second: Option<f64>,
     nopm: bool,
 ) -> ComparedLoad {
-    let rungs = ladders.iter().map(|(_, ladder)| {
+    let own = ladders.iter().map(|(_, ladder)| {
         ladder
             .loads
             .iter()
-            .find(|rung| is_at(rung, users, offered_per_second))
+            .find(|load| is_at(load, users, offered_per_second))
     });
-    let mut figures: Vec<Option<ComparedFigures>> = rungs
-        .map(|rung| rung.and_then(|rung| of(rung, nopm)))
+    let mut figures: Vec<Option<ComparedFigures>> = own
+        .map(|load| load.and_then(|load| of(load, nopm)))
         .collect();
     if let Some(first) = figures[0].filter(|first| first.verdict < Verdict::Invalid) {
         for other in figures[1..]
@@ -185,17 +190,17 @@ fn load(
     }
 }
 
-fn of(rung: &LoadSummary, nopm: bool) -> Option<ComparedFigures> {
+fn of(load: &LoadSummary, nopm: bool) -> Option<ComparedFigures> {
     let rate = if nopm {
-        rung.nopm?
+        load.nopm?
     } else {
-        rung.completed_per_second?
+        load.completed_per_second?
     };
     Some(ComparedFigures {
         rate: rate.median,
         rate_interval: rate.interval,
-        p99_ms: rung.p99_ms.map(|p99| p99.median),
-        verdict: rung.verdict,
+        p99_ms: load.p99_ms.map(|p99| p99.median),
+        verdict: load.verdict,
         rate_ratio: None,
         p99_ratio: None,
     })

@@ -234,10 +234,10 @@ impl LadderSummary {
 fn effect(index: &Index, ladders: &[LadderSummary], (quiet, noisy): (usize, usize)) -> NoiseEffect {
     let sides = [quiet, noisy].map(|i| EffectSide::of(index, &ladders[i]));
     let ladder = &ladders[noisy];
-    let mut rungs = Vec::new();
+    let mut loads = Vec::new();
     let mut findings = Vec::new();
-    for rung in &ladder.loads {
-        let (found, left_out) = self::rung(index, &sides, rung.ordinal);
+    for load in &ladder.loads {
+        let (found, left_out) = load_effect(index, &sides, load.ordinal);
         if left_out > 0 {
             let kind = FindingKind::EffectUnpaired {
                 left_out,
@@ -245,9 +245,9 @@ fn effect(index: &Index, ladders: &[LadderSummary], (quiet, noisy): (usize, usiz
             };
             findings.push(kind.with(Severity::Warning));
         }
-        rungs.push(EffectLoad {
-            users: rung.users,
-            offered_per_second: rung.offered_per_second,
+        loads.push(EffectLoad {
+            users: load.users,
+            offered_per_second: load.offered_per_second,
             ..found
         });
     }
@@ -279,7 +279,7 @@ fn effect(index: &Index, ladders: &[LadderSummary], (quiet, noisy): (usize, usiz
             .into_iter()
             .map(|system| index.name(system))
             .collect(),
-        loads: rungs,
+        loads: loads,
         findings,
     }
 }
@@ -303,7 +303,7 @@ fn rate_ratio(victim: &VictimEffect) -> Option<f64> {
 }
 
 /// One load, and how many of its repeats have no counterpart.
-fn rung(index: &Index, sides: &[EffectSide<'_>; 2], ordinal: u32) -> (EffectLoad, u64) {
+fn load_effect(index: &Index, sides: &[EffectSide<'_>; 2], ordinal: u32) -> (EffectLoad, u64) {
     let [quiet, noisy] = sides;
     let mut repeats: Vec<u32> = sides
         .iter()

@@ -94,7 +94,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> LadderSummary {
         .points
         .iter_mut()
         .for_each(|point| point.verdict = point.verdict.max(verdict));
-    ladder.loads = load_summary::rungs(&ladder.points);
+    ladder.loads = load_summary::summarise_loads(&ladder.points);
     ladder.line = line::of(index, &ladder, &points);
     if let Some(line) = ladder
         .line
@@ -114,7 +114,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> LadderSummary {
                 .for_each(findings::excuse_above_the_line);
             figures.verdict = Verdict::of(&figures.findings).max(verdict);
         });
-        ladder.loads = load_summary::rungs(&ladder.points);
+        ladder.loads = load_summary::summarise_loads(&ladder.points);
     }
     ladder.peak = match &ladder.line {
         Some(line) => line
@@ -217,7 +217,7 @@ fn fleet_ladder(index: &Index, base: &str, points: &[&Point]) -> LadderSummary {
         .points
         .iter_mut()
         .for_each(|point| point.verdict = point.verdict.max(verdict));
-    ladder.loads = load_summary::rungs(&ladder.points);
+    ladder.loads = load_summary::summarise_loads(&ladder.points);
     ladder.peak = load_summary::peak(&ladder.loads);
     ladder.scaling = scaling::of(&ladder.loads);
     ladder

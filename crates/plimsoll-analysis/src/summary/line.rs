@@ -42,7 +42,7 @@ pub(super) fn of(index: &Index, ladder: &LadderSummary, points: &[&Point]) -> Op
         .iter()
         .for_each(|tried| replayed.record(tried.load, tried.outcome));
     let bracket = replayed.bracket();
-    let rung_of = |load: Option<f64>| {
+    let index_of = |load: Option<f64>| {
         tried
             .iter()
             .find(|tried| Some(tried.load) == load)
@@ -55,13 +55,14 @@ pub(super) fn of(index: &Index, ladder: &LadderSummary, points: &[&Point]) -> Op
         })
         .min_by(|a, b| a.load.total_cmp(&b.load))
         .map(|tried| tried.load_index);
-    let point = |rung: Option<usize>| {
-        rung.and_then(|rung| points.get(ladder.loads.get(rung)?.typical))
+    let point = |index: Option<usize>| {
+        index
+            .and_then(|index| points.get(ladder.loads.get(index)?.typical))
             .copied()
     };
-    let rung = rung_of(bracket.low);
+    let at_line = index_of(bracket.low);
     let bottleneck = point(beyond)
-        .map(|beyond| bottleneck::signs(index, &ladder.points, point(rung), beyond, points));
+        .map(|beyond| bottleneck::signs(index, &ladder.points, point(at_line), beyond, points));
     Some(LoadLine {
         quantile: search.objective.quantile,
         limit_ms: search.objective.limit.as_millis_f64(),
@@ -72,7 +73,7 @@ pub(super) fn of(index: &Index, ladder: &LadderSummary, points: &[&Point]) -> Op
         state: replayed.state(),
         line: bracket.low,
         below: bracket.high,
-        load_index: rung,
+        load_index: at_line,
         bottleneck: bottleneck.unwrap_or_default(),
         tried,
     })
@@ -92,13 +93,13 @@ fn tried(
         .max()
         .unwrap_or_default();
     let mut tried: Vec<(u32, TriedLoad)> = Vec::new();
-    for (i, rung) in ladder
+    for (i, load) in ladder
         .loads
         .iter()
         .enumerate()
-        .filter(|(_, rung)| rung.repeats() == most)
+        .filter(|(_, load)| load.repeats() == most)
     {
-        let own: Vec<&Point> = rung
+        let own: Vec<&Point> = load
             .points
             .iter()
             .filter_map(|i| points.get(*i).copied())
@@ -117,7 +118,7 @@ fn tried(
             .collect();
         let outcome = Attempt::of(repeats.iter().map(ObjectiveResult::is_met));
         tried.push((
-            rung.ordinal,
+            load.ordinal,
             TriedLoad {
                 load: load_of(first),
                 outcome,

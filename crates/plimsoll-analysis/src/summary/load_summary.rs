@@ -18,7 +18,7 @@ pub struct LoadSummary {
     pub offered_to_per_second: Option<f64>,
     /// Indices into [`super::LadderSummary::points`], in the order of repeats.
     pub points: Vec<usize>,
-    /// The one of them whose main rate is nearest to the median: what stands for the rung where only one can.
+    /// The one of them whose main rate is nearest to the median: what stands for the load where only one can.
     pub typical: usize,
     /// The worst of its points'.
     pub verdict: Verdict,
@@ -74,18 +74,21 @@ impl RepeatedFigure {
 }
 
 /// Points with one place in the ladder, which `points` holds next to each other, by repeat.
-pub(super) fn rungs(points: &[PointSummary]) -> Vec<LoadSummary> {
-    let mut rungs: Vec<Vec<usize>> = Vec::new();
+pub(super) fn summarise_loads(points: &[PointSummary]) -> Vec<LoadSummary> {
+    let mut loads: Vec<Vec<usize>> = Vec::new();
     for (i, point) in points.iter().enumerate() {
-        match rungs.last_mut() {
-            Some(rung) if points[rung[0]].ordinal == point.ordinal => rung.push(i),
-            _ => rungs.push(vec![i]),
+        match loads.last_mut() {
+            Some(load) if points[load[0]].ordinal == point.ordinal => load.push(i),
+            _ => loads.push(vec![i]),
         }
     }
-    rungs.into_iter().map(|own| rung(points, own)).collect()
+    loads
+        .into_iter()
+        .map(|own| summarise_load(points, own))
+        .collect()
 }
 
-fn rung(all: &[PointSummary], own: Vec<usize>) -> LoadSummary {
+fn summarise_load(all: &[PointSummary], own: Vec<usize>) -> LoadSummary {
     let points = || own.iter().map(|i| &all[*i]);
     let latency = |of: fn(&LatencySummary) -> f64| {
         RepeatedFigure::of(points().map(|p| p.main_latency().map(|latency| (of(&latency), None))))
@@ -125,7 +128,7 @@ fn rung(all: &[PointSummary], own: Vec<usize>) -> LoadSummary {
 }
 
 impl LoadSummary {
-    /// What rungs of one ladder are ranked by: NOPM, or the rate of completed transactions.
+    /// What loads of one ladder are ranked by: NOPM, or the rate of completed transactions.
     pub fn main_rate(&self) -> Option<RepeatedFigure> {
         self.nopm.or(self.completed_per_second)
     }
@@ -136,13 +139,13 @@ impl LoadSummary {
 }
 
 /// Index of the load with the highest rate among those that are not invalid.
-pub(super) fn peak(rungs: &[LoadSummary]) -> Option<usize> {
-    let usable = rungs
+pub(super) fn peak(loads: &[LoadSummary]) -> Option<usize> {
+    let usable = loads
         .iter()
         .enumerate()
-        .filter(|(_, rung)| rung.verdict < Verdict::Invalid);
+        .filter(|(_, load)| load.verdict < Verdict::Invalid);
     usable
-        .filter_map(|(i, rung)| Some((i, rung.main_rate()?.median)))
+        .filter_map(|(i, load)| Some((i, load.main_rate()?.median)))
         .max_by(|(_, a), (_, b)| a.total_cmp(b))
         .map(|(i, _)| i)
 }
@@ -197,15 +200,15 @@ mod tests {
             completed_per_second: Some(1.0),
             ..PointSummary::default()
         };
-        let rungs = rungs(&[point(9.0, 0), point(5.0, 1), point(6.0, 2), other]);
+        let loads = summarise_loads(&[point(9.0, 0), point(5.0, 1), point(6.0, 2), other]);
         assert_eq!(
-            (rungs.len(), rungs[0].typical, rungs[0].points.clone()),
+            (loads.len(), loads[0].typical, loads[0].points.clone()),
             (2, 2, vec![0, 1, 2])
         );
         assert_eq!(
             (
-                rungs[0].completed_per_second.unwrap().median,
-                rungs[1].repeats()
+                loads[0].completed_per_second.unwrap().median,
+                loads[1].repeats()
             ),
             (6.0, 1)
         );

@@ -72,15 +72,15 @@ type LawTerms = [f64; 3];
 
 /// Of a closed loop in which users do not think; `None` for other ladders.
 pub(super) fn of(loads: &[LoadSummary]) -> Option<Scaling> {
-    let closed = |rung: &&LoadSummary| rung.offered_per_second.is_none() && rung.users > 0;
-    if loads.len() < 2 || !loads.iter().all(|rung| closed(&rung)) {
+    let closed = |load: &&LoadSummary| load.offered_per_second.is_none() && load.users > 0;
+    if loads.len() < 2 || !loads.iter().all(|load| closed(&load)) {
         return None;
     }
     let usable = loads
         .iter()
-        .filter(|rung| rung.verdict < Verdict::Invalid && rung.users == rung.connections);
+        .filter(|load| load.verdict < Verdict::Invalid && load.users == load.connections);
     let mut points: Vec<(f64, f64)> = usable
-        .filter_map(|rung| Some((f64::from(rung.users), rung.main_rate()?.median)))
+        .filter_map(|load| Some((f64::from(load.users), load.main_rate()?.median)))
         .collect();
     points.retain(|(_, rate)| *rate > 0.0);
     points.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -511,9 +511,9 @@ fn the_line_of_the_fixture_is_found_again() {
             "{low} to {below}"
         );
         assert!(line.tried.iter().all(|tried| tried.repeats.len() == 3));
-        let rung = &ladder.loads[line.load_index.unwrap()];
+        let load = &ladder.loads[line.load_index.unwrap()];
         assert_eq!(
-            (rung.offered_per_second, ladder.peak),
+            (load.offered_per_second, ladder.peak),
             (Some(low), line.load_index)
         );
         let of_line = line.tried.iter().find(|tried| tried.load == low).unwrap();
@@ -570,7 +570,7 @@ fn the_line_of_the_fixture_is_found_again() {
 fn a_figure_that_did_not_change_is_no_bottleneck() {
     let mut record = fixture::search();
     for row in &mut record.waits {
-        row.seen = match row.state {
+        row.sessions = match row.state {
             WaitState::Lock => 4,
             WaitState::Cpu => 6,
             _ => 0,

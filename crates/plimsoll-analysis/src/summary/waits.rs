@@ -1,6 +1,6 @@
 //! What a server's sessions did over a measure window.
 //!
-//! Sessions are sampled some ten times a second. Of the `seen` sessions, summed over all samples, the share in a state
+//! Sessions are sampled some ten times a second. Of the sampled sessions, summed over all samples, the share in a state
 //! estimates the share of session time spent in it. Sessions of one sample are not independent of each other, nor are
 //! samples of one second: the standard error takes seconds as clusters (Cochran, Sampling Techniques, 3rd ed., 1977,
 //! §2.11 and §9A.2, the ratio of two means of m clusters): √(m/(m−1)·Σ(xᵢ − p·nᵢ)²) / Σnᵢ with xᵢ of nᵢ sessions of second i.
@@ -92,11 +92,11 @@ pub(super) fn summarise(index: &Index, point: &Point, window: &Phase) -> Option<
         .take_while(|row| middle(row) < window.end);
     own.for_each(|row| seconds.entry(row.start).or_default().push(row));
     let seconds: Vec<Vec<&WaitRow>> = seconds.into_values().collect();
-    let samples: u64 = seconds.iter().map(|rows| u64::from(rows[0].looks)).sum();
+    let samples: u64 = seconds.iter().map(|rows| u64::from(rows[0].samples)).sum();
     let sessions: u64 = seconds
         .iter()
         .flatten()
-        .map(|row| u64::from(row.seen))
+        .map(|row| u64::from(row.sessions))
         .sum();
     if samples == 0 || sessions == 0 {
         return None;
@@ -129,7 +129,7 @@ fn is_busy(state: WaitState) -> bool {
 }
 
 fn sum<'a>(rows: impl Iterator<Item = &'a WaitRow>) -> f64 {
-    rows.map(|row| f64::from(row.seen)).sum()
+    rows.map(|row| f64::from(row.sessions)).sum()
 }
 
 impl SampledSessions<'_> {
@@ -167,8 +167,11 @@ impl SampledSessions<'_> {
 
     fn events(&self, state: WaitState) -> Vec<EventShare> {
         let mut events: BTreeMap<&str, f64> = BTreeMap::new();
-        for row in self.rows().filter(|row| row.state == state && row.seen > 0) {
-            *events.entry(&row.event).or_default() += f64::from(row.seen);
+        for row in self
+            .rows()
+            .filter(|row| row.state == state && row.sessions > 0)
+        {
+            *events.entry(&row.event).or_default() += f64::from(row.sessions);
         }
         let mut events: Vec<EventShare> = events
             .into_iter()

@@ -135,9 +135,9 @@ fn until_waits(messages: &Receiver<ProbeMessage>, expected: &[(WaitState, &str, 
         last.clone_from(rows);
         let counts: Vec<_> = rows
             .iter()
-            .map(|row| (row.state, row.event.as_str(), row.seen))
+            .map(|row| (row.state, row.event.as_str(), row.sessions))
             .collect();
-        let samples = rows.first().map_or(0, |row| row.looks);
+        let samples = rows.first().map_or(0, |row| row.samples);
         samples > 0
             && counts
                 == expected

@@ -21,23 +21,23 @@ impl RunFile {
             end,
             state,
             event,
-            seen,
-            looks,
+            sessions,
+            samples,
         } in waits
         {
             let id = self.wait_event(*state, event)?;
             let second = seconds
                 .entry((*start, *subject))
-                .or_insert((*end, *looks, Vec::new()));
+                .or_insert((*end, *samples, Vec::new()));
             leb128::put(id.unsigned_abs(), &mut second.2);
-            leb128::put(u64::from(*seen), &mut second.2);
+            leb128::put(u64::from(*sessions), &mut second.2);
         }
-        for ((start, subject), (end, looks, data)) in seconds {
+        for ((start, subject), (end, samples, data)) in seconds {
             let lasts = end.saturating_sub(start);
             let lasts = (lasts != Nanos::SECOND).then_some(lasts.0);
             self.execute(
                 "INSERT INTO wait VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![subject.0, start.0, lasts, looks, data],
+                params![subject.0, start.0, lasts, samples, data],
             )?;
         }
         Ok(())
@@ -88,7 +88,7 @@ fn second(
 ) -> rusqlite::Result<Vec<WaitRow>> {
     let subject = subject(row)?;
     let start = time(row, "start_ns")?;
-    let looks = row.get("looks")?;
+    let samples = row.get("looks")?;
     let lasts = row
         .get::<_, Option<u64>>("lasts_ns")?
         .unwrap_or(Nanos::SECOND.0);
@@ -97,20 +97,20 @@ fn second(
     let mut waits = Vec::new();
     while !data.is_empty() {
         let pair = leb128::take(&mut data).zip(leb128::take(&mut data));
-        let (id, seen) = pair.ok_or_else(|| meaningless("data", "half a pair"))?;
+        let (id, sessions) = pair.ok_or_else(|| meaningless("data", "half a pair"))?;
         let (state, event) = events
             .get(&id)
             .cloned()
             .ok_or_else(|| meaningless("wait_event", id))?;
-        let seen = u32::try_from(seen).map_err(|_| meaningless("seen", seen))?;
+        let sessions = u32::try_from(sessions).map_err(|_| meaningless("seen", sessions))?;
         waits.push(WaitRow {
             subject,
             start,
             end,
             state,
             event,
-            seen,
-            looks,
+            sessions,
+            samples,
         });
     }
     Ok(waits)

@@ -24,9 +24,9 @@ pub(crate) fn table<'a>() -> Table<'a, WaitExportRow<'a>> {
         .field("system", |r| r.system)
         .field("state", |r| r.own.state.name())
         .field("event", |r| r.own.event.to_string())
-        .field("sampled_sessions", |r| r.own.seen)
-        .field("samples", |r| r.own.looks)
+        .field("sampled_sessions", |r| r.own.sessions)
+        .field("samples", |r| r.own.samples)
         .field("sessions", |r| {
-            (r.own.looks > 0).then(|| f64::from(r.own.seen) / f64::from(r.own.looks))
+            (r.own.samples > 0).then(|| f64::from(r.own.sessions) / f64::from(r.own.samples))
         })
 }

@@ -227,7 +227,7 @@ fn method_numbers(method: &Method) -> Vec<(&'static str, f64)> {
         ("compressible_percent", method.compressible_percent),
         (
             "said_compressible_percent",
-            method.said_compressible_percent,
+            method.stated_compressible_percent,
         ),
         ("disk_rpm", method.disk_rpm),
         ("flushes_per_second", method.flushes_per_second),

@@ -90,9 +90,9 @@ fn merge(own: &Method, all: &Method) -> Method {
         calibration_off_percent: own.calibration_off_percent.or(all.calibration_off_percent),
         fill: own.fill.or(all.fill),
         compressible_percent: own.compressible_percent.or(all.compressible_percent),
-        said_compressible_percent: own
-            .said_compressible_percent
-            .or(all.said_compressible_percent),
+        stated_compressible_percent: own
+            .stated_compressible_percent
+            .or(all.stated_compressible_percent),
         durability,
         disk_rpm: own.disk_rpm.or(all.disk_rpm),
         flushes_per_second: own.flushes_per_second.or(all.flushes_per_second),
@@ -150,7 +150,7 @@ fn system(about: AuditSubject, method: &Method) -> SystemFacts {
         fill: method.fill.ok_or(Missing::NoSampling),
         entropy: method
             .compressible_percent
-            .zip(method.said_compressible_percent)
+            .zip(method.stated_compressible_percent)
             .ok_or(Missing::NoSampling),
         governor: method.governor.clone().ok_or(Missing::NoGovernor),
         calibration: method.calibration_off_percent.ok_or(Missing::NoCalibration),
@@ -402,7 +402,7 @@ fn claimed_sentence(claim: &PublishedClaim, sentence: &ClaimSentence) -> Sentenc
             let first = of.first().copied()?;
             let rest = than.first().copied();
             let sum: f64 = of.iter().sum();
-            Some(match sentence.says {
+            Some(match sentence.relation {
                 Relation::Times => (sentence.value, first, rest?),
                 Relation::PercentOf => (sentence.value / 100.0, first, rest?),
                 Relation::PercentMore => (1.0 + sentence.value / 100.0, first, rest?),

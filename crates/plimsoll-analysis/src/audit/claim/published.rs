@@ -55,7 +55,8 @@ pub struct Method {
     pub fill: Option<f64>,
     /// Compressible share of the test data, and what it is stated to be.
     pub compressible_percent: Option<f64>,
-    pub said_compressible_percent: Option<f64>,
+    #[serde(rename = "said_compressible_percent")]
+    pub stated_compressible_percent: Option<f64>,
     /// Settings that decide about durability: `fsync`, `synchronous_commit`, `innodb_flush_log_at_trx_commit`.
     pub durability: BTreeMap<String, String>,
     /// Turns a minute of a disk without a protected cache, and its stated flushes per second.
@@ -130,7 +131,8 @@ pub struct ClaimComparison {
 #[serde(deny_unknown_fields)]
 pub struct ClaimSentence {
     pub text: String,
-    pub says: Relation,
+    #[serde(rename = "says")]
+    pub relation: Relation,
     pub value: f64,
     /// Left out where the report has no such figure.
     #[serde(default)]

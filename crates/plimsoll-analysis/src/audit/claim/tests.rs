@@ -240,10 +240,10 @@ fn one_request_at_a_time_and_32_threads() {
     assert!(matches!(sum, RuleOutcome::Passed { .. }));
 }
 
-fn sentence(says: &str, value: f64, of: &str, than: &str) -> Option<Severity> {
+fn sentence(relation: &str, value: f64, of: &str, than: &str) -> Option<Severity> {
     let text = format!(
         "title = \"t\"\nsource = \"s\"\n[[figure]]\nname = \"a\"\nper_second = 150\n[[figure]]\nname = \"b\"\nper_second = 100\n\
-         [[sentence]]\ntext = \"x\"\nsays = \"{says}\"\nvalue = {value}\nof = [{of}]\nthan = [{than}]\n"
+         [[sentence]]\ntext = \"x\"\nsays = \"{relation}\"\nvalue = {value}\nof = [{of}]\nthan = [{than}]\n"
     );
     outcome_of(
         &PublishedClaim::parse(&text).unwrap().audit(),

@@ -247,12 +247,12 @@ fn precision_of(ladder: &LadderSummary, point: &PointSummary) -> Known<Precision
     let repeats = ladder
         .loads
         .iter()
-        .find(|rung| {
-            rung.points
+        .find(|load| {
+            load.points
                 .iter()
                 .any(|own| std::ptr::eq(&ladder.points[*own], point))
         })
-        .map_or(&[][..], |rung| &rung.points);
+        .map_or(&[][..], |load| &load.points);
     let values: Vec<f64> = repeats
         .iter()
         .filter_map(|own| figure(&ladder.points[*own]))

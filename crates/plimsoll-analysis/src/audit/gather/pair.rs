@@ -148,10 +148,10 @@ fn is_same_load(a: &LoadSummary, b: &LoadSummary) -> bool {
         && a.offered_per_second.map(f64::to_bits) == b.offered_per_second.map(f64::to_bits)
 }
 
-fn load_size(rung: &LoadSummary) -> (f64, f64) {
+fn load_size(load: &LoadSummary) -> (f64, f64) {
     (
-        f64::from(rung.users),
-        rung.offered_per_second.unwrap_or_default(),
+        f64::from(load.users),
+        load.offered_per_second.unwrap_or_default(),
     )
 }
 
@@ -187,8 +187,8 @@ fn side(facts: &RecordFacts<'_>, ladder: &LadderSummary) -> AuditedSide {
     let typical = ladder
         .peak
         .or(ladder.loads.len().checked_sub(1))
-        .and_then(|rung| ladder.loads.get(rung));
-    let point = typical.and_then(|rung| ladder.points.get(rung.typical));
+        .and_then(|load| ladder.loads.get(load));
+    let point = typical.and_then(|load| ladder.points.get(load.typical));
     let ratio = point
         .and_then(|point| point.tpm.zip(point.nopm))
         .filter(|(_, nopm)| *nopm > 0.0);

@@ -41,15 +41,15 @@ fn the_effect_is_that_of_pairs() {
     );
     assert_eq!(summary.ladders[effect.quiet].scene, Interference::Quiet);
     assert_eq!(summary.ladders[effect.noisy].scene, Interference::Noisy);
-    let [rung] = effect.loads.as_slice() else {
+    let [load] = effect.loads.as_slice() else {
         panic!("one load")
     };
     assert_eq!(
-        (rung.pairs, rung.users, rung.verdict),
+        (load.pairs, load.users, load.verdict),
         (2, 16, Verdict::Sound)
     );
     // 220 and 240 orders a second without, 140 and 157 with noise.
-    let rate = rung.all.rate.unwrap();
+    let rate = load.all.rate.unwrap();
     close(rate.quiet, 230.0 * 60.0);
     close(rate.noisy, 148.5 * 60.0);
     let ratio = rate.ratio.unwrap();
@@ -77,8 +77,8 @@ fn percentiles_are_those_of_the_ladder() {
 #[test]
 fn each_victim_has_its_own_effect() {
     let (effect, _) = only(&fixture::backup());
-    let rung = &effect.loads[0];
-    let [first, second] = rung.victims.as_slice() else {
+    let load = &effect.loads[0];
+    let [first, second] = load.victims.as_slice() else {
         panic!("two victims")
     };
     assert_eq!(
@@ -87,9 +87,9 @@ fn each_victim_has_its_own_effect() {
     );
     close(first.rate.unwrap().ratio.unwrap().ratio, 116.0 / 210.0);
     close(second.rate.unwrap().ratio.unwrap().ratio, 181.0 / 250.0);
-    assert_eq!(rung.worst, Some(0));
+    assert_eq!(load.worst, Some(0));
     close(
-        rung.mean_ratio.unwrap(),
+        load.mean_ratio.unwrap(),
         (116.0 / 210.0 + 181.0 / 250.0) / 2.0,
     );
     // Quiet New-Orders take 4, 12 or 36 ms in the first repeat and a tenth more in the second, noisy ones 10, 30 or 90:
@@ -137,17 +137,17 @@ fn a_repeat_without_its_counterpart_is_left_out_with_a_finding() {
         assert_eq!(effect.findings, [unpaired.with(Severity::Warning)]);
         effect.loads[0].clone()
     };
-    let one = |rung: &EffectLoad| {
-        assert_eq!(rung.pairs, 1);
-        close(rung.all.rate.unwrap().ratio.unwrap().ratio, 140.0 / 220.0);
+    let one = |load: &EffectLoad| {
+        assert_eq!(load.pairs, 1);
+        close(load.all.rate.unwrap().ratio.unwrap().ratio, 140.0 / 220.0);
         assert_eq!(
-            rung.all.rate.unwrap().ratio.unwrap().interval,
+            load.all.rate.unwrap().ratio.unwrap().interval,
             None,
             "windows too short for an interval"
         );
-        assert_eq!(rung.all.p99_ms.unwrap().ratio.unwrap().interval, None);
+        assert_eq!(load.all.p99_ms.unwrap().ratio.unwrap().interval, None);
         assert_eq!(
-            rung.victims[0].rate.unwrap().ratio.unwrap().interval,
+            load.victims[0].rate.unwrap().ratio.unwrap().interval,
             None,
             "of one system alone it is unknown"
         );
@@ -199,11 +199,11 @@ fn without_a_usable_pair_there_are_figures_and_no_ratios() {
             .points()
             .all(|point| point.verdict == Verdict::Invalid)
     );
-    let rung = &effect.loads[0];
-    assert_eq!((rung.pairs, rung.verdict), (0, Verdict::Invalid));
-    close(rung.all.rate.unwrap().noisy, 148.5 * 60.0);
-    assert_eq!(rung.all.rate.unwrap().ratio, None);
-    assert_eq!((rung.mean_ratio, rung.worst), (None, None));
+    let load = &effect.loads[0];
+    assert_eq!((load.pairs, load.verdict), (0, Verdict::Invalid));
+    close(load.all.rate.unwrap().noisy, 148.5 * 60.0);
+    assert_eq!(load.all.rate.unwrap().ratio, None);
+    assert_eq!((load.mean_ratio, load.worst), (None, None));
 }
 
 #[test]
@@ -222,11 +222,11 @@ fn neighbours_under_load_are_listed() {
         .for_each(|point| point.purpose = PointPurpose::Noise);
     let (effect, summary) = only(&record);
     assert_eq!(effect.neighbours, ["shop-2@fast"]);
-    let rung = &effect.loads[0];
+    let load = &effect.loads[0];
     // New-Orders and Payments: 90 + 43 and 91 + 43 a second.
-    close(rung.neighbours_per_second.unwrap(), 133.5);
-    close(rung.all.rate.unwrap().ratio.unwrap().ratio, 116.0 / 210.0);
-    assert_eq!(rung.backups, None);
+    close(load.neighbours_per_second.unwrap(), 133.5);
+    close(load.all.rate.unwrap().ratio.unwrap().ratio, 116.0 / 210.0);
+    assert_eq!(load.backups, None);
     let crowd = &summary.timelines[2];
     assert_eq!(
         crowd.neighbours.len(),

@@ -25,7 +25,7 @@ pub enum FindingKind {
     NothingMeasured,
     /// Seconds were measured, and no transaction completed on this system.
     NothingCompleted { system: String, measured_s: f64 },
-    /// A phase under load ended before its time.
+    /// A phase under load ended early.
     PhaseIncomplete { phase: PhaseKind, lasted_s: f64 },
     /// The percentiles come from the seconds' coarse histograms (up to 3.2 % off).
     CoarseWindow,

@@ -8,14 +8,14 @@ use plimsoll_record::fixture;
 /// A second from `start`: state, event and sessions in ten samples.
 fn second(start: u64, rows: &[(WaitState, &str, u32)]) -> Vec<WaitRow> {
     let (start, end) = (Nanos::from_secs(start), Nanos::from_secs(start + 1));
-    let row = |(state, event, seen): &(WaitState, &str, u32)| WaitRow {
+    let row = |(state, event, sessions): &(WaitState, &str, u32)| WaitRow {
         subject: SubjectId(6),
         start,
         end,
         state: *state,
         event: (*event).into(),
-        seen: *seen,
-        looks: 10,
+        sessions: *sessions,
+        samples: 10,
     };
     rows.iter().map(row).collect()
 }

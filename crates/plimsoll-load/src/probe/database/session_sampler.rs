@@ -84,14 +84,14 @@ impl SessionSampler {
         }
         sessions
             .into_iter()
-            .map(|((state, event), seen)| WaitRow {
+            .map(|((state, event), sessions)| WaitRow {
                 subject,
                 start,
                 end,
                 state,
                 event,
-                seen,
-                looks: samples,
+                sessions,
+                samples,
             })
             .collect()
     }
@@ -189,7 +189,7 @@ mod tests {
         let rows = sampler.take(SubjectId(4), Nanos::from_millis(8_003));
         let counts: Vec<_> = rows
             .iter()
-            .map(|row| (row.state, row.event.as_str(), row.seen, row.looks))
+            .map(|row| (row.state, row.event.as_str(), row.sessions, row.samples))
             .collect();
         assert_eq!(
             counts,
@@ -206,7 +206,7 @@ mod tests {
         );
         sampler.add(Vec::new());
         let rows = sampler.take(SubjectId(4), Nanos::from_millis(12_700));
-        assert_eq!((rows[0].seen, rows[0].looks, rows.len()), (0, 1, 1));
+        assert_eq!((rows[0].sessions, rows[0].samples, rows.len()), (0, 1, 1));
         assert_eq!(
             (rows[0].start, rows[0].end),
             (Nanos::from_secs(9), Nanos::from_secs(12)),
@@ -224,6 +224,6 @@ mod tests {
         );
         let rows = sampler.take(SubjectId(1), Nanos::SECOND);
         assert_eq!(rows.len(), MOST_EVENTS + 1);
-        assert_eq!(rows.iter().map(|row| row.seen).sum::<u32>(), 500);
+        assert_eq!(rows.iter().map(|row| row.sessions).sum::<u32>(), 500);
     }
 }

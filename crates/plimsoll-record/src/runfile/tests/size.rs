@@ -94,15 +94,15 @@ fn counter(s: u64, metric: Metric, sample: Sample) -> Sample {
 
 fn wait_second(subject: SubjectId, start: Nanos) -> Vec<WaitRow> {
     let row = |(i, state): (usize, WaitState)| {
-        let (event, seen) = (format!("an event of {}", state.name()), 37 * i as u32);
+        let (event, sessions) = (format!("an event of {}", state.name()), 37 * i as u32);
         WaitRow {
             subject,
             start,
             end: start + Nanos::SECOND,
             state,
             event,
-            seen,
-            looks: 10,
+            sessions,
+            samples: 10,
         }
     };
     WaitState::ALL
