@@ -9,82 +9,22 @@ mod fill;
 mod flash;
 mod fluid;
 pub(crate) mod random;
+mod request;
 mod seek;
 mod streams;
 mod volume;
+mod work;
 
-use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_plan::units::Nanos;
 pub use plimsoll_record::drive::DriveOp;
 pub use random::Random;
+pub use request::{Op, Setup};
+pub use work::Work;
 
-use crate::spec::{DriveSpec, Mechanism, Watts};
+use crate::spec::{DriveSpec, Mechanism};
 use disk::Disk;
 use flash::Flash;
 use volume::Volume;
-
-/// One request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Op {
-    pub kind: DriveOp,
-    /// In bytes from the start of the drive as it is used (see [`Setup::capacity`]).
-    pub offset: u64,
-    pub len: u64,
-}
-
-/// How a drive is used.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Setup {
-    /// Size in use. A drive made smaller keeps its timing: positions and fill are taken as shares of the capacity.
-    pub capacity: Bytes,
-    /// Share of the capacity, 0 to 1, that holds data which is never rewritten. 1 is a drive in steady state, as data
-    /// sheets of servers' drives state their figures.
-    pub fill: f64,
-    /// Of all random draws.
-    pub seed: u64,
-    /// Flushes are acknowledged at once and do nothing: a drive that lies.
-    pub ignores_flush: bool,
-}
-
-/// What a drive was asked for, and what it did for that.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Work {
-    /// Indexed as [`DriveOp::ALL`].
-    pub ops: [u64; 4],
-    pub bytes: [u64; 4],
-    /// How long reads and writes kept the medium busy.
-    pub reading: Nanos,
-    pub writing: Nanos,
-    /// Bytes that went to flash, with those that were copied to make room; 0 where there is no flash.
-    pub flash_bytes: f64,
-}
-
-impl Work {
-    /// Mean power in `span`: idle power, and what reading and writing add while they last.
-    pub fn watts(&self, watts: Watts, span: Nanos) -> f64 {
-        let reading = share_of(self.reading, span);
-        let writing = share_of(self.writing, span).min(1.0 - reading);
-        watts.idle + (watts.read - watts.idle) * reading + (watts.write - watts.idle) * writing
-    }
-
-    /// What was added since `earlier`.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        let Self {
-            ops,
-            bytes,
-            reading,
-            writing,
-            flash_bytes,
-        } = earlier;
-        Self {
-            ops: std::array::from_fn(|i| self.ops[i] - ops[i]),
-            bytes: std::array::from_fn(|i| self.bytes[i] - bytes[i]),
-            reading: self.reading.saturating_sub(*reading),
-            writing: self.writing.saturating_sub(*writing),
-            flash_bytes: self.flash_bytes - flash_bytes,
-        }
-    }
-}
 
 /// A drive in the midst of its work.
 #[derive(Debug, Clone)]
@@ -185,10 +125,6 @@ impl Drive {
             ..self.work.clone()
         }
     }
-}
-
-fn share_of(busy: Nanos, span: Nanos) -> f64 {
-    (busy.as_secs_f64() / span.as_secs_f64().max(1e-9)).min(1.0)
 }
 
 fn scaled(time: Nanos, times: f64) -> Nanos {

@@ -12,25 +12,6 @@ use super::{Finding, Tree};
 type Graph = BTreeMap<String, Circle>;
 type Circle = BTreeSet<String>;
 
-/// Most files of a crate that are in circles.
-struct Ceiling {
-    folder: &'static str,
-    files: usize,
-    /// Without uses between a file and those in its folder.
-    apart: usize,
-}
-
-/// Crates whose circles are not yet taken apart. Lower the numbers with them, and remove the line at 0.
-const CEILINGS: &[Ceiling] = &[ceiling("plimsoll-drive", 20, 4)];
-
-const fn ceiling(folder: &'static str, files: usize, apart: usize) -> Ceiling {
-    Ceiling {
-        folder,
-        files,
-        apart,
-    }
-}
-
 /// How often a name is followed from file to file.
 const MAX_HOPS: usize = 8;
 
@@ -38,27 +19,23 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, modules) in crates(tree) {
         let graph = modules.graph();
-        let ceiling = CEILINGS.iter().find(|ceiling| ceiling.folder == name);
-        let files = ceiling.map_or(0, |ceiling| ceiling.files);
-        findings.extend(exceeded(name, "files", &graph, files));
-        let apart = ceiling.map_or(0, |ceiling| ceiling.apart);
-        findings.extend(exceeded(
+        findings.extend(circular(name, "files", &graph));
+        let apart = without_family(&graph);
+        findings.extend(circular(
             name,
             "files apart from parents and children",
-            &without_family(&graph),
-            apart,
+            &apart,
         ));
-        findings.extend(exceeded(name, "folders", &folders(&graph), 0));
+        findings.extend(circular(name, "folders", &folders(&graph)));
     }
     findings
 }
 
 /// With each use within the circles.
-fn exceeded(name: &str, kind: &str, graph: &Graph, ceiling: usize) -> Option<Finding> {
+fn circular(name: &str, kind: &str, graph: &Graph) -> Option<Finding> {
     let circles = circles(graph);
     let count: usize = circles.iter().map(BTreeSet::len).sum();
-    let mut what =
-        format!("{count} {kind} use each other in circles, at most {ceiling} (circles.rs)");
+    let mut what = format!("{count} {kind} use each other in circles (circles.rs)");
     for (number, circle) in circles.iter().enumerate() {
         for module in circle {
             let used: Vec<&str> = graph[module]
@@ -68,7 +45,7 @@ fn exceeded(name: &str, kind: &str, graph: &Graph, ceiling: usize) -> Option<Fin
             what += &format!("\n    {}: {module} → {}", number + 1, used.join(", "));
         }
     }
-    (count > ceiling).then(|| Finding {
+    (count > 0).then(|| Finding {
         path: format!("crates/{name}/src"),
         line: 0,
         what,

@@ -17,10 +17,11 @@ use plimsoll_record::message::EventKind;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Serialize;
 
+use super::clear::clear;
 use super::clock;
 use super::emulation::check_empty;
 use super::error::EmulatorError;
-use super::mounts::{abort_all, clear};
+use super::mounts::abort_all;
 use super::protocol::{Command, Lost, Message, MountSpec, Ready};
 
 /// How long taking down may last before the process is killed.

@@ -67,6 +67,7 @@ mod tests {
 
     use plimsoll_plan::units::Nanos;
 
+    use super::super::clear::clear;
     use super::super::clock;
 
     #[test]
@@ -79,7 +80,7 @@ mod tests {
         assert!(names::files(dir).exists(), "no emulator was here");
         let error = Claim::of(dir).unwrap_err();
         assert!(error.why.contains("alive"), "{error}");
-        let refused = mounts::clear(dir, Nanos::from_millis(1)).unwrap_err();
+        let refused = clear(dir, Nanos::from_millis(1)).unwrap_err();
         assert!(
             refused.to_string().contains("alive") && names::files(dir).exists(),
             "{refused}"
@@ -89,7 +90,7 @@ mod tests {
             drop(claim);
         });
         assert_eq!(
-            mounts::clear(dir, Nanos::from_millis(60_000)).unwrap(),
+            clear(dir, Nanos::from_millis(60_000)).unwrap(),
             [""; 0],
             "waits for its end"
         );

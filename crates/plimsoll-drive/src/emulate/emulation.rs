@@ -15,8 +15,7 @@ use super::error::EmulatorError;
 use super::form::Files;
 use super::names;
 use super::priority;
-use super::protocol::{Backing, Filesystem, Form, Lost, Message, MountSpec, Ready};
-use super::serve::{MessageSender, WatchedEmulation};
+use super::protocol::{Backing, Filesystem, Form, Lost, Message, MessageSender, MountSpec, Ready};
 use super::session::check_fuse;
 use super::store::Store;
 use super::undo::UndoLog;
@@ -36,6 +35,14 @@ pub struct Emulation {
     full: Arc<AtomicBool>,
     limit: Bytes,
     shape: EmulationKind,
+}
+
+/// What the account reads.
+pub struct WatchedEmulation {
+    pub engine: Arc<Engine>,
+    /// A write found the backing store full.
+    pub full: Arc<AtomicBool>,
+    pub limit: Bytes,
 }
 
 impl Emulation {

@@ -2,6 +2,7 @@
 //! When stdin ends, the emulator takes everything down and ends.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveSecond;
@@ -128,6 +129,9 @@ pub struct Lost {
     /// Of them, those that a flush had been acknowledged for: the drive lied.
     pub flushed_writes: u64,
 }
+
+/// Takes the emulator's messages. Called from several threads, and must not take long.
+pub type MessageSender = Arc<dyn Fn(Message) + Send + Sync>;
 
 #[cfg(test)]
 mod tests {

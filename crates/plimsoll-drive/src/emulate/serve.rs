@@ -8,9 +8,9 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::message::EventKind;
 
 use super::clock;
-use super::emulation::{Emulation, no_power_switch};
+use super::emulation::{Emulation, WatchedEmulation, no_power_switch};
 use super::error::EmulatorError;
-use super::protocol::{Command, Message, MountSpec};
+use super::protocol::{Command, Message, MessageSender, MountSpec};
 
 /// What the emulator's main thread is asked to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,9 +19,6 @@ pub enum EmulatorOrder {
     /// Take everything down and end.
     Stop,
 }
-
-/// Takes the emulator's messages. Called from several threads, and must not take long.
-pub type MessageSender = Arc<dyn Fn(Message) + Send + Sync>;
 
 /// A reader that is this busy, in thousandths of a second, cannot be trusted with arrival times.
 const SATURATED: u64 = 950;
@@ -109,14 +106,6 @@ fn obey(
             }
         }
     }
-}
-
-/// What the account reads.
-pub struct WatchedEmulation {
-    pub engine: Arc<super::engine::Engine>,
-    /// A write found the backing store full.
-    pub full: Arc<AtomicBool>,
-    pub limit: plimsoll_plan::units::Bytes,
 }
 
 fn report_seconds(watch: WatchedEmulation, send: &MessageSender, ends: &AtomicBool) {

@@ -1,6 +1,8 @@
 use super::*;
 use crate::amplification::amplification;
 use crate::catalogue;
+use crate::spec::Watts;
+use plimsoll_plan::units::Bytes;
 
 const GIB: u64 = 1 << 30;
 

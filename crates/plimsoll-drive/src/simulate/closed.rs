@@ -7,7 +7,8 @@ use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 
 use super::offsets::Requests;
-use super::{CountingWindow, SimulatedProfile, SimulatedResult};
+use super::profile::SimulatedProfile;
+use super::result::{CountingWindow, SimulatedResult};
 use crate::model::Drive;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

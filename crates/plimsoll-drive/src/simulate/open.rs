@@ -7,7 +7,8 @@ use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 
 use super::offsets::Requests;
-use super::{ArrivalSpacing, CountingWindow, SimulatedProfile, SimulatedResult};
+use super::profile::{ArrivalSpacing, SimulatedProfile};
+use super::result::{CountingWindow, SimulatedResult};
 use crate::model::{Drive, Op, Random};
 
 pub struct Rate {

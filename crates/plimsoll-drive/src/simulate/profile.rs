@@ -1,9 +1,56 @@
-//! Workloads that have a name.
+//! What is asked of a drive, and the workloads that have a name.
 
 use plimsoll_plan::suggestion;
 use plimsoll_plan::units::{Bytes, Nanos};
 
-use super::{AccessOrder, Arrival, SimulatedProfile};
+/// What is asked of the drive.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimulatedProfile {
+    pub block: Bytes,
+    /// 0 to 1.
+    pub read_share: f64,
+    pub order: AccessOrder,
+    pub load: Arrival,
+    /// Share of the drive, from its start, that is read and written.
+    pub working_share: f64,
+    /// See [`crate::model::Setup::fill`].
+    pub fill: f64,
+    /// Simulated, but not counted.
+    pub warm: Nanos,
+    pub measure: Nanos,
+    /// The measured time ends early when so many requests are counted.
+    pub most_ops: u64,
+    pub seed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessOrder {
+    Random,
+    /// Each job goes through its own part of the working set, over and over.
+    Sequential,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Arrival {
+    /// Each of the jobs keeps so many requests in flight.
+    Closed { depth: u32, jobs: u32 },
+    Open {
+        per_second: f64,
+        arrivals: ArrivalSpacing,
+        /// Most requests in flight; more wait in the host.
+        depth: u32,
+        /// A request that finds so many waiting is dropped.
+        most_waiting: usize,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArrivalSpacing {
+    /// Evenly spaced.
+    Constant,
+    /// Independent of each other.
+    Poisson,
+}
 
 /// A workload that has a name.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,6 +1,7 @@
 use super::*;
 use crate::catalogue;
 use crate::spec::{Mechanism, SheetPoint};
+use plimsoll_plan::units::Nanos;
 
 fn drive(name: &str) -> DriveSpec {
     let entry = catalogue::find(name).unwrap();

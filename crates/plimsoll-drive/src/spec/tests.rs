@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::catalogue;
+use plimsoll_plan::units::{Bytes, Nanos};
 
 const GOOD: &str = r#"title = "Good"
 kind = "nvme"

@@ -2,7 +2,7 @@
 
 use super::flash::sequential;
 use super::rows::{Care, FitRow, Quantity, outcome};
-use super::{DriveFit, FittedParameter, SOURCE};
+use super::work::{DriveFit, FittedParameter, SOURCE, digits};
 use crate::learn::jobs::{DEPTHS, LearnProfile, SPANS};
 use crate::learn::measured::{Figure, LearnedPoint, Measured};
 use crate::spec::figure::{ASSUMED, SpecFigure};
@@ -134,7 +134,7 @@ fn search(fit: &mut DriveFit, measured: &Measured, mean_us: f64) {
 }
 
 fn put(fit: &mut DriveFit, seeks: [f64; 3]) {
-    let [track, average, full] = seeks.map(|ms| Some(SpecFigure::new(super::digits(ms), SOURCE)));
+    let [track, average, full] = seeks.map(|ms| Some(SpecFigure::new(digits(ms), SOURCE)));
     if let Some(disk) = &mut fit.file.disk {
         (disk.seek_track_ms, disk.seek_average_ms, disk.seek_full_ms) = (track, average, full);
     }

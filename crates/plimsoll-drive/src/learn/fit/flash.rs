@@ -1,7 +1,7 @@
 //! Flash: what the measurements show directly, and a search for what only shows in the whole curve.
 
 use super::rows::{Care, FitRow, Quantity, outcome, quantities};
-use super::{DriveFit, FittedParameter};
+use super::work::{DriveFit, FittedParameter, SOURCE, digits};
 use crate::learn::fit::burst::{Burst, bend};
 use crate::learn::jobs::{DEPTHS, LearnProfile};
 use crate::learn::measured::{Figure, LearnedPoint, Measured};
@@ -257,7 +257,7 @@ fn subtract_from_flush(fit: &mut DriveFit, measured: &Measured) {
         .as_mut()
         .and_then(|flash| flash.flush_us.as_mut())
     {
-        flush.value = super::digits((flush.value - excess).max(0.0));
+        flush.value = digits((flush.value - excess).max(0.0));
     }
 }
 
@@ -291,11 +291,8 @@ impl Trials<'_> {
             + 4096.0 / value(&file.datasheet.sequential_read_mb_s);
         let flash = file.flash.get_or_insert_default();
         let inside = (value(&flash.read_us) - overhead).max(0.0);
-        flash.units = Some(SpecFigure::new(f64::from(units), super::SOURCE));
-        flash.firmware_us = Some(SpecFigure::new(
-            super::digits(inside * share),
-            super::SOURCE,
-        ));
+        flash.units = Some(SpecFigure::new(f64::from(units), SOURCE));
+        flash.firmware_us = Some(SpecFigure::new(digits(inside * share), SOURCE));
         let spec = self.fit.spec_of(&file);
         UnitsTrial {
             units,

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::work::digits;
 use super::*;
 use plimsoll_block::fio::IoEngine;
 
@@ -8,7 +9,9 @@ use crate::learn::jobs::{LearnOptions, LearnProfile, profiles};
 use crate::learn::measured::{Flush, LearnedPoint, LoadResult};
 use crate::learn::replay::{ReplayOptions, replay};
 use crate::simulate::synced_per_second;
-use crate::spec::Mechanism;
+use crate::spec::figure::SpecFigure;
+use crate::spec::{DriveSpec, Mechanism};
+use plimsoll_plan::units::Bytes;
 
 fn options(rotational: bool) -> LearnOptions {
     LearnOptions {

@@ -3,10 +3,10 @@
 
 use super::flash::sequential;
 use super::rows::{FitRow, Quantity};
-use super::{ASSUMED, DriveFit};
+use super::work::DriveFit;
 use crate::learn::jobs::{DEPTHS, LearnProfile};
 use crate::learn::measured::{Figure, Measured};
-use crate::spec::figure::SpecFigure;
+use crate::spec::figure::{ASSUMED, SpecFigure};
 use crate::spec::file::{Datasheet, DriveClass, Volume};
 
 const KIB: u64 = 1 << 10;

@@ -1,0 +1,50 @@
+//! What a drive did.
+
+use plimsoll_plan::units::Nanos;
+
+use crate::spec::Watts;
+
+/// What a drive was asked for, and what it did for that.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Work {
+    /// Indexed as [`plimsoll_record::drive::DriveOp::ALL`].
+    pub ops: [u64; 4],
+    pub bytes: [u64; 4],
+    /// How long reads and writes kept the medium busy.
+    pub reading: Nanos,
+    pub writing: Nanos,
+    /// Bytes that went to flash, with those that were copied to make room; 0 where there is no flash.
+    pub flash_bytes: f64,
+}
+
+impl Work {
+    /// Mean power in `span`: idle power, and what reading and writing add while they last.
+    pub fn watts(&self, watts: Watts, span: Nanos) -> f64 {
+        let reading = share_of(self.reading, span);
+        let writing = share_of(self.writing, span).min(1.0 - reading);
+        watts.idle + (watts.read - watts.idle) * reading + (watts.write - watts.idle) * writing
+    }
+
+    /// What was added since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let Self {
+            ops,
+            bytes,
+            reading,
+            writing,
+            flash_bytes,
+        } = earlier;
+        Self {
+            ops: std::array::from_fn(|i| self.ops[i] - ops[i]),
+            bytes: std::array::from_fn(|i| self.bytes[i] - bytes[i]),
+            reading: self.reading.saturating_sub(*reading),
+            writing: self.writing.saturating_sub(*writing),
+            flash_bytes: self.flash_bytes - flash_bytes,
+        }
+    }
+}
+
+fn share_of(busy: Nanos, span: Nanos) -> f64 {
+    (busy.as_secs_f64() / span.as_secs_f64().max(1e-9)).min(1.0)
+}

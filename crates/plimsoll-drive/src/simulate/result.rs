@@ -1,0 +1,161 @@
+//! What a simulation counts, and what came of it.
+
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::Hist;
+
+use super::profile::SimulatedProfile;
+use crate::model::{Drive, Work};
+use crate::spec::DriveSpec;
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimulatedResult {
+    /// Measured time.
+    pub span: Nanos,
+    pub reads: Side,
+    pub writes: Side,
+    /// In flight or waiting when the measured time began. It holds: carried + offered = completed (reads and writes) +
+    /// dropped + unfinished.
+    pub carried: u64,
+    /// Due in the measured time.
+    pub offered: u64,
+    /// In flight or waiting when it ended.
+    pub unfinished: u64,
+    /// Of an open loop: requests that had to wait in the host, and those that were not sent.
+    pub queued: u64,
+    pub dropped: u64,
+    /// The drive's own, in the measured time.
+    pub work: Work,
+}
+
+/// Reads or writes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Side {
+    /// Completed in the measured time.
+    pub ops: u64,
+    pub bytes: u64,
+    /// From when a request was due to its completion. In an open loop of the requests that were due in the measured
+    /// time, whenever they completed: what is slow is not left out.
+    pub latency: Hist,
+}
+
+impl SimulatedResult {
+    pub fn iops(&self) -> f64 {
+        (self.reads.ops + self.writes.ops) as f64 / self.seconds()
+    }
+
+    pub fn bytes_per_second(&self) -> f64 {
+        (self.reads.bytes + self.writes.bytes) as f64 / self.seconds()
+    }
+
+    /// Requests in flight or waiting, in the mean: throughput times response time (Little 1961).
+    pub fn queue(&self) -> f64 {
+        (self.reads.latency.sum() + self.writes.latency.sum()) as f64 / (self.span.0.max(1)) as f64
+    }
+
+    /// Reads and writes together.
+    pub fn latency(&self) -> Hist {
+        let mut both = self.reads.latency.clone();
+        both.merge(&self.writes.latency);
+        both
+    }
+
+    /// Written by the host in a day of this.
+    pub fn bytes_written_per_day(&self) -> f64 {
+        self.writes.bytes as f64 / self.seconds() * 86_400.0
+    }
+
+    /// How long the drive may be written to like this, by its rated endurance.
+    pub fn days_of_endurance(&self, spec: &DriveSpec) -> Option<f64> {
+        let per_day = self.bytes_written_per_day();
+        spec.tbw
+            .filter(|_| per_day > 0.0)
+            .map(|tbw| tbw * 1e12 / per_day)
+    }
+
+    pub fn watts(&self, spec: &DriveSpec) -> Option<f64> {
+        spec.watts.map(|watts| self.work.watts(watts, self.span))
+    }
+
+    fn seconds(&self) -> f64 {
+        self.span.as_secs_f64().max(1e-9)
+    }
+}
+
+/// What is counted, and from when.
+pub struct CountingWindow {
+    pub from: u64,
+    until: u64,
+    most_ops: u64,
+    counted: u64,
+    reads: Side,
+    writes: Side,
+    before: Option<Work>,
+}
+
+impl CountingWindow {
+    pub fn new(profile: &SimulatedProfile) -> Self {
+        let until = profile.warm.0.saturating_add(profile.measure.0);
+        Self {
+            from: profile.warm.0,
+            until,
+            most_ops: profile.most_ops,
+            counted: 0,
+            reads: Side::default(),
+            writes: Side::default(),
+            before: None,
+        }
+    }
+
+    /// Time has come to `now`. False when the window is over.
+    #[inline]
+    pub fn reaches(&mut self, now: u64, drive: &Drive) -> bool {
+        if self.before.is_none() && now >= self.from {
+            self.before = Some(drive.work());
+        }
+        now < self.until && self.counted < self.most_ops
+    }
+
+    #[inline]
+    pub fn side(&mut self, is_read: bool) -> &mut Side {
+        if is_read {
+            &mut self.reads
+        } else {
+            &mut self.writes
+        }
+    }
+
+    /// A request completes.
+    #[inline]
+    pub fn completes(&mut self, done: u64, is_read: bool, bytes: u64) {
+        if (self.from..self.until).contains(&done) {
+            self.counted += 1;
+            let side = self.side(is_read);
+            side.ops += 1;
+            side.bytes += bytes;
+        }
+    }
+
+    #[inline]
+    pub fn took(&mut self, is_read: bool, latency: u64) {
+        self.side(is_read).latency.record(Nanos(latency));
+    }
+
+    pub fn close(self, now: u64, drive: &Drive) -> SimulatedResult {
+        let end = now.clamp(self.from, self.until.max(self.from));
+        let work = self
+            .before
+            .map_or_else(Work::default, |before| drive.work().since(&before));
+        SimulatedResult {
+            span: Nanos(end - self.from),
+            reads: self.reads,
+            writes: self.writes,
+            carried: 0,
+            offered: 0,
+            unfinished: 0,
+            queued: 0,
+            dropped: 0,
+            work,
+        }
+    }
+}
