@@ -2,14 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ids::{BackupId, MediumId, SystemId, WorkloadId};
 use crate::load::LoadShape;
 use crate::units::Nanos;
 
 /// A backup workload: how the data set of another workload is saved and brought back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backup {
-    /// Name of the workload whose data set it is.
-    pub data: String,
+    /// The workload whose data set it is.
+    pub data: WorkloadId,
     pub method: BackupMethod,
     /// Threads or connections at the same time, where the program has them.
     pub jobs: u32,
@@ -56,21 +57,21 @@ impl Cycles {
 }
 
 /// Where backups are written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BackupPlace {
     /// On the medium that holds the data.
     Beside,
-    /// On a medium of the plan, by its name.
-    Medium(String),
+    /// On another medium of the plan.
+    Medium(MediumId),
 }
 
 impl BackupPlace {
-    /// Name of the medium, for data on `data`.
-    pub fn medium<'a>(&'a self, data: &'a str) -> &'a str {
+    /// The medium, for data on `data`.
+    pub fn medium(self, data: MediumId) -> MediumId {
         match self {
             Self::Beside => data,
-            Self::Medium(name) => name,
+            Self::Medium(medium) => medium,
         }
     }
 }
@@ -79,12 +80,11 @@ impl BackupPlace {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BackupStep {
     pub name: String,
-    /// Name in [`super::resolved::ResolvedPlan::backups`].
-    pub backup: String,
-    /// Name in [`super::resolved::ResolvedPlan::systems`]. All its instances are saved at the same time.
-    pub system: String,
+    pub backup: BackupId,
+    /// All its instances are saved at the same time.
+    pub system: SystemId,
     /// Media with the data, one after the other.
-    pub on: Vec<String>,
+    pub on: Vec<MediumId>,
     pub cycles: Cycles,
 }
 
@@ -92,7 +92,7 @@ pub struct BackupStep {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
     /// All its instances make it, on the medium of the step. Never the step's own system.
-    pub system: String,
+    pub system: SystemId,
     pub work: NoiseWork,
 }
 
@@ -101,7 +101,10 @@ pub struct Noise {
 #[serde(rename_all = "snake_case")]
 pub enum NoiseWork {
     /// From the beginning of the measurement.
-    Backup { backup: String, cycles: Cycles },
+    Backup { backup: BackupId, cycles: Cycles },
     /// With the step's ramp and measurement.
-    Load { workload: String, load: LoadShape },
+    Load {
+        workload: WorkloadId,
+        load: LoadShape,
+    },
 }

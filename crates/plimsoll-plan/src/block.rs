@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use plimsoll_stats::rounds::SteadyRule;
 
+use crate::ids::{BlockId, MediumId};
 use crate::load::Arrivals;
 use crate::units::Bytes;
 
@@ -107,10 +108,8 @@ pub enum SyncPolicy {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BlockStep {
     pub name: String,
-    /// Name in [`super::ResolvedPlan::blocks`].
-    pub workload: String,
-    /// Names in [`super::ResolvedPlan::media`].
-    pub on: Vec<String>,
+    pub workload: BlockId,
+    pub on: Vec<MediumId>,
     /// All media at the same time, with their workers counted together, instead of one after the other.
     pub at_once: bool,
     /// How often all jobs are gone through; with `steady` the most.

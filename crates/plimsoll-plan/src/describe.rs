@@ -2,6 +2,7 @@
 
 mod backup;
 mod block;
+mod media;
 
 use std::fmt::{self, Write};
 
@@ -89,10 +90,12 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
         block::write_block(out, &toml_key(&named.name), &named.block)?;
     }
     for named in backups {
-        backup::write_backup(out, &toml_key(&named.name), &named.backup)?;
+        backup::write_backup(out, plan, &toml_key(&named.name), &named.backup)?;
     }
     write_audit(out, audit)?;
-    steps.iter().try_for_each(|step| write_step(out, step))
+    steps
+        .iter()
+        .try_for_each(|step| write_step(out, plan, step))
 }
 
 /// Only what the plan changes: what it leaves alone is that of the plimsoll that audits.
@@ -283,15 +286,15 @@ fn write_mock(out: &mut String, name: &str, script: &MockScript) -> fmt::Result 
     Ok(())
 }
 
-fn write_step(out: &mut String, step: &Step) -> fmt::Result {
+fn write_step(out: &mut String, plan: &ResolvedPlan, step: &Step) -> fmt::Result {
     match step {
-        Step::Load(step) => write_load_step(out, step),
-        Step::Block(step) => block::write_step(out, step),
-        Step::Backup(step) => backup::write_step(out, step),
+        Step::Load(step) => write_load_step(out, plan, step),
+        Step::Block(step) => block::write_step(out, plan, step),
+        Step::Backup(step) => backup::write_step(out, plan, step),
     }
 }
 
-fn write_load_step(out: &mut String, step: &LoadStep) -> fmt::Result {
+fn write_load_step(out: &mut String, plan: &ResolvedPlan, step: &LoadStep) -> fmt::Result {
     let LoadStep {
         name,
         workload,
@@ -318,12 +321,11 @@ fn write_load_step(out: &mut String, step: &LoadStep) -> fmt::Result {
         out,
         "\n[[step]]\nname = {}\nrun = {}\nsystem = {}",
         quoted(name),
-        quoted(workload),
-        quoted(system)
+        quoted(&plan.workload(*workload).name),
+        quoted(&plan.system(*system).name)
     )?;
     if !on.is_empty() {
-        let on: Vec<String> = on.iter().map(|name| quoted(name)).collect();
-        writeln!(out, "on = [{}]", on.join(", "))?;
+        writeln!(out, "on = {}", media::media(plan, on))?;
     }
     write_points(out, points)?;
     writeln!(
@@ -373,7 +375,7 @@ fn write_load_step(out: &mut String, step: &LoadStep) -> fmt::Result {
         check.name()
     )?;
     power_cut.map_or(Ok(()), |after| writeln!(out, "power_cut = \"{after}\""))?;
-    backup::write_noise(out, noise)
+    backup::write_noise(out, plan, noise)
 }
 
 /// A ladder has points of one kind, and in an open loop they differ in the rate only.

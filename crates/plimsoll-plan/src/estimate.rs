@@ -8,13 +8,14 @@ mod block;
 mod cost;
 mod totals;
 
-use cost::{Cost, base, cost};
+use cost::{base, cost};
 pub use totals::{Estimate, StepEstimate};
 
 use super::resolved::{
     CheckPolicy, DriveBacking, EngineKind, LoadStep, Medium, MediumKind, ResolvedPlan, Script,
     Step, Workload,
 };
+use crate::ids::MediumId;
 use crate::load::LoadShape;
 use crate::units::{Bytes, Nanos};
 
@@ -73,24 +74,24 @@ pub fn estimate(plan: &ResolvedPlan) -> Estimate {
             Nanos(sum.0.saturating_add(part(step).0))
         })
     };
-    let holding = plan
-        .media
-        .iter()
-        .filter(|medium| medium.kind != MediumKind::Device);
-    let (memory, space) = holding.partition::<Vec<&Medium>, _>(|medium| is_in_memory(medium));
-    let needs = |media: Vec<&Medium>| {
-        media
-            .iter()
-            .map(|medium| (medium.name.clone(), needed(plan, medium)))
-            .collect()
-    };
+    let (memory, space): (Vec<MediumId>, _) = plan
+        .medium_ids()
+        .filter(|id| plan.medium(*id).kind != MediumKind::Device)
+        .partition(|id| is_in_memory(plan.medium(*id)));
     Estimate {
         duration: total(|step| step.duration),
         load_duration: total(|step| step.load_duration),
-        space: needs(space),
-        memory: needs(memory),
+        space: needs(plan, space),
+        memory: needs(plan, memory),
         per_step,
     }
+}
+
+fn needs(plan: &ResolvedPlan, media: Vec<MediumId>) -> Vec<(String, Bytes)> {
+    media
+        .into_iter()
+        .map(|id| (plan.medium(id).name.clone(), needed(plan, id)))
+        .collect()
 }
 
 fn is_in_memory(medium: &Medium) -> bool {
@@ -101,13 +102,13 @@ fn is_in_memory(medium: &Medium) -> bool {
 }
 
 /// What steps put on the medium; on an emulated drive that is used its filesystem too.
-fn needed(plan: &ResolvedPlan, medium: &Medium) -> Bytes {
+fn needed(plan: &ResolvedPlan, medium: MediumId) -> Bytes {
     let data = Bytes(
-        space(plan, &medium.name)
+        space(plan, medium)
             .0
             .saturating_add(block::space(plan, medium).0),
     );
-    let emulated = medium.kind.emulated().is_some() && data > Bytes(0);
+    let emulated = plan.medium(medium).kind.emulated().is_some() && data > Bytes(0);
     Bytes(
         data.0
             .saturating_add(if emulated { FILESYSTEM.0 } else { 0 }),
@@ -129,21 +130,16 @@ fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {
     let precondition = step
         .precondition
         .map_or(Nanos::ZERO, |precondition| precondition.lasts);
-    let engine = plan
-        .system(&step.system)
-        .map_or(EngineKind::Mock, |system| system.kind.engine());
-    let cost = plan
-        .workload(&step.workload)
-        .map_or(Cost::default(), |workload| cost(engine, workload));
+    let system = plan.system(step.system);
+    let engine = system.kind.engine();
+    let cost = cost(engine, &plan.workload(step.workload).workload);
     let checks = match step.check {
         CheckPolicy::EachPoint => points,
         CheckPolicy::EndOfStep => rounds,
         CheckPolicy::Off => 0,
     };
     let times = |nanos: Nanos, n: u64| nanos.0.saturating_mul(n);
-    let instances = plan
-        .system(&step.system)
-        .map_or(1, |system| u64::from(system.count));
+    let instances = u64::from(system.count);
     // One after the other.
     let load = cost
         .load
@@ -167,24 +163,21 @@ fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {
 }
 
 /// Every system on the medium side by side: its base, its largest data, and what its steps add.
-fn space(plan: &ResolvedPlan, medium: &str) -> Bytes {
+fn space(plan: &ResolvedPlan, medium: MediumId) -> Bytes {
     let on_medium = plan
-        .systems
-        .iter()
-        .filter(|system| system.kind.needs_medium())
-        .filter_map(|system| {
-            let here = |step: &&LoadStep| {
-                step.system == system.name && step.on.iter().any(|name| name == medium)
-            };
+        .system_ids()
+        .filter(|id| plan.system(*id).kind.needs_medium())
+        .filter_map(|id| {
+            let system = plan.system(id);
+            let here = |step: &&LoadStep| step.system == id && step.on.contains(&medium);
             let steps: Vec<&LoadStep> = plan.load_steps().filter(here).collect();
             let engine = system.kind.engine();
             let workloads = || {
-                steps.iter().filter_map(|step| {
-                    plan.workload(&step.workload)
-                        .map(|workload| (step, workload))
-                })
+                steps
+                    .iter()
+                    .map(|step| (step, &plan.workload(step.workload).workload))
             };
-            let beside = backup::data_of(plan, &system.name, medium);
+            let beside = backup::data_of(plan, id, medium);
             let data = data(
                 engine,
                 workloads().map(|(_, workload)| workload).chain(beside),

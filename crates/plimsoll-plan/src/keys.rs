@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::describe::describe;
-use crate::resolved::{ResolvedPlan, Workload};
+use crate::resolved::{LoadStep, ResolvedPlan, Workload};
 
 /// Part of a plan in which a key stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,10 +68,16 @@ impl ResolvedPlan {
     /// What defines the load of a step's workload, by the plan's names; as a point of a record holds it. Empty for block
     /// I/O, whose streams are recorded, and where the plan has no such workload.
     pub fn parameters(&self, workload: &str, step: &str) -> BTreeMap<String, String> {
-        let Some(workload) = self.workload(workload) else {
-            return BTreeMap::new();
-        };
-        let mut all: Vec<(&str, String)> = match workload {
+        let step = self.load_steps().find(|own| own.name == step);
+        self.workload_named(workload)
+            .map_or(BTreeMap::new(), |workload| workload.parameters(step))
+    }
+}
+
+impl Workload {
+    /// What defines the load of a step's workload.
+    pub fn parameters(&self, step: Option<&LoadStep>) -> BTreeMap<String, String> {
+        let mut all: Vec<(&str, String)> = match self {
             Workload::Tpcc(tpcc) => vec![
                 ("test", "tpcc".to_owned()),
                 ("warehouses", tpcc.warehouses.to_string()),
@@ -85,13 +91,12 @@ impl ResolvedPlan {
                 ("distribution", sysbench.distribution.name().to_owned()),
             ],
         };
-        if let Workload::Sysbench(sysbench) = workload
+        if let Workload::Sysbench(sysbench) = self
             && sysbench.script.has_ranges()
         {
             all.push(("point_selects", sysbench.point_selects.to_string()));
             all.push(("range_size", sysbench.range_size.to_string()));
         }
-        let step = self.load_steps().find(|own| own.name == step);
         all.extend(step.map(|step| ("keying_and_think", step.pacing.think.to_string())));
         all.into_iter()
             .map(|(key, value)| (key.to_owned(), value))

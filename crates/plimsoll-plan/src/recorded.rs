@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::describe::describe;
+use crate::kept_names;
 use crate::parse::parse_described;
 use crate::resolved::ResolvedPlan;
 
@@ -27,9 +28,9 @@ const SAVED_VERSION: u32 = 1;
 
 /// A plan as run files since schema 8 keep it, as JSON.
 #[derive(Serialize, Deserialize)]
-struct SavedPlan<P> {
+struct SavedPlan {
     version: u32,
-    plan: P,
+    plan: Value,
 }
 
 impl RecordedPlan {
@@ -49,11 +50,15 @@ impl RecordedPlan {
     /// What [`Self::from_text`] reads; passwords are redacted.
     pub fn to_text(&self) -> String {
         match self {
-            Self::Resolved(plan) => serde_json::to_string(&SavedPlan {
-                version: SAVED_VERSION,
-                plan,
-            })
-            .expect("a plan has string keys only"),
+            Self::Resolved(plan) => {
+                let mut plan = serde_json::to_value(plan).expect("a plan has string keys only");
+                kept_names::to_names(&mut plan);
+                let saved = SavedPlan {
+                    version: SAVED_VERSION,
+                    plan,
+                };
+                serde_json::to_string(&saved).expect("a value is JSON")
+            }
             Self::Imported => String::new(),
             Self::Unreadable { text, .. } => text.clone(),
         }
@@ -61,7 +66,7 @@ impl RecordedPlan {
 
     fn from_json(text: &str) -> Self {
         // The version first: the plan of another one may have other keys.
-        let saved: Result<SavedPlan<Value>, _> = serde_json::from_str(text);
+        let saved: Result<SavedPlan, _> = serde_json::from_str(text);
         match saved {
             Ok(saved) if saved.version != SAVED_VERSION => Self::unreadable(
                 text,
@@ -70,8 +75,10 @@ impl RecordedPlan {
                     saved.version
                 ),
             ),
-            Ok(saved) => serde_json::from_value(saved.plan)
-                .map_or_else(|error| Self::unreadable(text, error.to_string()), Self::new),
+            Ok(saved) => match from_saved(saved.plan) {
+                Ok(plan) => Self::new(plan),
+                Err(why) => Self::unreadable(text, why),
+            },
             Err(error) => Self::unreadable(text, error.to_string()),
         }
     }
@@ -114,4 +121,9 @@ impl RecordedPlan {
             Self::Unreadable { text, .. } => Value::String(text.clone()),
         }
     }
+}
+
+fn from_saved(mut plan: Value) -> Result<ResolvedPlan, String> {
+    kept_names::to_ids(&mut plan)?;
+    serde_json::from_value(plan).map_err(|error| error.to_string())
 }

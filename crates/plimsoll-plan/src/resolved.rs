@@ -18,6 +18,7 @@ pub use super::server::{EngineKind, ServerKind};
 pub use super::sysbench::{Distribution, Script, Sysbench};
 use crate::Interference;
 use crate::Thresholds;
+use crate::ids::{BackupId, BlockId, MediumId, StepId, SystemId, WorkloadId};
 use crate::load::{LoadShape, MockScript};
 use crate::objective::Objective;
 use crate::schedule::Timeline;
@@ -112,12 +113,18 @@ pub enum SystemKind {
 impl System {
     /// The names of its instances: `db-1`, `db-2`; its own where there is one.
     pub fn instances(&self) -> Vec<String> {
-        if self.count == 1 {
-            return vec![self.name.clone()];
-        }
-        (1..=self.count)
-            .map(|number| format!("{}-{number}", self.name))
+        (0..self.count)
+            .map(|index| self.instance_name(index))
             .collect()
+    }
+
+    /// The name of one of its instances, counted from 0.
+    pub fn instance_name(&self, index: u32) -> String {
+        if self.count == 1 {
+            self.name.clone()
+        } else {
+            format!("{}-{}", self.name, index + 1)
+        }
     }
 }
 
@@ -277,8 +284,8 @@ impl Step {
         }
     }
 
-    /// Names of the media that it works on.
-    pub fn on(&self) -> &[String] {
+    /// The media that it works on.
+    pub fn on(&self) -> &[MediumId] {
         match self {
             Self::Load(step) => &step.on,
             Self::Block(step) => &step.on,
@@ -287,29 +294,35 @@ impl Step {
     }
 
     /// Where it, or what runs beside it, writes backups to.
-    pub fn backup_places(&self) -> impl Iterator<Item = &BackupPlace> {
+    pub fn backup_places(&self) -> impl Iterator<Item = BackupPlace> {
         let (own, noise) = match self {
             Self::Load(step) => (None, step.noise.as_slice()),
             Self::Block(_) => (None, [].as_slice()),
-            Self::Backup(step) => (Some(&step.cycles.to), [].as_slice()),
+            Self::Backup(step) => (Some(step.cycles.to), [].as_slice()),
         };
         let beside = noise.iter().filter_map(|noise| match &noise.work {
-            NoiseWork::Backup { cycles, .. } => Some(&cycles.to),
+            NoiseWork::Backup { cycles, .. } => Some(cycles.to),
             NoiseWork::Load { .. } => None,
         });
         own.into_iter().chain(beside)
     }
 
-    /// Names of the systems that it puts to use: its own first, then its neighbours.
-    pub fn systems(&self) -> impl Iterator<Item = &str> {
+    /// The systems that it puts to use: its own first, then its neighbors.
+    pub fn systems(&self) -> impl Iterator<Item = SystemId> {
         let (own, noise) = match self {
-            Self::Load(step) => (Some(&step.system), step.noise.as_slice()),
+            Self::Load(step) => (Some(step.system), step.noise.as_slice()),
             Self::Block(_) => (None, [].as_slice()),
-            Self::Backup(step) => (Some(&step.system), [].as_slice()),
+            Self::Backup(step) => (Some(step.system), [].as_slice()),
         };
         own.into_iter()
-            .chain(noise.iter().map(|noise| &noise.system))
-            .map(String::as_str)
+            .chain(noise.iter().map(|noise| noise.system))
+    }
+
+    fn uses_medium(&self, medium: MediumId) -> bool {
+        self.on().contains(&medium)
+            || self
+                .backup_places()
+                .any(|place| place == BackupPlace::Medium(medium))
     }
 
     pub fn load(&self) -> Option<&LoadStep> {
@@ -324,12 +337,10 @@ impl Step {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LoadStep {
     pub name: String,
-    /// Name in [`ResolvedPlan::workloads`].
-    pub workload: String,
-    /// Name in [`ResolvedPlan::systems`].
-    pub system: String,
-    /// Names in [`ResolvedPlan::media`], one after the other; empty for a system that needs none.
-    pub on: Vec<String>,
+    pub workload: WorkloadId,
+    pub system: SystemId,
+    /// One after the other; empty for a system that needs none.
+    pub on: Vec<MediumId>,
     /// The ladder; a single point is a ladder of one. Of a search: the load that it starts from.
     pub points: Vec<LoadShape>,
     /// How often the whole ladder is gone through, or each load of a search is measured.
@@ -434,12 +445,54 @@ impl CheckPolicy {
 }
 
 impl ResolvedPlan {
-    pub fn medium(&self, name: &str) -> Option<&Medium> {
-        self.media.iter().find(|medium| medium.name == name)
+    pub fn medium(&self, id: MediumId) -> &Medium {
+        &self.media[id.index()]
     }
 
-    pub fn system(&self, name: &str) -> Option<&System> {
+    pub fn system(&self, id: SystemId) -> &System {
+        &self.systems[id.index()]
+    }
+
+    pub fn workload(&self, id: WorkloadId) -> &NamedWorkload {
+        &self.workloads[id.index()]
+    }
+
+    pub fn block(&self, id: BlockId) -> &NamedBlock {
+        &self.blocks[id.index()]
+    }
+
+    pub fn backup(&self, id: BackupId) -> &NamedBackup {
+        &self.backups[id.index()]
+    }
+
+    pub fn step(&self, id: StepId) -> &Step {
+        &self.steps[id.index()]
+    }
+
+    /// The steps in order.
+    pub fn step_ids(&self) -> impl Iterator<Item = StepId> + use<> {
+        (0..self.steps.len()).map(StepId::new)
+    }
+
+    pub fn medium_ids(&self) -> impl Iterator<Item = MediumId> + use<> {
+        (0..self.media.len()).map(MediumId::new)
+    }
+
+    pub fn system_ids(&self) -> impl Iterator<Item = SystemId> + use<> {
+        (0..self.systems.len()).map(SystemId::new)
+    }
+
+    /// The system of a name in a record.
+    pub fn system_named(&self, name: &str) -> Option<&System> {
         self.systems.iter().find(|system| system.name == name)
+    }
+
+    /// The workload of a name in a record.
+    pub fn workload_named(&self, name: &str) -> Option<&Workload> {
+        self.workloads
+            .iter()
+            .find(|named| named.name == name)
+            .map(|named| &named.workload)
     }
 
     /// Steps that put load on systems.
@@ -448,53 +501,18 @@ impl ResolvedPlan {
     }
 
     /// Media that a step works on, or that backups are written to.
-    pub fn used_media(&self) -> impl Iterator<Item = &Medium> {
-        let uses = |step: &Step, medium: &str| {
-            let vault = step
-                .backup_places()
-                .any(|place| *place == BackupPlace::Medium(medium.to_owned()));
-            vault || step.on().iter().any(|on| on == medium)
-        };
-        self.media
-            .iter()
-            .filter(move |medium| self.steps.iter().any(|step| uses(step, &medium.name)))
-    }
-
-    /// Index of a step in the plan.
-    pub fn step_index(&self, name: &str) -> u32 {
-        self.steps
-            .iter()
-            .position(|step| step.name() == name)
-            .unwrap_or_default() as u32
-    }
-
-    pub fn block(&self, name: &str) -> Option<&Block> {
-        self.blocks
-            .iter()
-            .find(|named| named.name == name)
-            .map(|named| &named.block)
-    }
-
-    pub fn backup(&self, name: &str) -> Option<&Backup> {
-        self.backups
-            .iter()
-            .find(|named| named.name == name)
-            .map(|named| &named.backup)
+    pub fn used_media(&self) -> impl Iterator<Item = MediumId> {
+        self.medium_ids()
+            .filter(|medium| self.steps.iter().any(|step| step.uses_medium(*medium)))
     }
 
     /// The workload whose data set a noise works on.
-    pub fn noise_data(&self, work: &NoiseWork) -> Option<&Workload> {
-        match work {
-            NoiseWork::Backup { backup, .. } => self.workload(&self.backup(backup)?.data),
-            NoiseWork::Load { workload, .. } => self.workload(workload),
-        }
-    }
-
-    pub fn workload(&self, name: &str) -> Option<&Workload> {
-        self.workloads
-            .iter()
-            .find(|named| named.name == name)
-            .map(|named| &named.workload)
+    pub fn noise_data(&self, work: &NoiseWork) -> &Workload {
+        let id = match work {
+            NoiseWork::Backup { backup, .. } => self.backup(*backup).backup.data,
+            NoiseWork::Load { workload, .. } => *workload,
+        };
+        &self.workload(id).workload
     }
 }
 

@@ -79,6 +79,11 @@ fn good(text: &str) -> Parsed {
     parse(text, &Options::default()).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
+fn media_names<'p>(plan: &'p ResolvedPlan, media: &[MediumId]) -> Vec<&'p str> {
+    let medium = |id: &MediumId| plan.medium(*id).name.as_str();
+    media.iter().map(medium).collect()
+}
+
 fn bad(text: &str) -> String {
     parse(text, &Options::default())
         .expect_err("this plan is wrong")
@@ -280,7 +285,7 @@ fn everything_that_can_be_written_arrives() {
         }]
     );
 
-    let Some(Workload::Tpcc(tpcc)) = plan.workload("w") else {
+    let Some(Workload::Tpcc(tpcc)) = plan.workload_named("w") else {
         panic!()
     };
     assert_eq!(
@@ -291,7 +296,7 @@ fn everything_that_can_be_written_arrives() {
     let [first, second, third, fourth] = steps.as_slice() else {
         panic!()
     };
-    assert_eq!(first.on, ["b", "a b"]);
+    assert_eq!(media_names(&plan, &first.on), ["b", "a b"]);
     assert_eq!(first.points, [1, 2, 3].map(LoadShape::closed));
     assert_eq!(first.timeline.warm, Nanos::ZERO);
     assert_eq!(
@@ -368,7 +373,7 @@ fn scale_shrinks_times_and_data_scale_data() {
         Nanos::from_secs(3),
         "the mock's times stay"
     );
-    let size = |name: &str| plan.workload(name).map(warehouses);
+    let size = |name: &str| plan.workload_named(name).map(warehouses);
     assert_eq!(
         (size("w"), size("p")),
         (Some(1), Some(1)),
@@ -398,7 +403,7 @@ fn scale_shrinks_times_and_data_scale_data() {
         Nanos::SECOND
     );
     assert_snapshot!(warnings[0], @"9:1: measuring for 1s instead of 60ms: figures are taken per second");
-    assert_eq!(plan.workload("oltp").map(warehouses), Some(1));
+    assert_eq!(plan.workload_named("oltp").map(warehouses), Some(1));
 }
 
 #[test]

@@ -2,12 +2,18 @@
 
 use std::fmt::{self, Write};
 
+use super::media::media;
 use crate::load::LoadShape;
-use crate::resolved::{Backup, BackupPlace, BackupStep, Cycles, Noise, NoiseWork};
+use crate::resolved::{Backup, BackupPlace, BackupStep, Cycles, Noise, NoiseWork, ResolvedPlan};
 use crate::toml_text::quoted;
 use crate::units::Nanos;
 
-pub(super) fn write_backup(out: &mut String, name: &str, backup: &Backup) -> fmt::Result {
+pub(super) fn write_backup(
+    out: &mut String,
+    plan: &ResolvedPlan,
+    name: &str,
+    backup: &Backup,
+) -> fmt::Result {
     let Backup {
         data,
         method,
@@ -17,13 +23,13 @@ pub(super) fn write_backup(out: &mut String, name: &str, backup: &Backup) -> fmt
     writeln!(
         out,
         "\n[workload.{name}.backup]\ndata = {}\nmethod = \"{}\"",
-        quoted(data),
+        quoted(&plan.workload(*data).name),
         method.name()
     )?;
     writeln!(out, "jobs = {jobs}\nrestore = {restore}")
 }
 
-pub(super) fn write_step(out: &mut String, step: &BackupStep) -> fmt::Result {
+pub(super) fn write_step(out: &mut String, plan: &ResolvedPlan, step: &BackupStep) -> fmt::Result {
     let BackupStep {
         name,
         backup,
@@ -35,29 +41,29 @@ pub(super) fn write_step(out: &mut String, step: &BackupStep) -> fmt::Result {
         out,
         "\n[[step]]\nname = {}\nrun = {}\nsystem = {}",
         quoted(name),
-        quoted(backup),
-        quoted(system)
+        quoted(&plan.backup(*backup).name),
+        quoted(&plan.system(*system).name)
     )?;
-    let on: Vec<String> = on.iter().map(|name| quoted(name)).collect();
-    writeln!(out, "on = [{}]", on.join(", "))?;
-    pairs(cycles)
+    writeln!(out, "on = {}", media(plan, on))?;
+    pairs(plan, cycles)
         .into_iter()
         .try_for_each(|pair| writeln!(out, "{pair}"))
 }
 
 /// As an array of tables after the step's own keys.
-pub(super) fn write_noise(out: &mut String, noise: &[Noise]) -> fmt::Result {
+pub(super) fn write_noise(out: &mut String, plan: &ResolvedPlan, noise: &[Noise]) -> fmt::Result {
     for Noise { system, work } in noise {
-        writeln!(out, "\n[[step.noise]]\nsystem = {}", quoted(system))?;
+        let system = quoted(&plan.system(*system).name);
+        writeln!(out, "\n[[step.noise]]\nsystem = {system}")?;
         match work {
             NoiseWork::Backup { backup, cycles } => {
-                writeln!(out, "run = {}", quoted(backup))?;
-                pairs(cycles)
+                writeln!(out, "run = {}", quoted(&plan.backup(*backup).name))?;
+                pairs(plan, cycles)
                     .into_iter()
                     .try_for_each(|pair| writeln!(out, "{pair}"))?;
             }
             NoiseWork::Load { workload, load } => {
-                writeln!(out, "run = {}", quoted(workload))?;
+                writeln!(out, "run = {}", quoted(&plan.workload(*workload).name))?;
                 let (LoadShape::Closed { users, .. } | LoadShape::Open { users, .. }) = load;
                 writeln!(out, "users = {users}")?;
             }
@@ -66,11 +72,11 @@ pub(super) fn write_noise(out: &mut String, noise: &[Noise]) -> fmt::Result {
     Ok(())
 }
 
-fn pairs(cycles: &Cycles) -> Vec<String> {
+fn pairs(plan: &ResolvedPlan, cycles: &Cycles) -> Vec<String> {
     let Cycles { to, count, every } = cycles;
     let to = match to {
         BackupPlace::Beside => None,
-        BackupPlace::Medium(name) => Some(format!("to = {}", quoted(name))),
+        BackupPlace::Medium(medium) => Some(format!("to = {}", quoted(&plan.medium(*medium).name))),
     };
     let every = (*every > Nanos::ZERO).then(|| format!("every = \"{every}\""));
     to.into_iter()

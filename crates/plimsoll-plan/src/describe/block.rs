@@ -2,8 +2,10 @@
 
 use std::fmt::{self, Write};
 
+use super::media::media;
 use crate::resolved::{
-    Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, SizeShare, SyncPolicy, Zone,
+    Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, ResolvedPlan, SizeShare,
+    SyncPolicy, Zone,
 };
 use crate::size;
 use crate::toml_text::quoted;
@@ -167,7 +169,7 @@ fn sync(sync: SyncPolicy) -> String {
     }
 }
 
-pub(super) fn write_step(out: &mut String, step: &BlockStep) -> fmt::Result {
+pub(super) fn write_step(out: &mut String, plan: &ResolvedPlan, step: &BlockStep) -> fmt::Result {
     let BlockStep {
         name,
         workload,
@@ -178,13 +180,12 @@ pub(super) fn write_step(out: &mut String, step: &BlockStep) -> fmt::Result {
         warm,
         measure,
     } = step;
-    let on: Vec<String> = on.iter().map(|name| quoted(name)).collect();
     writeln!(
         out,
-        "\n[[step]]\nname = {}\nrun = {}\non = [{}]",
+        "\n[[step]]\nname = {}\nrun = {}\non = {}",
         quoted(name),
-        quoted(workload),
-        on.join(", ")
+        quoted(&plan.block(*workload).name),
+        media(plan, on)
     )?;
     // Of one medium it would be warned of.
     if on.len() > 1 {

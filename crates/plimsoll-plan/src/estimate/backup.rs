@@ -2,8 +2,9 @@
 
 use super::cost::{Cost, base, cost};
 use super::totals::StepEstimate;
+use crate::ids::{BackupId, MediumId, SystemId};
 use crate::resolved::{
-    BackupStep, Cycles, EngineKind, LoadStep, NoiseWork, ResolvedPlan, Step, System, Workload,
+    BackupStep, Cycles, LoadStep, NoiseWork, ResolvedPlan, Step, System, Workload,
 };
 use crate::units::{Bytes, Nanos};
 
@@ -12,11 +13,9 @@ const ASSUMED_RATE: f64 = 150e6;
 
 /// Backups with their restores count as load: the rest is starting and loading.
 pub(super) fn step_estimate(plan: &ResolvedPlan, step: &BackupStep) -> StepEstimate {
-    let backup = plan.backup(&step.backup);
-    let workload = backup.and_then(|backup| plan.workload(&backup.data));
     let DataCost {
         loading, checking, ..
-    } = data(plan.system(&step.system), workload);
+    } = saved_data(plan, step.system, step.backup);
     let turns = step.on.len().max(1) as u64;
     let cycles = u64::from(step.cycles.count);
     let period = step.expected_cycle(plan);
@@ -37,14 +36,12 @@ pub(super) fn step_estimate(plan: &ResolvedPlan, step: &BackupStep) -> StepEstim
 impl BackupStep {
     /// From one backup to the next, on one medium. Rough.
     pub fn expected_cycle(&self, plan: &ResolvedPlan) -> Nanos {
-        let backup = plan.backup(&self.backup);
-        let workload = backup.and_then(|backup| plan.workload(&backup.data));
-        let passes = if backup.is_some_and(|backup| backup.restore) {
+        let passes = if plan.backup(self.backup).backup.restore {
             2.0
         } else {
             1.0
         };
-        let bytes = data(plan.system(&self.system), workload).bytes;
+        let bytes = saved_data(plan, self.system, self.backup).bytes;
         Nanos::from_secs_f64((bytes.0 as f64 * passes / ASSUMED_RATE).ceil()).max(self.cycles.every)
     }
 }
@@ -52,7 +49,7 @@ impl BackupStep {
 /// Starting and loading the systems that make noise.
 pub(super) fn neighbours(plan: &ResolvedPlan, step: &LoadStep) -> Nanos {
     let each = step.noise.iter().map(|noise| {
-        data(plan.system(&noise.system), plan.noise_data(&noise.work))
+        data(plan.system(noise.system), plan.noise_data(&noise.work))
             .loading
             .0
     });
@@ -66,11 +63,15 @@ struct DataCost {
     bytes: Bytes,
 }
 
-fn data(system: Option<&System>, workload: Option<&Workload>) -> DataCost {
-    let engine = system.map_or(EngineKind::Mock, |system| system.kind.engine());
-    let instances = system.map_or(1, |system| u64::from(system.count));
-    let Cost { load, check, space } =
-        workload.map_or(Cost::default(), |workload| cost(engine, workload));
+fn saved_data(plan: &ResolvedPlan, system: SystemId, backup: BackupId) -> DataCost {
+    let saved = plan.backup(backup).backup.data;
+    data(plan.system(system), &plan.workload(saved).workload)
+}
+
+fn data(system: &System, workload: &Workload) -> DataCost {
+    let engine = system.kind.engine();
+    let instances = u64::from(system.count);
+    let Cost { load, check, space } = cost(engine, workload);
     DataCost {
         loading: Nanos(
             load.0
@@ -83,21 +84,16 @@ fn data(system: Option<&System>, workload: Option<&Workload>) -> DataCost {
 }
 
 /// DataCost sets that a system holds on a medium for backups, or as a neighbour.
-pub(super) fn data_of<'a>(plan: &'a ResolvedPlan, system: &str, medium: &str) -> Vec<&'a Workload> {
-    let here = plan
-        .steps
-        .iter()
-        .filter(|step| step.on().iter().any(|name| name == medium));
+pub(super) fn data_of(plan: &ResolvedPlan, system: SystemId, medium: MediumId) -> Vec<&Workload> {
+    let here = plan.steps.iter().filter(|step| step.on().contains(&medium));
     let held = here.flat_map(|step| match step {
-        Step::Backup(step) if step.system == system => plan
-            .backup(&step.backup)
-            .and_then(|backup| plan.workload(&backup.data))
-            .into_iter()
-            .collect(),
+        Step::Backup(step) if step.system == system => {
+            let saved = plan.backup(step.backup).backup.data;
+            vec![&plan.workload(saved).workload]
+        }
         Step::Load(step) => {
             let own = step.noise.iter().filter(|noise| noise.system == system);
-            own.filter_map(|noise| plan.noise_data(&noise.work))
-                .collect()
+            own.map(|noise| plan.noise_data(&noise.work)).collect()
         }
         Step::Backup(_) | Step::Block(_) => Vec::new(),
     });
@@ -105,28 +101,26 @@ pub(super) fn data_of<'a>(plan: &'a ResolvedPlan, system: &str, medium: &str) ->
 }
 
 /// What backups and restored data take on a medium: those of one cycle at a time.
-pub(super) fn space(plan: &ResolvedPlan, medium: &str) -> u64 {
+pub(super) fn space(plan: &ResolvedPlan, medium: MediumId) -> u64 {
     let needs = plan.steps.iter().flat_map(|step| {
-        let of = |system: &str, backup: &str, cycles: &Cycles, restores: bool| {
-            let backup = plan.backup(backup);
-            let workload = backup.and_then(|backup| plan.workload(&backup.data));
-            let DataCost { bytes, .. } = data(plan.system(system), workload);
+        let of = |system: SystemId, backup: BackupId, cycles: &Cycles, restores: bool| {
+            let DataCost { bytes, .. } = saved_data(plan, system, backup);
             let targets = step
                 .on()
                 .iter()
-                .filter(|on| cycles.to.medium(on) == medium)
+                .filter(|on| cycles.to.medium(**on) == medium)
                 .count()
                 .min(1) as u64;
-            let restores = restores && backup.is_some_and(|backup| backup.restore);
-            let restored = u64::from(restores && step.on().iter().any(|on| on == medium));
+            let restores = restores && plan.backup(backup).backup.restore;
+            let restored = u64::from(restores && step.on().contains(&medium));
             bytes.0.saturating_mul(targets + restored)
         };
         match step {
-            Step::Backup(step) => vec![of(&step.system, &step.backup, &step.cycles, true)],
+            Step::Backup(step) => vec![of(step.system, step.backup, &step.cycles, true)],
             Step::Load(step) => {
                 let backups = step.noise.iter().filter_map(|noise| match &noise.work {
                     NoiseWork::Backup { backup, cycles } => {
-                        Some(of(&noise.system, backup, cycles, false))
+                        Some(of(noise.system, *backup, cycles, false))
                     }
                     NoiseWork::Load { .. } => None,
                 });

@@ -1,7 +1,8 @@
 //! What block workloads take.
 
 use super::totals::StepEstimate;
-use crate::resolved::{Block, BlockStep, BlockWork, Medium, MediumKind, ResolvedPlan, Step};
+use crate::ids::MediumId;
+use crate::resolved::{Block, BlockStep, BlockWork, MediumKind, ResolvedPlan, Step};
 use crate::units::{Bytes, Nanos};
 
 /// Bytes per second at which files are laid out, of all workers together: what a SATA drive writes under others. Rough.
@@ -24,18 +25,18 @@ impl Block {
 
 /// With as many rounds as there are at most.
 pub(super) fn step_estimate(plan: &ResolvedPlan, step: &BlockStep) -> StepEstimate {
-    let block = plan.block(&step.workload);
+    let block = &plan.block(step.workload).block;
     let turns = if step.at_once {
         1
     } else {
         step.on.len() as u64
     };
-    let of_round = block.map_or(0, Block::points_per_round);
+    let of_round = block.points_per_round();
     let points = of_round
         .saturating_mul(u64::from(step.rounds))
         .saturating_mul(turns);
     let lasts = step.warm.0.saturating_add(step.measure.0);
-    let written = block.map_or(0.0, |block| block.space().0 as f64 * block.fill);
+    let written = block.space().0 as f64 * block.fill;
     // Whole seconds: it is rough enough.
     let layout = Nanos::from_secs_f64((written / ASSUMED_LAYOUT).ceil());
     StepEstimate {
@@ -48,14 +49,14 @@ pub(super) fn step_estimate(plan: &ResolvedPlan, step: &BlockStep) -> StepEstima
 }
 
 /// What block steps take on a medium. They remove their files, but an emulated drive does not hear of that.
-pub(super) fn space(plan: &ResolvedPlan, medium: &Medium) -> Bytes {
+pub(super) fn space(plan: &ResolvedPlan, medium: MediumId) -> Bytes {
     let here = plan.steps.iter().filter_map(|step| match step {
-        Step::Block(step) if step.on.contains(&medium.name) => {
-            plan.block(&step.workload).map(|block| block.space().0)
+        Step::Block(step) if step.on.contains(&medium) => {
+            Some(plan.block(step.workload).block.space().0)
         }
         _ => None,
     });
-    match &medium.kind {
+    match &plan.medium(medium).kind {
         MediumKind::Device => Bytes(0),
         MediumKind::Directory => Bytes(here.max().unwrap_or(0)),
         MediumKind::Emulated(drive) => {

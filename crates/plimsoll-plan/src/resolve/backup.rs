@@ -39,7 +39,7 @@ pub(super) fn resolve(
         .as_ref()
         .map_or(Some(1), |n| whole(n, "`jobs`", 1..=MOST_JOBS, findings));
     Some(Backup {
-        data: data?.get().clone(),
+        data: names.workload_id(data?.get())?,
         method: method
             .as_ref()
             .map_or(BackupMethod::Physical, |method| *method.get()),
@@ -109,9 +109,9 @@ pub(super) fn resolve_step(
         .map_or_else(|| unique(&backup, taken), |name| name.get().clone());
     Some(BackupStep {
         name,
-        backup,
-        system: system?.get().clone(),
-        on: on?,
+        backup: names.backup_id(&backup)?,
+        system: names.system_id(system?.get())?,
+        on: names.medium_ids(&on?)?,
         cycles: cycles?,
     })
 }
@@ -203,10 +203,8 @@ fn place(to: &At<String>, names: &Names<'_>, findings: &mut Findings<'_>) -> Opt
     if !known(&names.raw.medium, "medium", to, findings) {
         return None;
     }
-    let device = names
-        .media
-        .iter()
-        .any(|medium| medium.name == *to.get() && medium.kind == MediumKind::Device);
+    let medium = names.medium_id(to.get())?;
+    let device = names.media[medium.index()].kind == MediumKind::Device;
     if device {
         let help = "plimsoll makes no filesystem on it: name a directory with `path`, or an emulated drive";
         findings.error(
@@ -218,7 +216,7 @@ fn place(to: &At<String>, names: &Names<'_>, findings: &mut Findings<'_>) -> Opt
             help,
         );
     }
-    (!device).then(|| BackupPlace::Medium(to.get().clone()))
+    (!device).then_some(BackupPlace::Medium(medium))
 }
 
 /// Keys that steps have which do not save data.

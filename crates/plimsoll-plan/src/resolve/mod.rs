@@ -54,6 +54,7 @@ pub(super) fn resolve(
         raw,
         media,
         systems,
+        workloads: Vec::new(),
         blocks: Vec::new(),
         backups: Vec::new(),
     };
@@ -66,13 +67,21 @@ pub(super) fn resolve(
                 .map(|kind| (name.to_owned(), kind))
         },
     );
-    let mut workloads = Vec::new();
+    let mut backups = Vec::new();
     for (name, kind) in kinds {
         match kind {
-            ResolvedWorkload::Load(workload) => workloads.push(NamedWorkload { name, workload }),
+            ResolvedWorkload::Load(workload) => {
+                names.workloads.push(NamedWorkload { name, workload });
+            }
             ResolvedWorkload::Block(block) => names.blocks.push(NamedBlock { name, block }),
-            ResolvedWorkload::Backup(backup) => names.backups.push(NamedBackup { name, backup }),
+            ResolvedWorkload::Backup(raw) => backups.push((name, raw)),
         }
+    }
+    for (name, raw) in backups {
+        let backup = backup::resolve(raw, &names, findings);
+        names
+            .backups
+            .extend(backup.map(|backup| NamedBackup { name, backup }));
     }
     let steps = step::resolve_all(&names, options, findings);
     warn_of_unused(raw, &names, findings);
@@ -95,7 +104,7 @@ pub(super) fn resolve(
         data_scale: options.data_scale,
         media: names.media,
         systems: names.systems,
-        workloads,
+        workloads: names.workloads,
         blocks: names.blocks,
         backups: names.backups,
         steps,
@@ -138,11 +147,11 @@ fn check_options(options: &Options, findings: &mut Findings<'_>) {
 }
 
 /// Everything in a section that can be resolved, in the order of the text.
-fn all<R, T>(
-    section: &Named<R>,
+fn all<'r, R, T>(
+    section: &'r Named<R>,
     what: &str,
     findings: &mut Findings<'_>,
-    mut resolve: impl FnMut(&str, &At<R>, &mut Findings<'_>) -> Option<T>,
+    mut resolve: impl FnMut(&str, &'r At<R>, &mut Findings<'_>) -> Option<T>,
 ) -> Vec<T> {
     let mut entries: Vec<_> = section.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);

@@ -2,8 +2,11 @@
 
 use crate::error::{list, suggestion};
 use crate::findings::Findings;
+use crate::ids::{BackupId, BlockId, MediumId, SystemId, WorkloadId};
 use crate::raw::{Named, RawPlan};
-use crate::resolved::{EngineKind, Medium, NamedBackup, NamedBlock, System, SystemKind};
+use crate::resolved::{
+    EngineKind, Medium, NamedBackup, NamedBlock, NamedWorkload, System, SystemKind,
+};
 use crate::toml_text::toml_key;
 use crate::value::At;
 
@@ -15,6 +18,7 @@ pub(super) struct Names<'r> {
     /// Media and systems that could be resolved.
     pub media: Vec<Medium>,
     pub systems: Vec<System>,
+    pub workloads: Vec<NamedWorkload>,
     pub blocks: Vec<NamedBlock>,
     pub backups: Vec<NamedBackup>,
 }
@@ -25,6 +29,35 @@ impl Names<'_> {
             .iter()
             .find(|known| known.name == system)
             .map(|known| &known.kind)
+    }
+
+    pub fn medium_id(&self, name: &str) -> Option<MediumId> {
+        let index = self.media.iter().position(|medium| medium.name == name)?;
+        Some(MediumId::new(index))
+    }
+
+    pub fn medium_ids(&self, names: &[String]) -> Option<Vec<MediumId>> {
+        names.iter().map(|name| self.medium_id(name)).collect()
+    }
+
+    pub fn system_id(&self, name: &str) -> Option<SystemId> {
+        let index = self.systems.iter().position(|system| system.name == name)?;
+        Some(SystemId::new(index))
+    }
+
+    pub fn workload_id(&self, name: &str) -> Option<WorkloadId> {
+        let index = self.workloads.iter().position(|named| named.name == name)?;
+        Some(WorkloadId::new(index))
+    }
+
+    pub fn block_id(&self, name: &str) -> Option<BlockId> {
+        let index = self.blocks.iter().position(|named| named.name == name)?;
+        Some(BlockId::new(index))
+    }
+
+    pub fn backup_id(&self, name: &str) -> Option<BackupId> {
+        let index = self.backups.iter().position(|named| named.name == name)?;
+        Some(BackupId::new(index))
     }
 
     /// Engines that the steps run this workload on, or hold its data on, with the system's name.

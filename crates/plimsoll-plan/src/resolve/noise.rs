@@ -71,7 +71,7 @@ fn one(
         load(at, run, names, findings)
     };
     Some(Noise {
-        system: system?.get().clone(),
+        system: names.system_id(system?.get())?,
         work: work?,
     })
 }
@@ -105,7 +105,7 @@ fn backup(
     };
     let cycles = cycles(&keys, MOST_CYCLES, names, options, findings)?;
     Some(NoiseWork::Backup {
-        backup: run.to_owned(),
+        backup: names.backup_id(run)?,
         cycles,
     })
 }
@@ -164,7 +164,7 @@ fn load(
         findings,
     )?;
     Some(NoiseWork::Load {
-        workload: run.get().clone(),
+        workload: names.workload_id(run.get())?,
         load: LoadShape::Closed {
             users,
             connections: users,
@@ -194,13 +194,7 @@ pub(super) fn warn_of_other_victims(
     names: &Names<'_>,
     findings: &mut Findings<'_>,
 ) {
-    let count = |step: &LoadStep| {
-        names
-            .systems
-            .iter()
-            .find(|known| known.name == step.system)
-            .map(|known| known.count)
-    };
+    let count = |step: &LoadStep| names.systems[step.system.index()].count;
     let loads: Vec<&LoadStep> = steps.iter().filter_map(Step::load).collect();
     for noisy in loads.iter().filter(|step| !step.noise.is_empty()) {
         let mut others = loads
@@ -209,9 +203,8 @@ pub(super) fn warn_of_other_victims(
         let Some(other) = others.find(|step| count(step) != count(noisy)) else {
             continue;
         };
-        let (Some(victims), Some(all)) = (count(noisy), count(other)) else {
-            continue;
-        };
+        let victims = count(noisy);
+        let all = count(other);
         let message = format!(
             "`{}` loads {victims} systems beside noise and `{}` loads {all} without: what differs between them is not \
              the noise's doing alone",

@@ -110,9 +110,9 @@ fn load_step(
         .map_or_else(|| unique(&workload, taken), |name| name.get().clone());
     Some(LoadStep {
         name,
-        workload,
-        system: system?.get().clone(),
-        on: on?,
+        workload: names.workload_id(&workload)?,
+        system: names.system_id(system?.get())?,
+        on: names.medium_ids(&on?)?,
         points: points?,
         repeat: repeat?,
         precondition: precondition?,

@@ -1,12 +1,12 @@
 //! Workloads, and which of their modes the engines allow.
 
+use super::block;
 use super::names::Names;
 use super::values::whole;
-use super::{backup, block};
 use crate::Options;
 use crate::findings::Findings;
-use crate::raw::{RawStep, RawSysbench, RawTpcc, RawWorkload};
-use crate::resolved::{Backup, Block, Distribution, Home, Sysbench, Tpcc, TxnMode, Workload};
+use crate::raw::{RawBackup, RawStep, RawSysbench, RawTpcc, RawWorkload};
+use crate::resolved::{Block, Distribution, Home, Sysbench, Tpcc, TxnMode, Workload};
 use crate::toml_text::toml_key;
 use crate::value::At;
 
@@ -23,22 +23,22 @@ const DEFAULT_POINT_SELECTS: u32 = 10;
 const DEFAULT_RANGE_SIZE: u32 = 100;
 
 /// What a workload loads.
-pub(super) enum ResolvedWorkload {
+pub(super) enum ResolvedWorkload<'r> {
     /// A system.
     Load(Workload),
     /// A medium itself.
     Block(Block),
-    /// Nothing by itself: it saves what a system holds.
-    Backup(Backup),
+    /// Nothing by itself: it saves the data of another workload, which may stand below it.
+    Backup(&'r At<RawBackup>),
 }
 
-pub(super) fn resolve(
+pub(super) fn resolve<'r>(
     name: &str,
-    raw: &At<RawWorkload>,
+    raw: &'r At<RawWorkload>,
     names: &Names<'_>,
     options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<ResolvedWorkload> {
+) -> Option<ResolvedWorkload<'r>> {
     let RawWorkload {
         tpcc: with_tpcc,
         sysbench: with_sysbench,
@@ -74,7 +74,7 @@ pub(super) fn resolve(
         (_, _, Some(at), _) => {
             block::resolve(name, at, options, findings).map(ResolvedWorkload::Block)
         }
-        (.., Some(at)) => backup::resolve(at, names, findings).map(ResolvedWorkload::Backup),
+        (.., Some(at)) => Some(ResolvedWorkload::Backup(at)),
         (None, None, None, None) => {
             if !findings.is_incomplete(&raw.span()) {
                 let key = toml_key(name);

@@ -3,8 +3,8 @@
 use insta::assert_snapshot;
 
 use super::*;
-use crate::Interference;
 use crate::resolved::{BackupMethod, BackupPlace, Cycles, Noise, NoiseWork, Step};
+use crate::{Interference, MediumId};
 
 const TOP: &str = r#"
 title = "t"
@@ -50,7 +50,7 @@ fn a_backup_step_has_a_place_a_number_and_a_period() {
          [[step]]\nrun = \"oltp\"\nsystem = \"toy\"\nusers = 1\n",
     ))
     .plan;
-    let backup = plan.backup("save").unwrap();
+    let backup = &plan.backups[0].backup;
     assert_eq!(
         (backup.method, backup.jobs, backup.restore),
         (BackupMethod::Physical, 1, true)
@@ -58,11 +58,12 @@ fn a_backup_step_has_a_place_a_number_and_a_period() {
     let [Step::Backup(first), Step::Backup(second), Step::Load(_)] = plan.steps.as_slice() else {
         panic!("{:?}", plan.steps)
     };
+    let [fast, vault] = [0, 1].map(MediumId::new);
     let every = Nanos::from_secs(100);
     assert_eq!(
         first.cycles,
         Cycles {
-            to: BackupPlace::Medium("vault".into()),
+            to: BackupPlace::Medium(vault),
             count: 4,
             every
         }
@@ -79,7 +80,7 @@ fn a_backup_step_has_a_place_a_number_and_a_period() {
             every: Nanos::ZERO
         }
     );
-    assert_eq!(second.cycles.to.medium("fast"), "fast");
+    assert_eq!(second.cycles.to.medium(fast), fast);
     assert_eq!(
         parse(&describe(&plan), &Options::default()).unwrap().plan,
         plan,
@@ -129,7 +130,8 @@ fn noise_doubles_the_points_and_is_described() {
         panic!("{:?}", step.noise)
     };
     assert!(
-        system == "other" && matches!(work, NoiseWork::Backup { cycles, .. } if cycles.count == 10)
+        plan.system(*system).name == "other"
+            && matches!(work, NoiseWork::Backup { cycles, .. } if cycles.count == 10)
     );
     assert_eq!(load.users(), 3);
     assert_eq!(

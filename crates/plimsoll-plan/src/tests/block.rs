@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
-use super::{catalogue, drives, good, shipped};
+use super::{catalogue, drives, good, media_names, shipped};
 use crate::load::Arrivals;
 use crate::resolved::{
     Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, MediumKind, SizeShare, Step,
@@ -121,6 +121,11 @@ fn all_of(size: Bytes) -> Vec<SizeShare> {
     vec![SizeShare { size, percent: 100 }]
 }
 
+fn block<'p>(plan: &'p ResolvedPlan, name: &str) -> &'p Block {
+    let named = plan.blocks.iter().find(|named| named.name == name);
+    &named.unwrap().block
+}
+
 #[test]
 fn every_key_arrives() {
     let Parsed { plan, warnings } = read(PLAN);
@@ -130,7 +135,7 @@ fn every_key_arrives() {
         ("/dev/disk/by-id/nvme-x", &MediumKind::Device)
     );
     assert_eq!(plan.workloads.len(), 1);
-    let corners = plan.block("corners").unwrap();
+    let corners = block(&plan, "corners");
     let known = profile::find("four-corners").unwrap();
     assert_eq!(
         (corners.profile.as_str(), &corners.source, corners.jobs()),
@@ -153,8 +158,8 @@ fn every_key_arrives() {
         fill: 0.0,
         work,
     };
-    assert_eq!(plan.block("file"), Some(&file));
-    let [mixed, appends, pair] = plan.block("own").unwrap().jobs() else {
+    assert_eq!(block(&plan, "file"), &file);
+    let [mixed, appends, pair] = block(&plan, "own").jobs() else {
         panic!()
     };
     let half = |size, percent| SizeShare {
@@ -242,7 +247,7 @@ fn steps_arrive() {
         (Nanos::from_secs(5), Nanos::from_secs(90), false)
     );
     assert_eq!((own.rounds, own.steady), (25, Some(SteadyRule::SNIA)));
-    assert_eq!(file.on, ["here"]);
+    assert_eq!(media_names(&plan, &file.on), ["here"]);
     assert!(plan.steps[4].load().is_some());
 }
 
@@ -341,7 +346,7 @@ fn defaults_of_jobs_and_of_profiles() {
         size,
         fill,
         work: _,
-    } = plan.block("w").unwrap();
+    } = block(&plan, "w");
     assert_eq!(
         (profile.as_str(), source.as_str(), *workers, *size, *fill),
         ("", "", 1, Bytes::mib(1024), 1.0)
@@ -361,7 +366,7 @@ fn defaults_of_jobs_and_of_profiles() {
         direct: true,
         sync: SyncPolicy::None,
     };
-    let [only] = plan.block("w").unwrap().jobs() else {
+    let [only] = block(&plan, "w").jobs() else {
         panic!()
     };
     assert_eq!(
@@ -372,7 +377,7 @@ fn defaults_of_jobs_and_of_profiles() {
         "read = 100\nrandom = 100\nblock = \"4KiB\"\ncurve = true",
     ))
     .plan;
-    let curve = &whole.block("w").unwrap().jobs()[0].curve;
+    let curve = &block(&whole, "w").jobs()[0].curve;
     assert_eq!(
         curve[..],
         [
@@ -399,7 +404,7 @@ fn the_data_scale_shrinks_files_and_scale_times() {
         .unwrap()
         .plan;
         let step = block_steps(&plan)[0].clone();
-        (plan.block("w").unwrap().size, step.warm, step.measure)
+        (block(&plan, "w").size, step.warm, step.measure)
     };
     assert_eq!(
         of(0.5, 0.25),
@@ -422,7 +427,7 @@ fn the_data_scale_shrinks_files_and_scale_times() {
     .unwrap()
     .plan;
     assert_eq!(
-        plan.block("w").unwrap().size,
+        block(&plan, "w").size,
         Bytes::mib(10 << 10),
         "a job file is run as it is"
     );
@@ -486,7 +491,7 @@ fn what_changes_nothing_is_reported() {
         "at_once = true\nramp = \"500ms\"\nmeasure = \"100ms\"",
     );
     let Parsed { plan, warnings } = good(&text);
-    let [a, b] = plan.block("w").unwrap().jobs() else {
+    let [a, b] = block(&plan, "w").jobs() else {
         panic!()
     };
     let (a, b) = (&a.streams[0], &b.streams[0]);

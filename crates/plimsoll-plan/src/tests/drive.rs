@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use super::{drives, good};
+use super::{drives, good, media_names};
 use crate::load::LoadShape;
 use crate::resolved::{
     DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, MediumKind, WithoutFuse,
@@ -111,7 +111,7 @@ fn emulated_drives_arrive_with_their_defaults() {
     assert_eq!(
         plan.steps
             .iter()
-            .filter(|step| step.on().contains(&disk.name))
+            .filter(|step| media_names(&plan, step.on()).contains(&disk.name.as_str()))
             .count(),
         2,
         "two systems share it"

@@ -45,3 +45,58 @@ fn kept_plans_have_the_names_of_their_version() {
     let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
     assert_snapshot!(serde_json::to_string_pretty(&kept).unwrap());
 }
+
+/// Everything that refers to another part of the plan does so by name.
+#[test]
+fn kept_plans_refer_by_name() {
+    let text = r#"
+title = "t"
+[medium.fast]
+path = "."
+[medium.vault]
+path = "/tmp"
+[system.db]
+engine = "postgres"
+[system.other]
+engine = "sqlite"
+[system.toy.mock]
+[workload.save.backup]
+data = "oltp"
+[workload.corners.block]
+profile = "fsync-ladder"
+[workload.other.sysbench]
+script = "read_only"
+rows = 10
+[workload.oltp.tpcc]
+warehouses = 2
+mode = "statements"
+[[step]]
+run = "other"
+system = "db"
+on = ["vault", "fast"]
+users = 1
+noise = [
+    { run = "save", system = "other", to = "vault", every = "100s", cycles = 10 },
+    { run = "oltp", system = "toy", users = 3 },
+]
+[[step]]
+run = "save"
+system = "db"
+on = ["fast"]
+to = "vault"
+[[step]]
+run = "corners"
+on = ["fast", "vault"]
+at_once = true
+"#;
+    let plan = RecordedPlan::new(good(text).plan);
+    let kept: serde_json::Value = serde_json::from_str(&plan.to_text()).unwrap();
+    let parts = ["/plan/steps", "/plan/backups"].map(|part| kept.pointer(part).unwrap());
+    assert_snapshot!(serde_json::to_string_pretty(&parts).unwrap());
+    assert_eq!(RecordedPlan::from_text(&plan.to_text()), plan);
+    let unknown = plan
+        .to_text()
+        .replace("\"system\":\"toy\"", "\"system\":\"gone\"");
+    let unknown = RecordedPlan::from_text(&unknown);
+    assert_eq!(unknown.fault(), Some("`gone` is not among its systems"));
+}

@@ -14,7 +14,7 @@ fn plan(workload: &str, step: &str) -> String {
 }
 
 fn resolved(text: &str) -> Sysbench {
-    let Some(Workload::Sysbench(sysbench)) = good(text).plan.workload("w").cloned() else {
+    let Some(Workload::Sysbench(sysbench)) = good(text).plan.workload_named("w").cloned() else {
         panic!("{text}")
     };
     sysbench
@@ -54,7 +54,7 @@ fn every_script_and_distribution_survives_being_described() {
             );
             let plan = good(&text).plan;
             assert_eq!(good(&describe(&plan)).plan, plan, "{}", describe(&plan));
-            let Some(Workload::Sysbench(sysbench)) = plan.workload("w") else {
+            let Some(Workload::Sysbench(sysbench)) = plan.workload_named("w") else {
                 panic!()
             };
             assert_eq!(
@@ -77,7 +77,7 @@ fn the_data_scale_multiplies_rows() {
         &options,
     )
     .unwrap();
-    let Some(Workload::Sysbench(sysbench)) = parsed.plan.workload("w") else {
+    let Some(Workload::Sysbench(sysbench)) = parsed.plan.workload_named("w") else {
         panic!()
     };
     assert_eq!((sysbench.rows, sysbench.tables), (100, 2));

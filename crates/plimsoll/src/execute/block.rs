@@ -12,6 +12,7 @@ use std::path::Path;
 use plimsoll_plan::resolved::{Block, BlockJob, BlockStep, BlockWork};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
+use plimsoll_plan::{MediumId, StepId};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::{Severity, SteadyInfo};
 use plimsoll_stats::rounds::SteadyRule;
@@ -19,18 +20,21 @@ use plimsoll_stats::rounds::fit;
 
 pub(super) use permits::{device_permit, job_file_permits};
 
-use super::error::{StepResult, unresolved};
+use super::error::StepResult;
 use super::execution::Execution;
 use context::{BlockContext, BlockPointSpec};
 use point::RequestRates;
 
 impl Execution<'_> {
     /// The step on these media at the same time.
-    pub(super) fn block_step(&mut self, step: &BlockStep, media: &[&str]) -> StepResult<()> {
-        let plan = self.plan;
-        let block = plan
-            .block(&step.workload)
-            .ok_or_else(|| unresolved("workload", &step.workload))?;
+    pub(super) fn block_step(
+        &mut self,
+        id: StepId,
+        step: &BlockStep,
+        media: &[MediumId],
+    ) -> StepResult<()> {
+        let named = self.plan.block(step.workload);
+        let block = &named.block;
         let ahead = self.progress.ahead_after(expected(step, block));
         let phase = self
             .file
@@ -41,7 +45,9 @@ impl Execution<'_> {
         self.file.commit()?;
         let target = target?;
         let context = BlockContext {
+            id,
             step,
+            workload: &named.name,
             block,
             target: &target,
         };
@@ -140,7 +146,7 @@ impl Execution<'_> {
         } = rule;
         SteadyInfo {
             step: context.step.name.clone(),
-            step_index: self.plan.step_index(&context.step.name),
+            step_index: context.id.index() as u32,
             medium: context.target.only_medium(),
             window,
             range,

@@ -1,52 +1,53 @@
 //! Where and under which load something is measured.
 
-use plimsoll_plan::Interference;
 use plimsoll_plan::load::LoadShape;
 use plimsoll_plan::resolved::{LoadStep, Workload};
+use plimsoll_plan::{Interference, MediumId, StepId};
 use plimsoll_record::PointPurpose;
 
-use super::running::InstanceName;
+use super::running::InstanceId;
 
 /// A step on one of its media, with the instances of its system.
 #[derive(Clone, Copy)]
 pub(super) struct StepContext<'a> {
+    pub id: StepId,
     pub step: &'a LoadStep,
-    pub systems: &'a [String],
-    pub medium: Option<&'a str>,
+    /// How many instances the system has: at least one.
+    pub count: u32,
+    pub medium: Option<MediumId>,
     pub workload: &'a Workload,
 }
 
 /// A step on one of its system's instances.
 #[derive(Clone, Copy)]
 pub(super) struct InstanceContext<'a> {
+    pub id: StepId,
     pub step: &'a LoadStep,
-    pub instance: InstanceName<'a>,
+    pub instance: InstanceId,
     pub workload: &'a Workload,
 }
 
 impl<'a> StepContext<'a> {
     pub fn instances(&self) -> impl Iterator<Item = InstanceContext<'a>> + use<'a> {
         let context = *self;
-        context.systems.iter().map(move |system| InstanceContext {
+        (0..context.count).map(move |index| InstanceContext {
+            id: context.id,
             step: context.step,
-            instance: context.instance(system),
+            instance: context.instance(index),
             workload: context.workload,
         })
     }
 
-    pub fn instance<'s>(&self, system: &'s str) -> InstanceName<'s>
-    where
-        'a: 's,
-    {
-        InstanceName {
-            system,
+    fn instance(&self, index: u32) -> InstanceId {
+        InstanceId {
+            system: self.step.system,
+            index,
             medium: self.medium,
         }
     }
 
-    /// A system has at least one.
-    pub fn first_instance(&self) -> InstanceName<'a> {
-        self.instance(self.systems.first().map_or("", String::as_str))
+    pub fn first_instance(&self) -> InstanceId {
+        self.instance(0)
     }
 }
 
@@ -64,18 +65,15 @@ pub(super) struct PointSpec {
 #[derive(Clone, Copy)]
 pub(super) struct InstanceSetup<'a> {
     /// The step that wants it.
-    pub step: &'a str,
-    /// The plan's system that it is an instance of.
-    pub of: &'a str,
-    pub instance: InstanceName<'a>,
+    pub step: StepId,
+    pub instance: InstanceId,
     pub workload: &'a Workload,
 }
 
 impl<'a> From<InstanceContext<'a>> for InstanceSetup<'a> {
     fn from(context: InstanceContext<'a>) -> Self {
         Self {
-            step: &context.step.name,
-            of: &context.step.system,
+            step: context.id,
             instance: context.instance,
             workload: context.workload,
         }

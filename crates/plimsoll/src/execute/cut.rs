@@ -10,7 +10,7 @@ use plimsoll_report::message::Messages;
 use super::error::{RunError, StepResult};
 use super::execution::Execution;
 use super::recorder::PowerOff;
-use super::running::InstanceName;
+use super::running::InstanceId;
 
 /// What is compared after recovery.
 pub(super) struct Books<'a> {
@@ -22,17 +22,13 @@ pub(super) struct Books<'a> {
 
 impl Execution<'_> {
     /// Counts the database's committed transactions.
-    pub(super) fn books(
-        &mut self,
-        instance: InstanceName<'_>,
-        what: &str,
-    ) -> StepResult<CommitCounts> {
+    pub(super) fn books(&mut self, instance: InstanceId, what: &str) -> StepResult<CommitCounts> {
         self.wait_for_task(instance, what, |instance, _| instance.books())
     }
 
     pub(super) fn after_power_cut(
         &mut self,
-        instance: InstanceName<'_>,
+        instance: InstanceId,
         point: &Point,
         books: &Books<'_>,
         off: PowerOff,
@@ -79,9 +75,11 @@ impl Execution<'_> {
     }
 
     /// Restores power, filesystem and database, and counts what the database holds.
-    fn recover(&mut self, instance: InstanceName<'_>, what: &str) -> StepResult<CommitCounts> {
+    fn recover(&mut self, instance: InstanceId, what: &str) -> StepResult<CommitCounts> {
         self.progress.begin(self.clock.now(), what);
-        self.power_on(instance.medium.unwrap_or_default())?;
+        if let Some(medium) = instance.medium {
+            self.power_on(medium)?;
+        }
         self.wait_for_task(instance, what, |instance, control| {
             instance.recover(control)
         })?;

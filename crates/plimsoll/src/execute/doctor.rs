@@ -4,7 +4,7 @@ use std::path::Path;
 
 use plimsoll_block::doctor::checks;
 use plimsoll_block::doctor::gather::{self, GatherOptions};
-use plimsoll_plan::resolved::Medium;
+use plimsoll_plan::MediumId;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::message::EventKind;
 use plimsoll_record::{Diagnosis, DiagnosisLevel, Severity, SubjectId};
@@ -29,17 +29,18 @@ impl Execution<'_> {
     /// Each medium once. Only reads; `path` is where an emulated one is mounted.
     pub(super) fn diagnose_medium(
         &mut self,
-        medium: &Medium,
+        id: MediumId,
         subject: SubjectId,
         path: &Path,
     ) -> StepResult<()> {
-        if self.probe.is_none() || !self.diagnosed.insert(medium.name.clone()) {
+        if self.probe.is_none() || !self.diagnosed.insert(id) {
             return Ok(());
         }
+        let medium = self.plan.medium(id);
         let drive = medium
             .kind
             .emulated()
-            .filter(|_| self.drives.contains_key(&medium.name));
+            .filter(|_| self.drives.contains_key(&id));
         let spec = drive.and_then(|drive| Some((drive, drive_file::emulated(drive).ok()?)));
         let is = spec.map(|(drive, spec)| {
             known::emulated(&spec, drive.capacity, drive.fill, self.plan.data_seed)

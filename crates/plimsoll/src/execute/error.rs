@@ -39,8 +39,8 @@ The run file has everything measured until then."
     )
 }
 
-pub(super) fn unresolved(what: &str, name: &str) -> RunError {
+pub(super) fn not_prepared(what: &str) -> RunError {
     RunError::Failed(format!(
-        "the resolved plan has no {what} {name}: this is a fault of plimsoll"
+        "a {what} is used that was not prepared: this is a fault of plimsoll"
     ))
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::limit::Device;
 use plimsoll_load::probe::{self, Probe, Watch};
+use plimsoll_plan::MediumId;
 use plimsoll_plan::resolved::{IoLimits, ResolvedPlan};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::runfile::{RunFile, RunFileError};
@@ -13,9 +14,9 @@ use plimsoll_record::{Event, Severity, SubjectId};
 use plimsoll_report::message::Messages;
 
 use super::drives::MountedDrive;
-use super::error::{StepResult, unresolved};
+use super::error::StepResult;
 use super::inbox::Inbox;
-use super::running::{InstanceName, Running, RunningSystems};
+use super::running::RunningSystems;
 use super::wait::{ProgressUnit, RunSink, Waiter};
 use crate::progress::Progress;
 use crate::signals::Interrupt;
@@ -35,9 +36,9 @@ pub(super) struct Execution<'a> {
     pub progress: Progress,
     pub running: RunningSystems,
     /// Emulated drives that are mounted, by their media.
-    pub drives: HashMap<String, MountedDrive>,
+    pub drives: HashMap<MediumId, MountedDrive>,
     /// Media that the doctor has checked.
-    pub diagnosed: HashSet<String>,
+    pub diagnosed: HashSet<MediumId>,
     /// Points begun, of all purposes.
     pub points: u32,
     /// Losses after power cuts.
@@ -49,7 +50,7 @@ pub(super) struct Execution<'a> {
 /// An execution's parts, borrowed apart: results are written while systems are in use.
 pub(super) struct Parts<'a> {
     pub running: &'a RunningSystems,
-    pub drives: &'a HashMap<String, MountedDrive>,
+    pub drives: &'a HashMap<MediumId, MountedDrive>,
     pub probe: Option<&'a Probe>,
     pub clock: &'a Clock,
     pub interrupt: &'a Interrupt,
@@ -84,27 +85,6 @@ impl Execution<'_> {
         }
     }
 
-    pub fn running(&self, instance: InstanceName<'_>) -> StepResult<&Running> {
-        self.running
-            .get(&instance.key())
-            .ok_or_else(|| unresolved("running system", instance.system))
-    }
-
-    /// Names of the system's instances: its own where it has one.
-    pub fn instances(&self, system: &str) -> StepResult<Vec<String>> {
-        let spec = self
-            .plan
-            .system(system)
-            .ok_or_else(|| unresolved("system", system))?;
-        Ok(spec.instances())
-    }
-
-    pub fn running_mut(&mut self, instance: InstanceName<'_>) -> StepResult<&mut Running> {
-        self.running
-            .get_mut(&instance.key())
-            .ok_or_else(|| unresolved("running system", instance.system))
-    }
-
     pub fn watch(&self, subject: SubjectId, watch: Watch) {
         if let Some(probe) = &self.probe {
             probe.watch(subject, watch);
@@ -112,9 +92,9 @@ impl Execution<'_> {
     }
 
     /// Whether the medium's emulator runs, if it has one.
-    pub fn drive_lives(&self, medium: Option<&str>) -> bool {
+    pub fn drive_lives(&self, medium: Option<MediumId>) -> bool {
         medium
-            .and_then(|medium| self.drives.get(medium))
+            .and_then(|medium| self.drives.get(&medium))
             .is_none_or(|drive| drive.died().is_none())
     }
 

@@ -12,7 +12,7 @@ use plimsoll_report::message::Messages;
 
 use super::error::{RunError, StepResult};
 use super::execution::Execution;
-use super::running::InstanceName;
+use super::running::InstanceId;
 
 /// A full disk as the system reports it.
 pub(super) struct FullDisk {
@@ -100,16 +100,16 @@ impl Execution<'_> {
     /// Records the full disk beside the point that ended with it, `at`, and gives the end of the run.
     pub(super) fn disk_full(
         &mut self,
-        instance: InstanceName<'_>,
+        instance: InstanceId,
         at: Nanos,
         full: FullDisk,
     ) -> StepResult<RunError> {
-        let subject = Some(self.running(instance)?.subject);
+        let subject = Some(self.running.get(instance)?.subject);
         let places = self
             .written_by(instance)?
             .into_iter()
             .filter_map(FilesystemSpace::read);
-        let kind = event(instance.system, full, places);
+        let kind = event(&instance.name(self.plan), full, places);
         let text = Messages::english().event(&kind);
         let next = advice(&kind);
         self.file.event(&Event {
@@ -124,20 +124,19 @@ impl Execution<'_> {
     }
 
     /// The directories that a system's files lie in: the medium's, below an emulated drive also that of its backing file.
-    fn written_by(&self, instance: InstanceName<'_>) -> StepResult<Vec<PathBuf>> {
-        let data = match self.running(instance)?.instance.watch() {
+    fn written_by(&self, instance: InstanceId) -> StepResult<Vec<PathBuf>> {
+        let data = match self.running.get(instance)?.instance.watch() {
             Some(Watch::Processes { data, .. }) => data,
             Some(Watch::EmbeddedData { path }) => path.parent().map(Path::to_owned),
             _ => None,
         };
         let drive = instance
             .medium
-            .and_then(|medium| self.drives.get(medium))
+            .and_then(|medium| self.drives.get(&medium))
             .map(|drive| drive.path.clone());
         let medium = instance
             .medium
-            .and_then(|medium| self.plan.medium(medium))
-            .map(|medium| PathBuf::from(&medium.path));
+            .map(|medium| PathBuf::from(&self.plan.medium(medium).path));
         Ok(drive.into_iter().chain(medium).chain(data).collect())
     }
 }

@@ -17,10 +17,10 @@ use tokio::sync::{mpsc, watch};
 
 use super::backup::{NoiseJob, merge_results, noise_workers};
 use super::drives::MountedDrive;
-use super::error::{RunError, StepResult, unresolved};
+use super::error::{RunError, StepResult};
 use super::execution::{Execution, Parts};
 use super::recorder::{LaneRecorder, LaneResult, PowerOff, StartTime};
-use super::running::{InstanceName, Running};
+use super::running::{InstanceId, Running};
 use super::wait::{ProgressUnit, RunSink, Tasks, Waiter};
 use crate::signals::Interrupt;
 
@@ -29,19 +29,17 @@ const POLL_INTERVAL: Nanos = Nanos::from_millis(250);
 
 /// What one lane does.
 pub(super) struct LaneTask {
-    /// The system's instance.
-    pub system: String,
+    pub instance: InstanceId,
     pub spec: LaneSpec,
     pub point: Point,
     pub title: String,
 }
 
 /// What runs at the same time.
-pub(super) struct PointTasks<'a> {
+pub(super) struct PointTasks {
     pub lanes: Vec<LaneTask>,
     /// Backups of neighbours.
     pub noise: Vec<NoiseJob>,
-    pub medium: Option<&'a str>,
 }
 
 /// A lane that is over.
@@ -68,10 +66,10 @@ pub(super) struct PointResult {
 impl Execution<'_> {
     /// Measures one point: all lanes start together, neighbours' backups run beside them. With a power cut, which takes a
     /// single lane, the drive's power fails at the end of the measurement.
-    pub(super) fn measure_point(&mut self, tasks: PointTasks<'_>) -> StepResult<PointResult> {
+    pub(super) fn measure_point(&mut self, tasks: PointTasks) -> StepResult<PointResult> {
         let parts = self.parts();
         let start = StartTime::default();
-        let lanes = Lanes::of(tasks.lanes, tasks.medium, &parts, &start)?;
+        let lanes = Lanes::of(tasks.lanes, &parts, &start)?;
         let backups = noise_workers(tasks.noise, &parts, &start)?;
         let sink = RefCell::new(parts.sink);
         std::thread::scope(|scope| {
@@ -103,27 +101,18 @@ impl Execution<'_> {
 struct Lanes<'a>(Vec<PointLane<'a>>);
 
 impl<'a> Lanes<'a> {
-    fn of(
-        tasks: Vec<LaneTask>,
-        medium: Option<&'a str>,
-        parts: &Parts<'a>,
-        start: &StartTime,
-    ) -> StepResult<Self> {
+    fn of(tasks: Vec<LaneTask>, parts: &Parts<'a>, start: &StartTime) -> StepResult<Self> {
         let gate = Gate::of(tasks.len() as u32);
         let disk_full = FullDiskSignal::default();
         let mut lanes = Vec::new();
         for task in tasks {
-            let name = InstanceName {
-                system: &task.system,
-                medium,
-            };
             lanes.push(PointLane {
                 shows_progress: lanes.is_empty(),
-                running: parts
-                    .running
-                    .get(&name.key())
-                    .ok_or_else(|| unresolved("running system", name.system))?,
-                drive: medium.and_then(|medium| parts.drives.get(medium)),
+                running: parts.running.get(task.instance)?,
+                drive: task
+                    .instance
+                    .medium
+                    .and_then(|medium| parts.drives.get(&medium)),
                 probe: parts.probe,
                 clock: parts.clock,
                 orders: Orders::of(parts.interrupt),

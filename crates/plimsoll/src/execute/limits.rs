@@ -17,9 +17,10 @@ use crate::failure::Failure;
 
 /// Tests the limits that the plan requires. Touches nothing but small control groups of its own.
 pub(super) fn check(plan: &ResolvedPlan) -> Result<(), Failure> {
-    for system in &plan.systems {
+    for id in plan.system_ids() {
+        let system = plan.system(id);
         let mut used = plan.steps.iter().flat_map(Step::systems);
-        if used.any(|name| name == system.name)
+        if used.any(|used| used == id)
             && !system.limits.is_none()
             && system.limits.without == WithoutLimits::Refuse
         {

@@ -31,9 +31,9 @@ use std::path::PathBuf;
 use plimsoll_load::clock::{Clock, VirtualClock};
 use plimsoll_load::engine::{CheckedData, ConditionResult};
 use plimsoll_load::probe::{self, Probe};
-use plimsoll_plan::estimate;
-use plimsoll_plan::resolved::{CheckPolicy, LoadStep, Noise, ResolvedPlan, Step, Workload};
+use plimsoll_plan::resolved::{BackupPlace, CheckPolicy, LoadStep, ResolvedPlan, Step};
 use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::{MediumId, StepId, estimate};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::runfile::{LABEL, RunFile};
 use plimsoll_record::{Check, Event, Point, PointId, PointPurpose, RunStatus, Severity};
@@ -41,12 +41,12 @@ use plimsoll_report::message::Messages;
 
 use context::{InstanceContext, InstanceSetup, PointSpec, StepContext};
 pub use drives::{DRIVE_DIR, PreparedDrive, prepare_drive, program};
-use error::{RunError, StepResult, unresolved};
+use error::{RunError, StepResult};
 use execution::Execution;
 use inbox::Inbox;
 pub use job::Job;
 pub use preflight::{check_output, preflight};
-use running::{InstanceName, RunningSystems};
+use running::{InstanceId, RunningSystems};
 use subjects::always_watched;
 
 use crate::failure::Failure;
@@ -100,7 +100,7 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<FinishedRun, Failure> 
         inbox,
         interrupt,
         progress: Progress::new(job.quiet, expected.duration).counting(expected.ladder_points()),
-        running: RunningSystems::new(),
+        running: RunningSystems::default(),
         drives: HashMap::new(),
         diagnosed: HashSet::new(),
         points: 0,
@@ -111,50 +111,25 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<FinishedRun, Failure> 
     execution.finish(result)
 }
 
-/// A system that generates noise.
-struct Neighbour<'a> {
-    of: &'a str,
-    /// Its instances.
-    systems: Vec<String>,
-    workload: Workload,
-}
-
-impl Neighbour<'_> {
-    fn setups<'s>(
-        &'s self,
-        step: &'s str,
-        medium: Option<&'s str>,
-    ) -> impl Iterator<Item = InstanceSetup<'s>> {
-        self.systems.iter().map(move |system| InstanceSetup {
-            step,
-            of: self.of,
-            instance: InstanceName { system, medium },
-            workload: &self.workload,
-        })
-    }
-}
-
 impl Execution<'_> {
     fn run_plan(&mut self, job: &Job) -> StepResult<()> {
         self.describe_machine()?;
         for note in &job.notes {
             self.record_event(None, Severity::Note, note.clone())?;
         }
-        let uses = uses(self.plan);
-        for (i, now @ StepRun { step, media, .. }) in uses.iter().enumerate() {
-            let later = &uses[i + 1..];
-            let medium = media.first().copied();
-            match step {
-                Step::Load(step) => self.load_use(step, medium)?,
-                Step::Block(step) => self.block_step(step, media)?,
-                Step::Backup(step) => {
-                    self.backup_step(
-                        step,
-                        medium.ok_or_else(|| unresolved("medium of step", &step.name))?,
-                    )?;
-                }
+        let runs = step_runs(self.plan);
+        for (i, now) in runs.iter().enumerate() {
+            let later = &runs[i + 1..];
+            let medium = now.media.first().copied();
+            match self.plan.step(now.id) {
+                Step::Load(step) => self.load_use(now.id, step, medium)?,
+                Step::Block(step) => self.block_step(now.id, step, &now.media)?,
+                Step::Backup(step) => now
+                    .media
+                    .iter()
+                    .try_for_each(|medium| self.backup_step(now.id, step, *medium))?,
             }
-            self.retire_unused(step, medium, later)?;
+            self.retire_unused(now.id, medium, later)?;
             for medium in now.all_media() {
                 if !later.iter().any(|other| other.needs_medium(medium)) {
                     self.unmount(medium)?;
@@ -167,12 +142,17 @@ impl Execution<'_> {
     /// Stops the systems of a step that no later step uses on the same medium.
     fn retire_unused(
         &mut self,
-        step: &Step,
-        medium: Option<&str>,
-        later: &[StepRun<'_>],
+        step: StepId,
+        medium: Option<MediumId>,
+        later: &[StepRun],
     ) -> StepResult<()> {
-        for system in step.systems() {
-            if !later.iter().any(|other| other.needs_system(system, medium)) {
+        let plan = self.plan;
+        for system in plan.step(step).systems() {
+            let needs_system = |other: &StepRun| {
+                other.media.first().copied() == medium
+                    && plan.step(other.id).systems().any(|own| own == system)
+            };
+            if !later.iter().any(needs_system) {
                 self.retire_all(system, medium)?;
             }
         }
@@ -180,14 +160,19 @@ impl Execution<'_> {
     }
 
     /// A load step on one of its media.
-    fn load_use(&mut self, step: &LoadStep, medium: Option<&str>) -> StepResult<()> {
-        match self.load_step(step, medium) {
+    fn load_use(
+        &mut self,
+        id: StepId,
+        step: &LoadStep,
+        medium: Option<MediumId>,
+    ) -> StepResult<()> {
+        match self.load_step(id, step, medium) {
             Err(RunError::Broken(why)) if step.power_cut.is_some() => {
                 self.progress.print(&why);
                 self.not_durable.push(why);
-                self.retire_all(&step.system, medium)?;
+                self.retire_all(step.system, medium)?;
                 // The next step creates a drive whose filesystem is gone anew.
-                if let Some(medium) = medium.filter(|medium| !self.drive_lives(Some(medium))) {
+                if let Some(medium) = medium.filter(|medium| !self.drive_lives(Some(*medium))) {
                     self.unmount(medium)?;
                 }
             }
@@ -196,29 +181,33 @@ impl Execution<'_> {
         Ok(())
     }
 
-    fn load_step(&mut self, step: &LoadStep, medium: Option<&str>) -> StepResult<()> {
-        let workload = self
-            .plan
-            .workload(&step.workload)
-            .ok_or_else(|| unresolved("workload", &step.workload))?
-            .clone();
-        let systems = self.instances(&step.system)?;
+    fn load_step(
+        &mut self,
+        id: StepId,
+        step: &LoadStep,
+        medium: Option<MediumId>,
+    ) -> StepResult<()> {
+        let plan = self.plan;
         let step_context = StepContext {
+            id,
             step,
-            systems: &systems,
+            count: plan.system(step.system).count,
             medium,
-            workload: &workload,
+            workload: &plan.workload(step.workload).workload,
         };
-        let neighbours = self.neighbours(step)?;
-        let beside = neighbours
-            .iter()
-            .flat_map(|neighbour| neighbour.setups(&step.name, medium));
+        let beside = step.noise.iter().flat_map(|noise| {
+            InstanceId::all(plan, noise.system, medium).map(|instance| InstanceSetup {
+                step: id,
+                instance,
+                workload: plan.noise_data(&noise.work),
+            })
+        });
         let setups: Vec<InstanceSetup<'_>> = step_context
             .instances()
             .map(InstanceSetup::from)
             .chain(beside)
             .collect();
-        self.prepare(&step.name, &setups)?;
+        self.prepare(id, &setups)?;
         step_context
             .instances()
             .try_for_each(|context| self.keep_first_state(&context))?;
@@ -235,24 +224,6 @@ impl Execution<'_> {
                 .try_for_each(|context| self.check(&context, None))?;
         }
         Ok(())
-    }
-
-    /// The systems that generate a step's noise, their instances and their data.
-    fn neighbours<'s>(&self, step: &'s LoadStep) -> StepResult<Vec<Neighbour<'s>>> {
-        step.noise
-            .iter()
-            .map(|Noise { system, work }| {
-                let workload = self
-                    .plan
-                    .noise_data(work)
-                    .ok_or_else(|| unresolved("data of", system))?;
-                Ok(Neighbour {
-                    of: system,
-                    systems: self.instances(system)?,
-                    workload: workload.clone(),
-                })
-            })
-            .collect()
     }
 
     /// Repeats the whole ladder, not each point, so that drift over hours shows as spread and not as a shape of the curve.
@@ -322,7 +293,7 @@ impl Execution<'_> {
         point: Option<PointId>,
         verdicts: &[ConditionResult],
     ) -> StepResult<Option<String>> {
-        let subject = self.running(context.instance)?.subject;
+        let subject = self.running.get(context.instance)?.subject;
         for verdict in verdicts {
             self.file.check(&Check {
                 point,
@@ -345,11 +316,7 @@ impl Execution<'_> {
         let lasted = self.clock.now();
         // The probe first: it would report a server that is stopped here.
         let warnings = self.probe.take().map(Probe::stop).unwrap_or_default();
-        let mut trouble: Vec<String> = self
-            .running
-            .drain()
-            .flat_map(|(_, running)| running.end())
-            .collect();
+        let mut trouble = self.running.end();
         trouble.extend(self.drives.drain().flat_map(|(_, drive)| drive.end()));
         trouble.iter().for_each(|text| self.progress.print(text));
         self.progress.finish();
@@ -388,54 +355,52 @@ impl Execution<'_> {
 }
 
 /// A step with the media that it uses at the same time; none for a system that keeps its data elsewhere.
-struct StepRun<'a> {
-    step: &'a Step,
-    media: Vec<&'a str>,
+struct StepRun {
+    id: StepId,
+    media: Vec<MediumId>,
     /// Other media, which backups are written to.
-    vaults: Vec<&'a str>,
+    vaults: Vec<MediumId>,
 }
 
-impl<'a> StepRun<'a> {
-    fn all_media(&self) -> impl Iterator<Item = &'a str> {
+impl StepRun {
+    fn new(id: StepId, step: &Step, media: Vec<MediumId>) -> Self {
+        let on = media.first().copied();
+        let vaults = step
+            .backup_places()
+            .filter_map(|place| match place {
+                BackupPlace::Beside => on,
+                BackupPlace::Medium(medium) => Some(medium),
+            })
+            .filter(|vault| !media.contains(vault))
+            .collect();
+        Self { id, media, vaults }
+    }
+
+    fn all_media(&self) -> impl Iterator<Item = MediumId> {
         self.media.iter().chain(&self.vaults).copied()
     }
 
-    fn needs_medium(&self, medium: &str) -> bool {
+    fn needs_medium(&self, medium: MediumId) -> bool {
         self.all_media().any(|needed| needed == medium)
-    }
-
-    fn needs_system(&self, system: &str, medium: Option<&str>) -> bool {
-        self.media.first().copied() == medium && self.step.systems().any(|needed| needed == system)
     }
 }
 
 /// The steps in order: each on each of its media, unless it uses all of them at once.
-fn uses(plan: &ResolvedPlan) -> Vec<StepRun<'_>> {
-    plan.steps
-        .iter()
-        .flat_map(|step| {
-            let media: Vec<&str> = Step::on(step).iter().map(String::as_str).collect();
-            let at_once = match step {
-                Step::Block(step) => step.at_once,
-                Step::Load(_) | Step::Backup(_) => media.is_empty(),
-            };
-            let groups = if at_once {
-                vec![media]
-            } else {
-                media.into_iter().map(|medium| vec![medium]).collect()
-            };
-            groups.into_iter().map(move |media| {
-                let on = media.first().copied().unwrap_or_default();
-                let vaults = step
-                    .backup_places()
-                    .map(|place| place.medium(on))
-                    .filter(|vault| !media.contains(vault));
-                StepRun {
-                    step,
-                    vaults: vaults.collect(),
-                    media,
-                }
-            })
-        })
-        .collect()
+fn step_runs(plan: &ResolvedPlan) -> Vec<StepRun> {
+    let mut runs = Vec::new();
+    for id in plan.step_ids() {
+        let step = plan.step(id);
+        let media = step.on();
+        let at_once = match step {
+            Step::Block(step) => step.at_once,
+            Step::Load(_) | Step::Backup(_) => media.is_empty(),
+        };
+        if at_once {
+            runs.push(StepRun::new(id, step, media.to_vec()));
+        } else {
+            let each = media.iter().map(|medium| vec![*medium]);
+            runs.extend(each.map(|media| StepRun::new(id, step, media)));
+        }
+    }
+    runs
 }

@@ -4,21 +4,23 @@ use plimsoll_drive::emulate::protocol::{MountSpec, Ready};
 use plimsoll_drive::emulate::{Child, EmulatorError};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_load::probe::Watch;
+use plimsoll_plan::MediumId;
 use plimsoll_plan::resolved::{EmulatedDrive, Medium, WithoutFuse};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::{Severity, SubjectId, SubjectKind};
 use tokio::sync::watch;
 
 use super::drives::{MountedDrive, PreparedDrive, drive_facts, listener, prepare_drive, program};
-use super::error::{RunError, StepResult, unresolved};
+use super::error::{RunError, StepResult, not_prepared};
 use super::execution::Execution;
 
 impl Execution<'_> {
     /// Mounts the medium's drive unless it is mounted. `false`: there is no FUSE, and the plan accepts a plain directory.
-    pub(super) fn mount(&mut self, medium: &Medium, drive: &EmulatedDrive) -> StepResult<bool> {
-        if self.drives.contains_key(&medium.name) {
+    pub(super) fn mount(&mut self, id: MediumId, drive: &EmulatedDrive) -> StepResult<bool> {
+        if self.drives.contains_key(&id) {
             return Ok(true);
         }
+        let medium = self.plan.medium(id);
         self.progress.begin(
             self.clock.now(),
             &format!("mounting the drive {} ({})", medium.name, drive.drive),
@@ -51,7 +53,7 @@ impl Execution<'_> {
                 mounted
                     .watched
                     .push(self.describe_drive(medium, subject, &spec, &task, &ready)?);
-                self.drives.insert(medium.name.clone(), mounted);
+                self.drives.insert(id, mounted);
                 Ok(true)
             }
             Err(EmulatorError {
@@ -93,11 +95,11 @@ impl Execution<'_> {
     }
 
     /// Powers a drive on after a cut.
-    pub(super) fn power_on(&mut self, medium: &str) -> StepResult<()> {
+    pub(super) fn power_on(&mut self, medium: MediumId) -> StepResult<()> {
         let drive = self
             .drives
-            .get(medium)
-            .ok_or_else(|| unresolved("mounted drive", medium))?;
+            .get(&medium)
+            .ok_or_else(|| not_prepared("drive"))?;
         drive
             .child
             .power_on()
@@ -109,8 +111,8 @@ impl Execution<'_> {
     }
 
     /// Unmounts a drive that no later step uses.
-    pub(super) fn unmount(&mut self, medium: &str) -> StepResult<()> {
-        let Some(drive) = self.drives.remove(medium) else {
+    pub(super) fn unmount(&mut self, medium: MediumId) -> StepResult<()> {
+        let Some(drive) = self.drives.remove(&medium) else {
             return Ok(());
         };
         if let Some(probe) = &self.probe {
@@ -119,7 +121,8 @@ impl Execution<'_> {
                 .iter()
                 .for_each(|subject| probe.unwatch(*subject));
         }
-        let subject = self.file.subject(SubjectKind::Medium, medium)?;
+        let name = &self.plan.medium(medium).name;
+        let subject = self.file.subject(SubjectKind::Medium, name)?;
         for error in drive.end() {
             self.record_event(
                 Some(subject),

@@ -18,12 +18,12 @@ use plimsoll_record::{Event, Point, PointId, PointPurpose, Severity};
 use super::context::{InstanceContext, PointSpec, StepContext};
 use super::cut::Books;
 use super::drives::MountedDrive;
-use super::error::{RunError, StepResult, ended_unexpectedly, unresolved};
+use super::error::{RunError, StepResult, ended_unexpectedly};
 use super::execution::Execution;
 use super::full::FullDisk;
 use super::lane::{EndedLane, LaneTask, PointTasks};
 use super::recorder::LaneResult;
-use super::running::InstanceName;
+use super::running::InstanceId;
 
 /// The points of a step's instances under the same load.
 pub(super) struct MeasuredPoints {
@@ -96,9 +96,9 @@ impl Execution<'_> {
         let result = self.measure_point(tasks)?;
         let warnings = self.probe.as_ref().map(Probe::take_warnings);
         self.record_warnings(warnings.unwrap_or_default())?;
-        self.after_lanes(step_context, &result.lanes, before.as_ref())?;
+        self.after_lanes(&result.lanes, before.as_ref())?;
         result.noise?;
-        let own = result.lanes.into_iter().take(step_context.systems.len());
+        let own = result.lanes.into_iter().take(step_context.count as usize);
         let mut measured = MeasuredPoint::default();
         let points = own.map(|lane| {
             measured.merge(&lane.result.measured);
@@ -113,16 +113,15 @@ impl Execution<'_> {
     /// What each lane's end means. `before`: commits before a planned power cut.
     fn after_lanes(
         &mut self,
-        step_context: &StepContext<'_>,
         lanes: &[EndedLane],
         before: Option<&CommitCounts>,
     ) -> StepResult<()> {
         // First: it has stopped all others.
         if let Some(full) = lanes.iter().find(|lane| lane.ran_full()) {
-            self.after_lane(step_context.instance(&full.task.system), &full.result)?;
+            self.after_lane(full.task.instance, &full.result)?;
         }
         for EndedLane { task, result } in lanes {
-            let instance = step_context.instance(&task.system);
+            let instance = task.instance;
             if let (Some(before), Some(off)) = (before, result.power_off) {
                 let books = Books {
                     before,
@@ -141,25 +140,23 @@ impl Execution<'_> {
 
     /// Records the points, and returns the tasks: the lanes of the step's instances come first, those of neighbours after
     /// them.
-    fn point_tasks<'m>(
+    fn point_tasks(
         &mut self,
-        step_context: &StepContext<'m>,
+        step_context: &StepContext<'_>,
         point_spec: &PointSpec,
         timeline: &Timeline,
         power_cut: bool,
-    ) -> StepResult<PointTasks<'m>> {
-        let step = step_context.step;
+    ) -> StepResult<PointTasks> {
         let mut tasks = PointTasks {
             lanes: self.lane_tasks(step_context, point_spec, timeline, power_cut)?,
             noise: Vec::new(),
-            medium: step_context.medium,
         };
         if point_spec.scene == Interference::Noisy
             && let Some(first) = tasks.lanes.first()
         {
             let point = first.point.clone();
             self.add_noise_tasks(step_context, point_spec, timeline, &mut tasks.lanes)?;
-            tasks.noise = self.noise_jobs(&step.noise, tasks.medium, &point, timeline)?;
+            tasks.noise = self.noise_jobs(step_context, &point, timeline)?;
         }
         Ok(tasks)
     }
@@ -174,24 +171,16 @@ impl Execution<'_> {
     ) -> StepResult<()> {
         let plan = self.plan;
         for Noise { system, work } in &step_context.step.noise {
-            let NoiseWork::Load {
-                workload: name,
-                load,
-            } = work
-            else {
+            let NoiseWork::Load { workload, load } = work else {
                 continue;
             };
-            let workload = plan
-                .workload(name)
-                .ok_or_else(|| unresolved("workload", name))?;
-            for instance in self.instances(system)? {
+            let named = plan.workload(*workload);
+            for instance in InstanceId::all(plan, *system, step_context.medium) {
                 let context = InstanceContext {
+                    id: step_context.id,
                     step: step_context.step,
-                    instance: InstanceName {
-                        system: &instance,
-                        medium: step_context.medium,
-                    },
-                    workload,
+                    instance,
+                    workload: &named.workload,
                 };
                 let point_spec = PointSpec {
                     purpose: PointPurpose::Noise,
@@ -199,15 +188,16 @@ impl Execution<'_> {
                     ..*point_spec
                 };
                 let point = Point {
-                    workload: name.clone(),
+                    workload: named.name.clone(),
                     ..self.describe_point(&context, &point_spec)?
                 };
                 self.points += 1;
                 self.file.point(&point)?;
-                let title = format!("{} · noise · {instance}", step_context.step.name);
+                let name = instance.name(plan);
+                let title = format!("{} · noise · {name}", step_context.step.name);
                 let spec = self.lane_spec(&context, &point, *load, timeline, false)?;
                 tasks.push(LaneTask {
-                    system: instance,
+                    instance,
                     spec,
                     point,
                     title,
@@ -226,7 +216,7 @@ impl Execution<'_> {
         power_cut: bool,
     ) -> StepResult<LaneSpec> {
         Ok(LaneSpec {
-            endpoint: self.running(context.instance)?.instance.endpoint(),
+            endpoint: self.running.get(context.instance)?.instance.endpoint(),
             workload: context.workload.clone(),
             load,
             pacing: context.step.pacing,
@@ -258,14 +248,13 @@ impl Execution<'_> {
             let title = title
                 .get_or_insert_with(|| self.progress.point_begins(&point, timeline.load_end()));
             let spec = self.lane_spec(&context, &point, point_spec.load, timeline, power_cut)?;
-            let system = context.instance.system.to_owned();
             tasks.push(LaneTask {
-                title: if step_context.systems.len() > 1 {
-                    format!("{title} · {system}")
+                title: if step_context.count > 1 {
+                    format!("{title} · {}", context.instance.name(self.plan))
                 } else {
                     title.clone()
                 },
-                system,
+                instance: context.instance,
                 spec,
                 point,
             });
@@ -279,9 +268,10 @@ impl Execution<'_> {
         point_spec: &PointSpec,
     ) -> StepResult<Point> {
         let step = context.step;
+        let own = self.plan.workload(step.workload);
         let workload = context.workload;
         let load = point_spec.load;
-        let running = self.running(context.instance)?;
+        let running = self.running.get(context.instance)?;
         let mut offered_per_second = None;
         let mut offered_to_per_second = None;
         if let LoadShape::Open {
@@ -296,11 +286,11 @@ impl Execution<'_> {
         Ok(Point {
             id: PointId(self.points + 1),
             step: step.name.clone(),
-            step_index: self.plan.step_index(&step.name),
+            step_index: context.id.index() as u32,
             ordinal: point_spec.ordinal,
             system: running.subject,
             medium: running.medium,
-            workload: step.workload.clone(),
+            workload: own.name.clone(),
             mode: mode(workload).into(),
             users: load.users(),
             connections: load.connections(),
@@ -314,17 +304,17 @@ impl Execution<'_> {
                 .iter()
                 .map(|&name| name.to_owned())
                 .collect(),
-            parameters: self.plan.parameters(&step.workload, &step.name),
+            parameters: own.workload.parameters(Some(step)),
         })
     }
 
-    fn after_lane(&mut self, instance: InstanceName<'_>, result: &LaneResult) -> StepResult<()> {
+    fn after_lane(&mut self, instance: InstanceId, result: &LaneResult) -> StepResult<()> {
         // Other failures are only its consequences.
-        let drive = instance.medium.and_then(|medium| self.drives.get(medium));
+        let drive = instance.medium.and_then(|medium| self.drives.get(&medium));
         if let Some(why) = drive.and_then(MountedDrive::died) {
             return Err(RunError::Failed(why));
         }
-        let died = self.running(instance)?.instance.died();
+        let died = self.running.get(instance)?.instance.died();
         let died = died.filter(|_| !result.is_complete());
         match (result.end.clone(), died) {
             (LaneEnd::DiskFull { place, why }, _)
@@ -343,18 +333,19 @@ impl Execution<'_> {
     /// do not, and how soon clients notice decides nothing.
     fn server_died(
         &mut self,
-        instance: InstanceName<'_>,
+        instance: InstanceId,
         at: Nanos,
         error: &LoadError,
     ) -> StepResult<RunError> {
-        let why = ended_unexpectedly(instance.system, error);
+        let system = instance.name(self.plan);
+        let why = ended_unexpectedly(&system, error);
         let error = error.to_string();
         self.file.event(&Event {
             at,
-            subject: Some(self.running(instance)?.subject),
+            subject: Some(self.running.get(instance)?.subject),
             severity: Severity::Error,
             kind: EventKind::ServerDied {
-                system: instance.system.into(),
+                system,
                 error: error.lines().next().unwrap_or_default().to_owned(),
             },
         })?;

@@ -22,15 +22,19 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
         ..
     } = estimate(plan);
     check_block_steps(plan, overwrite).map_err(|error| Failure::usage(error.to_string()))?;
-    let used = |name: &String| plan.used_media().any(|medium| medium.name == *name);
+    let used = |name: &String| {
+        plan.used_media()
+            .any(|medium| plan.medium(medium).name == *name)
+    };
     limits::check(plan)?;
     check_memory(memory.iter().filter(|(medium, _)| used(medium))).map_err(Failure::usage)?;
-    for medium in plan.used_media() {
+    for id in plan.used_media() {
+        let medium = plan.medium(id);
         if let Some(drive) = medium.kind.emulated() {
             drive_file::emulated(drive)?;
             let is_cut = plan
                 .load_steps()
-                .any(|step| step.power_cut.is_some() && step.on.contains(&medium.name));
+                .any(|step| step.power_cut.is_some() && step.on.contains(&id));
             if is_cut && drive.form == DriveForm::Auto && !rustix::process::geteuid().is_root() {
                 return Err(Failure::usage(format!(
                     "medium {}: only a block device can lose its power, and only root can make one\n\
@@ -53,14 +57,15 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
 /// fio is installed, and every device and file that plimsoll did not create may be overwritten.
 fn check_block_steps(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), BlockError> {
     let steps = plan.steps.iter().filter_map(|step| match step {
-        Step::Block(step) => Some((step, plan.block(&step.workload)?)),
+        Step::Block(step) => Some(step),
         Step::Load(_) | Step::Backup(_) => None,
     });
-    for (i, (step, block)) in steps.enumerate() {
+    for (i, step) in steps.enumerate() {
         if i == 0 {
             plimsoll_block::fio::find()?;
         }
-        for medium in step.on.iter().filter_map(|name| plan.medium(name)) {
+        let block = &plan.block(step.workload).block;
+        for medium in step.on.iter().map(|medium| plan.medium(*medium)) {
             if medium.kind == MediumKind::Device {
                 device_permit(medium, block, overwrite)?;
             }

@@ -11,15 +11,16 @@ use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::Instance;
 use plimsoll_plan::resolved::MediumKind;
 use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::{MediumId, StepId, SystemId};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::{INSTANCE_OF, Severity, SubjectId, SubjectKind};
 
 use super::context::InstanceSetup;
 use super::drives::MountedDrive;
-use super::error::{RunError, StepResult, ended_unexpectedly, unresolved};
+use super::error::{RunError, StepResult, ended_unexpectedly};
 use super::execution::Execution;
 use super::limits;
-use super::running::{InstanceName, Running};
+use super::running::{InstanceId, Running};
 use super::wait::ProgressUnit;
 
 /// Where a system's files go.
@@ -39,10 +40,11 @@ pub(super) struct ReadyMedium {
 
 impl Execution<'_> {
     /// Starts a step's systems unless they run already, and loads their data unless they are loaded.
-    pub(super) fn prepare(&mut self, step: &str, setups: &[InstanceSetup<'_>]) -> StepResult<()> {
+    pub(super) fn prepare(&mut self, step: StepId, setups: &[InstanceSetup<'_>]) -> StepResult<()> {
+        let name = self.plan.step(step).name();
         let phase = self
             .file
-            .open_phase(step, None, PhaseKind::Prepare, self.clock.now())?;
+            .open_phase(name, None, PhaseKind::Prepare, self.clock.now())?;
         for setup in setups {
             self.prepare_one(setup)?;
         }
@@ -52,23 +54,23 @@ impl Execution<'_> {
     }
 
     fn prepare_one(&mut self, setup: &InstanceSetup<'_>) -> StepResult<()> {
-        let name = setup.instance;
-        let starts = !self.running.contains_key(&name.key());
+        let instance = setup.instance;
+        let starts = self.running.find(instance).is_none();
         if starts {
-            let model = self.model_of(setup)?;
-            self.start(setup.of, name, model.as_deref())?;
+            self.start(instance, self.model_of(instance))?;
         }
-        let what = if name.system == setup.of {
-            format!("{}: loading", setup.step)
+        let step = self.plan.step(setup.step).name();
+        let what = if self.plan.system(instance.system).count == 1 {
+            format!("{step}: loading")
         } else {
-            format!("{}: loading {}", setup.step, name.system)
+            format!("{step}: loading {}", instance.name(self.plan))
         };
         let workload = setup.workload;
         let seed = self.plan.data_seed;
-        let loaded = self.wait_for_task(name, &what, |instance, control| {
+        let loaded = self.wait_for_task(instance, &what, |instance, control| {
             instance.load(workload, seed, control)
         })?;
-        let running = self.running(name)?;
+        let running = self.running.get(instance)?;
         // The file of an embedded database takes its place only now.
         if let Some(watch @ Watch::EmbeddedData { .. }) = running.instance.watch() {
             self.watch(running.subject, watch);
@@ -87,7 +89,7 @@ impl Execution<'_> {
     /// Whether the data were loaded for this run; later steps go on with what this one has left. Only an existing server
     /// keeps data from run to run: a copy of another instance's data is as fresh as these.
     fn record_data(&self, setup: &InstanceSetup<'_>, loaded: Loaded) -> StepResult<()> {
-        let running = self.running(setup.instance)?;
+        let running = self.running.get(setup.instance)?;
         let instance = &running.instance;
         if !instance.has_data() {
             return Ok(());
@@ -103,44 +105,37 @@ impl Execution<'_> {
     }
 
     /// The first instance of a system, where another one can begin with a copy of its data: it has just been loaded.
-    fn model_of(&self, setup: &InstanceSetup<'_>) -> StepResult<Option<String>> {
-        let Some(system) = self.instances(setup.of)?.into_iter().next() else {
-            return Ok(None);
+    fn model_of(&self, instance: InstanceId) -> Option<InstanceId> {
+        let first = InstanceId {
+            index: 0,
+            ..instance
         };
-        let first = InstanceName {
-            system: &system,
-            medium: setup.instance.medium,
-        };
-        let can_be_copied = self
-            .running
-            .get(&first.key())
-            .is_some_and(|first| !first.dirty && first.instance.has_files());
-        Ok((system != setup.instance.system && can_be_copied).then_some(system))
+        let running = self.running.find(first)?;
+        let can_be_copied = !running.dirty && running.instance.has_files();
+        (first != instance && can_be_copied).then_some(first)
     }
 
     /// Starts one instance of a system; with a `model` as its copy.
-    fn start(&mut self, of: &str, name: InstanceName<'_>, model: Option<&str>) -> StepResult<()> {
-        let spec = self
-            .plan
-            .system(of)
-            .ok_or_else(|| unresolved("system", of))?;
-        let subject = self.file.subject(SubjectKind::System, &name.subject())?;
+    fn start(&mut self, id: InstanceId, model: Option<InstanceId>) -> StepResult<()> {
+        let spec = self.plan.system(id.system);
+        let name = id.subject(self.plan);
+        let subject = self.file.subject(SubjectKind::System, &name)?;
         if spec.count > 1 {
             self.file
-                .facts(subject, &[(INSTANCE_OF.to_owned(), of.to_owned())])?;
+                .facts(subject, &[(INSTANCE_OF.to_owned(), spec.name.clone())])?;
         }
-        let place = match name.medium {
-            Some(medium) => Some(self.make_place(name.system, medium)?),
+        let place = match id.medium {
+            Some(medium) => Some(self.make_place(&id.name(self.plan), medium)?),
             None => None,
         };
         self.progress
-            .begin(self.clock.now(), &format!("starting {}", name.subject()));
+            .begin(self.clock.now(), &format!("starting {name}"));
         let on = place.as_ref().map(|place| place.path.as_path());
         let limits = self.limit_system(spec, subject, on)?;
         let medium = place.as_ref().map(|place| place.medium);
         let mut scratch = place.map(|place| place.scratch);
         let instance = match (model, scratch.as_mut()) {
-            (Some(model), Some(scratch)) => self.copy_instance(model, name, scratch, limits)?,
+            (Some(model), Some(scratch)) => self.copy_instance(model, id, scratch, limits)?,
             (_, scratch) => Instance::start(&spec.kind, scratch, limits)?,
         };
         limits::verify(spec, &instance)?;
@@ -152,7 +147,7 @@ impl Execution<'_> {
         }
         self.sample_statistics(subject, &instance)?;
         self.running.insert(
-            name.key(),
+            id,
             Running {
                 instance,
                 subject,
@@ -168,16 +163,16 @@ impl Execution<'_> {
 
     fn copy_instance(
         &mut self,
-        model: &str,
-        name: InstanceName<'_>,
+        model: InstanceId,
+        copy: InstanceId,
         scratch: &mut Scratch,
         limits: Option<CgroupLimits>,
     ) -> StepResult<Instance> {
-        let what = format!("copying the data of {model} for {}", name.system);
-        let model = InstanceName {
-            system: model,
-            medium: name.medium,
-        };
+        let what = format!(
+            "copying the data of {} for {}",
+            model.name(self.plan),
+            copy.name(self.plan)
+        );
         self.while_unwatched(model, |this| {
             this.wait_for_task(model, &what, |model, control| {
                 model.twin(scratch, limits, control)
@@ -186,13 +181,9 @@ impl Execution<'_> {
     }
 
     /// A directory for a system on a medium, which is made ready.
-    fn make_place(&mut self, system: &str, medium: &str) -> StepResult<FilePlace> {
+    fn make_place(&mut self, system: &str, medium: MediumId) -> StepResult<FilePlace> {
         let ReadyMedium { subject, drive } = self.prepare_medium(medium)?;
-        let path = &self
-            .plan
-            .medium(medium)
-            .ok_or_else(|| unresolved("medium", medium))?
-            .path;
+        let path = &self.plan.medium(medium).path;
         Ok(match drive {
             Some(mount) => FilePlace {
                 medium: subject,
@@ -208,28 +199,24 @@ impl Execution<'_> {
     }
 
     /// Describes a medium, and mounts its drive if it is an emulated one.
-    pub(super) fn prepare_medium(&mut self, medium: &str) -> StepResult<ReadyMedium> {
-        let plan = self.plan;
-        let medium = plan
-            .medium(medium)
-            .ok_or_else(|| unresolved("medium", medium))?;
-        let mounted = match &medium.kind {
+    pub(super) fn prepare_medium(&mut self, id: MediumId) -> StepResult<ReadyMedium> {
+        let mounted = match &self.plan.medium(id).kind {
             // Plans in which files are put on a device are refused.
             MediumKind::Directory | MediumKind::Device => false,
-            MediumKind::Emulated(drive) => self.mount(medium, drive)?,
+            MediumKind::Emulated(drive) => self.mount(id, drive)?,
         };
         let drive = self
             .drives
-            .get(&medium.name)
+            .get(&id)
             .filter(|_| mounted)
             .map(|drive| drive.path.clone());
-        let subject = self.describe_medium(medium, drive.as_deref())?;
+        let subject = self.describe_medium(id, drive.as_deref())?;
         Ok(ReadyMedium { subject, drive })
     }
 
     /// Watches the system's processes and files, and samples its statistics.
-    pub(super) fn watch_system(&self, instance: InstanceName<'_>) -> StepResult<()> {
-        let running = self.running(instance)?;
+    pub(super) fn watch_system(&self, instance: InstanceId) -> StepResult<()> {
+        let running = self.running.get(instance)?;
         if let Some(watch) = running.instance.watch() {
             self.watch(running.subject, watch);
         }
@@ -249,16 +236,17 @@ impl Execution<'_> {
     }
 
     /// Stops and removes all instances of a system that no later step uses.
-    pub(super) fn retire_all(&mut self, system: &str, medium: Option<&str>) -> StepResult<()> {
-        for system in &self.instances(system)? {
-            self.retire(InstanceName { system, medium })?;
-        }
-        Ok(())
+    pub(super) fn retire_all(
+        &mut self,
+        system: SystemId,
+        medium: Option<MediumId>,
+    ) -> StepResult<()> {
+        InstanceId::all(self.plan, system, medium).try_for_each(|instance| self.retire(instance))
     }
 
     /// Stops and removes one instance.
-    fn retire(&mut self, instance: InstanceName<'_>) -> StepResult<()> {
-        let Some(running) = self.running.remove(&instance.key()) else {
+    fn retire(&mut self, instance: InstanceId) -> StepResult<()> {
+        let Some(running) = self.running.remove(instance) else {
             return Ok(());
         };
         if let Some(probe) = &self.probe {
@@ -278,17 +266,14 @@ impl Execution<'_> {
     /// Runs a blocking task of a system on a thread; shows progress, stores samples and handles Ctrl-C meanwhile.
     pub(super) fn wait_for_task<T: Send>(
         &mut self,
-        name: InstanceName<'_>,
+        id: InstanceId,
         what: &str,
         task: impl FnOnce(&Instance, &LoadControl) -> Result<T, LoadError> + Send,
     ) -> StepResult<T> {
+        let plan = self.plan;
         let mut parts = self.parts();
-        let instance = &parts
-            .running
-            .get(&name.key())
-            .ok_or_else(|| unresolved("running system", name.system))?
-            .instance;
-        let drive = name.medium.and_then(|medium| parts.drives.get(medium));
+        let instance = &parts.running.get(id)?.instance;
+        let drive = id.medium.and_then(|medium| parts.drives.get(&medium));
         let result = parts
             .waiter(what, ProgressUnit::Rows)
             .run(|control| task(instance, control))?;
@@ -299,7 +284,7 @@ impl Execution<'_> {
                 match (drive.and_then(MountedDrive::died), instance.died()) {
                     (Some(why), _) => why,
                     (None, Some(death)) => {
-                        format!("{what}: {}", ended_unexpectedly(name.system, &death))
+                        format!("{what}: {}", ended_unexpectedly(&id.name(plan), &death))
                     }
                     (None, None) => error.to_string(),
                 },

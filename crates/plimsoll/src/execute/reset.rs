@@ -7,7 +7,7 @@ use plimsoll_record::Reset;
 use super::context::{InstanceContext, StepContext};
 use super::error::{RunError, StepResult};
 use super::execution::Execution;
-use super::running::InstanceName;
+use super::running::InstanceId;
 
 impl Execution<'_> {
     /// Keeps the data that a step has just found or loaded, if this or a later step resets to them.
@@ -16,7 +16,7 @@ impl Execution<'_> {
         let Some(method) = self.reset_method(step) else {
             return Ok(());
         };
-        if self.running_mut(context.instance)?.kept_for.as_ref() == Some(&step.workload) {
+        if self.running.get_mut(context.instance)?.kept_for == Some(step.workload) {
             return Ok(());
         }
         let what = format!("{}: keeping the initial data for resets", step.name);
@@ -26,9 +26,9 @@ impl Execution<'_> {
                 instance.keep_first_state(method, workload, control)
             })
         })?;
-        let running = self.running_mut(context.instance)?;
+        let running = self.running.get_mut(context.instance)?;
         running.first = first;
-        running.kept_for = Some(step.workload.clone());
+        running.kept_for = Some(step.workload);
         running.dirty = false;
         Ok(())
     }
@@ -55,7 +55,7 @@ impl Execution<'_> {
 
     fn reset_one(&mut self, context: &InstanceContext<'_>) -> StepResult<()> {
         let step = context.step;
-        let running = self.running_mut(context.instance)?;
+        let running = self.running.get_mut(context.instance)?;
         let was_dirty = std::mem::replace(&mut running.dirty, true);
         if step.reset == ResetPolicy::Never || !was_dirty {
             return Ok(());
@@ -79,7 +79,7 @@ impl Execution<'_> {
         self.file
             .close_phase(phase, self.clock.now(), done.is_ok())?;
         let restored = done?;
-        self.running_mut(context.instance)?.first = Some(first);
+        self.running.get_mut(context.instance)?.first = Some(first);
         self.file.reset(&Reset {
             phase,
             subject,
@@ -95,10 +95,10 @@ impl Execution<'_> {
     /// Does not watch the system while `work` stops it and starts it again: the probe would report that it is gone.
     pub(super) fn while_unwatched<T>(
         &mut self,
-        instance: InstanceName<'_>,
+        instance: InstanceId,
         work: impl FnOnce(&mut Self) -> Result<T, RunError>,
     ) -> StepResult<T> {
-        let subject = self.running(instance)?.subject;
+        let subject = self.running.get(instance)?.subject;
         if let Some(probe) = &self.probe {
             probe.unwatch(subject);
         }

@@ -9,7 +9,7 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::{PointPurpose, SearchInfo};
 
 use super::context::{PointSpec, StepContext};
-use super::error::{StepResult, unresolved};
+use super::error::{StepResult, not_prepared};
 use super::execution::Execution;
 use super::point::{MeasuredPoints, steady};
 
@@ -51,9 +51,7 @@ impl Execution<'_> {
                     scene: Interference::Alone,
                 };
                 let MeasuredPoints { points, measured } = self.point(step_context, &point_spec)?;
-                let first = points
-                    .first()
-                    .ok_or_else(|| unresolved("instance of", &step.system))?;
+                let first = points.first().ok_or_else(|| not_prepared("point"))?;
                 let open = first.offered_per_second.is_some();
                 met.push(evaluate(&info.objective, &first.txns, open, &measured).is_met());
             }
@@ -71,11 +69,10 @@ impl Execution<'_> {
         step_context: &StepContext<'_>,
         wanted: &Search,
     ) -> StepResult<SearchInfo> {
-        let running = self.running(step_context.first_instance())?;
-        let step_index = self.plan.step_index(&step_context.step.name);
+        let running = self.running.get(step_context.first_instance())?;
         Ok(SearchInfo {
             step: step_context.step.name.clone(),
-            step_index,
+            step_index: step_context.id.index() as u32,
             system: running.subject,
             medium: running.medium,
             objective: wanted.objective.clone(),

@@ -5,8 +5,8 @@ use std::path::Path;
 use plimsoll_block::host::device::device_of;
 use plimsoll_load::probe::Watch;
 use plimsoll_load::probe::environment::{device_facts, host_facts, medium_facts};
-use plimsoll_plan::PlacedName;
-use plimsoll_plan::resolved::{Medium, MediumKind};
+use plimsoll_plan::resolved::MediumKind;
+use plimsoll_plan::{MediumId, PlacedName};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::{Severity, SubjectId, SubjectKind};
 
@@ -34,9 +34,10 @@ impl Execution<'_> {
     /// one is mounted.
     pub(super) fn describe_medium(
         &mut self,
-        medium: &Medium,
+        id: MediumId,
         drive: Option<&Path>,
     ) -> StepResult<SubjectId> {
+        let medium = self.plan.medium(id);
         let path = drive.unwrap_or(Path::new(&medium.path));
         let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
         let mut watched = vec![subject];
@@ -78,10 +79,10 @@ impl Execution<'_> {
         if !is_device {
             self.watch(subject, Watch::Medium { path: path.into() });
         }
-        if let Some(drive) = self.drives.get_mut(&medium.name) {
+        if let Some(drive) = self.drives.get_mut(&id) {
             drive.watched.extend(watched);
         }
-        self.diagnose_medium(medium, subject, path)?;
+        self.diagnose_medium(id, subject, path)?;
         Ok(subject)
     }
 }

@@ -78,7 +78,7 @@ impl<'a> RecordFacts<'a> {
 
     /// The plan's system that this one is an instance of.
     pub fn system(&self, system: &str) -> Option<&'a System> {
-        self.plan?.system(self.base(system))
+        self.plan?.system_named(self.base(system))
     }
 
     /// Keys and values of the plan whose names begin with `below`, as one text.
@@ -120,7 +120,7 @@ impl<'a> RecordFacts<'a> {
 
     /// Warehouses, or rows of all tables.
     pub fn data_units(&self, workload: &str) -> Option<(String, f64)> {
-        Some(match self.plan?.workload(workload)? {
+        Some(match self.plan?.workload_named(workload)? {
             Workload::Tpcc(tpcc) => ("warehouse".to_owned(), f64::from(tpcc.warehouses)),
             Workload::Sysbench(sysbench) => (
                 "row".to_owned(),

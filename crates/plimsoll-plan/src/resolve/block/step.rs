@@ -63,8 +63,8 @@ pub(in crate::resolve) fn resolve(
     let (rounds, steady) = rounds?;
     Some(BlockStep {
         name,
-        workload,
-        on: on?,
+        workload: names.block_id(&workload)?,
+        on: names.medium_ids(&on?)?,
         at_once,
         rounds,
         steady,

@@ -96,6 +96,7 @@ fn clear_leftovers(plan: &ResolvedPlan) -> Result<Vec<String>, Failure> {
     // Nothing is made on a device that could be left.
     for medium in plan
         .used_media()
+        .map(|medium| plan.medium(medium))
         .filter(|medium| medium.kind != MediumKind::Device)
     {
         cleared.extend(sweep(Path::new(&medium.path), &clear_drives)?);

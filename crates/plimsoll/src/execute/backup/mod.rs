@@ -6,16 +6,17 @@ use std::path::PathBuf;
 
 use plimsoll_load::engine::LoadControl;
 use plimsoll_load::error::LoadError;
-use plimsoll_plan::resolved::{Backup, BackupStep, Cycles, Medium, Noise, NoiseWork};
+use plimsoll_plan::resolved::{Backup, BackupStep, Cycles, Noise, NoiseWork};
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
+use plimsoll_plan::{MediumId, StepId};
 use plimsoll_record::{Point, PointId, SubjectId, SubjectKind};
 
-use super::context::InstanceSetup;
-use super::error::{RunError, StepResult, unresolved};
+use super::context::{InstanceSetup, StepContext};
+use super::error::{RunError, StepResult, not_prepared};
 use super::execution::{Execution, Parts};
 use super::recorder::StartTime;
-use super::running::InstanceName;
+use super::running::InstanceId;
 use super::wait::{ProgressUnit, REFRESH};
 use worker::{BackupJob, BackupTarget, BackupWorker, NoiseWorker};
 
@@ -35,33 +36,27 @@ struct Vault {
 
 impl Execution<'_> {
     /// Backs up and restores the data of a step's systems on one medium, as often as the step requires.
-    pub(super) fn backup_step(&mut self, step: &BackupStep, medium: &str) -> StepResult<()> {
+    pub(super) fn backup_step(
+        &mut self,
+        id: StepId,
+        step: &BackupStep,
+        medium: MediumId,
+    ) -> StepResult<()> {
         let plan = self.plan;
-        let backup = plan
-            .backup(&step.backup)
-            .ok_or_else(|| unresolved("backup", &step.backup))?;
-        let workload = plan
-            .workload(&backup.data)
-            .ok_or_else(|| unresolved("workload", &backup.data))?;
-        let systems = self.instances(&step.system)?;
-        let setups: Vec<InstanceSetup<'_>> = systems
-            .iter()
-            .map(|system| InstanceSetup {
-                step: &step.name,
-                of: &step.system,
-                instance: InstanceName {
-                    system,
-                    medium: Some(medium),
-                },
-                workload,
+        let backup = &plan.backup(step.backup).backup;
+        let setups: Vec<InstanceSetup<'_>> = InstanceId::all(plan, step.system, Some(medium))
+            .map(|instance| InstanceSetup {
+                step: id,
+                instance,
+                workload: &plan.workload(backup.data).workload,
             })
             .collect();
-        self.prepare(&step.name, &setups)?;
+        self.prepare(id, &setups)?;
         let vault = self.vault(step.cycles.to.medium(medium))?;
         let lasts = step.expected_cycle(plan);
         let mut first = None;
         for cycle in 0..step.cycles.count {
-            // ProgressUnit from the phase that the run file has for the first, so that it shows that none came too soon.
+            // Counted from the phase that the run file has for the first, so that it shows that none came too soon.
             let due = first.map_or(Nanos::ZERO, |first| step.cycles.due(first, cycle));
             self.wait_for(
                 due,
@@ -95,39 +90,28 @@ impl Execution<'_> {
     /// The backups of each noise, for all instances of its system.
     pub(super) fn noise_jobs(
         &mut self,
-        noise: &[Noise],
-        medium: Option<&str>,
+        step_context: &StepContext<'_>,
         beside: &Point,
         timeline: &Timeline,
     ) -> StepResult<Vec<NoiseJob>> {
         let plan = self.plan;
         let mut noise_jobs = Vec::new();
-        for Noise { system, work } in noise {
+        for Noise { system, work } in &step_context.step.noise {
             let NoiseWork::Backup { backup, cycles } = work else {
                 continue;
             };
-            let medium = medium.ok_or_else(|| unresolved("medium of", system))?;
-            let backup = plan
-                .backup(backup)
-                .ok_or_else(|| unresolved("backup", backup))?;
+            let medium = step_context.medium.ok_or_else(|| not_prepared("medium"))?;
             // A restore beside the measurement would be another kind of noise.
             let backup = Backup {
                 restore: false,
-                ..backup.clone()
+                ..plan.backup(*backup).backup.clone()
             };
-            let workload = plan
-                .workload(&backup.data)
-                .ok_or_else(|| unresolved("workload", &backup.data))?;
             let vault = self.vault(cycles.to.medium(medium))?;
-            for instance in self.instances(system)? {
+            for instance in InstanceId::all(plan, *system, Some(medium)) {
                 let setup = InstanceSetup {
-                    step: &beside.step,
-                    of: system,
-                    instance: InstanceName {
-                        system: &instance,
-                        medium: Some(medium),
-                    },
-                    workload,
+                    step: step_context.id,
+                    instance,
+                    workload: plan.noise_data(work),
                 };
                 noise_jobs.push(NoiseJob {
                     job: self.backup_job(&setup, &backup, &vault, Some(beside.id))?,
@@ -140,7 +124,7 @@ impl Execution<'_> {
     }
 
     /// Prepares the medium that backups are written to.
-    fn vault(&mut self, medium: &str) -> StepResult<Vault> {
+    fn vault(&mut self, medium: MediumId) -> StepResult<Vault> {
         let ready = self.prepare_medium(medium)?;
         Ok(Vault {
             subject: ready.subject,
@@ -148,11 +132,8 @@ impl Execution<'_> {
         })
     }
 
-    fn backup_target(&self, medium: &str, drive: Option<PathBuf>) -> StepResult<BackupTarget> {
-        let Medium { path, .. } = self
-            .plan
-            .medium(medium)
-            .ok_or_else(|| unresolved("medium", medium))?;
+    fn backup_target(&self, medium: MediumId, drive: Option<PathBuf>) -> StepResult<BackupTarget> {
+        let path = &self.plan.medium(medium).path;
         Ok(match drive {
             Some(drive) => BackupTarget::Drive(drive),
             None => BackupTarget::Path {
@@ -170,16 +151,19 @@ impl Execution<'_> {
         point: Option<PointId>,
     ) -> StepResult<BackupJob> {
         let plan = self.plan;
-        let name = setup.instance;
-        let running = self.running(name)?;
+        let instance = setup.instance;
+        let running = self.running.get(instance)?;
         let system = running.subject;
         let on = running.medium;
-        let watched = self.file.subject(SubjectKind::Backup, &name.subject())?;
+        let watched = self
+            .file
+            .subject(SubjectKind::Backup, &instance.subject(plan))?;
         let mut job = BackupJob {
-            step: setup.step.to_owned(),
-            step_index: plan.step_index(setup.step),
+            step: plan.step(setup.step).name().to_owned(),
+            step_index: setup.step.index() as u32,
             point,
-            name: name.system.to_owned(),
+            name: instance.name(plan),
+            instance,
             system,
             medium: on,
             target: vault.subject,
@@ -191,12 +175,10 @@ impl Execution<'_> {
             limits: None,
             rows: self.inbox.from_backups.clone(),
         };
-        if let Some(medium) = name.medium.filter(|_| backup.restore) {
-            let drive = self.drives.get(medium).map(|drive| drive.path.clone());
+        if let Some(medium) = instance.medium.filter(|_| backup.restore) {
+            let drive = self.drives.get(&medium).map(|drive| drive.path.clone());
             let target = self.backup_target(medium, drive)?;
-            let spec = plan
-                .system(setup.of)
-                .ok_or_else(|| unresolved("system", setup.of))?;
+            let spec = plan.system(instance.system);
             job.limits = self.limit_system(spec, system, Some(target.path()))?;
             job.restores = Some(target);
         }
@@ -250,11 +232,7 @@ pub(super) fn merge_results(results: Vec<Result<(), LoadError>>) -> StepResult<(
 
 /// The worker of a job, with the system that it backs up.
 fn backup_worker<'a>(job: BackupJob, parts: &Parts<'a>) -> StepResult<BackupWorker<'a>> {
-    let system = parts
-        .running
-        .values()
-        .find(|running| running.subject == job.system)
-        .ok_or_else(|| unresolved("running system", &job.name))?;
+    let system = parts.running.get(job.instance)?;
     Ok(BackupWorker {
         instance: &system.instance,
         clock: parts.clock,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 
 use super::super::recorder::StartTime;
+use super::super::running::InstanceId;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::{CheckedData, LoadControl};
 use plimsoll_load::error::LoadError;
@@ -50,7 +51,8 @@ pub(in crate::execute) struct BackupJob {
     pub step: String,
     pub step_index: u32,
     pub point: Option<PointId>,
-    /// The system's instance.
+    pub instance: InstanceId,
+    /// Of the instance.
     pub name: String,
     pub system: SubjectId,
     pub medium: Option<SubjectId>,

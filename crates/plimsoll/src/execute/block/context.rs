@@ -1,5 +1,6 @@
 //! What is measured, and where.
 
+use plimsoll_plan::StepId;
 use plimsoll_plan::resolved::{Block, BlockJob, BlockStep};
 
 use super::target::BlockTarget;
@@ -7,7 +8,10 @@ use super::target::BlockTarget;
 /// Where points are measured: a step on one of its media, or on all of them at once.
 #[derive(Clone, Copy)]
 pub(super) struct BlockContext<'a> {
+    pub id: StepId,
     pub step: &'a BlockStep,
+    /// Its name.
+    pub workload: &'a str,
     pub block: &'a Block,
     pub target: &'a BlockTarget,
 }

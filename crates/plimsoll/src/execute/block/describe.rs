@@ -35,7 +35,7 @@ pub(super) fn point(
         ordinal: spec.ordinal,
         system: context.target.subject,
         medium: context.target.only_medium(),
-        workload: context.step.workload.clone(),
+        workload: context.workload.to_owned(),
         mode: "block".into(),
         users,
         connections: users,

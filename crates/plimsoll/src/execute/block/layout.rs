@@ -44,7 +44,7 @@ impl Execution<'_> {
     pub(super) fn drive_death(&self, target: &BlockTarget) -> Option<String> {
         target
             .media()
-            .find_map(|medium| self.drives.get(medium)?.died())
+            .find_map(|medium| self.drives.get(&medium)?.died())
     }
 
     fn write_out(&mut self, layout: &Layout, what: &str) -> StepResult<()> {

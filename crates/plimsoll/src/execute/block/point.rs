@@ -148,7 +148,7 @@ impl Execution<'_> {
         if self.interrupt.is_wanted() {
             return Err(RunError::Interrupted);
         }
-        let step_index = self.plan.step_index(&context.step.name);
+        let step_index = context.id.index() as u32;
         let point = describe::point(self.points + 1, step_index, context, spec, rates);
         self.points += 1;
         self.file.point(&point)?;
@@ -199,7 +199,7 @@ impl Execution<'_> {
         let control = orders.of_lane();
         let drives: Vec<&MountedDrive> = target
             .media()
-            .filter_map(|medium| parts.drives.get(medium))
+            .filter_map(|medium| parts.drives.get(&medium))
             .collect();
         let sink = RefCell::new(parts.sink);
         let recorder = LaneRecorder::new(&sink, point, timeline, title, StartTime::default());
@@ -261,7 +261,7 @@ impl Execution<'_> {
 
     /// fio reads the error of a dead drive before plimsoll hears of the emulator's end.
     fn wait_for_drive_death(&self, target: &BlockTarget) {
-        let is_emulated = |medium| self.drives.contains_key(medium);
+        let is_emulated = |medium| self.drives.contains_key(&medium);
         if !target.media().any(is_emulated) {
             return;
         }

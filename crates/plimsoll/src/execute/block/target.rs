@@ -8,11 +8,12 @@ use plimsoll_block::device::overwrite_grant::OverwriteGrant;
 use plimsoll_block::fio::{self, Fio};
 use plimsoll_block::layout::make_file;
 use plimsoll_load::scratch::Scratch;
-use plimsoll_plan::resolved::{Block, BlockStep, BlockWork, Medium, MediumKind};
+use plimsoll_plan::resolved::{Block, BlockStep, BlockWork, MediumKind};
+use plimsoll_plan::{MediumId, PlacedName};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::{Severity, SubjectId, SubjectKind};
 
-use super::super::error::{RunError, StepResult, unresolved};
+use super::super::error::{RunError, StepResult};
 use super::super::execution::Execution;
 use super::permits::{device_permit, job_file_permits};
 
@@ -37,8 +38,8 @@ pub(super) struct Worker {
 }
 
 struct TargetMedium {
-    medium: SubjectId,
-    name: String,
+    id: MediumId,
+    subject: SubjectId,
     /// A device has none.
     scratch: Option<Scratch>,
 }
@@ -47,14 +48,14 @@ impl BlockTarget {
     /// The medium, unless there are several at once.
     pub fn only_medium(&self) -> Option<SubjectId> {
         if let [only] = &self.media[..] {
-            Some(only.medium)
+            Some(only.subject)
         } else {
             None
         }
     }
 
-    pub fn media(&self) -> impl Iterator<Item = &str> {
-        self.media.iter().map(|site| site.name.as_str())
+    pub fn media(&self) -> impl Iterator<Item = MediumId> {
+        self.media.iter().map(|medium| medium.id)
     }
 }
 
@@ -71,13 +72,21 @@ impl Execution<'_> {
         &mut self,
         step: &BlockStep,
         block: &Block,
-        media: &[&str],
+        media: &[MediumId],
     ) -> StepResult<BlockTarget> {
         let fio = fio::find().map_err(failed)?;
-        let name = media.join(" + ");
+        let names: Vec<&str> = media
+            .iter()
+            .map(|medium| self.plan.medium(*medium).name.as_str())
+            .collect();
+        let name = names.join(" + ");
+        let placed = PlacedName {
+            name: "fio",
+            medium: Some(&name),
+        };
         let subject = self
             .file
-            .subject(SubjectKind::System, &format!("fio@{name}"))?;
+            .subject(SubjectKind::System, &placed.to_string())?;
         self.file.facts(subject, &fio_facts(&fio))?;
         let mut target = BlockTarget {
             fio,
@@ -89,11 +98,7 @@ impl Execution<'_> {
         };
         target.permits = job_file_permits(block, self.overwrite).map_err(failed)?;
         for medium in media {
-            let plan = self.plan;
-            let medium = plan
-                .medium(medium)
-                .ok_or_else(|| unresolved("medium", medium))?;
-            self.add_medium(&mut target, block, medium)?;
+            self.add_medium(&mut target, block, *medium)?;
         }
         if matches!(block.work, BlockWork::Jobs(_)) {
             self.lay_out(step, block, &target)?;
@@ -105,29 +110,30 @@ impl Execution<'_> {
         &mut self,
         target: &mut BlockTarget,
         block: &Block,
-        medium: &Medium,
+        id: MediumId,
     ) -> StepResult<()> {
+        let medium = self.plan.medium(id);
         if medium.kind == MediumKind::Device {
-            return self.add_device(target, block, medium);
+            return self.add_device(target, block, id);
         }
         let mounted = match medium.kind.emulated() {
-            Some(drive) => self.mount(medium, drive)?,
+            Some(drive) => self.mount(id, drive)?,
             None => false,
         };
         let mount = self
             .drives
-            .get(&medium.name)
+            .get(&id)
             .filter(|_| mounted)
             .map(|drive| drive.path.clone());
-        let subject = self.describe_medium(medium, mount.as_deref())?;
+        let subject = self.describe_medium(id, mount.as_deref())?;
         let scratch = match mount {
             Some(mount) => Scratch::inside(&mount, "fio")?,
             None => Scratch::create(Path::new(&medium.path), &format!("{}-fio", self.run_id))?,
         };
         let directory = scratch.path().to_owned();
         target.media.push(TargetMedium {
-            medium: subject,
-            name: medium.name.clone(),
+            id,
+            subject,
             scratch: Some(scratch),
         });
         for number in 1..=block.workers {
@@ -154,10 +160,11 @@ impl Execution<'_> {
         &mut self,
         target: &mut BlockTarget,
         block: &Block,
-        medium: &Medium,
+        id: MediumId,
     ) -> StepResult<()> {
+        let medium = self.plan.medium(id);
         let permit = device_permit(medium, block, self.overwrite).map_err(failed)?;
-        let subject = self.describe_medium(medium, None)?;
+        let subject = self.describe_medium(id, None)?;
         let overwritten = EventKind::Overwritten {
             medium: medium.name.clone(),
             device: permit.path.display().to_string(),
@@ -166,8 +173,8 @@ impl Execution<'_> {
         };
         self.record_event(Some(subject), Severity::Note, overwritten)?;
         target.media.push(TargetMedium {
-            medium: subject,
-            name: medium.name.clone(),
+            id,
+            subject,
             scratch: None,
         });
         for number in 0..block.workers {
@@ -190,16 +197,16 @@ impl Execution<'_> {
     /// Removes what the step created. Errors on a drive whose emulator ended don't matter: its files are gone with it.
     pub(super) fn remove_target(&mut self, target: BlockTarget) -> StepResult<()> {
         for TargetMedium {
-            medium,
-            name,
+            id,
+            subject,
             scratch,
         } in target.media
         {
             match scratch.map_or(Ok(()), Scratch::remove) {
-                Err(error) if self.drive_lives(Some(&name)) => {
+                Err(error) if self.drive_lives(Some(id)) => {
                     let error = error.to_string();
                     let cleanup = EventKind::Cleanup { error };
-                    self.record_event(Some(medium), Severity::Warning, cleanup)?;
+                    self.record_event(Some(subject), Severity::Warning, cleanup)?;
                 }
                 _ => {}
             }
