@@ -1,6 +1,7 @@
 //! A ladder in words, and its tables.
 
 use plimsoll_analysis::summary::{LadderSummary, LatencySummary, TxnSummary};
+use plimsoll_plan::PlacedName;
 
 use crate::load_summary::{LoadView, half, interval, repeated, spread, with_load};
 use crate::message::Messages;
@@ -26,7 +27,7 @@ pub(crate) fn heading(m: &Messages, ladder: &LadderSummary) -> String {
 
 /// The medium, unless the system is named after it, as one is that plimsoll starts.
 pub(crate) fn medium_beside<'a>(system: &str, medium: Option<&'a str>) -> Option<&'a str> {
-    medium.filter(|medium| !system.ends_with(&format!("@{medium}")))
+    medium.filter(|medium| PlacedName::parse(system).medium != Some(*medium))
 }
 
 /// Whose latency the main columns show.

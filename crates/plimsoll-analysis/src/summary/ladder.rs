@@ -14,7 +14,7 @@ use super::ladder_summary::LadderSummary;
 use super::point_summary::PointSummary;
 use super::tick::TickSums;
 use super::{data, findings, line, load_summary, point, scaling, stats};
-use plimsoll_plan::Interference;
+use plimsoll_plan::{Interference, PlacedName};
 use plimsoll_record::{Point, PointPurpose, SubjectId};
 
 /// What the points of one ladder have in common: index of the step, the plan's system of which it is an instance or else the
@@ -181,11 +181,11 @@ fn fleet_ladder(index: &Index, base: &str, points: &[&Point]) -> LadderSummary {
     let mut ladder = LadderSummary {
         step: first.step.clone(),
         step_index: first.step_index,
-        system: format!(
-            "{count} × {base}{}",
-            on.as_ref()
-                .map_or(String::new(), |medium| format!("@{medium}"))
-        ),
+        system: PlacedName {
+            name: &format!("{count} × {base}"),
+            medium: on.as_deref(),
+        }
+        .to_string(),
         medium: on,
         drive: index.drive_title(first.medium),
         workload: first.workload.clone(),
