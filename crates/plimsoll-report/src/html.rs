@@ -50,14 +50,14 @@ pub fn report(record: &Record, summary: &Summary) -> String {
 
 fn page(record: &Record, summary: &Summary, script: &str) -> String {
     let m = Messages::english();
-    let page = Page::new(record, summary, &m, script);
+    let page = ReportPage::new(record, summary, &m, script);
     // The template writes to a string and calls nothing that fails.
     page.render().expect("rendering to memory does not fail")
 }
 
 #[derive(Template)]
 #[template(path = "report.html")]
-struct Page<'a> {
+struct ReportPage<'a> {
     m: &'a Messages,
     title: &'a str,
     record: &'a Record,
@@ -100,7 +100,7 @@ struct Page<'a> {
     script: &'a str,
 }
 
-impl<'a> Page<'a> {
+impl<'a> ReportPage<'a> {
     fn new(record: &'a Record, summary: &'a Summary, m: &'a Messages, script: &'a str) -> Self {
         let transactions = !text::is_without_transactions(summary);
         // A run of plimsoll's own has a plan.

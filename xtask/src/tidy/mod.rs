@@ -113,11 +113,7 @@ impl Tree {
 
 pub fn run() -> Task {
     let tree = Tree::read()?;
-    // Names that meet while several people rename are no reason to stop; the list in types.rs is brought up afterwards.
-    for warning in lengths::warnings(&tree)
-        .into_iter()
-        .chain(types::check(&tree))
-    {
+    for warning in lengths::warnings(&tree) {
         eprintln!("tidy: warning: {warning}");
     }
     let mut findings: Vec<Finding> = [
@@ -128,6 +124,7 @@ pub fn run() -> Task {
         dead::check,
         links::check,
         text::check,
+        types::check,
         words::check,
     ]
     .iter()

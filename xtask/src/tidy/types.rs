@@ -4,30 +4,21 @@ use std::collections::BTreeMap;
 
 use super::{Finding, Tree};
 
-/// Names that several types still have, and how many. Lower the numbers with them.
-const SHARED: &str = "\
-Row:3 Page:2 Table:2";
-
 pub fn check(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (name, places) in types(tree) {
-        let shared = SHARED.split_whitespace().find_map(|entry| {
-            let count = entry.strip_prefix(name.as_str())?.strip_prefix(':')?;
-            count.parse().ok()
-        });
-        if places.len() > shared.unwrap_or(1) {
-            findings.push(Finding {
-                path: "crates".to_string(),
-                line: 0,
-                what: format!(
-                    "{} types are named {name}: {}",
-                    places.len(),
-                    places.join(", ")
-                ),
-            });
-        }
-    }
-    findings
+    let shared = types(tree)
+        .into_iter()
+        .filter(|(_, places)| places.len() > 1);
+    shared
+        .map(|(name, places)| Finding {
+            path: "crates".to_string(),
+            line: 0,
+            what: format!(
+                "{} types are named {name}: {}",
+                places.len(),
+                places.join(", ")
+            ),
+        })
+        .collect()
 }
 
 /// The places of each name that a type of a crate has, outside of tests.

@@ -10,7 +10,7 @@ use plimsoll_record::message::CheckDetail;
 use plimsoll_record::{Point, Record};
 
 /// A point of the import, with the figures that are computed from it.
-struct Row {
+struct DiskRow {
     job: String,
     users: u32,
     offered: Option<f64>,
@@ -18,7 +18,7 @@ struct Row {
     mib: f64,
 }
 
-fn rows(record: &Record) -> Vec<Row> {
+fn rows(record: &Record) -> Vec<DiskRow> {
     let summary = summarise(record);
     let media = summary.blocks.iter().flat_map(|step| &step.media);
     let jobs: Vec<_> = media.flat_map(|medium| &medium.jobs).collect();
@@ -34,7 +34,7 @@ fn rows(record: &Record) -> Vec<Row> {
             .find_map(|job| Some((job.job.clone(), own(job)?)))
             .unwrap();
         let mib = own.mb_per_second.unwrap() * 1e6 / 1_048_576.0;
-        Row {
+        DiskRow {
             job,
             users: point.users,
             offered: point.offered_per_second,

@@ -9,18 +9,18 @@ use plimsoll_record::message::CheckDetail;
 use plimsoll_record::{Point, Record, Reported};
 
 /// Users, New-Orders and their rate per minute of each point.
-struct Row {
+struct OltpRow {
     users: u32,
     new_orders: u64,
     nopm: f64,
 }
 
-fn rows(record: &Record) -> Vec<Row> {
+fn rows(record: &Record) -> Vec<OltpRow> {
     let summary = summarise(record);
     let row = |of: &Point| {
         let same = |own: &&PointSummary| (own.users, own.repeat) == (of.users, of.repeat);
         let point = summary.points().find(same).unwrap();
-        Row {
+        OltpRow {
             users: point.users,
             new_orders: point.types[0].counts.committed,
             nopm: point.nopm.unwrap(),

@@ -18,7 +18,7 @@ pub fn set_page(summary: &SetSummary) -> String {
         ("runs", summary.runs.to_string()),
         ("of", summary.of.to_string()),
     ];
-    let page = Page {
+    let page = SetPage {
         title: &summary.title,
         runs: m.text_with("set-runs-of", &runs),
         axes: summary
@@ -44,7 +44,7 @@ pub fn set_page(summary: &SetSummary) -> String {
 
 #[derive(Template)]
 #[template(path = "set.html")]
-struct Page<'a> {
+struct SetPage<'a> {
     m: &'a Messages,
     title: &'a str,
     runs: String,

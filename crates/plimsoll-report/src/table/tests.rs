@@ -3,27 +3,27 @@ use plimsoll_analysis::summary::{Interval, Verdict};
 use super::Unit::{Percent, Plain, Three, Whole, Words};
 use super::*;
 
-struct Row {
+struct TestRow {
     job: &'static str,
     medium: &'static str,
     rate: Option<f64>,
     verdict: Verdict,
 }
 
-const ROWS: [Row; 3] = [
-    Row {
+const ROWS: [TestRow; 3] = [
+    TestRow {
         job: "a, <b>",
         medium: "fast",
         rate: Some(12_345.6),
         verdict: Verdict::Sound,
     },
-    Row {
+    TestRow {
         job: "a, <b>",
         medium: "slow",
         rate: None,
         verdict: Verdict::Invalid,
     },
-    Row {
+    TestRow {
         job: "c",
         medium: "slow",
         rate: Some(1.0),
@@ -31,8 +31,8 @@ const ROWS: [Row; 3] = [
     },
 ];
 
-fn table<'a>() -> Table<'a, Row> {
-    Table::<Row>::new("test")
+fn table<'a>() -> Table<'a, TestRow> {
+    Table::<TestRow>::new("test")
         .column("job", Words, |row| row.job)
         .key("job")
         .column("medium", Words, |row| row.medium)
@@ -86,7 +86,7 @@ fn a_page_marks_words_verdicts_and_groups() {
 #[test]
 fn columns_without_values_and_spare_columns_are_left_out() {
     let m = Messages::english();
-    let table = Table::<Row>::new("test")
+    let table = Table::<TestRow>::new("test")
         .column("job", Words, |row| row.job.repeat(10))
         .column("p50", Three, |_| 0.5)
         .column("rate", Three, |_| None::<f64>)

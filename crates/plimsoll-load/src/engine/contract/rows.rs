@@ -3,7 +3,7 @@
 use plimsoll_record::message::CheckDetail;
 
 use super::*;
-use crate::workload::tpcc::rows::Table;
+use crate::workload::tpcc::rows::TpccTable;
 
 pub fn broken_row_is_named(engine: Engine) {
     let shared = Shared::get(engine);
@@ -33,7 +33,7 @@ pub fn emptied_tables(kind: ServerKind) {
     let mut client = shared.place().client();
     client.execute("CREATE SCHEMA part");
     client.execute("CREATE TABLE part.plimsoll_load AS SELECT * FROM plimsoll_load");
-    for name in Table::ALL.iter().map(|table| table.name()) {
+    for name in TpccTable::ALL.iter().map(|table| table.name()) {
         client.execute(&match kind {
             ServerKind::Postgres => {
                 format!("CREATE TABLE part.{name} (LIKE plimsoll.{name} INCLUDING ALL)")

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::workload::tpcc::generator::{TpccGenerator, UNUSED_ITEM};
-use crate::workload::tpcc::rows::Table;
+use crate::workload::tpcc::rows::TpccTable;
 
 /// A digest of everything in the tables.
 pub fn digest(engine: Engine, client: &mut Client) -> Vec<String> {
@@ -13,7 +13,7 @@ pub fn digest(engine: Engine, client: &mut Client) -> Vec<String> {
         }
         Engine::Server(_) => format!("CHECKSUM TABLE {name} EXTENDED"),
     };
-    let names = Table::ALL.iter().map(|table| table.name());
+    let names = TpccTable::ALL.iter().map(|table| table.name());
     names
         .map(|name| client.lines(&digest(name)).concat())
         .collect()

@@ -20,7 +20,7 @@ use crate::workload::tpcc::books;
 use crate::workload::tpcc::consistency::{
     CONDITIONS, Condition, ConditionRows, Violation, lacking, sizes_sql,
 };
-use crate::workload::tpcc::rows::Table;
+use crate::workload::tpcc::rows::TpccTable;
 
 /// Connections that check at the same time.
 const CHECKERS: usize = 2;
@@ -125,7 +125,7 @@ pub(crate) fn lacks(
     warehouses: i64,
 ) -> Result<Option<CheckDetail>, LoadError> {
     let row = client.row("counting rows", &sizes_sql())?;
-    let sizes: Vec<i64> = (0..Table::ALL.len())
+    let sizes: Vec<i64> = (0..TpccTable::ALL.len())
         .map(|column| row.get(column))
         .collect::<Result<_, _>>()?;
     Ok(lacking(warehouses, &sizes))

@@ -9,7 +9,7 @@ use super::{Dialect, ServerClient, sysbench};
 use crate::engine::LoadControl;
 use crate::error::LoadError;
 use crate::workload::tpcc::population::{TpccPopulation, VERSION};
-use crate::workload::tpcc::rows::Table;
+use crate::workload::tpcc::rows::TpccTable;
 
 pub(super) const MARKER: &str = "plimsoll_load";
 
@@ -36,19 +36,22 @@ impl TpccData {
 
 /// Names of the tables that a load makes.
 fn all_tables() -> impl Iterator<Item = &'static str> {
-    Table::ALL.iter().map(|table| table.name()).chain([MARKER])
+    TpccTable::ALL
+        .iter()
+        .map(|table| table.name())
+        .chain([MARKER])
 }
 
 /// The tables that hold the most rows come first, so that all connections end at about the same time.
-fn largest_first() -> impl Iterator<Item = Table> {
-    const LARGEST: [Table; 5] = [
-        Table::OrderLine,
-        Table::Stock,
-        Table::Customer,
-        Table::Orders,
-        Table::History,
+fn largest_first() -> impl Iterator<Item = TpccTable> {
+    const LARGEST: [TpccTable; 5] = [
+        TpccTable::OrderLine,
+        TpccTable::Stock,
+        TpccTable::Customer,
+        TpccTable::Orders,
+        TpccTable::History,
     ];
-    let rest = Table::ALL
+    let rest = TpccTable::ALL
         .iter()
         .copied()
         .filter(|table| !LARGEST.contains(table));
@@ -108,7 +111,7 @@ impl DataSet for TpccData {
                 },
             });
         }
-        let earlier = Table::ALL.iter().map(|table| table.name().to_owned());
+        let earlier = TpccTable::ALL.iter().map(|table| table.name().to_owned());
         let earlier: Vec<String> = earlier.collect();
         let marker = contents.marker.as_ref();
         let Some(marker) = marker.filter(|marker| marker.text(1) == Some(FINISHED)) else {

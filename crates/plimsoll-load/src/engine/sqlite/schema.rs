@@ -5,7 +5,7 @@
 //! stock are not: SQLite's documentation advises against it for rows above a twentieth of a page (withoutrowid.html, §4),
 //! because inner pages of such a table hold whole rows; their keys are indexes.
 
-/// Executed before the data. Columns are in the order of [`crate::workload::tpcc::rows::Table::columns`].
+/// Executed before the data. Columns are in the order of [`crate::workload::tpcc::rows::TpccTable::columns`].
 pub const TABLES: &str = "
 CREATE TABLE item (
   i_id INTEGER PRIMARY KEY, i_im_id INTEGER NOT NULL, i_name TEXT NOT NULL, i_price INTEGER NOT NULL,

@@ -24,7 +24,7 @@ use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::tpcc::input::{self, Line};
 use crate::workload::tpcc::population::TpccPopulation;
-use crate::workload::tpcc::rows::Table;
+use crate::workload::tpcc::rows::TpccTable;
 use crate::workload::tpcc::statement::Statements;
 use crate::workload::{Input, Source};
 
@@ -100,7 +100,7 @@ fn a_loaded_database_holds_the_population() {
         warehouses: 2,
         seed: SEED,
     };
-    for &table in Table::ALL {
+    for &table in TpccTable::ALL {
         let expected: u64 = population
             .chunks()
             .iter()
@@ -316,14 +316,14 @@ fn every_condition_can_fail(path: &std::path::Path) {
 fn emptied_tables_and_half_a_load_do_not_pass() {
     let (_dir, path) = copy();
     let connection = Connection::open(&path).unwrap();
-    for &table in Table::ALL {
+    for &table in TpccTable::ALL {
         connection
             .execute_batch(&format!("BEGIN; DELETE FROM {}", table.name()))
             .unwrap();
         let verdicts = verdicts(&connection, &path).unwrap();
         connection.execute_batch("ROLLBACK").unwrap();
         let failed = failures(&verdicts);
-        if table == Table::NewOrder {
+        if table == TpccTable::NewOrder {
             assert_eq!(failed.len(), 2, "{failed:?}");
         } else {
             assert_eq!(failed.len(), 12, "{failed:?}");

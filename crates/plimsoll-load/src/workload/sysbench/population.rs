@@ -41,13 +41,13 @@ impl SysbenchPopulation {
     }
 
     /// The rows of a table, counted from 1.
-    pub fn table(&self, table: u32) -> TableRows {
+    pub fn table(&self, table: u32) -> SysbenchRows {
         let rng = Rng::stream(
             self.seed,
             &[u64::from_be_bytes(*b"sbtest  "), u64::from(table)],
         );
         let ids = Ids::new(self.distribution, self.rows);
-        TableRows {
+        SysbenchRows {
             rng,
             ids,
             done: 0,
@@ -59,7 +59,7 @@ impl SysbenchPopulation {
 
 /// Rows of one table that have not been put anywhere yet.
 #[derive(Debug)]
-pub struct TableRows {
+pub struct SysbenchRows {
     rng: Rng,
     ids: Ids,
     done: u32,
@@ -67,7 +67,7 @@ pub struct TableRows {
     text: String,
 }
 
-impl TableRows {
+impl SysbenchRows {
     /// Hands up to `most` further rows to the sink, in the columns' order; how many there were: 0 at the end.
     pub fn fill(&mut self, most: u32, sink: &mut impl RowSink) -> u32 {
         let last = self.rows.min(self.done.saturating_add(most));

@@ -4,7 +4,7 @@ use plimsoll_record::message::CheckDetail;
 use plimsoll_record::message::check::{RowBound, TableRows};
 
 use super::random::{CUSTOMERS, DISTRICTS, ITEMS};
-use super::rows::Table;
+use super::rows::TpccTable;
 use crate::workload::ConditionResult;
 
 /// A condition that every database must meet after the load and after every run.
@@ -12,7 +12,7 @@ use crate::workload::ConditionResult;
 pub struct Condition {
     pub clause: &'static str,
     /// What the condition holds for: each row of this table.
-    pub each: Table,
+    pub each: TpccTable,
     /// Whether both sides are amounts: an engine that stores cents as integers shows them as such.
     pub money: bool,
     /// The violations: columns `k` (text), `a` and `b` (the two sides as text).
@@ -76,20 +76,20 @@ impl Condition {
     }
 }
 
-/// A query that gives one row: how many rows each of [`Table::ALL`] has.
+/// A query that gives one row: how many rows each of [`TpccTable::ALL`] has.
 pub fn sizes_sql() -> String {
-    let counts: Vec<String> = Table::ALL
+    let counts: Vec<String> = TpccTable::ALL
         .iter()
         .map(|t| format!("(SELECT count(*) FROM {})", t.name()))
         .collect();
     format!("SELECT {}", counts.join(", "))
 }
 
-/// What a database that was loaded with so many warehouses lacks, given the row counts of [`Table::ALL`]; `None` when it
+/// What a database that was loaded with so many warehouses lacks, given the row counts of [`TpccTable::ALL`]; `None` when it
 /// is whole. Five tables never change in size, three only grow from the initial population (clauses 1.2.1 and 4.3.3.1);
 /// NEW-ORDER may become empty.
 pub fn lacking(warehouses: i64, rows: &[i64]) -> Option<CheckDetail> {
-    let tables: Vec<TableRows> = Table::ALL
+    let tables: Vec<TableRows> = TpccTable::ALL
         .iter()
         .zip(rows)
         .map(|(table, rows)| required(*table, warehouses, *rows))
@@ -100,19 +100,23 @@ pub fn lacking(warehouses: i64, rows: &[i64]) -> Option<CheckDetail> {
 }
 
 /// Beside the rows that a table has, those that it must have.
-fn required(table: Table, warehouses: i64, rows: i64) -> TableRows {
+fn required(table: TpccTable, warehouses: i64, rows: i64) -> TableRows {
     let customers = i64::from(DISTRICTS * CUSTOMERS);
     let (bound, each) = match table {
-        Table::Item | Table::Stock => (RowBound::Exactly, i64::from(ITEMS)),
-        Table::Warehouse => (RowBound::Exactly, 1),
-        Table::District => (RowBound::Exactly, i64::from(DISTRICTS)),
-        Table::Customer => (RowBound::Exactly, customers),
-        Table::History | Table::Orders => (RowBound::AtLeast, customers),
-        Table::OrderLine => (RowBound::AtLeast, customers * MIN_LINES),
-        Table::NewOrder => (RowBound::AtLeast, 0),
+        TpccTable::Item | TpccTable::Stock => (RowBound::Exactly, i64::from(ITEMS)),
+        TpccTable::Warehouse => (RowBound::Exactly, 1),
+        TpccTable::District => (RowBound::Exactly, i64::from(DISTRICTS)),
+        TpccTable::Customer => (RowBound::Exactly, customers),
+        TpccTable::History | TpccTable::Orders => (RowBound::AtLeast, customers),
+        TpccTable::OrderLine => (RowBound::AtLeast, customers * MIN_LINES),
+        TpccTable::NewOrder => (RowBound::AtLeast, 0),
     };
     // All warehouses have the same items.
-    let warehouses = if table == Table::Item { 1 } else { warehouses };
+    let warehouses = if table == TpccTable::Item {
+        1
+    } else {
+        warehouses
+    };
     TableRows {
         table: table.name().to_owned(),
         rows,
@@ -128,7 +132,7 @@ const MIN_LINES: i64 = 5;
 pub const CONDITIONS: [Condition; 12] = [
     Condition {
         clause: "3.3.2.1",
-        each: Table::Warehouse,
+        each: TpccTable::Warehouse,
         money: true,
         violations: "SELECT 'w_id=' || w_id AS k, CAST(w_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
             FROM warehouse LEFT JOIN (SELECT d_w_id, sum(d_ytd) AS s FROM district GROUP BY d_w_id) AS d ON d_w_id = w_id
@@ -137,7 +141,7 @@ pub const CONDITIONS: [Condition; 12] = [
     // The clause does not apply to NEW-ORDER where a district has no undelivered order.
     Condition {
         clause: "3.3.2.2",
-        each: Table::District,
+        each: TpccTable::District,
         money: false,
         violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k, CAST(d_next_o_id - 1 AS TEXT) AS a,
               coalesce(CAST(o AS TEXT), 'none') || ' and ' || coalesce(CAST(n AS TEXT), 'none') AS b
@@ -150,7 +154,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.3",
-        each: Table::District,
+        each: TpccTable::District,
         money: false,
         violations: "SELECT 'w_id=' || no_w_id || ', d_id=' || no_d_id AS k,
               CAST(max(no_o_id) - min(no_o_id) + 1 AS TEXT) AS a, CAST(count(*) AS TEXT) AS b
@@ -158,7 +162,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.4",
-        each: Table::District,
+        each: TpccTable::District,
         money: false,
         violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k, CAST(coalesce(o, 0) AS TEXT) AS a,
               CAST(coalesce(l, 0) AS TEXT) AS b
@@ -171,7 +175,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.5",
-        each: Table::Orders,
+        each: TpccTable::Orders,
         money: false,
         violations: "SELECT 'w_id=' || o_w_id || ', d_id=' || o_d_id || ', o_id=' || o_id AS k,
               coalesce('carrier ' || o_carrier_id, 'carrier null') AS a,
@@ -181,7 +185,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.6",
-        each: Table::Orders,
+        each: TpccTable::Orders,
         money: false,
         violations: "SELECT 'w_id=' || o_w_id || ', d_id=' || o_d_id || ', o_id=' || o_id AS k,
               CAST(o_ol_cnt AS TEXT) AS a, CAST(coalesce(l, 0) AS TEXT) AS b
@@ -192,7 +196,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.7",
-        each: Table::OrderLine,
+        each: TpccTable::OrderLine,
         money: false,
         violations: "SELECT 'w_id=' || ol_w_id || ', d_id=' || ol_d_id || ', o_id=' || ol_o_id || ', number=' || ol_number AS k,
               CASE WHEN ol_delivery_d IS NULL THEN 'delivery null' ELSE 'delivered' END AS a,
@@ -202,7 +206,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.8",
-        each: Table::Warehouse,
+        each: TpccTable::Warehouse,
         money: true,
         violations: "SELECT 'w_id=' || w_id AS k, CAST(w_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
             FROM warehouse LEFT JOIN (SELECT h_w_id, sum(h_amount) AS s FROM history GROUP BY h_w_id) AS h
@@ -211,7 +215,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.9",
-        each: Table::District,
+        each: TpccTable::District,
         money: true,
         violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k, CAST(d_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
             FROM district
@@ -221,7 +225,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.10",
-        each: Table::Customer,
+        each: TpccTable::Customer,
         money: true,
         violations: "SELECT 'w_id=' || c_w_id || ', d_id=' || c_d_id || ', c_id=' || c_id AS k,
               CAST(c_balance AS TEXT) AS a, CAST(coalesce(s, 0) - coalesce(h, 0) AS TEXT) AS b
@@ -240,7 +244,7 @@ pub const CONDITIONS: [Condition; 12] = [
     // the difference and one to its customer's C_DELIVERY_CNT, so this form holds at any time and is the same at the start.
     Condition {
         clause: "3.3.2.11",
-        each: Table::District,
+        each: TpccTable::District,
         money: false,
         violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k,
               CAST(coalesce(o, 0) - coalesce(n, 0) AS TEXT) AS a, CAST(2100 + coalesce(c, 0) AS TEXT) AS b
@@ -255,7 +259,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.12",
-        each: Table::Customer,
+        each: TpccTable::Customer,
         money: true,
         violations: "SELECT 'w_id=' || c_w_id || ', d_id=' || c_d_id || ', c_id=' || c_id AS k,
               CAST(c_balance + c_ytd_payment AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
@@ -298,10 +302,10 @@ mod tests {
     fn every_table_but_new_order_is_missed() {
         let whole = [100_000, 2, 20, 60_000, 60_001, 200_000, 60_001, 0, 300_000];
         assert_eq!(lacking(2, &whole), None);
-        for (i, table) in Table::ALL
+        for (i, table) in TpccTable::ALL
             .iter()
             .enumerate()
-            .filter(|(_, table)| **table != Table::NewOrder)
+            .filter(|(_, table)| **table != TpccTable::NewOrder)
         {
             let mut rows = whole;
             rows[i] = 0;

@@ -5,7 +5,7 @@
 
 use super::fill::{FIRST_NEW_ORDER, Filler};
 use super::random::{CUSTOMERS, Constants, DISTRICTS, ITEMS, int};
-use super::rows::{RowSink, Table};
+use super::rows::{RowSink, TpccTable};
 use crate::rng::Rng;
 
 /// Version of the tables and of what is in them: data of another version is loaded again. 2: states are letters, and all
@@ -22,7 +22,7 @@ pub struct TpccPopulation {
 /// One table's rows of one warehouse, in primary-key order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
-    pub table: Table,
+    pub table: TpccTable,
     /// 1 to the number of warehouses; 0 for the items, which all warehouses share.
     pub warehouse: i32,
     rows: u64,
@@ -36,15 +36,15 @@ impl Chunk {
 }
 
 /// Tables by the work they are, greatest first: loaders that take chunks in this order end at about the same time.
-const BY_SIZE: [Table; 8] = [
-    Table::Stock,
-    Table::OrderLine,
-    Table::Customer,
-    Table::Orders,
-    Table::History,
-    Table::NewOrder,
-    Table::District,
-    Table::Warehouse,
+const BY_SIZE: [TpccTable; 8] = [
+    TpccTable::Stock,
+    TpccTable::OrderLine,
+    TpccTable::Customer,
+    TpccTable::Orders,
+    TpccTable::History,
+    TpccTable::NewOrder,
+    TpccTable::District,
+    TpccTable::Warehouse,
 ];
 
 /// Stream of the numbers of lines per order, which orders and order lines both draw.
@@ -54,7 +54,7 @@ impl TpccPopulation {
     /// All work there is, the largest chunks first.
     pub fn chunks(&self) -> Vec<Chunk> {
         let items = Chunk {
-            table: Table::Item,
+            table: TpccTable::Item,
             warehouse: 0,
             rows: ITEMS as u64,
         };
@@ -73,15 +73,15 @@ impl TpccPopulation {
         self.chunks().iter().map(Chunk::rows).sum()
     }
 
-    fn rows_of(&self, table: Table, warehouse: i32) -> u64 {
+    fn rows_of(&self, table: TpccTable, warehouse: i32) -> u64 {
         let per_district = (DISTRICTS * CUSTOMERS) as u64;
         match table {
-            Table::Item | Table::Stock => ITEMS as u64,
-            Table::Warehouse => 1,
-            Table::District => DISTRICTS as u64,
-            Table::Customer | Table::History | Table::Orders => per_district,
-            Table::NewOrder => (DISTRICTS * (CUSTOMERS + 1 - FIRST_NEW_ORDER)) as u64,
-            Table::OrderLine => (1..=DISTRICTS)
+            TpccTable::Item | TpccTable::Stock => ITEMS as u64,
+            TpccTable::Warehouse => 1,
+            TpccTable::District => DISTRICTS as u64,
+            TpccTable::Customer | TpccTable::History | TpccTable::Orders => per_district,
+            TpccTable::NewOrder => (DISTRICTS * (CUSTOMERS + 1 - FIRST_NEW_ORDER)) as u64,
+            TpccTable::OrderLine => (1..=DISTRICTS)
                 .flat_map(|d| self.line_counts(warehouse, d))
                 .map(|n| n as u64)
                 .sum(),
@@ -99,16 +99,16 @@ impl TpccPopulation {
         let rng = Rng::stream(self.seed, &[chunk.table as u64, chunk.warehouse as u64]);
         let mut filler = Filler::new(rng, chunk.warehouse, now_micros);
         match chunk.table {
-            Table::Item => filler.items(sink),
-            Table::Warehouse => filler.warehouse(sink),
-            Table::District => filler.districts(sink),
-            Table::Customer => filler.customers(&Constants::new(self.seed), sink),
-            Table::History => filler.history(sink),
-            Table::Stock => filler.stock(sink),
-            Table::Orders => (1..=DISTRICTS)
+            TpccTable::Item => filler.items(sink),
+            TpccTable::Warehouse => filler.warehouse(sink),
+            TpccTable::District => filler.districts(sink),
+            TpccTable::Customer => filler.customers(&Constants::new(self.seed), sink),
+            TpccTable::History => filler.history(sink),
+            TpccTable::Stock => filler.stock(sink),
+            TpccTable::Orders => (1..=DISTRICTS)
                 .for_each(|d| filler.orders(d, self.line_counts(chunk.warehouse, d), sink)),
-            Table::NewOrder => filler.new_orders(sink),
-            Table::OrderLine => {
+            TpccTable::NewOrder => filler.new_orders(sink),
+            TpccTable::OrderLine => {
                 (1..=DISTRICTS).for_each(|d| {
                     filler.order_lines(d, self.line_counts(chunk.warehouse, d), sink)
                 });
@@ -155,7 +155,7 @@ mod tests {
         }
     }
 
-    fn rows(population: &TpccPopulation, table: Table, warehouse: i32) -> Vec<Vec<String>> {
+    fn rows(population: &TpccPopulation, table: TpccTable, warehouse: i32) -> Vec<Vec<String>> {
         let chunks = population.chunks();
         let chunk = chunks
             .iter()
@@ -179,8 +179,8 @@ mod tests {
     #[test]
     fn every_table_has_the_specified_rows_and_no_key_twice() {
         let keys = [1, 1, 2, 3, 0, 2, 3, 3, 4];
-        for (&table, key) in Table::ALL.iter().zip(keys) {
-            let rows = rows(&TWO, table, if table == Table::Item { 0 } else { 2 });
+        for (&table, key) in TpccTable::ALL.iter().zip(keys) {
+            let rows = rows(&TWO, table, if table == TpccTable::Item { 0 } else { 2 });
             if key > 0 {
                 let distinct: std::collections::HashSet<_> =
                     rows.iter().map(|r| &r[..key]).collect();
@@ -190,7 +190,7 @@ mod tests {
         let lines = TWO
             .chunks()
             .iter()
-            .filter(|c| c.table == Table::OrderLine)
+            .filter(|c| c.table == TpccTable::OrderLine)
             .map(Chunk::rows)
             .sum::<u64>();
         assert_eq!(
@@ -202,8 +202,8 @@ mod tests {
 
     #[test]
     fn chunks_are_equal_whatever_was_filled_before() {
-        let first = rows(&TWO, Table::Customer, 2);
-        rows(&TWO, Table::Stock, 1);
+        let first = rows(&TWO, TpccTable::Customer, 2);
+        rows(&TWO, TpccTable::Stock, 1);
         assert_eq!(
             first,
             rows(
@@ -211,21 +211,21 @@ mod tests {
                     warehouses: 5,
                     ..TWO
                 },
-                Table::Customer,
+                TpccTable::Customer,
                 2
             )
         );
-        assert_ne!(first, rows(&TWO, Table::Customer, 1));
+        assert_ne!(first, rows(&TWO, TpccTable::Customer, 1));
         assert_ne!(
             first,
-            rows(&TpccPopulation { seed: 12, ..TWO }, Table::Customer, 2)
+            rows(&TpccPopulation { seed: 12, ..TWO }, TpccTable::Customer, 2)
         );
     }
 
     #[test]
     fn order_lines_agree_with_their_orders() {
         let mut lines: HashMap<(String, String), i32> = HashMap::new();
-        for line in rows(&TWO, Table::OrderLine, 1) {
+        for line in rows(&TWO, TpccTable::OrderLine, 1) {
             *lines.entry((line[1].clone(), line[0].clone())).or_default() += 1;
             let delivered = line[0].parse::<i32>().unwrap() < 2_101;
             let amount: i64 = line[8].parse().unwrap();
@@ -239,7 +239,7 @@ mod tests {
             );
             assert!((0..=999_999).contains(&amount) && line[9].len() == 24 && line[7] == "5");
         }
-        let orders = rows(&TWO, Table::Orders, 1);
+        let orders = rows(&TWO, TpccTable::Orders, 1);
         for order in &orders {
             assert_eq!(
                 order[6],
@@ -314,9 +314,9 @@ mod tests {
             state.len() == 2 && state.bytes().all(|byte| byte.is_ascii_alphabetic())
         };
         for (table, column) in [
-            (Table::Warehouse, 5),
-            (Table::District, 6),
-            (Table::Customer, 9),
+            (TpccTable::Warehouse, 5),
+            (TpccTable::District, 6),
+            (TpccTable::Customer, 9),
         ] {
             assert!(
                 rows(&TWO, table, 1).iter().all(|row| letters(&row[column])),
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn customers_follow_the_specification() {
-        let customers = rows(&TWO, Table::Customer, 1);
+        let customers = rows(&TWO, TpccTable::Customer, 1);
         for customer in customers
             .iter()
             .filter(|c| c[0].parse::<i32>().unwrap() <= 1_000)

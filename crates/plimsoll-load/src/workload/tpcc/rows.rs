@@ -6,7 +6,7 @@
 /// The nine tables, in the order in which they can be filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
-pub enum Table {
+pub enum TpccTable {
     Item,
     Warehouse,
     District,

@@ -1,6 +1,6 @@
 //! Names of the nine tables and of their columns (clause 1.3.1). Every engine's tables follow it.
 
-use super::rows::Table;
+use super::rows::TpccTable;
 
 const ITEM: &[&str] = &["i_id", "i_im_id", "i_name", "i_price", "i_data"];
 const WAREHOUSE: &[&str] = &[
@@ -96,7 +96,7 @@ const ORDER_LINE: &[&str] = &[
     "ol_dist_info",
 ];
 
-impl Table {
+impl TpccTable {
     pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The specification's name; ORDER is `orders`, because it is a word of SQL.
@@ -107,15 +107,15 @@ impl Table {
     /// The columns' names in the specification's order (clause 1.3.1), which is the order of every row filled.
     pub fn columns(self) -> &'static [&'static str] {
         match self {
-            Table::Item => ITEM,
-            Table::Warehouse => WAREHOUSE,
-            Table::District => DISTRICT,
-            Table::Customer => CUSTOMER,
-            Table::History => HISTORY,
-            Table::Stock => STOCK,
-            Table::Orders => ORDERS,
-            Table::NewOrder => NEW_ORDER,
-            Table::OrderLine => ORDER_LINE,
+            TpccTable::Item => ITEM,
+            TpccTable::Warehouse => WAREHOUSE,
+            TpccTable::District => DISTRICT,
+            TpccTable::Customer => CUSTOMER,
+            TpccTable::History => HISTORY,
+            TpccTable::Stock => STOCK,
+            TpccTable::Orders => ORDERS,
+            TpccTable::NewOrder => NEW_ORDER,
+            TpccTable::OrderLine => ORDER_LINE,
         }
     }
 }
