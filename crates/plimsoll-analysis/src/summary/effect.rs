@@ -279,7 +279,7 @@ fn effect(index: &Index, ladders: &[LadderSummary], (quiet, noisy): (usize, usiz
             .into_iter()
             .map(|system| index.name(system))
             .collect(),
-        loads: loads,
+        loads,
         findings,
     }
 }
