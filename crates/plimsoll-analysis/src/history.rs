@@ -96,18 +96,23 @@ pub fn figure_series(runs: &[HistoryRun]) -> Vec<FigureSeries> {
     series.retain(|own| own.points.len() > 1);
     for own in &mut series {
         let rates: Vec<f64> = own.points.iter().map(|point| point.rate).collect();
-        let change = |found: plimsoll_stats::ChangePoint| Change {
+        let found = change_points(&rates, SIGNIFICANCE);
+        own.trend = trend(&rates, &found, SIGNIFICANCE);
+        own.changes = found.into_iter().map(Change::from).collect();
+    }
+    series
+}
+
+impl From<plimsoll_stats::ChangePoint> for Change {
+    fn from(found: plimsoll_stats::ChangePoint) -> Self {
+        Self {
             at: found.at,
             before: found.before,
             after: found.after,
             ratio: found.after / found.before,
             p: found.p,
-        };
-        let found = change_points(&rates, SIGNIFICANCE);
-        own.trend = trend(&rates, &found, SIGNIFICANCE);
-        own.changes = found.into_iter().map(change).collect();
+        }
     }
-    series
 }
 
 impl FigureSeries {

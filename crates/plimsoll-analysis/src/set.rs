@@ -60,9 +60,11 @@ pub fn summarise_set(
                 let reads = reads
                     .filter(|(_, rate)| *rate > 0.0)
                     .map(|(reads, rate)| reads / rate);
-                rows.entry(key)
-                    .or_default()
-                    .push((&ladder.step, load, reads));
+                rows.entry(key).or_default().push(InRun {
+                    step: &ladder.step,
+                    load,
+                    reads,
+                });
             }
         }
     }
@@ -84,19 +86,18 @@ pub fn summarise_set(
 /// Index of the step, system, interference, index of the load, choice.
 type SetKey = (u32, String, Interference, u32, Vec<usize>);
 
-/// A step's name, the load in one run, and the reads of its device for each transaction.
-type InRun<'a> = (&'a str, &'a LoadSummary, Option<f64>);
+/// A load in one run.
+struct InRun<'a> {
+    step: &'a str,
+    load: &'a LoadSummary,
+    /// Of its device, for each transaction.
+    reads: Option<f64>,
+}
 
 fn row(system: String, scene: Interference, choice: Vec<usize>, loads: &[InRun<'_>]) -> SetRow {
-    let (step, first, _) = loads[0];
-    let over = |get: fn(&LoadSummary) -> Option<RepeatedFigure>| {
-        // A single run keeps the interval that its own seconds give.
-        RepeatedFigure::of(
-            loads
-                .iter()
-                .map(|(_, load, _)| get(load).map(|figure| (figure.median, figure.interval))),
-        )
-    };
+    let InRun {
+        step, load: first, ..
+    } = loads[0];
     SetRow {
         step: step.to_owned(),
         system,
@@ -105,18 +106,25 @@ fn row(system: String, scene: Interference, choice: Vec<usize>, loads: &[InRun<'
         offered_per_second: first.offered_per_second,
         choice,
         runs: loads.len(),
-        completed_per_second: over(|load| load.completed_per_second),
-        nopm: over(|load| load.nopm),
-        p99_ms: over(|load| load.p99_ms),
+        completed_per_second: over_runs(loads, |load| load.completed_per_second),
+        nopm: over_runs(loads, |load| load.nopm),
+        p99_ms: over_runs(loads, |load| load.p99_ms),
         device_reads_per_txn: RepeatedFigure::of(
-            loads
-                .iter()
-                .map(|(_, _, reads)| reads.map(|reads| (reads, None))),
+            loads.iter().map(|run| run.reads.map(|reads| (reads, None))),
         ),
         verdict: loads
             .iter()
-            .map(|(_, load, _)| load.verdict)
+            .map(|run| run.load.verdict)
             .max()
             .unwrap_or_default(),
     }
+}
+
+/// A single run keeps the interval that its own seconds give.
+fn over_runs(
+    runs: &[InRun<'_>],
+    figure: fn(&LoadSummary) -> Option<RepeatedFigure>,
+) -> Option<RepeatedFigure> {
+    let figures = runs.iter().map(|run| figure(run.load));
+    RepeatedFigure::of(figures.map(|found| found.map(|own| (own.median, own.interval))))
 }

@@ -166,17 +166,16 @@ fn headline(ladders: &[LadderSummary]) -> Option<Headline> {
     let peaks = ladders.filter_map(|(i, ladder)| Some((i, ladder.peak?, ladder)));
     peaks
         .max_by(|(_, p, a), (_, q, b)| {
-            let key = |load: &LoadSummary| {
-                (
-                    load.nopm.is_some(),
-                    load.main_rate().map_or(0.0, |rate| rate.median),
-                )
-            };
-            let a = key(&a.loads[*p]);
-            let b = key(&b.loads[*q]);
-            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+            let a = &a.loads[*p];
+            let b = &b.loads[*q];
+            let by_kind = a.nopm.is_some().cmp(&b.nopm.is_some());
+            by_kind.then(median_rate(a).total_cmp(&median_rate(b)))
         })
         .map(|(ladder, load_index, _)| Headline { ladder, load_index })
+}
+
+fn median_rate(load: &LoadSummary) -> f64 {
+    load.main_rate().map_or(0.0, |rate| rate.median)
 }
 
 #[cfg(test)]

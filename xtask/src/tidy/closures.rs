@@ -18,10 +18,7 @@ struct Ceiling {
 const GOAL: usize = 3;
 
 /// Crates that are not there yet. Lower the numbers with them, and remove the line at the goal.
-const CEILINGS: &[Ceiling] = &[
-    ceiling("crates/plimsoll-analysis", 6, 3),
-    ceiling("crates/plimsoll-plan", 6, 6),
-];
+const CEILINGS: &[Ceiling] = &[ceiling("crates/plimsoll-plan", 6, 6)];
 
 const fn ceiling(folder: &'static str, closures: usize, tuples: usize) -> Ceiling {
     Ceiling {

@@ -349,16 +349,15 @@ fn group_of(kind: SubjectKind, key: &str) -> Group {
 pub fn differences(first: &Configuration, second: &Configuration) -> Vec<Difference> {
     let (first, second) = aligned(first, second);
     let keys: BTreeSet<_> = first.keys().chain(second.keys()).collect();
-    let of = |key: &(Group, String, String)| Difference {
-        group: key.0,
-        of: key.1.clone(),
-        key: key.2.clone(),
-        first: first.get(key).map(|value| value.to_string()),
-        second: second.get(key).map(|value| value.to_string()),
-    };
     keys.into_iter()
         .filter(|key| first.get(*key) != second.get(*key))
-        .map(of)
+        .map(|key| Difference {
+            group: key.0,
+            of: key.1.clone(),
+            key: key.2.clone(),
+            first: first.get(key).cloned(),
+            second: second.get(key).cloned(),
+        })
         .collect()
 }
 
@@ -370,38 +369,34 @@ fn aligned(first: &Configuration, second: &Configuration) -> (Values, Values) {
     let first = first.0.clone();
     let mut second = second.0.clone();
     for group in Group::ALL {
-        let names = |values: &Values, other: &Values| {
-            let of = |values: &Values| -> BTreeSet<String> {
-                values
-                    .keys()
-                    .filter(|key| key.0 == group && !key.1.is_empty())
-                    .map(|key| key.1.clone())
-                    .collect()
-            };
-            of(values)
-                .difference(&of(other))
-                .cloned()
-                .collect::<Vec<String>>()
-        };
-        let only_first = names(&first, &second);
-        let only_second = names(&second, &first);
+        let names_first = names_of(&first, group);
+        let names_second = names_of(&second, group);
+        let only_first: Vec<&String> = names_first.difference(&names_second).collect();
+        let only_second: Vec<&String> = names_second.difference(&names_first).collect();
         if only_first.len() != only_second.len() {
             continue;
         }
         for (name, other) in only_first.iter().zip(&only_second) {
             let keys: Vec<_> = second
                 .keys()
-                .filter(|key| key.0 == group && key.1 == *other)
+                .filter(|key| key.0 == group && key.1 == **other)
                 .cloned()
                 .collect();
             for key in keys {
                 if let Some(value) = second.remove(&key) {
-                    second.insert((group, name.clone(), key.2), value);
+                    second.insert((group, (*name).clone(), key.2), value);
                 }
             }
         }
     }
     (first, second)
+}
+
+fn names_of(values: &Values, group: Group) -> BTreeSet<String> {
+    let named = values
+        .keys()
+        .filter(|key| key.0 == group && !key.1.is_empty());
+    named.map(|key| key.1.clone()).collect()
 }
 
 #[cfg(test)]

@@ -169,7 +169,6 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
         Ok(_) if by_repeats => IntervalBasis::Repeats,
         Ok(_) => IntervalBasis::Windows,
     };
-    let ranks = || rank_test(&rates(first), &rates(second));
     PointComparison {
         place: first.place.clone(),
         second_place: second.place.clone(),
@@ -181,7 +180,7 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
         interval,
         effect: Effect::of(interval, ask.minimum_effect),
         ranks: if by_repeats && hindered.is_none() {
-            ranks()
+            rank_test(&rates(first), &rates(second))
         } else {
             None
         },
@@ -200,20 +199,18 @@ fn intervals(
     second: &SidePoint,
     by_repeats: bool,
 ) -> Result<[Interval; 2], NotComparable> {
-    let interval = |point: &SidePoint| -> Result<Interval, NotComparable> {
-        let rate = rate(point).ok_or(NotComparable::Nothing)?;
-        if by_repeats {
-            return Ok(Interval::of_values(&rates(point))
-                .ok_or(NotComparable::Nothing)?
-                .moved_to(rate));
-        }
-        let seconds = point
-            .repeats
-            .iter()
-            .flat_map(|repeat| repeat.seconds.iter().copied());
-        Ok(rate_interval(&seconds.collect::<Vec<_>>())?)
-    };
-    Ok([interval(first)?, interval(second)?])
+    Ok([interval(first, by_repeats)?, interval(second, by_repeats)?])
+}
+
+fn interval(point: &SidePoint, by_repeats: bool) -> Result<Interval, NotComparable> {
+    let rate = rate(point).ok_or(NotComparable::Nothing)?;
+    if by_repeats {
+        let interval = Interval::of_values(&rates(point)).ok_or(NotComparable::Nothing)?;
+        return Ok(interval.moved_to(rate));
+    }
+    let repeats = point.repeats.iter();
+    let seconds = repeats.flat_map(|repeat| repeat.seconds.iter().copied());
+    Ok(rate_interval(&seconds.collect::<Vec<_>>())?)
 }
 
 /// All that was counted by all time, per second.
@@ -315,13 +312,14 @@ impl<'a> SideLatency<'a> {
 
     /// The median of the repeats' own, as a ladder has it. `None` where a repeat has too few values.
     fn quantile_ms(&self, q: f64) -> Option<f64> {
-        let resolves = |hist: &&Hist| LatencySummary::of(hist).is_some_and(|own| own.resolves(q));
-        let of = |hist: &&Hist| Some((hist.quantile(q)?.as_millis_f64(), None));
-        self.repeats
-            .iter()
-            .all(resolves)
-            .then(|| RepeatedFigure::of(self.repeats.iter().map(of)))?
-            .map(|own| own.median)
+        let mut each = Vec::new();
+        for hist in &self.repeats {
+            if !LatencySummary::of(hist)?.resolves(q) {
+                return None;
+            }
+            each.push(Some((hist.quantile(q)?.as_millis_f64(), None)));
+        }
+        RepeatedFigure::of(each.into_iter()).map(|own| own.median)
     }
 
     fn interval(&self, q: f64, by_repeats: bool) -> Result<Interval, TooShort> {

@@ -111,36 +111,48 @@ fn gated(point: &PointComparison, limits: &GateLimits) -> Vec<GatedPoint> {
         .latencies
         .iter()
         .find(|latency| latency.quantile == 0.99);
-    let of = |latency: bool, ratio: Option<Interval>, allowed: f64| {
-        let limit = if latency {
-            1.0 + allowed
-        } else {
-            1.0 - allowed
-        };
-        let outcome = match ratio {
-            None => GateOutcome::Inconclusive,
-            Some(ratio) if latency && ratio.low > limit || !latency && ratio.high < limit => {
-                GateOutcome::Regression
-            }
-            Some(ratio) if latency && ratio.high <= limit || !latency && ratio.low >= limit => {
-                GateOutcome::Passed
-            }
-            Some(_) => GateOutcome::Inconclusive,
-        };
-        GatedPoint {
-            place: point.place.clone(),
-            figure: point.figure,
-            latency,
-            ratio,
-            limit,
-            outcome,
-        }
-    };
-    let mut points = vec![of(false, point.interval, limits.max_regression)];
+    let mut points = vec![gated_point(
+        point,
+        false,
+        point.interval,
+        limits.max_regression,
+    )];
     // The rate of an open loop shows only that the system kept up.
     let allowed = limits
         .max_latency_regression
         .or(offered.then_some(limits.max_regression));
-    points.extend(allowed.map(|allowed| of(true, p99.and_then(|p99| p99.ratio), allowed)));
+    let p99_ratio = p99.and_then(|p99| p99.ratio);
+    points.extend(allowed.map(|allowed| gated_point(point, true, p99_ratio, allowed)));
     points
+}
+
+fn gated_point(
+    point: &PointComparison,
+    latency: bool,
+    ratio: Option<Interval>,
+    allowed: f64,
+) -> GatedPoint {
+    let limit = if latency {
+        1.0 + allowed
+    } else {
+        1.0 - allowed
+    };
+    let outcome = match ratio {
+        None => GateOutcome::Inconclusive,
+        Some(ratio) if latency && ratio.low > limit || !latency && ratio.high < limit => {
+            GateOutcome::Regression
+        }
+        Some(ratio) if latency && ratio.high <= limit || !latency && ratio.low >= limit => {
+            GateOutcome::Passed
+        }
+        Some(_) => GateOutcome::Inconclusive,
+    };
+    GatedPoint {
+        place: point.place.clone(),
+        figure: point.figure,
+        latency,
+        ratio,
+        limit,
+        outcome,
+    }
 }

@@ -405,17 +405,23 @@ impl<'a> MeasureRows<'a> {
         all
     }
 
+    /// Whether the rate that was offered is derived from counts.
+    fn is_counted(&self, id: PointId) -> bool {
+        let mut points = self.record.points.iter();
+        let system = points
+            .find(|point| point.id == id)
+            .map(|point| point.system);
+        system
+            .and_then(|system| import_facts::value_at(self.record, system, id, OFFERED_FACT))
+            .is_some_and(is_derived)
+    }
+
     /// Of all repeats of one load, where each of them was counted.
     fn derived(&self, points: &[&PointSummary]) -> Option<DerivedRate> {
-        let is_counted = |id: &PointId| {
-            let point = self.record.points.iter().find(|point| point.id == *id)?;
-            import_facts::value_at(self.record, point.system, *id, OFFERED_FACT)
-                .filter(|fact| is_derived(fact))
-        };
         let all = points
             .iter()
             .flat_map(|point| &point.ids)
-            .all(|id| is_counted(id).is_some());
+            .all(|id| self.is_counted(*id));
         let over_s: f64 = points.iter().map(|point| point.measured_s).sum();
         let per_second = points
             .first()?

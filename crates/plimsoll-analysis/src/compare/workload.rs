@@ -71,14 +71,11 @@ impl WorkloadParameters {
         };
         own.0.extend(known);
         // A plan's name for a workload defines nothing, nor does the name of a job.
-        let unnamed = || {
-            record
-                .facts
-                .iter()
-                .any(|fact| fact.key == TOOL_FACT && fact.value == point.workload)
-        };
         let is_parameter = own.0.values().any(|value| *value == point.workload);
-        if point.mode == Point::IMPORTED && !is_parameter && !unnamed() {
+        if point.mode == Point::IMPORTED
+            && !is_parameter
+            && !is_name_of_tool(record, &point.workload)
+        {
             own.0.insert("workload".to_owned(), point.workload.clone());
         }
         own
@@ -113,6 +110,13 @@ impl WorkloadParameters {
         self.0
             .insert("numjobs".to_owned(), block.workers.to_string());
     }
+}
+
+fn is_name_of_tool(record: &Record, workload: &str) -> bool {
+    record
+        .facts
+        .iter()
+        .any(|fact| fact.key == TOOL_FACT && fact.value == workload)
 }
 
 /// As fio's options.
@@ -254,13 +258,6 @@ impl WorkloadParameters {
         let a = &self.0;
         let b = &other.0;
         let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-        let difference = |key: &String| Difference {
-            group: group_of(key),
-            of: of.to_owned(),
-            key: key.clone(),
-            first: a.get(key).cloned(),
-            second: b.get(key).cloned(),
-        };
         // Of a point from before workloads were recorded nothing is known.
         if a.is_empty() || b.is_empty() {
             return Vec::new();
@@ -270,7 +267,13 @@ impl WorkloadParameters {
                 (Some(a), Some(b)) => !same(a, b),
                 _ => true,
             })
-            .map(difference)
+            .map(|key| Difference {
+                group: group_of(key),
+                of: of.to_owned(),
+                key: key.clone(),
+                first: a.get(key).cloned(),
+                second: b.get(key).cloned(),
+            })
             .collect()
     }
 }

@@ -96,14 +96,15 @@ fn against_first(media: &mut [BackupMedium]) {
         let Some(base) = first.kinds.iter().find(|own| own.kind == figures.kind) else {
             continue;
         };
-        let ratio = |own: Option<Sampled>, base: Option<Sampled>| {
-            let own = own?;
-            let base = base?;
-            Ratio::of(own.mean, own.interval, base.mean, base.interval)
-        };
-        figures.seconds_ratio = ratio(figures.seconds, base.seconds);
-        figures.mb_ratio = ratio(figures.mb_per_second, base.mb_per_second);
+        figures.seconds_ratio = ratio_of(figures.seconds, base.seconds);
+        figures.mb_ratio = ratio_of(figures.mb_per_second, base.mb_per_second);
     }
+}
+
+fn ratio_of(own: Option<Sampled>, base: Option<Sampled>) -> Option<Ratio> {
+    let own = own?;
+    let base = base?;
+    Ratio::of(own.mean, own.interval, base.mean, base.interval)
 }
 
 /// Rows of one medium and target.
@@ -186,7 +187,6 @@ pub(super) fn figures(
         .copied()
         .filter(|row| row.kind == kind)
         .collect();
-    let count = |outcome| own.iter().filter(|row| row.outcome == outcome).count() as u64;
     let complete: Vec<&BackupRow> = own
         .iter()
         .copied()
@@ -207,10 +207,10 @@ pub(super) fn figures(
     let spans = union(complete.iter().flat_map(|row| long_enough(row)).collect());
     (!own.is_empty()).then(|| BackupFigures {
         kind,
-        complete: count(BackupOutcome::Complete),
-        failed: count(BackupOutcome::Failed),
-        cancelled: count(BackupOutcome::Cancelled),
-        differs: count(BackupOutcome::Differs),
+        complete: count(&own, BackupOutcome::Complete),
+        failed: count(&own, BackupOutcome::Failed),
+        cancelled: count(&own, BackupOutcome::Cancelled),
+        differs: count(&own, BackupOutcome::Differs),
         bytes: complete
             .iter()
             .fold(0, |sum, row| sum.saturating_add(row.bytes)),
@@ -236,18 +236,27 @@ fn union(mut spans: Vec<(Nanos, Nanos)>) -> Vec<(Nanos, Nanos)> {
     out
 }
 
+fn count(rows: &[&BackupRow], outcome: BackupOutcome) -> u64 {
+    rows.iter().filter(|row| row.outcome == outcome).count() as u64
+}
+
+fn first_with(
+    operations: &[BackupOperation],
+    kind: BackupKind,
+    outcome: BackupOutcome,
+) -> Option<&BackupOperation> {
+    operations
+        .iter()
+        .find(|own| own.kind == kind && own.outcome == outcome)
+}
+
 /// Findings about the figures of a medium. Beside a load that ends, the last backup is cancelled as a rule.
 fn findings(kinds: &[BackupFigures], operations: &[BackupOperation], beside: bool) -> Vec<Finding> {
     let mut found = Vec::new();
     for figures in kinds {
         let kind = figures.kind;
         let of = figures.complete + figures.failed + figures.cancelled + figures.differs;
-        let first = |outcome| {
-            operations
-                .iter()
-                .find(|own| own.kind == kind && own.outcome == outcome)
-        };
-        if let Some(first) = first(BackupOutcome::Differs) {
+        if let Some(first) = first_with(operations, kind, BackupOutcome::Differs) {
             let cycle = first.cycle + 1;
             let detail = first.detail.clone();
             found.push(
@@ -260,7 +269,7 @@ fn findings(kinds: &[BackupFigures], operations: &[BackupOperation], beside: boo
                 .with(Severity::Error),
             );
         }
-        if let Some(first) = first(BackupOutcome::Failed) {
+        if let Some(first) = first_with(operations, kind, BackupOutcome::Failed) {
             let cycle = first.cycle + 1;
             let detail = first.detail.clone();
             let severity = if figures.complete == 0 {

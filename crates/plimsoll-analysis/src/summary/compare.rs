@@ -106,13 +106,12 @@ pub(super) fn comparisons(ladders: &[LadderSummary]) -> Vec<Comparison> {
 
 fn compare(ladders: &[(usize, &LadderSummary)]) -> Comparison {
     let first = ladders[0].1;
-    let measured = || {
-        ladders
-            .iter()
-            .flat_map(|(_, ladder)| &ladder.loads)
-            .filter(|load| load.completed_per_second.is_some())
-    };
-    let nopm = measured().all(|load| load.nopm.is_some()) && measured().next().is_some();
+    let mut measured: Vec<&LoadSummary> = ladders
+        .iter()
+        .flat_map(|(_, ladder)| &ladder.loads)
+        .collect();
+    measured.retain(|load| load.completed_per_second.is_some());
+    let nopm = !measured.is_empty() && measured.iter().all(|load| load.nopm.is_some());
     let mut loads: Vec<ComparedLoad> = Vec::new();
     for load in ladders.iter().flat_map(|(_, ladder)| &ladder.loads) {
         if !loads

@@ -78,7 +78,11 @@ pub(super) fn verify(ticks: &[Balance]) -> Conservation {
 
 /// Of systems under load at the same time, each with its own counts: the worst, or the sum.
 pub(super) fn of_all(systems: impl IntoIterator<Item = Conservation>) -> Conservation {
-    let worse = |a: Conservation, b: Conservation| match (a, b) {
+    systems.into_iter().reduce(worse_or_sum).unwrap_or_default()
+}
+
+fn worse_or_sum(a: Conservation, b: Conservation) -> Conservation {
+    match (a, b) {
         (Conservation::Broken { .. }, _) => a,
         (_, Conservation::Broken { .. }) => b,
         (Conservation::Unknown, _) | (_, Conservation::Unknown) => Conservation::Unknown,
@@ -115,8 +119,7 @@ pub(super) fn of_all(systems: impl IntoIterator<Item = Conservation>) -> Conserv
             seconds: a + b,
             in_flight: i.saturating_add(j),
         },
-    };
-    systems.into_iter().reduce(worse).unwrap_or_default()
+    }
 }
 
 #[cfg(test)]

@@ -37,11 +37,6 @@ impl CutSummary {
             lost_flushed_writes,
             receipts,
         } = cut;
-        let sum = |of: fn(&Receipt) -> u64| {
-            receipts
-                .iter()
-                .fold(0u64, |sum, receipt| sum.saturating_add(of(receipt)))
-        };
         Self {
             at: *at,
             at_ms: at.0 / 1_000_000,
@@ -49,9 +44,9 @@ impl CutSummary {
             lost_writes: *lost_writes,
             lost_bytes: *lost_bytes,
             lost_flushed_writes: *lost_flushed_writes,
-            acknowledged: sum(|receipt| receipt.acknowledged),
-            lost: sum(|receipt| receipt.lost),
-            in_doubt: sum(|receipt| receipt.in_doubt),
+            acknowledged: sum(receipts, |receipt| receipt.acknowledged),
+            lost: sum(receipts, |receipt| receipt.lost),
+            in_doubt: sum(receipts, |receipt| receipt.in_doubt),
             receipts: receipts.clone(),
         }
     }
@@ -60,25 +55,7 @@ impl CutSummary {
 /// Acknowledged transactions that are missing, by type; and that nothing was evaluated if none were acknowledged.
 pub(super) fn findings(cut: &CutSummary) -> Vec<Finding> {
     let lost = cut.receipts.iter().filter(|receipt| receipt.lost > 0);
-    let finding = |receipt: &Receipt| {
-        let Receipt {
-            txn,
-            acknowledged,
-            lost,
-            in_doubt: _,
-            first_lost,
-        } = receipt.clone();
-        Finding {
-            severity: Severity::Error,
-            kind: FindingKind::CommittedLost {
-                txn,
-                lost,
-                acknowledged,
-                first_lost,
-            },
-        }
-    };
-    let mut found: Vec<Finding> = lost.map(finding).collect();
+    let mut found: Vec<Finding> = lost.map(committed_lost).collect();
     if cut.recovery_ms.is_none() {
         found.push(Finding {
             severity: Severity::Error,
@@ -91,6 +68,30 @@ pub(super) fn findings(cut: &CutSummary) -> Vec<Finding> {
         });
     }
     found
+}
+
+fn sum(receipts: &[Receipt], of: fn(&Receipt) -> u64) -> u64 {
+    let counts = receipts.iter().map(of);
+    counts.fold(0, u64::saturating_add)
+}
+
+fn committed_lost(receipt: &Receipt) -> Finding {
+    let Receipt {
+        txn,
+        acknowledged,
+        lost,
+        in_doubt: _,
+        first_lost,
+    } = receipt.clone();
+    Finding {
+        severity: Severity::Error,
+        kind: FindingKind::CommittedLost {
+            txn,
+            lost,
+            acknowledged,
+            first_lost,
+        },
+    }
 }
 
 /// The power failed as planned: a phase that ended with it and connections that it took do not affect the figures

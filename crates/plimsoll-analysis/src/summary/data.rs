@@ -25,16 +25,12 @@ pub enum DataState {
 
 /// `None`: not recorded, as in older runs and for systems without data.
 pub(super) fn state(index: &Index, system: SubjectId) -> Option<DataState> {
-    let fact = |key: &str| {
-        let mut facts = index.record.facts.iter();
-        facts
-            .find(|fact| fact.subject == system && fact.key == key)
-            .map(|fact| fact.value.as_str())
-    };
-    match fact(DATA_FACT)? {
+    match index.fact(system, DATA_FACT)? {
         FRESH => Some(DataState::Fresh),
         REUSED => Some(DataState::Reused {
-            orders_added: fact(ORDERS_ADDED_FACT).and_then(|n| n.parse().ok()),
+            orders_added: index
+                .fact(system, ORDERS_ADDED_FACT)
+                .and_then(|n| n.parse().ok()),
         }),
         _ => None,
     }

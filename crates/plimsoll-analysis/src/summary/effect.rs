@@ -161,6 +161,11 @@ impl<'a> EffectSide<'a> {
         all.find(|(_, own)| (own.ordinal, own.repeat) == (ordinal, repeat))
     }
 
+    fn is_usable(&self, ordinal: u32, repeat: u32) -> bool {
+        self.figures(ordinal, repeat)
+            .is_some_and(|(_, own)| own.verdict < Verdict::Invalid && own.main_rate().is_some())
+    }
+
     /// Those that were measured at the same time.
     fn members(&self, ordinal: u32, repeat: u32) -> Vec<&'a Point> {
         let all = self.points.iter().copied();
@@ -317,15 +322,11 @@ fn load_effect(index: &Index, sides: &[EffectSide<'_>; 2], ordinal: u32) -> (Eff
             .iter()
             .any(|side| !side.members(ordinal, *repeat).is_empty())
     });
-    let usable = |side: &EffectSide<'_>, repeat: u32| {
-        side.figures(ordinal, repeat)
-            .is_some_and(|(_, own)| own.verdict < Verdict::Invalid && own.main_rate().is_some())
-    };
     // The same systems on both sides: otherwise a change of their number would be taken for the noise's.
     let pairs: Vec<u32> = repeats
         .iter()
         .filter(|repeat| {
-            sides.iter().all(|side| usable(side, **repeat))
+            sides.iter().all(|side| side.is_usable(ordinal, **repeat))
                 && quiet.systems(ordinal, **repeat) == noisy.systems(ordinal, **repeat)
         })
         .copied()
@@ -387,19 +388,13 @@ struct EffectRepeats<'b, 'a> {
 
 impl EffectRepeats<'_, '_> {
     fn victim(&self, name: &str, system: Option<&str>) -> VictimEffect {
-        let rates = |side: &EffectSide<'_>| {
-            let all: Vec<f64> = self
-                .repeats
-                .iter()
-                .filter_map(|repeat| side.rate(self.ordinal, *repeat, system))
-                .collect();
-            (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
-        };
         let own = system
             .is_none()
             .then(|| self.sides.each_ref().map(|side| self.interval(side)));
         let rate = self.change(
-            self.sides.each_ref().map(rates),
+            self.sides
+                .each_ref()
+                .map(|side| self.mean_rate(side, system)),
             |side, repeat| side.rate(self.ordinal, repeat, system),
             own,
         );
@@ -439,6 +434,15 @@ impl EffectRepeats<'_, '_> {
             p95_ms,
             p99_ms,
         }
+    }
+
+    fn mean_rate(&self, side: &EffectSide<'_>, system: Option<&str>) -> Option<f64> {
+        let rates: Vec<f64> = self
+            .repeats
+            .iter()
+            .filter_map(|repeat| side.rate(self.ordinal, *repeat, system))
+            .collect();
+        (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
     }
 
     fn interval(&self, side: &EffectSide<'_>) -> Option<Interval> {

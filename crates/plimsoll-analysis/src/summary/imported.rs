@@ -144,9 +144,6 @@ fn of_system(index: &Index, system: SubjectId, name: &str) -> Option<ImportSumma
         let what = fact.key.strip_prefix(UNKNOWN_FACT)?;
         Some(Unknown::of(what, &fact.value))
     });
-    let is_head = |key: &str| {
-        [TOOL_FACT, VERSION_FACT, FILE_FACT].contains(&key) || key.starts_with(UNKNOWN_FACT)
-    };
     let known = facts(index, system)
         .filter(|fact| !is_head(&fact.key))
         .filter_map(|fact| {
@@ -168,6 +165,11 @@ fn of_system(index: &Index, system: SubjectId, name: &str) -> Option<ImportSumma
         known: known.collect(),
         points: points.map(|point| of_point(index, point)).collect(),
     })
+}
+
+/// Whether a fact has a place of its own in the summary.
+fn is_head(key: &str) -> bool {
+    [TOOL_FACT, VERSION_FACT, FILE_FACT].contains(&key) || key.starts_with(UNKNOWN_FACT)
 }
 
 /// `response_from`, of one of several loads `response_from (point 2)`.

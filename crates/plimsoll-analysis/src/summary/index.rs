@@ -111,7 +111,7 @@ impl<'a> Index<'a> {
         self.fact(system, INSTANCE_OF)
     }
 
-    fn fact(&self, subject: SubjectId, key: &str) -> Option<&'a str> {
+    pub fn fact(&self, subject: SubjectId, key: &str) -> Option<&'a str> {
         let mut facts = self.record.facts.iter();
         let fact = facts.find(|fact| fact.subject == subject && fact.key == key);
         fact.map(|fact| fact.value.as_str())

@@ -48,12 +48,14 @@ pub(super) fn ladders(index: &Index) -> Vec<LadderSummary> {
             .or_default()
             .push(point);
     }
-    let ladder = |((_, system, ..), points): (LadderKey<'_>, Vec<&Point>)| match system {
-        Ok(base) => fleet_ladder(index, base, &points),
-        Err(_) => ladder(index, points),
-    };
-    let mut ladders: Vec<LadderSummary> = grouped.into_iter().map(ladder).collect();
-    ladders.sort_by_key(|ladder| ladder.step_index);
+    let mut ladders = Vec::new();
+    for ((_, system, ..), points) in grouped {
+        ladders.push(match system {
+            Ok(base) => fleet_ladder(index, base, &points),
+            Err(_) => ladder(index, points),
+        });
+    }
+    ladders.sort_by_key(|ladder: &LadderSummary| ladder.step_index);
     ladders
 }
 

@@ -89,20 +89,17 @@ pub(super) fn summarise_loads(points: &[PointSummary]) -> Vec<LoadSummary> {
 }
 
 fn summarise_load(all: &[PointSummary], own: Vec<usize>) -> LoadSummary {
-    let points = || own.iter().map(|i| &all[*i]);
-    let latency = |of: fn(&LatencySummary) -> f64| {
-        RepeatedFigure::of(points().map(|p| p.main_latency().map(|latency| (of(&latency), None))))
-    };
+    let points: Vec<&PointSummary> = own.iter().map(|i| &all[*i]).collect();
     let first = &all[own[0]];
-    let main = RepeatedFigure::of(points().map(|p| p.main_rate().map(|rate| (rate, None))));
-    let distance = |i: &usize| {
-        let rate = all[*i].main_rate().zip(main);
-        rate.map_or(f64::INFINITY, |(rate, main)| (rate - main.median).abs())
-    };
+    let main = RepeatedFigure::of(
+        points
+            .iter()
+            .map(|p| p.main_rate().map(|rate| (rate, None))),
+    );
     let typical = own
         .iter()
         .copied()
-        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+        .min_by(|a, b| distance(&all[*a], main).total_cmp(&distance(&all[*b], main)))
         .unwrap_or(own[0]);
     LoadSummary {
         ordinal: first.ordinal,
@@ -111,19 +108,35 @@ fn summarise_load(all: &[PointSummary], own: Vec<usize>) -> LoadSummary {
         offered_per_second: first.offered_per_second,
         offered_to_per_second: first.offered_to_per_second,
         typical,
-        verdict: points()
+        verdict: points
+            .iter()
             .map(|point| point.verdict)
             .max()
             .unwrap_or_default(),
-        nopm: RepeatedFigure::of(points().map(|p| p.nopm.map(|v| (v, p.nopm_interval)))),
-        tpm: RepeatedFigure::of(points().map(|p| p.tpm.map(|v| (v, p.tpm_interval)))),
+        nopm: RepeatedFigure::of(points.iter().map(|p| p.nopm.map(|v| (v, p.nopm_interval)))),
+        tpm: RepeatedFigure::of(points.iter().map(|p| p.tpm.map(|v| (v, p.tpm_interval)))),
         completed_per_second: RepeatedFigure::of(
-            points().map(|p| p.completed_per_second.map(|v| (v, p.rate_interval))),
+            points
+                .iter()
+                .map(|p| p.completed_per_second.map(|v| (v, p.rate_interval))),
         ),
-        p50_ms: latency(|l| l.p50_ms),
-        p95_ms: latency(|l| l.p95_ms),
-        p99_ms: latency(|l| l.p99_ms),
+        p50_ms: latency(&points, |l| l.p50_ms),
+        p95_ms: latency(&points, |l| l.p95_ms),
+        p99_ms: latency(&points, |l| l.p99_ms),
         points: own,
+    }
+}
+
+fn latency(points: &[&PointSummary], of: fn(&LatencySummary) -> f64) -> Option<RepeatedFigure> {
+    let latencies = points.iter().map(|point| point.main_latency());
+    RepeatedFigure::of(latencies.map(|found| found.map(|latency| (of(&latency), None))))
+}
+
+/// Of a point's rate from the median of all.
+fn distance(point: &PointSummary, median: Option<RepeatedFigure>) -> f64 {
+    match (point.main_rate(), median) {
+        (Some(rate), Some(all)) => (rate - all.median).abs(),
+        _ => f64::INFINITY,
     }
 }
 

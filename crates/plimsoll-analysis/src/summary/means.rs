@@ -128,15 +128,16 @@ pub(super) fn over(index: &Index, of: Of, start: Nanos, end: Nanos) -> Vec<Metri
             })
         })
         .collect();
-    let order = |mean: &MetricMean| {
-        Metric::ALL
-            .iter()
-            .position(|metric| metric.info().name == mean.metric)
-    };
     means.sort_by(|a, b| {
         (a.subject_kind, &a.subject, order(a)).cmp(&(b.subject_kind, &b.subject, order(b)))
     });
     means
+}
+
+fn order(mean: &MetricMean) -> Option<usize> {
+    Metric::ALL
+        .iter()
+        .position(|metric| metric.info().name == mean.metric)
 }
 
 /// The metric that counts the requests of a mean time per request.

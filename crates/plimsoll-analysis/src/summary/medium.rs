@@ -95,7 +95,6 @@ impl Io {
     }
 
     fn over(&self, seconds: f64) -> MediumFigures {
-        let ms = |seconds: f64, n: f64| (n > 0.0).then(|| seconds * 1e3 / n);
         MediumFigures {
             reported_s: seconds,
             iops: (self.reads + self.writes) / seconds,
@@ -103,11 +102,15 @@ impl Io {
             writes_per_second: self.writes / seconds,
             read_mb_per_second: self.read_bytes / 1e6 / seconds,
             write_mb_per_second: self.write_bytes / 1e6 / seconds,
-            read_ms: ms(self.read_s, self.reads),
-            write_ms: ms(self.write_s, self.writes),
-            ms: ms(self.read_s + self.write_s, self.reads + self.writes),
+            read_ms: ms_each(self.read_s, self.reads),
+            write_ms: ms_each(self.write_s, self.writes),
+            ms: ms_each(self.read_s + self.write_s, self.reads + self.writes),
         }
     }
+}
+
+fn ms_each(seconds: f64, n: f64) -> Option<f64> {
+    (n > 0.0).then(|| seconds * 1e3 / n)
 }
 
 impl Track {

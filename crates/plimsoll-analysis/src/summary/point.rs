@@ -50,15 +50,13 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
     figures.system = index.name(point.system);
     figures.medium = point.medium.map(|medium| index.name(medium));
     figures.imported = imported::source(index, point.system);
-    let needed = |kind| {
-        phases
-            .iter()
-            .any(|phase| phase.kind == kind && phase.complete)
-    };
+    let measured = phases
+        .iter()
+        .any(|phase| phase.kind == PhaseKind::Measure && phase.complete);
     let cut_short = phases
         .iter()
         .any(|phase| phase.kind == PhaseKind::Warm && !phase.complete);
-    figures.complete = needed(PhaseKind::Measure) && !cut_short;
+    figures.complete = measured && !cut_short;
     latencies(index, point, &phases, &mut figures);
     if let Some(window) = tick::window(&phases) {
         figures.metrics = means::over(
@@ -156,7 +154,6 @@ pub(super) fn sum_of(
 /// Counts and rates over the measure ticks; everything else is still empty.
 fn rates(point: &Point, sums: &TickSums) -> PointSummary {
     let measured_s = sums.lasts_s();
-    let per = |n: u64, factor: f64| (measured_s > 0.0).then(|| n as f64 * factor / measured_s);
     let types: Vec<Counts> = (0..point.txns.len()).map(|i| sums.total(i)).collect();
     let total = tick::sum(
         types
@@ -168,7 +165,7 @@ fn rates(point: &Point, sums: &TickSums) -> PointSummary {
     let txn = |name: &str, counts: Counts| TxnSummary {
         name: name.to_owned(),
         counts,
-        completed_per_minute: per(counts.completed(), 60.0),
+        completed_per_minute: per_minute(counts.completed(), measured_s),
         share_percent: share(counts.completed(), total.completed()),
         response: None,
         service: None,
@@ -181,7 +178,7 @@ fn rates(point: &Point, sums: &TickSums) -> PointSummary {
     let tpcc = point.txns == TPCC_TXNS;
     let rate_interval = stats::interval(&completed).ok();
     let rate_spread = Spread::of(&completed);
-    let tpm = per(total.completed(), 60.0).filter(|_| tpcc);
+    let tpm = per_minute(total.completed(), measured_s).filter(|_| tpcc);
     PointSummary {
         step: point.step.clone(),
         ordinal: point.ordinal,
@@ -198,9 +195,9 @@ fn rates(point: &Point, sums: &TickSums) -> PointSummary {
         complete: false,
         verdict: Verdict::Sound,
         findings: Vec::new(),
-        completed_per_second: per(total.completed(), 1.0),
+        completed_per_second: per_second(total.completed(), measured_s),
         tpm,
-        nopm: new_order.and_then(|i| per(types[i].committed, 60.0)),
+        nopm: new_order.and_then(|i| per_minute(types[i].committed, measured_s)),
         tpm_per_user: tpm
             .filter(|_| point.users > 0)
             .map(|tpm| tpm / f64::from(point.users)),
@@ -240,6 +237,14 @@ fn rates(point: &Point, sums: &TickSums) -> PointSummary {
         ticks: sums.len(),
         ..PointSummary::default()
     }
+}
+
+fn per_second(n: u64, measured_s: f64) -> Option<f64> {
+    (measured_s > 0.0).then(|| n as f64 / measured_s)
+}
+
+fn per_minute(n: u64, measured_s: f64) -> Option<f64> {
+    (measured_s > 0.0).then(|| n as f64 * 60.0 / measured_s)
 }
 
 fn ratio(n: u64, of: u64) -> Option<f64> {

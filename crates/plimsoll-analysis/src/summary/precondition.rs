@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::index::Index;
 use super::stats::{self, Batch};
+use super::tick::TickRows;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::lane::Counts;
 use plimsoll_record::{Phase, Point, PointPurpose};
@@ -44,10 +45,13 @@ fn of(index: &Index, point: &Point) -> PreconditionSummary {
         .into_iter()
         .filter(|phase| phase.kind == PhaseKind::Warm)
         .collect();
-    let ticks = || phases.iter().flat_map(|phase| index.ticks.of_phase(phase));
+    let ticks: Vec<TickRows<'_>> = phases
+        .iter()
+        .flat_map(|phase| index.ticks.of_phase(phase))
+        .collect();
     let mut counts = Counts::default();
-    ticks().for_each(|tick| counts.add(&tick.total()));
-    let seconds = stats::joined(ticks().map(|tick| Batch {
+    ticks.iter().for_each(|tick| counts.add(&tick.total()));
+    let seconds = stats::joined(ticks.iter().map(|tick| Batch {
         n: tick.total().completed(),
         seconds: tick.seconds(),
     }));

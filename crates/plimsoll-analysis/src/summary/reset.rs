@@ -51,7 +51,6 @@ fn of(
     method: String,
     resets: &[&Reset],
 ) -> ResetSummary {
-    let mb = |bytes: u64| bytes as f64 / 1e6;
     ResetSummary {
         step,
         system: index.name(subject),
@@ -81,6 +80,10 @@ fn of(
             .map(|reset| reset.verified.clone())
             .unwrap_or_default(),
     }
+}
+
+fn mb(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
 }
 
 #[cfg(test)]

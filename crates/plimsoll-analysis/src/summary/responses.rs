@@ -37,14 +37,10 @@ pub(super) struct Times {
 impl Times {
     /// Of the types that the point's latencies are of. `main`: only of the first.
     pub fn of(tick: TickRows<'_>, point: &Point, main: bool) -> Self {
-        let is_own = |txn: u32| {
-            if main {
-                txn == 0
-            } else {
-                point.is_counted(txn as usize)
-            }
-        };
-        let own = tick.rows().filter(|row| is_own(row.txn));
+        let own = tick.rows().filter(|row| match main {
+            true => row.txn == 0,
+            false => point.is_counted(row.txn as usize),
+        });
         let sums =
             own.filter_map(|row| Some((row.response.count(), row.response.mean()?.as_secs_f64())));
         let (n, sum) = sums.fold((0, 0.0), |all, (n, mean)| {

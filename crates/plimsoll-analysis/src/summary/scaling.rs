@@ -72,8 +72,7 @@ type LawTerms = [f64; 3];
 
 /// Of a closed loop in which users do not think; `None` for other ladders.
 pub(super) fn of(loads: &[LoadSummary]) -> Option<Scaling> {
-    let closed = |load: &&LoadSummary| load.offered_per_second.is_none() && load.users > 0;
-    if loads.len() < 2 || !loads.iter().all(|load| closed(&load)) {
+    if loads.len() < 2 || !loads.iter().all(is_closed) {
         return None;
     }
     let usable = loads
@@ -86,6 +85,10 @@ pub(super) fn of(loads: &[LoadSummary]) -> Option<Scaling> {
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points.dedup_by_key(|point| point.0);
     Some(fit(&points))
+}
+
+fn is_closed(load: &LoadSummary) -> bool {
+    load.offered_per_second.is_none() && load.users > 0
 }
 
 /// The law of loads and their rates.
@@ -167,16 +170,19 @@ fn peak_users(law: &LawTerms) -> Option<f64> {
 fn peak(law: &LawTerms, error: &FitError, beta: Interval, most: f64) -> Option<ScalingPeak> {
     let users = peak_users(law).filter(|users| beta.low > 0.0 && *users <= most)?;
     let squared = error.ratio([1.0, -1.0, 0.0], [0.0, 0.0, 1.0]);
-    let root = |own: Interval| Interval {
-        low: own.low.sqrt(),
-        high: own.high.sqrt(),
-        ..own
-    };
     Some(ScalingPeak {
         users,
         users_interval: squared.map(|own| root(own).with(users)),
         rate: rate_at(law, users),
     })
+}
+
+fn root(squared: Interval) -> Interval {
+    Interval {
+        low: squared.low.sqrt(),
+        high: squared.high.sqrt(),
+        ..squared
+    }
 }
 
 const ONE_USER: LawTerms = [1.0, 0.0, 0.0];
@@ -207,6 +213,10 @@ impl FitError {
         })
     }
 
+    fn combination(&self, terms: LawTerms) -> f64 {
+        (0..3).map(|i| terms[i] * self.law[i]).sum()
+    }
+
     fn covariance(&self, a: LawTerms, b: LawTerms) -> f64 {
         (0..9)
             .map(|i| a[i / 3] * self.covariance[i / 3][i % 3] * b[i % 3])
@@ -216,10 +226,9 @@ impl FitError {
     /// Of one combination of the coefficients by another, which must not reach 0; or of the first alone, where all of the
     /// second are 0. Cut off at 0. Fieller: all x for which a − x·b is within t standard errors of 0.
     fn ratio(&self, above: LawTerms, below: LawTerms) -> Option<Interval> {
-        let value = |part: LawTerms| (0..3).map(|i| part[i] * self.law[i]).sum::<f64>();
         let alone = below == [0.0; 3];
-        let a = value(above);
-        let b = if alone { 1.0 } else { value(below) };
+        let a = self.combination(above);
+        let b = if alone { 1.0 } else { self.combination(below) };
         let t2 = t_975(self.degrees).powi(2);
         let [aa, ab, bb] = [(above, above), (above, below), (below, below)]
             .map(|(a, b)| t2 * self.covariance(a, b));

@@ -41,13 +41,12 @@ impl Spread {
         let mut sorted: Vec<f64> = rates.iter().filter_map(|b| b.rate()).collect();
         sorted.sort_by(f64::total_cmp);
         sorted.first()?;
-        let at = |q: f64| quantile(&sorted, q);
         Some(Self {
-            min: at(0.0),
-            p25: at(0.25),
-            p50: at(0.5),
-            p75: at(0.75),
-            max: at(1.0),
+            min: quantile(&sorted, 0.0),
+            p25: quantile(&sorted, 0.25),
+            p50: quantile(&sorted, 0.5),
+            p75: quantile(&sorted, 0.75),
+            max: quantile(&sorted, 1.0),
         })
     }
 }

@@ -237,11 +237,13 @@ fn slots<'a>(index: &Index, group: &TimelineGroup<'a>) -> Vec<Slot<'a>> {
         .into_values()
         .filter_map(|points| slot_of(index, points))
         .collect();
-    let alone = || group.rows.iter().filter(|row| row.point.is_none());
-    if let Some((start, end)) = alone()
+    let mut alone = group.rows.clone();
+    alone.retain(|row| row.point.is_none());
+    if let Some((start, end)) = alone
+        .iter()
         .map(|row| row.start)
         .min()
-        .zip(alone().map(|row| row.end).max())
+        .zip(alone.iter().map(|row| row.end).max())
     {
         slots.push(Slot {
             start,
@@ -353,18 +355,17 @@ fn written(index: &Index, group: &TimelineGroup<'_>, slots: &[Slot<'_>]) -> Vec<
         .map(|subject| subject.id)
         .collect();
     let mut sums: BTreeMap<Nanos, f64> = BTreeMap::new();
-    let within = |sample: &&Sample| {
-        slots
-            .iter()
-            .any(|slot| slot.start < sample.at && sample.at.saturating_sub(sample.over) < slot.end)
-    };
     for series in index
         .record
         .series
         .iter()
         .filter(|s| s.metric == Metric::BackupWritten && files.contains(&s.subject))
     {
-        for sample in series.samples.iter().filter(within) {
+        for sample in series
+            .samples
+            .iter()
+            .filter(|sample| overlaps(slots, sample))
+        {
             *sums.entry(sample.at).or_default() += f64::from(sample.value) / 1e6;
         }
     }
@@ -374,4 +375,11 @@ fn written(index: &Index, group: &TimelineGroup<'_>, slots: &[Slot<'_>]) -> Vec<
             mb_per_second,
         })
         .collect()
+}
+
+fn overlaps(slots: &[Slot<'_>], sample: &Sample) -> bool {
+    let start = sample.at.saturating_sub(sample.over);
+    slots
+        .iter()
+        .any(|slot| slot.start < sample.at && start < slot.end)
 }

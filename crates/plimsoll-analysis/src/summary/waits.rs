@@ -157,11 +157,11 @@ impl SampledSessions<'_> {
 
     fn standard_error(&self, state: WaitState, share: f64) -> Option<f64> {
         let m = self.seconds.len() as f64;
-        let residual = |rows: &Vec<&WaitRow>| {
+        let residuals = self.seconds.iter().map(|rows| {
             let of_state = sum(rows.iter().copied().filter(|row| row.state == state));
             of_state - share * sum(rows.iter().copied())
-        };
-        let squares: f64 = self.seconds.iter().map(|rows| residual(rows).powi(2)).sum();
+        });
+        let squares: f64 = residuals.map(|residual| residual.powi(2)).sum();
         (m >= 2.0).then(|| (m / (m - 1.0) * squares).sqrt() / self.sessions)
     }
 

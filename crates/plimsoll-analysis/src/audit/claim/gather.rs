@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::row;
 use super::{
-    ClaimDuration, ClaimFigure, ClaimSentence, ClaimSide, LatencyFrom, Method, Percentiles,
-    PublishedClaim, Relation,
+    ClaimDuration, ClaimFigure, ClaimSentence, ClaimSide, Method, PublishedClaim, Relation,
 };
 use crate::audit::input::{
     AuditInput, AuditedSide, Counted, InFlight, Known, LoadFacts, Move, Pair, Precision, Sentence,
@@ -114,18 +113,6 @@ fn durability(method: &Method) -> Known<BTreeMap<String, String>> {
 }
 
 fn system(about: AuditSubject, method: &Method) -> SystemFacts {
-    let from = |from| match from {
-        LatencyFrom::Due => "due",
-        LatencyFrom::Start => "start",
-        LatencyFrom::Closed => "closed",
-    };
-    let merged = |percentiles| {
-        if percentiles == Percentiles::Merged {
-            "merged"
-        } else {
-            "averaged"
-        }
-    };
     let flush = method
         .flushes_per_second
         .filter(|n| *n > 0.0)
@@ -139,11 +126,11 @@ fn system(about: AuditSubject, method: &Method) -> SystemFacts {
         generator: method.generator.ok_or(Missing::NoPlace),
         latencies: method
             .latency_from
-            .map(|when| from(when).to_owned())
+            .map(|from| from.name().to_owned())
             .ok_or(Missing::NoMethod),
         percentiles: method
             .percentiles
-            .map(|how| merged(how).to_owned())
+            .map(|percentiles| percentiles.name().to_owned())
             .ok_or(Missing::NoMethod),
         durability: durability(method),
         flush: flush.and_then(|n| Ok((1e6 / n, turn? * TURN_TOLERANCE, n))),
@@ -388,16 +375,14 @@ pub(super) fn value_of(claim: &PublishedClaim, reference: &str) -> Option<f64> {
     figure.number(key)
 }
 
+fn values_of(claim: &PublishedClaim, names: &[String]) -> Option<Vec<f64>> {
+    names.iter().map(|name| value_of(claim, name)).collect()
+}
+
 /// A sentence as a ratio, with its two figures.
 fn claimed_sentence(claim: &PublishedClaim, sentence: &ClaimSentence) -> Sentence {
-    let values = |names: &[String]| {
-        names
-            .iter()
-            .map(|name| value_of(claim, name))
-            .collect::<Option<Vec<f64>>>()
-    };
-    let ratio = values(&sentence.of)
-        .zip(values(&sentence.than))
+    let ratio = values_of(claim, &sentence.of)
+        .zip(values_of(claim, &sentence.than))
         .and_then(|(of, than)| {
             let first = of.first().copied()?;
             let rest = than.first().copied();

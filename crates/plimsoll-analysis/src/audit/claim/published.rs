@@ -85,11 +85,30 @@ pub enum LatencyFrom {
     Closed,
 }
 
+impl LatencyFrom {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Due => "due",
+            Self::Start => "start",
+            Self::Closed => "closed",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Percentiles {
     Merged,
     Averaged,
+}
+
+impl Percentiles {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Merged => "merged",
+            Self::Averaged => "averaged",
+        }
+    }
 }
 
 /// One side of comparisons.

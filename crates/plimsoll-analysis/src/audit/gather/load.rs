@@ -140,9 +140,12 @@ fn in_flight(
     }
     // Where a rate may have been offered, users may not be what is in flight.
     let system = facts.subject(SubjectKind::System, ladder.first_system());
-    let from = |point| import_facts::value_at(facts.record, system?, point, RESPONSE_FACT);
-    if point.ids.iter().any(|id| from(*id) == Some("unknown")) {
-        return Err(Missing::NoMethod);
+    for id in &point.ids {
+        let from = system
+            .and_then(|system| import_facts::value_at(facts.record, system, *id, RESPONSE_FACT));
+        if from == Some("unknown") {
+            return Err(Missing::NoMethod);
+        }
     }
     let asked = f64::from(point.users);
     if (counts.completed() as f64) < asked * FEWEST_TURNS {
@@ -209,17 +212,8 @@ pub(super) fn precision(
     own: Option<Interval>,
     measured_s: f64,
 ) -> Known<Precision> {
-    let half = |interval: Option<Interval>| {
-        let half = interval
-            .and_then(Interval::relative)
-            .ok_or(Missing::NoInterval)?;
-        Ok(Precision::Half {
-            percent: half * 100.0,
-            measured_s,
-        })
-    };
     if values.len() >= FEWEST_REPEATS {
-        return half(Interval::of_values(values));
+        return half_width(Interval::of_values(values), measured_s);
     }
     // The clock may cut a window by a fraction of a second.
     let is_short = measured_s + 0.5 < SHORTEST_S;
@@ -228,8 +222,18 @@ pub(super) fn precision(
             measured_s,
             repeats: values.len() as u32,
         }),
-        own => half(own),
+        own => half_width(own, measured_s),
     }
+}
+
+fn half_width(interval: Option<Interval>, measured_s: f64) -> Known<Precision> {
+    let half = interval
+        .and_then(Interval::relative)
+        .ok_or(Missing::NoInterval)?;
+    Ok(Precision::Half {
+        percent: half * 100.0,
+        measured_s,
+    })
 }
 
 fn precision_of(ladder: &LadderSummary, point: &PointSummary) -> Known<Precision> {
@@ -237,13 +241,6 @@ fn precision_of(ladder: &LadderSummary, point: &PointSummary) -> Known<Precision
         return Err(Missing::NotForThisLoad);
     }
     let is_open = point.offered_per_second.is_some();
-    let figure = |point: &PointSummary| {
-        if is_open {
-            point.overall.response.map(|times| times.mean_ms)
-        } else {
-            point.completed_per_second
-        }
-    };
     let repeats = ladder
         .loads
         .iter()
@@ -255,7 +252,11 @@ fn precision_of(ladder: &LadderSummary, point: &PointSummary) -> Known<Precision
         .map_or(&[][..], |load| &load.points);
     let values: Vec<f64> = repeats
         .iter()
-        .filter_map(|own| figure(&ladder.points[*own]))
+        .map(|own| &ladder.points[*own])
+        .filter_map(|point| match is_open {
+            true => point.overall.response.map(|times| times.mean_ms),
+            false => point.completed_per_second,
+        })
         .collect();
     if !is_open {
         return precision(&values, point.rate_interval, point.measured_s);
@@ -494,13 +495,12 @@ pub(super) fn emulated<'a>(
         return Err(Missing::TooFew);
     }
     let ops = evaluated.iter().map(|op| op.ops).sum();
-    let most = |of: fn(&crate::summary::DriveOpSummary) -> Option<f64>| {
-        evaluated.iter().filter_map(|op| of(op)).fold(0.0, f64::max)
-    };
+    let late = evaluated.iter().filter_map(|op| op.late_percent);
+    let beyond = evaluated.iter().filter_map(|op| op.beyond_percent);
     Ok((
         names.join(" + "),
         ops,
-        most(|op| op.late_percent),
-        most(|op| op.beyond_percent),
+        late.fold(0.0, f64::max),
+        beyond.fold(0.0, f64::max),
     ))
 }

@@ -13,7 +13,7 @@ use crate::summary::{
 };
 use plimsoll_plan::{Interference, Section};
 use plimsoll_record::metric::Metric;
-use plimsoll_record::{Record, SubjectId, SubjectKind};
+use plimsoll_record::{Point, Record, SubjectId, SubjectKind};
 
 /// Media beside each other, and the same load with and without noise.
 pub(super) fn of_run(facts: &RecordFacts<'_>, summary: &RunFigures) -> Vec<Pair> {
@@ -40,20 +40,8 @@ pub(super) fn of_run(facts: &RecordFacts<'_>, summary: &RunFigures) -> Vec<Pair>
         .iter()
         .filter(|ladder| ladder.scene == Interference::Noisy)
     {
-        let is_baseline = |quiet: &&LadderSummary| {
-            // Not by its name, which has the number of systems: rule VICTIMS compares that.
-            let place = |ladder: &LadderSummary| {
-                (
-                    ladder.step_index,
-                    facts.base(ladder.first_system()).to_owned(),
-                    ladder.medium.clone(),
-                )
-            };
-            quiet.scene != Interference::Noisy
-                && place(quiet) == place(noisy)
-                && quiet.mode == noisy.mode
-        };
-        let quiet = summary.ladders.iter().find(is_baseline);
+        let mut ladders = summary.ladders.iter();
+        let quiet = ladders.find(|quiet| is_baseline(facts, quiet, noisy));
         pairs.extend(quiet.map(|quiet| of_ladders((facts, quiet), (facts, noisy), "noise")));
     }
     for step in &summary.blocks {
@@ -67,6 +55,15 @@ pub(super) fn of_run(facts: &RecordFacts<'_>, summary: &RunFigures) -> Vec<Pair>
         );
     }
     pairs
+}
+
+/// Not by its name, which has the number of systems: rule VICTIMS compares that.
+fn is_baseline(facts: &RecordFacts<'_>, quiet: &LadderSummary, noisy: &LadderSummary) -> bool {
+    quiet.scene != Interference::Noisy
+        && quiet.step_index == noisy.step_index
+        && facts.base(quiet.first_system()) == facts.base(noisy.first_system())
+        && quiet.medium == noisy.medium
+        && quiet.mode == noisy.mode
 }
 
 /// Two runs: where each has its highest rate. `None` where one has none and workloads are alike.
@@ -355,17 +352,11 @@ fn without_backups(maintained: Known<Maintained>) -> Known<Maintained> {
 
 /// Backups that ran beside the points of a ladder.
 fn backups(facts: &RecordFacts<'_>, ladder: &LadderSummary) -> f64 {
-    let own = |row: &&plimsoll_record::BackupRow| {
-        let point = facts
-            .record
-            .points
-            .iter()
-            .find(|point| Some(point.id) == row.point);
-        point.is_some_and(|point| {
-            point.step_index == ladder.step_index && point.scene == ladder.scene
-        })
-    };
-    facts.record.backups.iter().filter(own).count() as f64
+    let mut points: Vec<&Point> = facts.record.points.iter().collect();
+    points.retain(|point| point.step_index == ladder.step_index && point.scene == ladder.scene);
+    let backups = facts.record.backups.iter();
+    let beside = backups.filter(|row| points.iter().any(|point| Some(point.id) == row.point));
+    beside.count() as f64
 }
 
 fn load_of(point: &PointSummary) -> String {

@@ -10,7 +10,7 @@ use crate::summary::DiagnosisSummary;
 use crate::summary::{DEVICE_FACT, RunFigures};
 use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::{PERCENTILES_FACT, RESPONSE_FACT, TOOL_FACT};
-use plimsoll_record::{Point, SubjectId, SubjectKind};
+use plimsoll_record::{Point, PointId, Record, SubjectId, SubjectKind};
 
 const SETTING: &str = "setting.";
 
@@ -125,14 +125,11 @@ fn common(
     let own = facts.subject(SubjectKind::System, system);
     let methods = Methods { facts, system: own };
     let latencies = methods.latencies();
-    let number = |subject, key| {
-        facts
-            .value(subject, key)
-            .and_then(|value| value.parse::<f64>().ok())
-    };
     let id = facts.medium(medium);
-    let entropy =
-        number(id, "sampled.compressible_percent").zip(Some(stated_compressible(facts, id)));
+    let sampled = facts.value(id, "sampled.compressible_percent");
+    let entropy = sampled
+        .and_then(|value| value.parse::<f64>().ok())
+        .zip(Some(stated_compressible(facts, id)));
     SystemFacts {
         latencies,
         percentiles: methods.percentiles(),
@@ -219,22 +216,22 @@ fn worst(methods: Vec<Option<String>>, sound: &[&str]) -> Known<String> {
 }
 
 fn stated_compressible(facts: &RecordFacts<'_>, medium: Option<SubjectId>) -> f64 {
-    let on = |point| {
-        facts
-            .record
-            .points
-            .iter()
-            .any(|own| own.id == point && own.medium == medium)
-    };
     let streams = facts
         .record
         .blocks
         .iter()
-        .filter(|block| on(block.point))
+        .filter(|block| is_on(facts.record, block.point, medium))
         .flat_map(|block| &block.streams);
     streams
         .map(|stream| f64::from(stream.compressible_percent))
         .fold(0.0, f64::max)
+}
+
+fn is_on(record: &Record, point: PointId, medium: Option<SubjectId>) -> bool {
+    record
+        .points
+        .iter()
+        .any(|own| own.id == point && own.medium == medium)
 }
 
 /// Settings of the system, of the medium and of the device below that decide about durability.

@@ -109,24 +109,23 @@ pub(crate) fn unequal(
     first: &BTreeMap<String, String>,
     second: &BTreeMap<String, String>,
 ) -> Option<Evidence> {
-    // Runs of one side that do not agree have all their values here.
-    let weak = |settings: &BTreeMap<String, String>| {
-        settings.get(name).is_some_and(|all| {
-            all.split(" | ")
-                .any(|value| is_unsafe(settings, name, value))
-        })
-    };
-    let value = |settings: &BTreeMap<String, String>| {
-        settings
-            .get(name)
-            .cloned()
-            .unwrap_or_else(|| "–".to_owned())
-    };
-    (weak(first) != weak(second)).then(|| Evidence::SettingsDiffer {
+    (is_weak(first, name) != is_weak(second, name)).then(|| Evidence::SettingsDiffer {
         setting: name.to_owned(),
-        first: value(first),
-        second: value(second),
+        first: value_or_dash(first, name).to_owned(),
+        second: value_or_dash(second, name).to_owned(),
     })
+}
+
+/// Runs of one side that do not agree have all their values here.
+fn is_weak(settings: &BTreeMap<String, String>, name: &str) -> bool {
+    settings.get(name).is_some_and(|all| {
+        all.split(" | ")
+            .any(|value| is_unsafe(settings, name, value))
+    })
+}
+
+fn value_or_dash<'a>(side: &'a BTreeMap<String, String>, key: &str) -> &'a str {
+    side.get(key).map_or("–", String::as_str)
 }
 
 fn maintained(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
@@ -225,10 +224,9 @@ fn one_factor(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
         beside
             .iter()
             .map(|key| {
-                let value = |side: &BTreeMap<String, String>| {
-                    side.get(*key).map_or("–", String::as_str).to_owned()
-                };
-                format!("{key}: {} / {}", value(first), value(second))
+                let first = value_or_dash(first, key);
+                let second = value_or_dash(second, key);
+                format!("{key}: {first} / {second}")
             })
             .collect::<Vec<_>>()
             .join("; ")

@@ -13,12 +13,11 @@ pub const RATE_LIMIT: f64 = 0.05;
 pub const RATE_COVERED: f64 = 0.9;
 
 pub(super) fn check(index: &Index, row: &BackupRow) -> RateCheck {
-    let why = |why| RateCheck::NotEvaluated { why };
     if row.kind == BackupKind::Restore {
-        return why(RateNotChecked::Restore);
+        return not_evaluated(RateNotChecked::Restore);
     }
     if row.outcome != BackupOutcome::Complete || row.bytes == 0 || row.end <= row.start {
-        return why(RateNotChecked::NotComplete);
+        return not_evaluated(RateNotChecked::NotComplete);
     }
     let samples = samples(index, row);
     let length = row.end.saturating_sub(row.start).as_secs_f64();
@@ -28,7 +27,7 @@ pub(super) fn check(index: &Index, row: &BackupRow) -> RateCheck {
         .sum::<f64>()
         / length;
     if covered < RATE_COVERED {
-        return why(RateNotChecked::NotSampled);
+        return not_evaluated(RateNotChecked::NotSampled);
     }
     let observed_bytes: f64 = samples.iter().map(|sample| grown(index, row, sample)).sum();
     let bytes = row.bytes as f64;
@@ -46,6 +45,10 @@ pub(super) fn check(index: &Index, row: &BackupRow) -> RateCheck {
             percent,
         }
     }
+}
+
+fn not_evaluated(why: RateNotChecked) -> RateCheck {
+    RateCheck::NotEvaluated { why }
 }
 
 /// Of the growth of its files, those that overlap its time.
@@ -76,10 +79,9 @@ fn inside(sample: &Sample, start: Nanos, end: Nanos) -> f64 {
 /// Bytes of a sample. One at the beginning or the end is the operation's as a whole, because its files do not grow before
 /// or after; but not where another operation of the same system shares it.
 fn grown(index: &Index, row: &BackupRow, sample: &Sample) -> f64 {
-    let shared = |other: &&BackupRow| {
-        *other != row && other.system == row.system && inside(sample, other.start, other.end) > 0.0
-    };
-    let shared = index.record.backups.iter().any(|other| shared(&other));
+    let shared = index.record.backups.iter().any(|other| {
+        other != row && other.system == row.system && inside(sample, other.start, other.end) > 0.0
+    });
     let seconds = if shared {
         inside(sample, row.start, row.end)
     } else {

@@ -103,37 +103,28 @@ fn never_written(block: &BlockPoint) -> Option<Finding> {
 
 /// Workers on one medium that differ by more than chance. One finding, about the medium on which they differ most.
 fn apart(summary: &BlockPointSummary) -> Option<Finding> {
-    let on = |medium: &str| -> Vec<&BlockWorkerSummary> {
-        summary
-            .workers
-            .iter()
-            .filter(|worker| worker.medium == medium)
-            .collect()
-    };
-    let of = |medium: &str| {
-        let own = on(medium);
-        let cv_percent = cv_percent(own.iter().copied())?;
-        let each = own
-            .iter()
-            .map(|worker| worker.iops * summary.measured_s)
-            .sum::<f64>()
-            / own.len() as f64;
-        let extreme = |of: fn(f64, f64) -> f64| own.iter().map(|worker| worker.iops).reduce(of);
-        let (lowest, highest) = extreme(f64::min).zip(extreme(f64::max))?;
-        let kind = FindingKind::WorkersApart {
-            medium: medium.to_owned(),
-            cv_percent,
-            lowest,
-            highest,
-        };
-        (cv_percent > WORKERS_LIMIT.max(CHANCE * 100.0 / each.sqrt())).then_some((cv_percent, kind))
-    };
     let all = summary
         .workers
         .iter()
-        .filter_map(|worker| of(&worker.medium));
+        .filter_map(|worker| apart_on(summary, &worker.medium));
     let worst = all.max_by(|(a, _), (b, _)| a.total_cmp(b));
     worst.map(|(_, kind)| kind.with(Severity::Warning))
+}
+
+/// How far the workers on a medium are apart, where that is no chance.
+fn apart_on(summary: &BlockPointSummary, medium: &str) -> Option<(f64, FindingKind)> {
+    let on_medium = summary.workers.iter().filter(|own| own.medium == medium);
+    let own: Vec<&BlockWorkerSummary> = on_medium.collect();
+    let cv_percent = cv_percent(own.iter().copied())?;
+    let rates: Vec<f64> = own.iter().map(|worker| worker.iops).collect();
+    let each = rates.iter().sum::<f64>() * summary.measured_s / own.len() as f64;
+    let kind = FindingKind::WorkersApart {
+        medium: medium.to_owned(),
+        cv_percent,
+        lowest: rates.iter().copied().reduce(f64::min)?,
+        highest: rates.iter().copied().reduce(f64::max)?,
+    };
+    (cv_percent > WORKERS_LIMIT.max(CHANCE * 100.0 / each.sqrt())).then_some((cv_percent, kind))
 }
 
 /// Totals of the workers at the end of the window, and counts second by second, are two accounts that have to agree.

@@ -50,11 +50,6 @@ fn over<'a>(
 fn figures<'a>(
     points: impl Iterator<Item = &'a BlockPointSummary> + Clone,
 ) -> Option<BlockFigures> {
-    let latency = |of: fn(&BlockLatency) -> f64| {
-        over(points.clone(), |point| {
-            point.latency.as_ref().map(|latency| (of(latency), None))
-        })
-    };
     Some(BlockFigures {
         rounds: points.clone().filter(|point| point.iops.is_some()).count() as u32,
         iops: over(points.clone(), |point| {
@@ -63,8 +58,17 @@ fn figures<'a>(
         mb_per_second: over(points.clone(), |point| {
             point.mb_per_second.map(|mb| (mb, None))
         })?,
-        mean_us: latency(|latency| latency.mean_us)?,
-        p99_us: latency(|latency| latency.p99_us)?,
+        mean_us: latency(points.clone(), |latency| latency.mean_us)?,
+        p99_us: latency(points, |latency| latency.p99_us)?,
+    })
+}
+
+fn latency<'a>(
+    points: impl Iterator<Item = &'a BlockPointSummary>,
+    of: fn(&BlockLatency) -> f64,
+) -> Option<RepeatedFigure> {
+    over(points, |point| {
+        point.latency.as_ref().map(|latency| (of(latency), None))
     })
 }
 
@@ -100,21 +104,15 @@ fn curve(points: Vec<JobPoint<'_>>) -> Vec<BlockCurvePoint> {
 
 /// `None` where nothing was measured. Where no counted round reached the rate, all rounds count.
 fn curve_point(share_percent: f64, points: Vec<BlockPointSummary>) -> Option<BlockCurvePoint> {
-    let median = |of: fn(&BlockPointSummary) -> Option<f64>| {
-        let none = !points.iter().any(|point| point.counts);
-        over(
-            points.iter().filter(|point| point.counts || none),
-            |point| of(point).map(|value| (value, None)),
-        )
-        .map(|figure| figure.median)
-    };
     Some(BlockCurvePoint {
         share_percent,
-        offered_per_second: median(|point| point.offered_per_second)?,
-        achieved_per_second: median(|point| point.iops)?,
-        mb_per_second: median(|point| point.mb_per_second)?,
-        mean_us: median(|point| point.latency.map(|latency| latency.mean_us)),
-        p99_us: median(|point| point.latency.map(|latency| latency.p99_us)),
+        offered_per_second: median(&points, |point| point.offered_per_second)?,
+        achieved_per_second: median(&points, |point| point.iops)?,
+        mb_per_second: median(&points, |point| point.mb_per_second)?,
+        mean_us: median(&points, |point| {
+            point.latency.map(|latency| latency.mean_us)
+        }),
+        p99_us: median(&points, |point| point.latency.map(|latency| latency.p99_us)),
         verdict: points
             .iter()
             .map(|point| point.verdict)
@@ -122,6 +120,13 @@ fn curve_point(share_percent: f64, points: Vec<BlockPointSummary>) -> Option<Blo
             .unwrap_or_default(),
         points,
     })
+}
+
+fn median(points: &[BlockPointSummary], of: fn(&BlockPointSummary) -> Option<f64>) -> Option<f64> {
+    let none_counts = !points.iter().any(|point| point.counts);
+    let counted = points.iter().filter(|point| point.counts || none_counts);
+    let figure = over(counted, |point| of(point).map(|value| (value, None)));
+    figure.map(|figure| figure.median)
 }
 
 /// Against the same job on the first medium. An invalid side has no ratio.

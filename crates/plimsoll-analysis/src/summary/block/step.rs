@@ -122,21 +122,19 @@ fn medium(index: &Index, points: &[(&Point, &BlockPoint)]) -> BlockMedium {
 
 /// What the points are on: their medium, or the media of their workers.
 fn media(index: &Index, points: &[(&Point, &BlockPoint)]) -> Vec<SubjectId> {
-    let of = |point: &Point| match point.medium {
-        Some(medium) => vec![medium],
-        None => point::media_of(
-            index
-                .record
-                .shares
-                .iter()
-                .filter(|share| share.point == point.id),
-        ),
-    };
     points
         .iter()
-        .map(|(point, _)| of(point))
+        .map(|(point, _)| media_of_point(index, point))
         .find(|media| !media.is_empty())
         .unwrap_or_default()
+}
+
+fn media_of_point(index: &Index, point: &Point) -> Vec<SubjectId> {
+    if let Some(medium) = point.medium {
+        return vec![medium];
+    }
+    let shares = index.record.shares.iter();
+    point::media_of(shares.filter(|share| share.point == point.id))
 }
 
 /// How the rounds went, and which of them count: the steady window, or the last one.
@@ -154,12 +152,12 @@ fn of_rounds(
         .iter()
         .filter(|(block, _)| block.share_percent.is_none())
     {
-        let own = || RoundsOfJob {
+        let job = jobs.entry(block.job_index).or_insert_with(|| RoundsOfJob {
             job: block.job.clone(),
             iops: Vec::new(),
             fit: None,
-        };
-        let iops = &mut jobs.entry(block.job_index).or_insert_with(own).iops;
+        });
+        let iops = &mut job.iops;
         // A series ends where a round is missing.
         iops.extend(point.iops.filter(|_| point.round as usize == iops.len()));
     }
