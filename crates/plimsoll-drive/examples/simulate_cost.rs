@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use plimsoll_drive::catalogue;
+use plimsoll_drive::catalog;
 use plimsoll_drive::simulate::{Arrival, named, simulate};
 use plimsoll_plan::units::Nanos;
 
@@ -14,8 +14,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [drive, profile, depth, requests] = arguments.as_slice() else {
         return Err("simulate_cost DRIVE PROFILE DEPTH REQUESTS".into());
     };
-    let entry = catalogue::find(drive)?;
-    let spec = catalogue::load(entry.name, entry.text)?;
+    let entry = catalog::find(drive)?;
+    let spec = catalog::load(entry.name, entry.text)?;
     let mut profile = named(profile)?;
     profile.load = Arrival::Closed {
         depth: depth.parse()?,

@@ -5,7 +5,7 @@
 //! process of its own.
 
 mod amplification;
-pub mod catalogue;
+pub mod catalog;
 pub mod emulate;
 pub mod learn;
 pub mod model;

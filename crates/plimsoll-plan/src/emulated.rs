@@ -8,7 +8,7 @@ use crate::units::Bytes;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EmulatedDrive {
-    /// A name in the catalogue, or a drive file (then it ends with `.toml`).
+    /// A name in the catalog, or a drive file (then it ends with `.toml`).
     pub drive: String,
     /// The rated capacity, if that is less.
     pub capacity: Bytes,

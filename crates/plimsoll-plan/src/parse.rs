@@ -38,7 +38,7 @@ pub(crate) fn parse_described(text: &str) -> Result<ResolvedPlan, PlanErrors> {
     let mut findings = Findings::new(text);
     let plan = read::read::<RawPlan>(&mut findings).and_then(|raw| {
         let options = Options {
-            // That of the run may have left the catalogue since.
+            // That of the run may have left the catalog since.
             drives: raw
                 .medium
                 .values()

@@ -53,7 +53,7 @@ system = "db"
 users = 8
 "#;
 
-/// With two drives in the catalogue.
+/// With two drives in the catalog.
 fn drives() -> Options {
     Options {
         drives: vec!["fast-ssd-1t".into(), "slow-disk-2t".into()],
@@ -62,7 +62,7 @@ fn drives() -> Options {
 }
 
 /// With the drives that plimsoll has.
-fn catalogue() -> Options {
+fn catalog() -> Options {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
     let files = std::fs::read_dir(folder)
         .unwrap()
@@ -100,7 +100,7 @@ fn shipped_plans_are_right_and_survive_being_described() {
             "{name} names its schema for editors"
         );
         let read = |text: &str| {
-            parse(text, &catalogue()).unwrap_or_else(|errors| panic!("{name}: {errors}"))
+            parse(text, &catalog()).unwrap_or_else(|errors| panic!("{name}: {errors}"))
         };
         let parsed = read(&text);
         // K-5 keeps the two numbers of loaded systems that were published, and gets a warning of what that means.

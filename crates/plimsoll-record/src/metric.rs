@@ -1,4 +1,4 @@
-//! The catalogue of metrics: each is declared once, with name, unit, kind, direction and source.
+//! The catalog of metrics: each is declared once, with name, unit, kind, direction and source.
 //!
 //! A probe can only emit a [`Metric`]; one that no probe emits fails a test in `plimsoll-load`.
 

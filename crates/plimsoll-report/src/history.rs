@@ -1,4 +1,4 @@
-//! A catalogue of runs, and how figures went from run to run.
+//! A catalog of runs, and how figures went from run to run.
 
 use plimsoll_analysis::compare::{RateKind, RoundedRatio};
 use plimsoll_analysis::history::{Change, FigureSeries, SeriesPoint};

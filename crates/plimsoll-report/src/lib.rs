@@ -1,7 +1,7 @@
 //! Records as people and machines read them: tables on a terminal, one HTML file, JSON, CSV.
 //!
 //! Invariants, stated as absences: nothing here opens a file or a connection, reads a clock or computes a figure. All
-//! figures come from [`plimsoll_analysis::summary`], all sentences from the catalogue in `locales/`.
+//! figures come from [`plimsoll_analysis::summary`], all sentences from the catalog in `locales/`.
 
 mod audit;
 mod backup;

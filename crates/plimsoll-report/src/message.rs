@@ -1,4 +1,4 @@
-//! Every sentence and label people read, from one catalogue (`locales/`).
+//! Every sentence and label people read, from one catalog (`locales/`).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ fluent_templates::static_loader! {
     };
 }
 
-/// The catalogue in one language.
+/// The catalog in one language.
 #[derive(Debug, Clone)]
 pub struct Messages {
     language: LanguageIdentifier,
@@ -43,7 +43,7 @@ impl Messages {
         self.language.to_string()
     }
 
-    /// The text of `id`; the id itself where the catalogue has none, which a test rules out.
+    /// The text of `id`; the id itself where the catalog has none, which a test rules out.
     pub fn text(&self, id: &str) -> String {
         LOCALES
             .try_lookup(&self.language, id)
@@ -232,7 +232,7 @@ impl Messages {
             .unwrap_or_else(|| format!("{tag}-{}", coded.code))
     }
 
-    /// The text of `family-code`, or of a `.part` of it; `None` where the catalogue has none.
+    /// The text of `family-code`, or of a `.part` of it; `None` where the catalog has none.
     fn coded(&self, family: &str, coded: &Coded, part: &str) -> Option<String> {
         let id = format!("{family}-{}{part}", coded.code);
         LOCALES.try_lookup_with_args(&self.language, &id, &coded.args)
@@ -288,7 +288,7 @@ fn number_or_text(text: String) -> FluentValue<'static> {
     }
 }
 
-/// A code and its arguments, ready for the catalogue.
+/// A code and its arguments, ready for the catalog.
 struct Coded {
     code: String,
     args: HashMap<Cow<'static, str>, FluentValue<'static>>,

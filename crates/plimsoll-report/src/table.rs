@@ -21,7 +21,7 @@ pub use unit::Unit;
 enum Heading {
     /// The column's id, behind the table's prefix.
     Id,
-    /// Another id of the catalogue.
+    /// Another id of the catalog.
     Message(String),
     /// A name of the run's own, such as that of an axis.
     Name(String),
@@ -109,7 +109,7 @@ impl<'a, R> Table<'a, R> {
         self.message(id, unit, move |row, _| value(row))
     }
 
-    /// For people, with words of the catalogue in its cells.
+    /// For people, with words of the catalog in its cells.
     pub fn message<C: Into<TableCell>>(
         mut self,
         id: impl Into<String>,
@@ -164,7 +164,7 @@ impl<'a, R> Table<'a, R> {
         self.message_field(key, move |row, _| value(row))
     }
 
-    /// For programs, with words of the catalogue.
+    /// For programs, with words of the catalog.
     pub fn message_field<C: Into<TableCell>>(
         self,
         key: impl Into<String>,
@@ -238,7 +238,7 @@ impl<'a, R> Table<'a, R> {
         self.changed(|column| column.heading = Heading::Message(id.into()))
     }
 
-    /// Has a heading that is not in the catalogue.
+    /// Has a heading that is not in the catalog.
     pub fn named(self, heading: impl Into<String>) -> Self {
         self.changed(|column| column.heading = Heading::Name(heading.into()))
     }
@@ -302,7 +302,7 @@ impl<'a, R> Table<'a, R> {
         }
     }
 
-    /// `None` of a heading that is not in the catalogue.
+    /// `None` of a heading that is not in the catalog.
     fn heading_id(&self, column: &Column<'a, R>, place: ColumnPlace) -> Option<String> {
         let prefix = match place {
             ColumnPlace::Text => self.text_prefix,

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use plimsoll_drive::catalogue;
+use plimsoll_drive::catalog;
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_plan::{EmulatedDrive, Options, SLOWER};
 
 use crate::failure::Failure;
 use crate::plan_errors;
 
-/// The names of the catalogue.
+/// The names of the catalog.
 pub fn names() -> Vec<String> {
-    catalogue::all()
+    catalog::all()
         .iter()
         .map(|entry| entry.name.to_owned())
         .collect()
@@ -56,10 +56,10 @@ pub fn read(name: &str) -> Result<DriveSpec, Failure> {
             ))
         })?
     } else {
-        catalogue::find(name)
+        catalog::find(name)
             .map_err(|error| Failure::usage(error.to_string()))?
             .text
             .to_owned()
     };
-    catalogue::load(name, &text).map_err(|errors| plan_errors::drive_failure(name, &text, errors))
+    catalog::load(name, &text).map_err(|errors| plan_errors::drive_failure(name, &text, errors))
 }

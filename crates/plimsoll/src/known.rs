@@ -1,7 +1,7 @@
 //! Facts from drive files about real and emulated drives, for the doctor.
 
 use plimsoll_block::doctor::evidence::{KnownDrive, Protection};
-use plimsoll_drive::catalogue;
+use plimsoll_drive::catalog;
 use plimsoll_drive::simulate::synced_per_second;
 use plimsoll_drive::spec::{DriveSpec, Mechanism, WriteCache};
 use plimsoll_plan::units::{Bytes, Nanos};
@@ -36,11 +36,11 @@ pub fn emulated(spec: &DriveSpec, capacity: Bytes, fill: f64, seed: u64) -> Know
     }
 }
 
-/// The drives of the catalogue with a name that they are recognized by.
-pub fn catalogue() -> Vec<KnownDrive> {
-    let specs = catalogue::all()
+/// The drives of the catalog with a name that they are recognized by.
+pub fn catalog() -> Vec<KnownDrive> {
+    let specs = catalog::all()
         .iter()
-        .filter_map(|entry| catalogue::load(entry.name, entry.text).ok());
+        .filter_map(|entry| catalog::load(entry.name, entry.text).ok());
     specs
         .map(|spec| known(&spec))
         .filter(|known| !known.models.is_empty())
@@ -52,8 +52,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_catalogue_recognises_drives_and_knows_their_caches() {
-        let all = catalogue();
+    fn the_catalog_recognises_drives_and_knows_their_caches() {
+        let all = catalog();
         let of = |name: &str| all.iter().find(|known| known.name == name).unwrap();
         assert_eq!(
             of("kingston-dc1500m-960g").protection,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use plimsoll_record::drive::DriveOp;
 use plimsoll_record::hist::{CoarseHist, LOWEST};
 
-/// A fact of a medium: its drive's name in the catalogue, or its drive file. Only emulated media have it.
+/// A fact of a medium: its drive's name in the catalog, or its drive file. Only emulated media have it.
 pub const DRIVE_FACT: &str = "drive";
 
 /// A fact of an emulated medium: what people call its drive.

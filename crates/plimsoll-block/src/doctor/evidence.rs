@@ -131,7 +131,7 @@ pub enum Protection {
     Volatile,
 }
 
-/// What is known of a kind of drive beyond what it reports itself: from the catalogue or a drive file.
+/// What is known of a kind of drive beyond what it reports itself: from the catalog or a drive file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownDrive {
     /// `kingston-dc1500m-960g`.

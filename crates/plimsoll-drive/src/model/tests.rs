@@ -1,14 +1,14 @@
 use super::*;
 use crate::amplification::amplification;
-use crate::catalogue;
+use crate::catalog;
 use crate::spec::Watts;
 use plimsoll_plan::units::Bytes;
 
 const GIB: u64 = 1 << 30;
 
 fn spec(name: &str) -> DriveSpec {
-    let entry = catalogue::find(name).unwrap();
-    catalogue::load(entry.name, entry.text).unwrap()
+    let entry = catalog::find(name).unwrap();
+    catalog::load(entry.name, entry.text).unwrap()
 }
 
 fn setup(capacity: u64) -> Setup {

@@ -41,12 +41,12 @@ pub fn synced_per_second(spec: &DriveSpec, capacity: Bytes, fill: f64, seed: u64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue;
+    use crate::catalog;
 
     #[test]
     fn a_volatile_cache_waits_for_its_medium_and_a_protected_one_does_not() {
         let of = |name: &str| {
-            let spec = catalogue::load(name, catalogue::find(name).unwrap().text).unwrap();
+            let spec = catalog::load(name, catalog::find(name).unwrap().text).unwrap();
             synced_per_second(&spec, Bytes(16 << 30), 1.0, 1)
         };
         // 16.7 µs and a flush of 1 ms.

@@ -1,17 +1,17 @@
 use super::*;
-use crate::catalogue;
+use crate::catalog;
 use crate::spec::{Mechanism, SheetPoint};
 use plimsoll_plan::units::Nanos;
 
 fn drive(name: &str) -> DriveSpec {
-    let entry = catalogue::find(name).unwrap();
-    catalogue::load(entry.name, entry.text).unwrap()
+    let entry = catalog::find(name).unwrap();
+    catalog::load(entry.name, entry.text).unwrap()
 }
 
 #[test]
 fn every_drive_does_what_its_data_sheet_states() {
     let mut off = Vec::new();
-    for entry in catalogue::all() {
+    for entry in catalog::all() {
         let spec = drive(entry.name);
         assert!(spec.stated.len() >= 3, "{}", spec.id);
         for compared in compare(&spec, 1) {
@@ -293,7 +293,7 @@ mod properties {
     }
 
     fn any_drive() -> impl Strategy<Value = DriveSpec> {
-        prop::sample::select(catalogue::all().to_vec()).prop_map(|entry| drive(entry.name))
+        prop::sample::select(catalog::all().to_vec()).prop_map(|entry| drive(entry.name))
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::catalogue;
+use crate::catalog;
 use plimsoll_plan::units::{Bytes, Nanos};
 
 const GOOD: &str = r#"title = "Good"
@@ -152,7 +152,7 @@ fn any_drive() -> impl Strategy<Value = DriveSpec> {
     (kind, prop::collection::vec(magnitude(0.01, 1e6), 40)).prop_filter_map(
         "contradicts itself",
         |(name, values)| {
-            let spec = catalogue::load(name, catalogue::find(name).unwrap().text).unwrap();
+            let spec = catalog::load(name, catalog::find(name).unwrap().text).unwrap();
             let mut text = String::new();
             for (line, factor) in spec.to_toml().lines().zip(values.iter().cycle()) {
                 let changed = line.split_once("{ value = ").and_then(|(key, rest)| {

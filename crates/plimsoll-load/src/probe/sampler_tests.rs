@@ -1,4 +1,4 @@
-//! The whole catalogue, on a recorded machine and on this one.
+//! The whole catalog, on a recorded machine and on this one.
 
 use std::collections::BTreeSet;
 use std::fs;

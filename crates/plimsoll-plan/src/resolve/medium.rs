@@ -209,7 +209,7 @@ fn emulated(
     })
 }
 
-/// A name in the catalogue, or a drive file, which is opened when the plan runs.
+/// A name in the catalog, or a drive file, which is opened when the plan runs.
 fn known_drive(
     written: &At<String>,
     drives: &[String],
@@ -229,7 +229,7 @@ fn known_drive(
     };
     findings.error(
         written.span(),
-        format!("there is no drive `{drive}` in the catalogue"),
+        format!("there is no drive `{drive}` in the catalog"),
         help,
     );
     None

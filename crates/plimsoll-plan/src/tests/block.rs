@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
-use super::{catalogue, drives, good, media_names, shipped};
+use super::{catalog, drives, good, media_names, shipped};
 use crate::load::Arrivals;
 use crate::resolved::{
     Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, MediumKind, SizeShare, Step,
@@ -603,6 +603,6 @@ fn the_audit_accepts_windows_as_short_as_those_of_crystaldiskmark() {
         text.contains("measure = \"5s\"") && text.contains("repeat = 5"),
         "{text}"
     );
-    let plan = parse(text, &catalogue()).unwrap().plan;
+    let plan = parse(text, &catalog()).unwrap().plan;
     assert_eq!(plan.audit.window, 5.0);
 }

@@ -240,21 +240,21 @@ fn what_is_written_on_emulated_drives_needs_memory_or_space() {
 }
 
 #[test]
-fn a_drive_that_is_not_in_the_catalogue_is_refused() {
+fn a_drive_that_is_not_in_the_catalog_is_refused() {
     let text = PLAN
         .replace("fast-ssd-1t", "fast-sdd-1t")
         .replace("slow-disk-2t", "disk");
     assert_snapshot!(bad(&text), @r"
-    4:9: there is no drive `fast-sdd-1t` in the catalogue
+    4:9: there is no drive `fast-sdd-1t` in the catalog
       help: did you mean `fast-ssd-1t`?
-    15:9: there is no drive `disk` in the catalogue
+    15:9: there is no drive `disk` in the catalog
       help: did you mean `slow-disk-2t`?
     ");
     let text = PLAN
         .replace("fast-ssd-1t", "quite-another-one")
         .replace("slow-disk-2t", "");
     assert_snapshot!(bad(&text), @r"
-    4:9: there is no drive `quite-another-one` in the catalogue
+    4:9: there is no drive `quite-another-one` in the catalog
       help: known here: `fast-ssd-1t`, `slow-disk-2t`
     15:9: the drive is empty
       help: write one line of text here
@@ -412,7 +412,7 @@ measure = 10
 #[test]
 fn faults_of_power_cuts_are_reported() {
     assert_snapshot!(bad(WRONG_CUTS), @r#"
-    8:9: there is no drive `no-such-drive` in the catalogue
+    8:9: there is no drive `no-such-drive` in the catalog
       help: known here: `fast-ssd-1t`, `slow-disk-2t`
     22:13: the power of the medium `plain` cannot be cut
       help: only emulated drives can lose their power: give it a `drive`, or take it out of `on`
@@ -482,7 +482,7 @@ fn a_cut_where_there_may_be_no_drive_is_warned_of() {
 }
 
 #[test]
-fn a_directory_needs_no_catalogue() {
+fn a_directory_needs_no_catalog() {
     let plan = good(super::SMALL).plan;
     assert_eq!(plan.media[0].kind, MediumKind::Directory);
 }

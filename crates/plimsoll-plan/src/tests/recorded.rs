@@ -1,13 +1,13 @@
 use insta::assert_snapshot;
 
-use super::{SMALL, catalogue, good, shipped};
+use super::{SMALL, catalog, good, shipped};
 use crate::{RecordedPlan, describe, parse};
 
 /// Run files keep plans as JSON, those up to schema 7 as described.
 #[test]
 fn plans_of_run_files_are_read() {
     for (name, text) in shipped() {
-        let plan = RecordedPlan::new(parse(&text, &catalogue()).unwrap().plan);
+        let plan = RecordedPlan::new(parse(&text, &catalog()).unwrap().plan);
         let toml = describe(plan.resolved().unwrap());
         for text in [plan.to_text(), toml] {
             assert_eq!(RecordedPlan::from_text(&text), plan, "{name}");

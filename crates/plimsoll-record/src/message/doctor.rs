@@ -52,6 +52,7 @@ pub enum DoctorFinding {
         transport: Option<String>,
         size_bytes: Option<u64>,
         firmware: Option<String>,
+        /// The drive's name in the catalog; run files spell the key like this.
         catalogue: Option<String>,
     },
     NoHealthReport,

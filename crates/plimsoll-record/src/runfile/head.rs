@@ -1,4 +1,4 @@
-//! What a run file is about, without what it measured: a folder of them is a catalogue.
+//! What a run file is about, without what it measured: a folder of them is a catalog.
 
 use std::path::{Path, PathBuf};
 

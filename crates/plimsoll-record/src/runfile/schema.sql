@@ -81,7 +81,7 @@ CREATE TABLE window (
     service BLOB,
     PRIMARY KEY (phase, subject, txn)
 ) WITHOUT ROWID;
--- The catalogue as it was when the file was written.
+-- The catalog as it was when the file was written.
 CREATE TABLE metric (
     name TEXT PRIMARY KEY, unit TEXT NOT NULL, kind TEXT NOT NULL, better TEXT NOT NULL, source TEXT NOT NULL
 ) WITHOUT ROWID;

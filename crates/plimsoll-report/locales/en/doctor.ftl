@@ -74,7 +74,7 @@ doctor-drive = { $kind ->
    *[other] , firmware { $firmware }
  }){ $catalogue ->
     [none] .
-   *[other] . In the catalogue: { $catalogue }.
+   *[other] . In the catalog: { $catalogue }.
  }
     .next = { $kind ->
     [virtual] Run doctor on the host as well.
@@ -154,7 +154,7 @@ doctor-power-loss-unknown = Whether acknowledged writes survive a power cut is u
     [virtual] the host decides what flushes do
     [write_through] the kernel's write through may have been set by hand
     [file] it depends on the drive that holds the file
-   *[model] the model is not in the catalogue
+   *[model] the model is not in the catalog
  }.
     .next = { $of ->
     [virtual] Look up the cache mode of this disk on the host.

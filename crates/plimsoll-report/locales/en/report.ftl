@@ -881,7 +881,7 @@ scaling-measured = measured
 scaling-fitted = fitted
 scaling-residual = residual %
 
-## The catalogue of runs
+## The catalog of runs
 
 list-none = There are no such runs.
 list-started-at = began

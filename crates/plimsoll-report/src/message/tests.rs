@@ -3,7 +3,7 @@ use std::path::Path;
 
 use super::*;
 
-const CATALOGUE: &str = concat!(
+const CATALOG: &str = concat!(
     include_str!("../../locales/en/check.ftl"),
     "\n",
     include_str!("../../locales/en/report.ftl"),
@@ -23,7 +23,7 @@ const CATALOGUE: &str = concat!(
 fn messages() -> BTreeMap<String, String> {
     let mut messages: BTreeMap<String, String> = BTreeMap::new();
     let mut id = String::new();
-    for line in CATALOGUE.lines() {
+    for line in CATALOG.lines() {
         if let Some((name, _)) = line.split_once(" =").filter(|(name, _)| is_id(name)) {
             id = name.to_owned();
         }
@@ -38,13 +38,13 @@ fn is_id(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
-fn catalogue() -> BTreeSet<String> {
+fn catalog() -> BTreeSet<String> {
     messages().into_keys().collect()
 }
 
 /// Messages that others contain.
 fn contained() -> BTreeSet<String> {
-    let names = CATALOGUE
+    let names = CATALOG
         .split("{ ")
         .filter_map(|text| text.split(" }").next());
     names
@@ -441,11 +441,11 @@ const FINDINGS: [&str; 43] = [
 ];
 
 #[test]
-fn every_id_in_the_catalogue_is_used() {
+fn every_id_in_the_catalog_is_used() {
     let mentioned = mentioned();
     let mut used: BTreeSet<String> = mentioned.union(&composed()).cloned().collect();
     used.extend(crate::tables::headings());
-    let mut unused: Vec<String> = catalogue().difference(&used).cloned().collect();
+    let mut unused: Vec<String> = catalog().difference(&used).cloned().collect();
     unused.retain(|id| !is_heading(id, &mentioned));
     // The explanation of a term.
     unused.retain(|id| {
@@ -456,9 +456,9 @@ fn every_id_in_the_catalogue_is_used() {
 }
 
 #[test]
-fn every_id_used_is_in_the_catalogue() {
-    let catalogue = catalogue();
-    let missing: Vec<String> = composed().difference(&catalogue).cloned().collect();
+fn every_id_used_is_in_the_catalog() {
+    let catalog = catalog();
+    let missing: Vec<String> = composed().difference(&catalog).cloned().collect();
     assert_eq!(missing, Vec::<String>::new());
     let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
     let calls = ["text(\"", "text_with(\"", "label(\""];
@@ -471,7 +471,7 @@ fn every_id_used_is_in_the_catalogue() {
                         .chars()
                         .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
                     assert!(
-                        !plain || id.is_empty() || catalogue.contains(id),
+                        !plain || id.is_empty() || catalog.contains(id),
                         "{path}: {id}"
                     );
                     assert!(
@@ -482,7 +482,7 @@ fn every_id_used_is_in_the_catalogue() {
             }
         }
     }
-    assert!(CHART_IDS.iter().all(|id| catalogue.contains(*id)));
+    assert!(CHART_IDS.iter().all(|id| catalog.contains(*id)));
 }
 
 fn sources(dir: &Path) -> Vec<(String, String)> {

@@ -22,7 +22,7 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// Headings that the catalogue does not have, ids and keys that are not names, and keys of two columns.
+    /// Headings that the catalog does not have, ids and keys that are not names, and keys of two columns.
     pub fn faults(&self, m: &Messages) -> Vec<String> {
         let mut faults = Vec::new();
         for (place, column) in self.columns.iter().enumerate() {

@@ -12,7 +12,7 @@ pub struct DoctorArgs {
     /// Test flushes as well: writes a file in the directory and removes it. A plan's emulated drives are always tested.
     #[arg(long)]
     pub write: bool,
-    /// The drive, if it does not report its model: a name in the catalogue, or a drive file (ends with .toml).
+    /// The drive, if it does not report its model: a name in the catalog, or a drive file (ends with .toml).
     #[arg(long, value_name = "DRIVE")]
     pub drive: Option<String>,
     #[arg(long, value_enum, default_value_t = DoctorFormat::Table)]

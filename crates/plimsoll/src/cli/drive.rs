@@ -11,7 +11,7 @@ use super::value::{positive, request_size, seconds, share};
 
 #[derive(Debug, Subcommand)]
 pub enum DriveCommand {
-    /// List the drives of the catalogue.
+    /// List the drives of the catalog.
     List(ListArgs),
     /// Show all figures of a drive with their sources, and the model's results.
     Show(ShowArgs),
@@ -33,7 +33,7 @@ pub struct ListArgs {
 
 #[derive(Debug, Args)]
 pub struct ShowArgs {
-    /// A name in the catalogue, or a drive file (ends with .toml).
+    /// A name in the catalog, or a drive file (ends with .toml).
     pub drive: String,
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
@@ -41,7 +41,7 @@ pub struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub struct SimulateArgs {
-    /// A name in the catalogue, or a drive file (ends with .toml).
+    /// A name in the catalog, or a drive file (ends with .toml).
     pub drive: String,
     /// A workload: randread4k, randwrite4k, seqread128k, seqwrite128k, k-a, mix, latency, sql, log [default: each point
     /// of the data sheet].

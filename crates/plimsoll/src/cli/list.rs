@@ -1,4 +1,4 @@
-//! Arguments of the catalogue of runs.
+//! Arguments of the catalog of runs.
 
 use std::path::PathBuf;
 

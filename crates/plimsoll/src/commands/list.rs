@@ -1,4 +1,4 @@
-//! `plimsoll list`: a folder of run files as a catalogue, and as a history.
+//! `plimsoll list`: a folder of run files as a catalog, and as a history.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -45,12 +45,12 @@ impl Execution<'_> {
         let is = spec.map(|(drive, spec)| {
             known::emulated(&spec, drive.capacity, drive.fill, self.plan.data_seed)
         });
-        let catalogue = known::catalogue();
+        let catalog = known::catalog();
         let clock = self.clock.clone();
         let options = GatherOptions {
             now: &|| clock.now(),
             quiet: None,
-            known: &catalogue,
+            known: &catalog,
             is: is.as_ref(),
             // Checked and reported where the device is claimed.
             users: false,

@@ -4,7 +4,7 @@ mod audit;
 mod backup;
 mod block;
 mod block_device;
-mod catalogue;
+mod catalog;
 mod common;
 mod compare;
 mod disk_full;

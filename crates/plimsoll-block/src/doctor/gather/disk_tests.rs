@@ -118,7 +118,7 @@ const DISK: &str = "size: 1953525168\nqueue/write_cache: write through\nqueue/ro
                     device/model: ST91000640NS\ndevice/rev: SN03\ndevice/scsi_disk/2:0:0:0/cache_type: write back";
 
 #[test]
-fn a_partition_and_its_drive_that_the_catalogue_knows() {
+fn a_partition_and_its_drive_that_the_catalog_knows() {
     let part = "partition: 1\nstart: 2048\nsize: 100000\nalignment_offset: 0";
     let root = sysfs(&[
         ("259:0", "nvme0/nvme0n1", NVME),

@@ -13,7 +13,7 @@ pub struct GatherOptions<'a> {
     pub now: Now<'a>,
     /// Counters before and after a quiet moment; `None`: noise is not measured.
     pub quiet: Option<&'a Quiet>,
-    /// Drives of the catalogue.
+    /// Drives of the catalog.
     pub known: &'a [KnownDrive],
     /// What the drive is, for certain: emulated, or named by the user.
     pub is: Option<&'a KnownDrive>,

@@ -4,7 +4,7 @@ use super::work::digits;
 use super::*;
 use plimsoll_block::fio::IoEngine;
 
-use crate::catalogue;
+use crate::catalog;
 use crate::learn::jobs::{LearnOptions, LearnProfile, profiles};
 use crate::learn::measured::{Flush, LearnedPoint, LoadResult};
 use crate::learn::replay::{ReplayOptions, replay};
@@ -25,10 +25,10 @@ fn options(rotational: bool) -> LearnOptions {
 }
 
 fn drive(name: &str) -> DriveSpec {
-    DriveSpec::parse(name, catalogue::find(name).unwrap().text).unwrap()
+    DriveSpec::parse(name, catalog::find(name).unwrap().text).unwrap()
 }
 
-/// What measuring a drive of the catalogue would give: three runs with different seeds.
+/// What measuring a drive of the catalog would give: three runs with different seeds.
 fn measurements(spec: &DriveSpec, region: Bytes, rotational: bool) -> Measured {
     let mut measured = Measured::default();
     for profile in profiles(&options(rotational)) {

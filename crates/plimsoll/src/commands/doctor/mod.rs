@@ -44,7 +44,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
         after: Counters::read(&now),
     };
     let machine = checks::machine(&gather::machine(Some(&quiet)));
-    let catalogue = known::catalogue();
+    let catalog = known::catalog();
     let mut examined = Vec::new();
     for patient in patients {
         stopped(&interrupt)?;
@@ -52,7 +52,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
         let options = GatherOptions {
             now: &now,
             quiet: Some(&quiet),
-            known: &catalogue,
+            known: &catalog,
             is: None,
             users: true,
             health: true,

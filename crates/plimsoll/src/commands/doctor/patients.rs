@@ -9,7 +9,7 @@ use plimsoll_block::doctor::evidence::{KnownDrive, MediumEvidence, SyncOutcome, 
 use plimsoll_block::doctor::gather::{self, GatherOptions};
 use plimsoll_block::host::mount::mount_of;
 use plimsoll_block::host::source::KernelFiles;
-use plimsoll_drive::catalogue;
+use plimsoll_drive::catalog;
 use plimsoll_drive::emulate::Child;
 use plimsoll_drive::emulate::cut::which;
 use plimsoll_plan::Parsed;
@@ -209,7 +209,7 @@ fn examined(name: &str, kind: String, evidence: MediumEvidence) -> Examined {
 fn mounted_by_hand(path: &Path) -> Option<KnownDrive> {
     let mount = mount_of(&KernelFiles::new("/"), &path.canonicalize().ok()?)?;
     let which = which(mount.point.parent()?)?;
-    let spec = catalogue::load(&which.id, &which.drive).ok()?;
+    let spec = catalog::load(&which.id, &which.drive).ok()?;
     Some(known::emulated(&spec, which.capacity, which.fill, 1))
 }
 

@@ -1,6 +1,6 @@
 //! `plimsoll drive list`.
 
-use plimsoll_drive::catalogue;
+use plimsoll_drive::catalog;
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::spec::figure::SpecFigure;
 use plimsoll_report::message::Messages;
@@ -13,7 +13,7 @@ use crate::drive_file;
 use crate::failure::Failure;
 
 pub fn list(args: &ListArgs) -> Result<String, Failure> {
-    let drives: Result<Vec<DriveSpec>, Failure> = catalogue::all()
+    let drives: Result<Vec<DriveSpec>, Failure> = catalog::all()
         .iter()
         .map(|entry| drive_file::read(entry.name))
         .collect();

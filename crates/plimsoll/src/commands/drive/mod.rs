@@ -1,4 +1,4 @@
-//! `plimsoll drive`: the catalogue, and what is done with a drive of it.
+//! `plimsoll drive`: the catalog, and what is done with a drive of it.
 
 mod cut;
 mod learn;

@@ -4,9 +4,9 @@ use plimsoll_plan::{PlanErrors, suggestion};
 
 use crate::spec::DriveSpec;
 
-/// A drive file of the catalogue.
+/// A drive file of the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CatalogueEntry {
+pub struct CatalogEntry {
     /// Name of the file without `.toml`.
     pub name: &'static str,
     pub text: &'static str,
@@ -14,11 +14,11 @@ pub struct CatalogueEntry {
 
 macro_rules! entries {
     ($($name:literal),* $(,)?) => {
-        &[$(CatalogueEntry { name: $name, text: include_str!(concat!("../../../drives/", $name, ".toml")) }),*]
+        &[$(CatalogEntry { name: $name, text: include_str!(concat!("../../../drives/", $name, ".toml")) }),*]
     };
 }
 
-const ENTRIES: &[CatalogueEntry] = entries![
+const ENTRIES: &[CatalogEntry] = entries![
     "aws-gp3",
     "aws-io2",
     "azure-premium-ssd-v2",
@@ -38,9 +38,9 @@ const ENTRIES: &[CatalogueEntry] = entries![
     "solidigm-d7-ps1010-3840g",
 ];
 
-/// A name that is not in the catalogue.
+/// A name that is not in the catalog.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no drive `{name}` in the catalogue\n{help}")]
+#[error("there is no drive `{name}` in the catalog\n{help}")]
 pub struct UnknownDrive {
     pub name: String,
     /// What to do about it.
@@ -48,7 +48,7 @@ pub struct UnknownDrive {
 }
 
 /// All of them, by name.
-pub fn all() -> &'static [CatalogueEntry] {
+pub fn all() -> &'static [CatalogEntry] {
     ENTRIES
 }
 
@@ -56,7 +56,7 @@ pub fn all() -> &'static [CatalogueEntry] {
 ///
 /// # Errors
 /// There is none; the message suggests a similar name.
-pub fn find(name: &str) -> Result<CatalogueEntry, UnknownDrive> {
+pub fn find(name: &str) -> Result<CatalogEntry, UnknownDrive> {
     ENTRIES
         .iter()
         .find(|entry| entry.name == name)
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_in_drives_is_in_the_catalogue() {
+    fn every_file_in_drives_is_in_the_catalog() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../drives");
         let mut files: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
