@@ -124,13 +124,6 @@ pub struct BlockStep {
 impl BlockStream {
     /// The kinds of requests that occur, as transaction types.
     pub fn ops(&self) -> Vec<String> {
-        let named = |op: &str| {
-            if self.name.is_empty() {
-                op.to_owned()
-            } else {
-                format!("{} {op}", self.name)
-            }
-        };
         let all = [
             ("read", self.read_percent > 0),
             ("write", self.read_percent < 100),
@@ -141,8 +134,16 @@ impl BlockStream {
         ];
         all.into_iter()
             .filter(|(_, occurs)| *occurs)
-            .map(|(op, _)| named(op))
+            .map(|(op, _)| self.op_name(op))
             .collect()
+    }
+
+    fn op_name(&self, op: &str) -> String {
+        if self.name.is_empty() {
+            op.to_owned()
+        } else {
+            format!("{} {op}", self.name)
+        }
     }
 
     /// Requests in flight at most, of one worker.

@@ -63,14 +63,8 @@ impl PlanError {
 
 /// The nearest range that lies within the text and on character boundaries.
 fn within(text: &str, span: Range<usize>) -> Range<usize> {
-    let floor = |at: usize| {
-        (0..=at.min(text.len()))
-            .rev()
-            .find(|&i| text.is_char_boundary(i))
-            .unwrap_or(0)
-    };
-    let start = floor(span.start);
-    start..floor(span.end).max(start)
+    let start = text.floor_char_boundary(span.start);
+    start..text.floor_char_boundary(span.end).max(start)
 }
 
 /// The name that was probably meant: the nearest one, if few enough letters differ.
@@ -103,10 +97,8 @@ pub(super) fn list(names: &[&str]) -> String {
 fn distance(a: &str, b: &str) -> usize {
     // Longer words are not mistyped into one another; bounds the table below.
     const LONG: usize = 100;
-    let (a, b): (Vec<char>, Vec<char>) = (
-        a.chars().take(LONG).collect(),
-        b.chars().take(LONG).collect(),
-    );
+    let a: Vec<char> = a.chars().take(LONG).collect();
+    let b: Vec<char> = b.chars().take(LONG).collect();
     let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
     for i in 0..=a.len() {
         for j in 0..=b.len() {

@@ -69,22 +69,21 @@ pub fn estimate(plan: &ResolvedPlan) -> Estimate {
         .iter()
         .map(|step| step_estimate(plan, step))
         .collect();
-    let total = |part: fn(&StepEstimate) -> Nanos| {
-        per_step.iter().fold(Nanos::ZERO, |sum, step| {
-            Nanos(sum.0.saturating_add(part(step).0))
-        })
-    };
     let (memory, space): (Vec<MediumId>, _) = plan
         .medium_ids()
         .filter(|id| plan.medium(*id).kind != MediumKind::Device)
         .partition(|id| is_in_memory(plan.medium(*id)));
     Estimate {
-        duration: total(|step| step.duration),
-        load_duration: total(|step| step.load_duration),
+        duration: total(per_step.iter().map(|step| step.duration)),
+        load_duration: total(per_step.iter().map(|step| step.load_duration)),
         space: needs(plan, space),
         memory: needs(plan, memory),
         per_step,
     }
+}
+
+fn total(times: impl Iterator<Item = Nanos>) -> Nanos {
+    Nanos(times.map(|time| time.0).fold(0, u64::saturating_add))
 }
 
 fn needs(plan: &ResolvedPlan, media: Vec<MediumId>) -> Vec<(String, Bytes)> {
@@ -138,7 +137,6 @@ fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {
         CheckPolicy::EndOfStep => rounds,
         CheckPolicy::Off => 0,
     };
-    let times = |nanos: Nanos, n: u64| nanos.0.saturating_mul(n);
     let instances = u64::from(system.count);
     // One after the other.
     let load = cost
@@ -152,12 +150,15 @@ fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {
         points,
         is_search: step.search.is_some(),
         duration: Nanos(
-            times(step.point_duration(), points).saturating_add(times(precondition, rounds)),
+            step.point_duration()
+                .0
+                .saturating_mul(points)
+                .saturating_add(precondition.0.saturating_mul(rounds)),
         ),
         load_duration: Nanos(
             load.saturating_add(beside.0)
                 .saturating_mul(rounds)
-                .saturating_add(times(cost.check, checks)),
+                .saturating_add(cost.check.0.saturating_mul(checks)),
         ),
     }
 }
@@ -197,7 +198,8 @@ fn space(plan: &ResolvedPlan, medium: MediumId) -> Bytes {
 
 /// The largest data of each kind: a server keeps those of different kinds side by side.
 fn data<'a>(engine: EngineKind, workloads: impl Iterator<Item = &'a Workload>) -> Option<u64> {
-    let (mut tpcc, mut sysbench) = (None, None);
+    let mut tpcc = None;
+    let mut sysbench = None;
     for workload in workloads {
         let largest = match workload {
             Workload::Tpcc(_) => &mut tpcc,
@@ -214,7 +216,24 @@ fn data<'a>(engine: EngineKind, workloads: impl Iterator<Item = &'a Workload>) -
 /// What a step's load adds to the data on one medium. A search repeats loads near the line, which is unknown; a
 /// closed loop's assumption serves for it as well, as long as that is no less than its start.
 fn growth(step: &LoadStep, workload: &Workload) -> u64 {
-    let per_second = |load: &LoadShape| match load {
+    // The ladder's mean over as many points as there will be.
+    let all: f64 = step
+        .points
+        .iter()
+        .map(|load| assumed_rate(step, load))
+        .sum();
+    let points = all / step.points.len().max(1) as f64 * step.expected_points() as f64;
+    let before = step.precondition.map_or(0.0, |before| {
+        assumed_rate(step, &before.load) * before.lasts.as_secs_f64()
+    });
+    let txns = points * step.point_duration().as_secs_f64() + before;
+    // A float beyond u64 becomes the largest u64.
+    (txns * growth_per_txn(workload)) as u64
+}
+
+/// Transactions per second of a load.
+fn assumed_rate(step: &LoadStep, load: &LoadShape) -> f64 {
+    match load {
         LoadShape::Closed { .. } => ASSUMED_PER_SECOND,
         LoadShape::Open { per_second, .. } if step.search.is_some() => {
             per_second.max(ASSUMED_PER_SECOND)
@@ -224,14 +243,5 @@ fn growth(step: &LoadStep, workload: &Workload) -> u64 {
             to_per_second,
             ..
         } => per_second.max(*to_per_second),
-    };
-    // The ladder's mean over as many points as there will be.
-    let all: f64 = step.points.iter().map(per_second).sum();
-    let points = all / step.points.len().max(1) as f64 * step.expected_points() as f64;
-    let before = step.precondition.map_or(0.0, |before| {
-        per_second(&before.load) * before.lasts.as_secs_f64()
-    });
-    let txns = points * step.point_duration().as_secs_f64() + before;
-    // A float beyond u64 becomes the largest u64.
-    (txns * growth_per_txn(workload)) as u64
+    }
 }

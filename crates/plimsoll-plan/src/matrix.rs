@@ -59,12 +59,9 @@ pub struct Cell {
 impl Matrix {
     /// `memory=1GiB, drive=micron-5200-eco-1920g`.
     pub fn label(&self, choice: &[usize]) -> String {
-        let named =
-            |(axis, place): (&Axis, &usize)| format!("{}={}", axis.name, axis.values[*place]);
-        self.axes
-            .iter()
-            .zip(choice)
-            .map(named)
+        let values = self.axes.iter().zip(choice);
+        values
+            .map(|(axis, place)| format!("{}={}", axis.name, axis.values[*place]))
             .collect::<Vec<_>>()
             .join(", ")
     }
@@ -106,8 +103,10 @@ fn build(
     axes(written, spans, &mut Vec::new(), &mut found, findings);
     let repeat = repeat(written, spans, findings);
     let order = order(written, spans, findings);
-    let keys = |key: &&String| !["repeat", "order"].contains(&key.as_str());
-    if written.keys().filter(keys).count() == 0 {
+    if written
+        .keys()
+        .all(|key| ["repeat", "order"].contains(&key.as_str()))
+    {
         findings.error(
             spans.span(),
             "the matrix varies nothing",
@@ -130,7 +129,7 @@ fn build(
         .seed
         .or_else(|| u64::try_from(root.get("seed")?.as_integer()?).ok())
         .unwrap_or(1);
-    let axes = named(&found);
+    let axes: Vec<Axis> = found.iter().map(|axis| axis.named(&found)).collect();
     let mut cells = Vec::new();
     for (repeat, choice) in choices(&found, repeat?, order?, seed) {
         cells.push(cell(
@@ -237,32 +236,32 @@ fn order(
     }
 }
 
-/// Axes by the last part of their keys where that is enough.
-fn named(found: &[RawAxis]) -> Vec<Axis> {
-    let last = |axis: &RawAxis| axis.path.last().cloned().unwrap_or_default();
-    let text = |value: &Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    };
-    let name = |axis: &RawAxis| {
-        let alone = found
+impl RawAxis {
+    fn last_part(&self) -> &str {
+        self.path.last().map_or("", String::as_str)
+    }
+
+    /// The last part of its key, where that is enough among all.
+    fn named(&self, all: &[Self]) -> Axis {
+        let same = all
             .iter()
-            .filter(|other| last(other) == last(axis))
-            .count()
-            == 1;
-        if alone {
-            last(axis)
-        } else {
-            axis.path.join(".")
+            .filter(|other| other.last_part() == self.last_part());
+        Axis {
+            name: if same.count() == 1 {
+                self.last_part().to_owned()
+            } else {
+                self.path.join(".")
+            },
+            key: self.path.join("."),
+            values: self.values.iter().map(text_of).collect(),
         }
-    };
-    let axis = |axis: &RawAxis| Axis {
-        name: name(axis),
-        key: axis.path.join("."),
-        values: axis.values.iter().map(text).collect(),
-    };
-    found.iter().map(axis).collect()
+    }
+}
+
+fn text_of(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// All combinations of each repeat.
@@ -311,11 +310,9 @@ fn cell(
             return None;
         }
     }
-    let label = |(axis, place): (&Axis, &usize)| format!("{} = {}", axis.key, axis.values[*place]);
-    let combination = axes
-        .iter()
-        .zip(&choice)
-        .map(label)
+    let values = axes.iter().zip(&choice);
+    let combination = values
+        .map(|(axis, place)| format!("{} = {}", axis.key, axis.values[*place]))
         .collect::<Vec<_>>()
         .join(", ");
     let body = toml::to_string(&plan).expect("what was read from TOML can be written as TOML");

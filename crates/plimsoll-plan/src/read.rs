@@ -31,7 +31,9 @@ pub(super) fn read<T: DeserializeOwned>(findings: &mut Findings<'_>) -> Option<T
         let meant = explain(findings, &fault);
         let root = document.span();
         let mut broken = take_out(document.get_mut(), root, &fault.span()?, &mut Vec::new())?;
-        if let (Some(meant), Some(last)) = (meant, broken.path.last_mut()) {
+        if let Some(meant) = meant
+            && let Some(last) = broken.path.last_mut()
+        {
             *last = meant;
         }
         findings.broke(broken);

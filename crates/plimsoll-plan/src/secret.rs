@@ -142,7 +142,8 @@ fn enclosed(text: &str, start: usize) -> Option<&str> {
 /// The quotation mark that is open at the end of `before`, on its last line.
 fn open_quote(before: &str) -> Option<&str> {
     let mut line = &before[before.rfind('\n').map_or(0, |i| i + 1)..];
-    let (mut open, mut last) = (None, ' ');
+    let mut open = None;
+    let mut last = ' ';
     while let Some(c) = line.chars().next() {
         let len = match c {
             '"' | '\'' if line[1..].starts_with(c) && line[2..].starts_with(c) => 3,

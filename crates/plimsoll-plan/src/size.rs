@@ -24,7 +24,8 @@ pub fn parse(text: &str) -> Result<Bytes, &'static str> {
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());
-    let (number, unit) = (&text[..end], text[end..].trim());
+    let number = &text[..end];
+    let unit = text[end..].trim();
     if number.parse::<f64>().is_err() {
         return Err(if text.starts_with('-') {
             "is negative"

@@ -32,14 +32,10 @@ pub(super) fn resolve(
     let cpus = optional(cpus.as_ref(), |at| self::cpus(at, findings));
     let cpu_set = optional(cpu_set.as_ref(), |at| self::cpu_set(at, findings));
     let memory = optional(memory.as_ref(), |at| self::memory(at, options, findings));
-    let mut rate = |value: &Option<At<RawSize>>| optional(value.as_ref(), |at| some(at, findings));
-    let (read_bytes, write_bytes) = (rate(read_bytes), rate(write_bytes));
-    let mut number = |key: &str, value: &Option<At<i64>>| {
-        optional(value.as_ref(), |at| {
-            whole(at, key, 1..=u32::MAX, findings).map(u64::from)
-        })
-    };
-    let (reads, writes) = (number("`reads`", reads), number("`writes`", writes));
+    let read_bytes = optional(read_bytes.as_ref(), |at| some(at, findings));
+    let write_bytes = optional(write_bytes.as_ref(), |at| some(at, findings));
+    let reads = optional(reads.as_ref(), |at| per_second(at, "`reads`", findings));
+    let writes = optional(writes.as_ref(), |at| per_second(at, "`writes`", findings));
     let limits = Limits {
         cpus: cpus?,
         cpu_set: cpu_set?.unwrap_or_default(),
@@ -82,16 +78,13 @@ fn cpus(at: &At<f64>, findings: &mut Findings<'_>) -> Option<f64> {
     None
 }
 
+fn per_second(at: &At<i64>, key: &str, findings: &mut Findings<'_>) -> Option<u64> {
+    whole(at, key, 1..=u32::MAX, findings).map(u64::from)
+}
+
 /// A list as the kernel reads it (cpuset(7), "List format").
 fn cpu_set(at: &At<String>, findings: &mut Findings<'_>) -> Option<String> {
-    let range = |part: &str| {
-        let (from, to) = part.split_once('-').unwrap_or((part, part));
-        from.parse::<u16>()
-            .ok()
-            .zip(to.parse::<u16>().ok())
-            .is_some_and(|(from, to)| from <= to)
-    };
-    if at.get().split(',').all(range) {
+    if at.get().split(',').all(is_cpu_range) {
         return Some(at.get().clone());
     }
     findings.error(
@@ -100,6 +93,14 @@ fn cpu_set(at: &At<String>, findings: &mut Findings<'_>) -> Option<String> {
         "write it such as \"0-3,8\"",
     );
     None
+}
+
+fn is_cpu_range(part: &str) -> bool {
+    let (from, to) = part.split_once('-').unwrap_or((part, part));
+    from.parse::<u16>()
+        .ok()
+        .zip(to.parse::<u16>().ok())
+        .is_some_and(|(from, to)| from <= to)
 }
 
 fn memory(at: &At<RawSize>, options: &Options, findings: &mut Findings<'_>) -> Option<Bytes> {

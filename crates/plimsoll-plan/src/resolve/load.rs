@@ -126,7 +126,9 @@ fn open(
             None
         }
     };
-    let (users, queue, to) = (users?, queue?, to?);
+    let users = users?;
+    let queue = queue?;
+    let to = to?;
     let point = |per_second| {
         let to_per_second = to.unwrap_or(per_second);
         LoadShape::Open {

@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 
 use super::findings::Findings;
 use super::options::Options;
-use super::raw::{Named, RawPlan};
+use super::raw::{Named, RawNoise, RawPlan, RawStep};
 use super::resolved::{NamedBackup, NamedBlock, NamedWorkload, ResolvedPlan, System, SystemKind};
 use super::value::At;
 pub use block::profile;
@@ -164,21 +164,22 @@ fn all<'r, R, T>(
 }
 
 fn warn_of_unused(raw: &RawPlan, names: &Names<'_>, findings: &mut Findings<'_>) {
-    let steps = || raw.step.iter().map(At::get);
-    let named = |name: Option<&At<String>>| name.map(|name| name.get().clone());
-    let noise = || {
-        steps()
-            .filter_map(|step| step.noise.as_ref())
-            .flat_map(|noise| noise.get().iter().map(At::get))
-    };
-    let in_noise = noise().filter_map(|noise| named(noise.system.as_ref()));
-    let systems: BTreeSet<String> = steps()
-        .filter_map(|step| named(step.system.as_ref()))
+    let steps: Vec<&RawStep> = raw.step.iter().map(At::get).collect();
+    let noise: Vec<&RawNoise> = steps
+        .iter()
+        .filter_map(|step| step.noise.as_ref())
+        .flat_map(|noise| noise.get().iter().map(At::get))
+        .collect();
+    let in_noise = noise.iter().filter_map(|noise| text_of(&noise.system));
+    let systems: BTreeSet<String> = steps
+        .iter()
+        .filter_map(|step| text_of(&step.system))
         .chain(in_noise)
         .collect();
-    let in_noise = noise().filter_map(|noise| named(noise.run.as_ref()));
-    let mut workloads: BTreeSet<String> = steps()
-        .filter_map(|step| named(step.run.as_ref()))
+    let in_noise = noise.iter().filter_map(|noise| text_of(&noise.run));
+    let mut workloads: BTreeSet<String> = steps
+        .iter()
+        .filter_map(|step| text_of(&step.run))
         .chain(in_noise)
         .collect();
     let saved: Vec<String> = workloads
@@ -189,20 +190,26 @@ fn warn_of_unused(raw: &RawPlan, names: &Names<'_>, findings: &mut Findings<'_>)
     let needed = systems
         .iter()
         .any(|system| names.kind(system).is_some_and(SystemKind::needs_medium))
-        || steps().any(|step| block::is_block(step, names));
+        || steps.iter().any(|step| block::is_block(step, names));
     let mut media: BTreeSet<String> = BTreeSet::new();
     if needed {
-        let on = steps().filter_map(|step| step.on.as_ref());
+        let on = steps.iter().filter_map(|step| step.on.as_ref());
         media.extend(on.flat_map(|on| on.get().iter().map(|name| name.get().clone())));
-        if let (1, Some(only)) = (raw.medium.len(), raw.medium.keys().next()) {
+        if raw.medium.len() == 1
+            && let Some(only) = raw.medium.keys().next()
+        {
             media.insert(only.get().clone());
         }
-        media.extend(steps().filter_map(|step| named(step.to.as_ref())));
-        media.extend(noise().filter_map(|noise| named(noise.to.as_ref())));
+        media.extend(steps.iter().filter_map(|step| text_of(&step.to)));
+        media.extend(noise.iter().filter_map(|noise| text_of(&noise.to)));
     }
     warn_section(&raw.medium, "medium", &media, findings);
     warn_section(&raw.system, "system", &systems, findings);
     warn_section(&raw.workload, "workload", &workloads, findings);
+}
+
+fn text_of(name: &Option<At<String>>) -> Option<String> {
+    name.as_ref().map(|name| name.get().clone())
 }
 
 fn warn_section<T>(

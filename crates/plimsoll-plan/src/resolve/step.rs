@@ -171,7 +171,9 @@ fn single(
         raw.power_cut.as_ref().map(At::span),
     ];
     for (key, span) in [("find", find), ("power_cut", power_cut)] {
-        if let (Some(span), true) = (span, count > 1) {
+        if let Some(span) = span
+            && count > 1
+        {
             let message = format!("`{key}` takes a single system, and there are {count}");
             findings.error(
                 span,
@@ -195,7 +197,9 @@ fn pacing(raw: &RawStep, findings: &mut Findings<'_>) -> Option<Pacing> {
         );
         return None;
     }
-    if let (true, Some(rate)) = (factor > 0.0, &raw.rate) {
+    if let Some(rate) = &raw.rate
+        && factor > 0.0
+    {
         let help = "with a rate, transactions come when they are due; remove one of the two";
         findings.error(
             rate.span(),

@@ -73,13 +73,14 @@ pub(super) fn named_media(
 }
 
 fn refuse_devices(on: &[String], at: Range<usize>, names: &Names<'_>, findings: &mut Findings<'_>) {
-    let is_device = |name: &&String| {
-        names
-            .media
-            .iter()
-            .any(|medium| medium.name == **name && medium.kind == MediumKind::Device)
-    };
-    if let Some(name) = on.iter().find(is_device) {
+    let devices = names
+        .media
+        .iter()
+        .filter(|medium| medium.kind == MediumKind::Device);
+    let device = on
+        .iter()
+        .find(|name| devices.clone().any(|device| device.name == **name));
+    if let Some(name) = device {
         let help = "plimsoll makes no filesystem on it: name a directory with `path`; only block workloads use a `device`";
         findings.error(
             at,

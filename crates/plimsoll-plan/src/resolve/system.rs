@@ -128,23 +128,22 @@ fn refuse_misplaced(
     } else {
         "the mock has none: remove them"
     };
-    let span = |value: &Option<At<String>>| value.as_ref().map(At::span);
     for (key, span, allowed, help) in [
         (
             "url",
-            span(url),
+            url.as_ref().map(At::span),
             exists,
             "only an existing server has one: engine = \"postgres\" or \"mariadb\"",
         ),
         (
             "schema",
-            span(schema),
+            schema.as_ref().map(At::span),
             exists,
             "only an existing server needs one, see `url`",
         ),
         (
             "binaries",
-            span(binaries),
+            binaries.as_ref().map(At::span),
             managed,
             "only a server that plimsoll starts needs them",
         ),
@@ -179,7 +178,9 @@ fn refuse_misplaced(
             "it belongs to engine = \"mock\"",
         ),
     ] {
-        if let (Some(span), false) = (span, allowed) {
+        if let Some(span) = span
+            && !allowed
+        {
             findings.error(span, format!("`{key}` has no meaning for {kind}"), help);
         }
     }
@@ -219,7 +220,9 @@ fn existing(
         .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     let start = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
     let named = letters && start && name.len() <= 63 && !server.is_reserved_schema(name);
-    if let (false, Some(schema)) = (named, schema) {
+    if let Some(schema) = schema
+        && !named
+    {
         let help = match server {
             ServerKind::Postgres => {
                 "1 to 63 lower-case letters, digits and `_`, not `public` and not starting with `pg_`"
@@ -324,16 +327,8 @@ fn script(raw: Option<&At<RawMock>>, findings: &mut Findings<'_>) -> Option<Mock
     } = raw.map_or(&defaults, At::get);
     let latency = time_or(latency, DEFAULT_MOCK_LATENCY, findings);
     let jitter = time_or(jitter, Nanos::ZERO, findings);
-    let (stalls, outages) = (
-        stretches(stalls.as_deref(), findings),
-        stretches(outages.as_deref(), findings),
-    );
-    let nth = |key: &str, value: &Option<At<i64>>, findings: &mut Findings<'_>| {
-        value
-            .as_ref()
-            .and_then(|n| whole(n, key, 1..=u32::MAX, findings))
-            .map(u64::from)
-    };
+    let stalls = stretches(stalls.as_deref(), findings);
+    let outages = stretches(outages.as_deref(), findings);
     let fail_every = nth("`fail_every`", fail_every, findings);
     let retry_every = nth("`retry_every`", retry_every, findings);
     Some(MockScript {
@@ -344,6 +339,12 @@ fn script(raw: Option<&At<RawMock>>, findings: &mut Findings<'_>) -> Option<Mock
         fail_every,
         retry_every,
     })
+}
+
+/// Every how many transactions.
+fn nth(key: &str, value: &Option<At<i64>>, findings: &mut Findings<'_>) -> Option<u64> {
+    let number = whole(value.as_ref()?, key, 1..=u32::MAX, findings);
+    number.map(u64::from)
 }
 
 fn stretches(raw: Option<&[At<RawStall>]>, findings: &mut Findings<'_>) -> Vec<Stall> {

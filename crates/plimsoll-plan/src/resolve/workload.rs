@@ -55,7 +55,9 @@ pub(super) fn resolve<'r>(
         .into_iter()
         .filter_map(|(kind, span)| Some((kind, span?)));
     let first = kinds.next();
-    if let (Some((first, _)), Some((_, also))) = (first, kinds.next()) {
+    if let Some((first, _)) = first
+        && let Some((_, also)) = kinds.next()
+    {
         let help = "make two workloads of it, each with a name of its own";
         findings.error(
             also,
@@ -139,7 +141,9 @@ fn sysbench(
     let rows = findings.required(&at.span(), "rows", rows, help);
     let rows = rows.and_then(|at| size(at, "rows", MOST_ROWS, options, findings));
     for (key, value) in [("point_selects", point_selects), ("range_size", range_size)] {
-        if let (Some(value), Some(script)) = (value, script.filter(|script| !script.has_ranges())) {
+        if let Some(value) = value
+            && let Some(script) = script.filter(|script| !script.has_ranges())
+        {
             let message = format!("`{key}` changes nothing for the script {}", script.name());
             findings.warn(
                 value.span(),

@@ -134,7 +134,10 @@ fn streams(
             "make several jobs of it",
         );
     }
-    if let (true, [_, _, ..], Some(curve)) = (has_curve, written.as_slice(), &raw.curve) {
+    if let Some(curve) = &raw.curve
+        && has_curve
+        && written.len() > 1
+    {
         let help =
             "what share of which stream would be offered? remove it, or make jobs of the streams";
         findings.error(

@@ -79,7 +79,9 @@ pub(super) fn resolve(
     };
     let fill = raw.fill.as_ref().map(|written| fill(written, findings));
     let fill = fill.unwrap_or(base.and_then(|base| base.fill).or(Some(1.0)));
-    let (jobs, workers, fill) = (jobs?, workers?, fill?);
+    let jobs = jobs?;
+    let workers = workers?;
+    let fill = fill?;
     check_in_flight(at, &jobs, workers, findings);
     warn_of_holes(raw, &jobs, fill, findings);
     let profile = base.map_or(String::new(), |base| base.name.to_owned());
@@ -237,7 +239,10 @@ fn warn_of_holes(raw: &RawBlock, jobs: &[BlockJob], fill: f64, findings: &mut Fi
         .iter()
         .flat_map(|job| &job.streams)
         .any(|stream| stream.read_percent > 0);
-    if let (Some(written), true) = (&raw.fill, reads && fill < 1.0) {
+    if let Some(written) = &raw.fill
+        && reads
+        && fill < 1.0
+    {
         let help = "reads of it may never reach the medium: fill = 1 or more";
         findings.warn(
             written.span(),

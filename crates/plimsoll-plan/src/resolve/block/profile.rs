@@ -69,10 +69,10 @@ const ENTRIES: &[(&str, &str)] = entries![
 pub fn all() -> &'static [Profile] {
     static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
     PROFILES.get_or_init(|| {
-        let read = |(name, text): &(&'static str, &str)| {
-            parse(name, text).expect("a test reads every profile")
-        };
-        ENTRIES.iter().map(read).collect()
+        ENTRIES
+            .iter()
+            .map(|(name, text)| parse(name, text).expect("a test reads every profile"))
+            .collect()
     })
 }
 
@@ -116,20 +116,9 @@ fn resolve(name: &'static str, raw: &RawProfile, findings: &mut Findings<'_>) ->
         fill: written_fill,
         job,
     } = raw;
-    let mut line = |key: &str, value: &Option<At<String>>| {
-        let value = findings.required(
-            &(0..0),
-            key,
-            value,
-            "a profile states what it is and where it comes from",
-        )?;
-        Some(value.get().clone())
-    };
-    let (title, about, source) = (
-        line("title", title),
-        line("about", about),
-        line("source", source),
-    );
+    let title = line("title", title, findings);
+    let about = line("about", about, findings);
+    let source = line("source", source, findings);
     let workers = workers
         .as_ref()
         .map(|workers| whole(workers, "`workers`", 1..=MOST_WORKERS, findings));
@@ -140,17 +129,22 @@ fn resolve(name: &'static str, raw: &RawProfile, findings: &mut Findings<'_>) ->
     }
     let jobs = job::resolve_list(job, findings);
     // A reported fault makes the whole unusable.
-    let (workers, size, fill) = (workers.flatten(), size.flatten(), fill.flatten());
     Some(Profile {
         name,
         title: title?,
         about: about?,
         source: source?,
-        workers,
-        size,
-        fill,
+        workers: workers.flatten(),
+        size: size.flatten(),
+        fill: fill.flatten(),
         jobs: jobs?,
     })
+}
+
+fn line(key: &str, value: &Option<At<String>>, findings: &mut Findings<'_>) -> Option<String> {
+    let help = "a profile states what it is and where it comes from";
+    let value = findings.required(&(0..0), key, value, help)?;
+    Some(value.get().clone())
 }
 
 #[cfg(test)]

@@ -251,7 +251,8 @@ fn rounds(raw: &RawStep, findings: &mut Findings<'_>) -> Option<(u32, Option<Ste
     });
     let range = share("range", range, SteadyRule::SNIA.range, findings);
     let slope = share("slope", slope, SteadyRule::SNIA.slope, findings);
-    let (window, most) = (window?, most?);
+    let window = window?;
+    let most = most?;
     if window > most {
         let span = raw.steady.as_ref().map(At::span).unwrap_or_default();
         let message = format!("a window of {window} rounds is never full in {most}");
@@ -330,9 +331,9 @@ fn check_capacity(
             continue;
         };
         let span = at.get().on.as_ref().map_or(at.span(), At::span);
-        let (name, capacity) = (&medium.name, drive.capacity);
         let message = format!(
-            "the files of `{workload}` do not fit on `{name}`: {needed} with a filesystem, of {capacity}"
+            "the files of `{workload}` do not fit on `{}`: {needed} with a filesystem, of {}",
+            medium.name, drive.capacity
         );
         findings.error(
             span,

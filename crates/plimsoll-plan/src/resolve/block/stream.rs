@@ -98,7 +98,9 @@ fn sizes(
         ("write_block", write_block, read == Some(100)),
     ];
     for (key, written, is_idle) in kinds {
-        if let (Some(written), true) = (written, is_idle) {
+        if let Some(written) = written
+            && is_idle
+        {
             findings.warn(
                 written.span(),
                 format!("`{key}` changes nothing: there are no such requests"),
@@ -106,7 +108,10 @@ fn sizes(
             );
         }
     }
-    if let (Some(written), Some(_), Some(_)) = (block, read_block, write_block) {
+    if let Some(written) = block
+        && read_block.is_some()
+        && write_block.is_some()
+    {
         findings.warn(
             written.span(),
             "`block` changes nothing beside `read_block` and `write_block`",
@@ -118,7 +123,9 @@ fn sizes(
             .as_ref()
             .map(|sizes| shares(sizes, direct, findings))
     };
-    let (both, reads, writes) = (list(block), list(read_block), list(write_block));
+    let both = list(block);
+    let reads = list(read_block);
+    let writes = list(write_block);
     let of_reads = reads.or_else(|| both.clone());
     let of_writes = writes.or(both);
     let (of_reads, of_writes) = match read {
@@ -244,7 +251,9 @@ fn block_size(
 /// The outer `None` is a reported fault.
 fn rate(raw: &RawBlockStream, has_curve: bool, findings: &mut Findings<'_>) -> Option<Option<f64>> {
     let Some(written) = &raw.rate else {
-        if let (Some(arrivals), false) = (&raw.arrivals, has_curve) {
+        if let Some(arrivals) = &raw.arrivals
+            && !has_curve
+        {
             let help = "add rate = 100, or remove it";
             findings.error(
                 arrivals.span(),
@@ -330,7 +339,8 @@ fn zipf(exponent: &At<f64>, findings: &mut Findings<'_>) -> Option<Access> {
 
 fn zones(written: &At<Vec<At<RawShare<i64>>>>, findings: &mut Findings<'_>) -> Option<Vec<Zone>> {
     let example = "shares of requests and of space in percent: zones = [[95, 5], [4, 10], [1, 85]]";
-    let (list, at) = (written.get(), written.span());
+    let list = written.get();
+    let at = written.span();
     if list.len() > MOST_ZONES {
         findings.error(
             at,
