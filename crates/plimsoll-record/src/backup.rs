@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
+use crate::message::BackupDetail;
 use crate::{PointId, SubjectId};
 use plimsoll_plan::units::Nanos;
 
@@ -30,8 +31,8 @@ pub struct BackupRow {
     /// Of a backup: size of its files. Of a restore: bytes of the backup that were restored.
     pub bytes: u64,
     pub outcome: BackupOutcome,
-    /// What was done, how it compared, or why it failed, as text.
-    pub detail: String,
+    /// How a restore compared, or why it failed.
+    pub detail: Option<BackupDetail>,
 }
 
 #[derive(

@@ -8,6 +8,7 @@ pub mod check;
 pub mod doctor;
 pub mod event;
 pub mod import;
+mod outcome;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,6 +17,7 @@ pub use check::CheckDetail;
 pub use doctor::DoctorFinding;
 pub use event::EventKind;
 pub use import::{CountsSource, ImportNote, OfferedUnknown};
+pub use outcome::{BackupDetail, FirstLost, ResetCheck};
 
 /// As a column of a run file: a JSON object of `code` and `args`.
 pub(crate) fn to_column(message: &impl Serialize) -> String {
@@ -25,4 +27,16 @@ pub(crate) fn to_column(message: &impl Serialize) -> String {
 /// A column that has a sentence in older files; so has one of a code that this version does not know.
 pub(crate) fn of_column<T: DeserializeOwned>(column: String, stored: fn(String) -> T) -> T {
     serde_json::from_str(&column).unwrap_or_else(|_| stored(column))
+}
+
+/// Empty where there is none.
+pub(crate) fn to_optional_column(message: Option<&impl Serialize>) -> String {
+    message.map(to_column).unwrap_or_default()
+}
+
+pub(crate) fn of_optional_column<T: DeserializeOwned>(
+    column: String,
+    stored: fn(String) -> T,
+) -> Option<T> {
+    (!column.is_empty()).then(|| of_column(column, stored))
 }

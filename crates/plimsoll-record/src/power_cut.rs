@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::PointId;
+use crate::message::FirstLost;
 use plimsoll_plan::units::Nanos;
 
 /// Committed transactions after the power failed.
@@ -32,6 +33,6 @@ pub struct Receipt {
     pub lost: u64,
     /// In the database without having been acknowledged: they were under way.
     pub in_doubt: u64,
-    /// Where the first lost one was: `order 3217 of warehouse 1, district 4`. Empty if none was.
-    pub first_lost: String,
+    /// Where the first lost ones were; `None` if none was.
+    pub first_lost: Option<FirstLost>,
 }

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Receipt;
+use crate::message::FirstLost;
 
 /// Where a transaction leaves a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -19,6 +20,13 @@ pub struct CommitPlace {
     pub txn: u8,
     /// Of TPC-C the district.
     pub place: u32,
+}
+
+/// A place of TPC-C.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct District {
+    pub warehouse: u32,
+    pub district: u32,
 }
 
 /// Counts of transactions by type and place.
@@ -51,7 +59,7 @@ pub fn reconcile(
     before: &CommitCounts,
     acknowledged: &CommitCounts,
     after: &CommitCounts,
-    describe: impl Fn(u32) -> String,
+    district: impl Fn(u32) -> District,
 ) -> Vec<Receipt> {
     let [before, acked, after] = [before, acknowledged, after].map(CommitCounts::by_place);
     let mut receipts: BTreeMap<u8, Receipt> = BTreeMap::new();
@@ -69,7 +77,7 @@ pub fn reconcile(
             acknowledged: 0,
             lost: 0,
             in_doubt: 0,
-            first_lost: String::new(),
+            first_lost: None,
         });
         let acknowledged = count(&acked);
         // What was there before the load and is not any more was not acknowledged under it.
@@ -80,16 +88,18 @@ pub fn reconcile(
         receipt.acknowledged += acknowledged;
         receipt.lost += missing;
         receipt.in_doubt += surplus;
-        if missing > 0 && receipt.first_lost.is_empty() {
-            let back = if reaches_back > 0 {
-                format!(", and {reaches_back} from before the load")
-            } else {
-                String::new()
-            };
-            receipt.first_lost = format!(
-                "{missing} of {acknowledged} of {}{back}",
-                describe(place.place)
-            );
+        if missing > 0 && receipt.first_lost.is_none() {
+            let District {
+                warehouse,
+                district,
+            } = district(place.place);
+            receipt.first_lost = Some(FirstLost::OfDistrict {
+                lost: missing,
+                acknowledged,
+                before_load: (reaches_back > 0).then_some(reaches_back),
+                warehouse,
+                district,
+            });
         }
     }
     receipts.into_values().collect()
@@ -108,8 +118,21 @@ mod tests {
         CommitCounts::from_counts(of.iter().map(|(place, n)| (at(*place), *n)).collect())
     }
 
-    fn place(at: u32) -> String {
-        format!("place {at}")
+    fn place(at: u32) -> District {
+        District {
+            warehouse: 3,
+            district: at,
+        }
+    }
+
+    fn first(lost: u64, acknowledged: u64, before_load: Option<u64>, district: u32) -> FirstLost {
+        FirstLost::OfDistrict {
+            lost,
+            acknowledged,
+            before_load,
+            warehouse: 3,
+            district,
+        }
     }
 
     #[test]
@@ -118,18 +141,18 @@ mod tests {
         let acked = ledger(&[((0, 1), 40), ((0, 2), 30), ((1, 1), 9)]);
         let after = ledger(&[((0, 1), 3037), ((0, 2), 3032), ((1, 1), 59)]);
         let receipts = reconcile(&["new_order", "payment"], &before, &acked, &after, place);
-        let expected = |txn: &str, acknowledged, lost, in_doubt, first: &str| Receipt {
+        let expected = |txn: &str, acknowledged, lost, in_doubt, first_lost| Receipt {
             txn: txn.into(),
             acknowledged,
             lost,
             in_doubt,
-            first_lost: first.into(),
+            first_lost,
         };
         assert_eq!(
             receipts,
             [
-                expected("new_order", 70, 3, 2, "3 of 40 of place 1"),
-                expected("payment", 9, 0, 0, "")
+                expected("new_order", 70, 3, 2, Some(first(3, 40, None, 1))),
+                expected("payment", 9, 0, 0, None)
             ]
         );
     }
@@ -139,10 +162,7 @@ mod tests {
         let (before, acked) = (ledger(&[((0, 7), 5)]), ledger(&[((0, 7), 2)]));
         let receipts = reconcile(&["new_order"], &before, &acked, &ledger(&[]), place);
         assert_eq!((receipts[0].acknowledged, receipts[0].lost), (2, 2));
-        assert_eq!(
-            receipts[0].first_lost,
-            "2 of 2 of place 7, and 5 from before the load"
-        );
+        assert_eq!(receipts[0].first_lost, Some(first(2, 2, Some(5), 7)));
     }
 
     proptest! {

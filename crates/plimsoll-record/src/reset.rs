@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::message::ResetCheck;
 use crate::{PhaseId, SubjectId};
 
 /// A reset of the data set, in a phase of its own.
@@ -15,6 +16,6 @@ pub struct Reset {
     /// Size of the data before and after.
     pub from_bytes: u64,
     pub to_bytes: u64,
-    /// What was compared with the first state, and the result.
-    pub verified: String,
+    /// What was compared with the first state.
+    pub verified: ResetCheck,
 }

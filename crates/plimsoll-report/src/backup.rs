@@ -247,7 +247,7 @@ pub(crate) fn operations<'a>() -> Table<'a, OperationRow<'a>> {
             RateCheck::NotEvaluated { .. } => None,
         })
         .message("check", Plain, |r, m| rate(m, r.own))
-        .field("detail", |r| r.own.detail.clone())
+        .message_field("detail", |r, m| detail(m, r.own))
         .without_empty_columns()
         .spare(&["target-ms", "at"])
 }
@@ -277,17 +277,24 @@ fn rate(m: &Messages, own: &BackupOperation) -> TableCell {
 pub(crate) fn details(m: &Messages, backups: &BackupSummary) -> Vec<String> {
     let operations = backups.media.iter().flat_map(|medium| &medium.operations);
     operations
-        .filter(|own| !own.detail.is_empty())
+        .filter(|own| own.detail.is_some())
         .map(|own| {
             let args = [
                 ("system", own.system.clone()),
                 ("what", m.text(&format!("backup-kind-{}", own.kind.name()))),
                 ("cycle", (own.cycle + 1).to_string()),
-                ("detail", own.detail.clone()),
+                ("detail", detail(m, own)),
             ];
             m.text_with("backup-detail", &args)
         })
         .collect()
+}
+
+fn detail(m: &Messages, own: &BackupOperation) -> String {
+    let detail = own.detail.as_ref();
+    detail
+        .map(|detail| m.backup_detail(detail))
+        .unwrap_or_default()
 }
 
 /// What becomes of an operation, as a verdict on it.

@@ -35,8 +35,8 @@ pub(crate) fn receipts() -> Table<'static, Receipt> {
             TableCell::from(own.lost).styled(class)
         })
         .column("in-doubt", Whole, |own| own.in_doubt)
-        .column("first-lost", Words, |own| {
-            Some(own.first_lost.clone()).filter(|first| !first.is_empty())
+        .message("first-lost", Words, |own, m| {
+            own.first_lost.as_ref().map(|first| m.first_lost(first))
         })
 }
 
@@ -97,7 +97,14 @@ fn loss(m: &Messages, receipt: &Receipt) -> String {
         ("lost", count(receipt.lost)),
         ("acknowledged", count(receipt.acknowledged)),
         ("txn", receipt.txn.clone()),
-        ("first", receipt.first_lost.clone()),
+        (
+            "first",
+            receipt
+                .first_lost
+                .as_ref()
+                .map(|first| m.first_lost(first))
+                .unwrap_or_default(),
+        ),
     ];
     m.text_with("cut-lost", &args)
 }

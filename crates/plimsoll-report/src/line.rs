@@ -259,6 +259,7 @@ pub(crate) fn before_points(m: &Messages, summary: &Summary) -> Vec<String> {
 }
 
 fn reset(m: &Messages, r: &ResetSummary) -> String {
+    let verified = r.verified.as_ref().map(|check| m.reset_check(check));
     let args = [
         ("step", r.step.clone()),
         ("system", r.system.clone()),
@@ -267,7 +268,7 @@ fn reset(m: &Messages, r: &ResetSummary) -> String {
         ("longest", three(r.longest_s)),
         ("largest", three(r.largest_mb)),
         ("last", three(r.last_mb)),
-        ("verified", r.verified.clone()),
+        ("verified", verified.unwrap_or_default()),
     ];
     m.text_with("reset", &args)
 }

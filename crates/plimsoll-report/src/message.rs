@@ -9,8 +9,10 @@ use plimsoll_analysis::audit::{AuditFault, Evidence, Missing, Next, Rule};
 use plimsoll_analysis::summary::{DataState, FindingKind, PointSummary};
 use plimsoll_plan::Interference;
 use plimsoll_plan::units::{Bytes, Nanos};
-use plimsoll_record::message::check::TableRows;
-use plimsoll_record::message::{CheckDetail, DoctorFinding, EventKind, ImportNote};
+use plimsoll_record::message::check::RowRequirement;
+use plimsoll_record::message::{
+    BackupDetail, CheckDetail, DoctorFinding, EventKind, FirstLost, ImportNote, ResetCheck,
+};
 use plimsoll_record::{Diagnosis, DiagnosisLevel, Integrity};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -62,21 +64,40 @@ impl Messages {
 
     /// The sentence of a finding: `finding-` and its name in the export, with its fields as arguments.
     pub fn finding(&self, kind: &FindingKind) -> String {
-        let mut coded = Coded::of("finding", kind);
-        if let FindingKind::Event { message, .. } = kind {
-            coded.add("text", &self.event(message));
-        }
-        if let FindingKind::ConditionFails { clause, detail, .. } = kind {
-            coded.add("detail", &self.check(clause, detail));
-        }
+        let coded = self.with_details(kind);
         self.coded("finding", &coded, "")
             .unwrap_or_else(|| coded.code.clone())
     }
 
     /// The figures behind a finding; empty where its sentence has them all.
     pub fn finding_detail(&self, kind: &FindingKind) -> String {
-        let coded = Coded::of("finding", kind);
+        let coded = self.with_details(kind);
         self.coded("finding", &coded, ".detail").unwrap_or_default()
+    }
+
+    /// With the sentences that its own contains.
+    fn with_details(&self, kind: &FindingKind) -> Coded {
+        let mut coded = Coded::of("finding", kind);
+        match kind {
+            FindingKind::Event { message, .. } => coded.add("text", &self.event(message)),
+            FindingKind::ConditionFails { clause, detail, .. } => {
+                coded.add("detail", &self.check(clause, detail));
+            }
+            FindingKind::CommittedLost {
+                first_lost: Some(first),
+                ..
+            } => coded.add("first-lost", &self.first_lost(first)),
+            FindingKind::BackupFailed {
+                detail: Some(detail),
+                ..
+            }
+            | FindingKind::RestoreDiffers {
+                detail: Some(detail),
+                ..
+            } => coded.add("detail", &self.backup_detail(detail)),
+            _ => {}
+        }
+        coded
     }
 
     /// What to do about a finding; may be empty.
@@ -115,7 +136,42 @@ impl Messages {
             .unwrap_or_else(|| coded.code.clone())
     }
 
-    fn table_rows(&self, table: &TableRows) -> String {
+    /// What was compared after a reset.
+    pub fn reset_check(&self, check: &ResetCheck) -> String {
+        match check {
+            ResetCheck::Stored { text } => text.clone(),
+            coded => self.of_code("reset-check", &Coded::of("code", coded)),
+        }
+    }
+
+    /// How a restore compared, or why a backup or restore failed.
+    pub fn backup_detail(&self, detail: &BackupDetail) -> String {
+        let mut coded = Coded::of("code", detail);
+        match detail {
+            BackupDetail::Stored { text } => return text.clone(),
+            BackupDetail::ConditionFails { clause, check } => {
+                coded.add("check", &self.check(clause, check));
+            }
+            _ => {}
+        }
+        self.of_code("backup-detail", &coded)
+    }
+
+    /// Where the first transactions were that a power cut took.
+    pub fn first_lost(&self, first: &FirstLost) -> String {
+        match first {
+            FirstLost::Stored { text } => text.clone(),
+            coded => self.of_code("lost", &Coded::of("code", coded)),
+        }
+    }
+
+    /// The sentence of a code; the code itself where the catalogue has none, which a test rules out.
+    fn of_code(&self, family: &str, coded: &Coded) -> String {
+        self.coded(family, coded, "")
+            .unwrap_or_else(|| coded.code.clone())
+    }
+
+    fn table_rows(&self, table: &RowRequirement) -> String {
         let coded = Coded::of("code", table);
         LOCALES
             .try_lookup_with_args(&self.language, "check-table-rows", &coded.args)

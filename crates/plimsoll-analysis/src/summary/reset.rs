@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::index::Index;
+use plimsoll_record::message::ResetCheck;
 use plimsoll_record::{Reset, SubjectId};
 
 /// All resets of one step on one system.
@@ -21,7 +22,7 @@ pub struct ResetSummary {
     pub largest_mb: f64,
     pub last_mb: f64,
     /// What was compared the last time.
-    pub verified: String,
+    pub verified: Option<ResetCheck>,
 }
 
 pub(super) fn of_run(index: &Index) -> Vec<ResetSummary> {
@@ -75,10 +76,7 @@ fn of(
             .max()
             .unwrap_or_default()),
         last_mb: mb(resets.last().map_or(0, |reset| reset.to_bytes)),
-        verified: resets
-            .last()
-            .map(|reset| reset.verified.clone())
-            .unwrap_or_default(),
+        verified: resets.last().map(|reset| reset.verified.clone()),
     }
 }
 
@@ -107,21 +105,9 @@ mod tests {
             last_mb,
             verified,
         } = &resets[0];
-        let names = (
-            step.as_str(),
-            system.as_str(),
-            method.as_str(),
-            verified.as_str(),
-        );
-        assert_eq!(
-            names,
-            (
-                record.phases[0].step.as_str(),
-                "db@fast",
-                "files",
-                "the second one"
-            )
-        );
+        let names = (step.as_str(), system.as_str(), method.as_str());
+        assert_eq!(verified.as_ref(), Some(&record.resets[1].verified));
+        assert_eq!(names, (record.phases[0].step.as_str(), "db@fast", "files"));
         assert_eq!(
             (*times, *longest_s, *largest_mb, *last_mb),
             (2, 7.0, 913.0, 401.0)

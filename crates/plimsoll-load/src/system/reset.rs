@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_plan::resolved::{ResetMethod, Workload};
 use plimsoll_plan::units::Bytes;
+use plimsoll_record::message::ResetCheck;
 use plimsoll_record::receipt::CommitCounts;
 
 use super::{Instance, InstanceKind};
@@ -45,8 +46,8 @@ pub struct Restored {
     pub method: ResetMethod,
     pub from: Bytes,
     pub to: Bytes,
-    /// What was compared, and how it compared.
-    pub verified: String,
+    /// What was compared.
+    pub verified: ResetCheck,
 }
 
 impl Instance {
@@ -232,7 +233,7 @@ impl Instance {
         first: &InitialState,
         workload: &Workload,
         conditions: bool,
-    ) -> Result<String, LoadError> {
+    ) -> Result<ResetCheck, LoadError> {
         let wrong = |why: String| {
             LoadError::other(
                 "the data set after its reset",
@@ -253,13 +254,10 @@ impl Instance {
         if let Some(broken) = verdicts.iter().find(|verdict| !verdict.holds) {
             return Err(wrong(format!("condition {} does not hold", broken.clause)));
         }
-        let conditions = match verdicts.len() {
-            0 => "conditions were not verified".to_owned(),
-            n => format!("{n} conditions hold"),
-        };
-        Ok(format!(
-            "what transactions left is as at first ({} bytes then); {conditions}",
-            first.size.0
-        ))
+        let conditions = (!verdicts.is_empty()).then_some(verdicts.len() as u64);
+        Ok(ResetCheck::AsAtFirst {
+            bytes: first.size.0,
+            conditions,
+        })
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use plimsoll_plan::resolved::{
     Home, ResetMethod, Secret, ServerKind, SystemKind, Tpcc, TxnMode, Workload,
 };
+use plimsoll_record::message::ResetCheck;
 
 use plimsoll_plan::units::Bytes;
 
@@ -81,7 +82,13 @@ fn what_was_changed_is_brought_back_in_every_way() {
                 "{kind:?}"
             );
             assert!(
-                restored.verified.ends_with("12 conditions hold"),
+                matches!(
+                    restored.verified,
+                    ResetCheck::AsAtFirst {
+                        conditions: Some(12),
+                        ..
+                    }
+                ),
                 "{restored:?}"
             );
             assert!(

@@ -23,7 +23,7 @@ pub enum CheckDetail {
     /// Of a database that was loaded with so many warehouses.
     RowsMissing {
         warehouses: i64,
-        tables: Vec<TableRows>,
+        tables: Vec<RowRequirement>,
     },
     /// Of sysbench's tables, which were loaded with `loaded` rows each.
     TablesHold {
@@ -70,14 +70,14 @@ pub enum CheckDetail {
 
 /// Rows that a table has, and those that it must have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TableRows {
+pub struct RowRequirement {
     pub table: String,
     pub rows: i64,
     pub bound: RowBound,
     pub expected: i64,
 }
 
-impl TableRows {
+impl RowRequirement {
     pub fn is_met(&self) -> bool {
         self.bound.allows(self.rows, self.expected)
     }

@@ -1,5 +1,6 @@
 //! Backups and restores: a table that came with schema 5.
 
+use crate::message::{self, BackupDetail};
 use crate::{BackupRow, PointId, SubjectId};
 use rusqlite::{Connection, params};
 
@@ -50,7 +51,7 @@ impl RunFile {
                 end.0,
                 bytes,
                 outcome.name(),
-                detail
+                message::to_optional_column(detail.as_ref())
             ],
         )
     }
@@ -76,7 +77,7 @@ pub(super) fn backups(db: &Connection, schema: i32) -> std::result::Result<Vec<B
             end: time(row, "end_ns")?,
             bytes: row.get("bytes")?,
             outcome: parsed(row, "outcome")?,
-            detail: row.get("detail")?,
+            detail: message::of_optional_column(row.get("detail")?, BackupDetail::stored),
         })
     })
 }

@@ -1,5 +1,6 @@
 //! Searches and resets: tables that came with schema 3.
 
+use crate::message::{self, ResetCheck};
 use crate::{PhaseId, Reset, SearchInfo, SubjectId};
 use plimsoll_plan::objective::{Objective, Quantile};
 use rusqlite::{Connection, params};
@@ -54,7 +55,14 @@ impl RunFile {
         } = reset;
         self.execute(
             "INSERT INTO reset VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            params![phase.0, subject.0, method, from_bytes, to_bytes, verified],
+            params![
+                phase.0,
+                subject.0,
+                method,
+                from_bytes,
+                to_bytes,
+                message::to_column(verified)
+            ],
         )
     }
 }
@@ -94,7 +102,7 @@ pub(super) fn resets(db: &Connection, schema: i32) -> std::result::Result<Vec<Re
                 method: row.get("method")?,
                 from_bytes: row.get("from_bytes")?,
                 to_bytes: row.get("to_bytes")?,
-                verified: row.get("verified")?,
+                verified: message::of_column(row.get("verified")?, ResetCheck::stored),
             })
         })
     })

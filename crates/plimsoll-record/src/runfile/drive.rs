@@ -2,6 +2,7 @@
 
 use crate::drive::{DriveOp, DriveTally};
 use crate::hist::CoarseHist;
+use crate::message::{self, FirstLost};
 use crate::{DriveRow, PointId, PowerCut, Receipt, SubjectId};
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row, params};
@@ -99,7 +100,14 @@ impl RunFile {
             } = receipt;
             self.execute(
                 "INSERT OR REPLACE INTO receipt VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                params![point.0, txn, acknowledged, lost, in_doubt, first_lost],
+                params![
+                    point.0,
+                    txn,
+                    acknowledged,
+                    lost,
+                    in_doubt,
+                    message::to_optional_column(first_lost.as_ref())
+                ],
             )
         })
     }
@@ -170,7 +178,7 @@ pub(super) fn power_cuts(
             acknowledged: row.get("acknowledged")?,
             lost: row.get("lost")?,
             in_doubt: row.get("in_doubt")?,
-            first_lost: row.get("first_lost")?,
+            first_lost: message::of_optional_column(row.get("first_lost")?, FirstLost::stored),
         });
         Ok(())
     })?;

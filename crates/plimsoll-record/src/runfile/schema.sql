@@ -142,7 +142,7 @@ CREATE TABLE receipt (
     acknowledged INTEGER NOT NULL,
     lost INTEGER NOT NULL,
     in_doubt INTEGER NOT NULL,
-    first_lost TEXT NOT NULL,
+    first_lost TEXT NOT NULL,           -- as consistency.detail, of the first place; empty if none was lost
     UNIQUE (point, txn)
 );
 -- Steps that looked for the highest load that meets an objective. Since schema 3.
@@ -164,7 +164,7 @@ CREATE TABLE reset (
     method TEXT NOT NULL,               -- files | template | reload
     from_bytes INTEGER NOT NULL,
     to_bytes INTEGER NOT NULL,
-    verified TEXT NOT NULL
+    verified TEXT NOT NULL              -- as consistency.detail: what was compared
 );
 -- What a session can do: state, and the server's own name for what it waits for. Since schema 3.
 CREATE TABLE wait_event (
@@ -240,7 +240,7 @@ CREATE TABLE backup (
     end_ns INTEGER NOT NULL,
     bytes INTEGER NOT NULL,
     outcome TEXT NOT NULL,              -- complete | cancelled | failed | differs
-    detail TEXT NOT NULL
+    detail TEXT NOT NULL                -- as consistency.detail: how it compared, or why it failed; may be empty
 );
 -- Time without a server in one second of one system; seconds without any have no row. Since schema 7.
 CREATE TABLE outage (

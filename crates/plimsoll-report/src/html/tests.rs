@@ -1,6 +1,6 @@
 use plimsoll_analysis::summarise;
 use plimsoll_record::fixture;
-use plimsoll_record::message::{CheckDetail, EventKind};
+use plimsoll_record::message::{CheckDetail, EventKind, FirstLost};
 
 use super::*;
 
@@ -176,7 +176,10 @@ fn what_is_in_the_record_cannot_break_the_page() {
         .iter_mut()
         .for_each(|check| check.detail = CheckDetail::stored(evil.into()));
     let receipts = record.cuts.iter_mut().flat_map(|cut| &mut cut.receipts);
-    receipts.for_each(|receipt| (receipt.txn, receipt.first_lost) = (evil.into(), evil.into()));
+    receipts.for_each(|receipt| {
+        receipt.txn = evil.into();
+        receipt.first_lost = Some(FirstLost::stored(evil.into()));
+    });
     let html = of(&record);
     assert!(!html.contains("<script>alert"));
     assert_eq!(html.matches("</script>").count(), 2);

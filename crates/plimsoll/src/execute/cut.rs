@@ -144,6 +144,6 @@ fn receipts(point: &Point, books: &Books<'_>, after: &CommitCounts) -> Vec<Recei
         books.before,
         books.acknowledged,
         after,
-        books::describe,
+        books::district_of,
     )
 }

@@ -107,7 +107,10 @@ fn backup_line(row: &BackupRow, system: &str) -> String {
         BackupOutcome::Complete => format!("{step}: {what} {cycle} is complete ({system})"),
         BackupOutcome::Cancelled => format!("{step}: {what} {cycle} was ended ({system})"),
         BackupOutcome::Failed | BackupOutcome::Differs => {
-            format!("{step}: {what} {cycle} failed ({system}): {}", row.detail)
+            let detail = row.detail.as_ref();
+            let why = detail.map(|detail| Messages::english().backup_detail(detail));
+            let why = why.unwrap_or_default();
+            format!("{step}: {what} {cycle} failed ({system}): {why}")
         }
     }
 }

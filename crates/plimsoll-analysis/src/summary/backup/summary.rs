@@ -6,6 +6,7 @@ use super::super::compare::Ratio;
 use super::super::finding::{Finding, Verdict};
 use super::super::medium::{MediumFigures, MediumSource};
 use super::super::stats::Sampled;
+use plimsoll_record::message::BackupDetail;
 use plimsoll_record::{BackupKind, BackupOutcome};
 
 /// A step's backups and restores, media beside each other. Of backups beside load: those at one load.
@@ -63,7 +64,7 @@ pub struct BackupOperation {
     /// MB are 10⁶ bytes. `None` of what did not complete.
     pub mb_per_second: Option<f64>,
     pub outcome: BackupOutcome,
-    pub detail: String,
+    pub detail: Option<BackupDetail>,
     /// What the media did meanwhile. `None`: unknown, or over in less than a second.
     pub data_io: Option<MediumFigures>,
     pub target_io: Option<MediumFigures>,

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::drive::DriveOp;
-use plimsoll_record::message::{CheckDetail, EventKind};
+use plimsoll_record::message::{BackupDetail, CheckDetail, EventKind, FirstLost};
 use plimsoll_record::{BackupKind, RunStatus, Severity};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -124,7 +124,7 @@ pub enum FindingKind {
         txn: String,
         lost: u64,
         acknowledged: u64,
-        first_lost: String,
+        first_lost: Option<FirstLost>,
     },
     /// After a power cut the database, or its filesystem, did not come up again.
     NotRecovered,
@@ -168,14 +168,14 @@ pub enum FindingKind {
         failed: u64,
         of: u64,
         cycle: u32,
-        detail: String,
+        detail: Option<BackupDetail>,
     },
     /// Restored data are not what was saved; cycle and difference are the first one's.
     RestoreDiffers {
         differs: u64,
         of: u64,
         cycle: u32,
-        detail: String,
+        detail: Option<BackupDetail>,
     },
     /// Ended by the user, or with the load beside them.
     BackupCancelled {

@@ -4,7 +4,7 @@ use super::*;
 use crate::summarise;
 use plimsoll_record::drive::DriveOp;
 use plimsoll_record::lane::Absence;
-use plimsoll_record::message::EventKind;
+use plimsoll_record::message::{EventKind, FirstLost};
 use plimsoll_record::{DriveRow, Fact, Outage, PowerCut, Receipt};
 
 const MEDIUM: SubjectId = SubjectId(4);
@@ -74,11 +74,13 @@ fn cut(at_ms: u64, receipts: Vec<Receipt>) -> PowerCut {
 }
 
 fn receipt(txn: &str, acknowledged: u64, lost: u64) -> Receipt {
-    let first_lost = if lost > 0 {
-        "order 7 of warehouse 1, district 2".to_owned()
-    } else {
-        String::new()
-    };
+    let first_lost = (lost > 0).then_some(FirstLost::OfDistrict {
+        lost,
+        acknowledged,
+        before_load: None,
+        warehouse: 1,
+        district: 2,
+    });
     Receipt {
         txn: txn.into(),
         acknowledged,
@@ -459,7 +461,8 @@ fn after_a_power_cut_errors_are_expected_and_losses_are_not() {
         (txn.as_str(), *lost, *acknowledged),
         ("new_order", 37, 5210)
     );
-    assert!(first_lost.contains("district 2"));
+    assert_eq!(first_lost, &record.cuts[0].receipts[0].first_lost);
+    assert!(first_lost.is_some());
 
     record.cuts[0].receipts.clear();
     assert_eq!(verdict(&record).0[0], "cut_unjudged");

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use plimsoll_plan::resolved::{Home, Tpcc, TxnMode, Workload};
 use plimsoll_record::message::CheckDetail;
-use plimsoll_record::message::check::{RowBound, TableRows};
+use plimsoll_record::message::check::{RowBound, RowRequirement};
 use proptest::prelude::{any, prop};
 use proptest::{prop_assert, prop_assert_eq, proptest};
 use rusqlite::Connection;
@@ -341,7 +341,7 @@ fn emptied_tables_and_half_a_load_do_not_pass() {
         .unwrap();
     let missing = CheckDetail::RowsMissing {
         warehouses: 2,
-        tables: vec![TableRows {
+        tables: vec![RowRequirement {
             table: "stock".to_owned(),
             rows: 199_999,
             bound: RowBound::Exactly,

@@ -1,7 +1,7 @@
 //! What New-Orders and Payments leave in the database, by district: what a power cut is evaluated by
 //! (see [`plimsoll_record::receipt`]).
 
-use plimsoll_record::receipt::CommitPlace;
+use plimsoll_record::receipt::{CommitPlace, District};
 
 use super::input::TpccInput;
 
@@ -38,13 +38,12 @@ fn district(warehouse: i32, district: i32) -> u32 {
     ((warehouse - 1).unsigned_abs() * DISTRICTS) + (district - 1).unsigned_abs()
 }
 
-/// `warehouse 2, district 7`.
-pub fn describe(place: u32) -> String {
-    format!(
-        "warehouse {}, district {}",
-        place / DISTRICTS + 1,
-        place % DISTRICTS + 1
-    )
+/// The district of a place.
+pub fn district_of(place: u32) -> District {
+    District {
+        warehouse: place / DISTRICTS + 1,
+        district: place % DISTRICTS + 1,
+    }
 }
 
 #[cfg(test)]
@@ -69,12 +68,24 @@ mod tests {
             amount_cents: 100,
         });
         assert_eq!(
-            place(&order).map(|at| (at.txn, describe(at.place))),
-            Some((0, "warehouse 3, district 10".into()))
+            place(&order).map(|at| (at.txn, district_of(at.place))),
+            Some((
+                0,
+                District {
+                    warehouse: 3,
+                    district: 10
+                }
+            ))
         );
         assert_eq!(
-            place(&payment).map(|at| (at.txn, describe(at.place))),
-            Some((1, "warehouse 1, district 1".into()))
+            place(&payment).map(|at| (at.txn, district_of(at.place))),
+            Some((
+                1,
+                District {
+                    warehouse: 1,
+                    district: 1
+                }
+            ))
         );
     }
 }

@@ -1,7 +1,7 @@
 //! The twelve consistency conditions of clause 3.3.2, in SQL that PostgreSQL and SQLite both accept.
 
 use plimsoll_record::message::CheckDetail;
-use plimsoll_record::message::check::{RowBound, TableRows};
+use plimsoll_record::message::check::{RowBound, RowRequirement};
 
 use super::random::{CUSTOMERS, DISTRICTS, ITEMS};
 use super::rows::TpccTable;
@@ -89,7 +89,7 @@ pub fn sizes_sql() -> String {
 /// is whole. Five tables never change in size, three only grow from the initial population (clauses 1.2.1 and 4.3.3.1);
 /// NEW-ORDER may become empty.
 pub fn lacking(warehouses: i64, rows: &[i64]) -> Option<CheckDetail> {
-    let tables: Vec<TableRows> = TpccTable::ALL
+    let tables: Vec<RowRequirement> = TpccTable::ALL
         .iter()
         .zip(rows)
         .map(|(table, rows)| required(*table, warehouses, *rows))
@@ -100,7 +100,7 @@ pub fn lacking(warehouses: i64, rows: &[i64]) -> Option<CheckDetail> {
 }
 
 /// Beside the rows that a table has, those that it must have.
-fn required(table: TpccTable, warehouses: i64, rows: i64) -> TableRows {
+fn required(table: TpccTable, warehouses: i64, rows: i64) -> RowRequirement {
     let customers = i64::from(DISTRICTS * CUSTOMERS);
     let (bound, each) = match table {
         TpccTable::Item | TpccTable::Stock => (RowBound::Exactly, i64::from(ITEMS)),
@@ -117,7 +117,7 @@ fn required(table: TpccTable, warehouses: i64, rows: i64) -> TableRows {
     } else {
         warehouses
     };
-    TableRows {
+    RowRequirement {
         table: table.name().to_owned(),
         rows,
         bound,
@@ -320,7 +320,7 @@ mod tests {
         let Some(CheckDetail::RowsMissing { tables, .. }) = lacking(3, &whole) else {
             panic!("there are two warehouses");
         };
-        assert!(tables.contains(&TableRows {
+        assert!(tables.contains(&RowRequirement {
             table: "stock".to_owned(),
             rows: 200_000,
             bound: RowBound::Exactly,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::drive::{DriveOp, DriveTally};
 use crate::fixture;
+use crate::message::FirstLost;
 use crate::{PowerCut, Receipt, RunStatus, SubjectKind};
 use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::units::Nanos;
@@ -65,12 +66,12 @@ fn drive_seconds_and_power_cuts_come_back() {
     file.drive_second(medium, second, third, &failing).unwrap();
     file.drive_second(medium, third, third + Nanos::SECOND, &Default::default())
         .unwrap();
-    let receipt = |txn: &str, n: u64, first_lost: &str| Receipt {
+    let receipt = |txn: &str, n: u64, first_lost| Receipt {
         txn: txn.into(),
         acknowledged: n,
         lost: n / 10,
         in_doubt: 3 + n % 7,
-        first_lost: first_lost.into(),
+        first_lost,
     };
     let cut = PowerCut {
         point: record.points[0].id,
@@ -80,8 +81,8 @@ fn drive_seconds_and_power_cuts_come_back() {
         lost_bytes: 139_264,
         lost_flushed_writes: 4,
         receipts: vec![
-            receipt("payment", 88, "payment 12 of warehouse 1"),
-            receipt("new_order", 5, ""),
+            receipt("payment", 88, Some(FirstLost::stored("payment 12".into()))),
+            receipt("new_order", 5, None),
         ],
     };
     file.power_cut(&cut).unwrap();

@@ -16,6 +16,7 @@ use plimsoll_load::system::{Instance, RestoredBackup};
 use plimsoll_plan::resolved::{Backup, Cycles, Workload};
 use plimsoll_plan::schedule::Timeline;
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::message::BackupDetail;
 use plimsoll_record::{BackupKind, BackupOutcome, BackupRow, PointId, SubjectId};
 use plimsoll_report::message::Messages;
 
@@ -205,27 +206,30 @@ impl BackupWorker<'_> {
         let end = self.clock.of_monotonic(restored.ended);
         let compared = self.compare(&restored.instance, control);
         let stopped = restored.instance.stop();
-        let (outcome, detail) = match &compared {
-            Ok(RestoreCheck::Same(detail)) => (BackupOutcome::Complete, detail.clone()),
-            Ok(RestoreCheck::Different(detail)) => (BackupOutcome::Differs, detail.clone()),
-            Err(LoadError::Cancelled) => (
-                BackupOutcome::Cancelled,
-                "ended before it was verified".to_owned(),
-            ),
-            Err(error) => (BackupOutcome::Failed, error.to_string()),
+        let outcome = match &compared {
+            Ok(BackupDetail::Verified { .. }) => BackupOutcome::Complete,
+            Ok(_) => BackupOutcome::Differs,
+            Err(LoadError::Cancelled) => BackupOutcome::Cancelled,
+            Err(_) => BackupOutcome::Failed,
+        };
+        let detail = match &compared {
+            Ok(detail) => detail.clone(),
+            Err(LoadError::Cancelled) => BackupDetail::NotVerified,
+            Err(error) => failure(error),
         };
         self.send(BackupRow {
             program: restored.program,
             bytes: restored.bytes,
-            detail,
+            detail: Some(detail),
             ..self.row(attempt, end, outcome)
         });
         match compared? {
-            RestoreCheck::Same(_) => stopped,
-            RestoreCheck::Different(detail) => {
+            BackupDetail::Verified { .. } => stopped,
+            detail => {
                 let name = &self.job.name;
                 let what = format!("the restored data of {name} differ from the original");
-                Err(LoadError::other(what, detail))
+                let why = Messages::english().backup_detail(&detail);
+                Err(LoadError::other(what, why))
             }
         }
     }
@@ -234,30 +238,26 @@ impl BackupWorker<'_> {
         &self,
         restored: &Instance,
         control: &LoadControl,
-    ) -> Result<RestoreCheck, LoadError> {
+    ) -> Result<BackupDetail, LoadError> {
         let verdicts = restored.check(CheckedData::from(&self.job.workload))?;
         if control.is_cancelled() {
             return Err(LoadError::Cancelled);
         }
         let there = self.instance.row_counts()?;
         let back = restored.row_counts()?;
-        let fails = verdicts.iter().find(|verdict| !verdict.holds);
-        let fails = fails.map(|verdict| {
-            format!(
-                "condition {} does not hold: {}",
-                verdict.clause,
-                Messages::english().check(verdict.clause, &verdict.detail)
-            )
-        });
-        if let Some(detail) = fails.or_else(|| difference(&there, &back)) {
-            return Ok(RestoreCheck::Different(detail));
+        if let Some(verdict) = verdicts.iter().find(|verdict| !verdict.holds) {
+            return Ok(BackupDetail::ConditionFails {
+                clause: verdict.clause.to_owned(),
+                check: Box::new(verdict.detail.clone()),
+            });
         }
-        Ok(RestoreCheck::Same(format!(
-            "{} conditions hold, {} rows in {} tables as they were",
-            verdicts.len(),
-            back.values().sum::<u64>(),
-            back.len()
-        )))
+        Ok(
+            difference(&there, &back).unwrap_or_else(|| BackupDetail::Verified {
+                conditions: verdicts.len() as u64,
+                rows: back.values().sum(),
+                tables: back.len() as u64,
+            }),
+        )
     }
 
     fn begin(&self, kind: BackupKind, cycle: u32) -> BackupAttempt {
@@ -285,14 +285,14 @@ impl BackupWorker<'_> {
             end,
             bytes: 0,
             outcome,
-            detail: String::new(),
+            detail: None,
         }
     }
 
     fn failed(&self, attempt: BackupAttempt, error: &LoadError) {
         let (outcome, detail) = match error {
-            LoadError::Cancelled => (BackupOutcome::Cancelled, String::new()),
-            other => (BackupOutcome::Failed, other.to_string()),
+            LoadError::Cancelled => (BackupOutcome::Cancelled, None),
+            other => (BackupOutcome::Failed, Some(failure(other))),
         };
         self.send(BackupRow {
             detail,
@@ -318,26 +318,23 @@ impl BackupWorker<'_> {
     }
 }
 
-enum RestoreCheck {
-    Same(String),
-    Different(String),
+fn failure(error: &LoadError) -> BackupDetail {
+    BackupDetail::Failed {
+        error: error.to_string(),
+    }
 }
 
 /// The first table whose rows are not as many.
-fn difference(there: &BTreeMap<String, u64>, back: &BTreeMap<String, u64>) -> Option<String> {
+fn difference(there: &BTreeMap<String, u64>, back: &BTreeMap<String, u64>) -> Option<BackupDetail> {
     let table = there
         .keys()
         .chain(back.keys().filter(|table| !there.contains_key(*table)))
         .find(|table| there.get(*table) != back.get(*table))?;
-    Some(format!(
-        "table {table} {} in the system and {} in what was restored",
-        describe_rows(there.get(table)),
-        describe_rows(back.get(table))
-    ))
-}
-
-fn describe_rows(rows: Option<&u64>) -> String {
-    rows.map_or("is not there".to_owned(), |rows| format!("has {rows} rows"))
+    Some(BackupDetail::TableDiffers {
+        table: table.clone(),
+        rows: there.get(table).copied(),
+        restored: back.get(table).copied(),
+    })
 }
 
 /// Waits for a time on the run's timeline; an error if canceled.
@@ -363,14 +360,15 @@ mod tests {
     fn the_first_table_that_differs_is_named_with_both_counts() {
         let there = counts(&[("item", 100), ("spec", 30)]);
         assert_eq!(difference(&there, &there), None);
+        let m = Messages::english();
         let fewer = difference(&there, &counts(&[("item", 100), ("spec", 29)])).unwrap();
         assert_eq!(
-            fewer,
+            m.backup_detail(&fewer),
             "table spec has 30 rows in the system and has 29 rows in what was restored"
         );
         let more = difference(&counts(&[("item", 100)]), &there).unwrap();
         assert_eq!(
-            more,
+            m.backup_detail(&more),
             "table spec is not there in the system and has 30 rows in what was restored"
         );
     }

@@ -252,7 +252,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "committed and lost",
         Severity::Error,
         |input| {
-            let (txn, first_lost) = ("new_order".to_owned(), "order 7".to_owned());
+            let (txn, first_lost) = ("new_order".to_owned(), None);
             let kind = FindingKind::CommittedLost {
                 txn,
                 lost: 3,

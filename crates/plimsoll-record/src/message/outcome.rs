@@ -1,0 +1,83 @@
+//! What a reset, a backup or a power cut left: what was compared, and what differs.
+
+use serde::{Deserialize, Serialize};
+
+use super::CheckDetail;
+
+/// What was compared after a reset of the data set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "code", content = "args", rename_all = "snake_case")]
+pub enum ResetCheck {
+    /// What transactions left is as at first, when the data had `bytes`; `None`: conditions were not verified.
+    AsAtFirst { bytes: u64, conditions: Option<u64> },
+    /// Of a run file that has a sentence.
+    #[serde(untagged)]
+    Stored { text: String },
+}
+
+/// How a restore compared, or why an operation failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "code", content = "args", rename_all = "snake_case")]
+pub enum BackupDetail {
+    /// Conditions that hold, and rows that are as they were.
+    Verified {
+        conditions: u64,
+        rows: u64,
+        tables: u64,
+    },
+    ConditionFails {
+        clause: String,
+        check: Box<CheckDetail>,
+    },
+    /// The first table whose rows are not as many; `None`: it is not there.
+    TableDiffers {
+        table: String,
+        rows: Option<u64>,
+        restored: Option<u64>,
+    },
+    /// Ended before it was verified.
+    NotVerified,
+    Failed {
+        error: String,
+    },
+    /// Of a run file that has a sentence.
+    #[serde(untagged)]
+    Stored {
+        text: String,
+    },
+}
+
+/// Where the first transactions that a power cut took were.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "code", content = "args", rename_all = "snake_case")]
+pub enum FirstLost {
+    /// Of those acknowledged in a district of TPC-C; `before_load` were there before the load already.
+    OfDistrict {
+        lost: u64,
+        acknowledged: u64,
+        before_load: Option<u64>,
+        warehouse: u32,
+        district: u32,
+    },
+    /// Of a run file that has a sentence.
+    #[serde(untagged)]
+    Stored { text: String },
+}
+
+impl ResetCheck {
+    pub fn stored(text: String) -> Self {
+        Self::Stored { text }
+    }
+}
+
+impl BackupDetail {
+    pub fn stored(text: String) -> Self {
+        Self::Stored { text }
+    }
+}
+
+impl FirstLost {
+    pub fn stored(text: String) -> Self {
+        Self::Stored { text }
+    }
+}
