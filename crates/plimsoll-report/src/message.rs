@@ -278,6 +278,7 @@ impl Messages {
     fn of_doctor(&self, level: DiagnosisLevel, finding: &DoctorFinding, part: &str) -> String {
         let mut coded = Coded::of("finding", finding);
         coded.add("level", level.name());
+        coded.round_percents(finding);
         self.coded("doctor", &coded, part).unwrap_or_default()
     }
 
@@ -368,6 +369,19 @@ impl Coded {
         Self {
             code: code.replace('_', "-"),
             args: args.collect(),
+        }
+    }
+
+    /// The doctor's shares are of samples: a third digit would be chance.
+    fn round_percents(&mut self, value: &impl Serialize) {
+        let value = serde_json::to_value(value).unwrap_or_default();
+        for (key, value) in value["args"].as_object().into_iter().flatten() {
+            if key.ends_with("_percent")
+                && let Some(percent) = value.as_f64().filter(|_| value.is_f64())
+            {
+                let name = Cow::Owned(key.replace('_', "-"));
+                self.args.insert(name, number::two(percent).into());
+            }
         }
     }
 

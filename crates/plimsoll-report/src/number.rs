@@ -29,15 +29,24 @@ pub fn decimals(value: f64, decimals: usize) -> String {
 
 /// Three significant digits, never an exponent: `0.0123`, `1.23`, `12.3`, `123`, `1,230`.
 pub fn three(value: f64) -> String {
+    significant(value, 3)
+}
+
+/// Two significant digits: `0.012`, `1.2`, `12`.
+pub fn two(value: f64) -> String {
+    significant(value, 2)
+}
+
+fn significant(value: f64, digits: i32) -> String {
     let size = value.abs();
     if size == 0.0 {
         return "0".to_owned();
     }
     // 9.996 reads 10.0 and not 10.00: the number of decimals follows the rounded value.
     let exponent = size.log10().floor() as i32;
-    let unit = 10f64.powi(exponent - 2);
+    let unit = 10f64.powi(exponent - digits + 1);
     let rounded = (size / unit).round() * unit;
-    let decimals = 2 - (rounded.log10() + 1e-9).floor() as i32;
+    let decimals = digits - 1 - (rounded.log10() + 1e-9).floor() as i32;
     if decimals <= 0 {
         return whole(rounded.copysign(value));
     }

@@ -73,6 +73,7 @@ fn on_disk(disk: &DiskEvidence, medium: &MediumEvidence, found: Diagnosis) -> Di
 pub(super) mod tests {
     use super::super::evidence::{BlockSample, DiskKind, NoHealth, Queue, VolumeEvidence};
     use plimsoll_record::DiagnosisLevel;
+    use plimsoll_report::message::Messages;
 
     use super::*;
     use crate::device::evidence::StorageTarget;
@@ -133,6 +134,9 @@ pub(super) mod tests {
     #[track_caller]
     pub fn assert_finding(finding: &Diagnosis, level: DiagnosisLevel, texts: &[&str]) {
         assert_eq!(finding.level, level, "{finding:?}");
+        let advice = Messages::english().advice(finding);
+        let needs_advice = level >= DiagnosisLevel::Warning;
+        assert!(!needs_advice || !advice.is_empty(), "{finding:?}");
         let text = serde_json::to_string(finding).unwrap();
         for expected in texts {
             assert!(text.contains(expected), "{expected:?} is not in {text}");

@@ -1,4 +1,4 @@
-//! Sentences of what was compared.
+//! Sentences of what was compared and found.
 
 use super::*;
 
@@ -106,5 +106,82 @@ fn what_was_compared_has_its_sentence() {
     ended before it was verified
     2 of 30 of warehouse 3, district 7
     2 of 30 of warehouse 3, district 7, and 5 from before the load
+    ");
+}
+
+/// Findings of the doctor that are never worse than unknown.
+const WITHOUT_ADVICE: &[&str] = &[
+    "doctor-governor-unset",
+    "doctor-governor-full-clock",
+    "doctor-clock-unknown",
+    "doctor-clock-quick",
+    "doctor-steal-unknown",
+    "doctor-not-in-use",
+    "doctor-no-health-report",
+    "doctor-health-not-read",
+    "doctor-health-good",
+    "doctor-cache-unknown",
+    "doctor-no-cache",
+    "doctor-cache-flushed",
+    "doctor-power-loss-protected",
+    "doctor-power-loss-volatile",
+    "doctor-power-loss-no-cache",
+    "doctor-scheduler-unknown",
+    "doctor-scheduler",
+    "doctor-queue-unknown",
+    "doctor-queue",
+    "doctor-whole-drive",
+    "doctor-aligned",
+    "doctor-noise-unknown",
+    "doctor-mount-options-fine",
+    "doctor-no-device-to-read",
+    "doctor-too-small-to-read",
+    "doctor-all-zero",
+    "doctor-entropy",
+];
+
+#[test]
+fn what_the_doctor_warns_of_has_advice() {
+    let messages = messages();
+    let doctor = coded().filter(|(id, ..)| id.starts_with("doctor-"));
+    let without: Vec<String> = doctor
+        .map(|(id, ..)| id)
+        .filter(|id| !messages[id].contains("    .next = "))
+        .collect();
+    assert_eq!(without, WITHOUT_ADVICE);
+}
+
+#[test]
+fn percentages_of_the_doctor_have_two_digits() {
+    let m = Messages::english();
+    let text = |level, finding| {
+        m.diagnosis(&Diagnosis {
+            subject: None,
+            code: String::new(),
+            level,
+            disk: None,
+            finding,
+        })
+    };
+    let steal = DoctorFinding::Steal {
+        now_percent: Some(12.345),
+        since_boot_percent: 0.034_56,
+    };
+    let worn = DoctorFinding::HealthWorn {
+        used_percent: 100,
+        program: "nvme".to_owned(),
+    };
+    let texts = [
+        text(DiagnosisLevel::Warning, steal),
+        text(
+            DiagnosisLevel::Ok,
+            DoctorFinding::OtherPrograms { busy_percent: 99.7 },
+        ),
+        text(DiagnosisLevel::Warning, worn),
+    ];
+    insta::assert_snapshot!(texts.join("\n"), @r"
+    Other virtual machines take CPU time, so times are longer than the storage makes them (12 % now, 0.035 % since boot).
+    Other programs use 100 % of the CPUs.
+    100 % of the drive's endurance is used up (nvme).
     ");
 }
