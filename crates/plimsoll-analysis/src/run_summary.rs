@@ -1,7 +1,5 @@
 //! A run's figures, audit and verdict.
 
-use std::ops::{Deref, DerefMut};
-
 use plimsoll_record::Record;
 use serde::Serialize;
 
@@ -17,21 +15,6 @@ pub struct Summary {
     pub verdict: Verdict,
     /// Results of the audit's rules.
     pub audit: Audit,
-}
-
-/// Figures are read as the summary's own.
-impl Deref for Summary {
-    type Target = RunFigures;
-
-    fn deref(&self) -> &RunFigures {
-        &self.figures
-    }
-}
-
-impl DerefMut for Summary {
-    fn deref_mut(&mut self) -> &mut RunFigures {
-        &mut self.figures
-    }
 }
 
 /// Computes figures, audits them, and then decides how far they can be trusted: the only place that does.

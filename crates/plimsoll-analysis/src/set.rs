@@ -45,7 +45,7 @@ pub fn summarise_set(
 ) -> SetSummary {
     let mut rows: BTreeMap<SetKey, Vec<InRun<'_>>> = BTreeMap::new();
     for run in runs {
-        for ladder in &run.summary.ladders {
+        for ladder in &run.summary.figures.ladders {
             for load in &ladder.loads {
                 let key = (
                     ladder.step_index,

@@ -31,12 +31,12 @@ fn main() -> io::Result<()> {
         ("made-mixed", fixture::lasting(30)),
     ] {
         let mut summary = summarise(&record);
-        (summary.blocks, summary.diagnoses) = (made::blocks(), made::diagnoses());
+        (summary.figures.blocks, summary.figures.diagnoses) = (made::blocks(), made::diagnoses());
         if name == "made" {
             // As a run has it that was about media alone.
             record.points.clear();
             record.seconds.clear();
-            (summary.ladders, summary.findings) = (Vec::new(), Vec::new());
+            (summary.figures.ladders, summary.figures.findings) = (Vec::new(), Vec::new());
         }
         fs::write(dir.join(format!("{name}.html")), report(&record, &summary))?;
     }

@@ -42,6 +42,7 @@ pub(crate) fn receipts() -> Table<'static, Receipt> {
 
 pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<CutText<'a>> {
     summary
+        .figures
         .points()
         .filter_map(|point| Some(cut_text(m, point, point.power_cut.as_ref()?)))
         .collect()

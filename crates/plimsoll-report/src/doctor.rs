@@ -21,6 +21,7 @@ pub(crate) fn counts(m: &Messages, summary: &Summary) -> String {
 
 fn count(summary: &Summary, level: DiagnosisLevel) -> String {
     let found = summary
+        .figures
         .diagnoses
         .iter()
         .filter(|own| own.diagnosis.level == level);
@@ -29,7 +30,7 @@ fn count(summary: &Summary, level: DiagnosisLevel) -> String {
 
 /// What is not as it should be, the worst first.
 pub(crate) fn problems(summary: &Summary) -> Vec<&DiagnosisSummary> {
-    let found = summary.diagnoses.iter();
+    let found = summary.figures.diagnoses.iter();
     let mut problems: Vec<_> = found
         .filter(|own| own.diagnosis.level > DiagnosisLevel::Ok)
         .collect();

@@ -53,8 +53,8 @@ impl CsvKind {
 
 /// One table as CSV (RFC 4180, but with bare newlines), with a header.
 pub fn to_csv(record: &Record, summary: &Summary, kind: CsvKind) -> String {
-    let backups = summary.backups.iter();
-    let effects = summary.effects.iter();
+    let backups = summary.figures.backups.iter();
+    let effects = summary.figures.effects.iter();
     match kind {
         CsvKind::Ladder => points::csv(summary),
         CsvKind::Seconds => seconds::table().to_csv(seconds::rows(record)),

@@ -32,17 +32,17 @@ impl FindingLine<'_> {
 /// The run's own, the steps', then each ladder's and each block step's by its points.
 pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<FindingLine<'a>> {
     let mut lines = own(summary);
-    for ladder in &summary.ladders {
+    for ladder in &summary.figures.ladders {
         lines.extend(of_ladder(m, ladder));
     }
-    for own in &summary.effects {
+    for own in &summary.figures.effects {
         let place = effect::heading(m, own);
         lines.extend(at(&place, &own.findings));
     }
-    for backups in &summary.backups {
+    for backups in &summary.figures.backups {
         lines.extend(of_backups(m, backups));
     }
-    for block in &summary.blocks {
+    for block in &summary.figures.blocks {
         for medium in &block.media {
             lines.extend(of_medium(m, block, medium));
         }
@@ -52,9 +52,13 @@ pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<FindingLin
 
 /// Findings without a place are listed once.
 fn own(summary: &Summary) -> Vec<FindingLine<'_>> {
-    let of_steps = summary.ladders.iter().flat_map(|ladder| &ladder.findings);
+    let of_steps = summary
+        .figures
+        .ladders
+        .iter()
+        .flat_map(|ladder| &ladder.findings);
     let mut own: Vec<&Finding> = Vec::new();
-    for finding in summary.findings.iter().chain(of_steps) {
+    for finding in summary.figures.findings.iter().chain(of_steps) {
         if !own.contains(&finding) {
             own.push(finding);
         }
@@ -229,9 +233,9 @@ mod tests {
     fn common_findings_of_many_points_are_listed_once() {
         let m = Messages::english();
         let mut summary = summarise(&fixture::record());
-        summary.findings.clear();
-        summary.ladders.truncate(1);
-        let ladder = &mut summary.ladders[0];
+        summary.figures.findings.clear();
+        summary.figures.ladders.truncate(1);
+        let ladder = &mut summary.figures.ladders[0];
         ladder.findings.clear();
         let short = |s| Finding {
             severity: Severity::Warning,
@@ -252,7 +256,7 @@ mod tests {
         };
         let all = "3 of 3 points (ladder: db@fast, 1 to 16 users)";
         assert_eq!(lines(&summary), [all, all]);
-        summary.ladders[0].points[2].findings[1] = short(3.0);
+        summary.figures.ladders[0].points[2].findings[1] = short(3.0);
         assert_eq!(lines(&summary), [all, &format!("{all}, the first")]);
     }
 
@@ -264,8 +268,8 @@ mod tests {
             severity: Severity::Error,
             kind: FindingKind::NothingMeasured,
         };
-        summary.blocks.truncate(1);
-        for medium in &mut summary.blocks[0].media {
+        summary.figures.blocks.truncate(1);
+        for medium in &mut summary.figures.blocks[0].media {
             medium.findings.clear();
             for job in &mut medium.jobs {
                 job.points

@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn systems_stand_about_their_mean() {
         let mut summary = summarise(&fixture::single_point());
-        let ladder = &mut summary.ladders[0];
+        let ladder = &mut summary.figures.ladders[0];
         let m = Messages::english();
         assert_eq!(section(&m, ladder), "");
         let point = FleetPoint {

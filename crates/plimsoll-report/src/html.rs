@@ -105,7 +105,7 @@ impl<'a> ReportPage<'a> {
         let transactions = !text::is_without_transactions(summary);
         // A run of plimsoll's own has a plan.
         let foreign = record.plan == RecordedPlan::Imported;
-        let ladders = &summary.ladders;
+        let ladders = &summary.figures.ladders;
         Self {
             m,
             title: &record.run.title,
@@ -133,6 +133,7 @@ impl<'a> ReportPage<'a> {
             foreign,
             ladders: ladders.iter().map(|own| LadderView::new(m, own)).collect(),
             comparisons: summary
+                .figures
                 .comparisons
                 .iter()
                 .map(|own| drive::comparison(m, own))
@@ -148,7 +149,7 @@ impl<'a> ReportPage<'a> {
             settings: environment::settings(m, record),
             how: how::terms(summary),
             footer: footer(m, &record.run),
-            file: m.file_state(&summary.file),
+            file: m.file_state(&summary.figures.file),
             island: island::json(record, summary, m),
             style: STYLE,
             script,

@@ -67,7 +67,7 @@ pub(crate) fn table<'a>() -> Table<'a, FigureRow<'a>> {
 /// All figures, point by point.
 pub(crate) fn rows(summary: &Summary) -> Vec<FigureRow<'_>> {
     let mut rows = Vec::new();
-    for import in &summary.imports {
+    for import in &summary.figures.imports {
         for point in &import.points {
             rows.extend(rows_of(import, point, false));
             rows.extend(rows_of(import, point, true));
@@ -95,7 +95,7 @@ fn rows_of<'a>(
 }
 
 pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<ImportText<'a>> {
-    let imports = summary.imports.iter();
+    let imports = summary.figures.imports.iter();
     imports.map(|import| import_text(m, import)).collect()
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct LoadLineText<'a> {
 }
 
 pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<LoadLineText<'a>> {
-    let lines = summary.lines();
+    let lines = summary.figures.lines();
     lines
         .map(|(ladder, line)| line_text(m, ladder, line))
         .collect()
@@ -252,9 +252,13 @@ fn shortfall_text(m: &Messages, shortfall: Shortfall) -> String {
 
 /// What was done to data and drives before points: load, and resets.
 pub(crate) fn before_points(m: &Messages, summary: &Summary) -> Vec<String> {
-    let preconditions = summary.preconditions.iter().map(|own| precondition(m, own));
+    let preconditions = summary
+        .figures
+        .preconditions
+        .iter()
+        .map(|own| precondition(m, own));
     preconditions
-        .chain(summary.resets.iter().map(|own| reset(m, own)))
+        .chain(summary.figures.resets.iter().map(|own| reset(m, own)))
         .collect()
 }
 

@@ -101,7 +101,10 @@ mod tests {
     use super::*;
 
     fn ladder(scaling: Scaling) -> LadderSummary {
-        let mut ladder = summarise(&fixture::single_point()).ladders.remove(0);
+        let mut ladder = summarise(&fixture::single_point())
+            .figures
+            .ladders
+            .remove(0);
         ladder.scaling = Some(scaling);
         ladder
     }

@@ -19,24 +19,45 @@ use crate::{compare, cut, findings, fleet, ladder, line, scaling, waits};
 pub fn ladder_table(summary: &Summary) -> String {
     let m = Messages::english();
     let mut parts = vec![doctor::section(&m, summary)];
-    parts.extend(summary.blocks.iter().map(|step| block::section(&m, step)));
+    parts.extend(
+        summary
+            .figures
+            .blocks
+            .iter()
+            .map(|step| block::section(&m, step)),
+    );
     let lines = line::describe(&m, summary);
     parts.extend(lines.iter().map(|line| load_line(&m, line)));
     let before = line::before_points(&m, summary).into_iter();
     parts.extend(before.map(|text| format!("{text}\n\n")));
-    for ladder in &summary.ladders {
+    for ladder in &summary.figures.ladders {
         parts.push(ladder_section(&m, ladder));
         parts.push(fleet::section(&m, ladder));
         parts.push(scaling::section(&m, ladder));
         parts.push(waits::section(&m, ladder));
     }
     parts.push(imported::section(&m, summary));
-    parts.extend(summary.effects.iter().map(|own| shared::effect(&m, own)));
-    parts.extend(summary.backups.iter().map(|own| shared::backups(&m, own)));
-    if summary.ladders.is_empty() && summary.blocks.is_empty() && summary.backups.is_empty() {
+    parts.extend(
+        summary
+            .figures
+            .effects
+            .iter()
+            .map(|own| shared::effect(&m, own)),
+    );
+    parts.extend(
+        summary
+            .figures
+            .backups
+            .iter()
+            .map(|own| shared::backups(&m, own)),
+    );
+    if summary.figures.ladders.is_empty()
+        && summary.figures.blocks.is_empty()
+        && summary.figures.backups.is_empty()
+    {
         parts.push(m.text("text-no-points") + "\n");
     }
-    let comparisons = summary.comparisons.iter();
+    let comparisons = summary.figures.comparisons.iter();
     parts.extend(comparisons.map(|own| side_by_side(&m, own)));
     parts.extend(cut::describe(&m, summary).iter().map(power_cut));
     if !is_without_transactions(summary) {
@@ -48,7 +69,7 @@ pub fn ladder_table(summary: &Summary) -> String {
     if has_tpcc(summary) {
         parts.push(m.text("not-tpc") + "\n");
     }
-    parts.push(m.file_state(&summary.file) + "\n");
+    parts.push(m.file_state(&summary.figures.file) + "\n");
     parts.concat()
 }
 
@@ -67,15 +88,17 @@ pub(crate) fn has_tpcc(summary: &Summary) -> bool {
     if is_without_transactions(summary) {
         return false;
     }
-    summary.points().any(|point| point.tpm.is_some())
+    summary.figures.points().any(|point| point.tpm.is_some())
         || !summary
+            .figures
             .points()
             .any(|point| point.completed_per_second.is_some())
 }
 
 /// Block I/O and backups have no transactions.
 pub(crate) fn is_without_transactions(summary: &Summary) -> bool {
-    summary.ladders.is_empty() && !(summary.blocks.is_empty() && summary.backups.is_empty())
+    summary.figures.ladders.is_empty()
+        && !(summary.figures.blocks.is_empty() && summary.figures.backups.is_empty())
 }
 
 /// The line, the loads tried and the bottleneck.
@@ -109,7 +132,7 @@ fn power_cut(cut: &cut::CutText<'_>) -> String {
 
 /// The verified conditions of the whole run.
 pub(crate) fn consistency(m: &Messages, summary: &Summary) -> String {
-    let found = &summary.consistency;
+    let found = &summary.figures.consistency;
     if found.verified == 0 {
         return m.text("consistency-none");
     }
@@ -177,7 +200,7 @@ mod tests {
             fixture::search(),
         ] {
             let summary = summarise(&record);
-            for ladder in &summary.ladders {
+            for ladder in &summary.figures.ladders {
                 let table = ladder::table().to_text(&Messages::english(), &views(ladder));
                 assert!(
                     table.lines().all(|line| line.chars().count() <= WIDTH),

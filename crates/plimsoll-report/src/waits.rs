@@ -246,12 +246,13 @@ mod tests {
         let m = Messages::english();
         let summary = summarise(&fixture::record());
         let sentences: Vec<String> = summary
+            .figures
             .ladders
             .iter()
             .filter_map(|ladder| describe(&m, ladder))
             .collect();
         insta::assert_snapshot!(sentences.join("\n"));
-        insta::assert_snapshot!("section", section(&m, &summary.ladders[1]));
+        insta::assert_snapshot!("section", section(&m, &summary.figures.ladders[1]));
     }
 
     #[test]
@@ -269,7 +270,7 @@ mod tests {
     fn few_samples_are_marked() {
         let m = Messages::english();
         let mut record = fixture::lasting(20);
-        let sentence = |record: &_| describe(&m, &summarise(record).ladders[0]).unwrap();
+        let sentence = |record: &_| describe(&m, &summarise(record).figures.ladders[0]).unwrap();
         assert!(
             !sentence(&record).contains("Few samples"),
             "{}",
@@ -278,6 +279,6 @@ mod tests {
         record.waits.iter_mut().for_each(|row| row.samples = 2);
         assert!(sentence(&record).contains("Few samples"));
         record.waits.clear();
-        assert_eq!(describe(&m, &summarise(&record).ladders[0]), None);
+        assert_eq!(describe(&m, &summarise(&record).figures.ladders[0]), None);
     }
 }

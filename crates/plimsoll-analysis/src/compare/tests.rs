@@ -332,8 +332,8 @@ fn rules(a: &ComparedSide, b: &ComparedSide, ask: &Ask) -> Vec<Rule> {
 fn a_side_has_the_figures_of_its_summary() {
     let record = fixture::single_point();
     let summary = summarise(&record);
-    let side = ComparedSide::of_figures("x", &record, &Ticks::of(&record), &summary);
-    let (point, figures) = (&side.points[0], &summary.ladders[0].points[0]);
+    let side = ComparedSide::of_figures("x", &record, &Ticks::of(&record), &summary.figures);
+    let (point, figures) = (&side.points[0], &summary.figures.ladders[0].points[0]);
     let info = compare(&[side.clone(), side.clone()], &Ask::default());
     let compared = &info.others[0].points[0];
     assert_eq!(point.figure, RateKind::Nopm);

@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn counters_become_figures() {
         let summary = summarise(&fixture::record());
-        let point = &summary.ladders[0].points[1];
+        let point = &summary.figures.ladders[0].points[1];
         let database = point.database.clone().unwrap();
         let of = |name: &str| {
             point

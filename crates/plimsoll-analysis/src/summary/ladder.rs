@@ -340,10 +340,10 @@ mod tests {
     #[test]
     fn systems_are_summed_and_spread_about_their_mean() {
         let alone = summarise(&fixture::single_point());
-        let alone = &alone.ladders[0].points[0];
+        let alone = &alone.figures.ladders[0].points[0];
         let summary = summarise(&two());
-        assert_eq!(summary.ladders.len(), 1, "one ladder of sums");
-        let ladder = &summary.ladders[0];
+        assert_eq!(summary.figures.ladders.len(), 1, "one ladder of sums");
+        let ladder = &summary.figures.ladders[0];
         assert!(ladder.system.starts_with("2 × db@"), "{}", ladder.system);
         let sum = &ladder.points[0];
         let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
@@ -377,6 +377,6 @@ mod tests {
             seconds(alone) * 2,
             "each system's own account"
         );
-        assert_eq!(summary.headline().unwrap().0.system, ladder.system);
+        assert_eq!(summary.figures.headline().unwrap().0.system, ladder.system);
     }
 }

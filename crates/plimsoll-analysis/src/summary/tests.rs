@@ -96,7 +96,7 @@ fn kinds(point: &PointSummary) -> Vec<String> {
 }
 
 fn only(record: &Record) -> PointSummary {
-    summarise(record).ladders[0].points[0].clone()
+    summarise(record).figures.ladders[0].points[0].clone()
 }
 
 #[test]
@@ -215,14 +215,17 @@ fn each_doubt_is_a_finding() {
         let mut record = base.clone();
         damage(&mut record);
         let summary = summarise(&record);
-        let point = &summary.ladders[0].points[0];
+        let point = &summary.figures.ladders[0].points[0];
         assert_eq!(
             (kinds(point), point.verdict),
             (vec![name.to_owned()], verdict),
             "{:?}",
             point.findings
         );
-        assert_eq!(summary.headline.is_some(), verdict < Verdict::Invalid);
+        assert_eq!(
+            summary.figures.headline.is_some(),
+            verdict < Verdict::Invalid
+        );
     }
 }
 
@@ -332,24 +335,33 @@ fn a_failed_condition_makes_the_point_invalid_and_is_named() {
         .iter_mut()
         .for_each(|check| check.point = None);
     let summary = summarise(&record);
-    assert_eq!(summary.ladders[0].points[0].findings, Vec::new());
+    assert_eq!(summary.figures.ladders[0].points[0].findings, Vec::new());
     assert_eq!(
-        (summary.ladders[0].points[0].verdict, summary.headline),
+        (
+            summary.figures.ladders[0].points[0].verdict,
+            summary.figures.headline
+        ),
         (Verdict::Invalid, None)
     );
-    assert_eq!(Verdict::of(&summary.ladders[0].findings), Verdict::Invalid);
+    assert_eq!(
+        Verdict::of(&summary.figures.ladders[0].findings),
+        Verdict::Invalid
+    );
     assert_eq!(summary.verdict, Verdict::Invalid);
 }
 
 #[test]
 fn nothing_measured_gives_no_figures() {
     let summary = summarise(&fixture::nothing_measured());
-    let point = &summary.ladders[0].points[0];
+    let point = &summary.figures.ladders[0].points[0];
     assert_eq!(
         (point.tpm, point.nopm, point.completed_per_second),
         (None, None, None)
     );
-    assert_eq!((summary.headline, point.verdict), (None, Verdict::Invalid));
+    assert_eq!(
+        (summary.figures.headline, point.verdict),
+        (None, Verdict::Invalid)
+    );
     assert_eq!(kinds(point)[0], "nothing_measured");
 }
 
@@ -358,6 +370,7 @@ fn the_fixture_matches_its_description() {
     let record = fixture::record();
     let summary = summarise(&record);
     let shape: Vec<(String, Option<String>, usize)> = summary
+        .figures
         .ladders
         .iter()
         .map(|l| (l.step.clone(), l.medium.clone(), l.points.len()))
@@ -372,31 +385,31 @@ fn the_fixture_matches_its_description() {
             ("open".into(), some("fast"), 3)
         ]
     );
-    let closed = &summary.ladders[0].points[2];
+    let closed = &summary.figures.ladders[0].points[2];
     assert_eq!(closed.verdict, Verdict::Sound, "{:?}", closed.findings);
     assert!(
         closed.types.iter().all(|txn| txn.service.is_none()) && closed.overall.service.is_none()
     );
-    let open = &summary.ladders[2].points[0];
+    let open = &summary.figures.ladders[2].points[0];
     let (response, service) = (
         open.overall.response.unwrap(),
         open.overall.service.unwrap(),
     );
     assert!(response.p99_ms > service.p99_ms && response.count == service.count);
     assert_eq!(
-        summary.headline,
+        summary.figures.headline,
         Some(Headline {
             ladder: 0,
             load_index: 2
         })
     );
-    let broken = &summary.ladders[1].points[1];
+    let broken = &summary.figures.ladders[1].points[1];
     assert_eq!(
         (broken.verdict, broken.consistency.failed.clone()),
         (Verdict::Invalid, vec!["3.3.2.4".to_owned()])
     );
-    assert!(kinds(&summary.ladders[1].points[2]).contains(&"event".to_owned()));
-    let cut = &summary.ladders[2].points[2];
+    assert!(kinds(&summary.figures.ladders[1].points[2]).contains(&"event".to_owned()));
+    let cut = &summary.figures.ladders[2].points[2];
     assert!(
         ["phase_incomplete", "coarse_window"]
             .iter()
@@ -405,6 +418,7 @@ fn the_fixture_matches_its_description() {
     );
     assert!(
         summary
+            .figures
             .points()
             .all(|p| !matches!(p.conservation, Conservation::Broken { .. }))
     );
@@ -416,7 +430,7 @@ fn the_fixture_matches_its_description() {
 #[test]
 fn the_generators_cost_is_per_completed_transaction() {
     let record = fixture::record();
-    let point = summarise(&record).ladders[0].points[1].clone();
+    let point = summarise(&record).figures.ladders[0].points[1].clone();
     let cpu = point.resources.generator_cpu_percent.unwrap();
     let expected = cpu / 100.0 * point.measured_s * 1e6 / point.overall.counts.completed() as f64;
     assert_eq!(point.resources.generator_cpu_us_per_txn, Some(expected));
@@ -428,7 +442,9 @@ fn an_embedded_systems_cpu_is_not_called_the_generators() {
     record
         .series
         .retain(|series| series.metric != Metric::SystemCpu);
-    let resources = summarise(&record).ladders[0].points[1].resources.clone();
+    let resources = summarise(&record).figures.ladders[0].points[1]
+        .resources
+        .clone();
     assert!(resources.generator_cpu_percent.is_some());
     assert_eq!(resources.generator_cpu_us_per_txn, None);
     assert_eq!(
@@ -443,11 +459,13 @@ fn an_embedded_systems_cpu_is_not_called_the_generators() {
     let points = summarise(&record);
     assert!(
         points
+            .figures
             .points()
             .all(|p| p.resources.generator_cpu_withheld.is_none())
     );
     assert!(
         points
+            .figures
             .points()
             .any(|p| p.resources.generator_cpu_us_per_txn.is_some())
     );
@@ -490,7 +508,7 @@ proptest::proptest! {
         }
         let summary = summarise(&record);
         let finite = |figure: Option<f64>| figure.is_none_or(f64::is_finite);
-        proptest::prop_assert!(summary.points().all(|p| finite(p.tpm) && finite(p.nopm) && p.steady.figures().is_none_or(|(range, slope)| range.is_finite() && slope.is_finite())));
+        proptest::prop_assert!(summary.figures.points().all(|p| finite(p.tpm) && finite(p.nopm) && p.steady.figures().is_none_or(|(range, slope)| range.is_finite() && slope.is_finite())));
     }
 }
 
@@ -498,7 +516,7 @@ proptest::proptest! {
 fn the_line_of_the_fixture_is_found_again() {
     use crate::search::{Attempt, SearchState};
     let summary = summarise(&fixture::search());
-    let lines: Vec<_> = summary.lines().collect();
+    let lines: Vec<_> = summary.figures.lines().collect();
     assert_eq!(lines.len(), 2);
     for ((ladder, line), capacity) in lines.iter().zip([431.0, 173.0]) {
         assert_eq!(
@@ -527,7 +545,7 @@ fn the_line_of_the_fixture_is_found_again() {
             line.bottleneck
         );
     }
-    let preconditions = &summary.preconditions;
+    let preconditions = &summary.figures.preconditions;
     assert_eq!(preconditions.len(), 2);
     assert_eq!(
         (
@@ -541,14 +559,18 @@ fn the_line_of_the_fixture_is_found_again() {
         (20.0, true)
     );
     let points: Vec<usize> = summary
+        .figures
         .ladders
         .iter()
         .map(|ladder| ladder.points.len() / ladder.loads.len())
         .collect();
     assert_eq!(points, [3, 3, 3, 1]);
-    assert_eq!(summary.ladders[3].points[0].steady, Steady::NotMeant);
+    assert_eq!(
+        summary.figures.ladders[3].points[0].steady,
+        Steady::NotMeant
+    );
     let beyond = |p: &&PointSummary| kinds(p).contains(&"backlog_grew".to_owned());
-    let beyond: Vec<Verdict> = summary.ladders[0]
+    let beyond: Vec<Verdict> = summary.figures.ladders[0]
         .points
         .iter()
         .filter(beyond)
@@ -560,6 +582,7 @@ fn the_line_of_the_fixture_is_found_again() {
         "above the line that was to be expected"
     );
     let invalid: Vec<_> = summary
+        .figures
         .points()
         .filter(|point| point.verdict == Verdict::Invalid)
         .collect();
@@ -577,7 +600,7 @@ fn a_figure_that_did_not_change_is_no_bottleneck() {
         };
     }
     let summary = summarise(&record);
-    let (_, line) = summary.lines().next().unwrap();
+    let (_, line) = summary.figures.lines().next().unwrap();
     assert!(
         line.bottleneck
             .iter()
@@ -592,6 +615,7 @@ fn bottlenecks_are_ranked_by_evidence() {
     let mut record = fixture::search();
     let named = |record: &Record| -> Vec<&'static str> {
         summarise(record)
+            .figures
             .lines()
             .next()
             .unwrap()
@@ -630,13 +654,19 @@ fn bottlenecks_are_ranked_by_evidence() {
         named(&record),
         ["generator", "cpu", "device_busy", "connections"]
     );
-    let figures = summarise(&record).lines().next().unwrap().1.bottleneck[0];
+    let figures = summarise(&record)
+        .figures
+        .lines()
+        .next()
+        .unwrap()
+        .1
+        .bottleneck[0];
     assert_eq!(
         (figures.at_line, figures.beyond, figures.limit),
         (Some(95.0), 95.0, 80.0)
     );
     // What grows has to have grown: from the line to the load above it.
-    let line = summarise(&record).lines().next().unwrap().1.clone();
+    let line = summarise(&record).figures.lines().next().unwrap().1.clone();
     let above = line
         .tried
         .iter()

@@ -20,7 +20,7 @@ struct DiskRow {
 
 fn rows(record: &Record) -> Vec<DiskRow> {
     let summary = summarise(record);
-    let media = summary.blocks.iter().flat_map(|step| &step.media);
+    let media = summary.figures.blocks.iter().flat_map(|step| &step.media);
     let jobs: Vec<_> = media.flat_map(|medium| &medium.jobs).collect();
     let row = |point: &Point| {
         let own = |job: &&BlockJobSummary| {
@@ -216,7 +216,7 @@ fn both_files_of_a_vdbench_run_have_the_same_verdicts() {
     ] {
         let rules = |name: &str| {
             let record = of(&[name]).record;
-            let results = audit(&record, &summarise(&record)).verdicts;
+            let results = audit(&record, &summarise(&record).figures).verdicts;
             results
                 .iter()
                 .map(|own| format!("{:?} {:?}", own.rule, own.outcome.severity()))

@@ -233,7 +233,7 @@ fn jobs_reported_together_are_described_by_all_of_them() {
     assert!(is_unknown(&record, "users") && is_unknown(&record, "group"));
     assert_eq!(block.job, "a and others");
     let summary = summarise(&record);
-    let own = &summary.blocks[0].media[0].jobs[0].points[0];
+    let own = &summary.figures.blocks[0].media[0].jobs[0].points[0];
     // The jobs keep 4 in flight; completion latency leaves out the time until requests are handed over.
     assert!(
         (3.5..4.0).contains(&own.in_flight_by_little.unwrap()),
@@ -297,7 +297,7 @@ fn samples_recorded_beside_sequential_jobs_are_each_jobs_own() {
         own.map(|sample| f64::from(sample.value))
             .collect::<Vec<f64>>()
     };
-    assert_eq!(summary.blocks[0].media[0].jobs.len(), 3);
+    assert_eq!(summary.figures.blocks[0].media[0].jobs.len(), 3);
     // fio: 16,773 reads a second, none, 1,290 of 1 MiB.
     assert!(
         reads("first").iter().all(|n| *n > 10_000.0),
@@ -425,10 +425,10 @@ fn requests_that_failed_are_not_committed_and_make_the_point_invalid() {
     );
     let summary = summarise(&record);
     assert_eq!(
-        summary.blocks[0].media[0].jobs[0].points[0].verdict,
+        summary.figures.blocks[0].media[0].jobs[0].points[0].verdict,
         Verdict::Invalid
     );
-    let audit = audit(&record, &summary);
+    let audit = audit(&record, &summary.figures);
     let consist = audit
         .verdicts
         .iter()

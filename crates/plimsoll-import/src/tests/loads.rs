@@ -51,7 +51,7 @@ pub(super) fn is_missing(imported: &Imported, what: &str) -> bool {
 }
 
 fn only(summary: &Summary) -> &PointSummary {
-    let points: Vec<&PointSummary> = summary.points().collect();
+    let points: Vec<&PointSummary> = summary.figures.points().collect();
     assert_eq!(points.len(), 1);
     points[0]
 }
@@ -128,7 +128,7 @@ fn a_histogram_of_sysbench_is_a_distribution() {
     let p99 = window.quantile(0.99).unwrap().as_millis_f64();
     let printed = reported(&record, "", "latency 99th percentile").value;
     assert!((p99 - printed).abs() < 0.006, "{p99} against {printed}");
-    assert!(!summarise(&record).points().any(|point| {
+    assert!(!summarise(&record).figures.points().any(|point| {
         point
             .findings
             .iter()
@@ -241,7 +241,7 @@ fn jsonplus_of_fio_has_distributions_and_json_has_not() {
             .all(|(w, s)| w.response.count() == s.counts.committed)
     );
     let summary = summarise(record);
-    let job = &summary.blocks[0].media[0].jobs[0];
+    let job = &summary.figures.blocks[0].media[0].jobs[0];
     assert_eq!(
         (
             job.job.as_str(),
@@ -373,7 +373,7 @@ fn vdbench_leaves_its_warm_up_out() {
     for name in ["vdbench_flatfile.html", "vdbench_summary.html"] {
         let record = of(&[name]).record;
         let summary = summarise(&record);
-        let job = &summary.blocks[0].media[0].jobs[0];
+        let job = &summary.figures.blocks[0].media[0].jobs[0];
         let point = &job.points[0];
         assert_eq!(job.job, "rd1", "{name}");
         let printed = reported(&record, "", "rate").value;
@@ -440,9 +440,12 @@ fn several_outputs_of_one_tool_make_one_ladder() {
     assert_eq!(places, [(8, 1, 0), (4, 0, 0), (4, 0, 1)]);
     let summary = summarise(&record);
     assert_eq!(
-        (summary.ladders.len(), summary.ladders[0].loads.len()),
+        (
+            summary.figures.ladders.len(),
+            summary.figures.ladders[0].loads.len()
+        ),
         (1, 2)
     );
-    assert_eq!(summary.ladders[0].step, "oltp");
-    assert_eq!(summary.imports[0].files, "b.txt; a.txt; c.txt");
+    assert_eq!(summary.figures.ladders[0].step, "oltp");
+    assert_eq!(summary.figures.imports[0].files, "b.txt; a.txt; c.txt");
 }

@@ -19,7 +19,7 @@ fn rows(record: &Record) -> Vec<OltpRow> {
     let summary = summarise(record);
     let row = |of: &Point| {
         let same = |own: &&PointSummary| (own.users, own.repeat) == (of.users, of.repeat);
-        let point = summary.points().find(same).unwrap();
+        let point = summary.figures.points().find(same).unwrap();
         OltpRow {
             users: point.users,
             new_orders: point.types[0].counts.committed,
@@ -59,7 +59,7 @@ fn each_run_of_go_tpc_is_a_point() {
         [("warehouses", "2"), ("workload", "tpcc")]
     );
     assert_eq!(
-        summarise(&imported.record).ladders.len(),
+        summarise(&imported.record).figures.ladders.len(),
         1,
         "threads are users: one ladder"
     );
@@ -228,7 +228,7 @@ fn results_of_one_hammerdb_log_are_points_by_virtual_users() {
         [("database", "PostgreSQL"), ("warehouses", "30")]
     );
     assert_eq!(
-        summarise(&record).ladders.len(),
+        summarise(&record).figures.ladders.len(),
         1,
         "virtual users are users: one ladder"
     );

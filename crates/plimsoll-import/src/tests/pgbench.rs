@@ -24,7 +24,7 @@ fn error(sources: &[(&str, &str)]) -> String {
 
 /// Names of the findings of the only point, with their severity.
 fn findings(summary: &Summary) -> Vec<(Severity, String)> {
-    let point = summary.points().next().unwrap();
+    let point = summary.figures.points().next().unwrap();
     let name = |kind: String| kind.split(' ').next().unwrap_or_default().to_owned();
     point
         .findings
@@ -34,7 +34,7 @@ fn findings(summary: &Summary) -> Vec<(Severity, String)> {
 }
 
 fn little(imported: &Imported) -> RuleOutcome {
-    let audit = audit(&imported.record, &summarise(&imported.record));
+    let audit = audit(&imported.record, &summarise(&imported.record).figures);
     audit
         .verdicts
         .into_iter()
@@ -49,6 +49,7 @@ fn runs_of_one_file_are_points_with_their_own_figures() {
     assert_eq!(record.points.len(), 2);
     let summary = summarise(&record);
     let rates: Vec<f64> = summary
+        .figures
         .points()
         .map(|point| point.completed_per_second.unwrap().round())
         .collect();
@@ -88,7 +89,7 @@ fn runs_of_one_file_are_points_with_their_own_figures() {
         ("5", "simple")
     );
     assert_ne!(record.points[0].step, record.points[1].step);
-    assert_eq!(summary.ladders.len(), 2);
+    assert_eq!(summary.figures.ladders.len(), 2);
 }
 
 #[test]
@@ -153,6 +154,7 @@ fn logs_that_are_a_sample_give_distributions_and_not_totals() {
     ));
     let summary = summarise(record);
     let rate = summary
+        .figures
         .points()
         .next()
         .unwrap()
@@ -522,7 +524,7 @@ fn facts_of_a_load_are_not_those_of_another() {
     assert_eq!(fact(record, "import.response_from.point.2"), "due");
     assert!(is_missing(&imported, "unserved.point.2") && is_missing(&imported, "distribution"));
     let outcomes = |record: &Record, rule: Rule| -> Vec<RuleOutcome> {
-        let results = audit(record, &summarise(record)).verdicts;
+        let results = audit(record, &summarise(record).figures).verdicts;
         results
             .into_iter()
             .filter(|result| result.rule == rule)

@@ -30,6 +30,7 @@ fn runs_of_one_file_are_points_with_their_own_figures() {
     assert_eq!(loads, [(2, 0), (16, 1)]);
     let summary = summarise(&record);
     let counts: Vec<u64> = summary
+        .figures
         .points()
         .map(|point| point.overall.counts.committed)
         .collect();
@@ -122,7 +123,9 @@ fn fileio_of_version_1_1_has_neither_counts_nor_a_time() {
     );
     assert!(is_missing(&imported, "duration"));
     let summary = summarise(record);
-    assert!(format!("{:?}", summary.points().next().unwrap().findings).contains("OnlyReported"));
+    assert!(
+        format!("{:?}", summary.figures.points().next().unwrap().findings).contains("OnlyReported")
+    );
 }
 
 #[test]

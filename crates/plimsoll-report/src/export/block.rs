@@ -31,7 +31,7 @@ impl BlockOpRow<'_> {
 /// All requests of each point, then its kinds.
 pub(super) fn rows(summary: &Summary) -> Vec<BlockOpRow<'_>> {
     let mut rows = Vec::new();
-    for step in &summary.blocks {
+    for step in &summary.figures.blocks {
         for medium in &step.media {
             for job in &medium.jobs {
                 for point in job.all_points() {

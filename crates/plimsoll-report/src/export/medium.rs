@@ -35,7 +35,7 @@ impl<'a> MediumSecondRow<'a> {
 }
 
 pub(super) fn rows(summary: &Summary) -> impl Iterator<Item = MediumSecondRow<'_>> {
-    summary.timelines.iter().flat_map(seconds)
+    summary.figures.timelines.iter().flat_map(seconds)
 }
 
 /// One row for each second of each medium, of the systems that are measured, of neighbours, and of growing files.

@@ -8,7 +8,7 @@ use crate::table::Table;
 type Points<'a> = Table<'a, &'a PointSummary>;
 
 pub(super) fn csv(summary: &Summary) -> String {
-    let points: Vec<&PointSummary> = summary.points().collect();
+    let points: Vec<&PointSummary> = summary.figures.points().collect();
     // Points of different workloads differ in their transaction types: types of later ones stand at the end.
     let first = match points.first() {
         Some(first) => txn_names(first),

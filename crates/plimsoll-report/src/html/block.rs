@@ -49,7 +49,7 @@ pub(super) struct StepView {
 }
 
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<StepView> {
-    let steps = summary.blocks.iter().enumerate();
+    let steps = summary.figures.blocks.iter().enumerate();
     steps.map(|(i, step)| view(m, i, step)).collect()
 }
 

@@ -49,7 +49,7 @@ impl Charts {
     pub fn of(record: &Record, summary: &Summary, is_foreign: bool) -> Self {
         let mut charts = Self::default();
         for (axis, is_open) in [("users", false), ("offered", true)] {
-            let points = summary.points();
+            let points = summary.figures.points();
             let points: Vec<&PointSummary> = points
                 .filter(|p| p.offered_per_second.is_some() == is_open)
                 .filter(|p| p.completed_per_second.is_some())

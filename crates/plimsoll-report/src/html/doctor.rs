@@ -17,10 +17,10 @@ pub(super) struct DoctorView {
 
 /// `None` where the doctor was not asked.
 pub(super) fn view(m: &Messages, summary: &Summary) -> Option<DoctorView> {
-    if summary.diagnoses.is_empty() {
+    if summary.figures.diagnoses.is_empty() {
         return None;
     }
-    let all = summary.diagnoses.iter();
+    let all = summary.figures.diagnoses.iter();
     let fine: Vec<_> = all
         .filter(|found| found.diagnosis.level == DiagnosisLevel::Ok)
         .collect();

@@ -52,7 +52,7 @@ pub(super) fn certainty(
 
 /// `None` where no point has a usable rate.
 pub(super) fn transactions(m: &Messages, summary: &Summary) -> Option<HeadlineView> {
-    let (ladder, load) = summary.headline()?;
+    let (ladder, load) = summary.figures.headline()?;
     let point = &ladder.points[load.typical];
     let (figure, unit) = match load.nopm {
         Some(nopm) => (nopm, "headline-nopm"),

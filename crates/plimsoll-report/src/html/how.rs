@@ -6,8 +6,8 @@ use crate::text;
 
 /// Ids of terms. The explanation of each has the id with `-text`.
 pub(super) fn terms(summary: &Summary) -> Vec<&'static str> {
-    let block = !summary.blocks.is_empty();
-    let load = !block || !summary.ladders.is_empty();
+    let block = !summary.figures.blocks.is_empty();
+    let load = !block || !summary.figures.ladders.is_empty();
     let tpcc = load && text::has_tpcc(summary);
     let sections: [(bool, &[&str]); 8] = [
         (tpcc, &["how-nopm", "how-tpm"]),

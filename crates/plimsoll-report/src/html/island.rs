@@ -108,6 +108,7 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
     Island {
         labels: m.chart_labels().into_iter().collect(),
         ladders: summary
+            .figures
             .ladders
             .iter()
             .map(|ladder| ladder_data(m, summary, ladder))
@@ -187,7 +188,7 @@ fn ladder_data(m: &Messages, summary: &Summary, ladder: &LadderSummary) -> Ladde
 
 /// A ladder's name in a legend: where a step was run on several media, what distinguishes them.
 fn curve(m: &Messages, summary: &Summary, ladder: &LadderSummary) -> String {
-    let mut ladders = summary.ladders.iter();
+    let mut ladders = summary.figures.ladders.iter();
     let several =
         ladders.any(|own| own.step_index == ladder.step_index && own.medium != ladder.medium);
     let Some(medium) = ladder.medium.as_ref().filter(|_| several) else {
@@ -195,7 +196,7 @@ fn curve(m: &Messages, summary: &Summary, ladder: &LadderSummary) -> String {
     };
     let medium = medium::name(m, medium, ladder.drive.is_some());
     let curve = m.in_scene(medium, ladder.scene);
-    let mut ladders = summary.ladders.iter();
+    let mut ladders = summary.figures.ladders.iter();
     if ladders.all(|own| own.step_index == ladder.step_index) {
         return curve;
     }

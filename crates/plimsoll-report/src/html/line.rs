@@ -48,6 +48,7 @@ pub(super) struct LineChart {
 
 pub(super) fn charts(m: &Messages, summary: &Summary) -> Vec<LineChart> {
     let mut steps: Vec<(u32, &String)> = summary
+        .figures
         .lines()
         .map(|(ladder, _)| (ladder.step_index, &ladder.step))
         .collect();

@@ -43,9 +43,9 @@ pub(super) struct BackupView {
 }
 
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<SharedView> {
-    let steps: BTreeSet<u32> = (summary.timelines.iter().map(|own| own.step_index))
-        .chain(summary.effects.iter().map(|own| own.step_index))
-        .chain(summary.backups.iter().map(|own| own.step_index))
+    let steps: BTreeSet<u32> = (summary.figures.timelines.iter().map(|own| own.step_index))
+        .chain(summary.figures.effects.iter().map(|own| own.step_index))
+        .chain(summary.figures.backups.iter().map(|own| own.step_index))
         .collect();
     steps
         .into_iter()
@@ -54,11 +54,11 @@ pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<SharedView> {
 }
 
 fn view(m: &Messages, summary: &Summary, step: u32) -> SharedView {
-    let effects = summary.effects.iter();
+    let effects = summary.figures.effects.iter();
     let effects: Vec<&NoiseEffect> = effects.filter(|own| own.step_index == step).collect();
-    let backups = summary.backups.iter();
+    let backups = summary.figures.backups.iter();
     let backups: Vec<&BackupSummary> = backups.filter(|own| own.step_index == step).collect();
-    let timelines = summary.timelines.iter();
+    let timelines = summary.figures.timelines.iter();
     let timelines: Vec<&StepTimeline> = timelines.filter(|own| own.step_index == step).collect();
     let name = effects
         .iter()

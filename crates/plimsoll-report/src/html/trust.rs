@@ -28,7 +28,7 @@ struct Conserved {
 
 pub(super) fn conservation(m: &Messages, summary: &Summary) -> String {
     let mut own = Conserved::default();
-    for point in summary.points() {
+    for point in summary.figures.points() {
         match point.conservation {
             Conservation::Holds { seconds } => {
                 own.seconds += seconds;
@@ -55,7 +55,7 @@ pub(super) fn conservation(m: &Messages, summary: &Summary) -> String {
         ];
         return m.text_with("trust-conserved", &args);
     }
-    let mut all = summary.points().peekable();
+    let mut all = summary.figures.points().peekable();
     if all.peek().is_some() && all.all(|point| point.imported.is_some()) {
         m.text("trust-conserved-imported")
     } else {

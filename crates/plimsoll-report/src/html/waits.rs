@@ -41,7 +41,7 @@ const ROOM_FOR_NAME: f64 = 6.0;
 
 /// One for each ladder with wait samples.
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<WaitsView> {
-    let ladders = summary.ladders.iter();
+    let ladders = summary.figures.ladders.iter();
     ladders.filter_map(|ladder| view(m, ladder)).collect()
 }
 

@@ -524,13 +524,18 @@ fn no_argument_is_left_open() {
         fixture::backup(),
     ] {
         let summary = summarise(&record);
-        let block = summary.block_findings().map(|(_, _, finding)| finding);
+        let block = summary
+            .figures
+            .block_findings()
+            .map(|(_, _, finding)| finding);
         let backups = summary
+            .figures
             .backups
             .iter()
             .flat_map(|own| own.all_findings())
             .map(|(_, finding)| finding);
         for finding in summary
+            .figures
             .all_findings()
             .map(|(_, finding)| finding)
             .chain(block)

@@ -8,7 +8,7 @@ use crate::message::Messages;
 
 /// Empty where the doctor was not asked.
 pub(super) fn section(m: &Messages, summary: &Summary) -> String {
-    if summary.diagnoses.is_empty() {
+    if summary.figures.diagnoses.is_empty() {
         return String::new();
     }
     let title = m.text("doctor-title");

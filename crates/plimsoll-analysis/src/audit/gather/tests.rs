@@ -21,7 +21,7 @@ const FAST: SubjectId = SubjectId(4);
 const DB_FAST: SubjectId = SubjectId(6);
 
 fn of(record: &Record) -> Audit {
-    audit(record, &summarise(record))
+    audit(record, &summarise(record).figures)
 }
 
 fn verdicts(audit: &Audit, rule: Rule) -> Vec<&RuleVerdict> {
@@ -365,7 +365,7 @@ fn runs_that_differ_in_one_thing() {
     let (first, mut second) = (server(), server());
     let pair = |second: &Record| {
         let (a, b) = (summarise(&first), summarise(second));
-        audit_pair((&first, &a), (second, &b), None).unwrap()
+        audit_pair((&first, &a.figures), (second, &b.figures), None).unwrap()
     };
     fact(&mut second, HOST, "cpus", "24");
     let one = pair(&second);
@@ -382,8 +382,8 @@ fn runs_that_differ_in_one_thing() {
     let nothing = fixture::nothing_measured();
     assert!(
         audit_pair(
-            (&first, &summarise(&first)),
-            (&nothing, &summarise(&nothing)),
+            (&first, &summarise(&first).figures),
+            (&nothing, &summarise(&nothing).figures),
             None
         )
         .is_none()
@@ -405,7 +405,7 @@ fn runs_of_unlike_workloads_are_an_error() {
     for fixture in [fixture::single_point, fixture::block] {
         let (first, second) = (of(fixture, "a"), of(fixture, "b"));
         let [a, b] = [&first, &second]
-            .map(|(record, summary)| ComparedSide::of_summary("x", record, summary));
+            .map(|(record, summary)| ComparedSide::of_summary("x", record, &summary.figures));
         let found = unlike(&a, &b);
         assert_eq!(
             found,
@@ -414,8 +414,12 @@ fn runs_of_unlike_workloads_are_an_error() {
             })
         );
         assert_eq!(unlike(&a, &a), None);
-        let pair =
-            audit_pair((&first.0, &first.1), (&second.0, &second.1), found).expect("an audit");
+        let pair = audit_pair(
+            (&first.0, &first.1.figures),
+            (&second.0, &second.1.figures),
+            found,
+        )
+        .expect("an audit");
         assert_eq!(worst(&pair, Rule::OneFactor), Some(Severity::Error));
     }
 }

@@ -12,7 +12,7 @@ fn close(found: f64, expected: f64) {
 }
 
 fn save(summary: &Summary) -> &BackupSummary {
-    &summary.backups[0]
+    &summary.figures.backups[0]
 }
 
 fn kinds(findings: &[Finding]) -> Vec<(String, Severity)> {
@@ -223,8 +223,8 @@ fn time_without_samples_is_missing_and_no_contradiction() {
 #[test]
 fn backups_beside_load_stand_by_their_load() {
     let summary = summarise(&fixture::backup());
-    assert_eq!(summary.backups.len(), 2);
-    let beside = &summary.backups[1];
+    assert_eq!(summary.figures.backups.len(), 2);
+    let beside = &summary.figures.backups[1];
     assert_eq!(
         beside.beside,
         Some(BesideLoad {
@@ -324,9 +324,10 @@ fn rubbish_is_survived() {
         let mut record = fixture::backup();
         damage(&mut record);
         let summary = summarise(&record);
-        assert!(!summary.backups.is_empty());
+        assert!(!summary.figures.backups.is_empty());
         let finite = |sampled: Option<Sampled>| sampled.is_none_or(|own| own.mean.is_finite());
         let figures = summary
+            .figures
             .backups
             .iter()
             .flat_map(|own| &own.media)

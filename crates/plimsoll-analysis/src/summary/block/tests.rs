@@ -19,20 +19,24 @@ fn summary_of_fixture() -> &'static Summary {
 fn block_io_is_in_no_ladder() {
     let summary = summary_of_fixture();
     assert!(
-        summary.ladders.is_empty()
-            && summary.comparisons.is_empty()
-            && summary.preconditions.is_empty()
+        summary.figures.ladders.is_empty()
+            && summary.figures.comparisons.is_empty()
+            && summary.figures.preconditions.is_empty()
     );
-    assert_eq!((summary.headline, summary.points().count()), (None, 0));
-    assert_eq!(summary.blocks.len(), 2);
+    assert_eq!(
+        (summary.figures.headline, summary.figures.points().count()),
+        (None, 0)
+    );
+    assert_eq!(summary.figures.blocks.len(), 2);
     assert_eq!(
         summary.verdict,
         Verdict::Invalid,
         "the verdict of a run includes block I/O"
     );
-    assert_eq!(summary.diagnoses.len(), 4);
+    assert_eq!(summary.figures.diagnoses.len(), 4);
     assert_eq!(
         summary
+            .figures
             .diagnoses
             .iter()
             .filter_map(|found| found.medium.as_deref())
@@ -43,7 +47,7 @@ fn block_io_is_in_no_ladder() {
 
 #[test]
 fn the_fixtures_rounds_match_its_description() {
-    let [fast, slow] = summary_of_fixture().blocks[0].media.as_slice() else {
+    let [fast, slow] = summary_of_fixture().figures.blocks[0].media.as_slice() else {
         panic!("two media")
     };
     assert_eq!(
@@ -80,7 +84,7 @@ fn the_fixtures_rounds_match_its_description() {
 
 #[test]
 fn curves_rest_on_the_rounds_that_count() {
-    let job = &summary_of_fixture().blocks[0].media[0].jobs[0];
+    let job = &summary_of_fixture().figures.blocks[0].media[0].jobs[0];
     assert_eq!(
         job.curve
             .iter()
@@ -107,7 +111,7 @@ fn curves_rest_on_the_rounds_that_count() {
 
 #[test]
 fn ratios_are_of_medians_with_the_interval_of_a_ratio() {
-    let [fast, slow] = summary_of_fixture().blocks[0].media.as_slice() else {
+    let [fast, slow] = summary_of_fixture().figures.blocks[0].media.as_slice() else {
         panic!("two media")
     };
     assert!(fast.jobs.iter().all(|job| job.against_first.is_none()));
@@ -134,7 +138,7 @@ fn ratios_are_of_medians_with_the_interval_of_a_ratio() {
 
 #[test]
 fn media_at_once_are_one_with_the_drives_of_all() {
-    let step = &summary_of_fixture().blocks[1];
+    let step = &summary_of_fixture().figures.blocks[1];
     let [both] = step.media.as_slice() else {
         panic!("one row for both")
     };
@@ -174,8 +178,14 @@ fn a_drive_that_is_late_makes_media_at_once_invalid() {
         (row.late, row.beyond) = (row.modelled.clone(), row.ops);
     }
     let summary = summarise(&record);
-    assert_eq!(summary.blocks[1].media[0].jobs[1].verdict, Verdict::Invalid);
-    assert_ne!(summary.blocks[1].media[0].jobs[0].verdict, Verdict::Invalid);
+    assert_eq!(
+        summary.figures.blocks[1].media[0].jobs[1].verdict,
+        Verdict::Invalid
+    );
+    assert_ne!(
+        summary.figures.blocks[1].media[0].jobs[0].verdict,
+        Verdict::Invalid
+    );
 }
 
 #[test]
@@ -187,6 +197,7 @@ fn rows_without_their_point_or_seconds_are_no_figures() {
     let summary = summarise(&record);
     let jobs = || {
         summary
+            .figures
             .blocks
             .iter()
             .flat_map(|block| &block.media)
@@ -196,6 +207,6 @@ fn rows_without_their_point_or_seconds_are_no_figures() {
         jobs().all(|job| job.figures.is_none() && job.typical.is_none() && job.curve.is_empty())
     );
     assert_eq!(summary.verdict, Verdict::Invalid);
-    let gone = summary.blocks[1].media[0].jobs.len();
+    let gone = summary.figures.blocks[1].media[0].jobs.len();
     assert_eq!(gone, 1, "the job whose point is not there");
 }

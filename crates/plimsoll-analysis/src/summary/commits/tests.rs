@@ -11,6 +11,7 @@ fn disagreements(record: &Record) -> usize {
     let is_one = |finding: &&Finding| matches!(finding.kind, FindingKind::CommitsDisagree { .. });
     let summary = summarise(record);
     summary
+        .figures
         .points()
         .map(|point| point.findings.iter().filter(is_one).count())
         .sum()

@@ -24,8 +24,8 @@ fn near(found: Option<NoiseChange>, quiet: f64, noisy: f64) {
 
 fn only(record: &Record) -> (NoiseEffect, Summary) {
     let summary = summarise(record);
-    assert_eq!(summary.effects.len(), 1);
-    (summary.effects[0].clone(), summary)
+    assert_eq!(summary.figures.effects.len(), 1);
+    (summary.figures.effects[0].clone(), summary)
 }
 
 #[test]
@@ -39,8 +39,14 @@ fn the_effect_is_that_of_pairs() {
         (effect.neighbours.clone(), effect.nopm),
         (vec!["nb@fast".to_owned()], true)
     );
-    assert_eq!(summary.ladders[effect.quiet].scene, Interference::Quiet);
-    assert_eq!(summary.ladders[effect.noisy].scene, Interference::Noisy);
+    assert_eq!(
+        summary.figures.ladders[effect.quiet].scene,
+        Interference::Quiet
+    );
+    assert_eq!(
+        summary.figures.ladders[effect.noisy].scene,
+        Interference::Noisy
+    );
     let [load] = effect.loads.as_slice() else {
         panic!("one load")
     };
@@ -67,7 +73,12 @@ fn the_effect_is_that_of_pairs() {
 fn percentiles_are_those_of_the_ladder() {
     let (effect, summary) = only(&fixture::backup());
     let p99 = effect.loads[0].all.p99_ms.unwrap();
-    let of_ladder = |ladder: usize| summary.ladders[ladder].loads[0].p99_ms.unwrap().median;
+    let of_ladder = |ladder: usize| {
+        summary.figures.ladders[ladder].loads[0]
+            .p99_ms
+            .unwrap()
+            .median
+    };
     assert_eq!(
         (p99.quiet, p99.noisy),
         (of_ladder(effect.quiet), of_ladder(effect.noisy))
@@ -196,6 +207,7 @@ fn without_a_usable_pair_there_are_figures_and_no_ratios() {
     let (effect, summary) = only(&record);
     assert!(
         summary
+            .figures
             .points()
             .all(|point| point.verdict == Verdict::Invalid)
     );
@@ -227,7 +239,7 @@ fn neighbours_under_load_are_listed() {
     close(load.neighbours_per_second.unwrap(), 133.5);
     close(load.all.rate.unwrap().ratio.unwrap().ratio, 116.0 / 210.0);
     assert_eq!(load.backups, None);
-    let crowd = &summary.timelines[2];
+    let crowd = &summary.figures.timelines[2];
     assert_eq!(
         crowd.neighbours.len(),
         26,
@@ -396,7 +408,7 @@ fn emulated_drives_have_their_own_figures_without_a_device() {
         row(DriveOp::Flush, 9, 0),
     ];
     let summary = summarise(&record);
-    let slow = &summary.timelines[1].media[0];
+    let slow = &summary.figures.timelines[1].media[0];
     assert_eq!(slow.source, Some(crate::summary::MediumSource::Emulator));
     let [second] = slow.seconds.as_slice() else {
         panic!("one second")
@@ -409,7 +421,7 @@ fn emulated_drives_have_their_own_figures_without_a_device() {
         (second.figures.write_mb_per_second, second.figures.read_ms),
         (9.0, Some(4.0))
     );
-    let unknown = &summary.timelines[0].media[0];
+    let unknown = &summary.figures.timelines[0].media[0];
     assert_eq!(
         (&unknown.source, unknown.seconds.len()),
         (&None, 0),

@@ -131,7 +131,7 @@ fn a_drive_that_keeps_up_has_figures_and_no_findings() {
         "30 flushes are too few to evaluate"
     );
     assert_eq!(
-        summarise(&record).ladders[0].drive.as_deref(),
+        summarise(&record).figures.ladders[0].drive.as_deref(),
         Some("Example 1 TB")
     );
 }
@@ -328,11 +328,12 @@ fn errors_of_a_drive_with_power_are_a_finding() {
 fn of_findings(record: &Record) -> Verdict {
     let summary = summarise(record);
     let points = summary
+        .figures
         .points()
         .map(|point| point.verdict)
         .max()
         .unwrap_or_default();
-    Verdict::of(&summary.findings).max(points)
+    Verdict::of(&summary.figures.findings).max(points)
 }
 
 #[test]
@@ -486,7 +487,7 @@ fn a_connection_lost_before_the_power_failed_is_a_finding() {
 fn the_emulator_and_the_hosts_view_stand_beside_the_model() {
     let record = fixture::record();
     let summary = summarise(&record);
-    let point = &summary.ladders[1].points[0];
+    let point = &summary.figures.ladders[1].points[0];
     let drive = point.drive.as_ref().unwrap();
     assert_eq!(drive.drive, "Example Disk 2 TB (7200 rpm)");
     assert_eq!(
@@ -538,7 +539,7 @@ fn the_emulator_and_the_hosts_view_stand_beside_the_model() {
         point.resources.system_cpu_percent
     );
     assert!(
-        summary.ladders[0]
+        summary.figures.ladders[0]
             .points
             .iter()
             .all(|point| point.drive.is_none())
@@ -548,7 +549,7 @@ fn the_emulator_and_the_hosts_view_stand_beside_the_model() {
 #[test]
 fn the_fixtures_drive_matches_its_description() {
     let summary = summarise(&fixture::record());
-    let [kept_up, too_late, cut] = summary.ladders[1].points.as_slice() else {
+    let [kept_up, too_late, cut] = summary.figures.ladders[1].points.as_slice() else {
         panic!()
     };
     assert_eq!(kept_up.verdict, Verdict::Sound, "{:?}", kept_up.findings);
@@ -575,6 +576,7 @@ fn the_fixtures_drive_matches_its_description() {
     assert_eq!(cut.power_cut.as_ref().unwrap().lost, 37);
     assert_eq!(
         summary
+            .figures
             .points()
             .filter(|point| point.power_cut.is_some())
             .count(),
@@ -611,8 +613,8 @@ fn media_are_compared_at_the_same_load() {
     (record.cuts, record.drive, record.events) = (Vec::new(), Vec::new(), Vec::new());
     record.facts.retain(|fact| !fact.key.starts_with("drive"));
     let summary = summarise(&record);
-    let [compared] = summary.comparisons.as_slice() else {
-        panic!("{:?}", summary.comparisons)
+    let [compared] = summary.figures.comparisons.as_slice() else {
+        panic!("{:?}", summary.figures.comparisons)
     };
     assert_eq!((compared.step.as_str(), compared.nopm), ("ladder", true));
     let media: Vec<_> = compared
@@ -637,7 +639,10 @@ fn media_are_compared_at_the_same_load() {
         panic!()
     };
     assert_eq!((fast.rate_ratio, fast.p99_ratio), (None, None));
-    let (first, second) = (&summary.ladders[0].points[1], &summary.ladders[1].points[1]);
+    let (first, second) = (
+        &summary.figures.ladders[0].points[1],
+        &summary.figures.ladders[1].points[1],
+    );
     assert_eq!(
         (fast.rate, slow.rate),
         (first.nopm.unwrap(), second.nopm.unwrap())
@@ -655,11 +660,11 @@ fn media_are_compared_at_the_same_load() {
     record.checks[0].holds = false;
     record.checks[0].point = Some(PointId(2));
     let summary = summarise(&record);
-    let [Some(_), Some(slow)] = summary.comparisons[0].loads[1].figures.as_slice() else {
+    let [Some(_), Some(slow)] = summary.figures.comparisons[0].loads[1].figures.as_slice() else {
         panic!()
     };
     assert_eq!((slow.rate_ratio, slow.p99_ratio), (None, None));
-    let [Some(_), Some(slow)] = summary.comparisons[0].loads[2].figures.as_slice() else {
+    let [Some(_), Some(slow)] = summary.figures.comparisons[0].loads[2].figures.as_slice() else {
         panic!()
     };
     assert_eq!(
@@ -692,7 +697,7 @@ proptest::proptest! {
         }
         let summary = summarise(&record);
         let finite = |figure: Option<f64>| figure.is_none_or(f64::is_finite);
-        let ops = summary.points().filter_map(|point| point.drive.as_ref()).flat_map(|drive| &drive.ops);
+        let ops = summary.figures.points().filter_map(|point| point.drive.as_ref()).flat_map(|drive| &drive.ops);
         for op in ops {
             proptest::prop_assert!(finite(op.per_second) && finite(op.late_percent) && finite(op.beyond_percent));
         }

@@ -115,12 +115,17 @@ fn shares_of_the_fixture_add_up() {
     let summary = crate::summarise(&fixture::record());
     assert!(
         summary
+            .figures
             .points()
             .filter(|point| point.waits.is_some())
             .count()
             >= 6
     );
-    for waits in summary.points().filter_map(|point| point.waits.as_ref()) {
+    for waits in summary
+        .figures
+        .points()
+        .filter_map(|point| point.waits.as_ref())
+    {
         let sum: f64 = waits.states.iter().map(|share| share.percent).sum();
         assert!((sum - 100.0).abs() < 1e-9, "{sum}");
         let busy: f64 = waits

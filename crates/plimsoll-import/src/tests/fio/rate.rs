@@ -8,7 +8,7 @@ fn a_rate_in_bytes_or_requests_makes_an_open_load() {
     // 4 MiB a second in requests of 4 KiB.
     assert_eq!(record.points[0].offered_per_second, Some(1024.0));
     let omission = |record: &Record| {
-        let audit = audit(record, &summarise(record));
+        let audit = audit(record, &summarise(record).figures);
         audit
             .verdicts
             .iter()

@@ -22,7 +22,12 @@ pub(in crate::html) struct BlockData {
 }
 
 pub(in crate::html) fn island(m: &Messages, summary: &Summary) -> Vec<BlockData> {
-    summary.blocks.iter().map(|step| of_step(m, step)).collect()
+    summary
+        .figures
+        .blocks
+        .iter()
+        .map(|step| of_step(m, step))
+        .collect()
 }
 
 fn of_step(m: &Messages, step: &BlockSummary) -> BlockData {

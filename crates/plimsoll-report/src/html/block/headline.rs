@@ -32,7 +32,7 @@ impl HeadlineJob<'_> {
 
 fn usable(summary: &Summary) -> Vec<HeadlineJob<'_>> {
     let mut jobs = Vec::new();
-    for medium in summary.blocks.iter().flat_map(|step| &step.media) {
+    for medium in summary.figures.blocks.iter().flat_map(|step| &step.media) {
         let own = medium.jobs.iter();
         let usable = own.filter(|job| job.verdict < Verdict::Invalid);
         jobs.extend(usable.filter_map(|own| {

@@ -16,7 +16,7 @@ fn only_blocks() -> (Record, Summary) {
     (record.run.command, record.plan_written) =
         ("plimsoll run plans/media.toml".to_owned(), String::new());
     let mut summary = summarise(&record);
-    (summary.blocks, summary.diagnoses) = (made::blocks(), made::diagnoses());
+    (summary.figures.blocks, summary.figures.diagnoses) = (made::blocks(), made::diagnoses());
     (record, summary)
 }
 
@@ -69,7 +69,7 @@ fn a_run_of_block_io_alone_has_no_sections_on_transactions() {
 fn where_transactions_were_run_too_theirs_is_the_headline() {
     let record = fixture::record();
     let mut summary = summarise(&record);
-    summary.blocks = made::blocks();
+    summary.figures.blocks = made::blocks();
     let html = page(&record, &summary, "");
     assert!(
         html.contains("new orders per minute</span>") && !html.contains("kicker\">Highest IOPS")
@@ -120,7 +120,7 @@ fn media_stand_side_by_side_with_their_ratios() {
 #[test]
 fn one_medium_has_no_ratios_and_no_column_of_its_own() {
     let mut summary = only_blocks().1;
-    summary.blocks[0].media.truncate(1);
+    summary.figures.blocks[0].media.truncate(1);
     let corners = views(&Messages::english(), &summary).swap_remove(0);
     assert_eq!(
         header(&corners.jobs),
@@ -223,7 +223,7 @@ fn rounds_that_do_not_become_steady_are_marked() {
 #[test]
 fn rounds_too_few_for_a_window_are_drawn_without_one() {
     let mut summary = only_blocks().1;
-    let job = summary.blocks[1].media[0]
+    let job = summary.figures.blocks[1].media[0]
         .rounds
         .as_mut()
         .map(|rounds| &mut rounds.jobs[0])
@@ -239,11 +239,11 @@ fn rounds_too_few_for_a_window_are_drawn_without_one() {
 #[test]
 fn writers_count_over_all_workers() {
     let mut summary = only_blocks().1;
-    summary.blocks[2]
+    summary.figures.blocks[2]
         .media
         .iter_mut()
         .for_each(|medium| medium.workers = 2);
-    summary.blocks[2].media[0].jobs.reverse();
+    summary.figures.blocks[2].media[0].jobs.reverse();
     let fsync = views(&Messages::english(), &summary).swap_remove(2).fsync;
     let writers: Vec<&str> = cells(&fsync).iter().map(|row| row[2]).collect();
     assert_eq!(
@@ -324,7 +324,7 @@ fn seconds_of_rounds_and_rates_follow_each_other() {
 #[test]
 fn a_missing_second_breaks_the_line() {
     let mut summary = only_blocks().1;
-    summary.blocks[0].media[0].jobs[1].points[0]
+    summary.figures.blocks[0].media[0].jobs[1].points[0]
         .seconds
         .remove(10);
     let data = serde_json::to_value(island(&Messages::english(), &summary)).unwrap();
@@ -369,7 +369,7 @@ fn whatever_is_missing_of_block_io_the_rest_is_shown() {
     ];
     for (i, spoil) in spoils.into_iter().enumerate() {
         let (record, mut summary) = only_blocks();
-        summary.blocks.iter_mut().for_each(spoil);
+        summary.figures.blocks.iter_mut().for_each(spoil);
         let html = page(&record, &summary, "");
         assert!(
             html.contains("Block I/O: fsync (fsync)") && !html.contains("NaN"),
@@ -394,11 +394,12 @@ fn the_doctor_marks_levels_by_sign_and_text_the_worst_first() {
     );
     assert_eq!(cells(&view.findings)[1][1..3], ["Machine", "steal"]);
     summary
+        .figures
         .diagnoses
         .retain(|found| found.diagnosis.level == DiagnosisLevel::Ok);
     let html = page(&record, &summary, "");
     assert!(html.contains("Checks passed") && html.contains("passed: 3."));
-    summary.diagnoses.clear();
+    summary.figures.diagnoses.clear();
     assert!(!page(&record, &summary, "").contains("checks before the load"));
 }
 
@@ -406,7 +407,7 @@ fn the_doctor_marks_levels_by_sign_and_text_the_worst_first() {
 fn nothing_that_media_or_jobs_are_called_breaks_the_page() {
     let (record, mut summary) = only_blocks();
     let evil = "</script><script>alert(1)</script>\"'&";
-    for step in &mut summary.blocks {
+    for step in &mut summary.figures.blocks {
         (step.step, step.workload, step.profile) = (evil.into(), evil.into(), evil.into());
         for medium in &mut step.media {
             (medium.medium, medium.drive) = (evil.into(), Some(evil.into()));
@@ -418,7 +419,7 @@ fn nothing_that_media_or_jobs_are_called_breaks_the_page() {
             }
         }
     }
-    summary.diagnoses.iter_mut().for_each(|found| {
+    summary.figures.diagnoses.iter_mut().for_each(|found| {
         found.diagnosis.code = evil.into();
         found.diagnosis.finding = DoctorFinding::TooSmallToRead {
             path: evil.into(),

@@ -67,7 +67,7 @@ pub(in crate::html) struct SharedChartView {
 
 /// Of the timelines of a step, those with lines.
 pub(super) fn charts(m: &Messages, summary: &Summary, step: u32) -> Vec<SharedChartView> {
-    let timelines = summary.timelines.iter().enumerate();
+    let timelines = summary.figures.timelines.iter().enumerate();
     let own: Vec<(usize, &StepTimeline)> = timelines
         .filter(|(_, own)| own.step_index == step)
         .collect();
@@ -104,7 +104,7 @@ fn title(m: &Messages, timeline: &StepTimeline, kind: &str, several: bool) -> St
 }
 
 pub(in crate::html) fn island(m: &Messages, summary: &Summary) -> Vec<SharedData> {
-    let timelines = summary.timelines.iter();
+    let timelines = summary.figures.timelines.iter();
     timelines
         .map(|own| of(m, own, longest(summary, own.step_index)))
         .collect()
@@ -112,7 +112,7 @@ pub(in crate::html) fn island(m: &Messages, summary: &Summary) -> Vec<SharedData
 
 /// The length of the longest timeline of a step.
 fn longest(summary: &Summary, step: u32) -> f64 {
-    let timelines = summary.timelines.iter();
+    let timelines = summary.figures.timelines.iter();
     let lengths = timelines
         .filter(|own| own.step_index == step)
         .map(|own| own.slots.iter().map(|slot| slot.end_s - slot.start_s).sum());

@@ -33,7 +33,11 @@ fn timed(step: &BackupSummary) -> Vec<TimedOperations<'_>> {
 
 /// `None` where no backup completed.
 pub(in crate::html) fn headline(m: &Messages, summary: &Summary) -> Option<HeadlineView> {
-    let step = summary.backups.iter().find(|step| step.beside.is_none())?;
+    let step = summary
+        .figures
+        .backups
+        .iter()
+        .find(|step| step.beside.is_none())?;
     let all = timed(step);
     let (first, others) = all.split_first()?;
     let seconds = first.seconds;
@@ -101,7 +105,7 @@ mod tests {
         );
         insta::assert_snapshot!(shown, @r"Backup and restore 11.0 s for one backup | Mean of 3 on fast. | 6.00 s one restore on fast, 22.0 s one backup on slow, 16.0 s one restore on slow");
         let mut none = summarise(&fixture::backup());
-        none.backups.clear();
+        none.figures.backups.clear();
         assert!(super::headline(&m, &none).is_none());
     }
 }

@@ -160,7 +160,7 @@ impl ByHand {
     }
 
     pub fn summarise(&self) -> BlockMedium {
-        summarise(&self.record).blocks[0].media[0].clone()
+        summarise(&self.record).figures.blocks[0].media[0].clone()
     }
 
     fn only(&self) -> BlockPointSummary {
@@ -500,7 +500,7 @@ proptest! {
         }];
         changes.into_iter().for_each(|(which, value)| damage(&mut run.record, which, value));
         let summary = summarise(&run.record);
-        let jobs = summary.blocks.iter().flat_map(|block| &block.media).flat_map(|medium| &medium.jobs);
+        let jobs = summary.figures.blocks.iter().flat_map(|block| &block.media).flat_map(|medium| &medium.jobs);
         prop_assert!(jobs.filter_map(|job| job.figures).all(|figures| figures.iops.median.is_finite()));
     }
 }
