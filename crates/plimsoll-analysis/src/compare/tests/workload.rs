@@ -1,0 +1,146 @@
+//! Which loads are of one workload.
+
+use super::*;
+
+#[test]
+fn parameters_make_workloads_unlike() {
+    let with = |parameters: &[(&str, &str)]| {
+        let own = parameters
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        fixture_side(|record| record.points[0].parameters = own.collect())
+    };
+    let against = |a: &ComparedSide, b: &ComparedSide, ask: &Ask| {
+        compare(&[a.clone(), b.clone()], ask).others.remove(0)
+    };
+    let base = with(&[
+        ("script", "a"),
+        ("scale", "10"),
+        ("bs", "4k"),
+        ("ioengine", "libaio"),
+    ]);
+    let ask = Ask::default();
+    for (other, unlike) in [
+        (
+            with(&[
+                ("script", "b"),
+                ("scale", "10"),
+                ("bs", "4096"),
+                ("ioengine", "libaio"),
+            ]),
+            vec!["script"],
+        ),
+        (
+            with(&[
+                ("script", "a"),
+                ("scale", "20"),
+                ("bs", "8k"),
+                ("ioengine", "libaio"),
+            ]),
+            vec!["bs", "scale"],
+        ),
+        (
+            with(&[
+                ("script", "a"),
+                ("scale", "10"),
+                ("bs", "4k"),
+                ("ioengine", "io_uring"),
+            ]),
+            vec![],
+        ),
+        (with(&[("script", "a"), ("think_time", "3")]), vec![]),
+    ] {
+        let found = against(&base, &other, &ask);
+        let point = &found.points[0];
+        assert_eq!(
+            point
+                .unlike
+                .iter()
+                .map(|own| own.key.as_str())
+                .collect::<Vec<_>>(),
+            unlike
+        );
+        assert_eq!(
+            (point.ratio.is_none(), point.latencies.is_empty()),
+            (!unlike.is_empty(), !unlike.is_empty())
+        );
+        assert!(!found.differences.is_empty(), "every difference is shown");
+        let anyway = Ask {
+            anyway: true,
+            ..Ask::default()
+        };
+        assert!(against(&base, &other, &anyway).points[0].ratio.is_some());
+    }
+    let (small, large) = (with(&[("scale", "10")]), with(&[("scale", "20")]));
+    let named = |group| Ask {
+        factor: Some(group),
+        ..Ask::default()
+    };
+    assert!(
+        against(&small, &large, &named(Group::Sizes)).points[0]
+            .ratio
+            .is_some(),
+        "it is what is compared"
+    );
+    assert!(
+        against(&small, &large, &named(Group::Workload)).points[0]
+            .ratio
+            .is_none()
+    );
+    let limits = GateLimits {
+        max_regression: 0.99,
+        max_latency_regression: None,
+        allow: vec![Rule::OneFactor],
+    };
+    let gated = gate(&against(&small, &large, &ask), &limits);
+    assert_eq!(
+        (gated.outcome, gated.unlike),
+        (GateOutcome::Inconclusive, true)
+    );
+}
+
+#[test]
+fn of_several_loads_those_of_one_workload_are_partners() {
+    let with = |scripts: [&str; 2]| {
+        let mut side = side("x", vec![window(&[1000.0; 60])]);
+        let of = |script: &str| {
+            let one = fixture_side(|record| {
+                record.points[0].parameters = [("script".into(), script.into())].into()
+            });
+            SidePoint {
+                workload: one.points[0].workload.clone(),
+                ..side.points[0].clone()
+            }
+        };
+        side.points = scripts.map(of).to_vec();
+        side
+    };
+    let against = compare(&[with(["a", "b"]), with(["b", "a"])], &Ask::default())
+        .others
+        .remove(0);
+    assert_eq!(against.points.len(), 2);
+    assert!(
+        against
+            .points
+            .iter()
+            .all(|point| point.unlike.is_empty() && point.ratio.is_some())
+    );
+}
+
+#[test]
+fn a_value_that_one_side_does_not_record_is_no_difference() {
+    let recorded = fixture_side(|record| {
+        fact(record, SubjectKind::Host, "kernel", "1");
+        fact(record, SubjectKind::Host, "memory", "x");
+    });
+    let silent = fixture_side(|record| {
+        record.facts.clear();
+        record.plan = RecordedPlan::Imported;
+        fact(record, SubjectKind::System, "import.file", "theirs.txt");
+    });
+    assert_eq!(rules(&recorded, &silent, &Ask::default()), [Rule::Repeat]);
+    assert!(
+        !differences(&recorded.configuration, &silent.configuration).is_empty(),
+        "and is shown"
+    );
+}
