@@ -9,7 +9,7 @@ mod cost;
 mod totals;
 
 use cost::{base, cost};
-pub use totals::{Estimate, StepEstimate};
+pub use totals::{Estimate, MediumNeed, StepEstimate};
 
 use super::resolved::{
     CheckPolicy, DriveBacking, EngineKind, LoadStep, Medium, MediumKind, ResolvedPlan, Script,
@@ -86,10 +86,13 @@ fn total(times: impl Iterator<Item = Nanos>) -> Nanos {
     Nanos(times.map(|time| time.0).fold(0, u64::saturating_add))
 }
 
-fn needs(plan: &ResolvedPlan, media: Vec<MediumId>) -> Vec<(String, Bytes)> {
+fn needs(plan: &ResolvedPlan, media: Vec<MediumId>) -> Vec<MediumNeed> {
     media
         .into_iter()
-        .map(|id| (plan.medium(id).name.clone(), needed(plan, id)))
+        .map(|medium| MediumNeed {
+            medium,
+            bytes: needed(plan, medium),
+        })
         .collect()
 }
 

@@ -44,7 +44,7 @@ mod value;
 
 pub use describe::describe;
 pub use error::{PlanError, PlanErrors, PlanWarning, nearest, suggestion};
-pub use estimate::{Estimate, StepEstimate, estimate};
+pub use estimate::{Estimate, MediumNeed, StepEstimate, estimate};
 pub use ids::{BackupId, BlockId, MediumId, StepId, SystemId, WorkloadId};
 pub use interference::Interference;
 pub use keys::{PlanKey, Section};

@@ -572,15 +572,15 @@ fn estimates_add_up() {
     assert_eq!(
         space
             .iter()
-            .map(|(name, _)| name.as_str())
+            .map(|need| plan.medium(need.medium).name.as_str())
             .collect::<Vec<_>>(),
         ["a b", "b"]
     );
     let sqlite = Bytes::mib(64).0 + 3 * 90_000_000 + 3 * 90 * 2_000 * 1_200;
-    assert_eq!(space[0].1, Bytes(sqlite));
+    assert_eq!(space[0].bytes, Bytes(sqlite));
     let postgres = 1_200_000_000 + 4 * 110_000_000 + 70 * 2_000 * 1_200;
     assert_eq!(
-        space[1].1,
+        space[1].bytes,
         Bytes(sqlite + postgres),
         "both systems keep data on it"
     );

@@ -83,7 +83,7 @@ fn data(system: &System, workload: &Workload) -> DataCost {
     }
 }
 
-/// DataCost sets that a system holds on a medium for backups, or as a neighbour.
+/// Data sets that a system holds on a medium for backups, or as a neighbor.
 pub(super) fn data_of(plan: &ResolvedPlan, system: SystemId, medium: MediumId) -> Vec<&Workload> {
     let here = plan.steps.iter().filter(|step| step.on().contains(&medium));
     let held = here.flat_map(|step| match step {

@@ -1,5 +1,6 @@
 //! What a plan takes: in all, and of each step.
 
+use crate::ids::MediumId;
 use crate::units::{Bytes, Nanos};
 
 /// What a plan takes.
@@ -11,12 +12,18 @@ pub struct Estimate {
     /// Starting systems, loading data and checking it; laying out the files of block workloads: rough.
     pub load_duration: Nanos,
     pub per_step: Vec<StepEstimate>,
-    /// Free space that is needed below the media's paths, by name of the medium, in the plan's order; rough. Devices are
-    /// not in.
-    pub space: Vec<(String, Bytes)>,
+    /// Free space that is needed below the media's paths, in the plan's order; rough. Devices are not in.
+    pub space: Vec<MediumNeed>,
     /// Memory that emulated drives need for what is written on them, in the same way. Those with `backing = "file"`
     /// are in `space` instead.
-    pub memory: Vec<(String, Bytes)>,
+    pub memory: Vec<MediumNeed>,
+}
+
+/// Space or memory that a medium takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MediumNeed {
+    pub medium: MediumId,
+    pub bytes: Bytes,
 }
 
 /// A step's share of an [`Estimate`].

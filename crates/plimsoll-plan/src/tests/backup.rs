@@ -145,8 +145,8 @@ fn noise_doubles_the_points_and_is_described() {
         let needs = estimate(plan).space;
         needs
             .iter()
-            .find(|(name, _)| name == medium)
-            .map(|(_, bytes)| *bytes)
+            .find(|need| plan.medium(need.medium).name == medium)
+            .map(|need| need.bytes)
             .unwrap()
     };
     let alone =

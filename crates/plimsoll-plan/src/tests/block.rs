@@ -10,7 +10,10 @@ use crate::resolved::{
     SyncPolicy, Zone,
 };
 use crate::units::{Bytes, Nanos};
-use crate::{Options, Parsed, PlanErrors, ResolvedPlan, describe, estimate, parse, profile};
+use crate::{
+    MediumId, MediumNeed, Options, Parsed, PlanErrors, ResolvedPlan, describe, estimate, parse,
+    profile,
+};
 use plimsoll_stats::rounds::SteadyRule;
 
 /// Every key of block workloads with a value that is not its default, next to workloads with as few keys as possible.
@@ -452,7 +455,13 @@ fn estimates_count_rounds_curves_layout_and_files() {
         Nanos::from_secs(42),
         "8,000 MiB at 200 MB/s"
     );
-    assert_eq!(corners.space, [("m".to_owned(), Bytes::mib(4000))]);
+    assert_eq!(
+        corners.space,
+        [MediumNeed {
+            medium: MediumId::new(0),
+            bytes: Bytes::mib(4000)
+        }]
+    );
     assert_eq!(
         of("fio_job = \"x\"", "steady = true").duration,
         Nanos::from_secs(250),
@@ -463,21 +472,25 @@ fn estimates_count_rounds_curves_layout_and_files() {
     assert_eq!(needs.per_step[0].points, 3 * 4 * 12, "at once");
     let here = &needs.space[0];
     assert_eq!(
-        (here.0.as_str(), needs.space.len()),
+        (media.medium(here.medium).name.as_str(), needs.space.len()),
         ("here", 1),
         "a device needs no space: {:?}",
         needs.space
     );
     let sqlite = (64 << 20) + 90_000_000 + 70 * 2_000 * 1_200;
     assert_eq!(
-        here.1,
+        here.bytes,
         Bytes(sqlite + (3 << 30)),
         "the largest of its block workloads"
     );
     let all = (2 * 953 + 1024 + 288) << 20;
     assert_eq!(
-        needs.memory,
-        [("drive".to_owned(), Bytes(sqlite + all))],
+        (
+            media.medium(needs.memory[0].medium).name.as_str(),
+            needs.memory.len(),
+            needs.memory[0].bytes
+        ),
+        ("drive", 1, Bytes(sqlite + all)),
         "all that was ever written"
     );
 }

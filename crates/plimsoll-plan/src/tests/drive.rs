@@ -8,7 +8,9 @@ use crate::resolved::{
     DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, MediumKind, WithoutFuse,
 };
 use crate::units::{Bytes, Nanos};
-use crate::{Estimate, Options, Parsed, PlanErrors, ResolvedPlan, describe, estimate, parse};
+use crate::{
+    Estimate, MediumNeed, Options, Parsed, PlanErrors, ResolvedPlan, describe, estimate, parse,
+};
 
 /// Every key of a drive with a value that is not its default, one drive with all defaults, one of a file, and two
 /// systems that share a drive.
@@ -217,10 +219,10 @@ fn what_is_written_on_emulated_drives_needs_memory_or_space() {
     } = estimate(&plan);
     // The point ends with the power, 10 s of ramp and 25 s of measurement after it began.
     assert_eq!(per_step[0].duration, Nanos::from_secs(2 * 2 * 35));
-    let names = |needs: &[(String, Bytes)]| {
+    let names = |needs: &[MediumNeed]| {
         needs
             .iter()
-            .map(|(name, _)| name.clone())
+            .map(|need| plan.medium(need.medium).name.clone())
             .collect::<Vec<_>>()
     };
     assert_eq!(
@@ -230,13 +232,13 @@ fn what_is_written_on_emulated_drives_needs_memory_or_space() {
     let filesystem = 288 << 20;
     let sqlite = (64 << 20) + 2 * 90_000_000 + 70 * 2_000 * 1_200;
     let postgres = 1_200_000_000 + 2 * 110_000_000 + 2 * 35 * 2_000 * 1_200;
-    assert_eq!(space[0].1, Bytes(sqlite + filesystem));
+    assert_eq!(space[0].bytes, Bytes(sqlite + filesystem));
     assert_eq!(
-        memory[0].1,
+        memory[0].bytes,
         Bytes(sqlite + postgres + filesystem),
         "both systems keep data on it"
     );
-    assert_eq!(memory[1].1, Bytes(postgres + filesystem));
+    assert_eq!(memory[1].bytes, Bytes(postgres + filesystem));
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn space_goes_with_rows_and_tables() {
             &format!("script = \"read_only\"\nrows = 1000000\ntables = {tables}"),
             "",
         );
-        estimate(&good(&text).plan).space[0].1.0
+        estimate(&good(&text).plan).space[0].bytes.0
     };
     assert_eq!(
         space(3) - space(1),

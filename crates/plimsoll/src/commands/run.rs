@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use plimsoll_analysis::summarise;
 use plimsoll_plan::resolved::ResolvedPlan;
-use plimsoll_plan::{Options, Parsed, describe, estimate, matrix, parse};
+use plimsoll_plan::{MediumNeed, Options, Parsed, describe, estimate, matrix, parse};
 use plimsoll_record::RunStatus;
 use plimsoll_record::runfile;
 use plimsoll_report::export::CsvKind;
@@ -99,12 +99,14 @@ fn dry_run(plan: &ResolvedPlan, warnings: Vec<String>) -> Result<ExitCode, Failu
         "\n# starting, loading and checking: about {}",
         expected.load_duration
     ));
-    for (medium, space) in expected.space {
-        text.push_str(&format!("\n# free space needed on {medium}: about {space}"));
+    for MediumNeed { medium, bytes } in expected.space {
+        let medium = &plan.medium(medium).name;
+        text.push_str(&format!("\n# free space needed on {medium}: about {bytes}"));
     }
-    for (medium, memory) in expected.memory {
+    for MediumNeed { medium, bytes } in expected.memory {
+        let medium = &plan.medium(medium).name;
         text.push_str(&format!(
-            "\n# memory needed for what is written on {medium}: about {memory}"
+            "\n# memory needed for what is written on {medium}: about {bytes}"
         ));
     }
     print(&text)

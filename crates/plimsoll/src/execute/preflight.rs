@@ -6,7 +6,7 @@ use plimsoll_block::BlockError;
 use plimsoll_block::host::mount::{available_memory, free_bytes};
 use plimsoll_plan::resolved::{DriveForm, Medium, MediumKind, ResolvedPlan, Step};
 use plimsoll_plan::units::Bytes;
-use plimsoll_plan::{Estimate, estimate};
+use plimsoll_plan::{Estimate, MediumId, MediumNeed, estimate};
 
 use super::block::{device_permit, job_file_permits};
 use super::limits;
@@ -22,13 +22,11 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
         ..
     } = estimate(plan);
     check_block_steps(plan, overwrite).map_err(|error| Failure::usage(error.to_string()))?;
-    let used = |name: &String| {
-        plan.used_media()
-            .any(|medium| plan.medium(medium).name == *name)
-    };
+    let used: Vec<MediumId> = plan.used_media().collect();
     limits::check(plan)?;
-    check_memory(memory.iter().filter(|(medium, _)| used(medium))).map_err(Failure::usage)?;
-    for id in plan.used_media() {
+    check_memory(memory.iter().filter(|need| used.contains(&need.medium)))
+        .map_err(Failure::usage)?;
+    for id in used {
         let medium = plan.medium(id);
         if let Some(drive) = medium.kind.emulated() {
             drive_file::emulated(drive)?;
@@ -45,8 +43,8 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
         }
         let needed = needed
             .iter()
-            .find(|(name, _)| *name == medium.name)
-            .map_or(Bytes(0), |(_, bytes)| *bytes);
+            .find(|need| need.medium == id)
+            .map_or(Bytes(0), |need| need.bytes);
         if medium.kind != MediumKind::Device {
             check_medium(medium, needed).map_err(Failure::usage)?;
         }
@@ -110,9 +108,9 @@ pub fn check_output(output: &Path) -> Result<(), Failure> {
 }
 
 /// In the worst case all emulated drives with data in memory exist at the same time.
-fn check_memory<'a>(needed: impl Iterator<Item = &'a (String, Bytes)>) -> Result<(), String> {
-    let needed = needed.fold(Bytes(0), |sum, (_, bytes)| {
-        Bytes(sum.0.saturating_add(bytes.0))
+fn check_memory<'a>(needed: impl Iterator<Item = &'a MediumNeed>) -> Result<(), String> {
+    let needed = needed.fold(Bytes(0), |sum, need| {
+        Bytes(sum.0.saturating_add(need.bytes.0))
     });
     if needed == Bytes(0) {
         return Ok(());
