@@ -1,6 +1,7 @@
 //! What rules read, gathered from a record and its summary. Nothing that the summary has is computed again.
 
 mod block;
+mod drive_file;
 mod facts;
 mod load;
 mod moves;

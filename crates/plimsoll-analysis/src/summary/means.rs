@@ -69,13 +69,13 @@ pub enum Withheld {
 
 /// Whose means stand beside a point.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Of {
+pub(super) enum MeanScope {
     All,
     /// Everything but other systems than this one.
     One(SubjectId),
 }
 
-impl Of {
+impl MeanScope {
     /// One of several equal systems has figures of its own; those of the others stand beside their sum.
     pub fn beside(index: &Index, point: &Point) -> Self {
         index
@@ -92,7 +92,7 @@ impl Of {
 }
 
 /// The means of series over `start..end`.
-pub(super) fn over(index: &Index, of: Of, start: Nanos, end: Nanos) -> Vec<MetricMean> {
+pub(super) fn over(index: &Index, scope: MeanScope, start: Nanos, end: Nanos) -> Vec<MetricMean> {
     let all = &index.record.series;
     let mut means: Vec<MetricMean> = all
         .iter()
@@ -102,7 +102,7 @@ pub(super) fn over(index: &Index, of: Of, start: Nanos, end: Nanos) -> Vec<Metri
                 .subjects
                 .iter()
                 .find(|s| s.id == series.subject)?;
-            if !of.holds(subject) {
+            if !scope.holds(subject) {
                 return None;
             }
             let weights = requests(series.metric).and_then(|metric| {

@@ -61,7 +61,7 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
     if let Some(window) = tick::window(&phases) {
         figures.metrics = means::over(
             index,
-            means::Of::beside(index, point),
+            means::MeanScope::beside(index, point),
             window.start,
             window.end,
         );
@@ -131,7 +131,7 @@ pub(super) fn sum_of(
     figures.complete = own.iter().all(|(point, _)| point.complete);
     latencies(index, &all, &phases, &mut figures);
     if let Some(window) = tick::window(&phases) {
-        figures.metrics = means::over(index, means::Of::All, window.start, window.end);
+        figures.metrics = means::over(index, means::MeanScope::All, window.start, window.end);
         let completed = figures.overall.counts.completed();
         figures.resources =
             means::resources(index, &all, &figures.metrics, figures.measured_s, completed);

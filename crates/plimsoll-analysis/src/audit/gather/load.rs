@@ -1,5 +1,6 @@
 //! Points of ladders.
 
+use super::drive_file;
 use super::facts::RecordFacts;
 use crate::audit::input::{
     Counted, InFlight, Known, LoadFacts, OrderRate, Percentile, Precision, RelatedFigures,
@@ -293,17 +294,7 @@ fn written(
     let file = facts
         .value(facts.medium(ladder.medium.as_deref()), "drive_file")
         .ok_or(Missing::NoDriveCache)?;
-    let drive: toml::Table = file.parse().map_err(|_| Missing::NoDriveCache)?;
-    let buffer = ["flash", "disk"]
-        .into_iter()
-        .find_map(|section| drive.get(section)?.get("buffer_mb")?.get("value"));
-    let cache_mb = buffer
-        .and_then(|value| {
-            value
-                .as_float()
-                .or_else(|| value.as_integer().map(|n| n as f64))
-        })
-        .ok_or(Missing::NoDriveCache)?;
+    let cache_mb = drive_file::buffer_mb(file).ok_or(Missing::NoDriveCache)?;
     let writes = point
         .resources
         .device_write_mb_per_second
