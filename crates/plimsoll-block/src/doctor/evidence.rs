@@ -3,9 +3,10 @@
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::message::DoctorFinding;
 
-use super::smart::Smart;
+use super::smart::{HealthFailure, Smart};
 use crate::device::evidence::StorageTarget;
 use crate::device::safety::DeviceEvidence;
+use crate::host::device::NoDevice;
 use crate::host::mount::{Mount, Space};
 use crate::host::parse::{CpuTimes, DiskStats};
 
@@ -28,7 +29,7 @@ pub struct MediumEvidence {
     /// Who uses it; of devices only.
     pub in_use: Option<DeviceEvidence>,
     /// The device under it with its partition; `Err`: why there is none.
-    pub device: Result<VolumeEvidence, String>,
+    pub device: Result<VolumeEvidence, NoDevice>,
     /// What it lies on, down to the lowest: the device itself unless it is built on others.
     pub disks: Vec<DiskEvidence>,
     pub mount: Option<Mount>,
@@ -117,7 +118,7 @@ pub enum NoHealth {
     None,
     /// The program that asks is not there, by name.
     NotInstalled(&'static str),
-    Failed(String),
+    Failed(HealthFailure),
     /// Not asked.
     Skipped,
 }

@@ -3,6 +3,7 @@
 //! The fields are those of smartctl's JSON format 1.0 and of the SMART / Health Information log (NVM Express base
 //! specification, log page 02h). Texts in another form give `None`; none panics.
 
+use plimsoll_record::message::doctor::HealthFault;
 use serde_json::Value;
 
 /// What matters of it; `None` where the disk does not report it.
@@ -35,12 +36,41 @@ pub struct Smart {
     pub failing: Option<String>,
 }
 
+/// Why a disk's health is unknown although a program was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HealthFailure {
+    pub cause: HealthFault,
+    pub program: Option<&'static str>,
+    /// Beside the cause: an error or a number.
+    pub what: String,
+}
+
+impl HealthFailure {
+    pub fn new(cause: HealthFault, program: &'static str, what: impl ToString) -> Self {
+        Self {
+            cause,
+            program: Some(program),
+            what: what.to_string(),
+        }
+    }
+
+    pub fn error(error: impl ToString) -> Self {
+        Self {
+            cause: HealthFault::Error,
+            program: None,
+            what: error.to_string(),
+        }
+    }
+}
+
 /// `smartctl -j`. The error is its own message.
-pub fn smartctl(text: &str) -> Result<Smart, String> {
-    let json: Value =
-        serde_json::from_str(text).map_err(|error| format!("its output is no JSON: {error}"))?;
+pub fn smartctl(text: &str) -> Result<Smart, HealthFailure> {
+    let json = json("smartctl", text)?;
     if json.get("smart_status").is_none() && json.get("model_name").is_none() {
-        return Err(message(&json).unwrap_or_else(|| "it reports nothing about this disk".into()));
+        return Err(match message(&json) {
+            Some(message) => HealthFailure::error(message),
+            None => HealthFailure::new(HealthFault::NothingReported, "smartctl", ""),
+        });
     }
     let log = &json["nvme_smart_health_information_log"];
     let errors = ["read", "write"].iter().filter_map(|kind| {
@@ -70,6 +100,11 @@ pub fn smartctl(text: &str) -> Result<Smart, String> {
         write_cache: json["write_cache"]["enabled"].as_bool(),
         failing: failing(&json),
     })
+}
+
+fn json(program: &'static str, text: &str) -> Result<Value, HealthFailure> {
+    serde_json::from_str(text)
+        .map_err(|error| HealthFailure::new(HealthFault::NoJson, program, error))
 }
 
 fn text_of(value: &Value) -> Option<String> {
@@ -104,14 +139,17 @@ fn failing(json: &Value) -> Option<String> {
 
 /// `nvme smart-log -o json`. Temperatures are in kelvin there; the critical warning is a number, or an object in
 /// newer versions.
-pub fn nvme(text: &str) -> Result<Smart, String> {
-    let json: Value =
-        serde_json::from_str(text).map_err(|error| format!("its output is no JSON: {error}"))?;
+pub fn nvme(text: &str) -> Result<Smart, HealthFailure> {
+    let json = json("nvme", text)?;
     let warning = json["critical_warning"]
         .as_u64()
         .or_else(|| json["critical_warning"]["value"].as_u64());
     let Some(warning) = warning else {
-        return Err("its output has no critical_warning".into());
+        return Err(HealthFailure::new(
+            HealthFault::NoCriticalWarning,
+            "nvme",
+            "",
+        ));
     };
     Ok(Smart {
         source: "nvme",

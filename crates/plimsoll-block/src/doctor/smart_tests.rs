@@ -66,7 +66,10 @@ fn a_sas_disk() {
 #[test]
 fn a_virtual_disk_as_recorded() {
     let error = smartctl(sample!("smartctl-virtio.json")).unwrap_err();
-    assert_eq!(error, "/dev/vda: Unable to detect device type");
+    assert_eq!(
+        error,
+        HealthFailure::error("/dev/vda: Unable to detect device type")
+    );
 }
 
 #[test]
@@ -87,7 +90,10 @@ fn nvme_cli_of_both_versions() {
     );
     let newer = newer.replace("\"media_errors\": 5", "\"media_errors\": \"5\"");
     assert_eq!(nvme(&newer), Ok(smart));
-    assert!(nvme("{}").unwrap_err().contains("no critical_warning"));
+    assert_eq!(
+        nvme("{}").unwrap_err().cause,
+        HealthFault::NoCriticalWarning
+    );
 }
 
 proptest! {

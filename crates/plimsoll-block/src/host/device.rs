@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use plimsoll_record::message::doctor::NoDeviceCause;
 
 use super::mount::mount_of;
 use super::source::KernelFiles;
@@ -27,69 +29,67 @@ impl BlockDevice {
 }
 
 /// Why there is no device.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the device that holds {}: {why}", path.display())]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoDevice {
-    pub path: PathBuf,
-    pub why: String,
+    pub cause: NoDeviceCause,
+    /// Beside the cause: an error, a name or a number.
+    pub what: String,
 }
 
 /// The device that holds `path`, or that it is. The error is the reason why there is none: a filesystem in memory, over a network,
 /// over other filesystems, or on several devices.
 pub fn device_of(path: &Path) -> Result<BlockDevice, NoDevice> {
     let source = KernelFiles::new("/");
-    let about = fs::metadata(path).map_err(|error| no_device(path, error))?;
+    let about = fs::metadata(path).map_err(NoDevice::error)?;
     let number = if about.file_type().is_block_device() {
         about.rdev()
     } else {
         about.dev()
     };
     if rustix::fs::major(number) != 0 {
-        return device_with(&source, path, number);
+        return device_with(&source, number);
     }
     // An anonymous number: nothing under /sys/dev/block belongs to it.
-    let real = fs::canonicalize(path).map_err(|error| no_device(path, error))?;
-    let mount = mount_of(&source, &real)
-        .ok_or_else(|| no_device(path, "its mount is not in /proc/self/mountinfo"))?;
+    let real = fs::canonicalize(path).map_err(NoDevice::error)?;
+    let mount =
+        mount_of(&source, &real).ok_or_else(|| NoDevice::new(NoDeviceCause::NoMount, ""))?;
     if mount.filesystem != "btrfs" {
-        let why = format!("a {} filesystem is not on a block device", mount.filesystem);
-        return Err(no_device(path, why));
+        return Err(NoDevice::new(NoDeviceCause::NotOnDevice, mount.filesystem));
     }
     let number = fs::metadata(&mount.source)
-        .map_err(|error| no_device(path, format!("{}: {error}", mount.source)))?
+        .map_err(|error| NoDevice::error(format!("{}: {error}", mount.source)))?
         .rdev();
-    let device = device_with(&source, path, number)?;
+    let device = device_with(&source, number)?;
     match btrfs_devices(&source, &device.name) {
         1 => Ok(device),
-        count => Err(no_device(
-            path,
-            format!("this btrfs is on {count} devices; give each of them as a device to watch"),
-        )),
+        count => Err(NoDevice::new(NoDeviceCause::SeveralDevices, count)),
     }
 }
 
-fn no_device(path: &Path, why: impl ToString) -> NoDevice {
-    NoDevice {
-        path: path.into(),
-        why: why.to_string(),
+impl NoDevice {
+    fn new(cause: NoDeviceCause, what: impl ToString) -> Self {
+        Self {
+            cause,
+            what: what.to_string(),
+        }
+    }
+
+    fn error(error: impl ToString) -> Self {
+        Self::new(NoDeviceCause::Error, error)
     }
 }
 
-/// The device with this number, to which `path` led.
-fn device_with(source: &KernelFiles, path: &Path, number: u64) -> Result<BlockDevice, NoDevice> {
+fn device_with(source: &KernelFiles, number: u64) -> Result<BlockDevice, NoDevice> {
     let major = rustix::fs::major(number);
     let minor = rustix::fs::minor(number);
-    device_at(source, major, minor).ok_or_else(|| no_device(path, unknown_number(major, minor)))
+    device_at(source, major, minor)
+        .ok_or_else(|| NoDevice::new(NoDeviceCause::NotInSysfs, format!("{major}:{minor}")))
 }
 
 /// The device of a node.
 pub fn device_at_node(source: &KernelFiles, node: &Path) -> Result<BlockDevice, NoDevice> {
-    let about = fs::metadata(node).map_err(|error| no_device(node, error))?;
-    device_with(source, node, about.rdev())
-}
-
-fn unknown_number(major: u32, minor: u32) -> String {
-    format!("/sys/dev/block/{major}:{minor} is not there")
+    let about = fs::metadata(node).map_err(NoDevice::error)?;
+    device_with(source, about.rdev())
 }
 
 /// How many devices the btrfs has to which this one belongs.

@@ -42,7 +42,11 @@ pub enum DoctorFinding {
         partitions: Vec<String>,
     },
     NoBlockDevice {
-        error: String,
+        #[serde(default)]
+        cause: NoDeviceCause,
+        /// Beside the cause: an error, a name or a number.
+        #[serde(alias = "error")]
+        what: String,
     },
     /// `name`: the model, the hypervisor, or the file of a loop device.
     Drive {
@@ -60,7 +64,13 @@ pub enum DoctorFinding {
         program: String,
     },
     HealthUnreadable {
-        error: String,
+        #[serde(default)]
+        cause: HealthFault,
+        #[serde(default)]
+        program: Option<String>,
+        /// Beside the cause: an error, a name or a number.
+        #[serde(alias = "error")]
+        what: String,
     },
     HealthNotRead,
     HealthNoVerdict {
@@ -279,6 +289,40 @@ pub enum DriveKind {
     Stacked,
     Network,
     Memory,
+}
+
+/// Why a path leads to no block device.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoDeviceCause {
+    /// Of the operating system.
+    #[default]
+    Error,
+    /// Its mount is not in /proc/self/mountinfo.
+    NoMount,
+    /// A filesystem of this kind.
+    NotOnDevice,
+    /// A btrfs on so many.
+    SeveralDevices,
+    /// No device has this number, `8:1`.
+    NotInSysfs,
+}
+
+/// Why a drive's health cannot be read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HealthFault {
+    /// Of the operating system or the program.
+    #[default]
+    Error,
+    NoNode,
+    /// No answer within so many seconds.
+    TimedOut,
+    OutputLost,
+    NoOutput,
+    NoJson,
+    NothingReported,
+    NoCriticalWarning,
 }
 
 /// The bits of an NVMe drive's critical warning (NVM Express base specification, log page 02h).

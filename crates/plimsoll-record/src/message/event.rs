@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::doctor::NoDeviceCause;
+
 /// Times in `_s` count from the start of the point. `error` is the message of an operating system, a server or a program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "code", content = "args", rename_all = "snake_case")]
@@ -110,7 +112,11 @@ pub enum EventKind {
     },
     NoDevice {
         medium: String,
-        error: String,
+        #[serde(default)]
+        cause: NoDeviceCause,
+        /// Beside the cause: an error, a name or a number.
+        #[serde(alias = "error")]
+        what: String,
     },
     Doctor {
         error: String,

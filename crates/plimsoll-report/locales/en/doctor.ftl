@@ -48,7 +48,14 @@ doctor-not-in-use = The device is not in use{ $signatures ->
    *[other] . It has partitions, which a write would destroy: { $partitions }
  }.
 
-doctor-no-block-device = There is no block device ({ $error }).
+no-device-cause = { $cause ->
+    [no_mount] its mount is not in /proc/self/mountinfo
+    [not_on_device] a { $what } filesystem is not on a block device
+    [several_devices] this btrfs is on { $what } devices; give each of them as a device to watch
+    [not_in_sysfs] /sys/dev/block/{ $what } is not there
+   *[error] { $what }
+ }
+doctor-no-block-device = There is no block device ({ no-device-cause }).
     .next = For figures of a drive give a directory that lies on one.
 doctor-drive = { $kind ->
     [emulated] An emulated { $name }
@@ -88,7 +95,19 @@ doctor-drive = { $kind ->
 doctor-no-health-report = Such a device has no health report (SMART).
 doctor-health-program-missing = { $program } is not installed, so the drive's health is unknown.
     .next = Install it and run as root (Debian and Ubuntu: apt-get install smartmontools; Fedora: dnf install smartmontools).
-doctor-health-unreadable = The drive's health cannot be read ({ $error }).
+doctor-health-unreadable = The drive's health cannot be read ({ $cause ->
+    [no_node] it has no device node
+    [timed_out] { $program } gave no answer within { $what } s
+    [output_lost] the output of { $program } is lost
+    [no_output] { $program } printed nothing
+    [no_json] the output of { $program } is no JSON: { $what }
+    [nothing_reported] { $program } reports nothing about this disk
+    [no_critical_warning] the output of { $program } has no critical_warning
+   *[error] { $program ->
+        [none] { $what }
+       *[other] { $program }: { $what }
+     }
+ }).
     .next = Run as root; behind a RAID controller use the controller's own program.
 doctor-health-not-read = The drive's health was not read.
 doctor-health-no-verdict = { $program } has no verdict of the drive on its health.

@@ -59,7 +59,7 @@ event-not-shown = { $what ->
  }
 event-approximated = The system's memory is approximated as the sum of what each process has for itself, and the largest that one shares ({ $source }: { $error }).
 event-ended = A process has ended, so there are no more figures for its CPU, memory and I/O ({ $source }: { $error }).
-event-no-device = Medium { $medium } has no block device to watch ({ $error }).
+event-no-device = Medium { $medium } has no block device to watch ({ no-device-cause }).
 event-doctor = The doctor could not check the medium ({ $error }).
 event-not-emulated = Medium { $medium }: the drive { $drive } is NOT emulated, the figures are those of { $path } ({ $error }).
 event-saturated = The emulator's reader was busy for { $busy-percent } % of a second: requests wait before they are read, which their lateness does not show. Ask less of the drive, or use a machine with more idle cores.

@@ -67,10 +67,11 @@ impl Execution<'_> {
                     },
                 );
             }
-            Err(error) => {
+            Err(none) => {
                 let no_device = EventKind::NoDevice {
                     medium: medium.name.clone(),
-                    error: error.to_string(),
+                    cause: none.cause,
+                    what: none.what,
                 };
                 self.record_event(Some(subject), Severity::Note, no_device)?;
             }

@@ -50,13 +50,19 @@ pub fn use_of(medium: &MediumEvidence) -> Option<Diagnosis> {
 
 /// The finding for a medium without a disk.
 pub fn missing(medium: &MediumEvidence) -> Option<Diagnosis> {
-    let error = medium
+    let none = medium
         .device
         .as_ref()
         .err()
         .filter(|_| medium.disks.is_empty())?
         .clone();
-    Some(unknown("drive", DoctorFinding::NoBlockDevice { error }))
+    Some(unknown(
+        "drive",
+        DoctorFinding::NoBlockDevice {
+            cause: none.cause,
+            what: none.what,
+        },
+    ))
 }
 
 pub fn identity(disk: &DiskEvidence) -> Diagnosis {
@@ -105,8 +111,10 @@ pub fn health(disk: &DiskEvidence) -> Vec<Diagnosis> {
         Err(NoHealth::NotInstalled(name)) => DoctorFinding::HealthProgramMissing {
             program: (*name).to_owned(),
         },
-        Err(NoHealth::Failed(error)) => DoctorFinding::HealthUnreadable {
-            error: error.clone(),
+        Err(NoHealth::Failed(failure)) => DoctorFinding::HealthUnreadable {
+            cause: failure.cause,
+            program: failure.program.map(str::to_owned),
+            what: failure.what.clone(),
         },
         Err(NoHealth::Skipped) => DoctorFinding::HealthNotRead,
     };

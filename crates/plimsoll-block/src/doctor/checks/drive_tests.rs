@@ -4,6 +4,9 @@ use super::super::tests::{assert_finding, disk, medium_of, queue};
 use super::*;
 use crate::device::safety::DeviceEvidence;
 use crate::doctor::evidence::Queue;
+use crate::doctor::smart::HealthFailure;
+use crate::host::device::NoDevice;
+use plimsoll_record::message::doctor::NoDeviceCause;
 
 fn idle() -> DeviceEvidence {
     let none = || Ok(Vec::new());
@@ -156,14 +159,20 @@ fn names_of_drives() {
         &["no_model"],
     );
     let none = MediumEvidence {
-        device: Err("a proc filesystem".into()),
+        device: Err(NoDevice {
+            cause: NoDeviceCause::NotOnDevice,
+            what: "proc".into(),
+        }),
         disks: Vec::new(),
         ..medium_of(disk())
     };
     assert_finding(
         &missing(&none).unwrap(),
         Unknown,
-        &["no_block_device", "a proc filesystem"],
+        &[
+            "no_block_device",
+            r#""cause":"not_on_device","what":"proc""#,
+        ],
     );
     assert_eq!(missing(&medium_of(disk())), None);
 }
@@ -287,7 +296,7 @@ fn health_is_unknown_without_smart() {
     );
     assert_finding(&of(NoHealth::None), Unknown, &["no_health_report"]);
     assert_finding(
-        &of(NoHealth::Failed("Permission denied".into())),
+        &of(NoHealth::Failed(HealthFailure::error("Permission denied"))),
         Unknown,
         &["health_unreadable", "Permission denied"],
     );

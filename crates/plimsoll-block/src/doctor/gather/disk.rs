@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use plimsoll_plan::units::Bytes;
+use plimsoll_record::message::doctor::HealthFault;
 
 use super::options::GatherOptions;
 use super::tool;
 use crate::doctor::evidence::{
     DiskEvidence, DiskKind, KnownDrive, NoHealth, Queue, VolumeEvidence,
 };
-use crate::doctor::smart::{self, Smart};
+use crate::doctor::smart::{self, HealthFailure, Smart};
 use crate::host::chosen;
 use crate::host::device::{BlockDevice, device_at, names_in};
 use crate::host::source::KernelFiles;
@@ -277,8 +278,7 @@ fn health(source: &KernelFiles, device: &BlockDevice, kind: &DiskKind) -> Result
         | DiskKind::Network
         | DiskKind::Memory => return Err(NoHealth::None),
     }
-    let node =
-        node(source, device).ok_or_else(|| NoHealth::Failed("it has no device node".into()))?;
+    let node = node(source, device).ok_or_else(no_node)?;
     let node = node.display().to_string();
     // A disk that sleeps is left to sleep.
     let asked = tool::run(
@@ -296,14 +296,22 @@ fn health(source: &KernelFiles, device: &BlockDevice, kind: &DiskKind) -> Result
     }
 }
 
+fn no_node() -> NoHealth {
+    NoHealth::Failed(HealthFailure {
+        cause: HealthFault::NoNode,
+        program: None,
+        what: String::new(),
+    })
+}
+
 fn read_health(
     asked: Result<String, tool::ToolFailure>,
-    read: fn(&str) -> Result<Smart, String>,
+    read: fn(&str) -> Result<Smart, HealthFailure>,
 ) -> Result<Smart, NoHealth> {
     match asked {
         Ok(text) => read(&text).map_err(NoHealth::Failed),
         Err(tool::ToolFailure::NotInstalled) => Err(NoHealth::NotInstalled("smartctl")),
-        Err(tool::ToolFailure::Failed(why)) => Err(NoHealth::Failed(why)),
+        Err(tool::ToolFailure::Failed(failure)) => Err(NoHealth::Failed(failure)),
     }
 }
 

@@ -103,9 +103,7 @@ pub fn medium(path: &Path, options: &GatherOptions<'_>) -> Result<MediumEvidence
         } else {
             None
         },
-        device: device
-            .map(|device| disk::device(&source, &device))
-            .map_err(|error| error.why),
+        device: device.map(|device| disk::device(&source, &device)),
         target,
         sync: None,
     })

@@ -4,8 +4,11 @@ use std::io::{ErrorKind, Read};
 use std::os::fd::AsFd;
 use std::process::{Child, Command, Stdio};
 
+use plimsoll_record::message::doctor::HealthFault;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use crate::doctor::smart::HealthFailure;
 
 /// A disk that does not answer its controller keeps the program that asks waiting for minutes.
 const PATIENCE: Timespec = Timespec {
@@ -18,15 +21,19 @@ const PLACES: [&str; 3] = ["", "/usr/sbin/", "/sbin/"];
 #[derive(Debug, PartialEq, Eq)]
 pub enum ToolFailure {
     NotInstalled,
-    Failed(String),
+    Failed(HealthFailure),
 }
 
-fn failed(name: &str, error: std::io::Error) -> ToolFailure {
-    ToolFailure::Failed(format!("{name}: {error}"))
+fn failed(name: &'static str, error: std::io::Error) -> ToolFailure {
+    of(name, HealthFault::Error, error)
+}
+
+fn of(name: &'static str, cause: HealthFault, what: impl ToString) -> ToolFailure {
+    ToolFailure::Failed(HealthFailure::new(cause, name, what))
 }
 
 /// What a program prints, whatever its exit code: those of SMART are the disk's state.
-pub fn run(name: &str, args: &[&str]) -> Result<String, ToolFailure> {
+pub fn run(name: &'static str, args: &[&str]) -> Result<String, ToolFailure> {
     let mut child = start(name, args)?;
     let pipe = child.0.stdout.take();
     // Read beside, so that the program never waits for us.
@@ -43,24 +50,21 @@ pub fn run(name: &str, args: &[&str]) -> Result<String, ToolFailure> {
         Some(&PATIENCE),
     );
     if ready != Ok(1) {
-        return Err(ToolFailure::Failed(format!(
-            "{name} gave no answer within {} s",
-            PATIENCE.tv_sec
-        )));
+        return Err(of(name, HealthFault::TimedOut, PATIENCE.tv_sec));
     }
     let bytes = reader
         .join()
-        .map_err(|_| ToolFailure::Failed(format!("{name}: its output is lost")))?
+        .map_err(|_| of(name, HealthFault::OutputLost, ""))?
         .map_err(|error| failed(name, error))?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if text.trim().is_empty() {
-        Err(ToolFailure::Failed(format!("{name} printed nothing")))
+        Err(of(name, HealthFault::NoOutput, ""))
     } else {
         Ok(text)
     }
 }
 
-fn start(name: &str, args: &[&str]) -> Result<ChildGuard, ToolFailure> {
+fn start(name: &'static str, args: &[&str]) -> Result<ChildGuard, ToolFailure> {
     for place in PLACES {
         let mut command = Command::new(format!("{place}{name}"));
         command
@@ -71,7 +75,7 @@ fn start(name: &str, args: &[&str]) -> Result<ChildGuard, ToolFailure> {
         match command.spawn() {
             Ok(child) => return Ok(ChildGuard(child)),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(ToolFailure::Failed(format!("{name}: {error}"))),
+            Err(error) => return Err(failed(name, error)),
         }
     }
     Err(ToolFailure::NotInstalled)
@@ -100,18 +104,12 @@ mod tests {
             Ok("printed\n".into())
         );
         assert_eq!(run("no-such-program", &[]), Err(ToolFailure::NotInstalled));
-        assert_eq!(
-            run("true", &[]),
-            Err(ToolFailure::Failed("true printed nothing".into()))
-        );
+        assert_eq!(run("true", &[]), Err(of("true", HealthFault::NoOutput, "")));
     }
 
     #[test]
     fn one_that_does_not_answer_is_not_waited_for() {
         let error = run("sleep", &["60"]).unwrap_err();
-        assert_eq!(
-            error,
-            ToolFailure::Failed("sleep gave no answer within 2 s".into())
-        );
+        assert_eq!(error, of("sleep", HealthFault::TimedOut, 2));
     }
 }

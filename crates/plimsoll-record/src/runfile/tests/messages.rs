@@ -1,6 +1,6 @@
 //! What a run reports in words: codes with arguments, and the sentences of files from before schema 8.
 
-use crate::message::doctor::{FlushLimit, FlushOutcome};
+use crate::message::doctor::{FlushLimit, FlushOutcome, NoDeviceCause};
 use crate::message::{BackupDetail, CheckDetail, DoctorFinding, EventKind, FirstLost, ResetCheck};
 use crate::{Diagnosis, DiagnosisLevel, Event, Record, Severity};
 use flate2::read::GzDecoder;
@@ -167,4 +167,16 @@ fn a_sentence_in_place_of_a_code_is_shown_as_it_stands() {
                     .all(|backup| backup.detail == Some(BackupDetail::stored(text())))
         );
     }
+}
+
+/// Files of an earlier build of this schema have a phrase.
+#[test]
+fn a_finding_with_a_phrase_keeps_it() {
+    let text = r#"{"finding":"no_block_device","args":{"error":"a proc filesystem"}}"#;
+    let found: DoctorFinding = serde_json::from_str(text).unwrap();
+    let expected = DoctorFinding::NoBlockDevice {
+        cause: NoDeviceCause::Error,
+        what: "a proc filesystem".into(),
+    };
+    assert_eq!(found, expected);
 }

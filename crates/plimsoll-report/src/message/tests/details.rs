@@ -185,3 +185,50 @@ fn percentages_of_the_doctor_have_two_digits() {
     100 % of the drive's endurance is used up (nvme).
     ");
 }
+
+#[test]
+fn causes_have_their_sentences() {
+    use plimsoll_record::message::doctor::{HealthFault, NoDeviceCause};
+    let m = Messages::english();
+    let event = EventKind::NoDevice {
+        medium: "ssd".to_owned(),
+        cause: NoDeviceCause::SeveralDevices,
+        what: "2".to_owned(),
+    };
+    let none = |cause, what: &str| DoctorFinding::NoBlockDevice {
+        cause,
+        what: what.to_owned(),
+    };
+    let health = |cause, program: Option<&str>, what: &str| DoctorFinding::HealthUnreadable {
+        cause,
+        program: program.map(str::to_owned),
+        what: what.to_owned(),
+    };
+    let found = |finding| m.found(DiagnosisLevel::Unknown, &finding);
+    let texts = [
+        m.event(&event),
+        found(none(NoDeviceCause::NotOnDevice, "proc")),
+        found(none(NoDeviceCause::Error, "No such file or directory")),
+        found(health(HealthFault::TimedOut, Some("smartctl"), "2")),
+        found(health(HealthFault::NoNode, None, "")),
+        found(health(
+            HealthFault::Error,
+            Some("nvme"),
+            "Permission denied",
+        )),
+        found(health(
+            HealthFault::Error,
+            None,
+            "/dev/vda: Unable to detect device type",
+        )),
+    ];
+    insta::assert_snapshot!(texts.join("\n"), @r"
+    Medium ssd has no block device to watch (this btrfs is on 2 devices; give each of them as a device to watch).
+    There is no block device (a proc filesystem is not on a block device).
+    There is no block device (No such file or directory).
+    The drive's health cannot be read (smartctl gave no answer within 2 s).
+    The drive's health cannot be read (it has no device node).
+    The drive's health cannot be read (nvme: Permission denied).
+    The drive's health cannot be read (/dev/vda: Unable to detect device type).
+    ");
+}
