@@ -23,6 +23,14 @@ fn plan(place: &Place, system: &str, step: &str) {
     );
 }
 
+/// Data that are saved in a moment, for what does not depend on them.
+fn small_data(place: &Place) {
+    let plan = fs::read_to_string(place.path("plan.toml")).unwrap();
+    let plan = plan.replace("mode = \"statements\"\n", "");
+    place.write("plan.toml", &plan);
+    place.small_data();
+}
+
 /// Every backup and restore of a run file, which opens.
 fn backups(place: &Place, run: &str) -> Vec<Value> {
     place.opens(run);
@@ -110,6 +118,7 @@ fn a_medium_that_is_full_ends_the_run_in_the_programs_own_words() {
 fn interrupted_or_killed_nothing_is_left() {
     let place = Place::new();
     plan(&place, SMALL, "cycles = 1000");
+    small_data(&place);
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.wait_for_message("save: backup 1 took");
     run.signal(Signal::INT);
@@ -130,6 +139,7 @@ fn interrupted_or_killed_nothing_is_left() {
         "nobody could remove anything"
     );
     plan(&place, "engine = \"sqlite\"", "cycles = 1");
+    small_data(&place);
     place
         .run(&["run", "plan.toml", "-o", "next.run"])
         .succeeded();
@@ -142,6 +152,7 @@ fn interrupted_or_killed_nothing_is_left() {
 fn a_server_that_dies_during_a_backup_is_reported() {
     let place = Place::new();
     plan(&place, SMALL, "cycles = 1000");
+    small_data(&place);
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.wait_for_message("save: backup 1 took");
     let server = wait_for("the server", || postmaster(&place.path("medium")));

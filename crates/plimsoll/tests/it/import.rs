@@ -119,7 +119,7 @@ fn failed_requests_end_a_strict_audit_with_3() {
     let outcome = place.run(&["audit", "a.plimsoll", "--strict"]);
     assert_eq!(outcome.code, Some(3), "{}", outcome.stdout);
     assert!(
-        outcome.stdout.contains("4096 of 4096 requests failed"),
+        outcome.stdout.contains("4,096 of 4,096 requests failed"),
         "{}",
         outcome.stdout
     );
