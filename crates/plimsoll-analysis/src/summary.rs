@@ -3,7 +3,7 @@
 //! [`RunFigures`] is also the stored shape of `--format json`: units are part of the names, and
 //! [`SUMMARY_VERSION`] changes when a name or a meaning does.
 //!
-//! Only ticks of [`PhaseKind::Measure`] enter a point's figures. A figure that cannot be computed is `None`, never 0.
+//! Only ticks of [`plimsoll_plan::schedule::PhaseKind::Measure`] enter a point's figures. A figure that cannot be computed is `None`, never 0.
 //! Whatever makes a figure less than trustworthy stands beside it as a [`Finding`].
 //!
 //! | figure | formula | why |

@@ -1,6 +1,6 @@
 //! The audit: rules that a figure has to survive before it may be quoted.
 //!
-//! Evidence ([`input`]) is gathered from a record and its summary, or from a published table ([`claim`]); rules ([`rules`])
+//! Evidence (`input`) is gathered from a record and its summary, or from a published table ([`claim`]); rules (`rules`)
 //! are functions of that and of [`Thresholds`], nothing else. A rule that cannot be evaluated reports the missing
 //! input: it never passes.
 

@@ -26,7 +26,7 @@ pub struct Comparison {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedMedium {
-    /// Index into [`super::Summary::ladders`].
+    /// Index into [`super::RunFigures::ladders`].
     pub ladder: usize,
     pub medium: String,
     /// What is emulated on it.

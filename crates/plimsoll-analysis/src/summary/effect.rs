@@ -37,7 +37,7 @@ pub struct NoiseEffect {
     pub mode: String,
     /// Whether rates are NOPM; else transactions per second.
     pub nopm: bool,
-    /// Indices into [`super::Summary::ladders`].
+    /// Indices into [`super::RunFigures::ladders`].
     pub quiet: usize,
     pub noisy: usize,
     /// Who makes the noise.

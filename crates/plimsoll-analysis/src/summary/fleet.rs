@@ -9,7 +9,7 @@ use super::finding::Verdict;
 pub struct Fleet {
     /// Their names.
     pub systems: Vec<String>,
-    /// One for each of [`LadderSummary::points`].
+    /// One for each of [`super::LadderSummary::points`].
     pub points: Vec<FleetPoint>,
 }
 

@@ -10,7 +10,7 @@ use plimsoll_record::{
     SubjectId, WaitRow, Window,
 };
 
-/// Points of which [`LadderSummary`]s are made: load of transactions of which figures are taken.
+/// Points of which [`super::LadderSummary`]s are made: load of transactions of which figures are taken.
 pub(super) fn is_of_ladder(point: &Point) -> bool {
     matches!(point.purpose, PointPurpose::Ladder | PointPurpose::Search) && !point.is_block()
 }

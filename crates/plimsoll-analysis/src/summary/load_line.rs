@@ -23,7 +23,7 @@ pub struct LoadLine {
     pub line: Option<f64>,
     /// The lowest load that no repeat met: the line is below it.
     pub below: Option<f64>,
-    /// Index into [`LadderSummary::loads`] of the line.
+    /// Index into [`super::LadderSummary::loads`] of the line.
     pub load_index: Option<usize>,
     /// In the order of trying.
     pub tried: Vec<TriedLoad>,
@@ -36,7 +36,7 @@ pub struct LoadLine {
 pub struct TriedLoad {
     pub load: f64,
     pub outcome: Attempt,
-    /// Index into [`LadderSummary::loads`].
+    /// Index into [`super::LadderSummary::loads`].
     pub load_index: usize,
     pub repeats: Vec<ObjectiveResult>,
 }
