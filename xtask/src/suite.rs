@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use crate::exec::{self, Task, because, failed, program, timed};
 
-/// The program whose tests mostly wait for seconds to pass, and how many of them run at a time on each processor.
-const WAITING: &str = "plimsoll/it";
+/// Programs whose tests mostly wait, for seconds to pass or for a server's disk, and how many of them run at a time on each
+/// processor.
+const WAITING: [&str; 2] = ["plimsoll/it", "plimsoll-load/lib"];
 const WAITING_PER_PROCESSOR: usize = 4;
 /// Tests of plimsoll-load that start database servers: minutes, in which nobody waits for the rest.
 const WITH_SERVERS: [&str; 8] = [
@@ -161,11 +162,12 @@ fn programs(messages: &str) -> Task<Vec<Program>> {
     Ok(programs)
 }
 
-/// One program after another, beside the one whose tests wait.
+/// One program after another, beside those whose tests wait.
 fn run_all(programs: &[Program]) -> Vec<Report> {
     let processors = thread::available_parallelism().map_or(2, usize::from);
-    let (waiting, computing): (Vec<_>, Vec<_>) =
-        programs.iter().partition(|program| program.name == WAITING);
+    let (waiting, computing): (Vec<_>, Vec<_>) = programs
+        .iter()
+        .partition(|program| WAITING.contains(&program.name.as_str()));
     thread::scope(|scope| {
         let waiting = scope.spawn(|| run_in_turn(&waiting, WAITING_PER_PROCESSOR * processors));
         let mut reports = run_in_turn(&computing, processors);

@@ -3,8 +3,10 @@
 //! They run against real servers. A machine without one fails them, with a message what to install.
 
 use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plimsoll_plan::load::LoadShape;
 use plimsoll_plan::resolved::{Home, ServerKind, Sysbench, Tpcc, TxnMode, Workload};
@@ -421,7 +423,7 @@ pub fn settings(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs.iter().map(pair).collect()
 }
 
-/// One loaded database for all tests of an engine that run at the time. Fields are dropped in this order.
+/// One loaded database for all tests of an engine: loading it takes longer than they do. It ends with this process.
 pub struct Shared {
     pub engine: Engine,
     server: Option<ManagedServer>,
@@ -433,18 +435,14 @@ pub struct Shared {
 
 impl Shared {
     pub fn get(engine: Engine) -> Arc<Self> {
-        static SHARED: [Mutex<Weak<Shared>>; 3] = [const { Mutex::new(Weak::new()) }; 3];
+        static SHARED: [Mutex<Option<Arc<Shared>>>; 3] = [const { Mutex::new(None) }; 3];
         let place = match engine {
             Engine::Sqlite => 0,
             POSTGRES => 1,
             Engine::Server(_) => 2,
         };
         let mut shared = SHARED[place].lock().unwrap_or_else(PoisonError::into_inner);
-        shared.upgrade().unwrap_or_else(|| {
-            let new = Arc::new(Self::start(engine));
-            *shared = Arc::downgrade(&new);
-            new
-        })
+        Arc::clone(shared.get_or_insert_with(|| Arc::new(Self::start(engine))))
     }
 
     fn start(engine: Engine) -> Self {
@@ -464,6 +462,7 @@ impl Shared {
             medium,
             turn: Mutex::new(()),
         };
+        shared.clear_after_this_process();
         let control = LoadControl::default();
         let loaded = shared
             .place()
@@ -472,6 +471,26 @@ impl Shared {
         assert!(control.done() > 500_000);
         assert_eq!(control.done(), control.total());
         shared
+    }
+
+    /// What is static is not dropped: a shell ends the server and removes its files once this process has gone, however
+    /// it went.
+    fn clear_after_this_process(&self) {
+        const CLEAR: &str = "read -r _; [ -z \"$2\" ] || kill -QUIT \"$2\"; \
+                             for _ in 1 2 3 4 5 6 7 8 9; do rm -rf \"$1\" && break; sleep 0.3; done";
+        let server = self.server.as_ref();
+        let pid = server.map_or(String::new(), |server| server.process().pid().to_string());
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", CLEAR, "sh"])
+            .arg(self.medium.path())
+            .arg(pid)
+            // Its end of the pipe closes with this process.
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0);
+        std::mem::forget(shell.spawn().unwrap());
     }
 
     pub fn server(&self) -> &ManagedServer {
