@@ -1,9 +1,12 @@
 //! The timing model of one drive.
 //!
 //! A drive is a few servers in a row: what processes commands, the link, and the medium. Every server keeps the time
-//! at which it is free, so that a request is answered at once with the time of its completion, and the order in which
-//! requests arrive is the order in which each server takes them.
+//! at which it is free, so that the completion of a request is known when it arrives, and the order in which requests
+//! arrive is the order in which each server takes them.
+//!
+//! Callers submit a request when it arrives, ask when the next event is, and advance the drive to that time.
 
+mod completion;
 mod disk;
 mod fill;
 mod flash;
@@ -15,6 +18,7 @@ mod streams;
 mod volume;
 mod work;
 
+pub use completion::{ByRequest, Completion, RequestId};
 use plimsoll_plan::units::Nanos;
 pub use plimsoll_record::drive::DriveOp;
 pub use random::Random;
@@ -22,6 +26,7 @@ pub use request::{Op, Setup};
 pub use work::Work;
 
 use crate::spec::{DriveSpec, Mechanism};
+use completion::CompletionQueue;
 use disk::Disk;
 use flash::Flash;
 use volume::Volume;
@@ -30,6 +35,7 @@ use volume::Volume;
 #[derive(Debug, Clone)]
 pub struct Drive {
     mechanism: DriveModel,
+    in_flight: CompletionQueue,
     work: Work,
     /// In the mechanism's own time, which runs slower by this factor.
     now: u64,
@@ -62,16 +68,37 @@ impl Drive {
         };
         Self {
             mechanism,
+            in_flight: CompletionQueue::default(),
             work: Work::default(),
             now: 0,
             slower: spec.slower,
         }
     }
 
-    /// When a request that arrives `now` is answered. Calls come in the order of their times; one that comes with an
-    /// earlier time is taken to arrive with the one before it.
+    /// A request arrives `now`; [`Self::advance`] gives its completion. Calls come in the order of their times; one that
+    /// comes with an earlier time is taken to arrive with the one before it.
     #[inline]
-    pub fn submit(&mut self, now: Nanos, op: Op) -> Nanos {
+    pub fn submit(&mut self, now: Nanos, op: Op) -> RequestId {
+        let done = self.complete(now, op);
+        self.in_flight.add(done)
+    }
+
+    /// When something happens next, if nothing else is submitted.
+    #[inline]
+    pub fn next_event(&self) -> Option<Nanos> {
+        self.in_flight.next_at()
+    }
+
+    /// The next completion up to a time, `None` where all of them are taken.
+    #[inline]
+    pub fn advance(&mut self, to: Nanos) -> Option<Completion> {
+        self.in_flight.take(to)
+    }
+
+    /// As [`Self::submit`], for callers that order completions by themselves: gives its time at once, though it may lie
+    /// ahead.
+    #[inline]
+    pub fn complete(&mut self, now: Nanos, op: Op) -> Nanos {
         if self.slower == 1.0 {
             return self.answer(now, op);
         }
@@ -106,6 +133,7 @@ impl Drive {
     /// The power was away and is back `now`: nothing waits any more and the buffer is empty. What the drive holds, and
     /// where its random draws are, stays.
     pub fn power_cycle(&mut self, now: Nanos) {
+        self.in_flight.clear();
         self.now = self.now.max(self.own_time(now).0);
         match &mut self.mechanism {
             DriveModel::Flash(flash) => flash.power_cycle(self.now),

@@ -137,7 +137,7 @@ impl WriteStream {
                 len: LARGE as u64,
             };
             let end = &mut self.ends[n % DEPTH];
-            *end = self.drive.submit(*end, op);
+            *end = self.drive.complete(*end, op);
             last = last.max(*end);
         }
         last
@@ -165,7 +165,7 @@ fn speed_of(model: &Drive, capacity: u64) -> Speed {
             offset: n * 7_919_000_000_007 % spread / 4096 * 4096,
             len: SMALL as u64,
         };
-        let done = drive.submit(now, op);
+        let done = drive.complete(now, op);
         times.push(done.saturating_sub(now));
         now = done;
     }

@@ -211,8 +211,8 @@ impl Engine {
                 } else {
                     [more, Some(op)]
                 };
-                let times =
-                    [first, second].map(|op| op.map_or(asked, |op| state.model.submit(asked, op)));
+                let times = [first, second]
+                    .map(|op| op.map_or(asked, |op| state.model.complete(asked, op)));
                 times[0].max(times[1]).saturating_sub(asked)
             }
         };

@@ -163,12 +163,12 @@ impl<'p> ClosedLoop<'p> {
             offset: self.offset(),
             len: self.profile.block.0,
         };
-        let answered = self.drive.submit(Nanos(now), op).0;
+        let answered = self.drive.complete(Nanos(now), op).0;
         let mut done = answered;
         if self.profile.flush {
             done = self
                 .drive
-                .submit(
+                .complete(
                     Nanos(answered),
                     Op {
                         kind: DriveOp::Flush,

@@ -30,7 +30,7 @@ fn op(kind: DriveOp, offset: u64, len: u64) -> Op {
 
 /// Writes so much in a sequence at time zero; gives when the last write is acknowledged.
 fn write_at_once(drive: &mut Drive, bytes: u64) -> Nanos {
-    let write = |offset| drive.submit(Nanos::ZERO, op(DriveOp::Write, offset, 1 << 20));
+    let write = |offset| drive.complete(Nanos::ZERO, op(DriveOp::Write, offset, 1 << 20));
     (0..bytes).step_by(1 << 20).map(write).max().unwrap()
 }
 
@@ -44,7 +44,7 @@ fn a_volatile_flush_waits_for_what_is_buffered_and_a_protected_one_does_not() {
         },
     );
     let acknowledged = write_at_once(&mut volatile, 16 << 20);
-    let flushed = volatile.submit(Nanos::ZERO, op(DriveOp::Flush, 0, 0));
+    let flushed = volatile.complete(Nanos::ZERO, op(DriveOp::Flush, 0, 0));
     let drained = 16.0 * 1048576.0 / 3300e6;
     assert!(flushed > acknowledged);
     assert!(
@@ -53,14 +53,14 @@ fn a_volatile_flush_waits_for_what_is_buffered_and_a_protected_one_does_not() {
     );
     let idle = Nanos::SECOND;
     assert_eq!(
-        volatile.submit(idle, op(DriveOp::Flush, 0, 0)) - idle,
+        volatile.complete(idle, op(DriveOp::Flush, 0, 0)) - idle,
         Nanos(1_001_667),
         "nothing is left to write"
     );
     let mut protected = drive("kingston-dc1500m-960g");
     write_at_once(&mut protected, 16 << 20);
     // The command waits for those before it, the data does not.
-    let flushed = protected.submit(Nanos::ZERO, op(DriveOp::Flush, 0, 0));
+    let flushed = protected.complete(Nanos::ZERO, op(DriveOp::Flush, 0, 0));
     assert!(flushed < Nanos::from_micros(60), "{flushed}");
 }
 
@@ -69,7 +69,7 @@ fn flushes_that_come_during_a_flush_share_the_next_one() {
     let mut drive = drive("consumer-nvme-1t");
     let at = |us| Nanos::from_secs(1) + Nanos::from_micros(us);
     let mut flush = |us| {
-        (drive.submit(at(us), op(DriveOp::Flush, 0, 0)) - at(0))
+        (drive.complete(at(us), op(DriveOp::Flush, 0, 0)) - at(0))
             .as_micros_f64()
             .floor()
     };
@@ -90,7 +90,7 @@ fn a_drive_that_ignores_flushes_answers_them_at_once() {
         let mut lying = Drive::new(&spec(name), &setup);
         write_at_once(&mut lying, 16 << 20);
         let now = Nanos::from_secs(1);
-        let flushed = lying.submit(now, op(DriveOp::Flush, 0, 0)) - now;
+        let flushed = lying.complete(now, op(DriveOp::Flush, 0, 0)) - now;
         assert!(flushed <= Nanos::from_micros(100), "{name}: {flushed}");
     }
 }
@@ -100,8 +100,8 @@ fn a_log_on_a_disk_costs_a_turn_for_each_flush() {
     let mut disk = drive("disk-7200rpm-4t");
     let mut now = Nanos::ZERO;
     for i in 0..100 {
-        now = disk.submit(now, op(DriveOp::Write, i * 8192, 8192));
-        now = disk.submit(now, op(DriveOp::Flush, 0, 0));
+        now = disk.complete(now, op(DriveOp::Write, i * 8192, 8192));
+        now = disk.complete(now, op(DriveOp::Flush, 0, 0));
     }
     let each = now.as_millis_f64() / 100.0;
     assert!((each - 60e3 / 7200.0).abs() < 0.1, "{each} ms");
@@ -113,7 +113,7 @@ fn two_sequences_that_a_disk_buffers_are_written_as_such_and_random_ones_are_not
         let mut disk = drive("disk-7200rpm-4t");
         let (mut now, mut half, mut random) = (Nanos::ZERO, Nanos::ZERO, Random::new(1));
         for i in 0..4000u64 {
-            now = disk.submit(
+            now = disk.complete(
                 now,
                 op(DriveOp::Write, offset(i, random.below(15 * GIB)), 128 << 10),
             );
@@ -135,7 +135,7 @@ fn reads_of_a_disk_come_in_order_and_a_sequence_needs_no_positioning() {
     let mut random = Random::new(5);
     let done: Vec<Nanos> = (0..200u64)
         .map(|i| {
-            disk.submit(
+            disk.complete(
                 Nanos(i * 1_000_000),
                 op(DriveOp::Read, random.below(4 * GIB) * 4, 4096),
             )
@@ -143,8 +143,8 @@ fn reads_of_a_disk_come_in_order_and_a_sequence_needs_no_positioning() {
         .collect();
     assert!(done.windows(2).all(|pair| pair[0] < pair[1]));
     let start = Nanos::from_secs(100);
-    let first = disk.submit(start, op(DriveOp::Read, 0, 1 << 20));
-    let next = disk.submit(first, op(DriveOp::Read, 1 << 20, 1 << 20));
+    let first = disk.complete(start, op(DriveOp::Read, 0, 1 << 20));
+    let next = disk.complete(first, op(DriveOp::Read, 1 << 20, 1 << 20));
     let ms = (next - first).as_millis_f64();
     assert!(
         (ms - 1048576.0 / 180e3).abs() < 0.1,
@@ -159,7 +159,7 @@ fn a_fuller_drive_writes_more_for_the_same_and_trimming_helps() {
         let mut random = Random::new(2);
         let before = drive.work();
         for _ in 0..GIB / 4096 {
-            drive.submit(
+            drive.complete(
                 Nanos::ZERO,
                 op(DriveOp::Write, random.below(16 * GIB / 4096) * 4096, 4096),
             );
@@ -181,10 +181,10 @@ fn a_fuller_drive_writes_more_for_the_same_and_trimming_helps() {
     assert!((half - amplification(0.873 / 2.0)).abs() < 0.02, "{half}");
     let fresh = writing(&mut empty);
     for offset in (0..16 * GIB).step_by(1 << 20) {
-        empty.submit(Nanos::ZERO, op(DriveOp::Write, offset, 1 << 20));
+        empty.complete(Nanos::ZERO, op(DriveOp::Write, offset, 1 << 20));
     }
     let used = writing(&mut empty);
-    empty.submit(Nanos::ZERO, op(DriveOp::Trim, 0, 16 * GIB));
+    empty.complete(Nanos::ZERO, op(DriveOp::Trim, 0, 16 * GIB));
     let trimmed = writing(&mut empty);
     assert!(
         fresh < 1.05 && used > 4.0 && (trimmed - fresh).abs() < 0.01,
@@ -206,7 +206,7 @@ fn fast_flash_is_used_up_and_comes_back() {
     let mut write = |from: u64, mut now: Nanos| {
         let start = now;
         for i in 0..10_000 {
-            now = drive.submit(now, op(DriveOp::Write, from + i * 1_000_000, 1_000_000));
+            now = drive.complete(now, op(DriveOp::Write, from + i * 1_000_000, 1_000_000));
         }
         (now - start).as_secs_f64()
     };
@@ -233,7 +233,7 @@ fn a_read_while_the_drive_writes_takes_longer() {
     let mean = |drive: &mut Drive, from: Nanos| {
         let one = |i: u64| {
             let now = from + Nanos::from_micros(200 * i);
-            (drive.submit(now, op(DriveOp::Read, i * 977 * 4096 % (16 * GIB), 4096)) - now)
+            (drive.complete(now, op(DriveOp::Read, i * 977 * 4096 % (16 * GIB), 4096)) - now)
                 .as_micros_f64()
         };
         (0..1000).map(one).sum::<f64>() / 1000.0
@@ -242,7 +242,7 @@ fn a_read_while_the_drive_writes_takes_longer() {
     let alone = mean(&mut flash, Nanos::ZERO);
     let from = Nanos::from_secs(1);
     for i in 0..200_000 {
-        flash.submit(from, op(DriveOp::Write, i * 7919 * 4096 % (16 * GIB), 4096));
+        flash.complete(from, op(DriveOp::Write, i * 7919 * 4096 % (16 * GIB), 4096));
     }
     let beside = mean(&mut flash, from);
     // Half of 60 µs on average.
@@ -253,14 +253,14 @@ fn a_read_while_the_drive_writes_takes_longer() {
 fn a_volume_pays_its_burst_back() {
     let mut volume = drive("aws-gp3");
     let done: Vec<Nanos> = (0..3000)
-        .map(|i| volume.submit(Nanos::ZERO, op(DriveOp::Read, i * 4096, 4096)))
+        .map(|i| volume.complete(Nanos::ZERO, op(DriveOp::Read, i * 4096, 4096)))
         .collect();
     assert!(done[29] < Nanos::from_millis(4), "{}", done[29]);
     let last = done[2999].as_secs_f64();
     assert!((last - 2970.0 / 3000.0).abs() < 0.01, "{last}");
     let now = Nanos::from_secs(5);
-    let large = volume.submit(now, op(DriveOp::Read, 0, 1 << 20));
-    let next = volume.submit(now, op(DriveOp::Read, 0, 64 << 20));
+    let large = volume.complete(now, op(DriveOp::Read, 0, 1 << 20));
+    let next = volume.complete(now, op(DriveOp::Read, 0, 64 << 20));
     assert!(large - now < Nanos::from_millis(4));
     assert!(
         (next.as_secs_f64() - 5.0 - 63.0 / 125.0).abs() < 0.01,
@@ -304,17 +304,17 @@ fn after_a_power_cut_nothing_waits_and_the_drive_is_as_full_as_before() {
         let acknowledged = write_at_once(&mut drive, 4 * GIB);
         let random = |i: u64| op(DriveOp::Read, i * 7919 % 4096 * 4096, 4096);
         (0..5000).for_each(|i| {
-            drive.submit(Nanos::ZERO, random(i));
+            drive.complete(Nanos::ZERO, random(i));
         });
         let flushed = drive
             .clone()
-            .submit(Nanos::SECOND, op(DriveOp::Flush, 0, 0))
+            .complete(Nanos::SECOND, op(DriveOp::Flush, 0, 0))
             - Nanos::SECOND;
         let wrote = drive.work();
         drive.power_cycle(Nanos::SECOND);
         assert_eq!(drive.work(), wrote, "{name}");
         for kind in [DriveOp::Flush, DriveOp::Read] {
-            let took = drive.clone().submit(Nanos::SECOND, op(kind, 4096, 4096)) - Nanos::SECOND;
+            let took = drive.clone().complete(Nanos::SECOND, op(kind, 4096, 4096)) - Nanos::SECOND;
             assert!(
                 took < Nanos::from_millis(30),
                 "{name}: {kind:?} takes {took}"
@@ -338,7 +338,7 @@ fn after_a_power_cut_nothing_waits_and_the_drive_is_as_full_as_before() {
         let before = drive.work();
         let mut random = Random::new(2);
         for _ in 0..1000 {
-            drive.submit(
+            drive.complete(
                 Nanos::SECOND,
                 op(DriveOp::Write, random.below(GIB / 4096) * 4096, 4096),
             );
@@ -367,7 +367,7 @@ fn mixed(drive: &mut Drive, times: u64) -> Vec<u64> {
             (DriveOp::Flush, 0),
         ][random.below(4) as usize];
         let offset = (random.below(16 << 10) << 20) + i % 7 * 8192;
-        drive.submit(Nanos(now * times), op(kind, offset, len)).0
+        drive.complete(Nanos(now * times), op(kind, offset, len)).0
     };
     (0..2000).map(&mut one).collect()
 }
@@ -397,7 +397,41 @@ fn a_slower_drive_does_the_same_later() {
 fn a_slower_drive_never_answers_before_it_was_asked() {
     let mut drive = Drive::new(&spec("aws-gp3").slower(333.3), &setup(16 * GIB));
     for at in (0..100_000).map(|i| i * 1_000_003 + 17) {
-        let answered = drive.submit(Nanos(at), op(DriveOp::Flush, 0, 0));
+        let answered = drive.complete(Nanos(at), op(DriveOp::Flush, 0, 0));
         assert!(answered.0 >= at, "{answered} of {at}");
+    }
+}
+
+/// Every request completes once, at the time at which it would be given at once, and in the order of these times.
+#[test]
+fn events_have_the_times_that_requests_get_at_once() {
+    for entry in catalog::all() {
+        let drive_spec = catalog::load(entry.name, entry.text).unwrap();
+        let mut at_once = Drive::new(&drive_spec, &setup(16 * GIB));
+        let mut drive = at_once.clone();
+        let mut random = Random::new(7);
+        let mut expected = ByRequest::default();
+        let mut now = Nanos::ZERO;
+        let (mut submitted, mut completed, mut last) = (0, 0, Nanos::ZERO);
+        for _ in 0..3000 {
+            while let Some(done) = drive.advance(now) {
+                assert_eq!(*expected.get(done.id), done.at, "{}", entry.name);
+                assert!(done.at >= last, "{}", entry.name);
+                last = done.at;
+                completed += 1;
+            }
+            let kind = DriveOp::ALL[random.below(4) as usize];
+            let request = op(kind, random.below(4 << 20) * 4096, 4096 << random.below(4));
+            let id = drive.submit(now, request);
+            expected.set(id, at_once.complete(now, request));
+            submitted += 1;
+            now = now + Nanos(random.below(200_000));
+        }
+        while drive.advance(Nanos(u64::MAX)).is_some() {
+            completed += 1;
+        }
+        assert_eq!(completed, submitted, "{}", entry.name);
+        assert_eq!(drive.next_event(), None);
+        assert_eq!(drive.work(), at_once.work());
     }
 }

@@ -1,20 +1,16 @@
 //! The closed loop: every completion is followed by the next request of its job.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 
 use super::offsets::Requests;
 use super::profile::SimulatedProfile;
 use super::result::{CountingWindow, SimulatedResult};
-use crate::model::Drive;
+use crate::model::{ByRequest, Drive};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct RequestInFlight {
-    done: u64,
-    sent: u64,
+#[derive(Debug, Clone, Copy)]
+struct SentByJob {
+    at: u64,
     job: u32,
     is_read: bool,
 }
@@ -23,18 +19,20 @@ struct RequestInFlight {
 struct Senders {
     drive: Drive,
     requests: Vec<Requests>,
+    sent: ByRequest<SentByJob>,
 }
 
 impl Senders {
     #[inline]
-    fn send(&mut self, now: u64, job: u32) -> Reverse<RequestInFlight> {
+    fn send(&mut self, now: u64, job: u32) {
         let op = self.requests[job as usize].next();
-        Reverse(RequestInFlight {
-            done: self.drive.submit(Nanos(now), op).0,
-            sent: now,
+        let id = self.drive.submit(Nanos(now), op);
+        let sent = SentByJob {
+            at: now,
             job,
             is_read: op.kind == DriveOp::Read,
-        })
+        };
+        self.sent.set(id, sent);
     }
 }
 
@@ -46,39 +44,36 @@ pub fn run(
     jobs: u32,
 ) -> SimulatedResult {
     let jobs = jobs.clamp(1, 4096);
+    let depth = depth.clamp(1, 4096);
     let requests = (0..jobs).map(|job| Requests::new(profile, capacity, job, jobs));
     let mut senders = Senders {
         drive,
         requests: requests.collect(),
+        sent: ByRequest::default(),
     };
     let mut window = CountingWindow::new(profile);
-    let mut in_flight = BinaryHeap::new();
-    for _ in 0..depth.clamp(1, 4096) {
+    for _ in 0..depth {
         for job in 0..jobs {
-            in_flight.push(senders.send(0, job));
+            senders.send(0, job);
         }
     }
     let mut now = 0;
-    while let Some(mut first) = in_flight.peek_mut() {
-        let Reverse(RequestInFlight {
-            done,
-            sent,
-            job,
-            is_read,
-        }) = *first;
-        if !window.reaches(done, &senders.drive) {
-            now = done;
+    while let Some(done) = senders.drive.advance(Nanos(u64::MAX)) {
+        now = done.at.0;
+        if !window.reaches(now, &senders.drive) {
             break;
         }
-        if done >= window.from {
-            window.completes(done, is_read, profile.block.0);
-            window.took(is_read, done - sent);
+        let SentByJob { at, job, is_read } = *senders.sent.get(done.id);
+        if now >= window.from {
+            window.completes(now, is_read, profile.block.0);
+            window.took(is_read, now - at);
         }
-        *first = senders.send(done, job);
+        senders.send(now, job);
     }
     // As many at the end as at the beginning: each that completes is followed by one.
-    let unfinished = in_flight.len() as u64;
-    let outcome = window.close(now, &senders.drive);
+    let unfinished = u64::from(depth) * u64::from(jobs);
+    let work = senders.drive.work();
+    let outcome = window.close(now, &work);
     let offered = outcome.reads.ops + outcome.writes.ops;
     SimulatedResult {
         carried: unfinished,

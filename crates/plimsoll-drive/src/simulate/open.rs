@@ -1,7 +1,6 @@
 //! The open loop: requests are due at a rate, whatever becomes of them.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
@@ -9,7 +8,7 @@ use plimsoll_record::drive::DriveOp;
 use super::offsets::Requests;
 use super::profile::{ArrivalSpacing, SimulatedProfile};
 use super::result::{CountingWindow, SimulatedResult};
-use crate::model::{Drive, Op, Random};
+use crate::model::{ByRequest, Completion, Drive, Op, Random};
 
 pub struct Rate {
     pub per_second: f64,
@@ -51,6 +50,15 @@ pub fn run(
     host.close(ended)
 }
 
+/// What the host keeps of a request.
+#[derive(Debug, Clone, Copy)]
+struct DueRequest {
+    due: u64,
+    op: Op,
+    /// It was due in the measured time.
+    is_counted: bool,
+}
+
 /// The host's side: what waits, what is in flight, what was counted.
 struct Host {
     drive: Drive,
@@ -58,12 +66,10 @@ struct Host {
     depth: usize,
     most_waiting: usize,
     block: u64,
-    /// Completions of what holds a place in flight, and when those that wait are sent: both ahead of the present.
-    in_flight: BinaryHeap<Reverse<u64>>,
-    waiting: VecDeque<u64>,
-    last_sent: u64,
-    /// What was not dropped and has not completed; true for a read.
-    unfinished: BinaryHeap<Reverse<(u64, bool)>>,
+    in_flight: usize,
+    sent: ByRequest<DueRequest>,
+    /// The oldest first.
+    waiting: VecDeque<DueRequest>,
     carried: Option<u64>,
     offered: u64,
     queued: u64,
@@ -78,10 +84,9 @@ impl Host {
             depth: rate.depth.clamp(1, 65_536) as usize,
             most_waiting: rate.most_waiting,
             block: profile.block.0,
-            in_flight: BinaryHeap::new(),
+            in_flight: 0,
+            sent: ByRequest::default(),
             waiting: VecDeque::new(),
-            last_sent: 0,
-            unfinished: BinaryHeap::new(),
             carried: None,
             offered: 0,
             queued: 0,
@@ -92,22 +97,19 @@ impl Host {
     /// Time has come to an arrival: what completes until then is counted in its order, for the window may be over
     /// before. `Err`: when that was.
     fn reaches(&mut self, now: u64) -> Result<(), u64> {
-        while let Some(Reverse((done, is_read))) = self
-            .unfinished
-            .peek()
-            .copied()
-            .filter(|first| first.0.0 <= now)
-        {
-            self.comes_to(done)?;
-            self.window.completes(done, is_read, self.block);
-            self.unfinished.pop();
+        while let Some(at) = self.drive.next_event().filter(|at| at.0 <= now) {
+            self.comes_to(at.0)?;
+            if let Some(done) = self.drive.advance(at) {
+                let is_read = self.completes(done);
+                self.window.completes(done.at.0, is_read, self.block);
+            }
         }
         self.comes_to(now)
     }
 
     fn comes_to(&mut self, now: u64) -> Result<(), u64> {
-        if now >= self.window.from {
-            self.carried.get_or_insert(self.unfinished.len() as u64);
+        if now >= self.window.from && self.carried.is_none() {
+            self.carried = Some(self.unfinished());
         }
         if self.window.reaches(now, &self.drive) {
             Ok(())
@@ -116,57 +118,64 @@ impl Host {
         }
     }
 
+    /// What was not dropped and has not completed.
+    fn unfinished(&self) -> u64 {
+        (self.in_flight + self.waiting.len()) as u64
+    }
+
     fn arrives(&mut self, now: u64, op: Op) {
         let is_counted = now >= self.window.from;
         self.offered += u64::from(is_counted);
-        self.waiting.retain(|sent| *sent > now);
+        let request = DueRequest {
+            due: now,
+            op,
+            is_counted,
+        };
         if self.waiting.len() >= self.most_waiting {
             self.dropped += u64::from(is_counted);
-            return;
-        }
-        let sent = slot(&mut self.in_flight, self.depth, now).max(self.last_sent);
-        self.last_sent = sent;
-        if sent > now {
-            self.waiting.push_back(sent);
+        } else if self.in_flight >= self.depth {
             self.queued += u64::from(is_counted);
-        }
-        let done = self.drive.submit(Nanos(sent), op).0;
-        self.in_flight.push(Reverse(done));
-        let is_read = op.kind == DriveOp::Read;
-        self.unfinished.push(Reverse((done, is_read)));
-        if is_counted {
-            self.window.took(is_read, done - now);
+            self.waiting.push_back(request);
+        } else {
+            self.send(now, request);
         }
     }
 
-    fn close(self, ended: u64) -> SimulatedResult {
-        let unfinished = self.unfinished.len() as u64;
-        // Without a single arrival in the measured time nothing was left out of it either.
-        let carried = self.carried.unwrap_or(unfinished);
-        let Self {
-            offered,
-            queued,
-            dropped,
-            ..
-        } = self;
+    fn send(&mut self, now: u64, request: DueRequest) {
+        let id = self.drive.submit(Nanos(now), request.op);
+        self.sent.set(id, request);
+        self.in_flight += 1;
+    }
+
+    /// Makes room for one that waits; true for a read.
+    fn completes(&mut self, done: Completion) -> bool {
+        let request = *self.sent.get(done.id);
+        let is_read = request.op.kind == DriveOp::Read;
+        if request.is_counted {
+            self.window.took(is_read, done.at.0 - request.due);
+        }
+        self.in_flight -= 1;
+        if let Some(next) = self.waiting.pop_front() {
+            self.send(done.at.0, next);
+        }
+        is_read
+    }
+
+    fn close(mut self, ended: u64) -> SimulatedResult {
+        let unfinished = self.unfinished();
+        let work = self.drive.work();
+        // Requests that were due in the measured time count with their latency, whenever they complete.
+        while let Some(done) = self.drive.advance(Nanos(u64::MAX)) {
+            self.completes(done);
+        }
         SimulatedResult {
-            carried,
-            offered,
+            // Without a single arrival in the measured time nothing was left out of it either.
+            carried: self.carried.unwrap_or(unfinished),
+            offered: self.offered,
             unfinished,
-            queued,
-            dropped,
-            ..self.window.close(ended, &self.drive)
+            queued: self.queued,
+            dropped: self.dropped,
+            ..self.window.close(ended, &work)
         }
     }
-}
-
-/// When one more request may be in flight.
-fn slot(in_flight: &mut BinaryHeap<Reverse<u64>>, depth: usize, now: u64) -> u64 {
-    while in_flight.peek().is_some_and(|Reverse(done)| *done <= now) {
-        in_flight.pop();
-    }
-    if in_flight.len() < depth {
-        return now;
-    }
-    in_flight.pop().map_or(now, |Reverse(done)| done)
 }

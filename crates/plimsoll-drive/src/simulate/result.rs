@@ -141,11 +141,12 @@ impl CountingWindow {
         self.side(is_read).latency.record(Nanos(latency));
     }
 
-    pub fn close(self, now: u64, drive: &Drive) -> SimulatedResult {
+    /// `work` is the drive's at that time.
+    pub fn close(self, now: u64, work: &Work) -> SimulatedResult {
         let end = now.clamp(self.from, self.until.max(self.from));
         let work = self
             .before
-            .map_or_else(Work::default, |before| drive.work().since(&before));
+            .map_or_else(Work::default, |before| work.since(&before));
         SimulatedResult {
             span: Nanos(end - self.from),
             reads: self.reads,

@@ -25,7 +25,7 @@ pub fn synced_per_second(spec: &DriveSpec, capacity: Bytes, fill: f64, seed: u64
     let mut now = Nanos::ZERO;
     for _ in 0..WRITES {
         for kind in [DriveOp::Write, DriveOp::Flush] {
-            now = drive.submit(
+            now = drive.complete(
                 now,
                 Op {
                     kind,

@@ -185,7 +185,7 @@ proptest! {
         for (kind, offset, len, wait) in ops {
             // Half of them as they may be, half of them any.
             let (offset, len) = if len % 2 == 0 { (offset % (1 << 30), len % (1 << 20)) } else { (offset, len) };
-            let done = drive.submit(now, Op { kind: DriveOp::ALL[usize::from(kind)], offset, len });
+            let done = drive.complete(now, Op { kind: DriveOp::ALL[usize::from(kind)], offset, len });
             prop_assert!(done >= now);
             now += Nanos(wait);
         }
