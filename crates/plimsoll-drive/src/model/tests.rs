@@ -425,7 +425,7 @@ fn events_have_the_times_that_requests_get_at_once() {
             let id = drive.submit(now, request);
             expected.set(id, at_once.complete(now, request));
             submitted += 1;
-            now = now + Nanos(random.below(200_000));
+            now += Nanos(random.below(200_000));
         }
         while drive.advance(Nanos(u64::MAX)).is_some() {
             completed += 1;
