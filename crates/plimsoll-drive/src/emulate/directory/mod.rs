@@ -11,6 +11,7 @@
 mod extents;
 mod io;
 mod nodes;
+mod reply;
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -18,7 +19,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use fuser::{
     BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
@@ -34,11 +35,7 @@ use super::engine::{Engine, errno};
 use super::image::negotiate;
 use extents::Extents;
 use nodes::{Nodes, path_of};
-
-/// Nothing changes without going through this filesystem.
-const FOR_EVER: Duration = Duration::from_secs(1 << 30);
-
-type FileResult<T> = rustix::io::Result<T>;
+use reply::{FOR_EVER, FileResult, attributes, empty, entry};
 
 struct Open {
     node: INodeNo,
@@ -247,27 +244,6 @@ struct Wanted {
     mtime: Option<TimeOrNow>,
     /// By which it is asked for.
     handle: Option<FileHandle>,
-}
-
-fn entry(reply: ReplyEntry, answer: FileResult<FileAttr>) {
-    match answer {
-        Ok(attributes) => reply.entry(&FOR_EVER, &attributes, Generation(0)),
-        Err(error) => reply.error(errno(error)),
-    }
-}
-
-fn attributes(reply: ReplyAttr, answer: FileResult<FileAttr>) {
-    match answer {
-        Ok(attributes) => reply.attr(&FOR_EVER, &attributes),
-        Err(error) => reply.error(errno(error)),
-    }
-}
-
-fn empty(reply: ReplyEmpty, answer: FileResult<()>) {
-    match answer {
-        Ok(()) => reply.ok(),
-        Err(error) => reply.error(errno(error)),
-    }
 }
 
 impl Filesystem for Directory {

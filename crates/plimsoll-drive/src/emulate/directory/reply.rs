@@ -1,0 +1,33 @@
+//! Answers to the kernel: what was found, or the error's number.
+
+use std::time::Duration;
+
+use fuser::{FileAttr, Generation, ReplyAttr, ReplyEmpty, ReplyEntry};
+
+use super::super::engine::errno;
+
+/// Nothing changes without going through this filesystem.
+pub const FOR_EVER: Duration = Duration::from_secs(1 << 30);
+
+pub type FileResult<T> = rustix::io::Result<T>;
+
+pub fn entry(reply: ReplyEntry, answer: FileResult<FileAttr>) {
+    match answer {
+        Ok(attributes) => reply.entry(&FOR_EVER, &attributes, Generation(0)),
+        Err(error) => reply.error(errno(error)),
+    }
+}
+
+pub fn attributes(reply: ReplyAttr, answer: FileResult<FileAttr>) {
+    match answer {
+        Ok(attributes) => reply.attr(&FOR_EVER, &attributes),
+        Err(error) => reply.error(errno(error)),
+    }
+}
+
+pub fn empty(reply: ReplyEmpty, answer: FileResult<()>) {
+    match answer {
+        Ok(()) => reply.ok(),
+        Err(error) => reply.error(errno(error)),
+    }
+}
