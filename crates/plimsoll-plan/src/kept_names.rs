@@ -8,7 +8,7 @@ struct SectionNames<'p> {
     names: Vec<&'p str>,
 }
 
-/// Replaces the names by which a kept plan's parts refer to each other. `Err` says which one the plan does not have.
+/// Replaces the names by which a kept plan's parts refer to each other. `Err`: one that the plan does not have.
 pub fn to_ids(plan: &mut Value) -> Result<(), String> {
     let names = plan.clone();
     let sections = sections(&names);
