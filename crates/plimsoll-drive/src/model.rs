@@ -17,6 +17,7 @@ mod seek;
 mod streams;
 mod volume;
 mod work;
+mod write_buffer;
 
 pub use completion::{ByRequest, Completion, RequestId};
 use plimsoll_plan::units::Nanos;
@@ -163,5 +164,7 @@ fn scaled(time: Nanos, times: f64) -> Nanos {
     }
 }
 
+#[cfg(test)]
+mod longest_wait;
 #[cfg(test)]
 mod tests;

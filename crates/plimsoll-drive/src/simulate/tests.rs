@@ -84,6 +84,22 @@ fn latencies_at_the_peak_are_those_of_report_s() {
     }
 }
 
+/// 4 KiB, 16 in flight: 170 reads and 350 writes a second (data sheet of the Seagate Exos M, 7200 turns a minute).
+#[test]
+fn disks_do_twice_as_many_random_writes_as_reads() {
+    for name in ["disk-7200rpm-4t", "seagate-constellation2-1t"] {
+        for (profile, sheet) in [("randread4k", 170.0), ("randwrite4k", 350.0)] {
+            let profile = SimulatedProfile {
+                load: Arrival::Closed { depth: 16, jobs: 1 },
+                measure: Nanos::from_secs(60),
+                ..named(profile).unwrap()
+            };
+            let iops = simulate(&drive(name), &profile).iops();
+            assert!((iops / sheet - 1.0).abs() < 0.1, "{name}: {iops}");
+        }
+    }
+}
+
 #[test]
 fn report_k_compares_nvme_and_sata_as_the_model_does() {
     let k = named("k-a").unwrap();
