@@ -9,5 +9,6 @@ pub mod catalog;
 pub mod emulate;
 pub mod learn;
 pub mod model;
+pub mod requests;
 pub mod simulate;
 pub mod spec;

@@ -7,6 +7,7 @@ mod closed;
 mod offsets;
 mod open;
 mod profile;
+mod replay;
 mod result;
 mod sheet;
 mod synced;
@@ -20,6 +21,7 @@ pub use profile::{
     AccessOrder, Arrival, ArrivalSpacing, PROFILES, SimulatedProfile, UnknownSimulatedProfile,
     named,
 };
+pub use replay::{ReplayedRequests, replay};
 pub use result::{Side, SimulatedResult};
 pub use sheet::{Compared, at_stated_point, compare};
 pub use synced::synced_per_second;

@@ -989,6 +989,15 @@ simulated-p99-us = p99
 simulated-p999-us = p99.9
 simulated-max-us = max
 
+replayed-heading = { $drive }: { $requests } logged requests, { $capacity }, drive { $full } % full, seed { $seed }
+replayed-requests = requests
+replayed-time = time
+replayed-ops = count
+replayed-mean-us = mean µs
+replayed-mean-difference-percent = deviation %
+replayed-p99-us = p99 µs
+replayed-p99-difference-percent = deviation %
+
 datasheet-point = data sheet
 datasheet-block-bytes = block
 datasheet-depth = depth

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use plimsoll_plan::units::Bytes;
 
 use super::format::Format;
 use super::learn::LearnArgs;
 use super::mount::MountArgs;
-use super::value::{positive, request_size, seconds, share};
+use super::value::{positive, request_size, seconds, share, size};
 
 #[derive(Debug, Subcommand)]
 pub enum DriveCommand {
@@ -45,8 +46,14 @@ pub struct SimulateArgs {
     pub drive: String,
     /// A workload: randread4k, randwrite4k, seqread128k, seqwrite128k, k-a, mix, latency, sql, log [default: each point
     /// of the data sheet].
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", group = "workload")]
     pub profile: Option<String>,
+    /// Requests that `drive mount --requests` logged: simulated again and compared with the emulation.
+    #[arg(long, value_name = "FILE", group = "workload")]
+    pub requests: Option<PathBuf>,
+    /// Size of the drive that was mounted, such as 20GiB [default: as rated].
+    #[arg(long, value_name = "SIZE", value_parser = size, requires = "requests")]
+    pub capacity: Option<Bytes>,
     /// Size of a request, such as 8k or 1m.
     #[arg(long, value_name = "SIZE", value_parser = request_size, requires = "profile")]
     pub block: Option<u64>,
@@ -66,7 +73,7 @@ pub struct SimulateArgs {
     #[arg(long, value_enum, default_value_t = Spacing::Poisson, requires = "rate")]
     pub arrivals: Spacing,
     /// Share of the drive that holds data, in percent; 100 is a drive in steady state.
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), requires = "profile")]
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), requires = "workload")]
     pub fill: Option<u8>,
     /// Share of the drive that is read and written, in percent.
     #[arg(long, value_name = "PERCENT", value_parser = share, requires = "profile")]

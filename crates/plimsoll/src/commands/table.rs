@@ -34,6 +34,7 @@ mod tests {
         || drive::list::table().declaration(),
         || drive::show::figures().declaration(),
         || drive::show::parameters().declaration(),
+        || drive::replay::table().declaration(),
         || drive::simulate::table().declaration(),
         || drive::simulate::sheet().declaration(),
         || profile::list::table().declaration(),

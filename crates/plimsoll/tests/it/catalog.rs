@@ -218,3 +218,36 @@ fn a_drive_file_of_ones_own_is_used_or_refused_with_places() {
         .run(&args)
         .refused(&["no profile `randraed4k`", "did you mean `randread4k`?"]);
 }
+
+#[test]
+fn logged_requests_are_simulated_again_and_compared() {
+    let place = Place::new();
+    // A disk with nothing to write answers a flush after a command's 100 µs.
+    let log = "request,arrived_ns,kind,offset,bytes,modelled_ns,client_ns\n\
+               0,0,flush,0,0,100000,110000\n\
+               1,500000,flush,0,0,100000,130000\n";
+    place.write("requests.csv", log);
+    let args = ["drive", "simulate", "disk-7200rpm-4t", "--requests"];
+    let with = |file: &'static str| [&args[..], &[file, "--capacity", "2GiB"]].concat();
+    let rows = json(&place, &with("requests.csv"));
+    let difference = |row: usize| {
+        assert_eq!(
+            (&rows[row]["requests"], &rows[row]["ops"]),
+            (&"flush".into(), &2.into())
+        );
+        rows[row]["mean_difference_percent"].as_f64()
+    };
+    assert_eq!(rows[0]["mean_us"], 100.0);
+    assert_eq!(
+        [difference(0), difference(1), difference(2)],
+        [None, Some(0.0), Some(20.0)]
+    );
+    csv(&place, &with("requests.csv"));
+    let text = place.run(&with("requests.csv")).succeeded().stdout;
+    assert!(text.contains("2 logged requests, 2.0 GiB"), "{text}");
+    place.write("bad.csv", &log.replace(",500000,", ",soon,"));
+    place
+        .run(&with("bad.csv"))
+        .refused(&["bad.csv: line 3: \"soon\" is not a whole number"]);
+    place.expect_clean();
+}

@@ -4,6 +4,7 @@ mod cut;
 mod learn;
 pub(super) mod list;
 mod mount;
+pub(super) mod replay;
 pub(super) mod show;
 pub(super) mod simulate;
 
@@ -17,7 +18,10 @@ pub fn drive(command: &DriveCommand) -> Result<ExitCode, Failure> {
     match command {
         DriveCommand::List(args) => print(&list::list(args)?),
         DriveCommand::Show(args) => print(&show::show(args)?),
-        DriveCommand::Simulate(args) => print(&simulate::simulate(args)?),
+        DriveCommand::Simulate(args) => print(&match &args.requests {
+            Some(file) => replay::replay_file(file, args)?,
+            None => simulate::simulate(args)?,
+        }),
         DriveCommand::Mount(args) => mount::mount(args),
         DriveCommand::Cut(args) => cut::cut(args),
         DriveCommand::Learn(args) => learn::learn(args),

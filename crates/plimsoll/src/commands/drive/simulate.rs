@@ -64,7 +64,7 @@ fn profile(name: &str, args: &SimulateArgs) -> Result<SimulatedProfile, Failure>
     Ok(profile)
 }
 
-fn share(percent: u8) -> f64 {
+pub fn share(percent: u8) -> f64 {
     f64::from(percent) / 100.0
 }
 
