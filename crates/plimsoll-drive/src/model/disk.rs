@@ -68,16 +68,17 @@ impl Chosen {
         self.0[(queue.max(1).ilog2() as usize).min(SORTED_LOG2)]
     }
 
-    /// The same with what lies between two of these numbers.
-    fn between(&self, places: f64) -> u64 {
+    fn shorten(&self, time: u64, queue: usize) -> u64 {
+        (time as f64 * self.of(queue) as f64 / self.of(1).max(1) as f64) as u64
+    }
+
+    /// The same for a number that may lie between two of those that are known.
+    fn shorten_among(&self, time: u64, places: f64) -> u64 {
         let log = places.max(1.0).log2().min(SORTED_LOG2 as f64);
         let at = (log as usize).min(SORTED_LOG2 - 1);
         let (less, more) = (self.0[at] as f64, self.0[at + 1] as f64);
-        (less + (more - less) * (log - at as f64)) as u64
-    }
-
-    fn shorten(&self, time: u64, queue: usize) -> u64 {
-        (time as f64 * self.of(queue) as f64 / self.of(1).max(1) as f64) as u64
+        let nearest = less + (more - less) * (log - at as f64);
+        (time as f64 * nearest / self.of(1).max(1) as f64) as u64
     }
 }
 
@@ -282,13 +283,18 @@ impl Disk {
         let goes_on = self.streams.continues(op.offset, op.len);
         let is_first = !self.buffer.is_waiting();
         if is_first {
-            // The head goes there at once; of several places it is only known how long they take in the mean.
+            // The head goes there at once.
             self.free = self.free.max(now + self.spec.command.0);
             cost += self
                 .geometry
                 .position(self.head, self.geometry.angle(self.free), place);
         } else if !goes_on {
-            cost += self.chosen.between(self.buffer.moves() + 1.0);
+            // From where the last of them ends, shortened by the choice among so many.
+            let angle = self.geometry.angle(self.free + self.buffer.work() as u64);
+            let way = self
+                .geometry
+                .position(self.geometry.place(self.write_end), angle, place);
+            cost += self.chosen.shorten_among(way, self.buffer.moves() + 1.0);
         }
         self.write_end = op.offset.saturating_add(op.len);
         work.writing.0 += cost;

@@ -130,6 +130,36 @@ fn two_sequences_that_a_disk_buffers_are_written_as_such_and_random_ones_are_not
 }
 
 #[test]
+fn a_flush_of_a_disk_takes_less_for_each_of_more_writes_and_for_near_ones() {
+    let flush_ms = |writes: u64, within: u64| {
+        let mut disk = drive("disk-7200rpm-4t");
+        let mut random = Random::new(1);
+        let mut total = 0.0;
+        for second in (0..2000).step_by(20) {
+            let now = Nanos::from_secs(second);
+            for _ in 0..writes {
+                let offset = random.below(within / 4096) * 4096;
+                disk.complete(now, op(DriveOp::Write, offset, 4096));
+            }
+            total += (disk.complete(now, op(DriveOp::Flush, 0, 0)) - now).as_millis_f64();
+        }
+        total / 100.0 / writes as f64
+    };
+    let all = 16 * GIB;
+    let each = [1, 4, 32, 256, 2048].map(|writes| flush_ms(writes, all));
+    assert!(
+        each.windows(2).all(|pair| pair[1] < pair[0] * 0.85),
+        "{each:?}"
+    );
+    assert!(
+        (each[0] - 12.7).abs() < 1.0,
+        "half a turn and the average seek: {each:?}"
+    );
+    let near = flush_ms(4, all / 100);
+    assert!(near < each[1] * 0.7, "{near} and {each:?}");
+}
+
+#[test]
 fn reads_of_a_disk_come_in_order_and_a_sequence_needs_no_positioning() {
     let mut disk = drive("disk-7200rpm-4t");
     let mut random = Random::new(5);

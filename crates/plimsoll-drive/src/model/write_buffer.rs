@@ -5,8 +5,9 @@
 
 use super::fluid::Fluid;
 
-/// Most that waits to be written, in nanoseconds of the head's time. A disk limits how long emptying its buffer takes (US
-/// patent 9,141,531, claim 2); a host gives up on a flush that takes longer (Linux: 15 s, `ata_eh_flush_timeouts`).
+/// Most that waits to be written, in nanoseconds of the head's time. Assumed: Linux waits 15 s for a flush of its own and
+/// calls that generous (`ata_eh_flush_timeouts`); one manual states 30 s at most (Hitachi HTC426020G7CE00, FLUSH CACHE),
+/// others that it may take longer. Disks limit how long they write out at a time (US patent 9,141,531, claim 2).
 pub const LONGEST_DRAIN: f64 = 15e9;
 
 #[derive(Debug, Clone)]
