@@ -8,6 +8,7 @@ pub mod audit;
 pub mod compare;
 pub mod history;
 pub mod latency;
+pub mod predict;
 mod run_summary;
 pub mod search;
 pub mod set;

@@ -10,6 +10,7 @@ mod learn;
 mod list;
 mod mount;
 mod parse;
+mod predict;
 mod profile;
 mod value;
 
@@ -29,6 +30,7 @@ pub use learn::LearnArgs;
 pub use list::RunsArgs;
 pub use mount::{BackingArg, FilesystemArg, FlushArg, FormArg, MountArgs};
 pub use parse::parse;
+pub use predict::PredictArgs;
 pub use profile::{ProfileCommand, ProfileShowArgs};
 
 /// Measure how much load a database can handle on a drive, and audit whether the result is valid.
@@ -64,6 +66,8 @@ pub enum CliCommand {
     /// List, simulate, mount and measure emulated drives.
     #[command(subcommand)]
     Drive(DriveCommand),
+    /// Predict the throughput of measured runs on another drive, or on the same drive at full speed.
+    Predict(PredictArgs),
     /// List and show the block workloads for plans.
     #[command(subcommand)]
     Profile(ProfileCommand),

@@ -9,6 +9,7 @@ mod export;
 mod import;
 mod io;
 mod list;
+mod predict;
 mod profile;
 mod report;
 mod run;
@@ -37,6 +38,7 @@ pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         CliCommand::Check(args) => check::check(&args),
         CliCommand::Doctor(args) => doctor::doctor(&args),
         CliCommand::Drive(command) => drive::drive(&command),
+        CliCommand::Predict(args) => predict::predict(&args),
         CliCommand::Profile(command) => profile::profile(&command),
         CliCommand::Schema => print(&plimsoll_plan::json_schema()),
         CliCommand::Completions { shell } => {

@@ -27,7 +27,7 @@ mod tests {
     use plimsoll_report::table::Declaration;
 
     use super::*;
-    use crate::commands::{check, drive, profile};
+    use crate::commands::{check, drive, predict, profile};
 
     const ALL_TABLES: &[fn() -> Declaration] = &[
         || check::table().declaration(),
@@ -37,6 +37,8 @@ mod tests {
         || drive::replay::table().declaration(),
         || drive::simulate::table().declaration(),
         || drive::simulate::sheet().declaration(),
+        || predict::table().declaration(),
+        || predict::verify_table().declaration(),
         || profile::list::table().declaration(),
         || profile::show::table().declaration(),
     ];

@@ -27,6 +27,7 @@ mod neighbours;
 mod options;
 mod outages;
 mod postgres;
+mod predict;
 mod profile;
 mod refused;
 mod reset;

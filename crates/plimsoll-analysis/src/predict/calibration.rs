@@ -1,0 +1,98 @@
+//! What was learned from cases with a known answer, and the commands that learned it.
+//!
+//! All cases are TPC-C on emulated drives on 2 processors: `plimsoll predict --verify` of the run files named beside each
+//! constant, which are in `runs/2026-11-24-vm-2cpu/predict`.
+
+use plimsoll_plan::resolved::EngineKind;
+use serde::Serialize;
+
+/// What changes from the measured point to the predicted one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PredictedChange {
+    /// The same drive, slowed less.
+    FullSpeed,
+    OtherDrive,
+}
+
+impl PredictedChange {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FullSpeed => "full-speed",
+            Self::OtherDrive => "other-drive",
+        }
+    }
+}
+
+/// Constants of an engine under one workload, in seconds, and the errors that predictions with them had.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct EngineCalibration {
+    pub engine: EngineKind,
+    pub mode: &'static str,
+    /// For each request between database and drive: filesystem, block layer, waking up.
+    pub hop_s: f64,
+    /// CPU seconds in each second beside transactions: samples of the server, its own background.
+    pub cpu_beside: f64,
+    /// CPU seconds in each second that transactions wait for, which are the more for each the fewer there are: caches
+    /// that went cold.
+    pub cpu_within: f64,
+    pub full_speed: Option<LearnedError>,
+    pub other_drive: Option<LearnedError>,
+}
+
+/// Root mean square of ln(predicted / measured) over cases.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct LearnedError {
+    pub error: f64,
+    pub cases: u32,
+}
+
+const CALIBRATIONS: [EngineCalibration; 2] = [
+    EngineCalibration {
+        engine: EngineKind::Sqlite,
+        mode: "statements",
+        hop_s: 25e-6,
+        cpu_beside: 0.02,
+        cpu_within: 0.02,
+        // sqlite-1, sqlite-2, sqlite-3
+        full_speed: Some(LearnedError {
+            error: 0.092,
+            cases: 5,
+        }),
+        other_drive: Some(LearnedError {
+            error: 0.054,
+            cases: 109,
+        }),
+    },
+    EngineCalibration {
+        engine: EngineKind::Postgres,
+        mode: "procedures",
+        hop_s: 34e-6,
+        cpu_beside: 0.06,
+        cpu_within: 0.06,
+        // postgres-1, postgres-3, postgres-4
+        full_speed: Some(LearnedError {
+            error: 0.051,
+            cases: 5,
+        }),
+        other_drive: Some(LearnedError {
+            error: 0.094,
+            cases: 41,
+        }),
+    },
+];
+
+impl EngineCalibration {
+    pub fn of(engine: EngineKind, mode: &str) -> Option<&'static Self> {
+        CALIBRATIONS
+            .iter()
+            .find(|own| own.engine == engine && own.mode == mode)
+    }
+
+    pub fn error(&self, change: PredictedChange) -> Option<LearnedError> {
+        match change {
+            PredictedChange::FullSpeed => self.full_speed,
+            PredictedChange::OtherDrive => self.other_drive,
+        }
+    }
+}

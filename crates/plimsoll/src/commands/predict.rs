@@ -1,0 +1,134 @@
+//! `plimsoll predict`.
+
+mod block;
+mod source;
+mod verify;
+
+use std::process::ExitCode;
+
+use plimsoll_analysis::predict::{
+    MeasuredDemand, PointRefusal, PredictedChange, Prediction, PredictionTask, predict as predicted,
+};
+use plimsoll_drive::spec::DriveSpec;
+use plimsoll_report::message::Messages;
+use plimsoll_report::table::Table;
+use plimsoll_report::table::Unit::{Decimals, Whole, Words};
+
+use super::io::print;
+use super::table::with_note;
+use crate::cli::PredictArgs;
+use crate::drive_file;
+use crate::failure::Failure;
+use source::{ModelledDrive, SourcePoint, change, read_sources};
+
+#[cfg(test)]
+pub use verify::table as verify_table;
+
+/// A point and its prediction on a drive.
+pub struct PredictedPoint {
+    demand: MeasuredDemand,
+    drive: String,
+    change: PredictedChange,
+    prediction: Prediction,
+}
+
+pub fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
+    if let Some(profile) = &args.block {
+        return print(&block::predict(profile, args)?);
+    }
+    let sources = read_sources(args)?;
+    if args.verify {
+        return print(&verify::verify(&sources, args.format)?);
+    }
+    let target = args.drive.as_deref().map(drive_file::read).transpose()?;
+    let mut refused = sources.refused;
+    let mut rows = Vec::new();
+    for source in sources.points {
+        match of_point(&source, target.as_ref(), args) {
+            Ok(row) => rows.push(row),
+            Err(refusal) => refused.push(refusal),
+        }
+    }
+    if rows.is_empty() {
+        return Err(Failure::run(format!(
+            "no prediction\n{}",
+            refusals(&Messages::english(), &refused)
+        )));
+    }
+    let note = note(&refused);
+    print(&with_note(&table(), rows, args.format, &note))
+}
+
+/// Without a target: the drive itself at full speed.
+fn of_point(
+    source: &SourcePoint,
+    target: Option<&DriveSpec>,
+    args: &PredictArgs,
+) -> Result<PredictedPoint, PointRefusal> {
+    let SourcePoint { demand, spec } = source;
+    let rated = spec.clone().slower(1.0 / spec.slower);
+    let target = target.unwrap_or(&rated);
+    let change = change(spec, target);
+    let task = PredictionTask {
+        change,
+        processors: args.cpus,
+        memory: args.memory,
+    };
+    let drives = [spec, target].map(|spec| ModelledDrive::like(spec, demand));
+    let prediction = predicted(demand, &task, &drives[0], &drives[1]);
+    Ok(PredictedPoint {
+        drive: target.title.clone(),
+        change,
+        prediction: prediction.map_err(|refusal| demand.refused(refusal))?,
+        demand: demand.clone(),
+    })
+}
+
+pub fn table() -> Table<'static, PredictedPoint> {
+    Table::<PredictedPoint>::new("predicted")
+        .prefix("predicted-")
+        .column("medium", Words, |own| own.demand.medium.clone())
+        .column("users", Whole, |own| f64::from(own.demand.users))
+        .column("measured", Decimals(1), |own| own.demand.per_second)
+        .column("predicted", Decimals(1), |own| own.prediction.per_second)
+        .column("low", Decimals(1), |own| Some(own.prediction.interval?.low))
+        .column("high", Decimals(1), |own| {
+            Some(own.prediction.interval?.high)
+        })
+        .column("nopm", Whole, |own| own.prediction.nopm)
+        .column("cpu-ms", Decimals(2), |own| own.prediction.parts.cpu_ms)
+        .column("read-ms", Decimals(2), |own| own.prediction.parts.read_ms)
+        .column("flush-ms", Decimals(2), |own| own.prediction.parts.flush_ms)
+        .column("lock-ms", Decimals(2), |own| own.prediction.parts.lock_ms)
+        .column("cpu-percent", Whole, |own| own.prediction.cpu_percent)
+        .field("drive", |own| own.drive.clone())
+        .field("change", |own| own.change.name())
+        .field("model", |own| own.prediction.model_per_second)
+        .with_keys()
+        .with_long_headings()
+}
+
+fn note(refused: &[PointRefusal]) -> String {
+    let m = Messages::english();
+    let mut text = m.text("predicted-note");
+    if !refused.is_empty() {
+        text.push_str(&format!("\n\n{}", refusals(&m, refused)));
+    }
+    text
+}
+
+/// One line for each reason.
+fn refusals(m: &Messages, refused: &[PointRefusal]) -> String {
+    let mut names: Vec<&str> = refused.iter().map(|own| own.refusal.name()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let lines = names.into_iter().map(|name| {
+        let own = refused.iter().filter(|own| own.refusal.name() == name);
+        let points: Vec<String> = own
+            .map(|own| format!("{} ({})", own.medium, own.users))
+            .collect();
+        let args = [("points", points.join(", "))];
+        m.text_with(&format!("predicted-refused-{name}"), &args)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}

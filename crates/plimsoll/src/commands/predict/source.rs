@@ -1,0 +1,95 @@
+//! What predictions start from: points of run files, and the models of their drives.
+
+use plimsoll_analysis::predict::{
+    MeasuredDemand, PointRefusal, PredictedChange, PredictedDrive, demands,
+};
+use plimsoll_analysis::summary::figures;
+use plimsoll_drive::model::{Drive, DriveOp, Op, Setup};
+use plimsoll_drive::spec::DriveSpec;
+use plimsoll_plan::units::Nanos;
+
+use crate::cli::PredictArgs;
+use crate::commands::io::read_run;
+use crate::failure::Failure;
+
+/// The drive's model, answering the closed loop.
+#[derive(Clone)]
+pub struct ModelledDrive(Drive);
+
+impl PredictedDrive for ModelledDrive {
+    fn complete(&mut self, now: Nanos, kind: DriveOp, offset: u64, len: u64) -> Nanos {
+        self.0.complete(now, Op { kind, offset, len })
+    }
+}
+
+impl ModelledDrive {
+    /// As large and as full as the one that was measured.
+    pub fn like(spec: &DriveSpec, demand: &MeasuredDemand) -> Self {
+        let capacity = demand.drive.capacity.unwrap_or(spec.capacity);
+        Self(Drive::new(
+            spec,
+            &Setup {
+                capacity: capacity.min(spec.capacity),
+                fill: demand.drive.fill,
+                seed: 1,
+                ignores_flush: false,
+            },
+        ))
+    }
+}
+
+/// A point and its drive.
+pub struct SourcePoint {
+    pub demand: MeasuredDemand,
+    pub spec: DriveSpec,
+}
+
+/// What there is to predict from.
+pub struct Sources {
+    pub points: Vec<SourcePoint>,
+    pub refused: Vec<PointRefusal>,
+}
+
+pub fn read_sources(args: &PredictArgs) -> Result<Sources, Failure> {
+    let mut points = Vec::new();
+    let mut refused = Vec::new();
+    for run in &args.runs {
+        let record = read_run(run)?;
+        for demand in demands(&record, &figures(&record)) {
+            match demand {
+                Ok(demand) => points.push(SourcePoint {
+                    spec: recorded(&demand)?,
+                    demand,
+                }),
+                Err(refusal) => refused.push(refusal),
+            }
+        }
+    }
+    if !args.users.is_empty() {
+        points.retain(|point| args.users.contains(&point.demand.users));
+        refused.retain(|point| args.users.contains(&point.users));
+    }
+    if points.is_empty() && refused.is_empty() {
+        return Err(Failure::usage(
+            "the runs have no points with transactions and so many users\n`plimsoll export RUN --to csv` lists their points.",
+        ));
+    }
+    Ok(Sources { points, refused })
+}
+
+fn recorded(demand: &MeasuredDemand) -> Result<DriveSpec, Failure> {
+    DriveSpec::parse(&demand.drive.name, &demand.drive.file).map_err(|_| {
+        Failure::run(format!(
+            "the drive file of {} in the run file cannot be read\nIt was written by another version of plimsoll: run the plan again.",
+            demand.medium
+        ))
+    })
+}
+
+pub fn change(from: &DriveSpec, to: &DriveSpec) -> PredictedChange {
+    if from.mechanism == to.mechanism && from.slower > to.slower {
+        PredictedChange::FullSpeed
+    } else {
+        PredictedChange::OtherDrive
+    }
+}
