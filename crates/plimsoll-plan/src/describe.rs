@@ -158,6 +158,7 @@ fn write_drive(out: &mut String, emulated: &EmulatedDrive) -> fmt::Result {
         drive,
         capacity,
         slower,
+        auto,
         fill,
         form,
         filesystem,
@@ -167,10 +168,16 @@ fn write_drive(out: &mut String, emulated: &EmulatedDrive) -> fmt::Result {
     } = emulated;
     writeln!(
         out,
-        "drive = {}\ncapacity = \"{}\"\nslower = {slower}\nfill = {fill}",
+        "drive = {}\ncapacity = \"{}\"",
         quoted(drive),
         size::write(*capacity)
     )?;
+    match (*auto, *slower) {
+        (true, _) => writeln!(out, "speed = \"auto\"")?,
+        (false, 1.0) => writeln!(out, "speed = \"full\"")?,
+        (false, _) => writeln!(out, "slower = {slower}")?,
+    }
+    writeln!(out, "fill = {fill}")?;
     writeln!(
         out,
         "form = \"{}\"\nfilesystem = \"{}\"",

@@ -12,9 +12,13 @@ pub struct EmulatedDrive {
     pub drive: String,
     /// The rated capacity, if that is less.
     pub capacity: Bytes,
-    /// All of its times are so many times as long; 1 is the drive as it is rated.
+    /// All of its times are so many times as long; 1 is the drive as it is rated. With `auto`: the factor that was
+    /// chosen, 1 until then.
     #[serde(default = "as_rated")]
     pub slower: f64,
+    /// The factor is chosen before the run. Run files from before there was a choice have none.
+    #[serde(default)]
+    pub auto: bool,
     /// Share of the capacity that holds data that is never rewritten, 0 to 1; 1 is steady state.
     pub fill: f64,
     pub form: DriveForm,
@@ -29,6 +33,16 @@ pub const SLOWER: RangeInclusive<f64> = 1.0..=1000.0;
 
 fn as_rated() -> f64 {
     1.0
+}
+
+/// How fast an emulated drive is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DriveSpeed {
+    /// As fast as this machine can answer: slowed down by the smallest factor that suffices.
+    Auto,
+    /// As it is rated.
+    Full,
 }
 
 /// How programs see an emulated drive.

@@ -11,8 +11,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::resolved::{
-    BackupMethod, CheckPolicy, Distribution, DriveBacking, DriveFilesystem, DriveForm, EngineKind,
-    FlushPolicy, Home, ResetMethod, ResetPolicy, Script, TxnMode, WithoutFuse, WithoutLimits,
+    BackupMethod, CheckPolicy, Distribution, DriveBacking, DriveFilesystem, DriveForm, DriveSpeed,
+    EngineKind, FlushPolicy, Home, ResetMethod, ResetPolicy, Script, TxnMode, WithoutFuse,
+    WithoutLimits,
 };
 use super::value::{At, Ladder, RawSize, RawTime, Setting};
 use crate::load::Arrivals;
@@ -78,9 +79,12 @@ pub struct RawMedium {
     pub drive: Option<At<String>>,
     /// Size of the emulated drive, at least `"512MiB"`. Default: `"32GiB"`, or the rated capacity if that is less.
     pub capacity: Option<At<RawSize>>,
-    /// All times of the emulated drive are so many times as long, and its rates as much lower: for machines that cannot
-    /// answer as fast as the drive. Ratios between drives slowed alike stay; the load has to be as much lower. 1 to
-    /// 1000. Default: 1.
+    /// How fast the emulated drive is: slowed down by the smallest factor at which this machine can answer, found before
+    /// the run and the same for all such drives of the plan (`"auto"`), or as it is rated (`"full"`). Default: auto.
+    pub speed: Option<At<DriveSpeed>>,
+    /// A fixed factor instead: all times of the emulated drive are so many times as long, and its rates as much lower.
+    /// Ratios between drives slowed alike stay; the load has to be as much lower. 1 to 1000. Default: none, `speed`
+    /// counts.
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub slower: Option<At<f64>>,
     /// Share of the capacity that holds data which nobody rewrites, 0 to 1: flash drives write the slower the fuller

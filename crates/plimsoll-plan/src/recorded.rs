@@ -86,7 +86,13 @@ impl RecordedPlan {
     /// From the TOML of [`describe`].
     fn from_toml(text: &str) -> Self {
         match parse_described(text) {
-            Ok(plan) => Self::new(plan),
+            Ok(mut plan) => {
+                // Schemas up to 7 had no choice of a factor: a drive without one was as rated.
+                for drive in plan.emulated_mut() {
+                    drive.auto = false;
+                }
+                Self::new(plan)
+            }
             Err(errors) => Self::unreadable(text, errors.0[0].to_string()),
         }
     }

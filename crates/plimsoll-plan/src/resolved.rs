@@ -10,7 +10,8 @@ pub use super::block::{
     Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, SizeShare, SyncPolicy, Zone,
 };
 pub use super::emulated::{
-    DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, SLOWER, WithoutFuse,
+    DriveBacking, DriveFilesystem, DriveForm, DriveSpeed, EmulatedDrive, FlushPolicy, SLOWER,
+    WithoutFuse,
 };
 pub use super::limits::{IoLimits, Limits, WithoutLimits};
 pub use super::secret::{Secret, redact};
@@ -498,6 +499,16 @@ impl ResolvedPlan {
     /// Steps that put load on systems.
     pub fn load_steps(&self) -> impl Iterator<Item = &LoadStep> {
         self.steps.iter().filter_map(Step::load)
+    }
+
+    /// The emulated drives of all media, such as to set the factor that was chosen for them.
+    pub fn emulated_mut(&mut self) -> impl Iterator<Item = &mut EmulatedDrive> {
+        self.media
+            .iter_mut()
+            .filter_map(|medium| match &mut medium.kind {
+                MediumKind::Emulated(drive) => Some(drive),
+                MediumKind::Directory | MediumKind::Device => None,
+            })
     }
 
     /// Media that a step works on, or that backups are written to.

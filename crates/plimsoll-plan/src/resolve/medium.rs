@@ -6,8 +6,8 @@ use crate::error::{nearest, suggestion};
 use crate::findings::Findings;
 use crate::raw::RawMedium;
 use crate::resolved::{
-    DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, Medium, MediumKind,
-    SLOWER, WithoutFuse,
+    DriveBacking, DriveFilesystem, DriveForm, DriveSpeed, EmulatedDrive, FlushPolicy, Medium,
+    MediumKind, SLOWER, WithoutFuse,
 };
 use crate::size as sizes;
 use crate::units::Bytes;
@@ -106,6 +106,7 @@ fn refuse_without_drive(raw: &RawMedium, findings: &mut Findings<'_>) {
         device: _,
         drive: _,
         capacity,
+        speed,
         slower,
         fill,
         form,
@@ -116,6 +117,7 @@ fn refuse_without_drive(raw: &RawMedium, findings: &mut Findings<'_>) {
     } = raw;
     for (key, span) in [
         ("capacity", capacity.as_ref().map(At::span)),
+        ("speed", speed.as_ref().map(At::span)),
         ("slower", slower.as_ref().map(At::span)),
         ("fill", fill.as_ref().map(At::span)),
         ("form", form.as_ref().map(At::span)),
@@ -168,23 +170,16 @@ fn emulated(
         // Not -0.0, which reads oddly.
         Some(fill.abs())
     });
-    let slower = raw.slower.as_ref().map_or(Some(1.0), |written| {
-        let slower = *written.get();
-        if !SLOWER.contains(&slower) {
-            let help = format!(
-                "a factor of {} to {}: 20 makes 80 µs 1.6 ms",
-                SLOWER.start(),
-                SLOWER.end()
-            );
-            findings.error(written.span(), format!("`slower` cannot be {slower}"), help);
-            return None;
-        }
-        Some(slower)
-    });
+    let slower = slower(raw, findings);
     Some(EmulatedDrive {
         drive: drive?,
         capacity: capacity?,
         slower: slower?,
+        auto: raw.slower.is_none()
+            && raw
+                .speed
+                .as_ref()
+                .is_none_or(|speed| *speed.get() == DriveSpeed::Auto),
         fill: fill?,
         form: raw
             .form
@@ -207,6 +202,32 @@ fn emulated(
             .as_ref()
             .map_or(WithoutFuse::Refuse, |policy| *policy.get()),
     })
+}
+
+/// The fixed factor; 1 without one.
+fn slower(raw: &RawMedium, findings: &mut Findings<'_>) -> Option<f64> {
+    let Some(written) = &raw.slower else {
+        return Some(1.0);
+    };
+    if let Some(speed) = &raw.speed {
+        let help = "`slower` is a fixed factor, `speed` lets plimsoll choose one or none: remove one of them";
+        findings.error(
+            speed.span(),
+            "`speed` and `slower` exclude each other".to_owned(),
+            help,
+        );
+    }
+    let slower = *written.get();
+    if !SLOWER.contains(&slower) {
+        let help = format!(
+            "a factor of {} to {}: 20 makes 80 µs 1.6 ms",
+            SLOWER.start(),
+            SLOWER.end()
+        );
+        findings.error(written.span(), format!("`slower` cannot be {slower}"), help);
+        return None;
+    }
+    Some(slower)
 }
 
 /// A name in the catalog, or a drive file, which is opened when the plan runs.

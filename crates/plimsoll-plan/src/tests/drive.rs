@@ -31,6 +31,7 @@ without_fuse = "plain_directory"
 drive = "slow-disk-2t"
 [medium.mine]
 drive = "./learnt/mine.toml"
+speed = "full"
 [system.db]
 engine = "postgres"
 [system.lite]
@@ -71,6 +72,7 @@ fn emulated_drives_arrive_with_their_defaults() {
         drive: "fast-ssd-1t".into(),
         capacity: Bytes(960_000_000_000),
         slower: 2.5,
+        auto: false,
         fill: 0.5,
         form: DriveForm::Block,
         filesystem: DriveFilesystem::Xfs,
@@ -86,6 +88,7 @@ fn emulated_drives_arrive_with_their_defaults() {
         drive: "slow-disk-2t".into(),
         capacity: Bytes(32 << 30),
         slower: 1.0,
+        auto: true,
         fill: 1.0,
         form: DriveForm::Auto,
         filesystem: DriveFilesystem::Ext4,
@@ -143,7 +146,7 @@ fn emulated_drives_are_described_in_full() {
     path = "."
     drive = "slow-disk-2t"
     capacity = "32GiB"
-    slower = 1
+    speed = "auto"
     fill = 1
     form = "auto"
     filesystem = "ext4"
@@ -155,7 +158,7 @@ fn emulated_drives_are_described_in_full() {
     path = "."
     drive = "./learnt/mine.toml"
     capacity = "32GiB"
-    slower = 1
+    speed = "full"
     fill = 1
     form = "auto"
     filesystem = "ext4"
@@ -273,6 +276,7 @@ title = "t"
 [medium.plain]
 path = "."
 capacity = "1GiB"
+speed = "full"
 slower = 20
 fill = 0.5
 form = "auto"
@@ -302,6 +306,13 @@ fill = nan
 [medium.mistyped]
 drive = 5
 capacity = "-1GiB"
+[medium.twice]
+drive = "fast-ssd-1t"
+speed = "auto"
+slower = 5
+[medium.speedy]
+drive = "fast-ssd-1t"
+speed = "ful"
 "#;
 
 #[test]
@@ -311,43 +322,49 @@ fn faults_of_drives_are_reported_at_once() {
       help: add one: [[step]] with `run`, `system` and `users`
     5:12: `capacity` has no meaning without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    6:10: `slower` has no meaning without a `drive`
+    6:9: `speed` has no meaning without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    7:8: `fill` has no meaning without a `drive`
+    7:10: `slower` has no meaning without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    8:8: `form` has no meaning without a `drive`
+    8:8: `fill` has no meaning without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    9:14: `filesystem` has no meaning without a `drive`
+    9:8: `form` has no meaning without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    10:11: `backing` has no meaning without a `drive`
+    10:14: `filesystem` has no meaning without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    11:9: `flush` has no meaning without a `drive`
+    11:11: `backing` has no meaning without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    12:16: `without_fuse` has no meaning without a `drive`
+    12:9: `flush` has no meaning without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    13:1: `path` is missing
+    13:16: `without_fuse` has no meaning without a `drive`
+      help: it belongs to an emulated drive: add drive = "…", or remove it
+    14:1: `path` is missing
       help: name a directory: path = ".", or a drive to emulate: drive = "…"
-    16:12: a drive of 500MB is too small
+    17:12: a drive of 500MB is too small
       help: 512MiB at least
-    17:8: `fill` cannot be 1.5
+    18:8: `fill` cannot be 1.5
       help: a share of the capacity: 0 is a new drive, 1 a drive in steady state
-    18:8: unknown value `blok`
+    19:8: unknown value `blok`
       help: did you mean `block`?
-    19:14: unknown value `btrfs`
+    20:14: unknown value `btrfs`
       help: known here: `ext4`, `xfs`
-    22:12: 16 has no unit
+    23:12: 16 has no unit
       help: write sizes with a unit and in quotes: "16GiB"
-    23:8: expected a number, found "half"
+    24:8: expected a number, found "half"
       help: numbers stand without quotes
-    24:8: the path is empty
+    25:8: the path is empty
       help: write one line of text here
-    27:10: `slower` cannot be 0.5
+    28:10: `slower` cannot be 0.5
       help: a factor of 1 to 1000: 20 makes 80 µs 1.6 ms
-    30:12: "16 gibibytes" is not a size
+    31:12: "16 gibibytes" is not a size
       help: write sizes such as "16GiB", "512MiB" or "960GB"
-    31:8: `fill` cannot be NaN
+    32:8: `fill` cannot be NaN
       help: a share of the capacity: 0 is a new drive, 1 a drive in steady state
-    33:9: expected text in quotes, found 5
+    34:9: expected text in quotes, found 5
+    38:9: `speed` and `slower` exclude each other
+      help: `slower` is a fixed factor, `speed` lets plimsoll choose one or none: remove one of them
+    42:9: unknown value `ful`
+      help: did you mean `full`?
     "#);
 }
 
@@ -476,9 +493,9 @@ fn a_cut_where_there_may_be_no_drive_is_warned_of() {
     assert_snapshot!(PlanErrors(warnings), @r#"
     16:9: no step uses the medium `mine`
       help: remove it, or name it in a [[step]]
-    22:1: `w` runs as statements on `db` too, because `lite` has no procedures
+    23:1: `w` runs as statements on `db` too, because `lite` has no procedures
       help: set mode = "statements", or give each system its own workload
-    30:13: in a plain directory the power of `nvme` cannot fail
+    31:13: in a plain directory the power of `nvme` cannot fail
       help: without_fuse = "refuse" makes sure that there is a drive
     "#);
 }

@@ -7,11 +7,17 @@ use crate::{RecordedPlan, describe, parse};
 #[test]
 fn plans_of_run_files_are_read() {
     for (name, text) in shipped() {
-        let plan = RecordedPlan::new(parse(&text, &catalog()).unwrap().plan);
-        let toml = describe(plan.resolved().unwrap());
-        for text in [plan.to_text(), toml] {
-            assert_eq!(RecordedPlan::from_text(&text), plan, "{name}");
-        }
+        let mut plan = parse(&text, &catalog()).unwrap().plan;
+        let toml = describe(&plan);
+        let kept = RecordedPlan::new(plan.clone());
+        assert_eq!(RecordedPlan::from_text(&kept.to_text()), kept, "{name}");
+        // Up to schema 7 a drive without a factor was as rated.
+        plan.emulated_mut().for_each(|drive| drive.auto = false);
+        assert_eq!(
+            RecordedPlan::from_text(&toml),
+            RecordedPlan::new(plan),
+            "{name}"
+        );
     }
     let newer = RecordedPlan::from_text("{\"version\":2,\"plan\":{}}");
     assert!(
@@ -24,6 +30,31 @@ fn plans_of_run_files_are_read() {
     assert!(
         broken.fault().is_some() && broken.to_value() == text,
         "{broken:?}"
+    );
+}
+
+/// Run files from before a factor could be chosen have `slower` at most.
+#[test]
+fn a_drive_of_an_older_run_file_is_as_it_was() {
+    let plan = parse(super::drive::PLAN, &super::drives()).unwrap().plan;
+    let kept = RecordedPlan::new(plan.clone()).to_text();
+    let older = kept
+        .replace("\"auto\":true,", "")
+        .replace("\"auto\":false,", "")
+        .replace("\"slower\":1.0,", "");
+    assert_ne!(older, kept);
+    let read = RecordedPlan::from_text(&older);
+    let drives = |plan: &crate::ResolvedPlan| -> Vec<(f64, bool)> {
+        let media = plan.media.iter();
+        media
+            .filter_map(|medium| medium.kind.emulated())
+            .map(|drive| (drive.slower, drive.auto))
+            .collect()
+    };
+    assert_eq!(drives(&plan), [(2.5, false), (1.0, true), (1.0, false)]);
+    assert_eq!(
+        drives(read.resolved().unwrap()),
+        [(2.5, false), (1.0, false), (1.0, false)]
     );
 }
 
