@@ -75,9 +75,10 @@ pub use conserve::Conservation;
 pub use cut::CutSummary;
 pub use data::{DATA_FACT, DataState, FRESH, ORDERS_ADDED_FACT, REUSED};
 pub use database::DatabaseFigures;
+pub use drive::{DriveLateness, KernelTimes, TooLate, WAITING_LIMIT, too_late};
 pub use drive_summary::{
-    BEYOND_LIMIT, DRIVE_FACT, DRIVE_TITLE_FACT, DriveOpSummary, DriveSummary, DriveTimes,
-    FEWEST_OPS, LATENESS_LIMIT, lateness_us,
+    ADDED_LIMIT, BEYOND_LIMIT, DRIVE_FACT, DRIVE_TITLE_FACT, DriveOpSummary, DriveSummary,
+    DriveTimes, FEWEST_OPS, LATENESS_LIMIT, lateness_us,
 };
 pub use effect::{EffectLoad, MediumEffect, NoiseChange, NoiseEffect, VictimEffect};
 pub use finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};

@@ -93,6 +93,29 @@ pub struct DriveSecond {
     pub in_flight: u64,
 }
 
+impl DriveSecond {
+    /// Its kinds of operations that were asked for, with coarse histograms as a run file has them.
+    pub fn rows(&self, subject: SubjectId, start: Nanos, end: Nanos) -> Vec<DriveRow> {
+        let asked = DriveOp::ALL.into_iter().zip(&self.tallies);
+        asked
+            .filter(|(_, tally)| tally.ops > 0 || tally.errors > 0)
+            .map(|(op, tally)| DriveRow {
+                subject,
+                start,
+                end,
+                op,
+                ops: tally.ops,
+                bytes: tally.bytes,
+                errors: tally.errors,
+                modelled: tally.modelled.coarse(),
+                real: tally.real.coarse(),
+                late: tally.late.coarse(),
+                beyond: tally.beyond,
+            })
+            .collect()
+    }
+}
+
 /// One second of an emulated drive, for one kind of operation. A kind without operations has no row; a second without any
 /// has one of 0 reads, so that it is not taken for one without a report.
 #[derive(Debug, Clone, PartialEq)]

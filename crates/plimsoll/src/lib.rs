@@ -11,3 +11,4 @@ mod plan_errors;
 mod progress;
 pub mod set;
 pub mod signals;
+mod speed;

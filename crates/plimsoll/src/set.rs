@@ -190,31 +190,35 @@ impl RunSet {
         Ok((record.run.status == RunStatus::Complete).then_some(record))
     }
 
-    /// Puts the file of a cell that did not come to its end aside, so that the cell can be carried out again and nothing
-    /// that was measured is lost.
+    /// Puts the file of a cell that did not come to its end aside, so that the cell can be carried out again.
     pub fn put_aside(&self, cell: &SetCell) -> Result<(), Failure> {
         let path = self.file(cell);
-        if !path.exists() {
-            return Ok(());
-        }
-        let free = (1..)
-            .map(|n| path.with_extension(format!("ended-early-{n}.plimsoll")))
-            .find(|path| !path.exists());
-        let Some(aside) = free else { return Ok(()) };
-        // What a killed run left beside its file belongs to it.
-        for suffix in ["", "-wal", "-shm"] {
-            match fs::rename(with_suffix(&path, suffix), with_suffix(&aside, suffix)) {
-                Err(error) if suffix.is_empty() => {
-                    return Err(Failure::run(format!(
-                        "{} cannot be put aside: {error}",
-                        path.display()
-                    )));
-                }
-                _ => {}
-            }
+        if path.exists() {
+            put_aside(&path)?;
         }
         Ok(())
     }
+}
+
+/// Renames a run file that is about to be measured anew, so that nothing that was measured is lost; the new name.
+pub fn put_aside(path: &Path) -> Result<PathBuf, Failure> {
+    let aside = (1u64..)
+        .map(|n| path.with_extension(format!("ended-early-{n}.plimsoll")))
+        .find(|path| !path.exists())
+        .unwrap_or_else(|| path.into());
+    // What a killed run left beside its file belongs to it.
+    for suffix in ["", "-wal", "-shm"] {
+        match fs::rename(with_suffix(path, suffix), with_suffix(&aside, suffix)) {
+            Err(error) if suffix.is_empty() => {
+                return Err(Failure::run(format!(
+                    "{} cannot be put aside: {error}",
+                    path.display()
+                )));
+            }
+            _ => {}
+        }
+    }
+    Ok(aside)
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

@@ -240,7 +240,7 @@ fn plan_group(section: Section, key: &str) -> Option<Group> {
         matches!(key, "path" | "device" | "url" | "name" | "scratch") || key.ends_with(".path");
     Some(match (section, key) {
         // The fact of the same name knows the drive file's factor as well, and is missing where a drive is as rated.
-        (Section::Medium, "slower") => return None,
+        (Section::Medium, "slower" | "speed") => return None,
         // Points have it.
         (Section::Step, "keying_and_think") => return None,
         (Section::Medium | Section::System, _) if place => Group::Incidental,
@@ -466,6 +466,7 @@ mod tests {
             of(&with_plan(&plan_with(&medium, "engine = \"sqlite\"", "")))
         };
         assert_eq!(of("slower = 3\n"), of(""));
+        assert_eq!(of("slower = 3\n"), of("speed = \"full\"\n"));
     }
 
     #[test]

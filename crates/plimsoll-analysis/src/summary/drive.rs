@@ -7,6 +7,7 @@ use super::finding::{Finding, FindingKind};
 use super::index::Index;
 use super::means::Resources;
 use super::point_summary::PointSummary;
+use super::run_figures::RunFigures;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveOp;
 use plimsoll_record::hist::CoarseHist;
@@ -237,23 +238,89 @@ fn waiting(drive: &DriveSummary) -> Option<Finding> {
     })
 }
 
+/// Time that requests were under way in the machine's kernel.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct KernelTimes {
+    pub read_ms: f64,
+    pub write_ms: f64,
+}
+
+/// How late an emulated drive was over some seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DriveLateness {
+    /// What late answers add to the modelled time of all operations, in percent.
+    pub added_percent: f64,
+    /// What waiting in the kernel adds to it.
+    pub waiting_percent: f64,
+}
+
+impl DriveLateness {
+    /// `kernel`: over the time of `rows`; `None` for a directory.
+    pub fn of(rows: &[DriveRow], kernel: Option<KernelTimes>) -> Self {
+        let rows: Vec<&DriveRow> = rows.iter().collect();
+        // All of it as one second: rates are sums then.
+        let ops = of_kinds(&rows, 1.0);
+        let waiting = kernel.and_then(|kernel| waiting_of(&ops, kernel));
+        Self {
+            added_percent: ops.iter().map(DriveOpSummary::added).sum(),
+            waiting_percent: waiting.map_or(0.0, |waiting| waiting.added_percent),
+        }
+    }
+}
+
+/// An emulated drive that is too fast for the machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TooLate {
+    /// What lateness or waiting adds to the modelled time; `None`: the emulator had no time left.
+    pub added_percent: Option<f64>,
+}
+
+/// Why rule EMULATED makes a point of the run invalid, if it does.
+pub fn too_late(figures: &RunFigures) -> Option<TooLate> {
+    let points = figures.all_findings().map(|(_, finding)| finding);
+    let blocks = figures.block_findings().map(|(_, _, finding)| finding);
+    let errors = points
+        .chain(blocks)
+        .filter(|f| f.severity == Severity::Error);
+    errors
+        .filter_map(|finding| match &finding.kind {
+            FindingKind::Emulated { added_percent, .. }
+            | FindingKind::EmulationWaited { added_percent, .. } => Some(TooLate {
+                added_percent: Some(*added_percent),
+            }),
+            FindingKind::Event { event, .. } if event == "saturated" => Some(TooLate {
+                added_percent: None,
+            }),
+            _ => None,
+        })
+        .next()
+}
+
+fn waited(ops: &[DriveOpSummary], resources: &Resources) -> Option<Waiting> {
+    resources.device.as_ref()?;
+    let kernel = KernelTimes {
+        read_ms: kernel_ms(
+            resources.device_reads_per_second,
+            resources.device_read_latency_ms,
+        ),
+        write_ms: kernel_ms(
+            resources.device_writes_per_second,
+            resources.device_write_latency_ms,
+        ),
+    };
+    waiting_of(ops, kernel)
+}
+
 /// The kernel counts a write that carries a flush, as journals write them, as one write that takes both times; the emulator
 /// sees two requests. So writes are compared with writes and flushes.
-fn waited(ops: &[DriveOpSummary], resources: &Resources) -> Option<Waiting> {
-    let kernel_reads = kernel_ms(
-        resources.device_reads_per_second,
-        resources.device_read_latency_ms,
-    );
-    let kernel_writes = kernel_ms(
-        resources.device_writes_per_second,
-        resources.device_write_latency_ms,
-    );
+fn waiting_of(ops: &[DriveOpSummary], kernel: KernelTimes) -> Option<Waiting> {
+    let KernelTimes { read_ms, write_ms } = kernel;
     let reads = emulator_ms(ops, &[DriveOp::Read], |kind| kind.real);
     let writes = emulator_ms(ops, &[DriveOp::Write, DriveOp::Flush], |kind| kind.real);
     let modelled_ms = emulator_ms(ops, &DriveOp::ALL, |kind| kind.modelled);
-    let waited = (kernel_reads - reads).max(0.0) + (kernel_writes - writes).max(0.0);
-    (resources.device.is_some() && modelled_ms > 0.0).then(|| Waiting {
-        kernel_ms: kernel_reads + kernel_writes,
+    let waited = (read_ms - reads).max(0.0) + (write_ms - writes).max(0.0);
+    (modelled_ms > 0.0).then(|| Waiting {
+        kernel_ms: read_ms + write_ms,
         emulator_ms: reads + writes,
         added_percent: waited * 100.0 / modelled_ms,
     })

@@ -127,6 +127,25 @@ pub enum EventKind {
         path: String,
         error: String,
     },
+    /// The emulated drives with `speed = "auto"` run as they are rated.
+    FullSpeed,
+    /// They run slower by `factor`, because `medium` was late when it was tried at `tried` (`None`: as rated), by
+    /// `added_percent` of the modelled time (`None`: the emulator had no time left).
+    SlowedDown {
+        factor: u32,
+        medium: String,
+        tried: Option<u32>,
+        added_percent: Option<f64>,
+    },
+    /// As [`EventKind::SlowedDown`]: the emulator fell behind at `point` in a run that began before this one and is kept.
+    BegunAgain {
+        factor: u32,
+        medium: String,
+        tried: Option<u32>,
+        added_percent: Option<f64>,
+        point: String,
+        kept: String,
+    },
     Saturated {
         busy_percent: f64,
     },

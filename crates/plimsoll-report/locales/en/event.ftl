@@ -61,6 +61,17 @@ event-approximated = The system's memory is approximated as the sum of what each
 event-ended = A process has ended, so there are no more figures for its CPU, memory and I/O ({ $source }: { $error }).
 event-no-device = Medium { $medium } has no block device to watch ({ no-device-cause }).
 event-doctor = The doctor could not check the medium ({ $error }).
+event-tried = { $tried ->
+    [none] at full speed
+   *[other] { $tried } times slower
+ }
+event-lateness = { $added-percent ->
+    [none] the emulator of { $medium } had no time left
+   *[other] answers for { $medium } took { $added-percent } % longer than modeled
+ }
+event-full-speed = Emulated drives run at full speed: this machine answers in time for all of them.
+event-slowed-down = Emulated drives run { $factor } times slower than rated ({ event-tried }, { event-lateness }).
+event-begun-again = The run begins again with emulated drives { $factor } times slower than rated ({ event-tried }, { event-lateness } at { $point }; what was measured is in { $kept }).
 event-not-emulated = Medium { $medium }: the drive { $drive } is NOT emulated, the figures are those of { $path } ({ $error }).
 event-saturated = The emulator's reader was busy for { $busy-percent } % of a second: requests wait before they are read, which their lateness does not show. Ask less of the drive, or use a machine with more idle cores.
 event-backing-full = The drive's backing store reached its limit of { $limit-bytes }: writes to new places fail with "no space left".

@@ -1,5 +1,6 @@
 //! `plimsoll run`: from a plan to a run file and a table, or to a set of run files.
 
+mod attempts;
 mod job;
 mod set;
 
@@ -21,6 +22,8 @@ use crate::drive_file;
 use crate::execute::{FinishedRun, execute};
 use crate::failure::Failure;
 use crate::plan_errors;
+use crate::speed::choose;
+use attempts::attempts;
 use job::{check, default_output, job, listen, warning_lines};
 
 /// By which times and data can be multiplied.
@@ -49,9 +52,12 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         .clone()
         .unwrap_or_else(|| default_output(&plan.title, now, "plimsoll"));
     check(&plan, &output, args)?;
-    let job = job(args, plan, text, output, warnings)?;
     let interrupt = listen()?;
-    let done = execute(&job, interrupt)?;
+    let mut job = job(args, plan, text, output, warnings)?;
+    if let Some(chosen) = choose(&[&job.plan], &interrupt, args.quiet)? {
+        job = chosen.of_job(job);
+    }
+    let done = attempts(job, |job| execute(job, interrupt.clone()))?;
     show(&done, args)
 }
 

@@ -3,6 +3,7 @@
 use plimsoll_load::error::LoadError;
 use plimsoll_record::runfile::RunFileError;
 
+use super::lateness::LateDrive;
 use crate::failure::Failure;
 
 /// Why a run ends before its last step.
@@ -11,6 +12,8 @@ pub(super) enum RunError {
     Failed(String),
     /// The database's content is wrong. After a power cut that is a result, and the plan continues with its next step.
     Broken(String),
+    /// An emulated drive could not answer in time, and the run can begin again with slower ones.
+    Late(LateDrive),
     /// The run file itself cannot be written.
     Unrecorded(Failure),
 }

@@ -27,6 +27,8 @@ pub struct Job {
     pub virtual_time: bool,
     /// Devices and files of others that block steps may overwrite.
     pub overwrite: Vec<PathBuf>,
+    /// If an emulated drive falls behind, the run ends there, to begin again with this factor; `None`: it goes on.
+    pub next_factor: Option<u32>,
     /// Printed before the run and recorded with it: the plan's warnings, and what was cleared.
     pub notes: Vec<EventKind>,
 }

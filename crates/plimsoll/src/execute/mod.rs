@@ -13,6 +13,7 @@ mod full;
 mod inbox;
 mod job;
 mod lane;
+mod lateness;
 mod limits;
 mod mount;
 mod point;
@@ -45,6 +46,7 @@ use error::{RunError, StepResult};
 use execution::Execution;
 use inbox::Inbox;
 pub use job::Job;
+pub use lateness::LateDrive;
 pub use preflight::{check_output, preflight};
 use running::{InstanceId, RunningSystems};
 use subjects::always_watched;
@@ -60,6 +62,8 @@ pub struct FinishedRun {
     pub status: RunStatus,
     /// Why it failed.
     pub failure: Option<String>,
+    /// The drive that could not answer in time and ended it.
+    pub late: Option<LateDrive>,
 }
 
 /// Runs the job. An error means that there is no usable run file; every other failure is recorded in it.
@@ -105,6 +109,7 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<FinishedRun, Failure> 
         diagnosed: HashSet::new(),
         points: 0,
         not_durable: Vec::new(),
+        ends_when_late: job.next_factor.is_some(),
         tried: Vec::new(),
     };
     let result = execution.run_plan(job);
@@ -320,6 +325,7 @@ impl Execution<'_> {
         trouble.extend(self.drives.drain().flat_map(|(_, drive)| drive.end()));
         trouble.iter().for_each(|text| self.progress.print(text));
         self.progress.finish();
+        let mut late = None;
         let (status, failure) = match result {
             Ok(()) if self.not_durable.is_empty() => (RunStatus::Complete, None),
             Ok(()) => {
@@ -331,6 +337,11 @@ impl Execution<'_> {
             }
             Err(RunError::Interrupted) => (RunStatus::Interrupted, None),
             Err(RunError::Failed(why) | RunError::Broken(why)) => (RunStatus::Failed, Some(why)),
+            Err(RunError::Late(drive)) => {
+                let why = drive.to_string();
+                late = Some(drive);
+                (RunStatus::Failed, Some(why))
+            }
             // The file cannot be written: errors of later writes would hide this one.
             Err(RunError::Unrecorded(failure)) => return Err(failure),
         };
@@ -350,6 +361,7 @@ impl Execution<'_> {
             run_file,
             status,
             failure,
+            late,
         })
     }
 }

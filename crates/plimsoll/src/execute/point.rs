@@ -98,6 +98,12 @@ impl Execution<'_> {
         self.record_warnings(warnings.unwrap_or_default())?;
         self.after_lanes(&result.lanes, before.as_ref())?;
         result.noise?;
+        // A power cut answers requests with errors.
+        if let (false, Some(first)) = (power_cut, result.lanes.first()) {
+            let points = result.lanes.iter().map(|lane| lane.task.point.id);
+            let media = step_context.medium.into_iter();
+            self.expect_in_time(media, &first.task.title, &points.collect::<Vec<_>>())?;
+        }
         let own = result.lanes.into_iter().take(step_context.count as usize);
         let mut measured = MeasuredPoint::default();
         let points = own.map(|lane| {

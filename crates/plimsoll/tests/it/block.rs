@@ -182,7 +182,7 @@ fn jobs_streams_rounds_and_curves_are_recorded() {
 #[test]
 fn an_emulated_drive_is_measured_and_taken_down() {
     let place = Place::new();
-    let drive = "drive = \"kingston-dc500m-960g\"\ncapacity = \"2GiB\"";
+    let drive = "drive = \"kingston-dc500m-960g\"\ncapacity = \"2GiB\"\nspeed = \"full\"";
     plan(
         &place,
         drive,
@@ -410,7 +410,7 @@ fn a_user_may_leave_while_files_are_written() {
 #[test]
 fn an_emulator_that_dies_ends_the_run_and_leaves_nothing() {
     let place = Place::new();
-    let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"";
+    let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"\nspeed = \"full\"";
     plan(
         &place,
         drive,

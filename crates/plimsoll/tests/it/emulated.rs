@@ -84,7 +84,7 @@ fn a_run_on_an_emulated_drive_records_what_the_drive_did() {
     plan(
         &place,
         "sqlite",
-        "drive = \"kingston-dc500m-960g\"\ncapacity = \"2GiB\"",
+        "drive = \"kingston-dc500m-960g\"\ncapacity = \"2GiB\"\nspeed = \"full\"",
         SHORT,
     );
     let (outcome, json) = place.run_until(|json| {
@@ -125,7 +125,7 @@ fn a_power_cut_loses_nothing(engine: &str) {
     plan(
         &place,
         engine,
-        "drive = \"consumer-nvme-1t\"\ncapacity = \"4GiB\"",
+        "drive = \"consumer-nvme-1t\"\ncapacity = \"4GiB\"\nspeed = \"full\"",
         &format!("{SHORT}\npower_cut = \"3s\""),
     );
     let (outcome, json) = place.run_until(enough_to_lose);
@@ -169,7 +169,7 @@ fn a_power_cut_without_fsync_names_what_is_lost() {
     plan(
         &place,
         "postgres",
-        "drive = \"kingston-dc1500m-960g\"\ncapacity = \"4GiB\"",
+        "drive = \"kingston-dc1500m-960g\"\ncapacity = \"4GiB\"\nspeed = \"full\"",
         step,
     );
     let text = fs::read_to_string(place.path("plan.toml")).unwrap();
@@ -211,7 +211,7 @@ fn a_power_cut_without_fsync_names_what_is_lost() {
 fn an_emulator_that_dies_ends_the_run_and_leaves_nothing() {
     for engine in ["sqlite", "postgres"] {
         let place = Place::new();
-        let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"";
+        let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"\nspeed = \"full\"";
         plan(
             &place,
             engine,
@@ -245,7 +245,7 @@ fn an_emulator_that_dies_ends_the_run_and_leaves_nothing() {
 #[test]
 fn the_next_run_clears_what_a_killed_one_left_mounted() {
     let place = Place::new();
-    let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"";
+    let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"\nspeed = \"full\"";
     plan(
         &place,
         "postgres",
@@ -270,7 +270,7 @@ fn the_next_run_clears_what_a_killed_one_left_mounted() {
 #[test]
 fn a_killed_run_takes_its_server_and_its_drive_with_it() {
     let place = Place::new();
-    let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"";
+    let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"\nspeed = \"full\"";
     plan(
         &place,
         "postgres",
@@ -306,7 +306,7 @@ fn an_interrupted_run_takes_its_drive_down() {
     plan(
         &place,
         "sqlite",
-        "drive = \"disk-7200rpm-4t\"\ncapacity = \"2GiB\"",
+        "drive = \"disk-7200rpm-4t\"\ncapacity = \"2GiB\"\nspeed = \"full\"",
         "users = [2]\nramp = \"1s\"\nmeasure = \"60s\"",
     );
     place.small_data();
@@ -316,6 +316,51 @@ fn an_interrupted_run_takes_its_drive_down() {
     let outcome = run.wait();
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     assert_eq!(place.opens("x.run")["run"]["status"], "interrupted");
+    nothing_is_mounted(&place);
+}
+
+/// Which factor it is depends on the machine; it is the same for both, and stands beside their figures.
+#[test]
+fn drives_without_a_speed_get_the_factor_that_this_machine_needs() {
+    let place = Place::new();
+    let disk = "drive = \"disk-7200rpm-4t\"\ncapacity = \"2GiB\"";
+    plan(&place, "sqlite", disk, "on = [\"here\", \"fast\"]\nusers = 1\nramp = \"1s\"\nmeasure = \"2s\"");
+    place.small_data();
+    let text = fs::read_to_string(place.path("plan.toml")).unwrap();
+    let medium = place.medium();
+    let fast = format!(
+        "[medium.fast]\npath = {medium:?}\ndrive = \"consumer-nvme-1t\"\ncapacity = \"2GiB\"\n[system.db]"
+    );
+    place.write("plan.toml", &text.replace("[system.db]", &fast));
+    let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]);
+    let outcome = outcome.succeeded();
+    for medium in ["here", "fast"] {
+        let tried = format!("choosing the speed · {medium} ");
+        assert!(outcome.stderr.contains(&tried), "{outcome:?}");
+    }
+    let json = place.export("x.run");
+    let events = json["events"].as_array().unwrap();
+    let chosen = |event: &&Value| {
+        ["full_speed", "slowed_down", "begun_again"].contains(&event["code"].as_str().unwrap())
+    };
+    let Some(Value::Object(event)) = events.iter().rev().find(chosen) else {
+        panic!("{events:?}")
+    };
+    let factor = event["args"]["factor"].as_u64().unwrap_or(1);
+    assert_eq!(
+        factor == 1,
+        event["code"] == "full_speed",
+        "{event:?}: {outcome:?}"
+    );
+    let sql = "SELECT s.name, f.value FROM fact f JOIN subject s ON s.id = f.subject WHERE f.key = 'drive_title'";
+    let titles = place.rows("x.run", sql);
+    assert_eq!(titles.len(), 2);
+    for title in titles {
+        let title = title["value"].as_str().unwrap();
+        let marked = title.ends_with(&format!(", {factor} times slower"));
+        assert_eq!(marked, factor != 1, "{title}");
+        assert!(outcome.stdout.contains(title), "{title}: {outcome:?}");
+    }
     nothing_is_mounted(&place);
 }
 
@@ -337,7 +382,7 @@ const NOBODY: u32 = 65_534;
 #[test]
 fn without_fuse_a_plan_is_refused_or_uses_its_fallback() {
     let place = Place::new();
-    let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"";
+    let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"\nspeed = \"full\"";
     plan(&place, "sqlite", drive, SHORT);
     place.small_data();
     without_fuse(&place, &["run", "plan.toml", "-o", "x.run"])

@@ -62,21 +62,26 @@ pub(super) fn job(
         seed: plan.seed.unwrap_or_else(drawn_seed),
         output,
         run_id: run_id(now),
-        started_at: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        started_at: timestamp(now),
         command: command_line(),
         plan_text,
         label: args.label.clone(),
         quiet: args.quiet,
         virtual_time: args.virtual_time,
         overwrite: args.overwrite.clone(),
+        next_factor: None,
         notes,
         plan,
     })
 }
 
+pub(super) fn timestamp(now: jiff::Timestamp) -> String {
+    now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
 /// Partly random: two containers may begin in the same second with the same process id, and a set begins several runs in
 /// one second.
-fn run_id(now: jiff::Timestamp) -> String {
+pub(super) fn run_id(now: jiff::Timestamp) -> String {
     format!(
         "{}-{}-{:08x}",
         now.strftime("%Y%m%dT%H%M%SZ"),

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use plimsoll_plan::resolved::ResolvedPlan;
 use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{Cell, Matrix, Options, estimate};
 use plimsoll_record::RunStatus;
@@ -14,6 +15,7 @@ use crate::execute::execute;
 use crate::failure::Failure;
 use crate::set::{RunSet, SetCell, SetList};
 use crate::signals::Interrupt;
+use crate::speed::{ChosenSpeed, choose};
 
 pub fn run_set(
     args: &RunArgs,
@@ -65,6 +67,7 @@ fn carry_out(args: &RunArgs, set: &RunSet, matrix: &Matrix) -> Result<(), Failur
     let interrupt = listen()?;
     let mut failed = Vec::new();
     let all = set.list.cells.len();
+    let speed = speed_of(args, set, matrix, &interrupt)?;
     for (number, (cell, planned)) in set.list.cells.iter().zip(&matrix.cells).enumerate() {
         let label = set.list.label(cell);
         let name = format!("cell {} of {all}: {label}", number + 1);
@@ -78,7 +81,7 @@ fn carry_out(args: &RunArgs, set: &RunSet, matrix: &Matrix) -> Result<(), Failur
             .map(|cell| estimate(&cell.parsed.plan).duration);
         let left = left.fold(Nanos::ZERO, |sum, time| Nanos(sum.0.saturating_add(time.0)));
         report(args, &format!("{name} · {left} under load left in all"));
-        match one(args, set, cell, planned, &interrupt) {
+        match one(args, set, cell, planned, speed.as_ref(), &interrupt) {
             Ok(None) => {}
             Ok(Some(RunStatus::Interrupted)) => return Err(interrupted(set, args)),
             Ok(Some(_)) => failed.push(label),
@@ -100,6 +103,26 @@ fn carry_out(args: &RunArgs, set: &RunSet, matrix: &Matrix) -> Result<(), Failur
     )))
 }
 
+/// The same speed for all cells: that of those that were done before, or a new choice.
+fn speed_of(
+    args: &RunArgs,
+    set: &RunSet,
+    matrix: &Matrix,
+    interrupt: &Interrupt,
+) -> Result<Option<ChosenSpeed>, Failure> {
+    for cell in &set.list.cells {
+        if let Some(speed) = set
+            .complete(cell)?
+            .as_ref()
+            .and_then(ChosenSpeed::of_record)
+        {
+            return Ok(Some(speed));
+        }
+    }
+    let plans: Vec<&ResolvedPlan> = matrix.cells.iter().map(|cell| &cell.parsed.plan).collect();
+    choose(&plans, interrupt, args.quiet)
+}
+
 fn report(args: &RunArgs, text: &str) {
     if !args.quiet {
         eprintln!("{text}");
@@ -112,16 +135,20 @@ fn one(
     set: &RunSet,
     cell: &SetCell,
     planned: &Cell,
+    speed: Option<&ChosenSpeed>,
     interrupt: &Interrupt,
 ) -> Result<Option<RunStatus>, Failure> {
     let plan = planned.parsed.plan.clone();
     let output = set.file(cell);
     check(&plan, &output, args)?;
     let warnings = warning_lines(&cell.file, &planned.parsed.warnings);
-    let done = execute(
-        &job(args, plan, planned.text.clone(), output, warnings)?,
-        interrupt.clone(),
-    )?;
+    let mut job = job(args, plan, planned.text.clone(), output, warnings)?;
+    if let Some(speed) = speed {
+        job = speed.clone().of_job(job);
+        // A later cell at another factor could not be compared with those before it.
+        job.next_factor = None;
+    }
+    let done = execute(&job, interrupt.clone())?;
     if let (RunStatus::Failed, Some(why)) = (done.status, done.failure) {
         return Err(Failure::run(why));
     }

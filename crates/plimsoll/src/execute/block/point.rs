@@ -174,6 +174,7 @@ impl Execution<'_> {
             self.drive_fio(context.target, &point, &title, timeline, task)?;
         self.record_shares(context.target, point.id, &lane, &shares)?;
         self.after_fio(context.target, lane.end)?;
+        self.expect_in_time(context.target.media(), &title, &[point.id])?;
         let seconds: f64 = lane
             .measured
             .ticks

@@ -1,0 +1,207 @@
+//! Chooses how much slower emulated drives run than rated, before a run: `speed = "auto"`.
+//!
+//! All drives of a plan, or of a set of runs, get the same factor, because only drives slowed alike can be compared.
+
+mod factor;
+mod load;
+mod probe;
+
+use plimsoll_analysis::summary::TooLate;
+use plimsoll_plan::resolved::ResolvedPlan;
+use plimsoll_record::Record;
+use plimsoll_record::message::EventKind;
+
+use crate::execute::Job;
+use crate::failure::Failure;
+use crate::signals::Interrupt;
+use factor::{Choice, TooFast, next, smallest};
+use load::loads_on;
+use probe::{Candidate, Unmounting, probe};
+
+/// A factor and the reason for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChosenSpeed {
+    pub factor: u32,
+    pub reason: EventKind,
+}
+
+impl ChosenSpeed {
+    /// Of an earlier run of the same set, if its plan left the choice to plimsoll.
+    pub fn of_record(record: &Record) -> Option<Self> {
+        let reason = record.events.iter().find_map(|event| match event.kind {
+            EventKind::FullSpeed | EventKind::SlowedDown { .. } => Some(event.kind.clone()),
+            _ => None,
+        })?;
+        let factor = match reason {
+            EventKind::SlowedDown { factor, .. } => factor,
+            _ => 1,
+        };
+        Some(Self { factor, reason })
+    }
+
+    /// The job at this speed, with the reason among its notes.
+    pub fn of_job(self, mut job: Job) -> Job {
+        set(&mut job.plan, self.factor);
+        job.notes.push(self.reason);
+        job.next_factor = next(self.factor);
+        job
+    }
+}
+
+/// The smallest factor at which this machine can answer for all drives of these plans that have `speed = "auto"`; `None`
+/// without any. Takes two to three seconds for each drive and each factor that does not suffice.
+pub fn choose(
+    plans: &[&ResolvedPlan],
+    interrupt: &Interrupt,
+    quiet: bool,
+) -> Result<Option<ChosenSpeed>, Failure> {
+    let candidates = candidates(plans);
+    if candidates.is_empty() {
+        return Ok(None);
+    }
+    let mut unmounting = Unmounting::default();
+    let choice = smallest(candidates.len(), |number, factor| {
+        if interrupt.is_wanted() {
+            return Err(Failure::run(
+                "interrupted before the run: nothing was measured",
+            ));
+        }
+        let candidate = &candidates[number];
+        let late = probe(candidate, factor, &mut unmounting, interrupt)?;
+        if !quiet {
+            eprintln!("  {}", tried(&candidate.medium.name, factor, late));
+        }
+        Ok(late)
+    });
+    unmounting.finish();
+    let choice = choice?;
+    Ok(Some(ChosenSpeed {
+        factor: choice.factor,
+        reason: reason(&choice, &candidates),
+    }))
+}
+
+fn tried(medium: &str, factor: u32, late: Option<TooLate>) -> String {
+    let speed = if factor == 1 {
+        "at full speed".to_owned()
+    } else {
+        format!("{factor} times slower")
+    };
+    let found = match late {
+        None => "in time".to_owned(),
+        Some(TooLate {
+            added_percent: Some(percent),
+        }) => format!("{percent:.0} % late"),
+        Some(_) => "the emulator has no time left".to_owned(),
+    };
+    format!("choosing the speed · {medium} {speed}: {found}")
+}
+
+/// Each kind of drive and load once.
+fn candidates(plans: &[&ResolvedPlan]) -> Vec<Candidate> {
+    let mut all: Vec<Candidate> = Vec::new();
+    for plan in plans {
+        for id in plan.used_media() {
+            let medium = plan.medium(id);
+            let Some(drive) = medium.kind.emulated().filter(|drive| drive.auto) else {
+                continue;
+            };
+            let loads = loads_on(plan, id);
+            let is_known = |other: &Candidate| other.drive == *drive && other.loads == loads;
+            if !all.iter().any(is_known) {
+                all.push(Candidate {
+                    medium: medium.clone(),
+                    drive: drive.clone(),
+                    data_seed: plan.data_seed,
+                    loads,
+                });
+            }
+        }
+    }
+    all
+}
+
+fn reason(choice: &Choice<TooLate>, candidates: &[Candidate]) -> EventKind {
+    match choice.too_fast {
+        None => EventKind::FullSpeed,
+        Some(TooFast { drive, factor, why }) => EventKind::SlowedDown {
+            factor: choice.factor,
+            medium: candidates[drive].medium.name.clone(),
+            tried: (factor != 1).then_some(factor),
+            added_percent: why.added_percent,
+        },
+    }
+}
+
+/// Sets the factor of all drives that have `speed = "auto"`.
+pub fn set(plan: &mut ResolvedPlan, factor: u32) {
+    for drive in plan.emulated_mut().filter(|drive| drive.auto) {
+        drive.slower = f64::from(factor);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_plan::parse;
+    use plimsoll_report::message::Messages;
+
+    use super::*;
+    use crate::drive_file;
+
+    fn plan(media: &str) -> ResolvedPlan {
+        let text = format!(
+            "title = \"t\"\n{media}\n[system.db]\nengine = \"sqlite\"\n[workload.w.tpcc]\nwarehouses = 1\n[[step]]\n\
+             run = \"w\"\nsystem = \"db\"\nusers = 2\n"
+        );
+        let parsed = parse(&text, &drive_file::options());
+        parsed.unwrap_or_else(|errors| panic!("{errors}")).plan
+    }
+
+    #[test]
+    fn each_drive_with_a_speed_to_choose_is_probed_once() {
+        let auto = "drive = \"kingston-dc1500m-960g\"";
+        let [a, b, fixed, full, real] = [
+            format!("[medium.a]\n{auto}"),
+            format!("[medium.b]\n{auto}\nspeed = \"auto\""),
+            format!("[medium.c]\n{auto}\nslower = 1"),
+            format!("[medium.d]\n{auto}\nspeed = \"full\""),
+            "[medium.e]\npath = \".\"".to_owned(),
+        ]
+        .map(|media| plan(&media));
+        let found = candidates(&[&fixed, &a, &b, &full, &real]);
+        let names: Vec<&str> = found.iter().map(|c| c.medium.name.as_str()).collect();
+        assert_eq!(names, ["a"]);
+    }
+
+    #[test]
+    fn the_reason_is_the_drive_that_was_too_fast() {
+        let plan = plan("[medium.a]\ndrive = \"kingston-dc1500m-960g\"");
+        let candidates = candidates(&[&plan]);
+        let because = |factor, tried, added_percent| {
+            let too_fast = TooFast {
+                drive: 0,
+                factor: tried,
+                why: TooLate { added_percent },
+            };
+            let choice = Choice {
+                factor,
+                too_fast: Some(too_fast),
+            };
+            Messages::english().event(&reason(&choice, &candidates))
+        };
+        let full = Choice {
+            factor: 1,
+            too_fast: None,
+        };
+        let texts = [
+            Messages::english().event(&reason(&full, &candidates)),
+            because(2, 1, Some(29.4)),
+            because(20, 10, None),
+        ];
+        insta::assert_snapshot!(texts.join("\n"), @r"
+        Emulated drives run at full speed: this machine answers in time for all of them.
+        Emulated drives run 2 times slower than rated (at full speed, answers for a took 29.4 % longer than modeled).
+        Emulated drives run 20 times slower than rated (10 times slower, the emulator of a had no time left).
+        ");
+    }
+}
