@@ -75,7 +75,7 @@ pub use conserve::Conservation;
 pub use cut::CutSummary;
 pub use data::{DATA_FACT, DataState, FRESH, ORDERS_ADDED_FACT, REUSED};
 pub use database::DatabaseFigures;
-pub use drive::{DriveLateness, KernelTimes, TooLate, WAITING_LIMIT, too_late};
+pub use drive::{DriveLateness, KernelTimes, WAITING_LIMIT};
 pub use drive_summary::{
     ADDED_LIMIT, BEYOND_LIMIT, DRIVE_FACT, DRIVE_TITLE_FACT, DriveOpSummary, DriveSummary,
     DriveTimes, FEWEST_OPS, LATENESS_LIMIT, lateness_us,
@@ -96,7 +96,7 @@ pub use point_summary::{Consistency, PointSummary};
 pub use precondition::PreconditionSummary;
 pub use reset::ResetSummary;
 pub use responses::Responses;
-pub use run_figures::{DiagnosisSummary, Headline, RunFigures, SUMMARY_VERSION};
+pub use run_figures::{DiagnosisSummary, Headline, RunFigures, SUMMARY_VERSION, TooLate};
 pub use scaling::{FIT_LIMIT, Scaling, ScalingLaw, ScalingPeak, ScalingPoint, fit as fit_scaling};
 pub use stats::{Halves, Interval, Sampled, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};

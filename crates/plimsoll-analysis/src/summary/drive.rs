@@ -7,7 +7,6 @@ use super::finding::{Finding, FindingKind};
 use super::index::Index;
 use super::means::Resources;
 use super::point_summary::PointSummary;
-use super::run_figures::RunFigures;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveOp;
 use plimsoll_record::hist::CoarseHist;
@@ -266,34 +265,6 @@ impl DriveLateness {
             waiting_percent: waiting.map_or(0.0, |waiting| waiting.added_percent),
         }
     }
-}
-
-/// An emulated drive that is too fast for the machine.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TooLate {
-    /// What lateness or waiting adds to the modelled time; `None`: the emulator had no time left.
-    pub added_percent: Option<f64>,
-}
-
-/// Why rule EMULATED makes a point of the run invalid, if it does.
-pub fn too_late(figures: &RunFigures) -> Option<TooLate> {
-    let points = figures.all_findings().map(|(_, finding)| finding);
-    let blocks = figures.block_findings().map(|(_, _, finding)| finding);
-    let errors = points
-        .chain(blocks)
-        .filter(|f| f.severity == Severity::Error);
-    errors
-        .filter_map(|finding| match &finding.kind {
-            FindingKind::Emulated { added_percent, .. }
-            | FindingKind::EmulationWaited { added_percent, .. } => Some(TooLate {
-                added_percent: Some(*added_percent),
-            }),
-            FindingKind::Event { event, .. } if event == "saturated" => Some(TooLate {
-                added_percent: None,
-            }),
-            _ => None,
-        })
-        .next()
 }
 
 fn waited(ops: &[DriveOpSummary], resources: &Resources) -> Option<Waiting> {

@@ -6,7 +6,7 @@ use super::backup::BackupSummary;
 use super::block::{BlockMedium, BlockPlace, BlockSummary};
 use super::compare::Comparison;
 use super::effect::NoiseEffect;
-use super::finding::{Finding, Verdict};
+use super::finding::{Finding, FindingKind, Verdict};
 use super::imported::ImportSummary;
 use super::index::Index;
 use super::ladder_summary::LadderSummary;
@@ -16,7 +16,7 @@ use super::point_summary::{Consistency, PointSummary};
 use super::precondition::PreconditionSummary;
 use super::reset::ResetSummary;
 use super::timeline::StepTimeline;
-use plimsoll_record::{Diagnosis, Integrity, RunStatus};
+use plimsoll_record::{Diagnosis, Integrity, RunStatus, Severity};
 
 /// Version of the exported shape.
 pub const SUMMARY_VERSION: u32 = 1;
@@ -83,7 +83,33 @@ pub struct Headline {
     pub load_index: usize,
 }
 
+/// An emulated drive that is too fast for the machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TooLate {
+    /// What lateness or waiting adds to the modelled time; `None`: the emulator had no time left.
+    pub added_percent: Option<f64>,
+}
+
 impl RunFigures {
+    /// Why rule EMULATED makes a point of the run invalid, if it does.
+    pub fn too_late(&self) -> Option<TooLate> {
+        let points = self.all_findings().map(|(_, finding)| finding);
+        let blocks = self.block_findings().map(|(_, _, finding)| finding);
+        let mut errors = points
+            .chain(blocks)
+            .filter(|finding| finding.severity == Severity::Error);
+        errors.find_map(|finding| match &finding.kind {
+            FindingKind::Emulated { added_percent, .. }
+            | FindingKind::EmulationWaited { added_percent, .. } => Some(TooLate {
+                added_percent: Some(*added_percent),
+            }),
+            FindingKind::Event { event, .. } if event == "saturated" => Some(TooLate {
+                added_percent: None,
+            }),
+            _ => None,
+        })
+    }
+
     /// The worst of all findings, without the audit's and the doctor's.
     pub(crate) fn worst_finding(&self) -> Verdict {
         let own = Verdict::of(&self.findings);

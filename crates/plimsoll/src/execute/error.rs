@@ -1,9 +1,11 @@
 //! Why a run ends before its last step.
 
+use std::fmt;
+
+use plimsoll_analysis::summary::TooLate;
 use plimsoll_load::error::LoadError;
 use plimsoll_record::runfile::RunFileError;
 
-use super::lateness::LateDrive;
 use crate::failure::Failure;
 
 /// Why a run ends before its last step.
@@ -16,6 +18,25 @@ pub(super) enum RunError {
     Late(LateDrive),
     /// The run file itself cannot be written.
     Unrecorded(Failure),
+}
+
+/// An emulated drive that could not answer in time: rule EMULATED makes the point invalid.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LateDrive {
+    pub medium: String,
+    /// Where: the point's title.
+    pub point: String,
+    pub late: TooLate,
+}
+
+impl fmt::Display for LateDrive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the emulator of {} fell behind at {}: the run begins again with slower drives",
+            self.medium, self.point
+        )
+    }
 }
 
 impl From<RunFileError> for RunError {

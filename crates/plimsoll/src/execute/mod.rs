@@ -42,11 +42,11 @@ use plimsoll_report::message::Messages;
 
 use context::{InstanceContext, InstanceSetup, PointSpec, StepContext};
 pub use drives::{DRIVE_DIR, PreparedDrive, prepare_drive, program};
+pub use error::LateDrive;
 use error::{RunError, StepResult};
 use execution::Execution;
 use inbox::Inbox;
 pub use job::Job;
-pub use lateness::LateDrive;
 pub use preflight::{check_output, preflight};
 use running::{InstanceId, RunningSystems};
 use subjects::always_watched;

@@ -105,7 +105,7 @@ pub fn probe(
             let late = under_load(
                 &file,
                 load,
-                &Watched {
+                &ProbedDrive {
                     events: &events,
                     device,
                 },
@@ -123,7 +123,7 @@ pub fn probe(
 }
 
 /// A mounted drive's reports.
-struct Watched<'a> {
+struct ProbedDrive<'a> {
     events: &'a Receiver<EmulatorEvent>,
     /// Its block device, if the kernel's queue counts.
     device: Option<&'a Path>,
@@ -133,7 +133,7 @@ struct Watched<'a> {
 fn under_load(
     file: &ProbeFiles,
     load: &ProbeLoad,
-    watched: &Watched<'_>,
+    watched: &ProbedDrive<'_>,
     interrupt: &Interrupt,
 ) -> std::io::Result<Option<TooLate>> {
     let running = RunningLoad::new();
@@ -155,7 +155,7 @@ fn under_load(
     })
 }
 
-fn whole_second(watched: &Watched<'_>, interrupt: &Interrupt) -> Option<TooLate> {
+fn whole_second(watched: &ProbedDrive<'_>, interrupt: &Interrupt) -> Option<TooLate> {
     let start = monotonic();
     // At the end of the second before.
     let mut kernel = None;

@@ -324,7 +324,12 @@ fn an_interrupted_run_takes_its_drive_down() {
 fn drives_without_a_speed_get_the_factor_that_this_machine_needs() {
     let place = Place::new();
     let disk = "drive = \"disk-7200rpm-4t\"\ncapacity = \"2GiB\"";
-    plan(&place, "sqlite", disk, "on = [\"here\", \"fast\"]\nusers = 1\nramp = \"1s\"\nmeasure = \"2s\"");
+    plan(
+        &place,
+        "sqlite",
+        disk,
+        "on = [\"here\", \"fast\"]\nusers = 1\nramp = \"1s\"\nmeasure = \"2s\"",
+    );
     place.small_data();
     let text = fs::read_to_string(place.path("plan.toml")).unwrap();
     let medium = place.medium();
