@@ -64,7 +64,7 @@ pub struct TimeParts {
 pub struct Prediction {
     /// Transactions per second.
     pub per_second: f64,
-    /// 95 %; `None` only of [`verified`] cases.
+    /// 95 %; `None` only of [`verified`] cases of a kind that nothing was learned of.
     pub interval: Option<Interval>,
     /// New-Orders per minute, where the workload has them.
     pub nopm: Option<f64>,
@@ -101,22 +101,31 @@ pub fn predict<D: PredictedDrive>(
             busy_percent: prediction.cpu_percent,
         });
     }
-    let degrees = f64::from(learned.cases.saturating_sub(1));
     Ok(Prediction {
-        interval: Interval::of_error(prediction.per_second, learned.error, degrees),
+        interval: learned.interval(prediction.per_second),
         ..prediction
     })
 }
 
-/// A prediction whose answer is known, without an interval and with no regard to whether it was calibrated.
+/// A prediction whose answer is known: with an interval where cases of its kind were learned from, refused only where
+/// there is no model.
+///
+/// # Errors
+/// For an engine or mode without constants, and where the model is far from the source.
 pub fn verified<D: PredictedDrive>(
     demand: &MeasuredDemand,
+    change: PredictedChange,
     source: &D,
     target: &D,
 ) -> Result<Prediction, Refusal> {
     let calibration =
         EngineCalibration::of(demand.engine, &demand.mode).ok_or(Refusal::NotCalibrated)?;
-    of_calibration(demand, calibration, source, target)
+    let prediction = of_calibration(demand, calibration, source, target)?;
+    let learned = calibration.error(change);
+    Ok(Prediction {
+        interval: learned.and_then(|learned| learned.interval(prediction.per_second)),
+        ..prediction
+    })
 }
 
 fn of_calibration<D: PredictedDrive>(

@@ -6,6 +6,8 @@
 use plimsoll_plan::resolved::EngineKind;
 use serde::Serialize;
 
+use crate::summary::Interval;
+
 /// What changes from the measured point to the predicted one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -47,6 +49,13 @@ pub(super) struct LearnedError {
     pub cases: u32,
 }
 
+impl LearnedError {
+    pub fn interval(&self, per_second: f64) -> Option<Interval> {
+        let degrees = f64::from(self.cases.saturating_sub(1));
+        Interval::of_error(per_second, self.error, degrees)
+    }
+}
+
 const CALIBRATIONS: [EngineCalibration; 2] = [
     EngineCalibration {
         engine: EngineKind::Sqlite,
@@ -54,14 +63,14 @@ const CALIBRATIONS: [EngineCalibration; 2] = [
         hop_s: 25e-6,
         cpu_beside: 0.02,
         cpu_within: 0.02,
-        // sqlite-1, sqlite-2, sqlite-3
+        // Constants chosen on sqlite-1 to -3, errors of sqlite-1 to -5.
         full_speed: Some(LearnedError {
-            error: 0.092,
-            cases: 5,
+            error: 0.057,
+            cases: 17,
         }),
         other_drive: Some(LearnedError {
-            error: 0.054,
-            cases: 109,
+            error: 0.055,
+            cases: 293,
         }),
     },
     EngineCalibration {
@@ -70,14 +79,14 @@ const CALIBRATIONS: [EngineCalibration; 2] = [
         hop_s: 34e-6,
         cpu_beside: 0.06,
         cpu_within: 0.06,
-        // postgres-1, postgres-3, postgres-4
+        // Constants chosen on postgres-1, -3 and -4, errors of postgres-1 to -6.
         full_speed: Some(LearnedError {
-            error: 0.051,
-            cases: 5,
+            error: 0.133,
+            cases: 25,
         }),
         other_drive: Some(LearnedError {
-            error: 0.094,
-            cases: 41,
+            error: 0.097,
+            cases: 191,
         }),
     },
 ];

@@ -1101,4 +1101,4 @@ verified-change = change
 verified-measured = measured tx/s
 verified-predicted = predicted tx/s
 verified-error-percent = error %
-verified-summary = { $change }: { $cases } cases, median error { $median } %, 90 % within { $most } %, worst { $worst } %, root mean square of the logarithm { $error }
+verified-summary = { $change }: { $cases } cases, median error { $median } %, 90 % within { $most } %, worst { $worst } %, { $held } % in their intervals, root mean square of the logarithm { $error }

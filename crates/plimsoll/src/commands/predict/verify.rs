@@ -1,6 +1,7 @@
 //! `plimsoll predict --verify`: predictions whose answers were measured.
 
 use plimsoll_analysis::predict::{PredictedChange, verified};
+use plimsoll_analysis::summary::Interval;
 use plimsoll_report::message::Messages;
 use plimsoll_report::table::Table;
 use plimsoll_report::table::Unit::{Decimals, Whole, Words};
@@ -18,6 +19,7 @@ pub struct VerifiedCase {
     change: PredictedChange,
     measured: f64,
     predicted: f64,
+    interval: Option<Interval>,
     /// Of the model before its correction.
     model: f64,
 }
@@ -25,6 +27,11 @@ pub struct VerifiedCase {
 impl VerifiedCase {
     fn error_percent(&self) -> f64 {
         (self.predicted / self.measured - 1.0) * 100.0
+    }
+
+    fn is_held(&self) -> bool {
+        self.interval
+            .is_some_and(|own| (own.low..=own.high).contains(&self.measured))
     }
 
     fn log_error(&self) -> f64 {
@@ -57,14 +64,16 @@ fn is_case(from: &SourcePoint, to: &SourcePoint) -> bool {
 
 fn case(from: &SourcePoint, to: &SourcePoint) -> Option<VerifiedCase> {
     let drives = [from, to].map(|point| ModelledDrive::like(&point.spec, &from.demand));
-    let prediction = verified(&from.demand, &drives[0], &drives[1]).ok()?;
+    let change = change(&from.spec, &to.spec);
+    let prediction = verified(&from.demand, change, &drives[0], &drives[1]).ok()?;
     Some(VerifiedCase {
         from: from.demand.medium.clone(),
         to: to.demand.medium.clone(),
         users: from.demand.users,
-        change: change(&from.spec, &to.spec),
+        change,
         measured: to.demand.per_second,
         predicted: prediction.per_second,
+        interval: prediction.interval,
         model: prediction.model_per_second,
     })
 }
@@ -79,6 +88,7 @@ pub fn table() -> Table<'static, VerifiedCase> {
         .column("measured", Decimals(1), |own| own.measured)
         .column("predicted", Decimals(1), |own| own.predicted)
         .column("error-percent", Decimals(1), VerifiedCase::error_percent)
+        .interval_fields("predicted", |own| own.interval)
         .field("model", |own| own.model)
         .with_keys()
         .with_long_headings()
@@ -101,12 +111,14 @@ fn summary_line(change: PredictedChange, cases: &[&VerifiedCase]) -> Option<Stri
     let n = cases.len() as f64;
     let squares: f64 = cases.iter().map(|own| own.log_error().powi(2)).sum();
     let at = |share: f64| errors[((n * share).ceil() as usize).clamp(1, errors.len()) - 1];
+    let held = cases.iter().filter(|own| own.is_held()).count();
     let args = [
         ("change", change.name().to_owned()),
         ("cases", cases.len().to_string()),
         ("median", format!("{:.1}", at(0.5))),
         ("most", format!("{:.1}", at(0.9))),
         ("worst", format!("{worst:.1}")),
+        ("held", format!("{:.0}", held as f64 / n * 100.0)),
         ("error", format!("{:.3}", (squares / n).sqrt())),
     ];
     Some(Messages::english().text_with("verified-summary", &args))
