@@ -12,10 +12,10 @@ use plimsoll_plan::units::{Bytes, Nanos};
 
 use super::engine::{Engine, Timing};
 use super::error::EmulatorError;
-use super::image::Image;
+use super::image::{Image, ImageData, negotiate};
 use super::mounts::{Unmounted, is_mounted, take_down};
 use super::protocol::{Filesystem, Lost};
-use super::session::Mounted;
+use super::session::{FuseParts, Mounted};
 use super::store::Store;
 use super::{clock, names, tool};
 
@@ -87,14 +87,20 @@ impl BlockEmulation {
         };
         make_dir(&names::mount(dir), 0o755)?;
         make_dir(&names::fuse(dir), 0o700)?;
-        let image = Image {
-            engine: Arc::clone(&engine),
-            store,
-            name: names::image(dir),
-            full,
+        let parts = FuseParts {
+            names: Image {
+                size: store.size(),
+                name: names::image(dir),
+            },
+            data: Arc::new(ImageData {
+                engine: Arc::clone(&engine),
+                store,
+                full,
+            }),
+            negotiate,
         };
         block.session = Some(Mounted::new(
-            image,
+            parts,
             &names::fuse(dir),
             engine,
             SessionACL::Owner,

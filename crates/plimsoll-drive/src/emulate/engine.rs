@@ -1,15 +1,14 @@
 //! Asks the model when each request is answered, and answers then.
 //!
-//! The thread that reads requests does everything at their arrival: data, model, undo log. It never sleeps. Answers go
-//! to the timer's thread.
+//! At a request's arrival everything is done: data, model, undo log. Its answer is held back until it is due.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use fuser::{Errno, ReplyData, ReplyEmpty, ReplyWrite};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::{DriveOp, DriveSecond};
+use rustix::io::Errno;
 
 use super::acknowledged::{Acknowledged, Covered};
 use super::awake::Awake;
@@ -18,17 +17,12 @@ use super::clock;
 use super::costs::Costs;
 use super::protocol::Lost;
 use super::recorder::{Recorder, TimePercentiles};
+use super::server::Arrival;
 use super::store::Store;
-use super::timer::Timer;
+use super::timer::TimerQueue;
 use super::undo::UndoLog;
+use super::wire::Reply;
 use crate::model::{Drive, Op};
-
-/// Where an answer goes.
-pub enum Reply {
-    Data(ReplyData),
-    Written(ReplyWrite),
-    Empty(ReplyEmpty),
-}
 
 /// What came of a request's work on the data.
 #[derive(Default)]
@@ -86,37 +80,17 @@ pub struct Engine {
     costs: OnceLock<Costs>,
     /// When a request last arrived or was answered.
     last_activity: AtomicU64,
-    timer: Timer<Pending>,
+    /// Held back until they are due.
+    pending: Mutex<TimerQueue<Pending>>,
+    has_ended: AtomicBool,
+    /// Nanoseconds for which there was something to do.
+    busy: AtomicU64,
     recorder: Mutex<Recorder>,
     pub buffers: Buffers,
-    reader: OnceLock<i32>,
     awake: Awake,
     /// Taken from the timer and not answered yet.
     leaving: AtomicU64,
     acknowledged: Arc<Acknowledged>,
-}
-
-/// As FUSE has it.
-pub fn errno(error: rustix::io::Errno) -> Errno {
-    Errno::from_i32(error.raw_os_error())
-}
-
-impl Reply {
-    pub fn fail(self, error: Errno) {
-        match self {
-            Self::Data(reply) => reply.error(error),
-            Self::Written(reply) => reply.error(error),
-            Self::Empty(reply) => reply.error(error),
-        }
-    }
-
-    fn succeed(self, data: &[u8], len: u64) {
-        match self {
-            Self::Data(reply) => reply.data(data),
-            Self::Written(reply) => reply.written(len as u32),
-            Self::Empty(reply) => reply.ok(),
-        }
-    }
 }
 
 impl Engine {
@@ -135,10 +109,11 @@ impl Engine {
             origin: now,
             costs: OnceLock::new(),
             last_activity: AtomicU64::new(0),
-            timer: Timer::default(),
+            pending: Mutex::default(),
+            has_ended: AtomicBool::new(false),
+            busy: AtomicU64::new(0),
             recorder: Mutex::new(Recorder::new(now)),
             buffers: Buffers::default(),
-            reader: OnceLock::new(),
             awake: Awake::new(),
             leaving: AtomicU64::new(0),
         }
@@ -146,6 +121,10 @@ impl Engine {
 
     fn state(&self) -> MutexGuard<'_, EngineState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn pending(&self) -> MutexGuard<'_, TimerQueue<Pending>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn recorder(&self) -> MutexGuard<'_, Recorder> {
@@ -156,10 +135,10 @@ impl Engine {
     pub fn ask(
         &self,
         op: Op,
-        reply: Reply,
+        arrival: Arrival,
         work: impl FnOnce(Option<&mut UndoLog>) -> rustix::io::Result<Done>,
     ) {
-        self.ask_with(None, op, reply, work);
+        self.ask_with(None, op, arrival, work);
     }
 
     /// As [`Self::ask`]; the drive has to do `more` with it, which no request asked for by itself and which is not counted: a
@@ -168,17 +147,15 @@ impl Engine {
         &self,
         more: Option<Op>,
         op: Op,
-        reply: Reply,
+        arrival: Arrival,
         work: impl FnOnce(Option<&mut UndoLog>) -> rustix::io::Result<Done>,
     ) {
-        let arrived = clock::now();
-        self.reader
-            .get_or_init(|| rustix::thread::gettid().as_raw_nonzero().get());
+        let Arrival { at: arrived, reply } = arrival;
         // Held over the work, so that a power cut falls between two requests and never into one.
         let mut state = self.state();
         let done = match state.has_power {
-            true => work(state.undo.as_mut()).map_err(errno),
-            false => Err(Errno::EIO),
+            true => work(state.undo.as_mut()),
+            false => Err(Errno::IO),
         };
         let done = match done {
             Ok(done) => done,
@@ -220,7 +197,7 @@ impl Engine {
         let due = arrived + modelled;
         self.last_activity.fetch_max(arrived.0, Ordering::Relaxed);
         // Still under the lock: a power cut finds every write either here or acknowledged.
-        self.timer.push(
+        self.pending().push(
             due,
             Pending {
                 op,
@@ -239,16 +216,19 @@ impl Engine {
         self.buffers.give_back(done.data);
     }
 
-    /// The timer thread's life.
-    pub fn answer_when_due(&self) {
-        let mut answered = Vec::new();
-        self.timer.run(
-            |due| self.lead(due),
-            |batch| {
-                self.answer(batch, &mut answered);
-                self.count(&mut answered);
-            },
-        );
+    /// For the thread that answers.
+    pub fn answers(&self) -> Answers<'_> {
+        Answers {
+            engine: self,
+            due: Vec::new(),
+            answered: Vec::new(),
+        }
+    }
+
+    /// When the next answer has to be written, earlier than it is due by what that costs.
+    pub fn next_due(&self) -> Option<Nanos> {
+        let due = self.pending().next_due()?;
+        Some(due.saturating_sub(self.lead(due)))
     }
 
     fn answer(&self, batch: &mut Vec<Pending>, answered: &mut Vec<Answered>) {
@@ -267,7 +247,7 @@ impl Engine {
         {
             if flush.is_some_and(|covered| !self.acknowledged.flush(covered)) {
                 self.recorder().failed(op.kind);
-                reply.fail(Errno::EIO);
+                reply.fail(Errno::IO);
                 continue;
             }
             let begins = clock::now();
@@ -323,7 +303,16 @@ impl Engine {
     }
 
     pub fn end(&self) {
-        self.timer.end();
+        self.has_ended.store(true, Ordering::Relaxed);
+    }
+
+    pub fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Relaxed)
+    }
+
+    /// The thread that reads and answers had something to do for so long.
+    pub fn worked(&self, time: Nanos) {
+        self.busy.fetch_add(time.0, Ordering::Relaxed);
     }
 
     pub fn set_timing(&self, timing: Timing) {
@@ -348,30 +337,30 @@ impl Engine {
     /// Ends a second of the account.
     pub fn end_second(&self) -> DriveSecond {
         let spare = Box::default();
-        let in_flight = self.timer.len() as u64 + self.leaving.load(Ordering::Relaxed);
+        let in_flight = self.pending().len() as u64 + self.leaving.load(Ordering::Relaxed);
         let second = self.recorder().end_second(clock::now(), in_flight, spare);
         let thresholds = TimePercentiles::of(&second);
         self.recorder().compare_with(thresholds);
         second
     }
 
-    /// CPU time that the reading thread had or waited for so far.
-    pub fn reader_busy(&self) -> Option<Nanos> {
-        clock::busy(*self.reader.get()?)
+    /// How long there was something to do so far.
+    pub fn busy(&self) -> Nanos {
+        Nanos(self.busy.load(Ordering::Relaxed))
     }
 
     /// The power fails: whatever is in flight gets EIO, and what would not have survived is gone.
     pub fn power_off(&self, store: &Store) -> rustix::io::Result<Lost> {
         let mut state = self.state();
         state.has_power = false;
-        let open = self.timer.take_all();
+        let open = self.pending().take_all();
         {
             let mut recorder = self.recorder();
             open.iter()
                 .for_each(|pending| recorder.failed(pending.op.kind));
         }
         open.into_iter()
-            .for_each(|pending| pending.reply.fail(Errno::EIO));
+            .for_each(|pending| pending.reply.fail(Errno::IO));
         match &mut state.undo {
             Some(undo) => undo.power_off(store),
             None => Ok(Lost::default()),
@@ -413,5 +402,28 @@ impl Engine {
             offset: 0,
             len: 0,
         }
+    }
+}
+
+/// Sends answers when they are due; keeps its memory between batches.
+pub struct Answers<'a> {
+    engine: &'a Engine,
+    due: Vec<Pending>,
+    answered: Vec<Answered>,
+}
+
+impl Answers<'_> {
+    /// Sends all that are due and returns how many these were.
+    pub fn send_due(&mut self, now: Nanos) -> usize {
+        let engine = self.engine;
+        engine
+            .pending()
+            .take_due(now, |due| engine.lead(due), &mut self.due);
+        let count = self.due.len();
+        if count > 0 {
+            engine.answer(&mut self.due, &mut self.answered);
+            engine.count(&mut self.answered);
+        }
+        count
     }
 }

@@ -10,13 +10,13 @@ use fuser::{MountOption, SessionACL};
 use plimsoll_plan::units::Nanos;
 
 use super::calibrate::calibrate;
-use super::directory::Directory;
+use super::directory::{Directory, DirectoryData, negotiate_cache};
 use super::engine::{Engine, Timing};
 use super::error::EmulatorError;
 use super::mounts::Unmounted;
 use super::names;
 use super::protocol::{Backing, Calibration, MountSpec};
-use super::session::Mounted;
+use super::session::{FuseParts, Mounted};
 
 const PATIENCE: Nanos = Nanos::from_secs(5);
 /// What calibration reads.
@@ -63,8 +63,13 @@ impl Files {
                 .create(made)
                 .map_err(EmulatorError::at(made))?;
         }
-        let filesystem = Directory::new(&root, engine, spec.capacity.0, spec.backing_limit.0, full);
-        let filesystem = filesystem.map_err(EmulatorError::at(&root))?;
+        let data = DirectoryData::new(engine, spec.capacity.0, spec.backing_limit.0, full);
+        let data = Arc::new(data);
+        let parts = FuseParts {
+            names: Directory::new(&root, Arc::clone(&data)).map_err(EmulatorError::at(&root))?,
+            data,
+            negotiate: negotiate_cache,
+        };
         // Root may let others in; everybody else needs a line in /etc/fuse.conf for that, and is alone.
         let acl = if rustix::process::geteuid().is_root() {
             SessionACL::All
@@ -73,7 +78,7 @@ impl Files {
         };
         let options = vec![MountOption::DefaultPermissions];
         files.session = Some(Mounted::new(
-            filesystem,
+            parts,
             &at,
             Arc::clone(&files.engine),
             acl,

@@ -7,14 +7,17 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
-    KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty,
-    ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, WriteFlags,
+    KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyDirectory, ReplyEmpty, ReplyEntry,
+    ReplyOpen, ReplyStatfs, Request,
 };
 use plimsoll_record::drive::DriveOp;
+use rustix::fs::FallocateFlags;
 
-use super::engine::{Done, Engine, Reply};
+use super::engine::{Done, Engine};
+use super::server::{Arrival, DataPath};
 use super::store::Store;
 use super::undo::UndoLog;
+use super::wire::DataRequest;
 use crate::model::Op;
 
 /// Nothing here changes without going through this filesystem.
@@ -24,16 +27,18 @@ const FILE: INodeNo = INodeNo(2);
 pub const LARGEST: u32 = 1 << 20;
 /// Requests that the kernel hands over without waiting for answers; its default of 12 would be the depth of the queue.
 const IN_BACKGROUND: u16 = 1024;
-/// fallocate(2).
-const KEEP_SIZE: i32 = 1;
-const PUNCH_HOLE: i32 = 2;
-const ZERO_RANGE: i32 = 16;
 
+/// The names and attributes of the drive's file.
 pub struct Image {
-    pub engine: Arc<Engine>,
-    pub store: Arc<Store>,
+    pub size: u64,
     /// Of the file.
     pub name: String,
+}
+
+/// The drive's data.
+pub struct ImageData {
+    pub engine: Arc<Engine>,
+    pub store: Arc<Store>,
     /// A write found no room in the backing store.
     pub full: Arc<AtomicBool>,
 }
@@ -66,7 +71,7 @@ pub fn negotiate(config: &mut KernelConfig) -> std::io::Result<()> {
 impl Image {
     fn attributes(&self, node: INodeNo) -> FileAttr {
         let is_file = node == FILE;
-        let size = if is_file { self.store.size() } else { 0 };
+        let size = if is_file { self.size } else { 0 };
         FileAttr {
             ino: node,
             size,
@@ -89,20 +94,9 @@ impl Image {
             flags: 0,
         }
     }
-
-    fn note_if_full<T>(&self, result: rustix::io::Result<T>) -> rustix::io::Result<T> {
-        if matches!(result, Err(rustix::io::Errno::NOSPC)) {
-            self.full.store(true, Ordering::Relaxed);
-        }
-        result
-    }
 }
 
 impl Filesystem for Image {
-    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
-        negotiate(config)
-    }
-
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         if parent == INodeNo::ROOT && *name == *self.name {
             reply.entry(&FOR_EVER, &self.attributes(FILE), Generation(0));
@@ -119,111 +113,6 @@ impl Filesystem for Image {
         reply.opened(
             FileHandle(0),
             FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES,
-        );
-    }
-
-    fn read(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        _: FileHandle,
-        offset: u64,
-        size: u32,
-        _: OpenFlags,
-        _: Option<LockOwner>,
-        reply: ReplyData,
-    ) {
-        self.engine.ask(
-            Engine::read_op(offset, size.into()),
-            Reply::Data(reply),
-            |_| {
-                let mut data = self.engine.buffers.take(size as usize);
-                let len = self.store.read(offset, data.space())?;
-                data.shorten(len);
-                Ok(Done {
-                    data,
-                    ..Done::default()
-                })
-            },
-        );
-    }
-
-    fn write(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        _: FileHandle,
-        offset: u64,
-        data: &[u8],
-        _: WriteFlags,
-        _: OpenFlags,
-        _: Option<LockOwner>,
-        reply: ReplyWrite,
-    ) {
-        let len = data.len() as u64;
-        self.engine.ask(
-            Engine::write_op(offset, len),
-            Reply::Written(reply),
-            |undo| {
-                let undo = UndoLog::write(undo, &self.store, (offset, len), || {
-                    self.note_if_full(self.store.write(offset, data))
-                })?;
-                Ok(Done {
-                    undo,
-                    ..Done::default()
-                })
-            },
-        );
-    }
-
-    fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.engine
-            .ask(Engine::flush_op(), Reply::Empty(reply), |undo| {
-                Ok(Done {
-                    flush: undo.map(|log| log.flush_arrived()),
-                    ..Done::default()
-                })
-            });
-    }
-
-    /// A discard of the block device arrives as punching a hole, a "write zeroes" as zeroing a range. The first is a
-    /// trim; the second is one to the drive's timing, and a write to those who rely on it.
-    fn fallocate(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        _: FileHandle,
-        offset: u64,
-        len: u64,
-        mode: i32,
-        reply: ReplyEmpty,
-    ) {
-        let zeroes = match mode & !KEEP_SIZE {
-            PUNCH_HOLE => false,
-            ZERO_RANGE => true,
-            _ => return reply.error(Errno::EOPNOTSUPP),
-        };
-        self.engine.ask(
-            Op {
-                kind: DriveOp::Trim,
-                offset,
-                len,
-            },
-            Reply::Empty(reply),
-            |log| {
-                if zeroes {
-                    let undo = UndoLog::write(log, &self.store, (offset, len), || {
-                        self.store.punch(offset, len)
-                    })?;
-                    return Ok(Done {
-                        undo,
-                        ..Done::default()
-                    });
-                }
-                log.into_iter().for_each(|log| log.trimmed(offset, len));
-                self.store.punch(offset, len)?;
-                Ok(Done::default())
-            },
         );
     }
 
@@ -256,6 +145,93 @@ impl Filesystem for Image {
     }
 
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
-        reply.statfs(self.store.size() / 4096, 0, 0, 1, 0, 4096, 255, 4096);
+        reply.statfs(self.size / 4096, 0, 0, 1, 0, 4096, 255, 4096);
+    }
+}
+
+impl DataPath for ImageData {
+    fn handle(&self, request: DataRequest, arrival: Arrival) {
+        match request {
+            DataRequest::Read { offset, len, .. } => self.read(offset, len, arrival),
+            DataRequest::Write { offset, data, .. } => self.write(offset, data, arrival),
+            DataRequest::Flush => self.flush(arrival),
+            DataRequest::Allocate {
+                offset, len, mode, ..
+            } => self.allocate(offset, len, mode, arrival),
+        }
+    }
+}
+
+impl ImageData {
+    fn note_if_full<T>(&self, result: rustix::io::Result<T>) -> rustix::io::Result<T> {
+        if matches!(result, Err(rustix::io::Errno::NOSPC)) {
+            self.full.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+
+    fn read(&self, offset: u64, size: u32, arrival: Arrival) {
+        let op = Engine::read_op(offset, size.into());
+        self.engine.ask(op, arrival, |_| {
+            let mut data = self.engine.buffers.take(size as usize);
+            let len = self.store.read(offset, data.space())?;
+            data.shorten(len);
+            Ok(Done {
+                data,
+                ..Done::default()
+            })
+        });
+    }
+
+    fn write(&self, offset: u64, data: &[u8], arrival: Arrival) {
+        let len = data.len() as u64;
+        let op = Engine::write_op(offset, len);
+        self.engine.ask(op, arrival, |undo| {
+            let undo = UndoLog::write(undo, &self.store, (offset, len), || {
+                self.note_if_full(self.store.write(offset, data))
+            })?;
+            Ok(Done {
+                undo,
+                ..Done::default()
+            })
+        });
+    }
+
+    fn flush(&self, arrival: Arrival) {
+        self.engine.ask(Engine::flush_op(), arrival, |undo| {
+            Ok(Done {
+                flush: undo.map(|log| log.flush_arrived()),
+                ..Done::default()
+            })
+        });
+    }
+
+    /// A discard of the block device arrives as punching a hole, a "write zeroes" as zeroing a range. The first is a
+    /// trim; the second is one to the drive's timing, and a write to those who rely on it.
+    fn allocate(&self, offset: u64, len: u64, mode: u32, arrival: Arrival) {
+        let flags = FallocateFlags::from_bits_retain(mode) - FallocateFlags::KEEP_SIZE;
+        let zeroes = flags == FallocateFlags::ZERO_RANGE;
+        if !zeroes && flags != FallocateFlags::PUNCH_HOLE {
+            return arrival.reply.fail(rustix::io::Errno::OPNOTSUPP);
+        }
+        let op = Op {
+            kind: DriveOp::Trim,
+            offset,
+            len,
+        };
+        self.engine.ask(op, arrival, |log| {
+            if zeroes {
+                let undo = UndoLog::write(log, &self.store, (offset, len), || {
+                    self.store.punch(offset, len)
+                })?;
+                return Ok(Done {
+                    undo,
+                    ..Done::default()
+                });
+            }
+            log.into_iter().for_each(|log| log.trimmed(offset, len));
+            self.store.punch(offset, len)?;
+            Ok(Done::default())
+        });
     }
 }

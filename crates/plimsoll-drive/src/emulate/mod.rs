@@ -25,12 +25,14 @@ pub mod protocol;
 mod recorder;
 mod request_log;
 mod serve;
+mod server;
 mod session;
 mod store;
 mod timer;
 mod tool;
 mod undo;
 mod users;
+mod wire;
 
 pub use child::{Child, EmulatorEvent};
 pub use claim::Claim;

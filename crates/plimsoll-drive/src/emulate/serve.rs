@@ -20,7 +20,7 @@ pub enum EmulatorOrder {
     Stop,
 }
 
-/// A reader that is this busy, in thousandths of a second, cannot be trusted with arrival times.
+/// A server that is this busy, in thousandths of a second, cannot be trusted with arrival times.
 const SATURATED: u64 = 950;
 
 /// Sets a drive up and keeps it until [`EmulatorOrder::Stop`], or until the sender of orders is gone. All that happens is sent,
@@ -110,8 +110,8 @@ fn obey(
 
 fn report_seconds(watch: WatchedEmulation, send: &MessageSender, ends: &AtomicBool) {
     let mut full_reported = false;
-    let mut reader = RequestReader {
-        busy: watch.engine.reader_busy(),
+    let mut server = ServerLoad {
+        busy: watch.engine.busy(),
         was_timed: false,
     };
     while !ends.load(Ordering::SeqCst) {
@@ -119,8 +119,7 @@ fn report_seconds(watch: WatchedEmulation, send: &MessageSender, ends: &AtomicBo
         let second = watch.engine.end_second();
         let length = second.to.saturating_sub(second.from);
         // In every second in which it is so: the evaluation of a span of time counts those that lie in it.
-        if let Some(share) =
-            reader.saturated(watch.engine.reader_busy(), watch.engine.is_timed(), length)
+        if let Some(share) = server.saturated(watch.engine.busy(), watch.engine.is_timed(), length)
         {
             send(Message::Warning(EventKind::Saturated {
                 busy_percent: 100.0 * share,
@@ -136,21 +135,19 @@ fn report_seconds(watch: WatchedEmulation, send: &MessageSender, ends: &AtomicBo
     }
 }
 
-/// The thread that reads requests, second by second.
-struct RequestReader {
-    busy: Option<Nanos>,
+/// The thread that reads and answers requests, second by second.
+struct ServerLoad {
+    busy: Nanos,
     was_timed: bool,
 }
 
-impl RequestReader {
-    /// Ends a second: the share of it that the reader was busy for, if that was too much. A second in which the drive
-    /// answered as fast as possible for a while does not count: then the reader is as busy as it can be.
-    fn saturated(&mut self, busy: Option<Nanos>, is_timed: bool, length: Nanos) -> Option<f64> {
+impl ServerLoad {
+    /// Ends a second: the share of it that it was busy for, if that was too much. A second in which the drive
+    /// answered as fast as possible for a while does not count: then it is as busy as it can be.
+    fn saturated(&mut self, busy: Nanos, is_timed: bool, length: Nanos) -> Option<f64> {
         let before = std::mem::replace(&mut self.busy, busy);
         let was_timed = std::mem::replace(&mut self.was_timed, is_timed);
-        let worked = busy
-            .unwrap_or_default()
-            .saturating_sub(before.unwrap_or_default());
+        let worked = busy.saturating_sub(before);
         let counts = was_timed && is_timed && is_saturated(worked, length);
         counts.then(|| worked.as_secs_f64() / length.as_secs_f64())
     }
@@ -175,13 +172,13 @@ mod tests {
 
     #[test]
     fn every_saturated_second_with_timing_is_reported() {
-        let mut reader = RequestReader {
-            busy: None,
+        let mut server = ServerLoad {
+            busy: Nanos::ZERO,
             was_timed: false,
         };
         let mut second = |busy_ms, is_timed| {
-            reader
-                .saturated(Some(Nanos::from_millis(busy_ms)), is_timed, Nanos::SECOND)
+            server
+                .saturated(Nanos::from_millis(busy_ms), is_timed, Nanos::SECOND)
                 .is_some()
         };
         let seconds = [

@@ -1,24 +1,50 @@
 //! A FUSE mount and the threads behind it.
 
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use fuser::{BackgroundSession, Config, Filesystem, MountOption, Session, SessionACL};
+use fuser::{Config, Filesystem, KernelConfig, MountOption, Request, Session, SessionACL};
 use plimsoll_plan::units::Nanos;
+use rustix::fs::OFlags;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use super::clock;
 use super::engine::Engine;
 use super::error::EmulatorError;
 use super::mounts::{self, Unmounted};
+use super::server::{DataPath, RequestServer, pass_answers};
+use super::wire;
+
+/// What a filesystem asks of the kernel's side of FUSE.
+pub type Negotiation = fn(&mut KernelConfig) -> io::Result<()>;
+
+/// A filesystem in two parts.
+pub struct FuseParts<F> {
+    /// Names and attributes, answered by the library.
+    pub names: F,
+    pub data: Arc<dyn DataPath>,
+    pub negotiate: Negotiation,
+}
 
 pub struct Mounted {
     at: PathBuf,
-    session: BackgroundSession,
-    timer: JoinHandle<()>,
+    /// Unmounts when it is dropped.
+    _mount: Session<Greeter>,
+    server: JoinHandle<()>,
     engine: Arc<Engine>,
     connection: Option<u32>,
+}
+
+/// Agrees with the kernel on what both can do. The library does that on mounting; the requests that follow are ours.
+struct Greeter(Negotiation);
+
+impl Filesystem for Greeter {
+    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        (self.0)(config)
+    }
 }
 
 fn not_mounted(at: &Path) -> impl Fn(io::Error) -> EmulatorError {
@@ -69,9 +95,9 @@ pub fn check_fuse() -> Result<(), EmulatorError> {
 }
 
 impl Mounted {
-    /// Mounts `filesystem` at a directory that exists.
+    /// Mounts the filesystem at a directory that exists.
     pub fn new<F: Filesystem>(
-        filesystem: F,
+        parts: FuseParts<F>,
         at: &Path,
         engine: Arc<Engine>,
         acl: SessionACL,
@@ -84,19 +110,20 @@ impl Mounted {
         let mut config = Config::default();
         config.mount_options = options;
         config.acl = acl;
-        let session = Session::new(filesystem, at, &config)
-            .and_then(Session::spawn)
-            .map_err(not_mounted(at))?;
-        let answering = Arc::clone(&engine);
-        let timer = std::thread::Builder::new().name("drive-timer".into());
-        let timer = timer
-            .spawn(move || answering.answer_when_due())
+        let mount = Session::new(Greeter(parts.negotiate), at, &config).map_err(not_mounted(at))?;
+        let device = device_of(&mount).map_err(not_mounted(at))?;
+        let library =
+            start_library(parts.names, acl, Arc::clone(&device)).map_err(not_mounted(at))?;
+        let server = RequestServer::new(device, library, Arc::clone(&engine), parts.data);
+        let server = std::thread::Builder::new()
+            .name("drive-server".into())
+            .spawn(move || server.run())
             .map_err(not_mounted(at))?;
         let connection = mounts::connection(at);
         Ok(Self {
             at: at.to_owned(),
-            session,
-            timer,
+            _mount: mount,
+            server,
             engine,
             connection,
         })
@@ -104,7 +131,7 @@ impl Mounted {
 
     /// False when the connection was broken from outside.
     pub fn is_alive(&self) -> bool {
-        !self.session.guard.is_finished()
+        !self.server.is_finished()
     }
 
     /// Where it is mounted now, also after the directory was moved.
@@ -117,24 +144,56 @@ impl Mounted {
     pub fn unmount(self, patience: Nanos) -> io::Result<Unmounted> {
         let how = mounts::take_down(&self.place(), patience);
         self.engine.end();
-        if self.timer.join().is_err() {
-            return Err(io::Error::other("the timer's thread panicked"));
-        }
         let Ok(Unmounted::Wholly) = how else {
-            // Its thread ends with the process; joining it would wait for those who use the mount.
-            drop(self.session.guard);
+            // The thread ends with the process; joining it would wait for those who use the mount.
             return how;
         };
-        let guard = &self.session.guard;
-        if !clock::wait_until(Nanos::SECOND, || guard.is_finished()) {
+        if !clock::wait_until(Nanos::SECOND, || self.server.is_finished()) {
             // It is mounted somewhere else, too. The number is still its own while its server lives.
             self.connection.into_iter().for_each(mounts::abort);
         }
-        if clock::wait_until(Nanos::SECOND, || guard.is_finished()) {
-            self.session.join()?;
-            return how;
+        if !clock::wait_until(Nanos::SECOND, || self.server.is_finished()) {
+            return Ok(Unmounted::Lazily);
         }
-        drop(self.session.guard);
-        Ok(Unmounted::Lazily)
+        match self.server.join() {
+            Ok(()) => how,
+            Err(_) => Err(io::Error::other("the server's thread panicked")),
+        }
     }
+}
+
+/// The mount's /dev/fuse, which no longer blocks.
+fn device_of(mount: &Session<Greeter>) -> io::Result<Arc<OwnedFd>> {
+    let device = mount.as_fd().try_clone_to_owned()?;
+    let flags = rustix::fs::fcntl_getfl(&device)?;
+    rustix::fs::fcntl_setfl(&device, flags | OFlags::NONBLOCK)?;
+    Ok(Arc::new(device))
+}
+
+/// Starts the library on a socket that stands for /dev/fuse. Returns our end of it.
+fn start_library<F: Filesystem>(
+    names: F,
+    acl: SessionACL,
+    device: Arc<OwnedFd>,
+) -> io::Result<Arc<OwnedFd>> {
+    let (ours, theirs) = rustix::net::socketpair(
+        AddressFamily::UNIX,
+        SocketType::SEQPACKET,
+        SocketFlags::CLOEXEC,
+        None,
+    )?;
+    // The kernel's own greeting was answered on mounting.
+    rustix::io::write(&ours, &wire::greeting())?;
+    let mut config = Config::default();
+    config.acl = acl;
+    let library = Session::from_fd(names, theirs, acl, config)?;
+    let mut answer = [0; 256];
+    rustix::io::read(&ours, &mut answer)?;
+    let ours = Arc::new(ours);
+    let answers = Arc::clone(&ours);
+    let spawn = |name: &str| std::thread::Builder::new().name(name.into());
+    // Both end with the conversation; the library calls its end an error.
+    spawn("drive-names").spawn(move || drop(library.run()))?;
+    spawn("drive-answers").spawn(move || pass_answers(&answers, &device))?;
+    Ok(ours)
 }

@@ -24,38 +24,43 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fuser::{
     BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
     INodeNo, InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate,
-    ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request,
-    TimeOrNow, WriteFlags,
+    ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, Request, TimeOrNow,
 };
 use rustix::fs::{
     AtFlags, CWD, Gid, Mode, OFlags, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, Uid,
 };
 
-use super::engine::{Engine, errno};
+use super::engine::Engine;
 use super::image::negotiate;
 use extents::Extents;
 use nodes::{Nodes, path_of};
-use reply::{FOR_EVER, FileResult, attributes, empty, entry};
+use reply::{FOR_EVER, FileResult, attributes, empty, entry, errno};
 
 struct Open {
     node: INodeNo,
     file: OwnedFd,
 }
 
+/// The names and attributes of the files.
 pub struct Directory {
-    engine: Arc<Engine>,
+    data: Arc<DirectoryData>,
     nodes: Mutex<Nodes>,
-    extents: Mutex<Extents>,
-    open: Mutex<HashMap<u64, Arc<Open>>>,
     /// Listings, kept while a directory is open.
     listings: Mutex<HashMap<u64, Vec<(FileType, std::ffi::OsString)>>>,
     next_handle: AtomicU64,
+    is_root: bool,
+}
+
+/// The data of the files.
+pub struct DirectoryData {
+    engine: Arc<Engine>,
+    extents: Mutex<Extents>,
+    open: Mutex<HashMap<u64, Arc<Open>>>,
     /// Names or attributes changed since the last fsync.
     is_changed: AtomicBool,
     /// Bytes written to the journal.
     journal: AtomicU64,
     capacity: u64,
-    is_root: bool,
     full: Arc<AtomicBool>,
 }
 
@@ -89,25 +94,13 @@ fn timespec(time: Option<TimeOrNow>) -> Timespec {
 
 impl Directory {
     /// Over `root`, an empty directory of the emulator's own.
-    pub fn new(
-        root: &Path,
-        engine: Arc<Engine>,
-        capacity: u64,
-        limit: u64,
-        full: Arc<AtomicBool>,
-    ) -> rustix::io::Result<Self> {
+    pub fn new(root: &Path, data: Arc<DirectoryData>) -> rustix::io::Result<Self> {
         Ok(Self {
-            engine,
+            data,
             nodes: Mutex::new(Nodes::new(root)?),
-            extents: Mutex::new(Extents::new(capacity, limit)),
-            open: Mutex::default(),
             listings: Mutex::default(),
             next_handle: AtomicU64::new(1),
-            is_changed: AtomicBool::new(false),
-            journal: AtomicU64::new(0),
-            capacity,
             is_root: rustix::process::geteuid().is_root(),
-            full,
         })
     }
 
@@ -116,7 +109,7 @@ impl Directory {
     }
 
     fn changed(&self) {
-        self.is_changed.store(true, Ordering::Relaxed);
+        self.data.changed();
     }
 
     /// What has just been made belongs to who asked for it.
@@ -151,7 +144,10 @@ impl Directory {
         }
         if let Some(size) = wanted.size {
             // Who has it open may do so whatever the file's rights are now.
-            match wanted.handle.and_then(|handle| self.opened(handle).ok()) {
+            match wanted
+                .handle
+                .and_then(|handle| self.data.opened(handle.0).ok())
+            {
                 Some(open) => rustix::fs::ftruncate(&open.file, size)?,
                 None => {
                     let file =
@@ -159,7 +155,7 @@ impl Directory {
                     rustix::fs::ftruncate(file, size)?;
                 }
             }
-            lock(&self.extents).truncate(node.0, size);
+            lock(&self.data.extents).truncate(node.0, size);
         }
         if wanted.atime.is_some() || wanted.mtime.is_some() {
             rustix::fs::utimensat(
@@ -196,7 +192,7 @@ impl Directory {
 
     fn hand_out(&self, node: INodeNo, file: OwnedFd, asked: OFlags) -> (FileHandle, FopenFlags) {
         let handle = self.next_handle.fetch_add(1, Ordering::Relaxed);
-        lock(&self.open).insert(handle, Arc::new(Open { node, file }));
+        lock(&self.data.open).insert(handle, Arc::new(Open { node, file }));
         let direct = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
         let flags = if asked.contains(OFlags::DIRECT) {
             direct
@@ -204,13 +200,6 @@ impl Directory {
             FopenFlags::FOPEN_KEEP_CACHE
         };
         (FileHandle(handle), flags)
-    }
-
-    fn opened(&self, handle: FileHandle) -> FileResult<Arc<Open>> {
-        lock(&self.open)
-            .get(&handle.0)
-            .cloned()
-            .ok_or(rustix::io::Errno::BADF)
     }
 
     fn list(&self, node: INodeNo) -> FileResult<Vec<(FileType, std::ffi::OsString)>> {
@@ -229,7 +218,7 @@ impl Directory {
 
     fn forget_one(&self, node: INodeNo, lookups: u64) {
         if lock(&self.nodes).forget(node, lookups) {
-            lock(&self.extents).truncate(node.0, 0);
+            lock(&self.data.extents).truncate(node.0, 0);
         }
     }
 }
@@ -246,16 +235,17 @@ struct Wanted {
     handle: Option<FileHandle>,
 }
 
-impl Filesystem for Directory {
-    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
-        negotiate(config)?;
-        // Where a kernel lacks it, writes go through the cache at once, and only that is lost.
-        let _ = config.add_capabilities(InitFlags::FUSE_WRITEBACK_CACHE);
-        let _ = config.add_capabilities(InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP);
-        let _ = config.add_capabilities(InitFlags::FUSE_PARALLEL_DIROPS);
-        Ok(())
-    }
+/// What this form asks of the kernel.
+pub fn negotiate_cache(config: &mut KernelConfig) -> std::io::Result<()> {
+    negotiate(config)?;
+    // Where a kernel lacks it, writes go through the cache at once, and only that is lost.
+    let _ = config.add_capabilities(InitFlags::FUSE_WRITEBACK_CACHE);
+    let _ = config.add_capabilities(InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP);
+    let _ = config.add_capabilities(InitFlags::FUSE_PARALLEL_DIROPS);
+    Ok(())
+}
 
+impl Filesystem for Directory {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         entry(reply, lock(&self.nodes).look_up(parent, name));
     }
@@ -451,62 +441,6 @@ impl Filesystem for Directory {
         }
     }
 
-    fn read(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        handle: FileHandle,
-        offset: u64,
-        size: u32,
-        _: OpenFlags,
-        _: Option<LockOwner>,
-        reply: ReplyData,
-    ) {
-        self.read_file(handle, offset, size, reply);
-    }
-
-    fn write(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        handle: FileHandle,
-        offset: u64,
-        data: &[u8],
-        _: WriteFlags,
-        flags: OpenFlags,
-        _: Option<LockOwner>,
-        reply: ReplyWrite,
-    ) {
-        self.write_file(
-            handle,
-            OFlags::from_bits_retain(flags.0 as u32),
-            offset,
-            data,
-            reply,
-        );
-    }
-
-    fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.flush_drive(reply);
-    }
-
-    fn fsyncdir(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.flush_drive(reply);
-    }
-
-    fn fallocate(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        handle: FileHandle,
-        offset: u64,
-        len: u64,
-        mode: i32,
-        reply: ReplyEmpty,
-    ) {
-        self.allocate(handle, offset, len, mode, reply);
-    }
-
     /// Closing, which is no flush of the drive.
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
         reply.ok();
@@ -522,7 +456,7 @@ impl Filesystem for Directory {
         _: bool,
         reply: ReplyEmpty,
     ) {
-        lock(&self.open).remove(&handle.0);
+        lock(&self.data.open).remove(&handle.0);
         reply.ok();
     }
 
@@ -571,8 +505,8 @@ impl Filesystem for Directory {
     }
 
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
-        let all = self.capacity / 4096;
-        let free = lock(&self.extents).free_bytes() / 4096;
+        let all = self.data.capacity / 4096;
+        let free = lock(&self.data.extents).free_bytes() / 4096;
         reply.statfs(all, free, free, 1 << 20, 1 << 19, 4096, 255, 4096);
     }
 }

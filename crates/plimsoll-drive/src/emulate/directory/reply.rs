@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use fuser::{FileAttr, Generation, ReplyAttr, ReplyEmpty, ReplyEntry};
-
-use super::super::engine::errno;
+use fuser::{Errno, FileAttr, Generation, ReplyAttr, ReplyEmpty, ReplyEntry};
 
 /// Nothing changes without going through this filesystem.
 pub const FOR_EVER: Duration = Duration::from_secs(1 << 30);
 
 pub type FileResult<T> = rustix::io::Result<T>;
+
+/// As the library has it.
+pub fn errno(error: rustix::io::Errno) -> Errno {
+    Errno::from_i32(error.raw_os_error())
+}
 
 pub fn entry(reply: ReplyEntry, answer: FileResult<FileAttr>) {
     match answer {

@@ -1,0 +1,165 @@
+//! One thread that reads requests from /dev/fuse and answers each when it is due.
+//!
+//! It does everything that is timed: data, model, undo log, answers. A thread of its own for the answers would cost each
+//! request two changes of thread, and a second processor for most of the time. Names and attributes are left to the
+//! library, which has a thread of its own behind a socket that stands for /dev/fuse.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use plimsoll_plan::units::Nanos;
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
+use rustix::net::SendFlags;
+
+use super::clock;
+use super::engine::Engine;
+use super::image::LARGEST;
+use super::wire::{self, DataRequest, KernelRequest, Reply};
+
+/// How long before the next due time sleeping ends and polling begins: a sleep overshoots by 25 to 30 µs on a machine
+/// that runs, by 80 µs where a processor has to wake up first.
+const SPIN: Nanos = Nanos::from_micros(100);
+/// How long after an answer or a request the thread stays awake for the next, which often follows at once: waking up
+/// would take longer than some drives do.
+const LINGER: Nanos = Nanos::from_micros(50);
+/// How long the end of the emulation may go unnoticed.
+const NAP: Nanos = Nanos::from_millis(100);
+/// Requests that are read in one go and count as arrived together.
+const BATCH: usize = 8;
+/// Of a request beside its data.
+const MOST_HEADERS: usize = 4096;
+/// So many nodes fit one message to the library.
+const FORGETS: usize = 4096;
+
+/// A request's arrival and the way back.
+#[derive(Debug)]
+pub struct Arrival {
+    pub at: Nanos,
+    pub reply: Reply,
+}
+
+/// Whatever holds the data of the files.
+pub trait DataPath: Send + Sync {
+    /// Hands the request to the engine, or answers it.
+    fn handle(&self, request: DataRequest, arrival: Arrival);
+}
+
+pub struct RequestServer {
+    device: Arc<OwnedFd>,
+    /// The library's end of the conversation is at the other end of it.
+    library: Arc<OwnedFd>,
+    engine: Arc<Engine>,
+    data: Arc<dyn DataPath>,
+}
+
+/// The filesystem was unmounted, or its connection was broken.
+struct Gone;
+
+impl RequestServer {
+    /// `device` does not block; `library` is a socket that keeps messages apart.
+    pub fn new(
+        device: Arc<OwnedFd>,
+        library: Arc<OwnedFd>,
+        engine: Arc<Engine>,
+        data: Arc<dyn DataPath>,
+    ) -> Self {
+        Self {
+            device,
+            library,
+            engine,
+            data,
+        }
+    }
+
+    /// The thread's whole life: until the filesystem is unmounted or the engine ends.
+    pub fn run(&self) {
+        clock::be_punctual();
+        let mut buffer = vec![0; LARGEST as usize + MOST_HEADERS];
+        let mut answers = self.engine.answers();
+        let mut awake_until = Nanos::ZERO;
+        while !self.engine.has_ended() {
+            let began = clock::now();
+            let answered = answers.send_due(began);
+            let Ok(taken) = self.take_requests(&mut buffer) else {
+                break;
+            };
+            if answered + taken > 0 {
+                let now = clock::now();
+                self.engine.worked(now.saturating_sub(began));
+                awake_until = now + LINGER;
+            } else {
+                self.wait(began, awake_until);
+            }
+        }
+        // Whoever waits for the library waits no longer.
+        let _ = rustix::net::shutdown(&self.library, rustix::net::Shutdown::Both);
+    }
+
+    /// Until something may have to be done.
+    fn wait(&self, now: Nanos, awake_until: Nanos) {
+        let wake_at = self.engine.next_due().map(|due| due.saturating_sub(SPIN));
+        if now < awake_until || wake_at.is_some_and(|at| at <= now) {
+            return std::hint::spin_loop();
+        }
+        let nap = wake_at.map_or(NAP, |at| at.saturating_sub(now).min(NAP));
+        let mut device = [PollFd::new(&self.device, PollFlags::IN)];
+        // Every outcome means: look again.
+        let _ = rustix::event::poll(&mut device, Some(&clock::timespec(nap)));
+    }
+
+    /// Reads what has arrived, at most [`BATCH`], and no more once an answer is due. Returns how many there were.
+    fn take_requests(&self, buffer: &mut [u8]) -> Result<usize, Gone> {
+        let arrived = clock::now();
+        for taken in 0..BATCH {
+            match rustix::io::read(&self.device, &mut *buffer) {
+                Ok(len) => self.take(&buffer[..len], arrived),
+                Err(Errno::AGAIN) => return Ok(taken),
+                // The program that asked was killed meanwhile.
+                Err(Errno::NOENT | Errno::INTR) => {}
+                Err(_) => return Err(Gone),
+            }
+            if self
+                .engine
+                .next_due()
+                .is_some_and(|due| due <= clock::now())
+            {
+                return Ok(taken + 1);
+            }
+        }
+        Ok(BATCH)
+    }
+
+    fn take(&self, message: &[u8], at: Nanos) {
+        match wire::parse(message) {
+            KernelRequest::Data { unique, request } => {
+                let reply = Reply::new(Arc::clone(&self.device), unique, &request);
+                self.data.handle(request, Arrival { at, reply });
+            }
+            KernelRequest::Other => match wire::split_forgets(message, FORGETS) {
+                None => self.pass_on(message),
+                Some(parts) => parts.iter().for_each(|part| self.pass_on(part)),
+            },
+            KernelRequest::Malformed => {}
+        }
+    }
+
+    /// The library is gone only when everything is.
+    fn pass_on(&self, message: &[u8]) {
+        let _ = rustix::net::send(&self.library, message, SendFlags::NOSIGNAL);
+    }
+}
+
+/// Passes the library's answers to the kernel until the library ends.
+pub fn pass_answers(library: &OwnedFd, device: &OwnedFd) {
+    let mut buffer = vec![0; LARGEST as usize];
+    loop {
+        match rustix::io::read(library, &mut buffer[..]) {
+            Ok(0) => return,
+            // Refused when the kernel no longer wants the answer.
+            Ok(len) => drop(rustix::io::write(device, &buffer[..len])),
+            Err(Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
