@@ -7,10 +7,9 @@ use plimsoll_plan::units::Nanos;
 use rustix::fs::{Mode, OFlags};
 
 use super::clock;
-use super::costs::{CostStep, Costs};
+use super::costs::{AnswerCost, CostStep, Costs};
 use super::engine::{Engine, Timing};
 use super::error::EmulatorError;
-use super::priority;
 use super::protocol::Calibration;
 
 const BLOCK: usize = 4096;
@@ -28,6 +27,21 @@ const DELAYS_US: [(u64, usize); 7] = [
     (1_500, 6),
     (5_000, 3),
 ];
+/// Readers at the same time, and how long their answers are held back: from few answers a second to as many as the machine
+/// can give.
+const CROWDS: [(usize, u64); 6] = [
+    (2, 5_000),
+    (4, 1_000),
+    (4, 300),
+    (4, 120),
+    (8, 120),
+    (16, 120),
+];
+/// Each is measured so often, and the best counts.
+const CROWD_ROUNDS: usize = 3;
+const CROWD_TIME: Nanos = Nanos::from_millis(25);
+/// Of the reads of a crowd the longest are left out: these are the scheduler's.
+const KEPT: f64 = 0.95;
 /// Positions go over so much of the drive.
 const SPAN: u64 = 64 << 20;
 
@@ -105,45 +119,118 @@ pub fn calibrate(
     engine.set_timing(Timing::Off);
     let at_once = through_loop.median(BATCHES).map_err(unreadable(used))?;
     let bare = without_loop.median(BATCHES).map_err(unreadable(used))?;
-    let mut steps = vec![CostStep {
-        quiet: Nanos::ZERO,
-        around: at_once,
-        writing: Nanos::ZERO,
+    let mut alone = vec![CostStep {
+        at: 0,
+        cost: AnswerCost {
+            around: at_once,
+            ..AnswerCost::default()
+        },
     }];
     let mut timer = Nanos::ZERO;
     for (delay, batches) in DELAYS_US {
         let delay = Nanos::from_micros(delay);
-        engine.end_second();
-        engine.set_timing(Timing::Fixed(delay));
-        let around = through_loop.median(batches).map_err(unreadable(used))?;
-        engine.set_timing(Timing::Off);
-        let reads = &engine.end_second().tallies[0];
-        // What the engine took for modelled and real here: until the answer was written, and with that.
-        let begun = reads.modelled.quantile(0.5).unwrap_or_default();
-        let written = reads.real.quantile(0.5).unwrap_or_default();
-        let writing = written.saturating_sub(begun);
-        steps.push(CostStep {
-            quiet: delay,
-            around: around.saturating_sub(begun),
-            writing,
+        let measured = held_back(engine, delay, || through_loop.median(batches));
+        let cost = measured.map_err(unreadable(used))?;
+        timer = timer.max(cost.late);
+        alone.push(CostStep {
+            at: delay.0,
+            cost: AnswerCost {
+                late: Nanos::ZERO,
+                ..cost
+            },
         });
-        timer = timer.max(begun.saturating_sub(delay));
     }
     // Answered at once there is no wait; the writing is that of the shortest one.
-    steps[0].writing = steps[1].writing.min(steps[0].around);
-    let costs = Costs::new(steps);
+    alone[0].cost.writing = alone[1].cost.writing.min(at_once);
+    let among_others = CROWDS.map(|(readers, delay)| {
+        let rounds = (0..CROWD_ROUNDS).map(|_| crowd(engine, used, size, readers, delay));
+        let rounds: Result<Vec<CostStep>, EmulatorError> = rounds.collect();
+        rounds.map(|rounds| rounds.into_iter().min_by_key(|step| step.cost.around))
+    });
+    let mut crowds = Vec::new();
+    for step in among_others {
+        crowds.extend(step?);
+    }
+    let most = crowds.iter().copied().max_by_key(|step| step.at);
+    let costs = Costs::new(alone, crowds);
     let [floor, after_1ms] =
-        [Nanos::ZERO, Nanos::from_millis(1)].map(|quiet| costs.after(quiet).around);
+        [Nanos::ZERO, Nanos::from_millis(1)].map(|quiet| costs.alone(quiet).around);
     let calibration = Calibration {
         floor,
         after_1ms,
         awake: engine.keeps_awake(),
-        real_time: priority::is_real_time(),
+        goes_first: engine.goes_first(),
         of_which_loop: at_once.saturating_sub(bare).min(floor),
         timer,
+        most_per_second: most.map_or(0, |step| step.at),
+        at_most: most.map_or(Nanos::ZERO, |step| step.cost.around + step.cost.late),
     };
     engine.set_costs(costs);
     Ok(calibration)
+}
+
+/// What answers cost that are held back for so long, by what a program sees and what the engine does.
+fn held_back(
+    engine: &Engine,
+    delay: Nanos,
+    seen_by_program: impl FnOnce() -> rustix::io::Result<Nanos>,
+) -> rustix::io::Result<AnswerCost> {
+    engine.end_second();
+    engine.set_timing(Timing::Fixed(delay));
+    let seen = seen_by_program();
+    engine.set_timing(Timing::Off);
+    let reads = &engine.end_second().tallies[0];
+    // What the engine took for modelled and real here: until the answer was written, and with that.
+    let begun = reads.modelled.quantile(0.5).unwrap_or_default();
+    let written = reads.real.quantile(0.5).unwrap_or_default();
+    Ok(AnswerCost {
+        around: seen?.saturating_sub(begun),
+        writing: written.saturating_sub(begun),
+        late: begun.saturating_sub(delay),
+    })
+}
+
+/// Many readers at once, each at depth 1.
+fn crowd(
+    engine: &Engine,
+    used: &Path,
+    size: u64,
+    readers: usize,
+    delay_us: u64,
+) -> Result<CostStep, EmulatorError> {
+    let delay = Nanos::from_micros(delay_us);
+    let mut files = Vec::new();
+    for _ in 0..readers {
+        files.push(TimedReader::open(used, size)?);
+    }
+    let reads = (CROWD_TIME.0 / delay.0).max(4) as usize;
+    let began = clock::now();
+    let cost = held_back(engine, delay, || mean_of_all(&mut files, reads));
+    let took = clock::now().saturating_sub(began);
+    let cost = cost.map_err(unreadable(used))?;
+    let per_second = (readers * reads) as f64 / took.as_secs_f64().max(1e-9);
+    Ok(CostStep {
+        at: per_second as u64,
+        cost,
+    })
+}
+
+fn mean_of_all(readers: &mut [TimedReader], reads: usize) -> rustix::io::Result<Nanos> {
+    let mut times = Vec::new();
+    std::thread::scope(|scope| {
+        let threads = readers
+            .iter_mut()
+            .map(|reader| scope.spawn(move || reader.times(reads)));
+        let threads: Vec<_> = threads.collect();
+        for thread in threads {
+            times.extend(thread.join().map_err(|_| rustix::io::Errno::IO)??);
+        }
+        Ok::<(), rustix::io::Errno>(())
+    })?;
+    times.sort_unstable();
+    times.truncate((times.len() as f64 * KEPT).ceil() as usize);
+    let sum: u64 = times.iter().map(|time| time.0).sum();
+    Ok(Nanos(sum / times.len().max(1) as u64))
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ use super::engine::{Engine, Timing};
 use super::error::EmulatorError;
 use super::form::Files;
 use super::names;
-use super::priority;
 use super::protocol::{Backing, Filesystem, Form, Lost, Message, MessageSender, MountSpec, Ready};
 use super::session::check_fuse;
 use super::store::Store;
@@ -49,7 +48,6 @@ impl Emulation {
     /// Sets everything up; afterwards the timing is on.
     pub fn start(spec: &MountSpec, send: &MessageSender) -> Result<(Self, Ready), EmulatorError> {
         check_fuse()?;
-        priority::go_first();
         let dir = spec
             .dir
             .canonicalize()

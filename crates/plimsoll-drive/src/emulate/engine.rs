@@ -14,7 +14,7 @@ use super::acknowledged::{Acknowledged, Covered};
 use super::awake::Awake;
 use super::buffers::{Buffer, Buffers};
 use super::clock;
-use super::costs::Costs;
+use super::costs::{AnswerCost, Costs, Traffic};
 use super::protocol::Lost;
 use super::recorder::{Recorder, TimePercentiles};
 use super::server::Arrival;
@@ -51,8 +51,8 @@ struct Answered {
     modelled: Nanos,
     begins: Nanos,
     ends: Nanos,
-    /// How long nothing had happened before the answer.
-    quiet: Nanos,
+    /// What asking and answering cost, once that is known.
+    cost: Option<AnswerCost>,
 }
 
 struct Pending {
@@ -80,6 +80,11 @@ pub struct Engine {
     costs: OnceLock<Costs>,
     /// When a request last arrived or was answered.
     last_activity: AtomicU64,
+    last_answer: AtomicU64,
+    /// The mean time between answers of late, in nanoseconds.
+    gap: AtomicU64,
+    /// The thread that answers goes before those of other programs.
+    goes_first: AtomicBool,
     /// Held back until they are due.
     pending: Mutex<TimerQueue<Pending>>,
     has_ended: AtomicBool,
@@ -109,6 +114,9 @@ impl Engine {
             origin: now,
             costs: OnceLock::new(),
             last_activity: AtomicU64::new(0),
+            last_answer: AtomicU64::new(0),
+            gap: AtomicU64::new(Nanos::SECOND.0),
+            goes_first: AtomicBool::new(false),
             pending: Mutex::default(),
             has_ended: AtomicBool::new(false),
             busy: AtomicU64::new(0),
@@ -227,11 +235,15 @@ impl Engine {
 
     /// When the next answer has to be written, earlier than it is due by what that costs.
     pub fn next_due(&self) -> Option<Nanos> {
-        let due = self.pending().next_due()?;
-        Some(due.saturating_sub(self.lead(due)))
+        let (due, in_flight) = {
+            let pending = self.pending();
+            (pending.next_due()?, pending.len())
+        };
+        Some(due.saturating_sub(self.lead(due, in_flight)))
     }
 
     fn answer(&self, batch: &mut Vec<Pending>, answered: &mut Vec<Answered>) {
+        let in_flight = self.pending().len() + batch.len();
         self.leaving.store(batch.len() as u64, Ordering::Relaxed);
         self.acknowledged
             .writes(batch.iter().filter_map(|pending| pending.undo));
@@ -251,6 +263,8 @@ impl Engine {
                 continue;
             }
             let begins = clock::now();
+            let cost = self.cost_at(begins, in_flight);
+            self.note_answer(begins);
             reply.succeed(data.data(), op.len);
             let ends = clock::now();
             answered.push(Answered {
@@ -259,7 +273,7 @@ impl Engine {
                 modelled,
                 begins,
                 ends,
-                quiet: self.quiet_before(begins),
+                cost,
             });
             self.last_activity.fetch_max(ends.0, Ordering::Relaxed);
             self.buffers.give_back(data);
@@ -272,12 +286,12 @@ impl Engine {
         let mut recorder = self.recorder();
         for answer in answered.drain(..) {
             let took = answer.ends.saturating_sub(answer.arrived);
-            match self.costs.get().map(|costs| costs.after(answer.quiet)) {
-                Some(step) => recorder.answered(
+            match answer.cost {
+                Some(cost) => recorder.answered(
                     answer.op.kind,
                     answer.op.len,
                     answer.modelled,
-                    took + step.around.saturating_sub(step.writing),
+                    took + cost.around.saturating_sub(cost.writing),
                 ),
                 // For the calibration: until the answer is written, and with the writing.
                 None => recorder.answered(
@@ -295,11 +309,29 @@ impl Engine {
         at.saturating_sub(Nanos(self.last_activity.load(Ordering::Relaxed)))
     }
 
+    /// What an answer costs that is written then, among so many.
+    fn cost_at(&self, at: Nanos, in_flight: usize) -> Option<AnswerCost> {
+        let traffic = Traffic {
+            in_flight,
+            quiet: self.quiet_before(at),
+            gap: Nanos(self.gap.load(Ordering::Relaxed)),
+        };
+        self.costs.get().map(|costs| costs.cost(traffic))
+    }
+
+    fn note_answer(&self, at: Nanos) {
+        let before = self.last_answer.swap(at.0, Ordering::Relaxed);
+        let mean = self.gap.load(Ordering::Relaxed);
+        let gap = at.0.saturating_sub(before).min(Nanos::SECOND.0);
+        // The last sixteen or so count.
+        self.gap
+            .store(mean - mean / 16 + gap / 16, Ordering::Relaxed);
+    }
+
     /// How much earlier an answer that is due has to be written.
-    fn lead(&self, due: Nanos) -> Nanos {
-        self.costs.get().map_or(Nanos::ZERO, |costs| {
-            costs.after(self.quiet_before(due)).around
-        })
+    fn lead(&self, due: Nanos, in_flight: usize) -> Nanos {
+        let cost = self.cost_at(due, in_flight).unwrap_or_default();
+        cost.around + cost.late
     }
 
     pub fn end(&self) {
@@ -321,6 +353,15 @@ impl Engine {
 
     pub fn is_timed(&self) -> bool {
         self.state().timing == Timing::Model
+    }
+
+    pub fn set_goes_first(&self, first: bool) {
+        self.goes_first.store(first, Ordering::Relaxed);
+    }
+
+    /// Whether its thread goes before those of other programs.
+    pub fn goes_first(&self) -> bool {
+        self.goes_first.load(Ordering::Relaxed)
     }
 
     /// Whether processors are kept from sleeping.
@@ -416,9 +457,10 @@ impl Answers<'_> {
     /// Sends all that are due and returns how many these were.
     pub fn send_due(&mut self, now: Nanos) -> usize {
         let engine = self.engine;
-        engine
-            .pending()
-            .take_due(now, |due| engine.lead(due), &mut self.due);
+        let mut pending = engine.pending();
+        let in_flight = pending.len();
+        pending.take_due(now, |due| engine.lead(due, in_flight), &mut self.due);
+        drop(pending);
         let count = self.due.len();
         if count > 0 {
             engine.answer(&mut self.due, &mut self.answered);

@@ -112,12 +112,16 @@ pub struct Calibration {
     pub after_1ms: Nanos,
     /// Processors were kept from sleeping, so that both hardly differ.
     pub awake: bool,
-    /// The emulator's threads go before those of other programs.
-    pub real_time: bool,
+    /// The emulator's thread goes before those of other programs.
+    pub goes_first: bool,
     /// The part of the floor that the loop device adds to FUSE; 0 for a directory.
     pub of_which_loop: Nanos,
     /// How late the timer was at the median, after the worst of the waits that were tried.
     pub timer: Nanos,
+    /// Reads a second of the largest crowd of readers that was tried.
+    pub most_per_second: u64,
+    /// What an answer cost at that rate.
+    pub at_most: Nanos,
 }
 
 /// What a power cut took.
@@ -177,9 +181,11 @@ mod tests {
             floor: Nanos(4),
             after_1ms: Nanos(7),
             awake: true,
-            real_time: true,
+            goes_first: true,
             of_which_loop: Nanos(5),
             timer: Nanos(6),
+            most_per_second: 8,
+            at_most: Nanos(9),
         };
         comes_back(Message::Second(Box::new(second)));
         comes_back(Message::Ready(Ready {

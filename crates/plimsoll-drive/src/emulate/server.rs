@@ -15,14 +15,12 @@ use rustix::net::SendFlags;
 use super::clock;
 use super::engine::Engine;
 use super::image::LARGEST;
+use super::priority;
 use super::wire::{self, DataRequest, KernelRequest, Reply};
 
-/// How long before the next due time sleeping ends and polling begins: a sleep overshoots by 25 to 30 µs on a machine
-/// that runs, by 80 µs where a processor has to wake up first.
-const SPIN: Nanos = Nanos::from_micros(100);
-/// How long after an answer or a request the thread stays awake for the next, which often follows at once: waking up
-/// would take longer than some drives do.
-const LINGER: Nanos = Nanos::from_micros(50);
+/// How long before the next due time sleeping ends and polling begins, which is how late a sleep ends. To poll for longer
+/// would keep the processor from those who bring requests and take answers.
+const SPIN: Nanos = Nanos::from_micros(30);
 /// How long the end of the emulation may go unnoticed.
 const NAP: Nanos = Nanos::from_millis(100);
 /// Requests that are read in one go and count as arrived together.
@@ -77,7 +75,7 @@ impl RequestServer {
         clock::be_punctual();
         let mut buffer = vec![0; LARGEST as usize + MOST_HEADERS];
         let mut answers = self.engine.answers();
-        let mut awake_until = Nanos::ZERO;
+        self.engine.set_goes_first(priority::go_first());
         while !self.engine.has_ended() {
             let began = clock::now();
             let answered = answers.send_due(began);
@@ -85,11 +83,9 @@ impl RequestServer {
                 break;
             };
             if answered + taken > 0 {
-                let now = clock::now();
-                self.engine.worked(now.saturating_sub(began));
-                awake_until = now + LINGER;
+                self.engine.worked(clock::now().saturating_sub(began));
             } else {
-                self.wait(began, awake_until);
+                self.wait(began);
             }
         }
         // Whoever waits for the library waits no longer.
@@ -97,9 +93,9 @@ impl RequestServer {
     }
 
     /// Until something may have to be done.
-    fn wait(&self, now: Nanos, awake_until: Nanos) {
+    fn wait(&self, now: Nanos) {
         let wake_at = self.engine.next_due().map(|due| due.saturating_sub(SPIN));
-        if now < awake_until || wake_at.is_some_and(|at| at <= now) {
+        if wake_at.is_some_and(|at| at <= now) {
             return std::hint::spin_loop();
         }
         let nap = wake_at.map_or(NAP, |at| at.saturating_sub(now).min(NAP));

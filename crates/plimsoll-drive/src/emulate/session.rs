@@ -15,6 +15,7 @@ use super::clock;
 use super::engine::Engine;
 use super::error::EmulatorError;
 use super::mounts::{self, Unmounted};
+use super::priority;
 use super::server::{DataPath, RequestServer, pass_answers};
 use super::wire;
 
@@ -193,7 +194,10 @@ fn start_library<F: Filesystem>(
     let answers = Arc::clone(&ours);
     let spawn = |name: &str| std::thread::Builder::new().name(name.into());
     // Both end with the conversation; the library calls its end an error.
-    spawn("drive-names").spawn(move || drop(library.run()))?;
+    spawn("drive-names").spawn(move || {
+        priority::go_first();
+        drop(library.run());
+    })?;
     spawn("drive-answers").spawn(move || pass_answers(&answers, &device))?;
     Ok(ours)
 }

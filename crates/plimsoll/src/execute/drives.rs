@@ -196,8 +196,8 @@ pub(super) fn drive_facts(
             if ready.calibration.awake { "yes" } else { "no" }.into(),
         ),
         (
-            "calibration.real_time",
-            if ready.calibration.real_time {
+            "calibration.goes_first",
+            if ready.calibration.goes_first {
                 "yes"
             } else {
                 "no"
@@ -213,6 +213,11 @@ pub(super) fn drive_facts(
             micros(ready.calibration.of_which_loop),
         ),
         ("calibration.timer_us", micros(ready.calibration.timer)),
+        (
+            "calibration.most_per_second",
+            ready.calibration.most_per_second.to_string(),
+        ),
+        ("calibration.at_most_us", micros(ready.calibration.at_most)),
     ]
     .map(|(key, value)| (key.to_owned(), value));
     facts.into_iter().chain(slower).collect()

@@ -203,11 +203,13 @@ fn greeting(ready: &Ready) -> String {
         .unwrap_or_default();
     format!(
         "Mounted at {}{device}. Ctrl-C takes it down.\nAsking and answering cost {:.1} µs here ({:.1} µs of it the loop \
-         device) and {:.1} µs after a millisecond of quiet, which is subtracted; the timer is {:.1} µs late.",
+         device) and {:.1} µs after a millisecond of quiet, {:.1} µs at {} requests a second, which is subtracted; the timer is {:.1} µs late.",
         ready.path.display(),
         ready.calibration.floor.as_micros_f64(),
         ready.calibration.of_which_loop.as_micros_f64(),
         ready.calibration.after_1ms.as_micros_f64(),
+        ready.calibration.at_most.as_micros_f64(),
+        ready.calibration.most_per_second,
         ready.calibration.timer.as_micros_f64(),
     )
 }
