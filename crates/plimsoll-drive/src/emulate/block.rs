@@ -6,12 +6,15 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
 use fuser::SessionACL;
 use plimsoll_plan::units::{Bytes, Nanos};
 
+use super::calibrate::outside_device;
 use super::engine::{Engine, Timing};
 use super::error::EmulatorError;
+use super::feedback::{DeviceStat, Feedback};
 use super::image::{Image, ImageData, negotiate};
 use super::mounts::{Unmounted, is_mounted, take_down};
 use super::protocol::{Filesystem, Lost};
@@ -21,6 +24,8 @@ use super::{clock, names, tool};
 
 /// How long those who use the filesystem may take to let go of it.
 const PATIENCE: Nanos = Nanos::from_secs(5);
+/// How often answers are compared with what the kernel sees.
+const FOLLOWED: Nanos = Nanos::from_millis(100);
 
 pub struct BlockEmulation {
     dir: PathBuf,
@@ -29,7 +34,14 @@ pub struct BlockEmulation {
     store: Arc<Store>,
     session: Option<Mounted>,
     device: Option<PathBuf>,
+    feedback: Option<FeedbackThread>,
     is_down: bool,
+}
+
+/// Ends when it is dropped.
+struct FeedbackThread {
+    /// Nothing is ever sent.
+    _alive: Sender<()>,
 }
 
 impl Filesystem {
@@ -83,6 +95,7 @@ impl BlockEmulation {
             store: Arc::clone(&store),
             session: None,
             device: None,
+            feedback: None,
             is_down: false,
         };
         make_dir(&names::mount(dir), 0o755)?;
@@ -119,6 +132,20 @@ impl BlockEmulation {
         })?;
         block.device = Some(PathBuf::from(device));
         Ok(block)
+    }
+
+    /// From now on answers follow what the kernel sees of the device.
+    pub fn follow(&mut self) -> Result<(), EmulatorError> {
+        let stat = DeviceStat::of(self.device());
+        let outside = outside_device(&self.engine, self.device(), self.store.size(), &stat)?;
+        let (alive, ended) = channel();
+        let engine = Arc::clone(&self.engine);
+        let started = std::thread::Builder::new()
+            .name("drive-feedback".into())
+            .spawn(move || follow(&stat, outside, &engine, &ended));
+        started.map_err(EmulatorError::at(&self.dir))?;
+        self.feedback = Some(FeedbackThread { _alive: alive });
+        Ok(())
     }
 
     pub fn device(&self) -> &Path {
@@ -278,6 +305,20 @@ impl BlockEmulation {
                 .map(|error| format!("{}: {error}", dir.display())),
         );
         failures
+    }
+}
+
+/// The thread's whole life.
+fn follow(stat: &DeviceStat, outside: Nanos, engine: &Engine, ended: &Receiver<()>) {
+    let mut feedback: Option<Feedback> = None;
+    while ended.recv_timeout(FOLLOWED.into()) == Err(RecvTimeoutError::Timeout) {
+        let Some(device) = stat.read().filter(|_| engine.is_timed()) else {
+            feedback = None;
+            continue;
+        };
+        let model = engine.modelled();
+        let feedback = feedback.get_or_insert_with(|| Feedback::new(outside, device, model));
+        engine.correct(feedback.correction(device, model));
     }
 }
 

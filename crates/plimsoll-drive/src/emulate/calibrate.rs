@@ -10,6 +10,7 @@ use super::clock;
 use super::costs::{AnswerCost, CostStep, Costs};
 use super::engine::{Engine, Timing};
 use super::error::EmulatorError;
+use super::feedback::DeviceStat;
 use super::protocol::Calibration;
 
 const BLOCK: usize = 4096;
@@ -40,6 +41,8 @@ const CROWDS: [(usize, u64); 6] = [
 /// Each is measured so often, and the best counts.
 const CROWD_ROUNDS: usize = 3;
 const CROWD_TIME: Nanos = Nanos::from_millis(25);
+/// Reads for the comparison with the kernel's own account, which has whole milliseconds.
+const COMPARED: usize = 3000;
 /// Of the reads of a crowd the longest are left out: these are the scheduler's.
 const KEPT: f64 = 0.95;
 /// Positions go over so much of the drive.
@@ -132,13 +135,7 @@ pub fn calibrate(
         let measured = held_back(engine, delay, || through_loop.median(batches));
         let cost = measured.map_err(unreadable(used))?;
         timer = timer.max(cost.late);
-        alone.push(CostStep {
-            at: delay.0,
-            cost: AnswerCost {
-                late: Nanos::ZERO,
-                ..cost
-            },
-        });
+        alone.push(CostStep { at: delay.0, cost });
     }
     // Answered at once there is no wait; the writing is that of the shortest one.
     alone[0].cost.writing = alone[1].cost.writing.min(at_once);
@@ -213,6 +210,23 @@ fn crowd(
         at: per_second as u64,
         cost,
     })
+}
+
+/// What a program waits beyond the time that the kernel counts for the device itself.
+pub fn outside_device(
+    engine: &Engine,
+    device: &Path,
+    size: u64,
+    stat: &DeviceStat,
+) -> Result<Nanos, EmulatorError> {
+    engine.set_timing(Timing::Off);
+    let mut readers = [TimedReader::open(device, size)?];
+    let before = stat.read().unwrap_or_default();
+    let seen = mean_of_all(&mut readers, COMPARED).map_err(unreadable(device))?;
+    let after = stat.read().unwrap_or_default();
+    let requests = after.requests.saturating_sub(before.requests).max(1);
+    let milliseconds = after.milliseconds.saturating_sub(before.milliseconds);
+    Ok(seen.saturating_sub(Nanos(milliseconds * 1_000_000 / requests)))
 }
 
 fn mean_of_all(readers: &mut [TimedReader], reads: usize) -> rustix::io::Result<Nanos> {

@@ -359,6 +359,7 @@ mod tests {
             form: super::super::protocol::Form::Directory,
             backing: super::super::protocol::Backing::Memory,
             backing_limit: plimsoll_plan::units::Bytes::mib(1),
+            requests: None,
         }
     }
 

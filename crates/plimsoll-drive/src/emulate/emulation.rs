@@ -1,7 +1,7 @@
 //! One emulated drive, in either form.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -15,6 +15,7 @@ use super::error::EmulatorError;
 use super::form::Files;
 use super::names;
 use super::protocol::{Backing, Filesystem, Form, Lost, Message, MessageSender, MountSpec, Ready};
+use super::request_log::RequestLog;
 use super::session::check_fuse;
 use super::store::Store;
 use super::undo::UndoLog;
@@ -34,6 +35,8 @@ pub struct Emulation {
     full: Arc<AtomicBool>,
     limit: Bytes,
     shape: EmulationKind,
+    /// A file for the requests that were served.
+    requests: Option<PathBuf>,
 }
 
 /// What the account reads.
@@ -66,13 +69,16 @@ impl Emulation {
         {
             send(Message::Warning(slower));
         }
+        let log = spec.requests.as_ref().map(|_| RequestLog::default());
         match spec.form {
             Form::Block(filesystem) => {
-                let engine = Arc::new(Engine::new(model, undo_log(&drive, spec.ignores_flush)));
+                let engine = Engine::new(model, undo_log(&drive, spec.ignores_flush));
+                let engine = Arc::new(engine.with_requests(log));
                 Self::start_block(spec, &dir, filesystem, engine)
             }
             Form::Directory => {
-                Self::start_directory(spec, &dir, Arc::new(Engine::new(model, None)))
+                let engine = Engine::new(model, None).with_requests(log);
+                Self::start_directory(spec, &dir, Arc::new(engine))
             }
         }
     }
@@ -89,7 +95,7 @@ impl Emulation {
         };
         let store = Arc::new(store.map_err(EmulatorError::at(dir))?);
         let full = Arc::new(AtomicBool::new(false));
-        let block = BlockEmulation::attach(
+        let mut block = BlockEmulation::attach(
             dir,
             filesystem,
             Arc::clone(&engine),
@@ -97,6 +103,7 @@ impl Emulation {
             Arc::clone(&full),
         )?;
         let calibration = calibrate(&engine, block.device(), &block.image(), store.size())?;
+        block.follow()?;
         block.make_filesystem()?;
         let ready = Ready {
             path: names::mount(dir),
@@ -113,6 +120,7 @@ impl Emulation {
                 full,
                 limit: spec.backing_limit,
                 shape: EmulationKind::Block(block),
+                requests: spec.requests.clone(),
             },
             ready,
         ))
@@ -140,6 +148,7 @@ impl Emulation {
                 full,
                 limit,
                 shape: EmulationKind::Directory(files),
+                requests: spec.requests.clone(),
             },
             ready,
         ))
@@ -185,10 +194,21 @@ impl Emulation {
 
     /// Takes everything down. Returns what failed.
     pub fn stop(self) -> Vec<String> {
-        match self.shape {
+        let mut failures = match self.shape {
             EmulationKind::Block(mut block) => block.take_down(),
             EmulationKind::Directory(mut files) => files.take_down(),
+        };
+        if let Some(file) = &self.requests {
+            failures.extend(match self.engine.write_requests(file) {
+                Ok(0) => None,
+                Ok(missed) => Some(format!(
+                    "{}: {missed} requests had no room and are missing at the end",
+                    file.display()
+                )),
+                Err(error) => Some(format!("{}: {error}", file.display())),
+            });
         }
+        failures
     }
 }
 

@@ -2,8 +2,9 @@
 //!
 //! At a request's arrival everything is done: data, model, undo log. Its answer is held back until it is due.
 
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use plimsoll_plan::units::Nanos;
@@ -15,14 +16,17 @@ use super::awake::Awake;
 use super::buffers::{Buffer, Buffers};
 use super::clock;
 use super::costs::{AnswerCost, Costs, Traffic};
+use super::feedback::ModelTime;
 use super::protocol::Lost;
 use super::recorder::{Recorder, TimePercentiles};
+use super::request_log::RequestLog;
 use super::server::Arrival;
 use super::store::Store;
 use super::timer::TimerQueue;
 use super::undo::UndoLog;
 use super::wire::Reply;
 use crate::model::{Drive, Op};
+use crate::requests::{LoggedRequest, RequestTimes};
 
 /// What came of a request's work on the data.
 #[derive(Default)]
@@ -44,9 +48,19 @@ pub enum Timing {
     Model,
 }
 
+/// A request, with what the drive does for it beside it.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    /// Of the requests that the model was asked about.
+    number: u64,
+    op: Op,
+    /// As [`Engine::ask_with`] has it.
+    more: Option<Op>,
+}
+
 /// What became of a request, with the times at which writing its answer began and ended.
 struct Answered {
-    op: Op,
+    asked: Asked,
     arrived: Nanos,
     modelled: Nanos,
     begins: Nanos,
@@ -56,7 +70,7 @@ struct Answered {
 }
 
 struct Pending {
-    op: Op,
+    asked: Asked,
     arrived: Nanos,
     modelled: Nanos,
     undo: Option<u64>,
@@ -70,6 +84,8 @@ struct EngineState {
     timing: Timing,
     has_power: bool,
     undo: Option<UndoLog>,
+    /// Requests that the model was asked about.
+    asked: u64,
 }
 
 pub struct Engine {
@@ -83,6 +99,11 @@ pub struct Engine {
     last_answer: AtomicU64,
     /// The mean time between answers of late, in nanoseconds.
     gap: AtomicU64,
+    /// Reads and writes that were timed by the model, and their time.
+    modelled: AtomicU64,
+    modelled_time: AtomicU64,
+    /// How much more than calibrated answers cost, in nanoseconds.
+    correction: AtomicI64,
     /// The thread that answers goes before those of other programs.
     goes_first: AtomicBool,
     /// Held back until they are due.
@@ -91,11 +112,25 @@ pub struct Engine {
     /// Nanoseconds for which there was something to do.
     busy: AtomicU64,
     recorder: Mutex<Recorder>,
+    requests: Option<Mutex<RequestLog>>,
     pub buffers: Buffers,
     awake: Awake,
     /// Taken from the timer and not answered yet.
     leaving: AtomicU64,
     acknowledged: Arc<Acknowledged>,
+}
+
+/// As the drive does them: a flush comes after what it makes durable.
+fn in_order(op: Op, more: Option<Op>) -> [Option<Op>; 2] {
+    if more.is_some_and(|more| more.kind == DriveOp::Flush) {
+        [Some(op), more]
+    } else {
+        [more, Some(op)]
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Engine {
@@ -110,33 +145,56 @@ impl Engine {
                 timing: Timing::Off,
                 has_power: true,
                 undo,
+                asked: 0,
             }),
             origin: now,
             costs: OnceLock::new(),
             last_activity: AtomicU64::new(0),
             last_answer: AtomicU64::new(0),
             gap: AtomicU64::new(Nanos::SECOND.0),
+            modelled: AtomicU64::new(0),
+            modelled_time: AtomicU64::new(0),
+            correction: AtomicI64::new(0),
             goes_first: AtomicBool::new(false),
             pending: Mutex::default(),
             has_ended: AtomicBool::new(false),
             busy: AtomicU64::new(0),
             recorder: Mutex::new(Recorder::new(now)),
+            requests: None,
             buffers: Buffers::default(),
             awake: Awake::new(),
             leaving: AtomicU64::new(0),
         }
     }
 
+    /// With a log of all requests.
+    pub fn with_requests(self, log: Option<RequestLog>) -> Self {
+        Self {
+            requests: log.map(Mutex::new),
+            ..self
+        }
+    }
+
+    /// Writes the log of requests, if one was asked for. Returns how many requests had no room in it.
+    pub fn write_requests(&self, file: &Path) -> std::io::Result<u64> {
+        let Some(log) = &self.requests else {
+            return Ok(0);
+        };
+        let mut log = locked(log);
+        log.write(std::fs::File::create(file)?)?;
+        Ok(log.missed())
+    }
+
     fn state(&self) -> MutexGuard<'_, EngineState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
     fn pending(&self) -> MutexGuard<'_, TimerQueue<Pending>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.pending)
     }
 
     fn recorder(&self) -> MutexGuard<'_, Recorder> {
-        self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.recorder)
     }
 
     /// A request has just arrived: does its work and has it answered when it is due, with EIO while there is no power.
@@ -190,25 +248,25 @@ impl Engine {
             Timing::Fixed(time) => time,
             Timing::Model => {
                 let asked = arrived.saturating_sub(self.origin);
-                let is_last = more.is_some_and(|more| more.kind == DriveOp::Flush);
-                let [first, second] = if is_last {
-                    [Some(op), more]
-                } else {
-                    [more, Some(op)]
-                };
-                let times = [first, second]
+                state.asked += 1;
+                let times = in_order(op, more)
                     .map(|op| op.map_or(asked, |op| state.model.complete(asked, op)));
                 times[0].max(times[1]).saturating_sub(asked)
             }
         };
         let Done { data, undo, flush } = done;
+        let asked = Asked {
+            number: state.asked,
+            op,
+            more,
+        };
         let due = arrived + modelled;
         self.last_activity.fetch_max(arrived.0, Ordering::Relaxed);
         // Still under the lock: a power cut finds every write either here or acknowledged.
         self.pending().push(
             due,
             Pending {
-                op,
+                asked,
                 arrived,
                 modelled,
                 undo,
@@ -248,7 +306,7 @@ impl Engine {
         self.acknowledged
             .writes(batch.iter().filter_map(|pending| pending.undo));
         for Pending {
-            op,
+            asked,
             arrived,
             modelled,
             flush,
@@ -258,17 +316,17 @@ impl Engine {
         } in batch.drain(..)
         {
             if flush.is_some_and(|covered| !self.acknowledged.flush(covered)) {
-                self.recorder().failed(op.kind);
+                self.recorder().failed(asked.op.kind);
                 reply.fail(Errno::IO);
                 continue;
             }
             let begins = clock::now();
             let cost = self.cost_at(begins, in_flight);
             self.note_answer(begins);
-            reply.succeed(data.data(), op.len);
+            reply.succeed(data.data(), asked.op.len);
             let ends = clock::now();
             answered.push(Answered {
-                op,
+                asked,
                 arrived,
                 modelled,
                 begins,
@@ -284,24 +342,43 @@ impl Engine {
     /// Counted after the whole batch, so that no answer waits for the lock.
     fn count(&self, answered: &mut Vec<Answered>) {
         let mut recorder = self.recorder();
+        let mut requests = self.requests.as_ref().map(locked);
         for answer in answered.drain(..) {
+            let op = answer.asked.op;
             let took = answer.ends.saturating_sub(answer.arrived);
-            match answer.cost {
-                Some(cost) => recorder.answered(
-                    answer.op.kind,
-                    answer.op.len,
-                    answer.modelled,
-                    took + cost.around.saturating_sub(cost.writing),
-                ),
+            let Some(cost) = answer.cost else {
                 // For the calibration: until the answer is written, and with the writing.
-                None => recorder.answered(
-                    answer.op.kind,
-                    answer.op.len,
-                    answer.begins.saturating_sub(answer.arrived),
-                    took,
-                ),
+                let begun = answer.begins.saturating_sub(answer.arrived);
+                recorder.answered(op.kind, op.len, begun, took);
+                continue;
+            };
+            let client = took + cost.around.saturating_sub(cost.writing);
+            recorder.answered(op.kind, op.len, answer.modelled, client);
+            if matches!(op.kind, DriveOp::Read | DriveOp::Write) {
+                self.modelled.fetch_add(1, Ordering::Relaxed);
+                self.modelled_time
+                    .fetch_add(answer.modelled.0, Ordering::Relaxed);
+            }
+            if let Some(requests) = &mut requests {
+                requests.add(&self.logged(&answer, client));
             }
         }
+    }
+
+    fn logged(&self, answer: &Answered, client: Nanos) -> Vec<LoggedRequest> {
+        let Asked { number, op, more } = answer.asked;
+        let times = RequestTimes {
+            modelled: answer.modelled,
+            client,
+        };
+        let parts = in_order(op, more).into_iter().flatten();
+        let parts = parts.map(|part| LoggedRequest {
+            number,
+            arrived: answer.arrived.saturating_sub(self.origin),
+            op: part,
+            times: (part == op).then_some(times),
+        });
+        parts.collect()
     }
 
     /// How long nothing has happened at this time.
@@ -316,7 +393,27 @@ impl Engine {
             quiet: self.quiet_before(at),
             gap: Nanos(self.gap.load(Ordering::Relaxed)),
         };
-        self.costs.get().map(|costs| costs.cost(traffic))
+        let correction = self.correction.load(Ordering::Relaxed);
+        self.costs.get().map(|costs| {
+            let cost = costs.cost(traffic);
+            AnswerCost {
+                around: Nanos(cost.around.0.saturating_add_signed(correction)),
+                ..cost
+            }
+        })
+    }
+
+    /// Reads and writes that were answered with timing so far.
+    pub fn modelled(&self) -> ModelTime {
+        ModelTime {
+            requests: self.modelled.load(Ordering::Relaxed),
+            time: Nanos(self.modelled_time.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// From now on answers count as so many nanoseconds dearer than calibrated, and go out earlier by as much.
+    pub fn correct(&self, correction: i64) {
+        self.correction.store(correction, Ordering::Relaxed);
     }
 
     fn note_answer(&self, at: Nanos) {
@@ -398,7 +495,7 @@ impl Engine {
         {
             let mut recorder = self.recorder();
             open.iter()
-                .for_each(|pending| recorder.failed(pending.op.kind));
+                .for_each(|pending| recorder.failed(pending.asked.op.kind));
         }
         open.into_iter()
             .for_each(|pending| pending.reply.fail(Errno::IO));

@@ -16,6 +16,7 @@ mod directory;
 mod emulation;
 mod engine;
 mod error;
+mod feedback;
 mod form;
 mod image;
 mod mounts;

@@ -26,6 +26,9 @@ pub struct MountSpec {
     pub backing: Backing,
     /// Most that the backing store may hold; a write beyond it gets ENOSPC.
     pub backing_limit: Bytes,
+    /// A file for the requests that were served.
+    #[serde(default)]
+    pub requests: Option<PathBuf>,
 }
 
 /// The form of the drive.
@@ -161,6 +164,7 @@ mod tests {
             form: Form::Block(Filesystem::Ext4),
             backing: Backing::File,
             backing_limit: Bytes(2),
+            requests: Some("/r.csv".into()),
         });
         for command in [Command::Timing(true), Command::PowerOff, Command::PowerOn] {
             comes_back(command);

@@ -39,6 +39,9 @@ pub struct MountArgs {
     /// Print each second's account on stdout, a JSON object a line.
     #[arg(long)]
     pub stats: bool,
+    /// Logs the requests that the drive serves, for `drive simulate --requests`; written at the end.
+    #[arg(long, value_name = "FILE")]
+    pub requests: Option<std::path::PathBuf>,
     /// Take the task from stdin and use the emulator's protocol.
     #[arg(long, hide = true)]
     pub control: bool,

@@ -112,6 +112,7 @@ pub fn prepare_drive(
         form: form(drive),
         backing: backing(drive.backing),
         backing_limit: backing_limit(drive, Path::new(&medium.path))?,
+        requests: None,
     };
     Ok(PreparedDrive {
         scratch,

@@ -82,6 +82,7 @@ impl Place {
             form,
             backing: Backing::Memory,
             backing_limit: Bytes::mib(512),
+            requests: None,
         }
     }
 
@@ -399,6 +400,7 @@ fn space_in_a_directory_is_reserved_within_the_limit_and_comes_back() {
     let place = Place::new();
     let (child, ready, heard) = start(&MountSpec {
         backing_limit: Bytes::mib(9999),
+        requests: None,
         ..place.spec(Form::Directory)
     })
     .expect("FUSE is needed here: apt install fuse3");

@@ -250,6 +250,7 @@ fn spec_of(args: &MountArgs) -> Result<MountSpec, Failure> {
         },
         backing,
         backing_limit: default_limit(backing, dir),
+        requests: args.requests.clone(),
     })
 }
 
