@@ -142,7 +142,11 @@ pub fn calibrate(
     let among_others = CROWDS.map(|(readers, delay)| {
         let rounds = (0..CROWD_ROUNDS).map(|_| crowd(engine, used, size, readers, delay));
         let rounds: Result<Vec<CostStep>, EmulatorError> = rounds.collect();
-        rounds.map(|rounds| rounds.into_iter().min_by_key(|step| step.cost.around))
+        rounds.map(|rounds| {
+            rounds
+                .into_iter()
+                .min_by_key(|step| step.cost.around + step.cost.late)
+        })
     });
     let mut crowds = Vec::new();
     for step in among_others {

@@ -17,6 +17,19 @@ pub struct AnswerCost {
     pub late: Nanos,
 }
 
+impl AnswerCost {
+    /// So many nanoseconds more, or less where negative: first of the lateness, which a calmer machine lacks.
+    pub fn corrected(self, by: i64) -> Self {
+        let less = Nanos(by.min(0).unsigned_abs());
+        let more = Nanos(by.max(0).unsigned_abs());
+        Self {
+            around: (self.around + more).saturating_sub(less.saturating_sub(self.late)),
+            late: self.late.saturating_sub(less),
+            ..self
+        }
+    }
+}
+
 /// What was measured at one point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CostStep {
@@ -146,6 +159,15 @@ mod tests {
         assert_eq!(alone(50), cost(10, 5, 0), "more after less quiet is noise");
         assert_eq!(alone(300), cost(30, 13, 0));
         assert_eq!(alone(9_000_000), cost(50, 20, 0));
+    }
+
+    #[test]
+    fn a_correction_takes_the_lateness_first() {
+        let measured = cost(30, 4, 20);
+        assert_eq!(measured.corrected(5_000), cost(35, 4, 20));
+        assert_eq!(measured.corrected(-15_000), cost(30, 4, 5));
+        assert_eq!(measured.corrected(-25_000), cost(25, 4, 0));
+        assert_eq!(measured.corrected(-90_000), cost(0, 4, 0));
     }
 
     #[test]

@@ -394,13 +394,9 @@ impl Engine {
             gap: Nanos(self.gap.load(Ordering::Relaxed)),
         };
         let correction = self.correction.load(Ordering::Relaxed);
-        self.costs.get().map(|costs| {
-            let cost = costs.cost(traffic);
-            AnswerCost {
-                around: Nanos(cost.around.0.saturating_add_signed(correction)),
-                ..cost
-            }
-        })
+        self.costs
+            .get()
+            .map(|costs| costs.cost(traffic).corrected(correction))
     }
 
     /// Reads and writes that were answered with timing so far.
