@@ -20,11 +20,10 @@ use super::feedback::ModelTime;
 use super::protocol::Lost;
 use super::recorder::{Recorder, TimePercentiles};
 use super::request_log::RequestLog;
-use super::server::Arrival;
 use super::store::Store;
 use super::timer::TimerQueue;
 use super::undo::UndoLog;
-use super::wire::Reply;
+use super::wire::{Reply, RequestArrival};
 use crate::model::{Drive, Op};
 use crate::requests::{LoggedRequest, RequestTimes};
 
@@ -50,7 +49,7 @@ pub enum Timing {
 
 /// A request, with what the drive does for it beside it.
 #[derive(Debug, Clone, Copy)]
-struct Asked {
+struct AskedRequest {
     /// Of the requests that the model was asked about.
     number: u64,
     op: Op,
@@ -60,7 +59,7 @@ struct Asked {
 
 /// What became of a request, with the times at which writing its answer began and ended.
 struct Answered {
-    asked: Asked,
+    asked: AskedRequest,
     arrived: Nanos,
     modelled: Nanos,
     begins: Nanos,
@@ -70,7 +69,7 @@ struct Answered {
 }
 
 struct Pending {
-    asked: Asked,
+    asked: AskedRequest,
     arrived: Nanos,
     modelled: Nanos,
     undo: Option<u64>,
@@ -201,7 +200,7 @@ impl Engine {
     pub fn ask(
         &self,
         op: Op,
-        arrival: Arrival,
+        arrival: RequestArrival,
         work: impl FnOnce(Option<&mut UndoLog>) -> rustix::io::Result<Done>,
     ) {
         self.ask_with(None, op, arrival, work);
@@ -213,10 +212,10 @@ impl Engine {
         &self,
         more: Option<Op>,
         op: Op,
-        arrival: Arrival,
+        arrival: RequestArrival,
         work: impl FnOnce(Option<&mut UndoLog>) -> rustix::io::Result<Done>,
     ) {
-        let Arrival { at: arrived, reply } = arrival;
+        let RequestArrival { at: arrived, reply } = arrival;
         // Held over the work, so that a power cut falls between two requests and never into one.
         let mut state = self.state();
         let done = match state.has_power {
@@ -255,7 +254,7 @@ impl Engine {
             }
         };
         let Done { data, undo, flush } = done;
-        let asked = Asked {
+        let asked = AskedRequest {
             number: state.asked,
             op,
             more,
@@ -366,7 +365,7 @@ impl Engine {
     }
 
     fn logged(&self, answer: &Answered, client: Nanos) -> Vec<LoggedRequest> {
-        let Asked { number, op, more } = answer.asked;
+        let AskedRequest { number, op, more } = answer.asked;
         let times = RequestTimes {
             modelled: answer.modelled,
             client,

@@ -14,17 +14,15 @@ use plimsoll_record::drive::DriveOp;
 use rustix::fs::FallocateFlags;
 
 use super::engine::{Done, Engine};
-use super::server::{Arrival, DataPath};
+use super::server::DataPath;
 use super::store::Store;
 use super::undo::UndoLog;
-use super::wire::DataRequest;
+use super::wire::{DataRequest, LARGEST, RequestArrival};
 use crate::model::Op;
 
 /// Nothing here changes without going through this filesystem.
 const FOR_EVER: Duration = Duration::from_secs(1 << 30);
 const FILE: INodeNo = INodeNo(2);
-/// As large as the kernel lets a request be.
-pub const LARGEST: u32 = 1 << 20;
 /// Requests that the kernel hands over without waiting for answers; its default of 12 would be the depth of the queue.
 const IN_BACKGROUND: u16 = 1024;
 
@@ -150,7 +148,7 @@ impl Filesystem for Image {
 }
 
 impl DataPath for ImageData {
-    fn handle(&self, request: DataRequest, arrival: Arrival) {
+    fn handle(&self, request: DataRequest, arrival: RequestArrival) {
         match request {
             DataRequest::Read { offset, len, .. } => self.read(offset, len, arrival),
             DataRequest::Write { offset, data, .. } => self.write(offset, data, arrival),
@@ -170,7 +168,7 @@ impl ImageData {
         result
     }
 
-    fn read(&self, offset: u64, size: u32, arrival: Arrival) {
+    fn read(&self, offset: u64, size: u32, arrival: RequestArrival) {
         let op = Engine::read_op(offset, size.into());
         self.engine.ask(op, arrival, |_| {
             let mut data = self.engine.buffers.take(size as usize);
@@ -183,7 +181,7 @@ impl ImageData {
         });
     }
 
-    fn write(&self, offset: u64, data: &[u8], arrival: Arrival) {
+    fn write(&self, offset: u64, data: &[u8], arrival: RequestArrival) {
         let len = data.len() as u64;
         let op = Engine::write_op(offset, len);
         self.engine.ask(op, arrival, |undo| {
@@ -197,7 +195,7 @@ impl ImageData {
         });
     }
 
-    fn flush(&self, arrival: Arrival) {
+    fn flush(&self, arrival: RequestArrival) {
         self.engine.ask(Engine::flush_op(), arrival, |undo| {
             Ok(Done {
                 flush: undo.map(|log| log.flush_arrived()),
@@ -208,7 +206,7 @@ impl ImageData {
 
     /// A discard of the block device arrives as punching a hole, a "write zeroes" as zeroing a range. The first is a
     /// trim; the second is one to the drive's timing, and a write to those who rely on it.
-    fn allocate(&self, offset: u64, len: u64, mode: u32, arrival: Arrival) {
+    fn allocate(&self, offset: u64, len: u64, mode: u32, arrival: RequestArrival) {
         let flags = FallocateFlags::from_bits_retain(mode) - FallocateFlags::KEEP_SIZE;
         let zeroes = flags == FallocateFlags::ZERO_RANGE;
         if !zeroes && flags != FallocateFlags::PUNCH_HOLE {

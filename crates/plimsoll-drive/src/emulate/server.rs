@@ -14,9 +14,8 @@ use rustix::net::SendFlags;
 
 use super::clock;
 use super::engine::Engine;
-use super::image::LARGEST;
 use super::priority;
-use super::wire::{self, DataRequest, KernelRequest, Reply};
+use super::wire::{self, DataRequest, KernelRequest, LARGEST, Reply, RequestArrival};
 
 /// How long before the next due time sleeping ends and polling begins, which is how late a sleep ends. To poll for longer
 /// would keep the processor from those who bring requests and take answers.
@@ -30,17 +29,10 @@ const MOST_HEADERS: usize = 4096;
 /// So many nodes fit one message to the library.
 const FORGETS: usize = 4096;
 
-/// A request's arrival and the way back.
-#[derive(Debug)]
-pub struct Arrival {
-    pub at: Nanos,
-    pub reply: Reply,
-}
-
 /// Whatever holds the data of the files.
 pub trait DataPath: Send + Sync {
     /// Hands the request to the engine, or answers it.
-    fn handle(&self, request: DataRequest, arrival: Arrival);
+    fn handle(&self, request: DataRequest, arrival: RequestArrival);
 }
 
 pub struct RequestServer {
@@ -130,7 +122,7 @@ impl RequestServer {
         match wire::parse(message) {
             KernelRequest::Data { unique, request } => {
                 let reply = Reply::new(Arc::clone(&self.device), unique, &request);
-                self.data.handle(request, Arrival { at, reply });
+                self.data.handle(request, RequestArrival { at, reply });
             }
             KernelRequest::Other => match wire::split_forgets(message, FORGETS) {
                 None => self.pass_on(message),

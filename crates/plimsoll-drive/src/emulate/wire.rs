@@ -5,8 +5,11 @@ use std::io::IoSlice;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use plimsoll_plan::units::Nanos;
 use rustix::io::Errno;
 
+/// As large as the kernel lets a request be, in bytes.
+pub const LARGEST: u32 = 1 << 20;
 /// Before every request: length, opcode, number, node, user, group, process, extensions.
 pub const HEADER: usize = 40;
 const ANSWER_HEADER: usize = 16;
@@ -195,6 +198,13 @@ impl Reply {
         header[8..].copy_from_slice(&self.unique.to_ne_bytes());
         let _ = rustix::io::writev(&self.device, &[IoSlice::new(&header), IoSlice::new(body)]);
     }
+}
+
+/// When a request arrived, and the way back.
+#[derive(Debug)]
+pub struct RequestArrival {
+    pub at: Nanos,
+    pub reply: Reply,
 }
 
 #[cfg(test)]

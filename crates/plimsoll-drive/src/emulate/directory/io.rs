@@ -9,8 +9,8 @@ use rustix::fs::{FallocateFlags, OFlags};
 use rustix::io::Errno;
 
 use super::super::engine::{Done, Engine};
-use super::super::server::{Arrival, DataPath};
-use super::super::wire::DataRequest;
+use super::super::server::DataPath;
+use super::super::wire::{DataRequest, RequestArrival};
 use super::extents::Extents;
 use super::reply::FileResult;
 use super::{DirectoryData, Open, lock};
@@ -22,7 +22,7 @@ const JOURNALLED: u64 = 4096;
 const JOURNAL: u64 = 64 << 20;
 
 impl DataPath for DirectoryData {
-    fn handle(&self, request: DataRequest, arrival: Arrival) {
+    fn handle(&self, request: DataRequest, arrival: RequestArrival) {
         match request {
             DataRequest::Read {
                 handle,
@@ -49,7 +49,7 @@ impl DataPath for DirectoryData {
     }
 }
 
-fn answer(arrival: Arrival, result: FileResult<()>) {
+fn answer(arrival: RequestArrival, result: FileResult<()>) {
     match result {
         Ok(()) => arrival.reply.succeed(&[], 0),
         Err(error) => arrival.reply.fail(error),
@@ -96,7 +96,7 @@ impl DirectoryData {
     }
 
     /// Where nothing was ever written a real filesystem would not ask its drive.
-    fn read_file(&self, handle: u64, offset: u64, size: u32, arrival: Arrival) {
+    fn read_file(&self, handle: u64, offset: u64, size: u32, arrival: RequestArrival) {
         let open = match self.opened(handle) {
             Ok(open) => open,
             Err(error) => return arrival.reply.fail(error),
@@ -120,7 +120,14 @@ impl DirectoryData {
 
     /// `flags` are the file's (open(2)). The kernel asks for a flush after a write that has to be durable, but for direct
     /// I/O it leaves that to us.
-    fn write_file(&self, handle: u64, flags: OFlags, offset: u64, data: &[u8], arrival: Arrival) {
+    fn write_file(
+        &self,
+        handle: u64,
+        flags: OFlags,
+        offset: u64,
+        data: &[u8],
+        arrival: RequestArrival,
+    ) {
         let open = match self.opened(handle) {
             Ok(open) => open,
             Err(error) => return arrival.reply.fail(error),
@@ -149,7 +156,7 @@ impl DirectoryData {
     }
 
     /// With the journal's write before it, when names or attributes changed.
-    fn flush_drive(&self, arrival: Arrival) {
+    fn flush_drive(&self, arrival: RequestArrival) {
         let journalled = self.is_changed.swap(false, Ordering::Relaxed).then(|| {
             let at = self.journal.fetch_add(JOURNALLED, Ordering::Relaxed) % JOURNAL;
             Engine::write_op(at % self.capacity, JOURNALLED)
@@ -161,7 +168,7 @@ impl DirectoryData {
     }
 
     /// Space given back is a trim; space reserved is in use, and a change of attributes.
-    fn allocate(&self, handle: u64, offset: u64, len: u64, mode: u32, arrival: Arrival) {
+    fn allocate(&self, handle: u64, offset: u64, len: u64, mode: u32, arrival: RequestArrival) {
         let flags = FallocateFlags::from_bits_retain(mode);
         let open = match self.opened(handle) {
             Ok(open) => open,
