@@ -123,6 +123,23 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ("level-", &["ok", "unknown", "warning", "error"]),
     ("op-", &["read", "write", "flush", "trim"]),
     (
+        "predicted-refused-",
+        &[
+            "many-systems",
+            "not-emulated",
+            "offered-rate",
+            "invalid-source",
+            "unsteady",
+            "nothing-measured",
+            "no-plan",
+            "not-calibrated",
+            "not-modelled",
+            "processors",
+            "processors-not-calibrated",
+            "memory",
+        ],
+    ),
+    (
         "subject-",
         &[
             "host",
@@ -196,12 +213,15 @@ const WAIT_STATES: [&str; 9] = [
 ];
 
 /// What the ids of headings of the commands' tables begin with.
-const HEADINGS: [&str; 8] = [
+const HEADINGS: [&str; 11] = [
     "conditions-",
     "drives-",
     "figures-",
     "parameters-",
+    "predicted-",
+    "replayed-",
     "simulated-",
+    "verified-",
     "datasheet-",
     "profiles-",
     "streams-",
