@@ -1069,6 +1069,7 @@ conditions-fails = FAILS
 
 ## plimsoll predict
 
+predicted-heading = At full speed (predicted):
 predicted-medium = medium
 predicted-users = users
 predicted-measured = measured tx/s

@@ -10,16 +10,17 @@ use plimsoll_analysis::predict::{
     MeasuredDemand, PointRefusal, PredictedChange, Prediction, PredictionTask, predict as predicted,
 };
 use plimsoll_drive::spec::DriveSpec;
+use plimsoll_record::Record;
 use plimsoll_report::message::Messages;
 use plimsoll_report::table::Table;
 use plimsoll_report::table::Unit::{Decimals, Whole, Words};
 
 use super::io::print;
 use super::table::with_note;
-use crate::cli::PredictArgs;
+use crate::cli::{Format, PredictArgs};
 use crate::drive_file;
 use crate::failure::Failure;
-use source::{ModelledDrive, SourcePoint, change, read_sources};
+use source::{ModelledDrive, SourcePoint, Sources, change, read_sources, sources_of};
 
 #[cfg(test)]
 pub use verify::table as verify_table;
@@ -59,26 +60,61 @@ pub fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
     print(&with_note(&table(), rows, args.format, &note))
 }
 
+/// What a run's slowed drives would give at full speed, for people; none where nothing can be predicted.
+pub fn at_full_speed(record: &Record) -> Option<String> {
+    let Sources {
+        points,
+        mut refused,
+    } = sources_of(record).ok()?;
+    let mut rows = Vec::new();
+    for source in points.iter().filter(|source| source.spec.slower > 1.0) {
+        let target = source.spec.clone().slower(1.0 / source.spec.slower);
+        let task = PredictionTask {
+            change: PredictedChange::FullSpeed,
+            processors: None,
+            memory: None,
+        };
+        match on_drive(source, &target, &task) {
+            Ok(row) => rows.push(row),
+            Err(refusal) => refused.push(refusal),
+        }
+    }
+    if rows.is_empty() {
+        return None;
+    }
+    let heading = Messages::english().text("predicted-heading");
+    let table = with_note(&table(), rows, Format::Table, &note(&refused));
+    Some(format!("{heading}\n{table}"))
+}
+
 /// Without a target: the drive itself at full speed.
 fn of_point(
     source: &SourcePoint,
     target: Option<&DriveSpec>,
     args: &PredictArgs,
 ) -> Result<PredictedPoint, PointRefusal> {
-    let SourcePoint { demand, spec } = source;
+    let spec = &source.spec;
     let rated = spec.clone().slower(1.0 / spec.slower);
     let target = target.unwrap_or(&rated);
-    let change = change(spec, target);
     let task = PredictionTask {
-        change,
+        change: change(spec, target),
         processors: args.cpus,
         memory: args.memory,
     };
+    on_drive(source, target, &task)
+}
+
+fn on_drive(
+    source: &SourcePoint,
+    target: &DriveSpec,
+    task: &PredictionTask,
+) -> Result<PredictedPoint, PointRefusal> {
+    let SourcePoint { demand, spec } = source;
     let drives = [spec, target].map(|spec| ModelledDrive::like(spec, demand));
-    let prediction = predicted(demand, &task, &drives[0], &drives[1]);
+    let prediction = predicted(demand, task, &drives[0], &drives[1]);
     Ok(PredictedPoint {
         drive: target.title.clone(),
-        change,
+        change: task.change,
         prediction: prediction.map_err(|refusal| demand.refused(refusal))?,
         demand: demand.clone(),
     })
@@ -131,4 +167,28 @@ fn refusals(m: &Messages, refused: &[PointRefusal]) -> String {
         m.text_with(&format!("predicted-refused-{name}"), &args)
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn predicted_of(run: &str) -> Option<String> {
+        let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runs");
+        at_full_speed(&plimsoll_record::runfile::read(&runs.join(run)).unwrap())
+    }
+
+    #[test]
+    fn a_run_on_slowed_drives_has_its_full_speed_beside_it_and_no_other_has() {
+        let text = predicted_of("2026-11-24-vm-2cpu/quickstart.plimsoll").unwrap();
+        assert!(text.starts_with("At full speed (predicted):\n"), "{text}");
+        for medium in ["sata", "nvme", "disk"] {
+            let rows = text.lines().filter(|line| line.starts_with(medium));
+            assert_eq!(rows.count(), 3, "{text}");
+        }
+        let at_full_speed = "2026-11-20-vm-2cpu/emulated-drives.plimsoll";
+        assert_eq!(predicted_of(at_full_speed), None);
+    }
 }

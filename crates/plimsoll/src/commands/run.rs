@@ -18,6 +18,7 @@ use plimsoll_report::export::CsvKind;
 use super::io::print;
 use crate::cli::{Format, RunArgs};
 use crate::commands::export::render;
+use crate::commands::predict::at_full_speed;
 use crate::drive_file;
 use crate::execute::{FinishedRun, execute};
 use crate::failure::Failure;
@@ -126,6 +127,11 @@ fn show(done: &FinishedRun, args: &RunArgs) -> Result<ExitCode, Failure> {
         args.format,
         CsvKind::Ladder,
     ))?;
+    if args.format == Format::Table
+        && let Some(predicted) = at_full_speed(&record)
+    {
+        print(&format!("\n{predicted}"))?;
+    }
     if !args.quiet || args.format == Format::Table {
         eprintln!("Run file: {}", done.run_file.display());
         eprintln!("Report:   plimsoll report {}", done.run_file.display());

@@ -7,6 +7,7 @@ use plimsoll_analysis::summary::figures;
 use plimsoll_drive::model::{Drive, DriveOp, Op, Setup};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::Record;
 
 use crate::cli::PredictArgs;
 use crate::commands::io::read_run;
@@ -54,16 +55,9 @@ pub fn read_sources(args: &PredictArgs) -> Result<Sources, Failure> {
     let mut points = Vec::new();
     let mut refused = Vec::new();
     for run in &args.runs {
-        let record = read_run(run)?;
-        for demand in demands(&record, &figures(&record)) {
-            match demand {
-                Ok(demand) => points.push(SourcePoint {
-                    spec: recorded(&demand)?,
-                    demand,
-                }),
-                Err(refusal) => refused.push(refusal),
-            }
-        }
+        let sources = sources_of(&read_run(run)?)?;
+        points.extend(sources.points);
+        refused.extend(sources.refused);
     }
     if !args.users.is_empty() {
         points.retain(|point| args.users.contains(&point.demand.users));
@@ -73,6 +67,21 @@ pub fn read_sources(args: &PredictArgs) -> Result<Sources, Failure> {
         return Err(Failure::usage(
             "the runs have no points with transactions and so many users\n`plimsoll export RUN --to csv` lists their points.",
         ));
+    }
+    Ok(Sources { points, refused })
+}
+
+pub fn sources_of(record: &Record) -> Result<Sources, Failure> {
+    let mut points = Vec::new();
+    let mut refused = Vec::new();
+    for demand in demands(record, &figures(record)) {
+        match demand {
+            Ok(demand) => points.push(SourcePoint {
+                spec: recorded(&demand)?,
+                demand,
+            }),
+            Err(refusal) => refused.push(refusal),
+        }
     }
     Ok(Sources { points, refused })
 }
