@@ -36,7 +36,7 @@ pub fn set_ordinary(nice: i32, slice_ns: u64) -> io::Result<()> {
         runtime: slice_ns,
         ..SchedAttr::default()
     };
-    // SAFETY: the kernel only reads the structure, whose size it is told; thread 0 is the caller.
+    // SAFETY: the kernel only reads the structure, and no more than its `size`; thread 0 is the caller.
     #[allow(unsafe_code)]
     let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
     match result {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use plimsoll_plan::units::Nanos;
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
-use rustix::net::SendFlags;
+use rustix::net::{SendFlags, Shutdown, send};
 
 use super::clock;
 use super::engine::Engine;
@@ -62,8 +62,9 @@ impl RequestServer {
         }
     }
 
-    /// The thread's whole life: until the filesystem is unmounted or the engine ends.
-    pub fn run(&self) {
+    /// The thread's whole life: until the filesystem is unmounted or the engine ends. An error means that the library's
+    /// threads may still wait.
+    pub fn run(&self) -> rustix::io::Result<()> {
         clock::be_punctual();
         let mut buffer = vec![0; LARGEST as usize + MOST_HEADERS];
         let mut answers = self.engine.answers();
@@ -80,8 +81,7 @@ impl RequestServer {
                 self.wait(began);
             }
         }
-        // Whoever waits for the library waits no longer.
-        let _ = rustix::net::shutdown(&self.library, rustix::net::Shutdown::Both);
+        rustix::net::shutdown(&self.library, Shutdown::Both)
     }
 
     /// Until something may have to be done.
@@ -128,13 +128,21 @@ impl RequestServer {
                 None => self.pass_on(message),
                 Some(parts) => parts.iter().for_each(|part| self.pass_on(part)),
             },
-            KernelRequest::Malformed => {}
+            KernelRequest::Malformed => self.refuse(message),
         }
     }
 
-    /// The library is gone only when everything is.
     fn pass_on(&self, message: &[u8]) {
-        let _ = rustix::net::send(&self.library, message, SendFlags::NOSIGNAL);
+        if send(&self.library, message, SendFlags::NOSIGNAL).is_err() {
+            self.refuse(message);
+        }
+    }
+
+    /// Answers with EIO what nobody else will answer, so that no program waits for ever.
+    fn refuse(&self, message: &[u8]) {
+        if let Some(reply) = Reply::to_message(Arc::clone(&self.device), message) {
+            reply.fail(Errno::IO);
+        }
     }
 }
 

@@ -34,7 +34,7 @@ pub struct Mounted {
     at: PathBuf,
     /// Unmounts when it is dropped.
     _mount: Session<Greeter>,
-    server: JoinHandle<()>,
+    server: JoinHandle<rustix::io::Result<()>>,
     engine: Arc<Engine>,
     connection: Option<u32>,
 }
@@ -157,7 +157,7 @@ impl Mounted {
             return Ok(Unmounted::Lazily);
         }
         match self.server.join() {
-            Ok(()) => how,
+            Ok(ended) => ended.map_err(io::Error::from).and(how),
             Err(_) => Err(io::Error::other("the server's thread panicked")),
         }
     }

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 /// As large as the kernel lets a request be, in bytes.
 pub const LARGEST: u32 = 1 << 20;
 /// Before every request: length, opcode, number, node, user, group, process, extensions.
-pub const HEADER: usize = 40;
+const HEADER: usize = 40;
 const ANSWER_HEADER: usize = 16;
 
 const BATCH_FORGET: u32 = 42;
@@ -174,6 +174,15 @@ impl Reply {
         }
     }
 
+    /// To any request, to refuse it; none where its number is missing.
+    pub fn to_message(device: Arc<OwnedFd>, message: &[u8]) -> Option<Self> {
+        Some(Self {
+            device,
+            unique: u64_at(message, 8)?,
+            body: AnswerBody::Nothing,
+        })
+    }
+
     pub fn fail(self, error: Errno) {
         self.send(-error.raw_os_error(), &[]);
     }
@@ -288,6 +297,20 @@ mod tests {
             answer(read, |reply| reply.fail(Errno::IO)),
             (true, -5, 7, Vec::new())
         );
+    }
+
+    #[test]
+    fn a_request_that_nobody_takes_is_refused_by_its_number() {
+        let (reading, writing) = rustix::pipe::pipe().unwrap();
+        let device = Arc::new(writing);
+        let request = message(1, 77, b"name\0");
+        let reply = Reply::to_message(Arc::clone(&device), &request).unwrap();
+        reply.fail(Errno::IO);
+        let mut bytes = [0; 64];
+        assert_eq!(rustix::io::read(&reading, &mut bytes).unwrap(), 16);
+        assert_eq!(u32_at(&bytes, 4).unwrap().cast_signed(), -5);
+        assert_eq!(u64_at(&bytes, 8), Some(77));
+        assert!(Reply::to_message(device, &request[..15]).is_none());
     }
 
     proptest! {

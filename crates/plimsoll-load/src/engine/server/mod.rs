@@ -19,7 +19,7 @@ mod managed;
 mod own_thread;
 mod process;
 pub(crate) mod setup;
-mod target;
+pub mod target;
 mod unprivileged;
 
 pub use log::LogTail;

@@ -6,7 +6,7 @@ use std::thread;
 use super::ServerClient;
 use super::part::TablePart;
 use crate::engine::LoadControl;
-use crate::engine::server::Target;
+use crate::engine::server::target::Target;
 use crate::error::LoadError;
 use crate::scratch::wait_until;
 

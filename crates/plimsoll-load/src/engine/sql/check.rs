@@ -12,7 +12,7 @@ use super::guard::{self, Use};
 use super::tpcc::MARKER;
 use super::{Dialect, ServerClient, SqlClient, TextRow};
 use crate::engine::ConditionResult;
-use crate::engine::server::Target;
+use crate::engine::server::target::Target;
 use crate::error::LoadError;
 use crate::workload::sysbench::check::{self, TableCheck};
 use crate::workload::sysbench::sql::table_name;

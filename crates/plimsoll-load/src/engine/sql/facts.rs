@@ -6,7 +6,7 @@ use plimsoll_plan::resolved::redact;
 use plimsoll_plan::units::Bytes;
 
 use super::SqlClient;
-use crate::engine::server::{ServerFacts, Target};
+use crate::engine::server::target::{ServerFacts, Target};
 use crate::error::LoadError;
 
 /// Passwords in settings are replaced by `***`.

@@ -11,7 +11,7 @@ use super::guard::{self, Use};
 use super::sysbench::SysbenchData;
 use super::tpcc::TpccData;
 use super::{Dialect, ServerClient, sysbench, tpcc};
-use crate::engine::server::{IfOther, Target};
+use crate::engine::server::target::{IfOther, Target};
 use crate::engine::{LoadControl, Loaded};
 use crate::error::LoadError;
 
