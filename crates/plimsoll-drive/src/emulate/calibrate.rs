@@ -1,19 +1,16 @@
 //! What asking and answering cost on this machine, as a program measures it.
 
-use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use plimsoll_plan::units::Nanos;
-use rustix::fs::{Mode, OFlags};
 
-use super::clock;
 use super::costs::{AnswerCost, CostStep, Costs};
 use super::engine::{Engine, Timing};
 use super::error::EmulatorError;
 use super::feedback::DeviceStat;
 use super::protocol::Calibration;
+use super::reader::{ReadTask, ReadTimes, Reader};
 
-const BLOCK: usize = 4096;
 /// Other work on the machine only ever adds: of many short batches a quiet one counts. A batch lasts some milliseconds,
 /// less than a busy processor's turn.
 const BATCHES: usize = 16;
@@ -45,47 +42,29 @@ const CROWD_TIME: Nanos = Nanos::from_millis(25);
 const COMPARED: usize = 3000;
 /// Of the reads of a crowd the longest are left out: these are the scheduler's.
 const KEPT: f64 = 0.95;
-/// Positions go over so much of the drive.
-const SPAN: u64 = 64 << 20;
 
-/// Reads of 4 KiB at depth 1 that pass the page cache by.
-struct TimedReader {
-    file: OwnedFd,
-    memory: Vec<u8>,
+/// Reads of one file.
+struct Reads<'a> {
+    reader: &'a mut Reader,
+    file: &'a Path,
     size: u64,
 }
 
-impl TimedReader {
-    fn open(path: &Path, size: u64) -> Result<Self, EmulatorError> {
-        let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC;
-        let file = rustix::fs::open(path, flags, Mode::empty()).map_err(EmulatorError::at(path))?;
-        Ok(Self {
-            file,
-            memory: vec![0; 2 * BLOCK],
-            size,
+impl Reads<'_> {
+    fn of(&mut self, threads: usize, reads: usize) -> Result<ReadTimes, EmulatorError> {
+        self.reader.read(&ReadTask {
+            file: self.file.to_owned(),
+            size: self.size,
+            threads,
+            reads,
         })
     }
 
-    /// Times of reads, in their order.
-    fn times(&mut self, reads: usize) -> rustix::io::Result<Vec<Nanos>> {
-        let start = self.memory.as_ptr().align_offset(BLOCK);
-        let blocks = (self.size.min(SPAN) / BLOCK as u64).max(1);
-        let block = &mut self.memory[start..start + BLOCK];
-        let times = (0..reads as u64).map(|n| {
-            let before = clock::now();
-            // A stride that is coprime to the number of blocks in whole MiB visits them all out of order.
-            rustix::io::pread(&self.file, &mut *block, n * 4099 % blocks * BLOCK as u64)?;
-            Ok(clock::now().saturating_sub(before))
-        });
-        times.collect()
-    }
-
     /// The second lowest of the batches' medians.
-    fn median(&mut self, batches: usize) -> rustix::io::Result<Nanos> {
+    fn median(&mut self, batches: usize) -> Result<Nanos, EmulatorError> {
         // The first ones find cold caches.
-        self.times(READS)?;
-        let medians = (0..batches).map(|_| self.times(READS).map(median));
-        let mut medians = medians.collect::<rustix::io::Result<Vec<_>>>()?;
+        let all = self.of(1, (1 + batches) * READS)?.times;
+        let mut medians: Vec<_> = all.chunks(READS).skip(1).map(median).collect();
         medians.sort_unstable();
         Ok(medians
             .get(1)
@@ -95,18 +74,10 @@ impl TimedReader {
     }
 }
 
-fn median(mut times: Vec<Nanos>) -> Nanos {
+fn median(times: &[Nanos]) -> Nanos {
+    let mut times = times.to_vec();
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()
-}
-
-fn unreadable(file: &Path) -> impl Fn(rustix::io::Errno) -> EmulatorError {
-    move |why| {
-        EmulatorError::new(
-            format!("{} cannot be read: {why}", file.display()),
-            "`dmesg` may show why.",
-        )
-    }
 }
 
 /// Measures on `used`, the file that programs use; `bare` is the same without the loop device. Sets the engine's costs and
@@ -117,11 +88,19 @@ pub fn calibrate(
     bare: &Path,
     size: u64,
 ) -> Result<Calibration, EmulatorError> {
-    let mut through_loop = TimedReader::open(used, size)?;
-    let mut without_loop = TimedReader::open(bare, size)?;
+    let mut reader = Reader::start()?;
     engine.set_timing(Timing::Off);
-    let at_once = through_loop.median(BATCHES).map_err(unreadable(used))?;
-    let bare = without_loop.median(BATCHES).map_err(unreadable(used))?;
+    let mut without_loop = Reads {
+        reader: &mut reader,
+        file: bare,
+        size,
+    };
+    let bare = without_loop.median(BATCHES)?;
+    let mut through_loop = Reads {
+        file: used,
+        ..without_loop
+    };
+    let at_once = through_loop.median(BATCHES)?;
     let mut alone = vec![CostStep {
         at: 0,
         cost: AnswerCost {
@@ -132,25 +111,21 @@ pub fn calibrate(
     let mut timer = Nanos::ZERO;
     for (delay, batches) in DELAYS_US {
         let delay = Nanos::from_micros(delay);
-        let measured = held_back(engine, delay, || through_loop.median(batches));
-        let cost = measured.map_err(unreadable(used))?;
+        let cost = held_back(engine, delay, || through_loop.median(batches))?;
         timer = timer.max(cost.late);
         alone.push(CostStep { at: delay.0, cost });
     }
     // Answered at once there is no wait; the writing is that of the shortest one.
     alone[0].cost.writing = alone[1].cost.writing.min(at_once);
-    let among_others = CROWDS.map(|(readers, delay)| {
-        let rounds = (0..CROWD_ROUNDS).map(|_| crowd(engine, used, size, readers, delay));
-        let rounds: Result<Vec<CostStep>, EmulatorError> = rounds.collect();
-        rounds.map(|rounds| {
-            rounds
-                .into_iter()
-                .min_by_key(|step| step.cost.around + step.cost.late)
-        })
-    });
     let mut crowds = Vec::new();
-    for step in among_others {
-        crowds.extend(step?);
+    for (threads, delay) in CROWDS {
+        let rounds = (0..CROWD_ROUNDS).map(|_| crowd(engine, &mut through_loop, threads, delay));
+        let rounds: Result<Vec<CostStep>, EmulatorError> = rounds.collect();
+        crowds.extend(
+            rounds?
+                .into_iter()
+                .min_by_key(|step| step.cost.around + step.cost.late),
+        );
     }
     let most = crowds.iter().copied().max_by_key(|step| step.at);
     let costs = Costs::new(alone, crowds);
@@ -174,8 +149,8 @@ pub fn calibrate(
 fn held_back(
     engine: &Engine,
     delay: Nanos,
-    seen_by_program: impl FnOnce() -> rustix::io::Result<Nanos>,
-) -> rustix::io::Result<AnswerCost> {
+    seen_by_program: impl FnOnce() -> Result<Nanos, EmulatorError>,
+) -> Result<AnswerCost, EmulatorError> {
     engine.end_second();
     engine.set_timing(Timing::Fixed(delay));
     let seen = seen_by_program();
@@ -194,22 +169,19 @@ fn held_back(
 /// Many readers at once, each at depth 1.
 fn crowd(
     engine: &Engine,
-    used: &Path,
-    size: u64,
-    readers: usize,
+    used: &mut Reads<'_>,
+    threads: usize,
     delay_us: u64,
 ) -> Result<CostStep, EmulatorError> {
     let delay = Nanos::from_micros(delay_us);
-    let mut files = Vec::new();
-    for _ in 0..readers {
-        files.push(TimedReader::open(used, size)?);
-    }
     let reads = (CROWD_TIME.0 / delay.0).max(4) as usize;
-    let began = clock::now();
-    let cost = held_back(engine, delay, || mean_of_all(&mut files, reads));
-    let took = clock::now().saturating_sub(began);
-    let cost = cost.map_err(unreadable(used))?;
-    let per_second = (readers * reads) as f64 / took.as_secs_f64().max(1e-9);
+    let mut took = Nanos::ZERO;
+    let cost = held_back(engine, delay, || {
+        let read = used.of(threads, reads)?;
+        took = read.took;
+        Ok(mean_of_most(read.times))
+    })?;
+    let per_second = (threads * reads) as f64 / took.as_secs_f64().max(1e-9);
     Ok(CostStep {
         at: per_second as u64,
         cost,
@@ -224,31 +196,25 @@ pub fn outside_device(
     stat: &DeviceStat,
 ) -> Result<Nanos, EmulatorError> {
     engine.set_timing(Timing::Off);
-    let mut readers = [TimedReader::open(device, size)?];
+    let mut reader = Reader::start()?;
+    let mut reads = Reads {
+        reader: &mut reader,
+        file: device,
+        size,
+    };
     let before = stat.read().unwrap_or_default();
-    let seen = mean_of_all(&mut readers, COMPARED).map_err(unreadable(device))?;
+    let seen = mean_of_most(reads.of(1, COMPARED)?.times);
     let after = stat.read().unwrap_or_default();
     let requests = after.requests.saturating_sub(before.requests).max(1);
     let milliseconds = after.milliseconds.saturating_sub(before.milliseconds);
     Ok(seen.saturating_sub(Nanos(milliseconds * 1_000_000 / requests)))
 }
 
-fn mean_of_all(readers: &mut [TimedReader], reads: usize) -> rustix::io::Result<Nanos> {
-    let mut times = Vec::new();
-    std::thread::scope(|scope| {
-        let threads = readers
-            .iter_mut()
-            .map(|reader| scope.spawn(move || reader.times(reads)));
-        let threads: Vec<_> = threads.collect();
-        for thread in threads {
-            times.extend(thread.join().map_err(|_| rustix::io::Errno::IO)??);
-        }
-        Ok::<(), rustix::io::Errno>(())
-    })?;
+fn mean_of_most(mut times: Vec<Nanos>) -> Nanos {
     times.sort_unstable();
     times.truncate((times.len() as f64 * KEPT).ceil() as usize);
     let sum: u64 = times.iter().map(|time| time.0).sum();
-    Ok(Nanos(sum / times.len().max(1) as u64))
+    Nanos(sum / times.len().max(1) as u64)
 }
 
 #[cfg(test)]
@@ -257,7 +223,7 @@ mod tests {
 
     #[test]
     fn the_middle_of_all() {
-        assert_eq!(median(vec![Nanos(9), Nanos(1), Nanos(2)]), Nanos(2));
-        assert_eq!(median(Vec::new()), Nanos::ZERO);
+        assert_eq!(median(&[Nanos(9), Nanos(1), Nanos(2)]), Nanos(2));
+        assert_eq!(median(&[]), Nanos::ZERO);
     }
 }

@@ -14,9 +14,9 @@ use super::directory::{Directory, DirectoryData, negotiate_cache};
 use super::engine::{Engine, Timing};
 use super::error::EmulatorError;
 use super::mounts::Unmounted;
-use super::names;
 use super::protocol::{Backing, Calibration, MountSpec};
 use super::session::{FuseParts, Mounted};
+use super::{names, tool};
 
 const PATIENCE: Nanos = Nanos::from_secs(5);
 /// What calibration reads.
@@ -89,11 +89,11 @@ impl Files {
 
     pub fn calibrate(&self) -> Result<Calibration, EmulatorError> {
         let sample = names::mount(&self.dir).join(SAMPLE);
-        let written = fs::write(&sample, vec![1; SAMPLE_SIZE]);
-        let calibration = written
-            .map_err(EmulatorError::at(&sample))
-            .and_then(|()| calibrate(&self.engine, &sample, &sample, SAMPLE_SIZE as u64));
-        fs::remove_file(&sample).map_err(EmulatorError::at(&sample))?;
+        let to = format!("of={}", sample.display());
+        let size = format!("bs={SAMPLE_SIZE}");
+        let calibration = tool::run("dd", &["if=/dev/zero", &to, &size, "count=1"])
+            .and_then(|_| calibrate(&self.engine, &sample, &sample, SAMPLE_SIZE as u64));
+        tool::run("rm", &["-f".as_ref(), sample.as_os_str()])?;
         calibration.map(|calibration| Calibration {
             of_which_loop: Nanos::ZERO,
             ..calibration

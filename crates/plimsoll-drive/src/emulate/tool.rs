@@ -15,7 +15,7 @@ fn package(program: &str) -> &'static str {
         "mkfs.xfs" => "xfsprogs",
         "mkfs.ext4" => "e2fsprogs",
         "fusermount3" => "fuse3",
-        "sync" => "coreutils",
+        "sync" | "dd" | "rm" => "coreutils",
         "mount" | "umount" | "losetup" => "mount",
         _ => "util-linux",
     }

@@ -10,10 +10,10 @@ use super::value::size;
 #[derive(Debug, Args)]
 pub struct MountArgs {
     /// A drive of the catalog, or a drive file (then it ends with .toml).
-    #[arg(required_unless_present = "control")]
+    #[arg(required_unless_present_any = ["control", "read"])]
     pub drive: Option<String>,
     /// An empty directory; the drive appears below it.
-    #[arg(required_unless_present = "control")]
+    #[arg(required_unless_present_any = ["control", "read"])]
     pub dir: Option<PathBuf>,
     /// Make the drive this large, such as 20GiB or 64MB [default: as rated].
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -45,6 +45,9 @@ pub struct MountArgs {
     /// Take the task from stdin and use the emulator's protocol.
     #[arg(long, hide = true)]
     pub control: bool,
+    /// Take tasks from stdin to read files and say how long it took.
+    #[arg(long, hide = true, exclusive = true)]
+    pub read: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use plimsoll_drive::emulate::cut::{ControlSocket, Which};
 use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Message, MountSpec, Ready};
 use plimsoll_drive::emulate::{
-    Claim, EmulatorError, EmulatorOrder, MessageSender, default_limit, end_users, serve,
+    Claim, EmulatorError, EmulatorOrder, MessageSender, answer_read_tasks, default_limit,
+    end_users, serve,
 };
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::{DriveOp, DriveSecond, DriveTally};
@@ -23,6 +24,11 @@ use crate::signals::{Interrupt, abort_on_panic};
 
 pub fn mount(args: &MountArgs) -> Result<ExitCode, Failure> {
     abort_on_panic();
+    if args.read {
+        // It ends with the emulator, also with one that was killed.
+        let _ = answer_read_tasks(std::io::stdin().lock(), std::io::stdout().lock());
+        return Ok(ExitCode::SUCCESS);
+    }
     let (order, orders) = channel();
     stop_on_signal(order.clone())?;
     if args.control {

@@ -92,6 +92,48 @@ fn a_directory_of_a_killed_drive_is_used_again_and_that_of_a_living_one_is_not()
     }
 }
 
+/// The process that reads for an emulator's calibration.
+fn reader_of(emulator: u32) -> Option<u32> {
+    let children = format!("/proc/{emulator}/task/{emulator}/children");
+    let children = fs::read_to_string(children).unwrap_or_default();
+    let mut children = children.split_whitespace();
+    children.find_map(|pid| {
+        let command = fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
+        command.contains("--read").then(|| pid.parse().ok())?
+    })
+}
+
+/// While it calibrates, its drive's requests come from the same program: nothing may wait for answers that no longer come.
+#[test]
+fn an_emulator_killed_during_its_calibration_ends_and_so_does_its_reader() {
+    let place = Place::new();
+    for form in forms() {
+        let mut mount = Command::new(PROGRAM)
+            .args(["drive", "mount", "--capacity", "512MiB", "--form", form])
+            .arg("consumer-nvme-1t")
+            .arg(place.path())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let reader = (0..WAIT.as_millis()).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            reader_of(mount.id())
+        });
+        let reader = reader.expect("it calibrates");
+        // Among the reads, not before the first.
+        std::thread::sleep(Duration::from_millis(100));
+        mount.kill().unwrap();
+        mount.wait().unwrap();
+        let ended = (0..WAIT.as_millis() / 10).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            !Path::new(&format!("/proc/{reader}")).exists()
+        });
+        assert!(ended, "the reader waits for a drive that is gone");
+        end_by_hand(mount_by_hand(":", &place.path(), form));
+        place.assert_nothing_left();
+    }
+}
+
 #[test]
 fn a_drive_whose_directory_was_moved_ends_with_nothing_left() {
     let place = Place::new();
