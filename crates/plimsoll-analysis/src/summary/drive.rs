@@ -1,7 +1,8 @@
 //! An emulated drive over a point's window: modelled and real times, and whether it kept up.
 
 use super::drive_summary::{
-    ADDED_LIMIT, DriveOpSummary, DriveSummary, DriveTimes, FEWEST_OPS, Waiting, lateness_us,
+    ADDED_DOUBTFUL, ADDED_LIMIT, DriveOpSummary, DriveSummary, DriveTimes, FEWEST_OPS, Waiting,
+    lateness_us,
 };
 use super::finding::{Finding, FindingKind};
 use super::index::Index;
@@ -195,10 +196,10 @@ fn late(drive: &DriveSummary) -> Option<Finding> {
         .iter()
         .max_by(|a, b| a.added().total_cmp(&b.added()))?;
     let added_percent: f64 = kinds.iter().map(|op| op.added()).sum();
-    let severity = if added_percent < ADDED_LIMIT * 100.0 {
-        Severity::Warning
-    } else {
-        Severity::Error
+    let severity = match added_percent / 100.0 {
+        added if added < ADDED_DOUBTFUL => Severity::Note,
+        added if added < ADDED_LIMIT => Severity::Warning,
+        _ => Severity::Error,
     };
     let kind = FindingKind::Emulated {
         drive: drive.drive.clone(),

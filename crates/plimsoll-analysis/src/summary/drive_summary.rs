@@ -21,6 +21,9 @@ pub const BEYOND_LIMIT: f64 = 0.01;
 /// sees: late acknowledgements of a disk's write cache beside flushes that each wait for the platter.
 pub const ADDED_LIMIT: f64 = 0.05;
 
+/// Below this share, late answers are less than what any two runs differ by.
+pub const ADDED_DOUBTFUL: f64 = 0.01;
+
 /// Fewer operations of a kind have no percentiles: of 300, three are 1 %.
 pub const FEWEST_OPS: u64 = 300;
 

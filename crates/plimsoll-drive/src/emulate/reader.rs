@@ -184,8 +184,10 @@ mod tests {
 
     #[test]
     fn each_task_gets_its_answer() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(1 << 20).unwrap();
         let task = ReadTask {
-            file: "/dev/zero".into(),
+            file: file.path().to_owned(),
             size: 1 << 20,
             threads: 2,
             reads: 3,

@@ -27,7 +27,7 @@ finding-server-away = The server was unavailable for { $away-s } s of the window
 finding-not-served = { $failed } failed and { $dropped } dropped: { $percent } % of the offered transactions.
 finding-condition-fails = Consistency condition { $clause } does not hold on { $subject }: { $detail }
 finding-not-verified = No consistency condition was verified.
-finding-emulated = The emulator of { $drive } fell behind: operations took { $added-percent } % longer than on the drive (limit 5 %).
+finding-emulated = The emulator of { $drive } fell behind: operations took { $added-percent } % longer than on the drive (limit 5 %; doubtful from 1 %).
     .detail = Half of { $ops } { $op } operations were at least { $late-p50-us } µs late, { $late-percent } % of the modelled { $modelled-p50-us } µs (limit 10 %), and { $beyond-percent } % took longer than the next modelled percentile (limit 1 %).
     .next = Use fewer users, a slowed drive (slower = 20 in its medium), or a machine that does nothing else.
 finding-emulation-waited = Requests on { $drive } queued in the kernel: they took { $added-percent } % longer than on the drive (limit 200 %; doubtful from 25 %).

@@ -1,5 +1,7 @@
 //! Points of ladders.
 
+use std::collections::BTreeSet;
+
 use super::drive_file;
 use super::facts::RecordFacts;
 use crate::audit::input::{
@@ -166,14 +168,34 @@ fn in_flight(
         .zip(latency)
         .ok_or(Missing::NoInFlight)?;
     // Counted where it ends: of each user one that began before the window is in, and one that ended after it is not.
-    // Where the storage stands still, it does so for all users: each of them may be the longest of all.
-    let edges_percent = latency.max_ms / 10.0 / point.measured_s;
+    // Where the storage stands still, it does so for all users: each of them may be the longest of all. The longest of
+    // all may have ended after the window.
+    let longest_ms = latency.max_ms.max(longest_around_ms(facts, point));
+    let edges_percent = longest_ms / 10.0 / point.measured_s;
     Ok(InFlight {
         per_second,
         mean_ms: latency.mean_ms,
         asked,
         edges_percent,
     })
+}
+
+/// The longest response of the point's other phases, those of warming up and of finishing what was under way.
+fn longest_around_ms(facts: &RecordFacts<'_>, point: &PointSummary) -> f64 {
+    let record = facts.record;
+    let phases: BTreeSet<_> = record
+        .phases
+        .iter()
+        .filter(|phase| phase.point.is_some_and(|id| point.ids.contains(&id)))
+        .map(|phase| phase.id)
+        .collect();
+    record
+        .windows
+        .iter()
+        .filter(|window| phases.contains(&window.phase))
+        .filter_map(|window| window.service.as_ref().unwrap_or(&window.response).max())
+        .max()
+        .map_or(0.0, |longest| longest.as_millis_f64())
 }
 
 fn counted(point: &PointSummary) -> Known<Counted> {

@@ -8,8 +8,11 @@ use crate::audit::{
 };
 use crate::compare::{ComparedSide, unlike};
 use crate::summarise;
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{Interference, RecordedPlan};
 use plimsoll_record::fixture;
+use plimsoll_record::hist::Hist;
 use plimsoll_record::message::DoctorFinding;
 use plimsoll_record::{
     Diagnosis, DiagnosisLevel, Fact, INSTANCE_OF, Phase, PhaseId, Point, PointId, Record, Severity,
@@ -184,6 +187,29 @@ fn counts_conditions_and_drives_are_the_summarys() {
     assert!(passes(&of(&record), Rule::Conserve));
     record.seconds[20].counts.committed += 1;
     assert_eq!(worst(&of(&record), Rule::Conserve), Some(Severity::Error));
+}
+
+#[test]
+fn a_transaction_that_ended_after_the_window_may_be_the_longest() {
+    let mut record = fixture::single_point();
+    record.points[0].users *= 2;
+    record.points[0].connections *= 2;
+    assert_eq!(worst(&of(&record), Rule::Little), Some(Severity::Error));
+    let cool = record
+        .phases
+        .iter()
+        .find(|phase| phase.kind == PhaseKind::Cool);
+    let cool = cool.unwrap().id;
+    let mut after = record.windows[0].clone();
+    after.phase = cool;
+    after.response = Hist::default();
+    after.response.record(Nanos::from_secs(60));
+    record.windows.push(after);
+    assert!(not_evaluated(
+        &of(&record),
+        Rule::Little,
+        Missing::TooShortForLongest
+    ));
 }
 
 #[test]

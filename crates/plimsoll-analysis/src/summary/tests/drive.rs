@@ -164,7 +164,7 @@ fn each_kind_is_evaluated_by_itself() {
 
 /// Acknowledgements of a disk's write cache, beside flushes that wait for the platter.
 #[test]
-fn a_kind_that_adds_little_to_the_drives_time_makes_figures_doubtful() {
+fn late_answers_weigh_as_much_as_the_time_they_add() {
     let evaluated = |writes: u64| {
         let mut record = emulated(0);
         record.drive = (0..12)
@@ -185,7 +185,8 @@ fn a_kind_that_adds_little_to_the_drives_time_makes_figures_doubtful() {
         )
     };
     let emulated = vec!["emulated".to_owned()];
-    // 300 x 30 us of 300 x 100 us + 50 x 10 ms.
+    // 100 x 30 us of 100 x 100 us + 50 x 10 ms.
+    assert_eq!(evaluated(100), (emulated.clone(), Verdict::Sound, 0.59));
     assert_eq!(evaluated(300), (emulated.clone(), Verdict::Doubtful, 1.7));
     assert_eq!(evaluated(1500), (emulated, Verdict::Invalid, 6.92));
 }
