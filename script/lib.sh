@@ -120,6 +120,28 @@ quietly() {
     rm -f "$output"
 }
 
+# Builds with one line of progress; what cargo prints is shown only when it fails.
+build() {
+    local output built
+    output=$(mktemp)
+    "$@" </dev/null >"$output" 2>&1 &
+    while kill -0 $! 2>/dev/null; do
+        sleep 1
+        built=$(grep -c '^ *Compiling' "$output" || true)
+        if [ -t 2 ]; then printf '\r[%4d s] %s crates compiled ' "$SECONDS" "$built" >&2
+        elif [ $((SECONDS % 60)) -eq 0 ]; then log "$built crates compiled"; fi
+    done
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+    if ! wait $!; then
+        grep -A 20 -m 3 '^error' "$output" >&2 || tail -n 20 "$output" >&2
+        log "error: the build failed"
+        log "  the command was: $*"
+        log "  all of its output: $output"
+        exit 1
+    fi
+    rm -f "$output"
+}
+
 explain_rust() {
     [ -n "$rust_missing" ] || return 0
     log "missing: Rust $RUST_MIN or later. Not from apt: its Rust is years older than the dependencies allow. Get it with"

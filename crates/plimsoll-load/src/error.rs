@@ -7,19 +7,19 @@ use thiserror::Error;
 /// An error of an engine, a managed system or a load. Every text has the next step; none holds a password.
 #[derive(Debug, Error)]
 pub enum LoadError {
-    #[error("{what} cannot be reached: {why}\n{next}")]
+    #[error("{what} cannot be reached\n{why}\n{next}")]
     Unreachable {
         what: String,
         why: String,
         next: String,
     },
-    #[error("{what} takes no more connections: {why}\n{next}")]
+    #[error("{what} takes no more connections\n{why}\n{next}")]
     TooManyConnections {
         what: String,
         why: String,
         next: String,
     },
-    #[error("{what} refuses this user: {why}\n{next}")]
+    #[error("{what} refuses this user\n{why}\n{next}")]
     Refused {
         what: String,
         why: String,
@@ -31,15 +31,15 @@ pub enum LoadError {
         why: String,
         next: String,
     },
-    #[error("{} cannot be written: {why}\nGive the medium a directory that this user may write to.", path.display())]
+    #[error("{} cannot be written\n{why}\nGive the medium a directory that this user may write to.", path.display())]
     ReadOnly { path: PathBuf, why: String },
-    #[error("{what} was not found ({searched})\n{next}")]
+    #[error("{what} was not found\n{searched}\n{next}")]
     Missing {
         what: String,
         searched: String,
         next: String,
     },
-    #[error("{what} ended by itself: {why}\n{next}")]
+    #[error("{what} ended by itself\n{why}\n{next}")]
     Died {
         what: String,
         why: String,

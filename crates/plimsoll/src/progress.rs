@@ -10,7 +10,7 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::TransactionStats;
 use plimsoll_record::{Point, PointPurpose};
 
-/// A line that changes in place on a terminal; elsewhere a line at each new task or phase, and one every ten seconds.
+/// A line that changes in place on a terminal; elsewhere a line at each new task or phase, and one every thirty seconds.
 pub struct Progress {
     bar: Option<ProgressBar>,
     plain: bool,
@@ -26,7 +26,7 @@ struct LadderPoints {
     planned: u64,
 }
 
-const PLAIN_EVERY: Nanos = Nanos::from_secs(10);
+const PLAIN_EVERY: Nanos = Nanos::from_secs(30);
 
 impl Progress {
     pub fn new(quiet: bool, planned: Nanos) -> Self {

@@ -68,7 +68,7 @@ pub fn check_fuse() -> Result<(), EmulatorError> {
         Ok(_) => {}
         Err(rustix::io::Errno::NOENT | rustix::io::Errno::NODEV | rustix::io::Errno::NXIO) => {
             return Err(EmulatorError::no_fuse(
-                "/dev/fuse is not there: this kernel has no FUSE, or it is not loaded",
+                "emulated drives need FUSE\n/dev/fuse is not there: this kernel has no FUSE, or it is not loaded",
                 format!(
                     "`modprobe fuse` as root (in a container: start it with `--device /dev/fuse`), {directory}"
                 ),
@@ -76,7 +76,7 @@ pub fn check_fuse() -> Result<(), EmulatorError> {
         }
         Err(error) => {
             return Err(EmulatorError::no_fuse(
-                format!("/dev/fuse cannot be opened: {error}"),
+                format!("emulated drives need FUSE\n/dev/fuse cannot be opened: {error}"),
                 format!(
                     "Become root, or join the group that owns it (in a container: `--device /dev/fuse --cap-add \
                      SYS_ADMIN`), {directory}"
@@ -88,7 +88,7 @@ pub fn check_fuse() -> Result<(), EmulatorError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     if !is_root && !std::env::split_paths(&path).any(|dir| dir.join("fusermount3").is_file()) {
         return Err(EmulatorError::no_fuse(
-            "fusermount3 is not installed, and users other than root mount with it",
+            "emulated drives need FUSE\nfusermount3 is not installed, and users other than root mount with it",
             format!("Install it (`apt install fuse3`), {directory}"),
         ));
     }

@@ -339,6 +339,23 @@ impl RunFile {
         Ok(self.path)
     }
 
+    /// Removes the file, of a run that measured nothing.
+    pub fn discard(self) -> Result<()> {
+        let Self { path, db, .. } = self;
+        drop(db);
+        std::fs::remove_file(&path).map_err(|error| RunFileError::Write {
+            path: path.clone(),
+            why: error.to_string(),
+        })?;
+        for suffix in ["-wal", "-shm"] {
+            let mut beside = path.clone().into_os_string();
+            beside.push(suffix);
+            // SQLite removed them itself when the last connection closed.
+            let _ = std::fs::remove_file(beside);
+        }
+        Ok(())
+    }
+
     /// Commits the end of the run. Until the digest is stored, the file has none.
     pub(super) fn close(
         &self,

@@ -66,7 +66,8 @@ pub struct FinishedRun {
     pub late: Option<LateDrive>,
 }
 
-/// Runs the job. An error means that there is no usable run file; every other failure is recorded in it.
+/// Runs the job. An error means that there is no usable run file, also because nothing was measured; every other failure is
+/// recorded in it.
 pub fn execute(job: &Job, interrupt: Interrupt) -> Result<FinishedRun, Failure> {
     let clock = if job.virtual_time {
         Clock::Virtual(VirtualClock::default())
@@ -345,6 +346,10 @@ impl Execution<'_> {
             // The file cannot be written: errors of later writes would hide this one.
             Err(RunError::Unrecorded(failure)) => return Err(failure),
         };
+        if let (RunStatus::Failed, Some(why), 0) = (status, &failure, self.points) {
+            self.file.discard()?;
+            return Err(Failure::run(why));
+        }
         self.record_warnings(warnings)?;
         self.inbox.store(&mut self.file, &self.progress)?;
         for error in trouble {

@@ -21,7 +21,7 @@ impl Execution<'_> {
             return Ok(true);
         }
         let medium = self.plan.medium(id);
-        self.progress.begin(
+        self.progress.now(
             self.clock.now(),
             &format!("mounting the drive {} ({})", medium.name, drive.drive),
         );

@@ -1,5 +1,6 @@
 //! Checks before anything is touched: media exist, are writable, and have enough free space.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use plimsoll_block::BlockError;
@@ -118,11 +119,25 @@ fn check_memory<'a>(needed: impl Iterator<Item = &'a MediumNeed>) -> Result<(), 
     let available = available_memory().map_err(|error| format!("/proc/meminfo: {error}"))?;
     if available < needed {
         return Err(format!(
-            "the emulated drives need about {needed} of memory, and {available} are available\n\
+            "not enough memory for the emulated drives\n{available} are available, and what is written needs about {needed}\n\
              Keep them on a disk with backing = \"file\", or shrink the data with --data-scale."
         ));
     }
     Ok(())
+}
+
+/// As `/etc/passwd` has it, else the number.
+fn user_name(uid: u32) -> String {
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let of_line = |line: &str| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == uid.to_string()).then(|| name.to_owned())
+    };
+    users
+        .lines()
+        .find_map(of_line)
+        .unwrap_or_else(|| format!("user {uid}"))
 }
 
 fn check_medium(medium: &Medium, needed: Bytes) -> Result<(), String> {
@@ -130,7 +145,8 @@ fn check_medium(medium: &Medium, needed: Bytes) -> Result<(), String> {
     let path = Path::new(&medium.path);
     let meta = std::fs::metadata(path).map_err(|error| {
         format!(
-            "medium {name}: {} cannot be used: {error}\nCreate that directory or name another one.",
+            "medium {name}: {} cannot be used\n{error}\nCreate it (mkdir -p {}), or name another directory.",
+            path.display(),
             path.display()
         )
     })?;
@@ -146,8 +162,16 @@ fn check_medium(medium: &Medium, needed: Bytes) -> Result<(), String> {
         rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK,
     );
     writable.map_err(|error| {
+        let owner = user_name(meta.uid());
+        let user = user_name(rustix::process::geteuid().as_raw());
+        let mut why = error.to_string();
+        let mut next = "Name a directory that this user may write to".to_owned();
+        if owner != user {
+            why.push_str(&format!("; it belongs to {owner}, you are {user}"));
+            next.push_str(&format!(", or: sudo chown {user} {}", path.display()));
+        }
         format!(
-            "medium {name}: {} cannot be written to: {error}\nName a directory that this user may write to.",
+            "medium {name}: cannot write to {}\n{why}\n{next}",
             path.display()
         )
     })?;
@@ -155,7 +179,8 @@ fn check_medium(medium: &Medium, needed: Bytes) -> Result<(), String> {
         free_bytes(path).map_err(|error| format!("medium {name}: {}: {error}", path.display()))?;
     if free < needed {
         return Err(format!(
-            "medium {name}: {} has {free} free, and the plan needs about {needed}\n\
+            "medium {name}: not enough space in {}\n\
+             {free} are free, and the plan needs about {needed}\n\
              Free space, name another directory, or shrink the data with --data-scale.",
             path.display()
         ));

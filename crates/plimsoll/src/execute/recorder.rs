@@ -311,7 +311,12 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
                 kind.name(),
                 lasts.unwrap_or_default()
             );
-            self.sink.borrow_mut().progress.begin(at, &text);
+            let progress = &mut self.sink.borrow_mut().progress;
+            if kind == PhaseKind::Measure {
+                progress.begin(at, &text);
+            } else {
+                progress.now(at, &text);
+            }
         }
     }
 

@@ -98,7 +98,7 @@ fn jobs_streams_rounds_and_curves_are_recorded() {
     let outcome = run_until_all_worked(&place);
     for words in [
         "writing 128.0 MiB on here",
-        "[1/8] w · pair · warm for ",
+        "[1/8] w · pair · measure for ",
         "w · curve · at 50 % · round 2",
         "IOPS ",
     ] {

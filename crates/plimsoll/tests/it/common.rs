@@ -167,6 +167,12 @@ impl Place {
             .collect()
     }
 
+    /// Of a run that failed before it measured anything.
+    pub fn expect_no_run(&self, file: &str) {
+        let beside = ["", "-wal", "-shm"].map(|suffix| self.path(&format!("{file}{suffix}")));
+        assert!(beside.iter().all(|path| !path.exists()), "{file}");
+    }
+
     /// The run file opens with report and with every export.
     pub fn opens(&self, run: &str) -> Value {
         let json = self.export(run);

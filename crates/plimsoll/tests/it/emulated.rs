@@ -392,7 +392,7 @@ fn without_fuse_a_plan_is_refused_or_uses_its_fallback() {
     place.small_data();
     without_fuse(&place, &["run", "plan.toml", "-o", "x.run"])
         .failed(1, &["medium here: ", "fuse", "without_fuse = "]);
-    assert_eq!(place.opens("x.run")["run"]["status"], "failed");
+    place.expect_no_run("x.run");
     nothing_is_mounted(&place);
     plan(
         &place,
