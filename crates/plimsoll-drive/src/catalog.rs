@@ -1,6 +1,6 @@
 //! The drives that plimsoll knows: the files in `drives/`, as they are.
 
-use plimsoll_plan::{PlanErrors, suggestion};
+use plimsoll_plan::{PlanErrors, by_short_name};
 
 use crate::spec::DriveSpec;
 
@@ -38,6 +38,14 @@ const ENTRIES: &[CatalogEntry] = entries![
     "solidigm-d7-ps1010-3840g",
 ];
 
+/// Names of kinds of drives, for the one of the kind that was compared with most measurements.
+const KINDS: [(&str, &str); 4] = [
+    ("nvme", "kingston-dc1500m-960g"),
+    ("sata", "micron-5200-eco-1920g"),
+    ("disk", "seagate-constellation2-1t"),
+    ("hdd", "seagate-constellation2-1t"),
+];
+
 /// A name that is not in the catalog.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no drive `{name}` in the catalog\n{help}")]
@@ -52,23 +60,21 @@ pub fn all() -> &'static [CatalogEntry] {
     ENTRIES
 }
 
-/// The drive of this name.
+/// The drive of this name, of this kind (`nvme`, `sata`, `disk`), or with a part of its name that no other has.
 ///
 /// # Errors
-/// There is none; the message suggests a similar name.
+/// There is none, or several; the message suggests names.
 pub fn find(name: &str) -> Result<CatalogEntry, UnknownDrive> {
-    ENTRIES
-        .iter()
-        .find(|entry| entry.name == name)
-        .copied()
-        .ok_or_else(|| {
-            let known: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
-            let own = "a drive file of your own is given by its path, which ends with .toml";
-            UnknownDrive {
-                name: name.to_owned(),
-                help: format!("{}; {own}", suggestion(name, &known, "")),
-            }
-        })
+    let kind = KINDS.iter().find(|(kind, _)| *kind == name);
+    let written = kind.map_or(name, |(_, drive)| drive);
+    let list = "`plimsoll drive list` shows them";
+    let found = by_short_name(written, ENTRIES, |entry| entry.name, list);
+    found.copied().map_err(|help| UnknownDrive {
+        name: name.to_owned(),
+        help: format!(
+            "{help}; a drive file of your own is given by its path, which ends with .toml"
+        ),
+    })
 }
 
 /// Reads a drive file. `name_or_path` becomes the drive's id, without folders and `.toml`.
@@ -108,6 +114,19 @@ mod tests {
             let again = load(&format!("/some/where/{}.toml", entry.name), &spec.to_toml());
             assert_eq!(again.as_ref(), Ok(&spec), "{}", spec.to_toml());
         }
+    }
+
+    #[test]
+    fn drives_have_short_names() {
+        for (short, name) in KINDS {
+            assert_eq!(find(short).map(|drive| drive.name), Ok(name));
+        }
+        assert_eq!(find("gp3").unwrap().name, "aws-gp3");
+        let error = find("dc1500m").unwrap_err().to_string();
+        assert!(
+            error.contains("which of `kingston-dc1500m-1920g`, `kingston-dc1500m-960g`?"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -88,6 +88,34 @@ pub fn suggestion(written: &str, known: &[&str], none: &str) -> String {
     }
 }
 
+/// The item that is meant: its name is written in full, or it alone has a name that begins, or has a part behind a
+/// hyphen that begins, with what is written.
+///
+/// # Errors
+/// What to do instead: the nearest name, all that may be meant, or `none`.
+pub fn by_short_name<'a, T>(
+    written: &str,
+    items: &'a [T],
+    name: impl Fn(&T) -> &str,
+    none: &str,
+) -> Result<&'a T, String> {
+    if let Some(item) = items.iter().find(|item| name(item) == written) {
+        return Ok(item);
+    }
+    let part = format!("-{written}");
+    let is_meant = |item: &&T| name(item).starts_with(written) || name(item).contains(&part);
+    let meant: Vec<&T> = items.iter().filter(is_meant).collect();
+    match meant.as_slice() {
+        [one] if !written.is_empty() => Ok(one),
+        [_, _, ..] if !written.is_empty() => {
+            let names: Vec<&str> = meant.into_iter().map(&name).collect();
+            Err(format!("which of {}?", list(&names)))
+        }
+        _ => Err(nearest(written, items.iter().map(name))
+            .map_or(none.to_owned(), |name| format!("did you mean `{name}`?"))),
+    }
+}
+
 pub(super) fn list(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
@@ -154,6 +182,28 @@ mod tests {
         fn any_span_is_brought_into_the_text(text in ".*", start in 0usize..100, end in 0usize..100) {
             let error = PlanError::new(&text, start..end, "x");
             prop_assert!(text.get(error.span).is_some());
+        }
+    }
+
+    #[test]
+    fn a_short_name_is_a_part_of_one_name_only() {
+        let known = ["postgres", "existing-postgres", "power-cut"];
+        for (written, name) in [
+            ("postgres", "postgres"),
+            ("exist", "existing-postgres"),
+            ("cut", "power-cut"),
+        ] {
+            let found = by_short_name(written, &known, |name| name, "none");
+            assert_eq!(found, Ok(&name), "{written}");
+        }
+        for (written, help) in [
+            ("post", "which of `postgres`, `existing-postgres`?"),
+            ("pwer-cut", "did you mean `power-cut`?"),
+            ("", "none"),
+            ("elsewhere", "none"),
+        ] {
+            let found = by_short_name(written, &known, |name| name, "none");
+            assert_eq!(found, Err(help.into()), "{written}");
         }
     }
 }

@@ -43,7 +43,7 @@ pub mod units;
 mod value;
 
 pub use describe::describe;
-pub use error::{PlanError, PlanErrors, PlanWarning, nearest, suggestion};
+pub use error::{PlanError, PlanErrors, PlanWarning, by_short_name, nearest, suggestion};
 pub use estimate::{Estimate, MediumNeed, StepEstimate, estimate};
 pub use ids::{BackupId, BlockId, MediumId, StepId, SystemId, WorkloadId};
 pub use interference::Interference;

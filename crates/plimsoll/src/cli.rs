@@ -10,6 +10,7 @@ mod learn;
 mod list;
 mod mount;
 mod parse;
+mod plans;
 mod predict;
 mod profile;
 mod value;
@@ -30,6 +31,7 @@ pub use learn::LearnArgs;
 pub use list::RunsArgs;
 pub use mount::{BackingArg, FilesystemArg, FlushArg, FormArg, MountArgs};
 pub use parse::parse;
+pub use plans::{InitArgs, PlansArgs};
 pub use predict::PredictArgs;
 pub use profile::{ProfileCommand, ProfileShowArgs};
 
@@ -47,6 +49,10 @@ const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usa
 pub enum CliCommand {
     /// Run a plan and write a run file.
     Run(RunArgs),
+    /// List the plans that plimsoll has: which question each answers, how long it takes, and what it needs.
+    Plans(PlansArgs),
+    /// Write a commented plan to start from.
+    Init(InitArgs),
     /// Write an HTML report of a run file, also of an interrupted run.
     Report(ReportArgs),
     /// Print a run file's figures as JSON or CSV.
@@ -81,7 +87,7 @@ pub enum CliCommand {
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// The plan, a TOML file (see plans/).
+    /// The plan: a TOML file, a name that `plimsoll plans` shows, or - for standard input.
     pub plan: PathBuf,
     /// Where the run file goes [default: TITLE-TIME.plimsoll in the current directory]; of a plan with [matrix] the
     /// directory of its run files [default: TITLE-TIME.set].

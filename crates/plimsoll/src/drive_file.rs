@@ -48,18 +48,18 @@ pub fn emulated(drive: &EmulatedDrive) -> Result<DriveSpec, Failure> {
 
 /// Reads the drive of this name, or the drive file at this path: one that ends with `.toml` or holds a `/`.
 pub fn read(name: &str) -> Result<DriveSpec, Failure> {
-    let is_file = name.contains('/') || name.ends_with(".toml");
-    let text = if is_file {
-        std::fs::read_to_string(Path::new(name)).map_err(|error| {
-            Failure::usage(format!(
-                "the drive file {name} cannot be read: {error}\n`plimsoll drive list` shows drives."
-            ))
-        })?
-    } else {
-        catalog::find(name)
-            .map_err(|error| Failure::usage(error.to_string()))?
-            .text
-            .to_owned()
-    };
-    catalog::load(name, &text).map_err(|errors| plan_errors::drive_failure(name, &text, errors))
+    if !name.contains('/') && !name.ends_with(".toml") {
+        let entry = catalog::find(name).map_err(|error| Failure::usage(error.to_string()))?;
+        return load(entry.name, entry.text);
+    }
+    let text = std::fs::read_to_string(Path::new(name)).map_err(|error| {
+        Failure::usage(format!(
+            "the drive file {name} cannot be read: {error}\n`plimsoll drive list` shows drives."
+        ))
+    })?;
+    load(name, &text)
+}
+
+fn load(name: &str, text: &str) -> Result<DriveSpec, Failure> {
+    catalog::load(name, text).map_err(|errors| plan_errors::drive_failure(name, text, errors))
 }

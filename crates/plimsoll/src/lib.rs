@@ -1,5 +1,6 @@
 //! The command line and the execution of plans. The only crate that prints or exits.
 
+mod bundled;
 pub mod cli;
 pub mod commands;
 pub mod drive_file;

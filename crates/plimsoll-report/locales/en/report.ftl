@@ -950,7 +950,8 @@ drives-tbw = TBW
 drives-unverified = unverified
 
 drives-note = ? is unverified; the last column counts the unverified figures of each drive.
-    `plimsoll drive show DRIVE` has every figure with its source.
+    `plimsoll drive show DRIVE` has every figure with its source. Short names: nvme, sata, disk, or a part of a name that
+    no other has, such as pm9a3.
 
 figures-table = table
 figures-key = figure
@@ -1025,6 +1026,14 @@ learned-off = The model is off by more than 10 % at { $far } of { $points } poin
 learned-no-writes = Writes were not measured.
 learned-incomplete = Writes were not measured: add their figures before you use the file.
 learned-file = Drive file: { $file }
+
+plans-plan = plan
+plans-takes = takes
+plans-needs = needs
+plans-question = question
+plans-note = Run one      plimsoll run quickstart
+    Change one   plimsoll init quickstart
+    All          plimsoll plans --all   (published tests at their full size too)
 
 profiles-note = Points are measured in each round: each job, and each rate of its curve. – is as any block workload
     has it: 1 worker, 1 GiB, filled once.

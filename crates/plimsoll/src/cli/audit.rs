@@ -9,7 +9,8 @@ use super::format::Format;
 #[derive(Debug, Args)]
 pub struct AuditArgs {
     /// Run files, directories of sets of runs, and claims (TOML files with published tables, see claims/). Each is
-    /// audited by itself; each run after the first also against the first.
+    /// audited by itself; each run after the first also against the first. `claims NAME` audits a published table that
+    /// plimsoll has; `claims` alone lists them.
     #[arg(required_unless_present = "explain", value_name = "RUN|CLAIM.toml")]
     pub files: Vec<PathBuf>,
     /// Exit with 3 when a rule reports an error.

@@ -11,6 +11,7 @@ use plimsoll_record::Record;
 use plimsoll_report::{audit_csv, audit_json, audit_table, explain};
 
 use super::io::print;
+use crate::bundled::{CLAIMS, find};
 use crate::cli::{AuditArgs, Format};
 use crate::failure::Failure;
 use crate::plan_errors;
@@ -19,6 +20,8 @@ use plimsoll_record::runfile;
 
 /// Far more than any claim needs.
 const LARGEST_CLAIM: u64 = 4 << 20;
+/// Alone it lists the bundled claims; the words behind it are names of them.
+const CLAIMS_WORD: &str = "claims";
 
 pub fn audit(args: &AuditArgs) -> Result<ExitCode, Failure> {
     if let Some(code) = &args.explain {
@@ -30,6 +33,9 @@ pub fn audit(args: &AuditArgs) -> Result<ExitCode, Failure> {
             )));
         };
         return print(&explain(rule));
+    }
+    if args.files == [Path::new(CLAIMS_WORD)] {
+        return print(&bundled_claims());
     }
     let audits = audits(&args.files)?;
     print(&render(&audits, args.format))?;
@@ -55,6 +61,11 @@ fn render(audits: &[Audit], format: Format) -> String {
 
 /// Each by itself, then each run against the first.
 fn audits(files: &[PathBuf]) -> Result<Vec<Audit>, Failure> {
+    if let [word, names @ ..] = files
+        && word == Path::new(CLAIMS_WORD)
+    {
+        return names.iter().map(|name| bundled_claim(name)).collect();
+    }
     let mut audits = Vec::new();
     let mut runs = Vec::new();
     for file in files {
@@ -112,14 +123,37 @@ fn claim(file: &Path) -> Result<Audit, Failure> {
             "{name} cannot be read: {error}\nName a run file, a set of runs or a claim."
         ))
     };
-    let length = std::fs::metadata(file).map_err(failed)?.len();
+    let length = match std::fs::metadata(file) {
+        Err(_) if find(CLAIMS, &name, "").is_ok() => return bundled_claim(file),
+        metadata => metadata.map_err(failed)?.len(),
+    };
     if length > LARGEST_CLAIM {
         return Err(Failure::usage(format!(
             "{name} is larger than 4 MiB, which no claim is\nName a claim (see claims/)."
         )));
     }
-    let text = std::fs::read_to_string(file).map_err(failed)?;
-    let claim = PublishedClaim::parse(&text)
-        .map_err(|errors| plan_errors::claim_failure(&name, &text, errors))?;
+    audit_claim(&name, &std::fs::read_to_string(file).map_err(failed)?)
+}
+
+fn bundled_claim(name: &Path) -> Result<Audit, Failure> {
+    let name = name.display().to_string();
+    let none = "`plimsoll audit claims` lists them.";
+    let file = find(CLAIMS, &name, none)
+        .map_err(|help| Failure::usage(format!("there is no bundled claim {name}\n{help}")))?;
+    audit_claim(file.name(), file.text)
+}
+
+fn audit_claim(name: &str, text: &str) -> Result<Audit, Failure> {
+    let claim = PublishedClaim::parse(text)
+        .map_err(|errors| plan_errors::claim_failure(name, text, errors))?;
     Ok(claim.audit())
+}
+
+/// Names, each with its title below it.
+fn bundled_claims() -> String {
+    let lines = CLAIMS.iter().filter_map(|file| {
+        let claim = PublishedClaim::parse(file.text).ok()?;
+        Some(format!("{}\n    {}\n", file.name(), claim.title))
+    });
+    lines.collect::<String>() + "\nAudit one: plimsoll audit claims NAME"
 }

@@ -7,8 +7,10 @@ mod doctor;
 pub mod drive;
 mod export;
 mod import;
+mod init;
 mod io;
 mod list;
+mod plans;
 mod predict;
 mod profile;
 mod report;
@@ -28,6 +30,8 @@ use io::print;
 pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
     match cli.command {
         CliCommand::Run(args) => run::run(&args),
+        CliCommand::Plans(args) => print(&plans::plans(&args)?),
+        CliCommand::Init(args) => init::init(&args),
         CliCommand::Report(args) => report::report(&args),
         CliCommand::Export(args) => export::export(&args),
         CliCommand::Compare(args) => compare::compare(&args),

@@ -16,6 +16,7 @@ use plimsoll_record::runfile;
 use plimsoll_report::export::CsvKind;
 
 use super::io::print;
+use crate::bundled::PlanText;
 use crate::cli::{Format, RunArgs};
 use crate::commands::export::render;
 use crate::commands::predict::at_full_speed;
@@ -31,8 +32,14 @@ use job::{check, default_output, job, listen, warning_lines};
 const FACTORS: RangeInclusive<f64> = 1e-6..=1e6;
 
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let (text, options, Parsed { plan, warnings }) = read_plan(args)?;
-    let name = args.plan.display().to_string();
+    run_text(args, PlanText::read(&args.plan)?)
+}
+
+/// Runs a plan that was read, or made.
+pub(super) fn run_text(args: &RunArgs, plan: PlanText) -> Result<ExitCode, Failure> {
+    let options = options(args)?;
+    let PlanText { name, text } = plan;
+    let Parsed { plan, warnings } = parsed(&name, &text, &options)?;
     let matrix =
         matrix(&text, &options).map_err(|errors| plan_errors::failure(&name, &text, errors))?;
     if let Some(matrix) = matrix {
@@ -62,7 +69,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     show(&done, args)
 }
 
-fn read_plan(args: &RunArgs) -> Result<(String, Options, Parsed), Failure> {
+fn options(args: &RunArgs) -> Result<Options, Failure> {
     for (flag, factor) in [("--scale", args.scale), ("--data-scale", args.data_scale)] {
         if !FACTORS.contains(&factor) {
             let least = FACTORS.start();
@@ -72,27 +79,22 @@ fn read_plan(args: &RunArgs) -> Result<(String, Options, Parsed), Failure> {
             )));
         }
     }
-    let options = Options {
+    Ok(Options {
         scale: args.scale,
         data_scale: args.data_scale,
         seed: args.seed,
         drives: drive_file::names(),
-    };
-    parse_plan(&args.plan, &options).map(|(text, parsed)| (text, options, parsed))
+    })
 }
 
-/// A plan with its text. The failure shows every mistake where it stands.
-pub(super) fn parse_plan(path: &Path, options: &Options) -> Result<(String, Parsed), Failure> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Failure::usage(format!(
-            "the plan {name} cannot be read: {error}\nPlans to start from are in plans/."
-        ))
-    })?;
-    match parse(&text, options) {
-        Ok(parsed) => Ok((text, parsed)),
-        Err(errors) => Err(plan_errors::failure(&name, &text, errors)),
-    }
+/// A plan in a file, or a bundled one. The failure shows every mistake where it stands.
+pub(super) fn parse_plan(path: &Path, options: &Options) -> Result<Parsed, Failure> {
+    let PlanText { name, text } = PlanText::read(path)?;
+    parsed(&name, &text, options)
+}
+
+fn parsed(name: &str, text: &str, options: &Options) -> Result<Parsed, Failure> {
+    parse(text, options).map_err(|errors| plan_errors::failure(name, text, errors))
 }
 
 fn dry_run(plan: &ResolvedPlan, warnings: Vec<String>) -> Result<ExitCode, Failure> {

@@ -22,12 +22,29 @@ pub fn with_note<R>(table: &Table<'_, R>, rows: Vec<R>, format: Format, note: &s
     }
 }
 
+/// In lines of so many characters; a longer word has a line of its own.
+pub fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.last_mut().map(|line| (line.chars().count(), line));
+        match last {
+            Some((0, line)) => line.push_str(word),
+            Some((used, line)) if used + 1 + word.chars().count() <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use plimsoll_report::table::Declaration;
 
     use super::*;
-    use crate::commands::{check, drive, predict, profile};
+    use crate::commands::{check, drive, plans, predict, profile};
 
     const ALL_TABLES: &[fn() -> Declaration] = &[
         || check::table().declaration(),
@@ -37,6 +54,7 @@ mod tests {
         || drive::replay::table().declaration(),
         || drive::simulate::table().declaration(),
         || drive::simulate::sheet().declaration(),
+        || plans::table(40).declaration(),
         || predict::table().declaration(),
         || predict::verify_table().declaration(),
         || profile::list::table().declaration(),

@@ -4,6 +4,7 @@ mod audit;
 mod backup;
 mod block;
 mod block_device;
+mod bundled;
 mod catalog;
 mod common;
 mod compare;

@@ -51,7 +51,7 @@ fn a_plan_that_is_no_toml_or_not_there() {
     let missing = place.run(&["run", "elsewhere.toml"]);
     missing.refused(&[
         "the plan elsewhere.toml cannot be read: No such file",
-        "Plans to start from are in plans/.",
+        "`plimsoll plans` lists the plans that plimsoll has.",
     ]);
     place
         .run(&["run", "medium"])

@@ -71,7 +71,7 @@ pub fn of(args: &DoctorArgs) -> Result<Vec<Patient>, Failure> {
             "--drive describes one drive, and a plan has several media\nGive the medium's path.",
         ));
     }
-    let (_, Parsed { plan, .. }) = parse_plan(&args.target, &drive_file::options())?;
+    let Parsed { plan, .. } = parse_plan(&args.target, &drive_file::options())?;
     let seed = plan.data_seed;
     let patients: Vec<Patient> = plan
         .media

@@ -6,6 +6,7 @@ use plimsoll_report::message::Messages;
 use serde_json::{Value, json};
 
 use super::patients::Examined;
+use crate::commands::table::wrapped;
 
 /// Where there is no terminal to ask.
 const WIDTH: usize = 100;
@@ -86,23 +87,6 @@ fn of_row(row: &Diagnosis, codes: usize, width: usize) -> Vec<String> {
         .enumerate()
         .map(|(i, text)| format!("{}{text}", front(i)).trim_end().to_owned())
         .collect()
-}
-
-/// In lines of so many characters; a longer word has a line of its own.
-fn wrapped(text: &str, room: usize) -> Vec<String> {
-    let mut lines: Vec<String> = vec![String::new()];
-    for word in text.split_whitespace() {
-        let last = lines.last_mut().map(|line| (line.chars().count(), line));
-        match last {
-            Some((0, line)) => line.push_str(word),
-            Some((used, line)) if used + 1 + word.chars().count() <= room => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 /// `1 error, 2 warnings, 3 unknown, 12 ok`.
