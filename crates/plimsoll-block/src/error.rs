@@ -28,7 +28,7 @@ pub enum BlockError {
         next: String,
     },
     #[error(
-        "fio cannot be run: {0}\nInstall it (Debian and Ubuntu: apt-get install fio; Fedora: dnf install fio)."
+        "fio cannot be run\n{0}\nInstall it (Debian and Ubuntu: apt-get install fio; Fedora: dnf install fio)."
     )]
     NoFio(String),
     #[error(

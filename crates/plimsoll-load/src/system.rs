@@ -12,6 +12,7 @@ use plimsoll_record::lane::Endpoint;
 use plimsoll_record::receipt::CommitCounts;
 
 use crate::engine::server::{IfOther, LogTail, ManagedServer, ServerFacts, Target};
+use crate::engine::sql::clean;
 use crate::engine::{CheckedData, ConditionResult, LoadControl, Loaded, sqlite};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
@@ -135,6 +136,22 @@ impl Instance {
                 loaded.map_err(|error| server.process().explain(error))
             }
             InstanceKind::Existing(target) => target.load(workload, seed, IfOther::Refuse, control),
+        }
+    }
+
+    /// Names of the tables that plimsoll made in an existing server's schema; of every other system none.
+    pub fn created_tables(&self) -> Result<Vec<String>, LoadError> {
+        match &self.0 {
+            InstanceKind::Existing(target) => clean::list(target),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Removes these tables and their procedures, and gives the names.
+    pub fn remove_created(&self) -> Result<Vec<String>, LoadError> {
+        match &self.0 {
+            InstanceKind::Existing(target) => clean::clean(target),
+            _ => Ok(Vec::new()),
         }
     }
 

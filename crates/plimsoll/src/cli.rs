@@ -69,6 +69,8 @@ pub enum CliCommand {
     Audit(AuditArgs),
     /// Verify the consistency conditions (TPC-C clause 3.3.2) of a database loaded by plimsoll.
     Check(CheckArgs),
+    /// Remove from a server what plimsoll loaded there, and nothing else.
+    Clean(CleanArgs),
     /// List, simulate, mount and measure emulated drives.
     #[command(subcommand)]
     Drive(DriveCommand),
@@ -156,6 +158,18 @@ pub struct CheckArgs {
     pub schema: String,
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct CleanArgs {
+    /// A postgres:// or mariadb:// URL (its password better in PGPASSWORD or MYSQL_PWD).
+    pub url: String,
+    /// The schema (MariaDB: database) that was loaded.
+    #[arg(long, default_value = "plimsoll_tpcc")]
+    pub schema: String,
+    /// List what would be removed; touch nothing.
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

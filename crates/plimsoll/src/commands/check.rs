@@ -17,28 +17,7 @@ use crate::failure::Failure;
 
 pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let instance = if args.database.contains("://") {
-        let Some(engine) = ServerKind::of_url(&args.database) else {
-            let known: Vec<&str> = ServerKind::ALL
-                .iter()
-                .map(|server| server.example_url())
-                .collect();
-            let why = format!(
-                "this is not the URL of a server that plimsoll knows\nWrite it as {}",
-                known.join(" or ")
-            );
-            return Err(Failure::usage(why));
-        };
-        let url = Secret::new(&args.database);
-        let schema = args.schema.clone();
-        Instance::start(
-            &SystemKind::Existing {
-                engine,
-                url,
-                schema,
-            },
-            None,
-            None,
-        )?
+        existing(&args.database, &args.schema)?
     } else {
         Instance::existing_sqlite(Path::new(&args.database))?
     };
@@ -52,6 +31,26 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
         "{failed} of {} consistency conditions do not hold\nDo not quote figures measured on this database.",
         verdicts.len()
     )))
+}
+
+/// The server of a URL.
+pub(super) fn existing(url: &str, schema: &str) -> Result<Instance, Failure> {
+    let Some(engine) = ServerKind::of_url(url) else {
+        let known: Vec<&str> = ServerKind::ALL
+            .iter()
+            .map(|server| server.example_url())
+            .collect();
+        return Err(Failure::usage(format!(
+            "this is not the URL of a server that plimsoll knows\nWrite it as {}",
+            known.join(" or ")
+        )));
+    };
+    let kind = SystemKind::Existing {
+        engine,
+        url: Secret::new(url),
+        schema: schema.to_owned(),
+    };
+    Ok(Instance::start(&kind, None, None)?)
 }
 
 pub fn table<'a>() -> Table<'a, &'a ConditionResult> {

@@ -2,6 +2,7 @@
 
 mod audit;
 mod check;
+mod clean;
 mod compare;
 mod doctor;
 pub mod drive;
@@ -40,6 +41,7 @@ pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         CliCommand::Import(args) => import::import(&args),
         CliCommand::Audit(args) => audit::audit(&args),
         CliCommand::Check(args) => check::check(&args),
+        CliCommand::Clean(args) => clean::clean(&args),
         CliCommand::Doctor(args) => doctor::doctor(&args),
         CliCommand::Drive(command) => drive::drive(&command),
         CliCommand::Predict(args) => predict::predict(&args),

@@ -32,7 +32,7 @@ use std::path::PathBuf;
 use plimsoll_load::clock::{Clock, VirtualClock};
 use plimsoll_load::engine::{CheckedData, ConditionResult};
 use plimsoll_load::probe::{self, Probe};
-use plimsoll_plan::resolved::{BackupPlace, CheckPolicy, LoadStep, ResolvedPlan, Step};
+use plimsoll_plan::resolved::{BackupPlace, CheckPolicy, LoadStep, ResolvedPlan, Step, SystemKind};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::{MediumId, StepId, estimate};
 use plimsoll_record::message::EventKind;
@@ -361,6 +361,9 @@ impl Execution<'_> {
             };
             self.file.event(&event)?;
         }
+        if self.points > 0 {
+            self.report_what_stays();
+        }
         let run_file = self.file.finish(status, failure.as_deref(), lasted)?;
         Ok(FinishedRun {
             run_file,
@@ -368,6 +371,21 @@ impl Execution<'_> {
             failure,
             late,
         })
+    }
+}
+
+impl Execution<'_> {
+    /// Data on existing servers stay for the next run.
+    fn report_what_stays(&self) {
+        for system in &self.plan.systems {
+            let SystemKind::Existing { url, schema, .. } = &system.kind else {
+                continue;
+            };
+            let url = url.redacted();
+            self.progress.print(&format!(
+                "The data in schema {schema} of {url} stay for the next run. To remove them: plimsoll clean {url} --schema {schema}"
+            ));
+        }
     }
 }
 

@@ -154,6 +154,12 @@ fn a_server_that_is_there() {
     expect_secret_kept(&place, &first);
     place.opens("first.run");
     expect_secret_kept(&place, &first);
+    assert!(
+        first
+            .stderr
+            .contains("To remove them: plimsoll clean postgres://tester:***@"),
+        "{first:?}"
+    );
     let after = server
         .psql_in("db", "SELECT string_agg(nspname, ' ' ORDER BY nspname) FROM pg_namespace WHERE nspname !~ '^pg_'");
     assert_eq!(
@@ -216,6 +222,39 @@ fn a_server_that_is_there() {
         1,
         &["TPC-C data in schema theirs was not found", "plimsoll run"],
     );
+
+    // What plimsoll made goes, and nothing else.
+    server.psql_in("db", "CREATE TABLE load_test.mine (a int)");
+    let clean = |schema: &str, more: &[&str]| {
+        let url = url(SECRET);
+        let args = [&["clean", &url, "--schema", schema][..], more].concat();
+        let outcome = place.run(&args).succeeded();
+        expect_secret_kept(&place, &outcome);
+        outcome.stdout
+    };
+    let listed = clean("load_test", &["--dry-run"]);
+    assert!(
+        listed.starts_with("Would remove 10 tables from schema load_test"),
+        "{listed}"
+    );
+    assert!(orders() > 0);
+    let removed = clean("load_test", &[]);
+    assert!(
+        removed.starts_with("Removed 10 tables") && removed.contains("order_line"),
+        "{removed}"
+    );
+    let left = "SELECT (SELECT string_agg(relname, ' ') FROM pg_class WHERE relnamespace = 'load_test'::regnamespace)
+                || ' ' || (SELECT count(*) FROM pg_proc WHERE pronamespace = 'load_test'::regnamespace)";
+    assert_eq!(server.psql_in("db", left), "mine 0");
+    for schema in ["load_test", "theirs", "nowhere"] {
+        let nothing = format!("Schema {schema} holds nothing that plimsoll made.\n");
+        assert_eq!(clean(schema, &[]), nothing);
+    }
+    assert_eq!(
+        server.psql_in("db", "SELECT count(*) FROM theirs.stock"),
+        "0"
+    );
+
     drop(server);
     fs::set_permissions(place.medium(), fs::Permissions::from_mode(0o755)).unwrap();
     place.expect_clean();

@@ -6,6 +6,7 @@ use std::process::Command;
 use plimsoll_plan::resolved::{Distribution, Script};
 
 use super::*;
+use crate::engine::sql::clean;
 use crate::engine::{mariadb, postgres};
 use crate::workload::Source;
 
@@ -247,6 +248,20 @@ pub fn shared_schema(kind: ServerKind) {
         Loaded::Reused
     );
     tables.assert_holds(&SMALL);
+    let target = tables.target();
+    let made = clean::list(target).unwrap();
+    assert_eq!(clean::clean(target).unwrap(), made);
+    assert!(
+        made.contains(&"sbtest1".to_owned()) && made.contains(&"stock".to_owned()),
+        "{made:?}"
+    );
+    assert_eq!(
+        target
+            .relations(target.connect().unwrap().as_mut())
+            .unwrap(),
+        [""; 0]
+    );
+    assert_eq!(clean::clean(target).unwrap(), [""; 0]);
 }
 
 pub fn theirs_on_ours(kind: ServerKind) {

@@ -115,6 +115,15 @@ impl Scripts {
     pub fn procedures(&self) -> impl Iterator<Item = String> {
         self.procedures.split(self.separator).map(str::to_owned)
     }
+
+    /// The statements with which making them begins.
+    pub fn drop_procedures(&self) -> Vec<String> {
+        self.procedures
+            .split(self.separator)
+            .filter_map(|text| statements(text).into_iter().next())
+            .filter(|first| first.starts_with("DROP "))
+            .collect()
+    }
 }
 
 /// The statements of a file, without its comments.

@@ -10,6 +10,7 @@
 
 pub(crate) mod bulk;
 pub(crate) mod check;
+pub(crate) mod clean;
 mod client;
 mod data_set;
 mod dialect;

@@ -48,6 +48,13 @@ struct Marker {
     rows_kept: bool,
 }
 
+/// The tables that a load with this marker made; none before it recorded them.
+pub(super) fn made(marker: Option<&TextRow>) -> Result<Vec<String>, LoadError> {
+    let tables = marker.map(Marker::read).transpose()?;
+    let tables = tables.map_or(0, |marker| marker.tables);
+    Ok((1..=tables).map(table_name).collect())
+}
+
 impl Marker {
     fn read(row: &TextRow) -> Result<Self, LoadError> {
         Ok(Self {

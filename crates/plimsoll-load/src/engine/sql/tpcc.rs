@@ -36,10 +36,12 @@ impl TpccData {
 
 /// Names of the tables that a load makes.
 fn all_tables() -> impl Iterator<Item = &'static str> {
-    TpccTable::ALL
-        .iter()
-        .map(|table| table.name())
-        .chain([MARKER])
+    tables().chain([MARKER])
+}
+
+/// Those of the workload.
+pub(super) fn tables() -> impl Iterator<Item = &'static str> {
+    TpccTable::ALL.iter().map(|table| table.name())
 }
 
 /// The tables that hold the most rows come first, so that all connections end at about the same time.
