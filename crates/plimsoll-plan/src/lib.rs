@@ -59,6 +59,7 @@ pub use schema::json_schema;
 pub use size::write as write_size;
 pub(crate) use thresholds::for_each_threshold;
 pub use thresholds::{Threshold, Thresholds};
+pub use toml_text::quoted as quoted_toml;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! The command line, as low-level arguments.
 
 mod audit;
+mod bench;
 mod compare;
 mod doctor;
 mod drive;
@@ -22,6 +23,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use plimsoll_report::export::CsvKind;
 
 pub use audit::AuditArgs;
+pub use bench::{BenchArgs, BenchTarget};
 pub use compare::{CompareArgs, GateArgs};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use drive::{CutArgs, DriveCommand, ListArgs, ShowArgs, SimulateArgs, Spacing};
@@ -49,6 +51,8 @@ const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usa
 pub enum CliCommand {
     /// Run a plan and write a run file.
     Run(RunArgs),
+    /// Measure a database or storage with one line, without a plan.
+    Bench(Box<BenchArgs>),
     /// List the plans that plimsoll has: which question each answers, how long it takes, and what it needs.
     Plans(PlansArgs),
     /// Write a commented plan to start from.
@@ -105,8 +109,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     pub data_scale: f64,
     /// Seed of the inputs, instead of the plan's or of one drawn for this run: the recorded one repeats a run.
-    // A plan is TOML, whose integers have a sign.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    #[arg(long, value_parser = value::seed())]
     pub seed: Option<u64>,
     /// Allow block steps to overwrite this device, or file or directory in a job file: ITS DATA IS LOST. It must be given
     /// by its own name and not be in use. Repeatable.

@@ -44,5 +44,6 @@ pub use protocol::MessageSender;
 pub use reader::answer_read_tasks;
 pub use request_log::RequestLog;
 pub use serve::{EmulatorOrder, serve};
+pub use session::check_fuse;
 pub use store::default_limit;
 pub use users::end_users;

@@ -63,7 +63,7 @@ fn not_mounted(at: &Path) -> impl Fn(io::Error) -> EmulatorError {
 /// The error, with what to do, where FUSE is not available.
 pub fn check_fuse() -> Result<(), EmulatorError> {
     use rustix::fs::{Mode, OFlags, open};
-    let directory = "or give the plan `without_fuse = \"plain_directory\"`.";
+    let directory = "or measure a plain directory: `without_fuse = \"plain_directory\"` in the plan, no --drive for bench.";
     match open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()) {
         Ok(_) => {}
         Err(rustix::io::Errno::NOENT | rustix::io::Errno::NODEV | rustix::io::Errno::NXIO) => {

@@ -213,7 +213,7 @@ const WAIT_STATES: [&str; 9] = [
 ];
 
 /// What the ids of headings of the commands' tables begin with.
-const HEADINGS: [&str; 11] = [
+const HEADINGS: [&str; 12] = [
     "conditions-",
     "drives-",
     "figures-",
@@ -225,6 +225,7 @@ const HEADINGS: [&str; 11] = [
     "datasheet-",
     "profiles-",
     "streams-",
+    "plans-",
 ];
 
 fn is_heading(id: &str, mentioned: &BTreeSet<String>) -> bool {

@@ -17,10 +17,9 @@ pub struct PlansArgs {
 
 #[derive(Debug, Args)]
 pub struct InitArgs {
-    /// A name that `plimsoll plans` shows.
-    #[arg(default_value = "quickstart")]
-    pub name: String,
-    /// Where the plan goes; - is standard output [default: NAME.toml]. A file that exists is kept.
+    /// A name that `plimsoll plans` shows [default: the plan of `plimsoll bench sqlite`].
+    pub name: Option<String>,
+    /// Where the plan goes; - is standard output [default: NAME.toml, else plan.toml]. A file that exists is kept.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

@@ -1,5 +1,6 @@
 //! Numbers on the command line.
 
+use clap::builder::TypedValueParser;
 use plimsoll_plan::units::Bytes;
 
 /// A size as plans have it, such as `20GiB`; also bytes without a unit, and `4k`, `512M` or `2G` in powers of 1024.
@@ -12,6 +13,11 @@ pub fn size(text: &str) -> Result<Bytes, String> {
     };
     plimsoll_plan::size::parse(&format!("{text}{missing}"))
         .map_err(|fault| format!("it {fault}; give a size such as 4096, 4k, 512M or 20GB"))
+}
+
+/// A plan is TOML, whose integers have a sign.
+pub fn seed() -> impl TypedValueParser<Value = u64> {
+    clap::value_parser!(u64).range(..=i64::MAX as u64)
 }
 
 /// The size of a request.

@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 mod audit;
+mod bench;
 mod check;
 mod clean;
 mod compare;
@@ -31,6 +32,7 @@ use io::print;
 pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
     match cli.command {
         CliCommand::Run(args) => run::run(&args),
+        CliCommand::Bench(args) => bench::bench(&args),
         CliCommand::Plans(args) => print(&plans::plans(&args)?),
         CliCommand::Init(args) => init::init(&args),
         CliCommand::Report(args) => report::report(&args),

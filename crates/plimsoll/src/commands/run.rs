@@ -93,7 +93,7 @@ pub(super) fn parse_plan(path: &Path, options: &Options) -> Result<Parsed, Failu
     parsed(&name, &text, options)
 }
 
-fn parsed(name: &str, text: &str, options: &Options) -> Result<Parsed, Failure> {
+pub(super) fn parsed(name: &str, text: &str, options: &Options) -> Result<Parsed, Failure> {
     parse(text, options).map_err(|errors| plan_errors::failure(name, text, errors))
 }
 

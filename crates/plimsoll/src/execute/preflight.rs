@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_block::BlockError;
 use plimsoll_block::host::mount::{available_memory, free_bytes};
-use plimsoll_plan::resolved::{DriveForm, Medium, MediumKind, ResolvedPlan, Step};
+use plimsoll_drive::emulate::check_fuse;
+use plimsoll_plan::resolved::{
+    DriveForm, EmulatedDrive, Medium, MediumKind, ResolvedPlan, Step, WithoutFuse,
+};
 use plimsoll_plan::units::Bytes;
 use plimsoll_plan::{Estimate, MediumId, MediumNeed, estimate};
 
@@ -31,6 +34,7 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
         let medium = plan.medium(id);
         if let Some(drive) = medium.kind.emulated() {
             drive_file::emulated(drive)?;
+            check_emulation(medium, drive)?;
             let is_cut = plan
                 .load_steps()
                 .any(|step| step.power_cut.is_some() && step.on.contains(&id));
@@ -51,6 +55,14 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
         }
     }
     Ok(())
+}
+
+/// The medium's drive can be emulated, if the plan does not allow a plain directory instead.
+fn check_emulation(medium: &Medium, drive: &EmulatedDrive) -> Result<(), Failure> {
+    if drive.without_fuse == WithoutFuse::PlainDirectory {
+        return Ok(());
+    }
+    check_fuse().map_err(|error| Failure::usage(format!("medium {}: {error}", medium.name)))
 }
 
 /// fio is installed, and every device and file that plimsoll did not create may be overwritten.

@@ -390,9 +390,19 @@ fn without_fuse_a_plan_is_refused_or_uses_its_fallback() {
     let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"\nspeed = \"full\"";
     plan(&place, "sqlite", drive, SHORT);
     place.small_data();
-    without_fuse(&place, &["run", "plan.toml", "-o", "x.run"])
-        .failed(1, &["medium here: ", "fuse", "without_fuse = "]);
-    place.expect_no_run("x.run");
+    without_fuse(&place, &["run", "plan.toml", "-o", "x.run"]).refused(&[
+        "medium here: ",
+        "fuse",
+        "without_fuse = ",
+    ]);
+    without_fuse(&place, &["bench", "sqlite", "medium", "--drive", "nvme"]).refused(&[
+        "medium nvme: ",
+        "fuse",
+        "no --drive for bench",
+    ]);
+    let mut left = fs::read_dir(place.path("")).unwrap();
+    let is_run = |name: &str| name.ends_with(".run") || name.contains(".plimsoll");
+    assert!(!left.any(|file| is_run(&file.unwrap().file_name().to_string_lossy())));
     nothing_is_mounted(&place);
     plan(
         &place,

@@ -2,6 +2,7 @@
 
 mod audit;
 mod backup;
+mod bench;
 mod block;
 mod block_device;
 mod bundled;

@@ -1,0 +1,403 @@
+//! `plimsoll bench`: makes the plan that one line asks for, and runs it as any other.
+
+use std::fmt::Write;
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Parser;
+use plimsoll_drive::catalog;
+use plimsoll_plan::quoted_toml as quoted;
+use plimsoll_plan::resolved::redact;
+use plimsoll_plan::units::Nanos;
+use plimsoll_plan::write_size;
+
+use super::run::{parsed, run_text};
+use crate::bundled::PlanText;
+use crate::cli::{BenchArgs, BenchTarget, Cli, CliCommand, RunArgs};
+use crate::drive_file;
+use crate::failure::Failure;
+use crate::output::write_new;
+
+/// Windows below it may hold no two checkpoints of a server at its usual settings.
+const HOLDS_CHECKPOINTS: Nanos = Nanos::from_secs(600);
+/// More points are measured once each, so that all of them take no hour.
+const MOST_REPEATED_POINTS: usize = 12;
+const REPEATS: u32 = 4;
+const FIRST_RATE: f64 = 20.0;
+const DEFAULT_PROFILE: &str = "four-corners-maximum";
+
+pub fn bench(args: &BenchArgs) -> Result<ExitCode, Failure> {
+    let plan = PlanText {
+        name: "plimsoll bench".to_owned(),
+        text: BenchPlan::new(args)?.text()?,
+    };
+    if let Some(path) = &args.save_plan {
+        parsed(&plan.name, &plan.text, &drive_file::options())?;
+        write_new(path, &redact(&plan.text))?;
+        eprintln!("Plan:     {}", path.display());
+    }
+    run_text(&run_args(args), plan)
+}
+
+/// What `plimsoll run` is given for the plan.
+fn run_args(args: &BenchArgs) -> RunArgs {
+    RunArgs {
+        plan: args.save_plan.clone().unwrap_or_else(|| "-".into()),
+        output: args.output.clone(),
+        resume: None,
+        scale: 1.0,
+        data_scale: 1.0,
+        seed: args.seed,
+        overwrite: args.overwrite.clone(),
+        label: args.label.clone(),
+        dry_run: args.dry_run,
+        format: args.format,
+        quiet: args.quiet,
+        virtual_time: args.virtual_time,
+    }
+}
+
+/// The plan of `plimsoll bench sqlite`, to start from.
+pub(super) fn starting_plan() -> Result<String, Failure> {
+    match Cli::try_parse_from(["plimsoll", "bench", "sqlite"]).map(|cli| cli.command) {
+        Ok(CliCommand::Bench(args)) => BenchPlan::new(&args)?.text(),
+        _ => Err(Failure::run("plimsoll bench sqlite is no command any more")),
+    }
+}
+
+/// Where the data of a bench run are: an emulated drive, or DIR itself.
+struct BenchMedium {
+    /// As typed.
+    name: String,
+    drive: Option<String>,
+}
+
+struct BenchPlan<'a> {
+    args: &'a BenchArgs,
+    media: Vec<BenchMedium>,
+}
+
+impl<'a> BenchPlan<'a> {
+    fn new(args: &'a BenchArgs) -> Result<Self, Failure> {
+        let media = match &args.target {
+            BenchTarget::Url(_) | BenchTarget::Engine("mock") => Vec::new(),
+            _ if args.drive.is_empty() => vec![BenchMedium {
+                name: "here".to_owned(),
+                drive: None,
+            }],
+            _ => args
+                .drive
+                .iter()
+                .map(|name| emulated(name))
+                .collect::<Result<_, Failure>>()?,
+        };
+        let plan = Self { args, media };
+        match plan.unused_flag() {
+            None => Ok(plan),
+            Some((flag, why)) => Err(Failure::usage(format!(
+                "{flag} cannot be used here: {why}\nLeave it out, or see plimsoll bench --help."
+            ))),
+        }
+    }
+
+    /// A flag that would change nothing, and why.
+    fn unused_flag(&self) -> Option<(&'static str, &'static str)> {
+        let args = self.args;
+        let is_block = args.target == BenchTarget::Block;
+        let is_elsewhere = self.media.is_empty() && !args.drive.is_empty();
+        let storage = "bench block measures storage without users and transactions";
+        [
+            ("--drive", is_elsewhere, "the data of a running server lie where they lie"),
+            ("--users", is_block && !args.users.is_empty(), storage),
+            ("--rate", is_block && !args.rate.is_empty(), storage),
+            ("--find", is_block && args.find.is_some(), storage),
+            ("--warehouses", is_block && args.warehouses.is_some(), storage),
+            ("--profile", !is_block && args.profile.is_some(), "only bench block has profiles"),
+            ("--size", !is_block && args.size.is_some(), "it is the size of the test file of bench block; --warehouses is that of a database"),
+        ]
+        .into_iter()
+        .find_map(|(flag, is_unused, why)| is_unused.then_some((flag, why)))
+    }
+
+    fn text(&self) -> Result<String, Failure> {
+        let mut out = String::from(
+            "# Made by plimsoll bench. Run it with: plimsoll run FILE (--dry-run shows its time and space).\n\
+             # `plimsoll schema` has all keys, `plimsoll plans` other plans.\n",
+        );
+        self.write(&mut out)
+            .map_err(|error| Failure::run(error.to_string()))?;
+        Ok(out)
+    }
+
+    fn write(&self, out: &mut String) -> std::fmt::Result {
+        writeln!(out, "\ntitle = {}", quoted(&self.title()))?;
+        self.write_media(out)?;
+        match self.args.target {
+            BenchTarget::Block => {
+                self.write_block(out)?;
+                self.write_block_step(out)
+            }
+            BenchTarget::Engine(_) | BenchTarget::Url(_) => {
+                self.write_system(out)?;
+                self.write_load_step(out)
+            }
+        }
+    }
+
+    fn title(&self) -> String {
+        let system = match &self.args.target {
+            BenchTarget::Block => return format!("How fast is the storage {}?", self.place()),
+            BenchTarget::Url(url) => format!("the server {}", server(url)),
+            BenchTarget::Engine("sqlite") => "SQLite".to_owned(),
+            BenchTarget::Engine("postgres") => "PostgreSQL".to_owned(),
+            BenchTarget::Engine("mariadb") => "MariaDB".to_owned(),
+            BenchTarget::Engine(other) => (*other).to_owned(),
+        };
+        let objective = self.args.find.as_ref();
+        let objective = objective.map(|find| format!("with New-Order {}", find.written));
+        let parts = [
+            system,
+            "handle".to_owned(),
+            self.place(),
+            objective.unwrap_or_default(),
+        ];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        format!("How much load can {}?", parts.join(" "))
+    }
+
+    /// Nothing for a running server.
+    fn place(&self) -> String {
+        let names: Vec<&str> = self
+            .media
+            .iter()
+            .map(|medium| medium.name.as_str())
+            .collect();
+        match names.as_slice() {
+            [] => String::new(),
+            _ if self.args.drive.is_empty() => match self.args.dir.display().to_string().as_str() {
+                "." => "in this directory".to_owned(),
+                dir => format!("in {dir}"),
+            },
+            [one] => format!("on {one}"),
+            [first @ .., last] => format!("on {} and {last}", first.join(", ")),
+        }
+    }
+
+    fn write_media(&self, out: &mut String) -> std::fmt::Result {
+        let dir = self.args.dir.display().to_string();
+        for medium in &self.media {
+            match &medium.drive {
+                Some(drive) => writeln!(
+                    out,
+                    "\n# An emulated drive: `plimsoll drive show {drive}`. `path` is where its directory is made.\n\
+                     [medium.{}]\ndrive = {}\npath = {}",
+                    quoted(&medium.name),
+                    quoted(drive),
+                    quoted(&dir)
+                )?,
+                None if self.args.target == BenchTarget::Block && is_device(&self.args.dir) => {
+                    writeln!(
+                        out,
+                        "\n# Everything on it is lost.\n[medium.here]\ndevice = {}",
+                        quoted(&dir)
+                    )?
+                }
+                None => writeln!(
+                    out,
+                    "\n# Where the data lie. plimsoll makes a directory of its own in it, and removes it.\n\
+                     [medium.here]\npath = {}",
+                    quoted(&dir)
+                )?,
+            }
+        }
+        Ok(())
+    }
+
+    fn write_system(&self, out: &mut String) -> std::fmt::Result {
+        writeln!(out, "\n[system.db]")?;
+        let is_server = !matches!(self.args.target, BenchTarget::Engine("sqlite" | "mock"));
+        match &self.args.target {
+            BenchTarget::Url(url) => writeln!(
+                out,
+                "# plimsoll keeps to this schema, and changes no setting of the server.\n\
+                 url = {}\nschema = \"plimsoll_tpcc\"",
+                quoted(url)
+            )?,
+            BenchTarget::Engine("mock") => writeln!(out, "mock = {{ latency = \"10ms\" }}")?,
+            BenchTarget::Engine(engine) => {
+                writeln!(out, "engine = {}", quoted(engine))?;
+                match *engine {
+                    "postgres" => writeln!(out, "settings = {{ shared_buffers = \"256MB\" }}")?,
+                    "mariadb" => {
+                        writeln!(out, "settings = {{ innodb_buffer_pool_size = \"256M\" }}")?
+                    }
+                    _ => {}
+                }
+            }
+            BenchTarget::Block => {}
+        }
+        let warehouses = self
+            .args
+            .warehouses
+            .unwrap_or(if is_server { 4 } else { 1 });
+        writeln!(
+            out,
+            "\n# TPC-C-derived order entry. One warehouse takes about 100 MB.\n\
+             [workload.oltp.tpcc]\nwarehouses = {warehouses}"
+        )?;
+        if is_server && self.args.time < HOLDS_CHECKPOINTS {
+            writeln!(
+                out,
+                "\n# These windows are too short for checkpoints of the server. Remove it if `measure` is 10 minutes or more.\n\
+                 [audit]\ncheckpoints = 0"
+            )?;
+        }
+        Ok(())
+    }
+
+    fn write_load_step(&self, out: &mut String) -> std::fmt::Result {
+        let args = self.args;
+        writeln!(out, "\n[[step]]\nrun = \"oltp\"\nsystem = \"db\"")?;
+        self.write_on(out)?;
+        match (&args.find, args.rate.as_slice(), args.users.as_slice()) {
+            (None, [], _) => {
+                writeln!(
+                    out,
+                    "# So many users at the same time; each begins anew when its last transaction has ended."
+                )?;
+                writeln!(out, "users = {:?}", self.users())?;
+            }
+            (Some(_), [], [first, ..]) => {
+                writeln!(
+                    out,
+                    "# The search begins with so many users.\nusers = {first}"
+                )?;
+            }
+            (find, rates, users) => {
+                let meaning = match find {
+                    Some(_) => "The search begins at so many transactions per second.",
+                    None => "So many transactions per second, whether or not the system keeps up.",
+                };
+                let rates = match (find, rates) {
+                    (None, many @ [_, _, ..]) => format!("{many:?}"),
+                    (_, rates) => rates.first().unwrap_or(&FIRST_RATE).to_string(),
+                };
+                let most = users.iter().max().unwrap_or(&64);
+                writeln!(
+                    out,
+                    "# {meaning} `users` is how many can be under way at once.\n\
+                     rate = {rates}\narrivals = \"poisson\"\nusers = {most}"
+                )?;
+            }
+        }
+        if let Some(find) = &args.find {
+            writeln!(
+                out,
+                "find = {{ {} = {}, of = \"new_order\", precision = 0.1 }}",
+                find.key, find.milliseconds
+            )?;
+        }
+        let repeats = if args.find.is_some() { 1 } else { REPEATS };
+        self.write_times(out, args.repeat.unwrap_or(repeats))?;
+        writeln!(out, "check = \"end_of_step\"")
+    }
+
+    /// Fewer loads for more drives, so that all of it takes minutes.
+    fn users(&self) -> Vec<u32> {
+        match (self.args.users.as_slice(), self.media.len()) {
+            ([], 0 | 1) => vec![1, 4, 8],
+            ([], 2) => vec![1, 4],
+            ([], _) => vec![4],
+            (users, _) => users.to_vec(),
+        }
+    }
+
+    fn write_block(&self, out: &mut String) -> std::fmt::Result {
+        let profile = self.profile();
+        writeln!(
+            out,
+            "\n# `plimsoll profile show {profile}` has the jobs.\n\
+             [workload.storage.block]\nprofile = {}",
+            quoted(profile)
+        )?;
+        match self.args.size {
+            Some(size) => writeln!(out, "size = {}", quoted(&write_size(size))),
+            None => Ok(()),
+        }
+    }
+
+    fn write_block_step(&self, out: &mut String) -> std::fmt::Result {
+        writeln!(out, "\n[[step]]\nrun = \"storage\"")?;
+        self.write_on(out)?;
+        let points = plimsoll_plan::profile::find(self.profile()).map_or(0, |profile| {
+            let of_job = profile.jobs.iter().map(|job| 1 + job.curve.len());
+            of_job.sum::<usize>() * self.media.len()
+        });
+        let repeats = if points > MOST_REPEATED_POINTS {
+            1
+        } else {
+            REPEATS
+        };
+        self.write_times(out, self.args.repeat.unwrap_or(repeats))
+    }
+
+    fn profile(&self) -> &str {
+        self.args.profile.as_deref().unwrap_or(DEFAULT_PROFILE)
+    }
+
+    fn write_on(&self, out: &mut String) -> std::fmt::Result {
+        let names: Vec<String> = self
+            .media
+            .iter()
+            .map(|medium| quoted(&medium.name))
+            .collect();
+        match names.is_empty() {
+            true => Ok(()),
+            false => writeln!(out, "on = [{}]", names.join(", ")),
+        }
+    }
+
+    fn write_times(&self, out: &mut String, repeats: u32) -> std::fmt::Result {
+        writeln!(
+            out,
+            "# Repeats give figures an interval; windows below 10 s are too short for the audit.\n\
+             repeat = {repeats}\nramp = \"{}\"\nmeasure = \"{}\"",
+            self.args.warmup_time, self.args.time
+        )
+    }
+}
+
+fn emulated(name: &str) -> Result<BenchMedium, Failure> {
+    let is_file = name.contains('/') || name.ends_with(".toml");
+    let (name, drive) = match is_file {
+        true => (
+            Path::new(name)
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy(),
+            name,
+        ),
+        false => {
+            let drive = catalog::find(name).map_err(|error| Failure::usage(error.to_string()))?;
+            (name.into(), drive.name)
+        }
+    };
+    Ok(BenchMedium {
+        name: name.into_owned(),
+        drive: Some(drive.to_owned()),
+    })
+}
+
+fn is_device(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device())
+}
+
+/// `host:port` of a URL.
+fn server(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?']).next().unwrap_or(rest);
+    authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host)
+}
