@@ -7,6 +7,7 @@ use std::process::ExitCode;
 mod bench;
 mod ci;
 mod exec;
+mod package;
 mod suite;
 mod tidy;
 mod web;
@@ -22,6 +23,8 @@ cargo xtask TASK
     tidy                 the project's own rules: lengths, dead files, broken links, forbidden calls, dependencies
     web                  builds the report's charts into web/dist; does nothing when they are newer than their sources
     schema               writes plans/plan.schema.json anew from the types
+    package              archives of the program and of its sources, and a .deb, in target/package; --binary FILE: of a
+                         plimsoll that is built already
     bench client         what one transaction costs the client, beside pgbench on the same server
     bench load           what loading one warehouse costs
     bench peers          cost and rate of a transaction beside sysbench and pgbench, on PostgreSQL and MariaDB
@@ -61,6 +64,7 @@ fn run(words: &[&str]) -> Task {
         ["tidy"] => tidy::run(),
         ["web"] => web::run(),
         ["schema"] => schema(),
+        ["package", rest @ ..] => package::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
         _ => Err(Failure::Usage(format!(
             "'{}' is no task\n\n{HELP}",

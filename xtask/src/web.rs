@@ -60,7 +60,7 @@ fn major(version: &str) -> Option<u32> {
         .ok()
 }
 
-/// The oldest file of dist is newer than the newest source.
+/// No file of dist is older than the newest source. In an archive of the sources all have one time.
 fn up_to_date(web: &Path) -> Task<bool> {
     let Some((oldest_built, _)) = span(&web.join("dist"))? else {
         return Ok(false);
@@ -75,7 +75,7 @@ fn up_to_date(web: &Path) -> Task<bool> {
     Ok(sources
         .into_iter()
         .max()
-        .is_some_and(|newest_source| newest_source < oldest_built))
+        .is_some_and(|newest_source| newest_source <= oldest_built))
 }
 
 /// The oldest and the newest time of change of the files at or under a path; `None` where there is no file.

@@ -89,6 +89,8 @@ pub enum CliCommand {
     Schema,
     /// Print a completion script for a shell.
     Completions { shell: clap_complete::Shell },
+    /// Write the manual pages of all commands into a directory.
+    Man { dir: PathBuf },
 }
 
 #[derive(Debug, Args)]

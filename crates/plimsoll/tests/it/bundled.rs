@@ -85,3 +85,15 @@ fn published_tables_are_audited_by_name() {
         "`plimsoll audit claims` lists them.",
     ]);
 }
+
+#[test]
+fn manual_pages_are_written_for_every_command() {
+    let place = Place::new();
+    place.run(&["man", "tmp"]).succeeded();
+    let page = fs::read_to_string(place.path("tmp/plimsoll-bench.1")).unwrap();
+    assert!(page.contains("\\-\\-find"), "{page}");
+    assert!(place.path("tmp/plimsoll-drive-learn.1").exists());
+    place
+        .run(&["man", "nowhere"])
+        .refused(&["the manual pages cannot be written to nowhere"]);
+}
