@@ -326,7 +326,7 @@ mod tests {
                 capacity: None,
                 fill: 1.0,
             },
-            verdict: Verdict::Sound,
+            verdict: Verdict::Valid,
             per_second: 1000.0,
             nopm: Some(27_000.0),
             think_s: 0.0,

@@ -300,7 +300,7 @@ fn detail(m: &Messages, own: &BackupOperation) -> String {
 /// What becomes of an operation, as a verdict on it.
 fn verdict(outcome: BackupOutcome) -> &'static str {
     match outcome {
-        BackupOutcome::Complete => "sound",
+        BackupOutcome::Complete => "valid",
         BackupOutcome::Cancelled => "doubtful",
         BackupOutcome::Failed | BackupOutcome::Differs => "invalid",
     }

@@ -201,7 +201,7 @@ pub(crate) fn outcome(m: &Messages, medium: &BlockMedium, rounds: &Rounds) -> Ou
                 ("first", first.to_string()),
             ];
             Outcome {
-                verdict: "sound",
+                verdict: "valid",
                 text: m.text_with("block-steady", &args),
             }
         }

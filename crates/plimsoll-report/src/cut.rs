@@ -31,7 +31,7 @@ pub(crate) fn receipts() -> Table<'static, Receipt> {
         .column("txn", Words, |own| own.txn.clone())
         .column("acknowledged", Whole, |own| own.acknowledged)
         .column("lost", Whole, |own| {
-            let class = if own.lost == 0 { "sound" } else { "invalid" };
+            let class = if own.lost == 0 { "valid" } else { "invalid" };
             TableCell::from(own.lost).styled(class)
         })
         .column("in-doubt", Whole, |own| own.in_doubt)
@@ -78,7 +78,7 @@ fn outcomes(m: &Messages, cut: &CutSummary) -> Vec<CutOutcome> {
             (None, _) => ("invalid", m.text("finding-not-recovered")),
             (Some(_), 0) => ("doubtful", m.text("cut-not-evaluated")),
             (Some(_), n) => (
-                "sound",
+                "valid",
                 m.text_with("cut-kept", &[("acknowledged", count(n))]),
             ),
         };
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_that_lost_nothing_is_sound_and_one_without_receipts_is_not_evaluated() {
+    fn a_cut_that_lost_nothing_is_valid_and_one_without_receipts_is_not_evaluated() {
         let m = Messages::english();
         let mut record = fixture::record();
         let cut = &mut record.cuts[0];
@@ -136,7 +136,7 @@ mod tests {
             "nothing was lost with the power: {:?}",
             kept.happened
         );
-        assert_eq!(kept.outcomes[0].verdict, "sound");
+        assert_eq!(kept.outcomes[0].verdict, "valid");
         insta::assert_snapshot!(kept.outcomes[0].text, @"No acknowledged transaction was lost: 10,197 checked, all found.");
         record.cuts[0].receipts.clear();
         let summary = summarise(&record);

@@ -50,7 +50,7 @@ pub(crate) fn table<'a>() -> Table<'a, &'a DiagnosisSummary> {
         .message("level", Words, |found, m| {
             // A sign and a word: not all readers can distinguish colors.
             let (sign, class) = match found.diagnosis.level {
-                DiagnosisLevel::Ok => ("✓", "sound"),
+                DiagnosisLevel::Ok => ("✓", "valid"),
                 DiagnosisLevel::Unknown => ("?", ""),
                 DiagnosisLevel::Warning => ("!", "doubtful"),
                 DiagnosisLevel::Error => ("✕", "invalid"),

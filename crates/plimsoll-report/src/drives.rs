@@ -46,7 +46,7 @@ impl<'a> OpRow<'a> {
 
     fn kept_up(&self) -> TableCell {
         match self.op.kept_up() {
-            Some(true) => TableCell::word("drive-kept-up-", "yes").styled("sound"),
+            Some(true) => TableCell::word("drive-kept-up-", "yes").styled("valid"),
             Some(false) => TableCell::word("drive-kept-up-", "no").styled("invalid"),
             None => TableCell::word("drive-kept-up-", "unknown"),
         }

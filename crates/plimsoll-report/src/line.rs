@@ -185,7 +185,7 @@ pub(crate) fn table<'a>() -> Table<'a, TriedRow<'a>> {
         .column("load", Plain, |r| r.load.clone())
         .column("outcome", Words, |r| {
             let class = match r.tried.outcome {
-                Attempt::Met => "sound",
+                Attempt::Met => "valid",
                 Attempt::Mixed => "doubtful",
                 Attempt::Failed => "invalid",
             };

@@ -84,7 +84,7 @@ impl Audit {
         match self.worst() {
             Some(Severity::Error) => Verdict::Invalid,
             Some(Severity::Warning) => Verdict::Doubtful,
-            Some(Severity::Note) | None => Verdict::Sound,
+            Some(Severity::Note) | None => Verdict::Valid,
         }
     }
 

@@ -63,7 +63,7 @@ fn side(label: &str, repeats: Vec<Repeat>) -> ComparedSide {
         derived: None,
         workload: WorkloadParameters::default(),
         systems: 1,
-        verdict: Verdict::Sound,
+        verdict: Verdict::Valid,
         repeats,
     };
     let run: RunInfo = fixture::single_point().run;

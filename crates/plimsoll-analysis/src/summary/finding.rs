@@ -18,7 +18,7 @@ pub const FAILED_LIMIT: f64 = 0.01;
 pub enum Verdict {
     /// No issues found.
     #[default]
-    Sound,
+    Valid,
     /// They are true, but read the warnings before using them.
     Doubtful,
     /// Not to be used.
@@ -26,11 +26,11 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    pub const ALL: [Self; 3] = [Self::Sound, Self::Doubtful, Self::Invalid];
+    pub const ALL: [Self; 3] = [Self::Valid, Self::Doubtful, Self::Invalid];
 
     pub fn name(self) -> &'static str {
         match self {
-            Self::Sound => "sound",
+            Self::Valid => "valid",
             Self::Doubtful => "doubtful",
             Self::Invalid => "invalid",
         }
@@ -40,7 +40,7 @@ impl Verdict {
         match findings.iter().map(|f| f.severity).max() {
             Some(Severity::Error) => Self::Invalid,
             Some(Severity::Warning) => Self::Doubtful,
-            Some(Severity::Note) | None => Self::Sound,
+            Some(Severity::Note) | None => Self::Valid,
         }
     }
 }

@@ -165,7 +165,7 @@ fn each_doubt_is_a_finding() {
         ("phase_incomplete", Verdict::Doubtful, |r| {
             r.phases[0].complete = false
         }),
-        ("phase_incomplete", Verdict::Sound, |r| {
+        ("phase_incomplete", Verdict::Valid, |r| {
             r.phases[1].complete = false
         }),
         ("nothing_completed", Verdict::Invalid, |r| {
@@ -197,7 +197,7 @@ fn each_doubt_is_a_finding() {
                 .skip(5)
                 .for_each(|s| s.counts = orders(20, 0));
         }),
-        ("not_served", Verdict::Sound, |r| {
+        ("not_served", Verdict::Valid, |r| {
             (r.seconds[3].counts.failed, r.seconds[3].counts.offered) = (1, 11)
         }),
         ("not_served", Verdict::Doubtful, |r| {
@@ -388,7 +388,7 @@ fn the_fixture_matches_its_description() {
         ]
     );
     let closed = &summary.figures.ladders[0].points[2];
-    assert_eq!(closed.verdict, Verdict::Sound, "{:?}", closed.findings);
+    assert_eq!(closed.verdict, Verdict::Valid, "{:?}", closed.findings);
     assert!(
         closed.types.iter().all(|txn| txn.service.is_none()) && closed.overall.service.is_none()
     );

@@ -6,7 +6,7 @@ severity-note = note
 severity-warning = warning
 severity-error = error
 
-verdict-sound = sound
+verdict-valid = valid
 verdict-doubtful = doubtful
 verdict-invalid = invalid
 
@@ -255,7 +255,7 @@ precondition-title = Preconditioning and resets
 ## Report: trust
 
 trust-title = Can the numbers be trusted?
-trust-sound = No issues found.
+trust-valid = No issues found.
 trust-doubtful = Read these warnings before using them.
 trust-invalid = Some results are invalid.
 trust-conserved = Counts add up: offered = committed + rolled back + failed + dropped + in flight in each of { $seconds } seconds, at { $holds } of { $points } points to the end.

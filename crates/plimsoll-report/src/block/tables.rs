@@ -435,7 +435,7 @@ pub(crate) fn rounds<'a>() -> Table<'a, RoundsRow<'a>> {
         })
         .column("steady", Plain, |r| {
             Some(if r.own.fit?.steady {
-                TableCell::word("steady-", "yes").styled("sound")
+                TableCell::word("steady-", "yes").styled("valid")
             } else {
                 TableCell::word("steady-", "no").styled("doubtful")
             })

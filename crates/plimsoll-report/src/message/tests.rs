@@ -114,8 +114,8 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ("wait-", &WAIT_STATES),
     ("wait-does-", &WAIT_STATES),
     ("severity-", &["note", "warning", "error"]),
-    ("verdict-", &["sound", "doubtful", "invalid"]),
-    ("trust-", &["sound", "doubtful", "invalid"]),
+    ("verdict-", &["valid", "doubtful", "invalid"]),
+    ("trust-", &["valid", "doubtful", "invalid"]),
     (
         "status-",
         &["unfinished", "complete", "interrupted", "failed"],

@@ -15,7 +15,7 @@ const ROWS: [TestRow; 3] = [
         job: "a, <b>",
         medium: "fast",
         rate: Some(12_345.6),
-        verdict: Verdict::Sound,
+        verdict: Verdict::Valid,
     },
     TestRow {
         job: "a, <b>",
@@ -52,13 +52,13 @@ fn the_same_rows_are_for_people_and_for_programs() {
     let m = Messages::english();
     insta::assert_snapshot!(table().to_text(&m, &ROWS), @r"
     job     medium   txn/s   verdict
-    a, <b>  fast    12,346     sound
+    a, <b>  fast    12,346     valid
             slow         –   invalid
     c       slow         1  doubtful
     ");
     insta::assert_snapshot!(table().to_csv(ROWS), @r#"
     job,medium,per_second,verdict,complete
-    "a, <b>",fast,12345.6,sound,true
+    "a, <b>",fast,12345.6,valid,true
     "a, <b>",slow,,invalid,true
     c,slow,1,doubtful,true
     "#);
@@ -79,7 +79,7 @@ fn a_page_marks_words_verdicts_and_groups() {
         .collect();
     assert_eq!(
         cells,
-        ["a, <b>/words", "fast/words", "12,300/", "sound/sound"]
+        ["a, <b>/words", "fast/words", "12,300/", "valid/valid"]
     );
 }
 

@@ -184,7 +184,7 @@ fn both_accounts_of_what_was_written_are_compared() {
     assert_eq!(kinds(&slow.findings), expected);
     assert_eq!(
         (fast.verdict, slow.verdict),
-        (Verdict::Sound, Verdict::Doubtful)
+        (Verdict::Valid, Verdict::Doubtful)
     );
 }
 
@@ -247,7 +247,7 @@ fn backups_beside_load_stand_by_their_load() {
         ("rate_not_judged".to_owned(), Severity::Note),
     ];
     assert_eq!(kinds(&beside.media[0].findings), expected);
-    assert_eq!(beside.media[0].verdict, Verdict::Sound);
+    assert_eq!(beside.media[0].verdict, Verdict::Valid);
 }
 
 #[test]

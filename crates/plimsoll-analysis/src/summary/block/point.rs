@@ -85,7 +85,7 @@ pub(super) fn summarise(index: &Index, point: &Point, block: &BlockPoint) -> Blo
         seconds: seconds(index, point),
         drives: Vec::new(),
         findings: Vec::new(),
-        verdict: Verdict::Sound,
+        verdict: Verdict::Valid,
     };
     let (drives, mut found) = media(index, point, &figures, &shares);
     summary.drives = drives;

@@ -52,7 +52,7 @@ fn the_effect_is_that_of_pairs() {
     };
     assert_eq!(
         (load.pairs, load.users, load.verdict),
-        (2, 16, Verdict::Sound)
+        (2, 16, Verdict::Valid)
     );
     // 220 and 240 orders a second without, 140 and 157 with noise.
     let rate = load.all.rate.unwrap();

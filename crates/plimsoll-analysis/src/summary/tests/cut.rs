@@ -100,7 +100,7 @@ fn after_a_power_cut_errors_are_expected_and_losses_are_not() {
     record.events = vec![lost_connection];
     let point = only(&record);
     assert_eq!(kinds(&point), ["phase_incomplete", "event"]);
-    assert_eq!(point.verdict, Verdict::Sound, "{:?}", point.findings);
+    assert_eq!(point.verdict, Verdict::Valid, "{:?}", point.findings);
     assert_eq!(point.drive.unwrap().ops[0].errors, 0);
     let found = point.power_cut.unwrap();
     assert_eq!(

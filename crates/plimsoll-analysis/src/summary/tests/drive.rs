@@ -68,7 +68,7 @@ fn a_drive_that_keeps_up_has_figures_and_no_findings() {
         .drive
         .push(row(DriveOp::Flush, Nanos::from_millis(1400), 30, 900, 9));
     let point = only(&record);
-    assert_eq!((kinds(&point), point.verdict), (Vec::new(), Verdict::Sound));
+    assert_eq!((kinds(&point), point.verdict), (Vec::new(), Verdict::Valid));
     let drive = point.drive.unwrap();
     assert_eq!(
         (drive.drive.as_str(), drive.reported_s),
@@ -109,7 +109,7 @@ fn a_drive_that_keeps_up_has_figures_and_no_findings() {
 
 #[test]
 fn a_median_lateness_of_more_than_a_tenth_is_emulated() {
-    assert_eq!(verdict(&emulated(18)), (vec![], Verdict::Sound), "9 %");
+    assert_eq!(verdict(&emulated(18)), (vec![], Verdict::Valid), "9 %");
     assert_eq!(
         verdict(&emulated(24)),
         (vec!["emulated".to_owned()], Verdict::Invalid),
@@ -133,7 +133,7 @@ fn a_median_lateness_of_more_than_a_tenth_is_emulated() {
 fn more_than_one_in_a_hundred_beyond_is_emulated() {
     let mut record = emulated(4);
     record.drive.iter_mut().for_each(|row| row.beyond = 1);
-    assert_eq!(verdict(&record).1, Verdict::Sound, "1 % is what is allowed");
+    assert_eq!(verdict(&record).1, Verdict::Valid, "1 % is what is allowed");
     record.drive[5].beyond = 2;
     assert_eq!(
         verdict(&record),
@@ -186,7 +186,7 @@ fn late_answers_weigh_as_much_as_the_time_they_add() {
     };
     let emulated = vec!["emulated".to_owned()];
     // 100 x 30 us of 100 x 100 us + 50 x 10 ms.
-    assert_eq!(evaluated(100), (emulated.clone(), Verdict::Sound, 0.59));
+    assert_eq!(evaluated(100), (emulated.clone(), Verdict::Valid, 0.59));
     assert_eq!(evaluated(300), (emulated.clone(), Verdict::Doubtful, 1.7));
     assert_eq!(evaluated(1500), (emulated, Verdict::Invalid, 6.92));
 }
@@ -206,7 +206,7 @@ fn what_is_not_late_is_not_a_microsecond_late() {
             )
         })
         .collect();
-    assert_eq!(verdict(&record), (vec![], Verdict::Sound));
+    assert_eq!(verdict(&record), (vec![], Verdict::Valid));
     assert_eq!(only(&record).drive.unwrap().ops[0].late_p50_us, Some(0.0));
 }
 
@@ -236,7 +236,7 @@ fn silence_is_never_a_pass() {
     record.facts.clear();
     assert_eq!(
         verdict(&record),
-        (vec![], Verdict::Sound),
+        (vec![], Verdict::Valid),
         "no fact names an emulated drive"
     );
 }
@@ -273,14 +273,14 @@ fn a_drive_with_few_operations_is_not_evaluated() {
         .collect();
     assert_eq!(
         verdict(&record),
-        (vec!["emulation_too_few".to_owned()], Verdict::Sound)
+        (vec!["emulation_too_few".to_owned()], Verdict::Valid)
     );
     record.drive = (0..12)
         .map(|s| row(DriveOp::Read, Nanos::from_millis(400 + s * 1000), 0, 1, 1))
         .collect();
     assert_eq!(
         verdict(&record),
-        (vec!["emulation_too_few".to_owned()], Verdict::Sound),
+        (vec!["emulation_too_few".to_owned()], Verdict::Valid),
         "idle, but reported"
     );
     assert_eq!(only(&record).drive.unwrap().ops, []);
@@ -319,17 +319,17 @@ fn what_an_emulator_warns_of_weighs_by_when_it_was() {
     };
     // In the window; and before the point, while the data were loaded.
     let cases = [
-        ("saturated", Verdict::Invalid, Verdict::Sound),
+        ("saturated", Verdict::Invalid, Verdict::Valid),
         ("backing_slower", Verdict::Invalid, Verdict::Doubtful),
         ("backing_full", Verdict::Invalid, Verdict::Doubtful),
-        ("checkpoint", Verdict::Sound, Verdict::Sound),
+        ("checkpoint", Verdict::Valid, Verdict::Valid),
     ];
     for (code, measured, loading) in cases {
         record.events = vec![event(code, 5)];
         assert_eq!(of_findings(&record), measured, "{code}");
         record.events = vec![event(code, 0)];
         assert_eq!(of_findings(&record), loading, "{code}");
-        assert_eq!(verdict(&record), (vec![], Verdict::Sound), "{code}");
+        assert_eq!(verdict(&record), (vec![], Verdict::Valid), "{code}");
     }
 }
 
@@ -402,7 +402,7 @@ fn the_fixtures_drive_matches_its_description() {
     let [kept_up, too_late, cut] = summary.figures.ladders[1].points.as_slice() else {
         panic!()
     };
-    assert_eq!(kept_up.verdict, Verdict::Sound, "{:?}", kept_up.findings);
+    assert_eq!(kept_up.verdict, Verdict::Valid, "{:?}", kept_up.findings);
     assert!(
         kept_up
             .drive

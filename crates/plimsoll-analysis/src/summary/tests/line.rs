@@ -68,7 +68,7 @@ fn the_line_of_the_fixture_is_found_again() {
         .collect();
     assert_eq!(
         beyond,
-        [Verdict::Sound; 6],
+        [Verdict::Valid; 6],
         "above the line that was to be expected"
     );
     let invalid: Vec<_> = summary

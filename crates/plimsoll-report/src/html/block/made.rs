@@ -143,7 +143,7 @@ impl JobDemand<'_> {
             keeps_in_flight: true,
             seconds: (0..18).map(seconds).collect(),
             findings: Vec::new(),
-            verdict: Verdict::Sound,
+            verdict: Verdict::Valid,
         }
     }
 
@@ -178,7 +178,7 @@ impl JobDemand<'_> {
                 mean_us: point.latency.map(|l| l.mean_us),
                 p99_us: point.latency.map(|l| l.p99_us),
                 points: vec![point],
-                verdict: Verdict::Sound,
+                verdict: Verdict::Valid,
             }
         };
         shares.into_iter().enumerate().map(at).collect()
@@ -218,7 +218,7 @@ impl JobDemand<'_> {
             typical: Some(points.len() - 1),
             against_first: None,
             curve: if curve { self.curve() } else { Vec::new() },
-            verdict: Verdict::Sound,
+            verdict: Verdict::Valid,
             points,
         }
     }

@@ -90,11 +90,11 @@ fn media_stand_side_by_side_with_their_ratios() {
         .collect();
     insta::assert_snapshot!(lines[..7].join("\n"), @r"
     Job | Medium | IOPS | ± % | MB/s | Ratio | Ratio, 95 % | Mean, µs | p99, µs | Mean latency ratio | Verdict
-    RND4K Q32T1 read | nvme (emulated) | 480,000 | 3.7 | 1,970 | – | – | 398 | 4,530 | – | sound
-    RND4K Q32T1 read | sata | 101,000 | 3.7 | 413 | 0.210 | 0.197 to 0.223 | 1,890 | 21,600 | 4.76 | sound
-    RND4K Q32T1 read | disk (emulated) | 1,920 | 3.8 | 7.86 | 0.00400 | 0.00376 to 0.00424 | 99,500 | 1,130,000 | 250 | sound
-    RND4K Q32T1 write | nvme (emulated) | 150,000 | 3.8 | 614 | – | – | 1,270 | 14,500 | – | sound
-    RND4K Q32T1 write | sata | 31,500 | 3.7 | 129 | 0.210 | 0.197 to 0.223 | 6,060 | 69,100 | 4.76 | sound
+    RND4K Q32T1 read | nvme (emulated) | 480,000 | 3.7 | 1,970 | – | – | 398 | 4,530 | – | valid
+    RND4K Q32T1 read | sata | 101,000 | 3.7 | 413 | 0.210 | 0.197 to 0.223 | 1,890 | 21,600 | 4.76 | valid
+    RND4K Q32T1 read | disk (emulated) | 1,920 | 3.8 | 7.86 | 0.00400 | 0.00376 to 0.00424 | 99,500 | 1,130,000 | 250 | valid
+    RND4K Q32T1 write | nvme (emulated) | 150,000 | 3.8 | 614 | – | – | 1,270 | 14,500 | – | valid
+    RND4K Q32T1 write | sata | 31,500 | 3.7 | 129 | 0.210 | 0.197 to 0.223 | 6,060 | 69,100 | 4.76 | valid
     RND4K Q32T1 write | disk (emulated) | 600 | 3.8 | 2.46 | – | – | 318,000 | 3,630,000 | – | invalid
     ");
     // Invalid jobs have no ratio, and are marked.

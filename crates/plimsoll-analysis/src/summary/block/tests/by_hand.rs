@@ -246,7 +246,7 @@ fn every_figure_of_one_job_by_hand() {
     assert_eq!(point.workers_cv_percent, None);
     assert_eq!(
         (point.iops_interval, point.steady.name(), point.verdict),
-        (None, "yes", Verdict::Sound)
+        (None, "yes", Verdict::Valid)
     );
 }
 
@@ -284,7 +284,7 @@ fn flushes_stand_beside_what_they_make_durable() {
     // A thread that waits for a flush is not idle: 100/s · (1 + 9) ms.
     assert_eq!(
         (point.in_flight_by_little, point.verdict),
-        (Some(1.0), Verdict::Sound)
+        (Some(1.0), Verdict::Valid)
     );
 }
 
@@ -382,15 +382,15 @@ fn a_rate_that_is_not_reached_is_doubtful_below_full_speed() {
     );
     assert_eq!(
         of(Some(120.0), 1250.0),
-        (Verdict::Sound, Some((missed.clone(), Severity::Note)))
+        (Verdict::Valid, Some((missed.clone(), Severity::Note)))
     );
     assert_eq!(
         of(None, 1250.0),
         (Verdict::Doubtful, Some((missed, Severity::Warning)))
     );
     // 5000 independent arrivals scatter by 71.
-    assert_eq!(of(Some(80.0), 1014.0), (Verdict::Sound, None));
-    assert_eq!(of(Some(80.0), 990.0), (Verdict::Sound, None));
+    assert_eq!(of(Some(80.0), 1014.0), (Verdict::Valid, None));
+    assert_eq!(of(Some(80.0), 990.0), (Verdict::Valid, None));
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn only_the_steady_window_counts() {
     let rounds = medium.rounds.as_ref().unwrap();
     assert_eq!(
         (rounds.reached_at, medium.verdict, medium.findings.len()),
-        (Some(4), Verdict::Sound, 0)
+        (Some(4), Verdict::Valid, 0)
     );
     let job = &medium.jobs[0];
     let figures = job.figures.unwrap();
@@ -81,10 +81,10 @@ fn what_happened_in_rounds_that_do_not_count_is_no_reason_to_doubt() {
             medium.verdict,
         )
     };
-    assert_eq!(of(|_| ()), (false, None, true, Verdict::Sound));
+    assert_eq!(of(|_| ()), (false, None, true, Verdict::Valid));
     // Half of the requests in flight are missing.
     let off = of(|record| record.points[0].users *= 2);
-    assert_eq!(off, (false, Some(Severity::Note), true, Verdict::Sound));
+    assert_eq!(off, (false, Some(Severity::Note), true, Verdict::Valid));
     let lost = of(|record| record.shares[0].requests -= 1);
     assert_eq!(lost, (false, Some(Severity::Error), true, Verdict::Invalid));
 }
