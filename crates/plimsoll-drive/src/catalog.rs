@@ -1,6 +1,6 @@
 //! The drives that plimsoll knows: the files in `drives/`, as they are.
 
-use plimsoll_plan::{PlanErrors, by_short_name};
+use plimsoll_plan::{PlanErrors, by_short_name, nearest};
 
 use crate::spec::DriveSpec;
 
@@ -46,6 +46,8 @@ const KINDS: [(&str, &str); 4] = [
     ("hdd", "seagate-constellation2-1t"),
 ];
 
+const OTHERS: &str = "`plimsoll drive list` shows them; a drive file of your own is given by its path, which ends with .toml";
+
 /// A name that is not in the catalog.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no drive `{name}` in the catalog\n{help}")]
@@ -67,13 +69,14 @@ pub fn all() -> &'static [CatalogEntry] {
 pub fn find(name: &str) -> Result<CatalogEntry, UnknownDrive> {
     let kind = KINDS.iter().find(|(kind, _)| *kind == name);
     let written = kind.map_or(name, |(_, drive)| drive);
-    let list = "`plimsoll drive list` shows them";
-    let found = by_short_name(written, ENTRIES, |entry| entry.name, list);
+    let none = match nearest(name, KINDS.map(|(kind, _)| kind)) {
+        Some(kind) => format!("did you mean `{kind}`?"),
+        None => OTHERS.to_owned(),
+    };
+    let found = by_short_name(written, ENTRIES, |entry| entry.name, &none);
     found.copied().map_err(|help| UnknownDrive {
         name: name.to_owned(),
-        help: format!(
-            "{help}; a drive file of your own is given by its path, which ends with .toml"
-        ),
+        help,
     })
 }
 
@@ -122,6 +125,8 @@ mod tests {
             assert_eq!(find(short).map(|drive| drive.name), Ok(name));
         }
         assert_eq!(find("gp3").unwrap().name, "aws-gp3");
+        let error = find("nvmee").unwrap_err().to_string();
+        assert!(error.contains("did you mean `nvme`?"), "{error}");
         let error = find("dc1500m").unwrap_err().to_string();
         assert!(
             error.contains("which of `kingston-dc1500m-1920g`, `kingston-dc1500m-960g`?"),

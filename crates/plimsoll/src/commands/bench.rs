@@ -24,7 +24,7 @@ const HOLDS_CHECKPOINTS: Nanos = Nanos::from_secs(600);
 /// More points are measured once each, so that all of them take no hour.
 const MOST_REPEATED_POINTS: usize = 12;
 const REPEATS: u32 = 4;
-const FIRST_RATE: f64 = 20.0;
+const FIRST_RATE: f64 = 100.0;
 const DEFAULT_PROFILE: &str = "four-corners-maximum";
 
 pub fn bench(args: &BenchArgs) -> Result<ExitCode, Failure> {

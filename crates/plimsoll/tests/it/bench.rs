@@ -101,10 +101,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     );
     refused(
         "bench sqlite medium --drive nvmee",
-        &[
-            "there is no drive `nvmee`",
-            "`plimsoll drive list` shows them",
-        ],
+        &["there is no drive `nvmee`", "did you mean `nvme`?"],
     );
     refused(
         "bench sqlite medium --drive dc1500m",
