@@ -4,8 +4,10 @@
 //! points of many systems beside each other ([`summary`]), and is never seen by plan, record, import, load, block or
 //! drive.
 
+pub mod answer;
 pub mod audit;
 pub mod compare;
+pub mod full_speed;
 pub mod history;
 pub mod latency;
 pub mod predict;
@@ -14,4 +16,4 @@ pub mod search;
 pub mod set;
 pub mod summary;
 
-pub use run_summary::{Summary, summarise};
+pub use run_summary::{Summary, summarise, summarise_with};

@@ -1,29 +1,53 @@
-//! A run's figures, audit and verdict.
+//! A run's figures, audit, verdict and answer.
 
 use plimsoll_record::Record;
 use serde::Serialize;
 
+use crate::answer::{AnswerInput, RunAnswer, answer};
 use crate::audit::{Audit, audit};
+use crate::full_speed::FullSpeed;
 use crate::summary::{RunFigures, Verdict, figures_and_timelines};
 
 /// All that is computed from one record: the shape of `--format json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
+    /// What the run says about its question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<RunAnswer>,
     #[serde(flatten)]
     pub figures: RunFigures,
     /// The worst of all findings and of the audit. The doctor's findings stand for themselves.
     pub verdict: Verdict,
     /// Results of the audit's rules.
     pub audit: Audit,
+    /// What slowed drives would give at full speed.
+    #[serde(skip_serializing_if = "FullSpeed::is_empty")]
+    pub full_speed: FullSpeed,
 }
 
-/// Computes figures, audits them, and then decides how far they can be trusted: the only place that does.
+/// As [`summarise_with`], without predictions for full speed.
 pub fn summarise(record: &Record) -> Summary {
+    summarise_with(record, |_| FullSpeed::default())
+}
+
+/// Computes figures, audits them, decides how far they can be trusted, and chooses the answer: the only place that does.
+/// `predict` has the models of drives, which this crate has not.
+pub fn summarise_with(record: &Record, predict: impl FnOnce(&RunFigures) -> FullSpeed) -> Summary {
     let figures = figures_and_timelines(record);
     let audit = audit(record, &figures);
+    let full_speed = predict(&figures);
+    let verdict = figures.worst_finding().max(audit.verdict());
     Summary {
-        verdict: figures.worst_finding().max(audit.verdict()),
+        answer: answer(&AnswerInput {
+            record,
+            figures: &figures,
+            audit: &audit,
+            full_speed: &full_speed,
+            verdict,
+        }),
+        verdict,
         figures,
         audit,
+        full_speed,
     }
 }

@@ -24,6 +24,7 @@ mod charts;
 mod doctor;
 mod drive;
 mod environment;
+mod first;
 mod headline;
 mod how;
 mod imported;
@@ -63,6 +64,9 @@ struct ReportPage<'a> {
     record: &'a Record,
     status: String,
     lasted: String,
+    first: Option<first::FirstScreen>,
+    /// Ids and titles of sections.
+    contents: Vec<(&'static str, String)>,
     headline: Option<HeadlineView>,
     lines: Vec<line::LineView<'a>>,
     line_charts: Vec<line::LineChart>,
@@ -112,6 +116,8 @@ impl<'a> ReportPage<'a> {
             record,
             status: m.text(&format!("status-{}", record.run.status.name())),
             lasted: lasted(record.run.lasted),
+            first: first::view(m, summary, RUN),
+            contents: contents(m, summary),
             headline: headline::transactions(m, summary)
                 .or_else(|| block::headline(m, summary))
                 .or_else(|| shared::headline(m, summary)),
@@ -201,6 +207,24 @@ impl<'a> ReportPage<'a> {
     fn verdict_sentence(&self) -> String {
         self.m.text(&format!("trust-{}", self.verdict))
     }
+}
+
+/// What stands for the run file in commands: a page does not know its name.
+const RUN: &str = "RUN";
+
+fn contents(m: &Messages, summary: &Summary) -> Vec<(&'static str, String)> {
+    let figures = &summary.figures;
+    let all = [
+        ("trust", "trust-title", true),
+        ("audit", "audit-title", true),
+        ("ladder", "ladder-title", !figures.ladders.is_empty()),
+        ("media", "compare-title", !figures.comparisons.is_empty()),
+        ("environment", "environment-title", true),
+        ("again", "again-title", true),
+        ("how", "how-title", true),
+    ];
+    let there = all.into_iter().filter(|(.., is_there)| *is_there);
+    there.map(|(id, title, _)| (id, m.text(title))).collect()
 }
 
 fn footer(m: &Messages, run: &RunInfo) -> String {

@@ -3,6 +3,7 @@
 //! Invariants, stated as absences: nothing here opens a file or a connection, reads a clock or computes a figure. All
 //! figures come from [`plimsoll_analysis::summary`], all sentences from the catalog in `locales/`.
 
+pub mod answer;
 mod audit;
 mod backup;
 mod block;

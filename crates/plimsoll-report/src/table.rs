@@ -342,6 +342,11 @@ impl<'a, R> Table<'a, R> {
 
     /// For a terminal.
     pub fn to_text(&self, m: &Messages, rows: &[R]) -> String {
+        self.to_text_within(m, rows, WIDTH)
+    }
+
+    /// At most so many columns wide, as far as spare columns allow.
+    pub(crate) fn to_text_within(&self, m: &Messages, rows: &[R], width: usize) -> String {
         let columns = self.columns_in(m, rows, ColumnPlace::Text);
         let between = if self.long_headings { " " } else { "\n" };
         let mut sheet = text::Sheet::default();
@@ -357,7 +362,7 @@ impl<'a, R> Table<'a, R> {
             sheet.rows.push(cells.collect());
         }
         sheet.blank_repeats(self.blank_repeats);
-        sheet.fitted(self.spare)
+        sheet.fitted(self.spare, width)
     }
 
     pub(crate) fn to_grid(&self, m: &Messages, rows: &[R]) -> Grid {

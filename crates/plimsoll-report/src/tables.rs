@@ -8,11 +8,12 @@ use plimsoll_analysis::set::SetAxisSummary;
 use crate::message::Messages;
 use crate::table::Declaration;
 use crate::{
-    backup, block, compare, cut, doctor, drives, effect, export, fleet, history, html, imported,
-    ladder, line, scaling, set, versus, waits,
+    answer, backup, block, compare, cut, doctor, drives, effect, export, fleet, history, html,
+    imported, ladder, line, scaling, set, versus, waits,
 };
 
 const ALL_TABLES: &[fn() -> Declaration] = &[
+    || answer::table().declaration(),
     || backup::times().declaration(),
     || backup::io().declaration(),
     || backup::operations().declaration(),

@@ -129,6 +129,9 @@ pub struct RunArgs {
     /// No progress on stderr.
     #[arg(short, long)]
     pub quiet: bool,
+    /// Print all tables, conditions and findings below the answer.
+    #[arg(short, long)]
+    pub verbose: bool,
     /// Simulate time instead of waiting for it (plans whose systems are all mock).
     #[arg(long, hide = true)]
     pub virtual_time: bool,
@@ -179,6 +182,8 @@ pub struct CleanArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
+    /// All tables, as `plimsoll run --verbose` prints them.
+    Text,
     Json,
     Csv,
 }

@@ -64,7 +64,7 @@ pub struct Ratio {
 
 impl Ratio {
     /// `None` for a ratio to nothing.
-    pub(super) fn of(
+    pub(crate) fn of(
         rate: f64,
         interval: Option<Interval>,
         first: f64,

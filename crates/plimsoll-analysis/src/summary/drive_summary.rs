@@ -11,6 +11,9 @@ pub const DRIVE_FACT: &str = "drive";
 /// A fact of an emulated medium: what people call its drive.
 pub const DRIVE_TITLE_FACT: &str = "drive_title";
 
+/// A fact of an emulated medium that was slowed: how many times.
+pub const SLOWER_FACT: &str = "slower";
+
 /// Rule EMULATED: largest median lateness, as a share of the median modelled time.
 pub const LATENESS_LIMIT: f64 = 0.10;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::drive_summary::{DRIVE_FACT, DRIVE_TITLE_FACT};
+use super::drive_summary::{DRIVE_FACT, DRIVE_TITLE_FACT, SLOWER_FACT};
 use super::tick::Ticks;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{
@@ -104,6 +104,11 @@ impl<'a> Index<'a> {
             return Some(self.name(medium));
         }
         named.map(str::to_owned)
+    }
+
+    /// How many times slower than rated the medium's drive ran.
+    pub fn slower(&self, medium: Option<SubjectId>) -> Option<f64> {
+        self.fact(medium?, SLOWER_FACT)?.parse().ok()
     }
 
     /// The system that an instance is one of.

@@ -20,6 +20,9 @@ pub struct LadderSummary {
     pub medium: Option<String>,
     /// What people call the drive that is emulated on the medium; `None` where nothing is.
     pub drive: Option<String>,
+    /// How many times slower than rated that drive ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slower: Option<f64>,
     pub workload: String,
     pub mode: String,
     /// Of the first of the systems, when the run began.

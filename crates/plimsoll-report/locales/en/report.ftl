@@ -1078,7 +1078,6 @@ conditions-fails = FAILS
 
 ## plimsoll predict
 
-predicted-heading = At full speed (predicted):
 predicted-medium = medium
 predicted-users = users
 predicted-measured = measured tx/s
@@ -1112,3 +1111,103 @@ verified-measured = measured tx/s
 verified-predicted = predicted tx/s
 verified-error-percent = error %
 verified-summary = { $change }: { $cases } cases, median error { $median } %, 90 % within { $most } %, worst { $worst } %, { $held } % in their intervals, root mean square of the logarithm { $error }
+
+## Answer
+
+answer-at-users = { $users ->
+    [1] At 1 user
+   *[other] At { $users } users
+}
+answer-at-rate = At { $rate } transactions offered a second
+answer-at-full-speed = { $at } and full speed (predicted)
+answer-at-slowed = { $at }, on drives that ran { $slower } times slower than rated
+answer-ratio = { $ratio } times that of { $medium }{ $interval }
+answer-interval = { " " }({ $low } to { $high })
+answer-and = { $first } and { $last }
+answer-media = { $at }, { $best } carries the most load: { $ratios }.
+answer-media-response = { $at }, { $best } responds fastest: the p99 of the others is longer, { $ratios }.
+answer-uncertain = The difference to { $media } is not certain: the 95 % interval includes 1.
+answer-measured = As measured, with drives { $slower } times slower than rated: { $ratios }.
+answer-left-out = There is no valid figure for { $media }.
+answer-load = { $at }, { $medium } carries { $rate } { $unit }{ $interval }, with a p99 of { $p99 } ms.
+answer-load-response = { $at }, transactions on { $medium } take up to { $p99 } ms (p99).
+answer-load-grows = More users may carry more: the highest load that was tried is the best one.
+answer-none-nothing = No answer: no point has a valid figure.
+answer-none-one = No answer: only { $valid } has a valid figure, so there is nothing to compare it with.
+answer-none-speeds = No answer: drives were slowed by different factors, and full speed cannot be predicted.
+answer-system = the system
+answer-unit-nopm = new orders a minute
+answer-unit-rate = transactions a second
+answered-medium = medium
+answered-users = users
+answered-offered = offered 1/s
+answered-nopm = orders per min
+answered-rate = txn per s
+answered-interval = ± %
+answered-full-speed = full speed (predicted)
+answered-full-speed-interval = ± %
+answered-p99 = p99 ms
+answered-ratio = ratio
+answered-ratio-interval = ratio 95 %
+answered-verdict = verdict
+answer-limited-label = Limited by
+answer-trust-label = Trust
+answer-next-label = Next
+answer-report-label = Report
+answer-limited-title = What limits it
+answer-next-title = What to do next
+answer-table-title = Figures of the answer
+answer-chart-nopm = New orders a minute{ $speed }, with 95 % intervals
+answer-chart-rate = Transactions a second{ $speed }, with 95 % intervals
+answer-chart-full-speed = { " " }at full speed (predicted)
+answer-chart-slowed = { " " }on slowed drives
+answer-contents = Contents
+answer-users-of = { $users ->
+    [1] 1 user
+   *[other] { $users } users
+}
+answer-limited = { $medium }: { $what } ({ $percent } %){ $locks }.
+answer-limited-locks = { "," } one after the other: { $percent } % of the time is waiting for locks
+answer-limiter-cpu = CPU time of a transaction
+answer-limiter-reads = reads
+answer-limiter-flushes = durable commits (flushes)
+answer-limiter-locks = waiting for locks
+answer-limiter-processors = processors of this machine
+answer-points-valid = all { $total } points are valid
+answer-points-doubtful = { $valid } of { $total } points valid, { $doubtful } doubtful
+answer-points-invalid = { $valid } of { $total } points valid, { $doubtful } doubtful, { $invalid } invalid
+answer-limit = { $code } ({ $cases } ×): { $what }.
+answer-limit-error = { $code } ({ $cases } ×, do not use): { $what }.
+answer-limit-more = { $n ->
+    [1] 1 more limit
+   *[other] { $n } more limits
+}: --verbose lists all.
+answer-limit-little = rate, latency and number in flight contradict each other
+answer-limit-conserve = counts of transactions do not add up
+answer-limit-steady = the rate was not steady
+answer-limit-short = the measurement was too short
+answer-limit-cached = the data fit into memory, so few reads reached the drive
+answer-limit-client = the load generator did not keep up
+answer-limit-samebox = generator and system shared a machine on one side only
+answer-limit-omission = latencies leave waiting out
+answer-limit-durable = commits are not durable, or not on both sides
+answer-limit-lies = flushes were faster than the medium can be
+answer-limit-maint = checkpoints or backups ran on one side only
+answer-limit-thin = reads met blocks that were never written
+answer-limit-entropy = the data was more compressible than stated
+answer-limit-noise = something else used the machine
+answer-limit-pctavg = percentiles were averaged
+answer-limit-onefactor = the sides differ in more than one thing
+answer-limit-victims = the number of loaded systems differs
+answer-limit-ratio = TPM and NOPM do not fit the mix
+answer-limit-size = sizes of the data differ
+answer-limit-rate = MB/s and bytes moved contradict each other
+answer-limit-wording = a sentence does not follow from the figures
+answer-limit-consist = the database is inconsistent
+answer-limit-emulated = an emulated drive answered late
+answer-limit-repeat = one run of each, so run-to-run variation is unknown
+answer-limit-plausible = figures cannot all be true
+answer-limit-duration = times do not add up
+answer-limit-intact = the run file changed after its run
+answer-next-explain = what that means
+answer-next-tables = all tables and findings

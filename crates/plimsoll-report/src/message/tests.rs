@@ -89,6 +89,10 @@ fn literals(dir: &Path, found: &mut BTreeSet<String>) {
 
 /// Ids that are put together: a prefix and the names of a closed set.
 const FAMILIES: &[(&str, &[&str])] = &[
+    (
+        "answer-limiter-",
+        &["cpu", "reads", "flushes", "locks", "processors"],
+    ),
     ("backup-kind-", &["backup", "restore"]),
     (
         "backup-outcome-",
@@ -213,7 +217,8 @@ const WAIT_STATES: [&str; 9] = [
 ];
 
 /// What the ids of headings of the commands' tables begin with.
-const HEADINGS: [&str; 12] = [
+const HEADINGS: [&str; 13] = [
+    "answered-",
     "conditions-",
     "drives-",
     "figures-",
@@ -406,7 +411,10 @@ fn of_audit() -> Vec<String> {
     const DECLARED: &str = include_str!("../../../plimsoll-analysis/src/audit/evidence.rs");
     let mut ids: Vec<String> = Rule::ALL
         .iter()
-        .map(|rule| format!("rule-{}", rule.code().to_lowercase()))
+        .flat_map(|rule| {
+            let code = rule.code().to_lowercase();
+            [format!("rule-{code}"), format!("answer-limit-{code}")]
+        })
         .collect();
     for name in ["Evidence", "Missing", "Next"] {
         // Found and MissingInput have the text of what they hold.

@@ -27,10 +27,10 @@ impl Sheet<'_> {
     }
 
     /// Cells are never broken: while it is too wide, columns are left out in the order of `spare`.
-    pub fn fitted(mut self, spare: &[&str]) -> String {
+    pub fn fitted(mut self, spare: &[&str], width: usize) -> String {
         let mut shown = self.lined();
         for id in spare {
-            if shown.lines().all(|line| line.chars().count() <= WIDTH) {
+            if shown.lines().all(|line| line.chars().count() <= width) {
                 break;
             }
             if let Some(place) = self.ids.iter().position(|own| own == id) {

@@ -75,6 +75,9 @@ pub struct BenchArgs {
     /// No progress on stderr.
     #[arg(short, long)]
     pub quiet: bool,
+    /// Print all tables, conditions and findings below the answer.
+    #[arg(short, long)]
+    pub verbose: bool,
     /// Simulate time instead of waiting for it (mock).
     #[arg(long, hide = true)]
     pub virtual_time: bool,

@@ -54,6 +54,7 @@ fn run_args(args: &BenchArgs) -> RunArgs {
         dry_run: args.dry_run,
         format: args.format,
         quiet: args.quiet,
+        verbose: args.verbose,
         virtual_time: args.virtual_time,
     }
 }

@@ -2,26 +2,31 @@
 
 use std::process::ExitCode;
 
-use plimsoll_analysis::{Summary, summarise};
+use plimsoll_analysis::Summary;
 use plimsoll_record::Record;
 use plimsoll_report::export::{CsvKind, to_csv, to_json};
 
 use super::io::{print, read_run};
-use super::set::{render_set, summary_of};
+use super::predict::summary_of;
+use super::set;
 use crate::cli::{ExportArgs, ExportFormat, Format};
 use crate::failure::Failure;
 use crate::set::RunSet;
 
 pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let format = match args.to {
+        ExportFormat::Text => Format::Table,
         ExportFormat::Json => Format::Json,
         ExportFormat::Csv => Format::Csv,
     };
     if RunSet::is_one(&args.run) {
-        return print(&render_set(&summary_of(&RunSet::open(&args.run)?)?, format));
+        return print(&set::render_set(
+            &set::summary_of(&RunSet::open(&args.run)?)?,
+            format,
+        ));
     }
     let record = read_run(&args.run)?;
-    print(&render(&record, &summarise(&record), format, args.table))
+    print(&render(&record, &summary_of(&record), format, args.table))
 }
 
 /// The record in one of the formats that go to stdout.

@@ -39,6 +39,12 @@ pub fn print(text: &str) -> Result<ExitCode, Failure> {
     }
 }
 
+/// Columns of the terminal that stdout is, from 60 to 100; 80 where it is none.
+pub fn terminal_width() -> usize {
+    rustix::termios::tcgetwinsize(std::io::stdout())
+        .map_or(80, |size| usize::from(size.ws_col).clamp(60, 100))
+}
+
 /// As it could be typed again; passwords are taken out before it is stored.
 pub fn command_line() -> String {
     let words = std::env::args().skip(1).map(|word| {

@@ -6,9 +6,11 @@ mod verify;
 
 use std::process::ExitCode;
 
+use plimsoll_analysis::full_speed::{SlowedDrive, full_speed};
 use plimsoll_analysis::predict::{
     MeasuredDemand, PointRefusal, PredictedChange, Prediction, PredictionTask, predict as predicted,
 };
+use plimsoll_analysis::{Summary, summarise_with};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_record::Record;
 use plimsoll_report::message::Messages;
@@ -17,10 +19,10 @@ use plimsoll_report::table::Unit::{Decimals, Whole, Words};
 
 use super::io::print;
 use super::table::with_note;
-use crate::cli::{Format, PredictArgs};
+use crate::cli::PredictArgs;
 use crate::drive_file;
 use crate::failure::Failure;
-use source::{ModelledDrive, SourcePoint, Sources, change, read_sources, sources_of};
+use source::{ModelledDrive, SourcePoint, change, read_sources, recorded};
 
 #[cfg(test)]
 pub use verify::table as verify_table;
@@ -60,31 +62,18 @@ pub fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
     print(&with_note(&table(), rows, args.format, &note))
 }
 
-/// What a run's slowed drives would give at full speed, for people; none where nothing can be predicted.
-pub fn at_full_speed(record: &Record) -> Option<String> {
-    let Sources {
-        points,
-        mut refused,
-    } = sources_of(record).ok()?;
-    let mut rows = Vec::new();
-    for source in points.iter().filter(|source| source.spec.slower > 1.0) {
-        let target = source.spec.clone().slower(1.0 / source.spec.slower);
-        let task = PredictionTask {
-            change: PredictedChange::FullSpeed,
-            processors: None,
-            memory: None,
-        };
-        match on_drive(source, &target, &task) {
-            Ok(row) => rows.push(row),
-            Err(refusal) => refused.push(refusal),
-        }
-    }
-    if rows.is_empty() {
-        return None;
-    }
-    let heading = Messages::english().text("predicted-heading");
-    let table = with_note(&table(), rows, Format::Table, &note(&refused));
-    Some(format!("{heading}\n{table}"))
+/// A run's figures, audit and answer, with what its slowed drives would give at full speed.
+pub fn summary_of(record: &Record) -> Summary {
+    summarise_with(record, |figures| full_speed(record, figures, slowed_drive))
+}
+
+fn slowed_drive(demand: &MeasuredDemand) -> Option<SlowedDrive<ModelledDrive>> {
+    let spec = recorded(demand).ok()?;
+    let rated = spec.clone().slower(1.0 / spec.slower);
+    (spec.slower > 1.0).then(|| SlowedDrive {
+        as_measured: ModelledDrive::like(&spec, demand),
+        at_full_speed: ModelledDrive::like(&rated, demand),
+    })
 }
 
 /// Without a target: the drive itself at full speed.
@@ -175,20 +164,24 @@ mod tests {
 
     use super::*;
 
-    fn predicted_of(run: &str) -> Option<String> {
+    fn predicted_of(run: &str) -> Vec<String> {
         let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runs");
-        at_full_speed(&plimsoll_record::runfile::read(&runs.join(run)).unwrap())
+        let record = plimsoll_record::runfile::read(&runs.join(run)).unwrap();
+        let points = summary_of(&record).full_speed.points;
+        points.into_iter().map(|point| point.medium).collect()
     }
 
     #[test]
-    fn a_run_on_slowed_drives_has_its_full_speed_beside_it_and_no_other_has() {
-        let text = predicted_of("2026-11-24-vm-2cpu/quickstart.plimsoll").unwrap();
-        assert!(text.starts_with("At full speed (predicted):\n"), "{text}");
+    fn points_on_slowed_drives_are_predicted_for_full_speed_and_no_others() {
+        let media = predicted_of("2026-11-24-vm-2cpu/quickstart.plimsoll");
         for medium in ["sata", "nvme", "disk"] {
-            let rows = text.lines().filter(|line| line.starts_with(medium));
-            assert_eq!(rows.count(), 3, "{text}");
+            assert_eq!(
+                media.iter().filter(|own| *own == medium).count(),
+                3,
+                "{media:?}"
+            );
         }
         let at_full_speed = "2026-11-20-vm-2cpu/emulated-drives.plimsoll";
-        assert_eq!(predicted_of(at_full_speed), None);
+        assert_eq!(predicted_of(at_full_speed), [""; 0]);
     }
 }

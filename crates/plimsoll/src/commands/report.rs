@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use plimsoll_analysis::summarise;
 use plimsoll_report::set::set_page;
 
 use super::io::{print, read_run};
-use super::set::summary_of;
+use super::predict::summary_of;
+use super::set;
 use crate::cli::ReportArgs;
 use crate::failure::Failure;
 use crate::output::write_whole;
@@ -17,13 +17,13 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let (output, html) = if RunSet::is_one(&args.run) {
         (
             beside(&args.run),
-            set_page(&summary_of(&RunSet::open(&args.run)?)?),
+            set_page(&set::summary_of(&RunSet::open(&args.run)?)?),
         )
     } else {
         let record = read_run(&args.run)?;
         (
             args.run.with_extension("html"),
-            plimsoll_report::html::report(&record, &summarise(&record)),
+            plimsoll_report::html::report(&record, &summary_of(&record)),
         )
     };
     let output = args.output.clone().unwrap_or(output);

@@ -8,18 +8,18 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::ExitCode;
 
-use plimsoll_analysis::summarise;
 use plimsoll_plan::resolved::ResolvedPlan;
 use plimsoll_plan::{MediumNeed, Options, Parsed, describe, estimate, matrix, parse};
 use plimsoll_record::RunStatus;
 use plimsoll_record::runfile;
+use plimsoll_report::answer::answer_text;
 use plimsoll_report::export::CsvKind;
 
-use super::io::print;
+use super::io::{print, terminal_width};
 use crate::bundled::PlanText;
 use crate::cli::{Format, RunArgs};
 use crate::commands::export::render;
-use crate::commands::predict::at_full_speed;
+use crate::commands::predict::summary_of;
 use crate::drive_file;
 use crate::execute::{FinishedRun, execute};
 use crate::failure::Failure;
@@ -123,18 +123,19 @@ fn dry_run(plan: &ResolvedPlan, warnings: Vec<String>) -> Result<ExitCode, Failu
 
 fn show(done: &FinishedRun, args: &RunArgs) -> Result<ExitCode, Failure> {
     let record = runfile::read(&done.run_file)?;
-    print(&render(
-        &record,
-        &summarise(&record),
-        args.format,
-        CsvKind::Ladder,
-    ))?;
-    if args.format == Format::Table
-        && let Some(predicted) = at_full_speed(&record)
-    {
-        print(&format!("\n{predicted}"))?;
+    let summary = summary_of(&record);
+    let answer = summary
+        .answer
+        .as_ref()
+        .filter(|_| args.format == Format::Table);
+    if let Some(answer) = answer {
+        let run = done.run_file.display().to_string();
+        print(&answer_text(answer, &run, terminal_width()))?;
     }
-    if !args.quiet || args.format == Format::Table {
+    if answer.is_none() || args.verbose {
+        print(&render(&record, &summary, args.format, CsvKind::Ladder))?;
+    }
+    if answer.is_none() && (!args.quiet || args.format == Format::Table) {
         eprintln!("Run file: {}", done.run_file.display());
         eprintln!("Report:   plimsoll report {}", done.run_file.display());
     }

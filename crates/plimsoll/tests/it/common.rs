@@ -112,8 +112,13 @@ impl Place {
         unreachable!("the last scale is enough for all")
     }
 
+    /// Runs print all their tables, which tests read.
     pub fn start(&self, args: &[&str]) -> Background {
-        self.start_command(self.command(args))
+        let prints_tables = matches!(args.first(), Some(&("run" | "bench")))
+            && !args.contains(&"--format")
+            && !args.contains(&"--help");
+        let verbose: &[&str] = if prints_tables { &["--verbose"] } else { &[] };
+        self.start_command(self.command(&[args, verbose].concat()))
     }
 
     /// Starts the program in the background; its output goes to files.

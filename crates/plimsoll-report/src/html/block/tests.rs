@@ -71,9 +71,7 @@ fn where_transactions_were_run_too_theirs_is_the_headline() {
     let mut summary = summarise(&record);
     summary.figures.blocks = made::blocks();
     let html = page(&record, &summary, "");
-    assert!(
-        html.contains("new orders per minute</span>") && !html.contains("kicker\">Highest IOPS")
-    );
+    assert!(html.contains("class=\"sentence\"") && !html.contains("kicker\">Highest IOPS"));
     assert!(
         html.contains("data-chart=\"throughput\"") && html.contains("Block I/O: corners (corners)")
     );

@@ -71,7 +71,7 @@ pub fn read_sources(args: &PredictArgs) -> Result<Sources, Failure> {
     Ok(Sources { points, refused })
 }
 
-pub fn sources_of(record: &Record) -> Result<Sources, Failure> {
+fn sources_of(record: &Record) -> Result<Sources, Failure> {
     let mut points = Vec::new();
     let mut refused = Vec::new();
     for demand in demands(record, &figures(record)) {
@@ -86,7 +86,7 @@ pub fn sources_of(record: &Record) -> Result<Sources, Failure> {
     Ok(Sources { points, refused })
 }
 
-fn recorded(demand: &MeasuredDemand) -> Result<DriveSpec, Failure> {
+pub fn recorded(demand: &MeasuredDemand) -> Result<DriveSpec, Failure> {
     DriveSpec::parse(&demand.drive.name, &demand.drive.file).map_err(|_| {
         Failure::run(format!(
             "the drive file of {} in the run file cannot be read\nIt was written by another version of plimsoll: run the plan again.",

@@ -1,0 +1,391 @@
+//! Which figures answer.
+
+use super::kinds::{
+    AnswerLoad, AnswerResult, AnswerRow, ComparedBy, LoadAnswer, MediaAnswer, MediumRatio,
+    NoAnswer, RateBasis, RateEstimate,
+};
+use crate::full_speed::{FullSpeed, FullSpeedPoint};
+use crate::summary::{Comparison, LadderSummary, LoadSummary, Ratio, Verdict};
+
+/// Indices of a load.
+pub(super) struct ChosenLoad {
+    pub ladder: usize,
+    pub load: usize,
+}
+
+pub(super) struct ChosenAnswer {
+    pub result: AnswerResult,
+    pub nopm: bool,
+    pub rows: Vec<AnswerRow>,
+    pub loads: Vec<ChosenLoad>,
+}
+
+impl ChosenAnswer {
+    pub fn nothing(why: NoAnswer) -> Self {
+        Self {
+            result: AnswerResult::None(why),
+            nopm: false,
+            rows: Vec::new(),
+            loads: Vec::new(),
+        }
+    }
+
+    pub fn basis(&self) -> Option<RateBasis> {
+        match &self.result {
+            AnswerResult::Media(own) => Some(own.basis),
+            AnswerResult::Load(own) => Some(own.basis),
+            AnswerResult::None(_) => None,
+        }
+    }
+}
+
+pub(super) fn at_full_speed<'a>(
+    full_speed: &'a FullSpeed,
+    ladder: &LadderSummary,
+    load: &LoadSummary,
+) -> Option<&'a FullSpeedPoint> {
+    let mut points = full_speed.points.iter();
+    points.find(|point| {
+        (&point.step, &point.mode) == (&ladder.step, &ladder.mode)
+            && Some(&point.medium) == ladder.medium.as_ref()
+            && point.users == load.users
+    })
+}
+
+fn row(ladder: &LadderSummary, load: &LoadSummary, full_speed: &FullSpeed) -> AnswerRow {
+    let predicted =
+        at_full_speed(full_speed, ladder, load).filter(|_| load.offered_per_second.is_none());
+    let at_full_speed = predicted.and_then(|point| {
+        let rate = point.prediction.per_second;
+        let value = match load.nopm {
+            Some(_) => point.prediction.nopm?,
+            None => rate,
+        };
+        let interval = point.prediction.interval;
+        Some(RateEstimate {
+            value,
+            interval: interval.map(|own| own.scaled(value / rate)),
+        })
+    });
+    AnswerRow {
+        medium: ladder.medium.clone(),
+        drive: ladder.drive.clone(),
+        load: AnswerLoad {
+            users: load.users,
+            offered_per_second: load.offered_per_second,
+        },
+        throughput: load.main_rate().map(RateEstimate::from),
+        at_full_speed,
+        p99_ms: load.p99_ms.map(|p99| p99.median),
+        ratio: None,
+        verdict: load.verdict,
+    }
+}
+
+/// How many times slower than rated the ladder's drive ran, if it was slowed.
+fn slower(ladder: &LadderSummary) -> Option<f64> {
+    ladder.slower.filter(|factor| *factor > 1.0)
+}
+
+/// A medium at a load.
+struct MediumSide<'a> {
+    at: ChosenLoad,
+    medium: &'a str,
+    slower: Option<f64>,
+    row: AnswerRow,
+}
+
+impl MediumSide<'_> {
+    fn is_valid(&self) -> bool {
+        self.row.verdict < Verdict::Invalid && self.row.throughput.is_some()
+    }
+
+    /// Throughput at the drive's own speed, measured or predicted.
+    fn own_speed(&self) -> Option<RateEstimate> {
+        match self.slower {
+            Some(_) => self.row.at_full_speed,
+            None => self.row.throughput,
+        }
+    }
+}
+
+/// Media at one load, and on which basis they can be compared.
+struct ComparableLoad<'a> {
+    load: AnswerLoad,
+    sides: Vec<MediumSide<'a>>,
+    basis: RateBasis,
+    /// Whether a side can be compared.
+    usable: Vec<bool>,
+}
+
+impl<'a> ComparableLoad<'a> {
+    fn of(
+        ladders: &'a [LadderSummary],
+        comparison: &'a Comparison,
+        load: AnswerLoad,
+        full_speed: &FullSpeed,
+    ) -> Self {
+        let media = comparison.media.iter();
+        let sides: Vec<MediumSide<'a>> = media
+            .filter_map(|own| {
+                let ladder = &ladders[own.ladder];
+                let mut loads = ladder.loads.iter();
+                let place = loads.position(|other| {
+                    (other.users, other.offered_per_second) == (load.users, load.offered_per_second)
+                })?;
+                Some(MediumSide {
+                    at: ChosenLoad {
+                        ladder: own.ladder,
+                        load: place,
+                    },
+                    medium: &own.medium,
+                    slower: slower(ladder),
+                    row: row(ladder, &ladder.loads[place], full_speed),
+                })
+            })
+            .collect();
+        let mut candidate = Self {
+            load,
+            basis: RateBasis::Measured,
+            usable: Vec::new(),
+            sides,
+        };
+        candidate.choose_basis();
+        candidate
+    }
+
+    /// The drives' own speed where two sides have it, else the speed at which the first valid one ran.
+    fn choose_basis(&mut self) {
+        let valid: Vec<bool> = self.sides.iter().map(MediumSide::is_valid).collect();
+        let slowest = self
+            .sides
+            .iter()
+            .filter_map(|side| side.slower)
+            .reduce(f64::max);
+        let own: Vec<bool> = self
+            .sides
+            .iter()
+            .zip(&valid)
+            .map(|(side, valid)| *valid && side.own_speed().is_some())
+            .collect();
+        let imposed = self.load.offered_per_second.is_some();
+        if own.iter().filter(|usable| **usable).count() > 1 && !imposed {
+            self.usable = own;
+            self.basis = slowest.map_or(RateBasis::Measured, |slower| RateBasis::Predicted {
+                slower,
+            });
+            return;
+        }
+        let first = self.sides.iter().zip(&valid).find(|(_, valid)| **valid);
+        let speed = first.and_then(|(side, _)| side.slower);
+        let sides = self.sides.iter().zip(valid);
+        self.usable = sides
+            .map(|(side, valid)| valid && side.slower == speed)
+            .collect();
+        self.basis = speed.map_or(RateBasis::Measured, |slower| RateBasis::Slowed { slower });
+    }
+
+    fn media(&self) -> impl Iterator<Item = usize> {
+        self.usable
+            .iter()
+            .enumerate()
+            .filter(|(_, usable)| **usable)
+            .map(|(place, _)| place)
+    }
+
+    fn compared(&self) -> ComparedBy {
+        match self.load.offered_per_second {
+            Some(_) => ComparedBy::ResponseTime,
+            None => ComparedBy::Throughput,
+        }
+    }
+
+    fn rate(&self, place: usize) -> Option<RateEstimate> {
+        let side = &self.sides[place];
+        match self.basis {
+            RateBasis::Predicted { .. } => side.own_speed(),
+            RateBasis::Measured | RateBasis::Slowed { .. } => side.row.throughput,
+        }
+    }
+
+    /// How many times better the first is than the second.
+    fn advantage(&self, of: usize, over: usize) -> Option<Ratio> {
+        match self.compared() {
+            ComparedBy::Throughput => self.rate(of)?.ratio_to(self.rate(over)?),
+            ComparedBy::ResponseTime => {
+                let [of, over] = [of, over].map(|place| self.sides[place].row.p99_ms);
+                Ratio::of(over?, None, of?, None)
+            }
+        }
+    }
+
+    /// The ratio of what was measured, where it stands beside a prediction.
+    fn measured(&self, of: usize, over: usize) -> Option<Ratio> {
+        let [of, over] = [of, over].map(|place| &self.sides[place]);
+        let is_beside =
+            matches!(self.basis, RateBasis::Predicted { .. }) && of.slower == over.slower;
+        is_beside.then_some(())?;
+        of.row.throughput?.ratio_to(over.row.throughput?)
+    }
+
+    fn result(&self) -> Option<MediaAnswer> {
+        let mut media = self.media();
+        let first = media.next()?;
+        let better = |best: usize, own: usize| {
+            let is_better = self
+                .advantage(own, best)
+                .is_some_and(|ratio| ratio.ratio > 1.0);
+            if is_better { own } else { best }
+        };
+        let best = media.fold(first, better);
+        let others = self.media().filter(|place| *place != best);
+        let mut others: Vec<MediumRatio> = others
+            .filter_map(|place| {
+                Some(MediumRatio {
+                    medium: self.sides[place].medium.to_owned(),
+                    ratio: self.advantage(best, place)?,
+                    measured: self.measured(best, place),
+                })
+            })
+            .collect();
+        others.sort_by(|a, b| a.ratio.ratio.total_cmp(&b.ratio.ratio));
+        let left_out = self
+            .sides
+            .iter()
+            .zip(&self.usable)
+            .filter(|(_, usable)| !**usable);
+        (!others.is_empty()).then(|| MediaAnswer {
+            load: self.load,
+            compared: self.compared(),
+            basis: self.basis,
+            best: self.sides[best].medium.to_owned(),
+            others,
+            left_out: left_out.map(|(side, _)| side.medium.to_owned()).collect(),
+        })
+    }
+
+    /// Ratios are to the first medium of the plan that can be compared.
+    fn into_rows(self) -> (Vec<AnswerRow>, Vec<ChosenLoad>) {
+        let first = self.media().next();
+        let ratios: Vec<Option<Ratio>> = (0..self.sides.len())
+            .map(|place| {
+                let first = first.filter(|first| self.usable[place] && *first != place)?;
+                self.rate(place)?.ratio_to(self.rate(first)?)
+            })
+            .collect();
+        let sides = self.sides.into_iter().zip(ratios);
+        sides
+            .map(|(side, ratio)| (AnswerRow { ratio, ..side.row }, side.at))
+            .unzip()
+    }
+}
+
+/// The first comparison of media with an answer; without any, why there is none.
+pub(super) fn media(
+    ladders: &[LadderSummary],
+    comparisons: &[Comparison],
+    full_speed: &FullSpeed,
+) -> Option<ChosenAnswer> {
+    let mut all = comparisons
+        .iter()
+        .map(|own| of_comparison(ladders, own, full_speed));
+    let first = all.next()?;
+    if !matches!(first.result, AnswerResult::None(_)) {
+        return Some(first);
+    }
+    let answered = all.find(|own| !matches!(own.result, AnswerResult::None(_)));
+    Some(answered.unwrap_or(first))
+}
+
+fn of_comparison(
+    ladders: &[LadderSummary],
+    comparison: &Comparison,
+    full_speed: &FullSpeed,
+) -> ChosenAnswer {
+    let loads = comparison.loads.iter().map(|own| AnswerLoad {
+        users: own.users,
+        offered_per_second: own.offered_per_second,
+    });
+    let candidates = loads.map(|load| ComparableLoad::of(ladders, comparison, load, full_speed));
+    let height = |own: &ComparableLoad<'_>| {
+        own.load
+            .offered_per_second
+            .unwrap_or(f64::from(own.load.users))
+    };
+    let best = candidates.max_by(|a, b| {
+        let rank = |own: &ComparableLoad<'_>| {
+            let is_predicted = matches!(own.basis, RateBasis::Predicted { .. });
+            (own.media().count(), is_predicted)
+        };
+        rank(a).cmp(&rank(b)).then(height(a).total_cmp(&height(b)))
+    });
+    let Some(best) = best else {
+        return ChosenAnswer::nothing(NoAnswer::NothingMeasured);
+    };
+    let result = match best.result() {
+        Some(own) => AnswerResult::Media(own),
+        None => AnswerResult::None(why_not(&best)),
+    };
+    let (rows, loads) = best.into_rows();
+    ChosenAnswer {
+        result,
+        nopm: comparison.nopm,
+        rows,
+        loads,
+    }
+}
+
+fn why_not(candidate: &ComparableLoad<'_>) -> NoAnswer {
+    let mut valid = candidate.sides.iter().filter(|side| side.is_valid());
+    match (valid.next(), valid.next()) {
+        (None, _) => NoAnswer::NothingMeasured,
+        (Some(one), None) => NoAnswer::OneValidMedium {
+            valid: Some(one.medium.to_owned()),
+        },
+        (Some(_), Some(_)) => NoAnswer::UnequalSpeeds,
+    }
+}
+
+/// The ladder with the highest throughput.
+pub(super) fn single(ladders: &[LadderSummary], full_speed: &FullSpeed) -> Option<ChosenAnswer> {
+    let peaks = ladders.iter().enumerate().filter_map(|(place, ladder)| {
+        let peak = ladder.peak?;
+        let rate = ladder.loads[peak].main_rate()?;
+        Some((place, peak, rate.median))
+    });
+    let (place, peak, _) = peaks.max_by(|a, b| a.2.total_cmp(&b.2))?;
+    let ladder = &ladders[place];
+    let load = &ladder.loads[peak];
+    let rows: Vec<AnswerRow> = ladder
+        .loads
+        .iter()
+        .map(|own| row(ladder, own, full_speed))
+        .collect();
+    let own = &rows[peak];
+    let basis = match (slower(ladder), own.at_full_speed) {
+        (Some(slower), Some(_)) => RateBasis::Predicted { slower },
+        (Some(slower), None) => RateBasis::Slowed { slower },
+        (None, _) => RateBasis::Measured,
+    };
+    let compared = match load.offered_per_second {
+        Some(_) => ComparedBy::ResponseTime,
+        None => ComparedBy::Throughput,
+    };
+    Some(ChosenAnswer {
+        result: AnswerResult::Load(LoadAnswer {
+            medium: ladder.medium.clone(),
+            load: own.load,
+            compared,
+            basis,
+            rate: own.at_full_speed.or(own.throughput)?,
+            p99_ms: own.p99_ms,
+            is_peak: peak + 1 < ladder.loads.len(),
+        }),
+        nopm: load.nopm.is_some(),
+        rows,
+        loads: vec![ChosenLoad {
+            ladder: place,
+            load: peak,
+        }],
+    })
+}

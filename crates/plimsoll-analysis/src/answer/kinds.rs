@@ -1,0 +1,214 @@
+//! What an answer consists of.
+
+use plimsoll_record::Severity;
+use serde::Serialize;
+
+use crate::audit::Rule;
+use crate::summary::{Interval, Ratio, RepeatedFigure, Verdict};
+
+/// What a run says about its question.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunAnswer {
+    /// Of the plan, which may be a question.
+    pub title: String,
+    pub result: AnswerResult,
+    /// Whether throughput is new orders per minute; else transactions per second.
+    pub nopm: bool,
+    /// Media at one load, or one medium's loads.
+    pub rows: Vec<AnswerRow>,
+    /// Empty where nothing stands out.
+    pub limited_by: Vec<LimitedBy>,
+    pub trust: Trust,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum AnswerResult {
+    Media(MediaAnswer),
+    Load(LoadAnswer),
+    None(NoAnswer),
+}
+
+/// Media side by side at one load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MediaAnswer {
+    pub load: AnswerLoad,
+    pub compared: ComparedBy,
+    pub basis: RateBasis,
+    /// With the highest throughput, or the shortest response time.
+    pub best: String,
+    /// The others, the nearest first.
+    pub others: Vec<MediumRatio>,
+    /// Media without a valid figure at this load.
+    pub left_out: Vec<String>,
+}
+
+/// One load on one medium.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LoadAnswer {
+    pub medium: Option<String>,
+    pub load: AnswerLoad,
+    pub compared: ComparedBy,
+    pub basis: RateBasis,
+    pub rate: RateEstimate,
+    pub p99_ms: Option<f64>,
+    /// Whether a higher load was tried and gave no more; else throughput may still grow.
+    pub is_peak: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ComparedBy {
+    Throughput,
+    /// p99: the plan imposes the rate.
+    ResponseTime,
+}
+
+/// Where the throughput comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "basis", rename_all = "snake_case")]
+pub enum RateBasis {
+    Measured,
+    /// For full speed, from drives that ran so many times slower.
+    Predicted {
+        slower: f64,
+    },
+    /// On drives that ran so many times slower, where nothing can be predicted.
+    Slowed {
+        slower: f64,
+    },
+}
+
+/// How many times better the best medium is than another one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MediumRatio {
+    pub medium: String,
+    /// At least 1, of throughput or of response times.
+    pub ratio: Ratio,
+    /// Of what was measured, where `ratio` is predicted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Ratio>,
+}
+
+impl MediumRatio {
+    /// Whether the interval leaves no doubt about which one is better; `None` without an interval.
+    pub fn is_certain(&self) -> Option<bool> {
+        self.ratio.interval.map(|interval| interval.low > 1.0)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum NoAnswer {
+    /// Nothing completed, or every point is invalid.
+    NothingMeasured,
+    /// At no load are two media valid.
+    OneValidMedium { valid: Option<String> },
+    /// Media were slowed by different factors, and nothing can be predicted for full speed.
+    UnequalSpeeds,
+}
+
+/// Users, or a rate that the plan offers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct AnswerLoad {
+    pub users: u32,
+    pub offered_per_second: Option<f64>,
+}
+
+/// A figure, with its 95 % interval where it has one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RateEstimate {
+    pub value: f64,
+    pub interval: Option<Interval>,
+}
+
+impl RateEstimate {
+    pub fn ratio_to(self, other: Self) -> Option<Ratio> {
+        Ratio::of(self.value, self.interval, other.value, other.interval)
+    }
+}
+
+impl From<RepeatedFigure> for RateEstimate {
+    fn from(figure: RepeatedFigure) -> Self {
+        Self {
+            value: figure.median,
+            interval: figure.interval,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AnswerRow {
+    pub medium: Option<String>,
+    /// What people call the drive that is emulated on the medium.
+    pub drive: Option<String>,
+    pub load: AnswerLoad,
+    /// As measured.
+    pub throughput: Option<RateEstimate>,
+    /// The same, predicted for full speed, where the drive was slowed.
+    pub at_full_speed: Option<RateEstimate>,
+    pub p99_ms: Option<f64>,
+    /// Against the first row.
+    pub ratio: Option<Ratio>,
+    pub verdict: Verdict,
+}
+
+/// What most of a transaction's time goes to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LimitedBy {
+    pub medium: Option<String>,
+    pub limiter: Limiter,
+    /// Of a transaction's time without waiting for locks; of the machine's processors where `limiter` is
+    /// [`Limiter::Processors`].
+    pub percent: f64,
+    /// Waiting for locks, where it is most of a transaction's time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub locks_percent: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limiter {
+    Cpu,
+    Reads,
+    Flushes,
+    Locks,
+    Processors,
+}
+
+impl Limiter {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Reads => "reads",
+            Self::Flushes => "flushes",
+            Self::Locks => "locks",
+            Self::Processors => "processors",
+        }
+    }
+}
+
+/// Whether the figures can be used.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Trust {
+    /// Of the run: the worst of its points and of the audit.
+    pub verdict: Verdict,
+    pub points: PointCounts,
+    /// Rules of the audit that fired, the most important first.
+    pub limits: Vec<TrustLimit>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct PointCounts {
+    pub valid: usize,
+    pub doubtful: usize,
+    pub invalid: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TrustLimit {
+    pub rule: Rule,
+    pub severity: Severity,
+    /// Points or comparisons.
+    pub cases: usize,
+}

@@ -1,0 +1,162 @@
+use plimsoll_record::fixture;
+
+use super::choose::{ChosenAnswer, media, single};
+use super::*;
+use crate::full_speed::FullSpeedPoint;
+use crate::predict::{Prediction, TimeParts};
+use crate::summarise;
+use crate::summary::Interval;
+
+/// The fixture: `ladder` with 1, 4 and 16 users on `fast` and `slow`.
+fn figures() -> RunFigures {
+    let mut figures = summarise(&fixture::record()).figures;
+    for ladder in &mut figures.ladders {
+        ladder
+            .loads
+            .iter_mut()
+            .for_each(|load| load.verdict = Verdict::Valid);
+    }
+    figures
+}
+
+fn chosen(figures: &RunFigures, full_speed: &FullSpeed) -> ChosenAnswer {
+    media(&figures.ladders, &figures.comparisons, full_speed).unwrap()
+}
+
+fn of_media(figures: &RunFigures, full_speed: &FullSpeed) -> MediaAnswer {
+    match chosen(figures, full_speed).result {
+        AnswerResult::Media(own) => own,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn predicted(figures: &RunFigures, rates: [f64; 2]) -> FullSpeed {
+    let ladders = figures.ladders[..2].iter().zip(rates);
+    let points = ladders.map(|(ladder, per_second)| FullSpeedPoint {
+        step: ladder.step.clone(),
+        mode: ladder.mode.clone(),
+        medium: ladder.medium.clone().unwrap(),
+        users: ladder.loads[0].users,
+        prediction: Prediction {
+            per_second,
+            interval: Some(Interval::new(
+                per_second,
+                per_second * 0.9,
+                per_second * 1.1,
+            )),
+            nopm: Some(per_second * 27.0),
+            parts: TimeParts {
+                cpu_ms: 1.0,
+                read_ms: 0.5,
+                flush_ms: 2.0,
+                lock_ms: 6.5,
+            },
+            cpu_percent: 50.0,
+            model_per_second: per_second,
+        },
+    });
+    FullSpeed {
+        points: points.collect(),
+        refused: Vec::new(),
+    }
+}
+
+#[test]
+fn media_are_compared_at_the_highest_load_that_is_valid_on_both() {
+    let mut figures = figures();
+    let none = FullSpeed::default();
+    let highest = of_media(&figures, &none);
+    let users: Vec<u32> = figures.ladders[0]
+        .loads
+        .iter()
+        .map(|load| load.users)
+        .collect();
+    assert_eq!(Some(&highest.load.users), users.iter().max());
+    assert!(highest.others.iter().all(|other| other.ratio.ratio >= 1.0));
+    let last = figures.ladders[1].loads.len() - 1;
+    figures.ladders[1].loads[last].verdict = Verdict::Invalid;
+    let below = of_media(&figures, &none);
+    assert!(below.load.users < highest.load.users);
+}
+
+#[test]
+fn one_valid_side_is_no_comparison() {
+    let mut figures = figures();
+    figures.ladders[1]
+        .loads
+        .iter_mut()
+        .for_each(|load| load.verdict = Verdict::Invalid);
+    figures.comparisons.truncate(1);
+    let chosen = chosen(&figures, &FullSpeed::default());
+    let valid = figures.ladders[0].medium.clone();
+    assert_eq!(
+        chosen.result,
+        AnswerResult::None(NoAnswer::OneValidMedium { valid })
+    );
+    assert!(chosen.rows.iter().all(|row| row.ratio.is_none()));
+}
+
+#[test]
+fn what_is_predicted_for_full_speed_leads_and_what_was_measured_stands_beside_it() {
+    let mut figures = figures();
+    figures.comparisons.truncate(1);
+    figures
+        .ladders
+        .iter_mut()
+        .for_each(|ladder| ladder.slower = Some(10.0));
+    let full_speed = predicted(&figures, [120.0, 100.0]);
+    let answer = of_media(&figures, &full_speed);
+    assert_eq!(answer.basis, RateBasis::Predicted { slower: 10.0 });
+    assert_eq!(answer.load.users, figures.ladders[0].loads[0].users);
+    let [other] = answer.others.as_slice() else {
+        panic!("{answer:?}")
+    };
+    assert!((other.ratio.ratio - 1.2).abs() < 1e-9 && other.measured.is_some());
+    assert_eq!(other.is_certain(), Some(true), "{:?}", other.ratio.interval);
+    let near = of_media(&figures, &predicted(&figures, [101.0, 100.0]));
+    assert_eq!(near.others[0].is_certain(), Some(false));
+    let limits = limited::of(
+        &chosen(&figures, &full_speed),
+        &figures.ladders,
+        &full_speed,
+    );
+    assert_eq!(limits.len(), 2);
+    assert_eq!(limits[0].limiter, Limiter::Flushes);
+    assert_eq!(limits[0].locks_percent, Some(65.0));
+    assert!((limits[0].percent - 2.0 * 100.0 / 3.5).abs() < 1e-9);
+}
+
+#[test]
+fn drives_slowed_by_different_factors_have_no_ratio() {
+    let mut figures = figures();
+    figures.comparisons.truncate(1);
+    figures.ladders[0].slower = Some(10.0);
+    figures.ladders[1].slower = Some(20.0);
+    assert_eq!(
+        chosen(&figures, &FullSpeed::default()).result,
+        AnswerResult::None(NoAnswer::UnequalSpeeds)
+    );
+}
+
+#[test]
+fn a_rate_that_the_plan_imposes_is_no_result() {
+    let mut figures = figures();
+    for ladder in &mut figures.ladders {
+        for load in &mut ladder.loads {
+            load.offered_per_second = Some(100.0);
+        }
+    }
+    for load in figures
+        .comparisons
+        .iter_mut()
+        .flat_map(|own| &mut own.loads)
+    {
+        load.offered_per_second = Some(100.0);
+    }
+    let answer = of_media(&figures, &FullSpeed::default());
+    assert_eq!(answer.compared, ComparedBy::ResponseTime);
+    let one = single(&figures.ladders, &FullSpeed::default()).unwrap();
+    assert!(
+        matches!(one.result, AnswerResult::Load(own) if own.compared == ComparedBy::ResponseTime)
+    );
+}
