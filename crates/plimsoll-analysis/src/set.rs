@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::Summary;
-use crate::summary::{LoadSummary, RepeatedFigure};
+use crate::summary::{Finding, LadderSummary, LoadSummary, RepeatedFigure};
 use plimsoll_plan::Interference;
+use plimsoll_record::Severity;
 
+mod answer;
 mod crossover;
 mod row;
 
+pub use answer::SetAnswer;
 pub use crossover::{CHANGE_LIMIT, Crossover, CrossoverFound};
 pub use row::{SetAxisSummary, SetRow};
 
@@ -61,7 +64,7 @@ pub fn summarise_set(
                     .filter(|(_, rate)| *rate > 0.0)
                     .map(|(reads, rate)| reads / rate);
                 rows.entry(key).or_default().push(InRun {
-                    step: &ladder.step,
+                    ladder,
                     load,
                     reads,
                 });
@@ -88,7 +91,7 @@ type SetKey = (u32, String, Interference, u32, Vec<usize>);
 
 /// A load in one run.
 struct InRun<'a> {
-    step: &'a str,
+    ladder: &'a LadderSummary,
     load: &'a LoadSummary,
     /// Of its device, for each transaction.
     reads: Option<f64>,
@@ -96,10 +99,12 @@ struct InRun<'a> {
 
 fn row(system: String, scene: Interference, choice: Vec<usize>, loads: &[InRun<'_>]) -> SetRow {
     let InRun {
-        step, load: first, ..
+        ladder,
+        load: first,
+        ..
     } = loads[0];
     SetRow {
-        step: step.to_owned(),
+        step: ladder.step.clone(),
         system,
         scene,
         users: first.users,
@@ -117,7 +122,19 @@ fn row(system: String, scene: Interference, choice: Vec<usize>, loads: &[InRun<'
             .map(|run| run.load.verdict)
             .max()
             .unwrap_or_default(),
+        drive: ladder.drive.clone(),
+        invalid_because: errors(loads),
     }
+}
+
+/// Of the points of all runs.
+fn errors(loads: &[InRun<'_>]) -> Vec<Finding> {
+    let points = loads.iter().flat_map(|run| {
+        let points = run.load.points.iter();
+        points.map(|index| &run.ladder.points[*index])
+    });
+    let findings = points.flat_map(|point| &point.findings);
+    Finding::of_all(findings.filter(|finding| finding.severity == Severity::Error))
 }
 
 /// A single run keeps the interval that its own seconds give.

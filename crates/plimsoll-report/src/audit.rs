@@ -337,6 +337,27 @@ fn load_text(m: &Messages, load: &AuditedLoad) -> String {
     }
 }
 
+/// Whether the figures can be quoted, and the rules that forbid it.
+pub(crate) fn answer(m: &Messages, audit: &Audit, fired: &[Fired], passed: usize) -> String {
+    let id = match audit.worst() {
+        Some(Severity::Error) => "audit-answer-error",
+        Some(Severity::Warning) => "audit-answer-warning",
+        _ if passed == 0 => "audit-answer-unknown",
+        _ => "audit-answer-clean",
+    };
+    let worst = fired.iter();
+    let worst = worst.filter(|fired| Some(fired.severity) == audit.worst());
+    let mut codes: Vec<&str> = worst.map(|fired| fired.code).collect();
+    codes.dedup();
+    let args = [
+        ("of", audit.of.clone()),
+        ("codes", codes.join(", ")),
+        ("passed", passed.to_string()),
+        ("rules", Rule::ALL.len().to_string()),
+    ];
+    m.text_with(id, &args)
+}
+
 /// Number of findings of each severity, and of rules that passed or were not evaluated.
 pub(crate) fn counts(audit: &Audit, fired: &[Fired]) -> Vec<(&'static str, String)> {
     let mut passed = 0;

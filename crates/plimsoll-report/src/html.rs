@@ -20,11 +20,13 @@ use tables::LadderView;
 
 pub(crate) mod audit;
 mod block;
+pub mod catalog;
 mod charts;
 mod doctor;
 mod drive;
 mod environment;
 mod first;
+pub(crate) mod page_answer;
 mod headline;
 mod how;
 mod imported;

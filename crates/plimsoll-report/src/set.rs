@@ -1,6 +1,7 @@
 //! A set of runs as text, CSV and a page: one row for each load under each combination, and what two axes do to the rate
 //! as a table of their own.
 
+mod answer;
 mod chart;
 mod html;
 pub(crate) mod rows;

@@ -1,5 +1,7 @@
 //! Drawings that need no script.
 
+pub(crate) mod chart;
+
 use std::fmt::Write as _;
 
 /// A point: x, y.
@@ -28,6 +30,12 @@ impl Drawing {
     pub fn circle(&mut self, class: &str, [x, y]: SvgPoint, radius: f64) {
         self.add(format_args!(
             "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>"
+        ));
+    }
+
+    pub fn rect(&mut self, class: &str, [x, y]: SvgPoint, [width, height]: [f64; 2]) {
+        self.add(format_args!(
+            "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
         ));
     }
 

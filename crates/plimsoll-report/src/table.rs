@@ -150,6 +150,16 @@ impl<'a, R> Table<'a, R> {
             .changed(|column| column.places = &[ColumnPlace::Page])
     }
 
+    /// As [`Self::message`], but on a page only.
+    pub fn page_message<C: Into<TableCell>>(
+        self,
+        id: impl Into<String>,
+        unit: Unit,
+        value: impl Fn(&R, &Messages) -> C + 'a,
+    ) -> Self {
+        self.message(id, unit, value).on_page()
+    }
+
     /// People see it on a page only.
     pub fn on_page(self) -> Self {
         self.changed(|column| column.places = &[ColumnPlace::Page])

@@ -1,5 +1,6 @@
 //! Runs side by side, in words and tables: every sentence follows from the figures beside it.
 
+mod answer;
 mod differences;
 pub(crate) mod export;
 mod html;

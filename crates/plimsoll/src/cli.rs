@@ -144,6 +144,9 @@ pub struct ReportArgs {
     /// Where the report goes [default: RUN with .html; for a set DIR.html].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Also print the report to a PDF file. Needs Chromium or Google Chrome.
+    #[arg(long, value_name = "FILE")]
+    pub pdf: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::summary::{RepeatedFigure, Verdict};
+use crate::summary::{Finding, RepeatedFigure, Verdict};
 use plimsoll_plan::Interference;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -33,4 +33,10 @@ pub struct SetRow {
     pub device_reads_per_txn: Option<RepeatedFigure>,
     /// The worst of its runs'.
     pub verdict: Verdict,
+    /// What people call the drive that was emulated, with how much slower it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drive: Option<String>,
+    /// Errors of its points, each once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub invalid_because: Vec<Finding>,
 }

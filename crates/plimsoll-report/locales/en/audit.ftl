@@ -1,6 +1,8 @@
 # What the audit reports: rules, their evidence, why a rule was not evaluated, what to do next.
 
 audit-title = Audit
+audit-page-question = Can these figures be quoted?
+audit-page-how = plimsoll audit --explain CODE explains a rule and its thresholds.
 audit-answer-error = { $of }: some of these figures must not be quoted ({ $codes }).
 audit-answer-warning = { $of }: read these warnings before you quote the figures ({ $codes }).
 audit-answer-clean = { $of }: no issues found; { $passed } of { $rules } rules could be evaluated.

@@ -633,7 +633,6 @@ set-heading = { $title }: { $runs } of { $of } runs
 set-group = { $step }: { $system }
 set-runs-of = { $runs } of { $of }
 set-crossovers = How much memory is enough
-set-empty = No run of this set is complete.
 set-chart = { $figure } by { $axis }
 set-chart-at = { $chart }, load { $load }
 set-at-load = load { $load }
@@ -641,6 +640,17 @@ set-chart-note = Medians of the runs. A bar is the 95 % interval of the mean, or
 set-chart-hollow = Hollow: invalid, not to be quoted.
 set-reads-long = Reads of the device for each transaction
 set-how = Each run has a report of its own: plimsoll report FILE. How figures are computed: docs/method.md.
+set-answer = At { $load }, { $best } gives { $rate } { $unit }: { $ratio } times { $lowest }{ $interval ->
+    [none] {""}
+   *[other] {" "}({ $interval })
+}.
+set-answer-one = At { $load }, { $best } gives { $rate } { $unit }; no other combination is valid there.
+set-answer-imposed = No combination is compared by throughput: the plan imposes the rates. Compare response times below.
+set-answer-none = No answer: no combination has a valid throughput.
+set-trust = { $valid } of { $rows } figures valid · { $runs } of { $of } runs complete.
+set-trust-single = One run of each: run-to-run variation is unknown (--repeat 5).
+set-drive = emulated drive
+set-because = invalid because
 set-load = load
 set-rate = txn /s
 set-reads = reads /txn
@@ -853,6 +863,7 @@ versus-alone = Only in { $side }: { $loads }.
 versus-chance = { $loads } loads are evaluated: if all were equal, about { $chance } of them would show a difference by chance.
 versus-chart-ratios = Ratios of rates
 versus-chart-ratios-note = { $second } by { $first }, with the 95 % interval; the dashed line is 1.
+versus-trust = { $n } of { $of } loads compared.
 versus-chart-quantiles = Quantiles of response times (ms)
 versus-chart-quantiles-note = Hollow: { $first }. Filled: { $second }.
 versus-how = Intervals of 95 % by Student's t, from repeats or from how rates move within one window; p by the test of Mann and Whitney, of repeats. docs/compare.md explains how every number is computed and why.
@@ -949,6 +960,14 @@ drives-write-cache = cache
 drives-tbw = TBW
 drives-unverified = unverified
 
+drives-page-question = Which drives can be emulated?
+drives-page-answer = { $n } drives, from { $lowest } random reads per second ({ $slowest }) to { $highest } ({ $fastest }).
+drives-page-trust = Figures come from data sheets and measurements.
+drives-page-trust-unverified = Figures come from data sheets and measurements; those marked ? are unverified.
+drives-page-chart = Random reads per second ({ $kind })
+drives-page-next = What to do next
+drives-page-show = All figures of a drive with their sources: plimsoll drive show DRIVE
+drives-page-bench = The same load on emulated drives: plimsoll bench sqlite . --drive DRIVE,DRIVE
 drives-note = ? is unverified; the last column counts the unverified figures of each drive.
     `plimsoll drive show DRIVE` has every figure with its source. Short names: nvme, sata, disk, or a part of a name that
     no other has, such as pm9a3.

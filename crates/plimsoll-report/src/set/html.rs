@@ -4,11 +4,14 @@ use askama::Template;
 use plimsoll_analysis::set::SetSummary;
 use plimsoll_analysis::summary::Verdict;
 
-use super::chart::{Chart, ChartFigure, by_axis};
+use super::answer::first_screen;
+use super::chart::{ChartFigure, by_axis};
 use super::rows::{self, groups, rate, rate_name};
 use super::text::describe;
 use crate::html::STYLE;
+use crate::html::first_screen::FirstScreen;
 use crate::message::Messages;
+use crate::svg::chart::Chart;
 use crate::table::Grid;
 
 /// The page of a set.
@@ -20,6 +23,7 @@ pub fn set_page(summary: &SetSummary) -> String {
     ];
     let page = SetPage {
         title: &summary.title,
+        first: first_screen(&m, summary),
         runs: m.text_with("set-runs-of", &runs),
         axes: summary
             .axes
@@ -47,6 +51,7 @@ pub fn set_page(summary: &SetSummary) -> String {
 struct SetPage<'a> {
     m: &'a Messages,
     title: &'a str,
+    first: FirstScreen,
     runs: String,
     /// Key and values.
     axes: Vec<(String, String)>,

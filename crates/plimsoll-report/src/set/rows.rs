@@ -7,7 +7,7 @@ use crate::load_summary::half;
 use crate::message::Messages;
 use crate::number::{NONE, three};
 use crate::table::Table;
-use crate::table::Unit::{Decimals, Plain, Three, Whole};
+use crate::table::Unit::{Decimals, Plain, Sentences, Three, Whole};
 
 /// Rows of one step, system and scene.
 pub(super) struct SetRowGroup<'a> {
@@ -76,6 +76,13 @@ pub(super) fn rate_name(m: &Messages, rows: &[&SetRow]) -> String {
     })
 }
 
+/// Why the row is invalid: each finding once.
+fn because(row: &SetRow, m: &Messages) -> String {
+    let findings = row.invalid_because.iter();
+    let sentences: Vec<String> = findings.map(|finding| m.finding(&finding.kind)).collect();
+    sentences.join(" ")
+}
+
 /// One row for each load under each combination, with a column for each axis.
 pub(crate) fn table(axes: &[SetAxisSummary]) -> Table<'_, &SetRow> {
     let table = Table::<&SetRow>::new("set").prefix("set-");
@@ -108,10 +115,14 @@ pub(crate) fn table(axes: &[SetAxisSummary]) -> Table<'_, &SetRow> {
         .key("p99_ms")
         .column("reads", Three, |row| row.device_reads_per_txn)
         .key("device_reads_per_txn")
+        .page_column("drive", Sentences, |row| row.drive.clone())
+        .if_any(|row| row.drive.is_some())
         .column("runs", Plain, |row| row.runs)
         .column("verdict", Plain, |row| row.verdict)
         .headed("text-verdict")
         .key("verdict")
+        .page_message("because", Sentences, |row, m| because(row, m))
+        .if_any(|row| !row.invalid_because.is_empty())
 }
 
 /// The rate at a value of one axis, by the values of another.

@@ -1,10 +1,9 @@
 //! The audit on the terminal.
 
 use plimsoll_analysis::audit::{Audit, Rule};
-use plimsoll_record::Severity;
 
 use crate::audit::{
-    FindingsPlacement, Fired, SilentRule, adjusted, counts, fired, not_evaluated, passed,
+    FindingsPlacement, Fired, SilentRule, adjusted, answer, counts, fired, not_evaluated, passed,
 };
 use crate::message::Messages;
 
@@ -70,27 +69,6 @@ pub fn audit_table(audit: &Audit) -> String {
         );
     }
     lines.join("\n") + "\n"
-}
-
-/// Whether the figures can be quoted, and the rules that forbid it.
-fn answer(m: &Messages, audit: &Audit, fired: &[Fired], passed: usize) -> String {
-    let id = match audit.worst() {
-        Some(Severity::Error) => "audit-answer-error",
-        Some(Severity::Warning) => "audit-answer-warning",
-        _ if passed == 0 => "audit-answer-unknown",
-        _ => "audit-answer-clean",
-    };
-    let worst = fired.iter();
-    let worst = worst.filter(|fired| Some(fired.severity) == audit.worst());
-    let mut codes: Vec<&str> = worst.map(|fired| fired.code).collect();
-    codes.dedup();
-    let args = [
-        ("of", audit.of.clone()),
-        ("codes", codes.join(", ")),
-        ("passed", passed.to_string()),
-        ("rules", Rule::ALL.len().to_string()),
-    ];
-    m.text_with(id, &args)
 }
 
 /// A rule: its definition, severity and thresholds.

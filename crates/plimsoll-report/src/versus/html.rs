@@ -4,11 +4,12 @@ use askama::Template;
 use plimsoll_analysis::compare::{Against, RunComparison};
 
 use super::differences::Differences;
-use super::marks::{alone, by_chance, forbidden, marks};
+use super::marks::{alone, by_chance, marks};
 use super::words::{SideNames, place_of, sentence};
-use super::{svg, tables};
+use super::{answer, svg, tables};
 use crate::finding_view::FindingView;
 use crate::html::STYLE;
+use crate::html::first_screen::FirstScreen;
 use crate::message::Messages;
 use crate::table::Grid;
 
@@ -41,14 +42,12 @@ struct ComparisonPage<'a> {
 
 struct View {
     heading: String,
+    first: FirstScreen,
     sides: Grid,
-    forbidden: String,
     sentences: Vec<RateSentence>,
-    ratios: String,
     ratios_note: String,
     quantiles: String,
     quantiles_note: String,
-    rates: Grid,
     latencies: Grid,
     differences: Grid,
     folded: Grid,
@@ -83,14 +82,12 @@ impl View {
         let both = [&comparison.sides[0], &comparison.sides[against.side]];
         Self {
             heading: m.text_with("versus-heading", &sides.args()),
+            first: answer::first_screen(m, sides, ask, against),
             sides: tables::sides().to_grid(m, &both),
-            forbidden: forbidden(m, against).unwrap_or_default(),
             sentences: sentences.collect(),
-            ratios: svg::ratios(m, points).unwrap_or_default(),
             ratios_note: m.text_with("versus-chart-ratios-note", &sides.args()),
             quantiles: svg::quantiles(m, points).unwrap_or_default(),
             quantiles_note: m.text_with("versus-chart-quantiles-note", &sides.args()),
-            rates: tables::rates().to_grid(m, &points.iter().collect::<Vec<_>>()),
             latencies: tables::latencies().to_grid(m, &tables::latency_rows(points)),
             differences: tables::differences().to_grid(m, &differences.shown),
             folded: tables::differences().to_grid(m, &differences.folded),

@@ -5,9 +5,11 @@ use plimsoll_analysis::compare::PointComparison;
 use super::words::place_of;
 use crate::message::Messages;
 use crate::number::three;
+use crate::svg::chart::Chart;
 use crate::svg::{Drawing, round_step};
 
-const WIDTH: f64 = 720.0;
+/// As wide as a phone's screen: a page scales a drawing up, not down.
+const WIDTH: f64 = 400.0;
 const LEFT: f64 = 16.0;
 const RIGHT: f64 = 16.0;
 const ROW: f64 = 46.0;
@@ -36,7 +38,7 @@ impl LogAxis {
         LEFT + share.clamp(0.0, 1.0) * (WIDTH - LEFT - RIGHT)
     }
 
-    /// Round values, at most seven.
+    /// Round values, at most five.
     fn ticks(&self) -> Vec<f64> {
         let span = self.high - self.low;
         let mut all: Vec<f64> = if self.high / self.low > 8.0 {
@@ -51,7 +53,7 @@ impl LogAxis {
                 .collect()
         };
         all.retain(|tick| (self.low..=self.high).contains(tick));
-        while all.len() > 7 {
+        while all.len() > 5 {
             all = all.into_iter().step_by(2).collect();
         }
         all
@@ -67,7 +69,7 @@ impl LogAxis {
 }
 
 /// The ratio of each load with its interval; 1 is marked. `None` where there is no ratio.
-pub(super) fn ratios(m: &Messages, points: &[PointComparison]) -> Option<String> {
+pub(super) fn ratios(m: &Messages, points: &[PointComparison]) -> Option<Chart> {
     let mut with: Vec<(&PointComparison, f64)> = Vec::new();
     let mut values = vec![1.0];
     for point in points {
@@ -99,7 +101,11 @@ pub(super) fn ratios(m: &Messages, points: &[PointComparison]) -> Option<String>
         drawing.circle(&dot, [axis.at(*ratio), y], 5.0);
     }
     let title = m.text("versus-chart-ratios");
-    Some(drawing.framed("versus rates", WIDTH, height + 24.0, &title))
+    Some(Chart {
+        svg: drawing.framed("versus rates", WIDTH, height + 24.0, &title),
+        heading: title,
+        keys: Vec::new(),
+    })
 }
 
 /// Quantiles of response times, a row for each, the first side hollow and the second filled.

@@ -19,6 +19,9 @@ pub struct AuditArgs {
     /// Explain a rule and its thresholds.
     #[arg(long, value_name = "CODE", conflicts_with = "files")]
     pub explain: Option<String>,
+    /// Also make a self-contained HTML page.
+    #[arg(short, long, value_name = "FILE", conflicts_with = "explain")]
+    pub output: Option<PathBuf>,
     /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,

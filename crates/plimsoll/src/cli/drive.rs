@@ -28,6 +28,9 @@ pub enum DriveCommand {
 
 #[derive(Debug, Args)]
 pub struct ListArgs {
+    /// Also make a self-contained HTML page.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 }

@@ -8,12 +8,13 @@ use plimsoll_analysis::audit::{self, Audit, Rule, audit_pair};
 use plimsoll_analysis::compare::{ComparedSide, unlike};
 use plimsoll_analysis::summary::{RunFigures, figures};
 use plimsoll_record::Record;
-use plimsoll_report::{audit_csv, audit_json, audit_table, explain};
+use plimsoll_report::{audit_csv, audit_json, audit_page, audit_table, explain};
 
 use super::io::print;
 use crate::bundled::{CLAIMS, find};
 use crate::cli::{AuditArgs, Format};
 use crate::failure::Failure;
+use crate::output::write_whole;
 use crate::plan_errors;
 use crate::set::RunSet;
 use plimsoll_record::runfile;
@@ -38,6 +39,9 @@ pub fn audit(args: &AuditArgs) -> Result<ExitCode, Failure> {
         return print(&bundled_claims());
     }
     let audits = audits(&args.files)?;
+    if let Some(output) = &args.output {
+        write_whole(output, &audit_page(&audits))?;
+    }
     print(&render(&audits, args.format))?;
     let errors = audits.iter().any(Audit::has_errors);
     Ok(if args.strict && errors {

@@ -12,6 +12,7 @@ mod import;
 mod init;
 mod io;
 mod list;
+mod pdf;
 mod plans;
 mod predict;
 mod profile;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use plimsoll_report::set::set_page;
 
 use super::io::{print, read_run};
+use super::pdf::print_to_pdf;
 use super::predict::summary_of;
 use super::set;
 use crate::cli::ReportArgs;
@@ -28,6 +29,9 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     };
     let output = args.output.clone().unwrap_or(output);
     write_whole(&output, &html)?;
+    if let Some(pdf) = &args.pdf {
+        print_to_pdf(&output, pdf)?;
+    }
     print(&output.display().to_string())
 }
 

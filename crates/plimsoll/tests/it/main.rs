@@ -28,6 +28,7 @@ mod mock;
 mod neighbours;
 mod options;
 mod outages;
+mod pages;
 mod postgres;
 mod predict;
 mod profile;

@@ -225,7 +225,7 @@ fn without_code<S: Serializer>(message: &EventKind, serializer: S) -> Result<S::
 
 impl Finding {
     /// Merges the findings of several systems at the same time. All of them use the same drive, each in its own window, so that its figures differ a little.
-    pub(in crate::summary) fn of_all<'a>(each: impl Iterator<Item = &'a Self>) -> Vec<Self> {
+    pub(crate) fn of_all<'a>(each: impl Iterator<Item = &'a Self>) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for finding in each {
             if !all

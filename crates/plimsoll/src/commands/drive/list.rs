@@ -3,6 +3,7 @@
 use plimsoll_drive::catalog;
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::spec::figure::SpecFigure;
+use plimsoll_report::html::catalog::{ListedDrive, catalog_page};
 use plimsoll_report::message::Messages;
 use plimsoll_report::table::Unit::{Whole, Words};
 use plimsoll_report::table::{Table, TableCell};
@@ -11,14 +12,22 @@ use crate::cli::ListArgs;
 use crate::commands::table::with_note;
 use crate::drive_file;
 use crate::failure::Failure;
+use crate::output::write_whole;
 
 pub fn list(args: &ListArgs) -> Result<String, Failure> {
     let drives: Result<Vec<DriveSpec>, Failure> = catalog::all()
         .iter()
         .map(|entry| drive_file::read(entry.name))
         .collect();
+    let drives = drives?;
+    if let Some(output) = &args.output {
+        let listed: Vec<ListedDrive> = drives.iter().filter_map(listed).collect();
+        let unverified = drives.iter().any(|drive| !drive.unverified().is_empty());
+        let page = catalog_page(&table(), &drives, &listed, unverified);
+        write_whole(output, &page)?;
+    }
     let note = Messages::english().text("drives-note");
-    Ok(with_note(&table(), drives?, args.format, &note))
+    Ok(with_note(&table(), drives, args.format, &note))
 }
 
 pub fn table() -> Table<'static, DriveSpec> {
@@ -50,6 +59,16 @@ pub fn table() -> Table<'static, DriveSpec> {
         .field("unverified_figures", |drive| drive.unverified().join(" "))
         .with_keys()
         .with_long_headings()
+}
+
+/// `None` of a drive whose data sheet has no random reads.
+fn listed(drive: &DriveSpec) -> Option<ListedDrive> {
+    let reads = drive.file.datasheet.random_read_iops.as_ref()?;
+    Some(ListedDrive {
+        name: drive.id.clone(),
+        kind: drive.kind.name(),
+        random_read_iops: reads.value,
+    })
 }
 
 /// An unverified figure has a mark.

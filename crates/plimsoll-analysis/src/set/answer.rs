@@ -1,0 +1,140 @@
+//! The answer of a set: which combination has the highest throughput, and how many times that of the lowest.
+
+use super::{SetRow, SetSummary};
+use crate::summary::{Ratio, RepeatedFigure, Verdict};
+
+/// Combinations at the highest load at which most of them are valid.
+#[derive(Debug)]
+pub struct SetAnswer<'a> {
+    /// With a valid throughput, the highest first: at least one.
+    pub rows: Vec<&'a SetRow>,
+    /// All of the step at this load, in the order of the set.
+    pub at_load: Vec<&'a SetRow>,
+    /// Of the highest throughput to the lowest; `None` with one combination.
+    pub ratio: Option<Ratio>,
+}
+
+impl SetAnswer<'_> {
+    pub fn best(&self) -> &SetRow {
+        self.rows[0]
+    }
+
+    pub fn lowest(&self) -> &SetRow {
+        self.rows[self.rows.len() - 1]
+    }
+}
+
+impl SetSummary {
+    /// Of the first step that has one. A rate that the plan imposes is no result, and an invalid row has none.
+    pub fn answer(&self) -> Option<SetAnswer<'_>> {
+        let first = self.rows.iter().find(|row| valid_rate(row).is_some())?;
+        let step = |row: &&SetRow| {
+            (&row.step, &row.system, row.scene) == (&first.step, &first.system, first.scene)
+        };
+        let rows: Vec<&SetRow> = self.rows.iter().filter(step).collect();
+        let valid_at = |users: u32| {
+            let rows = rows.iter();
+            rows.filter(|row| row.users == users && valid_rate(row).is_some())
+                .count()
+        };
+        let loads = rows.iter().map(|row| row.users);
+        let users = loads.max_by_key(|users| (valid_at(*users), *users))?;
+        let at_load: Vec<&SetRow> = rows.into_iter().filter(|row| row.users == users).collect();
+        let mut rated: Vec<(&SetRow, RepeatedFigure)> = at_load
+            .iter()
+            .filter_map(|row| Some((*row, valid_rate(row)?)))
+            .collect();
+        rated.sort_by(|(_, a), (_, b)| b.median.total_cmp(&a.median));
+        let ratio = match rated.as_slice() {
+            [(_, best), .., (_, lowest)] => {
+                Ratio::of(best.median, best.interval, lowest.median, lowest.interval)
+            }
+            _ => None,
+        };
+        Some(SetAnswer {
+            rows: rated.into_iter().map(|(row, _)| row).collect(),
+            at_load,
+            ratio,
+        })
+    }
+}
+
+/// NOPM, or transactions of all types.
+fn valid_rate(row: &SetRow) -> Option<RepeatedFigure> {
+    let is_usable = row.verdict != Verdict::Invalid && row.offered_per_second.is_none();
+    let rate = row.nopm.or(row.completed_per_second)?;
+    is_usable.then_some(rate).filter(|rate| rate.median > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_plan::Interference;
+
+    use super::*;
+    use crate::set::SetAxisSummary;
+
+    fn row(choice: usize, users: u32, rate: f64, verdict: Verdict) -> SetRow {
+        SetRow {
+            step: "oltp".to_owned(),
+            system: "db".to_owned(),
+            scene: Interference::Alone,
+            users,
+            offered_per_second: None,
+            choice: vec![choice],
+            runs: 1,
+            completed_per_second: RepeatedFigure::of([Some((rate, None))].into_iter()),
+            nopm: None,
+            p99_ms: None,
+            device_reads_per_txn: None,
+            verdict,
+            drive: None,
+            invalid_because: Vec::new(),
+        }
+    }
+
+    fn set(rows: Vec<SetRow>) -> SetSummary {
+        SetSummary {
+            title: "set".to_owned(),
+            axes: vec![SetAxisSummary {
+                name: "drive".to_owned(),
+                key: "medium.drive".to_owned(),
+                values: vec!["a".to_owned(), "b".to_owned()],
+            }],
+            runs: 2,
+            of: 2,
+            rows,
+            crossovers: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn combinations_are_compared_at_the_highest_load_that_is_valid_on_both() {
+        let set = set(vec![
+            row(0, 1, 10.0, Verdict::Valid),
+            row(1, 1, 20.0, Verdict::Valid),
+            row(0, 2, 12.0, Verdict::Doubtful),
+            row(1, 2, 36.0, Verdict::Valid),
+            row(0, 4, 13.0, Verdict::Invalid),
+            row(1, 4, 90.0, Verdict::Valid),
+        ]);
+        let answer = set.answer().expect("two combinations at two loads");
+        assert_eq!((answer.best().users, answer.best().choice[0]), (2, 1));
+        assert_eq!(answer.ratio.map(|own| own.ratio), Some(3.0));
+        assert_eq!(answer.at_load.len(), 2);
+    }
+
+    #[test]
+    fn invalid_rows_and_imposed_rates_give_no_answer() {
+        let imposed = SetRow {
+            offered_per_second: Some(50.0),
+            ..row(0, 0, 50.0, Verdict::Valid)
+        };
+        assert!(
+            set(vec![imposed, row(1, 1, 5.0, Verdict::Invalid)])
+                .answer()
+                .is_none()
+        );
+        let one = set(vec![row(0, 1, 5.0, Verdict::Valid)]);
+        assert!(one.answer().expect("a valid row").ratio.is_none());
+    }
+}

@@ -1,0 +1,115 @@
+//! The catalog of drives as a page.
+
+use askama::Template;
+use plimsoll_analysis::summary::Verdict;
+
+use super::STYLE;
+use super::first_screen::{FirstNote, FirstScreen};
+use crate::message::Messages;
+use crate::number::three;
+use crate::svg::chart::{self, Bar, Chart, Mark};
+use crate::table::{Grid, Table};
+
+/// A drive of the catalog, as the chart shows it.
+pub struct ListedDrive {
+    pub name: String,
+    /// Such as `nvme`.
+    pub kind: &'static str,
+    pub random_read_iops: f64,
+}
+
+/// The page: `listed` in charts, all `rows` in the table.
+pub fn catalog_page<R>(
+    table: &Table<'_, R>,
+    rows: &[R],
+    listed: &[ListedDrive],
+    is_unverified: bool,
+) -> String {
+    let m = Messages::english();
+    let page = CatalogPage {
+        title: m.text("drives-page-question"),
+        first: first_screen(&m, rows.len(), listed, is_unverified),
+        charts: charts(&m, listed),
+        drives: table.to_grid(&m, rows),
+        m: &m,
+        style: STYLE,
+    };
+    // The template writes to a string and calls nothing that fails.
+    page.render().expect("rendering to memory does not fail")
+}
+
+#[derive(Template)]
+#[template(path = "catalog.html")]
+struct CatalogPage<'a> {
+    m: &'a Messages,
+    title: String,
+    first: FirstScreen,
+    /// One for each kind: their figures lie decades apart.
+    charts: Vec<Chart>,
+    drives: Grid,
+    style: &'static str,
+}
+
+fn first_screen(
+    m: &Messages,
+    drives: usize,
+    listed: &[ListedDrive],
+    is_unverified: bool,
+) -> FirstScreen {
+    let by_reads =
+        |a: &&ListedDrive, b: &&ListedDrive| a.random_read_iops.total_cmp(&b.random_read_iops);
+    let mut args = vec![("n", drives.to_string())];
+    if let Some((low, high)) = listed
+        .iter()
+        .min_by(by_reads)
+        .zip(listed.iter().max_by(by_reads))
+    {
+        args.push(("lowest", three(low.random_read_iops)));
+        args.push(("slowest", low.name.clone()));
+        args.push(("highest", three(high.random_read_iops)));
+        args.push(("fastest", high.name.clone()));
+    }
+    let (verdict, trust) = match is_unverified {
+        true => (Verdict::Doubtful, "drives-page-trust-unverified"),
+        false => (Verdict::Valid, "drives-page-trust"),
+    };
+    FirstScreen {
+        notes: vec![FirstNote {
+            heading: m.text("drives-page-next"),
+            lines: vec![m.text("drives-page-show"), m.text("drives-page-bench")],
+        }],
+        ..FirstScreen::new(
+            m,
+            m.text_with("drives-page-answer", &args),
+            verdict,
+            m.text(trust),
+        )
+    }
+}
+
+fn charts(m: &Messages, listed: &[ListedDrive]) -> Vec<Chart> {
+    let mut kinds: Vec<&str> = listed.iter().map(|drive| drive.kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
+        .into_iter()
+        .enumerate()
+        .filter_map(|(color, kind)| {
+            let own = listed.iter().filter(|drive| drive.kind == kind);
+            let bars: Vec<Bar> = own
+                .map(|drive| Bar {
+                    name: drive.name.clone(),
+                    color,
+                    mark: Mark {
+                        place: 0,
+                        value: drive.random_read_iops,
+                        range: None,
+                        is_invalid: false,
+                    },
+                })
+                .collect();
+            let heading = m.text_with("drives-page-chart", &[("kind", kind.to_owned())]);
+            chart::bars(m, heading, &bars)
+        })
+        .collect()
+}

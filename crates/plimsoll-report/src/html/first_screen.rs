@@ -1,0 +1,43 @@
+//! What every page begins with: the answer, whether it can be trusted, the one chart that shows it, and a small table.
+
+use plimsoll_analysis::summary::Verdict;
+
+use super::headline;
+use crate::message::Messages;
+use crate::svg::chart::Chart;
+use crate::table::Grid;
+
+/// Drawn by `first` of `components.html`. What a page does not have is empty.
+pub(crate) struct FirstScreen {
+    /// One sentence.
+    pub answer: String,
+    pub verdict: &'static str,
+    pub verdict_word: String,
+    /// Why it can or cannot be trusted.
+    pub trust: String,
+    pub chart: Option<Chart>,
+    pub table: Grid,
+    pub table_name: String,
+    pub notes: Vec<FirstNote>,
+}
+
+/// What limits the result, what to do next.
+pub(crate) struct FirstNote {
+    pub heading: String,
+    pub lines: Vec<String>,
+}
+
+impl FirstScreen {
+    pub fn new(m: &Messages, answer: String, verdict: Verdict, trust: String) -> Self {
+        Self {
+            answer,
+            verdict: verdict.name(),
+            verdict_word: headline::word(m, verdict),
+            trust,
+            chart: None,
+            table: Grid::default(),
+            table_name: String::new(),
+            notes: Vec::new(),
+        }
+    }
+}
