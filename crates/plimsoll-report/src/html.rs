@@ -19,6 +19,7 @@ use headline::HeadlineView;
 use tables::LadderView;
 
 pub(crate) mod audit;
+pub(crate) mod audits;
 mod block;
 pub mod catalog;
 mod charts;

@@ -39,6 +39,6 @@ pub mod versus;
 mod waits;
 
 pub use export::{CsvKind, audit_csv, audit_json, to_csv, to_json};
-pub use html::audit::audit_page;
+pub use html::audits::audit_page;
 pub use html::report;
 pub use text::{audit_table, explain, ladder_table};

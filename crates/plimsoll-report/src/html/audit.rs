@@ -1,13 +1,10 @@
 //! The audit: fired rules first, the others folded.
 
-use askama::Template;
 use plimsoll_analysis::audit::Audit;
 use plimsoll_record::Severity;
 
-use super::STYLE;
-use super::first_screen::FirstScreen;
 use crate::audit::{
-    FindingsPlacement, Fired, SilentRule, adjusted, answer, counts, fired, not_evaluated, passed,
+    FindingsPlacement, Fired, SilentRule, adjusted, counts, fired, not_evaluated, passed,
 };
 use crate::message::Messages;
 use crate::table::Unit::{Plain, Sentences, Words};
@@ -22,64 +19,6 @@ pub(super) struct AuditView {
     pub fired: Grid,
     pub passed: Fold,
     pub not_evaluated: Fold,
-}
-
-/// The page of one audit, or of several.
-pub fn audit_page(audits: &[Audit]) -> String {
-    let m = Messages::english();
-    let page = AuditPage {
-        title: m.text("audit-page-question"),
-        audits: audits.iter().map(|own| AuditedView::new(&m, own)).collect(),
-        m: &m,
-        style: STYLE,
-    };
-    // The template writes to a string and calls nothing that fails.
-    page.render().expect("rendering to memory does not fail")
-}
-
-#[derive(Template)]
-#[template(path = "audits.html")]
-struct AuditPage<'a> {
-    m: &'a Messages,
-    title: String,
-    audits: Vec<AuditedView>,
-    style: &'static str,
-}
-
-/// What was audited, with its answer.
-struct AuditedView {
-    first: FirstScreen,
-    adjusted: Vec<String>,
-    passed: Fold,
-    not_evaluated: Fold,
-}
-
-impl AuditedView {
-    fn new(m: &Messages, audit: &Audit) -> Self {
-        let fired = fired(m, audit, FindingsPlacement::Here);
-        let passed = passed(m, audit);
-        let trust = m.text_with("audit-heading", &counts(audit, &fired));
-        Self {
-            first: FirstScreen {
-                table: fired_rules().to_grid(m, &fired),
-                table_name: audit.of.clone(),
-                ..FirstScreen::new(
-                    m,
-                    answer(m, audit, &fired, passed.len()),
-                    audit.verdict(),
-                    trust,
-                )
-            },
-            adjusted: adjusted(m, audit),
-            passed: fold(m, "audit-passed", passed_rules(), &passed),
-            not_evaluated: fold(
-                m,
-                "audit-not-evaluated",
-                skipped_rules(),
-                &not_evaluated(m, audit),
-            ),
-        }
-    }
 }
 
 /// A table behind its summary.
@@ -133,7 +72,12 @@ fn quiet(table: Table<'_, SilentRule>) -> Table<'_, SilentRule> {
         .column("places", Plain, |own| own.places)
 }
 
-fn fold(m: &Messages, title: &str, table: Table<'_, SilentRule>, all: &[SilentRule]) -> Fold {
+pub(super) fn fold(
+    m: &Messages,
+    title: &str,
+    table: Table<'_, SilentRule>,
+    all: &[SilentRule],
+) -> Fold {
     let codes: Vec<&str> = all.iter().map(|quiet| quiet.code).collect();
     Fold {
         summary: format!("{}: {}", m.text(title), codes.join(", ")),

@@ -7,7 +7,7 @@ use super::STYLE;
 use super::first_screen::{FirstNote, FirstScreen};
 use crate::message::Messages;
 use crate::number::three;
-use crate::svg::chart::{self, Bar, Chart, Mark};
+use crate::svg::chart::{self, Chart, PlotBar, PlotMark};
 use crate::table::{Grid, Table};
 
 /// A drive of the catalog, as the chart shows it.
@@ -96,11 +96,11 @@ fn charts(m: &Messages, listed: &[ListedDrive]) -> Vec<Chart> {
         .enumerate()
         .filter_map(|(color, kind)| {
             let own = listed.iter().filter(|drive| drive.kind == kind);
-            let bars: Vec<Bar> = own
-                .map(|drive| Bar {
+            let bars: Vec<PlotBar> = own
+                .map(|drive| PlotBar {
                     name: drive.name.clone(),
                     color,
-                    mark: Mark {
+                    mark: PlotMark {
                         place: 0,
                         value: drive.random_read_iops,
                         range: None,

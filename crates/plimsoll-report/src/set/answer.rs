@@ -7,7 +7,7 @@ use super::rows::{rate, table, value};
 use crate::html::first_screen::FirstScreen;
 use crate::message::Messages;
 use crate::number::{three, whole};
-use crate::svg::chart::{self, Bar, Mark};
+use crate::svg::chart::{self, PlotBar, PlotMark};
 
 /// At most so many bars: with more, the charts below show more.
 const MOST_BARS: usize = 9;
@@ -38,7 +38,7 @@ pub(super) fn first_screen(m: &Messages, summary: &SetSummary) -> FirstScreen {
         return FirstScreen::new(m, m.text(id), worst(summary), trust);
     };
     let verdict = answer.rows.iter().map(|row| row.verdict).max();
-    let names = Names::of(summary);
+    let names = CombinationNames::of(summary);
     let unit = match answer.best().nopm {
         Some(_) => m.text("headline-nopm"),
         None => m.text("headline-rate"),
@@ -77,15 +77,15 @@ fn worst(summary: &SetSummary) -> Verdict {
     all.max().unwrap_or(Verdict::Invalid)
 }
 
-fn bars(names: &Names<'_>, rows: &[&SetRow]) -> Vec<Bar> {
+fn bars(names: &CombinationNames<'_>, rows: &[&SetRow]) -> Vec<PlotBar> {
     let shown = rows.iter().take(MOST_BARS).enumerate();
     shown
         .filter_map(|(color, row)| {
             let own = rate(row)?;
-            Some(Bar {
+            Some(PlotBar {
                 name: names.of_row(row),
                 color,
-                mark: Mark {
+                mark: PlotMark {
                     place: 0,
                     value: own.median,
                     range: own.interval.map(|own| [own.low, own.high]),
@@ -97,11 +97,11 @@ fn bars(names: &Names<'_>, rows: &[&SetRow]) -> Vec<Bar> {
 }
 
 /// What people call a combination.
-struct Names<'a> {
+struct CombinationNames<'a> {
     summary: &'a SetSummary,
 }
 
-impl<'a> Names<'a> {
+impl<'a> CombinationNames<'a> {
     fn of(summary: &'a SetSummary) -> Self {
         Self { summary }
     }

@@ -5,7 +5,7 @@ use plimsoll_analysis::summary::{self, Verdict};
 
 use super::rows::{load, loads, value};
 use crate::message::Messages;
-use crate::svg::chart::{self, Chart, Line, Mark};
+use crate::svg::chart::{self, Chart, PlotLine, PlotMark};
 
 /// What a chart shows.
 pub(super) struct ChartFigure {
@@ -64,7 +64,7 @@ fn of_axis(
     heading: String,
 ) -> Option<Chart> {
     let lines = lines(m, axes, rows, axis);
-    let lines: Vec<Line> = lines
+    let lines: Vec<PlotLine> = lines
         .into_iter()
         .enumerate()
         .map(|(color, line)| line.drawn(color, figure))
@@ -73,17 +73,17 @@ fn of_axis(
 }
 
 impl ChartLine<'_> {
-    fn drawn(self, color: usize, figure: &ChartFigure) -> Line {
+    fn drawn(self, color: usize, figure: &ChartFigure) -> PlotLine {
         let marks = self.points.iter().filter_map(|point| {
             let own = (figure.of)(point.row)?;
-            Some(Mark {
+            Some(PlotMark {
                 place: point.place,
                 value: own.median,
                 range: Some(range(own)),
                 is_invalid: point.row.verdict == Verdict::Invalid,
             })
         });
-        Line {
+        PlotLine {
             color,
             marks: marks.collect(),
             name: self.name,

@@ -45,7 +45,7 @@ pub(crate) struct Key {
 }
 
 /// A figure in a chart.
-pub(crate) struct Mark {
+pub(crate) struct PlotMark {
     /// On the horizontal axis; bars have none.
     pub place: usize,
     pub value: f64,
@@ -54,30 +54,30 @@ pub(crate) struct Mark {
     pub is_invalid: bool,
 }
 
-impl Mark {
+impl PlotMark {
     fn high(&self) -> f64 {
         self.range
             .map_or(self.value, |[_, high]| high.max(self.value))
     }
 }
 
-pub(crate) struct Line {
+pub(crate) struct PlotLine {
     pub name: String,
     pub color: usize,
     /// In the order of the axis.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<PlotMark>,
 }
 
-pub(crate) struct Bar {
+pub(crate) struct PlotBar {
     pub name: String,
     pub color: usize,
-    pub mark: Mark,
+    pub mark: PlotMark,
 }
 
 /// Of marks, the highest end above 0.
-fn highest<'a>(marks: impl Iterator<Item = &'a Mark>) -> Option<f64> {
+fn highest<'a>(marks: impl Iterator<Item = &'a PlotMark>) -> Option<f64> {
     marks
-        .map(Mark::high)
+        .map(PlotMark::high)
         .filter(|high| *high > 0.0 && high.is_finite())
         .reduce(f64::max)
 }
@@ -94,9 +94,9 @@ fn described<'a>(heading: &str, named: impl Iterator<Item = (&'a str, Vec<f64>)>
 }
 
 /// Lines over `places`, from 0 on; `None` where nothing is above it.
-pub(crate) fn lines(heading: String, places: &[String], lines: &[Line]) -> Option<Chart> {
+pub(crate) fn lines(heading: String, places: &[String], lines: &[PlotLine]) -> Option<Chart> {
     let most = highest(lines.iter().flat_map(|line| &line.marks))?;
-    let has_room = |line: &Line| line.name.chars().count() <= LONGEST_NAME;
+    let has_room = |line: &PlotLine| line.name.chars().count() <= LONGEST_NAME;
     let is_direct = lines.len() > 1 && lines.len() <= MOST_NAMES && lines.iter().all(has_room);
     let longest = lines.iter().map(|line| line.name.chars().count()).max();
     let names_width = longest.filter(|_| is_direct).unwrap_or(0) as f64 * LETTER;
@@ -162,9 +162,9 @@ impl LinePlot {
         LEFT + (place as f64 + 0.5) / self.places.max(1) as f64 * (self.right - LEFT)
     }
 
-    fn draw(&self, drawing: &mut Drawing, line: &Line, shift: f64) {
+    fn draw(&self, drawing: &mut Drawing, line: &PlotLine, shift: f64) {
         let color = color_class(line.color);
-        let at = |mark: &Mark| [self.x(mark.place) + shift, self.y(mark.value)];
+        let at = |mark: &PlotMark| [self.x(mark.place) + shift, self.y(mark.value)];
         drawing.path(&format!("line {color}"), line.marks.iter().map(at));
         for mark in &line.marks {
             let [x, y] = at(mark);
@@ -178,8 +178,8 @@ impl LinePlot {
     }
 
     /// At the end of each line, moved apart where they would stand on each other.
-    fn write_names(&self, drawing: &mut Drawing, lines: &[Line]) {
-        let mut ends: Vec<(&Line, [f64; 2])> = lines
+    fn write_names(&self, drawing: &mut Drawing, lines: &[PlotLine]) {
+        let mut ends: Vec<(&PlotLine, [f64; 2])> = lines
             .iter()
             .filter_map(|line| {
                 let last = line.marks.last()?;
@@ -200,7 +200,7 @@ impl LinePlot {
 }
 
 /// Bars from 0 on, one below the other, each with its name and value; `None` where nothing is above 0.
-pub(crate) fn bars(m: &Messages, heading: String, bars: &[Bar]) -> Option<Chart> {
+pub(crate) fn bars(m: &Messages, heading: String, bars: &[PlotBar]) -> Option<Chart> {
     let most = highest(bars.iter().map(|bar| &bar.mark))?;
     let room = WIDTH - 70.0;
     let x = |value: f64| value.max(0.0) / most * room;
@@ -240,14 +240,14 @@ pub(crate) fn bars(m: &Messages, heading: String, bars: &[Bar]) -> Option<Chart>
 mod tests {
     use super::*;
 
-    fn line(name: &str, color: usize, values: &[f64]) -> Line {
-        let marks = values.iter().enumerate().map(|(place, value)| Mark {
+    fn line(name: &str, color: usize, values: &[f64]) -> PlotLine {
+        let marks = values.iter().enumerate().map(|(place, value)| PlotMark {
             place,
             value: *value,
             range: Some([value * 0.9, value * 1.1]),
             is_invalid: false,
         });
-        Line {
+        PlotLine {
             name: name.to_owned(),
             color,
             marks: marks.collect(),
@@ -297,15 +297,15 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_bar_is_hollow_and_says_so() {
+    fn an_invalid_bar_is_hollow_and_named() {
         let m = Messages::english();
-        let mark = |value, is_invalid| Mark {
+        let mark = |value, is_invalid| PlotMark {
             place: 0,
             value,
             range: None,
             is_invalid,
         };
-        let bar = |name: &str, color, mark| Bar {
+        let bar = |name: &str, color, mark| PlotBar {
             name: name.to_owned(),
             color,
             mark,

@@ -49,7 +49,18 @@ fn a_comparison_and_the_catalog_begin_with_their_answer() {
     let place = Place::new();
     run(&place);
     place
-        .run(&["compare", "x.run", "x.run", "-o", "c.html"])
+        .run(&[
+            "run",
+            "plan.toml",
+            "--virtual-time",
+            "--seed",
+            "7",
+            "-o",
+            "y.run",
+        ])
+        .succeeded();
+    place
+        .run(&["compare", "x.run", "y.run", "-o", "c.html"])
         .succeeded();
     place.run(&["drive", "list", "-o", "d.html"]).succeeded();
     let comparison = page(&place, "c.html");
