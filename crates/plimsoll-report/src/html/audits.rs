@@ -5,7 +5,7 @@ use plimsoll_analysis::audit::Audit;
 
 use super::STYLE;
 use super::audit::{Fold, fired_rules, fold, passed_rules, skipped_rules};
-use super::first_screen::FirstScreen;
+use super::page_answer::PageAnswer;
 use crate::audit::{FindingsPlacement, adjusted, answer, counts, fired, not_evaluated, passed};
 use crate::message::Messages;
 
@@ -33,7 +33,7 @@ struct AuditPage<'a> {
 
 /// What was audited, with its answer.
 struct AuditedView {
-    first: FirstScreen,
+    first: PageAnswer,
     adjusted: Vec<String>,
     passed: Fold,
     not_evaluated: Fold,
@@ -45,10 +45,10 @@ impl AuditedView {
         let passed = passed(m, audit);
         let trust = m.text_with("audit-heading", &counts(audit, &fired));
         Self {
-            first: FirstScreen {
+            first: PageAnswer {
                 table: fired_rules().to_grid(m, &fired),
                 table_name: audit.of.clone(),
-                ..FirstScreen::new(
+                ..PageAnswer::new(
                     m,
                     answer(m, audit, &fired, passed.len()),
                     audit.verdict(),

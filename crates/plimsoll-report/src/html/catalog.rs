@@ -4,7 +4,7 @@ use askama::Template;
 use plimsoll_analysis::summary::Verdict;
 
 use super::STYLE;
-use super::first_screen::{FirstNote, FirstScreen};
+use super::page_answer::{AnswerNote, PageAnswer};
 use crate::message::Messages;
 use crate::number::three;
 use crate::svg::chart::{self, Chart, PlotBar, PlotMark};
@@ -28,7 +28,7 @@ pub fn catalog_page<R>(
     let m = Messages::english();
     let page = CatalogPage {
         title: m.text("drives-page-question"),
-        first: first_screen(&m, rows.len(), listed, is_unverified),
+        first: page_answer(&m, rows.len(), listed, is_unverified),
         charts: charts(&m, listed),
         drives: table.to_grid(&m, rows),
         m: &m,
@@ -43,19 +43,19 @@ pub fn catalog_page<R>(
 struct CatalogPage<'a> {
     m: &'a Messages,
     title: String,
-    first: FirstScreen,
+    first: PageAnswer,
     /// One for each kind: their figures lie decades apart.
     charts: Vec<Chart>,
     drives: Grid,
     style: &'static str,
 }
 
-fn first_screen(
+fn page_answer(
     m: &Messages,
     drives: usize,
     listed: &[ListedDrive],
     is_unverified: bool,
-) -> FirstScreen {
+) -> PageAnswer {
     let by_reads =
         |a: &&ListedDrive, b: &&ListedDrive| a.random_read_iops.total_cmp(&b.random_read_iops);
     let mut args = vec![("n", drives.to_string())];
@@ -73,12 +73,12 @@ fn first_screen(
         true => (Verdict::Doubtful, "drives-page-trust-unverified"),
         false => (Verdict::Valid, "drives-page-trust"),
     };
-    FirstScreen {
-        notes: vec![FirstNote {
+    PageAnswer {
+        notes: vec![AnswerNote {
             heading: m.text("drives-page-next"),
             lines: vec![m.text("drives-page-show"), m.text("drives-page-bench")],
         }],
-        ..FirstScreen::new(
+        ..PageAnswer::new(
             m,
             m.text_with("drives-page-answer", &args),
             verdict,

@@ -4,7 +4,7 @@ use plimsoll_analysis::set::{SetRow, SetSummary};
 use plimsoll_analysis::summary::Verdict;
 
 use super::rows::{rate, table, value};
-use crate::html::first_screen::FirstScreen;
+use crate::html::page_answer::PageAnswer;
 use crate::message::Messages;
 use crate::number::{three, whole};
 use crate::svg::chart::{self, PlotBar, PlotMark};
@@ -12,7 +12,7 @@ use crate::svg::chart::{self, PlotBar, PlotMark};
 /// At most so many bars: with more, the charts below show more.
 const MOST_BARS: usize = 9;
 
-pub(super) fn first_screen(m: &Messages, summary: &SetSummary) -> FirstScreen {
+pub(super) fn page_answer(m: &Messages, summary: &SetSummary) -> PageAnswer {
     let answer = summary.answer();
     let valid = summary.rows.iter();
     let valid = valid.filter(|row| row.verdict != Verdict::Invalid);
@@ -35,7 +35,7 @@ pub(super) fn first_screen(m: &Messages, summary: &SetSummary) -> FirstScreen {
             true => "set-answer-imposed",
             false => "set-answer-none",
         };
-        return FirstScreen::new(m, m.text(id), worst(summary), trust);
+        return PageAnswer::new(m, m.text(id), worst(summary), trust);
     };
     let verdict = answer.rows.iter().map(|row| row.verdict).max();
     let names = CombinationNames::of(summary);
@@ -64,11 +64,11 @@ pub(super) fn first_screen(m: &Messages, summary: &SetSummary) -> FirstScreen {
         None => m.text_with("set-answer-one", &args),
     };
     let heading = m.text_with("set-chart-at", &[("chart", unit), ("load", load)]);
-    FirstScreen {
+    PageAnswer {
         chart: chart::bars(m, heading, &bars(&names, &answer.at_load)),
         table: table(&summary.axes).to_grid(m, &answer.at_load),
         table_name: summary.title.clone(),
-        ..FirstScreen::new(m, sentence, verdict.unwrap_or_default(), trust)
+        ..PageAnswer::new(m, sentence, verdict.unwrap_or_default(), trust)
     }
 }
 

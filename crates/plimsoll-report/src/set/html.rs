@@ -4,12 +4,12 @@ use askama::Template;
 use plimsoll_analysis::set::SetSummary;
 use plimsoll_analysis::summary::Verdict;
 
-use super::answer::first_screen;
+use super::answer::page_answer;
 use super::chart::{ChartFigure, by_axis};
 use super::rows::{self, groups, rate, rate_name};
 use super::text::describe;
 use crate::html::STYLE;
-use crate::html::first_screen::FirstScreen;
+use crate::html::page_answer::PageAnswer;
 use crate::message::Messages;
 use crate::svg::chart::Chart;
 use crate::table::Grid;
@@ -23,7 +23,7 @@ pub fn set_page(summary: &SetSummary) -> String {
     ];
     let page = SetPage {
         title: &summary.title,
-        first: first_screen(&m, summary),
+        first: page_answer(&m, summary),
         runs: m.text_with("set-runs-of", &runs),
         axes: summary
             .axes
@@ -51,7 +51,7 @@ pub fn set_page(summary: &SetSummary) -> String {
 struct SetPage<'a> {
     m: &'a Messages,
     title: &'a str,
-    first: FirstScreen,
+    first: PageAnswer,
     runs: String,
     /// Key and values.
     axes: Vec<(String, String)>,

@@ -7,15 +7,15 @@ use plimsoll_record::Severity;
 use super::marks::{forbidden, marks};
 use super::words::{SideNames, place_of, sentence};
 use super::{svg, tables};
-use crate::html::first_screen::FirstScreen;
+use crate::html::page_answer::PageAnswer;
 use crate::message::Messages;
 
-pub(super) fn first_screen(
+pub(super) fn page_answer(
     m: &Messages,
     sides: SideNames<'_>,
     ask: f64,
     against: &Against,
-) -> FirstScreen {
+) -> PageAnswer {
     let points: Vec<&PointComparison> = against.points.iter().collect();
     let answer = match (forbidden(m, against), answer_point(&points)) {
         (Some(forbidden), _) => forbidden,
@@ -32,11 +32,11 @@ pub(super) fn first_screen(
     ];
     let mut trust = vec![m.text_with("versus-trust", &args)];
     trust.extend(marks(m, against).into_iter().map(|mark| mark.text));
-    FirstScreen {
+    PageAnswer {
         chart: svg::ratios(m, &against.points),
         table: tables::rates().to_grid(m, &points),
         table_name: m.text("versus-rates"),
-        ..FirstScreen::new(m, answer, verdict(against), trust.join(" "))
+        ..PageAnswer::new(m, answer, verdict(against), trust.join(" "))
     }
 }
 

@@ -9,7 +9,7 @@ use super::words::{SideNames, place_of, sentence};
 use super::{answer, svg, tables};
 use crate::finding_view::FindingView;
 use crate::html::STYLE;
-use crate::html::first_screen::FirstScreen;
+use crate::html::page_answer::PageAnswer;
 use crate::message::Messages;
 use crate::table::Grid;
 
@@ -42,7 +42,7 @@ struct ComparisonPage<'a> {
 
 struct View {
     heading: String,
-    first: FirstScreen,
+    first: PageAnswer,
     sides: Grid,
     sentences: Vec<RateSentence>,
     ratios_note: String,
@@ -82,7 +82,7 @@ impl View {
         let both = [&comparison.sides[0], &comparison.sides[against.side]];
         Self {
             heading: m.text_with("versus-heading", &sides.args()),
-            first: answer::first_screen(m, sides, ask, against),
+            first: answer::page_answer(m, sides, ask, against),
             sides: tables::sides().to_grid(m, &both),
             sentences: sentences.collect(),
             ratios_note: m.text_with("versus-chart-ratios-note", &sides.args()),

@@ -39,7 +39,7 @@ fn an_audit_has_a_page_with_the_answer_above_its_rules() {
     place.run(&["audit", "x.run", "-o", "a.html"]).succeeded();
     let html = page(&place, "a.html");
     assert!(
-        stands_before(&html, "<p class=\"answer\">Mock: ", "<table>"),
+        stands_before(&html, "<p class=\"sentence\">Mock: ", "<table>"),
         "{html}"
     );
 }
@@ -66,13 +66,13 @@ fn a_comparison_and_the_catalog_begin_with_their_answer() {
     let comparison = page(&place, "c.html");
     assert!(stands_before(
         &comparison,
-        "<p class=\"answer\">",
+        "<p class=\"sentence\">",
         "<table>"
     ));
     let catalog = page(&place, "d.html");
     assert!(stands_before(
         &catalog,
-        "<p class=\"answer\">17 drives",
+        "<p class=\"sentence\">17 drives",
         "<table>"
     ));
 }

@@ -8,7 +8,7 @@ use crate::svg::chart::Chart;
 use crate::table::Grid;
 
 /// Drawn by `first` of `components.html`. What a page does not have is empty.
-pub(crate) struct FirstScreen {
+pub(crate) struct PageAnswer {
     /// One sentence.
     pub answer: String,
     pub verdict: &'static str,
@@ -18,16 +18,16 @@ pub(crate) struct FirstScreen {
     pub chart: Option<Chart>,
     pub table: Grid,
     pub table_name: String,
-    pub notes: Vec<FirstNote>,
+    pub notes: Vec<AnswerNote>,
 }
 
 /// What limits the result, what to do next.
-pub(crate) struct FirstNote {
+pub(crate) struct AnswerNote {
     pub heading: String,
     pub lines: Vec<String>,
 }
 
-impl FirstScreen {
+impl PageAnswer {
     pub fn new(m: &Messages, answer: String, verdict: Verdict, trust: String) -> Self {
         Self {
             answer,
