@@ -263,7 +263,7 @@ mod tests {
             .to_string();
         assert_eq!(
             error,
-            "sh ended by itself: it ended with exit status: 3; its output ends with:\nfirst\nlast\nDo that.",
+            "sh ended by itself\nit ended with exit status: 3; its output ends with:\nfirst\nlast\nDo that.",
         );
         let full = shell("echo 'could not write: No space left on device'; echo more; exit 1");
         let error = full.run(&control).unwrap_err();
@@ -359,7 +359,7 @@ mod tests {
             .to_string();
         assert_eq!(
             error,
-            "The program pg_dump was not found (searched /nowhere)\nInstall it."
+            "The program pg_dump was not found\nsearched /nowhere\nInstall it."
         );
     }
 

@@ -339,6 +339,16 @@ impl RunFile {
         Ok(self.path)
     }
 
+    /// Whether no point and no backup has begun.
+    pub fn is_empty(&self) -> Result<bool> {
+        let sql = "SELECT NOT EXISTS (SELECT 1 FROM point) AND NOT EXISTS (SELECT 1 FROM backup)";
+        let empty = self.db.query_row(sql, [], |row| row.get(0));
+        empty.map_err(|error| RunFileError::Write {
+            path: self.path.clone(),
+            why: error.to_string(),
+        })
+    }
+
     /// Removes the file, of a run that measured nothing.
     pub fn discard(self) -> Result<()> {
         let Self { path, db, .. } = self;

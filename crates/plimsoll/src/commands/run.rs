@@ -135,8 +135,10 @@ fn show(done: &FinishedRun, args: &RunArgs) -> Result<ExitCode, Failure> {
     if answer.is_none() || args.verbose {
         print(&render(&record, &summary, args.format, CsvKind::Ladder))?;
     }
-    if answer.is_none() && (!args.quiet || args.format == Format::Table) {
+    if !args.quiet || args.format == Format::Table {
         eprintln!("Run file: {}", done.run_file.display());
+    }
+    if answer.is_none() && args.format == Format::Table {
         eprintln!("Report:   plimsoll report {}", done.run_file.display());
     }
     match (done.status, &done.failure) {

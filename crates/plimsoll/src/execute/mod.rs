@@ -346,7 +346,8 @@ impl Execution<'_> {
             // The file cannot be written: errors of later writes would hide this one.
             Err(RunError::Unrecorded(failure)) => return Err(failure),
         };
-        if let (RunStatus::Failed, Some(why), 0) = (status, &failure, self.points) {
+        let is_empty = self.file.is_empty()?;
+        if let (RunStatus::Failed, Some(why), true) = (status, &failure, is_empty) {
             self.file.discard()?;
             return Err(Failure::run(why));
         }
@@ -361,7 +362,7 @@ impl Execution<'_> {
             };
             self.file.event(&event)?;
         }
-        if self.points > 0 {
+        if !is_empty {
             self.report_what_stays();
         }
         let run_file = self.file.finish(status, failure.as_deref(), lasted)?;

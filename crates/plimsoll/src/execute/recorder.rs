@@ -19,6 +19,9 @@ use super::error::{RunError, StepResult};
 use super::wait::RunSink;
 use crate::progress::{block_figures, figures, whole_seconds};
 
+/// Shorter ones than this are not worth a line of their own, but for what is measured.
+const LONG_PHASE: Nanos = Nanos::from_secs(30);
+
 /// When the lanes of a point started, on the run's timeline. Clones share it.
 #[derive(Clone, Default)]
 pub(super) struct StartTime(watch::Sender<Option<Nanos>>);
@@ -312,7 +315,9 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
                 lasts.unwrap_or_default()
             );
             let progress = &mut self.sink.borrow_mut().progress;
-            if kind == PhaseKind::Measure {
+            let is_long =
+                planned(&self.timeline, kind).is_some_and(|planned| planned >= LONG_PHASE);
+            if kind == PhaseKind::Measure || is_long {
                 progress.begin(at, &text);
             } else {
                 progress.now(at, &text);

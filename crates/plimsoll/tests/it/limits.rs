@@ -128,7 +128,7 @@ fn a_server_short_of_memory_is_reported() {
     place
         .run(&["run", "plan.toml", "-o", "x.run"])
         .failed(1, &["the memory that the plan allows was used up"]);
-    place.opens("x.run");
+    place.expect_no_run("x.run");
     place.expect_clean();
 }
 
