@@ -8,20 +8,20 @@ use thiserror::Error;
 /// Why block I/O cannot be measured. Every message ends with what to do next.
 #[derive(Debug, Error)]
 pub enum BlockError {
-    #[error("cannot access {}: {why}\nGive a directory on the drive, or a block device.", path.display())]
+    #[error("cannot access {}\n{why}\nGive a directory on the drive, or a block device.", path.display())]
     NotThere { path: PathBuf, why: String },
     #[error(
         "{} is {what}\nGive a directory on the drive: a test file is made in it and removed. Or give a block device.",
         path.display()
     )]
     Unsuitable { path: PathBuf, what: &'static str },
-    #[error("{} must not be overwritten: {}\n{next}", path.display(), why.join("; "))]
+    #[error("{} must not be overwritten\n{}\n{next}", path.display(), why.join("; "))]
     Refused {
         path: PathBuf,
         why: Vec<String>,
         next: String,
     },
-    #[error("{}: {why}\n{next}", path.display())]
+    #[error("{} cannot be used\n{why}\n{next}", path.display())]
     TestFile {
         path: PathBuf,
         why: String,

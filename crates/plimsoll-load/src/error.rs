@@ -54,6 +54,12 @@ pub enum LoadError {
         holds: String,
         next: String,
     },
+    #[error("cannot {what}\n{why}\n{next}")]
+    Unsupported {
+        what: String,
+        why: String,
+        next: String,
+    },
     #[error("stopped by the user")]
     Cancelled,
     /// Anything else, with the server's or system's message.
@@ -99,7 +105,8 @@ impl LoadError {
             }
             Self::Died { .. } | Self::Other { .. } => true,
             Self::Refused { .. } | Self::ReadOnly { .. } | Self::Missing { .. } => false,
-            Self::Foreign { .. } | Self::Occupied { .. } | Self::Cancelled => false,
+            Self::Foreign { .. } | Self::Occupied { .. } => false,
+            Self::Unsupported { .. } | Self::Cancelled => false,
         }
     }
 }

@@ -139,6 +139,16 @@ impl Instance {
         }
     }
 
+    /// Refuses an existing server that cannot be measured with this workload, and writes nothing there.
+    pub fn check_usable(&self, workload: &Workload, seed: u64) -> Result<(), LoadError> {
+        match &self.0 {
+            InstanceKind::Existing(target) => target.check_usable(workload, seed),
+            InstanceKind::Mock(_) | InstanceKind::Sqlite { .. } | InstanceKind::Managed(_) => {
+                Ok(())
+            }
+        }
+    }
+
     /// Names of the tables that plimsoll made in an existing server's schema; of every other system none.
     pub fn created_tables(&self) -> Result<Vec<String>, LoadError> {
         match &self.0 {

@@ -213,9 +213,9 @@ fn cannot(controller: Controller, why: &str) -> LoadError {
         Controller::Memory => "memory",
         Controller::Io => "I/O",
     };
-    LoadError::Missing {
-        what: format!("A way to limit {what} of a server"),
-        searched: why.into(),
+    LoadError::Unsupported {
+        what: format!("limit {what} of a server"),
+        why: why.into(),
         next: "Run plimsoll as root on a machine with control groups (cgroups), or let the run go on without limits: \
                limits = { …, without = \"warn\" } in the plan's system."
             .into(),

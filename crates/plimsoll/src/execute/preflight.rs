@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use plimsoll_block::BlockError;
 use plimsoll_block::host::mount::{available_memory, free_bytes};
 use plimsoll_drive::emulate::check_fuse;
+use plimsoll_load::system::Instance;
 use plimsoll_plan::resolved::{
-    DriveForm, EmulatedDrive, Medium, MediumKind, ResolvedPlan, Step, WithoutFuse,
+    DriveForm, EmulatedDrive, Medium, MediumKind, ResolvedPlan, Step, SystemKind, WithoutFuse,
 };
 use plimsoll_plan::units::Bytes;
 use plimsoll_plan::{Estimate, MediumId, MediumNeed, estimate};
@@ -52,6 +53,22 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
             .map_or(Bytes(0), |need| need.bytes);
         if medium.kind != MediumKind::Device {
             check_medium(medium, needed).map_err(Failure::usage)?;
+        }
+    }
+    check_existing_servers(plan)
+}
+
+/// Existing servers answer, are new enough, and have room for the data among what they hold.
+fn check_existing_servers(plan: &ResolvedPlan) -> Result<(), Failure> {
+    for step in plan.load_steps() {
+        let own = (step.system, &plan.workload(step.workload).workload);
+        let noise = step.noise.iter();
+        let noise = noise.map(|noise| (noise.system, plan.noise_data(&noise.work)));
+        for (system, workload) in std::iter::once(own).chain(noise) {
+            let kind = &plan.system(system).kind;
+            if matches!(kind, SystemKind::Existing { .. }) {
+                Instance::start(kind, None, None)?.check_usable(workload, plan.data_seed)?;
+            }
         }
     }
     Ok(())
@@ -101,7 +118,7 @@ pub fn check_output(output: &Path) -> Result<(), Failure> {
         .unwrap_or(Path::new("."));
     let refuse = |why: String| {
         Err(Failure::usage(format!(
-            "the run file {} cannot be created: {why}\nChoose another path with --output.",
+            "the run file {} cannot be created\n{why}\nChoose another path with --output.",
             output.display()
         )))
     };
@@ -113,8 +130,9 @@ pub fn check_output(output: &Path) -> Result<(), Failure> {
         rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK,
     ) {
         Err(error) => refuse(format!(
-            "{} cannot be written to: {error}",
-            parent.display()
+            "{}: {}",
+            parent.display(),
+            refusal(parent, error).why
         )),
         Ok(()) => Ok(()),
     }
@@ -152,6 +170,29 @@ fn user_name(uid: u32) -> String {
         .unwrap_or_else(|| format!("user {uid}"))
 }
 
+/// Why a directory cannot be written to.
+struct WriteRefusal {
+    /// With its owner and the user, where they differ.
+    why: String,
+    /// A command that gives it to the user.
+    chown: Option<String>,
+}
+
+fn refusal(path: &Path, error: rustix::io::Errno) -> WriteRefusal {
+    let user = user_name(rustix::process::geteuid().as_raw());
+    let owner = std::fs::metadata(path).map(|meta| user_name(meta.uid()));
+    match owner.ok().filter(|owner| *owner != user) {
+        Some(owner) => WriteRefusal {
+            why: format!("{error}; it belongs to {owner}, you are {user}"),
+            chown: Some(format!("sudo chown {user} {}", path.display())),
+        },
+        None => WriteRefusal {
+            why: error.to_string(),
+            chown: None,
+        },
+    }
+}
+
 fn check_medium(medium: &Medium, needed: Bytes) -> Result<(), String> {
     let name = &medium.name;
     let path = Path::new(&medium.path);
@@ -174,14 +215,9 @@ fn check_medium(medium: &Medium, needed: Bytes) -> Result<(), String> {
         rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK,
     );
     writable.map_err(|error| {
-        let owner = user_name(meta.uid());
-        let user = user_name(rustix::process::geteuid().as_raw());
-        let mut why = error.to_string();
-        let mut next = "Name a directory that this user may write to".to_owned();
-        if owner != user {
-            why.push_str(&format!("; it belongs to {owner}, you are {user}"));
-            next.push_str(&format!(", or: sudo chown {user} {}", path.display()));
-        }
+        let WriteRefusal { why, chown } = refusal(path, error);
+        let next = "Name a directory that this user may write to";
+        let next = chown.map_or(next.to_owned(), |chown| format!("{next}, or: {chown}"));
         format!(
             "medium {name}: cannot write to {}\n{why}\n{next}",
             path.display()

@@ -43,6 +43,8 @@ fn nobody_listens_there() {
     );
     let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]);
     expect_secret_kept(&place, &outcome);
+    // Found before anything is started, so these lines are all there is.
+    assert_eq!(outcome.stderr.lines().count(), 3, "{outcome:?}");
     outcome.failed(
         1,
         &[
@@ -128,6 +130,7 @@ fn a_server_that_is_there() {
     plan(&place, &url(SECRET));
     let outcome = place.run(&["run", "plan.toml", "-o", "foreign.run"]);
     expect_secret_kept(&place, &outcome);
+    assert_eq!(outcome.stderr.lines().count(), 2, "{outcome:?}");
     let phrases = [
         "customer in schema load_test",
         "was not made by plimsoll",

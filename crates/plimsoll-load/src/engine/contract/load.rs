@@ -74,6 +74,11 @@ pub fn schema_in_use(kind: ServerKind) {
         message.contains("2 warehouses, seed 42") && message.contains(&removal),
         "{message}"
     );
+    // Known before a run begins, and only of data that are in the way.
+    let target = shared.server().target();
+    let checked = target.check_usable(&OTHER, SEED).unwrap_err();
+    assert_eq!(checked.to_string(), message);
+    target.check_usable(&Workload::Tpcc(TPCC), SEED).unwrap();
     let session = shared.user(TxnMode::Statements);
     let error = replace(IfOther::Replace).to_string();
     assert!(

@@ -2,7 +2,7 @@
 
 use super::client::MariadbClient;
 use crate::engine::sql::guard::{self, Use};
-use crate::engine::sql::{Dialect, Scripts, SqlClient};
+use crate::engine::sql::{Dialect, OldestServer, Scripts, SqlClient};
 use crate::error::LoadError;
 use crate::workload::sysbench::sql::SysbenchDialect;
 
@@ -33,6 +33,13 @@ pub static DIALECT: Dialect = Dialect {
     check_setup: "SET SESSION optimizer_switch = 'split_materialized=off'",
     casts: &[(" AS TEXT)", " AS CHAR)"), (" AS bigint)", " AS SIGNED)")],
     snapshot: "START TRANSACTION WITH CONSISTENT SNAPSHOT",
+    version: "SELECT CONCAT(IF(version() LIKE '%MariaDB%', 'MariaDB ', 'MySQL '), version())",
+    // Recursive common table expressions.
+    oldest: OldestServer {
+        product: "MariaDB",
+        major: 10,
+        minor: 2,
+    },
     // The size is as the server counts it, which is an estimate for InnoDB's tables.
     about: "SELECT CONCAT('MariaDB ', version(), ', ', @@version_comment),
         (SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS UNSIGNED) FROM information_schema.TABLES)",

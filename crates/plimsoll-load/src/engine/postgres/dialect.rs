@@ -2,7 +2,7 @@
 
 use super::client::PostgresClient;
 use crate::engine::sql::guard::{self, Use};
-use crate::engine::sql::{Dialect, Scripts, SqlClient};
+use crate::engine::sql::{Dialect, OldestServer, Scripts, SqlClient};
 use crate::error::LoadError;
 use crate::workload::sysbench::sql::SysbenchDialect;
 
@@ -35,6 +35,13 @@ pub static DIALECT: Dialect = Dialect {
     check_setup: "SET enable_nestloop = off; SET jit = off",
     casts: &[],
     snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    version: "SELECT 'PostgreSQL ' || current_setting('server_version')",
+    // Wait events.
+    oldest: OldestServer {
+        product: "PostgreSQL",
+        major: 10,
+        minor: 0,
+    },
     about: "SELECT version(), pg_database_size(current_database())",
     // The session's own settings (`client`, `session`) are not the server's.
     settings: "SELECT name, current_setting(name) FROM pg_settings

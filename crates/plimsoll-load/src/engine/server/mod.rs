@@ -43,6 +43,11 @@ impl Target {
         on_own_thread(|| sql::load::load(self, workload, seed, if_other, control))
     }
 
+    /// Refuses a server or schema that [`Self::load`] would refuse with [`IfOther::Refuse`], and writes nothing.
+    pub fn check_usable(&self, workload: &Workload, seed: u64) -> Result<(), LoadError> {
+        on_own_thread(|| sql::load::check_usable(self, workload, seed))
+    }
+
     /// Makes the next load begin anew although its data are there.
     pub fn forget(&self) -> Result<(), LoadError> {
         on_own_thread(|| sql::load::forget(self))

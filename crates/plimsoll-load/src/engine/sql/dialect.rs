@@ -1,6 +1,7 @@
 //! What servers write differently.
 
 use super::client::{ServerClient, SqlClient};
+use super::version::OldestServer;
 use crate::error::LoadError;
 use crate::workload::sysbench::sql::SysbenchDialect;
 
@@ -50,6 +51,9 @@ pub(crate) struct Dialect {
     pub casts: &'static [(&'static str, &'static str)],
     /// Begins a transaction that reads one snapshot.
     pub snapshot: &'static str,
+    /// Product and version, as [`OldestServer`] has them.
+    pub version: &'static str,
+    pub oldest: OldestServer,
     /// Version and size of the data.
     pub about: &'static str,
     pub settings: &'static str,

@@ -10,7 +10,7 @@ use super::data_set::{Contents, DataSet, DataSetState, FINISHED};
 use super::guard::{self, Use};
 use super::sysbench::SysbenchData;
 use super::tpcc::TpccData;
-use super::{Dialect, ServerClient, sysbench, tpcc};
+use super::{Dialect, ServerClient, sysbench, tpcc, version};
 use crate::engine::server::target::{IfOther, Target};
 use crate::engine::{LoadControl, Loaded};
 use crate::error::LoadError;
@@ -25,17 +25,37 @@ pub(crate) fn load(
     if_other: IfOther,
     control: &LoadControl,
 ) -> Result<Loaded, LoadError> {
-    let data: &dyn DataSet = match workload {
-        Workload::Tpcc(tpcc) => &TpccData::new(tpcc, seed),
-        Workload::Sysbench(sysbench) => &SysbenchData::new(sysbench, seed),
-    };
+    let data = data_set(workload, seed);
     let load = Load {
         target,
-        data,
+        data: data.as_ref(),
         control,
         main: target.connect()?,
     };
     load.run(if_other)
+}
+
+/// Refuses a server or schema that [`load`] would refuse, and writes nothing.
+pub(crate) fn check_usable(
+    target: &Target,
+    workload: &Workload,
+    seed: u64,
+) -> Result<(), LoadError> {
+    let data = data_set(workload, seed);
+    let load = Load {
+        target,
+        data: data.as_ref(),
+        control: &LoadControl::default(),
+        main: target.connect()?,
+    };
+    load.check_usable()
+}
+
+fn data_set<'a>(workload: &'a Workload, seed: u64) -> Box<dyn DataSet + 'a> {
+    match workload {
+        Workload::Tpcc(tpcc) => Box::new(TpccData::new(tpcc, seed)),
+        Workload::Sysbench(sysbench) => Box::new(SysbenchData::new(sysbench, seed)),
+    }
 }
 
 /// Makes the next [`load`] begin anew although its data are there.
@@ -87,6 +107,28 @@ impl<'a> Load<'a> {
         };
         guard::release(self.main.as_mut(), dialect, schema)?;
         Ok(loaded)
+    }
+
+    fn check_usable(mut self) -> Result<(), LoadError> {
+        let dialect = self.dialect();
+        let client = self.main.as_mut();
+        let row = client.row("asking the server for its version", dialect.version)?;
+        let version: String = row.get(0)?;
+        version::check(&version, dialect.oldest)?;
+        if !self.target.exists(client)? {
+            return Ok(());
+        }
+        let schema = &self.target.schema;
+        let sql = dialect.of_schema(dialect.use_schema, schema);
+        client.execute(&guard::what(schema), &sql)?;
+        let contents = self.contents()?;
+        match self.data.classify(&contents, dialect)? {
+            DataSetState::Other(_, holds) => Err(self.occupied(holds)),
+            DataSetState::Nothing
+            | DataSetState::Same
+            | DataSetState::Stale(_)
+            | DataSetState::Foreign => Ok(()),
+        }
     }
 
     fn dialect(&self) -> &'static Dialect {

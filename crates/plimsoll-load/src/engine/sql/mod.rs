@@ -21,6 +21,8 @@ pub(crate) mod load;
 pub(crate) mod part;
 mod sysbench;
 mod tpcc;
+mod version;
 
 pub(crate) use client::{ServerClient, SqlClient, TextRow};
 pub(crate) use dialect::{Dialect, Scripts};
+pub(crate) use version::OldestServer;
