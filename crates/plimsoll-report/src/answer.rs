@@ -4,7 +4,7 @@ use plimsoll_analysis::answer::{
     AnswerLoad, AnswerResult, AnswerRow, ComparedBy, LimitedBy, LoadAnswer, MediaAnswer,
     MediumRatio, NoAnswer, RateBasis, RateEstimate, RunAnswer, Trust, TrustLimit,
 };
-use plimsoll_analysis::summary::{Interval, Ratio, Verdict};
+use plimsoll_analysis::summary::{Interval, Verdict};
 use plimsoll_record::Severity;
 
 use crate::message::Messages;
@@ -136,7 +136,10 @@ fn at(m: &Messages, load: AnswerLoad, basis: RateBasis) -> String {
 }
 
 fn of_media(m: &Messages, own: &MediaAnswer) -> Vec<String> {
-    let ratios = own.others.iter().map(|other| {
+    let is_tied = |other: &&MediumRatio| other.is_certain() == Some(false);
+    let (tied, others): (Vec<&MediumRatio>, Vec<&MediumRatio>) =
+        own.others.iter().partition(is_tied);
+    let ratios = others.iter().map(|other| {
         let args = [
             ("medium", other.medium.clone()),
             ("ratio", three(other.ratio.ratio)),
@@ -144,24 +147,28 @@ fn of_media(m: &Messages, own: &MediaAnswer) -> Vec<String> {
         ];
         m.text_with("answer-ratio", &args)
     });
-    let args = [
-        ("at", at(m, own.load, own.basis)),
+    let at = at(m, own.load, own.basis);
+    let mut args = vec![
+        ("at", at.clone()),
         ("best", own.best.clone()),
         ("ratios", and(m, ratios.collect())),
     ];
-    let id = match own.compared {
-        ComparedBy::Throughput => "answer-media",
-        ComparedBy::ResponseTime => "answer-media-response",
-    };
-    let mut sentences = vec![m.text_with(id, &args)];
-    let unsure = own
-        .others
-        .iter()
-        .filter(|other| other.is_certain() == Some(false));
-    let unsure: Vec<String> = unsure.map(|other| other.medium.clone()).collect();
-    if !unsure.is_empty() {
-        let args = [("best", own.best.clone()), ("media", and(m, unsure))];
-        sentences.push(m.text_with("answer-uncertain", &args));
+    let mut sentences = Vec::new();
+    if let Some(nearest) = tied.first() {
+        let tied = tied.iter().map(|other| other.medium.clone());
+        args.push(("tied", and(m, tied.collect())));
+        args.push(("ratio", three(nearest.ratio.ratio)));
+        args.push(("interval", interval(m, nearest.ratio.interval)));
+        sentences.push(m.text_with("answer-media-tied", &args));
+        if !others.is_empty() {
+            sentences.push(m.text_with("answer-media-others", &args));
+        }
+    } else {
+        let id = match own.compared {
+            ComparedBy::Throughput => "answer-media",
+            ComparedBy::ResponseTime => "answer-media-response",
+        };
+        sentences.push(m.text_with(id, &args));
     }
     sentences.extend(measured(m, own));
     if !own.left_out.is_empty() {
@@ -171,22 +178,33 @@ fn of_media(m: &Messages, own: &MediaAnswer) -> Vec<String> {
     sentences
 }
 
-/// Beside a prediction, what was measured on slowed drives.
+/// Beside a prediction, what was measured on slowed drives; the better medium of each pair comes first.
 fn measured(m: &Messages, own: &MediaAnswer) -> Option<String> {
     let RateBasis::Predicted { slower } = own.basis else {
         return None;
     };
-    let ratio = |other: &MediumRatio| Some((other.medium.clone(), other.measured?));
-    let ratios: Vec<(String, Ratio)> = own.others.iter().filter_map(ratio).collect();
-    let ratios = ratios.into_iter().map(|(medium, ratio)| {
+    let ratio = |other: &MediumRatio| {
+        let measured = other.measured?;
+        let is_better = measured.ratio >= 1.0;
+        let [best, medium] = if is_better {
+            [&own.best, &other.medium]
+        } else {
+            [&other.medium, &own.best]
+        };
+        let turned = |value: f64| if is_better { value } else { 1.0 / value };
+        let ends = measured.interval.map(|own| {
+            let [low, high] = [own.low, own.high].map(turned);
+            Interval::new(turned(own.mean), low.min(high), low.max(high))
+        });
         let args = [
-            ("medium", medium),
-            ("ratio", three(ratio.ratio)),
-            ("interval", interval(m, ratio.interval)),
+            ("best", best.clone()),
+            ("medium", medium.clone()),
+            ("ratio", three(turned(measured.ratio))),
+            ("interval", interval(m, ends)),
         ];
-        m.text_with("answer-ratio", &args)
-    });
-    let ratios: Vec<String> = ratios.collect();
+        Some(m.text_with("answer-measured-ratio", &args))
+    };
+    let ratios: Vec<String> = own.others.iter().filter_map(ratio).collect();
     (!ratios.is_empty()).then(|| {
         let args = [("slower", slower.to_string()), ("ratios", and(m, ratios))];
         m.text_with("answer-measured", &args)

@@ -4,9 +4,10 @@ use std::process::ExitCode;
 
 use plimsoll_analysis::Summary;
 use plimsoll_record::Record;
+use plimsoll_report::answer::answer_text;
 use plimsoll_report::export::{CsvKind, to_csv, to_json};
 
-use super::io::{print, read_run};
+use super::io::{print, read_run, terminal_width};
 use super::predict::summary_of;
 use super::set;
 use crate::cli::{ExportArgs, ExportFormat, Format};
@@ -26,7 +27,12 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
         ));
     }
     let record = read_run(&args.run)?;
-    print(&render(&record, &summary_of(&record), format, args.table))
+    let summary = summary_of(&record);
+    if let (ExportFormat::Text, Some(answer)) = (args.to, &summary.answer) {
+        let run = args.run.display().to_string();
+        print(&answer_text(answer, &run, terminal_width()))?;
+    }
+    print(&render(&record, &summary, format, args.table))
 }
 
 /// The record in one of the formats that go to stdout.

@@ -173,11 +173,10 @@ mod tests {
 
     #[test]
     fn points_on_slowed_drives_are_predicted_for_full_speed_and_no_others() {
-        let media = predicted_of("2026-11-24-vm-2cpu/quickstart.plimsoll");
+        let media = predicted_of("2026-11-25-vm-2cpu/quickstart.plimsoll");
         for medium in ["sata", "nvme", "disk"] {
             assert_eq!(
-                media.iter().filter(|own| *own == medium).count(),
-                3,
+                media.iter().filter(|own| *own == medium).count(), 6,
                 "{media:?}"
             );
         }
