@@ -241,6 +241,7 @@ fn none(m: &Messages, why: &NoAnswer) -> String {
             "answer-none-one",
             &[("valid", valid.clone().unwrap_or_default())],
         ),
+        NoAnswer::NoCommonLoad => m.text("answer-none-load"),
         NoAnswer::UnequalSpeeds => m.text("answer-none-speeds"),
     }
 }

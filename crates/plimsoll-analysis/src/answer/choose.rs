@@ -208,14 +208,22 @@ impl<'a> ComparableLoad<'a> {
         }
     }
 
+    /// How many times the figure of the second that of the first is: a rate that the plan imposes is none.
+    fn ratio(&self, of: usize, to: usize) -> Option<Ratio> {
+        match self.compared() {
+            ComparedBy::Throughput => self.rate(of)?.ratio_to(self.rate(to)?),
+            ComparedBy::ResponseTime => {
+                let [of, to] = [of, to].map(|place| self.sides[place].row.p99_ms);
+                Ratio::of(of?, None, to?, None)
+            }
+        }
+    }
+
     /// How many times better the first is than the second.
     fn advantage(&self, of: usize, over: usize) -> Option<Ratio> {
         match self.compared() {
-            ComparedBy::Throughput => self.rate(of)?.ratio_to(self.rate(over)?),
-            ComparedBy::ResponseTime => {
-                let [of, over] = [of, over].map(|place| self.sides[place].row.p99_ms);
-                Ratio::of(over?, None, of?, None)
-            }
+            ComparedBy::Throughput => self.ratio(of, over),
+            ComparedBy::ResponseTime => self.ratio(over, of),
         }
     }
 
@@ -270,7 +278,7 @@ impl<'a> ComparableLoad<'a> {
         let ratios: Vec<Option<Ratio>> = (0..self.sides.len())
             .map(|place| {
                 let first = first.filter(|first| self.usable[place] && *first != place)?;
-                self.rate(place)?.ratio_to(self.rate(first)?)
+                self.ratio(place, first)
             })
             .collect();
         let sides = self.sides.into_iter().zip(ratios);
@@ -306,13 +314,16 @@ fn of_comparison(
         users: own.users,
         offered_per_second: own.offered_per_second,
     });
-    let candidates = loads.map(|load| ComparableLoad::of(ladders, comparison, load, full_speed));
+    let candidates: Vec<ComparableLoad<'_>> = loads
+        .map(|load| ComparableLoad::of(ladders, comparison, load, full_speed))
+        .collect();
+    let valid = valid_media(&candidates);
     let height = |own: &ComparableLoad<'_>| {
         own.load
             .offered_per_second
             .unwrap_or(f64::from(own.load.users))
     };
-    let best = candidates.max_by(|a, b| {
+    let best = candidates.into_iter().max_by(|a, b| {
         let rank = |own: &ComparableLoad<'_>| {
             let is_predicted = matches!(own.basis, RateBasis::Predicted { .. });
             (own.media().count(), is_predicted)
@@ -324,7 +335,7 @@ fn of_comparison(
     };
     let result = match best.result() {
         Some(own) => AnswerResult::Media(own),
-        None => AnswerResult::None(why_not(&best)),
+        None => AnswerResult::None(why_not(&best, &valid)),
     };
     let (rows, loads) = best.into_rows();
     ChosenAnswer {
@@ -335,14 +346,27 @@ fn of_comparison(
     }
 }
 
-fn why_not(candidate: &ComparableLoad<'_>) -> NoAnswer {
-    let mut valid = candidate.sides.iter().filter(|side| side.is_valid());
-    match (valid.next(), valid.next()) {
-        (None, _) => NoAnswer::NothingMeasured,
-        (Some(one), None) => NoAnswer::OneValidMedium {
-            valid: Some(one.medium.to_owned()),
+/// Media that are valid at any load, each once.
+fn valid_media(candidates: &[ComparableLoad<'_>]) -> Vec<String> {
+    let sides = candidates.iter().flat_map(|own| &own.sides);
+    let valid = sides.filter(|side| side.is_valid());
+    let mut media: Vec<String> = valid.map(|side| side.medium.to_owned()).collect();
+    media.sort();
+    media.dedup();
+    media
+}
+
+/// `valid` are the media that are valid at any load.
+fn why_not(best: &ComparableLoad<'_>, valid: &[String]) -> NoAnswer {
+    match valid {
+        [] => NoAnswer::NothingMeasured,
+        [one] => NoAnswer::OneValidMedium {
+            valid: Some(one.clone()),
         },
-        (Some(_), Some(_)) => NoAnswer::UnequalSpeeds,
+        _ if best.sides.iter().filter(|side| side.is_valid()).count() > 1 => {
+            NoAnswer::UnequalSpeeds
+        }
+        _ => NoAnswer::NoCommonLoad,
     }
 }
 

@@ -102,8 +102,10 @@ impl MediumRatio {
 pub enum NoAnswer {
     /// Nothing completed, or every point is invalid.
     NothingMeasured,
-    /// At no load are two media valid.
+    /// Only one medium is valid at any load.
     OneValidMedium { valid: Option<String> },
+    /// Media are valid, but no two of them at the same load.
+    NoCommonLoad,
     /// Media were slowed by different factors, and nothing can be predicted for full speed.
     UnequalSpeeds,
 }
@@ -148,7 +150,7 @@ pub struct AnswerRow {
     /// The same, predicted for full speed, where the drive was slowed.
     pub at_full_speed: Option<RateEstimate>,
     pub p99_ms: Option<f64>,
-    /// Against the first row.
+    /// Against the first row: of throughput, or at a rate that the plan imposes of p99.
     pub ratio: Option<Ratio>,
     pub verdict: Verdict,
 }

@@ -160,3 +160,34 @@ fn a_rate_that_the_plan_imposes_is_no_result() {
         matches!(one.result, AnswerResult::Load(own) if own.compared == ComparedBy::ResponseTime)
     );
 }
+
+#[test]
+fn a_rate_that_the_plan_imposes_has_no_ratio() {
+    let mut figures = figures();
+    figures.comparisons.truncate(1);
+    let offered = |users: u32| Some(f64::from(users) * 10.0);
+    let ladders = figures.ladders[..2].iter_mut();
+    for load in ladders.flat_map(|ladder| &mut ladder.loads) {
+        load.offered_per_second = offered(load.users);
+    }
+    for load in &mut figures.comparisons[0].loads {
+        load.offered_per_second = offered(load.users);
+    }
+    let chosen = chosen(&figures, &FullSpeed::default());
+    let p99 = [0, 1].map(|row| chosen.rows[row].p99_ms.unwrap());
+    let ratio = chosen.rows[1].ratio.unwrap();
+    assert_eq!((ratio.ratio, ratio.interval), (p99[1] / p99[0], None));
+}
+
+#[test]
+fn media_that_are_valid_at_different_loads_have_no_common_load() {
+    let mut figures = figures();
+    figures.comparisons.truncate(1);
+    let last = figures.ladders[0].loads.len() - 1;
+    figures.ladders[0].loads[last].verdict = Verdict::Invalid;
+    figures.ladders[1].loads[..last]
+        .iter_mut()
+        .for_each(|load| load.verdict = Verdict::Invalid);
+    let chosen = chosen(&figures, &FullSpeed::default());
+    assert_eq!(chosen.result, AnswerResult::None(NoAnswer::NoCommonLoad));
+}

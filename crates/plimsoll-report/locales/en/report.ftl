@@ -1155,6 +1155,7 @@ answer-load-response = { $at }, transactions on { $medium } take up to { $p99 } 
 answer-load-grows = More users may carry more: the highest load that was tried is the best one.
 answer-none-nothing = No answer: no point has a valid figure.
 answer-none-one = No answer: only { $valid } has a valid figure, so there is nothing to compare it with.
+answer-none-load = No answer: no two media have a valid figure at the same load.
 answer-none-speeds = No answer: drives were slowed by different factors, and full speed cannot be predicted.
 answer-system = the system
 answer-unit-nopm = new orders a minute
