@@ -5,14 +5,15 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use plimsoll_import::{ImportOptions, SourceFile, Tool, import};
-use plimsoll_record::{RunInfo, RunStatus};
 use plimsoll_analysis::summarise;
+use plimsoll_import::{ImportOptions, SourceFile, Tool, import};
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::{RunInfo, RunStatus};
 
 static TOOL: LazyLock<Tool> = LazyLock::new(|| {
     let name = std::env::var("TOOL").expect("TOOL names whose output it is, such as fio");
-    name.parse().expect("TOOL is one of the names of `plimsoll import --tool`")
+    name.parse()
+        .expect("TOOL is one of the names of `plimsoll import --tool`")
 });
 
 fn options() -> ImportOptions {
@@ -28,13 +29,25 @@ fn options() -> ImportOptions {
         status: RunStatus::Complete,
         failure: None,
     };
-    ImportOptions { run, step: None, started: None, users: None, medium: None }
+    ImportOptions {
+        run,
+        step: None,
+        started: None,
+        users: None,
+        medium: None,
+    }
 }
 
 fuzz_target!(|data: &[u8]| {
-    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
     // fio's logs are known by their names.
-    let source = SourceFile { name: "job_lat.1.log", text, tool: Some(*TOOL) };
+    let source = SourceFile {
+        name: "job_lat.1.log",
+        text,
+        tool: Some(*TOOL),
+    };
     if let Ok(imported) = import(&[source], &options()) {
         // What was accepted has figures.
         let _ = summarise(&imported.record);

@@ -338,7 +338,7 @@ pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
         .if_any(|r| r.nopm)
         .column("rate", Three, |r| Some(r.row.throughput?.value))
         .unless_any(|r| r.nopm)
-        .column("interval", Percent, move |r| percent(r.row.throughput))
+        .text_column("interval", Percent, move |r| percent(r.row.throughput))
         .if_any(|r| r.row.throughput.is_some_and(|own| own.interval.is_some()))
         .column("full-speed", Three, |r| Some(r.row.at_full_speed?.value))
         .if_any(|r| r.row.at_full_speed.is_some())

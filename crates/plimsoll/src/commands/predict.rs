@@ -176,7 +176,8 @@ mod tests {
         let media = predicted_of("2026-11-25-vm-2cpu/quickstart.plimsoll");
         for medium in ["sata", "nvme", "disk"] {
             assert_eq!(
-                media.iter().filter(|own| *own == medium).count(), 6,
+                media.iter().filter(|own| *own == medium).count(),
+                6,
                 "{media:?}"
             );
         }
