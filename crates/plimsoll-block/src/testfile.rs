@@ -261,7 +261,9 @@ mod tests {
         assert_eq!(of(Some(64), 1_000).unwrap(), Bytes::mib(64));
         let error = of(Some(1_000), 1_000).unwrap_err().to_string();
         assert!(
-            error.contains("/srv: a test file of 1000.0 MiB does not fit into the 1000.0 MiB"),
+            error.contains(
+                "/srv cannot be used\na test file of 1000.0 MiB does not fit into the 1000.0 MiB"
+            ),
             "{error}"
         );
         assert!(

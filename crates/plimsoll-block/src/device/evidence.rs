@@ -244,7 +244,7 @@ mod tests {
             error("/dev/null")
         );
         assert!(
-            error("/no/such").starts_with("cannot access /no/such: "),
+            error("/no/such").starts_with("cannot access /no/such\n"),
             "{}",
             error("/no/such")
         );
