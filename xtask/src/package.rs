@@ -196,7 +196,7 @@ fn libc(binary: &[u8]) -> String {
 /// What git knows, with the charts: a build from it needs no Node.
 fn sources(out: &Path) -> Task {
     if !root().join(CHARTS).is_file() {
-        return failed(format!("{CHARTS} is not there: run cargo xtask web"));
+        return failed(format!("{CHARTS} is missing: run cargo xtask web"));
     }
     let name = format!("plimsoll-{VERSION}");
     let archive = text(&out.join(format!("{name}-source.tar.gz")));

@@ -68,7 +68,7 @@ pub fn check_fuse() -> Result<(), EmulatorError> {
         Ok(_) => {}
         Err(rustix::io::Errno::NOENT | rustix::io::Errno::NODEV | rustix::io::Errno::NXIO) => {
             return Err(EmulatorError::no_fuse(
-                "emulated drives need FUSE\n/dev/fuse is not there: this kernel has no FUSE, or it is not loaded",
+                "emulated drives need FUSE\n/dev/fuse is missing: this kernel has no FUSE, or it is not loaded",
                 format!(
                     "`modprobe fuse` as root (in a container: start it with `--device /dev/fuse`), {directory}"
                 ),

@@ -19,7 +19,7 @@ pub fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
         0 => format!("Schema {schema} holds nothing that plimsoll made."),
         1 => format!("{done} 1 table from schema {schema}: {}", tables[0]),
         n => format!(
-            "{done} {n} tables from schema {schema}, and their procedures: {}",
+            "{done} {n} tables from schema {schema}: {}",
             tables.join(", ")
         ),
     })

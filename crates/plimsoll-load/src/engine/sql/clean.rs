@@ -14,7 +14,7 @@ struct Made {
     procedures: bool,
 }
 
-/// The tables of plimsoll's in the schema, their markers among them; none where the schema is not there.
+/// The tables of plimsoll's in the schema, their markers among them; none where there is no such schema.
 pub(crate) fn list(target: &Target) -> Result<Vec<String>, LoadError> {
     let mut client = target.connect()?;
     if !target.exists(client.as_mut())? {
