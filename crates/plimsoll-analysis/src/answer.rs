@@ -1,30 +1,46 @@
 //! The answer of a run: the number with its interval, what limits it, and whether it can be trusted.
 //!
-//! | run | answer |
+//! | run, the first that applies | answer |
 //! | --- | --- |
-//! | several media | ratio of throughput at the highest load at which most media are valid |
-//! | one medium | the highest valid throughput and its load |
+//! | search | the highest load that met the objective, and the lowest that did not |
+//! | noisy neighbors | p99 and throughput with and without them, at the highest valid load |
+//! | nothing but power cuts | acknowledged transactions that were lost |
+//! | transactions on several media | ratio of throughput at the highest load at which most media are valid |
+//! | transactions on one medium | the highest valid throughput and its load |
+//! | backups | how long they and restores took |
+//! | block I/O | rates of each job, and against the data sheet |
 //!
 //! Throughput of slowed drives is that predicted for full speed, where it can be predicted. A rate that the plan imposes is
 //! no result: response times are compared then. An invalid point has no ratio, and one valid side is no comparison.
-//! Searches, block I/O, backups and power cuts have sections of their own.
 
+mod backups;
+mod blocks;
 mod choose;
+mod cuts;
+mod figures;
 mod kinds;
 mod limited;
+mod lines;
+mod noise;
 #[cfg(test)]
 mod tests;
 mod trust;
 
+pub use backups::BackupAnswer;
+pub use blocks::BlockAnswer;
+pub use cuts::CutAnswer;
+pub use figures::{AnswerLoad, RateEstimate};
 pub use kinds::{
-    AnswerLoad, AnswerResult, AnswerRow, ComparedBy, LimitedBy, Limiter, LoadAnswer, MediaAnswer,
-    MediumRatio, NoAnswer, PointCounts, RateBasis, RateEstimate, RunAnswer, Trust, TrustLimit,
+    AnswerResult, AnswerRow, ComparedBy, LimitedBy, Limiter, LoadAnswer, MediaAnswer, MediumRatio,
+    NoAnswer, PointCounts, RateBasis, RunAnswer, Trust, TrustLimit,
 };
+pub use lines::LineAnswer;
+pub use noise::NoiseAnswer;
 
 use plimsoll_record::Record;
 
 use crate::audit::Audit;
-use crate::full_speed::FullSpeed;
+use crate::emulated::EmulatedDrives;
 use crate::summary::{RunFigures, Verdict};
 use choose::{ChosenAnswer, media, single};
 
@@ -33,33 +49,49 @@ pub(crate) struct AnswerInput<'a> {
     pub record: &'a Record,
     pub figures: &'a RunFigures,
     pub audit: &'a Audit,
-    pub full_speed: &'a FullSpeed,
+    pub drives: &'a EmulatedDrives,
     pub verdict: Verdict,
 }
 
-/// `None` for runs that are not about a load of transactions at given users or rates.
+/// `None` for runs without load: imported results and examinations of a system.
 pub(crate) fn answer(input: &AnswerInput<'_>) -> Option<RunAnswer> {
-    let ladders = &input.figures.ladders;
-    let is_other = input.figures.lines().next().is_some()
-        || !input.figures.blocks.is_empty()
-        || !input.figures.backups.is_empty()
-        || !input.figures.effects.is_empty()
-        || ladders
-            .iter()
-            .all(|ladder| ladder.points.iter().any(|point| point.power_cut.is_some()));
-    if is_other || ladders.is_empty() {
-        return None;
-    }
-    let trust = trust::of(input.figures, input.audit, input.verdict);
-    let chosen = media(ladders, &input.figures.comparisons, input.full_speed)
-        .or_else(|| single(ladders, input.full_speed))
-        .unwrap_or_else(|| ChosenAnswer::nothing(NoAnswer::NothingMeasured));
+    let chosen = chosen(input)?;
+    let full_speed = &input.drives.full_speed;
     Some(RunAnswer {
         title: input.record.run.title.clone(),
-        limited_by: limited::of(&chosen, ladders, input.full_speed),
+        limited_by: limited::of(&chosen, &input.figures.ladders, full_speed),
         nopm: chosen.nopm,
         result: chosen.result,
         rows: chosen.rows,
-        trust,
+        trust: trust::of(input.figures, input.audit, input.verdict),
+    })
+}
+
+fn chosen(input: &AnswerInput<'_>) -> Option<ChosenAnswer> {
+    let figures = input.figures;
+    let before = lines::of(figures)
+        .map(|lines| AnswerResult::Lines { lines })
+        .or_else(|| noise::of(figures).map(|effects| AnswerResult::Noise { effects }))
+        .or_else(|| cuts::of(figures).map(|media| AnswerResult::PowerCuts { media }));
+    let behind = || {
+        let jobs = || blocks::of(figures, &input.drives.data_sheets);
+        backups::of(figures)
+            .map(|backups| AnswerResult::Backups { backups })
+            .or_else(|| jobs().map(|jobs| AnswerResult::Block { jobs }))
+    };
+    before
+        .map(ChosenAnswer::without_rows)
+        .or_else(|| transactions(input))
+        .or_else(|| behind().map(ChosenAnswer::without_rows))
+}
+
+fn transactions(input: &AnswerInput<'_>) -> Option<ChosenAnswer> {
+    let ladders = &input.figures.ladders;
+    let full_speed = &input.drives.full_speed;
+    let nothing = || ChosenAnswer::without_rows(AnswerResult::None(NoAnswer::NothingMeasured));
+    (!ladders.is_empty()).then(|| {
+        media(ladders, &input.figures.comparisons, full_speed)
+            .or_else(|| single(ladders, full_speed))
+            .unwrap_or_else(nothing)
     })
 }

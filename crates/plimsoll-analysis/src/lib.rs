@@ -7,6 +7,7 @@
 pub mod answer;
 pub mod audit;
 pub mod compare;
+pub mod emulated;
 pub mod full_speed;
 pub mod history;
 pub mod latency;

@@ -14,7 +14,7 @@ mod refusal;
 
 pub use calibration::PredictedChange;
 pub use closed_loop::PredictedDrive;
-pub use demand::{MeasuredDemand, SourceDrive, demands};
+pub use demand::{MeasuredDemand, SourceDrive, demands, emulated_drives};
 pub use refusal::{PointRefusal, Refusal};
 
 use std::ops::RangeInclusive;

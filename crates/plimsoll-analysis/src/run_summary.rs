@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::answer::{AnswerInput, RunAnswer, answer};
 use crate::audit::{Audit, audit};
+use crate::emulated::EmulatedDrives;
 use crate::full_speed::FullSpeed;
 use crate::summary::{RunFigures, Verdict, figures_and_timelines};
 
@@ -25,29 +26,32 @@ pub struct Summary {
     pub full_speed: FullSpeed,
 }
 
-/// As [`summarise_with`], without predictions for full speed.
+/// As [`summarise_with`], without what only models of drives know.
 pub fn summarise(record: &Record) -> Summary {
-    summarise_with(record, |_| FullSpeed::default())
+    summarise_with(record, |_| EmulatedDrives::default())
 }
 
 /// Computes figures, audits them, decides how far they can be trusted, and chooses the answer: the only place that does.
-/// `predict` has the models of drives, which this crate has not.
-pub fn summarise_with(record: &Record, predict: impl FnOnce(&RunFigures) -> FullSpeed) -> Summary {
+/// `emulated` asks the models of drives, which this crate has not.
+pub fn summarise_with(
+    record: &Record,
+    emulated: impl FnOnce(&RunFigures) -> EmulatedDrives,
+) -> Summary {
     let figures = figures_and_timelines(record);
     let audit = audit(record, &figures);
-    let full_speed = predict(&figures);
+    let drives = emulated(&figures);
     let verdict = figures.worst_finding().max(audit.verdict());
     Summary {
         answer: answer(&AnswerInput {
             record,
             figures: &figures,
             audit: &audit,
-            full_speed: &full_speed,
+            drives: &drives,
             verdict,
         }),
         verdict,
         figures,
         audit,
-        full_speed,
+        full_speed: drives.full_speed,
     }
 }

@@ -15,7 +15,7 @@ use crate::table::Grid;
 use crate::text;
 use charts::Charts;
 use environment::SubjectView;
-use headline::HeadlineView;
+use page_answer::PageAnswer;
 use tables::LadderView;
 
 pub(crate) mod audit;
@@ -27,7 +27,6 @@ mod doctor;
 mod drive;
 mod environment;
 mod first;
-mod headline;
 mod how;
 mod imported;
 mod island;
@@ -67,10 +66,9 @@ struct ReportPage<'a> {
     record: &'a Record,
     status: String,
     lasted: String,
-    first: Option<first::FirstScreen>,
+    first: Option<PageAnswer>,
     /// Ids and titles of sections.
     contents: Vec<(&'static str, String)>,
-    headline: Option<HeadlineView>,
     lines: Vec<line::LineView<'a>>,
     line_charts: Vec<line::LineChart>,
     before_points: Vec<String>,
@@ -121,9 +119,6 @@ impl<'a> ReportPage<'a> {
             lasted: lasted(record.run.lasted),
             first: first::view(m, summary, RUN),
             contents: contents(m, summary),
-            headline: headline::transactions(m, summary)
-                .or_else(|| block::headline(m, summary))
-                .or_else(|| shared::headline(m, summary)),
             lines: line::views(m, summary),
             line_charts: line::charts(m, summary),
             before_points: crate::line::before_points(m, summary),
@@ -163,11 +158,6 @@ impl<'a> ReportPage<'a> {
             style: STYLE,
             script,
         }
-    }
-
-    /// Where only lines were searched for, they are what the run is about.
-    fn has_headline(&self) -> bool {
-        self.headline.is_some() || self.lines.is_empty()
     }
 
     fn any_chart(&self) -> bool {

@@ -73,6 +73,39 @@ pub struct Table<'a, R> {
     group: RowFn<'a, R, Option<String>>,
 }
 
+/// A table with its rows, of whatever kind they are.
+pub(crate) trait FilledTable {
+    /// As [`Table::to_text_within`].
+    fn to_text_within(&self, m: &Messages, width: usize) -> String;
+    fn to_grid(&self, m: &Messages) -> Grid;
+}
+
+struct TableRows<'a, R> {
+    table: Table<'a, R>,
+    rows: Vec<R>,
+}
+
+impl<R> FilledTable for TableRows<'_, R> {
+    fn to_text_within(&self, m: &Messages, width: usize) -> String {
+        self.table.to_text_within(m, &self.rows, width)
+    }
+
+    fn to_grid(&self, m: &Messages) -> Grid {
+        self.table.to_grid(m, &self.rows)
+    }
+}
+
+/// `None` without rows.
+pub(crate) fn filled<'a, R: 'a>(
+    table: Table<'a, R>,
+    rows: Vec<R>,
+) -> Option<Box<dyn FilledTable + 'a>> {
+    if rows.is_empty() {
+        return None;
+    }
+    Some(Box::new(TableRows { table, rows }))
+}
+
 impl<'a, R> Table<'a, R> {
     /// Headings are `text-` and `column-` with the columns' ids.
     pub fn new(name: &'static str) -> Self {

@@ -13,7 +13,12 @@ use crate::{
 };
 
 const ALL_TABLES: &[fn() -> Declaration] = &[
-    || answer::table().declaration(),
+    || answer::transactions::table().declaration(),
+    || answer::lines::table().declaration(),
+    || answer::noise::table().declaration(),
+    || answer::cuts::table().declaration(),
+    || answer::backups::table().declaration(),
+    || answer::blocks::table().declaration(),
     || backup::times().declaration(),
     || backup::io().declaration(),
     || backup::operations().declaration(),

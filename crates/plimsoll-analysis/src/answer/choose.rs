@@ -1,8 +1,8 @@
 //! Which figures answer.
 
+use super::figures::{AnswerLoad, RateEstimate};
 use super::kinds::{
-    AnswerLoad, AnswerResult, AnswerRow, ComparedBy, LoadAnswer, MediaAnswer, MediumRatio,
-    NoAnswer, RateBasis, RateEstimate,
+    AnswerResult, AnswerRow, ComparedBy, LoadAnswer, MediaAnswer, MediumRatio, NoAnswer, RateBasis,
 };
 use crate::full_speed::{FullSpeed, FullSpeedPoint};
 use crate::summary::{Comparison, LadderSummary, LoadSummary, Ratio, Verdict};
@@ -21,9 +21,9 @@ pub(super) struct ChosenAnswer {
 }
 
 impl ChosenAnswer {
-    pub fn nothing(why: NoAnswer) -> Self {
+    pub fn without_rows(result: AnswerResult) -> Self {
         Self {
-            result: AnswerResult::None(why),
+            result,
             nopm: false,
             rows: Vec::new(),
             loads: Vec::new(),
@@ -34,22 +34,27 @@ impl ChosenAnswer {
         match &self.result {
             AnswerResult::Media(own) => Some(own.basis),
             AnswerResult::Load(own) => Some(own.basis),
-            AnswerResult::None(_) => None,
+            _ => None,
         }
     }
 }
 
+/// Of the repeats' predictions the one with the median rate.
 pub(super) fn at_full_speed<'a>(
     full_speed: &'a FullSpeed,
     ladder: &LadderSummary,
     load: &LoadSummary,
 ) -> Option<&'a FullSpeedPoint> {
-    let mut points = full_speed.points.iter();
-    points.find(|point| {
-        (&point.step, &point.mode) == (&ladder.step, &ladder.mode)
-            && Some(&point.medium) == ladder.medium.as_ref()
-            && point.users == load.users
-    })
+    let points = full_speed.points.iter();
+    let mut own: Vec<&FullSpeedPoint> = points
+        .filter(|point| {
+            (&point.step, &point.mode) == (&ladder.step, &ladder.mode)
+                && Some(&point.medium) == ladder.medium.as_ref()
+                && point.users == load.users
+        })
+        .collect();
+    own.sort_by(|a, b| a.prediction.per_second.total_cmp(&b.prediction.per_second));
+    own.get(own.len() / 2).copied()
 }
 
 fn row(ladder: &LadderSummary, load: &LoadSummary, full_speed: &FullSpeed) -> AnswerRow {
@@ -70,6 +75,7 @@ fn row(ladder: &LadderSummary, load: &LoadSummary, full_speed: &FullSpeed) -> An
     AnswerRow {
         medium: ladder.medium.clone(),
         drive: ladder.drive.clone(),
+        slower: slower(ladder),
         load: AnswerLoad {
             users: load.users,
             offered_per_second: load.offered_per_second,
@@ -91,7 +97,6 @@ fn slower(ladder: &LadderSummary) -> Option<f64> {
 struct MediumSide<'a> {
     at: ChosenLoad,
     medium: &'a str,
-    slower: Option<f64>,
     row: AnswerRow,
 }
 
@@ -102,7 +107,7 @@ impl MediumSide<'_> {
 
     /// Throughput at the drive's own speed, measured or predicted.
     fn own_speed(&self) -> Option<RateEstimate> {
-        match self.slower {
+        match self.row.slower {
             Some(_) => self.row.at_full_speed,
             None => self.row.throughput,
         }
@@ -139,7 +144,6 @@ impl<'a> ComparableLoad<'a> {
                         load: place,
                     },
                     medium: &own.medium,
-                    slower: slower(ladder),
                     row: row(ladder, &ladder.loads[place], full_speed),
                 })
             })
@@ -160,7 +164,7 @@ impl<'a> ComparableLoad<'a> {
         let slowest = self
             .sides
             .iter()
-            .filter_map(|side| side.slower)
+            .filter_map(|side| side.row.slower)
             .reduce(f64::max);
         let own: Vec<bool> = self
             .sides
@@ -177,10 +181,10 @@ impl<'a> ComparableLoad<'a> {
             return;
         }
         let first = self.sides.iter().zip(&valid).find(|(_, valid)| **valid);
-        let speed = first.and_then(|(side, _)| side.slower);
+        let speed = first.and_then(|(side, _)| side.row.slower);
         let sides = self.sides.iter().zip(valid);
         self.usable = sides
-            .map(|(side, valid)| valid && side.slower == speed)
+            .map(|(side, valid)| valid && side.row.slower == speed)
             .collect();
         self.basis = speed.map_or(RateBasis::Measured, |slower| RateBasis::Slowed { slower });
     }
@@ -231,7 +235,7 @@ impl<'a> ComparableLoad<'a> {
     fn measured(&self, of: usize, over: usize) -> Option<Ratio> {
         let [of, over] = [of, over].map(|place| &self.sides[place]);
         let is_beside =
-            matches!(self.basis, RateBasis::Predicted { .. }) && of.slower == over.slower;
+            matches!(self.basis, RateBasis::Predicted { .. }) && of.row.slower == over.row.slower;
         is_beside.then_some(())?;
         of.row.throughput?.ratio_to(over.row.throughput?)
     }
@@ -331,7 +335,7 @@ fn of_comparison(
         rank(a).cmp(&rank(b)).then(height(a).total_cmp(&height(b)))
     });
     let Some(best) = best else {
-        return ChosenAnswer::nothing(NoAnswer::NothingMeasured);
+        return ChosenAnswer::without_rows(AnswerResult::None(NoAnswer::NothingMeasured));
     };
     let result = match best.result() {
         Some(own) => AnswerResult::Media(own),

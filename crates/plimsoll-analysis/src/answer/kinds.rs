@@ -3,8 +3,14 @@
 use plimsoll_record::Severity;
 use serde::Serialize;
 
+use super::backups::BackupAnswer;
+use super::blocks::BlockAnswer;
+use super::cuts::CutAnswer;
+use super::figures::{AnswerLoad, RateEstimate};
+use super::lines::LineAnswer;
+use super::noise::NoiseAnswer;
 use crate::audit::Rule;
-use crate::summary::{Interval, Ratio, RepeatedFigure, Verdict};
+use crate::summary::{Ratio, Verdict};
 
 /// What a run says about its question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -14,7 +20,8 @@ pub struct RunAnswer {
     pub result: AnswerResult,
     /// Whether throughput is new orders per minute; else transactions per second.
     pub nopm: bool,
-    /// Media at one load, or one medium's loads.
+    /// Of transactions at users or rates: media at one load, or one medium's loads.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<AnswerRow>,
     /// Empty where nothing stands out.
     pub limited_by: Vec<LimitedBy>,
@@ -26,6 +33,24 @@ pub struct RunAnswer {
 pub enum AnswerResult {
     Media(MediaAnswer),
     Load(LoadAnswer),
+    /// One for each system that was searched.
+    Lines {
+        lines: Vec<LineAnswer>,
+    },
+    /// One for each medium.
+    Noise {
+        effects: Vec<NoiseAnswer>,
+    },
+    /// One for each medium.
+    PowerCuts {
+        media: Vec<CutAnswer>,
+    },
+    Backups {
+        backups: Vec<BackupAnswer>,
+    },
+    Block {
+        jobs: Vec<BlockAnswer>,
+    },
     None(NoAnswer),
 }
 
@@ -110,40 +135,14 @@ pub enum NoAnswer {
     UnequalSpeeds,
 }
 
-/// Users, or a rate that the plan offers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct AnswerLoad {
-    pub users: u32,
-    pub offered_per_second: Option<f64>,
-}
-
-/// A figure, with its 95 % interval where it has one.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct RateEstimate {
-    pub value: f64,
-    pub interval: Option<Interval>,
-}
-
-impl RateEstimate {
-    pub fn ratio_to(self, other: Self) -> Option<Ratio> {
-        Ratio::of(self.value, self.interval, other.value, other.interval)
-    }
-}
-
-impl From<RepeatedFigure> for RateEstimate {
-    fn from(figure: RepeatedFigure) -> Self {
-        Self {
-            value: figure.median,
-            interval: figure.interval,
-        }
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AnswerRow {
     pub medium: Option<String>,
     /// What people call the drive that is emulated on the medium.
     pub drive: Option<String>,
+    /// How many times slower than rated that drive ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slower: Option<f64>,
     pub load: AnswerLoad,
     /// As measured.
     pub throughput: Option<RateEstimate>,
@@ -205,6 +204,25 @@ pub struct PointCounts {
     pub valid: usize,
     pub doubtful: usize,
     pub invalid: usize,
+}
+
+impl PointCounts {
+    pub(super) fn with(mut self, verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Valid => self.valid += 1,
+            Verdict::Doubtful => self.doubtful += 1,
+            Verdict::Invalid => self.invalid += 1,
+        }
+        self
+    }
+
+    pub fn worst(self) -> Verdict {
+        match self {
+            Self { invalid: 1.., .. } => Verdict::Invalid,
+            Self { doubtful: 1.., .. } => Verdict::Doubtful,
+            _ => Verdict::Valid,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,8 +1,9 @@
-use plimsoll_record::fixture;
+use plimsoll_record::{Record, fixture};
 
 use super::choose::{ChosenAnswer, media, single};
 use super::*;
-use crate::full_speed::FullSpeedPoint;
+use crate::emulated::{DataSheet, StatedRate};
+use crate::full_speed::{FullSpeed, FullSpeedPoint};
 use crate::predict::{Prediction, TimeParts};
 use crate::summarise;
 use crate::summary::Interval;
@@ -124,6 +125,114 @@ fn what_is_predicted_for_full_speed_leads_and_what_was_measured_stands_beside_it
     assert_eq!(limits[0].limiter, Limiter::Flushes);
     assert_eq!(limits[0].locks_percent, Some(65.0));
     assert!((limits[0].percent - 2.0 * 100.0 / 3.5).abs() < 1e-9);
+}
+
+#[test]
+fn of_repeats_the_median_prediction_counts() {
+    let mut figures = figures();
+    figures.comparisons.truncate(1);
+    figures
+        .ladders
+        .iter_mut()
+        .for_each(|ladder| ladder.slower = Some(10.0));
+    let repeats = [[300.0, 100.0], [120.0, 90.0], [110.0, 500.0]];
+    let full_speed = FullSpeed {
+        points: repeats
+            .into_iter()
+            .flat_map(|rates| predicted(&figures, rates).points)
+            .collect(),
+        refused: Vec::new(),
+    };
+    let answer = of_media(&figures, &full_speed);
+    assert!((answer.others[0].ratio.ratio - 1.2).abs() < 1e-9);
+}
+
+fn answer_of(record: &Record) -> RunAnswer {
+    summarise(record).answer.unwrap()
+}
+
+#[test]
+fn a_search_is_answered_by_its_lines() {
+    let AnswerResult::Lines { lines } = answer_of(&fixture::search()).result else {
+        panic!("no lines")
+    };
+    let found = lines.iter().find(|own| own.line.is_some()).unwrap();
+    assert!(found.below.is_none_or(|below| below > found.line.unwrap()));
+    assert!(found.throughput.is_some() && found.p99_ms.is_some());
+}
+
+#[test]
+fn noise_is_answered_before_the_rates_beside_it() {
+    let AnswerResult::Noise { effects } = answer_of(&fixture::backup()).result else {
+        panic!("no effects")
+    };
+    assert_eq!((effects.len(), effects[0].load.users), (1, 16));
+    let p99 = effects[0].p99_ms.unwrap();
+    assert!(p99.noisy > p99.quiet);
+}
+
+#[test]
+fn a_job_is_compared_with_the_figure_of_its_data_sheet_and_no_other() {
+    let summary = summarise(&fixture::block());
+    let jobs = blocks::of(&summary.figures, &[]).unwrap();
+    assert!(jobs.iter().all(|job| job.sheet_percent.is_none()));
+    let step = &summary.figures.blocks[0];
+    let of_job = |job: &BlockAnswer| {
+        let medium = step.media.iter().find(|own| own.medium == job.medium);
+        let found = medium.unwrap().jobs.iter().find(|own| own.job == job.job);
+        found.unwrap().streams.clone()
+    };
+    let random = jobs
+        .iter()
+        .find(|job| {
+            let streams = of_job(job);
+            streams.len() == 1
+                && streams[0].random_percent == 100
+                && [0, 100].contains(&streams[0].read_percent)
+        })
+        .unwrap();
+    let stream = &of_job(random)[0];
+    let is_read = stream.read_percent == 100;
+    let sizes = if is_read {
+        &stream.read_sizes
+    } else {
+        &stream.write_sizes
+    };
+    let stated = StatedRate {
+        is_read,
+        is_sequential: false,
+        block_bytes: sizes[0].0,
+        in_flight: 1,
+        per_second: random.iops.value * 2.0,
+    };
+    let percent_with = |stated: StatedRate| {
+        let sheets = [DataSheet {
+            medium: random.medium.clone(),
+            rates: vec![stated],
+        }];
+        let jobs = blocks::of(&summary.figures, &sheets).unwrap();
+        let mut jobs = jobs.into_iter();
+        jobs.find(|job| (&job.job, &job.medium) == (&random.job, &random.medium))
+            .unwrap()
+            .sheet_percent
+    };
+    assert_eq!(percent_with(stated), Some(50.0));
+    for other in [
+        StatedRate {
+            is_read: !is_read,
+            ..stated
+        },
+        StatedRate {
+            is_sequential: true,
+            ..stated
+        },
+        StatedRate {
+            block_bytes: stated.block_bytes * 2,
+            ..stated
+        },
+    ] {
+        assert_eq!(percent_with(other), None);
+    }
 }
 
 #[test]

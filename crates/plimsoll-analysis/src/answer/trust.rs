@@ -7,14 +7,14 @@ use crate::audit::{Audit, Rule};
 use crate::summary::{RunFigures, Verdict};
 
 pub(super) fn of(figures: &RunFigures, audit: &Audit, verdict: Verdict) -> Trust {
-    let mut points = PointCounts::default();
-    for point in figures.points() {
-        match point.verdict {
-            Verdict::Valid => points.valid += 1,
-            Verdict::Doubtful => points.doubtful += 1,
-            Verdict::Invalid => points.invalid += 1,
-        }
-    }
+    let jobs = figures.blocks.iter().flat_map(|step| &step.media);
+    let of_jobs = jobs
+        .flat_map(|medium| &medium.jobs)
+        .flat_map(|job| &job.points);
+    let all = figures.points().map(|point| point.verdict);
+    let points = all
+        .chain(of_jobs.map(|point| point.verdict))
+        .fold(PointCounts::default(), PointCounts::with);
     Trust {
         verdict,
         points,

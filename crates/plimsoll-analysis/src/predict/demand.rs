@@ -90,7 +90,8 @@ fn of_point(record: &Record, figures: &PointSummary) -> Result<MeasuredDemand, R
         _ => None,
     };
     let point = point.ok_or(Refusal::ManySystems)?;
-    let drive = source_drive(record, point).ok_or(Refusal::NotEmulated)?;
+    let medium = point.medium.ok_or(Refusal::NotEmulated)?;
+    let drive = source_drive(record, medium).ok_or(Refusal::NotEmulated)?;
     if point.offered_per_second.is_some() {
         return Err(Refusal::OfferedRate);
     }
@@ -184,8 +185,15 @@ fn fact<'a>(record: &'a Record, subject: SubjectId, key: &str) -> Option<&'a str
     Some(&found.value)
 }
 
-fn source_drive(record: &Record, point: &Point) -> Option<SourceDrive> {
-    let medium = point.medium?;
+/// The emulated drives of a run, by the names of their media.
+pub fn emulated_drives(record: &Record) -> Vec<(String, SourceDrive)> {
+    let media = record.subjects.iter();
+    media
+        .filter_map(|own| Some((own.name.clone(), source_drive(record, own.id)?)))
+        .collect()
+}
+
+fn source_drive(record: &Record, medium: SubjectId) -> Option<SourceDrive> {
     let fact = |key: &str| fact(record, medium, key);
     Some(SourceDrive {
         file: fact(DRIVE_FILE_FACT)?.to_owned(),

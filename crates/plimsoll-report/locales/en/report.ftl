@@ -226,23 +226,9 @@ report-status = Status
 report-started-unknown = not known
 report-seed = Seed
 report-version = plimsoll
-headline-kicker = Highest rate
 headline-nopm = new orders per minute
 headline-rate = transactions per second
-headline-interval = 95 % interval { $low } to { $high }
-headline-no-interval = too short for an interval
-headline-none = No usable figure
-headline-none-why = This record has no usable figure. The findings below have the reasons.
-headline-where = Reached with { $point } in { $measured } s of measurement.
-headline-tpm = TPM, all five types
-headline-per-user = TPM per user
-headline-p99 = p99 response, { $txn }
-headline-cpu = host CPU busy
-headline-write = written to { $device }
 
-headline-spread = repeats from { $low } to { $high }
-headline-median = Median of { $repeats } repeats; beside it the figures of { $point } in { $measured } s of measurement.
-line-kicker = The load line
 line-title = Load line search
 line-note = The objective's figure against the load. The dashed line is the limit. Filled circles: every repeat met the objective; hollow diamonds: some did; crosses: none did. Bars go from the lowest repeat to the highest. Arrows at the upper edge are beyond the chart; the table has their figures.
 line-chart = { $step }: response time against load
@@ -459,17 +445,6 @@ column-level = Level
 column-check = What
 column-found = Found
 column-next = What to do
-headline-backup-kicker = Backup and restore
-headline-backup-unit = s for one { $what }
-headline-backup-where = Mean of { $n } on { $medium }.
-headline-backup-beside = one { $what } on { $medium }
-headline-block-kicker = Highest IOPS
-headline-block-where = Reached by { $job } on { $medium } in { $measured } s of measurement.
-headline-block-median = Median of { $rounds } rounds of { $job } on { $medium }, { $measured } s of measurement each.
-headline-block-mean = mean latency there
-headline-block-p99 = p99 latency there
-headline-block-mb = most MB/s: { $job }, { $medium }
-headline-block-lowest = lowest mean latency: { $job }, { $medium }
 block-heading = Block I/O: { $step } ({ $workload })
 block-profile = Profile { $profile }.
 block-on = Medium: { $medium }.
@@ -1169,9 +1144,90 @@ answered-interval = ± %
 answered-full-speed = full speed (predicted)
 answered-full-speed-interval = ± %
 answered-p99 = p99 ms
+answered-p99-slowed = p99 ms, slowed
 answered-ratio = ratio
 answered-ratio-interval = ratio 95 %
 answered-verdict = verdict
+answered-line = load
+answered-above = too much
+answered-load = load
+answered-p99-quiet = p99 ms alone
+answered-p99-noisy = p99 ms beside
+answered-p99-ratio = p99 ratio
+answered-rate-ratio = rate ratio
+answered-step = step
+answered-cuts = cuts
+answered-acknowledged = acknowledged
+answered-lost = lost
+answered-recovery = recovery s
+answered-target = backup on
+answered-what = what
+answered-seconds = seconds
+answered-seconds-interval = 95 %
+answered-mb = MB/s
+answered-job = job
+answered-iops = IOPS
+answered-sheet = sheet %
+answer-objective = the { $figure } of { $of } at most { $limit } ms
+answer-any = transactions
+answer-line-rate = { $load } transactions a second
+answer-line-users = { $load ->
+    [1] 1 user
+   *[other] { $load } users
+}
+answer-with-objective = { " " }with { $objective }
+answer-line-slower = { " " }(its drive ran { $slower } times slower than rated)
+answer-line = { $medium } carries { $load }{ $with }{ $slower }; { $above } is too much.
+answer-line-most = { $medium } carries { $load }{ $with }{ $slower }, or more: it is the highest load that the plan allows.
+answer-line-open = { $medium } carries { $load }{ $with }{ $slower }; no load was clearly too much.
+answer-line-none = { $medium } does not carry even { $above }{ $with }{ $slower }.
+answer-line-unknown = No answer for { $medium }: no load clearly met the objective and none clearly missed it.
+answer-line-not-valid = There is no valid figure for { $medium }.
+answer-line-invalid = No answer: no load line rests on a valid point.
+answer-line-ratios = With { $objective }, { $best } carries the most load: { $ratios }.
+answer-sign = { $medium }: { $sign }.
+answer-sign-generator = plimsoll itself ({ $figure } % of its CPU), so a faster load generator may find more
+answer-sign-cpu = CPU ({ $figure } % busy)
+answer-sign-device-busy = the device ({ $figure } % busy)
+answer-sign-device-write-time = writes ({ $figure } ms each)
+answer-sign-device-read-time = reads ({ $figure } ms each)
+answer-sign-drive-queue = the queue of the emulated drive ({ $figure } requests)
+answer-sign-locks = locks ({ $figure } % of active sessions wait for them)
+answer-sign-log = the log ({ $figure } % of active sessions wait for it)
+answer-sign-connections = connections (transactions wait { $figure } % of their time for one)
+answer-noise = { $at }, p99 on { $medium } is { $noisy } ms beside { $neighbours } and { $quiet } ms without: { $ratio } times as long{ $interval }.
+answer-noise-none = { $at }, the effect of { $neighbours } on { $medium } is unknown: no repeat is valid both with and without.
+answer-noise-rate = Throughput is { $ratio } times that without{ $interval }.
+answer-noise-backup = A backup beside this load took { $seconds } s{ $interval }.
+answer-noise-backups = backups
+answer-cut-kept = { $medium } lost no acknowledged transaction in { $cuts ->
+    [1] 1 power cut
+   *[other] { $cuts } power cuts
+} ({ $acknowledged } checked).
+answer-cut-lost = { $medium } lost { $lost } of { $acknowledged } acknowledged transactions in { $cuts ->
+    [1] 1 power cut
+   *[other] { $cuts } power cuts
+}.
+answer-cut-unknown = No answer for { $medium }: no acknowledged transaction could be checked after the power cut.
+answer-cut-lied = Its drive lost { $writes } writes whose flush it had acknowledged.
+answer-cut-not-recovered = The database did not recover after { $failed } of { $cuts } power cuts.
+answer-cut-recovered = The database accepted connections { $seconds } s after the power came back.
+answer-backup = A { $kind ->
+    [restore] restore of { $medium } from { $target }
+   *[backup] backup of { $medium } to { $target }
+} takes { $seconds } s{ $interval } at { $rate } MB/s.
+answer-backup-none = No { $kind ->
+    [restore] restore
+   *[backup] backup
+} of { $medium } completed.
+answer-block = { $medium } reaches { $iops } IOPS{ $interval } in { $job }, with a p99 of { $p99 } ms, and { $mb } MB/s in { $wide }.
+answer-block-one = { $medium } reaches { $iops } IOPS{ $interval } and { $mb } MB/s in { $job }, with a p99 of { $p99 } ms.
+answer-block-media = { $ratios } the IOPS of { $first }, depending on the job.
+answer-block-ratio = { $medium } does { $low } times
+answer-block-ratios = { $medium } does { $low } to { $high } times
+answer-block-sheet = { $medium } does { $low } to { $high } % of what its data sheet states: { $near } of { $all } figures are within { $tolerance } %.
+answer-block-sheet-one = { $medium } does { $high } % of what its data sheet states.
+answer-block-more = { $more } more jobs are in the tables.
 answer-limited-label = Limited by
 answer-trust-label = Trust
 answer-next-label = Next
@@ -1180,6 +1236,13 @@ answer-limited-title = What limits it
 answer-next-title = What to do next
 answer-table-title = Figures of the answer
 answer-chart-nopm = New orders a minute{ $speed }, with 95 % intervals
+answer-chart-line = Highest load with { $objective }; whiskers end at the lowest that was too much
+answer-chart-noise = p99 in ms, alone and beside the noise
+answer-chart-quiet = { $medium }, alone
+answer-chart-noisy = { $medium }, beside the noise
+answer-chart-backup = Seconds, with 95 % intervals
+answer-chart-iops = IOPS, with 95 % intervals
+answer-chart-sheet = Percent of the data sheet
 answer-chart-rate = Transactions a second{ $speed }, with 95 % intervals
 answer-chart-full-speed = { " " }at full speed (predicted)
 answer-chart-slowed = { " " }on slowed drives
@@ -1195,7 +1258,12 @@ answer-limiter-reads = reads
 answer-limiter-flushes = durable commits
 answer-limiter-locks = waiting for locks
 answer-limiter-processors = processors of this machine
-answer-points-valid = all { $total } points are valid
+answer-points-valid = { $total ->
+    [1] 1 point, valid
+   *[other] all { $total } points are valid
+}
+answer-points-none = no points of transactions or block I/O
+answer-trust-audit = by the rules below; { $points }
 answer-points-doubtful = { $valid } of { $total } points valid, { $doubtful } doubtful
 answer-points-invalid = { $valid } of { $total } points valid, { $doubtful } doubtful, { $invalid } invalid
 answer-limit = { $code } ({ $cases } ×): { $what }.

@@ -1,5 +1,6 @@
+use plimsoll_analysis::answer::CutAnswer;
 use plimsoll_analysis::summarise;
-use plimsoll_record::fixture;
+use plimsoll_record::{Record, fixture};
 
 use super::*;
 
@@ -16,10 +17,82 @@ fn one_medium_is_answered() {
 }
 
 #[test]
-fn what_is_no_load_of_users_has_sections_of_its_own() {
-    for record in [fixture::search(), fixture::block(), fixture::backup()] {
-        assert_eq!(summarise(&record).answer, None);
+fn other_kinds_of_runs_are_answered() {
+    for (name, record) in [
+        ("search", fixture::search()),
+        ("block", fixture::block()),
+        ("noise", fixture::backup()),
+        ("backup", without_points(fixture::backup())),
+    ] {
+        let answer = summarise(&record).answer.unwrap();
+        insta::assert_snapshot!(name, answer_text(&answer, "x.plimsoll", 80));
     }
+}
+
+#[test]
+fn a_line_at_an_invalid_point_is_no_answer() {
+    let m = Messages::english();
+    let answer = summarise(&fixture::search()).answer.unwrap();
+    let AnswerResult::Lines { mut lines } = answer.result else {
+        panic!("no lines")
+    };
+    lines[0].verdict = Verdict::Invalid;
+    let one = lines::parts(&m, &lines).sentences.join(" ");
+    assert!(
+        one.contains("There is no valid figure for fast.") && !one.contains("times"),
+        "{one}"
+    );
+    lines[1].verdict = Verdict::Invalid;
+    let none = lines::parts(&m, &lines).sentences;
+    assert_eq!(none, ["No answer: no load line rests on a valid point."]);
+}
+
+/// Its backups alone.
+fn without_points(mut record: Record) -> Record {
+    record.points.clear();
+    record
+}
+
+#[test]
+fn a_lost_transaction_is_the_answer_of_a_power_cut() {
+    let m = Messages::english();
+    let kept = CutAnswer {
+        step: "cut".to_owned(),
+        medium: Some("fast".to_owned()),
+        drive: None,
+        cuts: 3,
+        acknowledged: 1234,
+        lost: 0,
+        in_doubt: 2,
+        lost_flushed_writes: 0,
+        recovery_ms: Some(1500),
+        not_recovered: 0,
+        verdict: Verdict::Valid,
+    };
+    let sentence = |own: &CutAnswer| {
+        cuts::parts(&m, std::slice::from_ref(own))
+            .sentences
+            .join(" ")
+    };
+    assert_eq!(
+        sentence(&kept),
+        "fast lost no acknowledged transaction in 3 power cuts (1,234 checked). \
+         The database accepted connections 1.50 s after the power came back."
+    );
+    let lost = CutAnswer {
+        cuts: 1,
+        lost: 5,
+        lost_flushed_writes: 7,
+        recovery_ms: None,
+        not_recovered: 1,
+        ..kept
+    };
+    assert_eq!(
+        sentence(&lost),
+        "fast lost 5 of 1,234 acknowledged transactions in 1 power cut. \
+         Its drive lost 7 writes whose flush it had acknowledged. \
+         The database did not recover after 1 of 1 power cuts."
+    );
 }
 
 #[test]
@@ -28,6 +101,9 @@ fn an_answer_is_one_screen_at_any_width() {
         fixture::record(),
         fixture::single_point(),
         fixture::nothing_measured(),
+        fixture::search(),
+        fixture::block(),
+        fixture::backup(),
     ] {
         let Some(answer) = summarise(&record).answer else {
             continue;

@@ -11,7 +11,6 @@ use chart::ChartView;
 mod chart;
 mod curve;
 mod data;
-mod headline;
 #[cfg(test)]
 mod made;
 mod rounds;
@@ -19,7 +18,6 @@ mod seconds;
 mod sweep;
 
 pub(super) use data::{BlockData, island};
-pub(super) use headline::headline;
 pub(super) use seconds::label as load_label;
 
 /// One step.

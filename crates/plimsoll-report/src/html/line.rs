@@ -1,12 +1,10 @@
-//! Load lines in the report: the headline of a search, the table of what was tried, and what its chart is drawn from.
+//! Load lines in the report: what was found, the table of what was tried, and what its chart is drawn from.
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{LadderSummary, LoadLine, TriedLoad, Verdict};
+use plimsoll_analysis::summary::{LadderSummary, LoadLine, TriedLoad};
 use serde::Serialize;
 
-use super::headline;
 use super::rounding::short;
-use crate::ladder;
 use crate::line::{self, LoadLineText};
 use crate::message::Messages;
 use crate::table::Grid;
@@ -14,11 +12,6 @@ use crate::table::Grid;
 /// A load line with what stands below it.
 pub(super) struct LineView<'a> {
     pub text: LoadLineText<'a>,
-    /// That the drive was emulated; else empty.
-    pub drive: String,
-    /// Of the load of the line; of no line that nothing can be used.
-    pub verdict: &'static str,
-    pub verdict_word: String,
     pub tried: Grid,
 }
 
@@ -28,13 +21,7 @@ pub(super) fn views<'a>(m: &Messages, summary: &'a Summary) -> Vec<LineView<'a>>
 }
 
 fn view<'a>(m: &Messages, text: LoadLineText<'a>) -> LineView<'a> {
-    let loads = &text.ladder.loads;
-    let load = text.line.load_index.and_then(|index| loads.get(index));
-    let verdict = load.map_or(Verdict::Invalid, |load| load.verdict);
     LineView {
-        drive: ladder::emulated(m, text.ladder),
-        verdict: verdict.name(),
-        verdict_word: headline::word(m, verdict),
         tried: line::table().to_grid(m, &line::tried(&text)),
         text,
     }

@@ -2,7 +2,7 @@
 
 use plimsoll_analysis::summary::Verdict;
 
-use super::headline;
+use crate::answer::NextStep;
 use crate::message::Messages;
 use crate::svg::chart::Chart;
 use crate::table::Grid;
@@ -13,12 +13,17 @@ pub(crate) struct PageAnswer {
     pub answer: String,
     pub verdict: &'static str,
     pub verdict_word: String,
+    /// What has to be known beside it, each a paragraph.
+    pub beside: Vec<String>,
     /// Why it can or cannot be trusted.
     pub trust: String,
+    /// What limits that, the most important first.
+    pub limits: Vec<String>,
     pub chart: Option<Chart>,
     pub table: Grid,
     pub table_name: String,
     pub notes: Vec<AnswerNote>,
+    pub next: Vec<NextStep>,
 }
 
 /// What limits the result, what to do next.
@@ -32,12 +37,15 @@ impl PageAnswer {
         Self {
             answer,
             verdict: verdict.name(),
-            verdict_word: headline::word(m, verdict),
+            verdict_word: m.text(&format!("verdict-{}", verdict.name())),
+            beside: Vec::new(),
             trust,
+            limits: Vec::new(),
             chart: None,
             table: Grid::default(),
             table_name: String::new(),
             notes: Vec::new(),
+            next: Vec::new(),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Steps in which systems share a medium, or back up and restore: tables, sentences, and what charts are drawn from.
 
 mod data;
-mod headline;
 
 use std::collections::BTreeSet;
 
@@ -10,7 +9,6 @@ use plimsoll_analysis::summary::{BackupSummary, NoiseEffect, StepTimeline};
 
 use data::SharedChartView;
 pub(super) use data::{SharedData, island};
-pub(super) use headline::headline;
 
 use crate::message::Messages;
 use crate::table::Grid;

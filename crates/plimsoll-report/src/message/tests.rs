@@ -90,6 +90,20 @@ fn literals(dir: &Path, found: &mut BTreeSet<String>) {
 /// Ids that are put together: a prefix and the names of a closed set.
 const FAMILIES: &[(&str, &[&str])] = &[
     (
+        "answer-sign-",
+        &[
+            "connections",
+            "cpu",
+            "device-busy",
+            "device-read-time",
+            "device-write-time",
+            "drive-queue",
+            "generator",
+            "locks",
+            "log",
+        ],
+    ),
+    (
         "answer-limiter-",
         &["cpu", "reads", "flushes", "locks", "processors"],
     ),

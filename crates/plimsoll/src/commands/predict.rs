@@ -6,12 +6,14 @@ mod verify;
 
 use std::process::ExitCode;
 
+use plimsoll_analysis::emulated::{DataSheet, EmulatedDrives, StatedRate};
 use plimsoll_analysis::full_speed::{SlowedDrive, full_speed};
 use plimsoll_analysis::predict::{
-    MeasuredDemand, PointRefusal, PredictedChange, Prediction, PredictionTask, predict as predicted,
+    MeasuredDemand, PointRefusal, PredictedChange, Prediction, PredictionTask, emulated_drives,
+    predict as predicted,
 };
 use plimsoll_analysis::{Summary, summarise_with};
-use plimsoll_drive::spec::DriveSpec;
+use plimsoll_drive::spec::{DriveSpec, Mechanism};
 use plimsoll_record::Record;
 use plimsoll_report::message::Messages;
 use plimsoll_report::table::Table;
@@ -62,9 +64,38 @@ pub fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
     print(&with_note(&table(), rows, args.format, &note))
 }
 
-/// A run's figures, audit and answer, with what its slowed drives would give at full speed.
+/// A run's figures, audit and answer, with what its slowed drives would give at full speed and what their data sheets
+/// state.
 pub fn summary_of(record: &Record) -> Summary {
-    summarise_with(record, |figures| full_speed(record, figures, slowed_drive))
+    summarise_with(record, |figures| EmulatedDrives {
+        full_speed: full_speed(record, figures, slowed_drive),
+        data_sheets: data_sheets(record),
+    })
+}
+
+/// Of drives whose files can be read.
+fn data_sheets(record: &Record) -> Vec<DataSheet> {
+    let drives = emulated_drives(record).into_iter();
+    drives
+        .filter_map(|(medium, drive)| {
+            let spec = DriveSpec::parse(&drive.name, &drive.file).ok()?;
+            // Seeks over a test file are shorter than those over the whole disk, which its sheet is about.
+            let is_disk = matches!(spec.mechanism, Mechanism::Disk(_));
+            let stated = spec.stated.iter();
+            let stated = stated.filter(|own| !is_disk || own.point.is_sequential());
+            let rates = stated.map(|stated| StatedRate {
+                is_read: stated.point.is_read(),
+                is_sequential: stated.point.is_sequential(),
+                block_bytes: stated.block,
+                in_flight: stated.depth,
+                per_second: stated.value,
+            });
+            Some(DataSheet {
+                medium,
+                rates: rates.collect(),
+            })
+        })
+        .collect()
 }
 
 fn slowed_drive(demand: &MeasuredDemand) -> Option<SlowedDrive<ModelledDrive>> {

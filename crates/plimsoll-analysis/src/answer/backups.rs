@@ -1,0 +1,69 @@
+//! The answer of a backup step: how long backups and restores take.
+
+use plimsoll_record::BackupKind;
+use serde::Serialize;
+
+use super::figures::{AnswerLoad, RateEstimate};
+use crate::summary::{BackupFigures, BackupMedium, Ratio, RunFigures, Sampled, Verdict};
+
+/// Backups or restores between two media.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BackupAnswer {
+    /// With the data.
+    pub medium: Option<String>,
+    pub drive: Option<String>,
+    /// With the backups.
+    pub target: String,
+    pub kind: BackupKind,
+    /// The load that they ran beside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beside: Option<AnswerLoad>,
+    pub complete: u64,
+    /// Without a result, or with other data than were saved.
+    pub failed: u64,
+    /// `None` where none completed.
+    pub seconds: Option<RateEstimate>,
+    pub mb_per_second: Option<f64>,
+    /// Of the times, to the first medium.
+    pub ratio: Option<Ratio>,
+    pub verdict: Verdict,
+}
+
+/// `None` where there were no backups.
+pub(super) fn of(figures: &RunFigures) -> Option<Vec<BackupAnswer>> {
+    let mut all = Vec::new();
+    for step in &figures.backups {
+        let beside = step.beside.map(|load| AnswerLoad {
+            users: load.users,
+            offered_per_second: load.offered_per_second,
+        });
+        for medium in &step.media {
+            let kinds = medium.kinds.iter();
+            all.extend(kinds.map(|kind| answer(medium, kind, beside)));
+        }
+    }
+    (!all.is_empty()).then_some(all)
+}
+
+fn answer(medium: &BackupMedium, kind: &BackupFigures, beside: Option<AnswerLoad>) -> BackupAnswer {
+    BackupAnswer {
+        medium: medium.medium.clone(),
+        drive: medium.drive.clone(),
+        target: medium.target.clone(),
+        kind: kind.kind,
+        beside,
+        complete: kind.complete,
+        failed: kind.failed + kind.cancelled + kind.differs,
+        seconds: kind.seconds.map(estimate),
+        mb_per_second: kind.mb_per_second.map(|own| own.mean),
+        ratio: kind.seconds_ratio,
+        verdict: medium.verdict,
+    }
+}
+
+fn estimate(own: Sampled) -> RateEstimate {
+    RateEstimate {
+        value: own.mean,
+        interval: own.interval,
+    }
+}

@@ -1,0 +1,129 @@
+//! The answer of block benchmarks: each job's rate, against the data sheet where the drive is emulated.
+
+use plimsoll_record::BlockStreamInfo;
+use serde::Serialize;
+
+use super::figures::RateEstimate;
+use crate::emulated::{DataSheet, StatedRate};
+use crate::summary::{
+    BlockJobSummary, BlockMedium, BlockSummary, Interval, Ratio, RunFigures, Verdict,
+};
+
+/// Drives are near their highest rate with so many in flight, even where the sheet is about more.
+const ENOUGH_IN_FLIGHT: u32 = 32;
+
+/// A job on one medium, at full speed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BlockAnswer {
+    pub job: String,
+    pub medium: String,
+    pub drive: Option<String>,
+    pub iops: RateEstimate,
+    pub mb_per_second: f64,
+    /// Of the typical round.
+    pub p99_us: Option<f64>,
+    /// IOPS to those of the first medium.
+    pub ratio: Option<Ratio>,
+    /// Of what the data sheet states for such requests.
+    pub sheet_percent: Option<f64>,
+    pub verdict: Verdict,
+}
+
+/// Of the first step with figures; `None` where there is none.
+pub(super) fn of(figures: &RunFigures, sheets: &[DataSheet]) -> Option<Vec<BlockAnswer>> {
+    let steps = figures.blocks.iter();
+    let mut answers = steps.map(|step| of_step(step, sheets));
+    let jobs = answers.find(|own| !own.is_empty())?;
+    Some(jobs)
+}
+
+/// By job, media beside each other.
+fn of_step(step: &BlockSummary, sheets: &[DataSheet]) -> Vec<BlockAnswer> {
+    let mut all: Vec<(u32, BlockAnswer)> = Vec::new();
+    for medium in &step.media {
+        let sheet = sheets.iter().find(|own| own.medium == medium.medium);
+        let jobs = medium.jobs.iter();
+        all.extend(jobs.filter_map(|job| Some((job.job_index, answer(medium, job, sheet)?))));
+    }
+    all.sort_by_key(|(job, _)| *job);
+    all.into_iter().map(|(_, own)| own).collect()
+}
+
+fn answer(
+    medium: &BlockMedium,
+    job: &BlockJobSummary,
+    sheet: Option<&DataSheet>,
+) -> Option<BlockAnswer> {
+    let figures = job.figures?;
+    let stated = sheet.and_then(|sheet| stated(sheet, medium.workers, &job.streams));
+    let percent_of = |stated: &StatedRate| {
+        let own = match stated.is_sequential {
+            true => figures.mb_per_second.median * 1e6,
+            false => figures.iops.median,
+        };
+        own * 100.0 / stated.per_second
+    };
+    let typical = job.typical.and_then(|typical| job.points.get(typical));
+    Some(BlockAnswer {
+        job: job.job.clone(),
+        medium: medium.medium.clone(),
+        drive: medium.drive.clone(),
+        iops: figures.iops.into(),
+        mb_per_second: figures.mb_per_second.median,
+        p99_us: typical.and_then(|point| Some(point.latency?.p99_us)),
+        ratio: job.against_first.map(|own| Ratio {
+            ratio: own.iops,
+            interval: own
+                .iops_low
+                .zip(own.iops_high)
+                .map(|(low, high)| Interval::new(own.iops, low, high)),
+        }),
+        sheet_percent: stated
+            .filter(|_| job.verdict < Verdict::Invalid)
+            .map(percent_of),
+        verdict: job.verdict,
+    })
+}
+
+/// What the sheet states for such requests: a job of another size, mix or with fewer in flight is not what it is about.
+fn stated<'a>(
+    sheet: &'a DataSheet,
+    workers: u32,
+    streams: &[BlockStreamInfo],
+) -> Option<&'a StatedRate> {
+    let [stream] = streams else {
+        return None;
+    };
+    let is_read = match stream.read_percent {
+        100 => true,
+        0 => false,
+        _ => return None,
+    };
+    let is_sequential = match stream.random_percent {
+        0 => true,
+        100 => false,
+        _ => return None,
+    };
+    let sizes = if is_read {
+        &stream.read_sizes
+    } else {
+        &stream.write_sizes
+    };
+    let [(size, _)] = sizes.as_slice() else {
+        return None;
+    };
+    let in_flight = workers
+        .saturating_mul(stream.threads)
+        .saturating_mul(stream.depth);
+    let is_plain = stream.direct && stream.per_second.is_none() && stream.sync == "none";
+    sheet.rates.iter().find(|stated| {
+        let has_size = match is_sequential {
+            true => *size >= stated.block_bytes,
+            false => *size == stated.block_bytes,
+        };
+        is_plain
+            && (stated.is_read, stated.is_sequential) == (is_read, is_sequential)
+            && has_size
+            && in_flight >= stated.in_flight.min(ENOUGH_IN_FLIGHT)
+    })
+}

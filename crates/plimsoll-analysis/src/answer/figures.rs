@@ -1,0 +1,34 @@
+//! Loads, and figures with their intervals.
+
+use serde::Serialize;
+
+use crate::summary::{Interval, Ratio, RepeatedFigure};
+
+/// Users, or a rate that the plan offers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct AnswerLoad {
+    pub users: u32,
+    pub offered_per_second: Option<f64>,
+}
+
+/// A figure, with its 95 % interval where it has one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RateEstimate {
+    pub value: f64,
+    pub interval: Option<Interval>,
+}
+
+impl RateEstimate {
+    pub fn ratio_to(self, other: Self) -> Option<Ratio> {
+        Ratio::of(self.value, self.interval, other.value, other.interval)
+    }
+}
+
+impl From<RepeatedFigure> for RateEstimate {
+    fn from(figure: RepeatedFigure) -> Self {
+        Self {
+            value: figure.median,
+            interval: figure.interval,
+        }
+    }
+}

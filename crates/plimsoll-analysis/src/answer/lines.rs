@@ -1,0 +1,82 @@
+//! The answer of a search: the highest load that meets an objective.
+
+use plimsoll_plan::objective::Quantile;
+use serde::Serialize;
+
+use super::figures::RateEstimate;
+use crate::search::SearchState;
+use crate::summary::{LadderSummary, LoadLine, RunFigures, Sign, Verdict};
+
+/// The highest load of one medium that met the objective.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LineAnswer {
+    pub system: String,
+    pub medium: Option<String>,
+    pub drive: Option<String>,
+    /// How many times slower than rated that drive ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slower: Option<f64>,
+    pub quantile: Quantile,
+    pub limit_ms: f64,
+    /// The transaction type of the objective; `None`: all.
+    pub of: Option<String>,
+    /// Whether loads are transactions offered per second; else users.
+    pub open: bool,
+    pub state: SearchState,
+    /// The highest load that met it; `None` where none did.
+    pub line: Option<f64>,
+    /// The lowest load that did not.
+    pub below: Option<f64>,
+    /// At the highest load that met it.
+    pub throughput: Option<RateEstimate>,
+    pub nopm: bool,
+    pub p99_ms: Option<f64>,
+    pub verdict: Verdict,
+    /// What stood out above that load, the strongest first.
+    pub bottleneck: Vec<Sign>,
+}
+
+impl LineAnswer {
+    fn of(ladder: &LadderSummary, line: &LoadLine) -> Self {
+        let at = line.load_index.and_then(|index| ladder.loads.get(index));
+        // Without a load that met the objective, those that did not are the answer.
+        let tried = line.tried.iter();
+        let tried = tried.filter_map(|tried| Some(ladder.loads.get(tried.load_index)?.verdict));
+        Self {
+            system: ladder.system.clone(),
+            medium: ladder.medium.clone(),
+            drive: ladder.drive.clone(),
+            slower: ladder.slower.filter(|factor| *factor > 1.0),
+            quantile: line.quantile,
+            limit_ms: line.limit_ms,
+            of: line.of.clone(),
+            open: line.open,
+            state: line.state,
+            line: line.line,
+            below: line.below,
+            throughput: at.and_then(|at| at.main_rate()).map(RateEstimate::from),
+            nopm: at.is_some_and(|at| at.nopm.is_some()),
+            p99_ms: at.and_then(|at| Some(at.p99_ms?.median)),
+            verdict: match at {
+                Some(at) => at.verdict,
+                None => tried.max().unwrap_or(Verdict::Invalid),
+            },
+            bottleneck: line.bottleneck.clone(),
+        }
+    }
+
+    /// Whether both met the same objective with the same kind of load, on drives that were slowed alike.
+    pub fn is_comparable(&self, other: &Self) -> bool {
+        let objective = |own: &Self| (own.quantile, own.limit_ms, own.of.clone(), own.open);
+        objective(self) == objective(other) && self.slower == other.slower
+    }
+}
+
+/// `None` where nothing was searched.
+pub(super) fn of(figures: &RunFigures) -> Option<Vec<LineAnswer>> {
+    let lines = figures.lines();
+    let lines: Vec<LineAnswer> = lines
+        .map(|(ladder, line)| LineAnswer::of(ladder, line))
+        .collect();
+    (!lines.is_empty()).then_some(lines)
+}

@@ -1,0 +1,82 @@
+//! Backups and restores: how long they take.
+
+use plimsoll_analysis::answer::BackupAnswer;
+use plimsoll_analysis::summary::Verdict;
+
+use super::words::{AnswerParts, distinct, interval, subject};
+use crate::message::Messages;
+use crate::number::three;
+use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
+use crate::table::Unit::{Plain, Three, Words};
+use crate::table::{Table, TableCell, filled};
+
+pub(super) fn parts<'a>(m: &Messages, all: &'a [BackupAnswer]) -> AnswerParts<'a> {
+    AnswerParts {
+        sentences: all.iter().map(|own| sentence(m, own)).collect(),
+        table: filled(table(), all.iter().collect()),
+        chart: chart(m, all),
+        limited_by: Vec::new(),
+    }
+}
+
+fn kind(m: &Messages, own: &BackupAnswer) -> String {
+    m.text(&format!("backup-kind-{}", own.kind.name()))
+}
+
+fn sentence(m: &Messages, own: &BackupAnswer) -> String {
+    let mut args = vec![
+        ("kind", own.kind.name().to_owned()),
+        ("medium", subject(m, own.medium.as_ref())),
+        ("target", own.target.clone()),
+        ("failed", own.failed.to_string()),
+    ];
+    let Some(seconds) = own.seconds else {
+        return m.text_with("answer-backup-none", &args);
+    };
+    args.extend([
+        ("seconds", three(seconds.value)),
+        ("interval", interval(m, seconds.interval)),
+        ("rate", own.mb_per_second.map_or_else(String::new, three)),
+    ]);
+    m.text_with("answer-backup", &args)
+}
+
+fn chart(m: &Messages, all: &[BackupAnswer]) -> Option<Chart> {
+    let name = |own: &BackupAnswer| subject(m, own.medium.as_ref());
+    let media = distinct(all.iter().map(name));
+    let bar = |own: &BackupAnswer| {
+        let seconds = own.seconds?;
+        Some(PlotBar {
+            name: format!("{}, {}", name(own), kind(m, own)),
+            color: media
+                .iter()
+                .position(|medium| *medium == name(own))
+                .unwrap_or_default(),
+            mark: PlotMark {
+                place: 0,
+                value: seconds.value,
+                range: seconds.interval.map(|own| [own.low, own.high]),
+                is_invalid: own.verdict == Verdict::Invalid,
+            },
+        })
+    };
+    let all: Vec<PlotBar> = all.iter().filter_map(bar).collect();
+    bars(m, m.text("answer-chart-backup"), &all)
+}
+
+pub(crate) fn table<'a>() -> Table<'a, &'a BackupAnswer> {
+    Table::<&BackupAnswer>::new("answer-backups")
+        .prefix("answered-")
+        .message("medium", Words, |own, m| subject(m, own.medium.as_ref()))
+        .column("target", Words, |own| own.target.clone())
+        .column("what", Words, |own| {
+            TableCell::word("backup-kind-", own.kind.name())
+        })
+        .column("seconds", Three, |own| Some(own.seconds?.value))
+        .column("seconds-interval", Three, |own| own.seconds?.interval)
+        .column("mb", Three, |own| own.mb_per_second)
+        .column("ratio", Three, |own| Some(own.ratio?.ratio))
+        .if_any(|own| own.ratio.is_some())
+        .column("verdict", Plain, |own| own.verdict)
+        .spare(&["seconds-interval", "target"])
+}

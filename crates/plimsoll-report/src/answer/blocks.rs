@@ -1,0 +1,186 @@
+//! Block benchmarks: the rate of each job, against the data sheet where there is one.
+
+use plimsoll_analysis::answer::BlockAnswer;
+use plimsoll_analysis::summary::Verdict;
+
+use super::words::{AnswerParts, and, distinct, interval};
+use crate::message::Messages;
+use crate::number::{three, whole};
+use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
+use crate::table::Unit::{Plain, Three, Whole, Words};
+use crate::table::{Table, filled};
+
+/// Rows of the small table and bars; the report's sections have all jobs.
+const MOST_JOBS: usize = 8;
+/// Within so much of the data sheet a drive does what it states, in percent.
+const SHEET_TOLERANCE: f64 = 10.0;
+
+pub(super) fn parts<'a>(m: &Messages, jobs: &'a [BlockAnswer]) -> AnswerParts<'a> {
+    let listed = &jobs[..jobs.len().min(MOST_JOBS)];
+    AnswerParts {
+        sentences: sentences(m, jobs, listed.len()),
+        table: filled(table(), listed.iter().collect()),
+        chart: chart(m, listed),
+        limited_by: Vec::new(),
+    }
+}
+
+/// In order.
+fn media(jobs: &[BlockAnswer]) -> Vec<&str> {
+    distinct(jobs.iter().map(|job| job.medium.as_str()))
+}
+
+fn sentences(m: &Messages, jobs: &[BlockAnswer], listed: usize) -> Vec<String> {
+    let media = media(jobs);
+    let mut sentences: Vec<String> = Vec::new();
+    sentences.extend(ratios(m, jobs));
+    if sentences.is_empty() || media.len() == 1 {
+        sentences.extend(rates(m, jobs));
+    }
+    sentences.extend(media.iter().filter_map(|own| against_sheet(m, jobs, own)));
+    if listed < jobs.len() {
+        let args = [("more", (jobs.len() - listed).to_string())];
+        sentences.push(m.text_with("answer-block-more", &args));
+    }
+    sentences
+}
+
+fn is_valid(job: &&BlockAnswer) -> bool {
+    job.verdict < Verdict::Invalid
+}
+
+/// Of one medium: the job with the highest rate, and the one that moves most.
+fn rates(m: &Messages, jobs: &[BlockAnswer]) -> Option<String> {
+    let valid = || jobs.iter().filter(is_valid);
+    let fastest = valid().max_by(|a, b| a.iops.value.total_cmp(&b.iops.value))?;
+    let widest = valid().max_by(|a, b| a.mb_per_second.total_cmp(&b.mb_per_second))?;
+    let args = [
+        ("medium", fastest.medium.clone()),
+        ("job", fastest.job.clone()),
+        ("iops", three(fastest.iops.value)),
+        ("interval", interval(m, fastest.iops.interval)),
+        (
+            "p99",
+            fastest
+                .p99_us
+                .map_or_else(String::new, |us| three(us / 1e3)),
+        ),
+        ("wide", widest.job.clone()),
+        ("mb", three(widest.mb_per_second)),
+    ];
+    let id = if fastest.job == widest.job {
+        "answer-block-one"
+    } else {
+        "answer-block"
+    };
+    Some(m.text_with(id, &args))
+}
+
+/// Of several media: between which ratios to the first one their jobs are.
+fn ratios(m: &Messages, jobs: &[BlockAnswer]) -> Option<String> {
+    let media = media(jobs);
+    let (first, others) = media.split_first()?;
+    let of_medium = |medium: &&str| {
+        let own = jobs.iter().filter(|job| job.medium == **medium);
+        let own: Vec<f64> = own.filter_map(|job| Some(job.ratio?.ratio)).collect();
+        let low = own.iter().copied().reduce(f64::min)?;
+        let high = own.iter().copied().reduce(f64::max)?;
+        let args = [
+            ("medium", (*medium).to_owned()),
+            ("low", three(low)),
+            ("high", three(high)),
+        ];
+        let id = if own.len() == 1 {
+            "answer-block-ratio"
+        } else {
+            "answer-block-ratios"
+        };
+        Some(m.text_with(id, &args))
+    };
+    let ratios: Vec<String> = others.iter().filter_map(of_medium).collect();
+    (!ratios.is_empty()).then(|| {
+        let args = [("ratios", and(m, ratios)), ("first", (*first).to_owned())];
+        m.text_with("answer-block-media", &args)
+    })
+}
+
+fn against_sheet(m: &Messages, jobs: &[BlockAnswer], medium: &str) -> Option<String> {
+    let own = jobs.iter().filter(|job| job.medium == medium);
+    let percents: Vec<f64> = own.filter_map(|job| job.sheet_percent).collect();
+    let [low, high] = [
+        percents.iter().copied().reduce(f64::min)?,
+        percents.iter().copied().reduce(f64::max)?,
+    ]
+    .map(whole);
+    let near = percents
+        .iter()
+        .filter(|percent| (**percent - 100.0).abs() <= SHEET_TOLERANCE)
+        .count();
+    let args = [
+        ("medium", medium.to_owned()),
+        ("near", near.to_string()),
+        ("all", percents.len().to_string()),
+        ("tolerance", whole(SHEET_TOLERANCE)),
+        ("high", high.clone()),
+        ("low", low.clone()),
+    ];
+    let id = if low == high {
+        "answer-block-sheet-one"
+    } else {
+        "answer-block-sheet"
+    };
+    Some(m.text_with(id, &args))
+}
+
+/// In percent of the data sheet where every job has one, else IOPS.
+fn chart(m: &Messages, jobs: &[BlockAnswer]) -> Option<Chart> {
+    let media = media(jobs);
+    let of_sheet = jobs.iter().all(|job| job.sheet_percent.is_some());
+    let bar = |job: &BlockAnswer| PlotBar {
+        name: match media.len() {
+            1 => job.job.clone(),
+            _ => format!("{} · {}", job.medium, job.job),
+        },
+        color: media
+            .iter()
+            .position(|own| *own == job.medium)
+            .unwrap_or_default(),
+        mark: PlotMark {
+            place: 0,
+            value: job
+                .sheet_percent
+                .filter(|_| of_sheet)
+                .unwrap_or(job.iops.value),
+            range: job
+                .iops
+                .interval
+                .filter(|_| !of_sheet)
+                .map(|own| [own.low, own.high]),
+            is_invalid: job.verdict == Verdict::Invalid,
+        },
+    };
+    let heading = if of_sheet {
+        "answer-chart-sheet"
+    } else {
+        "answer-chart-iops"
+    };
+    let all: Vec<PlotBar> = jobs.iter().map(bar).collect();
+    bars(m, m.text(heading), &all)
+}
+
+pub(crate) fn table<'a>() -> Table<'a, &'a BlockAnswer> {
+    Table::<&BlockAnswer>::new("answer-blocks")
+        .prefix("answered-")
+        .column("job", Words, |own| own.job.clone())
+        .column("medium", Words, |own| own.medium.clone())
+        .column("iops", Three, |own| own.iops.value)
+        .column("mb", Three, |own| own.mb_per_second)
+        .column("p99", Three, |own| own.p99_us.map(|us| us / 1e3))
+        .column("ratio", Three, |own| Some(own.ratio?.ratio))
+        .if_any(|own| own.ratio.is_some())
+        .column("sheet", Whole, |own| own.sheet_percent)
+        .if_any(|own| own.sheet_percent.is_some())
+        .column("verdict", Plain, |own| own.verdict)
+        .blank_repeats(1)
+        .spare(&["p99"])
+}

@@ -1,0 +1,178 @@
+//! Searches: the highest load that meets an objective.
+
+use plimsoll_analysis::answer::LineAnswer;
+use plimsoll_analysis::search::SearchState;
+use plimsoll_analysis::summary::Verdict;
+
+use super::words::{AnswerParts, and, medium_and_drive, subject};
+use crate::message::Messages;
+use crate::number::three;
+use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
+use crate::table::Unit::{Plain, Three, Words};
+use crate::table::{Table, filled};
+
+pub(super) fn parts<'a>(m: &Messages, lines: &'a [LineAnswer]) -> AnswerParts<'a> {
+    AnswerParts {
+        sentences: sentences(m, lines),
+        table: filled(table(), lines.iter().collect()),
+        chart: chart(m, lines),
+        limited_by: lines.iter().filter_map(|own| limited_by(m, own)).collect(),
+    }
+}
+
+fn objective(m: &Messages, own: &LineAnswer) -> String {
+    let args = [
+        ("figure", own.quantile.name().replace("p999", "p99.9")),
+        ("of", own.of.clone().unwrap_or_else(|| m.text("answer-any"))),
+        ("limit", three(own.limit_ms)),
+    ];
+    m.text_with("answer-objective", &args)
+}
+
+fn load(m: &Messages, own: &LineAnswer, load: f64) -> String {
+    let id = if own.open {
+        "answer-line-rate"
+    } else {
+        "answer-line-users"
+    };
+    m.text_with(id, &[("load", three(load))])
+}
+
+fn sentences(m: &Messages, lines: &[LineAnswer]) -> Vec<String> {
+    let Some(first) = lines.first() else {
+        return Vec::new();
+    };
+    if lines.iter().all(|own| own.verdict == Verdict::Invalid) {
+        return vec![m.text("answer-line-invalid")];
+    }
+    let is_one_objective = lines.iter().all(|own| own.is_comparable(first));
+    let ratios = if is_one_objective {
+        ratios(m, lines)
+    } else {
+        None
+    };
+    // The ratios name the objective that all have.
+    let is_named = ratios.is_some();
+    let each = lines.iter().map(|own| sentence(m, own, is_named));
+    ratios.into_iter().chain(each).collect()
+}
+
+fn sentence(m: &Messages, own: &LineAnswer, is_named: bool) -> String {
+    let with = [("objective", objective(m, own))];
+    let slower = |slower: f64| m.text_with("answer-line-slower", &[("slower", slower.to_string())]);
+    let args = [
+        ("medium", subject(m, own.medium.as_ref())),
+        (
+            "with",
+            if is_named {
+                String::new()
+            } else {
+                m.text_with("answer-with-objective", &with)
+            },
+        ),
+        (
+            "load",
+            own.line.map_or_else(String::new, |line| load(m, own, line)),
+        ),
+        (
+            "above",
+            own.below.map_or_else(String::new, |below| match own.line {
+                Some(_) => three(below),
+                None => load(m, own, below),
+            }),
+        ),
+        ("slower", own.slower.map_or_else(String::new, slower)),
+    ];
+    let id = match (own.line, own.below, own.state) {
+        _ if own.verdict == Verdict::Invalid => "answer-line-not-valid",
+        (Some(_), _, SearchState::AboveMost) => "answer-line-most",
+        (Some(_), Some(_), _) => "answer-line",
+        (Some(_), None, _) => "answer-line-open",
+        (None, Some(_), _) => "answer-line-none",
+        (None, None, _) => "answer-line-unknown",
+    };
+    m.text_with(id, &args)
+}
+
+/// Of media with the same objective: how many times the load of the others the best one carries.
+fn ratios(m: &Messages, lines: &[LineAnswer]) -> Option<String> {
+    let known = |own: &&LineAnswer| {
+        own.verdict < Verdict::Invalid && own.line.is_some_and(|line| line > 0.0)
+    };
+    let mut found: Vec<&LineAnswer> = lines.iter().filter(known).collect();
+    found.sort_by(|a, b| {
+        b.line
+            .partial_cmp(&a.line)
+            .unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let (best, others) = found.split_first()?;
+    let ratio = |other: &&LineAnswer| {
+        let args = [
+            ("medium", subject(m, other.medium.as_ref())),
+            ("ratio", three(best.line? / other.line?)),
+            ("interval", String::new()),
+        ];
+        Some(m.text_with("answer-ratio", &args))
+    };
+    let ratios: Vec<String> = others.iter().filter_map(ratio).collect();
+    (!ratios.is_empty()).then(|| {
+        let args = [
+            ("best", subject(m, best.medium.as_ref())),
+            ("objective", objective(m, best)),
+            ("ratios", and(m, ratios)),
+        ];
+        m.text_with("answer-line-ratios", &args)
+    })
+}
+
+/// From the line to the lowest load that did not meet the objective.
+fn chart(m: &Messages, lines: &[LineAnswer]) -> Option<Chart> {
+    let first = lines.first()?;
+    let same = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, own)| own.open == first.open);
+    let all = same.filter_map(|(place, own)| {
+        let line = own.line?;
+        Some(PlotBar {
+            name: medium_and_drive(
+                own.medium.as_deref().or(Some(&own.system)),
+                own.drive.as_deref(),
+            ),
+            color: place,
+            mark: PlotMark {
+                place: 0,
+                value: line,
+                range: own.below.map(|below| [line, below]),
+                is_invalid: own.verdict == Verdict::Invalid,
+            },
+        })
+    });
+    let heading = m.text_with("answer-chart-line", &[("objective", objective(m, first))]);
+    bars(m, heading, &all.collect::<Vec<_>>())
+}
+
+pub(crate) fn table<'a>() -> Table<'a, &'a LineAnswer> {
+    Table::<&LineAnswer>::new("answer-lines")
+        .prefix("answered-")
+        .message("medium", Words, |own, m| subject(m, own.medium.as_ref()))
+        .column("line", Three, |own| own.line)
+        .column("above", Three, |own| own.below)
+        .column("nopm", Three, |own| Some(own.throughput?.value))
+        .if_any(|own| own.nopm)
+        .column("rate", Three, |own| Some(own.throughput?.value))
+        .unless_any(|own| own.nopm)
+        .column("p99", Three, |own| own.p99_ms)
+        .column("verdict", Plain, |own| own.verdict)
+}
+
+fn limited_by(m: &Messages, own: &LineAnswer) -> Option<String> {
+    let sign = own.bottleneck.first()?;
+    let figure = [("figure", three(sign.beyond))];
+    let id = format!("answer-sign-{}", sign.what.name().replace('_', "-"));
+    let args = [
+        ("medium", subject(m, own.medium.as_ref())),
+        ("sign", m.text_with(&id, &figure)),
+    ];
+    Some(m.text_with("answer-sign", &args))
+}

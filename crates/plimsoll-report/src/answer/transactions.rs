@@ -1,0 +1,342 @@
+//! Transactions at users or rates: media beside each other, or one medium's loads.
+
+use plimsoll_analysis::answer::{
+    AnswerLoad, AnswerResult, AnswerRow, ComparedBy, LimitedBy, LoadAnswer, MediaAnswer,
+    MediumRatio, NoAnswer, RateBasis, RateEstimate, RunAnswer,
+};
+use plimsoll_analysis::summary::{Interval, Verdict};
+
+use super::words::{AnswerParts, and, at_load, interval, medium_and_drive, subject};
+use crate::message::Messages;
+use crate::number::{three, whole};
+use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
+use crate::table::Unit::{Percent, Plain, Three, Words};
+use crate::table::{Table, filled};
+
+pub(super) fn parts<'a>(m: &Messages, answer: &'a RunAnswer) -> AnswerParts<'a> {
+    let rows: Vec<Row<'_>> = rows(answer).collect();
+    AnswerParts {
+        sentences: sentences(m, answer),
+        chart: chart(m, answer),
+        table: filled(table(), rows),
+        limited_by: limited_by(m, answer),
+    }
+}
+
+/// What the run answers: the sentence, and what has to be known beside it.
+fn sentences(m: &Messages, answer: &RunAnswer) -> Vec<String> {
+    match &answer.result {
+        AnswerResult::Media(own) => of_media(m, own),
+        AnswerResult::Load(own) => of_load(m, answer, own),
+        AnswerResult::None(why) => vec![none(m, why)],
+        _ => Vec::new(),
+    }
+}
+
+fn at(m: &Messages, load: AnswerLoad, basis: RateBasis) -> String {
+    let at = at_load(m, load);
+    match basis {
+        RateBasis::Measured => at,
+        RateBasis::Predicted { .. } => m.text_with("answer-at-full-speed", &[("at", at)]),
+        RateBasis::Slowed { slower } => m.text_with(
+            "answer-at-slowed",
+            &[("at", at), ("slower", slower.to_string())],
+        ),
+    }
+}
+
+fn of_media(m: &Messages, own: &MediaAnswer) -> Vec<String> {
+    let is_tied = |other: &&MediumRatio| other.is_certain() == Some(false);
+    let (tied, others): (Vec<&MediumRatio>, Vec<&MediumRatio>) =
+        own.others.iter().partition(is_tied);
+    let ratios = others.iter().map(|other| {
+        let args = [
+            ("medium", other.medium.clone()),
+            ("ratio", three(other.ratio.ratio)),
+            ("interval", interval(m, other.ratio.interval)),
+        ];
+        m.text_with("answer-ratio", &args)
+    });
+    let at = at(m, own.load, own.basis);
+    let mut args = vec![
+        ("at", at.clone()),
+        ("best", own.best.clone()),
+        ("ratios", and(m, ratios.collect())),
+    ];
+    let mut sentences = Vec::new();
+    if let Some(nearest) = tied.first() {
+        let tied = tied.iter().map(|other| other.medium.clone());
+        args.push(("tied", and(m, tied.collect())));
+        args.push(("ratio", three(nearest.ratio.ratio)));
+        args.push(("interval", interval(m, nearest.ratio.interval)));
+        sentences.push(m.text_with("answer-media-tied", &args));
+        if !others.is_empty() {
+            sentences.push(m.text_with("answer-media-others", &args));
+        }
+    } else {
+        let id = match own.compared {
+            ComparedBy::Throughput => "answer-media",
+            ComparedBy::ResponseTime => "answer-media-response",
+        };
+        sentences.push(m.text_with(id, &args));
+    }
+    sentences.extend(measured(m, own));
+    if !own.left_out.is_empty() {
+        let args = [("media", and(m, own.left_out.clone()))];
+        sentences.push(m.text_with("answer-left-out", &args));
+    }
+    sentences
+}
+
+/// Beside a prediction, what was measured on slowed drives; the better medium of each pair comes first.
+fn measured(m: &Messages, own: &MediaAnswer) -> Option<String> {
+    let RateBasis::Predicted { slower } = own.basis else {
+        return None;
+    };
+    let ratio = |other: &MediumRatio| {
+        let measured = other.measured?;
+        let is_better = measured.ratio >= 1.0;
+        let [best, medium] = if is_better {
+            [&own.best, &other.medium]
+        } else {
+            [&other.medium, &own.best]
+        };
+        let turned = |value: f64| if is_better { value } else { 1.0 / value };
+        let ends = measured.interval.map(|own| {
+            let [low, high] = [own.low, own.high].map(turned);
+            Interval::new(turned(own.mean), low.min(high), low.max(high))
+        });
+        let args = [
+            ("best", best.clone()),
+            ("medium", medium.clone()),
+            ("ratio", three(turned(measured.ratio))),
+            ("interval", interval(m, ends)),
+        ];
+        Some(m.text_with("answer-measured-ratio", &args))
+    };
+    let ratios: Vec<String> = own.others.iter().filter_map(ratio).collect();
+    (!ratios.is_empty()).then(|| {
+        let args = [("slower", slower.to_string()), ("ratios", and(m, ratios))];
+        m.text_with("answer-measured", &args)
+    })
+}
+
+fn of_load(m: &Messages, answer: &RunAnswer, own: &LoadAnswer) -> Vec<String> {
+    let medium = subject(m, own.medium.as_ref());
+    let mut args = vec![
+        ("at", at(m, own.load, own.basis)),
+        ("medium", medium),
+        ("p99", own.p99_ms.map_or_else(String::new, three)),
+    ];
+    if own.compared == ComparedBy::ResponseTime {
+        return vec![m.text_with("answer-load-response", &args)];
+    }
+    args.push(("rate", rate(answer, own.rate)));
+    args.push(("interval", rate_interval(m, answer, own.rate)));
+    args.push(("unit", unit(m, answer)));
+    let mut sentences = vec![m.text_with("answer-load", &args)];
+    if !own.is_peak {
+        sentences.push(m.text("answer-load-grows"));
+    }
+    sentences
+}
+
+fn none(m: &Messages, why: &NoAnswer) -> String {
+    match why {
+        NoAnswer::NothingMeasured => m.text("answer-none-nothing"),
+        NoAnswer::OneValidMedium { valid } => m.text_with(
+            "answer-none-one",
+            &[("valid", valid.clone().unwrap_or_default())],
+        ),
+        NoAnswer::NoCommonLoad => m.text("answer-none-load"),
+        NoAnswer::UnequalSpeeds => m.text("answer-none-speeds"),
+    }
+}
+
+fn rate(answer: &RunAnswer, rate: RateEstimate) -> String {
+    shown_rate(answer.nopm, rate.value)
+}
+
+fn shown_rate(nopm: bool, value: f64) -> String {
+    // Three digits that mean something, and none of a decimal of orders.
+    if nopm && value < 1000.0 {
+        whole(value)
+    } else {
+        three(value)
+    }
+}
+
+fn rate_interval(m: &Messages, answer: &RunAnswer, rate: RateEstimate) -> String {
+    let Some(own) = rate.interval else {
+        return String::new();
+    };
+    let [low, high] = [own.low, own.high].map(|end| shown_rate(answer.nopm, end));
+    m.text_with("answer-interval", &[("low", low), ("high", high)])
+}
+
+fn unit(m: &Messages, answer: &RunAnswer) -> String {
+    m.text(if answer.nopm {
+        "answer-unit-nopm"
+    } else {
+        "answer-unit-rate"
+    })
+}
+
+/// The figure that rows are compared by: predicted for full speed where a drive was slowed and any has such a figure.
+fn row_rate(answer: &RunAnswer, row: &AnswerRow) -> Option<RateEstimate> {
+    let mut rows = answer.rows.iter();
+    let is_predicted = rows.any(|other| other.at_full_speed.is_some());
+    if is_predicted && row.slower.is_some() {
+        row.at_full_speed
+    } else {
+        row.throughput
+    }
+}
+
+/// A bar for each row that has the figure.
+fn chart(m: &Messages, answer: &RunAnswer) -> Option<Chart> {
+    let speed = match basis(answer) {
+        Some(RateBasis::Predicted { .. }) => m.text("answer-chart-full-speed"),
+        Some(RateBasis::Slowed { .. }) => m.text("answer-chart-slowed"),
+        _ => String::new(),
+    };
+    let id = if answer.nopm {
+        "answer-chart-nopm"
+    } else {
+        "answer-chart-rate"
+    };
+    let is_media = has_media(answer);
+    let rows = answer.rows.iter().enumerate();
+    let all = rows.filter_map(|(place, row)| {
+        let rate = row_rate(answer, row)?;
+        Some(PlotBar {
+            name: bar_name(m, row, is_media),
+            color: if is_media { place } else { 0 },
+            mark: PlotMark {
+                place: 0,
+                value: rate.value,
+                range: rate.interval.map(|own| [own.low, own.high]),
+                is_invalid: row.verdict == Verdict::Invalid,
+            },
+        })
+    });
+    bars(
+        m,
+        m.text_with(id, &[("speed", speed)]),
+        &all.collect::<Vec<_>>(),
+    )
+}
+
+fn basis(answer: &RunAnswer) -> Option<RateBasis> {
+    match &answer.result {
+        AnswerResult::Media(own) => Some(own.basis),
+        AnswerResult::Load(own) => Some(own.basis),
+        _ => None,
+    }
+}
+
+/// The medium with its drive, or of one medium the load.
+fn bar_name(m: &Messages, row: &AnswerRow, is_media: bool) -> String {
+    if is_media {
+        return medium_and_drive(row.medium.as_deref(), rated_drive(row));
+    }
+    match row.load.offered_per_second {
+        Some(rate) => m.text_with("answer-at-rate", &[("rate", three(rate))]),
+        None => m.text_with("answer-users-of", &[("users", row.load.users.to_string())]),
+    }
+}
+
+/// What people call the drive; its bar may be about full speed.
+fn rated_drive(row: &AnswerRow) -> Option<&str> {
+    let drive = row.drive.as_deref()?;
+    let slowed = row.slower.map(|slower| format!(", {slower} times slower"));
+    Some(
+        slowed
+            .and_then(|slowed| drive.strip_suffix(&slowed))
+            .unwrap_or(drive),
+    )
+}
+
+/// Whether rows are media at one load; else one medium's loads.
+fn has_media(answer: &RunAnswer) -> bool {
+    let first = answer.rows.first().map(|row| &row.medium);
+    answer.rows.iter().any(|row| Some(&row.medium) != first)
+}
+
+/// A row of the small table.
+pub(crate) struct Row<'a> {
+    row: &'a AnswerRow,
+    nopm: bool,
+    /// Whether rows are media at one load; else one medium's loads.
+    media: bool,
+}
+
+fn rows(answer: &RunAnswer) -> impl Iterator<Item = Row<'_>> {
+    let media = has_media(answer);
+    let nopm = answer.nopm;
+    let rows = answer.rows.iter();
+    rows.map(move |row| Row { row, nopm, media })
+}
+
+/// Media at one load, or one medium's loads.
+pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
+    let is_open = |r: &Row<'_>| r.row.load.offered_per_second.is_some();
+    let table = Table::<Row<'_>>::new("answer")
+        .prefix("answered-")
+        .column("medium", Words, |r| r.row.medium.clone())
+        .if_any(|r| r.media)
+        .column("users", Plain, |r| r.row.load.users.to_string())
+        .if_any(move |r| !r.media && !is_open(r))
+        .column("offered", Three, |r| r.row.load.offered_per_second)
+        .if_any(move |r| !r.media && is_open(r));
+    let percent = |own: Option<RateEstimate>| Some(own?.interval?.relative()? * 100.0);
+    table
+        .column("nopm", Three, |r| Some(r.row.throughput?.value))
+        .if_any(|r| r.nopm)
+        .column("rate", Three, |r| Some(r.row.throughput?.value))
+        .unless_any(|r| r.nopm)
+        .text_column("interval", Percent, move |r| percent(r.row.throughput))
+        .if_any(|r| r.row.throughput.is_some_and(|own| own.interval.is_some()))
+        .column("full-speed", Three, |r| Some(r.row.at_full_speed?.value))
+        .if_any(|r| r.row.at_full_speed.is_some())
+        .text_column("full-speed-interval", Percent, move |r| {
+            percent(r.row.at_full_speed)
+        })
+        .if_any(|r| r.row.at_full_speed.is_some())
+        .column("p99", Three, |r| r.row.p99_ms)
+        .unless_any(|r| r.row.at_full_speed.is_some())
+        .column("p99-slowed", Three, |r| r.row.p99_ms)
+        .if_any(|r| r.row.at_full_speed.is_some())
+        .column("ratio", Three, |r| Some(r.row.ratio?.ratio))
+        .if_any(|r| r.row.ratio.is_some())
+        .column("ratio-interval", Three, |r| r.row.ratio?.interval)
+        .if_any(|r| r.row.ratio.is_some_and(|own| own.interval.is_some()))
+        .column("verdict", Plain, |r| r.row.verdict)
+        .spare(&[
+            "interval",
+            "full-speed-interval",
+            "ratio-interval",
+            "p99",
+            "p99-slowed",
+        ])
+}
+
+/// What limits each medium, in words.
+fn limited_by(m: &Messages, answer: &RunAnswer) -> Vec<String> {
+    let text = |own: &LimitedBy| {
+        let locks = own
+            .locks_percent
+            .map(|percent| m.text_with("answer-limited-locks", &[("percent", whole(percent))]));
+        let args = [
+            ("locks", locks.unwrap_or_default()),
+            ("medium", subject(m, own.medium.as_ref())),
+            (
+                "what",
+                m.text(&format!("answer-limiter-{}", own.limiter.name())),
+            ),
+            ("percent", whole(own.percent)),
+        ];
+        m.text_with("answer-limited", &args)
+    };
+    answer.limited_by.iter().map(text).collect()
+}

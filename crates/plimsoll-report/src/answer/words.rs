@@ -1,0 +1,71 @@
+//! What all kinds of answers share.
+
+use plimsoll_analysis::answer::AnswerLoad;
+use plimsoll_analysis::summary::Interval;
+
+use crate::message::Messages;
+use crate::number::three;
+use crate::svg::chart::Chart;
+use crate::table::FilledTable;
+
+/// What an answer consists of, whatever it is about.
+pub(crate) struct AnswerParts<'a> {
+    /// The first one answers; the others have to be known beside it.
+    pub sentences: Vec<String>,
+    pub table: Option<Box<dyn FilledTable + 'a>>,
+    pub chart: Option<Chart>,
+    /// One sentence for each medium.
+    pub limited_by: Vec<String>,
+}
+
+/// The medium, and what people call the drive that is emulated on it.
+pub(super) fn medium_and_drive(medium: Option<&str>, drive: Option<&str>) -> String {
+    match (medium, drive) {
+        (Some(medium), Some(drive)) => format!("{medium} · {drive}"),
+        (Some(one), None) | (None, Some(one)) => one.to_owned(),
+        (None, None) => String::new(),
+    }
+}
+
+/// The medium in a sentence; without one it is about the system.
+pub(super) fn subject(m: &Messages, medium: Option<&String>) -> String {
+    medium.cloned().unwrap_or_else(|| m.text("answer-system"))
+}
+
+/// Each once, in order.
+pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for one in all {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
+}
+
+pub(super) fn at_load(m: &Messages, load: AnswerLoad) -> String {
+    match load.offered_per_second {
+        Some(rate) => m.text_with("answer-at-rate", &[("rate", three(rate))]),
+        None => m.text_with("answer-at-users", &[("users", load.users.to_string())]),
+    }
+}
+
+pub(super) fn and(m: &Messages, mut parts: Vec<String>) -> String {
+    let Some(last) = parts.pop() else {
+        return String::new();
+    };
+    if parts.is_empty() {
+        return last;
+    }
+    m.text_with("answer-and", &[("first", parts.join(", ")), ("last", last)])
+}
+
+pub(super) fn interval(m: &Messages, interval: Option<Interval>) -> String {
+    let Some(own) = interval else {
+        return String::new();
+    };
+    m.text_with(
+        "answer-interval",
+        &[("low", three(own.low)), ("high", three(own.high))],
+    )
+}
