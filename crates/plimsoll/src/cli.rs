@@ -110,6 +110,13 @@ pub struct RunArgs {
     /// Multiply all data sizes by this factor.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     pub data_scale: f64,
+    #[command(flatten)]
+    pub flags: RunFlags,
+}
+
+/// What a run of a plan and of `bench` have in common.
+#[derive(Debug, Clone, Args)]
+pub struct RunFlags {
     /// Seed of the inputs, instead of the plan's or of one drawn for this run: the recorded one repeats a run.
     #[arg(long, value_parser = value::seed())]
     pub seed: Option<u64>,

@@ -6,8 +6,8 @@ use clap::Args;
 use plimsoll_plan::duration;
 use plimsoll_plan::units::{Bytes, Nanos};
 
-use super::format::Format;
-use super::value::{positive, seed, size};
+use super::RunFlags;
+use super::value::{positive, size};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -57,30 +57,8 @@ pub struct BenchArgs {
     /// Where the run file goes [default: TITLE-TIME.plimsoll in the current directory].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Seed of the inputs, instead of one drawn for this run: the recorded one repeats a run.
-    #[arg(long, value_parser = seed())]
-    pub seed: Option<u64>,
-    /// Allow block to overwrite this device: ITS DATA IS LOST.
-    #[arg(long, value_name = "PATH")]
-    pub overwrite: Vec<PathBuf>,
-    /// Label of this run in lists and histories.
-    #[arg(long)]
-    pub label: Option<String>,
-    /// Print the resolved plan, its duration and the space it needs; touch nothing.
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
-    /// No progress on stderr.
-    #[arg(short, long)]
-    pub quiet: bool,
-    /// Print all tables, conditions and findings below the answer.
-    #[arg(short, long)]
-    pub verbose: bool,
-    /// Simulate time instead of waiting for it (mock).
-    #[arg(long, hide = true)]
-    pub virtual_time: bool,
+    #[command(flatten)]
+    pub flags: RunFlags,
 }
 
 const EXAMPLES: &str = "Examples:

@@ -48,14 +48,7 @@ fn run_args(args: &BenchArgs) -> RunArgs {
         resume: None,
         scale: 1.0,
         data_scale: 1.0,
-        seed: args.seed,
-        overwrite: args.overwrite.clone(),
-        label: args.label.clone(),
-        dry_run: args.dry_run,
-        format: args.format,
-        quiet: args.quiet,
-        verbose: args.verbose,
-        virtual_time: args.virtual_time,
+        flags: args.flags.clone(),
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn run_text(args: &RunArgs, plan: PlanText) -> Result<ExitCode, Failu
         ));
     }
     let warnings = warning_lines(&name, &warnings);
-    if args.dry_run {
+    if args.flags.dry_run {
         return dry_run(&plan, warnings);
     }
     let now = jiff::Timestamp::now();
@@ -62,7 +62,7 @@ pub(super) fn run_text(args: &RunArgs, plan: PlanText) -> Result<ExitCode, Failu
     check(&plan, &output, args)?;
     let interrupt = listen()?;
     let mut job = job(args, plan, text, output, warnings)?;
-    if let Some(chosen) = choose(&[&job.plan], &interrupt, args.quiet)? {
+    if let Some(chosen) = choose(&[&job.plan], &interrupt, args.flags.quiet)? {
         job = chosen.of_job(job);
     }
     let done = attempts(job, |job| execute(job, interrupt.clone()))?;
@@ -82,7 +82,7 @@ fn options(args: &RunArgs) -> Result<Options, Failure> {
     Ok(Options {
         scale: args.scale,
         data_scale: args.data_scale,
-        seed: args.seed,
+        seed: args.flags.seed,
         drives: drive_file::names(),
     })
 }
@@ -127,18 +127,23 @@ fn show(done: &FinishedRun, args: &RunArgs) -> Result<ExitCode, Failure> {
     let answer = summary
         .answer
         .as_ref()
-        .filter(|_| args.format == Format::Table);
+        .filter(|_| args.flags.format == Format::Table);
     if let Some(answer) = answer {
         let run = done.run_file.display().to_string();
         print(&answer_text(answer, &run, terminal_width()))?;
     }
-    if answer.is_none() || args.verbose {
-        print(&render(&record, &summary, args.format, CsvKind::Ladder))?;
+    if answer.is_none() || args.flags.verbose {
+        print(&render(
+            &record,
+            &summary,
+            args.flags.format,
+            CsvKind::Ladder,
+        ))?;
     }
-    if !args.quiet || args.format == Format::Table {
+    if !args.flags.quiet || args.flags.format == Format::Table {
         eprintln!("Run file: {}", done.run_file.display());
     }
-    if answer.is_none() && args.format == Format::Table {
+    if answer.is_none() && args.flags.format == Format::Table {
         eprintln!("Report:   plimsoll report {}", done.run_file.display());
     }
     match (done.status, &done.failure) {

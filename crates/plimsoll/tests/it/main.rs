@@ -10,6 +10,7 @@ mod catalog;
 mod common;
 mod compare;
 mod disk_full;
+mod docs;
 mod doctor;
 mod drive;
 mod drive_learn;

@@ -34,13 +34,13 @@ pub(super) fn check(plan: &ResolvedPlan, output: &Path, args: &RunArgs) -> Resul
         .iter()
         .any(|system| system.kind.engine() != EngineKind::Mock)
         || plan.steps.iter().any(|step| step.load().is_none());
-    if args.virtual_time && real {
+    if args.flags.virtual_time && real {
         return Err(Failure::usage(
             "--virtual-time simulates time, and only mock systems live in it",
         ));
     }
     check_output(output)?;
-    preflight(plan, &args.overwrite)
+    preflight(plan, &args.flags.overwrite)
 }
 
 pub(super) fn job(
@@ -65,10 +65,10 @@ pub(super) fn job(
         started_at: timestamp(now),
         command: command_line(),
         plan_text,
-        label: args.label.clone(),
-        quiet: args.quiet,
-        virtual_time: args.virtual_time,
-        overwrite: args.overwrite.clone(),
+        label: args.flags.label.clone(),
+        quiet: args.flags.quiet,
+        virtual_time: args.flags.virtual_time,
+        overwrite: args.flags.overwrite.clone(),
         next_factor: None,
         notes,
         plan,

@@ -24,7 +24,7 @@ pub fn run_set(
     title: &str,
     matrix: &Matrix,
 ) -> Result<ExitCode, Failure> {
-    if args.dry_run {
+    if args.flags.dry_run {
         return dry_run(matrix);
     }
     let list = SetList::new(title, matrix, options);
@@ -44,7 +44,7 @@ pub fn run_set(
         }
     };
     carry_out(args, &set, matrix)?;
-    print(&render_set(&summary_of(&set)?, args.format))?;
+    print(&render_set(&summary_of(&set)?, args.flags.format))?;
     eprintln!("Set of runs: {}", set.path.display());
     Ok(ExitCode::SUCCESS)
 }
@@ -120,11 +120,11 @@ fn speed_of(
         }
     }
     let plans: Vec<&ResolvedPlan> = matrix.cells.iter().map(|cell| &cell.parsed.plan).collect();
-    choose(&plans, interrupt, args.quiet)
+    choose(&plans, interrupt, args.flags.quiet)
 }
 
 fn report(args: &RunArgs, text: &str) {
-    if !args.quiet {
+    if !args.flags.quiet {
         eprintln!("{text}");
     }
 }
