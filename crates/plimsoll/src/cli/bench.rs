@@ -6,7 +6,7 @@ use clap::Args;
 use plimsoll_plan::duration;
 use plimsoll_plan::units::{Bytes, Nanos};
 
-use super::RunFlags;
+use super::flags::RunFlags;
 use super::value::{positive, size};
 
 #[derive(Debug, Args)]
