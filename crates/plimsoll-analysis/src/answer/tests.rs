@@ -20,6 +20,16 @@ fn figures() -> RunFigures {
     figures
 }
 
+/// One comparison, on drives 10 times slower than rated.
+fn slowed() -> RunFigures {
+    let mut figures = figures();
+    figures.comparisons.truncate(1);
+    for ladder in &mut figures.ladders {
+        ladder.slower = Some(10.0);
+    }
+    figures
+}
+
 fn chosen(figures: &RunFigures, full_speed: &FullSpeed) -> ChosenAnswer {
     media(&figures.ladders, &figures.comparisons, full_speed).unwrap()
 }
@@ -99,12 +109,7 @@ fn one_valid_side_is_no_comparison() {
 
 #[test]
 fn what_is_predicted_for_full_speed_leads_and_what_was_measured_stands_beside_it() {
-    let mut figures = figures();
-    figures.comparisons.truncate(1);
-    figures
-        .ladders
-        .iter_mut()
-        .for_each(|ladder| ladder.slower = Some(10.0));
+    let figures = slowed();
     let full_speed = predicted(&figures, [120.0, 100.0]);
     let answer = of_media(&figures, &full_speed);
     assert_eq!(answer.basis, RateBasis::Predicted { slower: 10.0 });
@@ -129,12 +134,7 @@ fn what_is_predicted_for_full_speed_leads_and_what_was_measured_stands_beside_it
 
 #[test]
 fn of_repeats_the_median_prediction_counts() {
-    let mut figures = figures();
-    figures.comparisons.truncate(1);
-    figures
-        .ladders
-        .iter_mut()
-        .for_each(|ladder| ladder.slower = Some(10.0));
+    let figures = slowed();
     let repeats = [[300.0, 100.0], [120.0, 90.0], [110.0, 500.0]];
     let full_speed = FullSpeed {
         points: repeats
