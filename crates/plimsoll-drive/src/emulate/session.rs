@@ -52,8 +52,10 @@ fn not_mounted(at: &Path) -> impl Fn(io::Error) -> EmulatorError {
     move |error| {
         EmulatorError::no_fuse(
             format!(
-                "{} could not be mounted through FUSE: {error}",
-                at.display()
+                "{} could not be mounted through FUSE\n{}",
+                at.display(),
+                // The library's text ends with a newline.
+                error.to_string().trim_end()
             ),
             "In a container, start it with `--device /dev/fuse --cap-add SYS_ADMIN`.",
         )

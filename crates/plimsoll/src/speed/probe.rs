@@ -9,7 +9,7 @@ use plimsoll_drive::emulate::{Child, EmulatorEvent};
 use plimsoll_drive::spec::Mechanism;
 use plimsoll_load::clock::monotonic;
 use plimsoll_load::scratch::Scratch;
-use plimsoll_plan::resolved::{EmulatedDrive, Medium};
+use plimsoll_plan::resolved::{EmulatedDrive, Medium, WithoutFuse};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::SubjectId;
 use plimsoll_record::message::EventKind;
@@ -58,7 +58,10 @@ impl Unmounting {
     }
 }
 
-/// Why the candidate is too fast at this factor. `Ok(None)` also where it cannot be mounted: the run will report that.
+/// Why the candidate is too fast at this factor.
+///
+/// # Errors
+/// Where it cannot be mounted: without a probe no speed is known to be in time.
 pub fn probe(
     candidate: &Candidate,
     factor: u32,
@@ -81,9 +84,17 @@ pub fn probe(
         // A closed channel: the probe is over.
         let _ = sender.send(event);
     };
-    let Ok((child, ready)) = Child::start(&program()?, &task, listener) else {
-        scratch.remove()?;
-        return Ok(None);
+    let (child, ready) = match Child::start(&program()?, &task, listener) {
+        Ok(started) => started,
+        // The run goes on without emulation, and records that.
+        Err(error) if error.no_fuse && drive.without_fuse == WithoutFuse::PlainDirectory => {
+            scratch.remove()?;
+            return Ok(None);
+        }
+        Err(error) => {
+            scratch.remove()?;
+            return Err(Failure::run(format!("medium {name}: {error}")));
+        }
     };
     let failed = |why: String| {
         Failure::run(format!(
