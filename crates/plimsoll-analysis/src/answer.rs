@@ -83,12 +83,16 @@ fn chosen(input: &AnswerInput<'_>) -> Option<ChosenAnswer> {
         .map(ChosenAnswer::without_rows)
         .or_else(|| transactions(input))
         .or_else(|| behind().map(ChosenAnswer::without_rows))
+        .or_else(|| (!figures.blocks.is_empty()).then(nothing))
+}
+
+fn nothing() -> ChosenAnswer {
+    ChosenAnswer::without_rows(AnswerResult::None(NoAnswer::NothingMeasured))
 }
 
 fn transactions(input: &AnswerInput<'_>) -> Option<ChosenAnswer> {
     let ladders = &input.figures.ladders;
     let full_speed = &input.drives.full_speed;
-    let nothing = || ChosenAnswer::without_rows(AnswerResult::None(NoAnswer::NothingMeasured));
     (!ladders.is_empty()).then(|| {
         media(ladders, &input.figures.comparisons, full_speed)
             .or_else(|| single(ladders, full_speed))

@@ -98,6 +98,7 @@ pub use reset::ResetSummary;
 pub use responses::Responses;
 pub use run_figures::{DiagnosisSummary, Headline, RunFigures, SUMMARY_VERSION, TooLate};
 pub use scaling::{FIT_LIMIT, Scaling, ScalingLaw, ScalingPeak, ScalingPoint, fit as fit_scaling};
+pub(crate) use stats::quantile;
 pub use stats::{Halves, Interval, Sampled, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
 pub(crate) use tick::{TickRows, Ticks};

@@ -43,19 +43,33 @@ pub(crate) fn parts<'a>(m: &Messages, answer: &'a RunAnswer) -> AnswerParts<'a> 
 /// The answer for a terminal of so many columns: at most 25 lines.
 pub fn answer_text(answer: &RunAnswer, run: &str, width: usize) -> String {
     let m = Messages::english();
-    let texts = (0..=MOST_LIMITS).rev();
-    let mut texts = texts.map(|listed| with_limits(&m, answer, run, width, listed));
+    let own = parts(&m, answer);
+    let mut above = vec![
+        wrapped(&answer.title, width, ""),
+        wrapped(&own.sentences.join(" "), width, ""),
+    ];
+    above.extend(own.table.map(|table| table.to_text_within(&m, width)));
+    let above = above.join("\n\n");
+    let with_limits = |listed: usize| {
+        let below = labeled(&m, answer, &own.limited_by, run, width, listed);
+        format!("{above}\n\n{below}\n")
+    };
+    let mut texts = (0..=MOST_LIMITS).rev().map(with_limits);
     let fitting = texts.find(|text| text.lines().count() <= MOST_LINES);
-    fitting.unwrap_or_else(|| with_limits(&m, answer, run, width, 0))
+    fitting.unwrap_or_else(|| with_limits(0))
 }
 
-fn with_limits(m: &Messages, answer: &RunAnswer, run: &str, width: usize, listed: usize) -> String {
-    let mut parts = vec![wrapped(&answer.title, width, "")];
-    let own = self::parts(m, answer);
-    parts.push(wrapped(&own.sentences.join(" "), width, ""));
-    parts.extend(own.table.map(|table| table.to_text_within(m, width)));
+/// What stands below the table.
+fn labeled(
+    m: &Messages,
+    answer: &RunAnswer,
+    limited_by: &[String],
+    run: &str,
+    width: usize,
+    listed: usize,
+) -> String {
     let mut labeled = Labeled::new(width);
-    labeled.add(&m.text("answer-limited-label"), &own.limited_by.join(" "));
+    labeled.add(&m.text("answer-limited-label"), &limited_by.join(" "));
     labeled.add(&m.text("answer-trust-label"), &trust(m, &answer.trust));
     for limit in limits(m, &answer.trust, listed) {
         labeled.add("", &limit);
@@ -72,8 +86,7 @@ fn with_limits(m: &Messages, answer: &RunAnswer, run: &str, width: usize, listed
         };
         labeled.add(&label, &format!("{}\u{2003}{}", step.command, step.why));
     }
-    parts.push(labeled.lines.join("\n"));
-    parts.join("\n\n") + "\n"
+    labeled.lines.join("\n")
 }
 
 /// Text beside a column of labels.
@@ -148,7 +161,12 @@ pub(crate) fn trusted_points(m: &Messages, trust: &Trust) -> String {
     };
     let points = m.text_with(id, &args);
     if trust.verdict > trust.points.worst() {
-        return m.text_with("answer-trust-audit", &[("points", points)]);
+        let id = if trust.limits.is_empty() {
+            "answer-trust-findings"
+        } else {
+            "answer-trust-audit"
+        };
+        return m.text_with(id, &[("points", points)]);
     }
     points
 }

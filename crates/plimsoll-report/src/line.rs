@@ -7,6 +7,8 @@ use plimsoll_analysis::summary::{
     Shortfall, Sign, TriedLoad,
 };
 
+use plimsoll_plan::objective::Quantile;
+
 use crate::ladder;
 use crate::message::Messages;
 use crate::number::{self, NONE, or_none, percent, three, whole};
@@ -38,13 +40,18 @@ pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<LoadLineTe
         .collect()
 }
 
+/// As people write it: `p99.9`.
+pub(crate) fn quantile_name(quantile: Quantile) -> String {
+    quantile.name().replace("p999", "p99.9")
+}
+
 fn line_text<'a>(m: &Messages, ladder: &'a LadderSummary, line: &'a LoadLine) -> LoadLineText<'a> {
     let unit = if line.open {
         "line-unit-open"
     } else {
         "line-unit-closed"
     };
-    let figure = line.quantile.name().replace("p999", "p99.9");
+    let figure = quantile_name(line.quantile);
     let of = line.of.clone().unwrap_or_else(|| m.text("chart-all"));
     let limit = three(line.limit_ms);
     LoadLineText {

@@ -4,7 +4,9 @@ use super::figures::{AnswerLoad, RateEstimate};
 use super::kinds::{
     AnswerResult, AnswerRow, ComparedBy, LoadAnswer, MediaAnswer, MediumRatio, NoAnswer, RateBasis,
 };
-use crate::full_speed::{FullSpeed, FullSpeedPoint};
+use crate::full_speed::FullSpeed;
+use crate::predict::Prediction;
+use crate::summary::quantile;
 use crate::summary::{Comparison, LadderSummary, LoadSummary, Ratio, Verdict};
 
 /// Indices of a load.
@@ -39,37 +41,44 @@ impl ChosenAnswer {
     }
 }
 
-/// Of the repeats' predictions the one with the median rate.
-pub(super) fn at_full_speed<'a>(
-    full_speed: &'a FullSpeed,
+/// The median rate of the repeats' predictions, with the parts of the one nearest below it.
+pub(super) fn at_full_speed(
+    full_speed: &FullSpeed,
     ladder: &LadderSummary,
     load: &LoadSummary,
-) -> Option<&'a FullSpeedPoint> {
-    let points = full_speed.points.iter();
-    let mut own: Vec<&FullSpeedPoint> = points
-        .filter(|point| {
-            (&point.step, &point.mode) == (&ladder.step, &ladder.mode)
-                && Some(&point.medium) == ladder.medium.as_ref()
-                && point.users == load.users
-        })
-        .collect();
-    own.sort_by(|a, b| a.prediction.per_second.total_cmp(&b.prediction.per_second));
-    own.get(own.len() / 2).copied()
+) -> Option<Prediction> {
+    let points = full_speed.points.iter().filter(|point| {
+        (&point.step, &point.mode) == (&ladder.step, &ladder.mode)
+            && Some(&point.medium) == ladder.medium.as_ref()
+            && point.users == load.users
+    });
+    let mut repeats: Vec<Prediction> = points.map(|point| point.prediction).collect();
+    repeats.sort_by(|a, b| a.per_second.total_cmp(&b.per_second));
+    let below = *repeats.get(repeats.len().checked_sub(1)? / 2)?;
+    let rates: Vec<f64> = repeats.iter().map(|own| own.per_second).collect();
+    let median = quantile(&rates, 0.5);
+    let factor = median / below.per_second;
+    Some(Prediction {
+        per_second: median,
+        interval: below.interval.map(|own| own.scaled(factor)),
+        nopm: below.nopm.map(|nopm| nopm * factor),
+        ..below
+    })
 }
 
 fn row(ladder: &LadderSummary, load: &LoadSummary, full_speed: &FullSpeed) -> AnswerRow {
     let predicted =
         at_full_speed(full_speed, ladder, load).filter(|_| load.offered_per_second.is_none());
-    let at_full_speed = predicted.and_then(|point| {
-        let rate = point.prediction.per_second;
+    let at_full_speed = predicted.and_then(|own| {
         let value = match load.nopm {
-            Some(_) => point.prediction.nopm?,
-            None => rate,
+            Some(_) => own.nopm?,
+            None => own.per_second,
         };
-        let interval = point.prediction.interval;
         Some(RateEstimate {
             value,
-            interval: interval.map(|own| own.scaled(value / rate)),
+            interval: own
+                .interval
+                .map(|interval| interval.scaled(value / own.per_second)),
         })
     });
     AnswerRow {

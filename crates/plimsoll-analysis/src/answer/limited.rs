@@ -25,14 +25,14 @@ pub(super) fn of(
         .filter_map(|(ladder, load)| {
             let predicted = at_full_speed(full_speed, ladder, load).filter(|_| is_predicted);
             let (limiter, percent) = match predicted {
-                Some(own) => largest_part(own.prediction.parts),
+                Some(own) => largest_part(own.parts),
                 None => of_point(ladder, load)?,
             };
             Some(LimitedBy {
                 medium: ladder.medium.clone(),
                 limiter,
                 percent,
-                locks_percent: predicted.and_then(|own| waiting_for_locks(own.prediction.parts)),
+                locks_percent: predicted.and_then(|own| waiting_for_locks(own.parts)),
             })
         })
         .collect()

@@ -135,16 +135,21 @@ fn what_is_predicted_for_full_speed_leads_and_what_was_measured_stands_beside_it
 #[test]
 fn of_repeats_the_median_prediction_counts() {
     let figures = slowed();
-    let repeats = [[300.0, 100.0], [120.0, 90.0], [110.0, 500.0]];
-    let full_speed = FullSpeed {
-        points: repeats
-            .into_iter()
-            .flat_map(|rates| predicted(&figures, rates).points)
-            .collect(),
-        refused: Vec::new(),
+    let ratio_of = |repeats: &[[f64; 2]]| {
+        let points = repeats
+            .iter()
+            .flat_map(|rates| predicted(&figures, *rates).points);
+        let full_speed = FullSpeed {
+            points: points.collect(),
+            refused: Vec::new(),
+        };
+        of_media(&figures, &full_speed).others[0].ratio.ratio
     };
-    let answer = of_media(&figures, &full_speed);
-    assert!((answer.others[0].ratio.ratio - 1.2).abs() < 1e-9);
+    let odd = [[300.0, 100.0], [120.0, 90.0], [110.0, 500.0]];
+    assert!((ratio_of(&odd) - 1.2).abs() < 1e-9);
+    // Of an even number it lies between the two in the middle.
+    let even = [[100.0, 90.0], [140.0, 110.0]];
+    assert!((ratio_of(&even) - 1.2).abs() < 1e-9);
 }
 
 fn answer_of(record: &Record) -> RunAnswer {
@@ -159,6 +164,30 @@ fn a_search_is_answered_by_its_lines() {
     let found = lines.iter().find(|own| own.line.is_some()).unwrap();
     assert!(found.below.is_none_or(|below| below > found.line.unwrap()));
     assert!(found.throughput.is_some() && found.p99_ms.is_some());
+}
+
+#[test]
+fn a_block_run_without_figures_has_no_answer() {
+    let record = fixture::block();
+    let mut figures = summarise(&record).figures;
+    let jobs = figures
+        .blocks
+        .iter_mut()
+        .flat_map(|step| &mut step.media)
+        .flat_map(|medium| &mut medium.jobs);
+    jobs.for_each(|job| job.figures = None);
+    let audit = crate::audit::audit(&record, &figures);
+    let answer = answer(&AnswerInput {
+        record: &record,
+        figures: &figures,
+        audit: &audit,
+        drives: &EmulatedDrives::default(),
+        verdict: Verdict::Invalid,
+    });
+    assert_eq!(
+        answer.unwrap().result,
+        AnswerResult::None(NoAnswer::NothingMeasured)
+    );
 }
 
 #[test]

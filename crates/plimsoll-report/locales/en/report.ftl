@@ -1182,7 +1182,6 @@ answer-line-most = { $medium } carries { $load }{ $with }{ $slower }, or more: i
 answer-line-open = { $medium } carries { $load }{ $with }{ $slower }; no load was clearly too much.
 answer-line-none = { $medium } does not carry even { $above }{ $with }{ $slower }.
 answer-line-unknown = No answer for { $medium }: no load clearly met the objective and none clearly missed it.
-answer-line-not-valid = There is no valid figure for { $medium }.
 answer-line-invalid = No answer: no load line rests on a valid point.
 answer-line-ratios = With { $objective }, { $best } carries the most load: { $ratios }.
 answer-sign = { $medium }: { $sign }.
@@ -1263,6 +1262,7 @@ answer-points-valid = { $total ->
    *[other] all { $total } points are valid
 }
 answer-points-none = no points of transactions or block I/O
+answer-trust-findings = by other findings of the run; { $points }
 answer-trust-audit = by the rules below; { $points }
 answer-points-doubtful = { $valid } of { $total } points valid, { $doubtful } doubtful
 answer-points-invalid = { $valid } of { $total } points valid, { $doubtful } doubtful, { $invalid } invalid

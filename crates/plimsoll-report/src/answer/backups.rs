@@ -28,8 +28,11 @@ fn sentence(m: &Messages, own: &BackupAnswer) -> String {
         ("kind", own.kind.name().to_owned()),
         ("medium", subject(m, own.medium.as_ref())),
         ("target", own.target.clone()),
-        ("failed", own.failed.to_string()),
     ];
+    if own.verdict == Verdict::Invalid {
+        let args = [("media", subject(m, own.medium.as_ref()))];
+        return m.text_with("answer-left-out", &args);
+    }
     let Some(seconds) = own.seconds else {
         return m.text_with("answer-backup-none", &args);
     };

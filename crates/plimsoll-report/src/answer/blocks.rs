@@ -31,12 +31,9 @@ fn media(jobs: &[BlockAnswer]) -> Vec<&str> {
 }
 
 fn sentences(m: &Messages, jobs: &[BlockAnswer], listed: usize) -> Vec<String> {
+    let first = ratios(m, jobs).or_else(|| rates(m, jobs));
+    let mut sentences = vec![first.unwrap_or_else(|| m.text("answer-none-nothing"))];
     let media = media(jobs);
-    let mut sentences: Vec<String> = Vec::new();
-    sentences.extend(ratios(m, jobs));
-    if sentences.is_empty() || media.len() == 1 {
-        sentences.extend(rates(m, jobs));
-    }
     sentences.extend(media.iter().filter_map(|own| against_sheet(m, jobs, own)));
     if listed < jobs.len() {
         let args = [("more", (jobs.len() - listed).to_string())];
@@ -49,11 +46,12 @@ fn is_valid(job: &&BlockAnswer) -> bool {
     job.verdict < Verdict::Invalid
 }
 
-/// Of one medium: the job with the highest rate, and the one that moves most.
+/// Of the medium with the highest rate: that job, and the one that moves most.
 fn rates(m: &Messages, jobs: &[BlockAnswer]) -> Option<String> {
     let valid = || jobs.iter().filter(is_valid);
     let fastest = valid().max_by(|a, b| a.iops.value.total_cmp(&b.iops.value))?;
-    let widest = valid().max_by(|a, b| a.mb_per_second.total_cmp(&b.mb_per_second))?;
+    let own = valid().filter(|job| job.medium == fastest.medium);
+    let widest = own.max_by(|a, b| a.mb_per_second.total_cmp(&b.mb_per_second))?;
     let args = [
         ("medium", fastest.medium.clone()),
         ("job", fastest.job.clone()),

@@ -5,6 +5,7 @@ use plimsoll_analysis::search::SearchState;
 use plimsoll_analysis::summary::Verdict;
 
 use super::words::{AnswerParts, and, medium_and_drive, subject};
+use crate::line::quantile_name;
 use crate::message::Messages;
 use crate::number::three;
 use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
@@ -22,7 +23,7 @@ pub(super) fn parts<'a>(m: &Messages, lines: &'a [LineAnswer]) -> AnswerParts<'a
 
 fn objective(m: &Messages, own: &LineAnswer) -> String {
     let args = [
-        ("figure", own.quantile.name().replace("p999", "p99.9")),
+        ("figure", quantile_name(own.quantile)),
         ("of", own.of.clone().unwrap_or_else(|| m.text("answer-any"))),
         ("limit", three(own.limit_ms)),
     ];
@@ -58,6 +59,10 @@ fn sentences(m: &Messages, lines: &[LineAnswer]) -> Vec<String> {
 }
 
 fn sentence(m: &Messages, own: &LineAnswer, is_named: bool) -> String {
+    if own.verdict == Verdict::Invalid {
+        let args = [("media", subject(m, own.medium.as_ref()))];
+        return m.text_with("answer-left-out", &args);
+    }
     let with = [("objective", objective(m, own))];
     let slower = |slower: f64| m.text_with("answer-line-slower", &[("slower", slower.to_string())]);
     let args = [
@@ -84,7 +89,6 @@ fn sentence(m: &Messages, own: &LineAnswer, is_named: bool) -> String {
         ("slower", own.slower.map_or_else(String::new, slower)),
     ];
     let id = match (own.line, own.below, own.state) {
-        _ if own.verdict == Verdict::Invalid => "answer-line-not-valid",
         (Some(_), _, SearchState::AboveMost) => "answer-line-most",
         (Some(_), Some(_), _) => "answer-line",
         (Some(_), None, _) => "answer-line-open",
@@ -96,25 +100,21 @@ fn sentence(m: &Messages, own: &LineAnswer, is_named: bool) -> String {
 
 /// Of media with the same objective: how many times the load of the others the best one carries.
 fn ratios(m: &Messages, lines: &[LineAnswer]) -> Option<String> {
-    let known = |own: &&LineAnswer| {
-        own.verdict < Verdict::Invalid && own.line.is_some_and(|line| line > 0.0)
-    };
-    let mut found: Vec<&LineAnswer> = lines.iter().filter(known).collect();
-    found.sort_by(|a, b| {
-        b.line
-            .partial_cmp(&a.line)
-            .unwrap_or(std::cmp::Ordering::Equal)
-    });
-    let (best, others) = found.split_first()?;
-    let ratio = |other: &&LineAnswer| {
+    let valid = lines.iter().filter(|own| own.verdict < Verdict::Invalid);
+    let mut found: Vec<(f64, &LineAnswer)> = valid
+        .filter_map(|own| Some((own.line.filter(|line| *line > 0.0)?, own)))
+        .collect();
+    found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let ((highest, best), others) = found.split_first()?;
+    let ratio = |(line, other): &(f64, &LineAnswer)| {
         let args = [
             ("medium", subject(m, other.medium.as_ref())),
-            ("ratio", three(best.line? / other.line?)),
+            ("ratio", three(highest / line)),
             ("interval", String::new()),
         ];
-        Some(m.text_with("answer-ratio", &args))
+        m.text_with("answer-ratio", &args)
     };
-    let ratios: Vec<String> = others.iter().filter_map(ratio).collect();
+    let ratios: Vec<String> = others.iter().map(ratio).collect();
     (!ratios.is_empty()).then(|| {
         let args = [
             ("best", subject(m, best.medium.as_ref())),
@@ -131,7 +131,7 @@ fn chart(m: &Messages, lines: &[LineAnswer]) -> Option<Chart> {
     let same = lines
         .iter()
         .enumerate()
-        .filter(|(_, own)| own.open == first.open);
+        .filter(|(_, own)| own.is_comparable(first));
     let all = same.filter_map(|(place, own)| {
         let line = own.line?;
         Some(PlotBar {

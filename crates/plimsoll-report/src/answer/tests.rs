@@ -1,4 +1,4 @@
-use plimsoll_analysis::answer::CutAnswer;
+use plimsoll_analysis::answer::{BlockAnswer, CutAnswer};
 use plimsoll_analysis::summarise;
 use plimsoll_record::{Record, fixture};
 
@@ -45,6 +45,29 @@ fn a_line_at_an_invalid_point_is_no_answer() {
     lines[1].verdict = Verdict::Invalid;
     let none = lines::parts(&m, &lines).sentences;
     assert_eq!(none, ["No answer: no load line rests on a valid point."]);
+}
+
+#[test]
+fn block_jobs_without_a_valid_one_are_no_answer_and_one_mediums_figures_stay_its_own() {
+    let m = Messages::english();
+    let answer = summarise(&fixture::block()).answer.unwrap();
+    let AnswerResult::Block { mut jobs } = answer.result else {
+        panic!("no jobs")
+    };
+    let first = |jobs: &[BlockAnswer]| blocks::parts(&m, jobs).sentences.swap_remove(0);
+    jobs.iter_mut().for_each(|job| job.ratio = None);
+    // fast has both the highest rate and the most MB/s; slow would only have the latter.
+    let wide = jobs.iter().position(|job| job.medium == "slow").unwrap();
+    jobs[wide].verdict = Verdict::Valid;
+    jobs[wide].mb_per_second = 9999.0;
+    assert!(
+        !first(&jobs).contains("9,999") && !first(&jobs).contains("10,000"),
+        "{}",
+        first(&jobs)
+    );
+    jobs.iter_mut()
+        .for_each(|job| job.verdict = Verdict::Invalid);
+    assert_eq!(first(&jobs), "No answer: no point has a valid figure.");
 }
 
 /// Its backups alone.
