@@ -18,6 +18,7 @@ pub struct Progress {
     /// Load time that the plan still has ahead, without the point under way.
     ahead: Nanos,
     ladder_points: LadderPoints,
+    has_measured: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -46,6 +47,7 @@ impl Progress {
             last_plain: Nanos::ZERO,
             ahead: planned,
             ladder_points: LadderPoints::default(),
+            has_measured: false,
         }
     }
 
@@ -82,6 +84,11 @@ impl Progress {
             None if self.plain => eprintln!("  {text}"),
             None => {}
         }
+    }
+
+    /// Whether nothing was measured before: asked as a point begins to be measured.
+    pub fn measures_first(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_measured, true)
     }
 
     /// The outcome of a point, which stays.

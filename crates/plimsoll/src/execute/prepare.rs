@@ -9,7 +9,7 @@ use plimsoll_load::limit::CgroupLimits;
 use plimsoll_load::probe::Watch;
 use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::Instance;
-use plimsoll_plan::resolved::MediumKind;
+use plimsoll_plan::resolved::{MediumKind, SystemKind};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::{MediumId, StepId, SystemId};
 use plimsoll_record::message::EventKind;
@@ -128,8 +128,10 @@ impl Execution<'_> {
             Some(medium) => Some(self.make_place(&id.name(self.plan), medium)?),
             None => None,
         };
-        self.progress
-            .begin(self.clock.now(), &format!("starting {name}"));
+        if let SystemKind::Managed { .. } = spec.kind {
+            self.progress
+                .begin(self.clock.now(), &format!("starting {name}"));
+        }
         let on = place.as_ref().map(|place| place.path.as_path());
         let limits = self.limit_system(spec, subject, on)?;
         let medium = place.as_ref().map(|place| place.medium);

@@ -19,8 +19,8 @@ use super::error::{RunError, StepResult};
 use super::wait::RunSink;
 use crate::progress::{block_figures, figures, whole_seconds};
 
-/// Shorter ones than this are not worth a line of their own, but for what is measured.
-const LONG_PHASE: Nanos = Nanos::from_secs(30);
+/// Shorter ones than this are not worth a line of their own: the line of their outcome follows soon.
+const LONG_PHASE: Nanos = Nanos::from_secs(20);
 
 /// When the lanes of a point started, on the run's timeline. Clones share it.
 #[derive(Clone, Default)]
@@ -317,7 +317,8 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
             let progress = &mut self.sink.borrow_mut().progress;
             let is_long =
                 planned(&self.timeline, kind).is_some_and(|planned| planned >= LONG_PHASE);
-            if kind == PhaseKind::Measure || is_long {
+            let is_first = kind == PhaseKind::Measure && progress.measures_first();
+            if is_first || is_long {
                 progress.begin(at, &text);
             } else {
                 progress.now(at, &text);

@@ -130,7 +130,7 @@ fn interrupted_the_backups_end_as_well() {
         &text.replace("measure = \"10m\"", "measure = \"3s\"\nrepeat = 5"),
     );
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.wait_for_message("with noise · db-1 · measure for 3s");
+    run.wait_for_message("without noise · db-1 · measured 3s");
     run.signal(Signal::INT);
     run.wait().failed(
         1,
