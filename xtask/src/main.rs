@@ -8,6 +8,7 @@ mod bench;
 mod ci;
 mod exec;
 mod package;
+mod pictures;
 mod suite;
 mod tidy;
 mod web;
@@ -25,6 +26,7 @@ cargo xtask TASK
     schema               writes plans/plan.schema.json anew from the types
     package              archives of the program and of its sources, and a .deb, in target/package; --binary FILE: of a
                          plimsoll that is built already
+    pictures             the pictures of docs, from a committed run; needs chromium
     bench client         what one transaction costs the client, beside pgbench on the same server
     bench load           what loading one warehouse costs
     bench peers          cost and rate of a transaction beside sysbench and pgbench, on PostgreSQL and MariaDB
@@ -64,6 +66,7 @@ fn run(words: &[&str]) -> Task {
         ["tidy"] => tidy::run(),
         ["web"] => web::run(),
         ["schema"] => schema(),
+        ["pictures"] => pictures::run(),
         ["package", rest @ ..] => package::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
         _ => Err(Failure::Usage(format!(
