@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use plimsoll_plan::duration;
+use plimsoll_plan::resolved::{ServerKind, redact};
 use plimsoll_plan::units::{Bytes, Nanos};
 
 use super::flags::RunFlags;
 use super::value::{positive, size};
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BenchArgs {
     /// sqlite, postgres or mariadb (plimsoll starts a server in DIR and removes it), block (storage alone, by fio), or
@@ -66,6 +67,28 @@ const EXAMPLES: &str = "Examples:
   plimsoll bench postgres /mnt/data --users 1,2,4,8 --time 60
   plimsoll bench postgres://bench@db.example.org/test --find p99=20ms
   plimsoll bench block /mnt/data --profile four-corners";
+
+impl BenchArgs {
+    /// `bench postgres URL` is `bench URL`.
+    ///
+    /// # Errors
+    /// The URL, without its password, when it is not one of that system.
+    pub fn with_url_as_target(&self) -> Result<Self, String> {
+        let place = self.dir.to_string_lossy();
+        if !place.contains("://") {
+            return Ok(self.clone());
+        }
+        let server = ServerKind::of_url(&place).map(|server| server.engine().name());
+        match &self.target {
+            BenchTarget::Engine(engine) if server == Some(engine) => Ok(Self {
+                target: BenchTarget::Url(place.into_owned()),
+                dir: ".".into(),
+                ..self.clone()
+            }),
+            _ => Err(redact(&place)),
+        }
+    }
+}
 
 /// What is put under load.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,7 +151,30 @@ fn objective(text: &str) -> Result<BenchObjective, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+
+    #[test]
+    fn a_url_after_the_name_of_its_system_is_the_target() {
+        let of = |line: &str| {
+            let cli = crate::cli::Cli::try_parse_from(line.split(' ')).unwrap();
+            let crate::cli::CliCommand::Bench(args) = cli.command else {
+                panic!("{cli:?}")
+            };
+            args.with_url_as_target().map(|args| args.target)
+        };
+        assert_eq!(
+            of("plimsoll bench postgres postgres://u@h/d"),
+            Ok(BenchTarget::Url("postgres://u@h/d".into()))
+        );
+        assert_eq!(
+            of("plimsoll bench mariadb postgres://u:secret@h/d"),
+            Err("postgres://u:***@h/d".into())
+        );
+        assert!(of("plimsoll bench block mysql://h").is_err());
+        assert_eq!(of("plimsoll bench block ."), Ok(BenchTarget::Block));
+    }
 
     #[test]
     fn targets_times_and_objectives_are_read() {

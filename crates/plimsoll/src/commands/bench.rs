@@ -28,6 +28,12 @@ const FIRST_RATE: f64 = 100.0;
 const DEFAULT_PROFILE: &str = "four-corners-maximum";
 
 pub fn bench(args: &BenchArgs) -> Result<ExitCode, Failure> {
+    let args = &args.with_url_as_target().map_err(|url| {
+        Failure::usage(format!(
+            "{url} is no directory, and no URL of the system to measure\n\
+             Give the URL alone (plimsoll bench {url}), or a directory."
+        ))
+    })?;
     let plan = PlanText {
         name: "plimsoll bench".to_owned(),
         text: BenchPlan::new(args)?.text()?,

@@ -112,6 +112,10 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
         &["--drive cannot be used here", "Leave it out"],
     );
     refused(
+        "bench mariadb postgres://u:secret@h/d",
+        &["postgres://u:***@h/d is no directory, and no URL of the system to measure"],
+    );
+    refused(
         "bench block medium --users 4",
         &["--users cannot be used here: bench block measures storage without users"],
     );
