@@ -44,9 +44,15 @@ pub enum LoadError {
         what: String,
         why: String,
         next: String,
+        /// The end of its log or output, for `--verbose`.
+        log: String,
     },
-    #[error("{what} already exists and was not made by plimsoll\n{next}")]
-    Foreign { what: String, next: String },
+    #[error("{what} already exists\n{why}\n{next}")]
+    Foreign {
+        what: String,
+        why: String,
+        next: String,
+    },
     /// Data of plimsoll's that it replaces only with permission.
     #[error("{what} already holds {holds}\n{next}")]
     Occupied {
@@ -93,6 +99,22 @@ impl LoadError {
         Self::Other {
             what: what.into(),
             why: why.to_string(),
+        }
+    }
+
+    /// What failed and why in one line, without what to do.
+    pub fn reason(&self) -> String {
+        let text = self.to_string();
+        text.rsplit_once('\n')
+            .map_or(text.as_str(), |(reason, _)| reason)
+            .replace('\n', ": ")
+    }
+
+    /// The end of the log or output of what ended; empty if there is none.
+    pub fn log(&self) -> &str {
+        match self {
+            Self::Died { log, .. } => log,
+            _ => "",
         }
     }
 

@@ -6,6 +6,7 @@
 pub mod backup;
 pub mod clock;
 pub mod control;
+mod died;
 pub mod engine;
 pub mod error;
 pub mod limit;

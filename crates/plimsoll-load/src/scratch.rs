@@ -63,7 +63,8 @@ impl Scratch {
         make_dir(&path, 0o711).map_err(|e| match e.kind() {
             io::ErrorKind::AlreadyExists => LoadError::Foreign {
                 what: path.display().to_string(),
-                next: "Is another plimsoll at work here? Otherwise remove that directory.".into(),
+                why: "a run of this name uses it, or left it behind".into(),
+                next: "If no other plimsoll is at work here, remove that directory.".into(),
             },
             _ => closed(&folder, &e),
         })?;

@@ -369,7 +369,7 @@ mod tests {
             instance.check(CheckedData::Tpcc).unwrap_err(),
             instance.facts().unwrap_err(),
         ] {
-            assert!(error.to_string().contains("its log ends with"), "{error}");
+            assert!(error.to_string().contains("its log: "), "{error}");
         }
     }
 }

@@ -14,23 +14,75 @@ pub struct Failure {
     message: FailureText,
 }
 
+/// Why something failed.
+#[derive(Debug, Clone, Default)]
+pub struct FailureReason {
+    /// What failed, why (where it is known), and, as the last line, what to do.
+    pub text: String,
+    /// The end of the log of what failed; may be empty.
+    pub log: String,
+}
+
+impl From<String> for FailureReason {
+    fn from(text: String) -> Self {
+        Self {
+            text,
+            log: String::new(),
+        }
+    }
+}
+
+impl From<&str> for FailureReason {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl From<&LoadError> for FailureReason {
+    fn from(error: &LoadError) -> Self {
+        Self {
+            text: error.to_string(),
+            log: error.log().to_owned(),
+        }
+    }
+}
+
+impl From<LoadError> for FailureReason {
+    fn from(error: LoadError) -> Self {
+        (&error).into()
+    }
+}
+
+/// Several failures at the same time.
+impl<'a> FromIterator<&'a LoadError> for FailureReason {
+    fn from_iter<I: IntoIterator<Item = &'a LoadError>>(errors: I) -> Self {
+        let (texts, logs): (Vec<String>, Vec<&str>) = errors
+            .into_iter()
+            .map(|error| (error.to_string(), error.log()))
+            .unzip();
+        Self {
+            text: texts.join("\n"),
+            log: logs.join("\n").trim().to_owned(),
+        }
+    }
+}
+
 #[derive(Debug)]
 enum FailureText {
-    /// What failed, why (where it is known), and, as the last line, what to do.
-    Text(String),
+    Text(FailureReason),
     /// With the places in the plan.
     Plan(miette::Report),
 }
 
 impl Failure {
     /// The run, or a check, did not come out well.
-    pub fn run(text: impl Into<String>) -> Self {
-        Self::with_code(1, text)
+    pub fn run(reason: impl Into<FailureReason>) -> Self {
+        Self::with_code(1, reason)
     }
 
     /// The command line or the plan cannot be run; nothing was touched.
-    pub fn usage(text: impl Into<String>) -> Self {
-        Self::with_code(2, text)
+    pub fn usage(reason: impl Into<FailureReason>) -> Self {
+        Self::with_code(2, reason)
     }
 
     pub fn plan(report: miette::Report) -> Self {
@@ -40,17 +92,29 @@ impl Failure {
         }
     }
 
-    fn with_code(code: u8, text: impl Into<String>) -> Self {
+    fn with_code(code: u8, reason: impl Into<FailureReason>) -> Self {
         Self {
             code,
-            message: FailureText::Text(text.into()),
+            message: FailureText::Text(reason.into()),
         }
+    }
+
+    /// Shows the end of the log only if the user wants it; else how to get it.
+    pub fn with_log(mut self, verbose: bool) -> Self {
+        if let FailureText::Text(reason) = &mut self.message
+            && !reason.log.is_empty()
+            && !verbose
+        {
+            reason.text.push_str(" More of its log: --verbose.");
+            reason.log.clear();
+        }
+        self
     }
 
     /// What went wrong, without what to do next.
     pub fn text(&self) -> String {
         match &self.message {
-            FailureText::Text(text) => text
+            FailureText::Text(FailureReason { text, .. }) => text
                 .rsplit_once('\n')
                 .map_or(text.as_str(), |(what, _)| what)
                 .replace('\n', ": "),
@@ -61,15 +125,16 @@ impl Failure {
     /// Shows the message on stderr.
     pub fn exit(self) -> ExitCode {
         match self.message {
-            FailureText::Text(text) => eprintln!("{}", error_lines(&text)),
+            FailureText::Text(reason) => eprintln!("{}", error_lines(&reason)),
             FailureText::Plan(report) => eprintln!("{report:?}"),
         }
         ExitCode::from(self.code)
     }
 }
 
-fn error_lines(text: &str) -> String {
-    format!("error: {}", text.trim_end().replace('\n', "\n  "))
+fn error_lines(reason: &FailureReason) -> String {
+    let lines = format!("{}\n{}", reason.text, reason.log);
+    format!("error: {}", lines.trim_end().replace('\n', "\n  "))
 }
 
 /// Chooses the layout of messages about plans: whole lines in a log, wrapped lines in a terminal. Call before any failure
@@ -85,7 +150,7 @@ pub fn set_style() {
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
-        Self::run(error.to_string())
+        Self::run(error)
     }
 }
 
@@ -111,7 +176,7 @@ mod tests {
     fn an_error_has_a_line_for_what_why_and_what_to_do() {
         let text = "cannot write to /mnt/data\nPermission denied\nChoose a directory of yours.";
         assert_eq!(
-            error_lines(text),
+            error_lines(&text.into()),
             "error: cannot write to /mnt/data\n  Permission denied\n  Choose a directory of yours."
         );
         assert_eq!(
@@ -119,5 +184,31 @@ mod tests {
             "cannot write to /mnt/data: Permission denied"
         );
         assert_eq!(Failure::run("interrupted").text(), "interrupted");
+    }
+
+    #[test]
+    fn the_end_of_a_log_is_shown_only_to_those_who_want_it() {
+        let failure = || {
+            Failure::run(LoadError::Died {
+                what: "The server".into(),
+                why: "it ended; its log: FATAL: x".into(),
+                next: "Do that.".into(),
+                log: "LOG: a\nFATAL: x".into(),
+            })
+        };
+        let shown = |failure: Failure| match failure.message {
+            FailureText::Text(reason) => error_lines(&reason),
+            FailureText::Plan(report) => report.to_string(),
+        };
+        let three = "error: The server ended by itself\n  it ended; its log: FATAL: x\n  Do that.";
+        assert_eq!(
+            shown(failure().with_log(false)),
+            format!("{three} More of its log: --verbose.")
+        );
+        assert_eq!(
+            shown(failure().with_log(true)),
+            format!("{three}\n  LOG: a\n  FATAL: x")
+        );
+        assert_eq!(shown(Failure::run("x").with_log(false)), "error: x");
     }
 }

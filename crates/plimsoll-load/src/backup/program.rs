@@ -9,13 +9,12 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::control::LoadControl;
+use crate::died::died;
 use crate::error::{LoadError, SERVERS_DISK, is_disk_full};
 use crate::scratch::wait_until;
 
 /// What a program has to close its connections and end.
 const GRACE_SECONDS: u64 = 5;
-/// What is quoted of a program that failed.
-const LINES: usize = 12;
 const TAIL_BYTES: u64 = 64 * 1024;
 
 /// A program that works on a backup. Its command puts it into a process group of its own.
@@ -146,21 +145,11 @@ fn explain(name: &str, status: ExitStatus, messages: &str, place: &Path, next: &
             next: "Free space there, or choose a larger medium for it.".into(),
         };
     }
-    let lines: Vec<&str> = messages
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
-    let lines = lines[lines.len().saturating_sub(LINES)..].join("\n");
-    let lines = if lines.is_empty() {
-        "it printed nothing".to_owned()
-    } else {
-        format!("its output ends with:\n{lines}")
+    let why = match messages.trim() {
+        "" => format!("it ended with {status}; it printed nothing"),
+        _ => format!("it ended with {status}"),
     };
-    LoadError::Died {
-        what: name.into(),
-        why: format!("it ended with {status}; {lines}"),
-        next: next.into(),
-    }
+    died(name, &why, "its output", messages, next)
 }
 
 /// Whether a line of mariadb-dump's reports a full disk by its number only: `Got errno 28 on write`.
@@ -259,12 +248,12 @@ mod tests {
         shell("exit 0").run(&control).unwrap();
         let error = shell("echo first; echo last >&2; exit 3")
             .run(&control)
-            .unwrap_err()
-            .to_string();
+            .unwrap_err();
         assert_eq!(
-            error,
-            "sh ended by itself\nit ended with exit status: 3; its output ends with:\nfirst\nlast\nDo that.",
+            error.to_string(),
+            "sh ended by itself\nit ended with exit status: 3; its output: last\nDo that.",
         );
+        assert_eq!(error.log(), "first\nlast");
         let full = shell("echo 'could not write: No space left on device'; echo more; exit 1");
         let error = full.run(&control).unwrap_err();
         assert!(
@@ -297,10 +286,7 @@ mod tests {
             .run(&LoadControl::default())
             .unwrap_err()
             .to_string();
-        assert!(
-            error.contains("its output ends with:\ntrouble\n"),
-            "{error}"
-        );
+        assert!(error.contains("its output: trouble\n"), "{error}");
         assert_eq!(std::fs::read_to_string(file).unwrap(), "data\n");
     }
 

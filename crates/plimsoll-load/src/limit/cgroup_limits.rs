@@ -20,6 +20,10 @@ const PREFIX: &str = "plimsoll-";
 /// How long the kernel may take to let go of processes that have ended.
 const EMPTY_SECONDS: u64 = 10;
 
+/// The other thing to do where limits cannot be set or do not hold.
+pub(super) const OR_GO_ON: &str = "or let the run go on without limits: \
+                        limits = { …, without = \"warn\" } in the plan's system.";
+
 /// Numbers the groups of this process.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
@@ -216,9 +220,9 @@ fn cannot(controller: Controller, why: &str) -> LoadError {
     LoadError::Unsupported {
         what: format!("limit {what} of a server"),
         why: why.into(),
-        next: "Run plimsoll as root on a machine with control groups (cgroups), or let the run go on without limits: \
-               limits = { …, without = \"warn\" } in the plan's system."
-            .into(),
+        next: format!(
+            "Run plimsoll as root on a machine with control groups (cgroups), {OR_GO_ON}"
+        ),
     }
 }
 

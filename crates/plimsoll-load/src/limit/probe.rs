@@ -1,12 +1,14 @@
 //! Whether the machine's limits hold: tried out on small groups of our own, because a file that shows a limit is no proof.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::process::{Command, Stdio};
 
+use plimsoll_block::host::parse::kib_field;
 use plimsoll_plan::resolved::Limits;
 use plimsoll_plan::units::Bytes;
 
-use super::cgroup_limits::CgroupLimits;
+use super::cgroup_limits::{CgroupLimits, OR_GO_ON};
 use crate::error::LoadError;
 
 /// More than a shell takes, and soon filled.
@@ -23,7 +25,9 @@ const MOST_CPUS: f64 = 0.5;
 /// # Errors
 /// A limit that was set does not hold.
 pub fn probe(limits: &Limits) -> Result<(), LoadError> {
-    if limits.memory.is_some() {
+    if let Some(limit) = limits.memory {
+        let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        fits(limit, kib_field(&text, "MemTotal"))?;
         memory()?;
     }
     if limits.cpus.is_some() {
@@ -37,6 +41,18 @@ fn quiet(command: &mut Command) -> &mut Command {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
+}
+
+/// A limit above the machine's memory limits nothing.
+fn fits(limit: Bytes, total: Option<Bytes>) -> Result<(), LoadError> {
+    match total {
+        Some(total) if total < limit => Err(LoadError::Unsupported {
+            what: format!("give a server {limit} of memory"),
+            why: format!("this machine has {total}"),
+            next: format!("Use a machine with more memory, a smaller limit, {OR_GO_ON}"),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// tail(1) keeps all of what it shall print: four times what is allowed.
@@ -114,12 +130,10 @@ fn children_seconds(times: &str) -> Option<f64> {
 }
 
 pub(super) fn does_not_hold(what: &str, observed: &str) -> LoadError {
-    LoadError::Missing {
-        what: format!("A limit of {what} that holds"),
-        searched: observed.into(),
-        next: "The kernel takes the limit and does not keep it here: let the run go on without limits \
-               (limits = { …, without = \"warn\" } in the plan's system), or use another machine."
-            .into(),
+    LoadError::Unsupported {
+        what: format!("limit {what} of a server"),
+        why: format!("the kernel accepts the limit and does not keep it: {observed}"),
+        next: format!("Use another machine, {OR_GO_ON}"),
     }
 }
 
@@ -136,6 +150,30 @@ mod tests {
         for rubbish in ["", "0m0.00s", "\nx y", "\n1:2"] {
             assert_eq!(children_seconds(rubbish), None, "{rubbish:?}");
         }
+    }
+
+    #[test]
+    fn a_limit_that_does_not_hold_is_an_error_of_three_lines() {
+        let error = does_not_hold("memory", "a process took 64 MiB in a group of 16 MiB");
+        assert_eq!(
+            error.to_string(),
+            "cannot limit memory of a server\n\
+             the kernel accepts the limit and does not keep it: a process took 64 MiB in a group of 16 MiB\n\
+             Use another machine, or let the run go on without limits: limits = { …, without = \"warn\" } in the plan's system."
+        );
+    }
+
+    #[test]
+    fn a_limit_above_the_machines_memory_is_refused() {
+        let error = fits(Bytes::mib(64 << 10), Some(Bytes::mib(16 << 10))).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "cannot give a server 64.0 GiB of memory\nthis machine has 16.0 GiB\n\
+             Use a machine with more memory, a smaller limit, or let the run go on without limits: \
+             limits = { …, without = \"warn\" } in the plan's system."
+        );
+        fits(Bytes::mib(64), Some(Bytes::mib(64))).unwrap();
+        fits(Bytes::mib(64), None).unwrap();
     }
 
     #[test]

@@ -441,7 +441,7 @@ fn server_dies(system: &mut Loaded, (method, jobs): Way) {
     };
     let error = result.unwrap_err().to_string();
     assert!(
-        error.contains("its log ends with") && error.contains("its output ends with:"),
+        error.contains("its log: ") && error.contains("its output: "),
         "{error}"
     );
 }

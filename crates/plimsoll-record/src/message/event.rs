@@ -74,6 +74,10 @@ pub enum EventKind {
         system: String,
         error: String,
     },
+    /// The last lines of what a server or program that ended printed.
+    EndOfLog {
+        log: String,
+    },
     DiskFull {
         system: String,
         place: String,

@@ -16,6 +16,7 @@ event-reconnected = { $server-away ->
  }
 event-not-reconnected = { $away } connections were not open again when the point ended (at { $until-s } s; { $lost } were lost from { $from-s } s on).
 event-connections-lost = Connections were lost { $lost } times in { $outages } outages, and opened again { $reopened } times.
+event-end-of-log = The end of its log: { $log }
 event-server-died = The server of system { $system } ended unexpectedly ({ $error }).
 event-disk-full = System { $system } cannot write: { $is-quota ->
     [true] the disk quota on { $place } is used up

@@ -37,6 +37,10 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
 
 /// Runs a plan that was read, or made.
 pub(super) fn run_text(args: &RunArgs, plan: PlanText) -> Result<ExitCode, Failure> {
+    run_plan(args, plan).map_err(|failure| failure.with_log(args.flags.verbose))
+}
+
+fn run_plan(args: &RunArgs, plan: PlanText) -> Result<ExitCode, Failure> {
     let options = options(args)?;
     let PlanText { name, text } = plan;
     let Parsed { plan, warnings } = parsed(&name, &text, &options)?;
@@ -151,6 +155,7 @@ fn show(done: &FinishedRun, args: &RunArgs) -> Result<ExitCode, Failure> {
         (RunStatus::Interrupted, _) => Err(Failure::run(
             "interrupted: what was measured until then is in the run file",
         )),
-        (_, failure) => Err(Failure::run(failure.as_deref().unwrap_or("the run failed"))),
+        (_, Some(failure)) => Err(Failure::run(failure.clone())),
+        (_, None) => Err(Failure::run("the run failed")),
     }
 }

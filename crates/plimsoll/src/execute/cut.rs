@@ -48,7 +48,7 @@ impl Execution<'_> {
             Ok(after) => after,
             // Only the database's own failure is a result.
             Err(RunError::Failed(why)) if self.drive_lives(instance.medium) => {
-                return self.not_recovered(point, books, off, &why);
+                return self.not_recovered(point, books, off, &why.text);
             }
             Err(RunError::Broken(why)) => return self.not_recovered(point, books, off, &why),
             Err(error) => return Err(error),

@@ -6,12 +6,12 @@ use plimsoll_analysis::summary::TooLate;
 use plimsoll_load::error::LoadError;
 use plimsoll_record::runfile::RunFileError;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureReason};
 
 /// Why a run ends before its last step.
 pub(super) enum RunError {
     Interrupted,
-    Failed(String),
+    Failed(FailureReason),
     /// The database's content is wrong. After a power cut that is a result, and the plan continues with its next step.
     Broken(String),
     /// An emulated drive could not answer in time, and the run can begin again with slower ones.
@@ -27,6 +27,12 @@ pub struct LateDrive {
     /// Where: the point's title.
     pub point: String,
     pub late: TooLate,
+}
+
+impl RunError {
+    pub fn failed(why: impl Into<FailureReason>) -> Self {
+        Self::Failed(why.into())
+    }
 }
 
 impl fmt::Display for LateDrive {
@@ -49,22 +55,24 @@ impl From<LoadError> for RunError {
     fn from(error: LoadError) -> Self {
         match error {
             LoadError::Cancelled => Self::Interrupted,
-            other => Self::Failed(other.to_string()),
+            other => Self::failed(other),
         }
     }
 }
 
 pub(super) type StepResult<T> = Result<T, RunError>;
 
-pub(super) fn ended_unexpectedly(system: &str, error: &LoadError) -> String {
-    format!(
-        "the server of system {system} ended unexpectedly: {error}
-The run file has everything measured until then."
-    )
+/// With the reason and the next step of `death`.
+pub(super) fn ended_unexpectedly(system: &str, death: &LoadError) -> FailureReason {
+    let mut reason = FailureReason::from(death);
+    if let Some((_, why_and_next)) = reason.text.split_once('\n') {
+        reason.text = format!("the server of system {system} ended unexpectedly\n{why_and_next}");
+    }
+    reason
 }
 
 pub(super) fn not_prepared(what: &str) -> RunError {
-    RunError::Failed(format!(
+    RunError::failed(format!(
         "a {what} is used that was not prepared: this is a fault of plimsoll"
     ))
 }

@@ -118,7 +118,7 @@ impl Execution<'_> {
             severity: Severity::Error,
             kind,
         })?;
-        Ok(RunError::Failed(format!(
+        Ok(RunError::failed(format!(
             "{text}\n{next} The run file has everything measured until then."
         )))
     }

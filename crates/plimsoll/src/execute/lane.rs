@@ -130,7 +130,7 @@ impl<'a> Lanes<'a> {
         let lanes = self.0.iter().map(|lane| lane.run(sink));
         let results = clock
             .block_on(join_all(lanes))
-            .map_err(|error| RunError::Failed(format!("no runtime for the lanes: {error}")))?;
+            .map_err(|error| RunError::failed(format!("no runtime for the lanes: {error}")))?;
         let tasks = self.0.into_iter().map(|lane| lane.task);
         tasks
             .zip(results)
@@ -193,7 +193,7 @@ impl PointLane<'_> {
         let mut result = self.orders.beside(recorded, stopped).await?;
         match cause {
             Some(StopCause::PowerCut(cut)) => {
-                result.power_off = Some(cut.map_err(RunError::Failed)?);
+                result.power_off = Some(cut.map_err(RunError::failed)?);
             }
             Some(StopCause::NoSpace(why)) => {
                 let place = SERVERS_DISK.into();

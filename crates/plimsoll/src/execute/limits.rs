@@ -69,7 +69,7 @@ impl Execution<'_> {
                 Ok(Some(made))
             }
             (Err(error), WithoutLimits::Refuse) => {
-                Err(RunError::Failed(format!("system {}: {error}", system.name)))
+                Err(RunError::failed(format!("system {}: {error}", system.name)))
             }
             (Err(error), WithoutLimits::Warn) => {
                 let not_limited = EventKind::NotLimited {
@@ -109,7 +109,7 @@ impl Execution<'_> {
 /// Checks that the server is in its control groups.
 pub(super) fn verify(system: &System, instance: &Instance) -> StepResult<()> {
     match instance.limits() {
-        Some((limits, pid)) if !limits.holds(pid) => Err(RunError::Failed(format!(
+        Some((limits, pid)) if !limits.holds(pid) => Err(RunError::failed(format!(
             "system {}: its server {pid} is not in its control groups, so it is not limited",
             system.name
         ))),

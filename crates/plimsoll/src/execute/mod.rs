@@ -51,7 +51,7 @@ pub use preflight::{check_output, preflight};
 use running::{InstanceId, RunningSystems};
 use subjects::always_watched;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureReason};
 use crate::progress::Progress;
 use crate::signals::Interrupt;
 
@@ -61,7 +61,7 @@ pub struct FinishedRun {
     pub run_file: PathBuf,
     pub status: RunStatus,
     /// Why it failed.
-    pub failure: Option<String>,
+    pub failure: Option<FailureReason>,
     /// The drive that could not answer in time and ended it.
     pub late: Option<LateDrive>,
 }
@@ -286,7 +286,7 @@ impl Execution<'_> {
                 RunError::Failed(why)
                     if step.power_cut.is_some() && self.drive_lives(context.instance.medium) =>
                 {
-                    RunError::Broken(why)
+                    RunError::Broken(why.text)
                 }
                 error => error,
             })
@@ -333,24 +333,28 @@ impl Execution<'_> {
                 let lost = self.not_durable.join("\n");
                 (
                     RunStatus::Failed,
-                    Some(format!("{lost}\nThe report lists the losses by step.")),
+                    Some(format!("{lost}\nThe report lists the losses by step.").into()),
                 )
             }
             Err(RunError::Interrupted) => (RunStatus::Interrupted, None),
-            Err(RunError::Failed(why) | RunError::Broken(why)) => (RunStatus::Failed, Some(why)),
+            Err(RunError::Failed(why)) => (RunStatus::Failed, Some(why)),
+            Err(RunError::Broken(why)) => (RunStatus::Failed, Some(why.into())),
             Err(RunError::Late(drive)) => {
                 let why = drive.to_string();
                 late = Some(drive);
-                (RunStatus::Failed, Some(why))
+                (RunStatus::Failed, Some(why.into()))
             }
             // The file cannot be written: errors of later writes would hide this one.
             Err(RunError::Unrecorded(failure)) => return Err(failure),
         };
         let is_empty = self.file.is_empty()?;
-        if let (RunStatus::Failed, Some(why), true) = (status, &failure, is_empty) {
-            self.file.discard()?;
-            return Err(Failure::run(why));
-        }
+        let failure = match (status, failure, is_empty) {
+            (RunStatus::Failed, Some(why), true) => {
+                self.file.discard()?;
+                return Err(Failure::run(why));
+            }
+            (_, failure, _) => failure,
+        };
         self.record_warnings(warnings)?;
         self.inbox.store(&mut self.file, &self.progress)?;
         for error in trouble {
@@ -362,10 +366,24 @@ impl Execution<'_> {
             };
             self.file.event(&event)?;
         }
+        if let Some(log) = failure
+            .as_ref()
+            .map(|failure| &failure.log)
+            .filter(|log| !log.is_empty())
+        {
+            let event = Event {
+                at: lasted,
+                subject: None,
+                severity: Severity::Note,
+                kind: EventKind::EndOfLog { log: log.clone() },
+            };
+            self.file.event(&event)?;
+        }
         if !is_empty {
             self.report_what_stays();
         }
-        let run_file = self.file.finish(status, failure.as_deref(), lasted)?;
+        let why = failure.as_ref().map(|failure| failure.text.as_str());
+        let run_file = self.file.finish(status, why, lasted)?;
         Ok(FinishedRun {
             run_file,
             status,

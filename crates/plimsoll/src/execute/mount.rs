@@ -68,7 +68,7 @@ impl Execution<'_> {
                 self.record_event(Some(subject), Severity::Warning, not_emulated)?;
                 Ok(false)
             }
-            Err(error) => Err(RunError::Failed(format!("medium {}: {error}", medium.name))),
+            Err(error) => Err(RunError::failed(format!("medium {}: {error}", medium.name))),
         }
     }
 
@@ -106,7 +106,7 @@ impl Execution<'_> {
             .map_err(|error| match error.is_silence() {
                 // The emulator answered: the filesystem did not survive.
                 false => RunError::Broken(error.to_string()),
-                true => RunError::Failed(drive.died().unwrap_or_else(|| error.to_string())),
+                true => RunError::failed(drive.died().unwrap_or_else(|| error.to_string())),
             })
     }
 

@@ -318,7 +318,7 @@ impl Execution<'_> {
         // Other failures are only its consequences.
         let drive = instance.medium.and_then(|medium| self.drives.get(&medium));
         if let Some(why) = drive.and_then(MountedDrive::died) {
-            return Err(RunError::Failed(why));
+            return Err(RunError::failed(why));
         }
         let died = self.running.get(instance)?.instance.died();
         let died = died.filter(|_| !result.is_complete());
@@ -331,7 +331,7 @@ impl Execution<'_> {
             (_, Some(error)) => Err(self.server_died(instance, result.ended_at, &error)?),
             (LaneEnd::Complete, None) => Ok(()),
             (LaneEnd::Closed | LaneEnd::Stopped, None) => Err(RunError::Interrupted),
-            (LaneEnd::Failed(why), None) => Err(RunError::Failed(why)),
+            (LaneEnd::Failed(why), None) => Err(RunError::failed(why)),
         }
     }
 
@@ -344,7 +344,9 @@ impl Execution<'_> {
         error: &LoadError,
     ) -> StepResult<RunError> {
         let system = instance.name(self.plan);
-        let why = ended_unexpectedly(&system, error);
+        let mut why = ended_unexpectedly(&system, error);
+        why.text
+            .push_str(" The run file has everything measured until then.");
         let error = error.to_string();
         self.file.event(&Event {
             at,

@@ -231,7 +231,7 @@ impl Execution<'_> {
             return Ok(());
         };
         probe.ask(subject, instance.endpoint()).map_err(|error| {
-            RunError::Failed(format!(
+            RunError::failed(format!(
                 "cannot start a thread to sample the server's statistics: {error}"
             ))
         })
@@ -284,11 +284,13 @@ impl Execution<'_> {
             // A connection's error is only a consequence of the drive's or the server's failure.
             error => RunError::Failed(
                 match (drive.and_then(MountedDrive::died), instance.died()) {
-                    (Some(why), _) => why,
+                    (Some(why), _) => why.into(),
                     (None, Some(death)) => {
-                        format!("{what}: {}", ended_unexpectedly(&id.name(plan), &death))
+                        let mut why = ended_unexpectedly(&id.name(plan), &death);
+                        why.text.insert_str(0, &format!("{what}: "));
+                        why
                     }
-                    (None, None) => error.to_string(),
+                    (None, None) => error.into(),
                 },
             ),
         })

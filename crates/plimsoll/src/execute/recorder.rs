@@ -157,7 +157,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
             self.take(message)?;
         }
         let end = self.end.ok_or_else(|| {
-            RunError::Failed("the lane exited without a result: this is a fault of plimsoll".into())
+            RunError::failed("the lane exited without a result: this is a fault of plimsoll")
         })?;
         Ok(LaneResult {
             end,

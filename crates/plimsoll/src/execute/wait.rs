@@ -141,7 +141,7 @@ impl Waiter<'_, '_> {
     }
 
     fn fault(&self) -> RunError {
-        RunError::Failed(format!("{}: ended by a fault of plimsoll", self.what))
+        RunError::failed(format!("{}: ended by a fault of plimsoll", self.what))
     }
 }
 

@@ -113,7 +113,7 @@ fn a_server_killed_while_measuring(engine: &str, command: &str) {
     let phrases = [
         "the server of system db ended unexpectedly",
         "signal: 9",
-        "its log ends with:",
+        "its log: ",
         "The run file has everything measured until then",
         "dmesg",
     ];
@@ -167,6 +167,11 @@ fn a_wrong_setting_gets_the_servers_words() {
         place.write("plan.toml", &text.replace("engine = ", &wrong));
         let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]);
         outcome.failed(1, &[words, "correct `settings` in the plan"]);
+        let outcome = place
+            .start_command(place.command(&["run", "plan.toml", "-o", "x.run", "-q"]))
+            .wait()
+            .failed(1, &[words, "--verbose"]);
+        assert_eq!(outcome.stderr.lines().count(), 3, "{outcome:?}");
         place.expect_no_run("x.run");
         place.expect_clean();
     }

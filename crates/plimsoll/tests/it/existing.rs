@@ -130,10 +130,10 @@ fn a_server_that_is_there() {
     plan(&place, &url(SECRET));
     let outcome = place.run(&["run", "plan.toml", "-o", "foreign.run"]);
     expect_secret_kept(&place, &outcome);
-    assert_eq!(outcome.stderr.lines().count(), 2, "{outcome:?}");
+    assert_eq!(outcome.stderr.lines().count(), 3, "{outcome:?}");
     let phrases = [
         "customer in schema load_test",
-        "was not made by plimsoll",
+        "it was not made by plimsoll: ",
         "Name another schema",
     ];
     outcome.failed(1, &phrases);

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use crate::died::{MOST_LINES, died};
 use crate::error::{LoadError, is_disk_full};
 
 /// The log's reason, as an error with the next step; `next` unless the log names a better one.
@@ -12,11 +13,7 @@ pub(crate) fn failed(what: &str, why: &str, log: &Path, next: &str) -> LoadError
         let place = log.parent().unwrap_or(log).display().to_string();
         return LoadError::disk_full(place, format!("{what}: {line}"));
     }
-    LoadError::Died {
-        what: what.into(),
-        why: format!("{why}; its log ends with:\n{}", last_lines(log, 12)),
-        next: next.into(),
-    }
+    died(what, why, "its log", &last_lines(log, MOST_LINES), next)
 }
 
 /// The last line of the log that is about a full disk. A server that lost a backend to it writes some twenty lines more:

@@ -37,7 +37,7 @@ pub(crate) struct ServerContext {
     pub data: PathBuf,
     /// A directory that only the server's user may enter.
     pub socket: PathBuf,
-    /// The server writes its log to this file; errors quote it.
+    /// The server writes its log to this file; errors quote a line of it.
     pub log: PathBuf,
     /// What limits the server; its data directory is made outside.
     cgroup: Option<CgroupLimits>,
@@ -245,7 +245,7 @@ impl ServerProcess {
             || lack_of_space(&self.context.log).is_some()
             || self.is_short_of_memory()
         {
-            let why = self.with_memory(error.to_string());
+            let why = self.with_memory(error.reason());
             return failed(
                 &self.context.title(),
                 &why,

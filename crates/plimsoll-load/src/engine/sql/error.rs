@@ -41,6 +41,7 @@ impl ServerError {
                 what: format!("{what}: the server's connection"),
                 why,
                 next: "Read the server's log.".into(),
+                log: String::new(),
             },
             ErrorKind::Conflict | ErrorKind::Missing | ErrorKind::Other => {
                 LoadError::Other { what, why }

@@ -181,6 +181,7 @@ impl DataSet for SysbenchData {
         if let Some(foreign) = there().find(|name| !made.contains(name)) {
             return Err(LoadError::Foreign {
                 what: format!("Table {foreign} in schema {}", contents.schema),
+                why: format!("it was not made by plimsoll: table {MARKER} does not list it"),
                 next: "Name another schema in the plan, or move this table away.".into(),
             });
         }

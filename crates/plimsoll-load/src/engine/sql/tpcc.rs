@@ -106,6 +106,7 @@ impl DataSet for TpccData {
             let shown = in_the_way[..in_the_way.len().min(10)].join(", ");
             return Err(LoadError::Foreign {
                 what: format!("Table {shown} in schema {}", contents.schema),
+                why: format!("it was not made by plimsoll: the schema has no table {MARKER}"),
                 next: if dialect.shares_schemas {
                     "Name another schema in the plan, or move these tables away.".into()
                 } else {

@@ -43,7 +43,7 @@ pub fn check(path: &Path) -> Result<Vec<ConditionResult>, LoadError> {
 /// Nothing is written here: a file that is not plimsoll's only means that there is nothing to check.
 fn not_loaded(error: LoadError) -> LoadError {
     match error {
-        LoadError::Foreign { what, next: _ } => LoadError::Missing {
+        LoadError::Foreign { what, .. } => LoadError::Missing {
             what: format!("TPC-C data in {what}"),
             searched: "plimsoll did not load this file".into(),
             next: "Name a database that `plimsoll run` has loaded.".into(),

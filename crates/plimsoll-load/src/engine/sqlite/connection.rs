@@ -103,6 +103,7 @@ pub fn verify_own(path: &Path) -> Result<(), LoadError> {
     }
     Err(LoadError::Foreign {
         what: path.display().to_string(),
+        why: "it was not made by plimsoll: its header has another application ID".to_owned(),
         next: "Choose another directory for the medium, or move the file away.".to_owned(),
     })
 }

@@ -218,15 +218,14 @@ impl Execution<'_> {
 /// All failures as one error; an interruption only where nothing else failed.
 pub(super) fn merge_results(results: Vec<Result<(), LoadError>>) -> StepResult<()> {
     let errors: Vec<LoadError> = results.into_iter().filter_map(Result::err).collect();
-    let failures: Vec<String> = errors
+    let failures: Vec<&LoadError> = errors
         .iter()
         .filter(|error| !matches!(error, LoadError::Cancelled))
-        .map(ToString::to_string)
         .collect();
     match (errors.is_empty(), failures.is_empty()) {
         (true, _) => Ok(()),
         (false, true) => Err(RunError::Interrupted),
-        (false, false) => Err(RunError::Failed(failures.join("\n"))),
+        (false, false) => Err(RunError::Failed(failures.into_iter().collect())),
     }
 }
 

@@ -10,6 +10,7 @@ use super::super::error::{RunError, StepResult};
 use super::super::execution::Execution;
 use super::super::wait::ProgressUnit;
 use super::target::{BlockTarget, failed};
+use crate::failure::FailureReason;
 
 impl Execution<'_> {
     pub(super) fn lay_out(
@@ -35,7 +36,9 @@ impl Execution<'_> {
         );
         self.write_out(&layout, &what).map_err(|error| match error {
             // fio's error is only a consequence of the drive's failure.
-            RunError::Failed(why) => RunError::Failed(self.drive_death(target).unwrap_or(why)),
+            RunError::Failed(why) => {
+                RunError::Failed(self.drive_death(target).map_or(why, FailureReason::from))
+            }
             error => error,
         })
     }

@@ -216,9 +216,9 @@ impl Execution<'_> {
             let result = clock.block_on(recorded);
             let shares = lane.join();
             let result = result
-                .map_err(|error| RunError::Failed(format!("no runtime for the lane: {error}")))??;
+                .map_err(|error| RunError::failed(format!("no runtime for the lane: {error}")))??;
             let shares = shares
-                .map_err(|_| RunError::Failed(format!("{title}: ended by a fault of plimsoll")))?;
+                .map_err(|_| RunError::failed(format!("{title}: ended by a fault of plimsoll")))?;
             Ok(FioResult {
                 lane: result,
                 shares,
@@ -283,12 +283,12 @@ impl Execution<'_> {
         }
         // fio's error is only a consequence of the drive's failure.
         if let Some(why) = self.drive_death(target) {
-            return Err(RunError::Failed(why));
+            return Err(RunError::failed(why));
         }
         match end {
             LaneEnd::Complete => Ok(()),
             LaneEnd::Closed | LaneEnd::Stopped => Err(RunError::Interrupted),
-            LaneEnd::Failed(why) | LaneEnd::DiskFull { why, .. } => Err(RunError::Failed(why)),
+            LaneEnd::Failed(why) | LaneEnd::DiskFull { why, .. } => Err(RunError::failed(why)),
         }
     }
 }

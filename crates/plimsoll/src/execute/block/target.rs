@@ -62,7 +62,7 @@ impl BlockTarget {
 pub(super) fn failed(error: BlockError) -> RunError {
     match error {
         BlockError::Cancelled => RunError::Interrupted,
-        other => RunError::Failed(other.to_string()),
+        other => RunError::failed(other.to_string()),
     }
 }
 
