@@ -11,7 +11,7 @@ use plimsoll_plan::resolved::{SystemKind, Workload};
 use plimsoll_record::lane::Endpoint;
 use plimsoll_record::receipt::CommitCounts;
 
-use crate::engine::server::{IfOther, LogTail, ManagedServer, ServerFacts, Target};
+use crate::engine::server::{CreatedTables, IfOther, LogTail, ManagedServer, ServerFacts, Target};
 use crate::engine::sql::clean;
 use crate::engine::{CheckedData, ConditionResult, LoadControl, Loaded, sqlite};
 use crate::error::LoadError;
@@ -149,19 +149,19 @@ impl Instance {
         }
     }
 
-    /// Names of the tables that plimsoll made in an existing server's schema; of every other system none.
-    pub fn created_tables(&self) -> Result<Vec<String>, LoadError> {
+    /// The tables that plimsoll made in an existing server's schema; of every other system none.
+    pub fn created_tables(&self) -> Result<CreatedTables, LoadError> {
         match &self.0 {
             InstanceKind::Existing(target) => clean::list(target),
-            _ => Ok(Vec::new()),
+            _ => Ok(CreatedTables::default()),
         }
     }
 
-    /// Removes these tables and their procedures, and gives the names.
-    pub fn remove_created(&self) -> Result<Vec<String>, LoadError> {
+    /// Removes these tables and their procedures; returns what they were.
+    pub fn remove_created(&self) -> Result<CreatedTables, LoadError> {
         match &self.0 {
             InstanceKind::Existing(target) => clean::clean(target),
-            _ => Ok(Vec::new()),
+            _ => Ok(CreatedTables::default()),
         }
     }
 

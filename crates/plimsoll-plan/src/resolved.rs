@@ -517,6 +517,23 @@ impl ResolvedPlan {
             .filter(|medium| self.steps.iter().any(|step| step.uses_medium(*medium)))
     }
 
+    /// The systems of a step, with the workload whose data set it works on in each.
+    pub fn data_of(&self, step: &Step) -> Vec<(SystemId, &Workload)> {
+        let (own, noise) = match step {
+            Step::Load(step) => (Some((step.system, step.workload)), step.noise.as_slice()),
+            Step::Block(_) => (None, [].as_slice()),
+            Step::Backup(step) => (
+                Some((step.system, self.backup(step.backup).backup.data)),
+                [].as_slice(),
+            ),
+        };
+        let own = own.map(|(system, workload)| (system, &self.workload(workload).workload));
+        let noise = noise
+            .iter()
+            .map(|noise| (noise.system, self.noise_data(&noise.work)));
+        own.into_iter().chain(noise).collect()
+    }
+
     /// The workload whose data set a noise works on.
     pub fn noise_data(&self, work: &NoiseWork) -> &Workload {
         let id = match work {

@@ -30,6 +30,13 @@ impl Secret {
     }
 }
 
+impl Secret {
+    /// The URL as it can be typed: its password belongs in a variable of the environment.
+    pub fn without_password(&self) -> String {
+        self.redacted().replacen(":***@", "@", 1)
+    }
+}
+
 impl std::fmt::Debug for Secret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.redacted())
@@ -243,6 +250,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_url_can_be_shown_without_its_password() {
+        for (url, shown) in [
+            ("postgres://u:p@ss@h/db", "postgres://u@h/db"),
+            ("postgres://u@h/db", "postgres://u@h/db"),
+            ("mariadb://u:x@h:3306", "mariadb://u@h:3306"),
+        ] {
+            assert_eq!(Secret::new(url).without_password(), shown);
+        }
+    }
 
     #[test]
     fn passwords_do_not_show() {

@@ -11,5 +11,6 @@ mod output;
 mod plan_errors;
 mod progress;
 pub mod set;
+mod shell;
 pub mod signals;
 mod speed;

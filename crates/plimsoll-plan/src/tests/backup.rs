@@ -90,6 +90,31 @@ fn a_backup_step_has_a_place_a_number_and_a_period() {
 }
 
 #[test]
+fn each_kind_of_step_names_its_systems_with_their_data() {
+    let plan = good(&with(&format!(
+        "{NOISY}[[step]]\nrun = \"save\"\nsystem = \"db\"\non = [\"fast\"]\n"
+    )))
+    .plan;
+    let oltp = &plan.workloads[0].workload;
+    let names: Vec<Vec<&str>> = plan
+        .steps
+        .iter()
+        .map(|step| {
+            let data = plan.data_of(step);
+            assert!(step.systems().eq(data.iter().map(|(system, _)| *system)));
+            assert!(
+                data.iter().all(|(_, workload)| *workload == oltp),
+                "{data:?}"
+            );
+            data.iter()
+                .map(|(system, _)| plan.system(*system).name.as_str())
+                .collect()
+        })
+        .collect();
+    assert_eq!(names, [vec!["db", "other", "toy"], vec!["db"]]);
+}
+
+#[test]
 fn periods_are_scaled_and_numbers_are_not() {
     let text = with(
         "[[step]]\nrun = \"save\"\nsystem = \"db\"\non = [\"fast\"]\nto = \"vault\"\ncycles = 4\nevery = \"100s\"\n\

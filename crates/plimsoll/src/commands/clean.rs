@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use plimsoll_plan::resolved::Secret;
+
 use super::check::existing;
 use super::io::print;
 use crate::cli::CleanArgs;
@@ -10,17 +12,20 @@ use crate::failure::Failure;
 pub fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
     let server = existing(&args.url, &args.schema)?;
     let schema = &args.schema;
-    let (tables, done) = if args.dry_run {
+    let (created, done) = if args.dry_run {
         (server.created_tables()?, "Would remove")
     } else {
         (server.remove_created()?, "Removed")
     };
-    print(&match tables.len() {
-        0 => format!("Schema {schema} holds nothing that plimsoll made."),
-        1 => format!("{done} 1 table from schema {schema}: {}", tables[0]),
-        n => format!(
-            "{done} {n} tables from schema {schema}: {}",
-            tables.join(", ")
+    print(&match created.names.as_slice() {
+        [] => format!(
+            "Nothing to remove: plimsoll made no table in schema {schema} of {}.\n\
+             If the plan names another schema: --schema NAME",
+            Secret::new(&args.url).without_password()
+        ),
+        names => format!(
+            "{done} {created} from schema {schema}: {}",
+            names.join(", ")
         ),
     })
 }

@@ -8,6 +8,7 @@ use plimsoll_record::runfile;
 use plimsoll_record::{Integrity, Record};
 
 use crate::failure::Failure;
+use crate::shell::quoted;
 
 /// All of a run file, with a warning where it changed after its run.
 pub fn read_run(path: &Path) -> Result<Record, Failure> {
@@ -47,17 +48,7 @@ pub fn terminal_width() -> usize {
 
 /// As it could be typed again; passwords are taken out before it is stored.
 pub fn command_line() -> String {
-    let words = std::env::args().skip(1).map(|word| {
-        if !word.is_empty()
-            && word
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c))
-        {
-            word
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    });
+    let words = std::env::args().skip(1).map(|word| quoted(&word));
     std::iter::once("plimsoll".to_owned())
         .chain(words)
         .collect::<Vec<_>>()

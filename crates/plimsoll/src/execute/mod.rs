@@ -32,9 +32,10 @@ use std::path::PathBuf;
 use plimsoll_load::clock::{Clock, VirtualClock};
 use plimsoll_load::engine::{CheckedData, ConditionResult};
 use plimsoll_load::probe::{self, Probe};
+use plimsoll_load::system::Instance;
 use plimsoll_plan::resolved::{BackupPlace, CheckPolicy, LoadStep, ResolvedPlan, Step, SystemKind};
 use plimsoll_plan::schedule::PhaseKind;
-use plimsoll_plan::{MediumId, StepId, estimate};
+use plimsoll_plan::{MediumId, StepId, SystemId, estimate};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::runfile::{LABEL, RunFile};
 use plimsoll_record::{Check, Event, Point, PointId, PointPurpose, RunStatus, Severity};
@@ -53,6 +54,7 @@ use subjects::always_watched;
 
 use crate::failure::{Failure, FailureReason};
 use crate::progress::Progress;
+use crate::shell::quoted;
 use crate::signals::Interrupt;
 
 /// Result of a run.
@@ -396,13 +398,45 @@ impl Execution<'_> {
 impl Execution<'_> {
     /// Data on existing servers stay for the next run.
     fn report_what_stays(&self) {
-        for system in &self.plan.systems {
-            let SystemKind::Existing { url, schema, .. } = &system.kind else {
+        let plan = self.plan;
+        let used = |id: &SystemId| {
+            plan.steps
+                .iter()
+                .flat_map(Step::systems)
+                .any(|used| used == *id)
+        };
+        for kind in plan
+            .system_ids()
+            .filter(used)
+            .map(|id| &plan.system(id).kind)
+        {
+            let SystemKind::Existing {
+                engine,
+                url,
+                schema,
+            } = kind
+            else {
                 continue;
             };
-            let url = url.redacted();
+            let tables =
+                Instance::start(kind, None, None).and_then(|server| server.created_tables());
+            let what = match tables {
+                Ok(tables) if tables.names.is_empty() => continue,
+                Ok(tables) => tables.to_string(),
+                // The server is gone.
+                Err(_) => "the data".to_owned(),
+            };
+            let public = url.without_password();
+            let password = if public == url.reveal() {
+                String::new()
+            } else {
+                format!("{}=… ", engine.password_variable())
+            };
             self.progress.print(&format!(
-                "The data in schema {schema} of {url} stay for the next run. To remove them: plimsoll clean {url} --schema {schema}"
+                "Left in schema {schema} of {public} for the next run: {what}\n\
+                 To remove them: {password}plimsoll clean {} --schema {}",
+                quoted(&public),
+                quoted(schema)
             ));
         }
     }

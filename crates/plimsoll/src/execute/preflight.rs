@@ -60,15 +60,10 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
 
 /// Existing servers answer, are new enough, and have room for the data among what they hold.
 fn check_existing_servers(plan: &ResolvedPlan) -> Result<(), Failure> {
-    for step in plan.load_steps() {
-        let own = (step.system, &plan.workload(step.workload).workload);
-        let noise = step.noise.iter();
-        let noise = noise.map(|noise| (noise.system, plan.noise_data(&noise.work)));
-        for (system, workload) in std::iter::once(own).chain(noise) {
-            let kind = &plan.system(system).kind;
-            if matches!(kind, SystemKind::Existing { .. }) {
-                Instance::start(kind, None, None)?.check_usable(workload, plan.data_seed)?;
-            }
+    for (system, workload) in plan.steps.iter().flat_map(|step| plan.data_of(step)) {
+        let kind = &plan.system(system).kind;
+        if matches!(kind, SystemKind::Existing { .. }) {
+            Instance::start(kind, None, None)?.check_usable(workload, plan.data_seed)?;
         }
     }
     Ok(())

@@ -4,8 +4,10 @@
 use std::process::Command;
 
 use plimsoll_plan::resolved::{Distribution, Script};
+use plimsoll_plan::units::Bytes;
 
 use super::*;
+use crate::engine::server::CreatedTables;
 use crate::engine::sql::clean;
 use crate::engine::{mariadb, postgres};
 use crate::workload::Source;
@@ -250,18 +252,23 @@ pub fn shared_schema(kind: ServerKind) {
     tables.assert_holds(&SMALL);
     let target = tables.target();
     let made = clean::list(target).unwrap();
-    assert_eq!(clean::clean(target).unwrap(), made);
+    assert_eq!(clean::clean(target).unwrap().names, made.names);
     assert!(
-        made.contains(&"sbtest1".to_owned()) && made.contains(&"stock".to_owned()),
+        ["sbtest1", "stock"]
+            .iter()
+            .all(|table| made.names.iter().any(|name| name == table)),
         "{made:?}"
     );
+    // 100,000 items and 2 × 100 rows, with their indexes.
+    assert!(made.size > Bytes::mib(5), "{made}");
+    assert!(made.to_string().starts_with("13 tables ("), "{made}");
     assert_eq!(
         target
             .relations(target.connect().unwrap().as_mut())
             .unwrap(),
         [""; 0]
     );
-    assert_eq!(clean::clean(target).unwrap(), [""; 0]);
+    assert_eq!(clean::clean(target).unwrap(), CreatedTables::default());
 }
 
 pub fn theirs_on_ours(kind: ServerKind) {
@@ -299,6 +306,11 @@ pub fn ours_on_theirs(kind: ServerKind) {
         let error = tables.load(&other, IfOther::Replace).unwrap_err();
         assert!(matches!(&error, LoadError::Occupied { .. }), "{error}");
         let message = error.to_string();
+        // Known before a run begins.
+        let checked = tables
+            .target()
+            .check_usable(&Workload::Sysbench(other), SEED);
+        assert_eq!(checked.unwrap_err().to_string(), message);
         assert!(
             message.contains(holds) && message.contains("`tables` and `rows`"),
             "{message}"

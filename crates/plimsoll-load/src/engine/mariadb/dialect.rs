@@ -19,6 +19,8 @@ pub static DIALECT: Dialect = Dialect {
     relations: "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = {schema} ORDER BY 1",
     tables: "SELECT TABLE_NAME FROM information_schema.TABLES
         WHERE TABLE_SCHEMA = {schema} AND TABLE_TYPE = 'BASE TABLE'",
+    table_sizes: "SELECT TABLE_NAME, CAST(COALESCE(DATA_LENGTH + INDEX_LENGTH, 0) AS UNSIGNED)
+        FROM information_schema.TABLES WHERE TABLE_SCHEMA = {schema} AND TABLE_TYPE = 'BASE TABLE'",
     shares_schemas: false,
     transactional_tables: false,
     timestamp: "datetime(6)",

@@ -20,6 +20,8 @@ pub static DIALECT: Dialect = Dialect {
         WHERE nspname = {schema} ORDER BY 1",
     tables: "SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
         WHERE nspname = {schema} AND relkind = 'r'",
+    table_sizes: "SELECT relname, pg_total_relation_size(c.oid) FROM pg_class c
+        JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = {schema} AND relkind = 'r'",
     shares_schemas: true,
     transactional_tables: true,
     timestamp: "timestamptz",

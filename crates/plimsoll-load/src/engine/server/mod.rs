@@ -27,7 +27,7 @@ pub use managed::ManagedServer;
 use own_thread::on_own_thread;
 pub use process::ServerProcess;
 pub(crate) use process::{ServerContext, write_durably};
-pub use target::{IfOther, MANAGED_SCHEMA, ServerFacts, Target, TemplateTask};
+pub use target::{CreatedTables, IfOther, MANAGED_SCHEMA, ServerFacts, Target, TemplateTask};
 #[cfg(test)]
 pub(crate) use unprivileged::unprivileged;
 

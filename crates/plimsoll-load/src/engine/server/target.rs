@@ -1,5 +1,7 @@
 //! The tables of a workload on a server, and how they are reached.
 
+use std::fmt;
+
 use plimsoll_plan::resolved::ServerKind;
 use plimsoll_plan::units::Bytes;
 
@@ -30,6 +32,24 @@ pub struct ServerFacts {
     pub settings: Vec<(String, String)>,
     /// The data's files as the server counts them.
     pub database_size: Bytes,
+}
+
+/// The tables of a schema that plimsoll's loads made, their markers among them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CreatedTables {
+    pub names: Vec<String>,
+    /// With their indexes, as the server counts them.
+    pub size: Bytes,
+}
+
+impl fmt::Display for CreatedTables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tables = match self.names.len() {
+            1 => "table",
+            _ => "tables",
+        };
+        write!(f, "{} {tables} ({})", self.names.len(), self.size)
+    }
 }
 
 /// What to do with a database's template.

@@ -1,9 +1,11 @@
 //! Removing from a schema what plimsoll's loads made there, which their markers prove, and nothing else.
 
+use plimsoll_plan::units::Bytes;
+
 use super::data_set::MarkerTable;
 use super::guard::{self, Use};
 use super::{Dialect, ServerClient, sysbench, tpcc};
-use crate::engine::server::target::Target;
+use crate::engine::server::target::{CreatedTables, Target};
 use crate::error::LoadError;
 
 /// What a load of plimsoll's made.
@@ -14,40 +16,61 @@ struct Made {
     procedures: bool,
 }
 
-/// The tables of plimsoll's in the schema, their markers among them; none where there is no such schema.
-pub(crate) fn list(target: &Target) -> Result<Vec<String>, LoadError> {
+/// The tables of plimsoll's in the schema; none where there is no such schema.
+pub(crate) fn list(target: &Target) -> Result<CreatedTables, LoadError> {
     let mut client = target.connect()?;
     if !target.exists(client.as_mut())? {
-        return Ok(Vec::new());
+        return Ok(CreatedTables::default());
     }
     let mut client = target.open("plimsoll's")?;
-    Ok(names(&made(target, client.as_mut())?))
+    let made = made(target, client.as_mut())?;
+    created(target, client.as_mut(), &made)
 }
 
 /// Removes them, with their procedures. The schema stays: it may be somebody else's. Refused while any plimsoll uses it.
-pub(crate) fn clean(target: &Target) -> Result<Vec<String>, LoadError> {
-    if list(target)?.is_empty() {
-        return Ok(Vec::new());
+pub(crate) fn clean(target: &Target) -> Result<CreatedTables, LoadError> {
+    if list(target)?.names.is_empty() {
+        return Ok(CreatedTables::default());
     }
     let dialect = target.dialect();
     let mut client = target.open("plimsoll's")?;
     guard::take(client.as_mut(), dialect, &target.schema, Use::Load)?;
     let made = made(target, client.as_mut())?;
+    let created = created(target, client.as_mut(), &made)?;
     for load in &made {
         for sql in load.removal(dialect) {
             client.execute("removing plimsoll's tables", &sql)?;
         }
     }
     guard::release(client.as_mut(), dialect, &target.schema)?;
-    Ok(names(&made))
+    Ok(created)
 }
 
-fn names(made: &[Made]) -> Vec<String> {
+fn created(
+    target: &Target,
+    client: &mut dyn ServerClient,
+    made: &[Made],
+) -> Result<CreatedTables, LoadError> {
     let all = made.iter().flat_map(|load| {
         let marker = load.marker.name.to_owned();
         load.tables.iter().cloned().chain([marker])
     });
-    all.collect()
+    let names: Vec<String> = all.collect();
+    let dialect = target.dialect();
+    let sizes = dialect.of_schema(dialect.table_sizes, &target.schema);
+    let mut size = 0;
+    for row in client.rows("measuring plimsoll's tables", &sizes)? {
+        if row
+            .text(0)
+            .is_some_and(|name| names.iter().any(|own| own == name))
+        {
+            size += row.get::<u64>(1)?;
+        }
+    }
+    Ok(CreatedTables {
+        names,
+        size: Bytes(size),
+    })
 }
 
 fn made(target: &Target, client: &mut dyn ServerClient) -> Result<Vec<Made>, LoadError> {

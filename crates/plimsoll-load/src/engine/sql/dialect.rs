@@ -31,6 +31,8 @@ pub(crate) struct Dialect {
     /// Names of all that is in the schema and could be in a table's way.
     pub relations: &'static str,
     pub tables: &'static str,
+    /// Names of the schema's tables, and the bytes that each takes with its indexes.
+    pub table_sizes: &'static str,
     /// Whether plimsoll's tables may stand beside the user's.
     pub shares_schemas: bool,
     /// Whether tables can be made in a transaction.

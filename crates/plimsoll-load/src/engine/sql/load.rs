@@ -124,10 +124,11 @@ impl<'a> Load<'a> {
         let contents = self.contents()?;
         match self.data.classify(&contents, dialect)? {
             DataSetState::Other(_, holds) => Err(self.occupied(holds)),
-            DataSetState::Nothing
-            | DataSetState::Same
-            | DataSetState::Stale(_)
-            | DataSetState::Foreign => Ok(()),
+            DataSetState::Foreign => {
+                let client = self.main.as_mut();
+                self.data.verify_foreign(&contents, client, self.control)
+            }
+            DataSetState::Nothing | DataSetState::Same | DataSetState::Stale(_) => Ok(()),
         }
     }
 
