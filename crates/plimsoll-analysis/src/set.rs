@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::Summary;
-use crate::summary::{Finding, LadderSummary, LoadSummary, RepeatedFigure};
+use crate::summary::{Finding, LadderSummary, LoadSummary, RepeatedFigure, Verdict};
 use plimsoll_plan::Interference;
 use plimsoll_record::Severity;
 
@@ -103,6 +103,8 @@ fn row(system: String, scene: Interference, choice: Vec<usize>, loads: &[InRun<'
         load: first,
         ..
     } = loads[0];
+    let verdicts = loads.iter().map(|run| run.load.verdict);
+    let verdict = verdicts.max().unwrap_or_default();
     SetRow {
         step: ladder.step.clone(),
         system,
@@ -117,24 +119,25 @@ fn row(system: String, scene: Interference, choice: Vec<usize>, loads: &[InRun<'
         device_reads_per_txn: RepeatedFigure::of(
             loads.iter().map(|run| run.reads.map(|reads| (reads, None))),
         ),
-        verdict: loads
-            .iter()
-            .map(|run| run.load.verdict)
-            .max()
-            .unwrap_or_default(),
+        verdict,
         drive: ladder.drive.clone(),
-        invalid_because: errors(loads),
+        because: reasons(loads, verdict),
     }
 }
 
-/// Of the points of all runs.
-fn errors(loads: &[InRun<'_>]) -> Vec<Finding> {
+/// Findings as severe as the verdict, of the points of all runs.
+fn reasons(loads: &[InRun<'_>], verdict: Verdict) -> Vec<Finding> {
+    let severity = match verdict {
+        Verdict::Valid => return Vec::new(),
+        Verdict::Doubtful => Severity::Warning,
+        Verdict::Invalid => Severity::Error,
+    };
     let points = loads.iter().flat_map(|run| {
         let points = run.load.points.iter();
         points.map(|index| &run.ladder.points[*index])
     });
     let findings = points.flat_map(|point| &point.findings);
-    Finding::of_all(findings.filter(|finding| finding.severity == Severity::Error))
+    Finding::of_all(findings.filter(|finding| finding.severity == severity))
 }
 
 /// A single run keeps the interval that its own seconds give.

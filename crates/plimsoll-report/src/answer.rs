@@ -14,7 +14,7 @@ pub(crate) mod noise;
 pub(crate) mod transactions;
 mod words;
 
-pub(crate) use words::AnswerParts;
+pub(crate) use words::{AnswerParts, distinct};
 
 /// Limits of trust that are listed; the others are counted.
 pub(crate) const MOST_LIMITS: usize = 3;
@@ -78,19 +78,12 @@ fn labeled(
         &m.text("answer-report-label"),
         &format!("plimsoll report {run}"),
     );
-    for (place, step) in next(m, answer, run).iter().enumerate() {
-        let label = if place == 0 {
-            m.text("answer-next-label")
-        } else {
-            String::new()
-        };
-        labeled.add(&label, &format!("{}\u{2003}{}", step.command, step.why));
-    }
-    labeled.lines.join("\n")
+    labeled.add_next(m, &next(m, answer, run));
+    labeled.text()
 }
 
 /// Text beside a column of labels.
-struct Labeled {
+pub(crate) struct Labeled {
     width: usize,
     lines: Vec<String>,
 }
@@ -98,14 +91,14 @@ struct Labeled {
 impl Labeled {
     const INDENT: &str = "            ";
 
-    fn new(width: usize) -> Self {
+    pub(crate) fn new(width: usize) -> Self {
         Self {
             width,
             lines: Vec::new(),
         }
     }
 
-    fn add(&mut self, label: &str, text: &str) {
+    pub(crate) fn add(&mut self, label: &str, text: &str) {
         if text.is_empty() {
             return;
         }
@@ -114,10 +107,22 @@ impl Labeled {
         self.lines
             .push(format!("{label:<indent$}{}", &text[indent..]));
     }
+
+    pub(crate) fn add_next(&mut self, m: &Messages, steps: &[NextStep]) {
+        let mut label = m.text("answer-next-label");
+        for step in steps {
+            self.add(&label, &format!("{}\u{2003}{}", step.command, step.why));
+            label.clear();
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        self.lines.join("\n")
+    }
 }
 
 /// Lines of at most `width` columns, each behind `indent`.
-fn wrapped(text: &str, width: usize, indent: &str) -> String {
+pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> String {
     let mut lines = vec![String::from(indent)];
     for word in text.split(' ') {
         let last = lines.len() - 1;

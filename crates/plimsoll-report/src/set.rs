@@ -1,12 +1,13 @@
 //! A set of runs as text, CSV and a page: one row for each load under each combination, and what two axes do to the rate
 //! as a table of their own.
 
-mod answer;
+pub(crate) mod answer;
 mod chart;
 mod html;
 pub(crate) mod rows;
 mod text;
 
+pub use answer::set_answer_text;
 pub use html::set_page;
 pub use text::{set_csv, set_table};
 
@@ -15,6 +16,7 @@ mod tests {
     use insta::assert_snapshot;
     use plimsoll_analysis::set::{SetAxisSummary, SetRun, SetSummary, summarise_set};
     use plimsoll_analysis::summarise;
+    use plimsoll_analysis::summary::Verdict;
     use plimsoll_record::fixture;
 
     use super::*;
@@ -61,13 +63,25 @@ mod tests {
     }
 
     #[test]
+    fn a_set_is_answered() {
+        assert_snapshot!("no_answer", set_answer_text(&set(), "x.set", 80));
+        let mut valid = set();
+        for row in &mut valid.rows {
+            row.verdict = Verdict::Valid;
+            row.because.clear();
+            row.drive = Some(format!("drive {}", row.choice[1]));
+        }
+        assert_snapshot!("answer", set_answer_text(&valid, "x.set", 80));
+    }
+
+    #[test]
     fn a_set_as_csv() {
         assert_snapshot!(set_csv(&set()));
     }
 
     #[test]
     fn a_set_as_a_page() {
-        let page = set_page(&set());
+        let page = set_page(&set(), "x.set");
         assert_snapshot!(page.split_once("</style>").unwrap().1);
         assert!(
             !page.contains("<script") && !page.contains("http://") && !page.contains("https://"),

@@ -59,6 +59,7 @@ const ALL_TABLES: &[fn() -> Declaration] = &[
     || ladder::latency().declaration(),
     || line::table().declaration(),
     || scaling::table().declaration(),
+    || set::answer::table(&[]).declaration(),
     || set::rows::table(&[]).declaration(),
     || set::rows::crossed(&[axis("a"), axis("b")]).declaration(),
     || versus::export::table().declaration(),

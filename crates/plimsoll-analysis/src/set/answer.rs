@@ -88,7 +88,7 @@ mod tests {
             device_reads_per_txn: None,
             verdict,
             drive: None,
-            invalid_because: Vec::new(),
+            because: Vec::new(),
         }
     }
 

@@ -36,7 +36,7 @@ pub struct SetRow {
     /// What people call the drive that was emulated, with how much slower it ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<String>,
-    /// Errors of its points, each once.
+    /// What its verdict comes from, of all points, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub invalid_because: Vec<Finding>,
+    pub because: Vec<Finding>,
 }

@@ -30,6 +30,20 @@ fn other_kinds_of_runs_are_answered() {
 }
 
 #[test]
+fn the_most_of_some_media_is_named_as_that() {
+    let mut answer = summarise(&fixture::record()).answer.unwrap();
+    let AnswerResult::Media(media) = &mut answer.result else {
+        panic!("no media")
+    };
+    media.left_out.push("third".to_owned());
+    let text = answer_text(&answer, "x.plimsoll", 200);
+    assert!(
+        text.contains("At 1 user, of the media with a valid figure, fast carries the most load"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_line_at_an_invalid_point_is_no_answer() {
     let m = Messages::english();
     let answer = summarise(&fixture::search()).answer.unwrap();

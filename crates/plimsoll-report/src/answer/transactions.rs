@@ -74,6 +74,11 @@ fn of_media(m: &Messages, own: &MediaAnswer) -> Vec<String> {
             sentences.push(m.text_with("answer-media-others", &args));
         }
     } else {
+        // Invalid ones may carry more.
+        if !own.left_out.is_empty() {
+            let of_valid = m.text_with("answer-of-valid", &[("at", at)]);
+            args[0] = ("at", of_valid);
+        }
         let id = match own.compared {
             ComparedBy::Throughput => "answer-media",
             ComparedBy::ResponseTime => "answer-media-response",

@@ -33,7 +33,7 @@ pub(super) fn subject(m: &Messages, medium: Option<&String>) -> String {
 }
 
 /// Each once, in order.
-pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+pub(crate) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     for one in all {
         if !found.contains(&one) {

@@ -1,80 +1,208 @@
-//! The first screen of a set's page.
+//! The answer of a set: on a screen of a terminal, and the first screen of its page.
 
-use plimsoll_analysis::set::{SetRow, SetSummary};
-use plimsoll_analysis::summary::Verdict;
+use std::mem::discriminant;
 
-use super::rows::{rate, table, value};
+use plimsoll_analysis::set::{SetAxisSummary, SetRow, SetSummary};
+use plimsoll_analysis::summary::{Finding, FindingKind, Verdict};
+
+use super::rows::{rate, value};
+use crate::answer::{Labeled, MOST_LIMITS, NextStep, distinct, wrapped};
 use crate::html::page_answer::PageAnswer;
+use crate::load_summary::half;
 use crate::message::Messages;
-use crate::number::{three, whole};
+use crate::number::three;
 use crate::svg::chart::{self, PlotBar, PlotMark};
+use crate::table::Table;
+use crate::table::Unit::{Percent, Plain, Three};
 
 /// At most so many bars: with more, the charts below show more.
 const MOST_BARS: usize = 9;
 
-pub(super) fn page_answer(m: &Messages, summary: &SetSummary) -> PageAnswer {
-    let answer = summary.answer();
+pub(super) fn page_answer(m: &Messages, summary: &SetSummary, dir: &str) -> PageAnswer {
+    let own = SetWords::of(m, summary);
+    let chart = summary.answer().and_then(|answer| {
+        let args = [
+            ("chart", own.unit.clone()),
+            ("load", load(m, answer.best())),
+        ];
+        let heading = m.text_with("set-chart-at", &args);
+        chart::bars(m, heading, &bars(&own.names, &answer.at_load))
+    });
+    PageAnswer {
+        beside: own.emulated.into_iter().collect(),
+        limits: own.limits,
+        chart,
+        table: table(&own.names.axes).to_grid(m, &own.rows),
+        table_name: summary.title.clone(),
+        next: next(m, dir),
+        ..PageAnswer::new(m, own.sentence, own.verdict, own.trust)
+    }
+}
+
+/// The answer for a terminal of so many columns.
+pub fn set_answer_text(summary: &SetSummary, dir: &str, width: usize) -> String {
+    let m = Messages::english();
+    let own = SetWords::of(&m, summary);
+    let sentences = [Some(own.sentence), own.emulated];
+    let sentences: Vec<String> = sentences.into_iter().flatten().collect();
+    let mut above = vec![
+        wrapped(&summary.title, width, ""),
+        wrapped(&sentences.join(" "), width, ""),
+    ];
+    if !own.rows.is_empty() {
+        above.push(table(&own.names.axes).to_text_within(&m, &own.rows, width));
+    }
+    let mut labeled = Labeled::new(width);
+    let word = m.text(&format!("verdict-{}", own.verdict.name()));
+    labeled.add(
+        &m.text("answer-trust-label"),
+        &format!("{word} · {}", own.trust),
+    );
+    own.limits.iter().for_each(|limit| labeled.add("", limit));
+    labeled.add(
+        &m.text("answer-report-label"),
+        &format!("plimsoll report {dir}"),
+    );
+    labeled.add_next(&m, &next(&m, dir));
+    format!("{}\n\n{}\n", above.join("\n\n"), labeled.text())
+}
+
+/// What page and terminal say.
+struct SetWords<'a> {
+    sentence: String,
+    /// Of which emulated drives the figures are.
+    emulated: Option<String>,
+    verdict: Verdict,
+    trust: String,
+    limits: Vec<String>,
+    unit: String,
+    names: CombinationNames<'a>,
+    /// All combinations at the load of the answer.
+    rows: Vec<&'a SetRow>,
+}
+
+impl<'a> SetWords<'a> {
+    fn of(m: &Messages, summary: &'a SetSummary) -> Self {
+        let Some(answer) = summary.answer() else {
+            return Self {
+                sentence: m.text(why_none(summary)),
+                emulated: emulated(m, &summary.rows),
+                verdict: worst(&summary.rows),
+                trust: trust(m, summary),
+                limits: limits(m, &summary.rows),
+                unit: String::new(),
+                names: CombinationNames::of(summary, &[]),
+                rows: Vec::new(),
+            };
+        };
+        let best = answer.best();
+        let unit = m.text(match best.nopm {
+            Some(_) => "headline-nopm",
+            None => "headline-rate",
+        });
+        let names = CombinationNames::of(summary, &answer.at_load);
+        let mut args = vec![
+            ("load", load(m, best)),
+            ("best", names.of_row(best)),
+            ("rate", three(rate(best).map_or(0.0, |own| own.median))),
+            ("unit", unit.clone()),
+        ];
+        let id = match &answer.ratio {
+            Some(ratio) => {
+                let interval = ratio.interval.map(|own| [own.low, own.high].map(three));
+                let ends = interval.map(|[low, high]| {
+                    m.text_with("versus-range", &[("low", low), ("high", high)])
+                });
+                args.push(("ratio", three(ratio.ratio)));
+                args.push(("interval", ends.unwrap_or_else(|| "none".to_owned())));
+                args.push(("lowest", names.of_row(answer.lowest())));
+                "set-answer"
+            }
+            None => "set-answer-one",
+        };
+        Self {
+            sentence: m.text_with(id, &args),
+            emulated: emulated(m, answer.at_load.iter().copied()),
+            verdict: worst(answer.at_load.iter().copied()),
+            trust: trust(m, summary),
+            limits: limits(m, answer.at_load.iter().copied()),
+            unit,
+            names,
+            rows: answer.at_load,
+        }
+    }
+}
+
+fn why_none(summary: &SetSummary) -> &'static str {
+    let mut rows = summary.rows.iter();
+    let imposed = rows.all(|row| row.offered_per_second.is_some());
+    match imposed && !summary.rows.is_empty() {
+        true => "set-answer-imposed",
+        false => "set-answer-none",
+    }
+}
+
+fn emulated<'a>(m: &Messages, rows: impl IntoIterator<Item = &'a SetRow>) -> Option<String> {
+    let drives = distinct(rows.into_iter().filter_map(|row| row.drive.clone()));
+    let args = [("drives", drives.join("; "))];
+    (!drives.is_empty()).then(|| m.text_with("set-emulated", &args))
+}
+
+fn trust(m: &Messages, summary: &SetSummary) -> String {
     let valid = summary.rows.iter();
-    let valid = valid.filter(|row| row.verdict != Verdict::Invalid);
+    let valid = valid.filter(|row| row.verdict == Verdict::Valid);
     let args = [
         ("valid", valid.count().to_string()),
         ("rows", summary.rows.len().to_string()),
         ("runs", summary.runs.to_string()),
         ("of", summary.of.to_string()),
     ];
-    let mut trust = m.text_with("set-trust", &args);
+    let text = m.text_with("set-trust", &args);
     if summary.rows.iter().all(|row| row.runs < 2) {
-        trust = format!("{trust} {}", m.text("set-trust-single"));
+        return format!("{text} {}", m.text("set-trust-single"));
     }
-    let Some(answer) = answer else {
-        let imposed = summary
-            .rows
-            .iter()
-            .all(|row| row.offered_per_second.is_some());
-        let id = match imposed && !summary.rows.is_empty() {
-            true => "set-answer-imposed",
-            false => "set-answer-none",
-        };
-        return PageAnswer::new(m, m.text(id), worst(summary), trust);
-    };
-    let verdict = answer.rows.iter().map(|row| row.verdict).max();
-    let names = CombinationNames::of(summary);
-    let unit = match answer.best().nopm {
-        Some(_) => m.text("headline-nopm"),
-        None => m.text("headline-rate"),
-    };
-    let load = names.load(m, answer.best());
-    let rate = rate(answer.best()).map_or(0.0, |own| own.median);
-    let mut args = vec![
-        ("load", load.clone()),
-        ("best", names.of_row(answer.best())),
-        ("rate", whole(rate)),
-        ("unit", unit.clone()),
-    ];
-    let sentence = match &answer.ratio {
-        Some(ratio) => {
-            let interval = ratio.interval.map(|own| [own.low, own.high].map(three));
-            let ends = interval
-                .map(|[low, high]| m.text_with("versus-range", &[("low", low), ("high", high)]));
-            args.push(("ratio", three(ratio.ratio)));
-            args.push(("interval", ends.unwrap_or_else(|| "none".to_owned())));
-            args.push(("lowest", names.of_row(answer.lowest())));
-            m.text_with("set-answer", &args)
-        }
-        None => m.text_with("set-answer-one", &args),
-    };
-    let heading = m.text_with("set-chart-at", &[("chart", unit), ("load", load)]);
-    PageAnswer {
-        chart: chart::bars(m, heading, &bars(&names, &answer.at_load)),
-        table: table(&summary.axes).to_grid(m, &answer.at_load),
-        table_name: summary.title.clone(),
-        ..PageAnswer::new(m, sentence, verdict.unwrap_or_default(), trust)
-    }
+    text
 }
 
-fn worst(summary: &SetSummary) -> Verdict {
-    let all = summary.rows.iter().map(|row| row.verdict);
+/// What makes combinations doubtful or invalid, one case of each kind; a last line counts the other kinds.
+fn limits<'a>(m: &Messages, rows: impl IntoIterator<Item = &'a SetRow>) -> Vec<String> {
+    let mut rows: Vec<&SetRow> = rows.into_iter().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.verdict));
+    let mut kinds: Vec<&FindingKind> = Vec::new();
+    for Finding { kind, .. } in rows.into_iter().flat_map(|row| &row.because) {
+        if !kinds
+            .iter()
+            .any(|other| discriminant(*other) == discriminant(kind))
+        {
+            kinds.push(kind);
+        }
+    }
+    let mut all: Vec<String> = kinds.into_iter().map(|kind| m.finding(kind)).collect();
+    let more = all.len().saturating_sub(MOST_LIMITS);
+    all.truncate(MOST_LIMITS);
+    if more > 0 {
+        all.push(m.text_with("answer-limit-more", &[("n", more.to_string())]));
+    }
+    all
+}
+
+fn worst<'a>(rows: impl IntoIterator<Item = &'a SetRow>) -> Verdict {
+    let all = rows.into_iter().map(|row| row.verdict);
     all.max().unwrap_or(Verdict::Invalid)
+}
+
+fn next(m: &Messages, dir: &str) -> Vec<NextStep> {
+    let step = |command: String, why: &str| NextStep {
+        command,
+        why: m.text(why),
+    };
+    vec![
+        step(format!("plimsoll report {dir}/FILE"), "set-next-report"),
+        step(
+            format!("plimsoll export {dir} --to text"),
+            "set-next-tables",
+        ),
+    ]
 }
 
 fn bars(names: &CombinationNames<'_>, rows: &[&SetRow]) -> Vec<PlotBar> {
@@ -96,27 +224,75 @@ fn bars(names: &CombinationNames<'_>, rows: &[&SetRow]) -> Vec<PlotBar> {
         .collect()
 }
 
-/// What people call a combination.
+fn load(m: &Messages, row: &SetRow) -> String {
+    match row.users {
+        1 => m.text("load-one"),
+        users => m.text_with("load-closed", &[("users", users.to_string())]),
+    }
+}
+
+/// One of the axes, and its place among all.
+#[derive(Clone, Copy)]
+pub(crate) struct PlacedAxis<'a> {
+    place: usize,
+    axis: &'a SetAxisSummary,
+}
+
+impl<'a> PlacedAxis<'a> {
+    pub(crate) fn all(axes: &'a [SetAxisSummary]) -> Vec<Self> {
+        let placed = axes.iter().enumerate();
+        placed.map(|(place, axis)| Self { place, axis }).collect()
+    }
+
+    fn value(&self, row: &SetRow) -> &'a str {
+        value(self.axis, row, self.place)
+    }
+}
+
+/// The combinations at the load of the answer, by the axes in which they differ.
+pub(crate) fn table<'a>(axes: &[PlacedAxis<'a>]) -> Table<'a, &'a SetRow> {
+    let table = Table::<&SetRow>::new("set-answer").prefix("answered-");
+    let table = axes.iter().fold(table, |table, own| {
+        let own = *own;
+        table
+            .column("axis", Plain, move |row| own.value(row))
+            .named(&own.axis.name)
+    });
+    table
+        .column("nopm", Three, |row| row.nopm)
+        .if_any(|row| row.nopm.is_some())
+        .column("rate", Three, |row| row.completed_per_second)
+        .if_any(|row| row.nopm.is_none())
+        .text_column("interval", Percent, |row| half(rate(row)))
+        .if_any(|row| half(rate(row)).is_some())
+        .column("p99", Three, |row| row.p99_ms)
+        .column("verdict", Plain, |row| row.verdict)
+        .spare(&["interval", "p99"])
+}
+
+/// What people call a combination: its values on the axes in which the compared ones differ.
 struct CombinationNames<'a> {
-    summary: &'a SetSummary,
+    axes: Vec<PlacedAxis<'a>>,
 }
 
 impl<'a> CombinationNames<'a> {
-    fn of(summary: &'a SetSummary) -> Self {
-        Self { summary }
+    fn of(summary: &'a SetSummary, rows: &[&SetRow]) -> Self {
+        let all = PlacedAxis::all(&summary.axes);
+        let differs = |own: &PlacedAxis<'_>| {
+            let mut values = rows.iter().map(|row| own.value(row));
+            let first = values.next();
+            values.any(|value| Some(value) != first)
+        };
+        let differing: Vec<PlacedAxis<'_>> = all.iter().copied().filter(differs).collect();
+        let axes = if differing.is_empty() { all } else { differing };
+        Self { axes }
     }
 
     fn of_row(&self, row: &SetRow) -> String {
-        let axes = &self.summary.axes;
-        let values =
-            (0..axes.len()).map(|axis| format!("{} {}", axes[axis].name, value(axes, row, axis)));
+        let values = self
+            .axes
+            .iter()
+            .map(|own| format!("{} {}", own.axis.name, own.value(row)));
         values.collect::<Vec<_>>().join(", ")
-    }
-
-    fn load(&self, m: &Messages, row: &SetRow) -> String {
-        match row.users {
-            1 => m.text("load-one"),
-            users => m.text_with("load-closed", &[("users", users.to_string())]),
-        }
     }
 }

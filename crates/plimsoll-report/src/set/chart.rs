@@ -64,16 +64,17 @@ fn of_axis(
     heading: String,
 ) -> Option<Chart> {
     let lines = lines(m, axes, rows, axis);
+    let is_ordered = is_ordered(&axes[axis].values);
     let lines: Vec<PlotLine> = lines
         .into_iter()
         .enumerate()
-        .map(|(color, line)| line.drawn(color, figure))
+        .map(|(color, line)| line.drawn(color, figure, is_ordered))
         .collect();
     chart::lines(heading, &axes[axis].values, &lines)
 }
 
 impl ChartLine<'_> {
-    fn drawn(self, color: usize, figure: &ChartFigure) -> PlotLine {
+    fn drawn(self, color: usize, figure: &ChartFigure, is_connected: bool) -> PlotLine {
         let marks = self.points.iter().filter_map(|point| {
             let own = (figure.of)(point.row)?;
             Some(PlotMark {
@@ -86,9 +87,19 @@ impl ChartLine<'_> {
         PlotLine {
             color,
             marks: marks.collect(),
+            is_connected,
             name: self.name,
         }
     }
+}
+
+/// Whether values are amounts, as those of memory are, and not names, as those of drives are.
+fn is_ordered(values: &[String]) -> bool {
+    let begins_with_digit = |value: &String| {
+        let value = value.trim_start_matches(['[', '-', '+', '.']);
+        value.starts_with(|first: char| first.is_ascii_digit())
+    };
+    values.iter().all(begins_with_digit)
 }
 
 /// Named by what differs between them.
@@ -125,7 +136,7 @@ fn line_name(m: &Messages, axes: &[SetAxisSummary], row: &SetRow, axis: usize) -
         return m.text_with("set-at-load", &[("load", load(row))]);
     }
     let others = (0..axes.len()).filter(|other| *other != axis);
-    let values = others.map(|other| value(axes, row, other));
+    let values = others.map(|other| value(&axes[other], row, other));
     values.collect::<Vec<_>>().join(", ")
 }
 
@@ -134,5 +145,19 @@ fn range(figure: summary::RepeatedFigure) -> [f64; 2] {
     match figure.interval {
         Some(own) => [own.low, own.high],
         None => [figure.min, figure.max],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_an_order_and_names_have_none() {
+        let is = |values: &[&str]| {
+            is_ordered(&values.iter().map(|v| (*v).to_owned()).collect::<Vec<_>>())
+        };
+        assert!(is(&["512MiB", "4GiB"]) && is(&["[1, 8]", "[32]"]) && is(&["-2000", "0.5"]));
+        assert!(!is(&["nvme", "sata"]) && !is(&["1GiB", "unlimited"]));
     }
 }

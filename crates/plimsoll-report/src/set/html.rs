@@ -14,8 +14,8 @@ use crate::message::Messages;
 use crate::svg::chart::Chart;
 use crate::table::Grid;
 
-/// The page of a set.
-pub fn set_page(summary: &SetSummary) -> String {
+/// The page of the set in `dir`.
+pub fn set_page(summary: &SetSummary, dir: &str) -> String {
     let m = Messages::english();
     let runs = [
         ("runs", summary.runs.to_string()),
@@ -23,7 +23,7 @@ pub fn set_page(summary: &SetSummary) -> String {
     ];
     let page = SetPage {
         title: &summary.title,
-        first: page_answer(&m, summary),
+        first: page_answer(&m, summary, dir),
         runs: m.text_with("set-runs-of", &runs),
         axes: summary
             .axes

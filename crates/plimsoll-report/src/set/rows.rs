@@ -7,7 +7,7 @@ use crate::load_summary::half;
 use crate::message::Messages;
 use crate::number::{NONE, three};
 use crate::table::Table;
-use crate::table::Unit::{Decimals, Plain, Sentences, Three, Whole};
+use crate::table::Unit::{Decimals, Plain, Sentences, Three};
 
 /// Rows of one step, system and scene.
 pub(super) struct SetRowGroup<'a> {
@@ -57,10 +57,10 @@ pub(super) fn loads(rows: &[&SetRow]) -> Vec<String> {
     all
 }
 
-/// The value of one axis in the row's combination.
-pub(super) fn value<'a>(axes: &'a [SetAxisSummary], row: &SetRow, axis: usize) -> &'a str {
-    let place = row.choice.get(axis).copied().unwrap_or(usize::MAX);
-    axes[axis].values.get(place).map_or(NONE, String::as_str)
+/// The value of the axis at this place in the row's combination.
+pub(super) fn value<'a>(axis: &'a SetAxisSummary, row: &SetRow, place: usize) -> &'a str {
+    let chosen = row.choice.get(place).and_then(|at| axis.values.get(*at));
+    chosen.map_or(NONE, String::as_str)
 }
 
 /// NOPM where the workload has it.
@@ -76,9 +76,9 @@ pub(super) fn rate_name(m: &Messages, rows: &[&SetRow]) -> String {
     })
 }
 
-/// Why the row is invalid: each finding once.
+/// Why the row is doubtful or invalid: each finding once.
 fn because(row: &SetRow, m: &Messages) -> String {
-    let findings = row.invalid_because.iter();
+    let findings = row.because.iter();
     let sentences: Vec<String> = findings.map(|finding| m.finding(&finding.kind)).collect();
     sentences.join(" ")
 }
@@ -88,7 +88,7 @@ pub(crate) fn table(axes: &[SetAxisSummary]) -> Table<'_, &SetRow> {
     let table = Table::<&SetRow>::new("set").prefix("set-");
     let table = axes.iter().enumerate().fold(table, |table, (place, axis)| {
         table
-            .column("axis", Plain, move |row| value(axes, row, place))
+            .column("axis", Plain, move |row| value(axis, row, place))
             .named(&axis.name)
             .key(&axis.name)
     });
@@ -100,10 +100,10 @@ pub(crate) fn table(axes: &[SetAxisSummary]) -> Table<'_, &SetRow> {
         .field("offered_per_second", |row| row.offered_per_second)
         .field("runs", |row| row.runs)
         .column("load", Plain, |row| load(row))
-        .column("nopm", Whole, |row| rate(row))
+        .column("nopm", Three, |row| rate(row))
         .headed("text-nopm")
         .unless_any(|row| row.nopm.is_none())
-        .column("rate", Whole, |row| rate(row))
+        .column("rate", Three, |row| rate(row))
         .if_any(|row| row.nopm.is_none())
         .column("interval", Decimals(1), |row| half(rate(row)))
         .headed("text-interval")
@@ -122,7 +122,7 @@ pub(crate) fn table(axes: &[SetAxisSummary]) -> Table<'_, &SetRow> {
         .headed("text-verdict")
         .key("verdict")
         .page_message("because", Sentences, |row, m| because(row, m))
-        .if_any(|row| !row.invalid_because.is_empty())
+        .if_any(|row| !row.because.is_empty())
 }
 
 /// The rate at a value of one axis, by the values of another.
@@ -165,7 +165,7 @@ pub(crate) fn crossed<'a>(axes: &'a [SetAxisSummary]) -> Table<'a, CrossedRow<'a
     let values = across.values.iter().enumerate();
     values.fold(table, |table, (place, value)| {
         table
-            .column("rate", Whole, move |row| row.rates[place])
+            .column("rate", Three, move |row| row.rates[place])
             .named(format!("{}={value}", across.name))
     })
 }

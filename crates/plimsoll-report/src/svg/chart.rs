@@ -66,6 +66,8 @@ pub(crate) struct PlotLine {
     pub color: usize,
     /// In the order of the axis.
     pub marks: Vec<PlotMark>,
+    /// What stands between two values means something.
+    pub is_connected: bool,
 }
 
 pub(crate) struct PlotBar {
@@ -165,7 +167,9 @@ impl LinePlot {
     fn draw(&self, drawing: &mut Drawing, line: &PlotLine, shift: f64) {
         let color = color_class(line.color);
         let at = |mark: &PlotMark| [self.x(mark.place) + shift, self.y(mark.value)];
-        drawing.path(&format!("line {color}"), line.marks.iter().map(at));
+        if line.is_connected {
+            drawing.path(&format!("line {color}"), line.marks.iter().map(at));
+        }
         for mark in &line.marks {
             let [x, y] = at(mark);
             if let Some([low, high]) = mark.range {
@@ -251,6 +255,7 @@ mod tests {
             name: name.to_owned(),
             color,
             marks: marks.collect(),
+            is_connected: true,
         }
     }
 

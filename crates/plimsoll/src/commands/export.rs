@@ -6,6 +6,7 @@ use plimsoll_analysis::Summary;
 use plimsoll_record::Record;
 use plimsoll_report::answer::answer_text;
 use plimsoll_report::export::{CsvKind, to_csv, to_json};
+use plimsoll_report::set::set_answer_text;
 
 use super::io::{print, read_run, terminal_width};
 use super::predict::summary_of;
@@ -21,10 +22,12 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
         ExportFormat::Csv => Format::Csv,
     };
     if RunSet::is_one(&args.run) {
-        return print(&set::render_set(
-            &set::summary_of(&RunSet::open(&args.run)?)?,
-            format,
-        ));
+        let summary = set::summary_of(&RunSet::open(&args.run)?)?;
+        if args.to == ExportFormat::Text {
+            let dir = args.run.display().to_string();
+            print(&set_answer_text(&summary, &dir, terminal_width()))?;
+        }
+        return print(&set::render_set(&summary, format));
     }
     let record = read_run(&args.run)?;
     let summary = summary_of(&record);

@@ -18,7 +18,10 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let (output, html) = if RunSet::is_one(&args.run) {
         (
             beside(&args.run),
-            set_page(&set::summary_of(&RunSet::open(&args.run)?)?),
+            set_page(
+                &set::summary_of(&RunSet::open(&args.run)?)?,
+                &args.run.display().to_string(),
+            ),
         )
     } else {
         let record = read_run(&args.run)?;

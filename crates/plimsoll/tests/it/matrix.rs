@@ -41,7 +41,7 @@ fn each_combination_is_a_run_and_all_are_one_table() {
         .run(&["run", "plan.toml", "-o", "x.set", "--virtual-time"])
         .succeeded();
     assert!(
-        outcome.stdout.contains("What latency costs: 4 of 4 runs"),
+        outcome.stdout.contains("4 of 4 runs complete"),
         "{outcome:?}"
     );
     let names = files(&place, "x.set");
@@ -107,7 +107,7 @@ fn what_was_interrupted_goes_on_and_loses_nothing() {
             .contains("cell 1 of 2: latency=1ms: done before"),
         "{outcome:?}"
     );
-    assert!(outcome.stdout.contains("2 of 2 runs"), "{outcome:?}");
+    assert!(outcome.stdout.contains("2 of 2 runs complete"), "{outcome:?}");
     let after = fs::metadata(place.path("x.set/001-latency=1ms.plimsoll"))
         .unwrap()
         .modified()

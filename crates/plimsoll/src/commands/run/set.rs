@@ -6,10 +6,11 @@ use plimsoll_plan::resolved::ResolvedPlan;
 use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{Cell, Matrix, Options, estimate};
 use plimsoll_record::RunStatus;
+use plimsoll_report::set::set_answer_text;
 
-use super::super::io::print;
+use super::super::io::{print, terminal_width};
 use super::job::{check, default_output, job, listen, warning_lines};
-use crate::cli::RunArgs;
+use crate::cli::{Format, RunArgs};
 use crate::commands::set::{render_set, summary_of};
 use crate::execute::execute;
 use crate::failure::Failure;
@@ -44,7 +45,15 @@ pub fn run_set(
         }
     };
     carry_out(args, &set, matrix)?;
-    print(&render_set(&summary_of(&set)?, args.flags.format))?;
+    let summary = summary_of(&set)?;
+    let is_answer = args.flags.format == Format::Table;
+    if is_answer {
+        let dir = set.path.display().to_string();
+        print(&set_answer_text(&summary, &dir, terminal_width()))?;
+    }
+    if !is_answer || args.flags.verbose {
+        print(&render_set(&summary, args.flags.format))?;
+    }
     eprintln!("Set of runs: {}", set.path.display());
     Ok(ExitCode::SUCCESS)
 }
