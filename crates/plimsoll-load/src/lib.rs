@@ -10,6 +10,7 @@ mod died;
 pub mod engine;
 pub mod error;
 pub mod limit;
+pub mod passwd;
 pub mod probe;
 pub mod rng;
 pub mod runner;

@@ -57,22 +57,35 @@ fn not_mounted(at: &Path) -> impl Fn(io::Error) -> EmulatorError {
                 // The library's text ends with a newline.
                 error.to_string().trim_end()
             ),
-            "In a container, start it with `--device /dev/fuse --cap-add SYS_ADMIN`.",
+            format!(
+                "In a container, start it with `--device /dev/fuse --cap-add SYS_ADMIN`. {WITHOUT_FUSE}"
+            ),
         )
     }
+}
+
+/// What works on every machine.
+const WITHOUT_FUSE: &str = "Without FUSE: measure a real directory or block device (bench without \
+    --drive; without_fuse = \"plain_directory\" in the plan), or compute the drive: plimsoll drive simulate.";
+
+/// Whether the effective capabilities of /proc/PID/status have CAP_SYS_ADMIN, as those of a container may not.
+fn may_mount(status: &str) -> bool {
+    const CAP_SYS_ADMIN: u64 = 1 << 21;
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let effective = effective.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    effective.is_none_or(|mask| mask & CAP_SYS_ADMIN != 0)
 }
 
 /// The error, with what to do, where FUSE is not available.
 pub fn check_fuse() -> Result<(), EmulatorError> {
     use rustix::fs::{Mode, OFlags, open};
-    let directory = "or measure a plain directory: `without_fuse = \"plain_directory\"` in the plan, no --drive for bench.";
     match open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()) {
         Ok(_) => {}
         Err(rustix::io::Errno::NOENT | rustix::io::Errno::NODEV | rustix::io::Errno::NXIO) => {
             return Err(EmulatorError::no_fuse(
                 "emulated drives need FUSE\n/dev/fuse is missing: this kernel has no FUSE, or it is not loaded",
                 format!(
-                    "`modprobe fuse` as root (in a container: start it with `--device /dev/fuse`), {directory}"
+                    "`modprobe fuse` as root (in a container: start it with `--device /dev/fuse`). {WITHOUT_FUSE}"
                 ),
             ));
         }
@@ -81,7 +94,7 @@ pub fn check_fuse() -> Result<(), EmulatorError> {
                 format!("emulated drives need FUSE\n/dev/fuse cannot be opened: {error}"),
                 format!(
                     "Become root, or join the group that owns it (in a container: `--device /dev/fuse --cap-add \
-                     SYS_ADMIN`), {directory}"
+                     SYS_ADMIN`). {WITHOUT_FUSE}"
                 ),
             ));
         }
@@ -91,7 +104,14 @@ pub fn check_fuse() -> Result<(), EmulatorError> {
     if !is_root && !std::env::split_paths(&path).any(|dir| dir.join("fusermount3").is_file()) {
         return Err(EmulatorError::no_fuse(
             "emulated drives need FUSE\nfusermount3 is not installed, and users other than root mount with it",
-            format!("Install it (`apt install fuse3`), {directory}"),
+            format!("Install it (`apt install fuse3`). {WITHOUT_FUSE}"),
+        ));
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if is_root && !may_mount(&status) {
+        return Err(EmulatorError::no_fuse(
+            "emulated drives need FUSE\nthis root may not mount: it lacks the capability CAP_SYS_ADMIN",
+            format!("In a container, start it with `--cap-add SYS_ADMIN`. {WITHOUT_FUSE}"),
         ));
     }
     Ok(())
@@ -202,4 +222,19 @@ fn start_library<F: Filesystem>(
     })?;
     spawn("drive-answers").spawn(move || pass_answers(&answers, &device))?;
     Ok(ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_in_a_container_may_lack_the_right_to_mount() {
+        assert!(may_mount("Name:\tx\nCapEff:\t000001ffffffffff\n"));
+        assert!(
+            !may_mount("CapEff:\t00000000a80425fb\n"),
+            "docker's default"
+        );
+        assert!(may_mount(""), "not known");
+    }
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::errors::io_error;
 use super::servers::start_time;
 use crate::error::LoadError;
+use crate::passwd::user_name;
 
 pub(super) const FOLDER: &str = ".plimsoll";
 pub(super) const OWNER: &str = "owner.json";
@@ -64,8 +65,7 @@ pub(super) fn closed(folder: &Path, error: &io::Error) -> LoadError {
     {
         return io_error(folder, error);
     }
-    let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    belongs_to(folder, &user_name(&passwd, owner))
+    belongs_to(folder, &user_name(owner))
 }
 
 pub(super) fn belongs_to(folder: &Path, owner: &str) -> LoadError {
@@ -78,16 +78,6 @@ pub(super) fn belongs_to(folder: &Path, owner: &str) -> LoadError {
              remove it: rm -r '{place}'"
         ),
     }
-}
-
-/// The login of a line of passwd(5), else the number.
-pub(super) fn user_name(passwd: &str, uid: u32) -> String {
-    let name = passwd.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let login = fields.next()?;
-        (fields.nth(1)?.parse() == Ok(uid)).then(|| login.to_owned())
-    });
-    name.unwrap_or_else(|| format!("user {uid}"))
 }
 
 pub(super) fn host() -> String {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_block::BlockError;
 use plimsoll_block::host::mount::{available_memory, free_bytes};
 use plimsoll_drive::emulate::check_fuse;
+use plimsoll_load::passwd::user_name;
 use plimsoll_load::system::Instance;
 use plimsoll_plan::resolved::{
     DriveForm, EmulatedDrive, Medium, MediumKind, ResolvedPlan, Step, SystemKind, WithoutFuse,
@@ -35,17 +36,11 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
         let medium = plan.medium(id);
         if let Some(drive) = medium.kind.emulated() {
             drive_file::emulated(drive)?;
-            check_emulation(medium, drive)?;
             let is_cut = plan
                 .load_steps()
                 .any(|step| step.power_cut.is_some() && step.on.contains(&id));
-            if is_cut && drive.form == DriveForm::Auto && !rustix::process::geteuid().is_root() {
-                return Err(Failure::usage(format!(
-                    "medium {}: only a block device can lose its power, and only root can make one\n\
-                     Run plimsoll as root, or take power_cut out of the plan.",
-                    medium.name
-                )));
-            }
+            check_root(medium, drive, is_cut)?;
+            check_emulation(medium, drive)?;
         }
         let needed = needed
             .iter()
@@ -75,6 +70,28 @@ fn check_emulation(medium: &Medium, drive: &EmulatedDrive) -> Result<(), Failure
         return Ok(());
     }
     check_fuse().map_err(|error| Failure::usage(format!("medium {}: {error}", medium.name)))
+}
+
+/// Only root can make a block device of an emulated drive.
+fn check_root(medium: &Medium, drive: &EmulatedDrive, is_cut: bool) -> Result<(), Failure> {
+    let (what, next) = match drive.form {
+        DriveForm::Block if drive.without_fuse == WithoutFuse::PlainDirectory && !is_cut => {
+            return Ok(());
+        }
+        DriveForm::Block => ("an emulated block device needs root", "form = \"block\""),
+        DriveForm::Auto if is_cut => ("a power cut needs an emulated block device", "power_cut"),
+        DriveForm::Auto | DriveForm::Directory => return Ok(()),
+    };
+    let user = rustix::process::geteuid();
+    if user.is_root() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "medium {}: {what}\nloop devices and filesystems are made by root; you are {}\n\
+         Run plimsoll as root, or take {next} out of the plan.",
+        medium.name,
+        user_name(user.as_raw())
+    )))
 }
 
 /// fio is installed, and every device and file that plimsoll did not create may be overwritten.
@@ -149,20 +166,6 @@ fn check_memory<'a>(needed: impl Iterator<Item = &'a MediumNeed>) -> Result<(), 
         ));
     }
     Ok(())
-}
-
-/// As `/etc/passwd` has it, else the number.
-fn user_name(uid: u32) -> String {
-    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let of_line = |line: &str| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1)? == uid.to_string()).then(|| name.to_owned())
-    };
-    users
-        .lines()
-        .find_map(of_line)
-        .unwrap_or_else(|| format!("user {uid}"))
 }
 
 /// Why a directory cannot be written to.

@@ -394,12 +394,30 @@ fn without_fuse_a_plan_is_refused_or_uses_its_fallback() {
         "medium here: ",
         "fuse",
         "without_fuse = ",
+        "plimsoll drive simulate",
     ]);
     without_fuse(&place, &["bench", "sqlite", "medium", "--drive", "nvme"]).refused(&[
         "medium nvme: ",
         "fuse",
-        "no --drive for bench",
+        "bench without --drive",
     ]);
+    for (key, step, what) in [
+        (
+            "form = \"block\"",
+            SHORT.to_owned(),
+            "an emulated block device needs root",
+        ),
+        (
+            "",
+            format!("{SHORT}\npower_cut = \"1s\""),
+            "a power cut needs an emulated block device",
+        ),
+    ] {
+        plan(&place, "sqlite", &format!("{drive}\n{key}"), &step);
+        let outcome = without_fuse(&place, &["run", "plan.toml", "-o", "x.run"]);
+        assert_eq!(outcome.stderr.lines().count(), 3, "{outcome:?}");
+        outcome.refused(&["medium here: ", what, "you are ", "Run plimsoll as root"]);
+    }
     let mut left = fs::read_dir(place.path("")).unwrap();
     let is_run = |name: &str| name.ends_with(".run") || name.contains(".plimsoll");
     assert!(!left.any(|file| is_run(&file.unwrap().file_name().to_string_lossy())));

@@ -7,12 +7,12 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::unprivileged::Unprivileged;
 use crate::error::LoadError;
+use crate::passwd::PasswdEntry;
 
 /// A program run as that user, with its data directory as working directory and in a process group of its own, so that
 /// a terminal's Ctrl-C reaches plimsoll alone.
-pub(super) fn command(program: &Path, data: &Path, user: Option<&Unprivileged>) -> Command {
+pub(super) fn command(program: &Path, data: &Path, user: Option<&PasswdEntry>) -> Command {
     let mut command = surroundings(Command::new(program), data);
     if let Some(user) = user {
         // std drops the supplementary groups along with the uid.
@@ -46,7 +46,7 @@ pub(super) fn surroundings(mut command: Command, data: &Path) -> Command {
 }
 
 /// Whether the user can reach the directory; if not, which of its parents is closed.
-pub(super) fn reachable(dir: &Path, user: &Unprivileged) -> Result<(), LoadError> {
+pub(super) fn reachable(dir: &Path, user: &PasswdEntry) -> Result<(), LoadError> {
     let mut probe = command(Path::new("/bin/sh"), dir, Some(user));
     let outcome = probe
         .args(["-c", ":"])

@@ -11,9 +11,10 @@ use rustix::process::Pid;
 
 use super::command::{command, reachable, surroundings};
 use super::log::{failed, lack_of_space};
-use super::unprivileged::{Unprivileged, hand_over, unprivileged};
+use super::unprivileged::{hand_over, unprivileged};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
+use crate::passwd::PasswdEntry;
 use crate::scratch::{Scratch, endings, io_error, kill_all, servers_work_in, wait_until};
 
 pub(crate) const START_SECONDS: u64 = 120;
@@ -33,7 +34,7 @@ const NEXT_WHEN_DEAD: &str =
 #[derive(Debug)]
 pub(crate) struct ServerContext {
     kind: ServerKind,
-    user: Option<Unprivileged>,
+    user: Option<PasswdEntry>,
     pub data: PathBuf,
     /// A directory that only the server's user may enter.
     pub socket: PathBuf,
