@@ -45,7 +45,10 @@ fn reason<'a>(lines: &[&'a str]) -> Option<&'a str> {
         .chain(&["LOG:"])
         .filter_map(|level| line.find(level))
         .min();
-    Some(line[start.unwrap_or_default()..].trim())
+    let line = &line[start.unwrap_or_default()..];
+    // The file with the settings is gone with the server's directory.
+    let end = line.find(" in file \"").unwrap_or(line.len());
+    Some(line[..end].trim())
 }
 
 #[cfg(test)]
@@ -58,7 +61,7 @@ mod tests {
             LoadError::Died { why, .. } => why,
             other => panic!("{other}"),
         };
-        let settings = "2026-11-25 UTC [7] LOG:  invalid value for parameter \"wal_level\": \"x\"\n\
+        let settings = "2026-11-25 UTC [7] LOG:  unrecognized configuration parameter \"wal_lvl\" in file \"/d/p.conf\" line 8\n\
             2026-11-25 UTC [7] HINT:  Available values: minimal, replica, logical.\n\
             2026-11-25 UTC [7] FATAL:  configuration file \"/d/postgresql.conf\" contains errors\n";
         let memory = "2026-11-25 UTC [7] FATAL:  could not map shared memory\n\
@@ -72,7 +75,7 @@ mod tests {
         for (text, line) in [
             (
                 settings,
-                "LOG:  invalid value for parameter \"wal_level\": \"x\"",
+                "LOG:  unrecognized configuration parameter \"wal_lvl\"",
             ),
             (memory, "FATAL:  could not map shared memory"),
             (

@@ -107,7 +107,7 @@ fn unnamed(node: &Path, given: &Path, why: Vec<String>) -> BlockError {
         why
     };
     let next = format!(
-        "If what it holds may be lost: plimsoll run --overwrite {} …",
+        "If what it holds may be lost, repeat this with --overwrite {}",
         given.display()
     );
     BlockError::Refused {
@@ -203,7 +203,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.ends_with(&format!("plimsoll run --overwrite {} …", image.display())),
+            text.ends_with(&format!("--overwrite {}", image.display())),
             "{text}"
         );
         let permit = permit(&image, std::slice::from_ref(&image)).unwrap();

@@ -104,10 +104,9 @@ pub fn decide(evidence: &DeviceEvidence, overwrite: bool) -> Decision {
             remedy: Remedy::Release(evidence.node.clone()),
         };
     }
-    let unclear = unclear(evidence);
-    if !unclear.is_empty() {
+    if let Some(unclear) = unclear(evidence) {
         return Decision::Refused {
-            why: unclear,
+            why: vec![unclear],
             remedy: Remedy::SeeMore,
         };
     }
@@ -173,8 +172,8 @@ fn holds(evidence: &DeviceEvidence) -> Vec<String> {
     signatures.chain(partitions).collect()
 }
 
-/// What must be known before anything is written, and is not.
-fn unclear(evidence: &DeviceEvidence) -> Vec<String> {
+/// What must be known before anything is written, and is not, in one sentence: mostly all of it is hidden for one reason.
+fn unclear(evidence: &DeviceEvidence) -> Option<String> {
     let lists = [
         ("where it is mounted", &evidence.mounts),
         ("whether it is swap space", &evidence.swaps),
@@ -183,19 +182,19 @@ fn unclear(evidence: &DeviceEvidence) -> Vec<String> {
         ("what it holds", &evidence.signatures),
         ("its partitions", &evidence.partitions),
     ];
-    let mut unclear = Vec::new();
-    for (what, found) in lists {
-        if let Err(why) = found {
-            unclear.push(format!("{what} cannot be found out: {why}"));
-        }
-    }
+    let mut hidden: Vec<(&str, &str)> = lists
+        .into_iter()
+        .filter_map(|(what, found)| Some((what, found.as_ref().err()?.as_str())))
+        .collect();
     if let Err(why) = &evidence.own_name {
-        unclear.push(format!("its own name cannot be found out: {why}"));
+        hidden.push(("its own name", why));
     }
     if let Exclusive::Unknown(why) = &evidence.exclusive {
-        unclear.push(format!("whether it is in use cannot be found out: {why}"));
+        hidden.push(("whether it is in use", why));
     }
-    unclear
+    let why = hidden.first()?.1;
+    let what: Vec<&str> = hidden.iter().map(|fact| fact.0).collect();
+    Some(format!("{} cannot be found out: {why}", what.join(", ")))
 }
 
 #[cfg(test)]
@@ -410,6 +409,19 @@ mod tests {
                 "{next}"
             );
         }
+        let hidden = DeviceEvidence {
+            open_by: unknown(),
+            exclusive: Exclusive::Unknown("busy".into()),
+            ..idle.clone()
+        };
+        let Decision::Refused { why, .. } = decide(&hidden, true) else {
+            panic!("{hidden:?}")
+        };
+        assert_eq!(
+            why,
+            ["who holds it open, whether it is in use cannot be found out: no permission"],
+            "one sentence"
+        );
         let Decision::Refused { why, remedy } = decide(
             &DeviceEvidence {
                 read_only: true,

@@ -65,8 +65,8 @@ fn not_mounted(at: &Path) -> impl Fn(io::Error) -> EmulatorError {
 }
 
 /// What works on every machine.
-const WITHOUT_FUSE: &str = "Without FUSE: measure a real directory or block device (bench without \
-    --drive; without_fuse = \"plain_directory\" in the plan), or compute the drive: plimsoll drive simulate.";
+const WITHOUT_FUSE: &str = "Without FUSE: a real directory or block device (no --drive; in the plan \
+    without_fuse = \"plain_directory\"), or plimsoll drive simulate.";
 
 /// Whether the effective capabilities of /proc/PID/status have CAP_SYS_ADMIN, as those of a container may not.
 fn may_mount(status: &str) -> bool {
@@ -93,8 +93,7 @@ pub fn check_fuse() -> Result<(), EmulatorError> {
             return Err(EmulatorError::no_fuse(
                 format!("emulated drives need FUSE\n/dev/fuse cannot be opened: {error}"),
                 format!(
-                    "Become root, or join the group that owns it (in a container: `--device /dev/fuse --cap-add \
-                     SYS_ADMIN`). {WITHOUT_FUSE}"
+                    "Become root (in a container: `--device /dev/fuse --cap-add SYS_ADMIN`). {WITHOUT_FUSE}"
                 ),
             ));
         }

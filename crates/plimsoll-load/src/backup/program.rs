@@ -146,8 +146,8 @@ fn explain(name: &str, status: ExitStatus, messages: &str, place: &Path, next: &
         };
     }
     let why = match messages.trim() {
-        "" => format!("it ended with {status}; it printed nothing"),
-        _ => format!("it ended with {status}"),
+        "" => format!("{status}; it printed nothing"),
+        _ => status.to_string(),
     };
     died(name, &why, "its output", messages, next)
 }
@@ -251,7 +251,7 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "sh ended by itself\nit ended with exit status: 3; its output: last\nDo that.",
+            "sh ended by itself\nexit status: 3; its output: last\nDo that.",
         );
         assert_eq!(error.log(), "first\nlast");
         let full = shell("echo 'could not write: No space left on device'; echo more; exit 1");

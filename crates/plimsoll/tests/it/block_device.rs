@@ -112,7 +112,7 @@ fn as_root(place: &Place) {
     let device = Loop::new(place);
     plan(place, &device.node, 2);
     let refused = "must not be overwritten";
-    let next = format!("plimsoll run --overwrite {}", device.node);
+    let next = format!("--overwrite {}", device.node);
     place.run(&RUN).refused(&[
         refused,
         "--overwrite was not given; it holds a signature of ext4",

@@ -399,7 +399,7 @@ fn without_fuse_a_plan_is_refused_or_uses_its_fallback() {
     without_fuse(&place, &["bench", "sqlite", "medium", "--drive", "nvme"]).refused(&[
         "medium nvme: ",
         "fuse",
-        "bench without --drive",
+        "no --drive",
     ]);
     for (key, step, what) in [
         (

@@ -79,6 +79,8 @@ fn no_mariadb_listens_there() {
         "MariaDB at 127.0.0.1:1 cannot be reached",
         "Check host and port in the URL",
     ];
+    assert!(!checked.stderr.contains("DriverError"), "{checked:?}");
+    assert_eq!(checked.stderr.lines().count(), 3, "{checked:?}");
     checked.failed(1, &phrases);
 }
 
@@ -123,6 +125,29 @@ fn a_server_that_is_there() {
         ],
     );
     place.expect_no_run("wrong.run");
+
+    // A role for which the server calls itself old: an unqualified name leads to a function of the user's.
+    server.psql_in(
+        "db",
+        "CREATE FUNCTION public.current_setting(text) RETURNS text LANGUAGE sql AS 'SELECT ''9.6.24''::text'; \
+         ALTER ROLE tester SET search_path = public, pg_catalog",
+    );
+    plan(&place, &url(SECRET));
+    let outcome = place.run(&["run", "plan.toml", "-o", "old.run"]);
+    assert_eq!(outcome.stderr.lines().count(), 3, "{outcome:?}");
+    outcome.failed(
+        1,
+        &[
+            "cannot measure PostgreSQL 9.6.24",
+            "PostgreSQL 10.0 or later",
+            "Upgrade the server",
+        ],
+    );
+    place.expect_no_run("old.run");
+    server.psql_in(
+        "db",
+        "ALTER ROLE tester RESET search_path; DROP FUNCTION public.current_setting(text)",
+    );
 
     // Somebody else's table where plimsoll shall load.
     server.psql_in("db", "CREATE SCHEMA load_test AUTHORIZATION tester; CREATE TABLE load_test.customer (mine text);

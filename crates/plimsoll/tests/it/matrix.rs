@@ -107,7 +107,10 @@ fn what_was_interrupted_goes_on_and_loses_nothing() {
             .contains("cell 1 of 2: latency=1ms: done before"),
         "{outcome:?}"
     );
-    assert!(outcome.stdout.contains("2 of 2 runs complete"), "{outcome:?}");
+    assert!(
+        outcome.stdout.contains("2 of 2 runs complete"),
+        "{outcome:?}"
+    );
     let after = fs::metadata(place.path("x.set/001-latency=1ms.plimsoll"))
         .unwrap()
         .modified()

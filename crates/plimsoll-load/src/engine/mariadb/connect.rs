@@ -147,6 +147,7 @@ pub fn error_text(error: &Error) -> String {
             reply.message, reply.code, reply.state
         ),
         Error::IoError(error) => error.to_string(),
+        Error::DriverError(error) => error.to_string(),
         // Others may quote the URL.
         Error::UrlError(_) => "the URL cannot be parsed".into(),
         other => other.to_string(),

@@ -124,7 +124,7 @@ impl ServerContext {
         }
         Err(failed(
             &name,
-            &format!("it ended with {status}"),
+            &status.to_string(),
             &self.log,
             NEXT_WHEN_REFUSED,
         ))
@@ -202,7 +202,7 @@ impl ServerProcess {
     /// Why the server is no longer there, quoting its log; `None` while it runs.
     pub fn died(&self) -> Option<LoadError> {
         let status = self.exit_status()?;
-        let why = self.with_memory(describe(status));
+        let why = self.with_memory(status.to_string());
         Some(failed(
             &self.context.title(),
             &why,
@@ -277,7 +277,7 @@ impl ServerProcess {
             return Err(LoadError::Cancelled);
         }
         match ended {
-            Some(status) => Err(self.context.not_started(&describe(status))),
+            Some(status) => Err(self.context.not_started(&status.to_string())),
             None if ready => Ok(()),
             None => Err(self
                 .context
@@ -319,10 +319,6 @@ impl Drop for ServerProcess {
         // Whoever can report an error calls `end`.
         let _ = self.end();
     }
-}
-
-fn describe(status: ExitStatus) -> String {
-    format!("the server ended with {status}")
 }
 
 /// On the medium when this returns: a server that comes back after a power cut reads it again. ext4 keeps the new length
