@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_block::BlockError;
 use plimsoll_block::host::mount::{available_memory, free_bytes};
 use plimsoll_drive::emulate::check_fuse;
+use plimsoll_load::engine::server::ManagedServer;
 use plimsoll_load::passwd::user_name;
 use plimsoll_load::system::Instance;
 use plimsoll_plan::resolved::{
@@ -50,7 +51,27 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
             check_medium(medium, needed).map_err(Failure::usage)?;
         }
     }
+    check_own_servers(plan)?;
     check_existing_servers(plan)
+}
+
+/// Servers of plimsoll's own have programs, and can be started on their media.
+fn check_own_servers(plan: &ResolvedPlan) -> Result<(), Failure> {
+    for step in &plan.steps {
+        for system in step.systems() {
+            let SystemKind::Managed {
+                engine, binaries, ..
+            } = &plan.system(system).kind
+            else {
+                continue;
+            };
+            for medium in step.on() {
+                let dir = Path::new(&plan.medium(*medium).path);
+                ManagedServer::check_startable(*engine, binaries, dir)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Existing servers answer, are new enough, and have room for the data among what they hold.

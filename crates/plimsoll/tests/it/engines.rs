@@ -176,3 +176,28 @@ fn a_wrong_setting_gets_the_servers_words() {
         place.expect_clean();
     }
 }
+
+#[test]
+fn a_server_that_cannot_be_started_is_found_before_anything_is_written() {
+    let place = Place::new();
+    let text = fs::read_to_string(place.plan("postgres", SHORT)).unwrap();
+    let refused = |phrases: &[&str]| {
+        let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]);
+        assert_eq!(outcome.stderr.lines().count(), 3, "{outcome:?}");
+        outcome.failed(1, phrases);
+        place.expect_no_run("x.run");
+        place.expect_clean();
+    };
+    place.write(
+        "plan.toml",
+        &text.replace("engine = ", "binaries = \"/nowhere\"\nengine = "),
+    );
+    refused(&["was not found", "/nowhere"]);
+    // A server of root's runs as another user.
+    if rustix::process::geteuid().is_root() {
+        place.write("plan.toml", &text);
+        let closed = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        fs::set_permissions(place.medium(), closed).unwrap();
+        refused(&["cannot run a server in ", "may not enter", "chmod o+x"]);
+    }
+}

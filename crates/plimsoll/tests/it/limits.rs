@@ -125,9 +125,13 @@ fn a_server_short_of_memory_is_reported() {
         "shared_buffers = \"1GB\", huge_pages = \"off\"",
         STEP,
     );
-    place
-        .run(&["run", "plan.toml", "-o", "x.run"])
-        .failed(1, &["the memory that the plan allows was used up"]);
+    place.run(&["run", "plan.toml", "-o", "x.run"]).failed(
+        1,
+        &[
+            "the memory that the plan allows was used up (",
+            "Raise `limits.memory`",
+        ],
+    );
     place.expect_no_run("x.run");
     place.expect_clean();
 }

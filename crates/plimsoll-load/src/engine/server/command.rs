@@ -78,10 +78,10 @@ pub(super) fn reachable(dir: &Path, user: &PasswdEntry) -> Result<(), LoadError>
         .display()
         .to_string();
     let name = &user.name;
-    Err(LoadError::Refused {
-        what: closed.clone(),
+    Err(LoadError::Unsupported {
+        what: format!("run a server in {}", dir.display()),
         why: format!(
-            "plimsoll runs as root, so the server runs as {name:?}, who may not enter this directory"
+            "plimsoll runs as root, so the server runs as {name:?}, who may not enter {closed}"
         ),
         next: format!(
             "Allow it (chmod o+x '{closed}'), choose a medium elsewhere, or run plimsoll as an ordinary user."

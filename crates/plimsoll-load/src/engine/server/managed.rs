@@ -5,17 +5,20 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use plimsoll_plan::resolved::ServerKind;
 
+use super::command::reachable;
 use super::process::{RECOVERY_SECONDS, START_SECONDS, ServerContext, ServerProcess, remove_left};
 use super::setup::{Fill, Programs, ServerSetup};
 use super::target::{MANAGED_SCHEMA, Target, TemplateTask};
+use super::unprivileged::unprivileged;
 use crate::engine::{LoadControl, mariadb, postgres};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
-use crate::scratch::Scratch;
 use crate::scratch::copy::put_back;
+use crate::scratch::{Scratch, io_error};
 
 fn setup(kind: ServerKind) -> &'static dyn ServerSetup {
     match kind {
@@ -77,6 +80,14 @@ pub struct ManagedServer {
 }
 
 impl ManagedServer {
+    /// Whether a server can be started below this directory: its programs are there, and its user can enter. Writes
+    /// nothing.
+    pub fn check_startable(kind: ServerKind, binaries: &str, dir: &Path) -> Result<(), LoadError> {
+        setup(kind).programs(binaries)?;
+        let dir = dir.canonicalize().map_err(|e| io_error(dir, &e))?;
+        unprivileged(kind)?.map_or(Ok(()), |user| reachable(&dir, &user))
+    }
+
     /// Creates a server's data in `scratch` and starts it. The server checks `settings`; `binaries` is the folder
     /// of its programs, empty to search for them; `cgroup` limits it.
     pub fn start(

@@ -26,6 +26,8 @@ const BACKENDS_SECONDS: u64 = 30;
 /// Why a server ended after the kernel had killed a process of its group.
 const SHORT_OF_MEMORY: &str =
     "the kernel killed one of its processes because the memory that the plan allows was used up";
+const NEXT_WHEN_SHORT: &str =
+    "Raise `limits.memory` of the system in the plan, or give the server smaller caches.";
 const NEXT_WHEN_REFUSED: &str = "If it names a setting, correct `settings` in the plan.";
 const NEXT_WHEN_DEAD: &str =
     "If the server was not stopped on purpose, check `dmesg` for an out-of-memory kill.";
@@ -202,13 +204,7 @@ impl ServerProcess {
     /// Why the server is no longer there, quoting its log; `None` while it runs.
     pub fn died(&self) -> Option<LoadError> {
         let status = self.exit_status()?;
-        let why = self.with_memory(status.to_string());
-        Some(failed(
-            &self.context.title(),
-            &why,
-            &self.context.log,
-            NEXT_WHEN_DEAD,
-        ))
+        Some(self.failed(&status.to_string()))
     }
 
     /// Whether the kernel has killed one of its processes because its memory was used up.
@@ -218,12 +214,18 @@ impl ServerProcess {
             .is_some_and(|killed| killed > 0)
     }
 
-    fn with_memory(&self, why: String) -> String {
+    /// An end that no setting explains.
+    fn failed(&self, why: &str) -> LoadError {
+        let title = self.context.title();
         if self.is_short_of_memory() {
-            format!("{SHORT_OF_MEMORY}: {why}")
-        } else {
-            why
+            return LoadError::Died {
+                what: title,
+                why: format!("{SHORT_OF_MEMORY} ({why})"),
+                next: NEXT_WHEN_SHORT.into(),
+                log: String::new(),
+            };
         }
+        failed(&title, why, &self.context.log, NEXT_WHEN_DEAD)
     }
 
     /// What limits it, if anything does.
@@ -246,13 +248,7 @@ impl ServerProcess {
             || lack_of_space(&self.context.log).is_some()
             || self.is_short_of_memory()
         {
-            let why = self.with_memory(error.reason());
-            return failed(
-                &self.context.title(),
-                &why,
-                &self.context.log,
-                NEXT_WHEN_DEAD,
-            );
+            return self.failed(&error.reason());
         }
         error
     }
