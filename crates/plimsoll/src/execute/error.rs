@@ -65,9 +65,11 @@ pub(super) type StepResult<T> = Result<T, RunError>;
 /// With the reason and the next step of `death`.
 pub(super) fn ended_unexpectedly(system: &str, death: &LoadError) -> FailureReason {
     let mut reason = FailureReason::from(death);
-    if let Some((_, why_and_next)) = reason.text.split_once('\n') {
-        reason.text = format!("the server of system {system} ended unexpectedly\n{why_and_next}");
-    }
+    let what = format!("the server of system {system} ended unexpectedly");
+    reason.text = match (death, reason.text.split_once('\n')) {
+        (LoadError::Died { .. }, Some((_, why_and_next))) => format!("{what}\n{why_and_next}"),
+        _ => format!("{what}: {}", reason.text),
+    };
     reason
 }
 

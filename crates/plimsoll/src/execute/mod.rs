@@ -14,6 +14,7 @@ mod inbox;
 mod job;
 mod lane;
 mod lateness;
+mod leavings;
 mod limits;
 mod mount;
 mod point;
@@ -32,10 +33,9 @@ use std::path::PathBuf;
 use plimsoll_load::clock::{Clock, VirtualClock};
 use plimsoll_load::engine::{CheckedData, ConditionResult};
 use plimsoll_load::probe::{self, Probe};
-use plimsoll_load::system::Instance;
-use plimsoll_plan::resolved::{BackupPlace, CheckPolicy, LoadStep, ResolvedPlan, Step, SystemKind};
+use plimsoll_plan::resolved::{BackupPlace, CheckPolicy, LoadStep, ResolvedPlan, Step};
 use plimsoll_plan::schedule::PhaseKind;
-use plimsoll_plan::{MediumId, StepId, SystemId, estimate};
+use plimsoll_plan::{MediumId, StepId, estimate};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::runfile::{LABEL, RunFile};
 use plimsoll_record::{Check, Event, Point, PointId, PointPurpose, RunStatus, Severity};
@@ -54,7 +54,6 @@ use subjects::always_watched;
 
 use crate::failure::{Failure, FailureReason};
 use crate::progress::Progress;
-use crate::shell::quoted;
 use crate::signals::Interrupt;
 
 /// Result of a run.
@@ -392,53 +391,6 @@ impl Execution<'_> {
             failure,
             late,
         })
-    }
-}
-
-impl Execution<'_> {
-    /// Data on existing servers stay for the next run.
-    fn report_what_stays(&self) {
-        let plan = self.plan;
-        let used = |id: &SystemId| {
-            plan.steps
-                .iter()
-                .flat_map(Step::systems)
-                .any(|used| used == *id)
-        };
-        for kind in plan
-            .system_ids()
-            .filter(used)
-            .map(|id| &plan.system(id).kind)
-        {
-            let SystemKind::Existing {
-                engine,
-                url,
-                schema,
-            } = kind
-            else {
-                continue;
-            };
-            let tables =
-                Instance::start(kind, None, None).and_then(|server| server.created_tables());
-            let what = match tables {
-                Ok(tables) if tables.names.is_empty() => continue,
-                Ok(tables) => tables.to_string(),
-                // The server is gone.
-                Err(_) => "the data".to_owned(),
-            };
-            let public = url.without_password();
-            let password = if public == url.reveal() {
-                String::new()
-            } else {
-                format!("{}=… ", engine.password_variable())
-            };
-            self.progress.print(&format!(
-                "Left in schema {schema} of {public} for the next run: {what}\n\
-                 To remove them: {password}plimsoll clean {} --schema {}",
-                quoted(&public),
-                quoted(schema)
-            ));
-        }
     }
 }
 
