@@ -139,6 +139,16 @@ impl Instance {
         }
     }
 
+    /// Whether an existing server takes a connection.
+    pub fn check_answer(&self) -> Result<(), LoadError> {
+        match &self.0 {
+            InstanceKind::Existing(target) => target.check_answer(),
+            InstanceKind::Mock(_) | InstanceKind::Sqlite { .. } | InstanceKind::Managed(_) => {
+                Ok(())
+            }
+        }
+    }
+
     /// Refuses an existing server that cannot be measured with this workload, and writes nothing there.
     pub fn check_usable(&self, workload: &Workload, seed: u64) -> Result<(), LoadError> {
         match &self.0 {

@@ -13,6 +13,7 @@ use plimsoll_report::table::Unit::Words;
 use super::io::print;
 use super::table::render;
 use crate::cli::CheckArgs;
+use crate::execute::expect_answer;
 use crate::failure::Failure;
 
 pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
@@ -50,6 +51,7 @@ pub(super) fn existing(url: &str, schema: &str) -> Result<Instance, Failure> {
         url: Secret::new(url),
         schema: schema.to_owned(),
     };
+    expect_answer(&kind)?;
     Ok(Instance::start(&kind, None, None)?)
 }
 

@@ -16,6 +16,7 @@ use plimsoll_plan::units::Bytes;
 use plimsoll_plan::{Estimate, MediumId, MediumNeed, estimate};
 
 use super::block::{device_permit, job_file_permits};
+use super::existing::expect_answer;
 use super::limits;
 use crate::drive_file;
 use crate::failure::Failure;
@@ -79,6 +80,7 @@ fn check_existing_servers(plan: &ResolvedPlan) -> Result<(), Failure> {
     for (system, workload) in plan.steps.iter().flat_map(|step| plan.data_of(step)) {
         let kind = &plan.system(system).kind;
         if matches!(kind, SystemKind::Existing { .. }) {
+            expect_answer(kind)?;
             Instance::start(kind, None, None)?.check_usable(workload, plan.data_seed)?;
         }
     }

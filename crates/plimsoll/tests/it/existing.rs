@@ -84,6 +84,27 @@ fn no_mariadb_listens_there() {
     checked.failed(1, &phrases);
 }
 
+/// Something else listens there, or a server that is stopped.
+#[test]
+fn who_answers_nothing_is_not_waited_for() {
+    let place = Place::new();
+    let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = mute.local_addr().unwrap().port();
+    let public = format!("postgres://tester@127.0.0.1:{port}/db");
+    plan(
+        &place,
+        &public.replace("tester@", &format!("tester:{SECRET}@")),
+    );
+    let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]);
+    expect_secret_kept(&place, &outcome);
+    assert_eq!(outcome.stderr.lines().count(), 3, "{outcome:?}");
+    outcome.failed(
+        1,
+        &[&format!("{public} does not answer"), "came within 20 s"],
+    );
+    place.expect_no_run("x.run");
+}
+
 /// The facts about the system's data.
 fn data(json: &serde_json::Value) -> (serde_json::Value, Option<serde_json::Value>) {
     let facts = json["facts"].as_array().unwrap();

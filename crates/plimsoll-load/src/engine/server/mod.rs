@@ -43,6 +43,11 @@ impl Target {
         on_own_thread(|| sql::load::load(self, workload, seed, if_other, control))
     }
 
+    /// Connects, and no more.
+    pub fn check_answer(&self) -> Result<(), LoadError> {
+        on_own_thread(|| self.connect().map(drop))
+    }
+
     /// Refuses a server or schema that [`Self::load`] would refuse with [`IfOther::Refuse`], and writes nothing.
     pub fn check_usable(&self, workload: &Workload, seed: u64) -> Result<(), LoadError> {
         on_own_thread(|| sql::load::check_usable(self, workload, seed))
