@@ -28,6 +28,13 @@ const FATAL: [&str; 5] = ["PANIC:", "FATAL:", "FATAL ERROR:", "[ERROR]", "error:
 
 /// The line that gives the reason, from its level on: the last fatal one, else the last one.
 fn reason<'a>(lines: &[&'a str]) -> Option<&'a str> {
+    // Backends of PostgreSQL notice that their server is gone.
+    let is_consequence = |line: &&&str| line.contains("terminating connection due to");
+    let lines: Vec<&str> = lines
+        .iter()
+        .filter(|line| !is_consequence(line))
+        .copied()
+        .collect();
     let is_fatal = |line: &&str| FATAL.iter().any(|level| line.contains(level));
     // MariaDB goes on to list what failed because of its first error.
     let first = lines.iter().position(|line| line.contains("[ERROR]"));
@@ -83,6 +90,10 @@ mod tests {
                 "[ERROR] InnoDB: Cannot allocate memory for the buffer pool",
             ),
             (killed, "LOG:  checkpoint starting"),
+            (
+                "LOG:  ready\nFATAL:  terminating connection due to unexpected postmaster exit\n",
+                "LOG:  ready",
+            ),
             ("no\nlevels\n\n", "levels"),
         ] {
             assert_eq!(reason_of(text), format!("it ended; its log: {line}"));
