@@ -67,6 +67,7 @@ need_to_test() {
     need "mkfs.xfs" "xfsprogs" "the other filesystem on emulated drives" have_sbin mkfs.xfs
     need "fio" "fio" "measures drives" have fio
     need "git" "git" "tidy asks it which files belong to the project" have git
+    need "Chromium" "chromium" "opens pages of every kind and checks that everybody can use them" have chromium
     need "sysbench" "sysbench" "plimsoll's own OLTP load is compared with it" have sysbench
     need "PostgreSQL server" "postgresql" "tests start their own, in a temporary directory" have_postgres_server
     need "MariaDB server" "mariadb-server" "tests start their own, in a temporary directory" have_mariadb_server

@@ -1,11 +1,11 @@
 // Charts of block I/O: bars of jobs, latency against throughput, rounds until steady.
 
 import { base, rows, valueAxis } from "./base";
-import { data, label } from "./data";
+import { data, isWide, label } from "./data";
 import type { Bars, Block, Curve, CurvePoint, Rounds } from "./data";
 import type { CustomSeriesOption, LineSeriesOption, Option } from "./echarts";
 import { axis, escape, three } from "./format";
-import { nth, symbols } from "./theme";
+import { mediumColor, nth, symbols } from "./theme";
 import type { Theme } from "./theme";
 
 /** A horizontal axis with its name below its middle. */
@@ -59,12 +59,14 @@ function bars(theme: Theme, block: Block, bars: Bars, width: number): Option {
       axisLine: { lineStyle: { color: theme.soft } },
       axisLabel: { color: theme.text, fontSize: 12, interval: 0, width: room - 10, overflow: "break", lineHeight: 13 },
     },
-    series: names.map((name, place) => barsOf(theme, name, place, names.length, bars)),
+    series: names.map((_, place) => barsOf(theme, block, place, bars)),
   };
 }
 
-function barsOf(theme: Theme, name: string, place: number, media: number, { bars }: Bars): CustomSeriesOption {
-  const color = nth(theme.series, place);
+function barsOf(theme: Theme, block: Block, place: number, { bars }: Bars): CustomSeriesOption {
+  const media = block.media.length;
+  const name = block.media[place] ?? "";
+  const color = blockColor(theme, block, place);
   const own = bars[place] ?? [];
   return {
     type: "custom",
@@ -120,10 +122,9 @@ function tip({ categories, bars, unit }: Bars, block: Block, i: number): string 
   return `<b>${escape(categories[i] ?? "")}</b> <span style="opacity:.7">${label(unit)}</span><br>${lines.join("<br>")}`;
 }
 
-/** A logarithmic axis is for what spans more than a decade. */
-export function decades(values: number[]): boolean {
-  const own = values.filter((v) => v > 0);
-  return own.length > 0 && Math.max(...own) > 10 * Math.min(...own);
+/** The colour of one of the block's media. */
+export function blockColor(theme: Theme, block: Block, place: number): string {
+  return mediumColor(theme, data.media, block.media_ids[place] ?? null, place);
 }
 
 /** Ends of a logarithmic axis on its decades; ECharts rounds too, but only what it takes for the extent. */
@@ -140,15 +141,15 @@ const figures = [
 function curve(theme: Theme, block: Block, { unit, lines }: Curve): Option {
   const all = lines.flatMap((l) => [...l.points, ...(l.full ? [l.full] : [])]).flatMap((p) => [p.mean, p.p99]);
   const values = all.filter((v) => v !== null);
-  const log = decades(values);
+  const log = isWide(values);
   const names = lines.map((l) => block.media[l.medium] ?? "");
   const option = legend(theme, names);
   // Media far apart would leave the slow ones at the edge.
   const speeds = lines.map((l) => Math.max(l.full?.x ?? 0, ...l.points.map((p) => p.x)));
   const places = lines.flatMap((l) => [...l.points, ...(l.full ? [l.full] : [])]).map((p) => p.x);
-  const far = decades(speeds);
+  const far = isWide(speeds);
   const series = lines.flatMap((own): LineSeriesOption[] => {
-    const color = nth(theme.series, own.medium);
+    const color = blockColor(theme, block, own.medium);
     const name = block.media[own.medium] ?? "";
     const mark = (p: CurvePoint, figure: "mean" | "p99") => ({
       value: [p.x, p[figure]] as [number, number | null],
@@ -205,8 +206,8 @@ function at({ value, data }: Shown, medium: string, figure: string, unit: string
 }
 
 /** IOPS by round; the last window shaded, with the line through it and the range allowed. */
-function rounds(theme: Theme, { iops, fit }: Rounds, medium: number): Option {
-  const color = nth(theme.series, medium);
+function rounds(theme: Theme, block: Block, { iops, fit }: Rounds, medium: number): Option {
+  const color = blockColor(theme, block, medium);
   const option = base(theme, 0);
   const line = (name: string, points: [number, number][], style: object): LineSeriesOption => ({
     type: "line",
@@ -269,7 +270,7 @@ export function blockChart(theme: Theme, kind: string, own: DOMStringMap, width:
     case "block-curve":
       return ofCurve && curve(theme, block, ofCurve);
     case "block-rounds":
-      return ofRounds && ofRounds.iops.length > 0 ? rounds(theme, ofRounds, Number(own["medium"])) : undefined;
+      return ofRounds && ofRounds.iops.length > 0 ? rounds(theme, block, ofRounds, Number(own["medium"])) : undefined;
     default:
       return undefined;
   }

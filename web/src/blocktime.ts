@@ -1,8 +1,8 @@
 // Charts of block I/O over the time of a job: rounds and rates one after the other, percentiles as bands.
 
 import { base, rows, valueAxis } from "./base";
-import { below, decades, legend, logEnds } from "./block";
-import { data, label } from "./data";
+import { below, blockColor, legend, logEnds } from "./block";
+import { data, isWide, label } from "./data";
 import type { Block, BlockLine, BlockSeconds, Maybe, Slot } from "./data";
 import type { CustomSeriesOption, LineSeriesOption, Option } from "./echarts";
 import { axis } from "./format";
@@ -96,7 +96,7 @@ function rates(theme: Theme, block: Block, own: BlockSeconds, figure: "iops" | "
   const option = legend(theme, own.lines.map((l) => block.media[l.medium] ?? ""));
   Object.assign(option.legend as object, { itemStyle: { opacity: 0 } });
   const series = own.lines.map((l): LineSeriesOption => {
-    const color = nth(theme.series, l.medium);
+    const color = blockColor(theme, block, l.medium);
     return {
       type: "line",
       name: block.media[l.medium] ?? "",
@@ -139,13 +139,13 @@ function band(name: string, color: string, opacity: number, l: BlockLine, from: 
   };
 }
 
-function latencies(theme: Theme, own: BlockSeconds, medium: number, width: number): Option | undefined {
+function latencies(theme: Theme, block: Block, own: BlockSeconds, medium: number, width: number): Option | undefined {
   const l = own.lines.find((line) => line.medium === medium);
   const values = l ? [...l.p50, ...l.p95, ...l.p99, ...l.max].filter((v) => v !== null) : [];
   if (!l || values.length === 0) return undefined;
   const { unit } = scale(own);
-  const color = nth(theme.series, medium);
-  const log = decades(values) ? logEnds(values) : undefined;
+  const color = blockColor(theme, block, medium);
+  const log = isWide(values) ? logEnds(values) : undefined;
   const line = (name: string, v: Maybe[], style: object): LineSeriesOption => ({
     type: "line",
     name,
@@ -178,6 +178,6 @@ export function blockTime(theme: Theme, kind: string, box: DOMStringMap, width: 
     case "block-mb-time":
       return rates(theme, block, own, "mb", width, log);
     default:
-      return latencies(theme, own, Number(box["medium"]), width);
+      return latencies(theme, block, own, Number(box["medium"]), width);
   }
 }

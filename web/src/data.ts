@@ -34,6 +34,7 @@ export interface Line {
 
 export interface Ladder {
   label: string;
+  medium: string | null;
   points: Point[];
   line: Line | null;
 }
@@ -133,6 +134,8 @@ export interface BlockSeconds {
 
 export interface Block {
   media: string[];
+  /** As the run calls them. */
+  media_ids: string[];
   bars: Bars[];
   curves: Curve[];
   rounds: Rounds[];
@@ -157,7 +160,9 @@ export interface SharedBand {
 
 export interface SharedLine {
   name: string;
-  colour: number;
+  medium: string | null;
+  /** Among what belongs to no medium. */
+  place: number;
   dash: "solid" | "dashed" | "dotted";
   t: number[];
   v: Maybe[];
@@ -185,10 +190,21 @@ export interface Data {
   lateness: Lateness[];
   blocks: Block[];
   shared: Shared[];
-  devices: string[];
+  /** In the order of the plan: a medium's place is its colour. */
+  media: string[];
+  devices: { name: string; medium: string }[];
 }
 
 export const data = JSON.parse(document.getElementById("data")?.textContent ?? "null") as Data;
+
+/** Whether values span more than two decades. */
+export function isWide(values: Maybe[]): boolean {
+  const own = values.filter((v): v is number => v !== null && v > 0);
+  if (own.length === 0) return false;
+  // A spread would pass each value as an argument, and a run has a million.
+  const [low, high] = own.reduce(([low, high], v) => [Math.min(low, v), Math.max(high, v)] as [number, number], [Infinity, 0] as [number, number]);
+  return high > 100 * low;
+}
 
 export function label(id: string): string {
   return data.labels[id] ?? id;

@@ -1,11 +1,11 @@
 // Charts of a ladder: a figure against users or the offered rate, one line for each step and medium.
 
 import { base, rows, valueAxis } from "./base";
-import { data, label } from "./data";
+import { data, isWide, label } from "./data";
 import type { Ladder, Maybe, Point } from "./data";
 import type { CustomSeriesOption, LineSeriesOption, Option } from "./echarts";
 import { three } from "./format";
-import { nth, symbols } from "./theme";
+import { mediumColor, nth, symbols } from "./theme";
 import type { Theme } from "./theme";
 
 export type Axis = "users" | "offered";
@@ -66,10 +66,10 @@ type Figure = "nopm" | "tpm" | "rate" | "tpm_per_user";
 const spreads = { nopm: "nopm_spread", tpm: "tpm_spread", rate: "rate_spread" } as const;
 const units = { nopm: "chart-nopm", tpm: "chart-tpm", rate: "chart-rate", tpm_per_user: "chart-tpm-per-user" };
 
-export function throughput(theme: Theme, figure: Figure, axis: Axis): Option {
+export function throughput(theme: Theme, figure: Figure, axis: Axis, width: number): Option {
   const own = ladders(axis);
   const series = own.flatMap(({ ladder, place }): (LineSeriesOption | CustomSeriesOption)[] => {
-    const color = nth(theme.series, place);
+    const color = mediumColor(theme, data.media, ladder.medium, place);
     const line: LineSeriesOption = {
       type: "line",
       name: ladder.label,
@@ -90,11 +90,13 @@ export function throughput(theme: Theme, figure: Figure, axis: Axis): Option {
     });
     return [line, bars(label("chart-spread"), color, values)];
   });
-  return finish(theme, axis, label(units[figure]), false, own.map(({ ladder }) => ladder.label), series);
+  return finish(theme, axis, width, label(units[figure]), false, own.map(({ ladder }) => ladder.label), series);
 }
 
-export function latency(theme: Theme, txn: string, axis: Axis, log: boolean): Option {
+/** `log`: what the reader chose, if anything; else the range decides. */
+export function latency(theme: Theme, txn: string, axis: Axis, chosen: boolean | undefined, width: number): Option {
   const own = ladders(axis);
+  const log = chosen ?? isWide(own.flatMap(({ ladder }) => ladder.points.flatMap((p) => p.latency.filter(([name]) => name === txn).flatMap(([, values]) => values))));
   const styles = [
     ["p50", "solid"],
     ["p95", "dashed"],
@@ -102,7 +104,7 @@ export function latency(theme: Theme, txn: string, axis: Axis, log: boolean): Op
   ] as const;
   const series = own.flatMap(({ ladder, place }) =>
     styles.map(([name, type], i): LineSeriesOption => {
-      const color = nth(theme.series, place);
+      const color = mediumColor(theme, data.media, ladder.medium, place);
       const values = ladder.points.map((p) => {
         const found = p.latency.find(([own]) => own === txn);
         return mark(p, at(axis, p), found?.[1][i] ?? null, theme);
@@ -120,7 +122,7 @@ export function latency(theme: Theme, txn: string, axis: Axis, log: boolean): Op
       };
     }),
   );
-  const option = finish(theme, axis, label("chart-latency"), log, own.map(({ ladder }) => ladder.label), series);
+  const option = finish(theme, axis, width, label("chart-latency"), log, own.map(({ ladder }) => ladder.label), series);
   const tooltip = option.tooltip as Record<string, unknown>;
   tooltip["formatter"] = (params: { seriesName: string; seriesId: string; value: unknown; axisValue: number }[]) =>
     rows(head(axis, params[0]?.axisValue), params.map((p) => ({ ...p, seriesName: p.seriesId })), label("chart-latency"));
@@ -130,20 +132,42 @@ export function latency(theme: Theme, txn: string, axis: Axis, log: boolean): Op
 const head = (axis: Axis, value: number | undefined) =>
   `${three(value ?? 0)} ${label(axis === "users" ? "chart-users" : "chart-offered")}`;
 
+/** What the longest name takes at the end of its line. */
+const room = (names: string[]) => 24 + 7 * Math.max(...names.map((name) => name.length));
+
+/** Names stand at the ends of lines where there is room for them, else in a legend. */
+function isDirect(names: string[], width: number): boolean {
+  return names.length > 1 && names.length <= 8 && room(names) <= 0.4 * width;
+}
+
+/** Each name once, at the line that is drawn last. */
+function named(series: LineSeriesOption | CustomSeriesOption, i: number, all: (LineSeriesOption | CustomSeriesOption)[]): LineSeriesOption | CustomSeriesOption {
+  const isLast = !all.slice(i + 1).some((other) => other.type === "line" && other.name === series.name);
+  if (series.type !== "line" || !isLast) return series;
+  const color = String(series.lineStyle?.color ?? "");
+  return {
+    ...series,
+    endLabel: { show: true, formatter: "{a}", color, fontSize: 12, fontWeight: 600, distance: 8 },
+  };
+}
+
 function finish(
   theme: Theme,
   axis: Axis,
+  width: number,
   unit: string,
   log: boolean,
   names: string[],
   series: (LineSeriesOption | CustomSeriesOption)[],
 ): Option {
-  const option = base(theme, names.length < 2 ? 0 : names.length);
+  const direct = isDirect(names, width);
+  const option = base(theme, names.length < 2 || direct ? 0 : names.length);
+  if (direct) Object.assign(option.grid as object, { right: room(names) });
   const shared = option.legend as Record<string, unknown>;
   Object.assign(shared, { data: names, orient: "vertical", itemGap: 6, itemWidth: 26 });
   Object.assign(option.tooltip as object, {
     formatter: (params: { axisValue: number; seriesType: string; seriesName: string; value: unknown; color: unknown }[]) =>
       rows(head(axis, params[0]?.axisValue), params.filter((p) => p.seriesType === "line"), unit),
   });
-  return { ...option, xAxis: xAxis(theme, axis), yAxis: valueAxis(theme, unit, log), series };
+  return { ...option, xAxis: xAxis(theme, axis), yAxis: valueAxis(theme, unit, log), series: direct ? series.map(named) : series };
 }

@@ -5,7 +5,7 @@ import { data, label } from "./data";
 import type { Line, Tried } from "./data";
 import type { CustomSeriesOption, LineSeriesOption, Option } from "./echarts";
 import { escape, three } from "./format";
-import { nth } from "./theme";
+import { mediumColor, nth } from "./theme";
 import type { Theme } from "./theme";
 
 // What was met and what was not differs by shape, media by colour and dashes.
@@ -16,6 +16,7 @@ const HIGHEST = 3;
 
 interface Own {
   name: string;
+  medium: string | null;
   line: Line;
   place: number;
 }
@@ -30,7 +31,7 @@ function median(figures: number[]): number | undefined {
 export function line(theme: Theme, step: number): Option | undefined {
   const own = data.ladders.flatMap((ladder, place): Own[] =>
     ladder.line && ladder.line.step === step && ladder.line.tried.length > 0
-      ? [{ name: ladder.label, line: ladder.line, place }]
+      ? [{ name: ladder.label, medium: ladder.medium, line: ladder.line, place }]
       : [],
   );
   const first = own[0];
@@ -78,8 +79,8 @@ function tip({ seriesName, data }: Shown): string {
 }
 
 /** Figures above the top leave the chart upwards: the line is cut off there, and their marks are those of `beyond`. */
-function curve(theme: Theme, { name, line, place }: Own, i: number, top: number): LineSeriesOption {
-  const color = nth(theme.series, place);
+function curve(theme: Theme, { name, medium, line, place }: Own, i: number, top: number): LineSeriesOption {
+  const color = mediumColor(theme, data.media, medium, place);
   const styles = {
     met: { color, borderColor: color },
     mixed: { color: theme.page, borderColor: color, borderWidth: 2 },
@@ -107,8 +108,8 @@ function curve(theme: Theme, { name, line, place }: Own, i: number, top: number)
 }
 
 /** Arrows at the upper edge for figures above it. */
-function beyond(theme: Theme, { name, line, place }: Own, top: number): LineSeriesOption {
-  const color = nth(theme.series, place);
+function beyond(theme: Theme, { name, medium, line, place }: Own, top: number): LineSeriesOption {
+  const color = mediumColor(theme, data.media, medium, place);
   const points = line.tried.flatMap((tried) => ((median(tried.figures) ?? 0) > top ? [{ value: [tried.load, top], tried }] : []));
   return {
     type: "line",
@@ -136,8 +137,8 @@ function limit(theme: Theme, line: Line) {
 }
 
 /** From the lowest repeat to the highest. */
-function bars(theme: Theme, { name, line, place }: Own, top: number): CustomSeriesOption {
-  const color = nth(theme.series, place);
+function bars(theme: Theme, { name, medium, line, place }: Own, top: number): CustomSeriesOption {
+  const color = mediumColor(theme, data.media, medium, place);
   const values = line.tried.flatMap(({ load, figures }): [number, number, number][] => {
     const [low, high] = [figures[0], figures[figures.length - 1]];
     return low === undefined || high === undefined || low > top || low === high ? [] : [[load, low, Math.min(high, top)]];

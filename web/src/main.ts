@@ -4,7 +4,7 @@ import { blockChart } from "./block";
 import { blockTime } from "./blocktime";
 import { label } from "./data";
 import { connect, init } from "./echarts";
-import type { ECharts, Option } from "./echarts";
+import type { ECharts, LineSeriesOption, Option } from "./echarts";
 import { latency, throughput } from "./ladder";
 import type { Axis } from "./ladder";
 import { line } from "./line";
@@ -14,6 +14,7 @@ import { timeline } from "./timeline";
 
 const GROUP = "time";
 const charts = new Map<HTMLElement, ECharts>();
+/** Scales that the reader chose; else the range of the values decides. */
 const log: Record<string, boolean> = {};
 
 function option(box: HTMLElement, width: number): Option | undefined {
@@ -23,13 +24,13 @@ function option(box: HTMLElement, width: number): Option | undefined {
     case "nopm":
     case "tpm":
     case "rate":
-      return throughput(colours, chart, axis as Axis);
+      return throughput(colours, chart, axis as Axis, width);
     case "tpm-per-user":
-      return throughput(colours, "tpm_per_user", axis as Axis);
+      return throughput(colours, "tpm_per_user", axis as Axis, width);
     case "line":
       return line(colours, Number(box.dataset["step"] ?? "0"));
     case "latency":
-      return latency(colours, txn, axis as Axis, log["latency"] ?? false);
+      return latency(colours, txn, axis as Axis, log["latency"], width);
     case "block-bars":
     case "block-curve":
     case "block-rounds":
@@ -44,7 +45,7 @@ function option(box: HTMLElement, width: number): Option | undefined {
     case "shared-ms":
       return shared(colours, chart, Number(box.dataset["place"] ?? "0"), width);
     default:
-      return timeline(colours, chart, width, log["time"] ?? false);
+      return timeline(colours, chart, width, log["time"]);
   }
 }
 
@@ -59,6 +60,60 @@ function height(found: Option): number {
 function drag(chart: ECharts): void {
   if (!matchMedia("(pointer: fine)").matches) return;
   chart.dispatchAction({ type: "takeGlobalCursor", key: "dataZoomSelect", dataZoomSelectActive: true });
+}
+
+function zoom(chart: ECharts, start: number, end: number): void {
+  chart.dispatchAction({ type: "dataZoom", start: Math.max(0, start), end: Math.min(100, end) });
+}
+
+/** What the mouse does, by keys: + and − zoom, arrows move, 0 shows all. Whether it was one of them. */
+function key(chart: ECharts, name: string): boolean {
+  const found = (chart.getOption()["dataZoom"] as { start: number; end: number }[])[0];
+  if (!found) return false;
+  const { start, end } = found;
+  const quarter = (end - start) / 4;
+  // At an edge it stops, as wide as it was.
+  const move = (by: number) => {
+    const held = Math.min(Math.max(by, -start), 100 - end);
+    zoom(chart, start + held, end + held);
+  };
+  const steps: Record<string, () => void> = {
+    "+": () => zoom(chart, start + quarter, end - quarter),
+    "=": () => zoom(chart, start + quarter, end - quarter),
+    "-": () => zoom(chart, start - 2 * quarter, end + 2 * quarter),
+    "0": () => zoom(chart, 0, 100),
+    ArrowLeft: () => move(-quarter),
+    ArrowRight: () => move(quarter),
+  };
+  steps[name]?.();
+  return name in steps;
+}
+
+/** Of a line of text. */
+const TEXT = 15;
+
+/** Moves names at the ends of lines apart where they would stand on each other. */
+function spread(chart: ECharts, series: LineSeriesOption[]): void {
+  const ends = series.flatMap((own, seriesIndex) => {
+    const points = (own.data ?? []) as { value: [number, number | null] }[];
+    const measured = points.filter(({ value }) => value?.[1] !== null);
+    const last = measured[measured.length - 1];
+    if (!own.endLabel?.show || !last) return [];
+    const y = (chart.convertToPixel({ seriesIndex }, last.value as number[]) as unknown as number[])[1] ?? 0;
+    return [{ seriesIndex, y, to: y }];
+  });
+  if (ends.length < 2) return;
+  // From below, so that none is pushed out of the drawing.
+  ends.sort((a, b) => b.y - a.y);
+  ends.forEach((end, i) => {
+    const below = ends[i - 1];
+    if (below) end.to = Math.min(end.y, below.to - TEXT);
+  });
+  const moved = series.map((_, i) => {
+    const end = ends.find(({ seriesIndex }) => seriesIndex === i);
+    return end ? { endLabel: { offset: [0, end.to - end.y] } } : {};
+  });
+  chart.setOption({ series: moved } as Option);
 }
 
 function draw(box: HTMLElement): void {
@@ -78,12 +133,19 @@ function draw(box: HTMLElement): void {
     if (box.dataset["axis"] === "time") {
       chart.group = GROUP;
       const own = chart;
-      own.getZr().on("dblclick", () => own.dispatchAction({ type: "dataZoom", start: 0, end: 100 }));
+      own.getZr().on("dblclick", () => zoom(own, 0, 100));
+      box.tabIndex = 0;
+      box.setAttribute("role", "group");
+      box.setAttribute("aria-label", box.closest("figure")?.querySelector("figcaption")?.textContent ?? "chart");
+      box.addEventListener("keydown", (event) => {
+        if (key(own, event.key)) event.preventDefault();
+      });
     }
     charts.set(box, chart);
   }
   chart.resize();
   chart.setOption(found, { notMerge: true });
+  spread(chart, (found.series ?? []) as LineSeriesOption[]);
   if (box.dataset["axis"] === "time") drag(chart);
   const svg = box.querySelector("svg");
   // With a view box, styles can scale the drawing to the width of a printed page.
@@ -96,10 +158,23 @@ const folded = (box: HTMLElement) => box.closest("details:not([open])") !== null
 function drawAll(): void {
   const all = [...document.querySelectorAll<HTMLElement>("[data-chart]")];
   all.filter((box) => !folded(box)).forEach(draw);
+  press();
 }
 
 function unfold(details: HTMLElement): void {
   details.querySelectorAll<HTMLElement>("[data-chart]").forEach(draw);
+  press();
+}
+
+/** The switch that a chart's scale follows. */
+function switchOf({ dataset }: HTMLElement): string {
+  const { chart = "", block } = dataset;
+  return chart === "latency" ? chart : block === undefined ? "time" : `block-${block}`;
+}
+
+function isLog(name: string): boolean {
+  const own = [...charts].filter(([box]) => switchOf(box) === name);
+  return own.some(([, chart]) => (chart.getOption()["yAxis"] as { type: string }[])[0]?.type === "log");
 }
 
 function switches(): void {
@@ -109,15 +184,21 @@ function switches(): void {
       const made = document.createElement("button");
       made.type = "button";
       made.textContent = text;
-      made.setAttribute("aria-pressed", String((log[name] ?? false) === value));
       made.addEventListener("click", () => {
         log[name] = value;
-        box.querySelectorAll("button").forEach((b) => b.setAttribute("aria-pressed", String(b === made)));
         drawAll();
       });
       return made;
     };
     box.replaceChildren(button(label("chart-linear"), false), button(label("chart-log"), true));
+  });
+}
+
+/** Shows which scale is drawn, chosen or not. */
+function press(): void {
+  document.querySelectorAll<HTMLElement>("[data-switch]").forEach((box) => {
+    const found = isLog(box.dataset["switch"] ?? "");
+    box.querySelectorAll("button").forEach((made, i) => made.setAttribute("aria-pressed", String(found === (i === 1))));
   });
 }
 

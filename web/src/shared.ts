@@ -2,19 +2,18 @@
 // and restores as bands.
 
 import { base, legendRows, rows, valueAxis } from "./base";
-import { below, decades, logEnds } from "./block";
-import { data, label } from "./data";
+import { below, logEnds } from "./block";
+import { data, isWide, label } from "./data";
 import type { SharedBand, SharedLine, Shared } from "./data";
 import type { LineSeriesOption, Option } from "./echarts";
 import { axis } from "./format";
-import { nth } from "./theme";
+import { mediumColor, otherColor } from "./theme";
 import type { Theme } from "./theme";
 
 /** Longer ones are counted in minutes. */
 const LONG = 300;
-// Far from the colours of the first media in the list.
-const BACKUP = 4;
-const RESTORE = 5;
+const BACKUP = 1;
+const RESTORE = 2;
 
 interface Scale {
   unit: number;
@@ -42,7 +41,7 @@ function marks(theme: Theme, own: Shared, { unit }: Scale, width: number): LineS
   const pixels = (s: number) => (s / own.end) * (width - 60);
   const known = named(own.bands, (band) => pixels(band.to - band.from) > band.label.length * 6.5 + 2);
   const bands = own.bands.map((band): Area => {
-    const color = nth(theme.series, band.restore ? RESTORE : BACKUP);
+    const color = otherColor(theme, data.media, band.restore ? RESTORE : BACKUP);
     const name = known.has(band) ? band.label : "";
     return [
       { xAxis: band.from / unit, name, itemStyle: { color, opacity: 0.16, borderColor: color, borderWidth: 1 }, label: { position: "insideTop" } },
@@ -85,8 +84,8 @@ function within(own: Shared, t: number): string[] {
   return [slot?.label ?? "", ...bands].filter((part) => part !== "");
 }
 
-function line(theme: Theme, { name, colour, dash, t, v }: SharedLine, unit: number, log: boolean): LineSeriesOption {
-  const color = nth(theme.series, colour);
+function line(theme: Theme, { name, medium, place, dash, t, v }: SharedLine, unit: number, log: boolean): LineSeriesOption {
+  const color = mediumColor(theme, data.media, medium, place);
   return {
     type: "line",
     name,
@@ -121,7 +120,7 @@ export function shared(theme: Theme, kind: keyof typeof units, place: number, wi
   const unit = label(units[kind]);
   const values = found.flatMap((l) => l.v).filter((v): v is number => v !== null && v > 0);
   // Times per request of idle and overloaded seconds lie decades apart.
-  const log = kind === "shared-ms" && values.length > 0 && decades(values) ? logEnds(values) : undefined;
+  const log = kind === "shared-ms" && isWide(values) ? logEnds(values) : undefined;
   const option = base(theme, legendRows(found.map((l) => l.name), width));
   // Above the plot stand the names of points, and above them the unit.
   const names = own.slots.some((slot) => slot.label !== "");

@@ -1,11 +1,11 @@
 // Charts over the run's time, with phases shaded and events marked. All of them zoom together.
 
 import { base, legendRows, rows, valueAxis } from "./base";
-import { data, label } from "./data";
+import { data, isWide, label } from "./data";
 import type { Maybe, Phase, Series } from "./data";
 import type { LineSeriesOption, Option } from "./echarts";
 import { axis, escape } from "./format";
-import { nth } from "./theme";
+import { mediumColor, nth, otherColor } from "./theme";
 import type { Theme } from "./theme";
 
 interface Line {
@@ -24,7 +24,8 @@ interface Plot {
   max?: number;
   /** Counts have no halves. */
   whole?: boolean;
-  log?: boolean;
+  /** On a logarithmic axis, if that is chosen or the range is wide. */
+  canBeLog?: boolean;
 }
 
 const mega = 1e-6;
@@ -54,14 +55,14 @@ function line(series: Series, name: string, color: string, scale = 1): Line {
 
 /** Reads and writes of each device; the color is the device, the dash the operation. */
 function devices(theme: Theme, metrics: [string, string, "solid" | "dashed" | "dotted"][], scale = 1): Line[] {
-  const known = new Set(data.series.filter((s) => s.kind === "device").map((s) => s.subject));
-  const named = data.devices.filter((name) => known.has(name));
-  const shown = named.length > 0 ? named : [...known];
-  return shown.flatMap((device, i) =>
+  const known = [...new Set(data.series.filter((s) => s.kind === "device").map((s) => s.subject))];
+  const named = data.devices.filter(({ name }) => known.includes(name));
+  const shown = named.length > 0 ? named : known.map((name) => ({ name, medium: null }));
+  return shown.flatMap(({ name: device, medium }, i) =>
     metrics.flatMap(([name, what, dash]) =>
       metric(name, device).map((s): Line => {
         const text = [device, what].filter((part) => part !== "").join(" ");
-        return { ...line(s, text, nth(theme.series, i), scale), dash };
+        return { ...line(s, text, mediumColor(theme, data.media, medium, i), scale), dash };
       }),
     ),
   );
@@ -71,7 +72,12 @@ function devices(theme: Theme, metrics: [string, string, "solid" | "dashed" | "d
 function processes(theme: Theme, system: string, generator: string, scale = 1): Line[] {
   // An emulator is named like its medium.
   const name = (s: Series) => (s.kind === "emulator" ? `${label("chart-emulator")} ${s.subject}` : s.subject);
-  return [...metric(system), ...metric(generator)].map((s, i) => line(s, name(s), nth(theme.series, i), scale));
+  // A system is named NAME@MEDIUM.
+  const medium = (s: Series) => data.media.find((own) => s.subject === own || s.subject.endsWith(`@${own}`)) ?? null;
+  return [...metric(system), ...metric(generator)].map((s, i): Line => {
+    const dash = s.kind === "emulator" ? "dotted" : "solid";
+    return { ...line(s, name(s), mediumColor(theme, data.media, medium(s), i), scale), dash };
+  });
 }
 
 /** The color is the medium, the dash the operation. */
@@ -80,7 +86,7 @@ function lateness(theme: Theme): Line[] {
   const dashes = ["dashed", "solid", "dotted"] as const;
   return data.lateness.map(({ medium, op, t, late: v }, i): Line => {
     const before = data.lateness.slice(0, i).filter((l) => l.medium === medium).length;
-    return { name: `${medium} ${op}`, t, v, color: nth(theme.series, media.indexOf(medium)), dash: nth([...dashes], before) };
+    return { name: `${medium} ${op}`, t, v, color: mediumColor(theme, data.media, medium, media.indexOf(medium)), dash: nth([...dashes], before) };
   });
 }
 
@@ -90,13 +96,13 @@ function throughput(theme: Theme): Line[] {
     const own = rates.map(([, column]) => column[i] ?? null).filter((v) => v !== null);
     return own.length === 0 ? null : own.reduce((a, b) => a + b, 0);
   });
-  const lines = rates.map(([name, v], i): Line => ({ name, t, v, color: nth(theme.series, i + 1) }));
-  return [{ name: label("chart-all"), t, v: all, color: nth(theme.series, 0) }, ...lines];
+  const lines = rates.map(([name, v], i): Line => ({ name, t, v, color: otherColor(theme, data.media, i) }));
+  return [{ name: label("chart-all"), t, v: all, color: theme.text }, ...lines];
 }
 
 function latencies(theme: Theme): Line[] {
   const { t, p50, p95, p99 } = data.seconds;
-  const color = nth(theme.series, 0);
+  const color = otherColor(theme, data.media, 0);
   return [
     { name: "p99", t, v: p99, color, area: 0.08, dash: "dotted" },
     { name: "p95", t, v: p95, color, area: 0.12, dash: "dashed" },
@@ -108,26 +114,26 @@ function cpu(theme: Theme): Line[] {
   const states = [
     ["cpu_user", "chart-cpu-user", 0],
     ["cpu_system", "chart-cpu-system", 1],
-    ["cpu_iowait", "chart-cpu-iowait", 4],
-    ["cpu_steal", "chart-cpu-steal", 6],
+    ["cpu_iowait", "chart-cpu-iowait", 2],
+    ["cpu_steal", "chart-cpu-steal", 3],
   ] as const;
   return states.flatMap(([name, id, color]) =>
-    metric(name).map((s): Line => ({ ...line(s, label(id), nth(theme.series, color)), stack: "cpu", area: 0.75 })),
+    metric(name).map((s): Line => ({ ...line(s, label(id), otherColor(theme, data.media, color)), stack: "cpu", area: 0.75 })),
   );
 }
 
 const reads = () => label("chart-reads");
 const writes = () => label("chart-writes");
 
-function plot(theme: Theme, name: string, log: boolean): Plot | undefined {
+function plot(theme: Theme, name: string): Plot | undefined {
   switch (name) {
     case "throughput":
       return { unit: label("chart-throughput"), lines: throughput(theme) };
     case "latency-time":
-      return { unit: label("chart-latency"), lines: latencies(theme), log };
+      return { unit: label("chart-latency"), lines: latencies(theme), canBeLog: true };
     case "in-flight": {
       const { t, in_flight: v } = data.seconds;
-      return { unit: label("chart-in-flight"), lines: [{ name: label("chart-in-flight"), t, v, color: nth(theme.series, 0) }], whole: true };
+      return { unit: label("chart-in-flight"), lines: [{ name: label("chart-in-flight"), t, v, color: otherColor(theme, data.media, 0) }], whole: true };
     }
     case "cpu":
       return { unit: label("chart-cpu"), lines: cpu(theme), max: 100 };
@@ -149,7 +155,7 @@ function plot(theme: Theme, name: string, log: boolean): Plot | undefined {
       return {
         unit: label("chart-io-time"),
         lines: devices(theme, [["device_read_latency", reads(), "dashed"], ["device_write_latency", writes(), "solid"]]),
-        log,
+        canBeLog: true,
       };
     case "queue":
       return { unit: label("chart-queue"), lines: devices(theme, [["device_queue", "", "solid"]]) };
@@ -158,7 +164,7 @@ function plot(theme: Theme, name: string, log: boolean): Plot | undefined {
     case "memory":
       return { unit: label("chart-memory"), lines: processes(theme, "system_memory", "generator_memory", mega) };
     case "lateness":
-      return { unit: label("chart-lateness"), lines: lateness(theme), log };
+      return { unit: label("chart-lateness"), lines: lateness(theme), canBeLog: true };
     default:
       return undefined;
   }
@@ -231,9 +237,10 @@ function series(theme: Theme, lines: Line[], width: number, log: boolean): LineS
 }
 
 /** `undefined` where nothing was recorded. */
-export function timeline(theme: Theme, name: string, width: number, log: boolean): Option | undefined {
-  const found = plot(theme, name, log);
+export function timeline(theme: Theme, name: string, width: number, chosen: boolean | undefined): Option | undefined {
+  const found = plot(theme, name);
   if (!found || !found.lines.some((l) => l.v.some((v) => v !== null))) return undefined;
+  const log = (found.canBeLog ?? false) && (chosen ?? isWide(found.lines.flatMap((l) => l.v)));
   const names = found.lines.map((l) => l.name);
   const option = base(theme, legendRows(names, width));
   // Bare lines with their dashes, or filled boxes for areas.
@@ -259,7 +266,7 @@ export function timeline(theme: Theme, name: string, width: number, log: boolean
       // The end of the run is no round number, and its label would stand on its neighbour's.
       axisLabel: { color: theme.soft, fontSize: 11, showMaxLabel: false, formatter: (v: number) => axis(v) },
     },
-    yAxis: valueAxis(theme, found.unit, found.log ?? false, {
+    yAxis: valueAxis(theme, found.unit, log, {
       ...(found.max ? { max: found.max, interval: found.max / 4 } : {}),
       ...(found.whole ? { minInterval: 1 } : {}),
     }),
@@ -267,6 +274,6 @@ export function timeline(theme: Theme, name: string, width: number, log: boolean
     toolbox: { top: -40, feature: { dataZoom: { yAxisIndex: "none", filterMode: "filter" } } },
     // Filtered, so that the vertical axis fits the visible range.
     dataZoom: [{ type: "inside", startValue: from / unit, endValue: end / unit, filterMode: "filter", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false }],
-    series: series(theme, found.lines, width, found.log ?? false),
+    series: series(theme, found.lines, width, log),
   };
 }

@@ -65,6 +65,22 @@ const loaded = `new Promise((done) => {
 const audited = `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
   violations.map(({ id, help, nodes }) => id + ": " + help + ": " + nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | ")))`;
 
+/** The first chart over time is zoomed by keys, and shows all again. */
+async function zoomed() {
+  const chart = `[...document.querySelectorAll('[data-axis="time"]')].find((box) => box.tabIndex === 0)`;
+  if (!(await evaluate(`${chart}?.focus(), document.activeElement === ${chart}`))) return [];
+  // In no order: marks are drawn in any.
+  const drawn = () => evaluate(`[...${chart}.querySelector("svg").textContent].sort().join("")`);
+  const press = (key) =>
+    evaluate(`${chart}.dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", bubbles: true })); new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))`);
+  await press("0");
+  const all = await drawn();
+  await press("+");
+  const near = await drawn();
+  await press("0");
+  return near !== all && (await drawn()) === all ? [] : ["keys do not zoom charts"];
+}
+
 async function check(file, { width, height }, scheme) {
   await page("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
   await page("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
@@ -74,12 +90,15 @@ async function check(file, { width, height }, scheme) {
   const wide = await evaluate("document.documentElement.scrollWidth");
   if (wide > width) faults.push(`${wide} pixels wide`);
   if (!(await evaluate(`document.querySelector("h1") !== null && document.querySelector("main") !== null`))) faults.push("no heading");
+  faults.push(...(await zoomed()));
   await evaluate(`${axe};0`);
   faults.push(...(await evaluate(audited)));
   return faults.map((fault) => `${file} at ${width} pixels, ${scheme}: ${fault}`);
 }
 
 const faults = [];
+// A page in the background is drawn once a second.
+await page("Page.bringToFront");
 await page("Network.enable", {});
 await page("Network.emulateNetworkConditions", { offline: true, latency: 0, downloadThroughput: 0, uploadThroughput: 0 });
 // Light where there is most room, dark where there is least: layout and colors do not depend on each other.

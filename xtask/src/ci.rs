@@ -1,9 +1,9 @@
 //! What must hold before a change is merged. Each step can be repeated alone.
 
 use crate::bench::server::Kind;
-use crate::exec::{Failure, Task, cargo, failed, timed};
+use crate::exec::{Failure, Task, cargo, failed, root, timed};
 use crate::suite::{self, Compiler};
-use crate::{tidy, web};
+use crate::{pages, tidy, web};
 
 const CLIPPY: &str = "cargo clippy --workspace --all-targets -- -D warnings";
 
@@ -24,6 +24,12 @@ pub fn run() -> Task {
         programs = suite::build(Compiler::Clippy)?;
         Ok(())
     })?;
+    step(
+        &mut done,
+        "pages",
+        "cargo xtask pages target/debug/plimsoll",
+        || pages::run(&root().join("target/debug/plimsoll")),
+    )?;
     step(&mut done, "doc", "cargo test --workspace --doc", || {
         suite::doc(Compiler::Clippy)
     })?;

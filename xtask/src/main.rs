@@ -8,6 +8,7 @@ mod bench;
 mod ci;
 mod exec;
 mod package;
+mod pages;
 mod pictures;
 mod suite;
 mod tidy;
@@ -26,6 +27,7 @@ cargo xtask TASK
     schema               writes plans/plan.schema.json anew from the types
     package              archives of the program and of its sources, and a .deb, in target/package; --binary FILE: of a
                          plimsoll that is built already
+    pages BINARY         pages of every kind by this plimsoll: axe-core, width and keyboard, in chromium
     pictures             the pictures of docs, from a committed run; needs chromium
     bench client         what one transaction costs the client, beside pgbench on the same server
     bench load           what loading one warehouse costs
@@ -66,6 +68,7 @@ fn run(words: &[&str]) -> Task {
         ["tidy"] => tidy::run(),
         ["web"] => web::run(),
         ["schema"] => schema(),
+        ["pages", plimsoll] => pages::run(std::path::Path::new(plimsoll)),
         ["pictures"] => pictures::run(),
         ["package", rest @ ..] => package::run(rest),
         ["bench", rest @ ..] => bench::run(rest),

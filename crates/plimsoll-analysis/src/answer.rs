@@ -60,6 +60,9 @@ pub(crate) fn answer(input: &AnswerInput<'_>) -> Option<RunAnswer> {
     Some(RunAnswer {
         title: input.record.run.title.clone(),
         limited_by: limited::of(&chosen, &input.figures.ladders, full_speed),
+        media: (input.record.media().into_iter())
+            .map(str::to_owned)
+            .collect(),
         nopm: chosen.nopm,
         result: chosen.result,
         rows: chosen.rows,

@@ -45,6 +45,13 @@ impl Record {
             .find(|subject| subject.kind == kind && subject.name == name)
     }
 
+    /// Names of the media, in the order of the plan.
+    pub fn media(&self) -> Vec<&str> {
+        let subjects = self.subjects.iter();
+        let media = subjects.filter(|subject| subject.kind == SubjectKind::Medium);
+        media.map(|subject| subject.name.as_str()).collect()
+    }
+
     /// Name of the plan's system that a subject is an instance of.
     pub fn system_name<'a>(&'a self, subject: &'a Subject) -> &'a str {
         let fact = self

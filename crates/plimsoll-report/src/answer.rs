@@ -5,6 +5,7 @@ use plimsoll_analysis::summary::Verdict;
 use plimsoll_record::Severity;
 
 use crate::message::Messages;
+use crate::svg::color::MediumColors;
 
 pub(crate) mod backups;
 pub(crate) mod blocks;
@@ -28,14 +29,17 @@ pub struct NextStep {
 }
 
 pub(crate) fn parts<'a>(m: &Messages, answer: &'a RunAnswer) -> AnswerParts<'a> {
+    let colors = MediumColors {
+        media: &answer.media,
+    };
     match &answer.result {
-        AnswerResult::Lines { lines } => lines::parts(m, lines),
-        AnswerResult::Noise { effects } => noise::parts(m, effects),
+        AnswerResult::Lines { lines } => lines::parts(m, lines, colors),
+        AnswerResult::Noise { effects } => noise::parts(m, effects, colors),
         AnswerResult::PowerCuts { media } => cuts::parts(m, media),
-        AnswerResult::Backups { backups } => backups::parts(m, backups),
-        AnswerResult::Block { jobs } => blocks::parts(m, jobs),
+        AnswerResult::Backups { backups } => backups::parts(m, backups, colors),
+        AnswerResult::Block { jobs } => blocks::parts(m, jobs, colors),
         AnswerResult::Media(_) | AnswerResult::Load(_) | AnswerResult::None(_) => {
-            transactions::parts(m, answer)
+            transactions::parts(m, answer, colors)
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Drawings that need no script.
 
 pub(crate) mod chart;
+pub(crate) mod color;
 
 use std::fmt::Write as _;
 

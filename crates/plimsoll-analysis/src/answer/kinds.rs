@@ -18,6 +18,9 @@ pub struct RunAnswer {
     /// Of the plan, which may be a question.
     pub title: String,
     pub result: AnswerResult,
+    /// All media of the run, in the order of the plan.
+    #[serde(skip)]
+    pub media: Vec<String>,
     /// Whether throughput is new orders per minute; else transactions per second.
     pub nopm: bool,
     /// Of transactions at users or rates: media at one load, or one medium's loads.

@@ -3,18 +3,23 @@
 use plimsoll_analysis::answer::BackupAnswer;
 use plimsoll_analysis::summary::Verdict;
 
-use super::words::{AnswerParts, distinct, interval, subject};
+use super::words::{AnswerParts, interval, subject};
 use crate::message::Messages;
 use crate::number::three;
 use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
+use crate::svg::color::MediumColors;
 use crate::table::Unit::{Plain, Three, Words};
 use crate::table::{Table, TableCell, filled};
 
-pub(super) fn parts<'a>(m: &Messages, all: &'a [BackupAnswer]) -> AnswerParts<'a> {
+pub(super) fn parts<'a>(
+    m: &Messages,
+    all: &'a [BackupAnswer],
+    colors: MediumColors<'_>,
+) -> AnswerParts<'a> {
     AnswerParts {
         sentences: all.iter().map(|own| sentence(m, own)).collect(),
         table: filled(table(), all.iter().collect()),
-        chart: chart(m, all),
+        chart: chart(m, all, colors),
         limited_by: Vec::new(),
     }
 }
@@ -44,17 +49,13 @@ fn sentence(m: &Messages, own: &BackupAnswer) -> String {
     m.text_with("answer-backup", &args)
 }
 
-fn chart(m: &Messages, all: &[BackupAnswer]) -> Option<Chart> {
+fn chart(m: &Messages, all: &[BackupAnswer], colors: MediumColors<'_>) -> Option<Chart> {
     let name = |own: &BackupAnswer| subject(m, own.medium.as_ref());
-    let media = distinct(all.iter().map(name));
     let bar = |own: &BackupAnswer| {
         let seconds = own.seconds?;
         Some(PlotBar {
             name: format!("{}, {}", name(own), kind(m, own)),
-            color: media
-                .iter()
-                .position(|medium| *medium == name(own))
-                .unwrap_or_default(),
+            color: colors.of(own.medium.as_deref(), 0),
             mark: PlotMark {
                 place: 0,
                 value: seconds.value,

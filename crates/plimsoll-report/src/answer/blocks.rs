@@ -7,6 +7,7 @@ use super::words::{AnswerParts, and, distinct, interval};
 use crate::message::Messages;
 use crate::number::{three, whole};
 use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
+use crate::svg::color::MediumColors;
 use crate::table::Unit::{Plain, Three, Whole, Words};
 use crate::table::{Table, filled};
 
@@ -15,12 +16,16 @@ const MOST_JOBS: usize = 8;
 /// Within so much of the data sheet a drive does what it states, in percent.
 const SHEET_TOLERANCE: f64 = 10.0;
 
-pub(super) fn parts<'a>(m: &Messages, jobs: &'a [BlockAnswer]) -> AnswerParts<'a> {
+pub(super) fn parts<'a>(
+    m: &Messages,
+    jobs: &'a [BlockAnswer],
+    colors: MediumColors<'_>,
+) -> AnswerParts<'a> {
     let listed = &jobs[..jobs.len().min(MOST_JOBS)];
     AnswerParts {
         sentences: sentences(m, jobs, listed.len()),
         table: filled(table(), listed.iter().collect()),
-        chart: chart(m, listed),
+        chart: chart(m, listed, colors),
         limited_by: Vec::new(),
     }
 }
@@ -131,7 +136,7 @@ fn against_sheet(m: &Messages, jobs: &[BlockAnswer], medium: &str) -> Option<Str
 }
 
 /// In percent of the data sheet where every job has one, else IOPS.
-fn chart(m: &Messages, jobs: &[BlockAnswer]) -> Option<Chart> {
+fn chart(m: &Messages, jobs: &[BlockAnswer], colors: MediumColors<'_>) -> Option<Chart> {
     let media = media(jobs);
     let of_sheet = jobs.iter().all(|job| job.sheet_percent.is_some());
     let bar = |job: &BlockAnswer| PlotBar {
@@ -139,10 +144,7 @@ fn chart(m: &Messages, jobs: &[BlockAnswer]) -> Option<Chart> {
             1 => job.job.clone(),
             _ => format!("{} · {}", job.medium, job.job),
         },
-        color: media
-            .iter()
-            .position(|own| *own == job.medium)
-            .unwrap_or_default(),
+        color: colors.of(Some(&job.medium), 0),
         mark: PlotMark {
             place: 0,
             value: job

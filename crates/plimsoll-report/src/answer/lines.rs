@@ -9,14 +9,19 @@ use crate::line::quantile_name;
 use crate::message::Messages;
 use crate::number::three;
 use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
+use crate::svg::color::MediumColors;
 use crate::table::Unit::{Plain, Three, Words};
 use crate::table::{Table, filled};
 
-pub(super) fn parts<'a>(m: &Messages, lines: &'a [LineAnswer]) -> AnswerParts<'a> {
+pub(super) fn parts<'a>(
+    m: &Messages,
+    lines: &'a [LineAnswer],
+    colors: MediumColors<'_>,
+) -> AnswerParts<'a> {
     AnswerParts {
         sentences: sentences(m, lines),
         table: filled(table(), lines.iter().collect()),
-        chart: chart(m, lines),
+        chart: chart(m, lines, colors),
         limited_by: lines.iter().filter_map(|own| limited_by(m, own)).collect(),
     }
 }
@@ -126,7 +131,7 @@ fn ratios(m: &Messages, lines: &[LineAnswer]) -> Option<String> {
 }
 
 /// From the line to the lowest load that did not meet the objective.
-fn chart(m: &Messages, lines: &[LineAnswer]) -> Option<Chart> {
+fn chart(m: &Messages, lines: &[LineAnswer], colors: MediumColors<'_>) -> Option<Chart> {
     let first = lines.first()?;
     let same = lines
         .iter()
@@ -139,7 +144,7 @@ fn chart(m: &Messages, lines: &[LineAnswer]) -> Option<Chart> {
                 own.medium.as_deref().or(Some(&own.system)),
                 own.drive.as_deref(),
             ),
-            color: place,
+            color: colors.of(own.medium.as_deref(), place),
             mark: PlotMark {
                 place: 0,
                 value: line,

@@ -7,14 +7,19 @@ use super::words::{AnswerParts, and, at_load, interval, medium_and_drive, subjec
 use crate::message::Messages;
 use crate::number::{load, three};
 use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
+use crate::svg::color::MediumColors;
 use crate::table::Unit::{Plain, Three, Words};
 use crate::table::{Table, filled};
 
-pub(super) fn parts<'a>(m: &Messages, effects: &'a [NoiseAnswer]) -> AnswerParts<'a> {
+pub(super) fn parts<'a>(
+    m: &Messages,
+    effects: &'a [NoiseAnswer],
+    colors: MediumColors<'_>,
+) -> AnswerParts<'a> {
     AnswerParts {
         sentences: effects.iter().flat_map(|own| sentences(m, own)).collect(),
         table: filled(table(), effects.iter().collect()),
-        chart: chart(m, effects),
+        chart: chart(m, effects, colors),
         limited_by: Vec::new(),
     }
 }
@@ -67,13 +72,13 @@ fn neighbours(m: &Messages, own: &NoiseAnswer) -> String {
 }
 
 /// Without and with, one below the other.
-fn chart(m: &Messages, effects: &[NoiseAnswer]) -> Option<Chart> {
+fn chart(m: &Messages, effects: &[NoiseAnswer], colors: MediumColors<'_>) -> Option<Chart> {
     let both = |(place, own): (usize, &NoiseAnswer)| {
         let p99 = own.p99_ms?;
         let medium = medium_and_drive(own.medium.as_deref(), own.drive.as_deref());
         let bar = |id: &str, value: f64| PlotBar {
             name: m.text_with(id, &[("medium", medium.clone())]),
-            color: place,
+            color: colors.of(own.medium.as_deref(), place),
             mark: PlotMark {
                 place: 0,
                 value,

@@ -4,6 +4,8 @@ use plimsoll_record::{Record, fixture};
 
 use super::*;
 
+const NO_MEDIA: MediumColors<'_> = MediumColors { media: &[] };
+
 #[test]
 fn the_fixture_is_answered() {
     let answer = summarise(&fixture::record()).answer.unwrap();
@@ -51,13 +53,13 @@ fn a_line_at_an_invalid_point_is_no_answer() {
         panic!("no lines")
     };
     lines[0].verdict = Verdict::Invalid;
-    let one = lines::parts(&m, &lines).sentences.join(" ");
+    let one = lines::parts(&m, &lines, NO_MEDIA).sentences.join(" ");
     assert!(
         one.contains("There is no valid figure for fast.") && !one.contains("times"),
         "{one}"
     );
     lines[1].verdict = Verdict::Invalid;
-    let none = lines::parts(&m, &lines).sentences;
+    let none = lines::parts(&m, &lines, NO_MEDIA).sentences;
     assert_eq!(none, ["No answer: no load line rests on a valid point."]);
 }
 
@@ -68,7 +70,7 @@ fn block_jobs_without_a_valid_one_are_no_answer_and_one_mediums_figures_stay_its
     let AnswerResult::Block { mut jobs } = answer.result else {
         panic!("no jobs")
     };
-    let first = |jobs: &[BlockAnswer]| blocks::parts(&m, jobs).sentences.swap_remove(0);
+    let first = |jobs: &[BlockAnswer]| blocks::parts(&m, jobs, NO_MEDIA).sentences.swap_remove(0);
     jobs.iter_mut().for_each(|job| job.ratio = None);
     // fast has both the highest rate and the most MB/s; slow would only have the latter.
     let wide = jobs.iter().position(|job| job.medium == "slow").unwrap();

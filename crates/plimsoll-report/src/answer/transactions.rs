@@ -10,14 +10,19 @@ use super::words::{AnswerParts, and, at_load, interval, medium_and_drive, subjec
 use crate::message::Messages;
 use crate::number::{three, whole};
 use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
+use crate::svg::color::MediumColors;
 use crate::table::Unit::{Percent, Plain, Three, Words};
 use crate::table::{Table, filled};
 
-pub(super) fn parts<'a>(m: &Messages, answer: &'a RunAnswer) -> AnswerParts<'a> {
+pub(super) fn parts<'a>(
+    m: &Messages,
+    answer: &'a RunAnswer,
+    colors: MediumColors<'_>,
+) -> AnswerParts<'a> {
     let rows: Vec<Row<'_>> = rows(answer).collect();
     AnswerParts {
         sentences: sentences(m, answer),
-        chart: chart(m, answer),
+        chart: chart(m, answer, colors),
         table: filled(table(), rows),
         limited_by: limited_by(m, answer),
     }
@@ -199,7 +204,7 @@ fn row_rate(answer: &RunAnswer, row: &AnswerRow) -> Option<RateEstimate> {
 }
 
 /// A bar for each row that has the figure.
-fn chart(m: &Messages, answer: &RunAnswer) -> Option<Chart> {
+fn chart(m: &Messages, answer: &RunAnswer, colors: MediumColors<'_>) -> Option<Chart> {
     let speed = match basis(answer) {
         Some(RateBasis::Predicted { .. }) => m.text("answer-chart-full-speed"),
         Some(RateBasis::Slowed { .. }) => m.text("answer-chart-slowed"),
@@ -216,7 +221,7 @@ fn chart(m: &Messages, answer: &RunAnswer) -> Option<Chart> {
         let rate = row_rate(answer, row)?;
         Some(PlotBar {
             name: bar_name(m, row, is_media),
-            color: if is_media { place } else { 0 },
+            color: colors.of(row.medium.as_deref(), if is_media { place } else { 0 }),
             mark: PlotMark {
                 place: 0,
                 value: rate.value,

@@ -8,6 +8,7 @@ use super::page_answer::{AnswerNote, PageAnswer};
 use crate::message::Messages;
 use crate::number::three;
 use crate::svg::chart::{self, Chart, PlotBar, PlotMark};
+use crate::svg::color::ChartColor;
 use crate::table::{Grid, Table};
 
 /// A drive of the catalog, as the chart shows it.
@@ -99,7 +100,7 @@ fn charts(m: &Messages, listed: &[ListedDrive]) -> Vec<Chart> {
             let bars: Vec<PlotBar> = own
                 .map(|drive| PlotBar {
                     name: drive.name.clone(),
-                    color,
+                    color: ChartColor(Some(color)),
                     mark: PlotMark {
                         place: 0,
                         value: drive.random_read_iops,

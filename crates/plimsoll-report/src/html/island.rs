@@ -35,13 +35,22 @@ struct Island {
     lateness: Vec<Lateness>,
     blocks: Vec<BlockData>,
     shared: Vec<SharedData>,
+    /// Names, in the order of the plan: a medium's place is its color in all charts.
+    media: Vec<String>,
     /// Devices that media of the plan lie on; empty where unknown.
-    devices: Vec<String>,
+    devices: Vec<DeviceData>,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+struct DeviceData {
+    name: String,
+    medium: String,
 }
 
 #[derive(Serialize)]
 struct LadderData {
     label: String,
+    medium: Option<String>,
     points: Vec<LadderPointData>,
     /// Of a search.
     line: Option<LineData>,
@@ -129,6 +138,7 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
         lateness: lateness::lines(record, m),
         blocks: block::island(m, summary),
         shared: shared::island(m, summary),
+        media: record.media().into_iter().map(str::to_owned).collect(),
         devices: devices(record),
     }
 }
@@ -164,23 +174,27 @@ fn load(p: &Point) -> String {
     }
 }
 
-fn devices(record: &Record) -> Vec<String> {
+/// Each once; of media on the same device the first.
+fn devices(record: &Record) -> Vec<DeviceData> {
     let facts = record.facts.iter().filter(|fact| fact.key == DEVICE_FACT);
-    let of_media = facts.filter(|fact| {
+    let of_media = facts.filter_map(|fact| {
         let mut subjects = record.subjects.iter();
-        subjects.any(|own| own.id == fact.subject && own.kind == SubjectKind::Medium)
+        let medium = subjects.find(|own| own.id == fact.subject)?;
+        (medium.kind == SubjectKind::Medium).then(|| DeviceData {
+            name: fact.value.trim_start_matches("/dev/").to_owned(),
+            medium: medium.name.clone(),
+        })
     });
-    let mut named: Vec<String> = of_media
-        .map(|fact| fact.value.trim_start_matches("/dev/").to_owned())
-        .collect();
+    let mut named: Vec<DeviceData> = of_media.collect();
     named.sort();
-    named.dedup();
+    named.dedup_by(|own, first| own.name == first.name);
     named
 }
 
 fn ladder_data(m: &Messages, summary: &Summary, ladder: &LadderSummary) -> LadderData {
     LadderData {
         label: curve(m, summary, ladder),
+        medium: ladder.medium.clone(),
         points: ladder.points.iter().map(point_data).collect(),
         line: ladder.line.as_ref().map(|line| line::data(ladder, line)),
     }
@@ -303,7 +317,14 @@ mod tests {
                 .all(|s| island.times[s.times].len() == s.values.len())
         );
         assert_eq!(island.times.len(), 2);
-        assert_eq!(island.devices, ["nvme0n1", "sda"]);
+        let devices: Vec<&str> = island.devices.iter().map(|own| own.name.as_str()).collect();
+        assert_eq!(devices, ["nvme0n1", "sda"]);
+        assert!(
+            island
+                .devices
+                .iter()
+                .all(|own| island.media.contains(&own.medium))
+        );
     }
 
     #[test]

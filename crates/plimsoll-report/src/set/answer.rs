@@ -12,6 +12,7 @@ use crate::load_summary::half;
 use crate::message::Messages;
 use crate::number::three;
 use crate::svg::chart::{self, PlotBar, PlotMark};
+use crate::svg::color::ChartColor;
 use crate::table::Table;
 use crate::table::Unit::{Percent, Plain, Three};
 
@@ -212,7 +213,7 @@ fn bars(names: &CombinationNames<'_>, rows: &[&SetRow]) -> Vec<PlotBar> {
             let own = rate(row)?;
             Some(PlotBar {
                 name: names.of_row(row),
-                color,
+                color: ChartColor(Some(color)),
                 mark: PlotMark {
                     place: 0,
                     value: own.median,

@@ -6,6 +6,7 @@ use plimsoll_analysis::summary::{self, Verdict};
 use super::rows::{load, loads, value};
 use crate::message::Messages;
 use crate::svg::chart::{self, Chart, PlotLine, PlotMark};
+use crate::svg::color::ChartColor;
 
 /// What a chart shows.
 pub(super) struct ChartFigure {
@@ -85,7 +86,7 @@ impl ChartLine<'_> {
             })
         });
         PlotLine {
-            color,
+            color: ChartColor(Some(color)),
             marks: marks.collect(),
             is_connected,
             name: self.name,

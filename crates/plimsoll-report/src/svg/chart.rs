@@ -1,6 +1,7 @@
 //! Charts without a script: lines over ordered values, bars of things without an order. Both draw intervals and write
 //! names beside what they name, at a width that stays readable on a phone.
 
+use super::color::ChartColor;
 use super::{Drawing, round_step};
 use crate::message::Messages;
 use crate::number::three;
@@ -22,14 +23,6 @@ const LONGEST_NAME: usize = 14;
 const MOST_NAMES: usize = 8;
 /// Of a bar with its name above it.
 const BAR_ROW: f64 = 42.0;
-/// Distinguishable colors.
-const COLORS: usize = 7;
-
-/// The style class of the color of a line or bar.
-pub(crate) fn color_class(place: usize) -> String {
-    format!("s{}", place % COLORS + 1)
-}
-
 /// A chart with its heading.
 pub(crate) struct Chart {
     pub heading: String,
@@ -63,7 +56,7 @@ impl PlotMark {
 
 pub(crate) struct PlotLine {
     pub name: String,
-    pub color: usize,
+    pub color: ChartColor,
     /// In the order of the axis.
     pub marks: Vec<PlotMark>,
     /// What stands between two values means something.
@@ -72,7 +65,7 @@ pub(crate) struct PlotLine {
 
 pub(crate) struct PlotBar {
     pub name: String,
-    pub color: usize,
+    pub color: ChartColor,
     pub mark: PlotMark,
 }
 
@@ -138,7 +131,7 @@ pub(crate) fn lines(heading: String, places: &[String], lines: &[PlotLine]) -> O
         svg: drawing.framed("plot", WIDTH, HEIGHT, &title),
         keys: keys
             .map(|line| Key {
-                class: color_class(line.color),
+                class: line.color.class(),
                 name: line.name.clone(),
             })
             .collect(),
@@ -165,7 +158,7 @@ impl LinePlot {
     }
 
     fn draw(&self, drawing: &mut Drawing, line: &PlotLine, shift: f64) {
-        let color = color_class(line.color);
+        let color = line.color.class();
         let at = |mark: &PlotMark| [self.x(mark.place) + shift, self.y(mark.value)];
         if line.is_connected {
             drawing.path(&format!("line {color}"), line.marks.iter().map(at));
@@ -198,7 +191,7 @@ impl LinePlot {
             lowest = at[1] - NAME_DISTANCE;
         }
         for (line, at) in ends {
-            drawing.write(&format!("name {}", color_class(line.color)), at, &line.name);
+            drawing.write(&format!("name {}", line.color.class()), at, &line.name);
         }
     }
 }
@@ -211,7 +204,7 @@ pub(crate) fn bars(m: &Messages, heading: String, bars: &[PlotBar]) -> Option<Ch
     let mut drawing = Drawing::default();
     for (row, bar) in bars.iter().enumerate() {
         let top = BAR_ROW * row as f64;
-        let color = color_class(bar.color);
+        let color = bar.color.class();
         let weak = if bar.mark.is_invalid { " hollow" } else { "" };
         drawing.write(&format!("name {color}"), [0.0, top + 13.0], &bar.name);
         let size = [x(bar.mark.value).max(1.0), 14.0];
@@ -253,7 +246,7 @@ mod tests {
         });
         PlotLine {
             name: name.to_owned(),
-            color,
+            color: ChartColor(Some(color)),
             marks: marks.collect(),
             is_connected: true,
         }
@@ -312,7 +305,7 @@ mod tests {
         };
         let bar = |name: &str, color, mark| PlotBar {
             name: name.to_owned(),
-            color,
+            color: ChartColor(Some(color)),
             mark,
         };
         let all = [bar("a", 0, mark(5.0, false)), bar("b", 1, mark(2.0, true))];

@@ -15,6 +15,8 @@ use crate::message::Messages;
 #[derive(Serialize)]
 pub(in crate::html) struct BlockData {
     media: Vec<String>,
+    /// As the run calls them.
+    media_ids: Vec<String>,
     bars: Vec<BarsData>,
     curves: Vec<CurveData>,
     rounds: Vec<RoundsData>,
@@ -34,6 +36,7 @@ fn of_step(m: &Messages, step: &BlockSummary) -> BlockData {
     let all = across(step);
     BlockData {
         media: step.media.iter().map(|own| medium_name(m, own)).collect(),
+        media_ids: step.media.iter().map(|own| own.medium.clone()).collect(),
         bars: sweep::data(m, step.media.len(), &all),
         curves: curve::data(&all),
         rounds: rounds::data(&all),

@@ -51,8 +51,10 @@ struct BandData {
 #[derive(Serialize)]
 struct SharedLineData {
     name: String,
-    /// Lines of one colour belong together.
-    colour: usize,
+    /// Whose figures they are.
+    medium: Option<String>,
+    /// Among what belongs to no medium.
+    place: usize,
     dash: &'static str,
     t: Vec<f64>,
     v: Vec<Option<f64>>,
@@ -226,13 +228,13 @@ const SLACK_S: f64 = 1.6;
 /// How a line is drawn.
 #[derive(Clone, Copy)]
 struct Style {
-    color: usize,
+    place: usize,
     dash: &'static str,
 }
 
 impl Style {
-    const fn new(color: usize, dash: &'static str) -> Self {
-        Self { color, dash }
+    const fn new(place: usize, dash: &'static str) -> Self {
+        Self { place, dash }
     }
 }
 
@@ -259,7 +261,8 @@ impl Lines<'_> {
     ) -> Option<SharedLineData> {
         let mut line = SharedLineData {
             name,
-            colour: style.color,
+            medium: None,
+            place: style.place,
             dash: style.dash,
             t: Vec::new(),
             v: Vec::new(),
@@ -311,9 +314,9 @@ impl Lines<'_> {
     /// Reads and writes of each medium.
     fn sides(&self, reads: OfFigures, writes: OfFigures) -> Vec<SharedLineData> {
         let mut lines = Vec::new();
-        for (color, medium) in self.media.iter().enumerate() {
-            lines.extend(self.side("shared-reads", Style::new(color, "dashed"), medium, reads));
-            lines.extend(self.side("shared-writes", Style::new(color, "solid"), medium, writes));
+        for (place, medium) in self.media.iter().enumerate() {
+            lines.extend(self.side("shared-reads", Style::new(place, "dashed"), medium, reads));
+            lines.extend(self.side("shared-writes", Style::new(place, "solid"), medium, writes));
         }
         lines
     }
@@ -330,7 +333,11 @@ impl Lines<'_> {
             at: second.at_s,
             value: of(&second.figures),
         });
-        self.line(self.m.text_with(id, &name), style, seconds)
+        let line = self.line(self.m.text_with(id, &name), style, seconds)?;
+        Some(SharedLineData {
+            medium: Some(medium.medium.clone()),
+            ..line
+        })
     }
 
     fn iops(&self) -> Vec<SharedLineData> {
