@@ -1275,7 +1275,7 @@ answer-limit-error = { $code } ({ $cases } ×, do not use): { $what }.
 answer-limit-more = { $n ->
     [1] 1 more limit
    *[other] { $n } more limits
-}: --verbose lists all.
+}: all tables have them.
 answer-limit-little = rate, latency and number in flight contradict each other
 answer-limit-conserve = counts of transactions do not add up
 answer-limit-steady = the rate was not steady
