@@ -162,6 +162,20 @@ impl Interval {
         })
     }
 
+    /// The same figure where it also has the relative error of `other`: of a figure computed from another that was measured.
+    pub fn widened_by(self, other: Self) -> Option<Self> {
+        let own = self.errors()?;
+        let others = other.errors()?;
+        let degrees = self.degrees_with(other)?;
+        let t = t_975(degrees);
+        Some(Self {
+            mean: self.mean,
+            low: self.mean * (-t * own.below.hypot(others.below)).exp(),
+            high: self.mean * (t * own.above.hypot(others.above)).exp(),
+            degrees,
+        })
+    }
+
     /// This less `other`.
     pub fn less(self, other: Self) -> Option<Self> {
         let degrees = self.degrees_with(other)?;
@@ -251,6 +265,22 @@ mod tests {
             (less.high - 0.320).abs() < 0.005 && (less.low + less.high).abs() < 1e-9,
             "{less:?}"
         );
+    }
+
+    #[test]
+    fn a_computed_figure_has_the_error_of_what_it_was_computed_from() {
+        let computed = Interval::new(500.0, 500.0 / 1.1, 500.0 * 1.1);
+        let measured = Interval::new(20.0, 20.0 / 1.2, 20.0 * 1.2);
+        let both = computed.widened_by(measured).unwrap();
+        let half = 1.1f64.ln().hypot(1.2f64.ln());
+        assert!((both.high.ln() - 500f64.ln() - half).abs() < 1e-9 && both.mean == 500.0);
+        assert!(
+            (both.low.ln() - 500f64.ln() + half).abs() < 1e-9,
+            "{both:?}"
+        );
+        let exact = Interval::new(20.0, 20.0, 20.0);
+        let alone = computed.widened_by(exact).unwrap();
+        assert!((alone.high - computed.high).abs() < 1e-9);
     }
 
     #[test]

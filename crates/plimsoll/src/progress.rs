@@ -15,6 +15,7 @@ pub struct Progress {
     bar: Option<ProgressBar>,
     plain: bool,
     last_plain: Nanos,
+    now: Nanos,
     /// Load time that the plan still has ahead, without the point under way.
     ahead: Nanos,
     ladder_points: LadderPoints,
@@ -45,6 +46,7 @@ impl Progress {
             bar,
             plain: !quiet && !terminal,
             last_plain: Nanos::ZERO,
+            now: Nanos::ZERO,
             ahead: planned,
             ladder_points: LadderPoints::default(),
             has_measured: false,
@@ -68,6 +70,7 @@ impl Progress {
 
     /// How far the task under way is; `at` thins out the lines where there is no terminal.
     pub fn now(&mut self, at: Nanos, text: &str) {
+        self.now = at;
         if let Some(bar) = &self.bar {
             bar.set_message(text.to_owned());
         } else if self.plain && at.saturating_sub(self.last_plain) >= PLAIN_EVERY {
@@ -92,7 +95,9 @@ impl Progress {
     }
 
     /// The outcome of a point, which stays.
-    pub fn done(&self, text: &str) {
+    pub fn done(&mut self, text: &str) {
+        // It has just told how far the task is.
+        self.last_plain = self.now;
         self.print(&format!("  {text}"));
     }
 

@@ -7,7 +7,7 @@ use super::kinds::{
 use crate::full_speed::FullSpeed;
 use crate::predict::Prediction;
 use crate::summary::quantile;
-use crate::summary::{Comparison, LadderSummary, LoadSummary, Ratio, Verdict};
+use crate::summary::{Comparison, Interval, LadderSummary, LoadSummary, Ratio, Verdict};
 
 /// Indices of a load.
 pub(super) struct ChosenLoad {
@@ -74,11 +74,12 @@ fn row(ladder: &LadderSummary, load: &LoadSummary, full_speed: &FullSpeed) -> An
             Some(_) => own.nopm?,
             None => own.per_second,
         };
+        let model = own
+            .interval
+            .map(|interval| interval.scaled(value / own.per_second));
         Some(RateEstimate {
             value,
-            interval: own
-                .interval
-                .map(|interval| interval.scaled(value / own.per_second)),
+            interval: model.map(|model| with_measured_error(model, load)),
         })
     });
     AnswerRow {
@@ -95,6 +96,14 @@ fn row(ladder: &LadderSummary, load: &LoadSummary, full_speed: &FullSpeed) -> An
         ratio: None,
         verdict: load.verdict,
     }
+}
+
+/// A prediction can be no surer than the measured rate that it starts from.
+fn with_measured_error(model: Interval, load: &LoadSummary) -> Interval {
+    let measured = load.main_rate().and_then(|rate| rate.interval);
+    measured
+        .and_then(|measured| model.widened_by(measured))
+        .unwrap_or(model)
 }
 
 /// How many times slower than rated the ladder's drive ran, if it was slowed.

@@ -208,7 +208,7 @@ mod tests {
         for medium in ["sata", "nvme", "disk"] {
             assert_eq!(
                 media.iter().filter(|own| *own == medium).count(),
-                6,
+                4,
                 "{media:?}"
             );
         }

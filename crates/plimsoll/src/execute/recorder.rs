@@ -368,7 +368,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
         });
         if phase.kind == PhaseKind::Measure {
             let figures = self.figures(&phase.tallies, lasted);
-            self.sink.borrow().progress.done(&format!(
+            self.sink.borrow_mut().progress.done(&format!(
                 "{} · measured {} · {figures}",
                 self.title,
                 lasted_shown(self.point, lasted)
