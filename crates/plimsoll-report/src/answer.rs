@@ -131,7 +131,7 @@ pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> String {
     for word in text.split(' ') {
         let last = lines.len() - 1;
         let is_first = lines[last].len() == indent.len();
-        let needed = lines[last].chars().count() + word.chars().count() + usize::from(!is_first);
+        let needed = columns(&lines[last]) + columns(word) + usize::from(!is_first);
         if needed > width && !is_first {
             lines.push(format!("{indent}{word}"));
         } else {
@@ -142,6 +142,11 @@ pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> String {
         }
     }
     lines.join("\n").replace('\u{2003}', "  ")
+}
+
+/// An em space is written as two.
+fn columns(text: &str) -> usize {
+    text.chars().count() + text.matches('\u{2003}').count()
 }
 
 /// The verdict, and how many points it rests on.

@@ -1130,6 +1130,7 @@ answer-measured = Measured with drives { $slower } times slower than rated: { $r
 answer-measured-ratio = { $best } carries { $ratio } times the load of { $medium }{ $interval }
 answer-left-out = There is no valid figure for { $media }.
 answer-load = { $at }, { $medium } carries { $rate } { $unit }{ $interval }, with a p99 of { $p99 } ms.
+answer-load-one = { $at }: { $rate } { $unit }{ $interval }, with a p99 of { $p99 } ms.
 answer-load-response = { $at }, transactions on { $medium } take up to { $p99 } ms (p99).
 answer-load-grows = More users may carry more: the highest load that was tried is the best one.
 answer-none-nothing = No answer: no point has a valid figure.
@@ -1144,6 +1145,8 @@ answered-users = users
 answered-offered = offered 1/s
 answered-nopm = orders per min
 answered-rate = txn per s
+answered-nopm-slowed = orders per min, slowed
+answered-rate-slowed = txn per s, slowed
 answered-interval = ± %
 answered-full-speed = full speed (predicted)
 answered-full-speed-interval = ± %
@@ -1223,13 +1226,13 @@ answer-backup-none = No { $kind ->
     [restore] restore
    *[backup] backup
 } of { $medium } completed.
-answer-block = { $medium } reaches { $iops } IOPS{ $interval } in { $job }, with a p99 of { $p99 } ms, and { $mb } MB/s in { $wide }.
-answer-block-one = { $medium } reaches { $iops } IOPS{ $interval } and { $mb } MB/s in { $job }, with a p99 of { $p99 } ms.
-answer-block-media = { $ratios } the IOPS of { $first }, depending on the job.
-answer-block-ratio = { $medium } does { $low } times
-answer-block-ratios = { $medium } does { $low } to { $high } times
-answer-block-sheet = { $medium } does { $low } to { $high } % of what its data sheet states: { $near } of { $all } figures are within { $tolerance } %.
-answer-block-sheet-one = { $medium } does { $high } % of what its data sheet states.
+answer-block = “{ $medium }” reaches { $iops } IOPS{ $interval } in { $job }, with a p99 of { $p99 } ms, and { $mb } MB/s in { $wide }.
+answer-block-one = “{ $medium }” reaches { $iops } IOPS{ $interval } and { $mb } MB/s in { $job }, with a p99 of { $p99 } ms.
+answer-block-media = { $ratios } the IOPS of “{ $first }”, depending on the job.
+answer-block-ratio = “{ $medium }” does { $low } times
+answer-block-ratios = “{ $medium }” does { $low } to { $high } times
+answer-block-sheet = “{ $medium }” does { $low } to { $high } % of what its data sheet states: { $near } of { $all } figures are within { $tolerance } %.
+answer-block-sheet-one = “{ $medium }” does { $high } % of what its data sheet states.
 answer-block-more = { $more } more jobs are in the tables.
 answer-limited-label = Limited by
 answer-trust-label = Trust
@@ -1238,15 +1241,16 @@ answer-report-label = Report
 answer-limited-title = What limits it
 answer-next-title = What to do next
 answer-table-title = Figures of the answer
-answer-chart-nopm = New orders a minute{ $speed }, with 95 % intervals
+answer-chart-nopm = New orders a minute{ $speed }{ $intervals }
 answer-chart-line = Highest load with { $objective }; whiskers end at the lowest that was too much
 answer-chart-noise = p99 in ms, alone and beside the noise
 answer-chart-quiet = { $medium }, alone
 answer-chart-noisy = { $medium }, beside the noise
-answer-chart-backup = Seconds, with 95 % intervals
-answer-chart-iops = IOPS, with 95 % intervals
+answer-chart-backup = Seconds{ $intervals }
+answer-chart-iops = IOPS{ $intervals }
 answer-chart-sheet = Percent of the data sheet
-answer-chart-rate = Transactions a second{ $speed }, with 95 % intervals
+answer-chart-rate = Transactions a second{ $speed }{ $intervals }
+answer-chart-intervals = , with 95 % intervals
 answer-chart-full-speed = { " " }at full speed (predicted)
 answer-chart-slowed = { " " }on slowed drives
 answer-contents = Contents
@@ -1275,7 +1279,7 @@ answer-limit-error = { $code } ({ $cases } ×, do not use): { $what }.
 answer-limit-more = { $n ->
     [1] 1 more limit
    *[other] { $n } more limits
-}: all tables have them.
+}, listed with all tables.
 answer-limit-little = rate, latency and number in flight contradict each other
 answer-limit-conserve = counts of transactions do not add up
 answer-limit-steady = the rate was not steady
@@ -1303,5 +1307,5 @@ answer-limit-repeat = one run of each, so run-to-run variation is unknown
 answer-limit-plausible = figures cannot all be true
 answer-limit-duration = times do not add up
 answer-limit-intact = the run file changed after its run
-answer-next-explain = what that means
+answer-next-explain = why, and what helps
 answer-next-tables = all tables

@@ -3,7 +3,7 @@
 use plimsoll_analysis::answer::BackupAnswer;
 use plimsoll_analysis::summary::Verdict;
 
-use super::words::{AnswerParts, interval, subject};
+use super::words::{AnswerParts, interval, intervals_drawn, subject};
 use crate::message::Messages;
 use crate::number::three;
 use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
@@ -65,7 +65,8 @@ fn chart(m: &Messages, all: &[BackupAnswer], colors: MediumColors<'_>) -> Option
         })
     };
     let all: Vec<PlotBar> = all.iter().filter_map(bar).collect();
-    bars(m, m.text("answer-chart-backup"), &all)
+    let heading = m.text_with("answer-chart-backup", &[intervals_drawn(m, &all)]);
+    bars(m, heading, &all)
 }
 
 pub(crate) fn table<'a>() -> Table<'a, &'a BackupAnswer> {

@@ -3,7 +3,7 @@
 use plimsoll_analysis::answer::BlockAnswer;
 use plimsoll_analysis::summary::Verdict;
 
-use super::words::{AnswerParts, and, distinct, interval};
+use super::words::{AnswerParts, and, distinct, interval, intervals_drawn};
 use crate::message::Messages;
 use crate::number::{three, whole};
 use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
@@ -159,13 +159,13 @@ fn chart(m: &Messages, jobs: &[BlockAnswer], colors: MediumColors<'_>) -> Option
             is_invalid: job.verdict == Verdict::Invalid,
         },
     };
-    let heading = if of_sheet {
-        "answer-chart-sheet"
-    } else {
-        "answer-chart-iops"
-    };
     let all: Vec<PlotBar> = jobs.iter().map(bar).collect();
-    bars(m, m.text(heading), &all)
+    let heading = if of_sheet {
+        m.text("answer-chart-sheet")
+    } else {
+        m.text_with("answer-chart-iops", &[intervals_drawn(m, &all)])
+    };
+    bars(m, heading, &all)
 }
 
 pub(crate) fn table<'a>() -> Table<'a, &'a BlockAnswer> {

@@ -6,7 +6,9 @@ use plimsoll_analysis::answer::{
 };
 use plimsoll_analysis::summary::{Interval, Verdict};
 
-use super::words::{AnswerParts, and, at_load, interval, medium_and_drive, subject};
+use super::words::{
+    AnswerParts, and, at_load, interval, intervals_drawn, medium_and_drive, subject,
+};
 use crate::message::Messages;
 use crate::number::{three, whole};
 use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
@@ -144,7 +146,12 @@ fn of_load(m: &Messages, answer: &RunAnswer, own: &LoadAnswer) -> Vec<String> {
     args.push(("rate", rate(answer, own.rate)));
     args.push(("interval", rate_interval(m, answer, own.rate)));
     args.push(("unit", unit(m, answer)));
-    let mut sentences = vec![m.text_with("answer-load", &args)];
+    // Of one medium only its load has to be named.
+    let id = match answer.media.len() {
+        0 | 1 => "answer-load-one",
+        _ => "answer-load",
+    };
+    let mut sentences = vec![m.text_with(id, &args)];
     if !own.is_peak {
         sentences.push(m.text("answer-load-grows"));
     }
@@ -230,11 +237,9 @@ fn chart(m: &Messages, answer: &RunAnswer, colors: MediumColors<'_>) -> Option<C
             },
         })
     });
-    bars(
-        m,
-        m.text_with(id, &[("speed", speed)]),
-        &all.collect::<Vec<_>>(),
-    )
+    let all: Vec<PlotBar> = all.collect();
+    let heading = m.text_with(id, &[("speed", speed), intervals_drawn(m, &all)]);
+    bars(m, heading, &all)
 }
 
 fn basis(answer: &RunAnswer) -> Option<RateBasis> {
@@ -279,13 +284,30 @@ pub(crate) struct Row<'a> {
     nopm: bool,
     /// Whether rows are media at one load; else one medium's loads.
     media: bool,
+    /// What was measured stands beside a prediction.
+    is_predicted: bool,
+    /// Ratios are to this one.
+    is_base: bool,
 }
 
 fn rows(answer: &RunAnswer) -> impl Iterator<Item = Row<'_>> {
     let media = has_media(answer);
     let nopm = answer.nopm;
-    let rows = answer.rows.iter();
-    rows.map(move |row| Row { row, nopm, media })
+    let is_predicted = answer.rows.iter().any(|own| own.at_full_speed.is_some());
+    let mut bases = answer.rows.iter();
+    let base = bases.position(|own| own.verdict < Verdict::Invalid && own.ratio.is_none());
+    let rows = answer.rows.iter().enumerate();
+    rows.map(move |(place, row)| Row {
+        row,
+        nopm,
+        media,
+        is_predicted,
+        is_base: base == Some(place),
+    })
+}
+
+fn measured_rate(r: &Row<'_>) -> Option<f64> {
+    Some(r.row.throughput?.value)
 }
 
 /// Media at one load, or one medium's loads.
@@ -301,10 +323,14 @@ pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
         .if_any(move |r| !r.media && is_open(r));
     let percent = |own: Option<RateEstimate>| Some(own?.interval?.relative()? * 100.0);
     table
-        .column("nopm", Three, |r| Some(r.row.throughput?.value))
-        .if_any(|r| r.nopm)
-        .column("rate", Three, |r| Some(r.row.throughput?.value))
-        .unless_any(|r| r.nopm)
+        .column("nopm", Three, measured_rate)
+        .if_any(|r| r.nopm && !r.is_predicted)
+        .column("nopm-slowed", Three, measured_rate)
+        .if_any(|r| r.nopm && r.is_predicted)
+        .column("rate", Three, measured_rate)
+        .if_any(|r| !r.nopm && !r.is_predicted)
+        .column("rate-slowed", Three, measured_rate)
+        .if_any(|r| !r.nopm && r.is_predicted)
         .text_column("interval", Percent, move |r| percent(r.row.throughput))
         .if_any(|r| r.row.throughput.is_some_and(|own| own.interval.is_some()))
         .column("full-speed", Three, |r| Some(r.row.at_full_speed?.value))
@@ -317,7 +343,10 @@ pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
         .unless_any(|r| r.row.at_full_speed.is_some())
         .column("p99-slowed", Three, |r| r.row.p99_ms)
         .if_any(|r| r.row.at_full_speed.is_some())
-        .column("ratio", Three, |r| Some(r.row.ratio?.ratio))
+        .column("ratio", Three, |r| match r.row.ratio {
+            Some(ratio) => Some(ratio.ratio),
+            None => r.is_base.then_some(1.0),
+        })
         .if_any(|r| r.row.ratio.is_some())
         .column("ratio-interval", Three, |r| r.row.ratio?.interval)
         .if_any(|r| r.row.ratio.is_some_and(|own| own.interval.is_some()))

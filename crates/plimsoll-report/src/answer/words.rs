@@ -5,7 +5,7 @@ use plimsoll_analysis::summary::Interval;
 
 use crate::message::Messages;
 use crate::number::three;
-use crate::svg::chart::Chart;
+use crate::svg::chart::{Chart, PlotBar};
 use crate::table::FilledTable;
 
 /// What an answer consists of, whatever it is about.
@@ -58,6 +58,13 @@ pub(super) fn and(m: &Messages, mut parts: Vec<String>) -> String {
         return last;
     }
     m.text_with("answer-and", &[("first", parts.join(", ")), ("last", last)])
+}
+
+/// The heading of bars: whether intervals are drawn.
+pub(super) fn intervals_drawn(m: &Messages, bars: &[PlotBar]) -> (&'static str, String) {
+    let is_drawn = bars.iter().any(|bar| bar.mark.range.is_some());
+    let text = is_drawn.then(|| m.text("answer-chart-intervals"));
+    ("intervals", text.unwrap_or_default())
 }
 
 pub(super) fn interval(m: &Messages, interval: Option<Interval>) -> String {
