@@ -1,8 +1,10 @@
 //! The drives that plimsoll knows: the files in `drives/`, as they are.
 
+use plimsoll_plan::array::ArraySpec;
 use plimsoll_plan::{PlanErrors, by_short_name, nearest};
 
 use crate::spec::DriveSpec;
+use crate::spec::file::array_table;
 
 /// A drive file of the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +80,11 @@ pub fn find(name: &str) -> Result<CatalogEntry, UnknownDrive> {
         name: name.to_owned(),
         help,
     })
+}
+
+/// The file of an array: that of its members with a table for the array.
+pub fn array_text(member: &str, array: &ArraySpec) -> String {
+    format!("{member}{}", array_table(array))
 }
 
 /// Reads a drive file. `name_or_path` becomes the drive's id, without folders and `.toml`.

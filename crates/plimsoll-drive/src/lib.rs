@@ -5,6 +5,7 @@
 //! process of its own.
 
 mod amplification;
+pub mod array;
 pub mod catalog;
 pub mod emulate;
 pub mod learn;

@@ -27,7 +27,7 @@ pub use request::{Op, Setup};
 pub use work::Work;
 
 use crate::spec::{DriveSpec, Mechanism};
-use completion::CompletionQueue;
+pub(crate) use completion::CompletionQueue;
 use disk::Disk;
 use flash::Flash;
 use volume::Volume;
@@ -153,6 +153,60 @@ impl Drive {
             writing: scaled(writing, self.slower),
             ..self.work.clone()
         }
+    }
+}
+
+/// What takes requests and completes them in virtual time: a drive, or an array of drives.
+pub trait Storage {
+    /// A request arrives `now`; calls come in the order of their times.
+    fn submit(&mut self, now: Nanos, op: Op) -> RequestId;
+
+    /// When something happens next, if nothing else is submitted. That need not be a completion.
+    fn next_event(&self) -> Option<Nanos>;
+
+    /// The next completion up to a time, `None` where all of them are taken.
+    fn advance(&mut self, to: Nanos) -> Option<Completion>;
+
+    /// Of each drive, everything since it was made.
+    fn work_by_drive(&self) -> Vec<Work>;
+}
+
+impl<S: Storage> Storage for &mut S {
+    fn submit(&mut self, now: Nanos, op: Op) -> RequestId {
+        (**self).submit(now, op)
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        (**self).next_event()
+    }
+
+    fn advance(&mut self, to: Nanos) -> Option<Completion> {
+        (**self).advance(to)
+    }
+
+    fn work_by_drive(&self) -> Vec<Work> {
+        (**self).work_by_drive()
+    }
+}
+
+impl Storage for Drive {
+    #[inline]
+    fn submit(&mut self, now: Nanos, op: Op) -> RequestId {
+        Self::submit(self, now, op)
+    }
+
+    #[inline]
+    fn next_event(&self) -> Option<Nanos> {
+        Self::next_event(self)
+    }
+
+    #[inline]
+    fn advance(&mut self, to: Nanos) -> Option<Completion> {
+        Self::advance(self, to)
+    }
+
+    fn work_by_drive(&self) -> Vec<Work> {
+        vec![self.work()]
     }
 }
 

@@ -14,7 +14,8 @@ mod synced;
 
 use plimsoll_plan::units::Bytes;
 
-use crate::model::{Drive, Setup};
+use crate::array::{Array, StorageModel};
+use crate::model::Setup;
 use crate::spec::DriveSpec;
 
 pub use profile::{
@@ -26,7 +27,7 @@ pub use result::{Side, SimulatedResult};
 pub use sheet::{Compared, at_stated_point, compare};
 pub use synced::synced_per_second;
 
-/// Simulates a workload on a drive of its full size.
+/// Simulates a workload on a drive, or on an array, of its full size.
 pub fn simulate(spec: &DriveSpec, profile: &SimulatedProfile) -> SimulatedResult {
     simulate_scaled(spec, spec.capacity, profile)
 }
@@ -43,16 +44,24 @@ pub fn simulate_scaled(
         seed: profile.seed,
         ignores_flush: false,
     };
-    let drive = Drive::new(spec, &setup);
+    let mut storage = StorageModel::new(spec, &setup);
+    let result = run(&mut storage, capacity, profile);
+    SimulatedResult {
+        rebuilt: storage.array().map(Array::rebuilt).unwrap_or_default(),
+        ..result
+    }
+}
+
+fn run(storage: &mut StorageModel, capacity: Bytes, profile: &SimulatedProfile) -> SimulatedResult {
     match profile.load {
-        Arrival::Closed { depth, jobs } => closed::run(drive, capacity, profile, depth, jobs),
+        Arrival::Closed { depth, jobs } => closed::run(storage, capacity, profile, depth, jobs),
         Arrival::Open {
             per_second,
             arrivals,
             depth,
             most_waiting,
         } => open::run(
-            drive,
+            storage,
             capacity,
             profile,
             &open::Rate {

@@ -7,6 +7,7 @@
 //! Nothing here reads a disk, a server or the environment. Whether a medium is there and has space is
 //! checked when the plan runs.
 
+pub mod array;
 mod backup;
 mod block;
 mod describe;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use plimsoll_drive::catalog;
 use plimsoll_drive::spec::DriveSpec;
+use plimsoll_plan::array::{ArrayError, NamedArray};
 use plimsoll_plan::{EmulatedDrive, Options, SLOWER};
 
 use crate::failure::Failure;
@@ -46,8 +47,12 @@ pub fn emulated(drive: &EmulatedDrive) -> Result<DriveSpec, Failure> {
     }
 }
 
-/// Reads the drive of this name, or the drive file at this path: one that ends with `.toml` or holds a `/`.
+/// Reads the drive of this name, the array of such drives, or the drive file at this path: one that ends with `.toml` or
+/// holds a `/`.
 pub fn read(name: &str) -> Result<DriveSpec, Failure> {
+    if NamedArray::is_meant(name) {
+        return array(name);
+    }
     if !name.contains('/') && !name.ends_with(".toml") {
         let entry = catalog::find(name).map_err(|error| Failure::usage(error.to_string()))?;
         return load(entry.name, entry.text);
@@ -58,6 +63,24 @@ pub fn read(name: &str) -> Result<DriveSpec, Failure> {
         ))
     })?;
     load(name, &text)
+}
+
+fn array(name: &str) -> Result<DriveSpec, Failure> {
+    let named: NamedArray = name
+        .parse()
+        .map_err(|error: ArrayError| Failure::usage(error.to_string()))?;
+    let entry = catalog::find(&named.drive).map_err(|error| Failure::usage(error.to_string()))?;
+    let drive = entry.name.to_owned();
+    let text = catalog::array_text(entry.text, &named.array);
+    load(&NamedArray { drive, ..named }.to_string(), &text)
+}
+
+/// The full name of a drive, or of an array, that a person may have written short.
+pub fn full_name(name: &str) -> Result<String, Failure> {
+    match name.contains('/') || name.ends_with(".toml") {
+        true => Ok(name.to_owned()),
+        false => read(name).map(|spec| spec.id),
+    }
 }
 
 fn load(name: &str, text: &str) -> Result<DriveSpec, Failure> {

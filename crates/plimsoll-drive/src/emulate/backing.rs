@@ -12,7 +12,8 @@ use rustix::fs::{Mode, OFlags};
 use super::clock;
 use super::error::EmulatorError;
 use super::names;
-use crate::model::{Drive, Op};
+use crate::array::StorageModel;
+use crate::model::{Op, Storage};
 
 const LARGE: usize = 1 << 20;
 const SMALL: usize = 4096;
@@ -49,7 +50,11 @@ fn compare(backing: Speed, model: Speed) -> BackingFit {
 }
 
 /// Measures the disk below `dir` with a file of its own, removed afterwards. An event when it is slower than the model.
-pub fn check(dir: &Path, model: &Drive, capacity: u64) -> Result<Option<EventKind>, EmulatorError> {
+pub fn check(
+    dir: &Path,
+    model: &StorageModel,
+    capacity: u64,
+) -> Result<Option<EventKind>, EmulatorError> {
     let probe = names::probe(dir);
     let measured = measure(&probe).map_err(EmulatorError::at(&probe));
     std::fs::remove_file(&probe).map_err(EmulatorError::at(&probe))?;
@@ -119,44 +124,36 @@ fn measure(path: &Path) -> rustix::io::Result<Speed> {
 
 const DEPTH: usize = 8;
 
-/// Large writes one after the other, as many in flight as `ends` has places.
-struct WriteStream {
-    drive: Drive,
-    spread: u64,
-    ends: [Nanos; DEPTH],
-}
-
-impl WriteStream {
-    /// When the last of these writes is done.
-    fn write(&mut self, numbers: Range<usize>) -> Nanos {
-        let mut last = Nanos::ZERO;
-        for n in numbers {
-            let op = Op {
-                kind: DriveOp::Write,
-                offset: (n * LARGE) as u64 % self.spread,
-                len: LARGE as u64,
-            };
-            let end = &mut self.ends[n % DEPTH];
-            *end = self.drive.complete(*end, op);
-            last = last.max(*end);
-        }
-        last
+/// When the last of large writes one after the other is done, with a few in flight.
+fn written(model: &mut StorageModel, begins: Nanos, numbers: Range<usize>, spread: u64) -> Nanos {
+    let op = |n: usize| Op {
+        kind: DriveOp::Write,
+        offset: (n * LARGE) as u64 % spread,
+        len: LARGE as u64,
+    };
+    let mut numbers = numbers;
+    for n in numbers.by_ref().take(DEPTH) {
+        model.submit(begins, op(n));
     }
+    let mut last = begins;
+    while let Some(done) = model.advance(Nanos(u64::MAX)) {
+        last = done.at;
+        if let Some(n) = numbers.next() {
+            model.submit(done.at, op(n));
+        }
+    }
+    last
 }
 
 /// The same, by the model, beginning with an idle drive; its buffer has filled before it counts.
-fn speed_of(model: &Drive, capacity: u64) -> Speed {
+fn speed_of(model: &StorageModel, capacity: u64) -> Speed {
     let spread = capacity.saturating_sub(LARGE as u64).max(1);
-    let mut stream = WriteStream {
-        drive: model.clone(),
-        spread,
-        ends: [Nanos::ZERO; DEPTH],
-    };
     let writes = 4096;
-    let halfway = stream.write(0..writes / 2);
-    let end = stream.write(writes / 2..writes);
+    let mut writer = model.clone();
+    let halfway = written(&mut writer, Nanos::ZERO, 0..writes / 2, spread);
+    let end = written(&mut writer, halfway, writes / 2..writes, spread);
     let seconds = end.saturating_sub(halfway).as_secs_f64().max(1e-9);
-    let mut drive = model.clone();
+    let mut reader = model.clone();
     let mut now = Nanos::ZERO;
     let mut times = Vec::new();
     for n in 0..READS {
@@ -165,7 +162,8 @@ fn speed_of(model: &Drive, capacity: u64) -> Speed {
             offset: n * 7_919_000_000_007 % spread / 4096 * 4096,
             len: SMALL as u64,
         };
-        let done = drive.complete(now, op);
+        reader.submit(now, op);
+        let done = reader.advance(Nanos(u64::MAX)).map_or(now, |done| done.at);
         times.push(done.saturating_sub(now));
         now = done;
     }
@@ -183,7 +181,7 @@ mod tests {
     use crate::spec::DriveSpec;
     use plimsoll_plan::units::Bytes;
 
-    fn drive(mb_s: u32, read_us: u32) -> Drive {
+    fn drive(mb_s: u32, read_us: u32) -> StorageModel {
         let figure = |key: &str, value: u32| {
             format!("{key} = {{ value = {value}, source = \"assumed\" }}\n")
         };
@@ -207,7 +205,7 @@ mod tests {
             seed: 1,
             ignores_flush: false,
         };
-        Drive::new(&DriveSpec::parse("x", &text).unwrap(), &setup)
+        StorageModel::new(&DriveSpec::parse("x", &text).unwrap(), &setup)
     }
 
     #[test]

@@ -19,7 +19,8 @@ use super::request_log::RequestLog;
 use super::session::check_fuse;
 use super::store::Store;
 use super::undo::UndoLog;
-use crate::model::{Drive, Setup};
+use crate::array::StorageModel;
+use crate::model::Setup;
 use crate::spec::{DriveSpec, Mechanism, WriteCache};
 
 /// A volatile buffer whose size the drive file does not state.
@@ -63,7 +64,7 @@ impl Emulation {
             seed: spec.seed,
             ignores_flush: spec.ignores_flush,
         };
-        let model = Drive::new(&drive, &setup);
+        let model = StorageModel::new(&drive, &setup);
         if spec.backing == Backing::File
             && let Some(slower) = backing::check(&dir, &model, spec.capacity.0)?
         {

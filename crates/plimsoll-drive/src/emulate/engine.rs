@@ -12,19 +12,21 @@ use plimsoll_record::drive::{DriveOp, DriveSecond};
 use rustix::io::Errno;
 
 use super::acknowledged::{Acknowledged, Covered};
+use super::answer_time::{AnswerTime, answer_time};
 use super::awake::Awake;
 use super::buffers::{Buffer, Buffers};
 use super::clock;
 use super::costs::{AnswerCost, Costs, Traffic};
 use super::feedback::ModelTime;
+use super::held_answers::{HeldAnswers, TimedAnswer};
 use super::protocol::Lost;
 use super::recorder::{Recorder, TimePercentiles};
 use super::request_log::RequestLog;
 use super::store::Store;
-use super::timer::TimerQueue;
 use super::undo::UndoLog;
 use super::wire::{Reply, RequestArrival};
-use crate::model::{Drive, Op};
+use crate::array::{Array, StorageModel};
+use crate::model::{Completion, Op, Storage};
 use crate::requests::{LoggedRequest, RequestTimes};
 
 /// What came of a request's work on the data.
@@ -79,7 +81,7 @@ struct Pending {
 }
 
 struct EngineState {
-    model: Drive,
+    model: StorageModel,
     timing: Timing,
     has_power: bool,
     undo: Option<UndoLog>,
@@ -89,6 +91,8 @@ struct EngineState {
 
 pub struct Engine {
     state: Mutex<EngineState>,
+    /// Times come from completions, which have to be asked for.
+    has_array: bool,
     /// The model's time 0.
     origin: Nanos,
     /// What asking and answering cost, once that is known.
@@ -106,7 +110,7 @@ pub struct Engine {
     /// The thread that answers goes before those of other programs.
     goes_first: AtomicBool,
     /// Held back until they are due.
-    pending: Mutex<TimerQueue<Pending>>,
+    pending: Mutex<HeldAnswers<Pending>>,
     has_ended: AtomicBool,
     /// Nanoseconds for which there was something to do.
     busy: AtomicU64,
@@ -134,11 +138,15 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Engine {
     /// Without timing at first.
-    pub fn new(model: Drive, undo: Option<UndoLog>) -> Self {
+    pub fn new(mut model: StorageModel, undo: Option<UndoLog>) -> Self {
         let now = clock::now();
+        if let Some(array) = model.array_mut() {
+            array.announce();
+        }
         let acknowledged = undo.as_ref().map(UndoLog::acknowledged).unwrap_or_default();
         Self {
             acknowledged,
+            has_array: model.array().is_some(),
             state: Mutex::new(EngineState {
                 model,
                 timing: Timing::Off,
@@ -188,7 +196,7 @@ impl Engine {
         locked(&self.state)
     }
 
-    fn pending(&self) -> MutexGuard<'_, TimerQueue<Pending>> {
+    fn pending(&self) -> MutexGuard<'_, HeldAnswers<Pending>> {
         locked(&self.pending)
     }
 
@@ -233,7 +241,7 @@ impl Engine {
                 };
             }
         };
-        let modelled = match state.timing {
+        let time = match state.timing {
             Timing::Off => {
                 self.acknowledged.writes(done.undo);
                 // The power is on.
@@ -244,13 +252,11 @@ impl Engine {
                 drop(state);
                 return self.answer_at_once(reply, done, op.len);
             }
-            Timing::Fixed(time) => time,
+            Timing::Fixed(time) => AnswerTime::After(time),
             Timing::Model => {
-                let asked = arrived.saturating_sub(self.origin);
                 state.asked += 1;
-                let times = in_order(op, more)
-                    .map(|op| op.map_or(asked, |op| state.model.complete(asked, op)));
-                times[0].max(times[1]).saturating_sub(asked)
+                let asked = arrived.saturating_sub(self.origin);
+                answer_time(&mut state.model, asked, in_order(op, more))
             }
         };
         let Done { data, undo, flush } = done;
@@ -259,26 +265,61 @@ impl Engine {
             op,
             more,
         };
-        let due = arrived + modelled;
+        let answer = Pending {
+            asked,
+            arrived,
+            modelled: Nanos::ZERO,
+            undo,
+            flush,
+            data,
+            reply,
+        };
         self.last_activity.fetch_max(arrived.0, Ordering::Relaxed);
         // Still under the lock: a power cut finds every write either here or acknowledged.
-        self.pending().push(
-            due,
-            Pending {
-                asked,
-                arrived,
-                modelled,
-                undo,
-                flush,
-                data,
-                reply,
-            },
-        );
+        match time {
+            AnswerTime::After(modelled) => self.hold(arrived + modelled, answer),
+            AnswerTime::WhenComplete(requests) => {
+                self.pending().wait(requests, answer);
+                self.hold_known(&mut state);
+            }
+        }
     }
 
     fn answer_at_once(&self, reply: Reply, done: Done, len: u64) {
         reply.succeed(done.data.data(), len);
         self.buffers.give_back(done.data);
+    }
+
+    fn hold(&self, due: Nanos, answer: Pending) {
+        let modelled = due.saturating_sub(answer.arrived);
+        self.pending().push(due, Pending { modelled, ..answer });
+    }
+
+    /// What an array has to do until a time, such as the second phases of its writes.
+    fn run_array(&self, until: Nanos) {
+        if !self.has_array {
+            return;
+        }
+        let mut state = self.state();
+        // Completions were known before.
+        while state
+            .model
+            .advance(until.saturating_sub(self.origin))
+            .is_some()
+        {}
+        self.hold_known(&mut state);
+    }
+
+    /// Holds the answers whose times an array has come to know.
+    fn hold_known(&self, state: &mut EngineState) {
+        let array = state.model.array_mut();
+        let known: Vec<Completion> = array.into_iter().flat_map(Array::take_known).collect();
+        for done in known {
+            let complete = self.pending().complete(done);
+            if let Some(TimedAnswer { answer, at }) = complete {
+                self.hold(self.origin + at, answer);
+            }
+        }
     }
 
     /// For the thread that answers.
@@ -292,11 +333,17 @@ impl Engine {
 
     /// When the next answer has to be written, earlier than it is due by what that costs.
     pub fn next_due(&self) -> Option<Nanos> {
+        let event = match self.has_array {
+            true => self.state().model.next_event(),
+            false => None,
+        };
+        let event = event.map(|at| self.origin + at);
         let (due, in_flight) = {
             let pending = self.pending();
-            (pending.next_due()?, pending.len())
+            (pending.timed.next_due(), pending.len())
         };
-        Some(due.saturating_sub(self.lead(due, in_flight)))
+        let answer = due.map(|due| due.saturating_sub(self.lead(due, in_flight)));
+        [event, answer].into_iter().flatten().min()
     }
 
     fn answer(&self, batch: &mut Vec<Pending>, answered: &mut Vec<Answered>) {
@@ -549,9 +596,12 @@ impl Answers<'_> {
     /// Sends all that are due and returns how many these were.
     pub fn send_due(&mut self, now: Nanos) -> usize {
         let engine = self.engine;
+        let in_flight = engine.pending().len();
+        engine.run_array(now);
         let mut pending = engine.pending();
-        let in_flight = pending.len();
-        pending.take_due(now, |due| engine.lead(due, in_flight), &mut self.due);
+        pending
+            .timed
+            .take_due(now, |due| engine.lead(due, in_flight), &mut self.due);
         drop(pending);
         let count = self.due.len();
         if count > 0 {

@@ -1,6 +1,7 @@
 //! The emulator: a process that answers through FUSE at the model's time.
 
 mod acknowledged;
+mod answer_time;
 mod awake;
 mod backing;
 mod block;
@@ -18,6 +19,7 @@ mod engine;
 mod error;
 mod feedback;
 mod form;
+mod held_answers;
 mod image;
 mod mounts;
 mod names;

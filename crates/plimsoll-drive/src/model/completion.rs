@@ -10,6 +10,16 @@ use plimsoll_plan::units::Nanos;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(u32);
 
+impl RequestId {
+    pub(crate) const fn new(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A request that the drive has answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
@@ -88,6 +98,11 @@ impl CompletionQueue {
         let Reverse(Ahead { at, id, .. }) = self.ahead.pop()?;
         self.free.push(id);
         Some(Completion { id, at })
+    }
+
+    /// Of all that is in flight, in no order.
+    pub fn ids(&self) -> impl Iterator<Item = RequestId> {
+        self.ahead.iter().map(|Reverse(ahead)| ahead.id)
     }
 
     /// Nothing is in flight any more.

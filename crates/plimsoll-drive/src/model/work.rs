@@ -1,6 +1,7 @@
 //! What a drive did.
 
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::drive::DriveOp;
 
 use crate::spec::Watts;
 
@@ -23,6 +24,24 @@ impl Work {
         let reading = share_of(self.reading, span);
         let writing = share_of(self.writing, span).min(1.0 - reading);
         watts.idle + (watts.read - watts.idle) * reading + (watts.write - watts.idle) * writing
+    }
+
+    /// Bytes that went to flash for each byte that was written; `None` without flash or writes.
+    pub fn write_amplification(&self) -> Option<f64> {
+        let written = self.bytes[DriveOp::Write as usize];
+        (self.flash_bytes > 0.0 && written > 0).then(|| self.flash_bytes / written as f64)
+    }
+
+    /// This and `other`.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            ops: std::array::from_fn(|i| self.ops[i] + other.ops[i]),
+            bytes: std::array::from_fn(|i| self.bytes[i].saturating_add(other.bytes[i])),
+            reading: self.reading + other.reading,
+            writing: self.writing + other.writing,
+            flash_bytes: self.flash_bytes + other.flash_bytes,
+        }
     }
 
     /// What was added since `earlier`.

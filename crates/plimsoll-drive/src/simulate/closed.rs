@@ -6,7 +6,7 @@ use plimsoll_record::drive::DriveOp;
 use super::offsets::Requests;
 use super::profile::SimulatedProfile;
 use super::result::{CountingWindow, SimulatedResult};
-use crate::model::{ByRequest, Drive};
+use crate::model::{ByRequest, Storage};
 
 #[derive(Debug, Clone, Copy)]
 struct SentByJob {
@@ -15,18 +15,18 @@ struct SentByJob {
     is_read: bool,
 }
 
-/// The drive and the jobs that send to it.
-struct Senders {
-    drive: Drive,
+/// The storage and the jobs that send to it.
+struct Senders<S> {
+    storage: S,
     requests: Vec<Requests>,
     sent: ByRequest<SentByJob>,
 }
 
-impl Senders {
+impl<S: Storage> Senders<S> {
     #[inline]
     fn send(&mut self, now: u64, job: u32) {
         let op = self.requests[job as usize].next();
-        let id = self.drive.submit(Nanos(now), op);
+        let id = self.storage.submit(Nanos(now), op);
         let sent = SentByJob {
             at: now,
             job,
@@ -36,8 +36,8 @@ impl Senders {
     }
 }
 
-pub fn run(
-    drive: Drive,
+pub fn run<S: Storage>(
+    storage: S,
     capacity: Bytes,
     profile: &SimulatedProfile,
     depth: u32,
@@ -47,7 +47,7 @@ pub fn run(
     let depth = depth.clamp(1, 4096);
     let requests = (0..jobs).map(|job| Requests::new(profile, capacity, job, jobs));
     let mut senders = Senders {
-        drive,
+        storage,
         requests: requests.collect(),
         sent: ByRequest::default(),
     };
@@ -58,9 +58,9 @@ pub fn run(
         }
     }
     let mut now = 0;
-    while let Some(done) = senders.drive.advance(Nanos(u64::MAX)) {
+    while let Some(done) = senders.storage.advance(Nanos(u64::MAX)) {
         now = done.at.0;
-        if !window.reaches(now, &senders.drive) {
+        if !window.reaches(now, &senders.storage) {
             break;
         }
         let SentByJob { at, job, is_read } = *senders.sent.get(done.id);
@@ -72,7 +72,7 @@ pub fn run(
     }
     // As many at the end as at the beginning: each that completes is followed by one.
     let unfinished = u64::from(depth) * u64::from(jobs);
-    let work = senders.drive.work();
+    let work = senders.storage.work_by_drive();
     let outcome = window.close(now, &work);
     let offered = outcome.reads.ops + outcome.writes.ops;
     SimulatedResult {

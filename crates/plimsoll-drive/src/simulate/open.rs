@@ -8,7 +8,7 @@ use plimsoll_record::drive::DriveOp;
 use super::offsets::Requests;
 use super::profile::{ArrivalSpacing, SimulatedProfile};
 use super::result::{CountingWindow, SimulatedResult};
-use crate::model::{ByRequest, Completion, Drive, Op, Random};
+use crate::model::{ByRequest, Completion, Op, Random, Storage};
 
 pub struct Rate {
     pub per_second: f64,
@@ -28,15 +28,15 @@ impl Rate {
     }
 }
 
-pub fn run(
-    drive: Drive,
+pub fn run<S: Storage>(
+    storage: S,
     capacity: Bytes,
     profile: &SimulatedProfile,
     rate: &Rate,
 ) -> SimulatedResult {
     let mut requests = Requests::new(profile, capacity, 0, 1);
     let mut random = Random::new(!profile.seed);
-    let mut host = Host::new(drive, profile, rate);
+    let mut host = Host::new(storage, profile, rate);
     let mut due = 0.0;
     let mut now = 0;
     let ended = loop {
@@ -60,8 +60,8 @@ struct DueRequest {
 }
 
 /// The host's side: what waits, what is in flight, what was counted.
-struct Host {
-    drive: Drive,
+struct Host<S> {
+    storage: S,
     window: CountingWindow,
     depth: usize,
     most_waiting: usize,
@@ -76,10 +76,10 @@ struct Host {
     dropped: u64,
 }
 
-impl Host {
-    fn new(drive: Drive, profile: &SimulatedProfile, rate: &Rate) -> Self {
+impl<S: Storage> Host<S> {
+    fn new(storage: S, profile: &SimulatedProfile, rate: &Rate) -> Self {
         Self {
-            drive,
+            storage,
             window: CountingWindow::new(profile),
             depth: rate.depth.clamp(1, 65_536) as usize,
             most_waiting: rate.most_waiting,
@@ -97,9 +97,9 @@ impl Host {
     /// Time has come to an arrival: what completes until then is counted in its order, for the window may be over
     /// before. `Err`: when that was.
     fn reaches(&mut self, now: u64) -> Result<(), u64> {
-        while let Some(at) = self.drive.next_event().filter(|at| at.0 <= now) {
+        while let Some(at) = self.storage.next_event().filter(|at| at.0 <= now) {
             self.comes_to(at.0)?;
-            if let Some(done) = self.drive.advance(at) {
+            if let Some(done) = self.storage.advance(at) {
                 let is_read = self.completes(done);
                 self.window.completes(done.at.0, is_read, self.block);
             }
@@ -111,7 +111,7 @@ impl Host {
         if now >= self.window.from && self.carried.is_none() {
             self.carried = Some(self.unfinished());
         }
-        if self.window.reaches(now, &self.drive) {
+        if self.window.reaches(now, &self.storage) {
             Ok(())
         } else {
             Err(now)
@@ -142,7 +142,7 @@ impl Host {
     }
 
     fn send(&mut self, now: u64, request: DueRequest) {
-        let id = self.drive.submit(Nanos(now), request.op);
+        let id = self.storage.submit(Nanos(now), request.op);
         self.sent.set(id, request);
         self.in_flight += 1;
     }
@@ -163,9 +163,9 @@ impl Host {
 
     fn close(mut self, ended: u64) -> SimulatedResult {
         let unfinished = self.unfinished();
-        let work = self.drive.work();
+        let work = self.storage.work_by_drive();
         // Requests that were due in the measured time count with their latency, whenever they complete.
-        while let Some(done) = self.drive.advance(Nanos(u64::MAX)) {
+        while let Some(done) = self.storage.advance(Nanos(u64::MAX)) {
             self.completes(done);
         }
         SimulatedResult {

@@ -3,7 +3,8 @@
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
 
-use crate::model::{ByRequest, Drive, DriveOp, Setup};
+use crate::array::StorageModel;
+use crate::model::{ByRequest, DriveOp, Setup, Storage};
 use crate::requests::{LoggedRequest, RequestTimes};
 use crate::spec::DriveSpec;
 
@@ -30,7 +31,7 @@ pub fn replay(
         modelled: Hist::new(),
         client: Hist::new(),
     });
-    let completed = completion_times(Drive::new(spec, setup), requests);
+    let completed = completion_times(StorageModel::new(spec, setup), requests);
     let mut from = 0;
     // What belongs to one request is answered together.
     for parts in requests.chunk_by(|one, next| one.number == next.number) {
@@ -53,7 +54,7 @@ pub fn replay(
         .collect()
 }
 
-fn completion_times(mut drive: Drive, requests: &[LoggedRequest]) -> Vec<Nanos> {
+fn completion_times(mut drive: StorageModel, requests: &[LoggedRequest]) -> Vec<Nanos> {
     let mut completed = vec![Nanos::ZERO; requests.len()];
     let mut sent = ByRequest::default();
     for (at, request) in requests.iter().enumerate() {
@@ -73,7 +74,7 @@ fn completion_times(mut drive: Drive, requests: &[LoggedRequest]) -> Vec<Nanos> 
 mod tests {
     use super::*;
     use crate::catalog;
-    use crate::model::{Op, Random};
+    use crate::model::{Drive, Op, Random};
     use plimsoll_plan::units::Bytes;
 
     const CAPACITY: u64 = 4 << 30;

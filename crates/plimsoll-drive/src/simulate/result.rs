@@ -1,10 +1,11 @@
 //! What a simulation counts, and what came of it.
 
-use plimsoll_plan::units::Nanos;
+use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::drive::DriveOp;
 use plimsoll_record::hist::Hist;
 
 use super::profile::SimulatedProfile;
-use crate::model::{Drive, Work};
+use crate::model::{Storage, Work};
 use crate::spec::DriveSpec;
 
 /// What came of it.
@@ -24,8 +25,10 @@ pub struct SimulatedResult {
     /// Of an open loop: requests that had to wait in the host, and those that were not sent.
     pub queued: u64,
     pub dropped: u64,
-    /// The drive's own, in the measured time.
-    pub work: Work,
+    /// Of each drive, in the measured time.
+    pub drives: Vec<Work>,
+    /// Bytes of an array's new member that were filled from the beginning on.
+    pub rebuilt: Bytes,
 }
 
 /// Reads or writes.
@@ -65,6 +68,14 @@ impl SimulatedResult {
         self.writes.bytes as f64 / self.seconds() * 86_400.0
     }
 
+    /// How long a drive may be written to like this, by its rated endurance.
+    pub fn years_of_endurance(&self, drive: usize, spec: &DriveSpec) -> Option<f64> {
+        let written = self.drives.get(drive)?.bytes[DriveOp::Write as usize] as f64;
+        let per_year = written / self.seconds() * 86_400.0 * 365.0;
+        let tbw = spec.tbw.filter(|_| per_year > 0.0)?;
+        Some(tbw * 1e12 / per_year)
+    }
+
     /// How long the drive may be written to like this, by its rated endurance.
     pub fn days_of_endurance(&self, spec: &DriveSpec) -> Option<f64> {
         let per_day = self.bytes_written_per_day();
@@ -73,8 +84,17 @@ impl SimulatedResult {
             .map(|tbw| tbw * 1e12 / per_day)
     }
 
-    pub fn watts(&self, spec: &DriveSpec) -> Option<f64> {
-        spec.watts.map(|watts| self.work.watts(watts, self.span))
+    /// Of all drives together.
+    pub fn work(&self) -> Work {
+        self.drives
+            .iter()
+            .fold(Work::default(), |all, own| all.plus(own))
+    }
+
+    /// Of a drive.
+    pub fn watts(&self, drive: usize, spec: &DriveSpec) -> Option<f64> {
+        let work = self.drives.get(drive)?;
+        spec.watts.map(|watts| work.watts(watts, self.span))
     }
 
     fn seconds(&self) -> f64 {
@@ -90,7 +110,7 @@ pub struct CountingWindow {
     counted: u64,
     reads: Side,
     writes: Side,
-    before: Option<Work>,
+    before: Option<Vec<Work>>,
 }
 
 impl CountingWindow {
@@ -109,9 +129,9 @@ impl CountingWindow {
 
     /// Time has come to `now`. False when the window is over.
     #[inline]
-    pub fn reaches(&mut self, now: u64, drive: &Drive) -> bool {
+    pub fn reaches(&mut self, now: u64, storage: &impl Storage) -> bool {
         if self.before.is_none() && now >= self.from {
-            self.before = Some(drive.work());
+            self.before = Some(storage.work_by_drive());
         }
         now < self.until && self.counted < self.most_ops
     }
@@ -141,12 +161,12 @@ impl CountingWindow {
         self.side(is_read).latency.record(Nanos(latency));
     }
 
-    /// `work` is the drive's at that time.
-    pub fn close(self, now: u64, work: &Work) -> SimulatedResult {
+    /// `work` is that of each drive at that time.
+    pub fn close(self, now: u64, work: &[Work]) -> SimulatedResult {
         let end = now.clamp(self.from, self.until.max(self.from));
-        let work = self
-            .before
-            .map_or_else(Work::default, |before| work.since(&before));
+        let before = self.before.unwrap_or_else(|| work.to_vec());
+        let drives = work.iter().zip(&before);
+        let drives = drives.map(|(work, before)| work.since(before)).collect();
         SimulatedResult {
             span: Nanos(end - self.from),
             reads: self.reads,
@@ -156,7 +176,8 @@ impl CountingWindow {
             unfinished: 0,
             queued: 0,
             dropped: 0,
-            work,
+            drives,
+            rebuilt: Bytes(0),
         }
     }
 }

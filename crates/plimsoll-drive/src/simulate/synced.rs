@@ -3,7 +3,8 @@
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 
-use crate::model::{Drive, Op, Setup};
+use crate::array::StorageModel;
+use crate::model::{Op, Setup, Storage};
 use crate::spec::DriveSpec;
 
 const BLOCK: u64 = 4096;
@@ -12,7 +13,7 @@ const WRITES: u32 = 500;
 /// How often a second the drive makes the same 4 KiB durable: each write is followed by a flush, and that by the next
 /// write.
 pub fn synced_per_second(spec: &DriveSpec, capacity: Bytes, fill: f64, seed: u64) -> f64 {
-    let mut drive = Drive::new(
+    let mut storage = StorageModel::new(
         spec,
         &Setup {
             capacity,
@@ -25,14 +26,13 @@ pub fn synced_per_second(spec: &DriveSpec, capacity: Bytes, fill: f64, seed: u64
     let mut now = Nanos::ZERO;
     for _ in 0..WRITES {
         for kind in [DriveOp::Write, DriveOp::Flush] {
-            now = drive.complete(
-                now,
-                Op {
-                    kind,
-                    offset,
-                    len: if kind == DriveOp::Write { BLOCK } else { 0 },
-                },
-            );
+            let op = Op {
+                kind,
+                offset,
+                len: if kind == DriveOp::Write { BLOCK } else { 0 },
+            };
+            storage.submit(now, op);
+            now = storage.advance(Nanos(u64::MAX)).map_or(now, |done| done.at);
         }
     }
     f64::from(WRITES) / now.as_secs_f64().max(1e-9)

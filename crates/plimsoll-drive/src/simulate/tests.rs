@@ -257,7 +257,7 @@ fn what_is_written_counts_against_the_endurance() {
     assert!((outcome.bytes_written_per_day() / per_day - 1.0).abs() < 0.01);
     let days = outcome.days_of_endurance(&spec).unwrap();
     assert!((days / (1681e12 / per_day) - 1.0).abs() < 0.01, "{days}");
-    assert!((outcome.watts(&spec).unwrap() - 11.4).abs() < 0.1);
+    assert!((outcome.watts(0, &spec).unwrap() - 11.4).abs() < 0.1);
 }
 
 mod properties {

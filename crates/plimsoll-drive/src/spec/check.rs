@@ -3,6 +3,7 @@
 
 use std::ops::RangeInclusive;
 
+use plimsoll_plan::array::ArraySpec;
 use plimsoll_plan::{PlanError, PlanErrors, SLOWER, read_toml, suggestion};
 
 use super::figure::{ASSUMED, SpecFigure, UNVERIFIED};
@@ -45,6 +46,7 @@ pub(super) fn checked(text: &str) -> Result<DriveFile, PlanErrors> {
     };
     faults.of_figures(&file);
     faults.of_tables(&file);
+    faults.of_array(&file);
     if faults.errors.is_empty() {
         faults.of_order(&file);
     }
@@ -192,6 +194,15 @@ impl Faults<'_> {
                 );
                 self.anywhere(format!("`{table}.{key}` is missing"), help);
             }
+        }
+    }
+
+    fn of_array(&mut self, file: &DriveFile) {
+        if let Some(Err(error)) = file.array.as_ref().map(ArraySpec::check) {
+            self.anywhere(
+                format!("[array]: {error}"),
+                "change level or members".into(),
+            );
         }
     }
 

@@ -1,5 +1,6 @@
 //! A drive, resolved.
 
+use plimsoll_plan::array::ArraySpec;
 use plimsoll_plan::units::Bytes;
 
 use super::file::{DriveClass, DriveFile};
@@ -19,6 +20,8 @@ pub struct DriveSpec {
     /// The file it was made from.
     pub file: DriveFile,
     pub mechanism: Mechanism,
+    /// Several such drives; all but the capacity and the title is about each of them.
+    pub array: Option<ArraySpec>,
     /// All times of the mechanism count so many times; 1 is the drive as it is rated.
     pub slower: f64,
     /// What the maker states, to be compared with.

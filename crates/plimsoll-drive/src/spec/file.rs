@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use plimsoll_plan::array::ArraySpec;
 use serde::{Deserialize, Serialize};
 
 use super::figure::{SpecFigure, number, quoted};
@@ -210,6 +211,8 @@ pub struct DriveFile {
     pub flash: Option<Flash>,
     pub disk: Option<Disk>,
     pub volume: Option<Volume>,
+    /// Several such drives.
+    pub array: Option<ArraySpec>,
     #[serde(default)]
     pub power: Power,
     #[serde(default)]
@@ -280,8 +283,27 @@ impl DriveFile {
             }
             out.push_str(&format!("{key} = {}\n", figure.to_toml()));
         }
+        if let Some(array) = &self.array {
+            out.push_str(&array_table(array));
+        }
         out
     }
+}
+
+pub fn array_table(array: &ArraySpec) -> String {
+    let ArraySpec {
+        level,
+        members,
+        chunk,
+        failed,
+        rebuild,
+    } = array;
+    let level = level.name();
+    let rebuild = rebuild.map_or(String::new(), |member| format!("rebuild = {member}\n"));
+    format!(
+        "\n[array]\nlevel = \"{level}\"\nmembers = {members}\nchunk = {}\nfailed = {failed:?}\n{rebuild}",
+        chunk.0
+    )
 }
 
 /// A key as TOML has it: bare if it may be.

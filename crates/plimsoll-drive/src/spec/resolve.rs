@@ -32,22 +32,47 @@ pub(super) fn resolve(id: &str, file: DriveFile) -> DriveSpec {
     let of_dwpd = dwpd
         .zip(years)
         .map(|(dwpd, years)| dwpd * capacity_gb / 1e3 * 365.0 * years);
+    let capacity = Bytes((capacity_gb * 1e9) as u64);
     DriveSpec {
         id: id.to_owned(),
-        title: match file.slower {
-            None | Some(1.0) => file.title.clone(),
-            Some(times) => format!("{}, {} times slower", file.title, number(times)),
+        title: title(&file),
+        capacity: match &file.array {
+            None => capacity,
+            Some(array) => Bytes(array.usable(capacity.0)),
         },
-        capacity: Bytes((capacity_gb * 1e9) as u64),
+        array: file.array.clone(),
         write_cache,
         kind: file.kind,
-        stated: stated(&file),
+        // A data sheet is about one drive.
+        stated: match file.array {
+            None => stated(&file),
+            Some(_) => Vec::new(),
+        },
         watts: watts(&file),
         tbw: value(&file.endurance.tbw).or(of_dwpd),
         years,
         mechanism,
         slower: file.slower.unwrap_or(1.0),
         file,
+    }
+}
+
+/// `6 × Good as RAID 5, 20 times slower`.
+fn title(file: &DriveFile) -> String {
+    let mut title = file.title.clone();
+    if let Some(array) = &file.array {
+        title = format!("{} × {title} as {}", array.members, array.level.title());
+        let lost: Vec<String> = array.failed.iter().map(u32::to_string).collect();
+        if !lost.is_empty() {
+            title.push_str(&format!(" without {}", lost.join(", ")));
+        }
+        if let Some(member) = array.rebuild {
+            title.push_str(&format!(", {member} being rebuilt"));
+        }
+    }
+    match file.slower {
+        None | Some(1.0) => title,
+        Some(times) => format!("{title}, {} times slower", number(times)),
     }
 }
 

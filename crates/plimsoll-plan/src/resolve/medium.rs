@@ -2,6 +2,7 @@
 
 use super::values::{size, text};
 use crate::Options;
+use crate::array::{ArrayError, NamedArray};
 use crate::error::{nearest, suggestion};
 use crate::findings::Findings;
 use crate::raw::RawMedium;
@@ -237,6 +238,9 @@ fn known_drive(
     findings: &mut Findings<'_>,
 ) -> Option<String> {
     let drive = text(written, "the drive", findings)?;
+    if NamedArray::is_meant(&drive) {
+        return known_array(&drive, written, drives, findings);
+    }
     if drive.ends_with(".toml") || drives.contains(&drive) {
         return Some(drive);
     }
@@ -253,6 +257,31 @@ fn known_drive(
         format!("there is no drive `{drive}` in the catalog"),
         help,
     );
+    None
+}
+
+/// The name of an array, whose members are in the catalog.
+fn known_array(
+    name: &str,
+    written: &At<String>,
+    drives: &[String],
+    findings: &mut Findings<'_>,
+) -> Option<String> {
+    let help = "an array is written as LEVEL:MEMBERS:DRIVE, such as raid5:6:kingston-dc500m-960g";
+    let named: NamedArray = match name.parse() {
+        Ok(named) => named,
+        Err(error) => {
+            let error: ArrayError = error;
+            findings.error(written.span(), error.to_string(), help);
+            return None;
+        }
+    };
+    if drives.contains(&named.drive) {
+        return Some(named.to_string());
+    }
+    let known: Vec<&str> = drives.iter().map(String::as_str).collect();
+    let text = format!("there is no drive `{}` in the catalog", named.drive);
+    findings.error(written.span(), text, suggestion(&named.drive, &known, help));
     None
 }
 

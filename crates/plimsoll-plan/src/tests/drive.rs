@@ -63,6 +63,35 @@ fn bad(text: &str) -> String {
 }
 
 #[test]
+fn an_array_of_known_drives_is_a_drive() {
+    let medium = |drive: &str| {
+        let text = format!(
+            "title = \"t\"\n[medium.m]\npath = \"/m\"\ndrive = \"{drive}\"\n[system.db]\nengine = \"sqlite\"\n\
+             [workload.w.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"w\"\nsystem = \"db\"\non = [\"m\"]\nusers = [1]\n"
+        );
+        parse(&text, &drives())
+    };
+    let plan = medium("raid5:6:fast-ssd-1t:chunk=512KiB").unwrap().plan;
+    let again = parse(&describe(&plan), &drives()).unwrap().plan;
+    assert_eq!(again, plan);
+    assert!(describe(&plan).contains("drive = \"raid5:6:fast-ssd-1t\""));
+    for (drive, part) in [
+        (
+            "raid5:2:fast-ssd-1t",
+            "raid5 needs at least 3 members, there are 2",
+        ),
+        (
+            "raid5:6:fast-ssd",
+            "there is no drive `fast-ssd` in the catalog",
+        ),
+        ("raid8:6:fast-ssd-1t", "there is no RAID level `raid8`"),
+    ] {
+        let errors = medium(drive).unwrap_err().to_string();
+        assert!(errors.contains(part), "{errors}");
+    }
+}
+
+#[test]
 fn emulated_drives_arrive_with_their_defaults() {
     let plan = read(PLAN).plan;
     let [nvme, disk, mine] = plan.media.as_slice() else {

@@ -231,11 +231,12 @@ const WAIT_STATES: [&str; 9] = [
 ];
 
 /// What the ids of headings of the commands' tables begin with.
-const HEADINGS: [&str; 13] = [
+const HEADINGS: [&str; 14] = [
     "answered-",
     "conditions-",
     "drives-",
     "figures-",
+    "members-",
     "parameters-",
     "predicted-",
     "replayed-",

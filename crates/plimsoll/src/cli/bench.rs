@@ -20,7 +20,8 @@ pub struct BenchArgs {
     /// A directory on the drive to measure; of block also a device, which --overwrite must name too.
     #[arg(default_value = ".")]
     pub dir: PathBuf,
-    /// Emulate these drives below DIR and compare them: nvme, sata, disk, or names that `plimsoll drive list` shows.
+    /// Emulate these drives below DIR and compare them: nvme, sata, disk, or names that `plimsoll drive list` shows,
+    /// or arrays such as raid5:6:sata.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub drive: Vec<String>,
     /// How many users work at the same time, each load after the other [default: 1,4,8; two drives 1,4; more drives 4].

@@ -45,7 +45,7 @@ pub struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub struct SimulateArgs {
-    /// A name in the catalog, or a drive file (ends with .toml).
+    /// A name in the catalog, a drive file (ends with .toml), or an array: raid5:6:sata, raid10:4:nvme:failed=2.
     pub drive: String,
     /// A workload: randread4k, randwrite4k, seqread128k, seqwrite128k, k-a, mix, latency, sql, log [default: each point
     /// of the data sheet].

@@ -9,7 +9,7 @@ use super::value::size;
 
 #[derive(Debug, Args)]
 pub struct MountArgs {
-    /// A drive of the catalog, or a drive file (then it ends with .toml).
+    /// A drive of the catalog, a drive file (then it ends with .toml), or an array: raid5:6:sata.
     #[arg(required_unless_present_any = ["control", "read"])]
     pub drive: Option<String>,
     /// An empty directory; the drive appears below it.

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use plimsoll_drive::catalog;
 use plimsoll_plan::quoted_toml as quoted;
 use plimsoll_plan::resolved::redact;
 use plimsoll_plan::units::Nanos;
@@ -370,6 +369,7 @@ impl<'a> BenchPlan<'a> {
 
 fn emulated(name: &str) -> Result<BenchMedium, Failure> {
     let is_file = name.contains('/') || name.ends_with(".toml");
+    let drive;
     let (name, drive) = match is_file {
         true => (
             Path::new(name)
@@ -379,14 +379,19 @@ fn emulated(name: &str) -> Result<BenchMedium, Failure> {
             name,
         ),
         false => {
-            let drive = catalog::find(name).map_err(|error| Failure::usage(error.to_string()))?;
-            (name.into(), drive.name)
+            drive = drive_file::full_name(name)?;
+            (medium_name(name).into(), drive.as_str())
         }
     };
     Ok(BenchMedium {
         name: name.into_owned(),
         drive: Some(drive.to_owned()),
     })
+}
+
+/// `raid5:6:sata` is called `raid5-6-sata`.
+fn medium_name(drive: &str) -> String {
+    drive.replace([':', '='], "-").replace('+', "-")
 }
 
 fn is_device(path: &Path) -> bool {

@@ -186,6 +186,47 @@ fn a_data_sheet_is_compared_with_the_model() {
 }
 
 #[test]
+fn an_array_is_simulated_and_shows_each_member() {
+    let place = Place::new();
+    let simulate = |array: &'static str| {
+        let args = ["drive", "simulate", array, "--profile", "randwrite4k"];
+        [&args[..], &["--seconds", "0.5"]].concat()
+    };
+    let healthy = json(&place, &simulate("raid5:6:dc500m-960g"));
+    let members = healthy["members"].as_array().unwrap();
+    assert_eq!(members.len(), 6);
+    let sum = |key: &str| -> f64 {
+        let of = members.iter().map(|member| member[key].as_f64().unwrap());
+        of.sum()
+    };
+    let iops = healthy["requests"][0]["iops"].as_f64().unwrap();
+    // Read-modify-write: data and parity are read, and then written.
+    for key in ["reads_s", "writes_s"] {
+        assert!((sum(key) / iops - 2.0).abs() < 0.05, "{healthy}");
+    }
+    let degraded = json(&place, &simulate("raid5:6:dc500m-960g:failed=2"));
+    assert_eq!(degraded["members"][2]["state"], "failed");
+    assert_eq!(degraded["members"][2]["writes_s"], 0.0);
+    let rebuild = place
+        .run(&simulate("raid10:4:dc500m-960g:rebuild=1"))
+        .succeeded()
+        .stdout;
+    assert!(rebuild.contains("4 × Kingston DC500M 960 GB as RAID 10, 1 being rebuilt"));
+    assert!(rebuild.contains("Member 1 was rebuilt at"), "{rebuild}");
+    csv(&place, &simulate("raid6:5:dc500m-960g"));
+    let refused = |array: &'static str, parts: &[&str]| place.run(&simulate(array)).refused(parts);
+    refused("raid7:4:nvme", &["no RAID level `raid7`"]);
+    refused(
+        "raid5:4:nvmee",
+        &["no drive `nvmee`", "did you mean `nvme`?"],
+    );
+    refused(
+        "raid5:4:nvme:failed=0+1",
+        &["loses data without the members 0, 1"],
+    );
+}
+
+#[test]
 fn a_drive_file_of_ones_own_is_used_or_refused_with_places() {
     let place = Place::new();
     let text = std::fs::read_to_string(concat!(

@@ -120,6 +120,25 @@ fn a_run_on_an_emulated_drive_records_what_the_drive_did() {
     nothing_is_mounted(&place);
 }
 
+#[test]
+fn a_database_runs_on_an_emulated_array() {
+    let place = Place::new();
+    plan(
+        &place,
+        "sqlite",
+        "drive = \"raid5:4:kingston-dc500m-960g\"\ncapacity = \"2GiB\"\nslower = 10",
+        SHORT,
+    );
+    let (outcome, json) = place.run_until(|json| ops(json, "write")["ops"].as_u64() > Some(10));
+    outcome.succeeded();
+    let title = "4 × Kingston DC500M 960 GB as RAID 5, 10 times slower";
+    assert!(json.to_string().contains(title), "{json}");
+    // A write takes two phases: reads, then writes.
+    let mean = &ops(&json, "write")["modelled"]["mean_us"];
+    assert!(mean.as_f64() > Some(1000.0), "{mean}");
+    nothing_is_mounted(&place);
+}
+
 fn a_power_cut_loses_nothing(engine: &str) {
     let place = Place::new();
     plan(

@@ -77,6 +77,7 @@ impl DriveFit {
             flash: None,
             disk: None,
             volume: None,
+            array: None,
             power: Default::default(),
             endurance: Default::default(),
         };

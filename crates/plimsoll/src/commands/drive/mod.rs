@@ -1,10 +1,12 @@
 //! `plimsoll drive`: the catalog, and what is done with a drive of it.
 
+pub(super) mod array;
 mod cut;
 mod learn;
 pub(super) mod list;
 mod mount;
 pub(super) mod replay;
+pub(super) mod request_stats;
 pub(super) mod show;
 pub(super) mod simulate;
 

@@ -1,16 +1,16 @@
 //! `plimsoll drive simulate`.
 
-use plimsoll_drive::model::DriveOp;
 use plimsoll_drive::simulate::{
     Arrival, ArrivalSpacing, Compared, SimulatedProfile, SimulatedResult, compare, named,
 };
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_plan::units::{Bytes, Nanos};
-use plimsoll_record::hist::Hist;
 use plimsoll_report::message::Messages;
 use plimsoll_report::table::Table;
 use plimsoll_report::table::Unit::{Decimals, Whole, Words};
 
+use super::array::SimulatedArray;
+use super::request_stats::{queue, rows, table, us};
 use crate::cli::{Format, SimulateArgs, Spacing};
 use crate::commands::table::{render, with_note};
 use crate::drive_file;
@@ -27,10 +27,20 @@ pub fn simulate(args: &SimulateArgs) -> Result<String, Failure> {
     let profile = profile(name, args)?;
     let outcome = plimsoll_drive::simulate::simulate(&spec, &profile);
     let m = Messages::english();
+    let heading = heading(&m, &spec, name, &profile);
+    if let Some(of) = &spec.array {
+        let simulated = SimulatedArray {
+            spec: &spec,
+            array: of,
+            profile: &profile,
+            outcome: &outcome,
+        };
+        return Ok(simulated.text(&m, &heading, args.format));
+    }
     let below = below(&m, &spec, &profile, &outcome);
     let shown = with_note(&table(), rows(&spec, &outcome), args.format, &below);
     Ok(match args.format {
-        Format::Table => format!("{}\n\n{shown}", heading(&m, &spec, name, &profile)),
+        Format::Table => format!("{heading}\n\n{shown}"),
         Format::Json | Format::Csv => shown,
     })
 }
@@ -100,89 +110,6 @@ fn heading(m: &Messages, spec: &DriveSpec, name: &str, profile: &SimulatedProfil
     m.text_with("simulated-heading", &args)
 }
 
-/// All requests, reads or writes.
-pub struct RequestStats {
-    what: &'static str,
-    ops: u64,
-    bytes: u64,
-    latency: Hist,
-    /// Of the measurement.
-    span: Nanos,
-    whole: Option<Totals>,
-}
-
-/// What belongs to all requests stands in their row only.
-struct Totals {
-    queued: u64,
-    dropped: u64,
-    watts: Option<f64>,
-}
-
-impl RequestStats {
-    fn us(&self, quantile: f64) -> Option<f64> {
-        us(self.latency.quantile(quantile))
-    }
-
-    fn per_second(&self, n: u64) -> f64 {
-        n as f64 / self.span.as_secs_f64().max(1e-9)
-    }
-}
-
-fn us(time: Option<Nanos>) -> Option<f64> {
-    time.map(Nanos::as_micros_f64)
-}
-
-fn rows(spec: &DriveSpec, outcome: &SimulatedResult) -> Vec<RequestStats> {
-    let mut rows = vec![RequestStats {
-        what: "all",
-        ops: outcome.reads.ops + outcome.writes.ops,
-        bytes: outcome.reads.bytes + outcome.writes.bytes,
-        latency: outcome.latency(),
-        span: outcome.span,
-        whole: Some(Totals {
-            queued: outcome.queued,
-            dropped: outcome.dropped,
-            watts: outcome.watts(spec),
-        }),
-    }];
-    if outcome.reads.ops > 0 && outcome.writes.ops > 0 {
-        for (what, side) in [("reads", &outcome.reads), ("writes", &outcome.writes)] {
-            rows.push(RequestStats {
-                what,
-                ops: side.ops,
-                bytes: side.bytes,
-                latency: side.latency.clone(),
-                span: outcome.span,
-                whole: None,
-            });
-        }
-    }
-    rows
-}
-
-pub fn table() -> Table<'static, RequestStats> {
-    Table::<RequestStats>::new("simulated")
-        .prefix("simulated-")
-        .column("requests", Words, |own| own.what)
-        .column("ops", Whole, |own| own.ops)
-        .column("iops", Whole, |own| own.per_second(own.ops))
-        .column("mb-s", Decimals(1), |own| own.per_second(own.bytes) / 1e6)
-        .column("mean-us", Decimals(1), |own| us(own.latency.mean()))
-        .column("p50-us", Decimals(1), |own| own.us(0.5))
-        .column("p90-us", Decimals(1), |own| own.us(0.9))
-        .column("p99-us", Decimals(1), |own| own.us(0.99))
-        .column("p999-us", Decimals(1), |own| own.us(0.999))
-        .column("max-us", Decimals(1), |own| us(own.latency.max()))
-        .field("queue", |own| {
-            own.latency.sum() as f64 / own.span.0.max(1) as f64
-        })
-        .field("queued", |own| Some(own.whole.as_ref()?.queued as f64))
-        .field("dropped", |own| Some(own.whole.as_ref()?.dropped as f64))
-        .field("watts", |own| own.whole.as_ref()?.watts)
-        .with_keys()
-        .with_long_headings()
-}
-
 /// Queue, power, and what the host's writes come to.
 fn below(
     m: &Messages,
@@ -190,18 +117,8 @@ fn below(
     profile: &SimulatedProfile,
     outcome: &SimulatedResult,
 ) -> String {
-    let mut parts = vec![m.text_with(
-        "simulated-queue",
-        &[("queue", format!("{:.1}", outcome.queue()))],
-    )];
-    if matches!(profile.load, Arrival::Open { .. }) {
-        let args = [
-            ("queued", outcome.queued.to_string()),
-            ("dropped", outcome.dropped.to_string()),
-        ];
-        parts.push(m.text_with("simulated-queued", &args));
-    }
-    if let Some(watts) = outcome.watts(spec) {
+    let mut parts = queue(m, profile, outcome);
+    if let Some(watts) = outcome.watts(0, spec) {
         parts.push(format!("{watts:.1} W"));
     }
     let mut text = parts.join("; ") + ".";
@@ -216,9 +133,8 @@ fn written(m: &Messages, spec: &DriveSpec, outcome: &SimulatedResult) -> String 
     let per_day = outcome.bytes_written_per_day() / 1e12;
     let tb = [("tb", format!("{per_day:.2}"))];
     let mut text = m.text_with("simulated-written", &tb);
-    if outcome.work.flash_bytes > 0.0 {
-        let written = outcome.work.bytes[DriveOp::Write as usize].max(1) as f64;
-        let times = format!("{:.2}", outcome.work.flash_bytes / written);
+    if let Some(times) = outcome.work().write_amplification() {
+        let times = format!("{times:.2}");
         let amplification = m.text_with("simulated-amplification", &[("times", times)]);
         text.push_str(&format!(", {amplification}"));
     }
@@ -260,7 +176,7 @@ fn compared(spec: &DriveSpec, args: &SimulateArgs) -> Result<String, Failure> {
         )));
     }
     let rows = compared.into_iter().map(|own| SheetRow {
-        watts: own.outcome.watts(spec),
+        watts: own.outcome.watts(0, spec),
         own,
     });
     let shown = render(&sheet(), rows.collect(), args.format);

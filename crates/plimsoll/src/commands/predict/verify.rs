@@ -59,7 +59,9 @@ fn is_case(from: &SourcePoint, to: &SourcePoint) -> bool {
     let (a, b) = (&from.demand, &to.demand);
     let same = (a.engine, &a.mode, a.users, a.warehouses, a.memory)
         == (b.engine, &b.mode, b.users, b.warehouses, b.memory);
-    same && a.processors == b.processors && from.spec != to.spec
+    let drives = [&from.spec, &to.spec];
+    let is_one_drive = drives.iter().all(|spec| spec.array.is_none());
+    same && a.processors == b.processors && from.spec != to.spec && is_one_drive
 }
 
 fn case(from: &SourcePoint, to: &SourcePoint) -> Option<VerifiedCase> {

@@ -1,0 +1,29 @@
+//! Arrays of drives: RAID 0, 1, 10, 5, 6 and F1 as Linux md has them, on the models of their members.
+//!
+//! An array takes requests as a drive does. It splits them by its layout, sends them to its members, and completes a
+//! request when the last of its parts is complete. A write to a stripe with parity has two phases: all reads, then all
+//! writes. The second is sent when the first has ended, never ahead, so that every member gets its requests in the order
+//! of their times.
+//!
+//! Always: a request completes once, and not before its last part; nothing is sent to a member that failed; no two
+//! changes of the same rows of a stripe with parity overlap.
+
+#[cfg(test)]
+mod contents;
+mod host_requests;
+mod layout;
+mod member_set;
+mod members;
+mod raid_array;
+mod rebuild;
+mod storage_model;
+mod stripe_writes;
+
+pub use layout::ArrayLayout;
+pub use member_set::MemberSet;
+pub use raid_array::Array;
+pub use rebuild::RebuildSpeed;
+pub use storage_model::StorageModel;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,475 @@
+//! One array in the midst of its work.
+
+use plimsoll_plan::array::ArraySpec;
+use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::drive::DriveOp;
+use slab::Slab;
+
+use super::host_requests::HostRequests;
+use super::layout::{ArrayLayout, ArrayRange, split};
+use super::member_set::MemberSet;
+use super::members::{
+    FailedRequest, MemberRange, MemberRequest, Members, TaskId, TaskProgress, merged,
+};
+use super::rebuild::{DEPTH_MIRROR, DEPTH_PARITY, Rebuild, RebuildSpeed, RebuildUnit};
+use super::stripe_writes::{StripeWrite, StripeWrites, WritePart, read_pieces};
+use crate::model::{Completion, Drive, Op, RequestId, Setup, Storage, Work};
+use crate::spec::DriveSpec;
+
+/// An array in the midst of its work.
+#[derive(Debug, Clone)]
+pub struct Array {
+    spec: ArraySpec,
+    drive: DriveSpec,
+    /// Of each member.
+    setup: Setup,
+    layout: ArrayLayout,
+    members: Members,
+    failed: MemberSet,
+    tasks: Slab<ArrayTask>,
+    host: HostRequests,
+    stripes: StripeWrites,
+    rebuild: Option<Rebuild>,
+}
+
+/// Requests to members, and what follows when all of them are complete.
+#[derive(Debug, Clone)]
+struct ArrayTask {
+    pending: u32,
+    then: NextPhase,
+}
+
+#[derive(Debug, Clone)]
+enum NextPhase {
+    /// A part of a host's request is complete.
+    Complete(RequestId),
+    /// The stripe has been read and is written.
+    WriteStripe(StripeWrite),
+    EndStripe(StripeWrite),
+    /// The rest has been read and the new member is written.
+    WriteRebuilt(RebuildUnit),
+    EndRebuilt(RebuildUnit),
+}
+
+impl Array {
+    /// Of drives such as this one. `setup` is the array's.
+    pub fn new(drive: &DriveSpec, spec: &ArraySpec, setup: &Setup) -> Self {
+        let setup = Setup {
+            capacity: Bytes(spec.member_bytes(setup.capacity.0)),
+            ..setup.clone()
+        };
+        let members =
+            (0..spec.members).map(|member| Drive::new(drive, &member_setup(&setup, member)));
+        let mut own = Self {
+            layout: ArrayLayout::new(spec, setup.capacity.0),
+            members: Members::new(members.collect()),
+            failed: spec.failed.iter().copied().collect(),
+            spec: spec.clone(),
+            drive: drive.clone(),
+            setup,
+            tasks: Slab::new(),
+            host: HostRequests::default(),
+            stripes: StripeWrites::default(),
+            rebuild: None,
+        };
+        if let Some(member) = spec.rebuild {
+            own.replace(Nanos::ZERO, member, RebuildSpeed::default());
+        }
+        own
+    }
+
+    pub fn layout(&self) -> &ArrayLayout {
+        &self.layout
+    }
+
+    /// From now on [`Self::take_known`] gives completions.
+    pub fn announce(&mut self) {
+        self.host.announce();
+    }
+
+    /// Completions whose times have become known; they may lie ahead.
+    pub fn take_known(&mut self) -> impl Iterator<Item = Completion> {
+        self.host.take_known()
+    }
+
+    pub fn has_member(&self, member: u32) -> bool {
+        member < self.layout.members
+    }
+
+    /// A member fails `now`. What it had in flight is done with the others. False where data are lost by that.
+    pub fn fail(&mut self, now: Nanos, member: u32) -> bool {
+        self.run_to(now);
+        if self
+            .rebuild
+            .as_ref()
+            .is_some_and(|own| own.member == member)
+        {
+            self.rebuild = None;
+        }
+        self.failed = self.failed | MemberSet::of(member);
+        for request in self.members.fail(member) {
+            self.redirect(now, request);
+        }
+        let lost = self.failed | self.rebuilding();
+        self.spec.survives(|member| lost.contains(member))
+    }
+
+    /// No member is being filled.
+    pub fn is_whole(&self) -> bool {
+        self.rebuilding().is_empty() && self.failed.is_empty()
+    }
+
+    fn rebuilding(&self) -> MemberSet {
+        let rebuild = self.rebuild.iter().filter(|own| !own.is_complete());
+        rebuild.map(|own| own.member).collect()
+    }
+
+    /// What a failed member did not answer: writes are left out, what was to be read is read from the others.
+    fn redirect(&mut self, now: Nanos, request: FailedRequest) {
+        let FailedRequest { request, task } = request;
+        let MemberRequest { member, op } = request;
+        if op.kind == DriveOp::Read {
+            let piece = MemberRange {
+                member,
+                from: op.offset,
+                to: op.offset + op.len,
+            };
+            for source in self.sources(piece) {
+                self.send(now, source.request(op.kind), task);
+            }
+        }
+        self.progress(TaskProgress { task, at: now });
+    }
+
+    /// What gives the data of a piece without its member: the same bytes of all others with parity, another copy without.
+    fn sources(&self, piece: MemberRange) -> Vec<MemberRange> {
+        let MemberRange { member, from, to } = piece;
+        if self.has_parity() {
+            let others = self.members.all() - self.lost(to) - MemberSet::of(member);
+            return others
+                .iter()
+                .map(|member| MemberRange { member, from, to })
+                .collect();
+        }
+        let in_rows = split(piece.request(DriveOp::Read).op, self.layout.chunk);
+        let other_copy = |in_row: ArrayRange| {
+            let at = in_row.number * u64::from(self.layout.members) + u64::from(member);
+            let part = ArrayRange {
+                number: at / u64::from(self.layout.copies),
+                ..in_row
+            };
+            let mut copies = self.copies(part);
+            copies.find(|own| own.member != member)
+        };
+        in_rows.filter_map(other_copy).collect()
+    }
+
+    /// Members without the data that end at `to` on them.
+    fn lost(&self, to: u64) -> MemberSet {
+        match &self.rebuild {
+            Some(own) if own.done < to => self.failed | MemberSet::of(own.member),
+            _ => self.failed,
+        }
+    }
+
+    /// Returns when it will be complete.
+    fn send(&mut self, now: Nanos, request: MemberRequest, task: TaskId) -> Nanos {
+        self.tasks[task].pending += 1;
+        self.members.send(now, request, task)
+    }
+
+    /// Sends `requests`; `then` follows when all are complete, at once if there are none.
+    fn begin(&mut self, now: Nanos, requests: Vec<MemberRequest>, then: NextPhase) {
+        let task = self.tasks.insert(ArrayTask { pending: 1, then });
+        let ends = requests
+            .into_iter()
+            .map(|request| self.send(now, request, task));
+        let ends = ends.fold(now, Nanos::max);
+        match &self.tasks[task].then {
+            NextPhase::Complete(host) => self.host.part_ends(ends, *host),
+            NextPhase::EndStripe(write) => {
+                let parts = write.parts.iter();
+                parts.for_each(|part| self.host.part_ends(ends, part.host));
+            }
+            _ => {}
+        }
+        self.progress(TaskProgress { task, at: now });
+    }
+
+    /// A request of a task is complete.
+    fn progress(&mut self, progress: TaskProgress) {
+        let TaskProgress { task, at } = progress;
+        let own = &mut self.tasks[task];
+        own.pending -= 1;
+        if own.pending == 0 {
+            let then = self.tasks.remove(task).then;
+            self.follow(at, then);
+        }
+    }
+
+    fn follow(&mut self, now: Nanos, next: NextPhase) {
+        match next {
+            NextPhase::Complete(host) => self.host.end_part(now, host),
+            NextPhase::WriteStripe(write) => {
+                self.stripes.reading -= 1;
+                self.write_stripe(now, write);
+                self.begin_stripes(now);
+            }
+            NextPhase::EndStripe(write) => {
+                self.stripes.end(&write, &self.layout);
+                for part in &write.parts {
+                    self.host.end_part(now, part.host);
+                }
+                self.begin_stripes(now);
+            }
+            NextPhase::WriteRebuilt(unit) => self.write_rebuilt(now, unit),
+            NextPhase::EndRebuilt(unit) => {
+                self.end_rebuilt(now, unit);
+                self.begin_stripes(now);
+            }
+        }
+    }
+
+    /// Begins the writes to stripes that need not wait any more.
+    fn begin_stripes(&mut self, now: Nanos) {
+        for write in self.stripes.begin(&self.layout) {
+            let pieces = write.pieces(&self.layout, self.lost_in_row(write.row));
+            if pieces.reads.is_empty() {
+                self.write_stripe(now, write);
+            } else {
+                self.stripes.reading += 1;
+                let reads = merged(DriveOp::Read, pieces.reads);
+                self.begin(now, reads, NextPhase::WriteStripe(write));
+            }
+        }
+    }
+
+    /// Members may have failed while the stripe was read.
+    fn write_stripe(&mut self, now: Nanos, write: StripeWrite) {
+        let pieces = write.pieces(&self.layout, self.lost_in_row(write.row));
+        let writes = merged(DriveOp::Write, pieces.writes);
+        self.begin(now, writes, NextPhase::EndStripe(write));
+    }
+
+    fn lost_in_row(&self, row: u64) -> MemberSet {
+        self.lost((row + 1) * self.layout.chunk)
+    }
+
+    /// The power was away and is back `now`: nothing is in flight any more. A rebuild goes on.
+    pub fn power_cycle(&mut self, now: Nanos) {
+        self.members.power_cycle(now);
+        self.tasks.clear();
+        self.host.clear();
+        self.stripes = StripeWrites::default();
+        if let Some(own) = &mut self.rebuild {
+            own.restart(now);
+        }
+    }
+
+    fn has_parity(&self) -> bool {
+        self.layout.level.parities() > 0
+    }
+
+    /// Bytes of one chunk of the array at a time, of levels without parity.
+    fn chunks(&self, op: Op) -> impl Iterator<Item = ArrayRange> + use<> {
+        split(op, self.layout.chunk)
+    }
+
+    fn read(&self, op: Op) -> Vec<MemberRequest> {
+        let mut pieces = Vec::new();
+        if self.has_parity() {
+            for part in split(op, self.layout.stripe_bytes()) {
+                pieces.extend(read_pieces(
+                    &self.layout,
+                    part,
+                    self.lost_in_row(part.number),
+                ));
+            }
+        } else {
+            pieces.extend(self.chunks(op).filter_map(|part| self.read_copy(part)));
+        }
+        merged(DriveOp::Read, pieces)
+    }
+
+    /// One of the copies of a chunk; none where all are lost.
+    fn read_copy(&self, part: ArrayRange) -> Option<MemberRange> {
+        let copies: Vec<MemberRange> = self.copies(part).collect();
+        let offset = copies.first()?.from;
+        let members = copies.iter().map(|own| own.member);
+        let member = self.members.nearest(members, offset)?;
+        copies.into_iter().find(|own| own.member == member)
+    }
+
+    fn copies(&self, part: ArrayRange) -> impl Iterator<Item = MemberRange> {
+        let chunk = self.layout.chunk;
+        let places = self.layout.places(part.number);
+        let pieces = places.map(move |place| MemberRange {
+            member: place.member,
+            from: place.row * chunk + part.from,
+            to: place.row * chunk + part.to,
+        });
+        pieces.filter(|own| !self.lost(own.to).contains(own.member))
+    }
+
+    fn write_copies(&self, op: Op) -> Vec<MemberRequest> {
+        let pieces = self.chunks(op).flat_map(|part| self.copies(part));
+        merged(op.kind, pieces.collect())
+    }
+
+    fn write_stripes(&mut self, now: Nanos, host: RequestId, op: Op) {
+        for part in split(op, self.layout.stripe_bytes()) {
+            self.host.add_part(host);
+            let ArrayRange { number, from, to } = part;
+            self.stripes.add(number, WritePart { host, from, to });
+        }
+        self.begin_stripes(now);
+    }
+
+    fn flush(&self, op: Op) -> Vec<MemberRequest> {
+        let members = self.members.all() - self.failed;
+        let request = |member| MemberRequest { member, op };
+        members.iter().map(request).collect()
+    }
+
+    /// A new drive takes the place of a failed member and is filled from the others.
+    pub fn replace(&mut self, now: Nanos, member: u32, speed: RebuildSpeed) {
+        self.run_to(now);
+        // It draws other random numbers than the one before.
+        let setup = member_setup(&self.setup, member + MemberSet::MOST);
+        let drive = Drive::new(&self.drive, &setup);
+        self.members.replace(member, drive);
+        self.failed = self.failed - MemberSet::of(member);
+        let depth = if self.has_parity() {
+            DEPTH_PARITY
+        } else {
+            DEPTH_MIRROR
+        };
+        let capacity = self.layout.rows * self.layout.chunk;
+        self.rebuild = Some(Rebuild::new(member, capacity, depth, speed, now));
+    }
+
+    /// Bytes of the member that was replaced last that are rebuilt.
+    pub fn rebuilt(&self) -> Bytes {
+        Bytes(self.rebuild.as_ref().map_or(0, |own| own.done))
+    }
+
+    fn begin_rebuilding(&mut self, now: Nanos) {
+        let chunk = self.layout.chunk;
+        let has_parity = self.has_parity();
+        let Some(own) = &mut self.rebuild else {
+            return;
+        };
+        let unit = own.next_unit(chunk);
+        if has_parity && !self.stripes.reserve(unit.rows(chunk)) {
+            return own.retry(now);
+        }
+        own.begin(now, unit);
+        let reads = merged(DriveOp::Read, self.sources(unit.piece()));
+        self.begin(now, reads, NextPhase::WriteRebuilt(unit));
+    }
+
+    fn rebuild_of(&mut self, unit: RebuildUnit) -> Option<&mut Rebuild> {
+        let own = self.rebuild.as_mut();
+        own.filter(|own| own.member == unit.member)
+    }
+
+    fn write_rebuilt(&mut self, now: Nanos, unit: RebuildUnit) {
+        // Its member may have failed meanwhile.
+        let write = self
+            .rebuild_of(unit)
+            .map(|_| unit.piece().request(DriveOp::Write));
+        self.begin(
+            now,
+            write.into_iter().collect(),
+            NextPhase::EndRebuilt(unit),
+        );
+    }
+
+    fn end_rebuilt(&mut self, now: Nanos, unit: RebuildUnit) {
+        if self.has_parity() {
+            self.stripes.release(unit.rows(self.layout.chunk));
+        }
+        if let Some(own) = self.rebuild_of(unit) {
+            own.end(now, unit);
+        }
+    }
+
+    fn run_to(&mut self, to: Nanos) {
+        while self.step(to) {}
+    }
+
+    /// The next thing that happens up to a time. False if nothing does.
+    fn step(&mut self, to: Nanos) -> bool {
+        let rebuild_at = self.rebuild.as_ref().and_then(|own| own.next_at());
+        let member_at = self.members.next_at();
+        match rebuild_at.filter(|at| *at <= to && member_at.is_none_or(|member| *at < member)) {
+            Some(at) => self.begin_rebuilding(at),
+            None => match self.members.take(to) {
+                Some(progress) => self.progress(progress),
+                None => return false,
+            },
+        }
+        true
+    }
+}
+
+impl Storage for Array {
+    fn submit(&mut self, now: Nanos, op: Op) -> RequestId {
+        self.run_to(now);
+        let host = self.host.begin();
+        let requests = match op.kind {
+            DriveOp::Read => self.read(op),
+            DriveOp::Flush => self.flush(op),
+            DriveOp::Write if self.has_parity() => {
+                self.write_stripes(now, host, op);
+                Vec::new()
+            }
+            // md discards nothing of stripes with parity (`devices_handle_discard_safely` is off).
+            DriveOp::Trim if self.has_parity() => Vec::new(),
+            DriveOp::Write | DriveOp::Trim => self.write_copies(op),
+        };
+        if let Some(own) = &mut self.rebuild {
+            own.last_request = now;
+        }
+        self.begin(now, requests, NextPhase::Complete(host));
+        host
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        let complete = self.host.next_at();
+        let rebuild = self.rebuild.as_ref().and_then(|own| own.next_at());
+        let events = [complete, rebuild, self.members.next_at()];
+        events.into_iter().flatten().min()
+    }
+
+    fn advance(&mut self, to: Nanos) -> Option<Completion> {
+        loop {
+            if let Some(done) = self.host.take(to) {
+                return Some(done);
+            }
+            if !self.step(to) {
+                return None;
+            }
+        }
+    }
+
+    fn work_by_drive(&self) -> Vec<Work> {
+        self.members.work().collect()
+    }
+}
+
+/// Each member draws its own random numbers.
+fn member_setup(setup: &Setup, member: u32) -> Setup {
+    Setup {
+        seed: setup.seed ^ u64::from(member).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        ..setup.clone()
+    }
+}
+
+#[cfg(test)]
+impl Array {
+    /// Nothing is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        self.tasks.is_empty() && self.host.is_empty()
+    }
+}

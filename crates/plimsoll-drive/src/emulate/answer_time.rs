@@ -1,0 +1,27 @@
+//! When requests to an emulated drive or array are answered.
+
+use plimsoll_plan::units::Nanos;
+
+use crate::array::StorageModel;
+use crate::model::{Op, RequestId, Storage};
+
+/// When a request is answered.
+pub enum AnswerTime {
+    After(Nanos),
+    /// When these are complete.
+    WhenComplete([Option<RequestId>; 2]),
+}
+
+/// A drive knows at once when it will have answered; an array when its members have, for the second phase of a write to a
+/// stripe depends on what comes until then. What arrives together is answered together.
+pub fn answer_time(model: &mut StorageModel, at: Nanos, ops: [Option<Op>; 2]) -> AnswerTime {
+    match model {
+        StorageModel::Drive(drive) => {
+            let times = ops.map(|op| op.map_or(at, |op| drive.complete(at, op)));
+            AnswerTime::After(times[0].max(times[1]).saturating_sub(at))
+        }
+        StorageModel::Array(array) => {
+            AnswerTime::WhenComplete(ops.map(|op| Some(array.submit(at, op?))))
+        }
+    }
+}
