@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | search | the highest load that met the objective, and the lowest that did not |
 //! | noisy neighbors | p99 and throughput with and without them, at the highest valid load |
+//! | nothing but failures of an array's members | load and p99 before, degraded, during the rebuild, after it |
 //! | nothing but power cuts | acknowledged transactions that were lost |
 //! | transactions on several media | ratio of throughput at the highest load at which most media are valid |
 //! | transactions on one medium | the highest valid throughput and its load |
@@ -13,6 +14,7 @@
 //! Throughput of slowed drives is that predicted for full speed, where it can be predicted. A rate that the plan imposes is
 //! no result: response times are compared then. An invalid point has no ratio, and one valid side is no comparison.
 
+mod arrays;
 mod backups;
 mod blocks;
 mod choose;
@@ -26,6 +28,7 @@ mod noise;
 mod tests;
 mod trust;
 
+pub use arrays::ArrayAnswer;
 pub use backups::BackupAnswer;
 pub use blocks::BlockAnswer;
 pub use cuts::CutAnswer;
@@ -75,7 +78,8 @@ fn chosen(input: &AnswerInput<'_>) -> Option<ChosenAnswer> {
     let before = lines::of(figures)
         .map(|lines| AnswerResult::Lines { lines })
         .or_else(|| noise::of(figures).map(|effects| AnswerResult::Noise { effects }))
-        .or_else(|| cuts::of(figures).map(|media| AnswerResult::PowerCuts { media }));
+        .or_else(|| cuts::of(figures).map(|media| AnswerResult::PowerCuts { media }))
+        .or_else(|| arrays::of(figures).map(|media| AnswerResult::Arrays { media }));
     let behind = || {
         let jobs = || blocks::of(figures, &input.drives.data_sheets);
         backups::of(figures)

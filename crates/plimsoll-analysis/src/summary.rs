@@ -19,6 +19,7 @@
 //! | time without a server | see `summary/outage.rs` | a part of the window: rates count it, Little's law leaves it out |
 //! | generator CPU per transaction | mean generator CPU × measured time / completed | what the measuring costs the machine it measures; withheld where the system runs inside plimsoll |
 
+mod array_phases;
 mod backup;
 mod block;
 pub(crate) mod bottleneck;
@@ -59,6 +60,7 @@ mod tick;
 mod timeline;
 mod waits;
 
+pub use array_phases::{ArrayPhase, ArrayPhases, ArrayState};
 pub use backup::{
     BackupFigures, BackupMedium, BackupOperation, BackupSummary, BesideLoad, RATE_COVERED,
     RATE_LIMIT, RateCheck, RateNotChecked,

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::size;
-use crate::units::Bytes;
+use crate::units::{Bytes, Nanos};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -94,6 +94,32 @@ const fn default_chunk() -> Bytes {
 }
 
 const MOST_MEMBERS: u32 = 64;
+
+/// What happens to a member while a step runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemberEvent {
+    /// After the point's measurement began.
+    pub at: Nanos,
+    pub member: u32,
+    pub action: MemberAction,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemberAction {
+    Fail,
+    /// By a new drive, which is filled from the others.
+    Replace,
+}
+
+impl MemberAction {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fail => "fail",
+            Self::Replace => "replace",
+        }
+    }
+}
 
 /// No array can be made like this.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -4,6 +4,7 @@ mod backup;
 mod block;
 mod media;
 
+use crate::array::MemberEvent;
 use std::fmt::{self, Write};
 
 use super::resolved::{
@@ -321,6 +322,7 @@ fn write_load_step(out: &mut String, plan: &ResolvedPlan, step: &LoadStep) -> fm
         check,
         max_retries,
         power_cut,
+        events,
         noise,
         ..
     } = step;
@@ -382,7 +384,15 @@ fn write_load_step(out: &mut String, plan: &ResolvedPlan, step: &LoadStep) -> fm
         check.name()
     )?;
     power_cut.map_or(Ok(()), |after| writeln!(out, "power_cut = \"{after}\""))?;
-    backup::write_noise(out, plan, noise)
+    backup::write_noise(out, plan, noise)?;
+    events.iter().try_for_each(|event| {
+        let MemberEvent { at, member, action } = event;
+        writeln!(
+            out,
+            "\n[[step.event]]\nat = \"{at}\"\n{} = {member}",
+            action.name()
+        )
+    })
 }
 
 /// A ladder has points of one kind, and in an open loop they differ in the rate only.

@@ -379,6 +379,9 @@ pub struct RawStep {
     /// The power of an emulated drive fails this long after the measurement began, such as `"10s"`; the point ends with
     /// it, and what clients saw committed is looked for after recovery. Default: it does not fail.
     pub power_cut: Option<At<RawTime>>,
+    /// What happens to members of an emulated array after the measurement began, in order: `[{ at = "20s", fail = 2 },
+    /// { at = "40s", replace = 2 }]`. Default: nothing.
+    pub event: Option<At<Vec<At<RawEvent>>>>,
     /// What other systems do on the same medium: `[{ run = "save", system = "neighbour", every = "100s" }]`. Each point
     /// is then measured twice: with these systems idle, and with what they do. Default: none.
     pub noise: Option<At<Vec<At<RawNoise>>>>,
@@ -390,6 +393,25 @@ pub struct RawStep {
     /// Of a backup workload: time from the beginning of one backup to the beginning of the next, such as `"100s"`; one
     /// that takes longer is let finish. Default: each follows the one before.
     pub every: Option<At<RawTime>>,
+}
+
+/// What happens to a member of an emulated array.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { at = \"20s\", fail = 2 }"
+)]
+#[schemars(rename = "Event", extend("required" = ["at"]))]
+pub struct RawEvent {
+    /// When, counted from the beginning of the measurement.
+    pub at: Option<At<RawTime>>,
+    /// This member fails, counted from 0.
+    #[schemars(range(min = 0, max = 63))]
+    pub fail: Option<At<i64>>,
+    /// A new drive takes this member's place and is filled from the others.
+    #[schemars(range(min = 0, max = 63))]
+    pub replace: Option<At<i64>>,
 }
 
 /// What another system does beside the one that a step measures: a backup, or load.

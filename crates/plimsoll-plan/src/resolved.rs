@@ -1,6 +1,7 @@
 //! The resolved plan: validated, scaled, every default filled in. No `Option` where a value is needed, and nothing that
 //! has to be looked up again. Nothing touches a disk or a server before one of these exists.
 
+use crate::array::MemberEvent;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -359,6 +360,9 @@ pub struct LoadStep {
     pub max_retries: u32,
     /// The power of the medium fails this long after a point's measurement began; the point ends with it.
     pub power_cut: Option<Nanos>,
+    /// What happens to members of the medium's array, in order. Run files from before there were arrays have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<MemberEvent>,
     /// What other systems do beside it; each point is then measured without and with it.
     pub noise: Vec<Noise>,
 }

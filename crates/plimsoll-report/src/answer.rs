@@ -7,6 +7,7 @@ use plimsoll_record::Severity;
 use crate::message::Messages;
 use crate::svg::color::MediumColors;
 
+pub(crate) mod arrays;
 pub(crate) mod backups;
 pub(crate) mod blocks;
 pub(crate) mod cuts;
@@ -36,6 +37,7 @@ pub(crate) fn parts<'a>(m: &Messages, answer: &'a RunAnswer) -> AnswerParts<'a> 
         AnswerResult::Lines { lines } => lines::parts(m, lines, colors),
         AnswerResult::Noise { effects } => noise::parts(m, effects, colors),
         AnswerResult::PowerCuts { media } => cuts::parts(m, media),
+        AnswerResult::Arrays { media } => arrays::parts(m, media, colors),
         AnswerResult::Backups { backups } => backups::parts(m, backups, colors),
         AnswerResult::Block { jobs } => blocks::parts(m, jobs, colors),
         AnswerResult::Media(_) | AnswerResult::Load(_) | AnswerResult::None(_) => {

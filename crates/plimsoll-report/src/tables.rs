@@ -16,6 +16,7 @@ const ALL_TABLES: &[fn() -> Declaration] = &[
     || answer::transactions::table().declaration(),
     || answer::lines::table().declaration(),
     || answer::noise::table().declaration(),
+    || answer::arrays::table().declaration(),
     || answer::cuts::table().declaration(),
     || answer::backups::table().declaration(),
     || answer::blocks::table().declaration(),

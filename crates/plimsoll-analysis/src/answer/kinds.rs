@@ -3,6 +3,7 @@
 use plimsoll_record::Severity;
 use serde::Serialize;
 
+use super::arrays::ArrayAnswer;
 use super::backups::BackupAnswer;
 use super::blocks::BlockAnswer;
 use super::cuts::CutAnswer;
@@ -47,6 +48,10 @@ pub enum AnswerResult {
     /// One for each medium.
     PowerCuts {
         media: Vec<CutAnswer>,
+    },
+    /// One for each medium whose array's members failed.
+    Arrays {
+        media: Vec<ArrayAnswer>,
     },
     Backups {
         backups: Vec<BackupAnswer>,

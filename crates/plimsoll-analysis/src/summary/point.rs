@@ -1,5 +1,6 @@
 //! The figures of one ladder point.
 
+use super::array_phases::ArrayPhases;
 use super::conserve::{self, Balance};
 use super::cut::CutSummary;
 use super::drive;
@@ -85,6 +86,11 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
     }
     figures.outage = OutageSummary::of(index, point, &phases, figures.measured_s);
     figures.power_cut = index.cut_of(point).map(CutSummary::of);
+    figures.array = ArrayPhases::of(index, point, &phases);
+    if figures.array.is_some() {
+        figures.steady = Steady::NotMeant;
+        figures.halves = None;
+    }
     figures.conservation = conserve::verify(&balances);
     if figures.imported.is_some() {
         imported::withhold(&mut figures);

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::array_phases::ArrayPhases;
 use super::conserve::Conservation;
 use super::cut::CutSummary;
 use super::database::DatabaseFigures;
@@ -79,6 +80,9 @@ pub struct PointSummary {
     pub outage: Option<OutageSummary>,
     /// The power cut that ended the point.
     pub power_cut: Option<CutSummary>,
+    /// Before and after members of an emulated array failed or were replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArrayPhases>,
     pub conservation: Conservation,
     pub consistency: Consistency,
     /// Percentiles come from coarse histograms.

@@ -1,3 +1,4 @@
+mod array_phases;
 mod cut;
 mod drive;
 mod line;

@@ -331,7 +331,7 @@ impl Array {
         members.iter().map(request).collect()
     }
 
-    /// A new drive takes the place of a failed member and is filled from the others.
+    /// A new drive takes the place of a failed member and is filled from the others. `speed` is that of drives as rated.
     pub fn replace(&mut self, now: Nanos, member: u32, speed: RebuildSpeed) {
         self.run_to(now);
         // It draws other random numbers than the one before.
@@ -345,6 +345,7 @@ impl Array {
             DEPTH_MIRROR
         };
         let capacity = self.layout.rows * self.layout.chunk;
+        let speed = speed.slower(self.drive.slower);
         self.rebuild = Some(Rebuild::new(member, capacity, depth, speed, now));
     }
 

@@ -26,6 +26,15 @@ pub struct RebuildSpeed {
     pub most: u64,
 }
 
+impl RebuildSpeed {
+    /// Of drives all of whose times are so many times as long.
+    #[must_use]
+    pub fn slower(self, times: f64) -> Self {
+        let [least, most] = [self.least, self.most].map(|own| (own as f64 / times) as u64);
+        Self { least, most }
+    }
+}
+
 impl Default for RebuildSpeed {
     fn default() -> Self {
         Self {

@@ -22,7 +22,7 @@ use super::clock;
 use super::emulation::check_empty;
 use super::error::EmulatorError;
 use super::mounts::abort_all;
-use super::protocol::{Command, Lost, Message, MountSpec, Ready};
+use super::protocol::{Command, Lost, MemberChange, Message, MountSpec, Ready};
 
 /// How long taking down may last before the process is killed.
 const PATIENCE: Nanos = Nanos::from_secs(30);
@@ -155,6 +155,14 @@ impl Child {
     pub fn power_on(&self) -> Result<(), EmulatorError> {
         match self.ask(&Command::PowerOn)? {
             Message::PowerIsOn => Ok(()),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// A member of the array fails or is replaced; the event is sent as a warning. Returns whether data are lost by that.
+    pub fn change_member(&self, change: MemberChange) -> Result<bool, EmulatorError> {
+        match self.ask(&Command::Member(change))? {
+            Message::MemberChanged { data_lost } => Ok(data_lost),
             other => Err(unexpected(&other)),
         }
     }

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use plimsoll_plan::array::MemberAction;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::{DriveOp, DriveSecond};
+use plimsoll_record::message::EventKind;
 use rustix::io::Errno;
 
 use super::acknowledged::{Acknowledged, Covered};
@@ -19,13 +21,13 @@ use super::clock;
 use super::costs::{AnswerCost, Costs, Traffic};
 use super::feedback::ModelTime;
 use super::held_answers::{HeldAnswers, TimedAnswer};
-use super::protocol::Lost;
+use super::protocol::{Lost, MemberChange};
 use super::recorder::{Recorder, TimePercentiles};
 use super::request_log::RequestLog;
 use super::store::Store;
 use super::undo::UndoLog;
 use super::wire::{Reply, RequestArrival};
-use crate::array::{Array, StorageModel};
+use crate::array::{Array, RebuildSpeed, StorageModel};
 use crate::model::{Completion, Op, Storage};
 use crate::requests::{LoggedRequest, RequestTimes};
 
@@ -80,10 +82,19 @@ struct Pending {
     reply: Reply,
 }
 
+#[derive(Debug, Clone, Copy)]
+struct StartedRebuild {
+    member: u32,
+    at: Nanos,
+}
+
 struct EngineState {
     model: StorageModel,
     timing: Timing,
     has_power: bool,
+    /// Members failed that the array cannot do without.
+    has_lost_data: bool,
+    rebuild: Option<StartedRebuild>,
     undo: Option<UndoLog>,
     /// Requests that the model was asked about.
     asked: u64,
@@ -151,6 +162,8 @@ impl Engine {
                 model,
                 timing: Timing::Off,
                 has_power: true,
+                has_lost_data: false,
+                rebuild: None,
                 undo,
                 asked: 0,
             }),
@@ -226,7 +239,7 @@ impl Engine {
         let RequestArrival { at: arrived, reply } = arrival;
         // Held over the work, so that a power cut falls between two requests and never into one.
         let mut state = self.state();
-        let done = match state.has_power {
+        let done = match state.has_power && !state.has_lost_data {
             true => work(state.undo.as_mut()),
             false => Err(Errno::IO),
         };
@@ -558,6 +571,43 @@ impl Engine {
             .model
             .power_cycle(clock::now().saturating_sub(self.origin));
         state.has_power = true;
+    }
+
+    /// A member fails or is replaced. `None`: there is no such member.
+    pub fn change_member(&self, change: MemberChange) -> Option<EventKind> {
+        let MemberChange { member, action } = change;
+        let mut state = self.state();
+        let at = clock::now();
+        let now = at.saturating_sub(self.origin);
+        let array = state
+            .model
+            .array_mut()
+            .filter(|own| own.has_member(member))?;
+        let event = match action {
+            MemberAction::Fail => {
+                let data_lost = !array.fail(now, member);
+                state.has_lost_data |= data_lost;
+                EventKind::MemberFailed { member, data_lost }
+            }
+            MemberAction::Replace => {
+                array.replace(now, member, RebuildSpeed::default());
+                state.rebuild = Some(StartedRebuild { member, at });
+                EventKind::MemberReplaced { member }
+            }
+        };
+        self.hold_known(&mut state);
+        Some(event)
+    }
+
+    /// A rebuild has come to its end since this was asked last.
+    pub fn ended_rebuild(&self) -> Option<EventKind> {
+        let mut state = self.state();
+        let is_whole = state.model.array().is_some_and(Array::is_whole);
+        let StartedRebuild { member, at } = state.rebuild.take_if(|_| is_whole)?;
+        Some(EventKind::MemberRebuilt {
+            member,
+            seconds: clock::now().saturating_sub(at).as_secs_f64(),
+        })
     }
 
     pub fn read_op(offset: u64, len: u64) -> Op {

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use plimsoll_plan::array::MemberAction;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveSecond;
 use plimsoll_record::message::EventKind;
@@ -69,6 +70,15 @@ pub enum Command {
     /// The power is back: the filesystem is unmounted if it still is, and mounted anew as after a crash.
     /// Answered with [`Message::PowerIsOn`].
     PowerOn,
+    /// A member of the array fails, or is replaced by a new drive. Answered with [`Message::MemberChanged`].
+    Member(MemberChange),
+}
+
+/// What happens to a member of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemberChange {
+    pub member: u32,
+    pub action: MemberAction,
 }
 
 /// From the emulator.
@@ -82,6 +92,10 @@ pub enum Message {
     Warning(EventKind),
     PowerIsOff(Lost),
     PowerIsOn,
+    /// Whether data are lost by that.
+    MemberChanged {
+        data_lost: bool,
+    },
     /// A command that this form of drive does not support; nothing was done, and the drive goes on.
     Refused {
         why: String,

@@ -89,6 +89,25 @@ fn obey(
                 let EmulatorError { why, next, .. } = no_power_switch();
                 send(Message::Refused { why, next });
             }
+            Ok(EmulatorOrder::Do(Command::Member(change))) => {
+                match emulation.watch().engine.change_member(change) {
+                    Some(event) => {
+                        let data_lost = matches!(
+                            event,
+                            EventKind::MemberFailed {
+                                data_lost: true,
+                                ..
+                            }
+                        );
+                        send(Message::Warning(event));
+                        send(Message::MemberChanged { data_lost });
+                    }
+                    None => send(Message::Refused {
+                        why: format!("the drive has no member {}", change.member),
+                        next: "Name a member of an emulated array, counted from 0.".into(),
+                    }),
+                }
+            }
             Ok(EmulatorOrder::Do(Command::PowerOff)) => {
                 send(Message::PowerIsOff(emulation.power_off()?))
             }
@@ -126,6 +145,9 @@ fn report_seconds(watch: WatchedEmulation, send: &MessageSender, ends: &AtomicBo
             }));
         }
         send(Message::Second(Box::new(second)));
+        if let Some(event) = watch.engine.ended_rebuild() {
+            send(Message::Warning(event));
+        }
         if !full_reported && watch.full.load(Ordering::Relaxed) {
             full_reported = true;
             send(Message::Warning(EventKind::BackingFull {

@@ -252,6 +252,7 @@ fn refuse_load_keys(raw: &RawStep, findings: &mut Findings<'_>) {
         check,
         max_retries,
         power_cut,
+        event,
         noise,
         to: _,
         cycles: _,
@@ -261,7 +262,7 @@ fn refuse_load_keys(raw: &RawStep, findings: &mut Findings<'_>) {
     let often = "how often stands in `cycles` and `every`: remove it";
     let load = "a backup has no users; to load the system at the same time, make it the `noise` of a load step";
     let remove = "remove it";
-    let places: [(&str, Option<Range<usize>>, &str); 21] = [
+    let places: [(&str, Option<Range<usize>>, &str); 22] = [
         ("at_once", at_once.as_ref().map(At::span), remove),
         ("users", users.as_ref().map(At::span), load),
         ("rate", rate.as_ref().map(At::span), load),
@@ -302,6 +303,7 @@ fn refuse_load_keys(raw: &RawStep, findings: &mut Findings<'_>) {
         ),
         ("max_retries", max_retries.as_ref().map(At::span), remove),
         ("power_cut", power_cut.as_ref().map(At::span), remove),
+        ("event", event.as_ref().map(At::span), remove),
         (
             "noise",
             noise.as_ref().map(At::span),

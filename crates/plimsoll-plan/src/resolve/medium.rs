@@ -238,11 +238,11 @@ fn known_drive(
     findings: &mut Findings<'_>,
 ) -> Option<String> {
     let drive = text(written, "the drive", findings)?;
-    if NamedArray::is_meant(&drive) {
-        return known_array(&drive, written, drives, findings);
-    }
     if drive.ends_with(".toml") || drives.contains(&drive) {
         return Some(drive);
+    }
+    if NamedArray::is_meant(&drive) {
+        return known_array(&drive, written, drives, findings);
     }
     let known: Vec<&str> = drives.iter().map(String::as_str).collect();
     let help = match (

@@ -4,6 +4,7 @@
 mod backup;
 mod block;
 mod cut;
+mod events;
 mod find;
 mod limits;
 mod load;

@@ -7,7 +7,7 @@ use super::step_keys::{measure, unique};
 use super::step_media::media;
 use super::values::{scaled, time_or, whole};
 use super::workload::sysbench_lacks;
-use super::{backup, block, cut, find, load, noise};
+use super::{backup, block, cut, events, find, load, noise};
 use crate::Options;
 use crate::findings::Findings;
 use crate::raw::RawStep;
@@ -101,6 +101,7 @@ fn load_step(
     });
     sysbench_lacks(raw, names, findings);
     let power_cut = cut::resolve(at, system, on.as_deref(), names, options, findings);
+    let events = events::resolve(raw, on.as_deref(), names, options, findings);
     single(raw, system, names, findings);
     let noise = noise::resolve(at, names, options, findings);
     let workload = workload?.get().clone();
@@ -133,6 +134,7 @@ fn load_step(
             .map_or(CheckPolicy::EachPoint, |check| *check.get()),
         max_retries: max_retries?,
         power_cut: power_cut?,
+        events: events?,
         noise: noise?,
     })
 }
@@ -166,11 +168,12 @@ fn single(
     let count =
         system.and_then(|name| names.systems.iter().find(|known| known.name == *name.get()));
     let count = count.map_or(1, |system| system.count);
-    let [find, power_cut] = [
-        raw.find.as_ref().map(At::span),
-        raw.power_cut.as_ref().map(At::span),
+    let keys = [
+        ("find", raw.find.as_ref().map(At::span)),
+        ("power_cut", raw.power_cut.as_ref().map(At::span)),
+        ("event", raw.event.as_ref().map(At::span)),
     ];
-    for (key, span) in [("find", find), ("power_cut", power_cut)] {
+    for (key, span) in keys {
         if let Some(span) = span
             && count > 1
         {

@@ -1,5 +1,6 @@
 //! Emulated drives and power cuts.
 
+use crate::array::{MemberAction, MemberEvent};
 use insta::assert_snapshot;
 
 use super::{drives, good, media_names};
@@ -60,6 +61,59 @@ fn bad(text: &str) -> String {
     parse(text, &drives())
         .expect_err("this plan is wrong")
         .to_string()
+}
+
+#[test]
+fn members_fail_and_are_replaced_at_their_times() {
+    let step = |medium: &str, step: &str| {
+        let text = format!(
+            "title = \"t\"\n[medium.m]\npath = \"/m\"\n{medium}\n[system.db]\nengine = \"sqlite\"\n\
+             [workload.w.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"w\"\nsystem = \"db\"\non = [\"m\"]\n{step}\n"
+        );
+        parse(&text, &drives())
+    };
+    let array = "drive = \"raid5:4:fast-ssd-1t\"";
+    let events =
+        "[[step.event]]\nat = \"40s\"\nreplace = 2\n[[step.event]]\nat = \"20s\"\nfail = 2";
+    let plan = step(array, &format!("users = [4]\n{events}")).unwrap().plan;
+    let at = |seconds, action| MemberEvent {
+        at: Nanos::from_secs(seconds),
+        member: 2,
+        action,
+    };
+    let expected = [at(20, MemberAction::Fail), at(40, MemberAction::Replace)];
+    assert_eq!(plan.steps[0].load().unwrap().events, expected);
+    assert_eq!(parse(&describe(&plan), &drives()).unwrap().plan, plan);
+    for (medium, text, part) in [
+        (
+            array,
+            "users = [1, 2]\nevent = [{ at = \"1s\", fail = 1 }]",
+            "`event` and more than one point exclude each other",
+        ),
+        (
+            array,
+            "users = [1]\nevent = [{ at = \"1s\", fail = 4 }]",
+            "there is no member 4",
+        ),
+        (
+            array,
+            "users = [1]\nevent = [{ at = \"1s\" }]",
+            "an event is one of `fail`, `replace`",
+        ),
+        (
+            array,
+            "users = [1]\nevent = [{ fail = 1 }]",
+            "`at` is missing",
+        ),
+        (
+            "drive = \"fast-ssd-1t\"",
+            "users = [1]\nevent = [{ at = \"1s\", fail = 1 }]",
+            "the members of these media cannot fail",
+        ),
+    ] {
+        let errors = step(medium, text).unwrap_err().to_string();
+        assert!(errors.contains(part), "{errors}");
+    }
 }
 
 #[test]

@@ -156,6 +156,20 @@ pub enum EventKind {
     BackingFull {
         limit_bytes: u64,
     },
+    /// A member of an emulated array failed, as the plan has it.
+    MemberFailed {
+        member: u32,
+        data_lost: bool,
+    },
+    /// A new drive took its place.
+    MemberReplaced {
+        member: u32,
+    },
+    /// The new drive holds all its data.
+    MemberRebuilt {
+        member: u32,
+        seconds: f64,
+    },
     BackingSlower {
         directory: String,
         disk_mb_per_second: f64,
@@ -237,6 +251,14 @@ impl EventKind {
             code: code.to_owned(),
             text: text.to_owned(),
         }
+    }
+
+    /// The plan orders it: nothing to be warned of.
+    pub const fn is_planned(&self) -> bool {
+        matches!(
+            self,
+            Self::MemberFailed { .. } | Self::MemberReplaced { .. } | Self::MemberRebuilt { .. }
+        )
     }
 
     /// Stable, for machines: `connection_lost`, `unreadable`.

@@ -76,6 +76,12 @@ event-begun-again = The run begins again with emulated drives { $factor } times 
 event-not-emulated = Medium { $medium }: the drive { $drive } is NOT emulated, the figures are those of { $path } ({ $error }).
 event-saturated = The emulator's reader was busy for { $busy-percent } % of a second: requests wait before they are read, which their lateness does not show. Ask less of the drive, or use a machine with more idle cores.
 event-backing-full = The drive's backing store reached its limit of { $limit-bytes }: writes to new places fail with "no space left".
+event-member-failed = Member { $member } of the array failed{ $data-lost ->
+    [true] , and data are lost: every request gets an error from now on.
+   *[false] . The array is degraded.
+ }
+event-member-replaced = Member { $member } of the array was replaced: the new drive is filled from the others.
+event-member-rebuilt = Member { $member } of the array is rebuilt after { $seconds } s.
 event-backing-slower = A long load will show the disk below { $directory } instead of the drive: the disk writes { $disk-mb-per-second } MB/s and reads 4 KiB in { $disk-read-ns }, the emulated drive { $drive-mb-per-second } MB/s and { $drive-read-ns }.
 event-emulator-talk = The drive's emulator sent an unknown message ({ $error }).
 event-limits-untried = System { $system }: its I/O limits are set but untested ({ $error }).

@@ -1,5 +1,6 @@
-use plimsoll_analysis::answer::{BlockAnswer, CutAnswer};
+use plimsoll_analysis::answer::{ArrayAnswer, BlockAnswer, CutAnswer};
 use plimsoll_analysis::summarise;
+use plimsoll_analysis::summary::{ArrayPhase, ArrayPhases, ArrayState};
 use plimsoll_record::{Record, fixture};
 
 use super::*;
@@ -90,6 +91,65 @@ fn block_jobs_without_a_valid_one_are_no_answer_and_one_mediums_figures_stay_its
 fn without_points(mut record: Record) -> Record {
     record.points.clear();
     record
+}
+
+#[test]
+fn failures_of_an_array_are_answered_by_what_changed() {
+    let m = Messages::english();
+    let phase = |state, from_s, ratio: f64| ArrayPhase {
+        state,
+        from_s,
+        seconds: 20.0,
+        rate: Some(6000.0 * ratio),
+        p99_ms: Some(12.0 / ratio),
+        failed: 0,
+        ratio: Some(ratio),
+    };
+    let answer = ArrayAnswer {
+        step: "load".to_owned(),
+        medium: Some("raid5".to_owned()),
+        drive: None,
+        array: ArrayPhases {
+            nopm: true,
+            phases: vec![
+                phase(ArrayState::Whole, 0.0, 1.0),
+                phase(ArrayState::Degraded, 20.0, 0.5),
+                phase(ArrayState::Rebuilding, 40.0, 0.8),
+                phase(ArrayState::Rebuilt, 60.0, 0.99),
+            ],
+            normal_after_s: Some(41.0),
+        },
+        is_consistent: Some(true),
+        verdict: Verdict::Valid,
+    };
+    let sentence = |own: &ArrayAnswer| {
+        let media = ["raid5"];
+        let colors = MediumColors {
+            media: &media.map(str::to_owned),
+        };
+        arrays::parts(&m, std::slice::from_ref(own), colors)
+            .sentences
+            .join(" ")
+    };
+    assert_eq!(
+        sentence(&answer),
+        "raid5 carries 6,000 new orders a minute with a p99 of 12.0 ms before the failure, \
+         0.500 times that degraded (p99 24.0 ms), 0.800 times that during the rebuild of 20 s \
+         (p99 15.0 ms) and 0.990 times that after it (p99 12.1 ms). \
+         41 s after the failure the load is back to 90 % of that before. \
+         All consistency conditions hold after it."
+    );
+    let mut lost = answer;
+    lost.array.phases.truncate(1);
+    lost.array
+        .phases
+        .push(phase(ArrayState::DataLost, 20.0, 0.01));
+    lost.is_consistent = None;
+    assert!(
+        sentence(&lost).ends_with(
+            "raid5 has lost data: members failed that the RAID level cannot do without."
+        )
+    );
 }
 
 #[test]

@@ -185,6 +185,8 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ("versus-group-", &VERSUS_GROUPS),
     ("versus-gate-", &VERSUS_GATE),
     ("fault-", &["plan-unreadable"]),
+    ("answer-array-", &ARRAY_STATES),
+    ("array-state-", &ARRAY_STATES),
     ("condition-", &CONDITIONS),
 ];
 
@@ -193,6 +195,8 @@ const CONDITIONS: [&str; 15] = [
     "3-3-2-1", "3-3-2-2", "3-3-2-3", "3-3-2-4", "3-3-2-5", "3-3-2-6", "3-3-2-7", "3-3-2-8",
     "3-3-2-9", "3-3-2-10", "3-3-2-11", "3-3-2-12", "rows", "ids", "values",
 ];
+
+const ARRAY_STATES: [&str; 5] = ["whole", "degraded", "rebuilding", "rebuilt", "data-lost"];
 
 const VERSUS_GROUPS: [&str; 12] = [
     "hosts",

@@ -123,11 +123,18 @@ fn warn(
     kind: EventKind,
 ) -> Result<(), RunFileError> {
     let text = Messages::english().event(&kind);
-    progress.print(&format!("warning: {text}"));
+    let severity = match kind.is_planned() {
+        true => Severity::Note,
+        false => Severity::Warning,
+    };
+    progress.print(&match severity {
+        Severity::Note => format!("  {text}"),
+        _ => format!("warning: {text}"),
+    });
     file.event(&Event {
         at,
         subject: Some(subject),
-        severity: Severity::Warning,
+        severity,
         kind,
     })
 }

@@ -1,15 +1,17 @@
 //! Lanes that run at the same time, and what stops them: Ctrl-C, a full disk, a dead server, the failure of an
 //! emulated drive or of its power.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::{Future, pending};
 
 use futures_util::future::join_all;
+use plimsoll_drive::emulate::protocol::MemberChange;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::LoadControl;
 use plimsoll_load::error::SERVERS_DISK;
 use plimsoll_load::probe::{Probe, Watch};
 use plimsoll_load::runner::{Gate, run_lane_together};
+use plimsoll_plan::array::MemberEvent;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::Point;
 use plimsoll_record::lane::{LaneControl, LaneEnd, LaneSpec};
@@ -33,6 +35,8 @@ pub(super) struct LaneTask {
     pub spec: LaneSpec,
     pub point: Point,
     pub title: String,
+    /// What happens to members of the medium's array.
+    pub events: Vec<MemberEvent>,
 }
 
 /// What runs at the same time.
@@ -119,6 +123,7 @@ impl<'a> Lanes<'a> {
                 start: start.clone(),
                 gate: gate.clone(),
                 disk_full: disk_full.clone(),
+                data_lost: Cell::new(false),
                 task,
             });
         }
@@ -141,6 +146,8 @@ impl<'a> Lanes<'a> {
 
 /// One lane, with what it runs on and what can stop it.
 struct PointLane<'a> {
+    /// Members of the drive's array failed that it cannot do without.
+    data_lost: Cell<bool>,
     task: LaneTask,
     /// One of the point's lanes does.
     shows_progress: bool,
@@ -190,7 +197,9 @@ impl PointLane<'_> {
             cause = Some(self.stop_cause().await);
             self.orders.stop();
         };
-        let mut result = self.orders.beside(recorded, stopped).await?;
+        let events = self.member_events();
+        let work = self.orders.beside(recorded, stopped);
+        let mut result = self.orders.with_events(work, events).await?;
         match cause {
             Some(StopCause::PowerCut(cut)) => {
                 result.power_off = Some(cut.map_err(RunError::failed)?);
@@ -202,7 +211,25 @@ impl PointLane<'_> {
             Some(StopCause::FoundLater) | None => {}
         }
         self.disk_full.note(&result.end);
+        result.data_lost = self.data_lost.get();
         Ok(result)
+    }
+
+    /// Lets members of the drive's array fail, and replaces them, when the plan has it.
+    async fn member_events(&self) -> StepResult<()> {
+        let Some(drive) = self.drive.filter(|_| !self.task.events.is_empty()) else {
+            return Ok(());
+        };
+        let begins = self.start.wait().await + self.task.spec.timeline.warm;
+        for event in &self.task.events {
+            let MemberEvent { at, member, action } = *event;
+            self.clock.sleep_until(begins + at).await;
+            let change = MemberChange { member, action };
+            let changed = drive.child.change_member(change);
+            let data_lost = changed.map_err(|error| RunError::failed(error.to_string()))?;
+            self.data_lost.set(self.data_lost.get() || data_lost);
+        }
+        Ok(())
     }
 
     async fn stop_cause(&self) -> StopCause {
@@ -309,6 +336,27 @@ impl Orders {
             never = self.forward() => never,
             never = async { on_failure.await; pending().await } => never,
         }
+    }
+
+    /// The work's result, with what happens meanwhile; what fails of that ends the work.
+    pub async fn with_events<T>(
+        &self,
+        work: impl Future<Output = StepResult<T>>,
+        events: impl Future<Output = StepResult<()>>,
+    ) -> StepResult<T> {
+        let mut failed = None;
+        let events = async {
+            if let Err(error) = events.await {
+                failed = Some(error);
+                self.stop();
+            }
+            pending::<()>().await
+        };
+        let result = tokio::select! {
+            result = work => result,
+            () = events => pending().await,
+        };
+        failed.map_or(result, Err)
     }
 
     /// Forwards the user's orders forever; does not weaken an order that the lane already has.

@@ -137,6 +137,11 @@ impl Execution<'_> {
                 continue;
             }
             self.after_lane(instance, result)?;
+            if result.data_lost {
+                let name = instance.name(self.plan);
+                let text = format!("{name}: members of its array failed, and its data are LOST");
+                self.not_durable.push(text);
+            }
             if before.is_some() {
                 self.no_power_cut(&task.point)?;
             }
@@ -207,6 +212,7 @@ impl Execution<'_> {
                     spec,
                     point,
                     title,
+                    events: Vec::new(),
                 });
             }
         }
@@ -247,6 +253,11 @@ impl Execution<'_> {
     ) -> StepResult<Vec<LaneTask>> {
         let mut tasks = Vec::new();
         let mut title = None;
+        // Times count from a measurement.
+        let events = match timeline.measure > Nanos::ZERO {
+            true => step_context.step.events.clone(),
+            false => Vec::new(),
+        };
         for context in step_context.instances() {
             let point = self.describe_point(&context, point_spec)?;
             self.points += 1;
@@ -255,6 +266,7 @@ impl Execution<'_> {
                 .get_or_insert_with(|| self.progress.point_begins(&point, timeline.load_end()));
             let spec = self.lane_spec(&context, &point, point_spec.load, timeline, power_cut)?;
             tasks.push(LaneTask {
+                events: events.clone(),
                 title: if step_context.count > 1 {
                     format!("{title} · {}", context.instance.name(self.plan))
                 } else {

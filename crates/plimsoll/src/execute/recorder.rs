@@ -80,6 +80,8 @@ pub(super) struct LaneResult {
     pub measured: MeasuredPoint,
     /// The power cut that ended it.
     pub power_off: Option<PowerOff>,
+    /// Members of the medium's array failed that it cannot do without.
+    pub data_lost: bool,
 }
 
 impl LaneResult {
@@ -165,6 +167,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
             acknowledged: self.acknowledged,
             measured: self.measured,
             power_off: None,
+            data_lost: false,
         })
     }
 

@@ -139,6 +139,43 @@ fn a_database_runs_on_an_emulated_array() {
     nothing_is_mounted(&place);
 }
 
+const ARRAY: &str = "drive = \"raid5:4:kingston-dc500m-960g\"\ncapacity = \"512MiB\"\nslower = 2";
+
+/// States of the array's phases.
+fn states(json: &Value) -> Vec<&str> {
+    let phases = point(json)["array"]["phases"].as_array();
+    let phases = phases.into_iter().flatten();
+    phases.filter_map(|phase| phase["state"].as_str()).collect()
+}
+
+#[test]
+fn a_member_fails_under_load_and_is_rebuilt() {
+    let place = Place::new();
+    let step = "users = [2]\nramp = \"1s\"\nmeasure = \"14s\"\n\
+                event = [{ at = \"3s\", fail = 2 }, { at = \"6s\", replace = 2 }]";
+    plan(&place, "sqlite", ARRAY, step);
+    let (outcome, json) = place.run_until(|json| states(json).len() == 4);
+    let text = outcome.succeeded().stdout.replace('\n', " ");
+    assert_eq!(
+        states(&json),
+        ["whole", "degraded", "rebuilding", "rebuilt"]
+    );
+    assert!(text.contains("All consistency conditions hold"), "{text}");
+    nothing_is_mounted(&place);
+}
+
+#[test]
+fn an_array_that_loses_data_answers_with_errors() {
+    let place = Place::new();
+    let step = "users = [2]\nramp = \"1s\"\nmeasure = \"5s\"\n\
+                event = [{ at = \"1s\", fail = 0 }, { at = \"2s\", fail = 3 }]";
+    plan(&place, "sqlite", ARRAY, step);
+    let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]);
+    assert!(outcome.code != Some(0), "{outcome:?}");
+    assert!(outcome.stderr.contains("and data are lost"), "{outcome:?}");
+    nothing_is_mounted(&place);
+}
+
 fn a_power_cut_loses_nothing(engine: &str) {
     let place = Place::new();
     plan(

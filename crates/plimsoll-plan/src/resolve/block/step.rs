@@ -123,6 +123,7 @@ fn refuse_load_keys(raw: &RawStep, findings: &mut Findings<'_>) {
         check,
         max_retries,
         power_cut,
+        event,
         noise,
         ..
     } = raw;
@@ -131,7 +132,7 @@ fn refuse_load_keys(raw: &RawStep, findings: &mut Findings<'_>) {
     let jobs = "how many requests, and how many at a time, stands in the jobs: `depth`, `threads`, `rate`, `curve`";
     let filled = "what is written before the first job stands in the workload: `fill`";
     let remove = "remove it";
-    let places: [(&str, Option<Range<usize>>, &str); 17] = [
+    let places: [(&str, Option<Range<usize>>, &str); 18] = [
         ("system", system.as_ref().map(At::span), no_system),
         ("users", users.as_ref().map(At::span), jobs),
         ("rate", rate.as_ref().map(At::span), jobs),
@@ -156,6 +157,7 @@ fn refuse_load_keys(raw: &RawStep, findings: &mut Findings<'_>) {
         ("check", check.as_ref().map(At::span), remove),
         ("max_retries", max_retries.as_ref().map(At::span), remove),
         ("power_cut", power_cut.as_ref().map(At::span), remove),
+        ("event", event.as_ref().map(At::span), remove),
         (
             "noise",
             noise.as_ref().map(At::span),

@@ -180,6 +180,7 @@ fn show(message: &Message, stats: bool) {
         }
         Message::PowerIsOff(lost) => print_line(&format!("Power is off. {}", sentence(lost))),
         Message::PowerIsOn => print_line("Power is on."),
+        Message::MemberChanged { .. } => {}
     }
 }
 

@@ -1,0 +1,225 @@
+//! A point during which members of an emulated array failed or were replaced: its figures before and after each event.
+//!
+//! | figure | formula |
+//! | --- | --- |
+//! | rate | completed transactions (TPC-C: committed New-Orders) of the phase's seconds / their length |
+//! | p99 | of the same transactions, from the seconds' histograms merged |
+//! | ratio | rate / rate before the first event |
+//! | back to normal | from the first event until the mean rate of ten seconds is 90 % of that before it and never less again |
+
+use serde::Serialize;
+
+use super::index::Index;
+use plimsoll_plan::resolved::TPCC_TXNS;
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::CoarseHist;
+use plimsoll_record::message::EventKind;
+use plimsoll_record::{Phase, Point, Second};
+
+/// What an array is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArrayState {
+    Whole,
+    Degraded,
+    Rebuilding,
+    Rebuilt,
+    DataLost,
+}
+
+impl ArrayState {
+    pub const ALL: [Self; 5] = [
+        Self::Whole,
+        Self::Degraded,
+        Self::Rebuilding,
+        Self::Rebuilt,
+        Self::DataLost,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Degraded => "degraded",
+            Self::Rebuilding => "rebuilding",
+            Self::Rebuilt => "rebuilt",
+            Self::DataLost => "data_lost",
+        }
+    }
+
+    fn after(event: &EventKind) -> Option<Self> {
+        match event {
+            EventKind::MemberFailed {
+                data_lost: true, ..
+            } => Some(Self::DataLost),
+            EventKind::MemberFailed { .. } => Some(Self::Degraded),
+            EventKind::MemberReplaced { .. } => Some(Self::Rebuilding),
+            EventKind::MemberRebuilt { .. } => Some(Self::Rebuilt),
+            _ => None,
+        }
+    }
+}
+
+/// Between two events.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ArrayPhase {
+    pub state: ArrayState,
+    /// After the measurement began.
+    pub from_s: f64,
+    pub seconds: f64,
+    /// Of New-Orders a minute, or transactions a second.
+    pub rate: Option<f64>,
+    pub p99_ms: Option<f64>,
+    pub failed: u64,
+    /// Of the rate, to that of the first phase.
+    pub ratio: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ArrayPhases {
+    /// Whether rates are NOPM; else transactions per second.
+    pub nopm: bool,
+    pub phases: Vec<ArrayPhase>,
+    /// `None`: not before the measurement ended.
+    pub normal_after_s: Option<f64>,
+}
+
+const NORMAL: f64 = 0.9;
+const NORMAL_SECONDS: usize = 10;
+
+impl ArrayPhases {
+    pub(super) fn of(index: &Index, point: &Point, phases: &[&Phase]) -> Option<Self> {
+        let window = phases.iter().find(|own| own.kind == PhaseKind::Measure)?;
+        let in_window = |at: Nanos| (window.start..window.end).contains(&at);
+        let events = index.record.events.iter();
+        let own = events.filter(|event| event.subject == point.medium && in_window(event.at));
+        let turns: Vec<StateChange> = own
+            .filter_map(|event| {
+                Some(StateChange {
+                    at: event.at,
+                    state: ArrayState::after(&event.kind)?,
+                })
+            })
+            .collect();
+        let first = turns.first()?.at;
+        let nopm = point.txns == TPCC_TXNS;
+        let seconds = seconds(index, window, nopm);
+        let mut all = vec![StateChange {
+            at: window.start,
+            state: ArrayState::Whole,
+        }];
+        all.extend(turns);
+        let ends = all.iter().skip(1).map(|own| own.at).chain([window.end]);
+        let spans = all.iter().zip(ends);
+        let mut phases: Vec<ArrayPhase> = spans
+            .map(|(own, end)| phase(own, end, window.start, &seconds, nopm))
+            .collect();
+        let before = phases.first().and_then(|own| own.rate);
+        for own in &mut phases {
+            own.ratio = own
+                .rate
+                .zip(before)
+                .and_then(|(rate, before)| ratio(rate, before));
+        }
+        let per_second = before.map(|rate| rate / if nopm { 60.0 } else { 1.0 });
+        Some(Self {
+            nopm,
+            phases,
+            normal_after_s: per_second.and_then(|rate| normal_after(&seconds, first, rate)),
+        })
+    }
+}
+
+impl ArrayPhases {
+    pub fn has_lost_data(&self) -> bool {
+        let mut phases = self.phases.iter();
+        phases.any(|own| own.state == ArrayState::DataLost)
+    }
+}
+
+struct StateChange {
+    at: Nanos,
+    state: ArrayState,
+}
+
+/// One second of the transactions that count.
+struct CountedSecond {
+    start: Nanos,
+    end: Nanos,
+    completed: u64,
+    failed: u64,
+    response: CoarseHist,
+}
+
+/// Of TPC-C the first type alone, as New-Orders count.
+fn seconds(index: &Index, window: &Phase, nopm: bool) -> Vec<CountedSecond> {
+    let ticks = index.ticks.of_phase(window);
+    ticks
+        .map(|tick| {
+            let counts = |row: &&Second| !nopm || row.txn == 0;
+            let mut response = CoarseHist::default();
+            for row in tick.rows().filter(counts) {
+                response.merge(&row.response);
+            }
+            let completed = tick.rows().filter(counts).map(|row| match nopm {
+                true => row.counts.committed,
+                false => row.counts.completed(),
+            });
+            CountedSecond {
+                start: tick.start(),
+                end: tick.end(),
+                completed: completed.sum(),
+                failed: tick.total().failed,
+                response,
+            }
+        })
+        .collect()
+}
+
+/// Seconds that lie in it from beginning to end.
+fn phase(
+    own: &StateChange,
+    end: Nanos,
+    origin: Nanos,
+    seconds: &[CountedSecond],
+    nopm: bool,
+) -> ArrayPhase {
+    let inside = seconds
+        .iter()
+        .filter(|second| second.start >= own.at && second.end <= end);
+    let mut response = CoarseHist::default();
+    let (mut completed, mut failed, mut lasted) = (0, 0, Nanos::ZERO);
+    for second in inside {
+        response.merge(&second.response);
+        completed += second.completed;
+        failed += second.failed;
+        lasted += second.end.saturating_sub(second.start);
+    }
+    let per_second = ratio(completed as f64, lasted.as_secs_f64());
+    ArrayPhase {
+        state: own.state,
+        from_s: own.at.saturating_sub(origin).as_secs_f64(),
+        seconds: end.saturating_sub(own.at).as_secs_f64(),
+        rate: per_second.map(|rate| rate * if nopm { 60.0 } else { 1.0 }),
+        p99_ms: response.quantile(0.99).map(|p99| p99.as_millis_f64()),
+        failed,
+        ratio: None,
+    }
+}
+
+fn normal_after(seconds: &[CountedSecond], first: Nanos, per_second: f64) -> Option<f64> {
+    let after: Vec<&CountedSecond> = seconds.iter().filter(|own| own.start >= first).collect();
+    let is_low = |own: &[&CountedSecond]| {
+        let completed: u64 = own.iter().map(|second| second.completed).sum();
+        (completed as f64) < NORMAL * per_second * NORMAL_SECONDS as f64
+    };
+    let mut windows = after.windows(NORMAL_SECONDS);
+    // The one after the last that was low.
+    let normal = windows.rposition(is_low).map_or(0, |low| low + 1);
+    let begins = after.windows(NORMAL_SECONDS).nth(normal)?.first()?;
+    Some(begins.start.saturating_sub(first).as_secs_f64())
+}
+
+fn ratio(of: f64, to: f64) -> Option<f64> {
+    (to > 0.0).then(|| of / to)
+}

@@ -1,0 +1,84 @@
+//! Points during which members of an array fail.
+
+use super::*;
+
+fn at(record: &Record, seconds: u64, kind: EventKind) -> Event {
+    Event {
+        at: Nanos::from_secs(1 + seconds),
+        subject: record.points[0].medium,
+        severity: Severity::Note,
+        kind,
+    }
+}
+
+/// Ten orders a second, five while the array is degraded, eight while it is rebuilt.
+fn failed_and_rebuilt() -> Record {
+    let rates = [(10, 20), (5, 20), (8, 20), (10, 20)];
+    let seconds = rates.map(|(rate, seconds)| vec![(orders(rate, 0), 0); seconds]);
+    let mut record = by_hand(&seconds.concat());
+    for (n, second) in record.seconds.iter_mut().enumerate() {
+        let mut response = Hist::new();
+        response.record(Nanos::from_millis(if n < 20 { 10 } else { 40 }));
+        second.response = response.coarse();
+    }
+    let failed = EventKind::MemberFailed {
+        member: 2,
+        data_lost: false,
+    };
+    let rebuilt = EventKind::MemberRebuilt {
+        member: 2,
+        seconds: 20.0,
+    };
+    record.events = vec![
+        at(&record, 20, failed),
+        at(&record, 40, EventKind::MemberReplaced { member: 2 }),
+        at(&record, 60, rebuilt),
+    ];
+    record
+}
+
+#[test]
+fn a_point_is_divided_by_the_failures_of_its_array() {
+    let point = only(&failed_and_rebuilt());
+    let array = point.array.unwrap();
+    let states: Vec<&str> = array.phases.iter().map(|own| own.state.name()).collect();
+    assert_eq!(states, ["whole", "degraded", "rebuilding", "rebuilt"]);
+    let rates: Vec<f64> = array.phases.iter().filter_map(|own| own.rate).collect();
+    assert_eq!(rates, [600.0, 300.0, 480.0, 600.0]);
+    let ratios: Vec<f64> = array.phases.iter().filter_map(|own| own.ratio).collect();
+    assert_eq!(ratios, [1.0, 0.5, 0.8, 1.0]);
+    let p99: Vec<f64> = array.phases.iter().filter_map(|own| own.p99_ms).collect();
+    assert!((p99[0] / 10.0 - 1.0).abs() < 0.04 && (p99[1] / 40.0 - 1.0).abs() < 0.04);
+    assert_eq!(array.phases[2].from_s, 40.0);
+    // Of ten seconds five may be of the rebuild: 9 orders a second in the mean.
+    assert_eq!(array.normal_after_s, Some(35.0));
+    let names = kinds_of_events(&failed_and_rebuilt());
+    assert_eq!(names, [""; 0], "the plan orders them");
+}
+
+fn kinds_of_events(record: &Record) -> Vec<String> {
+    let kinds = kinds(&only(record)).into_iter();
+    kinds.filter(|kind| kind == "event").collect()
+}
+
+#[test]
+fn a_load_that_stays_low_does_not_become_normal() {
+    let mut record = failed_and_rebuilt();
+    record.seconds.truncate(60);
+    assert_eq!(only(&record).array.unwrap().normal_after_s, None);
+    record.events.clear();
+    assert_eq!(only(&record).array, None);
+}
+
+#[test]
+fn lost_data_are_a_state_of_their_own() {
+    let mut record = failed_and_rebuilt();
+    let lost = EventKind::MemberFailed {
+        member: 1,
+        data_lost: true,
+    };
+    record.events[1] = at(&record, 30, lost);
+    record.events.truncate(2);
+    let phases = only(&record).array.unwrap().phases;
+    assert_eq!(phases.last().unwrap().state, ArrayState::DataLost);
+}

@@ -1,0 +1,136 @@
+//! Failures of an array's members: the load before, without them, while they are rebuilt, and after that.
+
+use plimsoll_analysis::answer::ArrayAnswer;
+use plimsoll_analysis::summary::{ArrayPhase, ArrayState, Verdict};
+
+use super::words::{AnswerParts, and, subject};
+use crate::message::Messages;
+use crate::number::{three, whole};
+use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
+use crate::svg::color::MediumColors;
+use crate::table::Unit::{Plain, Three, Whole, Words};
+use crate::table::{Table, TableCell, filled};
+
+pub(super) fn parts<'a>(
+    m: &Messages,
+    media: &'a [ArrayAnswer],
+    colors: MediumColors<'_>,
+) -> AnswerParts<'a> {
+    let rows = media.iter().flat_map(|answer| {
+        let phases = answer.array.phases.iter();
+        phases.map(move |phase| ArrayRow { answer, phase })
+    });
+    AnswerParts {
+        sentences: media.iter().flat_map(|own| sentences(m, own)).collect(),
+        table: filled(table(), rows.collect()),
+        chart: chart(m, media, colors),
+        limited_by: Vec::new(),
+    }
+}
+
+fn sentences(m: &Messages, own: &ArrayAnswer) -> Vec<String> {
+    let medium = subject(m, own.medium.as_ref());
+    let Some((before, after)) = own.array.phases.split_first() else {
+        return Vec::new();
+    };
+    let unit = m.text(match own.array.nopm {
+        true => "answer-unit-nopm",
+        false => "answer-unit-rate",
+    });
+    let ms = |phase: &ArrayPhase| phase.p99_ms.map_or_else(String::new, three);
+    let changes = after.iter().filter_map(|phase| {
+        let args = [
+            ("ratio", three(phase.ratio?)),
+            ("p99", ms(phase)),
+            ("seconds", whole(phase.seconds)),
+        ];
+        let id = format!("answer-array-{}", phase.state.name().replace('_', "-"));
+        Some(m.text_with(&id, &args))
+    });
+    let args = [
+        ("medium", medium.clone()),
+        ("rate", before.rate.map_or_else(String::new, three)),
+        ("unit", unit),
+        ("p99", ms(before)),
+        ("changes", and(m, changes.collect())),
+    ];
+    let mut sentences = vec![m.text_with("answer-array", &args)];
+    sentences.extend(
+        match (own.array.has_lost_data(), own.array.normal_after_s) {
+            (true, _) => Some(m.text_with("answer-array-lost", &[("medium", medium)])),
+            (false, Some(0.0)) => Some(m.text("answer-array-always-normal")),
+            (false, Some(seconds)) => {
+                Some(m.text_with("answer-array-normal", &[("seconds", whole(seconds))]))
+            }
+            (false, None) => Some(m.text("answer-array-not-normal")),
+        },
+    );
+    sentences.extend(own.is_consistent.map(|holds| {
+        m.text(match holds {
+            true => "answer-array-consistent",
+            false => "answer-array-inconsistent",
+        })
+    }));
+    sentences
+}
+
+fn chart(m: &Messages, media: &[ArrayAnswer], colors: MediumColors<'_>) -> Option<Chart> {
+    let nopm = media.first()?.array.nopm;
+    let bar = |own: &ArrayAnswer, phase: &ArrayPhase| {
+        let state = state(m, phase.state);
+        Some(PlotBar {
+            name: match media.len() {
+                1 => state,
+                _ => format!("{}, {state}", subject(m, own.medium.as_ref())),
+            },
+            color: colors.of(own.medium.as_deref(), 0),
+            mark: PlotMark {
+                place: 0,
+                value: phase.rate?,
+                range: None,
+                is_invalid: own.verdict == Verdict::Invalid,
+            },
+        })
+    };
+    let all = media.iter().flat_map(|own| {
+        let phases = own.array.phases.iter();
+        phases.filter_map(move |phase| bar(own, phase))
+    });
+    let id = if nopm {
+        "answer-chart-nopm"
+    } else {
+        "answer-chart-rate"
+    };
+    let none = [("speed", String::new()), ("intervals", String::new())];
+    bars(m, m.text_with(id, &none), &all.collect::<Vec<_>>())
+}
+
+fn state(m: &Messages, state: ArrayState) -> String {
+    m.text(&format!("array-state-{}", state.name().replace('_', "-")))
+}
+
+/// A phase of an array.
+pub(crate) struct ArrayRow<'a> {
+    answer: &'a ArrayAnswer,
+    phase: &'a ArrayPhase,
+}
+
+pub(crate) fn table<'a>() -> Table<'a, ArrayRow<'a>> {
+    Table::<ArrayRow<'_>>::new("answer-arrays")
+        .prefix("answered-")
+        .message("medium", Words, |r, m| subject(m, r.answer.medium.as_ref()))
+        .column("array", Words, |r| {
+            TableCell::word("array-state-", r.phase.state.name())
+        })
+        .column("from", Three, |r| r.phase.from_s)
+        .column("seconds", Three, |r| r.phase.seconds)
+        .column("nopm", Three, |r| r.phase.rate)
+        .if_any(|r| r.answer.array.nopm)
+        .column("rate", Three, |r| r.phase.rate)
+        .unless_any(|r| r.answer.array.nopm)
+        .column("p99", Three, |r| r.phase.p99_ms)
+        .column("ratio", Three, |r| r.phase.ratio)
+        .column("failed", Whole, |r| r.phase.failed)
+        .column("verdict", Plain, |r| r.answer.verdict)
+        .blank_repeats(1)
+}
