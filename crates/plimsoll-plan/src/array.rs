@@ -86,6 +86,9 @@ pub struct ArraySpec {
     /// A member that is new and is filled from the others.
     #[serde(default)]
     pub rebuild: Option<u32>,
+    /// A write-intent bitmap on every member: bytes of a member for one bit.
+    #[serde(default)]
+    pub bitmap: Option<Bytes>,
 }
 
 /// That of md (`DEFAULT_CHUNK` in mdadm.h).
@@ -130,7 +133,7 @@ pub enum ArrayError {
     Level(String),
     #[error("`{0}` is no number of members from 2 to 64")]
     Members(String),
-    #[error("`{0}` is none of chunk=SIZE, failed=MEMBERS, rebuild=MEMBER")]
+    #[error("`{0}` is none of chunk=SIZE, bitmap=SIZE, failed=MEMBERS, rebuild=MEMBER")]
     Option(String),
     #[error("{level} needs at least {fewest} members, there are {members}", level = .level.name())]
     TooFew {
@@ -245,6 +248,9 @@ impl ArraySpec {
         if self.chunk != default_chunk() {
             text.push_str(&format!(":chunk={}", size::write(self.chunk)));
         }
+        if let Some(region) = self.bitmap {
+            text.push_str(&format!(":bitmap={}", size::write(region)));
+        }
         if !self.failed.is_empty() {
             let failed: Vec<String> = self.failed.iter().map(u32::to_string).collect();
             text.push_str(&format!(":failed={}", failed.join("+")));
@@ -288,6 +294,7 @@ impl FromStr for NamedArray {
             chunk: default_chunk(),
             failed: Vec::new(),
             rebuild: None,
+            bitmap: None,
         };
         for option in parts {
             set_option(&mut array, option).ok_or_else(|| ArrayError::Option(option.into()))?;
@@ -302,6 +309,7 @@ fn set_option(array: &mut ArraySpec, option: &str) -> Option<()> {
     let (key, value) = option.split_once('=')?;
     match key {
         "chunk" => array.chunk = size::parse(value).ok()?,
+        "bitmap" => array.bitmap = Some(size::parse(value).ok()?),
         "failed" => {
             let members = value.split('+').map(|member| member.parse().ok());
             array.failed = members.collect::<Option<_>>()?;
@@ -335,6 +343,7 @@ mod tests {
             "raid5:6:sata",
             "raid10:4:nvme:chunk=64KiB:failed=0+2",
             "raid6:8:disk:rebuild=3",
+            "raid5:5:nvme:bitmap=64MiB",
         ] {
             assert_eq!(named(name).unwrap().to_string(), name);
         }
@@ -386,6 +395,7 @@ mod tests {
                 chunk: default_chunk(),
                 failed: Vec::new(),
                 rebuild: None,
+                bitmap: None,
             };
             let member = array.member_bytes(usable);
             prop_assert!(array.usable(member) >= usable);

@@ -115,6 +115,7 @@ fn array(level: RaidLevel, members: u32, chunk: u64) -> ArraySpec {
         chunk: Bytes(chunk),
         failed: Vec::new(),
         rebuild: None,
+        bitmap: None,
     }
 }
 

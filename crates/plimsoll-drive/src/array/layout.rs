@@ -176,6 +176,7 @@ mod tests {
             chunk: Bytes(4096),
             failed: Vec::new(),
             rebuild: None,
+            bitmap: None,
         }
     }
 

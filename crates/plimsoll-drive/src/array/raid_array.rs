@@ -5,6 +5,7 @@ use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 use slab::Slab;
 
+use super::bitmap::{Bitmap, BitmapStep, WaitingWrite};
 use super::host_requests::HostRequests;
 use super::layout::{ArrayLayout, ArrayRange, split};
 use super::member_set::MemberSet;
@@ -30,6 +31,7 @@ pub struct Array {
     host: HostRequests,
     stripes: StripeWrites,
     rebuild: Option<Rebuild>,
+    bitmap: Option<Bitmap>,
 }
 
 /// Requests to members, and what follows when all of them are complete.
@@ -49,6 +51,8 @@ enum NextPhase {
     /// The rest has been read and the new member is written.
     WriteRebuilt(RebuildUnit),
     EndRebuilt(RebuildUnit),
+    /// A step of setting bits of the bitmap is done.
+    SetBits(BitmapStep),
 }
 
 impl Array {
@@ -71,6 +75,9 @@ impl Array {
             host: HostRequests::default(),
             stripes: StripeWrites::default(),
             rebuild: None,
+            bitmap: spec
+                .bitmap
+                .map(|region| Bitmap::new(region.0, drive.slower)),
         };
         if let Some(member) = spec.rebuild {
             own.replace(Nanos::ZERO, member, RebuildSpeed::default());
@@ -227,6 +234,7 @@ impl Array {
                 self.end_rebuilt(now, unit);
                 self.begin_stripes(now);
             }
+            NextPhase::SetBits(step) => self.set_bits(now, step),
         }
     }
 
@@ -261,6 +269,7 @@ impl Array {
         self.tasks.clear();
         self.host.clear();
         self.stripes = StripeWrites::default();
+        self.bitmap.iter_mut().for_each(Bitmap::clear_waiting);
         if let Some(own) = &mut self.rebuild {
             own.restart(now);
         }
@@ -316,6 +325,69 @@ impl Array {
         merged(op.kind, pieces.collect())
     }
 
+    /// Writes once the bitmap has the regions' bits.
+    fn write_marked(&mut self, now: Nanos, host: RequestId, op: Op) {
+        let [from, to] = [op.offset, op.offset + op.len].map(|at| self.member_offset(at));
+        let Some(bitmap) = &mut self.bitmap else {
+            return self.write(now, host, op);
+        };
+        let regions = bitmap.regions(from, to);
+        if bitmap.is_set(now, regions) {
+            return self.write(now, host, op);
+        }
+        self.host.add_part(host);
+        bitmap.wait(WaitingWrite { host, op, regions });
+        self.begin_bits(now);
+    }
+
+    /// About where on its members a byte of the array is.
+    fn member_offset(&self, offset: u64) -> u64 {
+        let ArrayLayout {
+            members, copies, ..
+        } = self.layout;
+        let data = u64::from(members - self.layout.level.parities());
+        offset / data * u64::from(copies)
+    }
+
+    fn begin_bits(&mut self, now: Nanos) {
+        if self.bitmap.as_mut().is_some_and(Bitmap::begin) {
+            self.ask_all(now, DriveOp::Flush, BitmapStep::FlushBefore);
+        }
+    }
+
+    fn set_bits(&mut self, now: Nanos, done: BitmapStep) {
+        match done {
+            BitmapStep::FlushBefore => self.ask_all(now, DriveOp::Write, BitmapStep::Write),
+            BitmapStep::Write => self.ask_all(now, DriveOp::Flush, BitmapStep::FlushAfter),
+            BitmapStep::FlushAfter => {
+                let waited = self.bitmap.as_mut().map(|own| own.end(now));
+                for WaitingWrite { host, op, .. } in waited.into_iter().flatten() {
+                    self.write(now, host, op);
+                    self.begin(now, Vec::new(), NextPhase::Complete(host));
+                }
+                self.begin_bits(now);
+            }
+        }
+    }
+
+    /// The bitmap lies at the end of every member.
+    fn ask_all(&mut self, now: Nanos, kind: DriveOp, step: BitmapStep) {
+        let len = if kind == DriveOp::Flush { 0 } else { 4096 };
+        let end = self.setup.capacity.0;
+        let offset = end.saturating_sub(4096);
+        let requests = self.to_all(Op { kind, offset, len });
+        self.begin(now, requests, NextPhase::SetBits(step));
+    }
+
+    fn write(&mut self, now: Nanos, host: RequestId, op: Op) {
+        if self.has_parity() {
+            return self.write_stripes(now, host, op);
+        }
+        let requests = self.write_copies(op);
+        self.host.add_part(host);
+        self.begin(now, requests, NextPhase::Complete(host));
+    }
+
     fn write_stripes(&mut self, now: Nanos, host: RequestId, op: Op) {
         for part in split(op, self.layout.stripe_bytes()) {
             self.host.add_part(host);
@@ -325,7 +397,8 @@ impl Array {
         self.begin_stripes(now);
     }
 
-    fn flush(&self, op: Op) -> Vec<MemberRequest> {
+    /// The same request to every member that is left.
+    fn to_all(&self, op: Op) -> Vec<MemberRequest> {
         let members = self.members.all() - self.failed;
         let request = |member| MemberRequest { member, op };
         members.iter().map(request).collect()
@@ -420,14 +493,14 @@ impl Storage for Array {
         let host = self.host.begin();
         let requests = match op.kind {
             DriveOp::Read => self.read(op),
-            DriveOp::Flush => self.flush(op),
-            DriveOp::Write if self.has_parity() => {
-                self.write_stripes(now, host, op);
+            DriveOp::Flush => self.to_all(op),
+            DriveOp::Write => {
+                self.write_marked(now, host, op);
                 Vec::new()
             }
             // md discards nothing of stripes with parity (`devices_handle_discard_safely` is off).
             DriveOp::Trim if self.has_parity() => Vec::new(),
-            DriveOp::Write | DriveOp::Trim => self.write_copies(op),
+            DriveOp::Trim => self.write_copies(op),
         };
         if let Some(own) = &mut self.rebuild {
             own.last_request = now;

@@ -297,11 +297,13 @@ pub fn array_table(array: &ArraySpec) -> String {
         chunk,
         failed,
         rebuild,
+        bitmap,
     } = array;
     let level = level.name();
     let rebuild = rebuild.map_or(String::new(), |member| format!("rebuild = {member}\n"));
+    let bitmap = bitmap.map_or(String::new(), |region| format!("bitmap = {}\n", region.0));
     format!(
-        "\n[array]\nlevel = \"{level}\"\nmembers = {members}\nchunk = {}\nfailed = {failed:?}\n{rebuild}",
+        "\n[array]\nlevel = \"{level}\"\nmembers = {members}\nchunk = {}\nfailed = {failed:?}\n{rebuild}{bitmap}",
         chunk.0
     )
 }

@@ -62,6 +62,9 @@ fn title(file: &DriveFile) -> String {
     let mut title = file.title.clone();
     if let Some(array) = &file.array {
         title = format!("{} × {title} as {}", array.members, array.level.title());
+        if array.bitmap.is_some() {
+            title.push_str(" with a bitmap");
+        }
         let lost: Vec<String> = array.failed.iter().map(u32::to_string).collect();
         if !lost.is_empty() {
             title.push_str(&format!(" without {}", lost.join(", ")));

@@ -41,7 +41,6 @@ fn sentences(m: &Messages, own: &ArrayAnswer) -> Vec<String> {
     let changes = after.iter().filter_map(|phase| {
         let args = [
             ("ratio", three(phase.ratio?)),
-            ("p99", ms(phase)),
             ("seconds", whole(phase.seconds)),
         ];
         let id = format!("answer-array-{}", phase.state.name().replace('_', "-"));
@@ -54,7 +53,10 @@ fn sentences(m: &Messages, own: &ArrayAnswer) -> Vec<String> {
         ("p99", ms(before)),
         ("changes", and(m, changes.collect())),
     ];
-    let mut sentences = vec![m.text_with("answer-array", &args)];
+    let mut sentences = vec![
+        m.text_with("answer-array", &args),
+        m.text_with("answer-array-before", &args),
+    ];
     sentences.extend(
         match (own.array.has_lost_data(), own.array.normal_after_s) {
             (true, _) => Some(m.text_with("answer-array-lost", &[("medium", medium)])),

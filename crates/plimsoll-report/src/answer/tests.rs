@@ -133,9 +133,9 @@ fn failures_of_an_array_are_answered_by_what_changed() {
     };
     assert_eq!(
         sentence(&answer),
-        "raid5 carries 6,000 new orders a minute with a p99 of 12.0 ms before the failure, \
-         0.500 times that degraded (p99 24.0 ms), 0.800 times that during the rebuild of 20 s \
-         (p99 15.0 ms) and 0.990 times that after it (p99 12.1 ms). \
+        "raid5 carries 0.500 times the load degraded, 0.800 times during the rebuild of 20 s \
+         and 0.990 times after it, compared with before the failure. \
+         Before it: 6,000 new orders a minute, with a p99 of 12.0 ms. \
          41 s after the failure the load is back to 90 % of that before. \
          All consistency conditions hold after it."
     );
