@@ -45,6 +45,13 @@ impl DriveSpec {
         )
     }
 
+    /// One drive of an array.
+    #[must_use]
+    pub fn member(self) -> Self {
+        let array = None;
+        resolve::resolve(&self.id, DriveFile { array, ..self.file })
+    }
+
     /// Its file's text.
     pub fn to_toml(&self) -> String {
         self.file.to_toml()

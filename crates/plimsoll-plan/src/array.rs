@@ -97,6 +97,7 @@ const fn default_chunk() -> Bytes {
 }
 
 const MOST_MEMBERS: u32 = 64;
+const LEAST_REGION: Bytes = Bytes(64 << 10);
 
 /// What happens to a member while a step runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,6 +144,10 @@ pub enum ArrayError {
     },
     #[error("a chunk is a multiple of 4 KiB up to 1 GiB, this one is {0}")]
     Chunk(Bytes),
+    #[error(
+        "a bit of the bitmap stands for a multiple of 4 KiB from {LEAST_REGION} on, this one for {0}"
+    )]
+    Region(Bytes),
     #[error("there is no member {member}: members are numbered from 0 to {last}")]
     NoMember { member: u32, last: u32 },
     #[error("{level} of {members} drives loses data without the members {missing}", level = .level.name())]
@@ -172,6 +177,11 @@ impl ArraySpec {
         let is_whole = self.chunk.0.is_multiple_of(4096);
         if !is_whole || !(4096..=1 << 30).contains(&self.chunk.0) {
             return Err(ArrayError::Chunk(self.chunk));
+        }
+        if let Some(region) = self.bitmap
+            && (!region.0.is_multiple_of(4096) || region.0 < LEAST_REGION.0)
+        {
+            return Err(ArrayError::Region(region));
         }
         let missing: Vec<u32> = self.failed.iter().chain(&self.rebuild).copied().collect();
         if let Some(member) = missing.iter().find(|own| **own >= members) {
@@ -379,6 +389,7 @@ mod tests {
             error("raid5:3:x:failed=5"),
             "there is no member 5: members are numbered from 0 to 2"
         );
+        assert!(error("raid5:3:x:bitmap=4KiB").starts_with("a bit of the bitmap stands for"));
         assert!(error("raid7:3:x").starts_with("there is no RAID level `raid7`"));
         assert!(error("raid5:many:x").starts_with("`many` is no number"));
         assert!(error("raid5:99:x").starts_with("`99` is no number"));

@@ -47,6 +47,15 @@ impl ArrayState {
         }
     }
 
+    /// What an array is in before it comes to a state.
+    const fn before(state: Self) -> Self {
+        match state {
+            Self::Rebuilding => Self::Degraded,
+            Self::Rebuilt => Self::Rebuilding,
+            Self::Whole | Self::Degraded | Self::DataLost => Self::Whole,
+        }
+    }
+
     fn after(event: &EventKind) -> Option<Self> {
         match event {
             EventKind::MemberFailed {
@@ -106,7 +115,7 @@ impl ArrayPhases {
         let seconds = seconds(index, window, nopm);
         let mut all = vec![StateChange {
             at: window.start,
-            state: ArrayState::Whole,
+            state: ArrayState::before(turns.first()?.state),
         }];
         all.extend(turns);
         let ends = all.iter().skip(1).map(|own| own.at).chain([window.end]);

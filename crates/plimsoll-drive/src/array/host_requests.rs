@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use plimsoll_plan::units::Nanos;
 use slab::Slab;
 
-use crate::model::{Completion, RequestId};
+use crate::model::{Completion, Op, RequestId};
 
 /// The host's requests, each with its open parts.
 #[derive(Debug, Clone, Default)]
@@ -24,15 +24,30 @@ struct HostRequest {
     unknown_parts: u32,
     /// The last end that is known.
     ends: Nanos,
+    /// It is no request of the host's, but what has to be complete before one begins.
+    then: Option<FollowingRequest>,
+}
+
+/// A request that begins when another is complete.
+#[derive(Debug, Clone, Copy)]
+pub struct FollowingRequest {
+    pub host: RequestId,
+    pub op: Op,
 }
 
 impl HostRequests {
     /// A request with one open part, which its sender ends when all others are known.
     pub fn begin(&mut self) -> RequestId {
+        self.begin_before(None)
+    }
+
+    /// What comes before another request, likewise.
+    pub fn begin_before(&mut self, then: Option<FollowingRequest>) -> RequestId {
         let request = HostRequest {
             open_parts: 1,
             unknown_parts: 1,
             ends: Nanos::ZERO,
+            then,
         };
         RequestId::new(self.requests.insert(request))
     }
@@ -54,7 +69,8 @@ impl HostRequests {
         own.unknown_parts -= 1;
         own.ends = own.ends.max(at);
         let at = own.ends;
-        if let Some(known) = self.known.as_mut().filter(|_| own.unknown_parts == 0) {
+        let is_known = own.unknown_parts == 0 && own.then.is_none();
+        if let Some(known) = self.known.as_mut().filter(|_| is_known) {
             known.push(Completion { id, at });
         }
     }
@@ -63,12 +79,18 @@ impl HostRequests {
         self.known.iter_mut().flat_map(|known| known.drain(..))
     }
 
-    pub fn end_part(&mut self, at: Nanos, id: RequestId) {
+    /// The request that begins now, if this was the last part of what came before it.
+    pub fn end_part(&mut self, at: Nanos, id: RequestId) -> Option<FollowingRequest> {
         let own = &mut self.requests[id.index()];
         own.open_parts -= 1;
-        if own.open_parts == 0 {
-            self.complete.push_back(Completion { id, at });
+        if own.open_parts > 0 {
+            return None;
         }
+        if own.then.is_none() {
+            self.complete.push_back(Completion { id, at });
+            return None;
+        }
+        self.requests.remove(id.index()).then
     }
 
     pub fn take(&mut self, to: Nanos) -> Option<Completion> {

@@ -6,7 +6,7 @@ use plimsoll_record::drive::DriveOp;
 use slab::Slab;
 
 use super::bitmap::{Bitmap, BitmapStep, WaitingWrite};
-use super::host_requests::HostRequests;
+use super::host_requests::{FollowingRequest, HostRequests};
 use super::layout::{ArrayLayout, ArrayRange, split};
 use super::member_set::MemberSet;
 use super::members::{
@@ -58,26 +58,27 @@ enum NextPhase {
 impl Array {
     /// Of drives such as this one. `setup` is the array's.
     pub fn new(drive: &DriveSpec, spec: &ArraySpec, setup: &Setup) -> Self {
+        let drive = drive.clone().member();
         let setup = Setup {
             capacity: Bytes(spec.member_bytes(setup.capacity.0)),
             ..setup.clone()
         };
         let members =
-            (0..spec.members).map(|member| Drive::new(drive, &member_setup(&setup, member)));
+            (0..spec.members).map(|member| Drive::new(&drive, &member_setup(&setup, member)));
+        let bitmap = spec.bitmap;
+        let bitmap = bitmap.map(|region| Bitmap::new(region.0, drive.slower));
         let mut own = Self {
             layout: ArrayLayout::new(spec, setup.capacity.0),
             members: Members::new(members.collect()),
             failed: spec.failed.iter().copied().collect(),
             spec: spec.clone(),
-            drive: drive.clone(),
+            drive,
             setup,
             tasks: Slab::new(),
             host: HostRequests::default(),
             stripes: StripeWrites::default(),
             rebuild: None,
-            bitmap: spec
-                .bitmap
-                .map(|region| Bitmap::new(region.0, drive.slower)),
+            bitmap,
         };
         if let Some(member) = spec.rebuild {
             own.replace(Nanos::ZERO, member, RebuildSpeed::default());
@@ -121,7 +122,18 @@ impl Array {
         self.spec.survives(|member| lost.contains(member))
     }
 
-    /// No member is being filled.
+    /// A new drive may take the place of this member: it has failed, and no other is being filled.
+    pub fn can_replace(&self, member: u32) -> bool {
+        self.failed.contains(member) && self.rebuilding().is_empty()
+    }
+
+    /// The last rebuild was of this member, and has come to its end.
+    pub fn has_rebuilt(&self, member: u32) -> bool {
+        let mut rebuild = self.rebuild.iter();
+        rebuild.any(|own| own.member == member && own.is_complete())
+    }
+
+    /// No member is missing or being filled.
     pub fn is_whole(&self) -> bool {
         self.rebuilding().is_empty() && self.failed.is_empty()
     }
@@ -216,7 +228,7 @@ impl Array {
 
     fn follow(&mut self, now: Nanos, next: NextPhase) {
         match next {
-            NextPhase::Complete(host) => self.host.end_part(now, host),
+            NextPhase::Complete(host) => self.end_part(now, host),
             NextPhase::WriteStripe(write) => {
                 self.stripes.reading -= 1;
                 self.write_stripe(now, write);
@@ -225,7 +237,7 @@ impl Array {
             NextPhase::EndStripe(write) => {
                 self.stripes.end(&write, &self.layout);
                 for part in &write.parts {
-                    self.host.end_part(now, part.host);
+                    self.end_part(now, part.host);
                 }
                 self.begin_stripes(now);
             }
@@ -444,7 +456,7 @@ impl Array {
 
     fn rebuild_of(&mut self, unit: RebuildUnit) -> Option<&mut Rebuild> {
         let own = self.rebuild.as_mut();
-        own.filter(|own| own.member == unit.member)
+        own.filter(|own| own.is_of(unit))
     }
 
     fn write_rebuilt(&mut self, now: Nanos, unit: RebuildUnit) {
@@ -465,6 +477,40 @@ impl Array {
         }
         if let Some(own) = self.rebuild_of(unit) {
             own.end(now, unit);
+        }
+    }
+
+    /// A request that begins when `first` is complete, such as a flush of what `first` writes.
+    pub fn submit_after(&mut self, now: Nanos, first: Op, op: Op) -> RequestId {
+        self.run_to(now);
+        let host = self.host.begin();
+        let before = self.host.begin_before(Some(FollowingRequest { host, op }));
+        self.start(now, before, first);
+        host
+    }
+
+    /// Begins a request, of which one part is open.
+    fn start(&mut self, now: Nanos, host: RequestId, op: Op) {
+        let requests = match op.kind {
+            DriveOp::Read => self.read(op),
+            DriveOp::Flush => self.to_all(op),
+            DriveOp::Write => {
+                self.write_marked(now, host, op);
+                Vec::new()
+            }
+            // md discards nothing of stripes with parity (`devices_handle_discard_safely` is off).
+            DriveOp::Trim if self.has_parity() => Vec::new(),
+            DriveOp::Trim => self.write_copies(op),
+        };
+        if let Some(own) = &mut self.rebuild {
+            own.last_request = now;
+        }
+        self.begin(now, requests, NextPhase::Complete(host));
+    }
+
+    fn end_part(&mut self, now: Nanos, id: RequestId) {
+        if let Some(FollowingRequest { host, op }) = self.host.end_part(now, id) {
+            self.start(now, host, op);
         }
     }
 
@@ -491,21 +537,7 @@ impl Storage for Array {
     fn submit(&mut self, now: Nanos, op: Op) -> RequestId {
         self.run_to(now);
         let host = self.host.begin();
-        let requests = match op.kind {
-            DriveOp::Read => self.read(op),
-            DriveOp::Flush => self.to_all(op),
-            DriveOp::Write => {
-                self.write_marked(now, host, op);
-                Vec::new()
-            }
-            // md discards nothing of stripes with parity (`devices_handle_discard_safely` is off).
-            DriveOp::Trim if self.has_parity() => Vec::new(),
-            DriveOp::Trim => self.write_copies(op),
-        };
-        if let Some(own) = &mut self.rebuild {
-            own.last_request = now;
-        }
-        self.begin(now, requests, NextPhase::Complete(host));
+        self.start(now, host, op);
         host
     }
 

@@ -68,6 +68,8 @@ pub struct RebuildUnit {
     pub member: u32,
     from: u64,
     to: u64,
+    /// When its rebuild began: the member may have failed since, and been replaced again.
+    rebuild: Nanos,
 }
 
 impl Rebuild {
@@ -118,7 +120,12 @@ impl Rebuild {
             member: self.member,
             from,
             to: (from + UNIT).min(end_of_chunk).min(self.capacity),
+            rebuild: self.began,
         }
+    }
+
+    pub fn is_of(&self, unit: RebuildUnit) -> bool {
+        (self.member, self.began) == (unit.member, unit.rebuild)
     }
 
     pub fn begin(&mut self, now: Nanos, unit: RebuildUnit) {
@@ -152,7 +159,9 @@ impl Rebuild {
 
 impl RebuildUnit {
     pub fn piece(self) -> MemberRange {
-        let Self { member, from, to } = self;
+        let Self {
+            member, from, to, ..
+        } = self;
         MemberRange { member, from, to }
     }
 

@@ -182,6 +182,52 @@ fn a_rebuild_keeps_to_its_highest_speed() {
     }
 }
 
+/// A flush that belongs to a write comes after both of its phases.
+#[test]
+fn a_request_that_follows_another_begins_when_that_is_complete() {
+    let op = |kind, len| Op {
+        kind,
+        offset: 0,
+        len,
+    };
+    let spec = of(RaidLevel::Raid5, 4, 64 << 10, &[]);
+    let end = |array: &mut Array| array.advance(Nanos(u64::MAX)).unwrap().at;
+    let mut apart = array(&spec, 1 << 30);
+    apart.submit(Nanos::ZERO, op(DriveOp::Write, 4096));
+    let written = end(&mut apart);
+    apart.submit(written, op(DriveOp::Flush, 0));
+    let flushed = end(&mut apart);
+    let mut together = array(&spec, 1 << 30);
+    together.announce();
+    let id = together.submit_after(Nanos::ZERO, op(DriveOp::Write, 4096), op(DriveOp::Flush, 0));
+    let done = together.advance(Nanos(u64::MAX)).unwrap();
+    assert_eq!((done.id, done.at), (id, flushed));
+    assert!(written < flushed && together.is_idle());
+    assert_eq!(together.take_known().collect::<Vec<_>>(), [done]);
+}
+
+/// Units of the rebuild before are in flight when the member fails and is replaced again.
+#[test]
+fn a_member_that_fails_while_it_is_rebuilt_is_rebuilt_anew() {
+    let mut array = array(&of(RaidLevel::Raid6, 5, 64 << 10, &[1]), 3 << 30);
+    let speed = RebuildSpeed::default();
+    assert!(array.can_replace(1) && !array.can_replace(2));
+    array.replace(Nanos::ZERO, 1, speed);
+    assert!(!array.can_replace(1));
+    let at = Nanos::from_millis(1);
+    while array.next_event().is_some_and(|next| next < at) {
+        assert_eq!(array.advance(at), None);
+    }
+    assert!(array.fail(at, 1) && array.can_replace(1));
+    array.replace(at, 1, speed);
+    while let Some(next) = array.next_event() {
+        assert_eq!(array.advance(next), None);
+    }
+    assert!(array.has_rebuilt(1) && array.is_whole() && array.is_idle());
+    let written = array.work_by_drive()[1].bytes[DriveOp::Write as usize];
+    assert_eq!(written, 1 << 30);
+}
+
 /// While the host asks for much, a rebuild yields down to its least speed.
 #[test]
 fn a_rebuild_yields_to_the_host() {

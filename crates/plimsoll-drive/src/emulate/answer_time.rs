@@ -8,12 +8,13 @@ use crate::model::{Op, RequestId, Storage};
 /// When a request is answered.
 pub enum AnswerTime {
     After(Nanos),
-    /// When these are complete.
-    WhenComplete([Option<RequestId>; 2]),
+    /// When this is complete.
+    WhenComplete(RequestId),
 }
 
 /// A drive knows at once when it will have answered; an array when its members have, for the second phase of a write to a
-/// stripe depends on what comes until then. What arrives together is answered together.
+/// stripe depends on what comes until then. What arrives together is answered together; the second
+/// begins when the first is complete, as a flush of what it writes.
 pub fn answer_time(model: &mut StorageModel, at: Nanos, ops: [Option<Op>; 2]) -> AnswerTime {
     match model {
         StorageModel::Drive(drive) => {
@@ -21,7 +22,12 @@ pub fn answer_time(model: &mut StorageModel, at: Nanos, ops: [Option<Op>; 2]) ->
             AnswerTime::After(times[0].max(times[1]).saturating_sub(at))
         }
         StorageModel::Array(array) => {
-            AnswerTime::WhenComplete(ops.map(|op| Some(array.submit(at, op?))))
+            let id = match ops {
+                [Some(first), Some(then)] => array.submit_after(at, first, then),
+                [Some(op), None] | [None, Some(op)] => array.submit(at, op),
+                [None, None] => return AnswerTime::After(Nanos::ZERO),
+            };
+            AnswerTime::WhenComplete(id)
         }
     }
 }

@@ -132,14 +132,20 @@ fn written(model: &mut StorageModel, begins: Nanos, numbers: Range<usize>, sprea
         len: LARGE as u64,
     };
     let mut numbers = numbers;
+    let mut open = 0;
     for n in numbers.by_ref().take(DEPTH) {
         model.submit(begins, op(n));
+        open += 1;
     }
     let mut last = begins;
-    while let Some(done) = model.advance(Nanos(u64::MAX)) {
+    while open > 0
+        && let Some(done) = model.advance(Nanos(u64::MAX))
+    {
         last = done.at;
+        open -= 1;
         if let Some(n) = numbers.next() {
             model.submit(done.at, op(n));
+            open += 1;
         }
     }
     last

@@ -20,7 +20,7 @@ use super::buffers::{Buffer, Buffers};
 use super::clock;
 use super::costs::{AnswerCost, Costs, Traffic};
 use super::feedback::ModelTime;
-use super::held_answers::{HeldAnswers, TimedAnswer};
+use super::held_answers::HeldAnswers;
 use super::protocol::{Lost, MemberChange};
 use super::recorder::{Recorder, TimePercentiles};
 use super::request_log::RequestLog;
@@ -291,8 +291,8 @@ impl Engine {
         // Still under the lock: a power cut finds every write either here or acknowledged.
         match time {
             AnswerTime::After(modelled) => self.hold(arrived + modelled, answer),
-            AnswerTime::WhenComplete(requests) => {
-                self.pending().wait(requests, answer);
+            AnswerTime::WhenComplete(request) => {
+                self.pending().wait(request, answer);
                 self.hold_known(&mut state);
             }
         }
@@ -328,9 +328,9 @@ impl Engine {
         let array = state.model.array_mut();
         let known: Vec<Completion> = array.into_iter().flat_map(Array::take_known).collect();
         for done in known {
-            let complete = self.pending().complete(done);
-            if let Some(TimedAnswer { answer, at }) = complete {
-                self.hold(self.origin + at, answer);
+            let answer = self.pending().complete(done.id);
+            if let Some(answer) = answer {
+                self.hold(self.origin + done.at, answer);
             }
         }
     }
@@ -573,27 +573,26 @@ impl Engine {
         state.has_power = true;
     }
 
-    /// A member fails or is replaced. `None`: there is no such member.
+    /// A member fails or is replaced. `None`: there is no such member, or it cannot be replaced now.
     pub fn change_member(&self, change: MemberChange) -> Option<EventKind> {
         let MemberChange { member, action } = change;
         let mut state = self.state();
         let at = clock::now();
         let now = at.saturating_sub(self.origin);
-        let array = state
-            .model
-            .array_mut()
-            .filter(|own| own.has_member(member))?;
+        let array = state.model.array_mut();
+        let array = array.filter(|own| own.has_member(member))?;
         let event = match action {
             MemberAction::Fail => {
                 let data_lost = !array.fail(now, member);
                 state.has_lost_data |= data_lost;
                 EventKind::MemberFailed { member, data_lost }
             }
-            MemberAction::Replace => {
+            MemberAction::Replace if array.can_replace(member) => {
                 array.replace(now, member, RebuildSpeed::default());
                 state.rebuild = Some(StartedRebuild { member, at });
                 EventKind::MemberReplaced { member }
             }
+            MemberAction::Replace => return None,
         };
         self.hold_known(&mut state);
         Some(event)
@@ -602,8 +601,11 @@ impl Engine {
     /// A rebuild has come to its end since this was asked last.
     pub fn ended_rebuild(&self) -> Option<EventKind> {
         let mut state = self.state();
-        let is_whole = state.model.array().is_some_and(Array::is_whole);
-        let StartedRebuild { member, at } = state.rebuild.take_if(|_| is_whole)?;
+        let started = state.rebuild?;
+        let array = state.model.array()?;
+        array.has_rebuilt(started.member).then_some(())?;
+        state.rebuild = None;
+        let StartedRebuild { member, at } = started;
         Some(EventKind::MemberRebuilt {
             member,
             seconds: clock::now().saturating_sub(at).as_secs_f64(),

@@ -103,8 +103,12 @@ fn obey(
                         send(Message::MemberChanged { data_lost });
                     }
                     None => send(Message::Refused {
-                        why: format!("the drive has no member {}", change.member),
-                        next: "Name a member of an emulated array, counted from 0.".into(),
+                        why: format!(
+                            "member {} of the drive cannot {}",
+                            change.member,
+                            change.action.name()
+                        ),
+                        next: "Members are counted from 0; only one that failed is replaced, one after the other.".into(),
                     }),
                 }
             }

@@ -165,7 +165,9 @@ impl<S: Storage> Host<S> {
         let unfinished = self.unfinished();
         let work = self.storage.work_by_drive();
         // Requests that were due in the measured time count with their latency, whenever they complete.
-        while let Some(done) = self.storage.advance(Nanos(u64::MAX)) {
+        while self.unfinished() > 0
+            && let Some(done) = self.storage.advance(Nanos(u64::MAX))
+        {
             self.completes(done);
         }
         SimulatedResult {

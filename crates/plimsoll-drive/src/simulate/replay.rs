@@ -57,15 +57,21 @@ pub fn replay(
 fn completion_times(mut drive: StorageModel, requests: &[LoggedRequest]) -> Vec<Nanos> {
     let mut completed = vec![Nanos::ZERO; requests.len()];
     let mut sent = ByRequest::default();
+    let mut open = 0;
     for (at, request) in requests.iter().enumerate() {
         while let Some(done) = drive.advance(request.arrived) {
             completed[*sent.get(done.id)] = done.at;
+            open -= 1;
         }
         let id = drive.submit(request.arrived, request.op);
         sent.set(id, at);
+        open += 1;
     }
-    while let Some(done) = drive.advance(Nanos(u64::MAX)) {
+    while open > 0
+        && let Some(done) = drive.advance(Nanos(u64::MAX))
+    {
         completed[*sent.get(done.id)] = done.at;
+        open -= 1;
     }
     completed
 }

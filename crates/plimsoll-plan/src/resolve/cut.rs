@@ -1,10 +1,9 @@
 //! Power cuts: of which media and systems, and when.
 
 use super::names::Names;
-use super::step_keys::DEFAULT_MEASURE;
+use super::step_keys::planned_measure;
 use super::values::{scaled, time};
 use crate::Options;
-use crate::duration;
 use crate::findings::Findings;
 use crate::raw::RawStep;
 use crate::resolved::{DriveForm, WithoutFuse};
@@ -36,12 +35,7 @@ pub(super) fn resolve(
         );
         return None;
     }
-    // A fault of `measure` itself is reported where it is read.
-    let measure = match at.get().measure.as_ref().map(At::get) {
-        None => DEFAULT_MEASURE,
-        Some(RawTime::Text(text)) => duration::parse(text).unwrap_or(Nanos(u64::MAX)),
-        Some(RawTime::Bare(_)) => Nanos(u64::MAX),
-    };
+    let measure = planned_measure(at.get());
     if after > measure {
         let help = "it is counted from the beginning of the measurement: shorten it, or lengthen `measure`";
         findings.error(

@@ -1,12 +1,14 @@
 //! What happens to members of an emulated array while a step runs.
 
 use super::names::Names;
+use super::step_keys::planned_measure;
 use super::values::{scaled, time, whole};
 use crate::Options;
 use crate::array::{ArraySpec, MemberAction, MemberEvent, NamedArray};
 use crate::findings::Findings;
 use crate::raw::{RawEvent, RawStep};
-use crate::value::At;
+use crate::units::Nanos;
+use crate::value::{At, RawTime};
 
 /// The events, in the order of their times. `on` are names of media.
 pub(super) fn resolve(
@@ -23,15 +25,14 @@ pub(super) fn resolve(
     let arrays = on.and_then(|on| arrays(written, on, names, findings));
     let events = written.get().iter();
     let events: Vec<Option<MemberEvent>> = events
-        .map(|event| resolve_one(event, options, findings))
+        .map(|event| resolve_one(event, raw, options, findings))
         .collect();
     let mut events = events.into_iter().collect::<Option<Vec<MemberEvent>>>()?;
     events.sort_by_key(|event| event.at);
-    let known = arrays.is_some_and(|arrays| {
-        let least = arrays.iter().map(|array| array.members).min();
-        has_members(written, &events, least, findings)
-    });
-    (fits && known).then_some(events)
+    let arrays = arrays?;
+    let order = has_members(written, &events, &arrays, findings)
+        && replaces_what_failed(written, &events, &arrays, findings);
+    (fits && order).then_some(events)
 }
 
 /// After it the array is not what it was.
@@ -78,9 +79,10 @@ fn arrays(
 fn has_members(
     written: &At<Vec<At<RawEvent>>>,
     events: &[MemberEvent],
-    members: Option<u32>,
+    arrays: &[ArraySpec],
     findings: &mut Findings<'_>,
 ) -> bool {
+    let members = arrays.iter().map(|array| array.members).min();
     let members = members.unwrap_or_default();
     let beyond = events.iter().find(|event| event.member >= members);
     if let Some(event) = beyond {
@@ -94,8 +96,53 @@ fn has_members(
     beyond.is_none()
 }
 
+/// Only what failed is replaced.
+fn replaces_what_failed(
+    written: &At<Vec<At<RawEvent>>>,
+    events: &[MemberEvent],
+    arrays: &[ArraySpec],
+    findings: &mut Findings<'_>,
+) -> bool {
+    let mut failed: Vec<u32> = arrays.iter().flat_map(|own| own.failed.clone()).collect();
+    for MemberEvent { member, action, .. } in events {
+        match action {
+            MemberAction::Fail => failed.push(*member),
+            MemberAction::Replace if failed.contains(member) => {
+                failed.retain(|own| own != member);
+            }
+            MemberAction::Replace => {
+                let message = format!("member {member} is replaced, and has not failed before");
+                findings.error(written.span(), message, "let it fail first: fail = …");
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// When, counted from the beginning of the measurement, and within it.
+fn when(
+    at: &At<RawTime>,
+    step: &RawStep,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Option<Nanos> {
+    let after = time(at, findings)?;
+    let measure = planned_measure(step);
+    if (Nanos::SECOND..measure).contains(&after) {
+        return Some(scaled(after, options, at.span(), findings)?.max(Nanos::SECOND));
+    }
+    let message = format!("nothing is measured before or after an event at {after}");
+    let help = format!(
+        "it is counted from the beginning of the measurement: 1s or more, before {measure}"
+    );
+    findings.error(at.span(), message, help);
+    None
+}
+
 fn resolve_one(
     written: &At<RawEvent>,
+    step: &RawStep,
     options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<MemberEvent> {
@@ -105,8 +152,7 @@ fn resolve_one(
         findings.error(written.span(), "`at` is missing".to_owned(), help);
         return None;
     };
-    let after = time(at, findings)?;
-    let after = scaled(after, options, at.span(), findings)?;
+    let after = when(at, step, options, findings)?;
     let (action, member) = match (&raw.fail, &raw.replace) {
         (Some(member), None) => (MemberAction::Fail, member),
         (None, Some(member)) => (MemberAction::Replace, member),

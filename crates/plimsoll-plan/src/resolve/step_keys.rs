@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use super::names::LONGEST_NAME;
 use super::values::{scaled, time_or};
+use crate::duration;
 use crate::findings::Findings;
 use crate::options::Options;
 use crate::raw::RawStep;
 use crate::units::Nanos;
-use crate::value::At;
+use crate::value::{At, RawTime};
 
-pub(super) const DEFAULT_MEASURE: Nanos = Nanos::from_secs(60);
+const DEFAULT_MEASURE: Nanos = Nanos::from_secs(60);
 
 /// The workload's name, numbered if a step has it already.
 pub(super) fn unique(workload: &str, taken: &mut BTreeSet<String>) -> String {
@@ -23,6 +24,15 @@ pub(super) fn unique(workload: &str, taken: &mut BTreeSet<String>) -> String {
         .expect("there are more numbers than steps");
     taken.insert(name.clone());
     name
+}
+
+/// As it is written. A fault of it is reported where it is read.
+pub(super) fn planned_measure(raw: &RawStep) -> Nanos {
+    match raw.measure.as_ref().map(At::get) {
+        None => DEFAULT_MEASURE,
+        Some(RawTime::Text(text)) => duration::parse(text).unwrap_or(Nanos(u64::MAX)),
+        Some(RawTime::Bare(_)) => Nanos(u64::MAX),
+    }
 }
 
 /// Figures are taken per second, so a window has at least one.

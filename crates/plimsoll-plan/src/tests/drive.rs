@@ -106,6 +106,16 @@ fn members_fail_and_are_replaced_at_their_times() {
             "`at` is missing",
         ),
         (
+            array,
+            "users = [1]\nmeasure = \"30s\"\nevent = [{ at = \"40s\", fail = 1 }]",
+            "nothing is measured before or after an event at 40s",
+        ),
+        (
+            array,
+            "users = [1]\nevent = [{ at = \"2s\", replace = 1 }]",
+            "member 1 is replaced, and has not failed before",
+        ),
+        (
             "drive = \"fast-ssd-1t\"",
             "users = [1]\nevent = [{ at = \"1s\", fail = 1 }]",
             "the members of these media cannot fail",
