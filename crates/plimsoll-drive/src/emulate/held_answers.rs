@@ -1,23 +1,23 @@
 //! Answers that are held back: those whose time is known, and those that wait for completions.
 
+use std::collections::HashMap;
+
 use plimsoll_plan::units::Nanos;
-use slab::Slab;
 
 use super::timer::TimerQueue;
-use crate::model::{ByRequest, RequestId};
+use crate::model::RequestId;
 
 pub struct HeldAnswers<T> {
     pub timed: TimerQueue<T>,
-    waiting: Slab<T>,
-    by_request: ByRequest<usize>,
+    /// By number: an array has others in between, for what comes before a request.
+    waiting: HashMap<RequestId, T>,
 }
 
 impl<T> Default for HeldAnswers<T> {
     fn default() -> Self {
         Self {
             timed: TimerQueue::default(),
-            waiting: Slab::new(),
-            by_request: ByRequest::default(),
+            waiting: HashMap::new(),
         }
     }
 }
@@ -29,13 +29,12 @@ impl<T> HeldAnswers<T> {
 
     /// Until the request is complete.
     pub fn wait(&mut self, request: RequestId, answer: T) {
-        let place = self.waiting.insert(answer);
-        self.by_request.set(request, place);
+        self.waiting.insert(request, answer);
     }
 
     /// The answer that waited for this request.
     pub fn complete(&mut self, request: RequestId) -> Option<T> {
-        self.waiting.try_remove(*self.by_request.get(request))
+        self.waiting.remove(&request)
     }
 
     pub fn push(&mut self, due: Nanos, answer: T) {
@@ -45,7 +44,7 @@ impl<T> HeldAnswers<T> {
     /// Everything that is held, in no order.
     pub fn take_all(&mut self) -> Vec<T> {
         let mut all = self.timed.take_all();
-        all.extend(self.waiting.drain());
+        all.extend(self.waiting.drain().map(|(_, answer)| answer));
         all
     }
 }
@@ -57,12 +56,13 @@ mod tests {
     #[test]
     fn an_answer_waits_for_its_request() {
         let mut held = HeldAnswers::default();
-        let ids = [0, 1].map(RequestId::new);
-        held.wait(ids[0], "read");
+        // The array used 1 for a write before a flush.
+        let ids = [0, 2].map(RequestId::new);
+        held.wait(ids[0], "durable write");
         held.wait(ids[1], "write");
         assert_eq!(held.len(), 2);
         assert_eq!(held.complete(ids[1]), Some("write"));
-        assert_eq!(held.complete(ids[0]), Some("read"));
+        assert_eq!(held.complete(ids[0]), Some("durable write"));
         assert_eq!(held.complete(ids[0]), None);
         held.wait(ids[0], "late");
         held.push(Nanos(1), "timed");
