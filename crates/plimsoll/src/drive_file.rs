@@ -75,14 +75,6 @@ fn array(name: &str) -> Result<DriveSpec, Failure> {
     load(&NamedArray { drive, ..named }.to_string(), &text)
 }
 
-/// The full name of a drive, or of an array, that a person may have written short.
-pub fn full_name(name: &str) -> Result<String, Failure> {
-    match name.contains('/') || name.ends_with(".toml") {
-        true => Ok(name.to_owned()),
-        false => read(name).map(|spec| spec.id),
-    }
-}
-
 fn load(name: &str, text: &str) -> Result<DriveSpec, Failure> {
     catalog::load(name, text).map_err(|errors| plan_errors::drive_failure(name, text, errors))
 }

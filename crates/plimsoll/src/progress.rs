@@ -96,7 +96,7 @@ impl Progress {
 
     /// The outcome of a point, which stays.
     pub fn done(&mut self, text: &str) {
-        // It has just told how far the task is.
+        // This line is progress enough for a while.
         self.last_plain = self.now;
         self.print(&format!("  {text}"));
     }

@@ -29,14 +29,6 @@ pub enum ArrayState {
 }
 
 impl ArrayState {
-    pub const ALL: [Self; 5] = [
-        Self::Whole,
-        Self::Degraded,
-        Self::Rebuilding,
-        Self::Rebuilt,
-        Self::DataLost,
-    ];
-
     pub const fn name(self) -> &'static str {
         match self {
             Self::Whole => "whole",
@@ -137,9 +129,7 @@ impl ArrayPhases {
             normal_after_s: per_second.and_then(|rate| normal_after(&seconds, first, rate)),
         })
     }
-}
 
-impl ArrayPhases {
     pub fn has_lost_data(&self) -> bool {
         let mut phases = self.phases.iter();
         phases.any(|own| own.state == ArrayState::DataLost)

@@ -20,8 +20,6 @@ mod rebuild;
 mod storage_model;
 mod stripe_writes;
 
-pub use layout::ArrayLayout;
-pub use member_set::MemberSet;
 pub use raid_array::Array;
 pub use rebuild::RebuildSpeed;
 pub use storage_model::StorageModel;

@@ -86,10 +86,6 @@ impl Array {
         own
     }
 
-    pub fn layout(&self) -> &ArrayLayout {
-        &self.layout
-    }
-
     /// From now on [`Self::take_known`] gives completions.
     pub fn announce(&mut self) {
         self.host.announce();
@@ -131,11 +127,6 @@ impl Array {
     pub fn has_rebuilt(&self, member: u32) -> bool {
         let mut rebuild = self.rebuild.iter();
         rebuild.any(|own| own.member == member && own.is_complete())
-    }
-
-    /// No member is missing or being filled.
-    pub fn is_whole(&self) -> bool {
-        self.rebuilding().is_empty() && self.failed.is_empty()
     }
 
     fn rebuilding(&self) -> MemberSet {
@@ -574,6 +565,11 @@ fn member_setup(setup: &Setup, member: u32) -> Setup {
 
 #[cfg(test)]
 impl Array {
+    /// No member is missing or being filled.
+    pub(super) fn is_whole(&self) -> bool {
+        self.rebuilding().is_empty() && self.failed.is_empty()
+    }
+
     /// Nothing is under way.
     pub(super) fn is_idle(&self) -> bool {
         self.tasks.is_empty() && self.host.is_empty()

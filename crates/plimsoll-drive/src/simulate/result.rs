@@ -65,23 +65,28 @@ impl SimulatedResult {
 
     /// Written by the host in a day of this.
     pub fn bytes_written_per_day(&self) -> f64 {
-        self.writes.bytes as f64 / self.seconds() * 86_400.0
+        self.per_day(self.writes.bytes)
     }
 
     /// How long a drive may be written to like this, by its rated endurance.
     pub fn years_of_endurance(&self, drive: usize, spec: &DriveSpec) -> Option<f64> {
-        let written = self.drives.get(drive)?.bytes[DriveOp::Write as usize] as f64;
-        let per_year = written / self.seconds() * 86_400.0 * 365.0;
-        let tbw = spec.tbw.filter(|_| per_year > 0.0)?;
-        Some(tbw * 1e12 / per_year)
+        let written = self.drives.get(drive)?.bytes[DriveOp::Write as usize];
+        self.days_until_worn(written, spec).map(|days| days / 365.0)
     }
 
     /// How long the drive may be written to like this, by its rated endurance.
     pub fn days_of_endurance(&self, spec: &DriveSpec) -> Option<f64> {
-        let per_day = self.bytes_written_per_day();
-        spec.tbw
-            .filter(|_| per_day > 0.0)
-            .map(|tbw| tbw * 1e12 / per_day)
+        self.days_until_worn(self.writes.bytes, spec)
+    }
+
+    /// `written` in the measured time.
+    fn days_until_worn(&self, written: u64, spec: &DriveSpec) -> Option<f64> {
+        let tbw = spec.tbw.filter(|_| written > 0)?;
+        Some(tbw * 1e12 / self.per_day(written))
+    }
+
+    fn per_day(&self, bytes: u64) -> f64 {
+        bytes as f64 / self.seconds() * 86_400.0
     }
 
     /// Of all drives together.

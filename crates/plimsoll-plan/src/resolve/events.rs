@@ -7,6 +7,7 @@ use crate::Options;
 use crate::array::{ArraySpec, MemberAction, MemberEvent, NamedArray};
 use crate::findings::Findings;
 use crate::raw::{RawEvent, RawStep};
+use crate::resolved::{EmulatedDrive, WithoutFuse};
 use crate::units::Nanos;
 use crate::value::{At, RawTime};
 
@@ -65,11 +66,11 @@ fn arrays(
 ) -> Option<Vec<ArraySpec>> {
     let media = names.media.iter().filter(|own| on.contains(&own.name));
     let array = |drive: &str| Some(drive.parse::<NamedArray>().ok()?.array);
-    let arrays: Option<Vec<ArraySpec>> = media
-        .map(|own| array(&own.kind.emulated()?.drive))
-        .collect();
+    let refuses = |own: &&EmulatedDrive| own.without_fuse == WithoutFuse::Refuse;
+    let emulated = media.map(|own| own.kind.emulated().filter(refuses));
+    let arrays: Option<Vec<ArraySpec>> = emulated.map(|own| array(&own?.drive)).collect();
     if arrays.as_ref().is_none_or(Vec::is_empty) {
-        let help = "only of an array: drive = \"raid5:6:kingston-dc500m-960g\"; or take other media out of `on`";
+        let help = "only of an array, without_fuse = \"refuse\": drive = \"raid5:6:kingston-dc500m-960g\"; or take other media out of `on`";
         let message = "the members of these media cannot fail".to_owned();
         findings.error(written.span(), message, help);
     }

@@ -101,6 +101,11 @@ fn members_fail_and_are_replaced_at_their_times() {
             "an event is one of `fail`, `replace`",
         ),
         (
+            "drive = \"raid5:4:fast-ssd-1t\"\nwithout_fuse = \"plain_directory\"",
+            "users = [1]\nevent = [{ at = \"1s\", fail = 1 }]",
+            "the members of these media cannot fail",
+        ),
+        (
             array,
             "users = [1]\nevent = [{ fail = 1 }]",
             "`at` is missing",

@@ -379,7 +379,7 @@ fn emulated(name: &str) -> Result<BenchMedium, Failure> {
             name,
         ),
         false => {
-            drive = drive_file::full_name(name)?;
+            drive = drive_file::read(name)?.id;
             (medium_name(name).into(), drive.as_str())
         }
     };
@@ -391,7 +391,7 @@ fn emulated(name: &str) -> Result<BenchMedium, Failure> {
 
 /// `raid5:6:sata` is called `raid5-6-sata`.
 fn medium_name(drive: &str) -> String {
-    drive.replace([':', '='], "-").replace('+', "-")
+    drive.replace([':', '=', '+'], "-")
 }
 
 fn is_device(path: &Path) -> bool {
