@@ -1,10 +1,10 @@
 //! The drives that plimsoll knows: the files in `drives/`, as they are.
 
-use plimsoll_plan::array::ArraySpec;
+use plimsoll_plan::assembly::DriveAssembly;
 use plimsoll_plan::{PlanErrors, by_short_name, nearest};
 
 use crate::spec::DriveSpec;
-use crate::spec::file::array_table;
+use crate::spec::file::assembly_table;
 
 /// A drive file of the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,9 +82,9 @@ pub fn find(name: &str) -> Result<CatalogEntry, UnknownDrive> {
     })
 }
 
-/// The file of an array: that of its members with a table for the array.
-pub fn array_text(member: &str, array: &ArraySpec) -> String {
-    format!("{member}{}", array_table(array))
+/// The file of an array or a cluster: that of its drives with a table for it.
+pub fn assembly_text(drive: &str, assembly: DriveAssembly) -> String {
+    format!("{drive}{}", assembly_table(assembly))
 }
 
 /// Reads a drive file. `name_or_path` becomes the drive's id, without folders and `.toml`.

@@ -7,9 +7,11 @@
 mod amplification;
 pub mod array;
 pub mod catalog;
+pub mod cluster;
 pub mod emulate;
 pub mod learn;
 pub mod model;
 pub mod requests;
 pub mod simulate;
 pub mod spec;
+mod storage_model;

@@ -14,6 +14,7 @@ mod fluid;
 pub(crate) mod random;
 mod request;
 mod seek;
+mod storage;
 mod streams;
 mod volume;
 mod work;
@@ -24,6 +25,7 @@ use plimsoll_plan::units::Nanos;
 pub use plimsoll_record::drive::DriveOp;
 pub use random::Random;
 pub use request::{Op, Setup};
+pub use storage::{Assembled, Storage};
 pub use work::Work;
 
 use crate::spec::{DriveSpec, Mechanism};
@@ -153,39 +155,6 @@ impl Drive {
             writing: scaled(writing, self.slower),
             ..self.work.clone()
         }
-    }
-}
-
-/// What takes requests and completes them in virtual time: a drive, or an array of drives.
-pub trait Storage {
-    /// A request arrives `now`; calls come in the order of their times.
-    fn submit(&mut self, now: Nanos, op: Op) -> RequestId;
-
-    /// When something happens next, if nothing else is submitted. That need not be a completion.
-    fn next_event(&self) -> Option<Nanos>;
-
-    /// The next completion up to a time, `None` where all of them are taken.
-    fn advance(&mut self, to: Nanos) -> Option<Completion>;
-
-    /// Of each drive, everything since it was made.
-    fn work_by_drive(&self) -> Vec<Work>;
-}
-
-impl<S: Storage> Storage for &mut S {
-    fn submit(&mut self, now: Nanos, op: Op) -> RequestId {
-        (**self).submit(now, op)
-    }
-
-    fn next_event(&self) -> Option<Nanos> {
-        (**self).next_event()
-    }
-
-    fn advance(&mut self, to: Nanos) -> Option<Completion> {
-        (**self).advance(to)
-    }
-
-    fn work_by_drive(&self) -> Vec<Work> {
-        (**self).work_by_drive()
     }
 }
 

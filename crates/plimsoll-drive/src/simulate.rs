@@ -14,9 +14,9 @@ mod synced;
 
 use plimsoll_plan::units::Bytes;
 
-use crate::array::{Array, StorageModel};
 use crate::model::Setup;
 use crate::spec::DriveSpec;
+use crate::storage_model::StorageModel;
 
 pub use profile::{
     AccessOrder, Arrival, ArrivalSpacing, PROFILES, SimulatedProfile, UnknownSimulatedProfile,
@@ -47,7 +47,10 @@ pub fn simulate_scaled(
     let mut storage = StorageModel::new(spec, &setup);
     let result = run(&mut storage, capacity, profile);
     SimulatedResult {
-        rebuilt: storage.array().map(Array::rebuilt).unwrap_or_default(),
+        rebuilt: storage
+            .assembled()
+            .map(|own| own.rebuilt())
+            .unwrap_or_default(),
         ..result
     }
 }

@@ -45,11 +45,15 @@ impl DriveSpec {
         )
     }
 
-    /// One drive of an array.
+    /// One drive of an array or a cluster.
     #[must_use]
     pub fn member(self) -> Self {
-        let array = None;
-        resolve::resolve(&self.id, DriveFile { array, ..self.file })
+        let file = DriveFile {
+            array: None,
+            cluster: None,
+            ..self.file
+        };
+        resolve::resolve(&self.id, file)
     }
 
     /// Its file's text.

@@ -1,7 +1,4 @@
-//! Arrays of drives, by name: `raid5:6:kingston-dc500m-960g`, `raid10:4:nvme:chunk=64KiB:failed=2`.
-
-use std::fmt;
-use std::str::FromStr;
+//! Arrays of drives, by name (see [`crate::assembly`]): `raid10:4:nvme:chunk=64KiB:failed=2`.
 
 use serde::{Deserialize, Serialize};
 
@@ -128,14 +125,8 @@ impl MemberAction {
 /// No array can be made like this.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArrayError {
-    #[error("an array is written as LEVEL:MEMBERS:DRIVE, such as raid5:6:sata")]
-    Form,
-    #[error("there is no RAID level `{0}`; there are raid0, raid1, raid10, raid5, raid6, raidf1")]
-    Level(String),
-    #[error("`{0}` is no number of members from 2 to 64")]
-    Members(String),
-    #[error("`{0}` is none of chunk=SIZE, bitmap=SIZE, failed=MEMBERS, rebuild=MEMBER")]
-    Option(String),
+    #[error("`{0}` is not a number of members from 2 to 64")]
+    Members(u32),
     #[error("{level} needs at least {fewest} members, there are {members}", level = .level.name())]
     TooFew {
         level: RaidLevel,
@@ -159,6 +150,18 @@ pub enum ArrayError {
 }
 
 impl ArraySpec {
+    /// Whole, and with everything else as md has it.
+    pub const fn new(level: RaidLevel, members: u32) -> Self {
+        Self {
+            level,
+            members,
+            chunk: default_chunk(),
+            failed: Vec::new(),
+            rebuild: None,
+            bitmap: None,
+        }
+    }
+
     /// # Errors
     /// The level does not go with the members, or too many are missing.
     pub fn check(&self) -> Result<(), ArrayError> {
@@ -172,7 +175,7 @@ impl ArraySpec {
             });
         }
         if members > MOST_MEMBERS {
-            return Err(ArrayError::Members(members.to_string()));
+            return Err(ArrayError::Members(members));
         }
         let is_whole = self.chunk.0.is_multiple_of(4096);
         if !is_whole || !(4096..=1 << 30).contains(&self.chunk.0) {
@@ -252,8 +255,23 @@ impl ArraySpec {
         chunks.div_ceil(self.data_in_row()) * chunk
     }
 
+    /// Sets what an option of a name states; `None` if there is no such option.
+    pub(crate) fn set(&mut self, key: &str, value: &str) -> Option<()> {
+        match key {
+            "chunk" => self.chunk = size::parse(value).ok()?,
+            "bitmap" => self.bitmap = Some(size::parse(value).ok()?),
+            "failed" => {
+                let members = value.split('+').map(|member| member.parse().ok());
+                self.failed = members.collect::<Option<_>>()?;
+            }
+            "rebuild" => self.rebuild = Some(value.parse().ok()?),
+            _ => return None,
+        }
+        Some(())
+    }
+
     /// The end of its name.
-    fn options(&self) -> String {
+    pub(crate) fn options(&self) -> String {
         let mut text = String::new();
         if self.chunk != default_chunk() {
             text.push_str(&format!(":chunk={}", size::write(self.chunk)));
@@ -272,155 +290,20 @@ impl ArraySpec {
     }
 }
 
-/// An array with the name of its members' drive.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedArray {
-    pub array: ArraySpec,
-    pub drive: String,
-}
-
-impl NamedArray {
-    /// Whether this is meant as the name of an array.
-    pub fn is_meant(name: &str) -> bool {
-        !name.contains(['/', '.']) && name.contains(':')
-    }
-}
-
-impl FromStr for NamedArray {
-    type Err = ArrayError;
-
-    fn from_str(name: &str) -> Result<Self, ArrayError> {
-        let mut parts = name.split(':');
-        let (Some(level), Some(members), Some(drive)) = (parts.next(), parts.next(), parts.next())
-        else {
-            return Err(ArrayError::Form);
-        };
-        let known = RaidLevel::ALL.into_iter().find(|own| own.name() == level);
-        let mut array = ArraySpec {
-            level: known.ok_or_else(|| ArrayError::Level(level.into()))?,
-            members: members
-                .parse()
-                .map_err(|_| ArrayError::Members(members.into()))?,
-            chunk: default_chunk(),
-            failed: Vec::new(),
-            rebuild: None,
-            bitmap: None,
-        };
-        for option in parts {
-            set_option(&mut array, option).ok_or_else(|| ArrayError::Option(option.into()))?;
-        }
-        array.check()?;
-        let drive = drive.to_owned();
-        Ok(Self { array, drive })
-    }
-}
-
-fn set_option(array: &mut ArraySpec, option: &str) -> Option<()> {
-    let (key, value) = option.split_once('=')?;
-    match key {
-        "chunk" => array.chunk = size::parse(value).ok()?,
-        "bitmap" => array.bitmap = Some(size::parse(value).ok()?),
-        "failed" => {
-            let members = value.split('+').map(|member| member.parse().ok());
-            array.failed = members.collect::<Option<_>>()?;
-        }
-        "rebuild" => array.rebuild = Some(value.parse().ok()?),
-        _ => return None,
-    }
-    Some(())
-}
-
-impl fmt::Display for NamedArray {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { array, drive } = self;
-        let level = array.level.name();
-        write!(f, "{level}:{}:{drive}{}", array.members, array.options())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn named(name: &str) -> Result<NamedArray, String> {
-        name.parse().map_err(|error: ArrayError| error.to_string())
-    }
-
-    #[test]
-    fn names_are_read_and_written() {
-        for name in [
-            "raid5:6:sata",
-            "raid10:4:nvme:chunk=64KiB:failed=0+2",
-            "raid6:8:disk:rebuild=3",
-            "raid5:5:nvme:bitmap=64MiB",
-        ] {
-            assert_eq!(named(name).unwrap().to_string(), name);
-        }
-        let own = named("raid1:2:nvme").unwrap();
-        assert_eq!(
-            (own.array.level, own.array.chunk.0),
-            (RaidLevel::Raid1, 512 << 10)
-        );
-        assert!(NamedArray::is_meant("raid7:2:x") && !NamedArray::is_meant("./a:b.toml"));
-    }
-
-    #[test]
-    fn what_no_array_can_be_made_of_is_refused() {
-        let error = |name: &str| named(name).unwrap_err();
-        assert_eq!(
-            error("raid6:3:x"),
-            "raid6 needs at least 4 members, there are 3"
-        );
-        assert_eq!(
-            error("raid10:4:x:failed=0+1"),
-            "raid10 of 4 drives loses data without the members 0, 1"
-        );
-        assert_eq!(
-            error("raid0:2:x:rebuild=1"),
-            "raid0 of 2 drives loses data without the members 1"
-        );
-        assert!(named("raid10:4:x:failed=0+2").is_ok());
-        assert_eq!(
-            error("raid5:3:x:chunk=1KiB"),
-            "a chunk is a multiple of 4 KiB up to 1 GiB, this one is 1.0 KiB"
-        );
-        assert_eq!(
-            error("raid5:3:x:failed=5"),
-            "there is no member 5: members are numbered from 0 to 2"
-        );
-        assert!(error("raid5:3:x:bitmap=4KiB").starts_with("a bit of the bitmap stands for"));
-        assert!(error("raid7:3:x").starts_with("there is no RAID level `raid7`"));
-        assert!(error("raid5:many:x").starts_with("`many` is no number"));
-        assert!(error("raid5:99:x").starts_with("`99` is no number"));
-        assert!(error("raid5:3:x:spare=1").starts_with("`spare=1` is none of"));
-        assert!(error("raid5:3").starts_with("an array is written as"));
-    }
-
     proptest! {
         #[test]
         fn members_hold_what_the_array_holds(level in 0usize..6, members in 4u32..20, usable in 1u64..1 << 44) {
-            let array = ArraySpec {
-                level: RaidLevel::ALL[level],
-                members,
-                chunk: default_chunk(),
-                failed: Vec::new(),
-                rebuild: None,
-                bitmap: None,
-            };
+            let array = ArraySpec::new(RaidLevel::ALL[level], members);
             let member = array.member_bytes(usable);
             prop_assert!(array.usable(member) >= usable);
             // No more than a row of chunks too many.
             let row = u64::from(members) * array.chunk_of(member).min(array.chunk.0);
             prop_assert!(array.usable(member) - usable <= row);
-        }
-
-        #[test]
-        fn any_text_is_read_or_refused(text in ".{0,40}", rest in "[a-z0-9:=+]{0,30}") {
-            let _ = named(&text);
-            if let Ok(own) = named(&format!("raid5:{rest}")) {
-                prop_assert_eq!(named(&own.to_string()), Ok(own));
-            }
         }
     }
 }

@@ -8,8 +8,10 @@
 //! checked when the plan runs.
 
 pub mod array;
+pub mod assembly;
 mod backup;
 mod block;
+pub mod cluster;
 mod describe;
 pub mod duration;
 mod emulated;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use plimsoll_drive::catalog;
 use plimsoll_drive::spec::DriveSpec;
-use plimsoll_plan::array::{ArrayError, NamedArray};
+use plimsoll_plan::assembly::{AssemblyError, NamedAssembly};
 use plimsoll_plan::{EmulatedDrive, Options, SLOWER};
 
 use crate::failure::Failure;
@@ -47,11 +47,11 @@ pub fn emulated(drive: &EmulatedDrive) -> Result<DriveSpec, Failure> {
     }
 }
 
-/// Reads the drive of this name, the array of such drives, or the drive file at this path: one that ends with `.toml` or
+/// Reads the drive of this name, the array or cluster of such drives, or the drive file at this path: one that ends with `.toml` or
 /// holds a `/`.
 pub fn read(name: &str) -> Result<DriveSpec, Failure> {
-    if NamedArray::is_meant(name) {
-        return array(name);
+    if NamedAssembly::is_meant(name) {
+        return assembly(name);
     }
     if !name.contains('/') && !name.ends_with(".toml") {
         let entry = catalog::find(name).map_err(|error| Failure::usage(error.to_string()))?;
@@ -65,14 +65,14 @@ pub fn read(name: &str) -> Result<DriveSpec, Failure> {
     load(name, &text)
 }
 
-fn array(name: &str) -> Result<DriveSpec, Failure> {
-    let named: NamedArray = name
+fn assembly(name: &str) -> Result<DriveSpec, Failure> {
+    let named: NamedAssembly = name
         .parse()
-        .map_err(|error: ArrayError| Failure::usage(error.to_string()))?;
+        .map_err(|error: AssemblyError| Failure::usage(error.to_string()))?;
     let entry = catalog::find(&named.drive).map_err(|error| Failure::usage(error.to_string()))?;
     let drive = entry.name.to_owned();
-    let text = catalog::array_text(entry.text, &named.array);
-    load(&NamedArray { drive, ..named }.to_string(), &text)
+    let text = catalog::assembly_text(entry.text, named.assembly.clone());
+    load(&NamedAssembly { drive, ..named }.to_string(), &text)
 }
 
 fn load(name: &str, text: &str) -> Result<DriveSpec, Failure> {

@@ -1,10 +1,11 @@
-//! The drives of an array: what each is asked for, and when it answers.
+//! The members of an array: what each is asked for, and when it answers.
 
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveOp;
 
 use super::member_set::MemberSet;
-use crate::model::{ByRequest, CompletionQueue, Drive, Op, Work};
+use crate::model::{ByRequest, CompletionQueue, Drive, Op, Setup, Work};
+use crate::spec::DriveSpec;
 
 /// A request to one member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +26,38 @@ struct InFlightRequest {
     is_void: bool,
 }
 
+/// What the requests of an array go to: drives, or the components of a virtual disk.
+pub trait Members {
+    /// A stripe that is not written whole waits while others are read for parity, so that sequential writes fill it, as in
+    /// md.
+    const FILLS_STRIPES: bool;
+
+    /// Returns when it will be complete, where that is known already.
+    fn send(&mut self, now: Nanos, request: MemberRequest, task: TaskId) -> Option<Nanos>;
+
+    fn next_at(&self) -> Option<Nanos>;
+
+    /// The task whose request is the next to complete up to a time, and when.
+    fn take(&mut self, to: Nanos) -> Option<TaskProgress>;
+
+    /// The member of `of` that is to read from `offset`.
+    fn reader(&self, of: impl Iterator<Item = u32>, offset: u64) -> Option<u32>;
+
+    /// A member fails: what it had in flight will not be answered.
+    fn fail(&mut self, member: u32) -> Vec<FailedRequest>;
+
+    /// A new member, empty, takes the place of one that failed.
+    fn replace(&mut self, member: u32);
+
+    fn power_cycle(&mut self, now: Nanos);
+}
+
+/// Drives of its own.
 #[derive(Debug, Clone)]
-pub struct Members {
+pub struct MemberDrives {
+    spec: DriveSpec,
+    /// Of each drive.
+    setup: Setup,
     drives: Vec<Drive>,
     in_flight: CompletionQueue,
     sent: ByRequest<InFlightRequest>,
@@ -41,18 +72,28 @@ struct MemberQueue {
     position: u64,
 }
 
-impl Members {
-    pub fn new(drives: Vec<Drive>) -> Self {
+impl MemberDrives {
+    pub fn new(spec: DriveSpec, setup: Setup, count: u32) -> Self {
+        let drives = (0..count).map(|member| Drive::new(&spec, &setup.of_member(member)));
         Self {
-            queues: vec![MemberQueue::default(); drives.len()],
-            drives,
+            queues: vec![MemberQueue::default(); count as usize],
+            drives: drives.collect(),
+            spec,
+            setup,
             in_flight: CompletionQueue::default(),
             sent: ByRequest::default(),
         }
     }
 
-    /// Returns when it will be complete.
-    pub fn send(&mut self, now: Nanos, request: MemberRequest, task: TaskId) -> Nanos {
+    pub fn work(&self) -> impl Iterator<Item = Work> {
+        self.drives.iter().map(Drive::work)
+    }
+}
+
+impl Members for MemberDrives {
+    const FILLS_STRIPES: bool = true;
+
+    fn send(&mut self, now: Nanos, request: MemberRequest, task: TaskId) -> Option<Nanos> {
         let member = request.member as usize;
         let done = self.drives[member].complete(now, request.op);
         let id = self.in_flight.add(done);
@@ -67,15 +108,14 @@ impl Members {
         if request.op.kind != DriveOp::Flush {
             queue.position = request.op.offset + request.op.len;
         }
-        done
+        Some(done)
     }
 
-    pub fn next_at(&self) -> Option<Nanos> {
+    fn next_at(&self) -> Option<Nanos> {
         self.in_flight.next_at()
     }
 
-    /// The task whose request is the next to complete up to a time, and when.
-    pub fn take(&mut self, to: Nanos) -> Option<TaskProgress> {
+    fn take(&mut self, to: Nanos) -> Option<TaskProgress> {
         loop {
             let done = self.in_flight.take(to)?;
             let own = *self.sent.get(done.id);
@@ -89,9 +129,9 @@ impl Members {
         }
     }
 
-    /// The member of `of` that reads from `offset` soonest, as md balances mirrors: the one that goes on from there, else
-    /// the one with the fewest requests in flight, of equal ones the nearest.
-    pub fn nearest(&self, of: impl Iterator<Item = u32>, offset: u64) -> Option<u32> {
+    /// As md balances mirrors: the one that goes on from there, else the one with the fewest requests in flight, of equal
+    /// ones the nearest.
+    fn reader(&self, of: impl Iterator<Item = u32>, offset: u64) -> Option<u32> {
         of.min_by_key(|member| {
             let queue = self.queues[*member as usize];
             let distance = queue.position.abs_diff(offset);
@@ -99,8 +139,7 @@ impl Members {
         })
     }
 
-    /// A member fails: what it had in flight will not be answered.
-    pub fn fail(&mut self, member: u32) -> Vec<FailedRequest> {
+    fn fail(&mut self, member: u32) -> Vec<FailedRequest> {
         self.queues[member as usize] = MemberQueue::default();
         let mut failed = Vec::new();
         for id in self.in_flight.ids() {
@@ -117,24 +156,18 @@ impl Members {
         failed
     }
 
-    pub fn replace(&mut self, member: u32, drive: Drive) {
-        self.drives[member as usize] = drive;
+    fn replace(&mut self, member: u32) {
+        // It draws other random numbers than the one before.
+        let setup = self.setup.of_member(member + MemberSet::MOST);
+        self.drives[member as usize] = Drive::new(&self.spec, &setup);
     }
 
-    pub fn power_cycle(&mut self, now: Nanos) {
+    fn power_cycle(&mut self, now: Nanos) {
         self.in_flight.clear();
         self.queues.fill(MemberQueue::default());
         self.drives
             .iter_mut()
             .for_each(|drive| drive.power_cycle(now));
-    }
-
-    pub fn work(&self) -> impl Iterator<Item = Work> {
-        self.drives.iter().map(Drive::work)
-    }
-
-    pub fn all(&self) -> MemberSet {
-        MemberSet::first(self.drives.len() as u32)
     }
 }
 

@@ -17,12 +17,12 @@ mod member_set;
 mod members;
 mod raid_array;
 mod rebuild;
-mod storage_model;
 mod stripe_writes;
 
+pub(crate) use host_requests::{FollowingRequest, HostRequests};
+pub(crate) use members::{FailedRequest, MemberRequest, Members, TaskId, TaskProgress};
 pub use raid_array::Array;
 pub use rebuild::RebuildSpeed;
-pub use storage_model::StorageModel;
 
 #[cfg(test)]
 mod tests;

@@ -10,22 +10,21 @@ use super::host_requests::{FollowingRequest, HostRequests};
 use super::layout::{ArrayLayout, ArrayRange, split};
 use super::member_set::MemberSet;
 use super::members::{
-    FailedRequest, MemberRange, MemberRequest, Members, TaskId, TaskProgress, merged,
+    FailedRequest, MemberDrives, MemberRange, MemberRequest, Members, TaskId, TaskProgress, merged,
 };
 use super::rebuild::{DEPTH_MIRROR, DEPTH_PARITY, Rebuild, RebuildSpeed, RebuildUnit};
 use super::stripe_writes::{StripeWrite, StripeWrites, WritePart, read_pieces};
-use crate::model::{Completion, Drive, Op, RequestId, Setup, Storage, Work};
+use crate::model::{Assembled, Completion, Op, RequestId, Setup, Storage, Work};
 use crate::spec::DriveSpec;
 
 /// An array in the midst of its work.
 #[derive(Debug, Clone)]
-pub struct Array {
+pub struct Array<M = MemberDrives> {
     spec: ArraySpec,
-    drive: DriveSpec,
-    /// Of each member.
-    setup: Setup,
     layout: ArrayLayout,
-    members: Members,
+    members: M,
+    /// All times of the members count so many times.
+    slower: f64,
     failed: MemberSet,
     tasks: Slab<ArrayTask>,
     host: HostRequests,
@@ -58,22 +57,27 @@ enum NextPhase {
 impl Array {
     /// Of drives such as this one. `setup` is the array's.
     pub fn new(drive: &DriveSpec, spec: &ArraySpec, setup: &Setup) -> Self {
-        let drive = drive.clone().member();
         let setup = Setup {
             capacity: Bytes(spec.member_bytes(setup.capacity.0)),
             ..setup.clone()
         };
-        let members =
-            (0..spec.members).map(|member| Drive::new(&drive, &member_setup(&setup, member)));
+        let capacity = setup.capacity;
+        let members = MemberDrives::new(drive.clone().member(), setup, spec.members);
+        Self::of_members(spec, capacity, members, drive.slower)
+    }
+}
+
+impl<M: Members> Array<M> {
+    /// `capacity` is that of each member.
+    pub fn of_members(spec: &ArraySpec, capacity: Bytes, members: M, slower: f64) -> Self {
         let bitmap = spec.bitmap;
-        let bitmap = bitmap.map(|region| Bitmap::new(region.0, drive.slower));
+        let bitmap = bitmap.map(|region| Bitmap::new(region.0, slower));
         let mut own = Self {
-            layout: ArrayLayout::new(spec, setup.capacity.0),
-            members: Members::new(members.collect()),
+            layout: ArrayLayout::new(spec, capacity.0),
+            members,
             failed: spec.failed.iter().copied().collect(),
             spec: spec.clone(),
-            drive,
-            setup,
+            slower,
             tasks: Slab::new(),
             host: HostRequests::default(),
             stripes: StripeWrites::default(),
@@ -86,18 +90,12 @@ impl Array {
         own
     }
 
-    /// From now on [`Self::take_known`] gives completions.
-    pub fn announce(&mut self) {
-        self.host.announce();
+    pub const fn members(&self) -> &M {
+        &self.members
     }
 
-    /// Completions whose times have become known; they may lie ahead.
-    pub fn take_known(&mut self) -> impl Iterator<Item = Completion> {
-        self.host.take_known()
-    }
-
-    pub fn has_member(&self, member: u32) -> bool {
-        member < self.layout.members
+    pub const fn members_mut(&mut self) -> &mut M {
+        &mut self.members
     }
 
     /// A member fails `now`. What it had in flight is done with the others. False where data are lost by that.
@@ -118,15 +116,14 @@ impl Array {
         self.spec.survives(|member| lost.contains(member))
     }
 
-    /// A new drive may take the place of this member: it has failed, and no other is being filled.
-    pub fn can_replace(&self, member: u32) -> bool {
-        self.failed.contains(member) && self.rebuilding().is_empty()
-    }
-
     /// The last rebuild was of this member, and has come to its end.
     pub fn has_rebuilt(&self, member: u32) -> bool {
         let mut rebuild = self.rebuild.iter();
         rebuild.any(|own| own.member == member && own.is_complete())
+    }
+
+    pub fn is_rebuilding(&self) -> bool {
+        !self.rebuilding().is_empty()
     }
 
     fn rebuilding(&self) -> MemberSet {
@@ -155,7 +152,7 @@ impl Array {
     fn sources(&self, piece: MemberRange) -> Vec<MemberRange> {
         let MemberRange { member, from, to } = piece;
         if self.has_parity() {
-            let others = self.members.all() - self.lost(to) - MemberSet::of(member);
+            let others = self.all() - self.lost(to) - MemberSet::of(member);
             return others
                 .iter()
                 .map(|member| MemberRange { member, from, to })
@@ -182,8 +179,8 @@ impl Array {
         }
     }
 
-    /// Returns when it will be complete.
-    fn send(&mut self, now: Nanos, request: MemberRequest, task: TaskId) -> Nanos {
+    /// Returns when it will be complete, where that is known already.
+    fn send(&mut self, now: Nanos, request: MemberRequest, task: TaskId) -> Option<Nanos> {
         self.tasks[task].pending += 1;
         self.members.send(now, request, task)
     }
@@ -191,10 +188,19 @@ impl Array {
     /// Sends `requests`; `then` follows when all are complete, at once if there are none.
     fn begin(&mut self, now: Nanos, requests: Vec<MemberRequest>, then: NextPhase) {
         let task = self.tasks.insert(ArrayTask { pending: 1, then });
-        let ends = requests
-            .into_iter()
-            .map(|request| self.send(now, request, task));
-        let ends = ends.fold(now, Nanos::max);
+        let mut ends = Some(now);
+        for request in requests {
+            let end = self.send(now, request, task);
+            ends = ends.zip(end).map(|(last, end)| last.max(end));
+        }
+        if let Some(ends) = ends {
+            self.ends_ahead(task, ends);
+        }
+        self.progress(TaskProgress { task, at: now });
+    }
+
+    /// All requests of a task will be complete by then.
+    fn ends_ahead(&mut self, task: TaskId, ends: Nanos) {
         match &self.tasks[task].then {
             NextPhase::Complete(host) => self.host.part_ends(ends, *host),
             NextPhase::EndStripe(write) => {
@@ -203,7 +209,6 @@ impl Array {
             }
             _ => {}
         }
-        self.progress(TaskProgress { task, at: now });
     }
 
     /// A request of a task is complete.
@@ -243,7 +248,7 @@ impl Array {
 
     /// Begins the writes to stripes that need not wait any more.
     fn begin_stripes(&mut self, now: Nanos) {
-        for write in self.stripes.begin(&self.layout) {
+        for write in self.stripes.begin(&self.layout, M::FILLS_STRIPES) {
             let pieces = write.pieces(&self.layout, self.lost_in_row(write.row));
             if pieces.reads.is_empty() {
                 self.write_stripe(now, write);
@@ -278,13 +283,12 @@ impl Array {
         }
     }
 
-    fn has_parity(&self) -> bool {
-        self.layout.level.parities() > 0
+    fn all(&self) -> MemberSet {
+        MemberSet::first(self.layout.members)
     }
 
-    /// Bytes of one chunk of the array at a time, of levels without parity.
-    fn chunks(&self, op: Op) -> impl Iterator<Item = ArrayRange> + use<> {
-        split(op, self.layout.chunk)
+    fn has_parity(&self) -> bool {
+        self.layout.level.parities() > 0
     }
 
     fn read(&self, op: Op) -> Vec<MemberRequest> {
@@ -298,7 +302,7 @@ impl Array {
                 ));
             }
         } else {
-            pieces.extend(self.chunks(op).filter_map(|part| self.read_copy(part)));
+            pieces.extend(split(op, self.layout.chunk).filter_map(|part| self.read_copy(part)));
         }
         merged(DriveOp::Read, pieces)
     }
@@ -308,7 +312,7 @@ impl Array {
         let copies: Vec<MemberRange> = self.copies(part).collect();
         let offset = copies.first()?.from;
         let members = copies.iter().map(|own| own.member);
-        let member = self.members.nearest(members, offset)?;
+        let member = self.members.reader(members, offset)?;
         copies.into_iter().find(|own| own.member == member)
     }
 
@@ -324,7 +328,7 @@ impl Array {
     }
 
     fn write_copies(&self, op: Op) -> Vec<MemberRequest> {
-        let pieces = self.chunks(op).flat_map(|part| self.copies(part));
+        let pieces = split(op, self.layout.chunk).flat_map(|part| self.copies(part));
         merged(op.kind, pieces.collect())
     }
 
@@ -376,7 +380,7 @@ impl Array {
     /// The bitmap lies at the end of every member.
     fn ask_all(&mut self, now: Nanos, kind: DriveOp, step: BitmapStep) {
         let len = if kind == DriveOp::Flush { 0 } else { 4096 };
-        let end = self.setup.capacity.0;
+        let end = self.layout.rows * self.layout.chunk;
         let offset = end.saturating_sub(4096);
         let requests = self.to_all(Op { kind, offset, len });
         self.begin(now, requests, NextPhase::SetBits(step));
@@ -402,7 +406,7 @@ impl Array {
 
     /// The same request to every member that is left.
     fn to_all(&self, op: Op) -> Vec<MemberRequest> {
-        let members = self.members.all() - self.failed;
+        let members = self.all() - self.failed;
         let request = |member| MemberRequest { member, op };
         members.iter().map(request).collect()
     }
@@ -410,10 +414,7 @@ impl Array {
     /// A new drive takes the place of a failed member and is filled from the others. `speed` is that of drives as rated.
     pub fn replace(&mut self, now: Nanos, member: u32, speed: RebuildSpeed) {
         self.run_to(now);
-        // It draws other random numbers than the one before.
-        let setup = member_setup(&self.setup, member + MemberSet::MOST);
-        let drive = Drive::new(&self.drive, &setup);
-        self.members.replace(member, drive);
+        self.members.replace(member);
         self.failed = self.failed - MemberSet::of(member);
         let depth = if self.has_parity() {
             DEPTH_PARITY
@@ -421,7 +422,7 @@ impl Array {
             DEPTH_MIRROR
         };
         let capacity = self.layout.rows * self.layout.chunk;
-        let speed = speed.slower(self.drive.slower);
+        let speed = speed.slower(self.slower);
         self.rebuild = Some(Rebuild::new(member, capacity, depth, speed, now));
     }
 
@@ -471,15 +472,6 @@ impl Array {
         }
     }
 
-    /// A request that begins when `first` is complete, such as a flush of what `first` writes.
-    pub fn submit_after(&mut self, now: Nanos, first: Op, op: Op) -> RequestId {
-        self.run_to(now);
-        let host = self.host.begin();
-        let before = self.host.begin_before(Some(FollowingRequest { host, op }));
-        self.start(now, before, first);
-        host
-    }
-
     /// Begins a request, of which one part is open.
     fn start(&mut self, now: Nanos, host: RequestId, op: Op) {
         let requests = match op.kind {
@@ -524,22 +516,23 @@ impl Array {
     }
 }
 
-impl Storage for Array {
-    fn submit(&mut self, now: Nanos, op: Op) -> RequestId {
+impl<M: Members> Array<M> {
+    /// See [`Storage::submit`].
+    pub fn submit(&mut self, now: Nanos, op: Op) -> RequestId {
         self.run_to(now);
         let host = self.host.begin();
         self.start(now, host, op);
         host
     }
 
-    fn next_event(&self) -> Option<Nanos> {
+    pub fn next_event(&self) -> Option<Nanos> {
         let complete = self.host.next_at();
         let rebuild = self.rebuild.as_ref().and_then(|own| own.next_at());
         let events = [complete, rebuild, self.members.next_at()];
         events.into_iter().flatten().min()
     }
 
-    fn advance(&mut self, to: Nanos) -> Option<Completion> {
+    pub fn advance(&mut self, to: Nanos) -> Option<Completion> {
         loop {
             if let Some(done) = self.host.take(to) {
                 return Some(done);
@@ -549,17 +542,69 @@ impl Storage for Array {
             }
         }
     }
+}
+
+impl Storage for Array {
+    fn submit(&mut self, now: Nanos, op: Op) -> RequestId {
+        Self::submit(self, now, op)
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        Self::next_event(self)
+    }
+
+    fn advance(&mut self, to: Nanos) -> Option<Completion> {
+        Self::advance(self, to)
+    }
 
     fn work_by_drive(&self) -> Vec<Work> {
         self.members.work().collect()
     }
 }
 
-/// Each member draws its own random numbers.
-fn member_setup(setup: &Setup, member: u32) -> Setup {
-    Setup {
-        seed: setup.seed ^ u64::from(member).wrapping_mul(0x9e37_79b9_7f4a_7c15),
-        ..setup.clone()
+impl Assembled for Array {
+    fn announce(&mut self) {
+        self.host.announce();
+    }
+
+    fn take_known(&mut self) -> Vec<Completion> {
+        self.host.take_known().collect()
+    }
+
+    fn submit_after(&mut self, now: Nanos, first: Op, op: Op) -> RequestId {
+        self.run_to(now);
+        let host = self.host.begin();
+        let before = self.host.begin_before(Some(FollowingRequest { host, op }));
+        self.start(now, before, first);
+        host
+    }
+
+    fn has_member(&self, member: u32) -> bool {
+        member < self.layout.members
+    }
+
+    fn fail(&mut self, now: Nanos, member: u32) -> bool {
+        Self::fail(self, now, member)
+    }
+
+    fn can_replace(&self, member: u32) -> bool {
+        self.failed.contains(member) && self.rebuilding().is_empty()
+    }
+
+    fn replace(&mut self, now: Nanos, member: u32) {
+        Self::replace(self, now, member, RebuildSpeed::default());
+    }
+
+    fn has_rebuilt(&self, member: u32) -> bool {
+        Self::has_rebuilt(self, member)
+    }
+
+    fn rebuilt(&self) -> Bytes {
+        Self::rebuilt(self)
+    }
+
+    fn power_cycle(&mut self, now: Nanos) {
+        Self::power_cycle(self, now);
     }
 }
 

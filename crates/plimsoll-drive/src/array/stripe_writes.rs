@@ -211,13 +211,13 @@ impl StripeWrites {
         }
     }
 
-    /// Takes the writes that begin now: those whose rows are not being changed, if the stripe is full or none is being
-    /// read for.
-    pub fn begin(&mut self, layout: &ArrayLayout) -> Vec<StripeWrite> {
+    /// Takes the writes that begin now: those whose rows are not being changed. With `fills_stripes`, if the stripe is full
+    /// or none is being read for.
+    pub fn begin(&mut self, layout: &ArrayLayout, fills_stripes: bool) -> Vec<StripeWrite> {
         if self.waiting.is_empty() {
             return Vec::new();
         }
-        let partial_too = self.reading == 0;
+        let partial_too = !fills_stripes || self.reading == 0;
         let mut still = Vec::new();
         let mut rows_still: Vec<StripeRows> = Vec::new();
         let mut begun = Vec::new();

@@ -1,11 +1,12 @@
 use super::*;
 use crate::catalog;
+use crate::model::{Assembled, DriveOp, Op, Setup, Storage};
 use crate::model::{ByRequest, Random};
-use crate::model::{DriveOp, Op, Setup, Storage};
 use crate::simulate::{Arrival, SimulatedProfile, SimulatedResult, named, simulate};
 use crate::spec::DriveSpec;
 use plimsoll_plan::array::ArraySpec;
 use plimsoll_plan::array::RaidLevel;
+use plimsoll_plan::assembly::DriveAssembly;
 use plimsoll_plan::units::{Bytes, Nanos};
 use proptest::prelude::*;
 
@@ -25,7 +26,10 @@ fn of(level: RaidLevel, members: u32, chunk: u64, failed: &[u32]) -> DriveSpec {
         rebuild: None,
         bitmap: None,
     };
-    let text = catalog::array_text(catalog::find(SATA).unwrap().text, &array);
+    let text = catalog::assembly_text(
+        catalog::find(SATA).unwrap().text,
+        DriveAssembly::Array(array),
+    );
     catalog::load("array", &text).unwrap()
 }
 
@@ -36,7 +40,7 @@ fn array(spec: &DriveSpec, capacity: u64) -> Array {
         seed: 7,
         ignores_flush: false,
     };
-    Array::new(spec, spec.array.as_ref().unwrap(), &setup)
+    Array::new(spec, spec.file.array.as_ref().unwrap(), &setup)
 }
 
 fn run(spec: &DriveSpec, profile: &SimulatedProfile) -> SimulatedResult {
@@ -133,7 +137,10 @@ fn a_bitmap_is_ruinous_with_volatile_caches_and_cheap_with_protected_ones() {
             rebuild: None,
             bitmap: bitmap.map(Bytes),
         };
-        let text = catalog::array_text(catalog::find(name).unwrap().text, &array);
+        let text = catalog::assembly_text(
+            catalog::find(name).unwrap().text,
+            DriveAssembly::Array(array),
+        );
         let spec = catalog::load("array", &text).unwrap();
         let profile = SimulatedProfile {
             load: Arrival::Closed { depth, jobs: 1 },
@@ -161,7 +168,7 @@ fn a_bitmap_is_ruinous_with_volatile_caches_and_cheap_with_protected_ones() {
 fn a_rebuild_keeps_to_its_highest_speed() {
     for level in [RaidLevel::Raid5, RaidLevel::Raid1, RaidLevel::Raid10] {
         let spec = of(level, 4, 64 << 10, &[1]);
-        let usable = spec.array.as_ref().unwrap().usable(1 << 30);
+        let usable = spec.file.array.as_ref().unwrap().usable(1 << 30);
         let mut array = array(&spec, usable);
         let speed = RebuildSpeed {
             least: 1 << 20,
@@ -203,7 +210,7 @@ fn a_request_that_follows_another_begins_when_that_is_complete() {
     let done = together.advance(Nanos(u64::MAX)).unwrap();
     assert_eq!((done.id, done.at), (id, flushed));
     assert!(written < flushed && together.is_idle());
-    assert_eq!(together.take_known().collect::<Vec<_>>(), [done]);
+    assert_eq!(together.take_known(), [done]);
 }
 
 /// Units of the rebuild before are in flight when the member fails and is replaced again.

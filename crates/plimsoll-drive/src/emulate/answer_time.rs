@@ -2,8 +2,8 @@
 
 use plimsoll_plan::units::Nanos;
 
-use crate::array::StorageModel;
-use crate::model::{Op, RequestId, Storage};
+use crate::model::{Assembled, Op, RequestId};
+use crate::storage_model::StorageModel;
 
 /// When a request is answered.
 pub enum AnswerTime {
@@ -21,13 +21,15 @@ pub fn answer_time(model: &mut StorageModel, at: Nanos, ops: [Option<Op>; 2]) ->
             let times = ops.map(|op| op.map_or(at, |op| drive.complete(at, op)));
             AnswerTime::After(times[0].max(times[1]).saturating_sub(at))
         }
-        StorageModel::Array(array) => {
-            let id = match ops {
-                [Some(first), Some(then)] => array.submit_after(at, first, then),
-                [Some(op), None] | [None, Some(op)] => array.submit(at, op),
-                [None, None] => return AnswerTime::After(Nanos::ZERO),
-            };
-            AnswerTime::WhenComplete(id)
-        }
+        StorageModel::Array(array) => when_complete(&mut **array, at, ops),
+        StorageModel::Cluster(cluster) => when_complete(&mut **cluster, at, ops),
     }
+}
+
+fn when_complete(model: &mut dyn Assembled, at: Nanos, ops: [Option<Op>; 2]) -> AnswerTime {
+    AnswerTime::WhenComplete(match ops {
+        [Some(first), Some(then)] => model.submit_after(at, first, then),
+        [Some(op), None] | [None, Some(op)] => model.submit(at, op),
+        [None, None] => return AnswerTime::After(Nanos::ZERO),
+    })
 }

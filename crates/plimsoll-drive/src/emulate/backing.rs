@@ -12,8 +12,8 @@ use rustix::fs::{Mode, OFlags};
 use super::clock;
 use super::error::EmulatorError;
 use super::names;
-use crate::array::StorageModel;
 use crate::model::{Op, Storage};
+use crate::storage_model::StorageModel;
 
 const LARGE: usize = 1 << 20;
 const SMALL: usize = 4096;

@@ -19,9 +19,9 @@ use super::request_log::RequestLog;
 use super::session::check_fuse;
 use super::store::Store;
 use super::undo::UndoLog;
-use crate::array::StorageModel;
 use crate::model::Setup;
 use crate::spec::{DriveSpec, Mechanism, WriteCache};
+use crate::storage_model::StorageModel;
 
 /// A volatile buffer whose size the drive file does not state.
 const BUFFER: Bytes = Bytes::mib(64);

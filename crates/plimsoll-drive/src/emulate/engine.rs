@@ -27,9 +27,9 @@ use super::request_log::RequestLog;
 use super::store::Store;
 use super::undo::UndoLog;
 use super::wire::{Reply, RequestArrival};
-use crate::array::{Array, RebuildSpeed, StorageModel};
 use crate::model::{Completion, Op, Storage};
 use crate::requests::{LoggedRequest, RequestTimes};
+use crate::storage_model::StorageModel;
 
 /// What came of a request's work on the data.
 #[derive(Default)]
@@ -151,13 +151,13 @@ impl Engine {
     /// Without timing at first.
     pub fn new(mut model: StorageModel, undo: Option<UndoLog>) -> Self {
         let now = clock::now();
-        if let Some(array) = model.array_mut() {
+        if let Some(array) = model.assembled_mut() {
             array.announce();
         }
         let acknowledged = undo.as_ref().map(UndoLog::acknowledged).unwrap_or_default();
         Self {
             acknowledged,
-            has_array: model.array().is_some(),
+            has_array: model.assembled().is_some(),
             state: Mutex::new(EngineState {
                 model,
                 timing: Timing::Off,
@@ -325,8 +325,8 @@ impl Engine {
 
     /// Holds the answers whose times an array has come to know.
     fn hold_known(&self, state: &mut EngineState) {
-        let array = state.model.array_mut();
-        let known: Vec<Completion> = array.into_iter().flat_map(Array::take_known).collect();
+        let array = state.model.assembled_mut();
+        let known: Vec<Completion> = array.map(|own| own.take_known()).unwrap_or_default();
         for done in known {
             let answer = self.pending().complete(done.id);
             if let Some(answer) = answer {
@@ -579,7 +579,7 @@ impl Engine {
         let mut state = self.state();
         let at = clock::now();
         let now = at.saturating_sub(self.origin);
-        let array = state.model.array_mut();
+        let array = state.model.assembled_mut();
         let array = array.filter(|own| own.has_member(member))?;
         let event = match action {
             MemberAction::Fail => {
@@ -588,7 +588,7 @@ impl Engine {
                 EventKind::MemberFailed { member, data_lost }
             }
             MemberAction::Replace if array.can_replace(member) => {
-                array.replace(now, member, RebuildSpeed::default());
+                array.replace(now, member);
                 state.rebuild = Some(StartedRebuild { member, at });
                 EventKind::MemberReplaced { member }
             }
@@ -602,7 +602,7 @@ impl Engine {
     pub fn ended_rebuild(&self) -> Option<EventKind> {
         let mut state = self.state();
         let started = state.rebuild?;
-        let array = state.model.array()?;
+        let array = state.model.assembled()?;
         array.has_rebuilt(started.member).then_some(())?;
         state.rebuild = None;
         let StartedRebuild { member, at } = started;

@@ -25,3 +25,13 @@ pub struct Setup {
     /// Flushes are acknowledged at once and do nothing: a drive that lies.
     pub ignores_flush: bool,
 }
+
+impl Setup {
+    /// Of one of several drives: each draws its own random numbers.
+    pub fn of_member(&self, member: u32) -> Self {
+        Self {
+            seed: self.seed ^ u64::from(member).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            ..self.clone()
+        }
+    }
+}

@@ -3,10 +3,10 @@
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
 
-use crate::array::StorageModel;
 use crate::model::{ByRequest, DriveOp, Setup, Storage};
 use crate::requests::{LoggedRequest, RequestTimes};
 use crate::spec::DriveSpec;
+use crate::storage_model::StorageModel;
 
 /// Response times of the same requests, of one kind.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,9 +3,9 @@
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 
-use crate::array::StorageModel;
 use crate::model::{Op, Setup, Storage};
 use crate::spec::DriveSpec;
+use crate::storage_model::StorageModel;
 
 const BLOCK: u64 = 4096;
 const WRITES: u32 = 500;

@@ -4,6 +4,7 @@
 use std::ops::RangeInclusive;
 
 use plimsoll_plan::array::ArraySpec;
+use plimsoll_plan::cluster::ClusterSpec;
 use plimsoll_plan::{PlanError, PlanErrors, SLOWER, read_toml, suggestion};
 
 use super::figure::{ASSUMED, SpecFigure, UNVERIFIED};
@@ -46,7 +47,7 @@ pub(super) fn checked(text: &str) -> Result<DriveFile, PlanErrors> {
     };
     faults.of_figures(&file);
     faults.of_tables(&file);
-    faults.of_array(&file);
+    faults.of_assembly(&file);
     if faults.errors.is_empty() {
         faults.of_order(&file);
     }
@@ -197,11 +198,23 @@ impl Faults<'_> {
         }
     }
 
-    fn of_array(&mut self, file: &DriveFile) {
+    fn of_assembly(&mut self, file: &DriveFile) {
         if let Some(Err(error)) = file.array.as_ref().map(ArraySpec::check) {
             self.anywhere(
                 format!("[array]: {error}"),
                 "change level or members".into(),
+            );
+        }
+        if let Some(Err(error)) = file.cluster.as_ref().map(ClusterSpec::check) {
+            self.anywhere(
+                format!("[cluster]: {error}"),
+                "change policy or hosts".into(),
+            );
+        }
+        if file.array.is_some() && file.cluster.is_some() {
+            self.anywhere(
+                "[array] and [cluster] exclude each other".into(),
+                "leave one of them out".into(),
             );
         }
     }

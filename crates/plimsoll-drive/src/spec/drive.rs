@@ -1,6 +1,6 @@
 //! A drive, resolved.
 
-use plimsoll_plan::array::ArraySpec;
+use plimsoll_plan::assembly::DriveAssembly;
 use plimsoll_plan::units::Bytes;
 
 use super::file::{DriveClass, DriveFile};
@@ -21,7 +21,7 @@ pub struct DriveSpec {
     pub file: DriveFile,
     pub mechanism: Mechanism,
     /// Several such drives; all but the capacity and the title is about each of them.
-    pub array: Option<ArraySpec>,
+    pub assembly: Option<DriveAssembly>,
     /// All times of the mechanism count so many times; 1 is the drive as it is rated.
     pub slower: f64,
     /// What the maker states, to be compared with.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use plimsoll_plan::array::ArraySpec;
+use plimsoll_plan::assembly::DriveAssembly;
+use plimsoll_plan::cluster::ClusterSpec;
 use serde::{Deserialize, Serialize};
 
 use super::figure::{SpecFigure, number, quoted};
@@ -211,8 +213,9 @@ pub struct DriveFile {
     pub flash: Option<Flash>,
     pub disk: Option<Disk>,
     pub volume: Option<Volume>,
-    /// Several such drives.
+    /// Several such drives, as one of both.
     pub array: Option<ArraySpec>,
+    pub cluster: Option<ClusterSpec>,
     #[serde(default)]
     pub power: Power,
     #[serde(default)]
@@ -283,29 +286,31 @@ impl DriveFile {
             }
             out.push_str(&format!("{key} = {}\n", figure.to_toml()));
         }
-        if let Some(array) = &self.array {
-            out.push_str(&array_table(array));
-        }
+        out.push_str(&self.assembly().map(assembly_table).unwrap_or_default());
         out
+    }
+
+    pub fn assembly(&self) -> Option<DriveAssembly> {
+        let array = self.array.clone().map(DriveAssembly::Array);
+        array.or_else(|| self.cluster.clone().map(DriveAssembly::Cluster))
     }
 }
 
-pub fn array_table(array: &ArraySpec) -> String {
-    let ArraySpec {
-        level,
-        members,
-        chunk,
-        failed,
-        rebuild,
-        bitmap,
-    } = array;
-    let level = level.name();
-    let rebuild = rebuild.map_or(String::new(), |member| format!("rebuild = {member}\n"));
-    let bitmap = bitmap.map_or(String::new(), |region| format!("bitmap = {}\n", region.0));
-    format!(
-        "\n[array]\nlevel = \"{level}\"\nmembers = {members}\nchunk = {}\nfailed = {failed:?}\n{rebuild}{bitmap}",
-        chunk.0
-    )
+/// The end of a drive file.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum AssemblyTable {
+    Array(ArraySpec),
+    Cluster(ClusterSpec),
+}
+
+pub fn assembly_table(assembly: DriveAssembly) -> String {
+    let table = match assembly {
+        DriveAssembly::Array(own) => AssemblyTable::Array(own),
+        DriveAssembly::Cluster(own) => AssemblyTable::Cluster(own),
+    };
+    let text = toml::to_string(&table).expect("numbers and names");
+    format!("\n{text}")
 }
 
 /// A key as TOML has it: bare if it may be.

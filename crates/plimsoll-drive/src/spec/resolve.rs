@@ -1,5 +1,8 @@
 //! From a checked file to the model's figures. What is not stated is derived; what cannot be is assumed, and stated here.
 
+use plimsoll_plan::array::ArraySpec;
+use plimsoll_plan::assembly::DriveAssembly;
+use plimsoll_plan::cluster::ClusterSpec;
 use plimsoll_plan::units::{Bytes, Nanos};
 
 use crate::amplification::amplification;
@@ -33,21 +36,22 @@ pub(super) fn resolve(id: &str, file: DriveFile) -> DriveSpec {
         .zip(years)
         .map(|(dwpd, years)| dwpd * capacity_gb / 1e3 * 365.0 * years);
     let capacity = Bytes((capacity_gb * 1e9) as u64);
+    let assembly = file.assembly();
     DriveSpec {
         id: id.to_owned(),
         title: title(&file),
-        capacity: match &file.array {
+        capacity: match &assembly {
             None => capacity,
-            Some(array) => Bytes(array.usable(capacity.0)),
+            Some(of) => Bytes(of.usable(capacity.0)),
         },
-        array: file.array.clone(),
         write_cache,
         kind: file.kind,
         // A data sheet is about one drive.
-        stated: match file.array {
+        stated: match &assembly {
             None => stated(&file),
             Some(_) => Vec::new(),
         },
+        assembly,
         watts: watts(&file),
         tbw: value(&file.endurance.tbw).or(of_dwpd),
         years,
@@ -59,24 +63,43 @@ pub(super) fn resolve(id: &str, file: DriveFile) -> DriveSpec {
 
 /// `6 × Good as RAID 5, 20 times slower`.
 fn title(file: &DriveFile) -> String {
-    let mut title = file.title.clone();
-    if let Some(array) = &file.array {
-        title = format!("{} × {title} as {}", array.members, array.level.title());
-        if array.bitmap.is_some() {
-            title.push_str(" with a bitmap");
-        }
-        let lost: Vec<String> = array.failed.iter().map(u32::to_string).collect();
-        if !lost.is_empty() {
-            title.push_str(&format!(" without {}", lost.join(", ")));
-        }
-        if let Some(member) = array.rebuild {
-            title.push_str(&format!(", {member} being rebuilt"));
-        }
-    }
+    let title = match file.assembly() {
+        None => file.title.clone(),
+        Some(DriveAssembly::Array(array)) => array_title(&file.title, &array),
+        Some(DriveAssembly::Cluster(cluster)) => cluster_title(&file.title, &cluster),
+    };
     match file.slower {
         None | Some(1.0) => title,
         Some(times) => format!("{title}, {} times slower", number(times)),
     }
+}
+
+fn array_title(drive: &str, array: &ArraySpec) -> String {
+    let mut title = format!("{} × {drive} as {}", array.members, array.level.title());
+    if array.bitmap.is_some() {
+        title.push_str(" with a bitmap");
+    }
+    title + &missing(&array.failed, array.rebuild)
+}
+
+fn cluster_title(drive: &str, cluster: &ClusterSpec) -> String {
+    let ClusterSpec { hosts, drives, .. } = cluster;
+    let policy = cluster.policy.title();
+    let title = format!("vSAN of {hosts} hosts with {drives} × {drive}, {policy}");
+    title + &missing(&cluster.failed, cluster.rebuild)
+}
+
+/// Members that are not what they should be, as the end of a title.
+fn missing(failed: &[u32], rebuild: Option<u32>) -> String {
+    let failed: Vec<String> = failed.iter().map(u32::to_string).collect();
+    let mut text = match failed.is_empty() {
+        true => String::new(),
+        false => format!(" without {}", failed.join(", ")),
+    };
+    if let Some(member) = rebuild {
+        text.push_str(&format!(", {member} being rebuilt"));
+    }
+    text
 }
 
 fn value(figure: &Option<SpecFigure>) -> Option<f64> {

@@ -1,10 +1,11 @@
-//! What happens to members of an emulated array while a step runs.
+//! What happens to members of an emulated array, or hosts of a cluster, while a step runs.
 
 use super::names::Names;
 use super::step_keys::planned_measure;
 use super::values::{scaled, time, whole};
 use crate::Options;
-use crate::array::{ArraySpec, MemberAction, MemberEvent, NamedArray};
+use crate::array::{MemberAction, MemberEvent};
+use crate::assembly::{DriveAssembly, NamedAssembly};
 use crate::findings::Findings;
 use crate::raw::{RawEvent, RawStep};
 use crate::resolved::{EmulatedDrive, WithoutFuse};
@@ -23,16 +24,16 @@ pub(super) fn resolve(
         return Some(Vec::new());
     };
     let fits = one_point(written, raw, findings);
-    let arrays = on.and_then(|on| arrays(written, on, names, findings));
+    let assemblies = on.and_then(|on| assemblies(written, on, names, findings));
     let events = written.get().iter();
     let events: Vec<Option<MemberEvent>> = events
         .map(|event| resolve_one(event, raw, options, findings))
         .collect();
     let mut events = events.into_iter().collect::<Option<Vec<MemberEvent>>>()?;
     events.sort_by_key(|event| event.at);
-    let arrays = arrays?;
-    let order = has_members(written, &events, &arrays, findings)
-        && replaces_what_failed(written, &events, &arrays, findings);
+    let assemblies = assemblies?;
+    let order = has_members(written, &events, &assemblies, findings)
+        && replaces_what_failed(written, &events, &assemblies, findings);
     (fits && order).then_some(events)
 }
 
@@ -58,32 +59,33 @@ fn one_point(written: &At<Vec<At<RawEvent>>>, raw: &RawStep, findings: &mut Find
     fits
 }
 
-fn arrays(
+fn assemblies(
     written: &At<Vec<At<RawEvent>>>,
     on: &[String],
     names: &Names<'_>,
     findings: &mut Findings<'_>,
-) -> Option<Vec<ArraySpec>> {
+) -> Option<Vec<DriveAssembly>> {
     let media = names.media.iter().filter(|own| on.contains(&own.name));
-    let array = |drive: &str| Some(drive.parse::<NamedArray>().ok()?.array);
+    let assembly = |drive: &str| Some(drive.parse::<NamedAssembly>().ok()?.assembly);
     let refuses = |own: &&EmulatedDrive| own.without_fuse == WithoutFuse::Refuse;
     let emulated = media.map(|own| own.kind.emulated().filter(refuses));
-    let arrays: Option<Vec<ArraySpec>> = emulated.map(|own| array(&own?.drive)).collect();
-    if arrays.as_ref().is_none_or(Vec::is_empty) {
+    let assemblies: Option<Vec<DriveAssembly>> =
+        emulated.map(|own| assembly(&own?.drive)).collect();
+    if assemblies.as_ref().is_none_or(Vec::is_empty) {
         let help = "only of an array, without_fuse = \"refuse\": drive = \"raid5:6:kingston-dc500m-960g\"; or take other media out of `on`";
         let message = "the members of these media cannot fail".to_owned();
         findings.error(written.span(), message, help);
     }
-    arrays.filter(|own| !own.is_empty())
+    assemblies.filter(|own| !own.is_empty())
 }
 
 fn has_members(
     written: &At<Vec<At<RawEvent>>>,
     events: &[MemberEvent],
-    arrays: &[ArraySpec],
+    assemblies: &[DriveAssembly],
     findings: &mut Findings<'_>,
 ) -> bool {
-    let members = arrays.iter().map(|array| array.members).min();
+    let members = assemblies.iter().map(DriveAssembly::members).min();
     let members = members.unwrap_or_default();
     let beyond = events.iter().find(|event| event.member >= members);
     if let Some(event) = beyond {
@@ -101,10 +103,14 @@ fn has_members(
 fn replaces_what_failed(
     written: &At<Vec<At<RawEvent>>>,
     events: &[MemberEvent],
-    arrays: &[ArraySpec],
+    assemblies: &[DriveAssembly],
     findings: &mut Findings<'_>,
 ) -> bool {
-    let mut failed: Vec<u32> = arrays.iter().flat_map(|own| own.failed.clone()).collect();
+    let mut failed: Vec<u32> = assemblies
+        .iter()
+        .flat_map(DriveAssembly::failed)
+        .copied()
+        .collect();
     for MemberEvent { member, action, .. } in events {
         match action {
             MemberAction::Fail => failed.push(*member),

@@ -2,7 +2,7 @@
 
 use super::values::{size, text};
 use crate::Options;
-use crate::array::{ArrayError, NamedArray};
+use crate::assembly::{AssemblyError, NamedAssembly};
 use crate::error::{nearest, suggestion};
 use crate::findings::Findings;
 use crate::raw::RawMedium;
@@ -241,8 +241,8 @@ fn known_drive(
     if drive.ends_with(".toml") || drives.contains(&drive) {
         return Some(drive);
     }
-    if NamedArray::is_meant(&drive) {
-        return known_array(&drive, written, drives, findings);
+    if NamedAssembly::is_meant(&drive) {
+        return known_assembly(&drive, written, drives, findings);
     }
     let known: Vec<&str> = drives.iter().map(String::as_str).collect();
     let help = match (
@@ -260,18 +260,18 @@ fn known_drive(
     None
 }
 
-/// The name of an array, whose members are in the catalog.
-fn known_array(
+/// The name of an array or a cluster, whose drives are in the catalog.
+fn known_assembly(
     name: &str,
     written: &At<String>,
     drives: &[String],
     findings: &mut Findings<'_>,
 ) -> Option<String> {
     let help = "an array is written as LEVEL:MEMBERS:DRIVE, such as raid5:6:kingston-dc500m-960g";
-    let named: NamedArray = match name.parse() {
+    let named: NamedAssembly = match name.parse() {
         Ok(named) => named,
         Err(error) => {
-            let error: ArrayError = error;
+            let error: AssemblyError = error;
             findings.error(written.span(), error.to_string(), help);
             return None;
         }

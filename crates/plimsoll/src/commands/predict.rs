@@ -101,7 +101,7 @@ fn data_sheets(record: &Record) -> Vec<DataSheet> {
 fn slowed_drive(demand: &MeasuredDemand) -> Option<SlowedDrive<ModelledDrive>> {
     let spec = recorded(demand).ok()?;
     let rated = spec.clone().slower(1.0 / spec.slower);
-    (spec.slower > 1.0 && spec.array.is_none()).then(|| SlowedDrive {
+    (spec.slower > 1.0 && spec.assembly.is_none()).then(|| SlowedDrive {
         as_measured: ModelledDrive::like(&spec, demand),
         at_full_speed: ModelledDrive::like(&rated, demand),
     })
@@ -131,7 +131,7 @@ fn on_drive(
 ) -> Result<PredictedPoint, PointRefusal> {
     let SourcePoint { demand, spec } = source;
     // No cases with a known answer yet.
-    if spec.array.is_some() || target.array.is_some() {
+    if spec.assembly.is_some() || target.assembly.is_some() {
         return Err(demand.refused(Refusal::NotCalibrated));
     }
     let drives = [spec, target].map(|spec| ModelledDrive::like(spec, demand));

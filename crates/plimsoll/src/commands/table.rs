@@ -52,7 +52,7 @@ mod tests {
         || drive::show::figures().declaration(),
         || drive::show::parameters().declaration(),
         || drive::replay::table().declaration(),
-        || drive::array::member_table().declaration(),
+        || drive::assembly::member_table().declaration(),
         || drive::request_stats::table().declaration(),
         || drive::simulate::sheet().declaration(),
         || plans::table(40).declaration(),

@@ -78,6 +78,7 @@ impl DriveFit {
             disk: None,
             volume: None,
             array: None,
+            cluster: None,
             power: Default::default(),
             endurance: Default::default(),
         };

@@ -1,6 +1,6 @@
 //! `plimsoll drive`: the catalog, and what is done with a drive of it.
 
-pub(super) mod array;
+pub(super) mod assembly;
 mod cut;
 mod learn;
 pub(super) mod list;

@@ -9,7 +9,7 @@ use plimsoll_report::message::Messages;
 use plimsoll_report::table::Table;
 use plimsoll_report::table::Unit::{Decimals, Whole, Words};
 
-use super::array::SimulatedArray;
+use super::assembly::SimulatedAssembly;
 use super::request_stats::{queue, rows, table, us};
 use crate::cli::{Format, SimulateArgs, Spacing};
 use crate::commands::table::{render, with_note};
@@ -28,10 +28,10 @@ pub fn simulate(args: &SimulateArgs) -> Result<String, Failure> {
     let outcome = plimsoll_drive::simulate::simulate(&spec, &profile);
     let m = Messages::english();
     let heading = heading(&m, &spec, name, &profile);
-    if let Some(of) = &spec.array {
-        let simulated = SimulatedArray {
+    if let Some(of) = &spec.assembly {
+        let simulated = SimulatedAssembly {
             spec: &spec,
-            array: of,
+            assembly: of,
             profile: &profile,
             outcome: &outcome,
         };

@@ -60,7 +60,7 @@ fn is_case(from: &SourcePoint, to: &SourcePoint) -> bool {
     let same = (a.engine, &a.mode, a.users, a.warehouses, a.memory)
         == (b.engine, &b.mode, b.users, b.warehouses, b.memory);
     let drives = [&from.spec, &to.spec];
-    let is_one_drive = drives.iter().all(|spec| spec.array.is_none());
+    let is_one_drive = drives.iter().all(|spec| spec.assembly.is_none());
     same && a.processors == b.processors && from.spec != to.spec && is_one_drive
 }
 

@@ -1,22 +1,28 @@
-//! The model of whatever a drive file describes: a drive, or an array of them.
+//! The model of whatever a drive file describes: a drive, an array of them, or a cluster.
 
+use plimsoll_plan::assembly::DriveAssembly;
 use plimsoll_plan::units::Nanos;
 
-use super::Array;
-use crate::model::{Completion, Drive, Op, RequestId, Setup, Storage, Work};
+use crate::array::Array;
+use crate::cluster::Cluster;
+use crate::model::{Assembled, Completion, Drive, Op, RequestId, Setup, Storage, Work};
 use crate::spec::DriveSpec;
 
 #[derive(Debug, Clone)]
 pub enum StorageModel {
     Drive(Drive),
     Array(Box<Array>),
+    Cluster(Box<Cluster>),
 }
 
 impl StorageModel {
     pub fn new(spec: &DriveSpec, setup: &Setup) -> Self {
-        match &spec.array {
+        match &spec.assembly {
             None => Self::Drive(Drive::new(spec, setup)),
-            Some(of) => Self::Array(Box::new(Array::new(spec, of, setup))),
+            Some(DriveAssembly::Array(of)) => Self::Array(Box::new(Array::new(spec, of, setup))),
+            Some(DriveAssembly::Cluster(of)) => {
+                Self::Cluster(Box::new(Cluster::new(spec, of, setup)))
+            }
         }
     }
 
@@ -25,20 +31,23 @@ impl StorageModel {
         match self {
             Self::Drive(drive) => drive.power_cycle(now),
             Self::Array(array) => array.power_cycle(now),
+            Self::Cluster(cluster) => Assembled::power_cycle(&mut **cluster, now),
         }
     }
 
-    pub fn array(&self) -> Option<&Array> {
+    pub fn assembled(&self) -> Option<&dyn Assembled> {
         match self {
             Self::Drive(_) => None,
-            Self::Array(array) => Some(array),
+            Self::Array(array) => Some(&**array),
+            Self::Cluster(cluster) => Some(&**cluster),
         }
     }
 
-    pub fn array_mut(&mut self) -> Option<&mut Array> {
+    pub fn assembled_mut(&mut self) -> Option<&mut dyn Assembled> {
         match self {
             Self::Drive(_) => None,
-            Self::Array(array) => Some(array),
+            Self::Array(array) => Some(&mut **array),
+            Self::Cluster(cluster) => Some(&mut **cluster),
         }
     }
 }
@@ -49,6 +58,7 @@ impl Storage for StorageModel {
         match self {
             Self::Drive(drive) => drive.submit(now, op),
             Self::Array(array) => array.submit(now, op),
+            Self::Cluster(cluster) => cluster.submit(now, op),
         }
     }
 
@@ -57,6 +67,7 @@ impl Storage for StorageModel {
         match self {
             Self::Drive(drive) => drive.next_event(),
             Self::Array(array) => array.next_event(),
+            Self::Cluster(cluster) => cluster.next_event(),
         }
     }
 
@@ -65,6 +76,7 @@ impl Storage for StorageModel {
         match self {
             Self::Drive(drive) => drive.advance(to),
             Self::Array(array) => array.advance(to),
+            Self::Cluster(cluster) => cluster.advance(to),
         }
     }
 
@@ -72,6 +84,7 @@ impl Storage for StorageModel {
         match self {
             Self::Drive(drive) => vec![drive.work()],
             Self::Array(array) => array.work_by_drive(),
+            Self::Cluster(cluster) => cluster.work_by_drive(),
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What `plimsoll drive simulate` shows of an array.
+//! What `plimsoll drive simulate` shows of an array or a cluster.
 
 use plimsoll_drive::model::{DriveOp, Work};
 use plimsoll_drive::simulate::{SimulatedProfile, SimulatedResult};
 use plimsoll_drive::spec::DriveSpec;
-use plimsoll_plan::array::ArraySpec;
+use plimsoll_plan::assembly::DriveAssembly;
 use plimsoll_plan::units::Nanos;
 use plimsoll_report::message::Messages;
 use plimsoll_report::table::Table;
@@ -14,14 +14,14 @@ use super::request_stats::{queue, rows, table};
 use crate::cli::Format;
 use crate::commands::table::render;
 
-pub struct SimulatedArray<'a> {
+pub struct SimulatedAssembly<'a> {
     pub spec: &'a DriveSpec,
-    pub array: &'a ArraySpec,
+    pub assembly: &'a DriveAssembly,
     pub profile: &'a SimulatedProfile,
     pub outcome: &'a SimulatedResult,
 }
 
-impl SimulatedArray<'_> {
+impl SimulatedAssembly<'_> {
     pub fn text(&self, m: &Messages, heading: &str, format: Format) -> String {
         let requests = rows(self.spec, self.outcome);
         let members = self.members();
@@ -44,21 +44,36 @@ impl SimulatedArray<'_> {
 
     fn members(&self) -> Vec<MemberStats> {
         let works = self.outcome.drives.iter().enumerate();
-        let row = |(member, work): (usize, &Work)| MemberStats {
-            member: member as u64,
-            state: self.state(member as u32),
+        let row = |(drive, work): (usize, &Work)| MemberStats {
+            member: self.name(drive as u32),
+            state: self.state(drive as u32),
             work: work.clone(),
-            watts: self.outcome.watts(member, self.spec),
-            years: self.outcome.years_of_endurance(member, self.spec),
+            watts: self.outcome.watts(drive, self.spec),
+            years: self.outcome.years_of_endurance(drive, self.spec),
             span: self.outcome.span,
         };
         works.map(row).collect()
     }
 
-    fn state(&self, member: u32) -> &'static str {
-        if self.array.rebuild == Some(member) {
+    /// Of one of the drives: the number of a member, or its host and what it does there.
+    fn name(&self, drive: u32) -> String {
+        match self.assembly {
+            DriveAssembly::Array(_) => drive.to_string(),
+            DriveAssembly::Cluster(of) => match drive % of.drives {
+                0 => format!("host {} buffer", drive / of.drives),
+                number => format!("host {} data {number}", drive / of.drives),
+            },
+        }
+    }
+
+    fn state(&self, drive: u32) -> &'static str {
+        let member = match self.assembly {
+            DriveAssembly::Array(_) => drive,
+            DriveAssembly::Cluster(of) => drive / of.drives,
+        };
+        if self.assembly.rebuild() == Some(member) {
             "rebuilding"
-        } else if self.array.failed.contains(&member) {
+        } else if self.assembly.failed().contains(&member) {
             "failed"
         } else {
             "ok"
@@ -80,14 +95,15 @@ impl SimulatedArray<'_> {
             queue(m, self.profile, outcome).join("; ") + ".",
             m.text_with("simulated-array-requests", &args),
         ];
-        lines.extend(self.array.rebuild.map(|member| self.rebuild(m, member)));
+        let rebuild = self.assembly.rebuild();
+        lines.extend(rebuild.map(|member| self.rebuild(m, member)));
         lines.join("\n")
     }
 
     fn rebuild(&self, m: &Messages, member: u32) -> String {
         let seconds = (self.profile.warm + self.outcome.span).as_secs_f64();
         let per_second = self.outcome.rebuilt.0 as f64 / seconds;
-        let all = self.array.member_bytes(self.spec.capacity.0) as f64;
+        let all = self.assembly.member_bytes(self.spec.capacity.0) as f64;
         let args = [
             ("member", member.to_string()),
             ("rate", format!("{:.1}", per_second / 1e6)),
@@ -102,7 +118,7 @@ impl SimulatedArray<'_> {
 
 /// What a member did in the measured time.
 pub struct MemberStats {
-    member: u64,
+    member: String,
     state: &'static str,
     work: Work,
     watts: Option<f64>,
@@ -133,7 +149,7 @@ impl MemberStats {
 pub fn member_table() -> Table<'static, MemberStats> {
     Table::<MemberStats>::new("members")
         .prefix("members-")
-        .column("member", Whole, |own| own.member)
+        .column("member", Words, |own| own.member.clone())
         .column("state", Words, |own| own.state)
         .column("reads-s", Whole, |own| own.ops(DriveOp::Read))
         .column("writes-s", Whole, |own| own.ops(DriveOp::Write))

@@ -1,0 +1,298 @@
+use super::Cluster;
+use super::placement::{PlacedObject, place};
+use crate::catalog;
+use crate::model::{Assembled, ByRequest, DriveOp, Op, Random, Setup, Storage};
+use crate::simulate::{Arrival, SimulatedProfile, SimulatedResult, named, simulate};
+use crate::spec::DriveSpec;
+use plimsoll_plan::assembly::{DriveAssembly, NamedAssembly};
+use plimsoll_plan::cluster::{ClusterPolicy, ClusterSpec};
+use plimsoll_plan::units::{Bytes, Nanos};
+use proptest::prelude::*;
+
+fn drive(name: &str) -> DriveSpec {
+    let named: NamedAssembly = name.parse().unwrap();
+    let entry = catalog::find(&named.drive).unwrap();
+    catalog::load(
+        "cluster",
+        &catalog::assembly_text(entry.text, named.assembly),
+    )
+    .unwrap()
+}
+
+fn spec_of(drive: &DriveSpec) -> &ClusterSpec {
+    match drive.assembly.as_ref() {
+        Some(DriveAssembly::Cluster(own)) => own,
+        _ => unreachable!("a cluster"),
+    }
+}
+
+fn cluster(name: &str, capacity: u64) -> Cluster {
+    let drive = drive(name);
+    let setup = Setup {
+        capacity: Bytes(capacity),
+        fill: 0.5,
+        seed: 7,
+        ignores_flush: false,
+    };
+    Cluster::new(&drive, spec_of(&drive), &setup)
+}
+
+fn op(kind: DriveOp, offset: u64, len: u64) -> Op {
+    Op { kind, offset, len }
+}
+
+/// When a request completes that comes alone.
+fn alone(cluster: &mut Cluster, now: Nanos, op: Op) -> Nanos {
+    cluster.submit(now, op);
+    cluster.advance(Nanos(u64::MAX)).unwrap().at - now
+}
+
+/// Reads and writes of drives for each request, without destaging.
+fn per_request(name: &str, profile: &str) -> (f64, f64) {
+    let outcome = run(name, profile, 4, 4, 50, 1);
+    let work = outcome.work();
+    let host = (outcome.reads.ops + outcome.writes.ops) as f64;
+    let of = |kind: DriveOp| work.ops[kind as usize] as f64 / host;
+    (of(DriveOp::Read), of(DriveOp::Write))
+}
+
+fn run(name: &str, profile: &str, kib: u64, jobs: u32, ms: u64, seed: u64) -> SimulatedResult {
+    let profile = SimulatedProfile {
+        load: Arrival::Closed { depth: 8, jobs },
+        block: Bytes(kib << 10),
+        measure: Nanos::from_millis(ms),
+        warm: Nanos::ZERO,
+        seed,
+        ..named(profile).unwrap()
+    };
+    simulate(&drive(name), &profile)
+}
+
+#[test]
+fn policies_cost_what_they_cost_vsan() {
+    let costs = [
+        ("ftt0", (1.0, 0.0), (0.0, 1.0)),
+        ("ftt1", (1.0, 0.0), (0.0, 2.0)),
+        ("ftt2", (1.0, 0.0), (0.0, 3.0)),
+        ("ftt3", (1.0, 0.0), (0.0, 4.0)),
+        ("raid5", (1.0, 0.0), (2.0, 2.0)),
+        ("raid6", (1.0, 0.0), (3.0, 3.0)),
+    ];
+    for (policy, read, write) in costs {
+        let name = format!("vsan:7:2:sata:policy={policy}");
+        let near = |own: (f64, f64), of: (f64, f64)| {
+            assert!(
+                (own.0 - of.0).abs() < 0.02 && (own.1 - of.1).abs() < 0.02,
+                "{policy}: {own:?}, not {of:?}"
+            );
+        };
+        near(per_request(&name, "randread4k"), read);
+        near(per_request(&name, "randwrite4k"), write);
+    }
+}
+
+/// A write goes over the network even from the host that has a copy; what the network adds is its round trip.
+#[test]
+fn a_copy_on_another_host_is_a_round_trip_away() {
+    let write = op(DriveOp::Write, 0, 4096);
+    let mean = |name: &str| {
+        let mut own = cluster(name, 1 << 30);
+        let times = (1..=200).map(|at| alone(&mut own, Nanos::from_millis(at), write).0);
+        times.sum::<u64>() as f64 / 200_000.0
+    };
+    let near = mean("vsan:3:2:nvme:round-trip=0us");
+    let far = mean("vsan:3:2:nvme:round-trip=200us");
+    assert!((198.0..202.0).contains(&(far - near)), "{near} {far}");
+}
+
+#[test]
+fn a_flush_asks_no_drive() {
+    let mut own = cluster("vsan:3:2:nvme", 1 << 30);
+    let time = alone(&mut own, Nanos::SECOND, op(DriveOp::Flush, 0, 0));
+    assert_eq!(time, Nanos(11_200));
+    assert_eq!(
+        own.work_by_drive()
+            .iter()
+            .map(|work| work.ops[DriveOp::Flush as usize])
+            .sum::<u64>(),
+        0
+    );
+}
+
+/// Writes of a small working set stay in the buffer; those of a large one go on to the drives, each block once.
+#[test]
+fn what_is_written_again_is_destaged_once() {
+    let written = |blocks: u64| {
+        let mut own = cluster("vsan:3:2:nvme:policy=ftt0:buffer=64MiB", 1 << 30);
+        let mut random = Random::new(3);
+        let mut now = Nanos::ZERO;
+        for _ in 0..40_000 {
+            let at = random.below(blocks) * 4096;
+            now += alone(&mut own, now, op(DriveOp::Write, at, 4096));
+        }
+        let work = own.work_by_drive();
+        let data = work.iter().skip(1).step_by(2);
+        data.map(|work| work.bytes[DriveOp::Write as usize])
+            .sum::<u64>()
+    };
+    assert_eq!(written(4_000), 0);
+    let large = written(100_000);
+    // 5 % of 40,000 writes hit a block that waits, and 5,000 blocks wait at the end.
+    assert!((120_000_000..140_000_000).contains(&large), "{large}");
+}
+
+/// More is written than destaged until the buffer is full; then as much.
+#[test]
+fn a_full_buffer_slows_writes_down_to_destaging() {
+    let name = "vsan:3:3:sata:policy=ftt0:vdisks=24:buffer=200MB";
+    let of = |ms| run(name, "randwrite4k", 64, 24, ms, 1).bytes_per_second();
+    let [fresh, full] = [50, 3000].map(of);
+    assert!(fresh > 2.0 * full, "{fresh} {full}");
+}
+
+/// What report K measured, in 20 minutes from an empty buffer: buffers and time are both made 1,000 times smaller. Where
+/// components come to lie by lot matters, so means of several seeds.
+///
+/// Fitted to the cluster with NVMe drives: the stack to the first figure, the network's share to the next two. The
+/// processors of the other cluster take 1.5 times as long for a transaction (its Test 2). That cluster was held out.
+#[test]
+fn clusters_carry_what_report_k_measured() {
+    let nvme = "vsan:4:3:nvme:policy=ftt0:vdisks=32:network=40Gb:buffer=600MB";
+    let sata = "vsan:3:3:sata:policy=ftt0:vdisks=24:network=10Gb:stack=16.8us:buffer=600MB";
+    let deviation = |name, profile, kib: u64, ms, seeds: u64, published: f64| {
+        let jobs = if name == nvme { 32 } else { 24 };
+        let of = |seed| run(name, profile, kib, jobs, ms, seed).iops();
+        let mean = (0..seeds).map(of).sum::<f64>() / seeds as f64;
+        (mean / published - 1.0) * 100.0
+    };
+    let per_block = |gb: f64| gb * 1e9 / f64::from(128 << 10);
+    let deviations = [
+        deviation(nvme, "mix", 4, 100, 1, 355_000.0),
+        deviation(nvme, "seqread128k", 128, 100, 8, per_block(17.8)),
+        deviation(nvme, "mix", 64, 1200, 4, 121_240.0),
+        deviation(sata, "mix", 4, 200, 2, 178_000.0),
+        deviation(sata, "seqread128k", 128, 300, 8, per_block(2.79)),
+        deviation(sata, "mix", 64, 1200, 4, 31_756.0),
+        deviation(sata, "seqwrite128k", 128, 1200, 1, per_block(1.14)),
+    ];
+    assert!(
+        deviations.iter().all(|own| own.abs() < 20.0),
+        "{deviations:.1?}"
+    );
+    // Missed: in the model destaging takes a third of the buffer drive's time, which the published figure does not show.
+    let missed = deviation(nvme, "seqwrite128k", 128, 1200, 1, per_block(6.7));
+    assert!((-35.0..-20.0).contains(&missed), "{missed}");
+}
+
+/// The components of an object are on different hosts, within their drives, and do not overlap.
+#[test]
+fn components_have_places_of_their_own() {
+    for policy in ClusterPolicy::ALL {
+        let mut spec = ClusterSpec::new(7, 4);
+        spec.policy = policy;
+        spec.vdisks = 13;
+        let mut taken: Vec<(u32, u32, u64, u64)> = Vec::new();
+        for PlacedObject {
+            component_bytes,
+            components,
+            ..
+        } in place(&spec, 3_000_000_000_000, 5)
+        {
+            let mut hosts: Vec<u32> = components.iter().map(|own| own.host).collect();
+            hosts.sort_unstable();
+            hosts.dedup();
+            assert_eq!(hosts.len(), policy.components() as usize);
+            for own in components {
+                taken.push((own.host, own.drive, own.base, own.base + component_bytes));
+            }
+        }
+        taken.sort_unstable();
+        let overlaps = taken
+            .windows(2)
+            .any(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1) && pair[1].2 < pair[0].3);
+        assert!(!overlaps, "{policy:?}");
+    }
+}
+
+/// Components that are lost on a set of hosts, of the object that has lost most.
+fn most_lost(objects: &[PlacedObject], lost: &[bool]) -> u32 {
+    let of = |own: &PlacedObject| {
+        let on_lost = own.components.iter().filter(|at| lost[at.host as usize]);
+        on_lost.count() as u32
+    };
+    objects.iter().map(of).max().unwrap_or_default()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Hosts fail and are replaced at any time under any load: each request completes once, in order, and data are lost
+    /// just when an object has lost more components than its policy tolerates.
+    #[test]
+    fn data_survive_what_the_policy_promises(
+        policy in 0usize..6,
+        seed in any::<u64>(),
+        steps in 20u64..200,
+    ) {
+        let policy = ClusterPolicy::ALL[policy];
+        let name = format!("vsan:7:2:nvme:policy={}:vdisks=5:buffer=16MiB", policy.name());
+        let capacity = 80 << 20;
+        let mut own = cluster(&name, capacity);
+        let placed = place(spec_of(&drive(&name)), capacity, 7);
+        let mut random = Random::new(seed);
+        let mut now = Nanos::ZERO;
+        let mut last = Nanos::ZERO;
+        let mut open = 0u64;
+        let mut arrived = ByRequest::default();
+        let mut lost = [false; 7];
+        let mut rebuilt: Option<u32> = None;
+        for _ in 0..steps {
+            now += Nanos(random.below(400_000));
+            while let Some(done) = own.advance(now) {
+                prop_assert!(done.at >= *arrived.get(done.id) && done.at >= last && done.at <= now);
+                last = done.at;
+                open -= 1;
+            }
+            if let Some(host) = rebuilt.filter(|host| own.has_rebuilt(*host)) {
+                lost[host as usize] = false;
+                rebuilt = None;
+            }
+            let host = random.below(7) as u32;
+            match random.below(10) {
+                0 if !own.can_replace(host) => {
+                    rebuilt = rebuilt.filter(|of| *of != host);
+                    lost[host as usize] = true;
+                    let expected = most_lost(&placed, &lost) <= policy.failures();
+                    prop_assert_eq!(own.fail(now, host), expected, "{:?} {:?}", policy, lost);
+                    if !expected {
+                        break;
+                    }
+                }
+                1 if own.can_replace(host) => {
+                    own.replace(now, host);
+                    rebuilt = Some(host);
+                }
+                _ => {}
+            }
+            let len = 4096 << random.below(9);
+            let kind = DriveOp::ALL[random.below(4) as usize];
+            let at = random.below((capacity - len) / 4096 + 1) * 4096;
+            let id = own.submit(now, op(kind, at, len));
+            arrived.set(id, now);
+            open += 1;
+        }
+        while let Some(done) = own.advance(Nanos(u64::MAX)) {
+            prop_assert!(done.at >= last);
+            last = done.at;
+            open -= 1;
+        }
+        prop_assert_eq!(open, 0);
+        prop_assert!(own.is_idle());
+    }
+}
+
+#[test]
+fn equal_seeds_give_equal_results() {
+    let of = || run("vsan:6:3:nvme:policy=raid6:failed=2", "mix", 4, 4, 50, 9);
+    assert_eq!(of(), of());
+}

@@ -1,0 +1,278 @@
+//! Several drives as one, by name: an array such as `raid5:6:kingston-dc500m-960g`, or a cluster such as
+//! `vsan:4:3:kingston-dc1500m-960g`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::array::{ArrayError, ArraySpec, RaidLevel};
+use crate::cluster::{ClusterError, ClusterSpec};
+
+/// Several equal drives as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DriveAssembly {
+    Array(ArraySpec),
+    Cluster(ClusterSpec),
+}
+
+impl DriveAssembly {
+    /// What may fail and be replaced as a whole: drives of an array, hosts of a cluster.
+    pub const fn members(&self) -> u32 {
+        match self {
+            Self::Array(array) => array.members,
+            Self::Cluster(cluster) => cluster.hosts,
+        }
+    }
+
+    /// Members that are missing.
+    pub fn failed(&self) -> &[u32] {
+        match self {
+            Self::Array(array) => &array.failed,
+            Self::Cluster(cluster) => &cluster.failed,
+        }
+    }
+
+    /// A member that is new and is filled from the others.
+    pub const fn rebuild(&self) -> Option<u32> {
+        match self {
+            Self::Array(array) => array.rebuild,
+            Self::Cluster(cluster) => cluster.rebuild,
+        }
+    }
+
+    /// Bytes that it holds, of drives with so many bytes.
+    pub fn usable(&self, drive: u64) -> u64 {
+        match self {
+            Self::Array(array) => array.usable(drive),
+            Self::Cluster(cluster) => cluster.usable(drive),
+        }
+    }
+
+    /// Bytes of data on each member, if it holds so many.
+    pub fn member_bytes(&self, usable: u64) -> u64 {
+        match self {
+            Self::Array(array) => array.member_bytes(usable),
+            Self::Cluster(cluster) => cluster.host_bytes(usable),
+        }
+    }
+
+    fn check(&self) -> Result<(), AssemblyError> {
+        match self {
+            Self::Array(array) => Ok(array.check()?),
+            Self::Cluster(cluster) => Ok(cluster.check()?),
+        }
+    }
+
+    fn set(&mut self, option: &str) -> Result<(), AssemblyError> {
+        let found = option.split_once('=').and_then(|(key, value)| match self {
+            Self::Array(array) => array.set(key, value),
+            Self::Cluster(cluster) => cluster.set(key, value),
+        });
+        let options = match self {
+            Self::Array(_) => "chunk=SIZE, bitmap=SIZE, failed=MEMBERS, rebuild=MEMBER",
+            Self::Cluster(_) => {
+                "policy=ftt0|ftt1|ftt2|ftt3|raid5|raid6, width=N, vdisks=N, network=25Gb, round-trip=TIME, \
+                 stack=TIME, buffer=SIZE, failed=HOSTS, rebuild=HOST"
+            }
+        };
+        found.ok_or_else(|| AssemblyError::Option {
+            option: option.to_owned(),
+            options,
+        })
+    }
+}
+
+/// There is no such array or cluster.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AssemblyError {
+    #[error(
+        "several drives are written as LEVEL:MEMBERS:DRIVE, such as raid5:6:sata, or vsan:HOSTS:DRIVES:DRIVE, such as vsan:4:3:nvme"
+    )]
+    Form,
+    #[error(
+        "there is no RAID level `{0}`; there are raid0, raid1, raid10, raid5, raid6, raidf1, and vsan"
+    )]
+    Level(String),
+    #[error("`{0}` is not a number of members from 2 to 64")]
+    Members(String),
+    #[error("`{0}` is not a number of hosts from 1 to 64")]
+    Hosts(String),
+    #[error("`{0}` is not a number of drives from 2 to 8")]
+    Drives(String),
+    #[error("`{option}` is none of {options}")]
+    Option {
+        option: String,
+        options: &'static str,
+    },
+    #[error(transparent)]
+    Array(#[from] ArrayError),
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
+}
+
+/// With the name of the drive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedAssembly {
+    pub assembly: DriveAssembly,
+    pub drive: String,
+}
+
+impl NamedAssembly {
+    /// Whether this is meant as the name of one.
+    pub fn is_meant(name: &str) -> bool {
+        let start = name.split('=').next().unwrap_or(name);
+        !name.contains('/') && !start.contains('.') && name.contains(':')
+    }
+}
+
+impl FromStr for NamedAssembly {
+    type Err = AssemblyError;
+
+    fn from_str(name: &str) -> Result<Self, AssemblyError> {
+        let mut parts = name.split(':');
+        let kind = parts.next().unwrap_or_default();
+        let mut part = || parts.next().ok_or(AssemblyError::Form);
+        let number = |text: &str| text.parse::<u32>().ok();
+        let mut assembly = if kind == "vsan" {
+            let (hosts, drives) = (part()?, part()?);
+            let count = number(hosts).ok_or_else(|| AssemblyError::Hosts(hosts.into()))?;
+            let each = number(drives).ok_or_else(|| AssemblyError::Drives(drives.into()))?;
+            DriveAssembly::Cluster(ClusterSpec::new(count, each))
+        } else {
+            let members = part()?;
+            let known = RaidLevel::ALL.into_iter().find(|own| own.name() == kind);
+            let level = known.ok_or_else(|| AssemblyError::Level(kind.into()))?;
+            let count = number(members).ok_or_else(|| AssemblyError::Members(members.into()))?;
+            DriveAssembly::Array(ArraySpec::new(level, count))
+        };
+        let drive = part()?.to_owned();
+        for option in parts {
+            assembly.set(option)?;
+        }
+        assembly.check()?;
+        Ok(Self { assembly, drive })
+    }
+}
+
+impl fmt::Display for NamedAssembly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let drive = &self.drive;
+        match &self.assembly {
+            DriveAssembly::Array(own) => {
+                let level = own.level.name();
+                write!(f, "{level}:{}:{drive}{}", own.members, own.options())
+            }
+            DriveAssembly::Cluster(own) => {
+                let (hosts, drives) = (own.hosts, own.drives);
+                write!(f, "vsan:{hosts}:{drives}:{drive}{}", own.options())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::ClusterPolicy;
+    use proptest::prelude::*;
+
+    fn named(name: &str) -> Result<NamedAssembly, String> {
+        name.parse()
+            .map_err(|error: AssemblyError| error.to_string())
+    }
+
+    #[test]
+    fn names_are_read_and_written() {
+        for name in [
+            "raid5:6:sata",
+            "raid10:4:nvme:chunk=64KiB:failed=0+2",
+            "raid6:8:disk:rebuild=3",
+            "raid5:5:nvme:bitmap=64MiB",
+            "vsan:4:3:nvme",
+            "vsan:4:3:nvme:policy=ftt0:width=2:vdisks=32:network=40Gb:round-trip=50us:stack=11.25us:buffer=100GB",
+            "vsan:6:2:sata:policy=raid6:failed=0+5",
+            "vsan:4:2:sata:policy=raid5:rebuild=1",
+        ] {
+            assert_eq!(named(name).unwrap().to_string(), name);
+            assert!(NamedAssembly::is_meant(name));
+        }
+        assert!(NamedAssembly::is_meant("raid7:2:x") && !NamedAssembly::is_meant("./a:b.toml"));
+    }
+
+    #[test]
+    fn what_cannot_be_made_is_refused() {
+        let error = |name: &str| named(name).unwrap_err();
+        assert_eq!(
+            error("raid6:3:x"),
+            "raid6 needs at least 4 members, there are 3"
+        );
+        assert_eq!(
+            error("raid10:4:x:failed=0+1"),
+            "raid10 of 4 drives loses data without the members 0, 1"
+        );
+        assert_eq!(
+            error("raid0:2:x:rebuild=1"),
+            "raid0 of 2 drives loses data without the members 1"
+        );
+        assert!(named("raid10:4:x:failed=0+2").is_ok());
+        assert_eq!(
+            error("raid5:3:x:chunk=1KiB"),
+            "a chunk is a multiple of 4 KiB up to 1 GiB, this one is 1.0 KiB"
+        );
+        assert_eq!(
+            error("raid5:3:x:failed=5"),
+            "there is no member 5: members are numbered from 0 to 2"
+        );
+        assert!(error("raid5:3:x:bitmap=4KiB").starts_with("a bit of the bitmap stands for"));
+        assert!(error("raid7:3:x").starts_with("there is no RAID level `raid7`"));
+        assert!(error("raid5:many:x").starts_with("`many` is not a number"));
+        assert!(error("raid5:99:x").starts_with("`99` is not a number"));
+        assert!(error("raid5:3:x:spare=1").starts_with("`spare=1` is none of chunk"));
+        assert!(error("raid5:3").starts_with("several drives are written as"));
+    }
+
+    #[test]
+    fn what_no_cluster_can_be_is_refused() {
+        let error = |name: &str| named(name).unwrap_err();
+        assert_eq!(
+            error("vsan:2:3:x"),
+            "FTT 1 needs at least 3 hosts, there are 2"
+        );
+        assert_eq!(
+            error("vsan:3:3:x:policy=raid5"),
+            "RAID-5 3+1 needs at least 4 hosts, there are 3"
+        );
+        assert_eq!(
+            error("vsan:4:1:x"),
+            "the number of drives of a host is a number from 2 to 8, this one is 1"
+        );
+        assert_eq!(
+            error("vsan:4:3:x:failed=1:rebuild=2"),
+            "FTT 1 loses data without the hosts 1, 2"
+        );
+        assert_eq!(
+            error("vsan:4:3:x:failed=4"),
+            "there is no host 4: hosts are numbered from 0 to 3"
+        );
+        assert!(error("vsan:5:3:x:policy=ftt2:width=2").starts_with("a stripe width of more"));
+        assert!(error("vsan:4:3:x:buffer=1MiB").starts_with("a write buffer has at least"));
+        assert!(error("vsan:4:3:x:policy=ftt9").starts_with("`policy=ftt9` is none of policy="));
+        assert!(error("vsan:4:3").starts_with("several drives are written as"));
+        assert!(error("vsan:4:some:x").starts_with("`some` is not a number of drives"));
+        let sata = named("vsan:5:3:x:policy=ftt2").unwrap();
+        assert!(
+            matches!(sata.assembly, DriveAssembly::Cluster(own) if own.policy == ClusterPolicy::Ftt2)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in ".{0,40}", rest in "[a-zA-Z0-9:=+.]{0,30}") {
+            let _ = named(&text);
+            for start in ["raid5:", "vsan:", "vsan:4:3:x:"] {
+                if let Ok(own) = named(&format!("{start}{rest}")) {
+                    prop_assert_eq!(named(&own.to_string()), Ok(own));
+                }
+            }
+        }
+    }
+}
