@@ -7,6 +7,7 @@ mod closed;
 mod offsets;
 mod open;
 mod profile;
+mod rebuild;
 mod replay;
 mod result;
 mod sheet;
@@ -22,6 +23,7 @@ pub use profile::{
     AccessOrder, Arrival, ArrivalSpacing, PROFILES, SimulatedProfile, UnknownSimulatedProfile,
     named,
 };
+pub use rebuild::rebuild_rate;
 pub use replay::{ReplayedRequests, replay};
 pub use result::{Side, SimulatedResult};
 pub use sheet::{Compared, at_stated_point, compare};

@@ -27,7 +27,9 @@ pub use audit::AuditArgs;
 pub use bench::{BenchArgs, BenchTarget};
 pub use compare::{CompareArgs, GateArgs};
 pub use doctor::{DoctorArgs, DoctorFormat};
-pub use drive::{CutArgs, DriveCommand, ListArgs, ShowArgs, SimulateArgs, Spacing};
+pub use drive::{
+    CutArgs, DriveCommand, ListArgs, ReliabilityArgs, ShowArgs, SimulateArgs, Spacing,
+};
 pub use flags::RunFlags;
 pub use format::Format;
 pub use import::ImportArgs;

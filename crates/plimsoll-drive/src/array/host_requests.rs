@@ -58,7 +58,7 @@ impl HostRequests {
         own.unknown_parts += 1;
     }
 
-    /// From now on completions are known as soon as their last requests are sent.
+    /// From now on completions are given as soon as they are known, at the latest when they are there.
     pub fn announce(&mut self) {
         self.known = Some(Vec::new());
     }
@@ -87,7 +87,12 @@ impl HostRequests {
             return None;
         }
         if own.then.is_none() {
-            self.complete.push_back(Completion { id, at });
+            let done = Completion { id, at };
+            let was_known = own.unknown_parts == 0;
+            self.complete.push_back(done);
+            if let Some(known) = self.known.as_mut().filter(|_| !was_known) {
+                known.push(done);
+            }
             return None;
         }
         self.requests.remove(id.index()).then

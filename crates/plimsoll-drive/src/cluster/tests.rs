@@ -119,6 +119,22 @@ fn a_flush_asks_no_drive() {
     );
 }
 
+/// What waits for a request is woken by it.
+#[test]
+fn a_completion_is_known_when_it_is_there() {
+    let mut own = cluster("vsan:3:2:nvme", 1 << 30);
+    own.announce();
+    let id = own.submit(Nanos::ZERO, op(DriveOp::Write, 0, 4096));
+    assert_eq!(own.take_known(), []);
+    let done = own.advance(Nanos::SECOND).unwrap();
+    assert_eq!(own.take_known(), [done]);
+    let write = op(DriveOp::Write, 0, 4096);
+    let both = own.submit_after(Nanos::SECOND, write, op(DriveOp::Flush, 0, 0));
+    let after = own.advance(Nanos(u64::MAX)).unwrap();
+    assert_eq!((own.take_known(), after.id), (vec![after], both));
+    assert!(own.is_idle() && done.id == id);
+}
+
 /// Writes of a small working set stay in the buffer; those of a large one go on to the drives, each block once.
 #[test]
 fn what_is_written_again_is_destaged_once() {

@@ -92,7 +92,7 @@ struct EngineState {
     model: StorageModel,
     timing: Timing,
     has_power: bool,
-    /// Members failed that the array cannot do without.
+    /// More members failed than it can do without.
     has_lost_data: bool,
     rebuild: Option<StartedRebuild>,
     undo: Option<UndoLog>,

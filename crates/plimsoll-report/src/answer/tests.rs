@@ -146,9 +146,8 @@ fn failures_of_an_array_are_answered_by_what_changed() {
         .push(phase(ArrayState::DataLost, 20.0, 0.01));
     lost.is_consistent = None;
     assert!(
-        sentence(&lost).ends_with(
-            "raid5 has lost data: members failed that the RAID level cannot do without."
-        )
+        sentence(&lost)
+            .ends_with("raid5 has lost data: more members failed than it can do without.")
     );
 }
 

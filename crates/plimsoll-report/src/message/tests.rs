@@ -235,11 +235,12 @@ const WAIT_STATES: [&str; 9] = [
 ];
 
 /// What the ids of headings of the commands' tables begin with.
-const HEADINGS: [&str; 14] = [
+const HEADINGS: [&str; 15] = [
     "answered-",
     "conditions-",
     "drives-",
     "figures-",
+    "losses-",
     "members-",
     "parameters-",
     "predicted-",

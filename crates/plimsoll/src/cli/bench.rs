@@ -8,7 +8,7 @@ use plimsoll_plan::resolved::{ServerKind, redact};
 use plimsoll_plan::units::{Bytes, Nanos};
 
 use super::flags::RunFlags;
-use super::value::{positive, size};
+use super::value::{positive, size, time};
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
@@ -119,14 +119,6 @@ fn target(text: &str) -> Result<BenchTarget, String> {
                 .into(),
         ),
     }
-}
-
-/// Seconds, or a time with its unit.
-fn time(text: &str) -> Result<Nanos, String> {
-    let is_bare = text.ends_with(|last: char| last.is_ascii_digit());
-    let unit = if is_bare { "s" } else { "" };
-    duration::parse(&format!("{text}{unit}"))
-        .map_err(|fault| format!("it {fault}; give 60, 60s or 5m"))
 }
 
 fn objective(text: &str) -> Result<BenchObjective, String> {

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use plimsoll_plan::units::Bytes;
+use plimsoll_plan::units::{Bytes, Nanos};
 
 use super::format::Format;
 use super::learn::LearnArgs;
 use super::mount::MountArgs;
-use super::value::{positive, request_size, seconds, share, size};
+use super::value::{positive, request_size, seconds, share, size, time};
 
 #[derive(Debug, Subcommand)]
 pub enum DriveCommand {
@@ -18,6 +18,8 @@ pub enum DriveCommand {
     Show(ShowArgs),
     /// Simulate a block workload on a drive, or its data sheet, in virtual time.
     Simulate(SimulateArgs),
+    /// How likely arrays lose data: failures, rebuilds and unreadable blocks, simulated.
+    Reliability(ReliabilityArgs),
     /// Emulate a drive below a directory until Ctrl-C. Needs FUSE.
     Mount(MountArgs),
     /// Cut the power of a drive mounted by `drive mount`, restore it, and report the losses.
@@ -84,6 +86,48 @@ pub struct SimulateArgs {
     /// Simulated seconds, after one to warm up [default: 10].
     #[arg(long, value_parser = seconds, requires = "profile")]
     pub seconds: Option<f64>,
+    /// Seed of all random choices.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct ReliabilityArgs {
+    /// Arrays to compare: raid5:6:disk raid6:6:disk.
+    #[arg(required = true, value_name = "ARRAY")]
+    pub arrays: Vec<String>,
+    /// For how long.
+    #[arg(long, default_value_t = 5.0, value_parser = positive)]
+    pub years: f64,
+    /// Share of drives that fail in their first year, in percent.
+    #[arg(long, value_name = "PERCENT", default_value = "0.9", value_parser = share)]
+    pub afr: f64,
+    /// Of the Weibull distribution of drives' lives: 1 is a constant rate, more is wear.
+    #[arg(long, default_value_t = 1.0, value_parser = positive)]
+    pub shape: f64,
+    /// While a member is missing the others fail so many times as often.
+    #[arg(long, value_name = "TIMES", default_value_t = 1.0, value_parser = positive)]
+    pub correlation: f64,
+    /// From a failure until a new drive begins to be filled.
+    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = time)]
+    pub replaced_after: Nanos,
+    /// Bytes a second at which a member is rebuilt, such as 50MB [default: as fast as the model of the idle array].
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub rebuild_rate: Option<Bytes>,
+    /// Unreadable bits of those read [default: 1e-15 for disks, 1e-16 for flash].
+    #[arg(long, value_name = "SHARE", value_parser = positive)]
+    pub uber: Option<f64>,
+    /// Unreadable blocks that come up on a drive in a year.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.0)]
+    pub latent_errors: f64,
+    /// How often a scrub finds them.
+    #[arg(long, value_name = "TIME", default_value = "720h", value_parser = time)]
+    pub scrub: Nanos,
+    /// Simulated lives of each array.
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1000..=10_000_000))]
+    pub histories: u32,
     /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -1,7 +1,8 @@
 //! Numbers on the command line.
 
 use clap::builder::TypedValueParser;
-use plimsoll_plan::units::Bytes;
+use plimsoll_plan::duration;
+use plimsoll_plan::units::{Bytes, Nanos};
 
 /// A size as plans have it, such as `20GiB`; also bytes without a unit, and `4k`, `512M` or `2G` in powers of 1024.
 pub fn size(text: &str) -> Result<Bytes, String> {
@@ -49,6 +50,14 @@ pub fn seconds(text: &str) -> Result<f64, String> {
         86_400.0,
         "give a number of seconds between 0.001 and 86400",
     )
+}
+
+/// Seconds, or a time with its unit.
+pub fn time(text: &str) -> Result<Nanos, String> {
+    let is_bare = text.ends_with(|last: char| last.is_ascii_digit());
+    let unit = if is_bare { "s" } else { "" };
+    duration::parse(&format!("{text}{unit}"))
+        .map_err(|fault| format!("it {fault}; give 60, 60s or 5m"))
 }
 
 fn between(text: &str, low: f64, high: f64, help: &str) -> Result<f64, String> {

@@ -53,6 +53,7 @@ mod tests {
         || drive::show::parameters().declaration(),
         || drive::replay::table().declaration(),
         || drive::assembly::member_table().declaration(),
+        || drive::reliability::table().declaration(),
         || drive::request_stats::table().declaration(),
         || drive::simulate::sheet().declaration(),
         || plans::table(40).declaration(),

@@ -146,7 +146,7 @@ impl<'a> Lanes<'a> {
 
 /// One lane, with what it runs on and what can stop it.
 struct PointLane<'a> {
-    /// Members of the drive's array failed that it cannot do without.
+    /// More members of the drive's array or cluster failed than it can do without.
     data_lost: Cell<bool>,
     task: LaneTask,
     /// One of the point's lanes does.

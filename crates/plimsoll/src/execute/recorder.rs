@@ -80,7 +80,7 @@ pub(super) struct LaneResult {
     pub measured: MeasuredPoint,
     /// The power cut that ended it.
     pub power_off: Option<PowerOff>,
-    /// Members of the medium's array failed that it cannot do without.
+    /// More members of the medium's array or cluster failed than it can do without.
     pub data_lost: bool,
 }
 

@@ -186,6 +186,66 @@ fn a_data_sheet_is_compared_with_the_model() {
 }
 
 #[test]
+fn a_cluster_is_simulated_and_shows_each_drive() {
+    let place = Place::new();
+    let cluster = "vsan:4:3:nvme:policy=raid5:failed=1";
+    let args = [
+        "drive",
+        "simulate",
+        cluster,
+        "--profile",
+        "mix",
+        "--seconds",
+        "0.1",
+    ];
+    let simulated = json(&place, &args);
+    let members = simulated["members"].as_array().unwrap();
+    assert_eq!(members.len(), 12);
+    let down = ["host 1 buffer", "host 1 data 1", "host 1 data 2"];
+    for own in members {
+        let name = own["member"].as_str().unwrap();
+        let (state, writes) = (&own["state"], own["writes_s"].as_f64());
+        match down.contains(&name) {
+            true => assert!(state == "failed" && writes == Some(0.0), "{own}"),
+            false => assert_eq!(state, "ok", "{own}"),
+        }
+    }
+    let refused = ["drive", "simulate", "vsan:2:3:nvme", "--profile", "mix"];
+    place
+        .run(&refused)
+        .refused(&["FTT 1 needs at least 3 hosts, there are 2"]);
+}
+
+#[test]
+fn arrays_are_compared_by_how_likely_they_lose_data() {
+    let place = Place::new();
+    let command = ["drive", "reliability"];
+    let arrays = ["raid5:6:disk", "raid6:6:disk", "--histories", "5000"];
+    let losses = json(
+        &place,
+        &[command, [arrays[0], arrays[1]], [arrays[2], arrays[3]]].concat(),
+    );
+    let losses = losses.as_array().unwrap();
+    let lost = |number: usize| losses[number]["lost_percent"].as_f64().unwrap();
+    assert!(lost(0) > 1000.0 * lost(1) && lost(1) > 0.0, "{losses:?}");
+    let text = place
+        .run(&["drive", "reliability", "raid5:3:sata"])
+        .succeeded()
+        .stdout;
+    assert!(
+        text.contains("Probability of data loss within 5 years"),
+        "{text}"
+    );
+    assert!(
+        text.contains("Assumed: 0.9 % of drives fail in a year"),
+        "{text}"
+    );
+    place
+        .run(&["drive", "reliability", "sata"])
+        .refused(&["is not an array"]);
+}
+
+#[test]
 fn an_array_is_simulated_and_shows_each_member() {
     let place = Place::new();
     let simulate = |array: &'static str| {

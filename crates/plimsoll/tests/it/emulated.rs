@@ -139,7 +139,9 @@ fn a_database_runs_on_an_emulated_array() {
     nothing_is_mounted(&place);
 }
 
-const ARRAY: &str = "drive = \"raid5:4:kingston-dc500m-960g\"\ncapacity = \"512MiB\"\nslower = 2";
+fn half_a_gib(drive: &str) -> String {
+    format!("drive = \"{drive}\"\ncapacity = \"512MiB\"\nslower = 2")
+}
 
 /// States of the array's phases.
 fn states(json: &Value) -> Vec<&str> {
@@ -148,12 +150,11 @@ fn states(json: &Value) -> Vec<&str> {
     phases.filter_map(|phase| phase["state"].as_str()).collect()
 }
 
-#[test]
-fn a_member_fails_under_load_and_is_rebuilt() {
+fn survives_a_failure(drive: &str) {
     let place = Place::new();
     let step = "users = [2]\nramp = \"1s\"\nmeasure = \"14s\"\n\
                 event = [{ at = \"3s\", fail = 2 }, { at = \"6s\", replace = 2 }]";
-    plan(&place, "sqlite", ARRAY, step);
+    plan(&place, "sqlite", &half_a_gib(drive), step);
     let (outcome, json) = place.run_until(|json| states(json).len() == 4);
     let text = outcome.succeeded().stdout.replace('\n', " ");
     assert_eq!(
@@ -165,15 +166,35 @@ fn a_member_fails_under_load_and_is_rebuilt() {
 }
 
 #[test]
-fn an_array_that_loses_data_answers_with_errors() {
+fn a_member_fails_under_load_and_is_rebuilt() {
+    survives_a_failure("raid5:4:kingston-dc500m-960g");
+}
+
+#[test]
+fn a_host_fails_under_load_and_is_filled_again() {
+    survives_a_failure("vsan:4:2:kingston-dc500m-960g:policy=raid5");
+}
+
+fn loses_data(drive: &str, events: &str) {
     let place = Place::new();
-    let step = "users = [2]\nramp = \"1s\"\nmeasure = \"5s\"\n\
-                event = [{ at = \"1s\", fail = 0 }, { at = \"2s\", fail = 3 }]";
-    plan(&place, "sqlite", ARRAY, step);
+    let step = format!("users = [2]\nramp = \"1s\"\nmeasure = \"5s\"\nevent = [{events}]");
+    plan(&place, "sqlite", &half_a_gib(drive), &step);
     let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]);
     assert!(outcome.code != Some(0), "{outcome:?}");
     assert!(outcome.stderr.contains("and data are lost"), "{outcome:?}");
     nothing_is_mounted(&place);
+}
+
+#[test]
+fn an_array_that_loses_data_answers_with_errors() {
+    let events = "{ at = \"1s\", fail = 0 }, { at = \"2s\", fail = 3 }";
+    loses_data("raid5:4:kingston-dc500m-960g", events);
+}
+
+#[test]
+fn a_cluster_with_one_copy_loses_data_with_a_host() {
+    let drive = "vsan:3:2:kingston-dc500m-960g:policy=ftt0:width=3";
+    loses_data(drive, "{ at = \"2s\", fail = 1 }");
 }
 
 fn a_power_cut_loses_nothing(engine: &str) {

@@ -5,6 +5,7 @@ mod cut;
 mod learn;
 pub(super) mod list;
 mod mount;
+pub(super) mod reliability;
 pub(super) mod replay;
 pub(super) mod request_stats;
 pub(super) mod show;
@@ -24,6 +25,7 @@ pub fn drive(command: &DriveCommand) -> Result<ExitCode, Failure> {
             Some(file) => replay::replay_file(file, args)?,
             None => simulate::simulate(args)?,
         }),
+        DriveCommand::Reliability(args) => print(&reliability::reliability(args)?),
         DriveCommand::Mount(args) => mount::mount(args),
         DriveCommand::Cut(args) => cut::cut(args),
         DriveCommand::Learn(args) => learn::learn(args),
