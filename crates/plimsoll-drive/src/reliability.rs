@@ -66,7 +66,7 @@ pub fn simulate_losses(
             outage,
             random: Random::new(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
             now: 0.0,
-            members: vec![Member::default(); array.members as usize],
+            members: vec![LivingMember::default(); array.members as usize],
             weight: 1.0,
             blocks: 0.0,
         };
@@ -105,7 +105,7 @@ impl WeightedMean {
 
 /// Times in years.
 #[derive(Debug, Clone, Copy, Default)]
-struct Member {
+struct LivingMember {
     since: f64,
     /// When its rebuild will have ended, while it is missing.
     back_at: Option<f64>,
@@ -117,7 +117,7 @@ struct History<'a> {
     outage: MemberOutage,
     random: Random,
     now: f64,
-    members: Vec<Member>,
+    members: Vec<LivingMember>,
     /// True probability of this history over that with which it is drawn.
     weight: f64,
     blocks: f64,
@@ -153,7 +153,7 @@ impl History<'_> {
         let now = self.now;
         for own in &mut self.members {
             if own.back_at.is_some_and(|at| at <= now) {
-                *own = Member {
+                *own = LivingMember {
                     since: now,
                     back_at: None,
                 };
@@ -162,14 +162,14 @@ impl History<'_> {
     }
 
     /// Failures that are expected of a member from now until a time (the cumulative hazard).
-    fn expected(&self, member: &Member, until: f64) -> f64 {
+    fn expected(&self, member: &LivingMember, until: f64) -> f64 {
         let DriveFailures { yearly, shape, .. } = *self.failures;
         let scale = (-(1.0 - yearly).ln()).powf(-1.0 / shape);
         let at = |time: f64| ((time - member.since).max(0.0) / scale).powf(shape);
         at(until) - at(self.now)
     }
 
-    fn present(&self) -> impl Iterator<Item = (usize, &Member)> {
+    fn present(&self) -> impl Iterator<Item = (usize, &LivingMember)> {
         let members = self.members.iter().enumerate();
         members.filter(|(_, own)| own.back_at.is_none())
     }

@@ -32,6 +32,8 @@ pub struct MediumEvidence {
     pub device: Result<VolumeEvidence, NoDevice>,
     /// What it lies on, down to the lowest: the device itself unless it is built on others.
     pub disks: Vec<DiskEvidence>,
+    /// That the data lie on.
+    pub array: Option<ArrayEvidence>,
     pub mount: Option<Mount>,
     pub space: Option<Room>,
     /// `Err`: why no block was read.
@@ -42,6 +44,34 @@ pub struct MediumEvidence {
     pub noise: Option<Option<DiskNoise>>,
     /// `None`: not requested.
     pub sync: Option<SyncOutcome>,
+}
+
+/// Several drives as one, by the kernel's software.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArrayEvidence {
+    /// `md0`, `btrfs`.
+    pub name: String,
+    /// `raid5`; of a btrfs, those of its data.
+    pub level: String,
+    pub members: u64,
+    pub missing: u64,
+    /// What it is busy with: `recover`, `check`, `balance`.
+    pub action: Option<String>,
+    /// That its drives had so far, where they are counted.
+    pub errors: u64,
+    pub md: Option<MdSettings>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MdSettings {
+    /// In bytes.
+    pub chunk: Option<u64>,
+    /// Where it is: `+8` behind the superblock, `file`.
+    pub bitmap: Option<String>,
+    /// In pages of each member.
+    pub stripe_cache: Option<u64>,
+    /// `write-through`, `write-back`.
+    pub journal: Option<String>,
 }
 
 /// A partition or a whole disk.

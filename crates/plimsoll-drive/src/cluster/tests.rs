@@ -166,6 +166,32 @@ fn a_full_buffer_slows_writes_down_to_destaging() {
     assert!(fresh > 2.0 * full, "{fresh} {full}");
 }
 
+/// What was on its way to the drives of a host that failed is not for its new ones; a power cut loses nothing of a buffer.
+#[test]
+fn a_host_is_replaced_while_it_destages() {
+    let mut own = cluster("vsan:3:2:sata:vdisks=4:buffer=16MiB", 1 << 30);
+    let mut random = Random::new(5);
+    let mut now = Nanos::ZERO;
+    for host in [0, 1, 2, 1] {
+        for _ in 0..600 {
+            let at = random.below(1 << 14) * 65_536;
+            own.submit(now, op(DriveOp::Write, at, 65_536));
+        }
+        now += Nanos::from_millis(30);
+        while own.advance(now).is_some() {}
+        assert!(own.fail(now, host));
+        own.replace(now, host);
+        while let Some(next) = own.next_event() {
+            now = next;
+            own.advance(now);
+        }
+        assert!(own.has_rebuilt(host) && own.is_idle());
+    }
+    own.submit(now, op(DriveOp::Write, 0, 65_536));
+    own.power_cycle(now);
+    assert!(own.is_idle() && own.next_event().is_none());
+}
+
 /// What report K measured, in 20 minutes from an empty buffer: buffers and time are both made 1,000 times smaller. Where
 /// components come to lie by lot matters, so means of several seeds.
 ///

@@ -56,6 +56,16 @@ struct Trip {
     op: Op,
     home: u32,
     at: ComponentPlace,
+    /// Those of the component's host when it departed.
+    failures: u32,
+}
+
+/// A piece on its way from a write buffer to its drive.
+#[derive(Debug, Clone, Copy)]
+struct Destaging {
+    host: u32,
+    failures: u32,
+    piece: DestagedPiece,
 }
 
 impl Trip {
@@ -95,8 +105,8 @@ enum ClusterEvent {
     /// A part of a request that asks no drive is complete.
     Ends(RequestId),
     /// A piece was read from the write buffer.
-    BufferRead(u32, DestagedPiece),
-    Destaged(u32, DestagedPiece),
+    BufferRead(Destaging),
+    Destaged(Destaging),
 }
 
 impl Cluster {
@@ -117,6 +127,7 @@ impl Cluster {
             sending: Server::default(),
             receiving: Server::default(),
             is_down: spec.failed.contains(&host),
+            failures: 0,
         });
         let layout = spec.layout();
         let object = |placed: PlacedObject| VirtualObject::new(spec, &layout, placed, drive.slower);
@@ -244,6 +255,7 @@ impl Cluster {
             },
             home: *home,
             at,
+            failures: self.hosts[at.host as usize].failures,
         };
         let number = self.trips.insert(trip);
         if !trip.is_remote() {
@@ -270,12 +282,14 @@ impl Cluster {
     }
 
     fn processed(&mut self, now: Nanos, number: usize) {
-        let Trip { op, at, .. } = self.trips[number];
+        let Trip {
+            op, at, failures, ..
+        } = self.trips[number];
         let ComponentPlace { host, drive, .. } = at;
         let own = &mut self.hosts[host as usize];
         let drive = drive as usize;
         let stored = match op.kind {
-            _ if own.is_down => Some(now),
+            _ if own.failures != failures => Some(now),
             DriveOp::Read => Some(own.group.read(now, drive, op)),
             _ if !self.waiting[host as usize].is_empty() => None,
             _ => own.group.write(now, drive, op),
@@ -316,18 +330,20 @@ impl Cluster {
     }
 
     fn destage(&mut self, now: Nanos, host: u32) {
-        let group = &mut self.hosts[host as usize].group;
-        let mut begun = Vec::new();
-        while let Some(piece) = group.begin_destaging(now) {
-            begun.push(piece);
-        }
-        for (piece, read) in begun {
-            self.at(read, ClusterEvent::BufferRead(host, piece));
+        let failures = self.hosts[host as usize].failures;
+        while let Some((piece, read)) = self.hosts[host as usize].group.begin_destaging(now) {
+            let destaging = Destaging {
+                host,
+                failures,
+                piece,
+            };
+            self.at(read, ClusterEvent::BufferRead(destaging));
         }
     }
 
     /// There is room in the write buffer for writes that wait.
-    fn destaged(&mut self, now: Nanos, host: u32, piece: DestagedPiece) {
+    fn destaged(&mut self, now: Nanos, destaging: Destaging) {
+        let Destaging { host, piece, .. } = destaging;
         self.hosts[host as usize].group.end_destaging(piece);
         let waiting = std::mem::take(&mut self.waiting[host as usize]);
         let mut waiting = waiting.into_iter();
@@ -353,13 +369,19 @@ impl Cluster {
             ClusterEvent::Returns(number) => self.returns(now, number),
             ClusterEvent::Answered(number) => self.answered(now, number),
             ClusterEvent::Ends(request) => self.end_part(now, request),
-            ClusterEvent::BufferRead(host, piece) => {
-                let group = &mut self.hosts[host as usize].group;
-                let written = group.write_destaged(now, piece);
-                self.at(written, ClusterEvent::Destaged(host, piece));
+            ClusterEvent::BufferRead(own) | ClusterEvent::Destaged(own) if self.is_gone(own) => {}
+            ClusterEvent::BufferRead(own) => {
+                let group = &mut self.hosts[own.host as usize].group;
+                let written = group.write_destaged(now, own.piece);
+                self.at(written, ClusterEvent::Destaged(own));
             }
-            ClusterEvent::Destaged(host, piece) => self.destaged(now, host, piece),
+            ClusterEvent::Destaged(own) => self.destaged(now, own),
         }
+    }
+
+    /// Its host has failed since.
+    fn is_gone(&self, own: Destaging) -> bool {
+        self.hosts[own.host as usize].failures != own.failures
     }
 
     /// The object whose rebuild does something next, and when.
@@ -395,7 +417,9 @@ impl Cluster {
     /// A host goes down: what its drives hold is not there any more.
     fn fail_host(&mut self, now: Nanos, host: u32) -> bool {
         self.run_to(now);
-        self.hosts[host as usize].is_down = true;
+        let own = &mut self.hosts[host as usize];
+        own.is_down = true;
+        own.failures += 1;
         self.move_homes();
         let mut survives = true;
         let lost: Vec<OnHost> = self.objects_on(host).collect();
@@ -554,19 +578,15 @@ impl Assembled for Cluster {
     }
 
     fn power_cycle(&mut self, now: Nanos) {
-        let destaged: Vec<(u32, DestagedPiece)> = self
-            .ahead
-            .ids()
-            .filter_map(|id| match *self.events.get(id) {
-                ClusterEvent::BufferRead(host, piece) | ClusterEvent::Destaged(host, piece) => {
-                    Some((host, piece))
-                }
-                _ => None,
-            })
-            .collect();
+        let ahead = self.ahead.ids().map(|id| *self.events.get(id));
+        let destaging = ahead.filter_map(|event| match event {
+            ClusterEvent::BufferRead(own) | ClusterEvent::Destaged(own) => Some(own),
+            _ => None,
+        });
+        let destaging: Vec<Destaging> = destaging.filter(|own| !self.is_gone(*own)).collect();
         for (number, host) in self.hosts.iter_mut().enumerate() {
-            let own = destaged.iter().filter(|(of, _)| *of as usize == number);
-            host.group.power_cycle(now, own.map(|(_, piece)| *piece));
+            let own = destaging.iter().filter(|own| own.host as usize == number);
+            host.group.power_cycle(now, own.map(|own| own.piece));
         }
         for object in &mut self.objects {
             object.array.power_cycle(now);

@@ -178,6 +178,23 @@ pub enum DoctorFinding {
         moved_bytes: u64,
         busy_percent: f64,
     },
+    /// Several drives as one. `errors` so far, of its drives.
+    Array {
+        state: StorageArrayState,
+        name: String,
+        level: String,
+        members: u64,
+        missing: u64,
+        action: Option<String>,
+        errors: u64,
+    },
+    /// Of an md; the stripe cache in pages.
+    ArraySettings {
+        chunk_bytes: Option<u64>,
+        bitmap: Option<String>,
+        stripe_cache: Option<u64>,
+        journal: Option<String>,
+    },
     Filesystem {
         kind: FilesystemKind,
         filesystem: String,
@@ -355,6 +372,17 @@ pub enum PowerLossUnknown {
     WriteThrough,
     File,
     Model,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StorageArrayState {
+    Whole,
+    Degraded,
+    /// It is rebuilt, checked or changed.
+    Busy,
+    /// Its drives had errors.
+    Errors,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

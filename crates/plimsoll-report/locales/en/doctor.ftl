@@ -232,6 +232,28 @@ doctor-noise = { $level ->
  } ({ $requests-per-second } requests and { $moved-bytes } a second, busy { $busy-percent } % of the time).
     .next = Stop them while measuring (iotop or pidstat -d lists them).
 
+doctor-array = { $state ->
+    [degraded] { $name } ({ $level }) is without { $missing } of its { $members } drives, so figures are those of a degraded array.
+    [busy] { $name } ({ $level } of { $members } drives) is busy with { $action }, so figures are lower and less steady.
+    [errors] { $name } ({ $level } of { $members } drives) has had { $errors } errors of its drives.
+   *[whole] { $name } ({ $level } of { $members } drives) is whole.
+ }
+    .next = { $state ->
+    [degraded] Replace the drive and wait for the rebuild.
+    [busy] Wait for its end, or stop it while measuring.
+    [errors] Look for the drive (btrfs device stats) and replace it.
+   *[other] {""}
+ }
+doctor-array-settings = Chunk { $chunk-bytes }, { $bitmap ->
+    [none] no bitmap
+   *[other] bitmap at { $bitmap } (each new region written to waits for a flush of all drives)
+ }, { $journal ->
+    [none] no journal
+   *[other] journal { $journal }
+ }{ $stripe-cache ->
+    [none] {""}
+   *[other] , stripe cache { $stripe-cache } pages
+ }.
 doctor-filesystem = { $kind ->
     [memory] { $filesystem } at { $mount } lies in memory: no drive is measured, and nothing survives a power cut.
     [network] { $filesystem } at { $mount } is on another machine, whose network and memory are measured as well.

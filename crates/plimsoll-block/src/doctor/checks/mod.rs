@@ -1,5 +1,6 @@
 //! From evidence to findings: pure functions, one for each check.
 
+mod array;
 mod drive;
 mod filesystem;
 mod machine;
@@ -46,6 +47,7 @@ pub fn medium(medium: &MediumEvidence) -> Vec<Diagnosis> {
             );
         }
     }
+    found.extend(array::array(medium));
     if let Ok(device) = &medium.device {
         found.push(queue::scheduler(device, &medium.disks));
         found.push(queue::queue(device, &medium.disks));
@@ -121,6 +123,7 @@ pub(super) mod tests {
                 ..VolumeEvidence::default()
             }),
             disks: vec![disk],
+            array: None,
             mount: None,
             space: None,
             sample: Ok(BlockSample::default()),

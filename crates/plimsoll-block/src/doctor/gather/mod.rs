@@ -1,6 +1,7 @@
 //! Gathers evidence without changing anything: files of /proc and /sys, programs that only ask, reads of random blocks. The write test
 //! is apart ([`write`]) and is done only when it is wanted.
 
+mod array;
 mod disk;
 mod options;
 mod quiet;
@@ -87,16 +88,18 @@ pub fn medium(path: &Path, options: &GatherOptions<'_>) -> Result<MediumEvidence
         // Emulated as a directory.
         Err(_) => options.is.map(disk::without_device).into_iter().collect(),
     };
+    let mount = if is_device {
+        None
+    } else {
+        mount_of(&source, &real)
+    };
     Ok(MediumEvidence {
         in_use,
         disks,
         noise,
         sample,
-        mount: if is_device {
-            None
-        } else {
-            mount_of(&source, &real)
-        },
+        array: array::array(&source, device.as_ref().ok(), mount.as_ref()),
+        mount,
         space: if is_device { None } else { room(&real) },
         holes: if let StorageTarget::File(file) = &target {
             sample::holes(file)

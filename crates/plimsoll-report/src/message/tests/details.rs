@@ -133,6 +133,7 @@ const WITHOUT_ADVICE: &[&str] = &[
     "doctor-whole-drive",
     "doctor-aligned",
     "doctor-noise-unknown",
+    "doctor-array-settings",
     "doctor-mount-options-fine",
     "doctor-no-device-to-read",
     "doctor-too-small-to-read",
