@@ -182,7 +182,8 @@ pub enum DoctorFinding {
     Array {
         state: StorageArrayState,
         name: String,
-        level: String,
+        /// Its RAID level; `level` is the finding's.
+        raid: String,
         members: u64,
         missing: u64,
         action: Option<String>,

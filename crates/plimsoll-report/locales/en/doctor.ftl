@@ -233,10 +233,10 @@ doctor-noise = { $level ->
     .next = Stop them while measuring (iotop or pidstat -d lists them).
 
 doctor-array = { $state ->
-    [degraded] { $name } ({ $level }) is without { $missing } of its { $members } drives, so figures are those of a degraded array.
-    [busy] { $name } ({ $level } of { $members } drives) is busy with { $action }, so figures are lower and less steady.
-    [errors] { $name } ({ $level } of { $members } drives) has had { $errors } errors of its drives.
-   *[whole] { $name } ({ $level } of { $members } drives) is whole.
+    [degraded] { $name } ({ $raid }) is without { $missing } of its { $members } drives, so figures are those of a degraded array.
+    [busy] { $name } ({ $raid } of { $members } drives) is busy with { $action }, so figures are lower and less steady.
+    [errors] { $name } ({ $raid } of { $members } drives) has had { $errors } errors of its drives.
+   *[whole] { $name } ({ $raid } of { $members } drives) is whole.
  }
     .next = { $state ->
     [degraded] Replace the drive and wait for the rebuild.

@@ -20,7 +20,7 @@ pub fn array(medium: &MediumEvidence) -> Vec<Diagnosis> {
     let found = DoctorFinding::Array {
         state,
         name: own.name.clone(),
-        level: own.level.clone(),
+        raid: own.level.clone(),
         members: own.members,
         missing: own.missing,
         action: own.action.clone(),
@@ -57,6 +57,7 @@ fn settings(md: &MdSettings) -> Diagnosis {
 mod tests {
     use super::super::tests::{assert_finding, disk, medium_of};
     use super::*;
+    use plimsoll_report::message::Messages;
 
     fn found(change: impl FnOnce(&mut ArrayEvidence)) -> Diagnosis {
         let mut own = ArrayEvidence {
@@ -80,6 +81,8 @@ mod tests {
     fn what_is_not_whole_is_a_warning() {
         use DiagnosisLevel::{Ok, Warning};
         assert_finding(&found(|_| ()), Ok, &["whole"]);
+        let text = Messages::english().diagnosis(&found(|_| ()));
+        assert_eq!(text, "md0 (raid5 of 4 drives) is whole.");
         assert_finding(&found(|own| own.missing = 1), Warning, &["degraded"]);
         let check = |own: &mut ArrayEvidence| own.action = Some("check".into());
         assert_finding(&found(check), Warning, &["busy", "check"]);
