@@ -45,7 +45,7 @@ pub struct Probability {
 pub struct LossProbabilities {
     /// More members are missing at a time than the array tolerates.
     pub array: Probability,
-    /// The array survives, but a block that a rebuild needs cannot be read.
+    /// A block that a rebuild needs cannot be read.
     pub block: Probability,
 }
 
@@ -69,6 +69,7 @@ pub fn simulate_losses(
             members: vec![LivingMember::default(); array.members as usize],
             weight: 1.0,
             blocks: 0.0,
+            all_read: 1.0,
         };
         array_losses.add(history.run(years));
         block_losses.add(history.blocks);
@@ -120,7 +121,10 @@ struct History<'a> {
     members: Vec<LivingMember>,
     /// True probability of this history over that with which it is drawn.
     weight: f64,
+    /// Probability that a block is lost, counted like the weight.
     blocks: f64,
+    /// Probability that every rebuild so far could read all that it needed.
+    all_read: f64,
 }
 
 /// Share of histories in which the next failure comes before the rebuild ends.
@@ -256,7 +260,8 @@ impl History<'_> {
         let of_bits = self.outage.bytes as f64 * 8.0 * unreadable_bits;
         let waiting = latent_errors * scrub_years / 2.0;
         let probability = -(-needed * (of_bits + waiting)).exp_m1();
-        self.blocks += self.weight * probability;
+        self.blocks += self.weight * self.all_read * probability;
+        self.all_read *= 1.0 - probability;
     }
 }
 
@@ -327,7 +332,14 @@ mod tests {
         };
         let losses = simulate_losses(&array, &failures, outage, 5.0, 30_000, 3);
         let rebuilds = 5.0 * 6.0 * -(1.0f64 - 0.02).ln();
-        near(losses.block, rebuilds * 0.0377);
+        near(losses.block, -(-rebuilds * 0.0377).exp_m1());
+        let many = DriveFailures {
+            yearly: 0.5,
+            unreadable_bits: 1e-12,
+            ..failures
+        };
+        let losses = simulate_losses(&array, &many, outage, 5.0, 1_000, 3);
+        assert!((0.9..=1.0001).contains(&losses.block.value), "{losses:?}");
         let raid6 = ArraySpec::new(RaidLevel::Raid6, 6);
         let losses = simulate_losses(&raid6, &failures, outage, 5.0, 10_000, 3);
         assert!(losses.block.value < 1e-4, "{losses:?}");

@@ -253,6 +253,11 @@ mod tests {
             error("vsan:4:3:x:failed=4"),
             "there is no host 4: hosts are numbered from 0 to 3"
         );
+        assert_eq!(
+            error("vsan:5:3:x:policy=ftt2:failed=0:rebuild=0"),
+            "host 0 cannot be down and be filled"
+        );
+        assert!(named("vsan:4:3:x:failed=0+0").is_ok());
         assert!(error("vsan:5:3:x:policy=ftt2:width=2").starts_with("a stripe width of more"));
         assert!(error("vsan:4:3:x:buffer=1MiB").starts_with("a write buffer has at least"));
         assert!(error("vsan:4:3:x:policy=ftt9").starts_with("`policy=ftt9` is none of policy="));

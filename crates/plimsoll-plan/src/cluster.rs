@@ -188,6 +188,8 @@ pub enum ClusterError {
     Buffer(Bytes),
     #[error("there is no host {host}: hosts are numbered from 0 to {last}")]
     NoHost { host: u32, last: u32 },
+    #[error("host {0} cannot be down and be filled")]
+    Both(u32),
     #[error("{policy} loses data without the hosts {missing}", policy = .policy.title())]
     DataLost {
         policy: ClusterPolicy,
@@ -237,7 +239,15 @@ impl ClusterSpec {
         if self.buffer.0 < LEAST_BUFFER.0 {
             return Err(ClusterError::Buffer(self.buffer));
         }
-        let missing: Vec<u32> = self.failed.iter().chain(&self.rebuild).copied().collect();
+        let mut missing: Vec<u32> = self.failed.clone();
+        missing.sort_unstable();
+        missing.dedup();
+        if let Some(host) = self.rebuild {
+            if missing.contains(&host) {
+                return Err(ClusterError::Both(host));
+            }
+            missing.push(host);
+        }
         if let Some(host) = missing.iter().find(|own| **own >= self.hosts) {
             return Err(ClusterError::NoHost {
                 host: *host,

@@ -14,7 +14,7 @@ const MOST_IN_FLIGHT: f64 = 16.0;
 /// Longest run of bytes that is destaged at once.
 const LONGEST_PIECE: u64 = 256 << 10;
 
-/// Always: what the buffer holds is at most `buffer`, and is what was written and has not been destaged. What is written
+/// Always: what the buffer holds is at most `buffer` or one write, and is what was written and has not been destaged. What is written
 /// again while it waits is destaged once.
 #[derive(Debug, Clone)]
 pub struct DiskGroup {
@@ -76,9 +76,9 @@ impl DiskGroup {
         }
     }
 
-    /// Writes into the buffer; `None` if that is full.
+    /// Writes into the buffer; `None` if that is full. One that is larger than the buffer is written when that is empty.
     pub fn write(&mut self, now: Nanos, drive: usize, op: Op) -> Option<Nanos> {
-        if self.held + op.len > self.buffer {
+        if self.held > 0 && self.held + op.len > self.buffer {
             return None;
         }
         let own = &mut self.data[drive];
@@ -105,11 +105,17 @@ impl DiskGroup {
         done
     }
 
-    /// What is destaged next, if that is due: it is read from the buffer, until the time that is returned.
-    pub fn begin_destaging(&mut self, now: Nanos) -> Option<(DestagedPiece, Nanos)> {
+    /// What is destaged next, if that is due, or `is_needed` by writes that wait: it is read from the buffer, until the time
+    /// that is returned.
+    pub fn begin_destaging(
+        &mut self,
+        now: Nanos,
+        is_needed: bool,
+    ) -> Option<(DestagedPiece, Nanos)> {
         let full = self.held as f64 / self.buffer as f64;
         let most = MOST_IN_FLIGHT * self.data.len() as f64;
         let depth = most * (full - DESTAGED_FROM) / (1.0 - DESTAGED_FROM);
+        let depth = depth.max(f64::from(u8::from(is_needed)));
         if f64::from(self.in_flight) >= depth {
             return None;
         }

@@ -17,7 +17,8 @@ pub struct ClusterHost {
     pub sending: Server,
     pub receiving: Server,
     pub is_down: bool,
-    /// How often it has failed: what was on its way to the drives that it had then is not for those it has now.
+    /// How often it has failed or was replaced: what was on its way to the drives that it had then is not for those it has
+    /// now.
     pub failures: u32,
 }
 

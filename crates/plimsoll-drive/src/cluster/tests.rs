@@ -180,6 +180,8 @@ fn a_host_is_replaced_while_it_destages() {
         now += Nanos::from_millis(30);
         while own.advance(now).is_some() {}
         assert!(own.fail(now, host));
+        now += Nanos::from_micros(20 * u64::from(host));
+        while own.advance(now).is_some() {}
         own.replace(now, host);
         while let Some(next) = own.next_event() {
             now = next;
@@ -190,6 +192,21 @@ fn a_host_is_replaced_while_it_destages() {
     own.submit(now, op(DriveOp::Write, 0, 65_536));
     own.power_cycle(now);
     assert!(own.is_idle() && own.next_event().is_none());
+}
+
+/// As one that is larger than the room below which nothing is destaged.
+#[test]
+fn a_write_larger_than_the_buffer_ends() {
+    let mut own = cluster("vsan:3:2:nvme:policy=ftt0:buffer=16MiB", 1 << 30);
+    for number in 0..4 {
+        own.submit(Nanos::ZERO, op(DriveOp::Write, number << 24, 12 << 20));
+        own.submit(Nanos::ZERO, op(DriveOp::Write, number << 25, 32 << 20));
+    }
+    let mut ended = 0;
+    while own.advance(Nanos(u64::MAX)).is_some() {
+        ended += 1;
+    }
+    assert!(ended == 8 && own.is_idle(), "{ended}");
 }
 
 /// What report K measured, in 20 minutes from an empty buffer: buffers and time are both made 1,000 times smaller. Where

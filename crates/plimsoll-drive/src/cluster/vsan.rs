@@ -298,7 +298,7 @@ impl Cluster {
             Some(stored) => self.at(stored, ClusterEvent::Stored(number)),
             None => self.waiting[host as usize].push(number),
         }
-        if op.kind == DriveOp::Write {
+        if op.kind == DriveOp::Write && self.hosts[host as usize].failures == failures {
             self.destage(now, host);
         }
     }
@@ -331,7 +331,13 @@ impl Cluster {
 
     fn destage(&mut self, now: Nanos, host: u32) {
         let failures = self.hosts[host as usize].failures;
-        while let Some((piece, read)) = self.hosts[host as usize].group.begin_destaging(now) {
+        let is_needed = !self.waiting[host as usize].is_empty();
+        let group = &mut self.hosts[host as usize].group;
+        let mut begun = Vec::new();
+        while let Some(next) = group.begin_destaging(now, is_needed) {
+            begun.push(next);
+        }
+        for (piece, read) in begun {
             let destaging = Destaging {
                 host,
                 failures,
@@ -438,6 +444,7 @@ impl Cluster {
         self.run_to(now);
         let own = &mut self.hosts[host as usize];
         own.is_down = false;
+        own.failures += 1;
         own.group = new_group(&self.drive, &self.setup, &self.spec, host + self.spec.hosts);
         let anew: Vec<OnHost> = self.objects_on(host).collect();
         self.rebuilding = anew.iter().map(|on| on.object).collect();

@@ -211,6 +211,17 @@ impl Faults<'_> {
                 "change policy or hosts".into(),
             );
         }
+        let bytes = (file.capacity_gb.value * 1e9) as u64;
+        if file
+            .cluster
+            .as_ref()
+            .is_some_and(|own| own.usable(bytes) == 0)
+        {
+            self.anywhere(
+                "[cluster]: a virtual disk has less than 1 MiB".into(),
+                "give larger drives or fewer virtual disks".into(),
+            );
+        }
         if file.array.is_some() && file.cluster.is_some() {
             self.anywhere(
                 "[array] and [cluster] exclude each other".into(),

@@ -72,7 +72,7 @@ fn assemblies(
     let assemblies: Option<Vec<DriveAssembly>> =
         emulated.map(|own| assembly(&own?.drive)).collect();
     if assemblies.as_ref().is_none_or(Vec::is_empty) {
-        let help = "only of an array, without_fuse = \"refuse\": drive = \"raid5:6:kingston-dc500m-960g\"; or take other media out of `on`";
+        let help = "only of an array or a cluster, without_fuse = \"refuse\": drive = \"raid5:6:kingston-dc500m-960g\"; or take other media out of `on`";
         let message = "the members of these media cannot fail".to_owned();
         findings.error(written.span(), message, help);
     }

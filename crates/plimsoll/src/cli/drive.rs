@@ -8,7 +8,9 @@ use plimsoll_plan::units::{Bytes, Nanos};
 use super::format::Format;
 use super::learn::LearnArgs;
 use super::mount::MountArgs;
-use super::value::{positive, request_size, seconds, share, size, time};
+use super::value::{
+    not_negative, positive, rate, request_size, seconds, share, share_below_all, size, time,
+};
 
 #[derive(Debug, Subcommand)]
 pub enum DriveCommand {
@@ -102,7 +104,7 @@ pub struct ReliabilityArgs {
     #[arg(long, default_value_t = 5.0, value_parser = positive)]
     pub years: f64,
     /// Share of drives that fail in their first year, in percent.
-    #[arg(long, value_name = "PERCENT", default_value = "0.9", value_parser = share)]
+    #[arg(long, value_name = "PERCENT", default_value = "0.9", value_parser = share_below_all)]
     pub afr: f64,
     /// Of the Weibull distribution of drives' lives: 1 is a constant rate, more is wear.
     #[arg(long, default_value_t = 1.0, value_parser = positive)]
@@ -114,13 +116,13 @@ pub struct ReliabilityArgs {
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = time)]
     pub replaced_after: Nanos,
     /// Bytes a second at which a member is rebuilt, such as 50MB [default: as fast as the model of the idle array].
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = rate)]
     pub rebuild_rate: Option<Bytes>,
     /// Unreadable bits of those read [default: 1e-15 for disks, 1e-16 for flash].
     #[arg(long, value_name = "SHARE", value_parser = positive)]
     pub uber: Option<f64>,
     /// Unreadable blocks that come up on a drive in a year.
-    #[arg(long, value_name = "NUMBER", default_value_t = 0.0)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.0, value_parser = not_negative)]
     pub latent_errors: f64,
     /// How often a scrub finds them.
     #[arg(long, value_name = "TIME", default_value = "720h", value_parser = time)]

@@ -43,6 +43,23 @@ pub fn share(text: &str) -> Result<f64, String> {
     between(text, 1e-6, 100.0, "give a number above 0, at most 100").map(|percent| percent / 100.0)
 }
 
+/// Less than all, as a share of 1.
+pub fn share_below_all(text: &str) -> Result<f64, String> {
+    between(text, 1e-6, 99.9, "give a number above 0, at most 99.9").map(|percent| percent / 100.0)
+}
+
+pub fn not_negative(text: &str) -> Result<f64, String> {
+    between(text, 0.0, 1e8, "give a number from 0 to 100000000")
+}
+
+/// A size above 0.
+pub fn rate(text: &str) -> Result<Bytes, String> {
+    size(text)
+        .ok()
+        .filter(|bytes| bytes.0 > 0)
+        .ok_or_else(|| "give bytes in a second, such as 50MB".to_owned())
+}
+
 pub fn seconds(text: &str) -> Result<f64, String> {
     between(
         text,

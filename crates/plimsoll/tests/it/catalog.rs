@@ -243,6 +243,9 @@ fn arrays_are_compared_by_how_likely_they_lose_data() {
     place
         .run(&["drive", "reliability", "sata"])
         .refused(&["is not an array"]);
+    place
+        .run(&["drive", "reliability", "raid6:8:disk:failed=0"])
+        .refused(&["is not whole"]);
 }
 
 #[test]

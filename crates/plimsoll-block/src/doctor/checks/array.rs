@@ -32,7 +32,8 @@ pub fn array(medium: &MediumEvidence) -> Vec<Diagnosis> {
 }
 
 fn state(own: &ArrayEvidence) -> StorageArrayState {
-    if own.missing > 0 {
+    let is_filled = own.action.as_deref() == Some("recover");
+    if own.missing > 0 && !is_filled {
         StorageArrayState::Degraded
     } else if own.action.is_some() {
         StorageArrayState::Busy
@@ -86,6 +87,11 @@ mod tests {
         assert_finding(&found(|own| own.missing = 1), Warning, &["degraded"]);
         let check = |own: &mut ArrayEvidence| own.action = Some("check".into());
         assert_finding(&found(check), Warning, &["busy", "check"]);
+        let recover = |own: &mut ArrayEvidence| {
+            own.missing = 1;
+            own.action = Some("recover".into());
+        };
+        assert_finding(&found(recover), Warning, &["busy", "recover"]);
         assert_finding(&found(|own| own.errors = 2), Warning, &["errors"]);
     }
 

@@ -18,8 +18,9 @@ impl ArrayFiles<'_> {
         (!text.is_empty()).then_some(text)
     }
 
+    /// While an md is reshaped, the old number stands behind the new one: `5 (4)`.
     fn number(&self, path: &str) -> Option<u64> {
-        self.text(path)?.parse().ok()
+        self.text(path)?.split(' ').next()?.parse().ok()
     }
 
     fn names(&self, path: &str) -> Vec<String> {
@@ -71,14 +72,18 @@ const PROFILES: [&str; 10] = [
 
 /// Documentation/ABI/testing/sysfs-fs-btrfs; one on a single device is none.
 fn btrfs_array(source: &KernelFiles, mount: &Mount) -> Option<ArrayEvidence> {
-    let device = mount.source.rsplit('/').next()?;
+    // `/dev/mapper/…` is a link to the name that the kernel has.
+    let node = std::fs::canonicalize(&mount.source).unwrap_or_else(|_| mount.source.clone().into());
+    let device = node.file_name()?.to_str()?;
     let all = names_in(&source.path("sys/fs/btrfs"));
     let mut filesystems = all.into_iter().map(|uuid| ArrayFiles {
         source,
         directory: format!("sys/fs/btrfs/{uuid}"),
     });
     let files = filesystems.find(|own| own.names("devices").iter().any(|name| name == device))?;
-    let members = files.names("devinfo");
+    // The target of a replacement has the number 0.
+    let members: Vec<String> = files.names("devinfo");
+    let members: Vec<String> = members.into_iter().filter(|id| id != "0").collect();
     let is_missing = |id: &&String| files.number(&format!("devinfo/{id}/missing")) == Some(1);
     let errors = members.iter().map(|id| device_errors(&files, id)).sum();
     let profiles = files.names("allocation/data");

@@ -47,6 +47,7 @@ fn a_btrfs_of_several_devices_is_an_array() {
             ("fs/btrfs/features/raid56", "0"),
             ("fs/btrfs/ede5a87f/devices/loop1", ""),
             ("fs/btrfs/ede5a87f/devices/loop2", ""),
+            ("fs/btrfs/ede5a87f/devinfo/0/missing", "0"),
             ("fs/btrfs/ede5a87f/devinfo/1/missing", "0"),
             ("fs/btrfs/ede5a87f/devinfo/2/missing", "0"),
             ("fs/btrfs/ede5a87f/devinfo/3/missing", third),
@@ -69,7 +70,7 @@ fn a_btrfs_of_several_devices_is_an_array() {
 fn an_md_shows_its_settings() {
     let root = sysfs(&[
         ("dev/block/9:0/md/level", "raid5"),
-        ("dev/block/9:0/md/raid_disks", "4"),
+        ("dev/block/9:0/md/raid_disks", "4 (3)"),
         ("dev/block/9:0/md/degraded", "1"),
         ("dev/block/9:0/md/sync_action", "recover"),
         ("dev/block/9:0/md/chunk_size", "524288"),

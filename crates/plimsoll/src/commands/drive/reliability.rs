@@ -59,6 +59,12 @@ fn losses(name: &str, args: &ReliabilityArgs) -> Result<ArrayLosses, Failure> {
             spec.title
         )));
     };
+    if !array.failed.is_empty() || array.rebuild.is_some() {
+        return Err(Failure::usage(format!(
+            "{} is not whole\nLeave out failed= and rebuild=: lives begin with all members.",
+            spec.title
+        )));
+    }
     let bytes = array.member_bytes(spec.capacity.0);
     let rebuild_hours = rebuild_hours(&spec, array, bytes, args);
     let outage = MemberOutage {
