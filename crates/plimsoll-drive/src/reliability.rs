@@ -289,7 +289,7 @@ mod tests {
             bytes: 4_000_000_000_000,
         };
         let array = ArraySpec::new(level, members);
-        simulate_losses(&array, failures, outage, 5.0, 30_000, 3)
+        simulate_losses(&array, failures, outage, 5.0, 10_000, 3)
     }
 
     fn near(own: Probability, expected: f64) {
@@ -330,7 +330,7 @@ mod tests {
             unreadable_bits: 1e-15,
             ..failures()
         };
-        let losses = simulate_losses(&array, &failures, outage, 5.0, 30_000, 3);
+        let losses = simulate_losses(&array, &failures, outage, 5.0, 10_000, 3);
         let rebuilds = 5.0 * 6.0 * -(1.0f64 - 0.02).ln();
         near(losses.block, -(-rebuilds * 0.0377).exp_m1());
         let many = DriveFailures {

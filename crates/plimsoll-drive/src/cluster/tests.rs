@@ -228,10 +228,10 @@ fn clusters_carry_what_report_k_measured() {
     let deviations = [
         deviation(nvme, "mix", 4, 100, 1, 355_000.0),
         deviation(nvme, "seqread128k", 128, 100, 8, per_block(17.8)),
-        deviation(nvme, "mix", 64, 1200, 4, 121_240.0),
+        deviation(nvme, "mix", 64, 400, 4, 121_240.0),
         deviation(sata, "mix", 4, 200, 2, 178_000.0),
         deviation(sata, "seqread128k", 128, 300, 8, per_block(2.79)),
-        deviation(sata, "mix", 64, 1200, 4, 31_756.0),
+        deviation(sata, "mix", 64, 800, 4, 31_756.0),
         deviation(sata, "seqwrite128k", 128, 1200, 1, per_block(1.14)),
     ];
     assert!(

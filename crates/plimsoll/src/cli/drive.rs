@@ -49,7 +49,8 @@ pub struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub struct SimulateArgs {
-    /// A name in the catalog, a drive file (ends with .toml), or an array: raid5:6:sata, raid10:4:nvme:failed=2.
+    /// A name in the catalog, a drive file (ends with .toml), an array (raid5:6:sata, raid10:4:nvme:failed=2), or a
+    /// cluster (vsan:4:3:nvme:policy=raid5).
     pub drive: String,
     /// A workload: randread4k, randwrite4k, seqread128k, seqwrite128k, k-a, mix, latency, sql, log [default: each point
     /// of the data sheet].
@@ -128,7 +129,7 @@ pub struct ReliabilityArgs {
     #[arg(long, value_name = "TIME", default_value = "720h", value_parser = time)]
     pub scrub: Nanos,
     /// Simulated lives of each array.
-    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1000..=10_000_000))]
+    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1000..=10_000_000))]
     pub histories: u32,
     /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]

@@ -9,7 +9,8 @@ use super::value::size;
 
 #[derive(Debug, Args)]
 pub struct MountArgs {
-    /// A drive of the catalog, a drive file (then it ends with .toml), or an array: raid5:6:sata.
+    /// A drive of the catalog, a drive file (then it ends with .toml), an array (raid5:6:sata), or a cluster
+    /// (vsan:4:3:nvme).
     #[arg(required_unless_present_any = ["control", "read"])]
     pub drive: Option<String>,
     /// An empty directory; the drive appears below it.
