@@ -300,12 +300,8 @@ impl ClusterSpec {
             _ => RaidLevel::Raid1,
         };
         ArraySpec {
-            level,
-            members: self.policy.components() * self.width,
             chunk: STRIPE,
-            failed: Vec::new(),
-            rebuild: None,
-            bitmap: None,
+            ..ArraySpec::new(level, self.policy.components() * self.width)
         }
     }
 

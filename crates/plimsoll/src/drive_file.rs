@@ -47,8 +47,8 @@ pub fn emulated(drive: &EmulatedDrive) -> Result<DriveSpec, Failure> {
     }
 }
 
-/// Reads the drive of this name, the array or cluster of such drives, or the drive file at this path: one that ends with `.toml` or
-/// holds a `/`.
+/// Reads the drive of this name, the array or cluster of such drives, or the drive file at this path: one that ends with
+/// `.toml` or holds a `/`.
 pub fn read(name: &str) -> Result<DriveSpec, Failure> {
     if NamedAssembly::is_meant(name) {
         return assembly(name);

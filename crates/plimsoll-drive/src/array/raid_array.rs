@@ -90,10 +90,6 @@ impl<M: Members> Array<M> {
         own
     }
 
-    pub const fn members(&self) -> &M {
-        &self.members
-    }
-
     pub const fn members_mut(&mut self) -> &mut M {
         &mut self.members
     }

@@ -14,8 +14,8 @@ const MOST_IN_FLIGHT: f64 = 16.0;
 /// Longest run of bytes that is destaged at once.
 const LONGEST_PIECE: u64 = 256 << 10;
 
-/// Always: what the buffer holds is at most `buffer` or one write, and is what was written and has not been destaged. What is written
-/// again while it waits is destaged once.
+/// Always: what the buffer holds is at most `buffer` or one write, and is what was written and has not been destaged.
+/// What is written again while it waits is destaged once.
 #[derive(Debug, Clone)]
 pub struct DiskGroup {
     cache: Drive,

@@ -19,7 +19,7 @@ pub struct ClusterHost {
     pub is_down: bool,
     /// How often it has failed or was replaced: what was on its way to the drives that it had then is not for those it has
     /// now.
-    pub failures: u32,
+    pub generation: u32,
 }
 
 /// Takes requests in the order in which they come.

@@ -56,15 +56,15 @@ struct Trip {
     op: Op,
     home: u32,
     at: ComponentPlace,
-    /// Those of the component's host when it departed.
-    failures: u32,
+    /// That of the component's host when it departed.
+    generation: u32,
 }
 
 /// A piece on its way from a write buffer to its drive.
 #[derive(Debug, Clone, Copy)]
 struct Destaging {
     host: u32,
-    failures: u32,
+    generation: u32,
     piece: DestagedPiece,
 }
 
@@ -127,7 +127,7 @@ impl Cluster {
             sending: Server::default(),
             receiving: Server::default(),
             is_down: spec.failed.contains(&host),
-            failures: 0,
+            generation: 0,
         });
         let layout = spec.layout();
         let object = |placed: PlacedObject| VirtualObject::new(spec, &layout, placed, drive.slower);
@@ -255,23 +255,32 @@ impl Cluster {
             },
             home: *home,
             at,
-            failures: self.hosts[at.host as usize].failures,
+            generation: self.hosts[at.host as usize].generation,
         };
         let number = self.trips.insert(trip);
         if !trip.is_remote() {
             return self.received(sent.at, number);
         }
-        let busy = self.times.transfer(trip.bytes_there());
-        let gone = self.hosts[trip.home as usize].sending.serve(sent.at, busy);
-        // The first bytes arrive while the last are sent.
-        let arrives = gone.saturating_sub(busy) + self.times.one_way;
+        let arrives = self.send(sent.at, trip.home, trip.bytes_there());
         self.at(arrives, ClusterEvent::Arrives(number));
+    }
+
+    /// When bytes of a host begin to arrive at another one: the first do while the last are sent.
+    fn send(&mut self, now: Nanos, from: u32, bytes: u64) -> Nanos {
+        let busy = self.times.transfer(bytes);
+        let gone = self.hosts[from as usize].sending.serve(now, busy);
+        gone.saturating_sub(busy) + self.times.one_way
+    }
+
+    /// When a host has all bytes that begin to arrive `now`.
+    fn receive(&mut self, now: Nanos, at: u32, bytes: u64) -> Nanos {
+        let busy = self.times.transfer(bytes);
+        self.hosts[at as usize].receiving.serve(now, busy)
     }
 
     fn arrives(&mut self, now: Nanos, number: usize) {
         let trip = self.trips[number];
-        let busy = self.times.transfer(trip.bytes_there());
-        let received = self.hosts[trip.at.host as usize].receiving.serve(now, busy);
+        let received = self.receive(now, trip.at.host, trip.bytes_there());
         self.at(received, ClusterEvent::Received(number));
     }
 
@@ -283,13 +292,13 @@ impl Cluster {
 
     fn processed(&mut self, now: Nanos, number: usize) {
         let Trip {
-            op, at, failures, ..
+            op, at, generation, ..
         } = self.trips[number];
         let ComponentPlace { host, drive, .. } = at;
         let own = &mut self.hosts[host as usize];
         let drive = drive as usize;
         let stored = match op.kind {
-            _ if own.failures != failures => Some(now),
+            _ if own.generation != generation => Some(now),
             DriveOp::Read => Some(own.group.read(now, drive, op)),
             _ if !self.waiting[host as usize].is_empty() => None,
             _ => own.group.write(now, drive, op),
@@ -298,7 +307,7 @@ impl Cluster {
             Some(stored) => self.at(stored, ClusterEvent::Stored(number)),
             None => self.waiting[host as usize].push(number),
         }
-        if op.kind == DriveOp::Write && self.hosts[host as usize].failures == failures {
+        if op.kind == DriveOp::Write && self.hosts[host as usize].generation == generation {
             self.destage(now, host);
         }
     }
@@ -308,17 +317,13 @@ impl Cluster {
         if !trip.is_remote() {
             return self.answered(now, number);
         }
-        let busy = self.times.transfer(trip.bytes_back());
-        let own = &mut self.hosts[trip.at.host as usize];
-        let gone = own.sending.serve(now, busy);
-        let arrives = gone.saturating_sub(busy) + self.times.one_way;
+        let arrives = self.send(now, trip.at.host, trip.bytes_back());
         self.at(arrives, ClusterEvent::Returns(number));
     }
 
     fn returns(&mut self, now: Nanos, number: usize) {
         let trip = self.trips[number];
-        let busy = self.times.transfer(trip.bytes_back());
-        let received = self.hosts[trip.home as usize].receiving.serve(now, busy);
+        let received = self.receive(now, trip.home, trip.bytes_back());
         self.at(received, ClusterEvent::Answered(number));
     }
 
@@ -330,7 +335,7 @@ impl Cluster {
     }
 
     fn destage(&mut self, now: Nanos, host: u32) {
-        let failures = self.hosts[host as usize].failures;
+        let generation = self.hosts[host as usize].generation;
         let is_needed = !self.waiting[host as usize].is_empty();
         let group = &mut self.hosts[host as usize].group;
         let mut begun = Vec::new();
@@ -340,7 +345,7 @@ impl Cluster {
         for (piece, read) in begun {
             let destaging = Destaging {
                 host,
-                failures,
+                generation,
                 piece,
             };
             self.at(read, ClusterEvent::BufferRead(destaging));
@@ -385,9 +390,9 @@ impl Cluster {
         }
     }
 
-    /// Its host has failed since.
+    /// Its host has failed or was replaced since.
     fn is_gone(&self, own: Destaging) -> bool {
-        self.hosts[own.host as usize].failures != own.failures
+        self.hosts[own.host as usize].generation != own.generation
     }
 
     /// The object whose rebuild does something next, and when.
@@ -420,12 +425,12 @@ impl Cluster {
         true
     }
 
-    /// A host goes down: what its drives hold is not there any more.
+    /// A host goes down with all that its drives hold. False where data are lost by that.
     fn fail_host(&mut self, now: Nanos, host: u32) -> bool {
         self.run_to(now);
         let own = &mut self.hosts[host as usize];
         own.is_down = true;
-        own.failures += 1;
+        own.generation += 1;
         self.move_homes();
         let mut survives = true;
         let lost: Vec<OnHost> = self.objects_on(host).collect();
@@ -444,7 +449,7 @@ impl Cluster {
         self.run_to(now);
         let own = &mut self.hosts[host as usize];
         own.is_down = false;
-        own.failures += 1;
+        own.generation += 1;
         own.group = new_group(&self.drive, &self.setup, &self.spec, host + self.spec.hosts);
         let anew: Vec<OnHost> = self.objects_on(host).collect();
         self.rebuilding = anew.iter().map(|on| on.object).collect();

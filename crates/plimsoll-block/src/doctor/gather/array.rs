@@ -5,7 +5,7 @@ use crate::host::device::{BlockDevice, names_in};
 use crate::host::mount::Mount;
 use crate::host::source::KernelFiles;
 
-/// ArrayFiles below one directory.
+/// Files below one directory.
 struct ArrayFiles<'a> {
     source: &'a KernelFiles,
     directory: String,
@@ -47,7 +47,7 @@ fn md_array(source: &KernelFiles, device: &BlockDevice) -> Option<ArrayEvidence>
         source,
         directory: format!("sys/dev/block/{}:{}/md", disk.major, disk.minor),
     };
-    // A bitmap that is not there is "none"; so is the journal of a level that has none.
+    // md writes "none" for a missing bitmap or journal.
     let set = |path: &str| files.text(path).filter(|text| text != "none");
     Some(ArrayEvidence {
         name: disk.name.clone(),
@@ -82,8 +82,8 @@ fn btrfs_array(source: &KernelFiles, mount: &Mount) -> Option<ArrayEvidence> {
     });
     let files = filesystems.find(|own| own.names("devices").iter().any(|name| name == device))?;
     // The target of a replacement has the number 0.
-    let members: Vec<String> = files.names("devinfo");
-    let members: Vec<String> = members.into_iter().filter(|id| id != "0").collect();
+    let mut members = files.names("devinfo");
+    members.retain(|id| id != "0");
     let is_missing = |id: &&String| files.number(&format!("devinfo/{id}/missing")) == Some(1);
     let errors = members.iter().map(|id| device_errors(&files, id)).sum();
     let profiles = files.names("allocation/data");
