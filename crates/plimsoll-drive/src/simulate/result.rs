@@ -3,6 +3,7 @@
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 use plimsoll_record::hist::Hist;
+use plimsoll_stats::Interval;
 
 use super::profile::SimulatedProfile;
 use crate::model::{Storage, Work};
@@ -89,6 +90,23 @@ impl SimulatedResult {
         bytes as f64 / self.seconds() * 86_400.0
     }
 
+    /// Both as one measurement, one after the other.
+    #[must_use]
+    fn followed_by(mut self, other: Self) -> Self {
+        self.span = self.span + other.span;
+        self.reads.add(&other.reads);
+        self.writes.add(&other.writes);
+        self.carried += other.carried;
+        self.offered += other.offered;
+        self.unfinished += other.unfinished;
+        self.queued += other.queued;
+        self.dropped += other.dropped;
+        let drives = self.drives.iter().zip(&other.drives);
+        self.drives = drives.map(|(own, other)| own.plus(other)).collect();
+        self.rebuilt = Bytes(self.rebuilt.0 + other.rebuilt.0);
+        self
+    }
+
     /// Of all drives together.
     pub fn work(&self) -> Work {
         self.drives
@@ -104,6 +122,36 @@ impl SimulatedResult {
 
     fn seconds(&self) -> f64 {
         self.span.as_secs_f64().max(1e-9)
+    }
+}
+
+impl Side {
+    fn add(&mut self, other: &Self) {
+        self.ops += other.ops;
+        self.bytes += other.bytes;
+        self.latency.merge(&other.latency);
+    }
+}
+
+/// What came of several seeds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeedResults {
+    /// Of all of them as one measurement.
+    pub joined: SimulatedResult,
+    pub iops: Vec<f64>,
+}
+
+impl SeedResults {
+    /// `None` without any.
+    pub fn of(results: Vec<SimulatedResult>) -> Option<Self> {
+        let iops = results.iter().map(SimulatedResult::iops).collect();
+        let joined = results.into_iter().reduce(SimulatedResult::followed_by)?;
+        Some(Self { joined, iops })
+    }
+
+    /// Of the mean of all seeds that there are; `None` of a single one.
+    pub fn interval(&self) -> Option<Interval> {
+        Interval::of_values(&self.iops)
     }
 }
 

@@ -967,11 +967,15 @@ parameters-parameter = parameter
 parameters-value = value
 parameters-unit = unit
 
-simulated-heading = { $drive }: { $profile }, { $block }, { $reads } % reads, { $load }, { $measured } simulated, drive { $full } % full, seed { $seed }
+simulated-heading = { $drive }: { $profile }, { $block }, { $reads } % reads, { $load }, { $measured } simulated, drive { $full } % full, { $seeds ->
+    [1] seed { $seed }
+   *[other] seeds { $seed } to { $last }
+}
 simulated-closed = { $depth } in flight
 simulated-jobs = { $jobs } × { $depth } in flight
 simulated-open = { $rate } per second, at most { $depth } in flight
 simulated-queue = { $queue } requests in flight or waiting on average
+simulated-seeds = IOPS of the { $seeds } seeds: { $lowest } to { $highest }; their mean is between { $low } and { $high } (95 %).
 simulated-queued = { $queued } waited in the host, { $dropped } were dropped
 simulated-written = At this rate the host writes { $tb } TB a day
 simulated-amplification = { $times } times as much goes to flash

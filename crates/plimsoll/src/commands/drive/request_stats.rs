@@ -1,10 +1,11 @@
 //! Rates and latencies of simulated requests.
 
-use plimsoll_drive::simulate::{Arrival, SimulatedProfile, SimulatedResult};
+use plimsoll_drive::simulate::{Arrival, SeedResults, SimulatedProfile, SimulatedResult};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
 use plimsoll_report::message::Messages;
+use plimsoll_report::number::whole;
 use plimsoll_report::table::Table;
 use plimsoll_report::table::Unit::{Decimals, Whole, Words};
 
@@ -104,4 +105,19 @@ pub fn queue(m: &Messages, profile: &SimulatedProfile, outcome: &SimulatedResult
         parts.push(m.text_with("simulated-queued", &args));
     }
     parts
+}
+
+/// How far apart the seeds are; `None` of a single one.
+pub fn of_seeds(m: &Messages, seeds: &SeedResults) -> Option<String> {
+    let interval = seeds.interval()?;
+    let lowest = seeds.iops.iter().copied().fold(f64::INFINITY, f64::min);
+    let highest = seeds.iops.iter().copied().fold(0.0, f64::max);
+    let args = [
+        ("seeds", seeds.iops.len().to_string()),
+        ("lowest", whole(lowest)),
+        ("highest", whole(highest)),
+        ("low", whole(interval.low)),
+        ("high", whole(interval.high)),
+    ];
+    Some(m.text_with("simulated-seeds", &args))
 }
