@@ -13,7 +13,7 @@ mod demand;
 mod refusal;
 
 pub use calibration::PredictedChange;
-pub use closed_loop::{Answered, PredictedDrive};
+pub use closed_loop::{DriveAnswer, PredictedDrive};
 pub use demand::{MeasuredDemand, SourceDrive, demands, emulated_drives};
 pub use refusal::{PointRefusal, Refusal};
 
@@ -300,7 +300,7 @@ mod tests {
     pub(super) struct FixedDrive {
         takes: Nanos,
         number: u64,
-        in_flight: VecDeque<Answered<u64>>,
+        in_flight: VecDeque<DriveAnswer<u64>>,
     }
 
     impl FixedDrive {
@@ -318,7 +318,7 @@ mod tests {
 
         fn submit(&mut self, now: Nanos, _: DriveOp, _: u64, _: u64) -> u64 {
             self.number += 1;
-            self.in_flight.push_back(Answered {
+            self.in_flight.push_back(DriveAnswer {
                 request: self.number,
                 at: Nanos(now.0 + self.takes.0),
             });
@@ -329,7 +329,7 @@ mod tests {
             Some(self.in_flight.front()?.at)
         }
 
-        fn advance(&mut self, to: Nanos) -> Option<Answered<u64>> {
+        fn advance(&mut self, to: Nanos) -> Option<DriveAnswer<u64>> {
             self.in_flight.pop_front_if(|first| first.at <= to)
         }
     }

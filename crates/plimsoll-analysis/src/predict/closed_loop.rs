@@ -37,12 +37,12 @@ pub trait PredictedDrive: Clone {
     fn next_event(&self) -> Option<Nanos>;
 
     /// The next answer up to a time, `None` where all of them are taken.
-    fn advance(&mut self, to: Nanos) -> Option<Answered<Self::Request>>;
+    fn advance(&mut self, to: Nanos) -> Option<DriveAnswer<Self::Request>>;
 }
 
 /// A request that a drive has answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answered<R> {
+pub struct DriveAnswer<R> {
     pub request: R,
     pub at: Nanos,
 }

@@ -1,7 +1,7 @@
 //! What predictions start from: points of run files, and the models of their drives.
 
 use plimsoll_analysis::predict::{
-    Answered, MeasuredDemand, PointRefusal, PredictedChange, PredictedDrive, demands,
+    DriveAnswer, MeasuredDemand, PointRefusal, PredictedChange, PredictedDrive, demands,
 };
 use plimsoll_analysis::summary::figures;
 use plimsoll_drive::model::{Completion, DriveOp, Op, RequestId, Setup, Storage};
@@ -29,9 +29,9 @@ impl PredictedDrive for ModelledDrive {
         self.0.next_event()
     }
 
-    fn advance(&mut self, to: Nanos) -> Option<Answered<RequestId>> {
+    fn advance(&mut self, to: Nanos) -> Option<DriveAnswer<RequestId>> {
         let Completion { id, at } = self.0.advance(to)?;
-        Some(Answered { request: id, at })
+        Some(DriveAnswer { request: id, at })
     }
 }
 
