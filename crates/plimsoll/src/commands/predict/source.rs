@@ -108,7 +108,9 @@ pub fn recorded(demand: &MeasuredDemand) -> Result<DriveSpec, Failure> {
 }
 
 pub fn change(from: &DriveSpec, to: &DriveSpec) -> PredictedChange {
-    if from.mechanism == to.mechanism && from.slower > to.slower {
+    if from.assembly.is_some() || to.assembly.is_some() {
+        PredictedChange::Array
+    } else if from.mechanism == to.mechanism && from.slower > to.slower {
         PredictedChange::FullSpeed
     } else {
         PredictedChange::OtherDrive
