@@ -412,6 +412,14 @@ pub struct RawEvent {
     /// A new drive takes this member's place and is filled from the others.
     #[schemars(range(min = 0, max = 63))]
     pub replace: Option<At<i64>>,
+    /// This member's drives take `factor` times as long as before all events.
+    #[schemars(range(min = 0, max = 63))]
+    pub slow: Option<At<i64>>,
+    /// Of `slow`, 1 to 1000; 1 ends it.
+    #[schemars(range(min = 1, max = 1000))]
+    pub factor: Option<At<f64>>,
+    /// Of a cluster: the network of every host in each direction, such as `"1Gb"`.
+    pub network: Option<At<String>>,
 }
 
 /// What another system does beside the one that a step measures: a backup, or load.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use plimsoll_plan::array::MemberAction;
+use plimsoll_plan::array::MemberChange;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::{DriveOp, DriveSecond};
 use plimsoll_record::message::EventKind;
@@ -21,7 +21,7 @@ use super::clock;
 use super::costs::{AnswerCost, Costs, Traffic};
 use super::feedback::ModelTime;
 use super::held_answers::HeldAnswers;
-use super::protocol::{Lost, MemberChange};
+use super::protocol::Lost;
 use super::recorder::{Recorder, TimePercentiles};
 use super::request_log::RequestLog;
 use super::store::Store;
@@ -573,26 +573,39 @@ impl Engine {
         state.has_power = true;
     }
 
-    /// A member fails or is replaced. `None`: there is no such member, or it cannot be replaced now.
+    /// Something happens to a member. `None`: there is no such member, or it cannot happen now.
     pub fn change_member(&self, change: MemberChange) -> Option<EventKind> {
-        let MemberChange { member, action } = change;
         let mut state = self.state();
         let at = clock::now();
         let now = at.saturating_sub(self.origin);
-        let array = state.model.assembled_mut();
-        let array = array.filter(|own| own.has_member(member))?;
-        let event = match action {
-            MemberAction::Fail => {
+        let array = state.model.assembled_mut()?;
+        let has_member = change
+            .member()
+            .is_none_or(|member| array.has_member(member));
+        let event = match change {
+            _ if !has_member => return None,
+            MemberChange::Fail { member } => {
                 let data_lost = !array.fail(now, member);
                 state.has_lost_data |= data_lost;
                 EventKind::MemberFailed { member, data_lost }
             }
-            MemberAction::Replace if array.can_replace(member) => {
+            MemberChange::Replace { member } if array.can_replace(member) => {
                 array.replace(now, member);
                 state.rebuild = Some(StartedRebuild { member, at });
                 EventKind::MemberReplaced { member }
             }
-            MemberAction::Replace => return None,
+            MemberChange::Replace { .. } => return None,
+            MemberChange::Slow { member, factor } => {
+                array.slow_down(now, member, factor);
+                match factor > 1.0 {
+                    true => EventKind::MemberSlowed { member, factor },
+                    false => EventKind::MemberRecovered { member },
+                }
+            }
+            MemberChange::Network { gbit } => EventKind::NetworkChanged {
+                gbit,
+                usual_gbit: array.set_network(now, gbit)?,
+            },
         };
         self.hold_known(&mut state);
         Some(event)
