@@ -144,7 +144,9 @@ impl Drive {
     pub fn complete(&mut self, now: Nanos, op: Op) -> Nanos {
         let answered = self.answer(self.clock.of(now), op);
         // Never before it came, which rounding down could make it.
-        self.clock.real(answered).max(now)
+        let done = self.clock.real(answered).max(now);
+        self.work.in_flight += done - now;
+        done
     }
 
     /// In the mechanism's own time.

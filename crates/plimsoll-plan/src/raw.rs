@@ -404,7 +404,8 @@ pub struct RawStep {
 )]
 #[schemars(rename = "Event", extend("required" = ["at"]))]
 pub struct RawEvent {
-    /// When, counted from the beginning of the measurement.
+    /// When, counted from the beginning of the measurement; `"random"`: at a moment drawn by `seed` (without one by
+    /// `data_seed`), between the events that are written before and after it.
     pub at: Option<At<RawTime>>,
     /// This member fails, counted from 0.
     #[schemars(range(min = 0, max = 63))]

@@ -383,3 +383,39 @@ fn a_slow_member_slows_what_lies_on_it_until_it_is_replaced() {
     let replaced = read_alone(&mut mirror, Nanos::from_secs(61), 0) / before;
     assert!(replaced < 1.5, "{replaced}");
 }
+
+#[test]
+fn members_wear_by_the_level_and_the_drives_write_amplification() {
+    // Of random writes on the flash of this drive, of which data fill 0.8 (Xiang and Kurkoski: 2.693).
+    let of_drive = 2.69;
+    for (level, members, writes) in [
+        (RaidLevel::Raid10, 4, 2.0),
+        (RaidLevel::Raid5, 6, 2.0),
+        (RaidLevel::Raid6, 8, 3.0),
+        (RaidLevel::RaidF1, 6, 2.0),
+    ] {
+        let profile = SimulatedProfile {
+            fill: 1.0,
+            ..short("randwrite4k")
+        };
+        let outcome = run(&of(level, members, 64 << 10, &[]), &profile);
+        let flash = outcome.work().flash_bytes / outcome.writes.bytes as f64;
+        let expected = writes * of_drive;
+        assert!(
+            (flash / expected - 1.0).abs() < 0.02,
+            "{level:?}: {flash} {expected}"
+        );
+        let wear: Vec<f64> = outcome.drives.iter().map(|own| own.flash_bytes).collect();
+        let others = wear[1..].iter().sum::<f64>() / (wear.len() - 1) as f64;
+        // (2 + u) / (N + u) against (2N + u − 2) / ((N + u)(N − 1)), with one parity more in a cycle: 0.429 / 0.314.
+        let first = if level == RaidLevel::RaidF1 {
+            1.36
+        } else {
+            1.0
+        };
+        assert!(
+            (wear[0] / others - first).abs() < 0.05,
+            "{level:?}: {wear:?}"
+        );
+    }
+}

@@ -21,6 +21,7 @@ use super::clock;
 use super::costs::{AnswerCost, Costs, Traffic};
 use super::feedback::ModelTime;
 use super::held_answers::HeldAnswers;
+use super::member_work::MemberWork;
 use super::protocol::Lost;
 use super::recorder::{Recorder, TimePercentiles};
 use super::request_log::RequestLog;
@@ -95,6 +96,7 @@ struct EngineState {
     /// More members failed than it can do without.
     has_lost_data: bool,
     rebuild: Option<StartedRebuild>,
+    members: MemberWork,
     undo: Option<UndoLog>,
     /// Requests that the model was asked about.
     asked: u64,
@@ -164,6 +166,7 @@ impl Engine {
                 has_power: true,
                 has_lost_data: false,
                 rebuild: None,
+                members: MemberWork::default(),
                 undo,
                 asked: 0,
             }),
@@ -531,7 +534,12 @@ impl Engine {
     pub fn end_second(&self) -> DriveSecond {
         let spare = Box::default();
         let in_flight = self.pending().len() as u64 + self.leaving.load(Ordering::Relaxed);
-        let second = self.recorder().end_second(clock::now(), in_flight, spare);
+        let mut second = self.recorder().end_second(clock::now(), in_flight, spare);
+        if self.has_array {
+            let mut state = self.state();
+            let work = state.model.work_by_drive();
+            second.members = state.members.end_second(work);
+        }
         let thresholds = TimePercentiles::of(&second);
         self.recorder().compare_with(thresholds);
         second

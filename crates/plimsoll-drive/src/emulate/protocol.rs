@@ -150,6 +150,7 @@ pub type MessageSender = Arc<dyn Fn(Message) + Send + Sync>;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_record::drive::MemberSecond;
     use proptest::prelude::*;
 
     fn comes_back<T: Serialize + for<'a> Deserialize<'a> + PartialEq + std::fmt::Debug>(what: T) {
@@ -190,6 +191,11 @@ mod tests {
             to: Nanos(2),
             tallies: Default::default(),
             in_flight: 3,
+            members: vec![MemberSecond {
+                reads: 1,
+                flash_bytes: 2.5,
+                ..MemberSecond::default()
+            }],
         };
         for (n, tally) in (1..).zip(&mut second.tallies) {
             (tally.ops, tally.bytes, tally.errors, tally.beyond) = (n, n + 10, n + 20, n + 30);

@@ -1,5 +1,8 @@
 //! What happens to members of an emulated array, or hosts of a cluster, while a step runs.
 
+use plimsoll_stats::Draws;
+
+use super::data_seed;
 use super::names::Names;
 use super::step_keys::planned_measure;
 use super::values::{scaled, time, whole};
@@ -27,16 +30,67 @@ pub(super) fn resolve(
     let fits = one_point(written, raw, findings);
     let assemblies = on.and_then(|on| assemblies(written, on, names, findings));
     let events = written.get().iter();
-    let events: Vec<Option<MemberEvent>> = events
+    let events: Vec<Option<PlannedEvent>> = events
         .map(|event| resolve_one(event, raw, options, findings))
         .collect();
-    let mut events = events.into_iter().collect::<Option<Vec<MemberEvent>>>()?;
+    let events = events.into_iter().collect::<Option<Vec<PlannedEvent>>>()?;
+    let measure = scaled(planned_measure(raw), options, written.span(), findings)?;
+    let Some(mut events) = with_moments(&events, measure, seed(names, options)) else {
+        let message = "a random event has no time".to_owned();
+        let help = "it happens between the events that are written before and after it, from 1s to the end of the measurement";
+        findings.error(written.span(), message, help);
+        return None;
+    };
     events.sort_by_key(|event| event.at);
     let assemblies = assemblies?;
     let order = has_members(written, &events, &assemblies, findings)
         && has_network(written, &events, &assemblies, findings)
         && changes_what_is_there(written, &events, &assemblies, findings);
     (fits && order).then_some(events)
+}
+
+struct PlannedEvent {
+    /// `None`: at a random moment.
+    at: Option<Nanos>,
+    change: MemberChange,
+}
+
+fn seed(names: &Names<'_>, options: &Options) -> u64 {
+    let raw = names.raw.seed.as_ref().map(|seed| *seed.get());
+    let own = options.seed.or(raw);
+    own.unwrap_or_else(|| data_seed(names.raw))
+}
+
+/// Draws the moments of those at random ones, uniformly between the events that are written before and after them, in
+/// whole milliseconds. `None` where these leave no time.
+fn with_moments(events: &[PlannedEvent], measure: Nanos, seed: u64) -> Option<Vec<MemberEvent>> {
+    let mut draws = Draws::new(seed);
+    let mut from = Nanos::SECOND;
+    let mut all = Vec::new();
+    for group in events.chunk_by(|one, next| one.at.is_none() && next.at.is_none()) {
+        let first = all.len();
+        let to = events.get(first + group.len()).and_then(|next| next.at);
+        let span = to.unwrap_or(measure).saturating_sub(from).0 / Nanos::from_millis(1).0;
+        let is_random = group.iter().any(|event| event.at.is_none());
+        if is_random && span == 0 {
+            return None;
+        }
+        let mut moments: Vec<Nanos> = group
+            .iter()
+            .map(|event| {
+                let random = || from + Nanos::from_millis(draws.below(span as usize) as u64);
+                event.at.unwrap_or_else(random)
+            })
+            .collect();
+        moments.sort_unstable();
+        let events = moments.iter().zip(group);
+        all.extend(events.map(|(at, event)| MemberEvent {
+            at: *at,
+            change: event.change,
+        }));
+        from = moments.last().copied().unwrap_or(from);
+    }
+    Some(all)
 }
 
 /// After it the array is not what it was.
@@ -179,16 +233,19 @@ fn resolve_one(
     step: &RawStep,
     options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<MemberEvent> {
+) -> Option<PlannedEvent> {
     let raw = written.get();
     let Some(at) = &raw.at else {
-        let help = "at = \"20s\", counted from the beginning of the measurement";
+        let help = "at = \"20s\" or \"random\", counted from the beginning of the measurement";
         findings.error(written.span(), "`at` is missing".to_owned(), help);
         return None;
     };
-    let after = when(at, step, options, findings)?;
-    Some(MemberEvent {
-        at: after,
+    let at = match at.get() {
+        RawTime::Text(text) if text == "random" => None,
+        _ => Some(when(at, step, options, findings)?),
+    };
+    Some(PlannedEvent {
+        at,
         change: change(written, findings)?,
     })
 }

@@ -179,6 +179,44 @@ fn members_fail_and_are_replaced_at_their_times() {
 }
 
 #[test]
+fn random_moments_come_from_the_seed_and_are_kept() {
+    let plan = |head: &str, events: &str| {
+        let text = format!(
+            "title = \"t\"\n{head}\n[medium.m]\npath = \"/m\"\ndrive = \"raid6:5:fast-ssd-1t\"\n\
+             [system.db]\nengine = \"sqlite\"\n[workload.w.tpcc]\nwarehouses = 1\n\
+             [[step]]\nrun = \"w\"\nsystem = \"db\"\non = [\"m\"]\nusers = [1]\nmeasure = \"60s\"\nevent = [{events}]\n"
+        );
+        parse(&text, &drives())
+    };
+    let events = "{ at = \"random\", fail = 1 }, { at = \"random\", fail = 3 }, { at = \"30s\", replace = 1 }, \
+                  { at = \"random\", replace = 3 }";
+    let of = |head: &str| plan(head, events).unwrap().plan;
+    let own = of("seed = 7");
+    let moments = |plan: &ResolvedPlan| -> Vec<Nanos> {
+        let events = &plan.steps[0].load().unwrap().events;
+        events.iter().map(|event| event.at).collect()
+    };
+    let at = moments(&own);
+    let order = [
+        Nanos::SECOND,
+        at[0],
+        at[1],
+        at[2],
+        at[3],
+        Nanos::from_secs(60),
+    ];
+    assert!(order.is_sorted() && at[2] == Nanos::from_secs(30), "{at:?}");
+    assert_eq!(parse(&describe(&own), &drives()).unwrap().plan, own);
+    assert_eq!(moments(&of("seed = 7")), at);
+    assert_eq!(moments(&of("data_seed = 7")), at);
+    assert_ne!(moments(&of("seed = 8")), at);
+    let none =
+        "{ at = \"1s\", fail = 1 }, { at = \"random\", fail = 2 }, { at = \"1s\", replace = 1 }";
+    let errors = plan("", none).unwrap_err().to_string();
+    assert!(errors.contains("a random event has no time"), "{errors}");
+}
+
+#[test]
 fn an_array_of_known_drives_is_a_drive() {
     let medium = |drive: &str| {
         let text = format!(

@@ -136,6 +136,12 @@ fn a_database_runs_on_an_emulated_array() {
     // A write takes two phases: reads, then writes.
     let mean = &ops(&json, "write")["modelled"]["mean_us"];
     assert!(mean.as_f64() > Some(1000.0), "{mean}");
+    let members = point(&json)["drive"]["members"].as_array().unwrap();
+    let wear = members
+        .iter()
+        .filter_map(|own| own["wear_percent"].as_f64());
+    assert_eq!(members.len(), 4, "{members:?}");
+    assert!((wear.sum::<f64>() - 100.0).abs() < 0.01, "{members:?}");
     nothing_is_mounted(&place);
 }
 
@@ -208,11 +214,21 @@ fn a_cluster_with_one_copy_loses_data_with_a_host() {
 }
 
 fn a_power_cut_loses_nothing(engine: &str) {
+    survives_a_power_cut(engine, "drive = \"consumer-nvme-1t\"\ncapacity = \"4GiB\"");
+}
+
+#[test]
+fn a_power_cut_of_an_array_loses_nothing_on_sqlite() {
+    let drive = "drive = \"raid5:4:consumer-nvme-1t\"\ncapacity = \"2GiB\"";
+    survives_a_power_cut("sqlite", drive);
+}
+
+fn survives_a_power_cut(engine: &str, drive: &str) {
     let place = Place::new();
     plan(
         &place,
         engine,
-        "drive = \"consumer-nvme-1t\"\ncapacity = \"4GiB\"\nspeed = \"full\"",
+        &format!("{drive}\nspeed = \"full\""),
         &format!("{SHORT}\npower_cut = \"3s\""),
     );
     let (outcome, json) = place.run_until(enough_to_lose);

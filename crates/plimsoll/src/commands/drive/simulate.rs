@@ -10,7 +10,7 @@ use plimsoll_report::table::Table;
 use plimsoll_report::table::Unit::{Decimals, Whole, Words};
 
 use super::assembly::SimulatedAssembly;
-use super::request_stats::{queue, rows, table, us};
+use super::request_stats::{self, rows, table, us};
 use crate::cli::{Format, SimulateArgs, Spacing};
 use crate::commands::table::{render, with_note};
 use crate::drive_file;
@@ -117,11 +117,7 @@ fn below(
     profile: &SimulatedProfile,
     outcome: &SimulatedResult,
 ) -> String {
-    let mut parts = queue(m, profile, outcome);
-    if let Some(watts) = outcome.watts(0, spec) {
-        parts.push(format!("{watts:.1} W"));
-    }
-    let mut text = parts.join("; ") + ".";
+    let mut text = request_stats::below(m, spec, profile, outcome);
     if outcome.writes.bytes > 0 {
         text.push_str(&format!("\n{}.", written(m, spec, outcome)));
     }
