@@ -23,6 +23,25 @@ impl DriveAssembly {
         }
     }
 
+    /// Of all members.
+    pub const fn drives(&self) -> u32 {
+        match self {
+            Self::Array(array) => array.members,
+            Self::Cluster(cluster) => cluster.hosts * cluster.drives,
+        }
+    }
+
+    /// Of a drive, from 0: the number of a member, or its host and what it does there.
+    pub fn drive_name(&self, drive: u32) -> String {
+        match self {
+            Self::Array(_) => drive.to_string(),
+            Self::Cluster(of) => match drive % of.drives {
+                0 => format!("host {} buffer", drive / of.drives),
+                number => format!("host {} data {number}", drive / of.drives),
+            },
+        }
+    }
+
     /// Members that are missing.
     pub fn failed(&self) -> &[u32] {
         match self {

@@ -42,6 +42,15 @@ pub struct ClusterSpec {
     pub rebuild: Option<u32>,
 }
 
+/// A bandwidth as people write it: `25Gb`.
+pub(crate) fn parse_gbit(text: &str) -> Option<u32> {
+    text.strip_suffix("Gb")?.parse().ok()
+}
+
+pub(crate) fn write_gbit(gbit: u32) -> String {
+    format!("{gbit}Gb")
+}
+
 const fn one() -> u32 {
     1
 }
@@ -69,6 +78,7 @@ const LEAST_BUFFER: Bytes = Bytes(16 << 20);
 const MOST_HOSTS: u32 = 64;
 const MOST_DRIVES: u32 = 8;
 const MOST_VDISKS: u32 = 1024;
+pub(crate) const MOST_GBIT: u32 = 800;
 /// vSAN stripes data in pieces of this size.
 const STRIPE: Bytes = Bytes(1 << 20);
 /// A virtual disk is cut into components of at most this size.
@@ -275,7 +285,12 @@ impl ClusterSpec {
             ),
             ("the stripe width", 1, 12, self.width),
             ("the number of virtual disks", 1, MOST_VDISKS, self.vdisks),
-            ("the network's speed in Gbit/s", 1, 800, self.network_gbit),
+            (
+                "the network's speed in Gbit/s",
+                1,
+                MOST_GBIT,
+                self.network_gbit,
+            ),
         ];
         for (what, least, most, given) in ranges {
             if !(least..=most).contains(&given) {
@@ -349,7 +364,7 @@ impl ClusterSpec {
             }
             "width" => self.width = value.parse().ok()?,
             "vdisks" => self.vdisks = value.parse().ok()?,
-            "network" => self.network_gbit = value.strip_suffix("Gb")?.parse().ok()?,
+            "network" => self.network_gbit = parse_gbit(value)?,
             "round-trip" => self.round_trip = duration::parse(value).ok()?,
             "stack" => self.stack = duration::parse(value).ok()?,
             "buffer" => self.buffer = size::parse(value).ok()?,
@@ -383,7 +398,7 @@ impl ClusterSpec {
             (
                 self.network_gbit != usual.network_gbit,
                 "network",
-                format!("{}Gb", self.network_gbit),
+                write_gbit(self.network_gbit),
             ),
             (
                 self.round_trip != usual.round_trip,

@@ -34,6 +34,7 @@ pub const PLANS: &[BundledFile] = files![
     "plans/memory-and-drive",
     "plans/noisy-neighbours",
     "plans/raid-levels",
+    "plans/limping-drive",
     "plans/losing-a-host",
     "plans/member-failure",
     "plans/power-cut",

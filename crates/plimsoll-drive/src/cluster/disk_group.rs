@@ -164,6 +164,13 @@ impl DiskGroup {
         }
     }
 
+    pub fn slow_down(&mut self, now: Nanos, factor: f64) {
+        self.cache.slow_down(now, factor);
+        for own in &mut self.data {
+            own.drive.slow_down(now, factor);
+        }
+    }
+
     pub fn work(&self) -> impl Iterator<Item = Work> {
         let data = self.data.iter().map(|own| own.drive.work());
         std::iter::once(self.cache.work()).chain(data)

@@ -49,12 +49,18 @@ impl HostTimes {
     /// All times are so many times as long.
     pub fn new(spec: &ClusterSpec, slower: f64) -> Self {
         let scaled = |time: Nanos| Nanos((time.0 as f64 * slower) as u64);
-        let gbit = f64::from(spec.network_gbit) * NETWORK_SHARE;
-        Self {
+        let mut own = Self {
             stack: scaled(spec.stack),
             one_way: scaled(Nanos(spec.round_trip.0 / 2)),
-            ns_per_byte: 8.0 / gbit * slower,
-        }
+            ns_per_byte: 0.0,
+        };
+        own.set_network(spec.network_gbit, slower);
+        own
+    }
+
+    /// Of each host, in each direction.
+    pub fn set_network(&mut self, gbit: u32, slower: f64) {
+        self.ns_per_byte = 8.0 / (f64::from(gbit) * NETWORK_SHARE) * slower;
     }
 
     /// How long data keep a host's network busy.

@@ -355,3 +355,34 @@ fn equal_seeds_give_equal_results() {
     let of = || run("vsan:6:3:nvme:policy=raid6:failed=2", "mix", 4, 4, 50, 9);
     assert_eq!(of(), of());
 }
+
+#[test]
+fn a_slow_network_and_a_slow_host_last_until_they_end() {
+    // One copy, on a host that does not use it.
+    let mut own = cluster(
+        "vsan:4:2:kingston-dc1500m-960g:policy=ftt0:width=4",
+        1 << 30,
+    );
+    let read = |own: &mut Cluster, from_s: u64| {
+        let ms = |i: u64| Nanos::from_secs(from_s) + Nanos::from_millis(50 * i);
+        let reads = (0..16).map(|i| alone(own, ms(i), op(DriveOp::Read, i << 20, 1 << 20)));
+        reads.map(|took| took.as_millis_f64()).sum::<f64>()
+    };
+    let before = read(&mut own, 1);
+    assert_eq!(own.set_network(Nanos::from_secs(2), 1), Some(25));
+    let network = read(&mut own, 3);
+    // Twelve of the sixteen come from other hosts, at a share of 0.37 of 1 Gbit/s.
+    let line = 12.0 * 8.0 * f64::from(1 << 20) / (0.37 * 1e6);
+    assert!(
+        network > 0.9 * line && network < 2.5 * line,
+        "{network} {line}"
+    );
+    own.set_network(Nanos::from_secs(10), 25);
+    let back = read(&mut own, 11);
+    assert!((back / before - 1.0).abs() < 0.1, "{back} {before}");
+    for host in 0..4 {
+        own.slow_down(Nanos::from_secs(20), host, 100.0);
+    }
+    let slow = read(&mut own, 30);
+    assert!(slow > 5.0 * before, "{slow} {before}");
+}

@@ -575,6 +575,17 @@ impl Assembled for Cluster {
         self.replace_host(now, member, RebuildSpeed::default());
     }
 
+    fn slow_down(&mut self, now: Nanos, member: u32, factor: f64) {
+        self.run_to(now);
+        self.hosts[member as usize].group.slow_down(now, factor);
+    }
+
+    fn set_network(&mut self, now: Nanos, gbit: u32) -> Option<u32> {
+        self.run_to(now);
+        self.times.set_network(gbit, self.drive.slower);
+        Some(self.spec.network_gbit)
+    }
+
     fn has_rebuilt(&self, member: u32) -> bool {
         self.objects_on(member)
             .all(|on| self.objects[on.object].array.has_rebuilt(on.member))

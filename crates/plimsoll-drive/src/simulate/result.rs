@@ -120,6 +120,19 @@ impl SimulatedResult {
         spec.watts.map(|watts| work.watts(watts, self.span))
     }
 
+    /// Of all drives together.
+    pub fn total_watts(&self, spec: &DriveSpec) -> Option<f64> {
+        let drives = 0..self.drives.len();
+        drives.map(|drive| self.watts(drive, spec)).sum()
+    }
+
+    /// Joules of all drives for each request that completed.
+    pub fn joules_per_request(&self, spec: &DriveSpec) -> Option<f64> {
+        let requests = self.iops();
+        let watts = self.total_watts(spec).filter(|_| requests > 0.0)?;
+        Some(watts / requests)
+    }
+
     fn seconds(&self) -> f64 {
         self.span.as_secs_f64().max(1e-9)
     }

@@ -10,7 +10,7 @@ use plimsoll_report::table::Table;
 use plimsoll_report::table::Unit::{Decimals, Whole, Words};
 use serde_json::json;
 
-use super::request_stats::{of_seeds, queue, rows, table};
+use super::request_stats::{below, rows, table};
 use crate::cli::Format;
 use crate::commands::table::render;
 
@@ -48,7 +48,7 @@ impl SimulatedAssembly<'_> {
         let outcome = &self.outcome.joined;
         let works = outcome.drives.iter().enumerate();
         let row = |(drive, work): (usize, &Work)| MemberStats {
-            member: self.name(drive as u32),
+            member: self.assembly.drive_name(drive as u32),
             state: self.state(drive as u32),
             work: work.clone(),
             watts: outcome.watts(drive, self.spec),
@@ -56,17 +56,6 @@ impl SimulatedAssembly<'_> {
             span: outcome.span,
         };
         works.map(row).collect()
-    }
-
-    /// Of one of the drives: the number of a member, or its host and what it does there.
-    fn name(&self, drive: u32) -> String {
-        match self.assembly {
-            DriveAssembly::Array(_) => drive.to_string(),
-            DriveAssembly::Cluster(of) => match drive % of.drives {
-                0 => format!("host {} buffer", drive / of.drives),
-                number => format!("host {} data {number}", drive / of.drives),
-            },
-        }
     }
 
     fn state(&self, drive: u32) -> &'static str {
@@ -95,10 +84,9 @@ impl SimulatedAssembly<'_> {
             ("writes", each(DriveOp::Write)),
         ];
         let mut lines = vec![
-            queue(m, self.profile, outcome).join("; ") + ".",
+            below(m, self.spec, self.profile, self.outcome),
             m.text_with("simulated-array-requests", &args),
         ];
-        lines.extend(of_seeds(m, self.outcome));
         let rebuild = self.assembly.rebuild();
         lines.extend(rebuild.map(|member| self.rebuild(m, member)));
         lines.join("\n")
@@ -156,16 +144,18 @@ pub fn member_table() -> Table<'static, MemberStats> {
         .prefix("members-")
         .column("member", Words, |own| own.member.clone())
         .column("state", Words, |own| own.state)
+        .if_any(|own| own.state != "ok")
         .column("reads-s", Whole, |own| own.ops(DriveOp::Read))
         .column("writes-s", Whole, |own| own.ops(DriveOp::Write))
         .column("read-mb-s", Decimals(1), |own| own.mb(DriveOp::Read))
         .column("written-mb-s", Decimals(1), |own| own.mb(DriveOp::Write))
         .column("busy-percent", Whole, MemberStats::busy_percent)
+        .column("queue", Decimals(1), |own| own.work.queue(own.span))
         .column("write-amplification", Decimals(2), |own| {
             own.work.write_amplification()
         })
         .column("watts", Decimals(1), |own| own.watts)
         .column("years", Decimals(1), |own| own.years)
         .with_keys()
-        .with_long_headings()
+        .spare(&["read-mb-s", "watts", "queue", "reads-s", "written-mb-s"])
 }

@@ -25,6 +25,8 @@ struct Totals {
     queued: u64,
     dropped: u64,
     watts: Option<f64>,
+    /// For each request.
+    joules: Option<f64>,
 }
 
 impl RequestStats {
@@ -42,7 +44,6 @@ pub fn us(time: Option<Nanos>) -> Option<f64> {
 }
 
 pub fn rows(spec: &DriveSpec, outcome: &SimulatedResult) -> Vec<RequestStats> {
-    let watts = (0..outcome.drives.len()).map(|drive| outcome.watts(drive, spec));
     let mut rows = vec![RequestStats {
         what: "all",
         ops: outcome.reads.ops + outcome.writes.ops,
@@ -52,7 +53,8 @@ pub fn rows(spec: &DriveSpec, outcome: &SimulatedResult) -> Vec<RequestStats> {
         whole: Some(Totals {
             queued: outcome.queued,
             dropped: outcome.dropped,
-            watts: watts.sum(),
+            watts: outcome.total_watts(spec),
+            joules: outcome.joules_per_request(spec),
         }),
     }];
     if outcome.reads.ops > 0 && outcome.writes.ops > 0 {
@@ -89,12 +91,36 @@ pub fn table() -> Table<'static, RequestStats> {
         .field("queued", |own| Some(own.whole.as_ref()?.queued as f64))
         .field("dropped", |own| Some(own.whole.as_ref()?.dropped as f64))
         .field("watts", |own| own.whole.as_ref()?.watts)
+        .field("joules_per_request", |own| own.whole.as_ref()?.joules)
         .with_keys()
         .with_long_headings()
 }
 
+/// Queue, power, and how far apart the seeds are.
+pub fn below(
+    m: &Messages,
+    spec: &DriveSpec,
+    profile: &SimulatedProfile,
+    seeds: &SeedResults,
+) -> String {
+    let outcome = &seeds.joined;
+    let mut parts = queue(m, profile, outcome);
+    if let Some(watts) = outcome.total_watts(spec) {
+        let joules = outcome.joules_per_request(spec);
+        let millijoules = 1e3 * joules.unwrap_or_default();
+        let args = [
+            ("watts", format!("{watts:.1}")),
+            ("millijoules", format!("{millijoules:.3}")),
+        ];
+        parts.push(m.text_with("simulated-power", &args));
+    }
+    let line = parts.join("; ") + ".";
+    let lines = [Some(line), of_seeds(m, seeds)];
+    lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
 /// How many requests were in flight, waited, were dropped.
-pub fn queue(m: &Messages, profile: &SimulatedProfile, outcome: &SimulatedResult) -> Vec<String> {
+fn queue(m: &Messages, profile: &SimulatedProfile, outcome: &SimulatedResult) -> Vec<String> {
     let queue = [("queue", format!("{:.1}", outcome.queue()))];
     let mut parts = vec![m.text_with("simulated-queue", &queue)];
     if matches!(profile.load, Arrival::Open { .. }) {
@@ -108,7 +134,7 @@ pub fn queue(m: &Messages, profile: &SimulatedProfile, outcome: &SimulatedResult
 }
 
 /// How far apart the seeds are; `None` of a single one.
-pub fn of_seeds(m: &Messages, seeds: &SeedResults) -> Option<String> {
+fn of_seeds(m: &Messages, seeds: &SeedResults) -> Option<String> {
     let interval = seeds.interval()?;
     let lowest = seeds.iops.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = seeds.iops.iter().copied().fold(0.0, f64::max);

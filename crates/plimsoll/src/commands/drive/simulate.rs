@@ -12,7 +12,7 @@ use plimsoll_report::table::Table;
 use plimsoll_report::table::Unit::{Decimals, Whole, Words};
 
 use super::assembly::SimulatedAssembly;
-use super::request_stats::{of_seeds, queue, rows, table, us};
+use super::request_stats::{self, rows, table, us};
 use crate::cli::{Format, SimulateArgs, Spacing};
 use crate::commands::table::{render, with_note};
 use crate::drive_file;
@@ -134,15 +134,8 @@ fn below(
     profile: &SimulatedProfile,
     seeds: &SeedResults,
 ) -> String {
+    let mut text = request_stats::below(m, spec, profile, seeds);
     let outcome = &seeds.joined;
-    let mut parts = queue(m, profile, outcome);
-    if let Some(watts) = outcome.watts(0, spec) {
-        parts.push(format!("{watts:.1} W"));
-    }
-    let mut text = parts.join("; ") + ".";
-    if let Some(line) = of_seeds(m, seeds) {
-        text.push_str(&format!("\n{line}"));
-    }
     if outcome.writes.bytes > 0 {
         text.push_str(&format!("\n{}.", written(m, spec, outcome)));
     }
