@@ -1,4 +1,4 @@
-//! A host: its network, its processors, its disk group.
+//! A host: its disk group, and what its network and processors take.
 
 use plimsoll_plan::cluster::ClusterSpec;
 use plimsoll_plan::units::Nanos;
@@ -12,10 +12,6 @@ const NETWORK_SHARE: f64 = 0.37;
 #[derive(Debug, Clone)]
 pub struct ClusterHost {
     pub group: DiskGroup,
-    /// Processors, as one server: what a host can do in a second counts, not what a request waits.
-    pub stack: Server,
-    pub sending: Server,
-    pub receiving: Server,
     pub is_down: bool,
     /// How often it has failed or was replaced: what was on its way to the drives that it had then is not for those it has
     /// now.

@@ -12,9 +12,11 @@
 mod components;
 mod disk_group;
 mod host;
+mod host_store;
 mod placement;
+mod storage_cluster;
 #[cfg(test)]
 mod tests;
-mod vsan;
+mod trips;
 
-pub use vsan::Cluster;
+pub use storage_cluster::Cluster;

@@ -4,12 +4,13 @@ use plimsoll_plan::array::ArraySpec;
 use plimsoll_plan::cluster::ClusterSpec;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
-use slab::Slab;
 
 use super::components::{Components, SentRequest};
-use super::disk_group::{DestagedPiece, DiskGroup};
-use super::host::{ClusterHost, HostTimes, Server};
-use super::placement::{ComponentPlace, PlacedObject, place};
+use super::disk_group::DiskGroup;
+use super::host::{ClusterHost, HostTimes};
+use super::host_store::{StoreEvent, StoreRequest, TimedStoreEvent};
+use super::placement::{PlacedObject, place};
+use super::trips::{Trip, Trips};
 use crate::array::{Array, FollowingRequest, HostRequests, RebuildSpeed};
 use crate::model::{
     Assembled, ByRequest, Completion, CompletionQueue, Op, RequestId, Setup, Storage, Work,
@@ -24,14 +25,13 @@ pub struct Cluster {
     drive: DriveSpec,
     /// Of each drive with data.
     setup: Setup,
-    times: HostTimes,
+    /// Processor time of a request that asks no drive.
+    stack: Nanos,
     hosts: Vec<ClusterHost>,
     objects: Vec<VirtualObject>,
     /// Objects whose components are being rebuilt.
     rebuilding: Vec<usize>,
-    trips: Slab<Trip>,
-    /// Trips that wait for room in a write buffer, by host.
-    waiting: Vec<Vec<usize>>,
+    trips: Trips,
     ahead: CompletionQueue,
     events: ByRequest<ClusterEvent>,
     requests: HostRequests,
@@ -46,51 +46,6 @@ struct VirtualObject {
     requests: ByRequest<RequestId>,
 }
 
-/// A request to a component, on its way there and back.
-#[derive(Debug, Clone, Copy)]
-struct Trip {
-    object: usize,
-    /// The number under which it is answered.
-    id: usize,
-    /// Where on the drive.
-    op: Op,
-    home: u32,
-    at: ComponentPlace,
-    /// That of the component's host when it departed.
-    generation: u32,
-}
-
-/// A piece on its way from a write buffer to its drive.
-#[derive(Debug, Clone, Copy)]
-struct Destaging {
-    host: u32,
-    generation: u32,
-    piece: DestagedPiece,
-}
-
-impl Trip {
-    const fn is_remote(&self) -> bool {
-        self.home != self.at.host
-    }
-
-    /// Bytes that go to the component's host.
-    fn bytes_there(&self) -> u64 {
-        if self.op.kind == DriveOp::Write {
-            self.op.len
-        } else {
-            0
-        }
-    }
-
-    fn bytes_back(&self) -> u64 {
-        if self.op.kind == DriveOp::Read {
-            self.op.len
-        } else {
-            0
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy)]
 enum ClusterEvent {
     /// The component's host begins to receive it.
@@ -98,15 +53,20 @@ enum ClusterEvent {
     Received(usize),
     /// The host's processors are done with it.
     Processed(usize),
-    Stored(usize),
     /// Its home begins to receive the answer.
     Returns(usize),
     Answered(usize),
     /// A part of a request that asks no drive is complete.
     Ends(RequestId),
-    /// A piece was read from the write buffer.
-    BufferRead(Destaging),
-    Destaged(Destaging),
+    Store(HostEvent),
+}
+
+/// On the drives of a host.
+#[derive(Debug, Clone, Copy)]
+struct HostEvent {
+    host: u32,
+    generation: u32,
+    event: StoreEvent,
 }
 
 impl Cluster {
@@ -123,21 +83,18 @@ impl Cluster {
         let group = |host| new_group(&member, &setup, spec, host);
         let hosts = (0..spec.hosts).map(|host| ClusterHost {
             group: group(host),
-            stack: Server::default(),
-            sending: Server::default(),
-            receiving: Server::default(),
             is_down: spec.failed.contains(&host),
             generation: 0,
         });
         let layout = spec.layout();
         let object = |placed: PlacedObject| VirtualObject::new(spec, &layout, placed, drive.slower);
+        let times = HostTimes::new(spec, drive.slower);
         let mut own = Self {
-            times: HostTimes::new(spec, drive.slower),
+            stack: times.stack,
             hosts: hosts.collect(),
             objects: placed.into_iter().map(object).collect(),
             rebuilding: Vec::new(),
-            trips: Slab::new(),
-            waiting: vec![Vec::new(); spec.hosts as usize],
+            trips: Trips::new(times, spec.hosts),
             ahead: CompletionQueue::default(),
             events: ByRequest::default(),
             requests: HostRequests::default(),
@@ -186,7 +143,7 @@ impl Cluster {
             // A write is durable when it is acknowledged, and nothing is unmapped.
             DriveOp::Flush | DriveOp::Trim => {
                 self.requests.add_part(request);
-                self.at(now + self.times.stack, ClusterEvent::Ends(request));
+                self.at(now + self.stack, ClusterEvent::Ends(request));
             }
         }
         self.end_part(now, request);
@@ -257,74 +214,68 @@ impl Cluster {
             at,
             generation: self.hosts[at.host as usize].generation,
         };
-        let number = self.trips.insert(trip);
+        let number = self.trips.add(trip);
         if !trip.is_remote() {
             return self.received(sent.at, number);
         }
-        let arrives = self.send(sent.at, trip.home, trip.bytes_there());
+        let arrives = self.trips.send_request(sent.at, number);
         self.at(arrives, ClusterEvent::Arrives(number));
     }
 
-    /// When bytes of a host begin to arrive at another one: the first do while the last are sent.
-    fn send(&mut self, now: Nanos, from: u32, bytes: u64) -> Nanos {
-        let busy = self.times.transfer(bytes);
-        let gone = self.hosts[from as usize].sending.serve(now, busy);
-        gone.saturating_sub(busy) + self.times.one_way
-    }
-
-    /// When a host has all bytes that begin to arrive `now`.
-    fn receive(&mut self, now: Nanos, at: u32, bytes: u64) -> Nanos {
-        let busy = self.times.transfer(bytes);
-        self.hosts[at as usize].receiving.serve(now, busy)
-    }
-
-    fn arrives(&mut self, now: Nanos, number: usize) {
-        let trip = self.trips[number];
-        let received = self.receive(now, trip.at.host, trip.bytes_there());
-        self.at(received, ClusterEvent::Received(number));
-    }
-
     fn received(&mut self, now: Nanos, number: usize) {
-        let host = &mut self.hosts[self.trips[number].at.host as usize];
-        let processed = host.stack.serve(now, self.times.stack);
+        let processed = self.trips.process(now, number);
         self.at(processed, ClusterEvent::Processed(number));
     }
 
     fn processed(&mut self, now: Nanos, number: usize) {
-        let Trip {
-            op, at, generation, ..
-        } = self.trips[number];
-        let ComponentPlace { host, drive, .. } = at;
-        let own = &mut self.hosts[host as usize];
-        let drive = drive as usize;
-        let stored = match op.kind {
-            _ if own.generation != generation => Some(now),
-            DriveOp::Read => Some(own.group.read(now, drive, op)),
-            _ if !self.waiting[host as usize].is_empty() => None,
-            _ => own.group.write(now, drive, op),
+        let trip = self.trips.get(number);
+        let request = StoreRequest {
+            trip: number,
+            drive: trip.at.drive,
+            op: trip.op,
         };
-        match stored {
-            Some(stored) => self.at(stored, ClusterEvent::Stored(number)),
-            None => self.waiting[host as usize].push(number),
+        let own = &mut self.hosts[trip.at.host as usize];
+        let mut ahead = Vec::new();
+        if own.generation == trip.generation {
+            own.group.submit(now, request, &mut ahead);
+        } else {
+            ahead.push(request.stored(now));
         }
-        if op.kind == DriveOp::Write && self.hosts[host as usize].generation == generation {
-            self.destage(now, host);
+        self.expect(trip.at.host, ahead);
+    }
+
+    /// What will happen on the drives of a host.
+    fn expect(&mut self, host: u32, ahead: Vec<TimedStoreEvent>) {
+        let generation = self.hosts[host as usize].generation;
+        for TimedStoreEvent { at, event } in ahead {
+            let event = HostEvent {
+                host,
+                generation,
+                event,
+            };
+            self.at(at, ClusterEvent::Store(event));
+        }
+    }
+
+    fn happen_on(&mut self, now: Nanos, own: HostEvent) {
+        if let StoreEvent::Stored(trip) = own.event {
+            return self.stored(now, trip);
+        }
+        let host = &mut self.hosts[own.host as usize];
+        // Else it has failed or was replaced since.
+        if host.generation == own.generation {
+            let mut ahead = Vec::new();
+            host.group.happen(now, own.event, &mut ahead);
+            self.expect(own.host, ahead);
         }
     }
 
     fn stored(&mut self, now: Nanos, number: usize) {
-        let trip = self.trips[number];
-        if !trip.is_remote() {
+        if !self.trips.get(number).is_remote() {
             return self.answered(now, number);
         }
-        let arrives = self.send(now, trip.at.host, trip.bytes_back());
+        let arrives = self.trips.send_answer(now, number);
         self.at(arrives, ClusterEvent::Returns(number));
-    }
-
-    fn returns(&mut self, now: Nanos, number: usize) {
-        let trip = self.trips[number];
-        let received = self.receive(now, trip.home, trip.bytes_back());
-        self.at(received, ClusterEvent::Answered(number));
     }
 
     fn answered(&mut self, now: Nanos, number: usize) {
@@ -334,65 +285,22 @@ impl Cluster {
         self.run_object(now, trip.object);
     }
 
-    fn destage(&mut self, now: Nanos, host: u32) {
-        let generation = self.hosts[host as usize].generation;
-        let is_needed = !self.waiting[host as usize].is_empty();
-        let group = &mut self.hosts[host as usize].group;
-        let mut begun = Vec::new();
-        while let Some(next) = group.begin_destaging(now, is_needed) {
-            begun.push(next);
-        }
-        for (piece, read) in begun {
-            let destaging = Destaging {
-                host,
-                generation,
-                piece,
-            };
-            self.at(read, ClusterEvent::BufferRead(destaging));
-        }
-    }
-
-    /// There is room in the write buffer for writes that wait.
-    fn destaged(&mut self, now: Nanos, destaging: Destaging) {
-        let Destaging { host, piece, .. } = destaging;
-        self.hosts[host as usize].group.end_destaging(piece);
-        let waiting = std::mem::take(&mut self.waiting[host as usize]);
-        let mut waiting = waiting.into_iter();
-        while let Some(number) = waiting.next() {
-            let Trip { op, at, .. } = self.trips[number];
-            let group = &mut self.hosts[host as usize].group;
-            let Some(stored) = group.write(now, at.drive as usize, op) else {
-                let rest = std::iter::once(number).chain(waiting);
-                self.waiting[host as usize] = rest.collect();
-                break;
-            };
-            self.at(stored, ClusterEvent::Stored(number));
-        }
-        self.destage(now, host);
-    }
-
     fn happen(&mut self, now: Nanos, event: ClusterEvent) {
         match event {
-            ClusterEvent::Arrives(number) => self.arrives(now, number),
+            ClusterEvent::Arrives(number) => {
+                let received = self.trips.receive_request(now, number);
+                self.at(received, ClusterEvent::Received(number));
+            }
             ClusterEvent::Received(number) => self.received(now, number),
             ClusterEvent::Processed(number) => self.processed(now, number),
-            ClusterEvent::Stored(number) => self.stored(now, number),
-            ClusterEvent::Returns(number) => self.returns(now, number),
+            ClusterEvent::Returns(number) => {
+                let received = self.trips.receive_answer(now, number);
+                self.at(received, ClusterEvent::Answered(number));
+            }
             ClusterEvent::Answered(number) => self.answered(now, number),
             ClusterEvent::Ends(request) => self.end_part(now, request),
-            ClusterEvent::BufferRead(own) | ClusterEvent::Destaged(own) if self.is_gone(own) => {}
-            ClusterEvent::BufferRead(own) => {
-                let group = &mut self.hosts[own.host as usize].group;
-                let written = group.write_destaged(now, own.piece);
-                self.at(written, ClusterEvent::Destaged(own));
-            }
-            ClusterEvent::Destaged(own) => self.destaged(now, own),
+            ClusterEvent::Store(own) => self.happen_on(now, own),
         }
-    }
-
-    /// Its host has failed or was replaced since.
-    fn is_gone(&self, own: Destaging) -> bool {
-        self.hosts[own.host as usize].generation != own.generation
     }
 
     /// The object whose rebuild does something next, and when.
@@ -438,7 +346,7 @@ impl Cluster {
             survives &= self.objects[object].array.fail(now, member);
             self.run_object(now, object);
         }
-        for number in std::mem::take(&mut self.waiting[host as usize]) {
+        for number in self.hosts[host as usize].group.fail() {
             self.answered(now, number);
         }
         survives
@@ -590,21 +498,13 @@ impl Assembled for Cluster {
     }
 
     fn power_cycle(&mut self, now: Nanos) {
-        let ahead = self.ahead.ids().map(|id| *self.events.get(id));
-        let destaging = ahead.filter_map(|event| match event {
-            ClusterEvent::BufferRead(own) | ClusterEvent::Destaged(own) => Some(own),
-            _ => None,
-        });
-        let destaging: Vec<Destaging> = destaging.filter(|own| !self.is_gone(*own)).collect();
-        for (number, host) in self.hosts.iter_mut().enumerate() {
-            let own = destaging.iter().filter(|own| own.host as usize == number);
-            host.group.power_cycle(now, own.map(|own| own.piece));
+        for host in &mut self.hosts {
+            host.group.power_cycle(now);
         }
         for object in &mut self.objects {
             object.array.power_cycle(now);
         }
         self.trips.clear();
-        self.waiting.iter_mut().for_each(Vec::clear);
         self.ahead.clear();
         self.requests.clear();
     }
