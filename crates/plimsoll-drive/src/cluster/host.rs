@@ -1,17 +1,19 @@
-//! A host: its disk group, and what its network and processors take.
+//! A host: what it stores, and what its network and processors take.
 
-use plimsoll_plan::cluster::ClusterSpec;
+use plimsoll_plan::cluster::{ClusterKind, ClusterSpec};
 use plimsoll_plan::units::Nanos;
 
-use super::disk_group::DiskGroup;
+use super::host_store::HostStore;
 
 /// Share of a network's line rate that data get. Fitted to report K's cluster with 40 Gbit/s, of whose sequential reads
 /// (17.8 GB/s) and 64 KiB mix (121,240/s) the drives could do 1.4 times as much; its cluster with 10 Gbit/s was held out.
-const NETWORK_SHARE: f64 = 0.37;
+const NETWORK_SHARE_VSAN: f64 = 0.37;
+/// The same for TCP in frames of 1,500 bytes.
+const NETWORK_SHARE_CEPH: f64 = 0.94;
 
 #[derive(Debug, Clone)]
 pub struct ClusterHost {
-    pub group: DiskGroup,
+    pub store: HostStore,
     pub is_down: bool,
     /// How often it has failed or was replaced: what was on its way to the drives that it had then is not for those it has
     /// now.
@@ -45,9 +47,13 @@ impl HostTimes {
     /// All times are so many times as long.
     pub fn new(spec: &ClusterSpec, slower: f64) -> Self {
         let scaled = |time: Nanos| Nanos((time.0 as f64 * slower) as u64);
-        let gbit = f64::from(spec.network_gbit) * NETWORK_SHARE;
+        let share = match spec.kind {
+            ClusterKind::Vsan => NETWORK_SHARE_VSAN,
+            ClusterKind::Ceph => NETWORK_SHARE_CEPH,
+        };
+        let gbit = f64::from(spec.network_gbit) * share;
         Self {
-            stack: scaled(spec.stack),
+            stack: scaled(spec.stack()),
             one_way: scaled(Nanos(spec.round_trip.0 / 2)),
             ns_per_byte: 8.0 / gbit * slower,
         }

@@ -13,7 +13,9 @@ mod components;
 mod disk_group;
 mod host;
 mod host_store;
+mod object_store;
 mod placement;
+mod rebuilds;
 mod storage_cluster;
 #[cfg(test)]
 mod tests;

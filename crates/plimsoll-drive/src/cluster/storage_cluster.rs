@@ -1,27 +1,29 @@
 //! A cluster in the midst of its work.
 
 use plimsoll_plan::array::ArraySpec;
-use plimsoll_plan::cluster::ClusterSpec;
+use plimsoll_plan::cluster::{ClusterKind, ClusterSpec};
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 
 use super::components::{Components, SentRequest};
-use super::disk_group::DiskGroup;
 use super::host::{ClusterHost, HostTimes};
-use super::host_store::{StoreEvent, StoreRequest, TimedStoreEvent};
-use super::placement::{PlacedObject, place};
-use super::trips::{Trip, Trips};
-use crate::array::{Array, FollowingRequest, HostRequests, RebuildSpeed};
+use super::host_store::{HostStore, StoreEvent, StoreRequest, TimedStoreEvent};
+use super::placement::{AddressMap, ObjectPart, PlacedObject, Placement, place};
+use super::rebuilds::{OnHost, Rebuilds};
+use super::trips::{ComponentRequest, Trip, TripPurpose, Trips};
+use crate::array::{Array, FollowingRequest, HostRequests};
 use crate::model::{
     Assembled, ByRequest, Completion, CompletionQueue, Op, RequestId, Setup, Storage, Work,
 };
 use crate::spec::DriveSpec;
 
 /// Always: a request completes once, when the last of its parts is complete; no request goes to a host that is down; a
-/// write is complete only when it is in the write buffers of all its components.
+/// write is complete only when all its components have it in their write buffers or logs.
 #[derive(Debug, Clone)]
 pub struct Cluster {
     spec: ClusterSpec,
+    /// That it holds.
+    bytes: u64,
     drive: DriveSpec,
     /// Of each drive with data.
     setup: Setup,
@@ -29,31 +31,33 @@ pub struct Cluster {
     stack: Nanos,
     hosts: Vec<ClusterHost>,
     objects: Vec<VirtualObject>,
-    /// Objects whose components are being rebuilt.
-    rebuilding: Vec<usize>,
+    map: AddressMap,
+    rebuilds: Rebuilds,
     trips: Trips,
     ahead: CompletionQueue,
     events: ByRequest<ClusterEvent>,
     requests: HostRequests,
 }
 
-/// A virtual disk, or a part of it that has components of its own.
+/// What has components of its own: a part of a virtual disk, or a placement group.
 #[derive(Debug, Clone)]
 struct VirtualObject {
+    /// The host that coordinates it.
+    home: u32,
     placed: PlacedObject,
     array: Array<Components>,
-    /// The cluster's request, by the array's.
-    requests: ByRequest<RequestId>,
+    /// The trip that brought a request of the array.
+    trips: ByRequest<usize>,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum ClusterEvent {
-    /// The component's host begins to receive it.
+    /// The host begins to receive it.
     Arrives(usize),
     Received(usize),
     /// The host's processors are done with it.
     Processed(usize),
-    /// Its home begins to receive the answer.
+    /// Where it came from begins to receive the answer.
     Returns(usize),
     Answered(usize),
     /// A part of a request that asks no drive is complete.
@@ -75,48 +79,55 @@ impl Cluster {
         let member = drive.clone().member();
         // A cluster made smaller has drives made as much smaller.
         let share = setup.capacity.0 as f64 / drive.capacity.0 as f64;
-        let placed = place(spec, setup.capacity.0, setup.seed);
+        let bytes = setup.capacity.0;
+        let Placement { objects, map } = place(spec, bytes, setup.seed);
         let setup = Setup {
-            capacity: drive_bytes(&placed, (member.capacity.0 as f64 * share) as u64),
+            capacity: drive_bytes(&objects, (member.capacity.0 as f64 * share) as u64),
             ..setup.clone()
         };
-        let group = |host| new_group(&member, &setup, spec, host);
         let hosts = (0..spec.hosts).map(|host| ClusterHost {
-            group: group(host),
+            store: HostStore::new(&member, &setup, spec, host),
             is_down: spec.failed.contains(&host),
             generation: 0,
         });
         let layout = spec.layout();
-        let object = |placed: PlacedObject| VirtualObject::new(spec, &layout, placed, drive.slower);
+        let of_disk = objects.len().div_ceil(spec.vdisks as usize);
+        let objects = objects.into_iter().enumerate();
+        let object = |(number, placed)| {
+            let home = (number / of_disk) as u32 % spec.hosts;
+            VirtualObject::new(spec, &layout, placed, home, drive.slower)
+        };
         let times = HostTimes::new(spec, drive.slower);
         let mut own = Self {
             stack: times.stack,
+            trips: Trips::new(times, spec.hosts + spec.vdisks),
             hosts: hosts.collect(),
-            objects: placed.into_iter().map(object).collect(),
-            rebuilding: Vec::new(),
-            trips: Trips::new(times, spec.hosts),
+            objects: objects.map(object).collect(),
+            map,
+            rebuilds: Rebuilds::new(spec, &member),
             ahead: CompletionQueue::default(),
             events: ByRequest::default(),
             requests: HostRequests::default(),
             spec: spec.clone(),
+            bytes,
             drive: member,
             setup,
         };
         own.move_homes();
         if let Some(host) = spec.rebuild {
-            own.rebuilding = own.objects_on(host).map(|on| on.object).collect();
+            own.rebuild_host(Nanos::ZERO, host);
         }
         own
     }
 
-    /// Virtual disks whose host is down are used from another one.
+    /// Objects whose home is down are coordinated by another host: virtual disks are used from there.
     fn move_homes(&mut self) {
         let up: Vec<u32> = (0..self.spec.hosts)
             .filter(|host| !self.hosts[*host as usize].is_down)
             .collect();
         for (number, object) in self.objects.iter_mut().enumerate() {
-            if self.hosts[object.placed.home as usize].is_down && !up.is_empty() {
-                object.placed.home = up[number % up.len()];
+            if self.hosts[object.home as usize].is_down && !up.is_empty() {
+                object.home = up[number % up.len()];
             }
         }
     }
@@ -125,8 +136,7 @@ impl Cluster {
     fn objects_on(&self, host: u32) -> impl Iterator<Item = OnHost> {
         let objects = self.objects.iter().enumerate();
         objects.filter_map(move |(object, own)| {
-            let mut components = own.placed.components.iter();
-            let member = components.position(|place| place.host == host)? as u32;
+            let member = own.placed.member_on(host)?;
             Some(OnHost { object, member })
         })
     }
@@ -150,26 +160,44 @@ impl Cluster {
     }
 
     fn start_parts(&mut self, now: Nanos, request: RequestId, op: Op) {
-        let end = op.offset + op.len;
-        let is_before = |own: &VirtualObject| own.placed.to <= op.offset;
-        let first = self.objects.partition_point(is_before);
-        for object in first..self.objects.len() {
-            let own = &mut self.objects[object];
-            let PlacedObject { from, to, .. } = own.placed;
-            if from >= end {
-                break;
-            }
-            let begin = op.offset.max(from);
-            let part = Op {
-                offset: begin - from,
-                len: end.min(to) - begin,
-                ..op
-            };
+        let mut left = op;
+        while left.len > 0 {
+            let ObjectPart { object, op, from } = self.map.first_part(left);
+            left.offset += op.len;
+            left.len -= op.len;
             self.requests.add_part(request);
-            let id = own.array.submit(now, part);
-            own.requests.set(id, request);
-            self.run_object(now, object);
+            let to = self.coordinator(object);
+            let is_ceph = self.spec.kind == ClusterKind::Ceph;
+            let trip = Trip {
+                purpose: TripPurpose::Part(request),
+                object,
+                from: if is_ceph { self.client(from) } else { to },
+                to,
+                op,
+                is_processed: is_ceph,
+            };
+            self.depart(now, trip);
         }
+    }
+
+    /// The client that uses these bytes.
+    fn client(&self, offset: u64) -> u32 {
+        let vdisk = offset / self.spec.vdisk_bytes(self.bytes).max(1);
+        self.spec.hosts + (vdisk as u32).min(self.spec.vdisks - 1)
+    }
+
+    /// The host that coordinates an object: in Ceph the first that has a copy.
+    fn coordinator(&mut self, object: usize) -> u32 {
+        let own = &mut self.objects[object];
+        if self.spec.kind == ClusterKind::Ceph {
+            let filled = self.rebuilds.host().filter(|_| own.array.is_rebuilding());
+            let mut places = own.placed.components.iter().map(|place| place.host);
+            let has_copy = |host: u32| !self.hosts[host as usize].is_down && Some(host) != filled;
+            let primary = places.position(has_copy).unwrap_or_default();
+            own.array.members_mut().read_from(primary as u32);
+            own.home = own.placed.components[primary].host;
+        }
+        own.home
     }
 
     fn end_part(&mut self, now: Nanos, request: RequestId) {
@@ -184,64 +212,88 @@ impl Cluster {
             let own = &mut self.objects[object];
             let done = own.array.advance(now);
             let sent = own.array.members_mut().take_sent();
-            let request = done.map(|done| *own.requests.get(done.id));
-            if request.is_none() && sent.is_empty() {
+            let trip = done.map(|done| *own.trips.get(done.id));
+            if trip.is_none() && sent.is_empty() {
                 return;
             }
             for request in sent {
-                self.depart(object, request);
+                self.send_to_component(object, request);
             }
-            if let Some(request) = request {
-                self.end_part(now, request);
+            if let Some(trip) = trip {
+                self.answer(now, trip);
             }
         }
     }
 
-    fn depart(&mut self, object: usize, sent: SentRequest) {
-        let PlacedObject {
-            home, components, ..
-        } = &self.objects[object].placed;
-        let at = components[sent.request.member as usize];
+    fn send_to_component(&mut self, object: usize, sent: SentRequest) {
+        let VirtualObject { home, placed, .. } = &self.objects[object];
+        let at = placed.components[sent.request.member as usize];
         let op = sent.request.op;
-        let trip = Trip {
-            object,
+        let is_remote = *home != at.host;
+        let purpose = TripPurpose::Component(ComponentRequest {
             id: sent.id,
+            drive: at.drive,
+            generation: self.hosts[at.host as usize].generation,
+        });
+        let trip = Trip {
+            purpose,
+            object,
+            from: *home,
+            to: at.host,
             op: Op {
                 offset: at.base + op.offset,
                 ..op
             },
-            home: *home,
-            at,
-            generation: self.hosts[at.host as usize].generation,
+            // In Ceph the primary's processors have had the request already.
+            is_processed: is_remote || self.spec.kind == ClusterKind::Vsan,
         };
+        self.depart(sent.at, trip);
+    }
+
+    fn depart(&mut self, now: Nanos, trip: Trip) {
         let number = self.trips.add(trip);
         if !trip.is_remote() {
-            return self.received(sent.at, number);
+            return self.received(now, number);
         }
-        let arrives = self.trips.send_request(sent.at, number);
+        let arrives = self.trips.send_request(now, number);
         self.at(arrives, ClusterEvent::Arrives(number));
     }
 
     fn received(&mut self, now: Nanos, number: usize) {
+        if !self.trips.get(number).is_processed {
+            return self.processed(now, number);
+        }
         let processed = self.trips.process(now, number);
         self.at(processed, ClusterEvent::Processed(number));
     }
 
     fn processed(&mut self, now: Nanos, number: usize) {
         let trip = self.trips.get(number);
+        match trip.purpose {
+            TripPurpose::Part(_) => {
+                let own = &mut self.objects[trip.object];
+                let id = own.array.submit(now, trip.op);
+                own.trips.set(id, number);
+                self.run_object(now, trip.object);
+            }
+            TripPurpose::Component(component) => self.store(now, number, trip, component),
+        }
+    }
+
+    fn store(&mut self, now: Nanos, number: usize, trip: Trip, component: ComponentRequest) {
         let request = StoreRequest {
             trip: number,
-            drive: trip.at.drive,
+            drive: component.drive,
             op: trip.op,
         };
-        let own = &mut self.hosts[trip.at.host as usize];
+        let own = &mut self.hosts[trip.to as usize];
         let mut ahead = Vec::new();
-        if own.generation == trip.generation {
-            own.group.submit(now, request, &mut ahead);
+        if own.generation == component.generation {
+            own.store.submit(now, request, &mut ahead);
         } else {
             ahead.push(request.stored(now));
         }
-        self.expect(trip.at.host, ahead);
+        self.expect(trip.to, ahead);
     }
 
     /// What will happen on the drives of a host.
@@ -259,18 +311,18 @@ impl Cluster {
 
     fn happen_on(&mut self, now: Nanos, own: HostEvent) {
         if let StoreEvent::Stored(trip) = own.event {
-            return self.stored(now, trip);
+            return self.answer(now, trip);
         }
         let host = &mut self.hosts[own.host as usize];
         // Else it has failed or was replaced since.
         if host.generation == own.generation {
             let mut ahead = Vec::new();
-            host.group.happen(now, own.event, &mut ahead);
+            host.store.happen(now, own.event, &mut ahead);
             self.expect(own.host, ahead);
         }
     }
 
-    fn stored(&mut self, now: Nanos, number: usize) {
+    fn answer(&mut self, now: Nanos, number: usize) {
         if !self.trips.get(number).is_remote() {
             return self.answered(now, number);
         }
@@ -280,9 +332,15 @@ impl Cluster {
 
     fn answered(&mut self, now: Nanos, number: usize) {
         let trip = self.trips.remove(number);
-        let object = &mut self.objects[trip.object];
-        object.array.members_mut().answer(now, trip.id);
-        self.run_object(now, trip.object);
+        match trip.purpose {
+            TripPurpose::Part(request) => self.end_part(now, request),
+            TripPurpose::Component(component) => {
+                let object = &mut self.objects[trip.object];
+                object.array.members_mut().answer(now, component.id);
+                self.run_object(now, trip.object);
+                self.go_on_rebuilding(now, trip.object);
+            }
+        }
     }
 
     fn happen(&mut self, now: Nanos, event: ClusterEvent) {
@@ -305,9 +363,9 @@ impl Cluster {
 
     /// The object whose rebuild does something next, and when.
     fn next_rebuild(&self) -> Option<(Nanos, usize)> {
-        let next = self.rebuilding.iter().filter_map(|object| {
-            let at = self.objects[*object].array.next_event()?;
-            Some((at, *object))
+        let next = self.rebuilds.active().filter_map(|on| {
+            let at = self.objects[on.object].array.next_event()?;
+            Some((at, on.object))
         });
         next.min()
     }
@@ -346,63 +404,75 @@ impl Cluster {
             survives &= self.objects[object].array.fail(now, member);
             self.run_object(now, object);
         }
-        for number in self.hosts[host as usize].group.fail() {
+        self.rebuilds.fail(host);
+        for number in self.hosts[host as usize].store.fail() {
             self.answered(now, number);
         }
         survives
     }
 
-    /// Empty drives take the place of a host's and are filled from the others, each component at md's speed limits.
-    fn replace_host(&mut self, now: Nanos, host: u32, speed: RebuildSpeed) {
+    /// Empty drives take the place of a host's and are filled from the others.
+    fn replace_host(&mut self, now: Nanos, host: u32) {
         self.run_to(now);
         let own = &mut self.hosts[host as usize];
         own.is_down = false;
         own.generation += 1;
-        own.group = new_group(&self.drive, &self.setup, &self.spec, host + self.spec.hosts);
-        let anew: Vec<OnHost> = self.objects_on(host).collect();
-        self.rebuilding = anew.iter().map(|on| on.object).collect();
-        for OnHost { object, member } in anew {
+        own.store = HostStore::new(&self.drive, &self.setup, &self.spec, host + self.spec.hosts);
+        self.rebuild_host(now, host);
+    }
+
+    fn rebuild_host(&mut self, now: Nanos, host: u32) {
+        let on_host = self.objects_on(host).collect();
+        self.rebuilds.begin(host, on_host);
+        self.begin_rebuilds(now);
+    }
+
+    /// Begins to rebuild as many components as may be rebuilt at a time.
+    fn begin_rebuilds(&mut self, now: Nanos) {
+        let objects = &self.objects;
+        let places_of = |object: usize| objects[object].placed.components.clone();
+        let begun = self.rebuilds.begin_next(places_of);
+        for OnHost { object, member } in begun {
+            let speed = self.rebuilds.speed();
             self.objects[object].array.replace(now, member, speed);
             self.run_object(now, object);
         }
     }
-}
 
-/// An object's component on a host.
-#[derive(Debug, Clone, Copy)]
-struct OnHost {
-    object: usize,
-    member: u32,
-}
-
-impl VirtualObject {
-    fn new(spec: &ClusterSpec, layout: &ArraySpec, placed: PlacedObject, slower: f64) -> Self {
-        let member_on = |host: &u32| {
-            let mut components = placed.components.iter();
-            components.position(|place| place.host == *host)
-        };
-        let failed = spec.failed.iter().filter_map(member_on);
-        let layout = ArraySpec {
-            failed: failed.map(|member| member as u32).collect(),
-            rebuild: spec
-                .rebuild
-                .as_ref()
-                .and_then(member_on)
-                .map(|own| own as u32),
-            ..layout.clone()
-        };
-        let capacity = Bytes(placed.component_bytes);
-        Self {
-            array: Array::of_members(&layout, capacity, Components::default(), slower),
-            placed,
-            requests: ByRequest::default(),
+    /// Others may follow a component that has been rebuilt.
+    fn go_on_rebuilding(&mut self, now: Nanos, object: usize) {
+        if self.rebuilds.is_waiting() && !self.objects[object].array.is_rebuilding() {
+            let bytes = self.objects[object].array.rebuilt();
+            if self.rebuilds.end(object, bytes) {
+                self.begin_rebuilds(now);
+            }
         }
     }
 }
 
-fn new_group(drive: &DriveSpec, setup: &Setup, spec: &ClusterSpec, host: u32) -> DiskGroup {
-    let setup = setup.of_member(host * spec.drives + 1);
-    DiskGroup::new(drive, &setup, spec.drives - 1, spec.buffer)
+impl VirtualObject {
+    fn new(
+        spec: &ClusterSpec,
+        layout: &ArraySpec,
+        placed: PlacedObject,
+        home: u32,
+        slower: f64,
+    ) -> Self {
+        // What is rebuilt is missing first.
+        let missing = spec.failed.iter().chain(&spec.rebuild);
+        let failed = missing.filter_map(|host| placed.member_on(*host));
+        let layout = ArraySpec {
+            failed: failed.collect(),
+            ..layout.clone()
+        };
+        let capacity = Bytes(placed.component_bytes);
+        Self {
+            home,
+            array: Array::of_members(&layout, capacity, Components::default(), slower),
+            placed,
+            trips: ByRequest::default(),
+        }
+    }
 }
 
 /// Bytes of each drive with data: as many as it has, or what is placed on the fullest one.
@@ -442,7 +512,7 @@ impl Storage for Cluster {
 
     fn work_by_drive(&self) -> Vec<Work> {
         let hosts = self.hosts.iter();
-        hosts.flat_map(|host| host.group.work()).collect()
+        hosts.flat_map(|host| host.store.work()).collect()
     }
 }
 
@@ -474,13 +544,14 @@ impl Assembled for Cluster {
     }
 
     fn can_replace(&self, member: u32) -> bool {
-        let mut rebuilding = self.rebuilding.iter();
-        let is_rebuilding = rebuilding.any(|object| self.objects[*object].array.is_rebuilding());
+        let mut active = self.rebuilds.active();
+        let is_active = active.any(|on| self.objects[on.object].array.is_rebuilding());
+        let is_rebuilding = is_active || self.rebuilds.is_waiting();
         self.hosts[member as usize].is_down && !is_rebuilding
     }
 
     fn replace(&mut self, now: Nanos, member: u32) {
-        self.replace_host(now, member, RebuildSpeed::default());
+        self.replace_host(now, member);
     }
 
     fn has_rebuilt(&self, member: u32) -> bool {
@@ -489,17 +560,14 @@ impl Assembled for Cluster {
     }
 
     fn rebuilt(&self) -> Bytes {
-        let objects = self.rebuilding.iter();
-        Bytes(
-            objects
-                .map(|object| self.objects[*object].array.rebuilt().0)
-                .sum(),
-        )
+        let active = self.rebuilds.active();
+        let bytes = active.map(|on| self.objects[on.object].array.rebuilt().0);
+        Bytes(self.rebuilds.ended().0 + bytes.sum::<u64>())
     }
 
     fn power_cycle(&mut self, now: Nanos) {
         for host in &mut self.hosts {
-            host.group.power_cycle(now);
+            host.store.power_cycle(now);
         }
         for object in &mut self.objects {
             object.array.power_cycle(now);

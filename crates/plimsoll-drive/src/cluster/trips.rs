@@ -5,29 +5,45 @@ use plimsoll_record::drive::DriveOp;
 use slab::Slab;
 
 use super::host::{HostTimes, Server};
-use super::placement::ComponentPlace;
-use crate::model::Op;
+use crate::model::{Op, RequestId};
 
-/// A request to a component.
+/// A request that goes to a host.
 #[derive(Debug, Clone, Copy)]
 pub struct Trip {
+    pub purpose: TripPurpose,
     pub object: usize,
+    /// The host or client that waits for the answer. Clients are numbered after the hosts.
+    pub from: u32,
+    pub to: u32,
+    /// Where in the object, or on the drive.
+    pub op: Op,
+    /// The host's processors have to do with it.
+    pub is_processed: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum TripPurpose {
+    /// A part of a request, on its way to the host that coordinates the object.
+    Part(RequestId),
+    /// To a component of the object.
+    Component(ComponentRequest),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct ComponentRequest {
     /// The number under which it is answered.
     pub id: usize,
-    /// Where on the drive.
-    pub op: Op,
-    pub home: u32,
-    pub at: ComponentPlace,
+    pub drive: u32,
     /// That of the component's host when it departed.
     pub generation: u32,
 }
 
 impl Trip {
     pub const fn is_remote(&self) -> bool {
-        self.home != self.at.host
+        self.from != self.to
     }
 
-    /// Bytes that go to the component's host.
+    /// Bytes that go to the host.
     fn bytes_there(&self) -> u64 {
         if self.op.kind == DriveOp::Write {
             self.op.len
@@ -53,7 +69,7 @@ pub struct Trips {
     under_way: Slab<Trip>,
 }
 
-/// Of one host.
+/// Of one host. A client has but its network.
 #[derive(Debug, Clone, Copy, Default)]
 struct HostServers {
     /// Processors, as one server: what a host can do in a second counts, not what a request waits.
@@ -63,10 +79,10 @@ struct HostServers {
 }
 
 impl Trips {
-    pub fn new(times: HostTimes, hosts: u32) -> Self {
+    pub fn new(times: HostTimes, hosts_and_clients: u32) -> Self {
         Self {
             times,
-            hosts: vec![HostServers::default(); hosts as usize],
+            hosts: vec![HostServers::default(); hosts_and_clients as usize],
             under_way: Slab::new(),
         }
     }
@@ -90,18 +106,18 @@ impl Trips {
     /// When it begins to arrive at its host.
     pub fn send_request(&mut self, now: Nanos, number: usize) -> Nanos {
         let trip = self.under_way[number];
-        self.send(now, trip.home, trip.bytes_there())
+        self.send(now, trip.from, trip.bytes_there())
     }
 
     /// When its host has all of it.
     pub fn receive_request(&mut self, now: Nanos, number: usize) -> Nanos {
         let trip = self.under_way[number];
-        self.receive(now, trip.at.host, trip.bytes_there())
+        self.receive(now, trip.to, trip.bytes_there())
     }
 
     /// When its host's processors are done with it.
     pub fn process(&mut self, now: Nanos, number: usize) -> Nanos {
-        let host = self.under_way[number].at.host;
+        let host = self.under_way[number].to;
         let busy = self.times.stack;
         self.hosts[host as usize].stack.serve(now, busy)
     }
@@ -109,12 +125,12 @@ impl Trips {
     /// When its answer begins to arrive where it came from.
     pub fn send_answer(&mut self, now: Nanos, number: usize) -> Nanos {
         let trip = self.under_way[number];
-        self.send(now, trip.at.host, trip.bytes_back())
+        self.send(now, trip.to, trip.bytes_back())
     }
 
     pub fn receive_answer(&mut self, now: Nanos, number: usize) -> Nanos {
         let trip = self.under_way[number];
-        self.receive(now, trip.home, trip.bytes_back())
+        self.receive(now, trip.from, trip.bytes_back())
     }
 
     /// When bytes of a host begin to arrive at another one: the first do while the last are sent.

@@ -4,6 +4,7 @@ use plimsoll_drive::model::{DriveOp, Work};
 use plimsoll_drive::simulate::{SimulatedProfile, SimulatedResult};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_plan::assembly::DriveAssembly;
+use plimsoll_plan::cluster::ClusterKind;
 use plimsoll_plan::units::Nanos;
 use plimsoll_report::message::Messages;
 use plimsoll_report::table::Table;
@@ -59,10 +60,14 @@ impl SimulatedAssembly<'_> {
     fn name(&self, drive: u32) -> String {
         match self.assembly {
             DriveAssembly::Array(_) => drive.to_string(),
-            DriveAssembly::Cluster(of) => match drive % of.drives {
-                0 => format!("host {} buffer", drive / of.drives),
-                number => format!("host {} data {number}", drive / of.drives),
-            },
+            DriveAssembly::Cluster(of) => {
+                let host = drive / of.drives;
+                match (of.kind, drive % of.drives) {
+                    (ClusterKind::Vsan, 0) => format!("host {host} buffer"),
+                    (ClusterKind::Vsan, number) => format!("host {host} data {number}"),
+                    (ClusterKind::Ceph, number) => format!("host {host} drive {number}"),
+                }
+            }
         }
     }
 
