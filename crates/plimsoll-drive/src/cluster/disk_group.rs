@@ -1,9 +1,12 @@
 //! The disk group of a host: a write buffer on its first drive, data on the others, and destaging between them.
 
+use std::collections::VecDeque;
+
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 use roaring::RoaringBitmap;
 
+use super::host_store::{StoreEvent, StoreRequest, TimedStoreEvent};
 use crate::model::{Drive, Op, Setup, Work};
 use crate::spec::DriveSpec;
 
@@ -28,7 +31,9 @@ pub struct DiskGroup {
     held: u64,
     /// Destaged next, in turn.
     turn: usize,
-    in_flight: u32,
+    destaging: Vec<DestagedPiece>,
+    /// Writes that wait for room in the buffer.
+    waiting: VecDeque<StoreRequest>,
 }
 
 #[derive(Debug, Clone)]
@@ -72,16 +77,60 @@ impl DiskGroup {
             buffer: buffer.0.min(cache_bytes),
             held: 0,
             turn: 0,
-            in_flight: 0,
+            destaging: Vec::new(),
+            waiting: VecDeque::new(),
         }
     }
 
+    pub fn submit(&mut self, now: Nanos, request: StoreRequest, ahead: &mut Vec<TimedStoreEvent>) {
+        let stored = match request.op.kind {
+            DriveOp::Read => Some(self.read(now, request)),
+            _ if !self.waiting.is_empty() => None,
+            _ => self.write(now, request),
+        };
+        match stored {
+            Some(at) => ahead.push(request.stored(at)),
+            None => self.waiting.push_back(request),
+        }
+        if request.op.kind == DriveOp::Write {
+            self.destage(now, ahead);
+        }
+    }
+
+    pub fn happen(&mut self, now: Nanos, event: StoreEvent, ahead: &mut Vec<TimedStoreEvent>) {
+        match event {
+            StoreEvent::BufferRead(piece) => {
+                let at = self.write_destaged(now, piece);
+                let event = StoreEvent::Destaged(piece);
+                ahead.push(TimedStoreEvent { at, event });
+            }
+            StoreEvent::Destaged(piece) => {
+                self.end_destaging(piece);
+                while let Some(next) = self.waiting.front().copied() {
+                    let Some(at) = self.write(now, next) else {
+                        break;
+                    };
+                    self.waiting.pop_front();
+                    ahead.push(next.stored(at));
+                }
+                self.destage(now, ahead);
+            }
+            StoreEvent::Stored(_) | StoreEvent::Commit { .. } => {}
+        }
+    }
+
+    /// Trips whose end is not known, which will have none.
+    pub fn fail(&mut self) -> Vec<usize> {
+        self.waiting.drain(..).map(|own| own.trip).collect()
+    }
+
     /// Writes into the buffer; `None` if that is full. One that is larger than the buffer is written when that is empty.
-    pub fn write(&mut self, now: Nanos, drive: usize, op: Op) -> Option<Nanos> {
+    fn write(&mut self, now: Nanos, request: StoreRequest) -> Option<Nanos> {
+        let StoreRequest { drive, op, .. } = request;
         if self.held > 0 && self.held + op.len > self.buffer {
             return None;
         }
-        let own = &mut self.data[drive];
+        let own = &mut self.data[drive as usize];
         self.held += own.dirty.insert_range(own.blocks(op)) * own.block;
         let offset = self.log_end;
         self.log_end = (offset + op.len) % self.cache_bytes;
@@ -89,8 +138,9 @@ impl DiskGroup {
     }
 
     /// Reads from where the data are: the buffer, the drive, or both.
-    pub fn read(&mut self, now: Nanos, drive: usize, op: Op) -> Nanos {
-        let own = &mut self.data[drive];
+    fn read(&mut self, now: Nanos, request: StoreRequest) -> Nanos {
+        let StoreRequest { drive, op, .. } = request;
+        let own = &mut self.data[drive as usize];
         let blocks = own.blocks(op);
         let buffered = own.dirty.range_cardinality(blocks.clone());
         let all = u64::from(blocks.end - blocks.start);
@@ -105,37 +155,38 @@ impl DiskGroup {
         done
     }
 
-    /// What is destaged next, if that is due, or `is_needed` by writes that wait: it is read from the buffer, until the time
-    /// that is returned.
-    pub fn begin_destaging(
-        &mut self,
-        now: Nanos,
-        is_needed: bool,
-    ) -> Option<(DestagedPiece, Nanos)> {
+    /// Begins to destage what is due, or needed by writes that wait.
+    fn destage(&mut self, now: Nanos, ahead: &mut Vec<TimedStoreEvent>) {
+        while let Some(piece) = self.next_piece() {
+            self.data[piece.drive].take(piece);
+            self.turn = piece.drive + 1;
+            self.destaging.push(piece);
+            let read = Op {
+                kind: DriveOp::Read,
+                offset: piece.offset % self.cache_bytes,
+                len: piece.len,
+            };
+            let at = self.cache.complete(now, read);
+            let event = StoreEvent::BufferRead(piece);
+            ahead.push(TimedStoreEvent { at, event });
+        }
+    }
+
+    fn next_piece(&self) -> Option<DestagedPiece> {
         let full = self.held as f64 / self.buffer as f64;
         let most = MOST_IN_FLIGHT * self.data.len() as f64;
         let depth = most * (full - DESTAGED_FROM) / (1.0 - DESTAGED_FROM);
-        let depth = depth.max(f64::from(u8::from(is_needed)));
-        if f64::from(self.in_flight) >= depth {
+        let depth = depth.max(f64::from(u8::from(!self.waiting.is_empty())));
+        if self.destaging.len() as f64 >= depth {
             return None;
         }
         let drives = self.data.len();
-        let turns = (0..drives).map(|step| (self.turn + step) % drives);
-        let mut pieces = turns.filter_map(|drive| self.data[drive].next_piece(drive));
-        let piece = pieces.next()?;
-        self.data[piece.drive].take(piece);
-        self.turn = piece.drive + 1;
-        self.in_flight += 1;
-        let read = Op {
-            kind: DriveOp::Read,
-            offset: piece.offset % self.cache_bytes,
-            len: piece.len,
-        };
-        Some((piece, self.cache.complete(now, read)))
+        let mut turns = (0..drives).map(|step| (self.turn + step) % drives);
+        turns.find_map(|drive| self.data[drive].next_piece(drive))
     }
 
     /// The piece has been read and is written to its drive.
-    pub fn write_destaged(&mut self, now: Nanos, piece: DestagedPiece) -> Nanos {
+    fn write_destaged(&mut self, now: Nanos, piece: DestagedPiece) -> Nanos {
         let op = Op {
             kind: DriveOp::Write,
             offset: piece.offset,
@@ -144,19 +195,22 @@ impl DiskGroup {
         self.data[piece.drive].drive.complete(now, op)
     }
 
-    pub fn end_destaging(&mut self, piece: DestagedPiece) {
+    fn end_destaging(&mut self, piece: DestagedPiece) {
         self.held -= piece.len;
-        self.in_flight -= 1;
+        let mut destaging = self.destaging.iter();
+        if let Some(at) = destaging.position(|own| *own == piece) {
+            self.destaging.swap_remove(at);
+        }
     }
 
     /// What was on its way is destaged again.
-    pub fn power_cycle(&mut self, now: Nanos, pieces: impl Iterator<Item = DestagedPiece>) {
-        for piece in pieces {
+    pub fn power_cycle(&mut self, now: Nanos) {
+        for piece in std::mem::take(&mut self.destaging) {
             let own = &mut self.data[piece.drive];
             let blocks = own.piece_blocks(piece);
             own.dirty.insert_range(blocks);
         }
-        self.in_flight = 0;
+        self.waiting.clear();
         self.held = self.data.iter().map(DataDrive::dirty_bytes).sum();
         self.cache.power_cycle(now);
         for own in &mut self.data {

@@ -5,7 +5,7 @@ use crate::model::{Assembled, ByRequest, DriveOp, Op, Random, Setup, Storage};
 use crate::simulate::{Arrival, SimulatedProfile, SimulatedResult, named, simulate};
 use crate::spec::DriveSpec;
 use plimsoll_plan::assembly::{DriveAssembly, NamedAssembly};
-use plimsoll_plan::cluster::{ClusterPolicy, ClusterSpec};
+use plimsoll_plan::cluster::{ClusterKind, ClusterPolicy, ClusterSpec};
 use plimsoll_plan::units::{Bytes, Nanos};
 use proptest::prelude::*;
 
@@ -247,15 +247,15 @@ fn clusters_carry_what_report_k_measured() {
 #[test]
 fn components_have_places_of_their_own() {
     for policy in ClusterPolicy::ALL {
-        let mut spec = ClusterSpec::new(7, 4);
-        spec.policy = policy;
+        let mut spec = ClusterSpec::new(ClusterKind::Vsan, 7, 4);
+        spec.policy = Some(policy);
         spec.vdisks = 13;
         let mut taken: Vec<(u32, u32, u64, u64)> = Vec::new();
         for PlacedObject {
             component_bytes,
             components,
             ..
-        } in place(&spec, 3_000_000_000_000, 5)
+        } in place(&spec, 3_000_000_000_000, 5).objects
         {
             let mut hosts: Vec<u32> = components.iter().map(|own| own.host).collect();
             hosts.sort_unstable();
@@ -321,7 +321,7 @@ proptest! {
                 0 if !own.can_replace(host) => {
                     rebuilt = rebuilt.filter(|of| *of != host);
                     lost[host as usize] = true;
-                    let expected = most_lost(&placed, &lost) <= policy.failures();
+                    let expected = most_lost(&placed.objects, &lost) <= policy.failures();
                     prop_assert_eq!(own.fail(now, host), expected, "{:?} {:?}", policy, lost);
                     if !expected {
                         break;
