@@ -11,6 +11,7 @@ pub mod cluster;
 pub mod emulate;
 pub mod learn;
 pub mod model;
+mod network;
 pub mod reliability;
 pub mod requests;
 pub mod simulate;

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::size;
+use crate::network::{self, NetworkSpec};
 use crate::units::{Bytes, Nanos};
+use crate::{duration, size};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -86,6 +87,16 @@ pub struct ArraySpec {
     /// A write-intent bitmap on every member: bytes of a member for one bit.
     #[serde(default)]
     pub bitmap: Option<Bytes>,
+    /// Processor time of one thread for each row of 4 KiB over all members that is written.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stack: Nanos,
+    /// Between the array and its host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkSpec>,
+}
+
+fn is_zero(time: &Nanos) -> bool {
+    time.0 == 0
 }
 
 /// That of md (`DEFAULT_CHUNK` in mdadm.h).
@@ -139,6 +150,8 @@ pub enum ArrayError {
         "a bit of the bitmap stands for a multiple of 4 KiB from {LEAST_REGION} on, this one for {0}"
     )]
     Region(Bytes),
+    #[error("a network has 1 to {fastest} Gbit/s, this one has {0}", fastest = network::FASTEST_GBIT)]
+    Network(u32),
     #[error("there is no member {member}: members are numbered from 0 to {last}")]
     NoMember { member: u32, last: u32 },
     #[error("{level} of {members} drives loses data without the members {missing}", level = .level.name())]
@@ -159,6 +172,8 @@ impl ArraySpec {
             failed: Vec::new(),
             rebuild: None,
             bitmap: None,
+            stack: Nanos::ZERO,
+            network: None,
         }
     }
 
@@ -185,6 +200,11 @@ impl ArraySpec {
             && (!region.0.is_multiple_of(4096) || region.0 < LEAST_REGION.0)
         {
             return Err(ArrayError::Region(region));
+        }
+        if let Some(own) = self.network
+            && !(1..=network::FASTEST_GBIT).contains(&own.gbit)
+        {
+            return Err(ArrayError::Network(own.gbit));
         }
         let missing: Vec<u32> = self.failed.iter().chain(&self.rebuild).copied().collect();
         if let Some(member) = missing.iter().find(|own| **own >= members) {
@@ -233,6 +253,16 @@ impl ArraySpec {
         (self.members - self.level.parities()) as u64
     }
 
+    /// Bytes of data in a row of 4 KiB over all members.
+    pub const fn row_bytes(&self) -> u64 {
+        4096 * self.data_in_row() / self.copies() as u64
+    }
+
+    /// Whether more than md's work is between the array and its host.
+    pub const fn has_controller(&self) -> bool {
+        self.network.is_some() || self.stack.0 > 0
+    }
+
     /// The chunk in use: RAID 1 has none, all of a member is one.
     pub const fn chunk_of(&self, member: u64) -> u64 {
         match self.level {
@@ -265,28 +295,50 @@ impl ArraySpec {
                 self.failed = members.collect::<Option<_>>()?;
             }
             "rebuild" => self.rebuild = Some(value.parse().ok()?),
-            _ => return None,
+            "stack" => self.stack = duration::parse(value).ok()?,
+            _ => self.network.get_or_insert_default().set(key, value)?,
         }
         Some(())
     }
 
     /// The end of its name.
     pub(crate) fn options(&self) -> String {
-        let mut text = String::new();
-        if self.chunk != default_chunk() {
-            text.push_str(&format!(":chunk={}", size::write(self.chunk)));
-        }
-        if let Some(region) = self.bitmap {
-            text.push_str(&format!(":bitmap={}", size::write(region)));
-        }
-        if !self.failed.is_empty() {
-            let failed: Vec<String> = self.failed.iter().map(u32::to_string).collect();
-            text.push_str(&format!(":failed={}", failed.join("+")));
-        }
-        if let Some(member) = self.rebuild {
-            text.push_str(&format!(":rebuild={member}"));
-        }
-        text
+        let members = |members: &[u32]| {
+            let members: Vec<String> = members.iter().map(u32::to_string).collect();
+            members.join("+")
+        };
+        let usual = NetworkSpec::default().round_trip;
+        let round_trip = self.network.map(|own| own.round_trip);
+        let options = [
+            (
+                "chunk",
+                (self.chunk != default_chunk()).then(|| size::write(self.chunk)),
+            ),
+            ("bitmap", self.bitmap.map(size::write)),
+            (
+                "stack",
+                (!is_zero(&self.stack)).then(|| duration::write_micros(self.stack)),
+            ),
+            (
+                "network",
+                self.network.map(|own| network::write_gbit(own.gbit)),
+            ),
+            (
+                "round-trip",
+                round_trip
+                    .filter(|own| *own != usual)
+                    .map(duration::write_micros),
+            ),
+            (
+                "failed",
+                (!self.failed.is_empty()).then(|| members(&self.failed)),
+            ),
+            ("rebuild", self.rebuild.map(|member| members(&[member]))),
+        ];
+        let set = options
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)));
+        set.map(|(key, value)| format!(":{key}={value}")).collect()
     }
 }
 

@@ -68,7 +68,9 @@ impl DriveAssembly {
             Self::Cluster(cluster) => cluster.set(key, value),
         });
         let options = match self {
-            Self::Array(_) => "chunk=SIZE, bitmap=SIZE, failed=MEMBERS, rebuild=MEMBER",
+            Self::Array(_) => {
+                "chunk=SIZE, bitmap=SIZE, stack=TIME, network=10Gb, round-trip=TIME, failed=MEMBERS, rebuild=MEMBER"
+            }
             Self::Cluster(_) => {
                 "policy=ftt0|ftt1|ftt2|ftt3|raid5|raid6, width=N, vdisks=N, network=25Gb, round-trip=TIME, \
                  stack=TIME, buffer=SIZE, failed=HOSTS, rebuild=HOST"
@@ -187,6 +189,7 @@ mod tests {
             "raid10:4:nvme:chunk=64KiB:failed=0+2",
             "raid6:8:disk:rebuild=3",
             "raid5:5:nvme:bitmap=64MiB",
+            "raid6:6:sata:stack=11.25us:network=20Gb:round-trip=100us:failed=1",
             "vsan:4:3:nvme",
             "vsan:4:3:nvme:policy=ftt0:width=2:vdisks=32:network=40Gb:round-trip=50us:stack=11.25us:buffer=100GB",
             "vsan:6:2:sata:policy=raid6:failed=0+5",
@@ -222,6 +225,7 @@ mod tests {
             error("raid5:3:x:failed=5"),
             "there is no member 5: members are numbered from 0 to 2"
         );
+        assert!(error("raid5:3:x:network=900Gb").starts_with("a network has 1 to 800 Gbit/s"));
         assert!(error("raid5:3:x:bitmap=4KiB").starts_with("a bit of the bitmap stands for"));
         assert!(error("raid7:3:x").starts_with("there is no RAID level `raid7`"));
         assert!(error("raid5:many:x").starts_with("`many` is not a number"));

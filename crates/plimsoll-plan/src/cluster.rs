@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::array::{ArraySpec, RaidLevel};
 use crate::units::{Bytes, Nanos};
-use crate::{duration, size};
+use crate::{duration, network, size};
 
 /// Equal hosts that keep virtual disks on their drives together, after vSAN's original architecture: each host has one
 /// disk group, whose first drive takes all writes and whose others hold the data.
@@ -23,10 +23,10 @@ pub struct ClusterSpec {
     #[serde(default = "one")]
     pub vdisks: u32,
     /// Of each host's network, in Gbit/s and direction.
-    #[serde(default = "default_network")]
+    #[serde(default = "network::default_gbit")]
     pub network_gbit: u32,
     /// From host to host and back, for a message without data.
-    #[serde(default = "default_round_trip")]
+    #[serde(default = "network::default_round_trip")]
     pub round_trip: Nanos,
     /// Processor time of a host for each request to one of its drives: the hosts' limit.
     #[serde(default = "default_stack")]
@@ -44,15 +44,6 @@ pub struct ClusterSpec {
 
 const fn one() -> u32 {
     1
-}
-
-const fn default_network() -> u32 {
-    25
-}
-
-/// Of TCP in a decent network (yourcmc.ru, Ceph performance).
-const fn default_round_trip() -> Nanos {
-    Nanos::from_micros(60)
 }
 
 /// 355,000 requests a second of 4 hosts with 48 cores (report K, 4 KiB, 70 % reads, drives far from their limits).
@@ -206,8 +197,8 @@ impl ClusterSpec {
             policy: ClusterPolicy::Ftt1,
             width: one(),
             vdisks: one(),
-            network_gbit: default_network(),
-            round_trip: default_round_trip(),
+            network_gbit: network::default_gbit(),
+            round_trip: network::default_round_trip(),
             stack: default_stack(),
             buffer: default_buffer(),
             failed: Vec::new(),
@@ -275,7 +266,12 @@ impl ClusterSpec {
             ),
             ("the stripe width", 1, 12, self.width),
             ("the number of virtual disks", 1, MOST_VDISKS, self.vdisks),
-            ("the network's speed in Gbit/s", 1, 800, self.network_gbit),
+            (
+                "the network's speed in Gbit/s",
+                1,
+                network::FASTEST_GBIT,
+                self.network_gbit,
+            ),
         ];
         for (what, least, most, given) in ranges {
             if !(least..=most).contains(&given) {
@@ -349,7 +345,7 @@ impl ClusterSpec {
             }
             "width" => self.width = value.parse().ok()?,
             "vdisks" => self.vdisks = value.parse().ok()?,
-            "network" => self.network_gbit = value.strip_suffix("Gb")?.parse().ok()?,
+            "network" => self.network_gbit = network::parse_gbit(value)?,
             "round-trip" => self.round_trip = duration::parse(value).ok()?,
             "stack" => self.stack = duration::parse(value).ok()?,
             "buffer" => self.buffer = size::parse(value).ok()?,
@@ -366,7 +362,7 @@ impl ClusterSpec {
     /// The end of its name: what is not as vSAN has it.
     pub(crate) fn options(&self) -> String {
         let usual = Self::new(self.hosts, self.drives);
-        let time = |time: Nanos| format!("{}us", time.0 as f64 / 1e3);
+        let time = duration::write_micros;
         let failed: Vec<String> = self.failed.iter().map(u32::to_string).collect();
         let options = [
             (
@@ -383,7 +379,7 @@ impl ClusterSpec {
             (
                 self.network_gbit != usual.network_gbit,
                 "network",
-                format!("{}Gb", self.network_gbit),
+                network::write_gbit(self.network_gbit),
             ),
             (
                 self.round_trip != usual.round_trip,

@@ -11,6 +11,7 @@
 mod bitmap;
 #[cfg(test)]
 mod contents;
+mod controller;
 mod host_requests;
 mod layout;
 mod member_set;
@@ -19,6 +20,7 @@ mod raid_array;
 mod rebuild;
 mod stripe_writes;
 
+pub use controller::ArrayController;
 pub(crate) use host_requests::{FollowingRequest, HostRequests};
 pub(crate) use members::{FailedRequest, MemberRequest, Members, TaskId, TaskProgress};
 pub use raid_array::Array;

@@ -4,6 +4,9 @@ use plimsoll_plan::cluster::ClusterSpec;
 use plimsoll_plan::units::Nanos;
 
 use super::disk_group::DiskGroup;
+use crate::network::{LineRate, slowed};
+
+pub use crate::network::Server;
 
 /// Share of a network's line rate that data get. Fitted to report K's cluster with 40 Gbit/s, of whose sequential reads
 /// (17.8 GB/s) and 64 KiB mix (121,240/s) the drives could do 1.4 times as much; its cluster with 10 Gbit/s was held out.
@@ -22,43 +25,27 @@ pub struct ClusterHost {
     pub generation: u32,
 }
 
-/// Takes requests in the order in which they come.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Server {
-    free_at: Nanos,
-}
-
-impl Server {
-    /// When a request is done that keeps it busy for so long.
-    pub fn serve(&mut self, now: Nanos, busy: Nanos) -> Nanos {
-        self.free_at = self.free_at.max(now) + busy;
-        self.free_at
-    }
-}
-
 /// What things take between and on hosts.
 #[derive(Debug, Clone, Copy)]
 pub struct HostTimes {
     pub stack: Nanos,
     /// From host to host.
     pub one_way: Nanos,
-    ns_per_byte: f64,
+    rate: LineRate,
 }
 
 impl HostTimes {
     /// All times are so many times as long.
     pub fn new(spec: &ClusterSpec, slower: f64) -> Self {
-        let scaled = |time: Nanos| Nanos((time.0 as f64 * slower) as u64);
-        let gbit = f64::from(spec.network_gbit) * NETWORK_SHARE;
         Self {
-            stack: scaled(spec.stack),
-            one_way: scaled(Nanos(spec.round_trip.0 / 2)),
-            ns_per_byte: 8.0 / gbit * slower,
+            stack: slowed(spec.stack, slower),
+            one_way: slowed(Nanos(spec.round_trip.0 / 2), slower),
+            rate: LineRate::new(spec.network_gbit, NETWORK_SHARE, slower),
         }
     }
 
     /// How long data keep a host's network busy.
     pub fn transfer(&self, bytes: u64) -> Nanos {
-        Nanos((bytes as f64 * self.ns_per_byte) as u64)
+        self.rate.transfer(bytes)
     }
 }
