@@ -8,6 +8,7 @@ mod amplification;
 pub mod array;
 pub mod catalog;
 pub mod cluster;
+mod destaging;
 pub mod emulate;
 pub mod learn;
 pub mod model;

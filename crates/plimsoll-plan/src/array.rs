@@ -93,6 +93,20 @@ pub struct ArraySpec {
     /// Between the array and its host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkSpec>,
+    /// Of its controller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<Bytes>,
+    /// Writes are complete when they are in the cache, which a battery keeps; else when they are in the array.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub battery: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+const fn is_yes(set: &bool) -> bool {
+    *set
 }
 
 fn is_zero(time: &Nanos) -> bool {
@@ -105,6 +119,7 @@ const fn default_chunk() -> Bytes {
 }
 
 const MOST_MEMBERS: u32 = 64;
+const LEAST_CACHE: Bytes = Bytes(1 << 20);
 const LEAST_REGION: Bytes = Bytes(64 << 10);
 
 /// What happens to a member while a step runs.
@@ -152,6 +167,10 @@ pub enum ArrayError {
     Region(Bytes),
     #[error("a network has 1 to {fastest} Gbit/s, this one has {0}", fastest = network::FASTEST_GBIT)]
     Network(u32),
+    #[error("a cache has at least {LEAST_CACHE}, this one {0}")]
+    Cache(Bytes),
+    #[error("a battery goes with a cache")]
+    Battery,
     #[error("there is no member {member}: members are numbered from 0 to {last}")]
     NoMember { member: u32, last: u32 },
     #[error("{level} of {members} drives loses data without the members {missing}", level = .level.name())]
@@ -174,6 +193,8 @@ impl ArraySpec {
             bitmap: None,
             stack: Nanos::ZERO,
             network: None,
+            cache: None,
+            battery: yes(),
         }
     }
 
@@ -196,16 +217,7 @@ impl ArraySpec {
         if !is_whole || !(4096..=1 << 30).contains(&self.chunk.0) {
             return Err(ArrayError::Chunk(self.chunk));
         }
-        if let Some(region) = self.bitmap
-            && (!region.0.is_multiple_of(4096) || region.0 < LEAST_REGION.0)
-        {
-            return Err(ArrayError::Region(region));
-        }
-        if let Some(own) = self.network
-            && !(1..=network::FASTEST_GBIT).contains(&own.gbit)
-        {
-            return Err(ArrayError::Network(own.gbit));
-        }
+        self.check_options()?;
         let missing: Vec<u32> = self.failed.iter().chain(&self.rebuild).copied().collect();
         if let Some(member) = missing.iter().find(|own| **own >= members) {
             return Err(ArrayError::NoMember {
@@ -222,6 +234,24 @@ impl ArraySpec {
             members,
             missing: missing.join(", "),
         })
+    }
+
+    fn check_options(&self) -> Result<(), ArrayError> {
+        if let Some(region) = self.bitmap
+            && (!region.0.is_multiple_of(4096) || region.0 < LEAST_REGION.0)
+        {
+            return Err(ArrayError::Region(region));
+        }
+        if let Some(own) = self.network
+            && !(1..=network::FASTEST_GBIT).contains(&own.gbit)
+        {
+            return Err(ArrayError::Network(own.gbit));
+        }
+        match self.cache {
+            Some(cache) if cache.0 < LEAST_CACHE.0 => Err(ArrayError::Cache(cache)),
+            None if !self.battery => Err(ArrayError::Battery),
+            _ => Ok(()),
+        }
     }
 
     /// Copies of each chunk.
@@ -260,7 +290,7 @@ impl ArraySpec {
 
     /// Whether more than md's work is between the array and its host.
     pub const fn has_controller(&self) -> bool {
-        self.network.is_some() || self.stack.0 > 0
+        self.network.is_some() || self.stack.0 > 0 || self.cache.is_some()
     }
 
     /// The chunk in use: RAID 1 has none, all of a member is one.
@@ -295,6 +325,11 @@ impl ArraySpec {
                 self.failed = members.collect::<Option<_>>()?;
             }
             "rebuild" => self.rebuild = Some(value.parse().ok()?),
+            "cache" => self.cache = Some(size::parse(value).ok()?),
+            "battery" => {
+                let mut answers = [("yes", true), ("no", false)].into_iter();
+                self.battery = answers.find(|(text, _)| *text == value)?.1;
+            }
             "stack" => self.stack = duration::parse(value).ok()?,
             _ => self.network.get_or_insert_default().set(key, value)?,
         }
@@ -329,6 +364,8 @@ impl ArraySpec {
                     .filter(|own| *own != usual)
                     .map(duration::write_micros),
             ),
+            ("cache", self.cache.map(size::write)),
+            ("battery", (!self.battery).then(|| "no".to_owned())),
             (
                 "failed",
                 (!self.failed.is_empty()).then(|| members(&self.failed)),

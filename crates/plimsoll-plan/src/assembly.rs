@@ -69,7 +69,8 @@ impl DriveAssembly {
         });
         let options = match self {
             Self::Array(_) => {
-                "chunk=SIZE, bitmap=SIZE, stack=TIME, network=10Gb, round-trip=TIME, failed=MEMBERS, rebuild=MEMBER"
+                "chunk=SIZE, bitmap=SIZE, stack=TIME, network=10Gb, round-trip=TIME, \
+                 cache=SIZE, battery=yes|no, failed=MEMBERS, rebuild=MEMBER"
             }
             Self::Cluster(_) => {
                 "policy=ftt0|ftt1|ftt2|ftt3|raid5|raid6, width=N, vdisks=N, network=25Gb, round-trip=TIME, \
@@ -189,6 +190,7 @@ mod tests {
             "raid10:4:nvme:chunk=64KiB:failed=0+2",
             "raid6:8:disk:rebuild=3",
             "raid5:5:nvme:bitmap=64MiB",
+            "raid5:6:sata:cache=2GB:battery=no",
             "raid6:6:sata:stack=11.25us:network=20Gb:round-trip=100us:failed=1",
             "vsan:4:3:nvme",
             "vsan:4:3:nvme:policy=ftt0:width=2:vdisks=32:network=40Gb:round-trip=50us:stack=11.25us:buffer=100GB",
@@ -225,6 +227,8 @@ mod tests {
             error("raid5:3:x:failed=5"),
             "there is no member 5: members are numbered from 0 to 2"
         );
+        assert!(error("raid5:3:x:cache=4KiB").starts_with("a cache has at least"));
+        assert_eq!(error("raid5:3:x:battery=no"), "a battery goes with a cache");
         assert!(error("raid5:3:x:network=900Gb").starts_with("a network has 1 to 800 Gbit/s"));
         assert!(error("raid5:3:x:bitmap=4KiB").starts_with("a bit of the bitmap stands for"));
         assert!(error("raid7:3:x").starts_with("there is no RAID level `raid7`"));

@@ -1,15 +1,22 @@
-//! What a host reaches an array through: a network, and a processor that handles stripes.
+//! What a host reaches an array through: a network, a controller's cache, and a processor that handles stripes.
 //!
-//! A request goes over the network, then to the array, and its answer back. Writes wait for the processor first: as in md
-//! (raid5.c, `handle_stripe`), one thread handles each row of 4 KiB over all members that is written.
+//! A request goes over the network, to the cache if there is one, and to the array if the cache does not complete it; its
+//! answer goes back. Writes to the array, the host's or destaged ones, wait for the processor: as in md (raid5.c,
+//! `handle_stripe`), one thread handles each row of 4 KiB over all members that is written.
+
+mod cache;
+
+use std::collections::VecDeque;
 
 use plimsoll_plan::array::ArraySpec;
 use plimsoll_plan::network::NetworkSpec;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 
+use self::cache::{CacheAnswer, CachedArray, ControllerCache};
 use super::host_requests::{FollowingRequest, HostRequests};
 use super::raid_array::Array;
+use crate::destaging::DirtyRun;
 use crate::model::{
     Assembled, ByRequest, Completion, CompletionQueue, Op, RequestId, Setup, Storage, Work,
 };
@@ -18,6 +25,8 @@ use crate::spec::DriveSpec;
 
 /// Data in what a network carries: 1460 of the 1538 bytes that a TCP segment takes on Ethernet.
 const TCP_SHARE: f64 = 1460.0 / 1538.0;
+/// Until the controller answers from its cache (assumed: firmware and PCI Express).
+const CACHE_ANSWER: Nanos = Nanos::from_micros(10);
 
 /// Always: a request completes once, after its way there, its work and its way back; the array gets requests in the order
 /// of their times.
@@ -25,12 +34,16 @@ const TCP_SHARE: f64 = 1460.0 / 1538.0;
 pub struct ArrayController {
     array: Array,
     network: Option<ArrayNetwork>,
+    cache: Option<ControllerCache>,
+    cache_answer: Nanos,
+    /// Writes that wait for room in the cache.
+    waiting: VecDeque<HostOp>,
     processor: StripeProcessor,
     requests: HostRequests,
     ahead: CompletionQueue,
     events: ByRequest<ControllerEvent>,
     /// By the array's requests.
-    sent: ByRequest<HostOp>,
+    sent: ByRequest<ArrayRequest>,
 }
 
 /// A host's request.
@@ -40,11 +53,33 @@ struct HostOp {
     op: Op,
 }
 
+/// A request to the array: a host's, or what is destaged.
+#[derive(Debug, Clone, Copy)]
+enum ArrayRequest {
+    Host(HostOp),
+    Destaged(DirtyRun),
+}
+
+impl ArrayRequest {
+    fn op(self) -> Op {
+        match self {
+            Self::Host(host) => host.op,
+            Self::Destaged(DirtyRun { offset, len }) => Op {
+                kind: DriveOp::Write,
+                offset,
+                len,
+            },
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 enum ControllerEvent {
     Arrives(HostOp),
+    /// The cache has done it.
+    Cached(HostOp),
     /// The processor is done with it.
-    Processed(HostOp),
+    Processed(ArrayRequest),
     /// The host has the answer.
     Answered(RequestId),
 }
@@ -113,7 +148,16 @@ impl ArrayController {
     /// Of an array of drives such as this one. `setup` is the array's.
     pub fn new(drive: &DriveSpec, spec: &ArraySpec, setup: &Setup) -> Self {
         let network = spec.network;
+        let array = CachedArray {
+            capacity: setup.capacity.0,
+            members: spec.members,
+            stripe: spec.row_bytes() / 4096 * spec.chunk.0,
+        };
+        let cache = spec.cache;
         Self {
+            cache: cache.map(|size| ControllerCache::new(size.0, spec.battery, array)),
+            cache_answer: slowed(CACHE_ANSWER, drive.slower),
+            waiting: VecDeque::new(),
             array: Array::new(drive, spec, setup),
             network: network.map(|own| ArrayNetwork::new(own, drive.slower)),
             processor: StripeProcessor::new(spec, drive.slower),
@@ -138,17 +182,70 @@ impl ArrayController {
     fn happen(&mut self, now: Nanos, event: ControllerEvent) {
         match event {
             ControllerEvent::Arrives(host) => {
-                let processed = self.processor.serve(now, host.op);
-                self.at(processed, ControllerEvent::Processed(host));
+                self.take(now, host);
+                self.destage(now);
             }
-            ControllerEvent::Processed(host) => {
-                let id = self.array.submit(now, host.op);
-                self.sent.set(id, host);
+            ControllerEvent::Cached(host) => self.answer(now, host),
+            ControllerEvent::Processed(request) => {
+                let id = self.array.submit(now, request.op());
+                self.sent.set(id, request);
             }
             ControllerEvent::Answered(id) => {
                 if let Some(FollowingRequest { host, op }) = self.requests.end_part(now, id) {
                     self.start(now, host, op);
                 }
+            }
+        }
+    }
+
+    fn take(&mut self, now: Nanos, host: HostOp) {
+        let others_wait = !self.waiting.is_empty();
+        let cache = self.cache.as_mut();
+        let answer = cache.map_or(CacheAnswer::AsksArray, |own| own.take(host.op, others_wait));
+        match answer {
+            CacheAnswer::Complete => {
+                self.at(now + self.cache_answer, ControllerEvent::Cached(host));
+            }
+            CacheAnswer::Waits => self.waiting.push_back(host),
+            CacheAnswer::AsksArray => self.ask_array(now, ArrayRequest::Host(host)),
+        }
+    }
+
+    fn ask_array(&mut self, now: Nanos, request: ArrayRequest) {
+        let processed = self.processor.serve(now, request.op());
+        self.at(processed, ControllerEvent::Processed(request));
+    }
+
+    fn destage(&mut self, now: Nanos) {
+        let is_needed = !self.waiting.is_empty();
+        let begin = |own: &mut ControllerCache| own.begin_destaging(is_needed);
+        while let Some(run) = self.cache.as_mut().and_then(begin) {
+            self.ask_array(now, ArrayRequest::Destaged(run));
+        }
+    }
+
+    fn complete(&mut self, now: Nanos, request: ArrayRequest) {
+        match request {
+            ArrayRequest::Host(host) => {
+                if let Some(own) = &mut self.cache {
+                    own.keep(host.op);
+                }
+                self.answer(now, host);
+            }
+            ArrayRequest::Destaged(run) => {
+                if let Some(own) = &mut self.cache {
+                    own.end_destaging(run);
+                }
+                // There is room for writes that wait.
+                while let Some(host) = self.waiting.front().copied() {
+                    let mut cache = self.cache.iter_mut();
+                    if !cache.any(|own| own.write(host.op)) {
+                        break;
+                    }
+                    self.waiting.pop_front();
+                    self.at(now + self.cache_answer, ControllerEvent::Cached(host));
+                }
+                self.destage(now);
             }
         }
     }
@@ -170,7 +267,7 @@ impl ArrayController {
         let is_next = |at: &Nanos| *at <= to && event_at.is_none_or(|event| *at <= event);
         if let Some(at) = array_at.filter(is_next) {
             if let Some(done) = self.array.advance(at) {
-                self.answer(done.at, *self.sent.get(done.id));
+                self.complete(done.at, *self.sent.get(done.id));
             }
             return true;
         }
@@ -259,6 +356,8 @@ impl Assembled for ArrayController {
 
     fn power_cycle(&mut self, now: Nanos) {
         self.array.power_cycle(now);
+        self.cache.iter_mut().for_each(ControllerCache::power_cycle);
+        self.waiting.clear();
         self.ahead.clear();
         self.requests.clear();
     }
