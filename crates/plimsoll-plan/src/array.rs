@@ -99,6 +99,30 @@ pub struct ArraySpec {
     /// Writes are complete when they are in the cache, which a battery keeps; else when they are in the array.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub battery: bool,
+    /// Of stripes with parity, on a drive of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<JournalMode>,
+}
+
+/// When a write to an array with a journal is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JournalMode {
+    /// When it is in the array, after it was in the journal.
+    WriteThrough,
+    /// When it is in the journal.
+    WriteBack,
+}
+
+impl JournalMode {
+    const ALL: [Self; 2] = [Self::WriteThrough, Self::WriteBack];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::WriteThrough => "write-through",
+            Self::WriteBack => "write-back",
+        }
+    }
 }
 
 const fn yes() -> bool {
@@ -171,6 +195,10 @@ pub enum ArrayError {
     Cache(Bytes),
     #[error("a battery goes with a cache")]
     Battery,
+    #[error("a journal goes with raid5, raid6 and raidf1, not with {}", .0.name())]
+    Journal(RaidLevel),
+    #[error("an array has a journal, a bitmap or a cache")]
+    Exclusive,
     #[error("there is no member {member}: members are numbered from 0 to {last}")]
     NoMember { member: u32, last: u32 },
     #[error("{level} of {members} drives loses data without the members {missing}", level = .level.name())]
@@ -195,6 +223,7 @@ impl ArraySpec {
             network: None,
             cache: None,
             battery: yes(),
+            journal: None,
         }
     }
 
@@ -247,6 +276,13 @@ impl ArraySpec {
         {
             return Err(ArrayError::Network(own.gbit));
         }
+        if self.journal.is_some() && self.level.parities() == 0 {
+            return Err(ArrayError::Journal(self.level));
+        }
+        // md has a journal or a bitmap.
+        if self.journal.is_some() && (self.bitmap.is_some() || self.cache.is_some()) {
+            return Err(ArrayError::Exclusive);
+        }
         match self.cache {
             Some(cache) if cache.0 < LEAST_CACHE.0 => Err(ArrayError::Cache(cache)),
             None if !self.battery => Err(ArrayError::Battery),
@@ -288,9 +324,14 @@ impl ArraySpec {
         4096 * self.data_in_row() / self.copies() as u64
     }
 
-    /// Whether more than md's work is between the array and its host.
+    /// Bytes of data in a row of one chunk of each member.
+    pub const fn stripe_bytes(&self) -> u64 {
+        self.row_bytes() / 4096 * self.chunk.0
+    }
+
+    /// Whether more than the members is between the array and its host.
     pub const fn has_controller(&self) -> bool {
-        self.network.is_some() || self.stack.0 > 0 || self.cache.is_some()
+        self.network.is_some() || self.stack.0 > 0 || self.cache.is_some() || self.journal.is_some()
     }
 
     /// The chunk in use: RAID 1 has none, all of a member is one.
@@ -330,6 +371,10 @@ impl ArraySpec {
                 let mut answers = [("yes", true), ("no", false)].into_iter();
                 self.battery = answers.find(|(text, _)| *text == value)?.1;
             }
+            "journal" => {
+                let mut all = JournalMode::ALL.into_iter();
+                self.journal = Some(all.find(|own| own.name() == value)?);
+            }
             "stack" => self.stack = duration::parse(value).ok()?,
             _ => self.network.get_or_insert_default().set(key, value)?,
         }
@@ -366,6 +411,7 @@ impl ArraySpec {
             ),
             ("cache", self.cache.map(size::write)),
             ("battery", (!self.battery).then(|| "no".to_owned())),
+            ("journal", self.journal.map(|own| own.name().to_owned())),
             (
                 "failed",
                 (!self.failed.is_empty()).then(|| members(&self.failed)),

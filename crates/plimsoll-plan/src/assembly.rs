@@ -70,7 +70,8 @@ impl DriveAssembly {
         let options = match self {
             Self::Array(_) => {
                 "chunk=SIZE, bitmap=SIZE, stack=TIME, network=10Gb, round-trip=TIME, \
-                 cache=SIZE, battery=yes|no, failed=MEMBERS, rebuild=MEMBER"
+                 cache=SIZE, battery=yes|no, \
+                 journal=write-through|write-back, failed=MEMBERS, rebuild=MEMBER"
             }
             Self::Cluster(_) => {
                 "policy=ftt0|ftt1|ftt2|ftt3|raid5|raid6, width=N, vdisks=N, network=25Gb, round-trip=TIME, \
@@ -191,6 +192,7 @@ mod tests {
             "raid6:8:disk:rebuild=3",
             "raid5:5:nvme:bitmap=64MiB",
             "raid5:6:sata:cache=2GB:battery=no",
+            "raid5:6:sata:journal=write-back",
             "raid6:6:sata:stack=11.25us:network=20Gb:round-trip=100us:failed=1",
             "vsan:4:3:nvme",
             "vsan:4:3:nvme:policy=ftt0:width=2:vdisks=32:network=40Gb:round-trip=50us:stack=11.25us:buffer=100GB",
@@ -229,6 +231,10 @@ mod tests {
         );
         assert!(error("raid5:3:x:cache=4KiB").starts_with("a cache has at least"));
         assert_eq!(error("raid5:3:x:battery=no"), "a battery goes with a cache");
+        assert!(error("raid1:2:x:journal=write-back").starts_with("a journal goes with raid5"));
+        assert!(
+            error("raid5:3:x:journal=write-back:cache=1GB").starts_with("an array has a journal")
+        );
         assert!(error("raid5:3:x:network=900Gb").starts_with("a network has 1 to 800 Gbit/s"));
         assert!(error("raid5:3:x:bitmap=4KiB").starts_with("a bit of the bitmap stands for"));
         assert!(error("raid7:3:x").starts_with("there is no RAID level `raid7`"));

@@ -1,10 +1,12 @@
-//! What a host reaches an array through: a network, a controller's cache, and a processor that handles stripes.
+//! What a host reaches an array through: a network, a cache or a journal, and a processor that handles
+//! stripes.
 //!
-//! A request goes over the network, to the cache if there is one, and to the array if the cache does not complete it; its
-//! answer goes back. Writes to the array, the host's or destaged ones, wait for the processor: as in md (raid5.c,
+//! A request goes over the network, to the cache or journal if there is one, and to the array if that does not complete
+//! it; its answer goes back. Writes to the array, the host's or destaged ones, wait for the processor: as in md (raid5.c,
 //! `handle_stripe`), one thread handles each row of 4 KiB over all members that is written.
 
 mod cache;
+mod journal;
 
 use std::collections::VecDeque;
 
@@ -13,7 +15,9 @@ use plimsoll_plan::network::NetworkSpec;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 
-use self::cache::{CacheAnswer, CachedArray, ControllerCache};
+use self::cache::{CacheAnswer, ControllerCache};
+use self::journal::Journal;
+use super::batches::Batches;
 use super::host_requests::{FollowingRequest, HostRequests};
 use super::raid_array::Array;
 use crate::destaging::DirtyRun;
@@ -35,6 +39,9 @@ pub struct ArrayController {
     array: Array,
     network: Option<ArrayNetwork>,
     cache: Option<ControllerCache>,
+    journal: Option<Journal>,
+    /// Writes that are in the journal and wait for a flush.
+    logged: Batches<HostOp>,
     cache_answer: Nanos,
     /// Writes that wait for room in the cache.
     waiting: VecDeque<HostOp>,
@@ -76,8 +83,11 @@ impl ArrayRequest {
 #[derive(Debug, Clone, Copy)]
 enum ControllerEvent {
     Arrives(HostOp),
-    /// The cache has done it.
-    Cached(HostOp),
+    /// The cache or the journal has done it.
+    Kept(HostOp),
+    /// A write is in the journal, which is not flushed yet.
+    Logged(HostOp),
+    JournalFlushed,
     /// The processor is done with it.
     Processed(ArrayRequest),
     /// The host has the answer.
@@ -147,19 +157,15 @@ impl StripeProcessor {
 impl ArrayController {
     /// Of an array of drives such as this one. `setup` is the array's.
     pub fn new(drive: &DriveSpec, spec: &ArraySpec, setup: &Setup) -> Self {
-        let network = spec.network;
-        let array = CachedArray {
-            capacity: setup.capacity.0,
-            members: spec.members,
-            stripe: spec.row_bytes() / 4096 * spec.chunk.0,
-        };
-        let cache = spec.cache;
+        let journal = spec.journal;
         Self {
-            cache: cache.map(|size| ControllerCache::new(size.0, spec.battery, array)),
+            network: spec.network.map(|own| ArrayNetwork::new(own, drive.slower)),
+            cache: ControllerCache::of(spec, setup.capacity.0),
+            journal: journal.map(|mode| Journal::new(drive, spec, mode, setup)),
+            logged: Batches::default(),
             cache_answer: slowed(CACHE_ANSWER, drive.slower),
             waiting: VecDeque::new(),
             array: Array::new(drive, spec, setup),
-            network: network.map(|own| ArrayNetwork::new(own, drive.slower)),
             processor: StripeProcessor::new(spec, drive.slower),
             requests: HostRequests::default(),
             ahead: CompletionQueue::default(),
@@ -185,7 +191,17 @@ impl ArrayController {
                 self.take(now, host);
                 self.destage(now);
             }
-            ControllerEvent::Cached(host) => self.answer(now, host),
+            ControllerEvent::Kept(host) => self.answer(now, host),
+            ControllerEvent::Logged(host) => {
+                self.logged.wait(host);
+                self.flush_journal(now);
+            }
+            ControllerEvent::JournalFlushed => {
+                for host in self.logged.end() {
+                    self.ask_array(now, ArrayRequest::Host(host));
+                }
+                self.flush_journal(now);
+            }
             ControllerEvent::Processed(request) => {
                 let id = self.array.submit(now, request.op());
                 self.sent.set(id, request);
@@ -203,11 +219,39 @@ impl ArrayController {
         let cache = self.cache.as_mut();
         let answer = cache.map_or(CacheAnswer::AsksArray, |own| own.take(host.op, others_wait));
         match answer {
-            CacheAnswer::Complete => {
-                self.at(now + self.cache_answer, ControllerEvent::Cached(host));
-            }
+            CacheAnswer::Complete => self.keep(now, host),
             CacheAnswer::Waits => self.waiting.push_back(host),
-            CacheAnswer::AsksArray => self.ask_array(now, ArrayRequest::Host(host)),
+            CacheAnswer::AsksArray => self.log(now, host),
+        }
+    }
+
+    /// It is in memory; what has to survive a power cut goes to the journal, if there is one.
+    fn keep(&mut self, now: Nanos, host: HostOp) {
+        let kept = match (&mut self.journal, host.op.kind) {
+            (Some(own), DriveOp::Write) => own.log(now, host.op),
+            (Some(own), DriveOp::Flush) => own.flush(now),
+            _ => now + self.cache_answer,
+        };
+        self.at(kept, ControllerEvent::Kept(host));
+    }
+
+    /// Asks the array, once a write is in the journal.
+    fn log(&mut self, now: Nanos, host: HostOp) {
+        match &mut self.journal {
+            Some(own) if own.is_before_writes() && host.op.kind == DriveOp::Write => {
+                let logged = own.log(now, host.op);
+                self.at(logged, ControllerEvent::Logged(host));
+            }
+            _ => self.ask_array(now, ArrayRequest::Host(host)),
+        }
+    }
+
+    fn flush_journal(&mut self, now: Nanos) {
+        if let Some(own) = &mut self.journal
+            && self.logged.begin()
+        {
+            let flushed = own.flush(now);
+            self.at(flushed, ControllerEvent::JournalFlushed);
         }
     }
 
@@ -243,7 +287,7 @@ impl ArrayController {
                         break;
                     }
                     self.waiting.pop_front();
-                    self.at(now + self.cache_answer, ControllerEvent::Cached(host));
+                    self.keep(now, host);
                 }
                 self.destage(now);
             }
@@ -306,7 +350,12 @@ impl Storage for ArrayController {
     }
 
     fn work_by_drive(&self) -> Vec<Work> {
-        self.array.work_by_drive()
+        let journal = self.journal.iter().map(Journal::work);
+        self.array
+            .work_by_drive()
+            .into_iter()
+            .chain(journal)
+            .collect()
     }
 }
 
@@ -357,6 +406,8 @@ impl Assembled for ArrayController {
     fn power_cycle(&mut self, now: Nanos) {
         self.array.power_cycle(now);
         self.cache.iter_mut().for_each(ControllerCache::power_cycle);
+        self.journal.iter_mut().for_each(|own| own.power_cycle(now));
+        self.logged.clear();
         self.waiting.clear();
         self.ahead.clear();
         self.requests.clear();

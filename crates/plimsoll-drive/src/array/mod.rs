@@ -8,6 +8,7 @@
 //! Always: a request completes once, and not before its last part; nothing is sent to a member that failed; no two
 //! changes of the same rows of a stripe with parity overlap.
 
+mod batches;
 mod bitmap;
 #[cfg(test)]
 mod contents;

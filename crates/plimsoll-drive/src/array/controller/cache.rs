@@ -1,12 +1,13 @@
-//! A controller's cache: blocks of the array in memory.
+//! A controller's cache, or the memory of a write-back journal: blocks of the array.
 //!
-//! With a battery writes are complete when they are in it (write-back), and are destaged by address, in whole stripes where
+//! With a battery or journal writes are complete when they are in it (write-back), and are destaged by address, in whole stripes where
 //! those have filled. Without one they are complete when they are in the array (write-through). Reads of what it holds
 //! need no drive.
 
 use std::ops::Range;
 
 use lru::LruCache;
+use plimsoll_plan::array::{ArraySpec, JournalMode};
 use plimsoll_record::drive::DriveOp;
 
 use crate::destaging::{BufferLevel, DirtyBlocks, DirtyRun, RunLength};
@@ -34,24 +35,23 @@ pub enum CacheAnswer {
     AsksArray,
 }
 
-/// What a cache is before.
-#[derive(Debug, Clone, Copy)]
-pub struct CachedArray {
-    pub capacity: u64,
-    pub members: u32,
-    /// Bytes of data in a stripe.
-    pub stripe: u64,
-}
+/// Rows of 4 KiB of data that a write-back journal keeps in memory (`stripe_cache_size` of md).
+const ROWS_IN_MEMORY: u64 = 256;
 
 impl ControllerCache {
-    pub fn new(size: u64, is_write_back: bool, array: CachedArray) -> Self {
-        Self {
-            is_write_back,
-            level: BufferLevel::new(size, array.members as usize),
-            dirty: DirtyBlocks::new(array.capacity, RunLength::Within(array.stripe)),
+    /// What an array with so many bytes has before it: its controller's cache, or the memory of a write-back journal.
+    pub fn of(spec: &ArraySpec, capacity: u64) -> Option<Self> {
+        let memory = ROWS_IN_MEMORY * spec.row_bytes();
+        let of_journal = spec.journal == Some(JournalMode::WriteBack);
+        let size = spec.cache.map(|own| own.0);
+        let size = size.or_else(|| of_journal.then_some(memory))?;
+        Some(Self {
+            is_write_back: spec.battery,
+            level: BufferLevel::new(size, spec.members as usize),
+            dirty: DirtyBlocks::new(capacity, RunLength::Within(spec.stripe_bytes())),
             on_their_way: Vec::new(),
             clean: LruCache::unbounded(),
-        }
+        })
     }
 
     /// A request has come; `others_wait` for room.

@@ -190,15 +190,83 @@ fn cached_blocks_are_read_from_the_cache_until_others_need_the_room() {
     }
 }
 
+#[test]
+fn a_write_through_journal_has_data_and_parity_before_the_array() {
+    let sizes = [
+        ("raid5:6", 4096, 4096),
+        ("raid6:6", 4096, 8192),
+        ("raid5:6", 2 * 5 * 65_536, 2 * 65_536),
+        ("raid6:6", 4 * 65_536 + 8192, 2 * (65_536 + 8192)),
+    ];
+    for (array, len, parity) in sizes {
+        let plain = format!("{array}:consumer-nvme-1t:chunk=64KiB");
+        let [plain, logged] = ["network=100Gb", "network=100Gb:journal=write-through"]
+            .map(|option| controller(&format!("{plain}:{option}"), 1 << 30));
+        let write = op(DriveOp::Write, 0, len);
+        let [(plain, _), (took, own)] = [plain, logged].map(|mut own| {
+            let took = alone(&mut own, Nanos::ZERO, write);
+            (took, own)
+        });
+        let work = own.work_by_drive();
+        assert_eq!(work.len(), 7);
+        assert_eq!(work[6].bytes[DriveOp::Write as usize], 4096 + len + parity);
+        // Its drive's cache is volatile, so the flush takes a millisecond.
+        assert!(took > plain + Nanos::from_millis(1), "{took} {plain}");
+        assert_eq!(work[6].ops[DriveOp::Flush as usize], 1);
+    }
+}
+
+#[test]
+fn writes_that_wait_for_the_journals_flush_share_it() {
+    let mut own = controller("raid5:4:consumer-nvme-1t:journal=write-through", 1 << 30);
+    for number in 0..32 {
+        own.submit(Nanos::ZERO, op(DriveOp::Write, number << 22, 4096));
+    }
+    while own.advance(Nanos(u64::MAX)).is_some() {}
+    assert!(own.is_idle());
+    let work = own.work_by_drive();
+    assert_eq!(work[4].ops[DriveOp::Write as usize], 32);
+    assert!(work[4].ops[DriveOp::Flush as usize] < 5);
+}
+
+#[test]
+fn a_write_back_journal_answers_when_it_has_the_data() {
+    let mut own = controller("raid5:4:nvme:chunk=64KiB:journal=write-back", 1 << 30);
+    let mut now = Nanos::ZERO;
+    now += alone(&mut own, now, op(DriveOp::Write, 1 << 20, 4096));
+    assert!(now < Nanos::from_micros(100), "{now}");
+    now += alone(&mut own, now, op(DriveOp::Read, 1 << 20, 4096));
+    now += alone(&mut own, now, op(DriveOp::Flush, 0, 0));
+    let work = own.work_by_drive();
+    let array = work[..4].iter().map(|own| own.ops.iter().sum::<u64>());
+    assert_eq!(array.sum::<u64>(), 0, "it is in memory");
+    assert_eq!(work[4].ops, [0, 1, 1, 0]);
+    // 256 rows of 12 KiB are 3 MiB.
+    for number in 0..1000 {
+        now += alone(&mut own, now, op(DriveOp::Write, number << 12, 4096));
+    }
+    let work = own.work_by_drive();
+    let written = work[..4]
+        .iter()
+        .map(|own| own.bytes[DriveOp::Write as usize]);
+    assert!(written.sum::<u64>() > 1 << 20);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     /// Whatever is asked for, whichever member fails or is replaced when: each request completes once and not before its
     /// round trip, and completions come in order.
     #[test]
-    fn requests_complete_once_through_a_controller(seed in any::<u64>(), steps in 20u64..150, option in 0usize..3) {
+    fn requests_complete_once_through_a_controller(seed in any::<u64>(), steps in 20u64..150, option in 0usize..5) {
         let capacity = 48 << 20;
-        let option = ["stack=5us", "cache=2MiB", "cache=4MiB:battery=no"][option];
+        let option = [
+            "stack=5us",
+            "cache=2MiB",
+            "cache=4MiB:battery=no",
+            "journal=write-through",
+            "journal=write-back",
+        ][option];
         let name = format!("raid5:5:sata:chunk=16KiB:network=10Gb:round-trip=50us:{option}");
         let mut own = controller(&name, capacity);
         let mut random = Random::new(seed);
