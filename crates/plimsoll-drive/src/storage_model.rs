@@ -3,7 +3,7 @@
 use plimsoll_plan::assembly::DriveAssembly;
 use plimsoll_plan::units::Nanos;
 
-use crate::array::Array;
+use crate::array::{Array, ArrayController};
 use crate::cluster::Cluster;
 use crate::model::{Assembled, Completion, Drive, Op, RequestId, Setup, Storage, Work};
 use crate::spec::DriveSpec;
@@ -12,6 +12,7 @@ use crate::spec::DriveSpec;
 pub enum StorageModel {
     Drive(Drive),
     Array(Box<Array>),
+    Controller(Box<ArrayController>),
     Cluster(Box<Cluster>),
 }
 
@@ -19,6 +20,9 @@ impl StorageModel {
     pub fn new(spec: &DriveSpec, setup: &Setup) -> Self {
         match &spec.assembly {
             None => Self::Drive(Drive::new(spec, setup)),
+            Some(DriveAssembly::Array(of)) if of.has_controller() => {
+                Self::Controller(Box::new(ArrayController::new(spec, of, setup)))
+            }
             Some(DriveAssembly::Array(of)) => Self::Array(Box::new(Array::new(spec, of, setup))),
             Some(DriveAssembly::Cluster(of)) => {
                 Self::Cluster(Box::new(Cluster::new(spec, of, setup)))
@@ -31,6 +35,7 @@ impl StorageModel {
         match self {
             Self::Drive(drive) => drive.power_cycle(now),
             Self::Array(array) => array.power_cycle(now),
+            Self::Controller(own) => own.power_cycle(now),
             Self::Cluster(cluster) => Assembled::power_cycle(&mut **cluster, now),
         }
     }
@@ -39,6 +44,7 @@ impl StorageModel {
         match self {
             Self::Drive(_) => None,
             Self::Array(array) => Some(&**array),
+            Self::Controller(own) => Some(&**own),
             Self::Cluster(cluster) => Some(&**cluster),
         }
     }
@@ -47,6 +53,7 @@ impl StorageModel {
         match self {
             Self::Drive(_) => None,
             Self::Array(array) => Some(&mut **array),
+            Self::Controller(own) => Some(&mut **own),
             Self::Cluster(cluster) => Some(&mut **cluster),
         }
     }
@@ -58,6 +65,7 @@ impl Storage for StorageModel {
         match self {
             Self::Drive(drive) => drive.submit(now, op),
             Self::Array(array) => array.submit(now, op),
+            Self::Controller(own) => own.submit(now, op),
             Self::Cluster(cluster) => cluster.submit(now, op),
         }
     }
@@ -67,6 +75,7 @@ impl Storage for StorageModel {
         match self {
             Self::Drive(drive) => drive.next_event(),
             Self::Array(array) => array.next_event(),
+            Self::Controller(own) => own.next_event(),
             Self::Cluster(cluster) => cluster.next_event(),
         }
     }
@@ -76,6 +85,7 @@ impl Storage for StorageModel {
         match self {
             Self::Drive(drive) => drive.advance(to),
             Self::Array(array) => array.advance(to),
+            Self::Controller(own) => own.advance(to),
             Self::Cluster(cluster) => cluster.advance(to),
         }
     }
@@ -84,6 +94,7 @@ impl Storage for StorageModel {
         match self {
             Self::Drive(drive) => vec![drive.work()],
             Self::Array(array) => array.work_by_drive(),
+            Self::Controller(own) => own.work_by_drive(),
             Self::Cluster(cluster) => cluster.work_by_drive(),
         }
     }

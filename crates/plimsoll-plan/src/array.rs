@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster;
-use crate::size;
+use crate::network::{self, NetworkSpec};
 use crate::units::{Bytes, Nanos};
+use crate::{duration, size};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -87,6 +87,54 @@ pub struct ArraySpec {
     /// A write-intent bitmap on every member: bytes of a member for one bit.
     #[serde(default)]
     pub bitmap: Option<Bytes>,
+    /// Processor time of one thread for each row of 4 KiB over all members that is written.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stack: Nanos,
+    /// Between the array and its host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkSpec>,
+    /// Of its controller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<Bytes>,
+    /// Writes are complete when they are in the cache, which a battery keeps; else when they are in the array.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub battery: bool,
+    /// Of stripes with parity, on a drive of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<JournalMode>,
+}
+
+/// When a write to an array with a journal is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JournalMode {
+    /// When it is in the array, after it was in the journal.
+    WriteThrough,
+    /// When it is in the journal.
+    WriteBack,
+}
+
+impl JournalMode {
+    const ALL: [Self; 2] = [Self::WriteThrough, Self::WriteBack];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::WriteThrough => "write-through",
+            Self::WriteBack => "write-back",
+        }
+    }
+}
+
+const fn yes() -> bool {
+    true
+}
+
+const fn is_yes(set: &bool) -> bool {
+    *set
+}
+
+fn is_zero(time: &Nanos) -> bool {
+    time.0 == 0
 }
 
 /// That of md (`DEFAULT_CHUNK` in mdadm.h).
@@ -95,6 +143,7 @@ const fn default_chunk() -> Bytes {
 }
 
 const MOST_MEMBERS: u32 = 64;
+const LEAST_CACHE: Bytes = Bytes(1 << 20);
 const LEAST_REGION: Bytes = Bytes(64 << 10);
 
 /// What happens to a member while a step runs.
@@ -147,7 +196,7 @@ impl MemberChange {
             Self::Slow { member, factor } => {
                 vec![format!("slow = {member}"), format!("factor = {factor}")]
             }
-            Self::Network { gbit } => vec![format!("network = \"{}\"", cluster::write_gbit(gbit))],
+            Self::Network { gbit } => vec![format!("network = \"{}\"", network::write_gbit(gbit))],
         }
     }
 }
@@ -169,6 +218,16 @@ pub enum ArrayError {
         "a bit of the bitmap stands for a multiple of 4 KiB from {LEAST_REGION} on, this one for {0}"
     )]
     Region(Bytes),
+    #[error("a network has 1 to {fastest} Gbit/s, this one has {0}", fastest = network::FASTEST_GBIT)]
+    Network(u32),
+    #[error("a cache has at least {LEAST_CACHE}, this one {0}")]
+    Cache(Bytes),
+    #[error("a battery goes with a cache")]
+    Battery,
+    #[error("a journal goes with raid5, raid6 and raidf1, not with {}", .0.name())]
+    Journal(RaidLevel),
+    #[error("an array has a journal, a bitmap or a cache")]
+    Exclusive,
     #[error("there is no member {member}: members are numbered from 0 to {last}")]
     NoMember { member: u32, last: u32 },
     #[error("{level} of {members} drives loses data without the members {missing}", level = .level.name())]
@@ -189,6 +248,11 @@ impl ArraySpec {
             failed: Vec::new(),
             rebuild: None,
             bitmap: None,
+            stack: Nanos::ZERO,
+            network: None,
+            cache: None,
+            battery: yes(),
+            journal: None,
         }
     }
 
@@ -211,11 +275,7 @@ impl ArraySpec {
         if !is_whole || !(4096..=1 << 30).contains(&self.chunk.0) {
             return Err(ArrayError::Chunk(self.chunk));
         }
-        if let Some(region) = self.bitmap
-            && (!region.0.is_multiple_of(4096) || region.0 < LEAST_REGION.0)
-        {
-            return Err(ArrayError::Region(region));
-        }
+        self.check_options()?;
         let missing: Vec<u32> = self.failed.iter().chain(&self.rebuild).copied().collect();
         if let Some(member) = missing.iter().find(|own| **own >= members) {
             return Err(ArrayError::NoMember {
@@ -232,6 +292,31 @@ impl ArraySpec {
             members,
             missing: missing.join(", "),
         })
+    }
+
+    fn check_options(&self) -> Result<(), ArrayError> {
+        if let Some(region) = self.bitmap
+            && (!region.0.is_multiple_of(4096) || region.0 < LEAST_REGION.0)
+        {
+            return Err(ArrayError::Region(region));
+        }
+        if let Some(own) = self.network
+            && !(1..=network::FASTEST_GBIT).contains(&own.gbit)
+        {
+            return Err(ArrayError::Network(own.gbit));
+        }
+        if self.journal.is_some() && self.level.parities() == 0 {
+            return Err(ArrayError::Journal(self.level));
+        }
+        // md has a journal or a bitmap.
+        if self.journal.is_some() && (self.bitmap.is_some() || self.cache.is_some()) {
+            return Err(ArrayError::Exclusive);
+        }
+        match self.cache {
+            Some(cache) if cache.0 < LEAST_CACHE.0 => Err(ArrayError::Cache(cache)),
+            None if !self.battery => Err(ArrayError::Battery),
+            _ => Ok(()),
+        }
     }
 
     /// Copies of each chunk.
@@ -261,6 +346,21 @@ impl ArraySpec {
     /// Chunks of data in a row of one chunk of each member, times the copies.
     const fn data_in_row(&self) -> u64 {
         (self.members - self.level.parities()) as u64
+    }
+
+    /// Bytes of data in a row of 4 KiB over all members.
+    pub const fn row_bytes(&self) -> u64 {
+        4096 * self.data_in_row() / self.copies() as u64
+    }
+
+    /// Bytes of data in a row of one chunk of each member.
+    pub const fn stripe_bytes(&self) -> u64 {
+        self.row_bytes() / 4096 * self.chunk.0
+    }
+
+    /// Whether more than the members is between the array and its host.
+    pub const fn has_controller(&self) -> bool {
+        self.network.is_some() || self.stack.0 > 0 || self.cache.is_some() || self.journal.is_some()
     }
 
     /// The chunk in use: RAID 1 has none, all of a member is one.
@@ -295,28 +395,62 @@ impl ArraySpec {
                 self.failed = members.collect::<Option<_>>()?;
             }
             "rebuild" => self.rebuild = Some(value.parse().ok()?),
-            _ => return None,
+            "cache" => self.cache = Some(size::parse(value).ok()?),
+            "battery" => {
+                let mut answers = [("yes", true), ("no", false)].into_iter();
+                self.battery = answers.find(|(text, _)| *text == value)?.1;
+            }
+            "journal" => {
+                let mut all = JournalMode::ALL.into_iter();
+                self.journal = Some(all.find(|own| own.name() == value)?);
+            }
+            "stack" => self.stack = duration::parse(value).ok()?,
+            _ => self.network.get_or_insert_default().set(key, value)?,
         }
         Some(())
     }
 
     /// The end of its name.
     pub(crate) fn options(&self) -> String {
-        let mut text = String::new();
-        if self.chunk != default_chunk() {
-            text.push_str(&format!(":chunk={}", size::write(self.chunk)));
-        }
-        if let Some(region) = self.bitmap {
-            text.push_str(&format!(":bitmap={}", size::write(region)));
-        }
-        if !self.failed.is_empty() {
-            let failed: Vec<String> = self.failed.iter().map(u32::to_string).collect();
-            text.push_str(&format!(":failed={}", failed.join("+")));
-        }
-        if let Some(member) = self.rebuild {
-            text.push_str(&format!(":rebuild={member}"));
-        }
-        text
+        let members = |members: &[u32]| {
+            let members: Vec<String> = members.iter().map(u32::to_string).collect();
+            members.join("+")
+        };
+        let usual = NetworkSpec::default().round_trip;
+        let round_trip = self.network.map(|own| own.round_trip);
+        let options = [
+            (
+                "chunk",
+                (self.chunk != default_chunk()).then(|| size::write(self.chunk)),
+            ),
+            ("bitmap", self.bitmap.map(size::write)),
+            (
+                "stack",
+                (!is_zero(&self.stack)).then(|| duration::write_micros(self.stack)),
+            ),
+            (
+                "network",
+                self.network.map(|own| network::write_gbit(own.gbit)),
+            ),
+            (
+                "round-trip",
+                round_trip
+                    .filter(|own| *own != usual)
+                    .map(duration::write_micros),
+            ),
+            ("cache", self.cache.map(size::write)),
+            ("battery", (!self.battery).then(|| "no".to_owned())),
+            ("journal", self.journal.map(|own| own.name().to_owned())),
+            (
+                "failed",
+                (!self.failed.is_empty()).then(|| members(&self.failed)),
+            ),
+            ("rebuild", self.rebuild.map(|member| members(&[member]))),
+        ];
+        let set = options
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)));
+        set.map(|(key, value)| format!(":{key}={value}")).collect()
     }
 }
 

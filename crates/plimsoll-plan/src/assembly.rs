@@ -34,6 +34,7 @@ impl DriveAssembly {
     /// Of a drive, from 0: the number of a member, or its host and what it does there.
     pub fn drive_name(&self, drive: u32) -> String {
         match self {
+            Self::Array(of) if drive >= of.members => "journal".to_owned(),
             Self::Array(_) => drive.to_string(),
             Self::Cluster(of) => {
                 let host = drive / of.drives;
@@ -43,6 +44,14 @@ impl DriveAssembly {
                     (ClusterKind::Ceph, number) => format!("host {host} drive {number}"),
                 }
             }
+        }
+    }
+
+    /// Whether one lies before or within it.
+    pub const fn has_network(&self) -> bool {
+        match self {
+            Self::Array(array) => array.network.is_some(),
+            Self::Cluster(_) => true,
         }
     }
 
@@ -91,7 +100,11 @@ impl DriveAssembly {
             Self::Cluster(cluster) => cluster.set(key, value),
         });
         let options = match self {
-            Self::Array(_) => "chunk=SIZE, bitmap=SIZE, failed=MEMBERS, rebuild=MEMBER",
+            Self::Array(_) => {
+                "chunk=SIZE, bitmap=SIZE, stack=TIME, network=10Gb, round-trip=TIME, \
+                 cache=SIZE, battery=yes|no, \
+                 journal=write-through|write-back, failed=MEMBERS, rebuild=MEMBER"
+            }
             Self::Cluster(cluster) => cluster.kind.option_names(),
         };
         found.ok_or_else(|| AssemblyError::Option {
@@ -208,6 +221,9 @@ mod tests {
             "raid10:4:nvme:chunk=64KiB:failed=0+2",
             "raid6:8:disk:rebuild=3",
             "raid5:5:nvme:bitmap=64MiB",
+            "raid5:6:sata:cache=2GB:battery=no",
+            "raid5:6:sata:journal=write-back",
+            "raid6:6:sata:stack=11.25us:network=20Gb:round-trip=100us:failed=1",
             "vsan:4:3:nvme",
             "vsan:4:3:nvme:policy=ftt0:width=2:vdisks=32:network=40Gb:round-trip=50us:stack=11.25us:buffer=100GB",
             "vsan:6:2:sata:policy=raid6:failed=0+5",
@@ -245,6 +261,13 @@ mod tests {
             error("raid5:3:x:failed=5"),
             "there is no member 5: members are numbered from 0 to 2"
         );
+        assert!(error("raid5:3:x:cache=4KiB").starts_with("a cache has at least"));
+        assert_eq!(error("raid5:3:x:battery=no"), "a battery goes with a cache");
+        assert!(error("raid1:2:x:journal=write-back").starts_with("a journal goes with raid5"));
+        assert!(
+            error("raid5:3:x:journal=write-back:cache=1GB").starts_with("an array has a journal")
+        );
+        assert!(error("raid5:3:x:network=900Gb").starts_with("a network has 1 to 800 Gbit/s"));
         assert!(error("raid5:3:x:bitmap=4KiB").starts_with("a bit of the bitmap stands for"));
         assert!(error("raid7:3:x").starts_with("there is no RAID level `raid7`"));
         assert!(error("raid5:many:x").starts_with("`many` is not a number"));

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::array::{ArraySpec, RaidLevel};
 use crate::units::{Bytes, Nanos};
-use crate::{duration, size};
+use crate::{duration, network, size};
 
 /// Equal hosts that keep virtual disks on their drives together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,10 +25,10 @@ pub struct ClusterSpec {
     #[serde(default = "one")]
     pub vdisks: u32,
     /// Of each host's network, in Gbit/s and direction.
-    #[serde(default = "default_network")]
+    #[serde(default = "network::default_gbit")]
     pub network_gbit: u32,
     /// From host to host and back, for a message without data.
-    #[serde(default = "default_round_trip")]
+    #[serde(default = "network::default_round_trip")]
     pub round_trip: Nanos,
     /// Processor time of a host for each request to one of its drives: the hosts' limit. As its kind has it, if none.
     #[serde(default)]
@@ -44,26 +44,8 @@ pub struct ClusterSpec {
     pub rebuild: Option<u32>,
 }
 
-/// A bandwidth as people write it: `25Gb`.
-pub(crate) fn parse_gbit(text: &str) -> Option<u32> {
-    text.strip_suffix("Gb")?.parse().ok()
-}
-
-pub(crate) fn write_gbit(gbit: u32) -> String {
-    format!("{gbit}Gb")
-}
-
 const fn one() -> u32 {
     1
-}
-
-const fn default_network() -> u32 {
-    25
-}
-
-/// Of TCP in a decent network (yourcmc.ru, Ceph performance).
-const fn default_round_trip() -> Nanos {
-    Nanos::from_micros(60)
 }
 
 /// vSAN uses no more (yellow-bricks, 2016-05-17).
@@ -75,7 +57,6 @@ const LEAST_BUFFER: Bytes = Bytes(16 << 20);
 const MOST_HOSTS: u32 = 64;
 const MOST_DRIVES: u32 = 8;
 const MOST_VDISKS: u32 = 1024;
-pub(crate) const MOST_GBIT: u32 = 800;
 /// vSAN stripes data in pieces of this size.
 const STRIPE: Bytes = Bytes(1 << 20);
 /// A virtual disk is cut into components of at most this size.
@@ -231,7 +212,7 @@ impl ClusterPolicy {
     }
 
     /// Bytes on drives for each byte of data.
-    fn bytes_per_byte(self) -> f64 {
+    pub fn bytes_per_byte(self) -> f64 {
         match self {
             Self::Raid5 => 4.0 / 3.0,
             Self::Raid6 => 1.5,
@@ -285,8 +266,8 @@ impl ClusterSpec {
             policy: None,
             width: one(),
             vdisks: one(),
-            network_gbit: default_network(),
-            round_trip: default_round_trip(),
+            network_gbit: network::default_gbit(),
+            round_trip: network::default_round_trip(),
             stack: None,
             buffer: default_buffer(),
             failed: Vec::new(),
@@ -402,7 +383,7 @@ impl ClusterSpec {
             (
                 "the network's speed in Gbit/s",
                 1,
-                MOST_GBIT,
+                network::FASTEST_GBIT,
                 self.network_gbit,
             ),
         ];
@@ -487,7 +468,7 @@ impl ClusterSpec {
             }
             "width" if is_vsan => self.width = value.parse().ok()?,
             "vdisks" => self.vdisks = value.parse().ok()?,
-            "network" => self.network_gbit = parse_gbit(value)?,
+            "network" => self.network_gbit = network::parse_gbit(value)?,
             "round-trip" => self.round_trip = duration::parse(value).ok()?,
             "stack" => self.stack = Some(duration::parse(value).ok()?),
             "buffer" if is_vsan => self.buffer = size::parse(value).ok()?,
@@ -513,7 +494,7 @@ impl ClusterSpec {
                 ("copies", copies.to_string())
             }
         };
-        let time = |time: Nanos| format!("{}us", time.0 as f64 / 1e3);
+        let time = duration::write_micros;
         let failed: Vec<String> = self.failed.iter().map(u32::to_string).collect();
         let options = [
             (policy.is_some(), policy_key, policy_value),
@@ -526,7 +507,7 @@ impl ClusterSpec {
             (
                 self.network_gbit != usual.network_gbit,
                 "network",
-                write_gbit(self.network_gbit),
+                network::write_gbit(self.network_gbit),
             ),
             (
                 self.round_trip != usual.round_trip,

@@ -22,6 +22,11 @@ pub fn parse(text: &str) -> Result<Nanos, &'static str> {
     }
 }
 
+/// As options of drives have it: `11.25us`.
+pub(crate) fn write_micros(time: Nanos) -> String {
+    format!("{}us", time.0 as f64 / 1e3)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 
 use plimsoll_plan::units::Nanos;
 
+use super::batches::Batches;
 use crate::model::{Op, RequestId};
 
 /// 2.5 times the delay.
@@ -22,9 +23,7 @@ pub struct Bitmap {
     cleared_after: Nanos,
     /// When each was last written to.
     written: HashMap<u64, Nanos>,
-    waiting: Vec<WaitingWrite>,
-    /// Their bits are being written.
-    under_way: Vec<WaitingWrite>,
+    writes: Batches<WaitingWrite>,
 }
 
 /// A host's write that waits for bits.
@@ -54,8 +53,7 @@ impl Bitmap {
             region: region.max(1),
             cleared_after: Nanos((CLEARED_AFTER.0 as f64 * slower) as u64),
             written: HashMap::new(),
-            waiting: Vec::new(),
-            under_way: Vec::new(),
+            writes: Batches::default(),
         }
     }
 
@@ -87,21 +85,17 @@ impl Bitmap {
     }
 
     pub fn wait(&mut self, write: WaitingWrite) {
-        self.waiting.push(write);
+        self.writes.wait(write);
     }
 
     /// Begins to write the bits that are waited for. False while others are written, or none is waited for.
     pub fn begin(&mut self) -> bool {
-        if self.waiting.is_empty() || !self.under_way.is_empty() {
-            return false;
-        }
-        std::mem::swap(&mut self.waiting, &mut self.under_way);
-        true
+        self.writes.begin()
     }
 
     /// The bits are set: the writes that waited for them.
     pub fn end(&mut self, now: Nanos) -> Vec<WaitingWrite> {
-        let writes = std::mem::take(&mut self.under_way);
+        let writes = self.writes.end();
         for write in &writes {
             self.set(now, write.regions);
         }
@@ -109,8 +103,7 @@ impl Bitmap {
     }
 
     pub fn clear_waiting(&mut self) {
-        self.waiting.clear();
-        self.under_way.clear();
+        self.writes.clear();
     }
 }
 

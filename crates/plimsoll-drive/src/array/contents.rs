@@ -110,12 +110,8 @@ fn weight(at: u32, parity: usize) -> u8 {
 
 fn array(level: RaidLevel, members: u32, chunk: u64) -> ArraySpec {
     ArraySpec {
-        level,
-        members,
         chunk: Bytes(chunk),
-        failed: Vec::new(),
-        rebuild: None,
-        bitmap: None,
+        ..ArraySpec::new(level, members)
     }
 }
 

@@ -171,12 +171,8 @@ mod tests {
 
     fn array(level: RaidLevel, members: u32) -> ArraySpec {
         ArraySpec {
-            level,
-            members,
             chunk: Bytes(4096),
-            failed: Vec::new(),
-            rebuild: None,
-            bitmap: None,
+            ..ArraySpec::new(level, members)
         }
     }
 

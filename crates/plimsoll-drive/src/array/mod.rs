@@ -8,9 +8,11 @@
 //! Always: a request completes once, and not before its last part; nothing is sent to a member that failed; no two
 //! changes of the same rows of a stripe with parity overlap.
 
+mod batches;
 mod bitmap;
 #[cfg(test)]
 mod contents;
+mod controller;
 mod host_requests;
 mod layout;
 mod member_set;
@@ -19,6 +21,7 @@ mod raid_array;
 mod rebuild;
 mod stripe_writes;
 
+pub use controller::ArrayController;
 pub(crate) use host_requests::{FollowingRequest, HostRequests};
 pub(crate) use members::{FailedRequest, MemberRequest, Members, TaskId, TaskProgress};
 pub use raid_array::Array;

@@ -19,12 +19,9 @@ const SATA: &str = "kingston-dc500m-960g";
 
 fn of(level: RaidLevel, members: u32, chunk: u64, failed: &[u32]) -> DriveSpec {
     let array = ArraySpec {
-        level,
-        members,
         chunk: Bytes(chunk),
         failed: failed.to_vec(),
-        rebuild: None,
-        bitmap: None,
+        ..ArraySpec::new(level, members)
     };
     let text = catalog::assembly_text(
         catalog::find(SATA).unwrap().text,
@@ -130,12 +127,9 @@ fn mirrors_read_no_slower_with_more_members() {
 fn a_bitmap_is_ruinous_with_volatile_caches_and_cheap_with_protected_ones() {
     let iops = |name: &str, level, members, bitmap: Option<u64>, depth| {
         let array = ArraySpec {
-            level,
-            members,
             chunk: Bytes(64 << 10),
-            failed: Vec::new(),
-            rebuild: None,
             bitmap: bitmap.map(Bytes),
+            ..ArraySpec::new(level, members)
         };
         let text = catalog::assembly_text(
             catalog::find(name).unwrap().text,

@@ -4,21 +4,16 @@ use std::collections::VecDeque;
 
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
-use roaring::RoaringBitmap;
 
 use super::host_store::{StoreEvent, StoreRequest, TimedStoreEvent};
+use crate::destaging::{BufferLevel, DirtyBlocks, DirtyRun, RunLength};
 use crate::model::{Drive, Op, Setup, Work};
 use crate::spec::DriveSpec;
 
-/// Destaging begins when the buffer is so full (as vSAN).
-const DESTAGED_FROM: f64 = 0.3;
-/// Destaged pieces in flight to each drive when the buffer is full; fewer the emptier it is.
-const MOST_IN_FLIGHT: f64 = 16.0;
 /// Longest run of bytes that is destaged at once.
-const LONGEST_PIECE: u64 = 256 << 10;
+const LONGEST_RUN: u64 = 256 << 10;
 
-/// Always: what the buffer holds is at most `buffer` or one write, and is what was written and has not been destaged.
-/// What is written again while it waits is destaged once.
+/// Always: what the buffer holds is what was written and has not been destaged.
 #[derive(Debug, Clone)]
 pub struct DiskGroup {
     cache: Drive,
@@ -26,9 +21,7 @@ pub struct DiskGroup {
     log_end: u64,
     cache_bytes: u64,
     data: Vec<DataDrive>,
-    buffer: u64,
-    /// Bytes of blocks that wait or are on their way.
-    held: u64,
+    level: BufferLevel,
     /// Destaged next, in turn.
     turn: usize,
     destaging: Vec<DestagedPiece>,
@@ -39,19 +32,14 @@ pub struct DiskGroup {
 #[derive(Debug, Clone)]
 struct DataDrive {
     drive: Drive,
-    /// Blocks that wait to be destaged.
-    dirty: RoaringBitmap,
-    block: u64,
-    /// Destaging goes through the drive again and again.
-    sweep: u32,
+    dirty: DirtyBlocks,
 }
 
 /// What is destaged at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DestagedPiece {
     drive: usize,
-    offset: u64,
-    len: u64,
+    run: DirtyRun,
 }
 
 impl DiskGroup {
@@ -62,20 +50,17 @@ impl DiskGroup {
             capacity: spec.capacity,
             ..setup.of_member(0)
         };
+        let level = BufferLevel::new(buffer.0.min(cache_bytes), data as usize);
         let data = (1..=data).map(|number| DataDrive {
             drive: Drive::new(spec, &setup.of_member(number)),
-            dirty: RoaringBitmap::new(),
-            // The bitmap's numbers have 32 bits.
-            block: (setup.capacity.0 >> 32).next_power_of_two().max(4096),
-            sweep: 0,
+            dirty: DirtyBlocks::new(setup.capacity.0, RunLength::AtMost(LONGEST_RUN)),
         });
         Self {
             cache: Drive::new(spec, &cache_setup),
             log_end: 0,
             cache_bytes,
             data: data.collect(),
-            buffer: buffer.0.min(cache_bytes),
-            held: 0,
+            level,
             turn: 0,
             destaging: Vec::new(),
             waiting: VecDeque::new(),
@@ -127,11 +112,10 @@ impl DiskGroup {
     /// Writes into the buffer; `None` if that is full. One that is larger than the buffer is written when that is empty.
     fn write(&mut self, now: Nanos, request: StoreRequest) -> Option<Nanos> {
         let StoreRequest { drive, op, .. } = request;
-        if self.held > 0 && self.held + op.len > self.buffer {
+        if !self.level.has_room(op.len) {
             return None;
         }
-        let own = &mut self.data[drive as usize];
-        self.held += own.dirty.insert_range(own.blocks(op)) * own.block;
+        self.level.add(self.data[drive as usize].dirty.add(op));
         let offset = self.log_end;
         self.log_end = (offset + op.len) % self.cache_bytes;
         Some(self.cache.complete(now, Op { offset, ..op }))
@@ -141,8 +125,8 @@ impl DiskGroup {
     fn read(&mut self, now: Nanos, request: StoreRequest) -> Nanos {
         let StoreRequest { drive, op, .. } = request;
         let own = &mut self.data[drive as usize];
-        let blocks = own.blocks(op);
-        let buffered = own.dirty.range_cardinality(blocks.clone());
+        let blocks = own.dirty.blocks(op);
+        let buffered = own.dirty.count(blocks.clone());
         let all = u64::from(blocks.end - blocks.start);
         let mut done = now;
         if buffered < all {
@@ -158,13 +142,14 @@ impl DiskGroup {
     /// Begins to destage what is due, or needed by writes that wait.
     fn destage(&mut self, now: Nanos, ahead: &mut Vec<TimedStoreEvent>) {
         while let Some(piece) = self.next_piece() {
-            self.data[piece.drive].take(piece);
+            self.data[piece.drive].dirty.take(piece.run);
             self.turn = piece.drive + 1;
+            self.level.begin();
             self.destaging.push(piece);
             let read = Op {
                 kind: DriveOp::Read,
-                offset: piece.offset % self.cache_bytes,
-                len: piece.len,
+                offset: piece.run.offset % self.cache_bytes,
+                len: piece.run.len,
             };
             let at = self.cache.complete(now, read);
             let event = StoreEvent::BufferRead(piece);
@@ -173,30 +158,29 @@ impl DiskGroup {
     }
 
     fn next_piece(&self) -> Option<DestagedPiece> {
-        let full = self.held as f64 / self.buffer as f64;
-        let most = MOST_IN_FLIGHT * self.data.len() as f64;
-        let depth = most * (full - DESTAGED_FROM) / (1.0 - DESTAGED_FROM);
-        let depth = depth.max(f64::from(u8::from(!self.waiting.is_empty())));
-        if self.destaging.len() as f64 >= depth {
+        if !self.level.may_begin(!self.waiting.is_empty()) {
             return None;
         }
         let drives = self.data.len();
         let mut turns = (0..drives).map(|step| (self.turn + step) % drives);
-        turns.find_map(|drive| self.data[drive].next_piece(drive))
+        turns.find_map(|drive| {
+            let run = self.data[drive].dirty.next_run()?;
+            Some(DestagedPiece { drive, run })
+        })
     }
 
     /// The piece has been read and is written to its drive.
     fn write_destaged(&mut self, now: Nanos, piece: DestagedPiece) -> Nanos {
         let op = Op {
             kind: DriveOp::Write,
-            offset: piece.offset,
-            len: piece.len,
+            offset: piece.run.offset,
+            len: piece.run.len,
         };
         self.data[piece.drive].drive.complete(now, op)
     }
 
     fn end_destaging(&mut self, piece: DestagedPiece) {
-        self.held -= piece.len;
+        self.level.end(piece.run);
         let mut destaging = self.destaging.iter();
         if let Some(at) = destaging.position(|own| *own == piece) {
             self.destaging.swap_remove(at);
@@ -206,12 +190,11 @@ impl DiskGroup {
     /// What was on its way is destaged again.
     pub fn power_cycle(&mut self, now: Nanos) {
         for piece in std::mem::take(&mut self.destaging) {
-            let own = &mut self.data[piece.drive];
-            let blocks = own.piece_blocks(piece);
-            own.dirty.insert_range(blocks);
+            self.data[piece.drive].dirty.put_back(piece.run);
         }
         self.waiting.clear();
-        self.held = self.data.iter().map(DataDrive::dirty_bytes).sum();
+        let waiting = self.data.iter().map(|own| own.dirty.bytes());
+        self.level.reset(waiting.sum());
         self.cache.power_cycle(now);
         for own in &mut self.data {
             own.drive.power_cycle(now);
@@ -228,44 +211,5 @@ impl DiskGroup {
     pub fn work(&self) -> impl Iterator<Item = Work> {
         let data = self.data.iter().map(|own| own.drive.work());
         std::iter::once(self.cache.work()).chain(data)
-    }
-}
-
-impl DataDrive {
-    /// The blocks that a request touches.
-    fn blocks(&self, op: Op) -> std::ops::Range<u32> {
-        let first = op.offset / self.block;
-        let end = (op.offset + op.len).div_ceil(self.block);
-        first as u32..end as u32
-    }
-
-    fn piece_blocks(&self, piece: DestagedPiece) -> std::ops::Range<u32> {
-        let first = piece.offset / self.block;
-        first as u32..(first + piece.len / self.block) as u32
-    }
-
-    fn dirty_bytes(&self) -> u64 {
-        self.dirty.len() * self.block
-    }
-
-    /// The next run of blocks that wait, from where the sweep is.
-    fn next_piece(&self, drive: usize) -> Option<DestagedPiece> {
-        let most = (LONGEST_PIECE / self.block).max(1) as u32;
-        let ahead = self.dirty.range(self.sweep..).next();
-        let first = ahead.or_else(|| self.dirty.min())?;
-        let run = self.dirty.range(first..).zip(first..);
-        let run = run.take_while(|(own, expected)| own == expected);
-        let blocks = run.take(most as usize).count() as u64;
-        Some(DestagedPiece {
-            drive,
-            offset: u64::from(first) * self.block,
-            len: blocks * self.block,
-        })
-    }
-
-    fn take(&mut self, piece: DestagedPiece) {
-        let blocks = self.piece_blocks(piece);
-        self.sweep = blocks.end;
-        self.dirty.remove_range(blocks);
     }
 }

@@ -4,6 +4,9 @@ use plimsoll_plan::cluster::{ClusterKind, ClusterSpec};
 use plimsoll_plan::units::Nanos;
 
 use super::host_store::HostStore;
+use crate::network::{LineRate, slowed};
+
+pub use crate::network::Server;
 
 /// Share of a network's line rate that data get. Fitted to report K's cluster with 40 Gbit/s, of whose sequential reads
 /// (17.8 GB/s) and 64 KiB mix (121,240/s) the drives could do 1.4 times as much; its cluster with 10 Gbit/s was held out.
@@ -20,20 +23,6 @@ pub struct ClusterHost {
     pub generation: u32,
 }
 
-/// Takes requests in the order in which they come.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Server {
-    free_at: Nanos,
-}
-
-impl Server {
-    /// When a request is done that keeps it busy for so long.
-    pub fn serve(&mut self, now: Nanos, busy: Nanos) -> Nanos {
-        self.free_at = self.free_at.max(now) + busy;
-        self.free_at
-    }
-}
-
 /// What things take between and on hosts.
 #[derive(Debug, Clone, Copy)]
 pub struct HostTimes {
@@ -42,34 +31,31 @@ pub struct HostTimes {
     pub one_way: Nanos,
     /// Of the line rate that data get.
     share: f64,
-    ns_per_byte: f64,
+    rate: LineRate,
 }
 
 impl HostTimes {
     /// All times are so many times as long.
     pub fn new(spec: &ClusterSpec, slower: f64) -> Self {
-        let scaled = |time: Nanos| Nanos((time.0 as f64 * slower) as u64);
         let share = match spec.kind {
             ClusterKind::Vsan => NETWORK_SHARE_VSAN,
             ClusterKind::Ceph => NETWORK_SHARE_CEPH,
         };
-        let mut own = Self {
-            stack: scaled(spec.stack()),
-            one_way: scaled(Nanos(spec.round_trip.0 / 2)),
+        Self {
+            stack: slowed(spec.stack(), slower),
+            one_way: slowed(Nanos(spec.round_trip.0 / 2), slower),
             share,
-            ns_per_byte: 0.0,
-        };
-        own.set_network(spec.network_gbit, slower);
-        own
+            rate: LineRate::new(spec.network_gbit, share, slower),
+        }
     }
 
     /// Of each host, in each direction.
     pub fn set_network(&mut self, gbit: u32, slower: f64) {
-        self.ns_per_byte = 8.0 / (f64::from(gbit) * self.share) * slower;
+        self.rate = LineRate::new(gbit, self.share, slower);
     }
 
     /// How long data keep a host's network busy.
     pub fn transfer(&self, bytes: u64) -> Nanos {
-        Nanos((bytes as f64 * self.ns_per_byte) as u64)
+        self.rate.transfer(bytes)
     }
 }

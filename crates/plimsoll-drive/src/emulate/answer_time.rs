@@ -22,6 +22,7 @@ pub fn answer_time(model: &mut StorageModel, at: Nanos, ops: [Option<Op>; 2]) ->
             AnswerTime::After(times[0].max(times[1]).saturating_sub(at))
         }
         StorageModel::Array(array) => when_complete(&mut **array, at, ops),
+        StorageModel::Controller(own) => when_complete(&mut **own, at, ops),
         StorageModel::Cluster(cluster) => when_complete(&mut **cluster, at, ops),
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use plimsoll_plan::assembly::DriveAssembly;
+use plimsoll_plan::cluster::ClusterKind;
 use plimsoll_plan::units::Bytes;
 
 use super::backing;
@@ -263,14 +264,21 @@ fn drives_of_data(drive: &DriveSpec) -> u64 {
     let Some(assembly) = &drive.assembly else {
         return 1;
     };
-    let of_each = drive.clone().member().capacity.0;
-    let drives = drive.capacity.0 / of_each.max(1);
-    // Of a cluster's hosts the first drive has what is not yet on the others.
-    let for_each_buffer = match assembly {
-        DriveAssembly::Array(_) => 1,
-        DriveAssembly::Cluster(cluster) => u64::from(cluster.drives - 1),
+    let drives = match assembly {
+        DriveAssembly::Array(own) => {
+            let of_each = drive.clone().member().capacity.0;
+            own.usable(of_each) as f64 / of_each.max(1) as f64
+        }
+        DriveAssembly::Cluster(own) => {
+            // Of a vSAN host the first drive has what is not yet on the others.
+            let of_host = match own.kind {
+                ClusterKind::Vsan => 1,
+                ClusterKind::Ceph => own.data_drives(),
+            };
+            f64::from(own.hosts * of_host) / own.policy().bytes_per_byte()
+        }
     };
-    (drives / for_each_buffer).max(1)
+    drives.round().max(1.0) as u64
 }
 
 /// What a power cut has to know. A drive that ignores flushes is taken for one whose buffer is volatile, even when its
@@ -301,5 +309,6 @@ mod tests {
         assert_eq!(buffer("raid10:4:consumer-nvme-1t"), 2 * one);
         assert_eq!(buffer("raid5:6:consumer-nvme-1t"), 5 * one);
         assert_eq!(buffer("vsan:4:3:consumer-nvme-1t"), 2 * one);
+        assert_eq!(buffer("ceph:3:2:consumer-nvme-1t"), 2 * one);
     }
 }

@@ -79,6 +79,9 @@ fn array_title(drive: &str, array: &ArraySpec) -> String {
     if array.bitmap.is_some() {
         title.push_str(" with a bitmap");
     }
+    if let Some(network) = array.network {
+        title.push_str(&format!(" behind {} Gbit/s", network.gbit));
+    }
     title + &missing(&array.failed, array.rebuild)
 }
 

@@ -9,8 +9,8 @@ use super::values::{scaled, time, whole};
 use crate::Options;
 use crate::array::{MemberChange, MemberEvent};
 use crate::assembly::{DriveAssembly, NamedAssembly};
-use crate::cluster::{MOST_GBIT, parse_gbit};
 use crate::findings::Findings;
+use crate::network::{FASTEST_GBIT, parse_gbit};
 use crate::raw::{RawEvent, RawStep};
 use crate::resolved::{EmulatedDrive, WithoutFuse};
 use crate::units::Nanos;
@@ -163,11 +163,10 @@ fn has_network(
     findings: &mut Findings<'_>,
 ) -> bool {
     let is_network = |event: &MemberEvent| event.change.member().is_none();
-    let is_array = |own: &DriveAssembly| matches!(own, DriveAssembly::Array(_));
-    let lacks = events.iter().any(is_network) && assemblies.iter().any(is_array);
+    let lacks = events.iter().any(is_network) && !assemblies.iter().all(DriveAssembly::has_network);
     if lacks {
-        let message = "an array has no `network`".to_owned();
-        let help = "only of a cluster: drive = \"vsan:4:3:kingston-dc1500m-960g\"";
+        let message = "an array on its host has no `network`".to_owned();
+        let help = "only of a cluster, such as vsan:4:3:kingston-dc1500m-960g, or of an array behind a network: raid5:6:sata:network=10Gb";
         findings.error(written.span(), message, help);
     }
     !lacks
@@ -310,7 +309,7 @@ fn slow_factor(written: &At<f64>, findings: &mut Findings<'_>) -> Option<f64> {
 }
 
 fn bandwidth(written: &At<String>, findings: &mut Findings<'_>) -> Option<u32> {
-    let gbit = parse_gbit(written.get()).filter(|gbit| (1..=MOST_GBIT).contains(gbit));
+    let gbit = parse_gbit(written.get()).filter(|gbit| (1..=FASTEST_GBIT).contains(gbit));
     if gbit.is_none() {
         let message = format!("`network` cannot be \"{}\"", written.get().escape_debug());
         findings.error(written.span(), message, "\"1Gb\" to \"800Gb\"");

@@ -140,7 +140,7 @@ fn members_fail_and_are_replaced_at_their_times() {
         (
             array,
             "users = [1]\nevent = [{ at = \"1s\", network = \"1Gb\" }]",
-            "an array has no `network`",
+            "an array on its host has no `network`",
         ),
         (
             cluster,
