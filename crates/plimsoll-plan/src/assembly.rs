@@ -87,6 +87,28 @@ impl DriveAssembly {
         }
     }
 
+    /// The same, whole but for a member that is filled.
+    ///
+    /// # Errors
+    /// Without that member data are lost.
+    pub fn rebuilding(&self, member: u32) -> Result<Self, AssemblyError> {
+        let (failed, rebuild) = (Vec::new(), Some(member));
+        let own = match self.clone() {
+            Self::Array(own) => Self::Array(ArraySpec {
+                failed,
+                rebuild,
+                ..own
+            }),
+            Self::Cluster(own) => Self::Cluster(ClusterSpec {
+                failed,
+                rebuild,
+                ..own
+            }),
+        };
+        own.check()?;
+        Ok(own)
+    }
+
     fn check(&self) -> Result<(), AssemblyError> {
         match self {
             Self::Array(array) => Ok(array.check()?),

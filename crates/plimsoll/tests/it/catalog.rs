@@ -242,7 +242,7 @@ fn arrays_are_compared_by_how_likely_they_lose_data() {
     );
     place
         .run(&["drive", "reliability", "sata"])
-        .refused(&["is not an array"]);
+        .refused(&["is neither an array nor a cluster"]);
     place
         .run(&["drive", "reliability", "raid6:8:disk:failed=0"])
         .refused(&["is not whole"]);
