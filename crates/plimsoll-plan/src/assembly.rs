@@ -32,9 +32,9 @@ impl DriveAssembly {
     }
 
     /// A member that is new and is filled from the others.
-    pub const fn rebuild(&self) -> Option<u32> {
+    pub fn rebuild(&self) -> Option<u32> {
         match self {
-            Self::Array(array) => array.rebuild,
+            Self::Array(array) => array.rebuilding(),
             Self::Cluster(cluster) => cluster.rebuild,
         }
     }
@@ -69,9 +69,9 @@ impl DriveAssembly {
         });
         let options = match self {
             Self::Array(_) => {
-                "chunk=SIZE, bitmap=SIZE, stack=TIME, network=10Gb, round-trip=TIME, \
+                "chunk=SIZE, bitmap=SIZE, bitmap-on=internal|external, stack=TIME, network=10Gb, round-trip=TIME, \
                  cache=SIZE, battery=yes|no, \
-                 journal=write-through|write-back, failed=MEMBERS, rebuild=MEMBER"
+                 journal=write-through|write-back, spares=N, failed=MEMBERS, rebuild=MEMBER"
             }
             Self::Cluster(_) => {
                 "policy=ftt0|ftt1|ftt2|ftt3|raid5|raid6, width=N, vdisks=N, network=25Gb, round-trip=TIME, \
@@ -192,6 +192,8 @@ mod tests {
             "raid6:8:disk:rebuild=3",
             "raid5:5:nvme:bitmap=64MiB",
             "raid5:6:sata:cache=2GB:battery=no",
+            "raid1:2:nvme:bitmap=64MiB:bitmap-on=external",
+            "raid6:8:sata:spares=2:failed=1",
             "raid5:6:sata:journal=write-back",
             "raid6:6:sata:stack=11.25us:network=20Gb:round-trip=100us:failed=1",
             "vsan:4:3:nvme",
@@ -231,6 +233,9 @@ mod tests {
         );
         assert!(error("raid5:3:x:cache=4KiB").starts_with("a cache has at least"));
         assert_eq!(error("raid5:3:x:battery=no"), "a battery goes with a cache");
+        assert!(error("raid1:2:x:bitmap-on=external").starts_with("an external bitmap goes with"));
+        assert!(error("raid5:3:x:spares=99").starts_with("an array has at most 16 spares"));
+        assert!(error("raid0:2:x:spares=1").starts_with("raid0 has nothing"));
         assert!(error("raid1:2:x:journal=write-back").starts_with("a journal goes with raid5"));
         assert!(
             error("raid5:3:x:journal=write-back:cache=1GB").starts_with("an array has a journal")

@@ -1,6 +1,6 @@
 //! One array in the midst of its work.
 
-use plimsoll_plan::array::ArraySpec;
+use plimsoll_plan::array::{ArraySpec, BitmapPlace};
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 use slab::Slab;
@@ -30,6 +30,10 @@ pub struct Array<M = MemberDrives> {
     host: HostRequests,
     stripes: StripeWrites,
     rebuild: Option<Rebuild>,
+    /// Drives that are left to take the places of members that fail.
+    spares: u32,
+    /// The last rebuild was onto one of them.
+    is_on_spare: bool,
     bitmap: Option<Bitmap>,
 }
 
@@ -62,7 +66,9 @@ impl Array {
             ..setup.clone()
         };
         let capacity = setup.capacity;
-        let members = MemberDrives::new(drive.clone().member(), setup, spec.members);
+        let of_bitmap = u32::from(spec.bitmap_on == BitmapPlace::External);
+        let drives = spec.members + of_bitmap;
+        let members = MemberDrives::new(drive.clone().member(), setup, drives);
         Self::of_members(spec, capacity, members, drive.slower)
     }
 }
@@ -82,11 +88,14 @@ impl<M: Members> Array<M> {
             host: HostRequests::default(),
             stripes: StripeWrites::default(),
             rebuild: None,
+            spares: spec.spares,
+            is_on_spare: false,
             bitmap,
         };
         if let Some(member) = spec.rebuild {
             own.replace(Nanos::ZERO, member, RebuildSpeed::default());
         }
+        own.use_spare(Nanos::ZERO);
         own
     }
 
@@ -109,7 +118,22 @@ impl<M: Members> Array<M> {
             self.redirect(now, request);
         }
         let lost = self.failed | self.rebuilding();
-        self.spec.survives(|member| lost.contains(member))
+        let survives = self.spec.survives(|member| lost.contains(member));
+        if survives {
+            self.use_spare(now);
+        }
+        survives
+    }
+
+    /// A spare takes the place of a failed member, if no other is being filled.
+    fn use_spare(&mut self, now: Nanos) {
+        let failed = self.failed.iter().next();
+        let is_free = self.spares > 0 && !self.is_rebuilding();
+        if let Some(member) = failed.filter(|_| is_free) {
+            self.spares -= 1;
+            self.is_on_spare = true;
+            self.begin_filling(now, member, RebuildSpeed::default());
+        }
     }
 
     /// The last rebuild was of this member, and has come to its end.
@@ -353,16 +377,20 @@ impl<M: Members> Array<M> {
     }
 
     fn begin_bits(&mut self, now: Nanos) {
-        if self.bitmap.as_mut().is_some_and(Bitmap::begin) {
-            self.ask_all(now, DriveOp::Flush, BitmapStep::FlushBefore);
+        if !self.bitmap.as_mut().is_some_and(Bitmap::begin) {
+            return;
+        }
+        match self.spec.bitmap_on {
+            BitmapPlace::Internal => self.ask_all(now, DriveOp::Flush, BitmapStep::FlushBefore),
+            BitmapPlace::External => self.write_external(now),
         }
     }
 
     fn set_bits(&mut self, now: Nanos, done: BitmapStep) {
         match done {
             BitmapStep::FlushBefore => self.ask_all(now, DriveOp::Write, BitmapStep::Write),
-            BitmapStep::Write => self.ask_all(now, DriveOp::Flush, BitmapStep::FlushAfter),
-            BitmapStep::FlushAfter => {
+            BitmapStep::Write => self.ask_all(now, DriveOp::Flush, BitmapStep::Last),
+            BitmapStep::Last => {
                 let waited = self.bitmap.as_mut().map(|own| own.end(now));
                 for WaitingWrite { host, op, .. } in waited.into_iter().flatten() {
                     self.write(now, host, op);
@@ -371,6 +399,18 @@ impl<M: Members> Array<M> {
                 self.begin_bits(now);
             }
         }
+    }
+
+    /// A block of the bitmap's file, on the drive behind the members.
+    fn write_external(&mut self, now: Nanos) {
+        let op = Op {
+            kind: DriveOp::Write,
+            offset: 0,
+            len: 4096,
+        };
+        let member = self.layout.members;
+        let write = vec![MemberRequest { member, op }];
+        self.begin(now, write, NextPhase::SetBits(BitmapStep::Last));
     }
 
     /// The bitmap lies at the end of every member.
@@ -410,6 +450,11 @@ impl<M: Members> Array<M> {
     /// A new drive takes the place of a failed member and is filled from the others. `speed` is that of drives as rated.
     pub fn replace(&mut self, now: Nanos, member: u32, speed: RebuildSpeed) {
         self.run_to(now);
+        self.is_on_spare = false;
+        self.begin_filling(now, member, speed);
+    }
+
+    fn begin_filling(&mut self, now: Nanos, member: u32, speed: RebuildSpeed) {
         self.members.replace(member);
         self.failed = self.failed - MemberSet::of(member);
         let depth = if self.has_parity() {
@@ -466,6 +511,7 @@ impl<M: Members> Array<M> {
         if let Some(own) = self.rebuild_of(unit) {
             own.end(now, unit);
         }
+        self.use_spare(now);
     }
 
     /// Begins a request, of which one part is open.
@@ -581,6 +627,11 @@ impl Assembled for Array {
 
     fn fail(&mut self, now: Nanos, member: u32) -> bool {
         Self::fail(self, now, member)
+    }
+
+    fn rebuilding_onto_spare(&self) -> Option<u32> {
+        let rebuilding = self.rebuilding().iter().next();
+        rebuilding.filter(|_| self.is_on_spare)
     }
 
     fn can_replace(&self, member: u32) -> bool {

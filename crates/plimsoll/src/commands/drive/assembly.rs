@@ -58,7 +58,11 @@ impl SimulatedAssembly<'_> {
     /// Of one of the drives: the number of a member, or its host and what it does there.
     fn name(&self, drive: u32) -> String {
         match self.assembly {
-            DriveAssembly::Array(of) if drive >= of.members => "journal".to_owned(),
+            DriveAssembly::Array(of) if drive >= of.members => {
+                let is_journal = of.journal.is_some();
+                let own = if is_journal { "journal" } else { "bitmap" };
+                own.to_owned()
+            }
             DriveAssembly::Array(_) => drive.to_string(),
             DriveAssembly::Cluster(of) => match drive % of.drives {
                 0 => format!("host {} buffer", drive / of.drives),
