@@ -1,5 +1,7 @@
 //! One array in the midst of its work.
 
+mod rebuilding;
+
 use plimsoll_plan::array::{ArraySpec, BitmapPlace};
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
@@ -12,7 +14,7 @@ use super::member_set::MemberSet;
 use super::members::{
     FailedRequest, MemberDrives, MemberRange, MemberRequest, Members, TaskId, TaskProgress, merged,
 };
-use super::rebuild::{DEPTH_MIRROR, DEPTH_PARITY, Rebuild, RebuildSpeed, RebuildUnit};
+use super::rebuild::{Rebuild, RebuildSpeed, RebuildUnit};
 use super::stripe_writes::{StripeWrite, StripeWrites, WritePart, read_pieces};
 use crate::model::{Assembled, Completion, Op, RequestId, Setup, Storage, Work};
 use crate::spec::DriveSpec;
@@ -123,32 +125,6 @@ impl<M: Members> Array<M> {
             self.use_spare(now);
         }
         survives
-    }
-
-    /// A spare takes the place of a failed member, if no other is being filled.
-    fn use_spare(&mut self, now: Nanos) {
-        let failed = self.failed.iter().next();
-        let is_free = self.spares > 0 && !self.is_rebuilding();
-        if let Some(member) = failed.filter(|_| is_free) {
-            self.spares -= 1;
-            self.is_on_spare = true;
-            self.begin_filling(now, member, RebuildSpeed::default());
-        }
-    }
-
-    /// The last rebuild was of this member, and has come to its end.
-    pub fn has_rebuilt(&self, member: u32) -> bool {
-        let mut rebuild = self.rebuild.iter();
-        rebuild.any(|own| own.member == member && own.is_complete())
-    }
-
-    pub fn is_rebuilding(&self) -> bool {
-        !self.rebuilding().is_empty()
-    }
-
-    fn rebuilding(&self) -> MemberSet {
-        let rebuild = self.rebuild.iter().filter(|own| !own.is_complete());
-        rebuild.map(|own| own.member).collect()
     }
 
     /// What a failed member did not answer: writes are left out, what was to be read is read from the others.
@@ -445,73 +421,6 @@ impl<M: Members> Array<M> {
         let members = self.all() - self.failed;
         let request = |member| MemberRequest { member, op };
         members.iter().map(request).collect()
-    }
-
-    /// A new drive takes the place of a failed member and is filled from the others. `speed` is that of drives as rated.
-    pub fn replace(&mut self, now: Nanos, member: u32, speed: RebuildSpeed) {
-        self.run_to(now);
-        self.is_on_spare = false;
-        self.begin_filling(now, member, speed);
-    }
-
-    fn begin_filling(&mut self, now: Nanos, member: u32, speed: RebuildSpeed) {
-        self.members.replace(member);
-        self.failed = self.failed - MemberSet::of(member);
-        let depth = if self.has_parity() {
-            DEPTH_PARITY
-        } else {
-            DEPTH_MIRROR
-        };
-        let capacity = self.layout.rows * self.layout.chunk;
-        let speed = speed.slower(self.slower);
-        self.rebuild = Some(Rebuild::new(member, capacity, depth, speed, now));
-    }
-
-    /// Bytes of the member that was replaced last that are rebuilt.
-    pub fn rebuilt(&self) -> Bytes {
-        Bytes(self.rebuild.as_ref().map_or(0, |own| own.done))
-    }
-
-    fn begin_rebuilding(&mut self, now: Nanos) {
-        let chunk = self.layout.chunk;
-        let has_parity = self.has_parity();
-        let Some(own) = &mut self.rebuild else {
-            return;
-        };
-        let unit = own.next_unit(chunk);
-        if has_parity && !self.stripes.reserve(unit.rows(chunk)) {
-            return own.retry(now);
-        }
-        own.begin(now, unit);
-        let reads = merged(DriveOp::Read, self.sources(unit.piece()));
-        self.begin(now, reads, NextPhase::WriteRebuilt(unit));
-    }
-
-    fn rebuild_of(&mut self, unit: RebuildUnit) -> Option<&mut Rebuild> {
-        let own = self.rebuild.as_mut();
-        own.filter(|own| own.is_of(unit))
-    }
-
-    fn write_rebuilt(&mut self, now: Nanos, unit: RebuildUnit) {
-        // Its member may have failed meanwhile.
-        let write = self
-            .rebuild_of(unit)
-            .map(|_| unit.piece().request(DriveOp::Write));
-        self.begin(
-            now,
-            write.into_iter().collect(),
-            NextPhase::EndRebuilt(unit),
-        );
-    }
-
-    fn end_rebuilt(&mut self, now: Nanos, unit: RebuildUnit) {
-        if self.has_parity() {
-            self.stripes.release(unit.rows(self.layout.chunk));
-        }
-        if let Some(own) = self.rebuild_of(unit) {
-            own.end(now, unit);
-        }
-        self.use_spare(now);
     }
 
     /// Begins a request, of which one part is open.

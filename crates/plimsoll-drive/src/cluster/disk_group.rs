@@ -106,7 +106,7 @@ impl DiskGroup {
         let piece = pieces.next()?;
         self.data[piece.drive].dirty.take(piece.run);
         self.turn = piece.drive + 1;
-        self.level.begin();
+        self.level.begin(1);
         let read = Op {
             kind: DriveOp::Read,
             offset: piece.run.offset % self.cache_bytes,
@@ -126,7 +126,7 @@ impl DiskGroup {
     }
 
     pub fn end_destaging(&mut self, piece: DestagedPiece) {
-        self.level.end(piece.run);
+        self.level.end(piece.run, 1);
     }
 
     /// What was on its way is destaged again.
