@@ -34,6 +34,7 @@ pub struct FullSpeedPoint {
 
 /// The models of a drive that was slowed.
 pub struct SlowedDrive<D> {
+    pub change: PredictedChange,
     pub as_measured: D,
     pub at_full_speed: D,
 }
@@ -44,11 +45,6 @@ pub fn full_speed<D: PredictedDrive>(
     figures: &RunFigures,
     model: impl Fn(&MeasuredDemand) -> Option<SlowedDrive<D>>,
 ) -> FullSpeed {
-    let task = PredictionTask {
-        change: PredictedChange::FullSpeed,
-        processors: None,
-        memory: None,
-    };
     let mut all = FullSpeed::default();
     for demand in demands(record, figures) {
         let demand = match demand {
@@ -60,6 +56,11 @@ pub fn full_speed<D: PredictedDrive>(
         };
         let Some(drive) = model(&demand) else {
             continue;
+        };
+        let task = PredictionTask {
+            change: drive.change,
+            processors: None,
+            memory: None,
         };
         match predict(&demand, &task, &drive.as_measured, &drive.at_full_speed) {
             Ok(prediction) => all.points.push(FullSpeedPoint {

@@ -13,7 +13,7 @@ mod demand;
 mod refusal;
 
 pub use calibration::PredictedChange;
-pub use closed_loop::PredictedDrive;
+pub use closed_loop::{DriveAnswer, PredictedDrive};
 pub use demand::{MeasuredDemand, SourceDrive, demands, emulated_drives};
 pub use refusal::{PointRefusal, Refusal};
 
@@ -287,6 +287,8 @@ fn row_locks(warehouses: u32) -> Vec<LockClass> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
     use plimsoll_record::drive::DriveOp;
     use plimsoll_record::fixture;
 
@@ -295,17 +297,40 @@ mod tests {
 
     /// Answers each request after the same time, however many there are.
     #[derive(Debug, Clone)]
-    pub(super) struct FixedDrive(Nanos);
+    pub(super) struct FixedDrive {
+        takes: Nanos,
+        number: u64,
+        in_flight: VecDeque<DriveAnswer<u64>>,
+    }
 
     impl FixedDrive {
         pub fn of_us(us: u64) -> Self {
-            Self(Nanos::from_micros(us))
+            Self {
+                takes: Nanos::from_micros(us),
+                number: 0,
+                in_flight: VecDeque::new(),
+            }
         }
     }
 
     impl PredictedDrive for FixedDrive {
-        fn complete(&mut self, now: Nanos, _: DriveOp, _: u64, _: u64) -> Nanos {
-            Nanos(now.0 + self.0.0)
+        type Request = u64;
+
+        fn submit(&mut self, now: Nanos, _: DriveOp, _: u64, _: u64) -> u64 {
+            self.number += 1;
+            self.in_flight.push_back(DriveAnswer {
+                request: self.number,
+                at: Nanos(now.0 + self.takes.0),
+            });
+            self.number
+        }
+
+        fn next_event(&self) -> Option<Nanos> {
+            Some(self.in_flight.front()?.at)
+        }
+
+        fn advance(&mut self, to: Nanos) -> Option<DriveAnswer<u64>> {
+            self.in_flight.pop_front_if(|first| first.at <= to)
         }
     }
 

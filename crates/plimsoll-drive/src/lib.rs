@@ -1,8 +1,8 @@
-//! Emulated drives: drive files, a model of its timing, and two ways to use the model.
+//! Emulated drives: drive files, models of their timing, and two ways to use a model.
 //!
-//! [`model::Drive::submit`] takes the time as an argument and returns the time of completion; it reads no clock. The
-//! simulator jumps to that time. The emulator ([`emulate`]) answers at that time on the wall clock, through FUSE, in a
-//! process of its own.
+//! A model ([`storage_model::StorageModel`]: a drive, an array or a cluster) takes the time as an argument and tells when
+//! requests complete; it reads no clock. The simulator jumps to that time. The emulator ([`emulate`]) answers at that time
+//! on the wall clock, through FUSE, in a process of its own.
 
 mod amplification;
 pub mod array;
@@ -17,4 +17,4 @@ pub mod reliability;
 pub mod requests;
 pub mod simulate;
 pub mod spec;
-mod storage_model;
+pub mod storage_model;

@@ -39,10 +39,32 @@ use volume::Volume;
 pub struct Drive {
     mechanism: DriveModel,
     in_flight: CompletionQueue,
+    /// Times as long as the present speed has them.
     work: Work,
-    /// In the mechanism's own time, which runs slower by this factor.
+    /// In the mechanism's own time.
     now: u64,
+    clock: OwnTime,
+    /// As the drive file has it.
     slower: f64,
+}
+
+/// The mechanism's own time, which runs slower by a factor since its last change.
+#[derive(Debug, Clone, Copy)]
+struct OwnTime {
+    slower: f64,
+    /// When that changed last.
+    changed: Nanos,
+    own: Nanos,
+}
+
+impl OwnTime {
+    fn of(&self, now: Nanos) -> Nanos {
+        self.own + scaled(now.saturating_sub(self.changed), self.slower.recip())
+    }
+
+    fn real(&self, own: Nanos) -> Nanos {
+        self.changed + scaled(own.saturating_sub(self.own), self.slower)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -74,7 +96,25 @@ impl Drive {
             in_flight: CompletionQueue::default(),
             work: Work::default(),
             now: 0,
+            clock: OwnTime {
+                slower: spec.slower,
+                changed: Nanos::ZERO,
+                own: Nanos::ZERO,
+            },
             slower: spec.slower,
+        }
+    }
+
+    /// From `now` on everything takes so many times as long as the drive file has it. What is in flight keeps its time.
+    pub fn slow_down(&mut self, now: Nanos, factor: f64) {
+        let before = self.clock.slower;
+        self.clock = OwnTime {
+            slower: self.slower * factor,
+            changed: now,
+            own: self.clock.of(now),
+        };
+        for time in [&mut self.work.reading, &mut self.work.writing] {
+            *time = scaled(*time, before / self.clock.slower);
         }
     }
 
@@ -102,16 +142,11 @@ impl Drive {
     /// ahead.
     #[inline]
     pub fn complete(&mut self, now: Nanos, op: Op) -> Nanos {
-        if self.slower == 1.0 {
-            return self.answer(now, op);
-        }
-        let answered = self.answer(self.own_time(now), op);
+        let answered = self.answer(self.clock.of(now), op);
         // Never before it came, which rounding down could make it.
-        scaled(answered, self.slower).max(now)
-    }
-
-    fn own_time(&self, now: Nanos) -> Nanos {
-        scaled(now, self.slower.recip())
+        let done = self.clock.real(answered).max(now);
+        self.work.in_flight += done - now;
+        done
     }
 
     /// In the mechanism's own time.
@@ -137,7 +172,7 @@ impl Drive {
     /// where its random draws are, stays.
     pub fn power_cycle(&mut self, now: Nanos) {
         self.in_flight.clear();
-        self.now = self.now.max(self.own_time(now).0);
+        self.now = self.now.max(self.clock.of(now).0);
         match &mut self.mechanism {
             DriveModel::Flash(flash) => flash.power_cycle(self.now),
             DriveModel::Disk(disk) => disk.power_cycle(self.now),
@@ -151,8 +186,8 @@ impl Drive {
             reading, writing, ..
         } = self.work;
         Work {
-            reading: scaled(reading, self.slower),
-            writing: scaled(writing, self.slower),
+            reading: scaled(reading, self.clock.slower),
+            writing: scaled(writing, self.clock.slower),
             ..self.work.clone()
         }
     }

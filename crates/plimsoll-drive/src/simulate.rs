@@ -25,13 +25,24 @@ pub use profile::{
 };
 pub use rebuild::rebuild_rate;
 pub use replay::{ReplayedRequests, replay};
-pub use result::{Side, SimulatedResult};
+pub use result::{SeedResults, Side, SimulatedResult};
 pub use sheet::{Compared, at_stated_point, compare};
 pub use synced::synced_per_second;
 
 /// Simulates a workload on a drive, or on an array, of its full size.
 pub fn simulate(spec: &DriveSpec, profile: &SimulatedProfile) -> SimulatedResult {
     simulate_scaled(spec, spec.capacity, profile)
+}
+
+/// Simulates a workload with each of `seeds` seeds, at least one, from the profile's own on. Where a cluster's data lie
+/// depends on the seed.
+pub fn simulate_seeds(spec: &DriveSpec, profile: &SimulatedProfile, seeds: u32) -> SeedResults {
+    let seed = |number: u32| SimulatedProfile {
+        seed: profile.seed.wrapping_add(u64::from(number)),
+        ..profile.clone()
+    };
+    let results = (0..seeds.max(1)).map(|number| simulate(spec, &seed(number)));
+    SeedResults::of(results.collect()).expect("there is at least one")
 }
 
 /// Simulates a workload on a drive that is made smaller.

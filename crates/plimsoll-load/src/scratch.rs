@@ -193,6 +193,10 @@ impl Scratch {
         child.wait().unwrap();
         self.owner.pid = child.id().cast_signed();
         self.save().unwrap();
+        // Not just closed: a child that another test is just starting has the file open as well, until it executes.
+        if let Some(lock) = &self.lock {
+            lock.unlock().unwrap();
+        }
         self.removed = true;
         self.path.clone()
     }
@@ -295,7 +299,7 @@ mod tests {
         let path = scratch.abandon();
         assert_eq!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap(), [""; 0]);
         assert!(path.exists());
-        drop(lock);
+        lock.unlock().unwrap();
         assert_eq!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap().len(), 1);
         assert!(!path.exists());
     }

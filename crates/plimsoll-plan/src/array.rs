@@ -183,27 +183,56 @@ const LEAST_CACHE: Bytes = Bytes(1 << 20);
 const LEAST_REGION: Bytes = Bytes(64 << 10);
 
 /// What happens to a member while a step runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MemberEvent {
     /// After the point's measurement began.
     pub at: Nanos,
-    pub member: u32,
-    pub action: MemberAction,
+    #[serde(flatten)]
+    pub change: MemberChange,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MemberAction {
-    Fail,
+/// Of a drive of an array, or a host of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+pub enum MemberChange {
+    Fail {
+        member: u32,
+    },
     /// By a new drive, which is filled from the others.
-    Replace,
+    Replace {
+        member: u32,
+    },
+    /// Its drives take so many times as long as before all events.
+    Slow {
+        member: u32,
+        factor: f64,
+    },
+    /// Every host's network has this bandwidth in each direction.
+    Network {
+        gbit: u32,
+    },
 }
 
-impl MemberAction {
-    pub const fn name(self) -> &'static str {
+impl MemberChange {
+    /// `None`: it happens to all of them.
+    pub const fn member(self) -> Option<u32> {
         match self {
-            Self::Fail => "fail",
-            Self::Replace => "replace",
+            Self::Fail { member } | Self::Replace { member } | Self::Slow { member, .. } => {
+                Some(member)
+            }
+            Self::Network { .. } => None,
+        }
+    }
+
+    /// As a plan has it.
+    pub fn keys(self) -> Vec<String> {
+        match self {
+            Self::Fail { member } => vec![format!("fail = {member}")],
+            Self::Replace { member } => vec![format!("replace = {member}")],
+            Self::Slow { member, factor } => {
+                vec![format!("slow = {member}"), format!("factor = {factor}")]
+            }
+            Self::Network { gbit } => vec![format!("network = \"{}\"", network::write_gbit(gbit))],
         }
     }
 }
@@ -340,6 +369,15 @@ impl ArraySpec {
             Some(cache) if cache.0 < LEAST_CACHE.0 => Err(ArrayError::Cache(cache)),
             None if !self.battery => Err(ArrayError::Battery),
             _ => Ok(()),
+        }
+    }
+
+    /// What is on a drive that is no member, if there is one.
+    pub const fn other_drive(&self) -> Option<&'static str> {
+        match (self.journal, self.bitmap_on) {
+            (Some(_), _) => Some("journal"),
+            (None, BitmapPlace::External) => Some("bitmap"),
+            (None, BitmapPlace::Internal) => None,
         }
     }
 

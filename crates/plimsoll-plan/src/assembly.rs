@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::array::{ArrayError, ArraySpec, RaidLevel};
-use crate::cluster::{ClusterError, ClusterSpec};
+use crate::cluster::{ClusterError, ClusterKind, ClusterSpec};
 
 /// Several equal drives as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +20,40 @@ impl DriveAssembly {
         match self {
             Self::Array(array) => array.members,
             Self::Cluster(cluster) => cluster.hosts,
+        }
+    }
+
+    /// Of all members, and of what an array keeps elsewhere.
+    pub const fn drives(&self) -> u32 {
+        match self {
+            Self::Array(array) => array.members + array.other_drive().is_some() as u32,
+            Self::Cluster(cluster) => cluster.hosts * cluster.drives,
+        }
+    }
+
+    /// Of a drive, from 0: the number of a member, or its host and what it does there.
+    pub fn drive_name(&self, drive: u32) -> String {
+        match self {
+            Self::Array(of) => match of.other_drive().filter(|_| drive >= of.members) {
+                Some(other) => other.to_owned(),
+                None => drive.to_string(),
+            },
+            Self::Cluster(of) => {
+                let host = drive / of.drives;
+                match (of.kind, drive % of.drives) {
+                    (ClusterKind::Vsan, 0) => format!("host {host} buffer"),
+                    (ClusterKind::Vsan, number) => format!("host {host} data {number}"),
+                    (ClusterKind::Ceph, number) => format!("host {host} drive {number}"),
+                }
+            }
+        }
+    }
+
+    /// Whether one lies before or within it.
+    pub const fn has_network(&self) -> bool {
+        match self {
+            Self::Array(array) => array.network.is_some(),
+            Self::Cluster(_) => true,
         }
     }
 
@@ -73,10 +107,7 @@ impl DriveAssembly {
                  cache=SIZE, battery=yes|no, \
                  journal=write-through|write-back, spares=N, failed=MEMBERS, rebuild=MEMBER"
             }
-            Self::Cluster(_) => {
-                "policy=ftt0|ftt1|ftt2|ftt3|raid5|raid6, width=N, vdisks=N, network=25Gb, round-trip=TIME, \
-                 stack=TIME, buffer=SIZE, failed=HOSTS, rebuild=HOST"
-            }
+            Self::Cluster(cluster) => cluster.kind.option_names(),
         };
         found.ok_or_else(|| AssemblyError::Option {
             option: option.to_owned(),
@@ -89,18 +120,18 @@ impl DriveAssembly {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AssemblyError {
     #[error(
-        "several drives are written as LEVEL:MEMBERS:DRIVE, such as raid5:6:sata, or vsan:HOSTS:DRIVES:DRIVE, such as vsan:4:3:nvme"
+        "several drives are written as LEVEL:MEMBERS:DRIVE, such as raid5:6:sata, or vsan:HOSTS:DRIVES:DRIVE, such as vsan:4:3:nvme (or ceph)"
     )]
     Form,
     #[error(
-        "there is no RAID level `{0}`; there are raid0, raid1, raid10, raid5, raid6, raidf1, and vsan"
+        "there is no RAID level `{0}`; there are raid0, raid1, raid10, raid5, raid6, raidf1, and clusters: vsan, ceph"
     )]
     Level(String),
     #[error("`{0}` is not a number of members from 2 to 64")]
     Members(String),
     #[error("`{0}` is not a number of hosts from 1 to 64")]
     Hosts(String),
-    #[error("`{0}` is not a number of drives from 2 to 8")]
+    #[error("`{0}` is not a number of drives up to 8")]
     Drives(String),
     #[error("`{option}` is none of {options}")]
     Option {
@@ -136,11 +167,12 @@ impl FromStr for NamedAssembly {
         let kind = parts.next().unwrap_or_default();
         let mut part = || parts.next().ok_or(AssemblyError::Form);
         let number = |text: &str| text.parse::<u32>().ok();
-        let mut assembly = if kind == "vsan" {
+        let mut kinds = ClusterKind::ALL.into_iter();
+        let mut assembly = if let Some(kind) = kinds.find(|own| own.name() == kind) {
             let (hosts, drives) = (part()?, part()?);
             let count = number(hosts).ok_or_else(|| AssemblyError::Hosts(hosts.into()))?;
             let each = number(drives).ok_or_else(|| AssemblyError::Drives(drives.into()))?;
-            DriveAssembly::Cluster(ClusterSpec::new(count, each))
+            DriveAssembly::Cluster(ClusterSpec::new(kind, count, each))
         } else {
             let members = part()?;
             let known = RaidLevel::ALL.into_iter().find(|own| own.name() == kind);
@@ -166,8 +198,8 @@ impl fmt::Display for NamedAssembly {
                 write!(f, "{level}:{}:{drive}{}", own.members, own.options())
             }
             DriveAssembly::Cluster(own) => {
-                let (hosts, drives) = (own.hosts, own.drives);
-                write!(f, "vsan:{hosts}:{drives}:{drive}{}", own.options())
+                let (kind, hosts) = (own.kind.name(), own.hosts);
+                write!(f, "{kind}:{hosts}:{}:{drive}{}", own.drives, own.options())
             }
         }
     }
@@ -200,6 +232,8 @@ mod tests {
             "vsan:4:3:nvme:policy=ftt0:width=2:vdisks=32:network=40Gb:round-trip=50us:stack=11.25us:buffer=100GB",
             "vsan:6:2:sata:policy=raid6:failed=0+5",
             "vsan:4:2:sata:policy=raid5:rebuild=1",
+            "ceph:3:1:sata",
+            "ceph:5:4:disk:copies=2:vdisks=8:network=10Gb:stack=20us:failed=4",
         ] {
             assert_eq!(named(name).unwrap().to_string(), name);
             assert!(NamedAssembly::is_meant(name));
@@ -280,11 +314,18 @@ mod tests {
         assert!(error("vsan:5:3:x:policy=ftt2:width=2").starts_with("a stripe width of more"));
         assert!(error("vsan:4:3:x:buffer=1MiB").starts_with("a write buffer has at least"));
         assert!(error("vsan:4:3:x:policy=ftt9").starts_with("`policy=ftt9` is none of policy="));
+        assert_eq!(
+            error("ceph:2:3:x"),
+            "3 copies needs at least 3 hosts, there are 2"
+        );
+        assert!(error("ceph:4:3:x:policy=ftt1").starts_with("`policy=ftt1` is none of copies="));
+        assert!(error("ceph:6:3:x:copies=6").starts_with("`copies=6` is none of copies="));
+        assert!(error("ceph:4:0:x").starts_with("the number of drives of a host"));
         assert!(error("vsan:4:3").starts_with("several drives are written as"));
         assert!(error("vsan:4:some:x").starts_with("`some` is not a number of drives"));
         let sata = named("vsan:5:3:x:policy=ftt2").unwrap();
         assert!(
-            matches!(sata.assembly, DriveAssembly::Cluster(own) if own.policy == ClusterPolicy::Ftt2)
+            matches!(sata.assembly, DriveAssembly::Cluster(own) if own.policy() == ClusterPolicy::Ftt2)
         );
     }
 
@@ -292,7 +333,7 @@ mod tests {
         #[test]
         fn any_text_is_read_or_refused(text in ".{0,40}", rest in "[a-zA-Z0-9:=+.]{0,30}") {
             let _ = named(&text);
-            for start in ["raid5:", "vsan:", "vsan:4:3:x:"] {
+            for start in ["raid5:", "vsan:", "vsan:4:3:x:", "ceph:4:3:x:"] {
                 if let Ok(own) = named(&format!("{start}{rest}")) {
                     prop_assert_eq!(named(&own.to_string()), Ok(own));
                 }

@@ -1,4 +1,4 @@
-//! Clusters of hosts with disk groups, by name: `vsan:4:3:kingston-dc1500m-960g:policy=ftt1`.
+//! Clusters of hosts with drives, by name: `vsan:4:3:kingston-dc1500m-960g:policy=ftt1`, `ceph:4:3:nvme:copies=2`.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,16 +6,18 @@ use crate::array::{ArraySpec, RaidLevel};
 use crate::units::{Bytes, Nanos};
 use crate::{duration, network, size};
 
-/// Equal hosts that keep virtual disks on their drives together, after vSAN's original architecture: each host has one
-/// disk group, whose first drive takes all writes and whose others hold the data.
+/// Equal hosts that keep virtual disks on their drives together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterSpec {
-    pub hosts: u32,
-    /// Drives of each host: one for the write buffer, the others for the data.
-    pub drives: u32,
     #[serde(default)]
-    pub policy: ClusterPolicy,
+    pub kind: ClusterKind,
+    pub hosts: u32,
+    /// Of each host.
+    pub drives: u32,
+    /// As its kind has it, if none.
+    #[serde(default)]
+    pub policy: Option<ClusterPolicy>,
     /// Drives among which a copy of a virtual disk is striped.
     #[serde(default = "one")]
     pub width: u32,
@@ -28,9 +30,9 @@ pub struct ClusterSpec {
     /// From host to host and back, for a message without data.
     #[serde(default = "network::default_round_trip")]
     pub round_trip: Nanos,
-    /// Processor time of a host for each request to one of its drives: the hosts' limit.
-    #[serde(default = "default_stack")]
-    pub stack: Nanos,
+    /// Processor time of a host for each request to one of its drives: the hosts' limit. As its kind has it, if none.
+    #[serde(default)]
+    pub stack: Option<Nanos>,
     /// Most of a group's writes that wait to be destaged.
     #[serde(default = "default_buffer")]
     pub buffer: Bytes,
@@ -46,11 +48,6 @@ const fn one() -> u32 {
     1
 }
 
-/// 355,000 requests a second of 4 hosts with 48 cores (report K, 4 KiB, 70 % reads, drives far from their limits).
-const fn default_stack() -> Nanos {
-    Nanos(11_200)
-}
-
 /// vSAN uses no more (yellow-bricks, 2016-05-17).
 const fn default_buffer() -> Bytes {
     Bytes(600_000_000_000)
@@ -64,8 +61,75 @@ const MOST_VDISKS: u32 = 1024;
 const STRIPE: Bytes = Bytes(1 << 20);
 /// A virtual disk is cut into components of at most this size.
 const COMPONENT: u64 = 255_000_000_000;
-/// Share of the drives that data fill: vSAN needs 30 % free for moving components.
-const FILLED: f64 = 0.7;
+
+/// Whose storage architecture a cluster has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClusterKind {
+    /// VMware's original one: each host has one disk group, whose first drive takes all writes and whose others hold the
+    /// data.
+    #[default]
+    Vsan,
+    /// Replicated pools: each drive has an object store of its own.
+    Ceph,
+}
+
+impl ClusterKind {
+    pub const ALL: [Self; 2] = [Self::Vsan, Self::Ceph];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vsan => "vsan",
+            Self::Ceph => "ceph",
+        }
+    }
+
+    /// Options of a name.
+    pub(crate) const fn option_names(self) -> &'static str {
+        match self {
+            Self::Vsan => {
+                "policy=ftt0|ftt1|ftt2|ftt3|raid5|raid6, width=N, vdisks=N, network=25Gb, round-trip=TIME, \
+                 stack=TIME, buffer=SIZE, failed=HOSTS, rebuild=HOST"
+            }
+            Self::Ceph => {
+                "copies=1|2|3|4, vdisks=N, network=25Gb, round-trip=TIME, stack=TIME, failed=HOSTS, rebuild=HOST"
+            }
+        }
+    }
+
+    const fn default_policy(self) -> ClusterPolicy {
+        match self {
+            Self::Vsan => ClusterPolicy::Ftt1,
+            // osd_pool_default_size.
+            Self::Ceph => ClusterPolicy::Ftt2,
+        }
+    }
+
+    /// vSAN: 355,000 requests a second of 4 hosts with 48 cores (report K, 4 KiB, 70 % reads, drives far from their
+    /// limits). Ceph: 800,000 writes a second in 3 copies on 10 hosts (Reef, ceph.com 2023).
+    const fn default_stack(self) -> Nanos {
+        match self {
+            Self::Vsan => Nanos(11_200),
+            Self::Ceph => Nanos(4_200),
+        }
+    }
+
+    /// Drives of a host that hold no data.
+    const fn buffer_drives(self) -> u32 {
+        match self {
+            Self::Vsan => 1,
+            Self::Ceph => 0,
+        }
+    }
+
+    /// Share of the drives that data fill: vSAN needs 30 % free for moving components, Ceph warns from 85 % on.
+    const fn filled(self) -> f64 {
+        match self {
+            Self::Vsan => 0.7,
+            Self::Ceph => 0.85,
+        }
+    }
+}
 
 /// How virtual disks are kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,8 +169,8 @@ impl ClusterPolicy {
         }
     }
 
-    /// As people write it.
-    pub const fn title(self) -> &'static str {
+    /// As users of vSAN write it.
+    const fn title(self) -> &'static str {
         match self {
             Self::Ftt0 => "FTT 0",
             Self::Ftt1 => "FTT 1",
@@ -127,12 +191,14 @@ impl ClusterPolicy {
         }
     }
 
-    /// With mirrors, witnesses that keep a majority of votes count (vSAN: 2·FTT + 1).
-    pub const fn fewest_hosts(self) -> u32 {
+    /// As users of Ceph write it; `None` where there are no copies.
+    const fn copies_title(self) -> Option<&'static str> {
         match self {
-            Self::Raid5 => 4,
-            Self::Raid6 => 6,
-            _ => 2 * self.failures() + 1,
+            Self::Ftt0 => Some("1 copy"),
+            Self::Ftt1 => Some("2 copies"),
+            Self::Ftt2 => Some("3 copies"),
+            Self::Ftt3 => Some("4 copies"),
+            Self::Raid5 | Self::Raid6 => None,
         }
     }
 
@@ -146,7 +212,7 @@ impl ClusterPolicy {
     }
 
     /// Bytes on drives for each byte of data.
-    fn bytes_per_byte(self) -> f64 {
+    pub fn bytes_per_byte(self) -> f64 {
         match self {
             Self::Raid5 => 4.0 / 3.0,
             Self::Raid6 => 1.5,
@@ -158,9 +224,9 @@ impl ClusterPolicy {
 /// No cluster can be made like this.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClusterError {
-    #[error("{policy} needs at least {fewest} hosts, there are {hosts}", policy = .policy.title())]
+    #[error("{policy} needs at least {fewest} hosts, there are {hosts}")]
     TooFew {
-        policy: ClusterPolicy,
+        policy: &'static str,
         fewest: u32,
         hosts: u32,
     },
@@ -171,6 +237,8 @@ pub enum ClusterError {
         most: u32,
         given: u32,
     },
+    #[error("Ceph keeps copies (ftt0 to ftt3), not {0}")]
+    NoCopies(&'static str),
     #[error("a stripe width of more than 1 goes with ftt0 and ftt1 only, not with {}", .0.name())]
     Width(ClusterPolicy),
     #[error("with this stripe width a virtual disk lies on {components} hosts, there are {hosts}")]
@@ -181,28 +249,64 @@ pub enum ClusterError {
     NoHost { host: u32, last: u32 },
     #[error("host {0} cannot be down and be filled")]
     Both(u32),
-    #[error("{policy} loses data without the hosts {missing}", policy = .policy.title())]
+    #[error("{policy} loses data without the hosts {missing}")]
     DataLost {
-        policy: ClusterPolicy,
+        policy: &'static str,
         missing: String,
     },
 }
 
 impl ClusterSpec {
-    /// With everything else as vSAN has it.
-    pub const fn new(hosts: u32, drives: u32) -> Self {
+    /// With everything else as its kind has it.
+    pub const fn new(kind: ClusterKind, hosts: u32, drives: u32) -> Self {
         Self {
+            kind,
             hosts,
             drives,
-            policy: ClusterPolicy::Ftt1,
+            policy: None,
             width: one(),
             vdisks: one(),
             network_gbit: network::default_gbit(),
             round_trip: network::default_round_trip(),
-            stack: default_stack(),
+            stack: None,
             buffer: default_buffer(),
             failed: Vec::new(),
             rebuild: None,
+        }
+    }
+
+    pub fn policy(&self) -> ClusterPolicy {
+        self.policy.unwrap_or(self.kind.default_policy())
+    }
+
+    pub fn stack(&self) -> Nanos {
+        self.stack.unwrap_or(self.kind.default_stack())
+    }
+
+    /// `vSAN of 4 hosts`.
+    pub fn title(&self) -> String {
+        match self.kind {
+            ClusterKind::Vsan => format!("vSAN of {} hosts", self.hosts),
+            ClusterKind::Ceph => format!("Ceph of {} hosts", self.hosts),
+        }
+    }
+
+    /// The policy as people write it.
+    pub fn policy_title(&self) -> &'static str {
+        let copies = self.policy().copies_title();
+        match self.kind {
+            ClusterKind::Ceph => copies.unwrap_or(self.policy().title()),
+            ClusterKind::Vsan => self.policy().title(),
+        }
+    }
+
+    /// With vSAN's mirrors, witnesses that keep a majority of votes count: 2·FTT + 1.
+    fn fewest_hosts(&self) -> u32 {
+        match self.policy() {
+            ClusterPolicy::Raid5 => 4,
+            ClusterPolicy::Raid6 => 6,
+            own if self.kind == ClusterKind::Ceph => own.components(),
+            own => 2 * own.failures() + 1,
         }
     }
 
@@ -210,17 +314,22 @@ impl ClusterSpec {
     /// The policy does not go with the hosts, or too many are missing.
     pub fn check(&self) -> Result<(), ClusterError> {
         self.check_ranges()?;
-        let fewest = self.policy.fewest_hosts();
+        let own = self.policy();
+        let policy = self.policy_title();
+        if self.kind == ClusterKind::Ceph && own.copies_title().is_none() {
+            return Err(ClusterError::NoCopies(policy));
+        }
+        let fewest = self.fewest_hosts();
         if self.hosts < fewest {
             return Err(ClusterError::TooFew {
-                policy: self.policy,
+                policy,
                 fewest,
                 hosts: self.hosts,
             });
         }
-        let may_stripe = matches!(self.policy, ClusterPolicy::Ftt0 | ClusterPolicy::Ftt1);
+        let may_stripe = matches!(own, ClusterPolicy::Ftt0 | ClusterPolicy::Ftt1);
         if self.width > 1 && !may_stripe {
-            return Err(ClusterError::Width(self.policy));
+            return Err(ClusterError::Width(own));
         }
         let components = self.layout().members;
         if components > self.hosts {
@@ -245,26 +354,31 @@ impl ClusterSpec {
                 last: self.hosts - 1,
             });
         }
-        if missing.len() <= self.policy.failures() as usize {
+        if missing.len() <= own.failures() as usize {
             return Ok(());
         }
         let missing: Vec<String> = missing.iter().map(u32::to_string).collect();
         Err(ClusterError::DataLost {
-            policy: self.policy,
+            policy,
             missing: missing.join(", "),
         })
     }
 
     fn check_ranges(&self) -> Result<(), ClusterError> {
+        let least_drives = 1 + self.kind.buffer_drives();
+        let most_width = match self.kind {
+            ClusterKind::Vsan => 12,
+            ClusterKind::Ceph => 1,
+        };
         let ranges = [
             ("the number of hosts", 1, MOST_HOSTS, self.hosts),
             (
                 "the number of drives of a host",
-                2,
+                least_drives,
                 MOST_DRIVES,
                 self.drives,
             ),
-            ("the stripe width", 1, 12, self.width),
+            ("the stripe width", 1, most_width, self.width),
             ("the number of virtual disks", 1, MOST_VDISKS, self.vdisks),
             (
                 "the network's speed in Gbit/s",
@@ -288,7 +402,8 @@ impl ClusterSpec {
 
     /// How a virtual disk lies on its components: as an array on its members.
     pub fn layout(&self) -> ArraySpec {
-        let level = match self.policy {
+        let policy = self.policy();
+        let level = match policy {
             ClusterPolicy::Raid5 => RaidLevel::Raid5,
             ClusterPolicy::Raid6 => RaidLevel::Raid6,
             ClusterPolicy::Ftt0 => RaidLevel::Raid0,
@@ -297,26 +412,26 @@ impl ClusterSpec {
         };
         ArraySpec {
             chunk: STRIPE,
-            ..ArraySpec::new(level, self.policy.components() * self.width)
+            ..ArraySpec::new(level, policy.components() * self.width)
         }
     }
 
-    /// Drives that hold data.
+    /// Drives of each host that hold data.
     pub const fn data_drives(&self) -> u32 {
-        self.hosts * (self.drives - 1)
+        self.drives - self.kind.buffer_drives()
     }
 
     /// Bytes that the cluster holds, of drives with so many bytes.
     pub fn usable(&self, drive: u64) -> u64 {
-        let all = drive as f64 * f64::from(self.data_drives());
-        let usable = all * FILLED / self.policy.bytes_per_byte();
+        let all = drive as f64 * f64::from(self.hosts * self.data_drives());
+        let usable = all * self.kind.filled() / self.policy().bytes_per_byte();
         let of_vdisk = usable as u64 / u64::from(self.vdisks);
         of_vdisk / STRIPE.0 * STRIPE.0 * u64::from(self.vdisks)
     }
 
     /// Bytes on the drives of each host of a cluster that holds so many.
     pub fn host_bytes(&self, usable: u64) -> u64 {
-        let all = usable as f64 * self.policy.bytes_per_byte();
+        let all = usable as f64 * self.policy().bytes_per_byte();
         (all / f64::from(self.hosts)) as u64
     }
 
@@ -328,7 +443,7 @@ impl ClusterSpec {
 
     /// Most bytes of a virtual disk whose components are whole: what is beyond has others.
     pub fn object_bytes(&self) -> u64 {
-        let columns = match self.policy {
+        let columns = match self.policy() {
             ClusterPolicy::Raid5 => 3,
             ClusterPolicy::Raid6 => 4,
             _ => self.width,
@@ -338,17 +453,25 @@ impl ClusterSpec {
 
     /// Sets what an option of a name states; `None` if there is no such option.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Option<()> {
+        let is_vsan = self.kind == ClusterKind::Vsan;
         match key {
-            "policy" => {
+            "policy" if is_vsan => {
                 let mut all = ClusterPolicy::ALL.into_iter();
-                self.policy = all.find(|own| own.name() == value)?;
+                self.policy = Some(all.find(|own| own.name() == value)?);
             }
-            "width" => self.width = value.parse().ok()?,
+            "copies" if !is_vsan => {
+                let copies: u32 = value.parse().ok()?;
+                let mut all = ClusterPolicy::ALL.into_iter();
+                let own =
+                    all.find(|own| own.copies_title().is_some() && own.components() == copies);
+                self.policy = Some(own?);
+            }
+            "width" if is_vsan => self.width = value.parse().ok()?,
             "vdisks" => self.vdisks = value.parse().ok()?,
             "network" => self.network_gbit = network::parse_gbit(value)?,
             "round-trip" => self.round_trip = duration::parse(value).ok()?,
-            "stack" => self.stack = duration::parse(value).ok()?,
-            "buffer" => self.buffer = size::parse(value).ok()?,
+            "stack" => self.stack = Some(duration::parse(value).ok()?),
+            "buffer" if is_vsan => self.buffer = size::parse(value).ok()?,
             "failed" => {
                 let hosts = value.split('+').map(|host| host.parse().ok());
                 self.failed = hosts.collect::<Option<_>>()?;
@@ -359,17 +482,22 @@ impl ClusterSpec {
         Some(())
     }
 
-    /// The end of its name: what is not as vSAN has it.
+    /// The end of its name: what is not as its kind has it.
     pub(crate) fn options(&self) -> String {
-        let usual = Self::new(self.hosts, self.drives);
+        let usual = Self::new(self.kind, self.hosts, self.drives);
+        let policy = self.policy.filter(|own| *own != usual.policy());
+        let stack = self.stack.filter(|own| *own != usual.stack());
+        let (policy_key, policy_value) = match self.kind {
+            ClusterKind::Vsan => ("policy", policy.map_or("", ClusterPolicy::name).to_owned()),
+            ClusterKind::Ceph => {
+                let copies = policy.map_or(0, ClusterPolicy::components);
+                ("copies", copies.to_string())
+            }
+        };
         let time = duration::write_micros;
         let failed: Vec<String> = self.failed.iter().map(u32::to_string).collect();
         let options = [
-            (
-                self.policy != usual.policy,
-                "policy",
-                self.policy.name().to_owned(),
-            ),
+            (policy.is_some(), policy_key, policy_value),
             (self.width != usual.width, "width", self.width.to_string()),
             (
                 self.vdisks != usual.vdisks,
@@ -386,7 +514,7 @@ impl ClusterSpec {
                 "round-trip",
                 time(self.round_trip),
             ),
-            (self.stack != usual.stack, "stack", time(self.stack)),
+            (stack.is_some(), "stack", time(self.stack())),
             (
                 self.buffer != usual.buffer,
                 "buffer",

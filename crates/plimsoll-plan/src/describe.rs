@@ -386,12 +386,9 @@ fn write_load_step(out: &mut String, plan: &ResolvedPlan, step: &LoadStep) -> fm
     power_cut.map_or(Ok(()), |after| writeln!(out, "power_cut = \"{after}\""))?;
     backup::write_noise(out, plan, noise)?;
     events.iter().try_for_each(|event| {
-        let MemberEvent { at, member, action } = event;
-        writeln!(
-            out,
-            "\n[[step.event]]\nat = \"{at}\"\n{} = {member}",
-            action.name()
-        )
+        let MemberEvent { at, change } = event;
+        let keys = change.keys().join("\n");
+        writeln!(out, "\n[[step.event]]\nat = \"{at}\"\n{keys}")
     })
 }
 

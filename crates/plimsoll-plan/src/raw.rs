@@ -404,7 +404,8 @@ pub struct RawStep {
 )]
 #[schemars(rename = "Event", extend("required" = ["at"]))]
 pub struct RawEvent {
-    /// When, counted from the beginning of the measurement.
+    /// When, counted from the beginning of the measurement; `"random"`: at a moment drawn by `seed` (without one by
+    /// `data_seed`), between the events that are written before and after it.
     pub at: Option<At<RawTime>>,
     /// This member fails, counted from 0.
     #[schemars(range(min = 0, max = 63))]
@@ -412,6 +413,14 @@ pub struct RawEvent {
     /// A new drive takes this member's place and is filled from the others.
     #[schemars(range(min = 0, max = 63))]
     pub replace: Option<At<i64>>,
+    /// This member's drives take `factor` times as long as before all events.
+    #[schemars(range(min = 0, max = 63))]
+    pub slow: Option<At<i64>>,
+    /// Of `slow`, 1 to 1000; 1 ends it.
+    #[schemars(range(min = 1, max = 1000))]
+    pub factor: Option<At<f64>>,
+    /// Of a cluster: the network of every host in each direction, such as `"1Gb"`.
+    pub network: Option<At<String>>,
 }
 
 /// What another system does beside the one that a step measures: a backup, or load.

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
-use crate::SubjectId;
 use crate::hist::{CoarseHist, Hist};
+use crate::metric::Metric;
+use crate::{Sample, SubjectId};
 use plimsoll_plan::units::Nanos;
 
 /// A kind of request to a drive.
@@ -91,9 +92,73 @@ pub struct DriveSecond {
     pub tallies: [DriveTally; 4],
     /// Asked but not answered when the second ended.
     pub in_flight: u64,
+    /// Of an array or a cluster, each drive.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberSecond>,
+}
+
+/// What one drive of an array or a cluster did in a second, by its model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MemberSecond {
+    pub reads: u64,
+    pub writes: u64,
+    pub read_bytes: u64,
+    pub written_bytes: u64,
+    /// With what was copied to make room; 0 where there is no flash.
+    pub flash_bytes: f64,
+    /// How long reads and writes kept the medium busy.
+    pub busy: Nanos,
+    /// How long all requests took together.
+    pub in_flight: Nanos,
+}
+
+impl MemberSecond {
+    /// Rates over `over`, with the time in flight as the mean number of requests.
+    fn samples(&self, over: Nanos) -> [(Metric, f64); 7] {
+        let seconds = over.as_secs_f64().max(1e-9);
+        let per_second = |n: f64| n / seconds;
+        [
+            (Metric::MemberReads, per_second(self.reads as f64)),
+            (Metric::MemberWrites, per_second(self.writes as f64)),
+            (Metric::MemberReadBytes, per_second(self.read_bytes as f64)),
+            (
+                Metric::MemberWriteBytes,
+                per_second(self.written_bytes as f64),
+            ),
+            (Metric::MemberFlashBytes, per_second(self.flash_bytes)),
+            (
+                Metric::MemberQueue,
+                per_second(self.in_flight.as_secs_f64()),
+            ),
+            (
+                Metric::MemberBusy,
+                100.0 * per_second(self.busy.as_secs_f64()),
+            ),
+        ]
+    }
 }
 
 impl DriveSecond {
+    /// Of each member that has a subject.
+    pub fn member_samples(
+        &self,
+        subjects: &[SubjectId],
+        start: Nanos,
+        end: Nanos,
+    ) -> Vec<(SubjectId, Metric, Sample)> {
+        let over = end.saturating_sub(start);
+        let members = subjects.iter().zip(&self.members);
+        let of_member = |(subject, member): (&SubjectId, &MemberSecond)| {
+            let sample = |(metric, value): (Metric, f64)| {
+                let value = value as f32;
+                let at = end;
+                (*subject, metric, Sample { at, over, value })
+            };
+            member.samples(over).map(sample)
+        };
+        members.flat_map(of_member).collect()
+    }
+
     /// Its kinds of operations that were asked for, with coarse histograms as a run file has them.
     pub fn rows(&self, subject: SubjectId, start: Nanos, end: Nanos) -> Vec<DriveRow> {
         let asked = DriveOp::ALL.into_iter().zip(&self.tallies);

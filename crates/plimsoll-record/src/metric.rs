@@ -86,6 +86,14 @@ metrics! {
     // Subject: medium
     MediumUsed, "medium_used", "bytes", Gauge, Neither, "statvfs blocks - free";
     MediumFree, "medium_free", "bytes", Gauge, Higher, "statvfs available to the user";
+    // Subject: member (a drive of an emulated array or cluster, by its model)
+    MemberReads, "member_reads", "1/s", Rate, Neither, "model of the drive: reads";
+    MemberWrites, "member_writes", "1/s", Rate, Neither, "model of the drive: writes";
+    MemberReadBytes, "member_read_bytes", "bytes/s", Rate, Neither, "model of the drive: bytes read";
+    MemberWriteBytes, "member_write_bytes", "bytes/s", Rate, Neither, "model of the drive: bytes written";
+    MemberFlashBytes, "member_flash_bytes", "bytes/s", Rate, Lower, "model of the drive: bytes written times write amplification; 0 without flash";
+    MemberQueue, "member_queue", "requests", Rate, Neither, "model of the drive: response times of requests / time: mean number in flight";
+    MemberBusy, "member_busy", "%", Rate, Neither, "model of the drive: time that reads and writes keep the medium busy";
     // Subject: system (process tree of the server)
     SystemCpu, "system_cpu", "%", Rate, Lower, "/proc/PID/stat utime + stime + cutime + cstime over the server's process tree; 100 = one CPU";
     SystemMemory, "system_memory", "bytes", Gauge, Lower, "/proc/PID/smaps_rollup Pss where readable, else rss - shared + largest shared, over the tree";
@@ -129,6 +137,11 @@ impl Metric {
             .iter()
             .copied()
             .find(|metric| metric.info().name == name)
+    }
+
+    /// Whether an emulator reports it, from its model.
+    pub fn is_of_member(self) -> bool {
+        self.info().name.starts_with("member_")
     }
 
     /// Whether it is queried from a server with SQL.

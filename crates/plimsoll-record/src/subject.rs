@@ -51,6 +51,8 @@ pub enum SubjectKind {
     Generator,
     /// The backup that is made of a system, or its restored copy; named like the system.
     Backup,
+    /// A drive of an emulated array or cluster; named `2@medium`, or `host 0 buffer@medium`.
+    Member,
 }
 
 impl SubjectKind {

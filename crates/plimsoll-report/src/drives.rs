@@ -1,6 +1,6 @@
 //! Emulated drives: what they were asked for, and whether they kept up with their models.
 
-use plimsoll_analysis::summary::{DriveOpSummary, DriveSummary, DriveTimes};
+use plimsoll_analysis::summary::{DriveOpSummary, DriveSummary, DriveTimes, MemberSummary};
 use plimsoll_record::drive::DriveOp;
 
 use crate::load_summary::with_load;
@@ -89,6 +89,57 @@ fn columns<'a>(table: Table<'a, OpRow<'a>>) -> Table<'a, OpRow<'a>> {
         .column("errors", Three, |r| r.op.errors)
         .column("kept-up", Plain, OpRow::kept_up)
         .column("emulator-cpu", Percent, |r| r.drive.emulator_cpu_percent)
+        .row_class(|r| if r.is_last { "group" } else { "" })
+}
+
+/// A drive of an array or a cluster.
+pub(crate) struct MemberRow<'a> {
+    /// The load or the job.
+    place: String,
+    is_open: bool,
+    member: &'a MemberSummary,
+    is_last: bool,
+}
+
+impl<'a> MemberRow<'a> {
+    pub fn all(
+        place: String,
+        is_open: bool,
+        drive: &'a DriveSummary,
+    ) -> impl Iterator<Item = Self> {
+        let members = drive.members.iter().enumerate();
+        members.map(move |(i, member)| MemberRow {
+            place: place.clone(),
+            is_open,
+            member,
+            is_last: i + 1 == drive.members.len(),
+        })
+    }
+}
+
+/// What the drives of emulated arrays did under each load.
+pub(crate) fn members_by_load<'a>() -> Table<'a, MemberRow<'a>> {
+    let table = Table::new("drive-members").prefix("column-");
+    member_columns(with_load(table, |r| r.is_open, |r| r.place.clone()))
+}
+
+/// What the drives of emulated arrays did in each job.
+pub(crate) fn members_by_job<'a>() -> Table<'a, MemberRow<'a>> {
+    let table = Table::new("block-drive-members").prefix("column-");
+    member_columns(table.column("job", Words, |r: &MemberRow<'_>| r.place.clone()))
+}
+
+fn member_columns<'a>(table: Table<'a, MemberRow<'a>>) -> Table<'a, MemberRow<'a>> {
+    table
+        .column("member", Words, |r| r.member.member.clone())
+        .column("reads", Three, |r| r.member.reads_per_second)
+        .column("writes", Three, |r| r.member.writes_per_second)
+        .column("read-mb", Three, |r| r.member.read_mb_per_second)
+        .column("write-mb", Three, |r| r.member.written_mb_per_second)
+        .column("wear", Percent, |r| r.member.wear_percent)
+        .column("amplification", Three, |r| r.member.write_amplification)
+        .column("queue", Three, |r| r.member.queue)
+        .column("busy", Percent, |r| r.member.busy_percent)
         .row_class(|r| if r.is_last { "group" } else { "" })
 }
 

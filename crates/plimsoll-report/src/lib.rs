@@ -24,7 +24,7 @@ mod line;
 mod load_summary;
 mod medium;
 pub mod message;
-mod number;
+pub mod number;
 mod outcome;
 mod point_set;
 mod scaling;

@@ -38,6 +38,8 @@ const ALL_TABLES: &[fn() -> Declaration] = &[
     || doctor::table().declaration(),
     || drives::by_load().declaration(),
     || drives::by_job().declaration(),
+    || drives::members_by_load().declaration(),
+    || drives::members_by_job().declaration(),
     || effect::table().declaration(),
     || export::audit::table().declaration(),
     || export::block::table().declaration(),

@@ -33,6 +33,8 @@ pub const PLANS: &[BundledFile] = files![
     "plans/load-line",
     "plans/memory-and-drive",
     "plans/noisy-neighbours",
+    "plans/raid-levels",
+    "plans/limping-drive",
     "plans/losing-a-host",
     "plans/member-failure",
     "plans/power-cut",

@@ -175,7 +175,9 @@ impl Configuration {
             let name = match subject.kind {
                 SubjectKind::System => record.system_name(subject),
                 SubjectKind::Medium => &subject.name,
-                SubjectKind::Device => PlacedName::parse(&subject.name).medium.unwrap_or_default(),
+                SubjectKind::Device | SubjectKind::Member => {
+                    PlacedName::parse(&subject.name).medium.unwrap_or_default()
+                }
                 SubjectKind::Host
                 | SubjectKind::Generator
                 | SubjectKind::Emulator
@@ -336,7 +338,7 @@ fn group_of(kind: SubjectKind, key: &str) -> Group {
             "governor" | "smt" => Group::Cpus,
             _ => Group::Kernel,
         },
-        SubjectKind::Device | SubjectKind::Medium => Group::Drives,
+        SubjectKind::Device | SubjectKind::Medium | SubjectKind::Member => Group::Drives,
         SubjectKind::System if key.contains("version") => Group::Software,
         SubjectKind::System if key == DATA_FACT => Group::Sizes,
         SubjectKind::System => Group::Settings,

@@ -15,6 +15,8 @@ pub enum PredictedChange {
     /// The same drive, slowed less.
     FullSpeed,
     OtherDrive,
+    /// From or to an array or a cluster.
+    Array,
 }
 
 impl PredictedChange {
@@ -22,6 +24,7 @@ impl PredictedChange {
         match self {
             Self::FullSpeed => "full-speed",
             Self::OtherDrive => "other-drive",
+            Self::Array => "array",
         }
     }
 }
@@ -40,6 +43,7 @@ pub(super) struct EngineCalibration {
     pub cpu_within: f64,
     pub full_speed: Option<LearnedError>,
     pub other_drive: Option<LearnedError>,
+    pub array: Option<LearnedError>,
 }
 
 /// Root mean square of ln(predicted / measured) over cases.
@@ -72,6 +76,7 @@ const CALIBRATIONS: [EngineCalibration; 2] = [
             error: 0.055,
             cases: 293,
         }),
+        array: None,
     },
     EngineCalibration {
         engine: EngineKind::Postgres,
@@ -88,6 +93,7 @@ const CALIBRATIONS: [EngineCalibration; 2] = [
             error: 0.097,
             cases: 191,
         }),
+        array: None,
     },
 ];
 
@@ -102,6 +108,7 @@ impl EngineCalibration {
         match change {
             PredictedChange::FullSpeed => self.full_speed,
             PredictedChange::OtherDrive => self.other_drive,
+            PredictedChange::Array => self.array,
         }
     }
 }

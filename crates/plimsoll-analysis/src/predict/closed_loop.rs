@@ -4,7 +4,8 @@
 //! of commits and bursts of writes come of the drive's own model at the rate and depth that they themselves make.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::hash::Hash;
 
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveOp;
@@ -24,10 +25,26 @@ const SERVER_BURST: f64 = 16.0;
 const WARM: u64 = 500;
 const COUNTED: u64 = 10_000;
 
-/// A drive that answers in virtual time.
+/// A drive, an array of them or a cluster that answers in virtual time.
 pub trait PredictedDrive: Clone {
-    /// When a request that arrives `now` completes. Calls come in the order of their times.
-    fn complete(&mut self, now: Nanos, op: DriveOp, offset: u64, len: u64) -> Nanos;
+    /// Tells requests in flight apart.
+    type Request: Copy + Eq + Hash;
+
+    /// A request arrives `now`; calls come in the order of their times.
+    fn submit(&mut self, now: Nanos, op: DriveOp, offset: u64, len: u64) -> Self::Request;
+
+    /// When something happens next, if nothing else is submitted. That need not be an answer.
+    fn next_event(&self) -> Option<Nanos>;
+
+    /// The next answer up to a time, `None` where all of them are taken.
+    fn advance(&mut self, to: Nanos) -> Option<DriveAnswer<Self::Request>>;
+}
+
+/// A request that a drive has answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DriveAnswer<R> {
+    pub request: R,
+    pub at: Nanos,
 }
 
 /// How pages that transactions changed are written back.
@@ -106,6 +123,8 @@ enum LoopStep {
     Computed(usize),
     Read(usize),
     Logged,
+    /// A page of the checkpoint that commits wait for.
+    Checkpointed,
     Emulated,
 }
 
@@ -159,9 +178,11 @@ impl WholeNumbers {
     }
 }
 
-struct LoopRun<'a, D> {
+struct LoopRun<'a, D: PredictedDrive> {
     spec: &'a LoopSpec,
     drive: D,
+    /// What goes on when a request is answered. Nobody waits for pages written beside the load.
+    waiting: HashMap<D::Request, LoopStep>,
     draws: Draws,
     now: Nanos,
     number: u64,
@@ -182,6 +203,8 @@ struct LoopRun<'a, D> {
     reads: WholeNumbers,
     pages_due: f64,
     commits_since_checkpoint: f64,
+    /// Of the checkpoint that commits wait for.
+    pages_in_flight: u64,
     finished: u64,
     counted_from: Nanos,
     busy_s: f64,
@@ -194,6 +217,7 @@ pub(super) fn run<D: PredictedDrive>(spec: &LoopSpec, drive: D) -> LoopResult {
     let mut run = LoopRun {
         spec,
         drive,
+        waiting: HashMap::new(),
         draws: Draws::new(1),
         now: Nanos::ZERO,
         number: 0,
@@ -212,6 +236,7 @@ pub(super) fn run<D: PredictedDrive>(spec: &LoopSpec, drive: D) -> LoopResult {
         reads: WholeNumbers::of(spec.reads),
         pages_due: 0.0,
         commits_since_checkpoint: 0.0,
+        pages_in_flight: 0,
         finished: 0,
         counted_from: Nanos::ZERO,
         busy_s: 0.0,
@@ -219,13 +244,7 @@ pub(super) fn run<D: PredictedDrive>(spec: &LoopSpec, drive: D) -> LoopResult {
         sums: LoopTimes::default(),
     };
     (0..run.users.len()).for_each(|user| run.after(0.0, LoopStep::Begins(user)));
-    while run.finished < WARM + COUNTED {
-        let Some(Reverse(event)) = run.events.pop() else {
-            break;
-        };
-        run.now = event.at;
-        run.step(event.step);
-    }
+    while run.finished < WARM + COUNTED && run.goes_on() {}
     run.result()
 }
 
@@ -244,12 +263,38 @@ impl<D: PredictedDrive> LoopRun<'_, D> {
         self.at(later(self.now, seconds), step);
     }
 
+    /// Whatever comes next, of the drive first. False where nothing would ever come.
+    fn goes_on(&mut self) -> bool {
+        let own = self.events.peek().map(|Reverse(event)| event.at);
+        let awaited = own.is_some() || !self.waiting.is_empty();
+        match self.drive.next_event() {
+            Some(at) if awaited && own.is_none_or(|own| at <= own) => self.drive_answers(at),
+            _ => match self.events.pop() {
+                Some(Reverse(event)) => {
+                    self.now = event.at;
+                    self.step(event.step);
+                }
+                None => return false,
+            },
+        }
+        true
+    }
+
+    fn drive_answers(&mut self, to: Nanos) {
+        while let Some(answered) = self.drive.advance(to) {
+            if let Some(step) = self.waiting.remove(&answered.request) {
+                self.at(later(answered.at, self.spec.hop_s), step);
+            }
+        }
+    }
+
     fn step(&mut self, step: LoopStep) {
         match step {
             LoopStep::Begins(user) => self.begins(user),
             LoopStep::Computed(user) => self.computed(user),
             LoopStep::Read(user) => self.reads_on(user),
             LoopStep::Logged => self.logs_on(),
+            LoopStep::Checkpointed => self.checkpoints_on(),
             LoopStep::Emulated => self.frees_processor(),
         }
     }
@@ -354,21 +399,21 @@ impl<D: PredictedDrive> LoopRun<'_, D> {
         }
     }
 
-    /// Sends a request; when it comes back.
-    fn request(&mut self, op: DriveOp, offset: u64, len: u64) -> Nanos {
+    /// Sends a request, and goes on with `then` when it is answered.
+    fn request(&mut self, op: DriveOp, offset: u64, len: u64, then: Option<LoopStep>) {
         if self.spec.emulator_s > 0.0 {
             self.emulates();
         }
-        let done = self.drive.complete(self.now, op, offset, len);
-        later(done, self.spec.hop_s)
+        let request = self.drive.submit(self.now, op, offset, len);
+        if let Some(then) = then {
+            self.waiting.insert(request, then);
+        }
     }
 
     fn reads_on(&mut self, user: usize) {
         if self.users[user].reads_left > 0 {
             self.users[user].reads_left -= 1;
-            let done = self.page(DriveOp::Read);
-            self.at(done, LoopStep::Read(user));
-            return;
+            return self.page(DriveOp::Read, Some(LoopStep::Read(user)));
         }
         self.sums.read_s += self.part(user);
         if self.users[user].commits {
@@ -379,7 +424,7 @@ impl<D: PredictedDrive> LoopRun<'_, D> {
         }
     }
 
-    fn page(&mut self, op: DriveOp) -> Nanos {
+    fn page(&mut self, op: DriveOp, then: Option<LoopStep>) {
         let page = self.spec.page_bytes.max(512);
         let follows = op == DriveOp::Write && self.draws.uniform() < FOLLOWING;
         self.page_offset = if follows {
@@ -387,7 +432,7 @@ impl<D: PredictedDrive> LoopRun<'_, D> {
         } else {
             LOG_BYTES + self.draws.below((DATA_BYTES / page) as usize) as u64 * page
         };
-        self.request(op, self.page_offset, page)
+        self.request(op, self.page_offset, page, then);
     }
 
     fn begins_log(&mut self) {
@@ -421,21 +466,20 @@ impl<D: PredictedDrive> LoopRun<'_, D> {
 
     fn logs_on(&mut self) {
         if let Some(step) = self.log_steps.pop_front() {
-            let done = match step {
+            let then = Some(LoopStep::Logged);
+            return match step {
                 LogStep::Write(len) => {
                     self.log_offset = (self.log_offset + len) % LOG_BYTES;
-                    self.request(DriveOp::Write, self.log_offset, len)
+                    self.request(DriveOp::Write, self.log_offset, len, then);
                 }
                 LogStep::Flush => {
                     self.flushes += 1;
-                    self.request(DriveOp::Flush, 0, 0)
+                    self.request(DriveOp::Flush, 0, 0, then);
                 }
             };
-            return self.at(done, LoopStep::Logged);
         }
-        if let Some(written) = self.checkpoint() {
-            self.log_steps.push_back(LogStep::Flush);
-            return self.at(written, LoopStep::Logged);
+        if self.begins_checkpoint() {
+            return;
         }
         for user in std::mem::take(&mut self.in_log) {
             self.sums.flush_s += self.part(user);
@@ -444,31 +488,42 @@ impl<D: PredictedDrive> LoopRun<'_, D> {
         self.begins_log();
     }
 
-    /// When the pages of a checkpoint that is due are written.
-    fn checkpoint(&mut self) -> Option<Nanos> {
+    /// Whether a checkpoint was due and writes its pages now.
+    fn begins_checkpoint(&mut self) -> bool {
         let PageWriting::Checkpoint { commits } = self.spec.page_writing else {
-            return None;
+            return false;
         };
         self.commits_since_checkpoint += self.in_log.len() as f64;
         if self.commits_since_checkpoint < commits {
-            return None;
+            return false;
         }
         // Its own flush comes by here once more.
         self.commits_since_checkpoint = -(self.in_log.len() as f64);
-        self.writes_pages()
+        self.pages_in_flight = self.writes_pages(Some(LoopStep::Checkpointed));
+        self.pages_in_flight > 0
     }
 
-    fn writes_pages(&mut self) -> Option<Nanos> {
+    fn checkpoints_on(&mut self) {
+        self.pages_in_flight -= 1;
+        if self.pages_in_flight == 0 {
+            self.log_steps.push_back(LogStep::Flush);
+            self.logs_on();
+        }
+    }
+
+    /// How many.
+    fn writes_pages(&mut self, then: Option<LoopStep>) -> u64 {
         let pages = self.pages_due.floor();
         self.pages_due -= pages;
-        (0..pages as u64).map(|_| self.page(DriveOp::Write)).max()
+        (0..pages as u64).for_each(|_| self.page(DriveOp::Write, then));
+        pages as u64
     }
 
     fn ends(&mut self, user: usize) {
         self.finished += 1;
         self.pages_due += self.spec.pages_written;
         if self.spec.page_writing == PageWriting::Background && self.pages_due >= SERVER_BURST {
-            self.writes_pages();
+            self.writes_pages(None);
         }
         self.unlocks(user);
         if self.finished == WARM {

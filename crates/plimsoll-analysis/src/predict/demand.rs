@@ -98,7 +98,8 @@ fn of_point(record: &Record, figures: &PointSummary) -> Result<MeasuredDemand, R
     if figures.verdict == Verdict::Invalid {
         return Err(Refusal::InvalidSource);
     }
-    if matches!(figures.steady, Steady::No { .. }) {
+    // Members that fail change the rate, whether or not it is held to be steady.
+    if matches!(figures.steady, Steady::No { .. }) || figures.array.is_some() {
         return Err(Refusal::Unsteady);
     }
     let per_second = figures.completed_per_second.filter(|rate| *rate > 0.0);

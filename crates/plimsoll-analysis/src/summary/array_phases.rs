@@ -1,4 +1,4 @@
-//! A point during which members of an emulated array failed or were replaced: its figures before and after each event.
+//! A point during which members of an emulated array failed, were replaced or slow: its figures before and after each event.
 //!
 //! | figure | formula |
 //! | --- | --- |
@@ -6,6 +6,8 @@
 //! | p99 | of the same transactions, from the seconds' histograms merged |
 //! | ratio | rate / rate before the first event |
 //! | back to normal | from the first event until the mean rate of ten seconds is 90 % of that before it and never less again |
+
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
@@ -17,25 +19,35 @@ use plimsoll_record::hist::CoarseHist;
 use plimsoll_record::message::EventKind;
 use plimsoll_record::{Phase, Point, Second};
 
-/// What an array is in.
+/// What an array is in: the worst that holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ArrayState {
+    /// Before all events.
     Whole,
-    Degraded,
-    Rebuilding,
-    Rebuilt,
     DataLost,
+    Rebuilding,
+    Degraded,
+    /// A member is slower than before.
+    Slow,
+    /// The network has another bandwidth.
+    Network,
+    Rebuilt,
+    /// As before, without a rebuild.
+    Recovered,
 }
 
 impl ArrayState {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Whole => "whole",
-            Self::Degraded => "degraded",
-            Self::Rebuilding => "rebuilding",
-            Self::Rebuilt => "rebuilt",
             Self::DataLost => "data_lost",
+            Self::Rebuilding => "rebuilding",
+            Self::Degraded => "degraded",
+            Self::Slow => "slow",
+            Self::Network => "network",
+            Self::Rebuilt => "rebuilt",
+            Self::Recovered => "recovered",
         }
     }
 
@@ -44,20 +56,67 @@ impl ArrayState {
         match state {
             Self::Rebuilding => Self::Degraded,
             Self::Rebuilt => Self::Rebuilding,
-            Self::Whole | Self::Degraded | Self::DataLost => Self::Whole,
+            _ => Self::Whole,
         }
     }
+}
 
-    fn after(event: &EventKind) -> Option<Self> {
-        match event {
-            EventKind::MemberFailed {
-                data_lost: true, ..
-            } => Some(Self::DataLost),
-            EventKind::MemberFailed { .. } => Some(Self::Degraded),
-            EventKind::MemberReplaced { .. } => Some(Self::Rebuilding),
-            EventKind::MemberRebuilt { .. } => Some(Self::Rebuilt),
-            _ => None,
+/// What events have left.
+#[derive(Default)]
+struct MemberStates {
+    failed: BTreeSet<u32>,
+    rebuilding: BTreeSet<u32>,
+    slow: BTreeSet<u32>,
+    has_lost_data: bool,
+    has_other_network: bool,
+    was_rebuilt: bool,
+}
+
+impl MemberStates {
+    /// The array's state after an event; `None` where that is of something else.
+    fn after(&mut self, event: &EventKind) -> Option<ArrayState> {
+        match *event {
+            EventKind::MemberFailed { member, data_lost } => {
+                self.failed.insert(member);
+                self.rebuilding.remove(&member);
+                self.slow.remove(&member);
+                self.has_lost_data |= data_lost;
+            }
+            EventKind::MemberReplaced { member } => {
+                self.failed.remove(&member);
+                self.rebuilding.insert(member);
+            }
+            EventKind::MemberRebuilt { member, .. } => {
+                self.rebuilding.remove(&member);
+                self.was_rebuilt = true;
+            }
+            EventKind::MemberSlowed { member, .. } => {
+                self.slow.insert(member);
+            }
+            EventKind::MemberRecovered { member } => {
+                self.slow.remove(&member);
+            }
+            EventKind::NetworkChanged { gbit, usual_gbit } => {
+                self.has_other_network = gbit != usual_gbit;
+            }
+            _ => return None,
         }
+        Some(self.worst())
+    }
+
+    fn worst(&self) -> ArrayState {
+        let states = [
+            (self.has_lost_data, ArrayState::DataLost),
+            (!self.rebuilding.is_empty(), ArrayState::Rebuilding),
+            (!self.failed.is_empty(), ArrayState::Degraded),
+            (!self.slow.is_empty(), ArrayState::Slow),
+            (self.has_other_network, ArrayState::Network),
+            (self.was_rebuilt, ArrayState::Rebuilt),
+        ];
+        let mut holds = states.into_iter().filter(|(holds, _)| *holds);
+        holds
+            .next()
+            .map_or(ArrayState::Recovered, |(_, state)| state)
     }
 }
 
@@ -94,11 +153,12 @@ impl ArrayPhases {
         let in_window = |at: Nanos| (window.start..window.end).contains(&at);
         let events = index.record.events.iter();
         let own = events.filter(|event| event.subject == point.medium && in_window(event.at));
+        let mut states = MemberStates::default();
         let turns: Vec<StateChange> = own
             .filter_map(|event| {
                 Some(StateChange {
                     at: event.at,
-                    state: ArrayState::after(&event.kind)?,
+                    state: states.after(&event.kind)?,
                 })
             })
             .collect();

@@ -7,6 +7,7 @@ use super::drive_summary::{
 use super::finding::{Finding, FindingKind};
 use super::index::Index;
 use super::means::Resources;
+use super::members;
 use super::point_summary::PointSummary;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveOp;
@@ -38,8 +39,10 @@ pub(super) fn summarise(
         .collect();
     let seconds = seconds(&within, |row| row.end.saturating_sub(row.start));
     let ops = of_kinds(&within, seconds);
+    let medium = figures.medium.as_deref().unwrap_or_default();
     Some(DriveSummary {
         drive,
+        members: members::of(index, medium, &figures.metrics),
         waiting: waited(&ops, &figures.resources),
         reported_s: self::seconds(&rows, |row| {
             row.end.min(end).saturating_sub(row.start.max(window.start))

@@ -47,6 +47,27 @@ pub struct DriveSummary {
     pub host_write_mean_us: Option<f64>,
     /// What requests waited outside the emulator; of a block device only.
     pub waiting: Option<Waiting>,
+    /// Of an array or a cluster, each drive.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberSummary>,
+}
+
+/// A drive of an array or a cluster, by its model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct MemberSummary {
+    /// `2`, or `host 0 buffer`.
+    pub member: String,
+    pub reads_per_second: f64,
+    pub writes_per_second: f64,
+    pub read_mb_per_second: f64,
+    pub written_mb_per_second: f64,
+    /// Of what all of them wrote to their media, with write amplification: how wear is shared out.
+    pub wear_percent: Option<f64>,
+    /// Requests in flight.
+    pub queue: f64,
+    pub busy_percent: f64,
+    /// Bytes that went to flash for each byte that was written.
+    pub write_amplification: Option<f64>,
 }
 
 /// Time that requests were under way in a second, summed over them all.

@@ -253,7 +253,7 @@ pub(super) fn resources(
                 SubjectKind::System => m.subject == system,
                 // It has the metrics of a system, and its own figures beside the drive's.
                 // And a backup is not part of the load.
-                SubjectKind::Emulator | SubjectKind::Backup => false,
+                SubjectKind::Emulator | SubjectKind::Backup | SubjectKind::Member => false,
                 SubjectKind::Host | SubjectKind::Medium | SubjectKind::Generator => true,
             })
             .map(|m| m.mean)

@@ -101,6 +101,9 @@ struct ArrayNetwork {
     to_host: Server,
     one_way: Nanos,
     rate: LineRate,
+    /// Before all events.
+    usual_gbit: u32,
+    slower: f64,
 }
 
 impl ArrayNetwork {
@@ -110,6 +113,8 @@ impl ArrayNetwork {
             to_host: Server::default(),
             one_way: slowed(Nanos(spec.round_trip.0 / 2), slower),
             rate: LineRate::new(spec.gbit, TCP_SHARE, slower),
+            usual_gbit: spec.gbit,
+            slower,
         }
     }
 
@@ -397,6 +402,18 @@ impl Assembled for ArrayController {
     fn replace(&mut self, now: Nanos, member: u32) {
         self.run_to(now);
         Assembled::replace(&mut self.array, now, member);
+    }
+
+    fn slow_down(&mut self, now: Nanos, member: u32, factor: f64) {
+        self.run_to(now);
+        self.array.slow_down(now, member, factor);
+    }
+
+    fn set_network(&mut self, now: Nanos, gbit: u32) -> Option<u32> {
+        self.run_to(now);
+        let network = self.network.as_mut()?;
+        network.rate = LineRate::new(gbit, TCP_SHARE, network.slower);
+        Some(network.usual_gbit)
     }
 
     fn has_rebuilt(&self, member: u32) -> bool {

@@ -85,6 +85,10 @@ impl MemberDrives {
         }
     }
 
+    pub fn slow_down(&mut self, now: Nanos, member: u32, factor: f64) {
+        self.drives[member as usize].slow_down(now, factor);
+    }
+
     pub fn work(&self) -> impl Iterator<Item = Work> {
         self.drives.iter().map(Drive::work)
     }

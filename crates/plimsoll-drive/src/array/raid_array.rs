@@ -551,6 +551,15 @@ impl Assembled for Array {
         Self::replace(self, now, member, RebuildSpeed::default());
     }
 
+    fn slow_down(&mut self, now: Nanos, member: u32, factor: f64) {
+        self.run_to(now);
+        self.members.slow_down(now, member, factor);
+    }
+
+    fn set_network(&mut self, _: Nanos, _: u32) -> Option<u32> {
+        None
+    }
+
     fn has_rebuilt(&self, member: u32) -> bool {
         Self::has_rebuilt(self, member)
     }

@@ -13,6 +13,8 @@ pub struct Components {
     in_flight: Slab<ComponentRequest>,
     sent: Vec<SentRequest>,
     answered: VecDeque<TaskProgress>,
+    /// Reads come from this one, not from all in turn.
+    read_from: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +38,11 @@ pub struct SentRequest {
 const READ_FROM_ONE: u64 = 1 << 20;
 
 impl Components {
+    /// While it has the data, reads come from this component.
+    pub const fn read_from(&mut self, member: u32) {
+        self.read_from = Some(member);
+    }
+
     pub fn take_sent(&mut self) -> Vec<SentRequest> {
         std::mem::take(&mut self.sent)
     }
@@ -79,6 +86,14 @@ impl Members for Components {
 
     fn reader(&self, of: impl Iterator<Item = u32>, offset: u64) -> Option<u32> {
         let members: Vec<u32> = of.collect();
+        if let Some(own) = self.read_from {
+            let is_there = members.contains(&own);
+            return if is_there {
+                Some(own)
+            } else {
+                members.first().copied()
+            };
+        }
         let turn = offset / READ_FROM_ONE % members.len().max(1) as u64;
         members.get(turn as usize).copied()
     }

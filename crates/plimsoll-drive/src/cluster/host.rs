@@ -1,24 +1,22 @@
-//! A host: its network, its processors, its disk group.
+//! A host: what it stores, and what its network and processors take.
 
-use plimsoll_plan::cluster::ClusterSpec;
+use plimsoll_plan::cluster::{ClusterKind, ClusterSpec};
 use plimsoll_plan::units::Nanos;
 
-use super::disk_group::DiskGroup;
+use super::host_store::HostStore;
 use crate::network::{LineRate, slowed};
 
 pub use crate::network::Server;
 
 /// Share of a network's line rate that data get. Fitted to report K's cluster with 40 Gbit/s, of whose sequential reads
 /// (17.8 GB/s) and 64 KiB mix (121,240/s) the drives could do 1.4 times as much; its cluster with 10 Gbit/s was held out.
-const NETWORK_SHARE: f64 = 0.37;
+const NETWORK_SHARE_VSAN: f64 = 0.37;
+/// The same for TCP in frames of 1,500 bytes.
+const NETWORK_SHARE_CEPH: f64 = 0.94;
 
 #[derive(Debug, Clone)]
 pub struct ClusterHost {
-    pub group: DiskGroup,
-    /// Processors, as one server: what a host can do in a second counts, not what a request waits.
-    pub stack: Server,
-    pub sending: Server,
-    pub receiving: Server,
+    pub store: HostStore,
     pub is_down: bool,
     /// How often it has failed or was replaced: what was on its way to the drives that it had then is not for those it has
     /// now.
@@ -31,17 +29,29 @@ pub struct HostTimes {
     pub stack: Nanos,
     /// From host to host.
     pub one_way: Nanos,
+    /// Of the line rate that data get.
+    share: f64,
     rate: LineRate,
 }
 
 impl HostTimes {
     /// All times are so many times as long.
     pub fn new(spec: &ClusterSpec, slower: f64) -> Self {
+        let share = match spec.kind {
+            ClusterKind::Vsan => NETWORK_SHARE_VSAN,
+            ClusterKind::Ceph => NETWORK_SHARE_CEPH,
+        };
         Self {
-            stack: slowed(spec.stack, slower),
+            stack: slowed(spec.stack(), slower),
             one_way: slowed(Nanos(spec.round_trip.0 / 2), slower),
-            rate: LineRate::new(spec.network_gbit, NETWORK_SHARE, slower),
+            share,
+            rate: LineRate::new(spec.network_gbit, share, slower),
         }
+    }
+
+    /// Of each host, in each direction.
+    pub fn set_network(&mut self, gbit: u32, slower: f64) {
+        self.rate = LineRate::new(gbit, self.share, slower);
     }
 
     /// How long data keep a host's network busy.

@@ -12,9 +12,13 @@
 mod components;
 mod disk_group;
 mod host;
+mod host_store;
+mod object_store;
 mod placement;
+mod rebuilds;
+mod storage_cluster;
 #[cfg(test)]
 mod tests;
-mod vsan;
+mod trips;
 
-pub use vsan::Cluster;
+pub use storage_cluster::Cluster;

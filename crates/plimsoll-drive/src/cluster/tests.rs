@@ -5,7 +5,7 @@ use crate::model::{Assembled, ByRequest, DriveOp, Op, Random, Setup, Storage};
 use crate::simulate::{Arrival, SimulatedProfile, SimulatedResult, named, simulate};
 use crate::spec::DriveSpec;
 use plimsoll_plan::assembly::{DriveAssembly, NamedAssembly};
-use plimsoll_plan::cluster::{ClusterPolicy, ClusterSpec};
+use plimsoll_plan::cluster::{ClusterKind, ClusterPolicy, ClusterSpec};
 use plimsoll_plan::units::{Bytes, Nanos};
 use proptest::prelude::*;
 
@@ -247,15 +247,15 @@ fn clusters_carry_what_report_k_measured() {
 #[test]
 fn components_have_places_of_their_own() {
     for policy in ClusterPolicy::ALL {
-        let mut spec = ClusterSpec::new(7, 4);
-        spec.policy = policy;
+        let mut spec = ClusterSpec::new(ClusterKind::Vsan, 7, 4);
+        spec.policy = Some(policy);
         spec.vdisks = 13;
         let mut taken: Vec<(u32, u32, u64, u64)> = Vec::new();
         for PlacedObject {
             component_bytes,
             components,
             ..
-        } in place(&spec, 3_000_000_000_000, 5)
+        } in place(&spec, 3_000_000_000_000, 5).objects
         {
             let mut hosts: Vec<u32> = components.iter().map(|own| own.host).collect();
             hosts.sort_unstable();
@@ -321,7 +321,7 @@ proptest! {
                 0 if !own.can_replace(host) => {
                     rebuilt = rebuilt.filter(|of| *of != host);
                     lost[host as usize] = true;
-                    let expected = most_lost(&placed, &lost) <= policy.failures();
+                    let expected = most_lost(&placed.objects, &lost) <= policy.failures();
                     prop_assert_eq!(own.fail(now, host), expected, "{:?} {:?}", policy, lost);
                     if !expected {
                         break;
@@ -354,4 +354,35 @@ proptest! {
 fn equal_seeds_give_equal_results() {
     let of = || run("vsan:6:3:nvme:policy=raid6:failed=2", "mix", 4, 4, 50, 9);
     assert_eq!(of(), of());
+}
+
+#[test]
+fn a_slow_network_and_a_slow_host_last_until_they_end() {
+    // One copy, on a host that does not use it.
+    let mut own = cluster(
+        "vsan:4:2:kingston-dc1500m-960g:policy=ftt0:width=4",
+        1 << 30,
+    );
+    let read = |own: &mut Cluster, from_s: u64| {
+        let ms = |i: u64| Nanos::from_secs(from_s) + Nanos::from_millis(50 * i);
+        let reads = (0..16).map(|i| alone(own, ms(i), op(DriveOp::Read, i << 20, 1 << 20)));
+        reads.map(|took| took.as_millis_f64()).sum::<f64>()
+    };
+    let before = read(&mut own, 1);
+    assert_eq!(own.set_network(Nanos::from_secs(2), 1), Some(25));
+    let network = read(&mut own, 3);
+    // Twelve of the sixteen come from other hosts, at a share of 0.37 of 1 Gbit/s.
+    let line = 12.0 * 8.0 * f64::from(1 << 20) / (0.37 * 1e6);
+    assert!(
+        network > 0.9 * line && network < 2.5 * line,
+        "{network} {line}"
+    );
+    own.set_network(Nanos::from_secs(10), 25);
+    let back = read(&mut own, 11);
+    assert!((back / before - 1.0).abs() < 0.1, "{back} {before}");
+    for host in 0..4 {
+        own.slow_down(Nanos::from_secs(20), host, 100.0);
+    }
+    let slow = read(&mut own, 30);
+    assert!(slow > 5.0 * before, "{slow} {before}");
 }

@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use plimsoll_plan::array::MemberChange;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveSecond;
 use plimsoll_record::message::EventKind;
@@ -22,7 +23,7 @@ use super::clock;
 use super::emulation::check_empty;
 use super::error::EmulatorError;
 use super::mounts::abort_all;
-use super::protocol::{Command, Lost, MemberChange, Message, MountSpec, Ready};
+use super::protocol::{Command, Lost, Message, MountSpec, Ready};
 
 /// How long taking down may last before the process is killed.
 const PATIENCE: Nanos = Nanos::from_secs(30);
@@ -159,7 +160,7 @@ impl Child {
         }
     }
 
-    /// A member of the array fails or is replaced; the event is sent as a warning. Returns whether data are lost by that.
+    /// Something happens to a member of the array; the event is sent as a warning. Returns whether data are lost by that.
     pub fn change_member(&self, change: MemberChange) -> Result<bool, EmulatorError> {
         match self.ask(&Command::Member(change))? {
             Message::MemberChanged { data_lost } => Ok(data_lost),

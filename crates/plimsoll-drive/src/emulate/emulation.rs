@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use plimsoll_plan::assembly::DriveAssembly;
+use plimsoll_plan::cluster::ClusterKind;
 use plimsoll_plan::units::Bytes;
 
 use super::backing;
@@ -253,7 +255,30 @@ fn buffer_of(drive: &DriveSpec) -> Bytes {
         Mechanism::Disk(disk) => disk.buffer,
         Mechanism::Volume(_) => Bytes(0),
     };
-    if stated.0 == 0 { BUFFER } else { stated }
+    let of_each = if stated.0 == 0 { BUFFER } else { stated };
+    Bytes(of_each.0 * drives_of_data(drive))
+}
+
+/// Drives whose buffers have different data at a time.
+fn drives_of_data(drive: &DriveSpec) -> u64 {
+    let Some(assembly) = &drive.assembly else {
+        return 1;
+    };
+    let drives = match assembly {
+        DriveAssembly::Array(own) => {
+            let of_each = drive.clone().member().capacity.0;
+            own.usable(of_each) as f64 / of_each.max(1) as f64
+        }
+        DriveAssembly::Cluster(own) => {
+            // Of a vSAN host the first drive has what is not yet on the others.
+            let of_host = match own.kind {
+                ClusterKind::Vsan => 1,
+                ClusterKind::Ceph => own.data_drives(),
+            };
+            f64::from(own.hosts * of_host) / own.policy().bytes_per_byte()
+        }
+    };
+    drives.round().max(1.0) as u64
 }
 
 /// What a power cut has to know. A drive that ignores flushes is taken for one whose buffer is volatile, even when its
@@ -261,4 +286,29 @@ fn buffer_of(drive: &DriveSpec) -> Bytes {
 fn undo_log(drive: &DriveSpec, ignores_flush: bool) -> Option<UndoLog> {
     let is_volatile = ignores_flush || drive.write_cache == WriteCache::Volatile;
     is_volatile.then(|| UndoLog::new(buffer_of(drive), ignores_flush))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+    use plimsoll_plan::assembly::NamedAssembly;
+
+    fn buffer(name: &str) -> u64 {
+        let named: NamedAssembly = name.parse().unwrap();
+        let entry = catalog::find(&named.drive).unwrap();
+        let text = catalog::assembly_text(entry.text, named.assembly);
+        buffer_of(&catalog::load("array", &text).unwrap()).0
+    }
+
+    #[test]
+    fn an_array_may_lose_what_the_buffers_of_its_drives_hold() {
+        let entry = catalog::find("consumer-nvme-1t").unwrap();
+        let one = buffer_of(&catalog::load("one", entry.text).unwrap()).0;
+        assert_eq!(buffer("raid1:2:consumer-nvme-1t"), one);
+        assert_eq!(buffer("raid10:4:consumer-nvme-1t"), 2 * one);
+        assert_eq!(buffer("raid5:6:consumer-nvme-1t"), 5 * one);
+        assert_eq!(buffer("vsan:4:3:consumer-nvme-1t"), 2 * one);
+        assert_eq!(buffer("ceph:3:2:consumer-nvme-1t"), 2 * one);
+    }
 }

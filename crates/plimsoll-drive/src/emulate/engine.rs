@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use plimsoll_plan::array::MemberAction;
+use plimsoll_plan::array::MemberChange;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::{DriveOp, DriveSecond};
 use plimsoll_record::message::EventKind;
@@ -21,7 +21,8 @@ use super::clock;
 use super::costs::{AnswerCost, Costs, Traffic};
 use super::feedback::ModelTime;
 use super::held_answers::HeldAnswers;
-use super::protocol::{Lost, MemberChange};
+use super::member_work::MemberWork;
+use super::protocol::Lost;
 use super::recorder::{Recorder, TimePercentiles};
 use super::request_log::RequestLog;
 use super::store::Store;
@@ -95,6 +96,7 @@ struct EngineState {
     /// More members failed than it can do without.
     has_lost_data: bool,
     rebuild: Option<StartedRebuild>,
+    members: MemberWork,
     undo: Option<UndoLog>,
     /// Requests that the model was asked about.
     asked: u64,
@@ -164,6 +166,7 @@ impl Engine {
                 has_power: true,
                 has_lost_data: false,
                 rebuild: None,
+                members: MemberWork::default(),
                 undo,
                 asked: 0,
             }),
@@ -531,7 +534,12 @@ impl Engine {
     pub fn end_second(&self) -> DriveSecond {
         let spare = Box::default();
         let in_flight = self.pending().len() as u64 + self.leaving.load(Ordering::Relaxed);
-        let second = self.recorder().end_second(clock::now(), in_flight, spare);
+        let mut second = self.recorder().end_second(clock::now(), in_flight, spare);
+        if self.has_array {
+            let mut state = self.state();
+            let work = state.model.work_by_drive();
+            second.members = state.members.end_second(work);
+        }
         let thresholds = TimePercentiles::of(&second);
         self.recorder().compare_with(thresholds);
         second
@@ -573,26 +581,39 @@ impl Engine {
         state.has_power = true;
     }
 
-    /// A member fails or is replaced. `None`: there is no such member, or it cannot be replaced now.
+    /// Something happens to a member. `None`: there is no such member, or it cannot happen now.
     pub fn change_member(&self, change: MemberChange) -> Option<EventKind> {
-        let MemberChange { member, action } = change;
         let mut state = self.state();
         let at = clock::now();
         let now = at.saturating_sub(self.origin);
-        let array = state.model.assembled_mut();
-        let array = array.filter(|own| own.has_member(member))?;
-        let event = match action {
-            MemberAction::Fail => {
+        let array = state.model.assembled_mut()?;
+        let has_member = change
+            .member()
+            .is_none_or(|member| array.has_member(member));
+        let event = match change {
+            _ if !has_member => return None,
+            MemberChange::Fail { member } => {
                 let data_lost = !array.fail(now, member);
                 state.has_lost_data |= data_lost;
                 EventKind::MemberFailed { member, data_lost }
             }
-            MemberAction::Replace if array.can_replace(member) => {
+            MemberChange::Replace { member } if array.can_replace(member) => {
                 array.replace(now, member);
                 state.rebuild = Some(StartedRebuild { member, at });
                 EventKind::MemberReplaced { member }
             }
-            MemberAction::Replace => return None,
+            MemberChange::Replace { .. } => return None,
+            MemberChange::Slow { member, factor } => {
+                array.slow_down(now, member, factor);
+                match factor > 1.0 {
+                    true => EventKind::MemberSlowed { member, factor },
+                    false => EventKind::MemberRecovered { member },
+                }
+            }
+            MemberChange::Network { gbit } => EventKind::NetworkChanged {
+                gbit,
+                usual_gbit: array.set_network(now, gbit)?,
+            },
         };
         self.hold_known(&mut state);
         Some(event)

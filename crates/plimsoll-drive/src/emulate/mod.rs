@@ -21,6 +21,7 @@ mod feedback;
 mod form;
 mod held_answers;
 mod image;
+mod member_work;
 mod mounts;
 mod names;
 mod priority;

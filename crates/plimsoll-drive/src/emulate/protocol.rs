@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use plimsoll_plan::array::MemberAction;
+use plimsoll_plan::array::MemberChange;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveSecond;
 use plimsoll_record::message::EventKind;
@@ -59,7 +59,7 @@ pub enum Backing {
 }
 
 /// To the emulator.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
     /// Answer at the model's times (the state after `Ready`), or as fast as possible.
@@ -70,15 +70,8 @@ pub enum Command {
     /// The power is back: the filesystem is unmounted if it still is, and mounted anew as after a crash.
     /// Answered with [`Message::PowerIsOn`].
     PowerOn,
-    /// A member of the array fails, or is replaced by a new drive. Answered with [`Message::MemberChanged`].
+    /// Something happens to a member of the array. Answered with [`Message::MemberChanged`].
     Member(MemberChange),
-}
-
-/// What happens to a member of an array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MemberChange {
-    pub member: u32,
-    pub action: MemberAction,
 }
 
 /// From the emulator.
@@ -157,6 +150,7 @@ pub type MessageSender = Arc<dyn Fn(Message) + Send + Sync>;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_record::drive::MemberSecond;
     use proptest::prelude::*;
 
     fn comes_back<T: Serialize + for<'a> Deserialize<'a> + PartialEq + std::fmt::Debug>(what: T) {
@@ -180,7 +174,16 @@ mod tests {
             backing_limit: Bytes(2),
             requests: Some("/r.csv".into()),
         });
-        for command in [Command::Timing(true), Command::PowerOff, Command::PowerOn] {
+        let slow = MemberChange::Slow {
+            member: 2,
+            factor: 1.5,
+        };
+        for command in [
+            Command::Timing(true),
+            Command::PowerOff,
+            Command::PowerOn,
+            Command::Member(slow),
+        ] {
             comes_back(command);
         }
         let mut second = DriveSecond {
@@ -188,6 +191,11 @@ mod tests {
             to: Nanos(2),
             tallies: Default::default(),
             in_flight: 3,
+            members: vec![MemberSecond {
+                reads: 1,
+                flash_bytes: 2.5,
+                ..MemberSecond::default()
+            }],
         };
         for (n, tally) in (1..).zip(&mut second.tallies) {
             (tally.ops, tally.bytes, tally.errors, tally.beyond) = (n, n + 10, n + 20, n + 30);

@@ -89,6 +89,7 @@ impl Recorder {
             to: now,
             tallies,
             in_flight,
+            members: Vec::new(),
         }
     }
 

@@ -13,7 +13,7 @@ use super::error::EmulatorError;
 use super::protocol::{Command, Message, MessageSender, MountSpec};
 
 /// What the emulator's main thread is asked to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum EmulatorOrder {
     Do(Command),
     /// Take everything down and end.
@@ -104,11 +104,10 @@ fn obey(
                     }
                     None => send(Message::Refused {
                         why: format!(
-                            "member {} of the drive cannot {}",
-                            change.member,
-                            change.action.name()
+                            "this cannot happen to the drive now: {}",
+                            change.keys().join(", ")
                         ),
-                        next: "Members are counted from 0; only one that failed is replaced, one after the other.".into(),
+                        next: "Members are counted from 0; only one that failed is replaced, one after the other; only a cluster has a network.".into(),
                     }),
                 }
             }

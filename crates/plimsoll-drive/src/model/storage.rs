@@ -64,6 +64,12 @@ pub trait Assembled: Storage {
     /// A new one takes the place of a failed member and is filled from the others.
     fn replace(&mut self, now: Nanos, member: u32);
 
+    /// From `now` on its drives take so many times as long as before all events.
+    fn slow_down(&mut self, now: Nanos, member: u32, factor: f64);
+
+    /// From `now` on every host's network has this bandwidth; returns that from before all events, `None` without a network.
+    fn set_network(&mut self, now: Nanos, gbit: u32) -> Option<u32>;
+
     /// The last rebuild was of this member, and has come to its end.
     fn has_rebuilt(&self, member: u32) -> bool;
 

@@ -259,6 +259,48 @@ fn fast_flash_is_used_up_and_comes_back() {
 }
 
 #[test]
+fn a_drive_that_is_slowed_takes_so_many_times_as_long_until_that_ends() {
+    for name in ["kingston-dc500m-960g", "disk-7200rpm-4t", "aws-gp3"] {
+        let mut rated = drive(name);
+        let mut slowed = drive(name);
+        let changed = Nanos::SECOND;
+        slowed.slow_down(changed, 10.0);
+        let requests = (0..200u64).map(|i| {
+            let kind = [DriveOp::Read, DriveOp::Write][usize::from(i % 3 == 0)];
+            op(kind, i * 977 * 4096 % (16 * GIB), 4096)
+        });
+        let requests: Vec<Op> = requests.collect();
+        for (i, op) in (1u64..).zip(&requests) {
+            let own = Nanos::from_micros(700 * i);
+            let took = rated.complete(changed + own, *op) - changed - own;
+            let real = changed + Nanos(own.0 * 10);
+            let slow = slowed.complete(real, *op) - real;
+            assert!(slow.0.abs_diff(10 * took.0) <= 10, "{name}: {slow} {took}");
+        }
+        let busy = |drive: &Drive| drive.work().reading.0 + drive.work().writing.0;
+        assert!(
+            busy(&slowed).abs_diff(10 * busy(&rated)) <= 10 * 200,
+            "{name}"
+        );
+        let later = Nanos::from_secs(20);
+        slowed.slow_down(later, 1.0);
+        assert!(
+            busy(&slowed).abs_diff(10 * busy(&rated)) <= 10 * 200,
+            "{name}"
+        );
+        for (i, op) in (1u64..).zip(&requests) {
+            let at = Nanos::from_micros(700 * i) + later;
+            let took = rated.complete(at, *op) - at;
+            let after = slowed.complete(at, *op) - at;
+            assert!(
+                name.starts_with("disk") || after.0.abs_diff(took.0) <= 2,
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_read_while_the_drive_writes_takes_longer() {
     let mean = |drive: &mut Drive, from: Nanos| {
         let one = |i: u64| {

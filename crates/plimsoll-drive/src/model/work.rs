@@ -14,6 +14,8 @@ pub struct Work {
     /// How long reads and writes kept the medium busy.
     pub reading: Nanos,
     pub writing: Nanos,
+    /// How long all requests took together.
+    pub in_flight: Nanos,
     /// Bytes that went to flash, with those that were copied to make room; 0 where there is no flash.
     pub flash_bytes: f64,
 }
@@ -32,6 +34,11 @@ impl Work {
         (self.flash_bytes > 0.0 && written > 0).then(|| self.flash_bytes / written as f64)
     }
 
+    /// Requests in flight in the mean of `span`: throughput times response time (Little 1961).
+    pub fn queue(&self, span: Nanos) -> f64 {
+        self.in_flight.as_secs_f64() / span.as_secs_f64().max(1e-9)
+    }
+
     /// This and `other`.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
@@ -40,6 +47,7 @@ impl Work {
             bytes: std::array::from_fn(|i| self.bytes[i].saturating_add(other.bytes[i])),
             reading: self.reading + other.reading,
             writing: self.writing + other.writing,
+            in_flight: self.in_flight + other.in_flight,
             flash_bytes: self.flash_bytes + other.flash_bytes,
         }
     }
@@ -52,13 +60,15 @@ impl Work {
             bytes,
             reading,
             writing,
+            in_flight,
             flash_bytes,
         } = earlier;
         Self {
-            ops: std::array::from_fn(|i| self.ops[i] - ops[i]),
-            bytes: std::array::from_fn(|i| self.bytes[i] - bytes[i]),
+            ops: std::array::from_fn(|i| self.ops[i].saturating_sub(ops[i])),
+            bytes: std::array::from_fn(|i| self.bytes[i].saturating_sub(bytes[i])),
             reading: self.reading.saturating_sub(*reading),
             writing: self.writing.saturating_sub(*writing),
+            in_flight: self.in_flight.saturating_sub(*in_flight),
             flash_bytes: self.flash_bytes - flash_bytes,
         }
     }

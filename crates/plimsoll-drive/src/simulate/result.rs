@@ -3,6 +3,7 @@
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 use plimsoll_record::hist::Hist;
+use plimsoll_stats::Interval;
 
 use super::profile::SimulatedProfile;
 use crate::model::{Storage, Work};
@@ -89,6 +90,23 @@ impl SimulatedResult {
         bytes as f64 / self.seconds() * 86_400.0
     }
 
+    /// Both as one measurement, one after the other.
+    #[must_use]
+    fn followed_by(mut self, other: Self) -> Self {
+        self.span = self.span + other.span;
+        self.reads.add(&other.reads);
+        self.writes.add(&other.writes);
+        self.carried += other.carried;
+        self.offered += other.offered;
+        self.unfinished += other.unfinished;
+        self.queued += other.queued;
+        self.dropped += other.dropped;
+        let drives = self.drives.iter().zip(&other.drives);
+        self.drives = drives.map(|(own, other)| own.plus(other)).collect();
+        self.rebuilt = Bytes(self.rebuilt.0 + other.rebuilt.0);
+        self
+    }
+
     /// Of all drives together.
     pub fn work(&self) -> Work {
         self.drives
@@ -102,8 +120,51 @@ impl SimulatedResult {
         spec.watts.map(|watts| work.watts(watts, self.span))
     }
 
+    /// Of all drives together.
+    pub fn total_watts(&self, spec: &DriveSpec) -> Option<f64> {
+        let drives = 0..self.drives.len();
+        drives.map(|drive| self.watts(drive, spec)).sum()
+    }
+
+    /// Joules of all drives for each request that completed.
+    pub fn joules_per_request(&self, spec: &DriveSpec) -> Option<f64> {
+        let requests = self.iops();
+        let watts = self.total_watts(spec).filter(|_| requests > 0.0)?;
+        Some(watts / requests)
+    }
+
     fn seconds(&self) -> f64 {
         self.span.as_secs_f64().max(1e-9)
+    }
+}
+
+impl Side {
+    fn add(&mut self, other: &Self) {
+        self.ops += other.ops;
+        self.bytes += other.bytes;
+        self.latency.merge(&other.latency);
+    }
+}
+
+/// What came of several seeds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeedResults {
+    /// Of all of them as one measurement.
+    pub joined: SimulatedResult,
+    pub iops: Vec<f64>,
+}
+
+impl SeedResults {
+    /// `None` without any.
+    pub fn of(results: Vec<SimulatedResult>) -> Option<Self> {
+        let iops = results.iter().map(SimulatedResult::iops).collect();
+        let joined = results.into_iter().reduce(SimulatedResult::followed_by)?;
+        Some(Self { joined, iops })
+    }
+
+    /// Of the mean of all seeds that there are; `None` of a single one.
+    pub fn interval(&self) -> Option<Interval> {
+        Interval::of_values(&self.iops)
     }
 }
 

@@ -37,6 +37,38 @@ fn every_drive_does_what_its_data_sheet_states() {
 }
 
 #[test]
+fn seeds_are_joined_as_one_measurement() {
+    let spec = drive("kingston-dc500m-960g");
+    let profile = SimulatedProfile {
+        measure: Nanos::from_millis(20),
+        ..named("mix").unwrap()
+    };
+    let alone = [1, 2, 3].map(|seed| {
+        let profile = SimulatedProfile {
+            seed,
+            ..profile.clone()
+        };
+        simulate(&spec, &profile)
+    });
+    let SeedResults { joined, iops } = simulate_seeds(&spec, &profile, 3);
+    assert_eq!(iops, alone.each_ref().map(SimulatedResult::iops));
+    let sum = |of: fn(&SimulatedResult) -> u64| alone.iter().map(of).sum::<u64>();
+    assert_eq!(joined.reads.ops, sum(|own| own.reads.ops));
+    assert_eq!(joined.writes.bytes, sum(|own| own.writes.bytes));
+    assert_eq!(joined.span.0, sum(|own| own.span.0));
+    assert_eq!(joined.latency().count(), sum(|own| own.latency().count()));
+    assert_eq!(
+        joined.work().ops,
+        alone.iter().fold([0; 4], |all, own| {
+            let own = own.work().ops;
+            std::array::from_fn(|kind| all[kind] + own[kind])
+        })
+    );
+    assert_eq!(simulate_seeds(&spec, &profile, 1).joined, alone[0]);
+    assert!(simulate_seeds(&spec, &profile, 1).interval().is_none());
+}
+
+#[test]
 fn a_smaller_drive_has_the_same_timing() {
     for name in [
         "kingston-dc1500m-960g",

@@ -93,9 +93,9 @@ fn array_title(drive: &str, array: &ArraySpec) -> String {
 }
 
 fn cluster_title(drive: &str, cluster: &ClusterSpec) -> String {
-    let ClusterSpec { hosts, drives, .. } = cluster;
-    let policy = cluster.policy.title();
-    let title = format!("vSAN of {hosts} hosts with {drives} × {drive}, {policy}");
+    let of = cluster.title();
+    let policy = cluster.policy_title();
+    let title = format!("{of} with {} × {drive}, {policy}", cluster.drives);
     title + &missing(&cluster.failed, cluster.rebuild)
 }
 

@@ -122,12 +122,13 @@ fn metrics(samples: &[(SubjectId, Metric, Sample)]) -> BTreeSet<Metric> {
     samples.iter().map(|(_, metric, _)| *metric).collect()
 }
 
-/// Those that are read from files. What servers report is covered by `probe::database`'s tests.
+/// Those that are read from files. What servers report is covered by `probe::database`'s tests, what models report by
+/// those of `plimsoll-drive`.
 fn all_metrics() -> BTreeSet<Metric> {
     Metric::ALL
         .iter()
         .copied()
-        .filter(|metric| !metric.is_of_database())
+        .filter(|metric| !metric.is_of_database() && !metric.is_of_member())
         .collect()
 }
 

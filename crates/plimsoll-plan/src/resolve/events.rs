@@ -1,12 +1,16 @@
 //! What happens to members of an emulated array, or hosts of a cluster, while a step runs.
 
+use plimsoll_stats::Draws;
+
+use super::data_seed;
 use super::names::Names;
 use super::step_keys::planned_measure;
 use super::values::{scaled, time, whole};
 use crate::Options;
-use crate::array::{MemberAction, MemberEvent};
+use crate::array::{MemberChange, MemberEvent};
 use crate::assembly::{DriveAssembly, NamedAssembly};
 use crate::findings::Findings;
+use crate::network::{FASTEST_GBIT, parse_gbit};
 use crate::raw::{RawEvent, RawStep};
 use crate::resolved::{EmulatedDrive, WithoutFuse};
 use crate::units::Nanos;
@@ -26,15 +30,67 @@ pub(super) fn resolve(
     let fits = one_point(written, raw, findings);
     let assemblies = on.and_then(|on| assemblies(written, on, names, findings));
     let events = written.get().iter();
-    let events: Vec<Option<MemberEvent>> = events
+    let events: Vec<Option<PlannedEvent>> = events
         .map(|event| resolve_one(event, raw, options, findings))
         .collect();
-    let mut events = events.into_iter().collect::<Option<Vec<MemberEvent>>>()?;
+    let events = events.into_iter().collect::<Option<Vec<PlannedEvent>>>()?;
+    let measure = scaled(planned_measure(raw), options, written.span(), findings)?;
+    let Some(mut events) = with_moments(&events, measure, seed(names, options)) else {
+        let message = "a random event has no time".to_owned();
+        let help = "it happens between the events that are written before and after it, from 1s to the end of the measurement";
+        findings.error(written.span(), message, help);
+        return None;
+    };
     events.sort_by_key(|event| event.at);
     let assemblies = assemblies?;
     let order = has_members(written, &events, &assemblies, findings)
-        && replaces_what_failed(written, &events, &assemblies, findings);
+        && has_network(written, &events, &assemblies, findings)
+        && changes_what_is_there(written, &events, &assemblies, findings);
     (fits && order).then_some(events)
+}
+
+struct PlannedEvent {
+    /// `None`: at a random moment.
+    at: Option<Nanos>,
+    change: MemberChange,
+}
+
+fn seed(names: &Names<'_>, options: &Options) -> u64 {
+    let raw = names.raw.seed.as_ref().map(|seed| *seed.get());
+    let own = options.seed.or(raw);
+    own.unwrap_or_else(|| data_seed(names.raw))
+}
+
+/// Draws the moments of those at random ones, uniformly between the events that are written before and after them, in
+/// whole milliseconds. `None` where these leave no time.
+fn with_moments(events: &[PlannedEvent], measure: Nanos, seed: u64) -> Option<Vec<MemberEvent>> {
+    let mut draws = Draws::new(seed);
+    let mut from = Nanos::SECOND;
+    let mut all = Vec::new();
+    for group in events.chunk_by(|one, next| one.at.is_none() && next.at.is_none()) {
+        let first = all.len();
+        let to = events.get(first + group.len()).and_then(|next| next.at);
+        let span = to.unwrap_or(measure).saturating_sub(from).0 / Nanos::from_millis(1).0;
+        let is_random = group.iter().any(|event| event.at.is_none());
+        if is_random && span == 0 {
+            return None;
+        }
+        let mut moments: Vec<Nanos> = group
+            .iter()
+            .map(|event| {
+                let random = || from + Nanos::from_millis(draws.below(span as usize) as u64);
+                event.at.unwrap_or_else(random)
+            })
+            .collect();
+        moments.sort_unstable();
+        let events = moments.iter().zip(group);
+        all.extend(events.map(|(at, event)| MemberEvent {
+            at: *at,
+            change: event.change,
+        }));
+        from = moments.last().copied().unwrap_or(from);
+    }
+    Some(all)
 }
 
 /// After it the array is not what it was.
@@ -87,9 +143,10 @@ fn has_members(
 ) -> bool {
     let members = assemblies.iter().map(DriveAssembly::members).min();
     let members = members.unwrap_or_default();
-    let beyond = events.iter().find(|event| event.member >= members);
-    if let Some(event) = beyond {
-        let message = format!("there is no member {}", event.member);
+    let mut named = events.iter().filter_map(|event| event.change.member());
+    let beyond = named.find(|member| *member >= members);
+    if let Some(member) = beyond {
+        let message = format!("there is no member {member}");
         let help = format!(
             "members are numbered from 0 to {}",
             members.saturating_sub(1)
@@ -99,30 +156,53 @@ fn has_members(
     beyond.is_none()
 }
 
-/// Only what failed is replaced.
-fn replaces_what_failed(
+fn has_network(
     written: &At<Vec<At<RawEvent>>>,
     events: &[MemberEvent],
     assemblies: &[DriveAssembly],
     findings: &mut Findings<'_>,
 ) -> bool {
-    let mut failed: Vec<u32> = assemblies
-        .iter()
-        .flat_map(DriveAssembly::failed)
-        .copied()
-        .collect();
-    for MemberEvent { member, action, .. } in events {
-        match action {
-            MemberAction::Fail => failed.push(*member),
-            MemberAction::Replace if failed.contains(member) => {
-                failed.retain(|own| own != member);
+    let is_network = |event: &MemberEvent| event.change.member().is_none();
+    let lacks = events.iter().any(is_network) && !assemblies.iter().all(DriveAssembly::has_network);
+    if lacks {
+        let message = "an array on its host has no `network`".to_owned();
+        let help = "only of a cluster, such as vsan:4:3:kingston-dc1500m-960g, or of an array behind a network: raid5:6:sata:network=10Gb";
+        findings.error(written.span(), message, help);
+    }
+    !lacks
+}
+
+/// Only what failed is replaced, and only what has not failed is slow.
+fn changes_what_is_there(
+    written: &At<Vec<At<RawEvent>>>,
+    events: &[MemberEvent],
+    assemblies: &[DriveAssembly],
+    findings: &mut Findings<'_>,
+) -> bool {
+    let failed = assemblies.iter().flat_map(DriveAssembly::failed);
+    let mut failed: Vec<u32> = failed.copied().collect();
+    for event in events {
+        let (message, help) = match event.change {
+            MemberChange::Fail { member } => {
+                failed.push(member);
+                continue;
             }
-            MemberAction::Replace => {
-                let message = format!("member {member} is replaced, and has not failed before");
-                findings.error(written.span(), message, "let it fail first: fail = …");
-                return false;
+            MemberChange::Replace { member } if failed.contains(&member) => {
+                failed.retain(|own| *own != member);
+                continue;
             }
-        }
+            MemberChange::Replace { member } => (
+                format!("member {member} is replaced, and has not failed before"),
+                "let it fail first: fail = …",
+            ),
+            MemberChange::Slow { member, .. } if failed.contains(&member) => (
+                format!("member {member} becomes slow, and has failed before"),
+                "replace it first: replace = …",
+            ),
+            MemberChange::Slow { .. } | MemberChange::Network { .. } => continue,
+        };
+        findings.error(written.span(), message, help);
+        return false;
     }
     true
 }
@@ -152,27 +232,87 @@ fn resolve_one(
     step: &RawStep,
     options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<MemberEvent> {
+) -> Option<PlannedEvent> {
     let raw = written.get();
     let Some(at) = &raw.at else {
-        let help = "at = \"20s\", counted from the beginning of the measurement";
+        let help = "at = \"20s\" or \"random\", counted from the beginning of the measurement";
         findings.error(written.span(), "`at` is missing".to_owned(), help);
         return None;
     };
-    let after = when(at, step, options, findings)?;
-    let (action, member) = match (&raw.fail, &raw.replace) {
-        (Some(member), None) => (MemberAction::Fail, member),
-        (None, Some(member)) => (MemberAction::Replace, member),
-        _ => {
-            let help = "fail = 2 or replace = 2, the number of a member, counted from 0";
-            let message = "an event is one of `fail`, `replace`".to_owned();
-            findings.error(written.span(), message, help);
-            return None;
-        }
+    let at = match at.get() {
+        RawTime::Text(text) if text == "random" => None,
+        _ => Some(when(at, step, options, findings)?),
     };
-    Some(MemberEvent {
-        at: after,
-        member: whole(member, "the member", 0..=63, findings)?,
-        action,
+    Some(PlannedEvent {
+        at,
+        change: change(written, findings)?,
     })
+}
+
+fn change(written: &At<RawEvent>, findings: &mut Findings<'_>) -> Option<MemberChange> {
+    let RawEvent {
+        at: _,
+        fail,
+        replace,
+        slow,
+        factor,
+        network,
+    } = written.get();
+    let (message, help) = match (fail, replace, slow, network, factor) {
+        (Some(member), None, None, None, None) => {
+            let member = number(member, findings)?;
+            return Some(MemberChange::Fail { member });
+        }
+        (None, Some(member), None, None, None) => {
+            let member = number(member, findings)?;
+            return Some(MemberChange::Replace { member });
+        }
+        (None, None, Some(member), None, Some(factor)) => {
+            return Some(MemberChange::Slow {
+                member: number(member, findings)?,
+                factor: slow_factor(factor, findings)?,
+            });
+        }
+        (None, None, None, Some(network), None) => {
+            let gbit = bandwidth(network, findings)?;
+            return Some(MemberChange::Network { gbit });
+        }
+        (None, None, Some(_), None, None) => (
+            "`slow` lacks its `factor`",
+            "factor = 10: the member takes 10 times as long; 1 ends it",
+        ),
+        (.., Some(_)) if slow.is_none() => (
+            "`factor` goes with `slow`",
+            "slow = 2, factor = 10: member 2 takes 10 times as long",
+        ),
+        _ => (
+            "an event is one of `fail`, `replace`, `slow`, `network`",
+            "fail = 2, replace = 2 or slow = 2, the number of a member, counted from 0, or network = \"1Gb\"",
+        ),
+    };
+    findings.error(written.span(), message.to_owned(), help);
+    None
+}
+
+fn number(member: &At<i64>, findings: &mut Findings<'_>) -> Option<u32> {
+    whole(member, "the member", 0..=63, findings)
+}
+
+fn slow_factor(written: &At<f64>, findings: &mut Findings<'_>) -> Option<f64> {
+    let factor = *written.get();
+    if (1.0..=1000.0).contains(&factor) {
+        return Some(factor);
+    }
+    let help = "1 to 1000 times as long; 1 ends it";
+    findings.error(written.span(), format!("`factor` cannot be {factor}"), help);
+    None
+}
+
+fn bandwidth(written: &At<String>, findings: &mut Findings<'_>) -> Option<u32> {
+    let gbit = parse_gbit(written.get()).filter(|gbit| (1..=FASTEST_GBIT).contains(gbit));
+    if gbit.is_none() {
+        let message = format!("`network` cannot be \"{}\"", written.get().escape_debug());
+        findings.error(written.span(), message, "\"1Gb\" to \"800Gb\"");
+    }
+    gbit
 }

@@ -170,6 +170,21 @@ pub enum EventKind {
         member: u32,
         seconds: f64,
     },
+    /// Its drives take so many times as long as before all events.
+    MemberSlowed {
+        member: u32,
+        factor: f64,
+    },
+    /// It is as fast again as before all events.
+    MemberRecovered {
+        member: u32,
+    },
+    /// Of every host of a cluster.
+    NetworkChanged {
+        gbit: u32,
+        /// Before all events.
+        usual_gbit: u32,
+    },
     BackingSlower {
         directory: String,
         disk_mb_per_second: f64,
@@ -257,7 +272,12 @@ impl EventKind {
     pub const fn is_planned(&self) -> bool {
         matches!(
             self,
-            Self::MemberFailed { .. } | Self::MemberReplaced { .. } | Self::MemberRebuilt { .. }
+            Self::MemberFailed { .. }
+                | Self::MemberReplaced { .. }
+                | Self::MemberRebuilt { .. }
+                | Self::MemberSlowed { .. }
+                | Self::MemberRecovered { .. }
+                | Self::NetworkChanged { .. }
         )
     }
 

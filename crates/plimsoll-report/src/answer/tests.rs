@@ -134,9 +134,9 @@ fn failures_of_an_array_are_answered_by_what_changed() {
     assert_eq!(
         sentence(&answer),
         "raid5 carries 0.500 times the load degraded, 0.800 times during the rebuild of 20 s \
-         and 0.990 times after it, compared with before the failure. \
+         and 0.990 times after it, compared with before the first event. \
          Before it: 6,000 new orders a minute, with a p99 of 12.0 ms. \
-         41 s after the failure the load is back to 90 % of that before. \
+         41 s after the first event the load is back to 90 % of that before. \
          All consistency conditions hold after it."
     );
     let mut lost = answer;

@@ -2,7 +2,8 @@
 
 use plimsoll_analysis::summary::{
     BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary,
-    BlockPointSummary, BlockSummary, BlockWorkerSummary, RepeatedFigure, Rounds, RoundsOfJob,
+    BlockPointSummary, BlockSummary, BlockWorkerSummary, DriveSummary, RepeatedFigure, Rounds,
+    RoundsOfJob,
 };
 use plimsoll_record::BlockStreamInfo;
 use plimsoll_stats::rounds::Fit;
@@ -11,7 +12,6 @@ use super::{
     Across, DurableWrites, OnMedium, depth, durable, highest, limit, lowest, medium_name, sizes,
     typical,
 };
-use crate::drives::OpRow;
 use crate::load_summary::half;
 use crate::table::Unit::{Percent, Plain, Three, Whole, Words};
 use crate::table::{CellValue, Table, TableCell};
@@ -482,12 +482,16 @@ pub(crate) fn streams<'a>() -> Table<'a, BlockStreamRow<'a>> {
         .message("durable", Words, |r, m| durable(m, r.stream))
 }
 
-/// What emulated drives were asked for: of each job the round that stands for it.
-pub(crate) fn drive_rows<'a>(all: &'a [Across<'_>]) -> Vec<OpRow<'a>> {
-    let mut rows = Vec::new();
+/// What emulated drives, or their members, were asked for: of each job the round that stands for it. `rows` are those of one
+/// drive, from its job and whether that is an offered rate.
+pub(crate) fn drive_rows<'a, R, I: Iterator<Item = R>>(
+    all: &'a [Across<'_>],
+    rows: fn(String, bool, &'a DriveSummary) -> I,
+) -> Vec<R> {
+    let mut all_rows = Vec::new();
     for on in on_media(all) {
         let drives = typical(on.job).into_iter().flat_map(|point| &point.drives);
-        rows.extend(drives.flat_map(|drive| OpRow::all(on.job.job.clone(), false, drive)));
+        all_rows.extend(drives.flat_map(|drive| rows(on.job.job.clone(), false, drive)));
     }
-    rows
+    all_rows
 }

@@ -4,6 +4,7 @@ use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::BlockSummary;
 
 use crate::block::{across, drives, durable_writes, heading, notes, tables};
+use crate::drives::{MemberRow, OpRow};
 use crate::message::Messages;
 use crate::table::Grid;
 use chart::ChartView;
@@ -44,6 +45,8 @@ pub(super) struct StepView {
     pub ops: Grid,
     pub asked: Grid,
     pub emulated: Grid,
+    /// Drives of emulated arrays.
+    pub members: Grid,
 }
 
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<StepView> {
@@ -73,7 +76,9 @@ fn view(m: &Messages, block: usize, step: &BlockSummary) -> StepView {
         seconds: seconds::views(m, block, &all),
         ops: tables::by_op().to_grid(m, &tables::op_rows(&all)),
         asked: tables::streams().to_grid(m, &tables::stream_rows(&all)),
-        emulated: crate::drives::by_job().to_grid(m, &tables::drive_rows(&all)),
+        emulated: crate::drives::by_job().to_grid(m, &tables::drive_rows(&all, OpRow::all)),
+        members: crate::drives::members_by_job()
+            .to_grid(m, &tables::drive_rows(&all, MemberRow::all)),
     }
 }
 

@@ -4,7 +4,7 @@ use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{Comparison, LadderSummary};
 
 use crate::cut::{self, CutText};
-use crate::drives::{self, OpRow};
+use crate::drives::{self, MemberRow, OpRow};
 use crate::message::Messages;
 use crate::table::Grid;
 use crate::waits::load_and_repeat;
@@ -25,6 +25,8 @@ pub(super) struct DriveView {
     pub heading: String,
     pub drive: String,
     pub grid: Grid,
+    /// Of an array or a cluster.
+    pub members: Grid,
 }
 
 pub(super) fn comparison(m: &Messages, comparison: &Comparison) -> ComparisonView {
@@ -46,16 +48,20 @@ pub(super) fn cuts<'a>(m: &Messages, summary: &'a Summary) -> Vec<CutView<'a>> {
 
 /// `None` of a ladder that is on no emulated medium.
 pub(super) fn drive(m: &Messages, ladder: &LadderSummary) -> Option<DriveView> {
-    let mut rows = Vec::new();
+    let (mut rows, mut members) = (Vec::new(), Vec::new());
     for point in &ladder.points {
         let is_open = point.offered_per_second.is_some();
-        let drives = point.drive.iter();
-        rows.extend(drives.flat_map(|drive| OpRow::all(load_and_repeat(point), is_open, drive)));
+        let place = load_and_repeat(point);
+        if let Some(drive) = &point.drive {
+            rows.extend(OpRow::all(place.clone(), is_open, drive));
+            members.extend(MemberRow::all(place.clone(), is_open, drive));
+        }
     }
     ladder.drive.as_ref().filter(|_| !rows.is_empty())?;
     Some(DriveView {
         heading: ladder::heading(m, ladder),
         drive: ladder::emulated(m, ladder),
         grid: drives::by_load().to_grid(m, &rows),
+        members: drives::members_by_load().to_grid(m, &members),
     })
 }

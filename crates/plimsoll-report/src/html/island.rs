@@ -112,6 +112,7 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
     let series = record
         .series
         .iter()
+        .filter(|series| !series.metric.is_of_member())
         .filter_map(|series| series_data(record, series, &mut times))
         .collect();
     Island {

@@ -196,7 +196,16 @@ const CONDITIONS: [&str; 15] = [
     "3-3-2-9", "3-3-2-10", "3-3-2-11", "3-3-2-12", "rows", "ids", "values",
 ];
 
-const ARRAY_STATES: [&str; 5] = ["whole", "degraded", "rebuilding", "rebuilt", "data-lost"];
+const ARRAY_STATES: [&str; 8] = [
+    "whole",
+    "degraded",
+    "rebuilding",
+    "rebuilt",
+    "data-lost",
+    "slow",
+    "network",
+    "recovered",
+];
 
 const VERSUS_GROUPS: [&str; 12] = [
     "hosts",

@@ -92,6 +92,10 @@ pub struct SimulateArgs {
     /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Simulate so many seeds, from that one on, and join the results [default: 5 for a cluster, whose data lie elsewhere
+    /// with each, else 1].
+    #[arg(long, requires = "profile", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub seeds: Option<u32>,
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 }

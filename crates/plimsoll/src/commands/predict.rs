@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use plimsoll_analysis::emulated::{DataSheet, EmulatedDrives, StatedRate};
 use plimsoll_analysis::full_speed::{SlowedDrive, full_speed};
 use plimsoll_analysis::predict::{
-    MeasuredDemand, PointRefusal, PredictedChange, Prediction, PredictionTask, Refusal,
-    emulated_drives, predict as predicted,
+    MeasuredDemand, PointRefusal, PredictedChange, Prediction, PredictionTask, emulated_drives,
+    predict as predicted,
 };
 use plimsoll_analysis::{Summary, summarise_with};
 use plimsoll_drive::spec::{DriveSpec, Mechanism};
@@ -101,7 +101,8 @@ fn data_sheets(record: &Record) -> Vec<DataSheet> {
 fn slowed_drive(demand: &MeasuredDemand) -> Option<SlowedDrive<ModelledDrive>> {
     let spec = recorded(demand).ok()?;
     let rated = spec.clone().slower(1.0 / spec.slower);
-    (spec.slower > 1.0 && spec.assembly.is_none()).then(|| SlowedDrive {
+    (spec.slower > 1.0).then(|| SlowedDrive {
+        change: change(&spec, &rated),
         as_measured: ModelledDrive::like(&spec, demand),
         at_full_speed: ModelledDrive::like(&rated, demand),
     })
@@ -130,10 +131,6 @@ fn on_drive(
     task: &PredictionTask,
 ) -> Result<PredictedPoint, PointRefusal> {
     let SourcePoint { demand, spec } = source;
-    // No cases with a known answer yet.
-    if spec.assembly.is_some() || target.assembly.is_some() {
-        return Err(demand.refused(Refusal::NotCalibrated));
-    }
     let drives = [spec, target].map(|spec| ModelledDrive::like(spec, demand));
     let prediction = predicted(demand, task, &drives[0], &drives[1]);
     Ok(PredictedPoint {

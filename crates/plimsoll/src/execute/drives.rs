@@ -1,6 +1,7 @@
 //! Emulated drives in use: mounts them, receives their messages, unmounts them.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use plimsoll_block::host::mount::{available_memory, free_bytes};
 use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Lost, MountSpec, Ready};
@@ -231,6 +232,7 @@ fn micros(nanos: Nanos) -> String {
 /// Forwards the emulator's messages, from its thread.
 pub(super) fn listener(
     subject: SubjectId,
+    members: Arc<[SubjectId]>,
     clock: Clock,
     messages: std::sync::mpsc::Sender<DriveMessage>,
     end_sender: watch::Sender<Option<String>>,
@@ -242,6 +244,7 @@ pub(super) fn listener(
                 let [start, end] = [second.from, second.to].map(|at| clock.of_monotonic(at));
                 messages.send(DriveMessage::Second {
                     subject,
+                    members: Arc::clone(&members),
                     start,
                     end,
                     second,

@@ -1,5 +1,6 @@
 //! Receives what probes, backups and emulated drives send during other work.
 
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use plimsoll_load::clock::Clock;
@@ -17,6 +18,8 @@ use plimsoll_record::runfile::{RunFile, RunFileError};
 pub(super) enum DriveMessage {
     Second {
         subject: SubjectId,
+        /// Of each drive of an array or a cluster.
+        members: Arc<[SubjectId]>,
         start: Nanos,
         end: Nanos,
         second: Box<DriveSecond>,
@@ -79,10 +82,14 @@ impl Inbox {
             .try_for_each(|message| match message {
                 DriveMessage::Second {
                     subject,
+                    members,
                     start,
                     end,
                     second,
-                } => file.drive_second(subject, start, end, &second.tallies),
+                } => {
+                    file.samples(&second.member_samples(&members, start, end))?;
+                    file.drive_second(subject, start, end, &second.tallies)
+                }
                 DriveMessage::Warning { subject, at, kind } => {
                     warn(file, progress, subject, at, kind)
                 }

@@ -5,7 +5,6 @@ use std::cell::{Cell, RefCell};
 use std::future::{Future, pending};
 
 use futures_util::future::join_all;
-use plimsoll_drive::emulate::protocol::MemberChange;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::LoadControl;
 use plimsoll_load::error::SERVERS_DISK;
@@ -215,16 +214,15 @@ impl PointLane<'_> {
         Ok(result)
     }
 
-    /// Lets members of the drive's array fail, and replaces them, when the plan has it.
+    /// What happens to members of the drive's array, when the plan has it.
     async fn member_events(&self) -> StepResult<()> {
         let Some(drive) = self.drive.filter(|_| !self.task.events.is_empty()) else {
             return Ok(());
         };
         let begins = self.start.wait().await + self.task.spec.timeline.warm;
         for event in &self.task.events {
-            let MemberEvent { at, member, action } = *event;
+            let MemberEvent { at, change } = *event;
             self.clock.sleep_until(begins + at).await;
-            let change = MemberChange { member, action };
             let changed = drive.child.change_member(change);
             let data_lost = changed.map_err(|error| RunError::failed(error.to_string()))?;
             self.data_lost.set(self.data_lost.get() || data_lost);

@@ -1,11 +1,13 @@
 //! Mounts and unmounts the emulated drives of media.
 
+use std::sync::Arc;
+
 use plimsoll_drive::emulate::protocol::{MountSpec, Ready};
 use plimsoll_drive::emulate::{Child, EmulatorError};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_load::probe::Watch;
-use plimsoll_plan::MediumId;
 use plimsoll_plan::resolved::{EmulatedDrive, Medium, WithoutFuse};
+use plimsoll_plan::{MediumId, PlacedName};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::{Severity, SubjectId, SubjectKind};
 use tokio::sync::watch;
@@ -34,6 +36,7 @@ impl Execution<'_> {
         let (end_sender, ended) = watch::channel(None);
         let listener = listener(
             subject,
+            self.member_subjects(&medium.name, &spec)?,
             self.clock.clone(),
             self.inbox.from_drives.clone(),
             end_sender,
@@ -70,6 +73,22 @@ impl Execution<'_> {
             }
             Err(error) => Err(RunError::failed(format!("medium {}: {error}", medium.name))),
         }
+    }
+
+    /// Of each drive of an array or a cluster.
+    fn member_subjects(&self, medium: &str, spec: &DriveSpec) -> StepResult<Arc<[SubjectId]>> {
+        let Some(assembly) = &spec.assembly else {
+            return Ok(Arc::default());
+        };
+        let subject = |drive: u32| -> StepResult<SubjectId> {
+            let placed = PlacedName {
+                name: &assembly.drive_name(drive),
+                medium: Some(medium),
+            };
+            let name = placed.to_string();
+            Ok(self.file.subject(SubjectKind::Member, &name)?)
+        };
+        (0..assembly.drives()).map(subject).collect()
     }
 
     fn describe_drive(

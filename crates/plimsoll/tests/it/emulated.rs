@@ -136,6 +136,12 @@ fn a_database_runs_on_an_emulated_array() {
     // A write takes two phases: reads, then writes.
     let mean = &ops(&json, "write")["modelled"]["mean_us"];
     assert!(mean.as_f64() > Some(1000.0), "{mean}");
+    let members = point(&json)["drive"]["members"].as_array().unwrap();
+    let wear = members
+        .iter()
+        .filter_map(|own| own["wear_percent"].as_f64());
+    assert_eq!(members.len(), 4, "{members:?}");
+    assert!((wear.sum::<f64>() - 100.0).abs() < 0.01, "{members:?}");
     nothing_is_mounted(&place);
 }
 
@@ -175,7 +181,7 @@ fn a_host_fails_under_load_and_is_filled_again() {
     survives_a_failure("vsan:4:2:kingston-dc500m-960g:policy=raid5");
 }
 
-fn loses_data(drive: &str, events: &str) {
+fn loses_data(drive: &str, events: &str) -> String {
     let place = Place::new();
     let step = format!("users = [2]\nramp = \"1s\"\nmeasure = \"5s\"\nevent = [{events}]");
     plan(&place, "sqlite", &half_a_gib(drive), &step);
@@ -183,6 +189,7 @@ fn loses_data(drive: &str, events: &str) {
     assert!(outcome.code != Some(0), "{outcome:?}");
     assert!(outcome.stderr.contains("and data are lost"), "{outcome:?}");
     nothing_is_mounted(&place);
+    outcome.stderr
 }
 
 #[test]
@@ -194,15 +201,34 @@ fn an_array_that_loses_data_answers_with_errors() {
 #[test]
 fn a_cluster_with_one_copy_loses_data_with_a_host() {
     let drive = "vsan:3:2:kingston-dc500m-960g:policy=ftt0:width=3";
-    loses_data(drive, "{ at = \"2s\", fail = 1 }");
+    let events = "{ at = \"1s\", network = \"1Gb\" }, { at = \"1s\", slow = 0, factor = 10 }, \
+                  { at = \"2s\", slow = 0, factor = 1 }, { at = \"2s\", fail = 1 }";
+    let progress = loses_data(drive, events);
+    for event in [
+        "every host has 1 Gbit/s (25 Gbit/s before",
+        "Member 0 of the array is 10.0 times slower",
+        "Member 0 of the array is as fast again",
+    ] {
+        assert!(progress.contains(event), "{event}: {progress}");
+    }
 }
 
 fn a_power_cut_loses_nothing(engine: &str) {
+    survives_a_power_cut(engine, "drive = \"consumer-nvme-1t\"\ncapacity = \"4GiB\"");
+}
+
+#[test]
+fn a_power_cut_of_an_array_loses_nothing_on_sqlite() {
+    let drive = "drive = \"raid5:4:consumer-nvme-1t\"\ncapacity = \"2GiB\"";
+    survives_a_power_cut("sqlite", drive);
+}
+
+fn survives_a_power_cut(engine: &str, drive: &str) {
     let place = Place::new();
     plan(
         &place,
         engine,
-        "drive = \"consumer-nvme-1t\"\ncapacity = \"4GiB\"\nspeed = \"full\"",
+        &format!("{drive}\nspeed = \"full\""),
         &format!("{SHORT}\npower_cut = \"3s\""),
     );
     let (outcome, json) = place.run_until(enough_to_lose);

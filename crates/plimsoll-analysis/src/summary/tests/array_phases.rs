@@ -82,3 +82,28 @@ fn lost_data_are_a_state_of_their_own() {
     let phases = only(&record).array.unwrap().phases;
     assert_eq!(phases.last().unwrap().state, ArrayState::DataLost);
 }
+
+#[test]
+fn the_worst_that_holds_names_a_phase() {
+    let mut record = failed_and_rebuilt();
+    let slow = EventKind::MemberSlowed {
+        member: 1,
+        factor: 10.0,
+    };
+    let recovered = EventKind::MemberRecovered { member: 1 };
+    let network = |gbit| EventKind::NetworkChanged {
+        gbit,
+        usual_gbit: 25,
+    };
+    let failed = EventKind::MemberFailed {
+        member: 1,
+        data_lost: false,
+    };
+    let kinds = [slow, network(1), recovered, network(25), failed];
+    let events = (1..).zip(kinds);
+    record.events = events.map(|(n, kind)| at(&record, 10 * n, kind)).collect();
+    let phases = only(&record).array.unwrap().phases;
+    let states: Vec<&str> = phases.iter().map(|own| own.state.name()).collect();
+    let expected = ["whole", "slow", "slow", "network", "recovered", "degraded"];
+    assert_eq!(states, expected);
+}

@@ -5,7 +5,8 @@ use super::*;
 use crate::summarise;
 use plimsoll_record::drive::DriveOp;
 use plimsoll_record::message::EventKind;
-use plimsoll_record::{DriveRow, Fact};
+use plimsoll_record::metric::Metric;
+use plimsoll_record::{DriveRow, Fact, Sample, Series, Subject, SubjectKind};
 
 const MEDIUM: SubjectId = SubjectId(4);
 
@@ -552,4 +553,60 @@ proptest::proptest! {
             proptest::prop_assert!(finite(op.per_second) && finite(op.late_percent) && finite(op.beyond_percent));
         }
     }
+}
+
+/// A series of each second, of a member that writes so many bytes a second.
+fn member_series(subject: SubjectId, written: f32) -> [Series; 4] {
+    let series = |metric, value| Series {
+        subject,
+        metric,
+        samples: (1..=12)
+            .map(|s| Sample {
+                at: Nanos::from_secs(s),
+                over: Nanos::SECOND,
+                value,
+            })
+            .collect(),
+    };
+    [
+        series(Metric::MemberWriteBytes, written),
+        series(Metric::MemberFlashBytes, 2.5 * written),
+        series(Metric::MemberQueue, 3.0),
+        series(Metric::MemberBusy, 40.0),
+    ]
+}
+
+#[test]
+fn members_of_an_array_share_the_wear() {
+    let mut record = emulated(0);
+    let medium = record.subjects.iter().find(|own| own.id == MEDIUM);
+    let medium = medium.unwrap().name.clone();
+    // Ten come after two.
+    for (n, written) in [(2, 6e6), (10, 4e6)] {
+        let id = SubjectId(100 + n);
+        record.subjects.push(Subject {
+            id,
+            kind: SubjectKind::Member,
+            name: format!("{n}@{medium}"),
+        });
+        record.series.extend(member_series(id, written));
+    }
+    let drive = only(&record).drive.unwrap();
+    let members = drive.members.iter();
+    let shown: Vec<(&str, f64, f64)> = members
+        .map(|own| {
+            let wear = own.wear_percent.unwrap();
+            (own.member.as_str(), own.written_mb_per_second, wear)
+        })
+        .collect();
+    assert_eq!(shown.len(), 2);
+    assert_eq!((shown[0].0, shown[1].0), ("2", "10"));
+    assert!(
+        (shown[0].1 - 6.0).abs() < 1e-3 && (shown[0].2 - 60.0).abs() < 1e-3,
+        "{shown:?}"
+    );
+    assert_eq!(drive.members[0].queue, 3.0);
+    assert_eq!(drive.members[1].busy_percent, 40.0);
+    assert!((drive.members[1].write_amplification.unwrap() - 2.5).abs() < 1e-3);
+    assert!(only(&emulated(0)).drive.unwrap().members.is_empty());
 }

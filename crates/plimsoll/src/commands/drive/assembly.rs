@@ -1,7 +1,7 @@
 //! What `plimsoll drive simulate` shows of an array or a cluster.
 
 use plimsoll_drive::model::{DriveOp, Work};
-use plimsoll_drive::simulate::{SimulatedProfile, SimulatedResult};
+use plimsoll_drive::simulate::{SeedResults, SimulatedProfile};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_plan::assembly::DriveAssembly;
 use plimsoll_plan::units::Nanos;
@@ -10,7 +10,7 @@ use plimsoll_report::table::Table;
 use plimsoll_report::table::Unit::{Decimals, Whole, Words};
 use serde_json::json;
 
-use super::request_stats::{queue, rows, table};
+use super::request_stats::{below, rows, table};
 use crate::cli::Format;
 use crate::commands::table::render;
 
@@ -18,12 +18,12 @@ pub struct SimulatedAssembly<'a> {
     pub spec: &'a DriveSpec,
     pub assembly: &'a DriveAssembly,
     pub profile: &'a SimulatedProfile,
-    pub outcome: &'a SimulatedResult,
+    pub outcome: &'a SeedResults,
 }
 
 impl SimulatedAssembly<'_> {
     pub fn text(&self, m: &Messages, heading: &str, format: Format) -> String {
-        let requests = rows(self.spec, self.outcome);
+        let requests = rows(self.spec, &self.outcome.joined);
         let members = self.members();
         match format {
             Format::Table => [
@@ -36,39 +36,26 @@ impl SimulatedAssembly<'_> {
             Format::Json => {
                 let requests = table().to_json(&requests);
                 let members = member_table().to_json(&members);
-                format!("{:#}", json!({ "requests": requests, "members": members }))
+                let seeds = &self.outcome.iops;
+                let all = json!({ "requests": requests, "members": members, "seeds": seeds });
+                format!("{all:#}")
             }
             Format::Csv => render(&table(), requests, format),
         }
     }
 
     fn members(&self) -> Vec<MemberStats> {
-        let works = self.outcome.drives.iter().enumerate();
+        let outcome = &self.outcome.joined;
+        let works = outcome.drives.iter().enumerate();
         let row = |(drive, work): (usize, &Work)| MemberStats {
-            member: self.name(drive as u32),
+            member: self.assembly.drive_name(drive as u32),
             state: self.state(drive as u32),
             work: work.clone(),
-            watts: self.outcome.watts(drive, self.spec),
-            years: self.outcome.years_of_endurance(drive, self.spec),
-            span: self.outcome.span,
+            watts: outcome.watts(drive, self.spec),
+            years: outcome.years_of_endurance(drive, self.spec),
+            span: outcome.span,
         };
         works.map(row).collect()
-    }
-
-    /// Of one of the drives: the number of a member, or its host and what it does there.
-    fn name(&self, drive: u32) -> String {
-        match self.assembly {
-            DriveAssembly::Array(of) if drive >= of.members => {
-                let is_journal = of.journal.is_some();
-                let own = if is_journal { "journal" } else { "bitmap" };
-                own.to_owned()
-            }
-            DriveAssembly::Array(_) => drive.to_string(),
-            DriveAssembly::Cluster(of) => match drive % of.drives {
-                0 => format!("host {} buffer", drive / of.drives),
-                number => format!("host {} data {number}", drive / of.drives),
-            },
-        }
     }
 
     fn state(&self, drive: u32) -> &'static str {
@@ -86,7 +73,7 @@ impl SimulatedAssembly<'_> {
     }
 
     fn notes(&self, m: &Messages) -> String {
-        let outcome = self.outcome;
+        let outcome = &self.outcome.joined;
         let work = outcome.work();
         let host = (outcome.reads.ops + outcome.writes.ops).max(1) as f64;
         let each = |kind: DriveOp| format!("{:.2}", work.ops[kind as usize] as f64 / host);
@@ -97,7 +84,7 @@ impl SimulatedAssembly<'_> {
             ("writes", each(DriveOp::Write)),
         ];
         let mut lines = vec![
-            queue(m, self.profile, outcome).join("; ") + ".",
+            below(m, self.spec, self.profile, self.outcome),
             m.text_with("simulated-array-requests", &args),
         ];
         let rebuild = self.assembly.rebuild();
@@ -106,8 +93,9 @@ impl SimulatedAssembly<'_> {
     }
 
     fn rebuild(&self, m: &Messages, member: u32) -> String {
-        let seconds = (self.profile.warm + self.outcome.span).as_secs_f64();
-        let per_second = self.outcome.rebuilt.0 as f64 / seconds;
+        let outcome = &self.outcome.joined;
+        let warm = self.profile.warm.as_secs_f64() * self.outcome.iops.len() as f64;
+        let per_second = outcome.rebuilt.0 as f64 / (warm + outcome.span.as_secs_f64());
         let all = self.assembly.member_bytes(self.spec.capacity.0) as f64;
         let args = [
             ("member", member.to_string()),
@@ -156,16 +144,18 @@ pub fn member_table() -> Table<'static, MemberStats> {
         .prefix("members-")
         .column("member", Words, |own| own.member.clone())
         .column("state", Words, |own| own.state)
+        .if_any(|own| own.state != "ok")
         .column("reads-s", Whole, |own| own.ops(DriveOp::Read))
         .column("writes-s", Whole, |own| own.ops(DriveOp::Write))
         .column("read-mb-s", Decimals(1), |own| own.mb(DriveOp::Read))
         .column("written-mb-s", Decimals(1), |own| own.mb(DriveOp::Write))
         .column("busy-percent", Whole, MemberStats::busy_percent)
+        .column("queue", Decimals(1), |own| own.work.queue(own.span))
         .column("write-amplification", Decimals(2), |own| {
             own.work.write_amplification()
         })
         .column("watts", Decimals(1), |own| own.watts)
         .column("years", Decimals(1), |own| own.years)
         .with_keys()
-        .with_long_headings()
+        .spare(&["read-mb-s", "watts", "queue", "reads-s", "written-mb-s"])
 }

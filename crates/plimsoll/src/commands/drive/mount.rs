@@ -272,6 +272,7 @@ mod tests {
             to: Nanos::SECOND,
             tallies: Default::default(),
             in_flight: 2,
+            members: Vec::new(),
         };
         second.tallies[1].ops = 1;
         second.tallies[1].modelled.record(Nanos::from_micros(70));

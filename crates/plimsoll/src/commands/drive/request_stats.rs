@@ -1,10 +1,11 @@
 //! Rates and latencies of simulated requests.
 
-use plimsoll_drive::simulate::{Arrival, SimulatedProfile, SimulatedResult};
+use plimsoll_drive::simulate::{Arrival, SeedResults, SimulatedProfile, SimulatedResult};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
 use plimsoll_report::message::Messages;
+use plimsoll_report::number::whole;
 use plimsoll_report::table::Table;
 use plimsoll_report::table::Unit::{Decimals, Whole, Words};
 
@@ -24,6 +25,8 @@ struct Totals {
     queued: u64,
     dropped: u64,
     watts: Option<f64>,
+    /// For each request.
+    joules: Option<f64>,
 }
 
 impl RequestStats {
@@ -41,7 +44,6 @@ pub fn us(time: Option<Nanos>) -> Option<f64> {
 }
 
 pub fn rows(spec: &DriveSpec, outcome: &SimulatedResult) -> Vec<RequestStats> {
-    let watts = (0..outcome.drives.len()).map(|drive| outcome.watts(drive, spec));
     let mut rows = vec![RequestStats {
         what: "all",
         ops: outcome.reads.ops + outcome.writes.ops,
@@ -51,7 +53,8 @@ pub fn rows(spec: &DriveSpec, outcome: &SimulatedResult) -> Vec<RequestStats> {
         whole: Some(Totals {
             queued: outcome.queued,
             dropped: outcome.dropped,
-            watts: watts.sum(),
+            watts: outcome.total_watts(spec),
+            joules: outcome.joules_per_request(spec),
         }),
     }];
     if outcome.reads.ops > 0 && outcome.writes.ops > 0 {
@@ -88,12 +91,36 @@ pub fn table() -> Table<'static, RequestStats> {
         .field("queued", |own| Some(own.whole.as_ref()?.queued as f64))
         .field("dropped", |own| Some(own.whole.as_ref()?.dropped as f64))
         .field("watts", |own| own.whole.as_ref()?.watts)
+        .field("joules_per_request", |own| own.whole.as_ref()?.joules)
         .with_keys()
         .with_long_headings()
 }
 
+/// Queue, power, and how far apart the seeds are.
+pub fn below(
+    m: &Messages,
+    spec: &DriveSpec,
+    profile: &SimulatedProfile,
+    seeds: &SeedResults,
+) -> String {
+    let outcome = &seeds.joined;
+    let mut parts = queue(m, profile, outcome);
+    if let Some(watts) = outcome.total_watts(spec) {
+        let joules = outcome.joules_per_request(spec);
+        let millijoules = 1e3 * joules.unwrap_or_default();
+        let args = [
+            ("watts", format!("{watts:.1}")),
+            ("millijoules", format!("{millijoules:.3}")),
+        ];
+        parts.push(m.text_with("simulated-power", &args));
+    }
+    let line = parts.join("; ") + ".";
+    let lines = [Some(line), of_seeds(m, seeds)];
+    lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
 /// How many requests were in flight, waited, were dropped.
-pub fn queue(m: &Messages, profile: &SimulatedProfile, outcome: &SimulatedResult) -> Vec<String> {
+fn queue(m: &Messages, profile: &SimulatedProfile, outcome: &SimulatedResult) -> Vec<String> {
     let queue = [("queue", format!("{:.1}", outcome.queue()))];
     let mut parts = vec![m.text_with("simulated-queue", &queue)];
     if matches!(profile.load, Arrival::Open { .. }) {
@@ -104,4 +131,19 @@ pub fn queue(m: &Messages, profile: &SimulatedProfile, outcome: &SimulatedResult
         parts.push(m.text_with("simulated-queued", &args));
     }
     parts
+}
+
+/// How far apart the seeds are; `None` of a single one.
+fn of_seeds(m: &Messages, seeds: &SeedResults) -> Option<String> {
+    let interval = seeds.interval()?;
+    let lowest = seeds.iops.iter().copied().fold(f64::INFINITY, f64::min);
+    let highest = seeds.iops.iter().copied().fold(0.0, f64::max);
+    let args = [
+        ("seeds", seeds.iops.len().to_string()),
+        ("lowest", whole(lowest)),
+        ("highest", whole(highest)),
+        ("low", whole(interval.low)),
+        ("high", whole(interval.high)),
+    ];
+    Some(m.text_with("simulated-seeds", &args))
 }

@@ -1,16 +1,18 @@
 //! `plimsoll drive simulate`.
 
 use plimsoll_drive::simulate::{
-    Arrival, ArrivalSpacing, Compared, SimulatedProfile, SimulatedResult, compare, named,
+    Arrival, ArrivalSpacing, Compared, SeedResults, SimulatedProfile, SimulatedResult, compare,
+    named, simulate_seeds,
 };
 use plimsoll_drive::spec::DriveSpec;
+use plimsoll_plan::assembly::DriveAssembly;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_report::message::Messages;
 use plimsoll_report::table::Table;
 use plimsoll_report::table::Unit::{Decimals, Whole, Words};
 
 use super::assembly::SimulatedAssembly;
-use super::request_stats::{queue, rows, table, us};
+use super::request_stats::{self, rows, table, us};
 use crate::cli::{Format, SimulateArgs, Spacing};
 use crate::commands::table::{render, with_note};
 use crate::drive_file;
@@ -18,6 +20,8 @@ use crate::failure::Failure;
 
 /// Requests that wait in the host before an open loop drops any.
 const MOST_WAITING: usize = 10_000;
+/// Of a cluster: throughput of one differs by up to a third from the mean of many.
+const CLUSTER_SEEDS: u32 = 5;
 
 pub fn simulate(args: &SimulateArgs) -> Result<String, Failure> {
     let spec = drive_file::read(&args.drive)?;
@@ -25,9 +29,13 @@ pub fn simulate(args: &SimulateArgs) -> Result<String, Failure> {
         return compared(&spec, args);
     };
     let profile = profile(name, args)?;
-    let outcome = plimsoll_drive::simulate::simulate(&spec, &profile);
+    let is_cluster = matches!(spec.assembly, Some(DriveAssembly::Cluster(_)));
+    let seeds = args
+        .seeds
+        .unwrap_or(if is_cluster { CLUSTER_SEEDS } else { 1 });
+    let outcome = simulate_seeds(&spec, &profile, seeds);
     let m = Messages::english();
-    let heading = heading(&m, &spec, name, &profile);
+    let heading = heading(&m, &spec, name, &profile, seeds);
     if let Some(of) = &spec.assembly {
         let simulated = SimulatedAssembly {
             spec: &spec,
@@ -38,7 +46,8 @@ pub fn simulate(args: &SimulateArgs) -> Result<String, Failure> {
         return Ok(simulated.text(&m, &heading, args.format));
     }
     let below = below(&m, &spec, &profile, &outcome);
-    let shown = with_note(&table(), rows(&spec, &outcome), args.format, &below);
+    let rows = rows(&spec, &outcome.joined);
+    let shown = with_note(&table(), rows, args.format, &below);
     Ok(match args.format {
         Format::Table => format!("{heading}\n\n{shown}"),
         Format::Json | Format::Csv => shown,
@@ -78,7 +87,13 @@ pub fn share(percent: u8) -> f64 {
     f64::from(percent) / 100.0
 }
 
-fn heading(m: &Messages, spec: &DriveSpec, name: &str, profile: &SimulatedProfile) -> String {
+fn heading(
+    m: &Messages,
+    spec: &DriveSpec,
+    name: &str,
+    profile: &SimulatedProfile,
+    seeds: u32,
+) -> String {
     let load = match profile.load {
         Arrival::Closed { depth, jobs: 1 } => {
             m.text_with("simulated-closed", &[("depth", depth.to_string())])
@@ -105,7 +120,9 @@ fn heading(m: &Messages, spec: &DriveSpec, name: &str, profile: &SimulatedProfil
         ("load", load),
         ("measured", profile.measure.to_string()),
         ("full", format!("{:.0}", profile.fill * 100.0)),
+        ("seeds", seeds.to_string()),
         ("seed", profile.seed.to_string()),
+        ("last", (profile.seed + u64::from(seeds) - 1).to_string()),
     ];
     m.text_with("simulated-heading", &args)
 }
@@ -115,13 +132,10 @@ fn below(
     m: &Messages,
     spec: &DriveSpec,
     profile: &SimulatedProfile,
-    outcome: &SimulatedResult,
+    seeds: &SeedResults,
 ) -> String {
-    let mut parts = queue(m, profile, outcome);
-    if let Some(watts) = outcome.watts(0, spec) {
-        parts.push(format!("{watts:.1} W"));
-    }
-    let mut text = parts.join("; ") + ".";
+    let mut text = request_stats::below(m, spec, profile, seeds);
+    let outcome = &seeds.joined;
     if outcome.writes.bytes > 0 {
         text.push_str(&format!("\n{}.", written(m, spec, outcome)));
     }

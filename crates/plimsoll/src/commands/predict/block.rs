@@ -21,6 +21,7 @@ pub(super) fn predict(profile: &str, args: &PredictArgs) -> Result<String, Failu
         working_set: None,
         seconds: None,
         seed: 1,
+        seeds: None,
         format: args.format,
     })
 }

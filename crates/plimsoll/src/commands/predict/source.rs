@@ -1,11 +1,12 @@
 //! What predictions start from: points of run files, and the models of their drives.
 
 use plimsoll_analysis::predict::{
-    MeasuredDemand, PointRefusal, PredictedChange, PredictedDrive, demands,
+    DriveAnswer, MeasuredDemand, PointRefusal, PredictedChange, PredictedDrive, demands,
 };
 use plimsoll_analysis::summary::figures;
-use plimsoll_drive::model::{Drive, DriveOp, Op, Setup};
+use plimsoll_drive::model::{Completion, DriveOp, Op, RequestId, Setup, Storage};
 use plimsoll_drive::spec::DriveSpec;
+use plimsoll_drive::storage_model::StorageModel;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::Record;
 
@@ -13,13 +14,24 @@ use crate::cli::PredictArgs;
 use crate::commands::io::read_run;
 use crate::failure::Failure;
 
-/// The drive's model, answering the closed loop.
+/// The model of a drive, an array or a cluster, answering the closed loop.
 #[derive(Clone)]
-pub struct ModelledDrive(Drive);
+pub struct ModelledDrive(StorageModel);
 
 impl PredictedDrive for ModelledDrive {
-    fn complete(&mut self, now: Nanos, kind: DriveOp, offset: u64, len: u64) -> Nanos {
-        self.0.complete(now, Op { kind, offset, len })
+    type Request = RequestId;
+
+    fn submit(&mut self, now: Nanos, kind: DriveOp, offset: u64, len: u64) -> RequestId {
+        self.0.submit(now, Op { kind, offset, len })
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.0.next_event()
+    }
+
+    fn advance(&mut self, to: Nanos) -> Option<DriveAnswer<RequestId>> {
+        let Completion { id, at } = self.0.advance(to)?;
+        Some(DriveAnswer { request: id, at })
     }
 }
 
@@ -27,7 +39,7 @@ impl ModelledDrive {
     /// As large and as full as the one that was measured.
     pub fn like(spec: &DriveSpec, demand: &MeasuredDemand) -> Self {
         let capacity = demand.drive.capacity.unwrap_or(spec.capacity);
-        Self(Drive::new(
+        Self(StorageModel::new(
             spec,
             &Setup {
                 capacity: capacity.min(spec.capacity),
@@ -96,7 +108,9 @@ pub fn recorded(demand: &MeasuredDemand) -> Result<DriveSpec, Failure> {
 }
 
 pub fn change(from: &DriveSpec, to: &DriveSpec) -> PredictedChange {
-    if from.mechanism == to.mechanism && from.slower > to.slower {
+    if from.assembly.is_some() || to.assembly.is_some() {
+        PredictedChange::Array
+    } else if from.mechanism == to.mechanism && from.slower > to.slower {
         PredictedChange::FullSpeed
     } else {
         PredictedChange::OtherDrive

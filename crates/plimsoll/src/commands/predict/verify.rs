@@ -59,9 +59,7 @@ fn is_case(from: &SourcePoint, to: &SourcePoint) -> bool {
     let (a, b) = (&from.demand, &to.demand);
     let same = (a.engine, &a.mode, a.users, a.warehouses, a.memory)
         == (b.engine, &b.mode, b.users, b.warehouses, b.memory);
-    let drives = [&from.spec, &to.spec];
-    let is_one_drive = drives.iter().all(|spec| spec.assembly.is_none());
-    same && a.processors == b.processors && from.spec != to.spec && is_one_drive
+    same && a.processors == b.processors && from.spec != to.spec
 }
 
 fn case(from: &SourcePoint, to: &SourcePoint) -> Option<VerifiedCase> {
@@ -98,7 +96,11 @@ pub fn table() -> Table<'static, VerifiedCase> {
 
 /// One line for each kind of change.
 fn summary(cases: &[VerifiedCase]) -> String {
-    let changes = [PredictedChange::FullSpeed, PredictedChange::OtherDrive];
+    let changes = [
+        PredictedChange::FullSpeed,
+        PredictedChange::OtherDrive,
+        PredictedChange::Array,
+    ];
     let lines = changes.into_iter().filter_map(|change| {
         let own: Vec<&VerifiedCase> = cases.iter().filter(|own| own.change == change).collect();
         summary_line(change, &own)

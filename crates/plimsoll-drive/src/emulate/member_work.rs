@@ -1,0 +1,73 @@
+//! What each drive of an array or a cluster did in a second.
+
+use plimsoll_record::drive::{DriveOp, MemberSecond};
+
+use crate::model::Work;
+
+/// The work of each drive when the last second ended.
+#[derive(Debug, Default)]
+pub struct MemberWork(Vec<Work>);
+
+impl MemberWork {
+    /// `now`: of each drive since it was made.
+    pub fn end_second(&mut self, now: Vec<Work>) -> Vec<MemberSecond> {
+        let before = std::mem::replace(&mut self.0, now);
+        let before = before.iter().map(Some).chain(std::iter::repeat(None));
+        let drives = self.0.iter().zip(before);
+        drives.map(|(now, before)| second(now, before)).collect()
+    }
+}
+
+fn second(now: &Work, before: Option<&Work>) -> MemberSecond {
+    // With fewer requests than before it is another drive, which has replaced that.
+    let is_same = |before: &&Work| now.ops.iter().zip(before.ops).all(|(now, n)| *now >= n);
+    let before = before.filter(is_same);
+    let own = before.map_or_else(|| now.clone(), |before| now.since(before));
+    let [read, write] = [DriveOp::Read, DriveOp::Write].map(|kind| kind as usize);
+    MemberSecond {
+        reads: own.ops[read],
+        writes: own.ops[write],
+        read_bytes: own.bytes[read],
+        written_bytes: own.bytes[write],
+        flash_bytes: own.flash_bytes,
+        busy: own.reading + own.writing,
+        in_flight: own.in_flight,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(ops: u64) -> Work {
+        Work {
+            ops: [0, ops, 0, 0],
+            bytes: [0, 4096 * ops, 0, 0],
+            flash_bytes: 8192.0 * ops as f64,
+            ..Work::default()
+        }
+    }
+
+    #[test]
+    fn seconds_are_differences_and_a_new_drive_begins_anew() {
+        let mut members = MemberWork::default();
+        let mut writes = |ops: [u64; 2]| -> Vec<u64> {
+            let seconds = members.end_second(ops.map(written).to_vec());
+            let whole = seconds.iter();
+            assert!(
+                whole
+                    .clone()
+                    .all(|own| own.written_bytes == 4096 * own.writes)
+            );
+            assert!(
+                whole
+                    .clone()
+                    .all(|own| own.flash_bytes == 8192.0 * own.writes as f64)
+            );
+            whole.map(|own| own.writes).collect()
+        };
+        assert_eq!(writes([10, 20]), [10, 20]);
+        assert_eq!(writes([15, 5]), [5, 5]);
+        assert_eq!(writes([15, 8]), [0, 3]);
+    }
+}
