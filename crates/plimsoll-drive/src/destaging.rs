@@ -8,13 +8,15 @@ use crate::model::Op;
 
 /// Destaging begins when a buffer is so full (as vSAN).
 const DESTAGED_FROM: f64 = 0.3;
-/// Runs in flight to each drive when the buffer is full; fewer the emptier it is.
+/// Requests in flight to each drive when the buffer is full; fewer the emptier it is.
 const MOST_IN_FLIGHT: f64 = 16.0;
 
 /// Blocks that wait to be destaged. What is written again while it waits is destaged once.
 #[derive(Debug, Clone)]
 pub struct DirtyBlocks {
     waiting: RoaringBitmap,
+    /// How many there are: the bitmap would have to add them up.
+    count: u64,
     block: u64,
     runs: RunLength,
     /// Destaging goes through the addresses again and again.
@@ -41,6 +43,7 @@ impl DirtyBlocks {
     pub fn new(capacity: u64, runs: RunLength) -> Self {
         Self {
             waiting: RoaringBitmap::new(),
+            count: 0,
             // The bitmap's numbers have 32 bits.
             block: (capacity >> 32).next_power_of_two().max(4096),
             runs,
@@ -61,7 +64,7 @@ impl DirtyBlocks {
 
     /// Returns the bytes of blocks that did not wait before.
     pub fn add(&mut self, op: Op) -> u64 {
-        self.waiting.insert_range(self.blocks(op)) * self.block
+        self.insert(self.blocks(op)) * self.block
     }
 
     /// How many of them wait.
@@ -74,7 +77,7 @@ impl DirtyBlocks {
     }
 
     pub fn bytes(&self) -> u64 {
-        self.waiting.len() * self.block
+        self.count * self.block
     }
 
     /// The next run of blocks that wait, from where the sweep is.
@@ -100,13 +103,18 @@ impl DirtyBlocks {
     pub fn take(&mut self, run: DirtyRun) {
         let blocks = self.run_blocks(run);
         self.sweep = blocks.end;
-        self.waiting.remove_range(blocks);
+        self.count -= self.waiting.remove_range(blocks);
     }
 
     /// A run that was taken waits again.
     pub fn put_back(&mut self, run: DirtyRun) {
-        let blocks = self.run_blocks(run);
-        self.waiting.insert_range(blocks);
+        self.insert(self.run_blocks(run));
+    }
+
+    fn insert(&mut self, blocks: Range<u32>) -> u64 {
+        let inserted = self.waiting.insert_range(blocks);
+        self.count += inserted;
+        inserted
     }
 
     pub fn run_blocks(&self, run: DirtyRun) -> Range<u32> {
@@ -123,6 +131,7 @@ pub struct BufferLevel {
     size: u64,
     /// Bytes of blocks that wait or are on their way.
     held: u64,
+    /// Requests to drives.
     in_flight: u32,
     most_in_flight: f64,
 }
@@ -158,13 +167,14 @@ impl BufferLevel {
         f64::from(self.in_flight) < depth.max(f64::from(u8::from(is_needed)))
     }
 
-    pub const fn begin(&mut self) {
-        self.in_flight += 1;
+    /// A run is destaged, to so many drives.
+    pub const fn begin(&mut self, drives: u32) {
+        self.in_flight += drives;
     }
 
-    pub const fn end(&mut self, run: DirtyRun) {
+    pub const fn end(&mut self, run: DirtyRun, drives: u32) {
         self.held -= run.len;
-        self.in_flight -= 1;
+        self.in_flight -= drives;
     }
 
     /// Nothing is on its way any more, and so many bytes wait.

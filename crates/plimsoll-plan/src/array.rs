@@ -84,9 +84,14 @@ pub struct ArraySpec {
     /// A member that is new and is filled from the others.
     #[serde(default)]
     pub rebuild: Option<u32>,
-    /// A write-intent bitmap on every member: bytes of a member for one bit.
+    /// Drives that take the places of members that fail, at once.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub spares: u32,
+    /// A write-intent bitmap: bytes of a member for one bit.
     #[serde(default)]
     pub bitmap: Option<Bytes>,
+    #[serde(default, skip_serializing_if = "BitmapPlace::is_internal")]
+    pub bitmap_on: BitmapPlace,
     /// Processor time of one thread for each row of 4 KiB over all members that is written.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stack: Nanos,
@@ -102,6 +107,32 @@ pub struct ArraySpec {
     /// Of stripes with parity, on a drive of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journal: Option<JournalMode>,
+}
+
+/// Where a write-intent bitmap is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BitmapPlace {
+    /// On every member.
+    #[default]
+    Internal,
+    /// In a file on a drive of its own.
+    External,
+}
+
+impl BitmapPlace {
+    const ALL: [Self; 2] = [Self::Internal, Self::External];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Internal => "internal",
+            Self::External => "external",
+        }
+    }
+
+    const fn is_internal(&self) -> bool {
+        matches!(self, Self::Internal)
+    }
 }
 
 /// When a write to an array with a journal is complete.
@@ -133,6 +164,10 @@ const fn is_yes(set: &bool) -> bool {
     *set
 }
 
+const fn is_none(count: &u32) -> bool {
+    *count == 0
+}
+
 fn is_zero(time: &Nanos) -> bool {
     time.0 == 0
 }
@@ -143,6 +178,7 @@ const fn default_chunk() -> Bytes {
 }
 
 const MOST_MEMBERS: u32 = 64;
+const MOST_SPARES: u32 = 16;
 const LEAST_CACHE: Bytes = Bytes(1 << 20);
 const LEAST_REGION: Bytes = Bytes(64 << 10);
 
@@ -218,6 +254,12 @@ pub enum ArrayError {
         "a bit of the bitmap stands for a multiple of 4 KiB from {LEAST_REGION} on, this one for {0}"
     )]
     Region(Bytes),
+    #[error("an array has at most {MOST_SPARES} spares, this one {0}")]
+    Spares(u32),
+    #[error("raid0 has nothing to fill a spare from")]
+    SpareOfRaid0,
+    #[error("an external bitmap goes with bitmap=SIZE")]
+    NoBitmap,
     #[error("a network has 1 to {fastest} Gbit/s, this one has {0}", fastest = network::FASTEST_GBIT)]
     Network(u32),
     #[error("a cache has at least {LEAST_CACHE}, this one {0}")]
@@ -247,7 +289,9 @@ impl ArraySpec {
             chunk: default_chunk(),
             failed: Vec::new(),
             rebuild: None,
+            spares: 0,
             bitmap: None,
+            bitmap_on: BitmapPlace::Internal,
             stack: Nanos::ZERO,
             network: None,
             cache: None,
@@ -300,6 +344,15 @@ impl ArraySpec {
         {
             return Err(ArrayError::Region(region));
         }
+        if self.spares > MOST_SPARES {
+            return Err(ArrayError::Spares(self.spares));
+        }
+        if self.spares > 0 && self.level == RaidLevel::Raid0 {
+            return Err(ArrayError::SpareOfRaid0);
+        }
+        if self.bitmap.is_none() && !self.bitmap_on.is_internal() {
+            return Err(ArrayError::NoBitmap);
+        }
         if let Some(own) = self.network
             && !(1..=network::FASTEST_GBIT).contains(&own.gbit)
         {
@@ -317,6 +370,21 @@ impl ArraySpec {
             None if !self.battery => Err(ArrayError::Battery),
             _ => Ok(()),
         }
+    }
+
+    /// What is on a drive that is no member, if there is one.
+    pub const fn other_drive(&self) -> Option<&'static str> {
+        match (self.journal, self.bitmap_on) {
+            (Some(_), _) => Some("journal"),
+            (None, BitmapPlace::External) => Some("bitmap"),
+            (None, BitmapPlace::Internal) => None,
+        }
+    }
+
+    /// The member that is filled from the beginning on: a new one, or a spare.
+    pub fn rebuilding(&self) -> Option<u32> {
+        let with_spare = self.failed.iter().min().filter(|_| self.spares > 0);
+        self.rebuild.or(with_spare.copied())
     }
 
     /// Copies of each chunk.
@@ -395,6 +463,11 @@ impl ArraySpec {
                 self.failed = members.collect::<Option<_>>()?;
             }
             "rebuild" => self.rebuild = Some(value.parse().ok()?),
+            "spares" => self.spares = value.parse().ok()?,
+            "bitmap-on" => {
+                let mut all = BitmapPlace::ALL.into_iter();
+                self.bitmap_on = all.find(|own| own.name() == value)?;
+            }
             "cache" => self.cache = Some(size::parse(value).ok()?),
             "battery" => {
                 let mut answers = [("yes", true), ("no", false)].into_iter();
@@ -425,6 +498,10 @@ impl ArraySpec {
             ),
             ("bitmap", self.bitmap.map(size::write)),
             (
+                "bitmap-on",
+                (!self.bitmap_on.is_internal()).then(|| self.bitmap_on.name().to_owned()),
+            ),
+            (
                 "stack",
                 (!is_zero(&self.stack)).then(|| duration::write_micros(self.stack)),
             ),
@@ -441,6 +518,7 @@ impl ArraySpec {
             ("cache", self.cache.map(size::write)),
             ("battery", (!self.battery).then(|| "no".to_owned())),
             ("journal", self.journal.map(|own| own.name().to_owned())),
+            ("spares", (self.spares > 0).then(|| self.spares.to_string())),
             (
                 "failed",
                 (!self.failed.is_empty()).then(|| members(&self.failed)),

@@ -23,10 +23,10 @@ impl DriveAssembly {
         }
     }
 
-    /// Of all members.
+    /// Of all members, and of what an array keeps elsewhere.
     pub const fn drives(&self) -> u32 {
         match self {
-            Self::Array(array) => array.members,
+            Self::Array(array) => array.members + array.other_drive().is_some() as u32,
             Self::Cluster(cluster) => cluster.hosts * cluster.drives,
         }
     }
@@ -34,8 +34,10 @@ impl DriveAssembly {
     /// Of a drive, from 0: the number of a member, or its host and what it does there.
     pub fn drive_name(&self, drive: u32) -> String {
         match self {
-            Self::Array(of) if drive >= of.members => "journal".to_owned(),
-            Self::Array(_) => drive.to_string(),
+            Self::Array(of) => match of.other_drive().filter(|_| drive >= of.members) {
+                Some(other) => other.to_owned(),
+                None => drive.to_string(),
+            },
             Self::Cluster(of) => {
                 let host = drive / of.drives;
                 match (of.kind, drive % of.drives) {
@@ -64,9 +66,9 @@ impl DriveAssembly {
     }
 
     /// A member that is new and is filled from the others.
-    pub const fn rebuild(&self) -> Option<u32> {
+    pub fn rebuild(&self) -> Option<u32> {
         match self {
-            Self::Array(array) => array.rebuild,
+            Self::Array(array) => array.rebuilding(),
             Self::Cluster(cluster) => cluster.rebuild,
         }
     }
@@ -123,9 +125,9 @@ impl DriveAssembly {
         });
         let options = match self {
             Self::Array(_) => {
-                "chunk=SIZE, bitmap=SIZE, stack=TIME, network=10Gb, round-trip=TIME, \
+                "chunk=SIZE, bitmap=SIZE, bitmap-on=internal|external, stack=TIME, network=10Gb, round-trip=TIME, \
                  cache=SIZE, battery=yes|no, \
-                 journal=write-through|write-back, failed=MEMBERS, rebuild=MEMBER"
+                 journal=write-through|write-back, spares=N, failed=MEMBERS, rebuild=MEMBER"
             }
             Self::Cluster(cluster) => cluster.kind.option_names(),
         };
@@ -244,6 +246,8 @@ mod tests {
             "raid6:8:disk:rebuild=3",
             "raid5:5:nvme:bitmap=64MiB",
             "raid5:6:sata:cache=2GB:battery=no",
+            "raid1:2:nvme:bitmap=64MiB:bitmap-on=external",
+            "raid6:8:sata:spares=2:failed=1",
             "raid5:6:sata:journal=write-back",
             "raid6:6:sata:stack=11.25us:network=20Gb:round-trip=100us:failed=1",
             "vsan:4:3:nvme",
@@ -285,6 +289,9 @@ mod tests {
         );
         assert!(error("raid5:3:x:cache=4KiB").starts_with("a cache has at least"));
         assert_eq!(error("raid5:3:x:battery=no"), "a battery goes with a cache");
+        assert!(error("raid1:2:x:bitmap-on=external").starts_with("an external bitmap goes with"));
+        assert!(error("raid5:3:x:spares=99").starts_with("an array has at most 16 spares"));
+        assert!(error("raid0:2:x:spares=1").starts_with("raid0 has nothing"));
         assert!(error("raid1:2:x:journal=write-back").starts_with("a journal goes with raid5"));
         assert!(
             error("raid5:3:x:journal=write-back:cache=1GB").starts_with("an array has a journal")

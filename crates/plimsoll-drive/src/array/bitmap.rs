@@ -1,7 +1,7 @@
-//! The write-intent bitmap: before a region is written to, its bit is set on every member.
+//! The write-intent bitmap: before a region is written to, its bit is set on every member, or in a file elsewhere.
 //!
-//! As md (md-bitmap.c, `md_super_write`): setting bits is a flush, a write and a flush of each member, one at a time;
-//! writes that come meanwhile share the next one. A bit is cleared two to three times the delay of 5 s after the last
+//! As md (md-bitmap.c, `md_super_write`): setting bits is a flush, a write and a flush of each member, or a write of
+//! the file's block (`write_file_page`), one at a time; writes that come meanwhile share the next one. A bit is cleared two to three times the delay of 5 s after the last
 //! write to its region; that the clearing is written, too, is left out.
 
 use std::collections::HashMap;
@@ -112,7 +112,8 @@ impl Bitmap {
 pub enum BitmapStep {
     FlushBefore,
     Write,
-    FlushAfter,
+    /// The flush after it, or the only write of an external one.
+    Last,
 }
 
 #[cfg(test)]

@@ -391,6 +391,10 @@ impl Assembled for ArrayController {
         self.array.fail(now, member)
     }
 
+    fn rebuilding_onto_spare(&self) -> Option<u32> {
+        self.array.rebuilding_onto_spare()
+    }
+
     fn can_replace(&self, member: u32) -> bool {
         self.array.can_replace(member)
     }

@@ -1,6 +1,8 @@
 //! One array in the midst of its work.
 
-use plimsoll_plan::array::ArraySpec;
+mod rebuilding;
+
+use plimsoll_plan::array::{ArraySpec, BitmapPlace};
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 use slab::Slab;
@@ -12,7 +14,7 @@ use super::member_set::MemberSet;
 use super::members::{
     FailedRequest, MemberDrives, MemberRange, MemberRequest, Members, TaskId, TaskProgress, merged,
 };
-use super::rebuild::{DEPTH_MIRROR, DEPTH_PARITY, Rebuild, RebuildSpeed, RebuildUnit};
+use super::rebuild::{Rebuild, RebuildSpeed, RebuildUnit};
 use super::stripe_writes::{StripeWrite, StripeWrites, WritePart, read_pieces};
 use crate::model::{Assembled, Completion, Op, RequestId, Setup, Storage, Work};
 use crate::spec::DriveSpec;
@@ -30,6 +32,10 @@ pub struct Array<M = MemberDrives> {
     host: HostRequests,
     stripes: StripeWrites,
     rebuild: Option<Rebuild>,
+    /// Drives that are left to take the places of members that fail.
+    spares: u32,
+    /// The last rebuild was onto one of them.
+    is_on_spare: bool,
     bitmap: Option<Bitmap>,
 }
 
@@ -62,7 +68,9 @@ impl Array {
             ..setup.clone()
         };
         let capacity = setup.capacity;
-        let members = MemberDrives::new(drive.clone().member(), setup, spec.members);
+        let of_bitmap = u32::from(spec.bitmap_on == BitmapPlace::External);
+        let drives = spec.members + of_bitmap;
+        let members = MemberDrives::new(drive.clone().member(), setup, drives);
         Self::of_members(spec, capacity, members, drive.slower)
     }
 }
@@ -82,11 +90,14 @@ impl<M: Members> Array<M> {
             host: HostRequests::default(),
             stripes: StripeWrites::default(),
             rebuild: None,
+            spares: spec.spares,
+            is_on_spare: false,
             bitmap,
         };
         if let Some(member) = spec.rebuild {
             own.replace(Nanos::ZERO, member, RebuildSpeed::default());
         }
+        own.use_spare(Nanos::ZERO);
         own
     }
 
@@ -109,22 +120,11 @@ impl<M: Members> Array<M> {
             self.redirect(now, request);
         }
         let lost = self.failed | self.rebuilding();
-        self.spec.survives(|member| lost.contains(member))
-    }
-
-    /// The last rebuild was of this member, and has come to its end.
-    pub fn has_rebuilt(&self, member: u32) -> bool {
-        let mut rebuild = self.rebuild.iter();
-        rebuild.any(|own| own.member == member && own.is_complete())
-    }
-
-    pub fn is_rebuilding(&self) -> bool {
-        !self.rebuilding().is_empty()
-    }
-
-    fn rebuilding(&self) -> MemberSet {
-        let rebuild = self.rebuild.iter().filter(|own| !own.is_complete());
-        rebuild.map(|own| own.member).collect()
+        let survives = self.spec.survives(|member| lost.contains(member));
+        if survives {
+            self.use_spare(now);
+        }
+        survives
     }
 
     /// What a failed member did not answer: writes are left out, what was to be read is read from the others.
@@ -353,16 +353,20 @@ impl<M: Members> Array<M> {
     }
 
     fn begin_bits(&mut self, now: Nanos) {
-        if self.bitmap.as_mut().is_some_and(Bitmap::begin) {
-            self.ask_all(now, DriveOp::Flush, BitmapStep::FlushBefore);
+        if !self.bitmap.as_mut().is_some_and(Bitmap::begin) {
+            return;
+        }
+        match self.spec.bitmap_on {
+            BitmapPlace::Internal => self.ask_all(now, DriveOp::Flush, BitmapStep::FlushBefore),
+            BitmapPlace::External => self.write_external(now),
         }
     }
 
     fn set_bits(&mut self, now: Nanos, done: BitmapStep) {
         match done {
             BitmapStep::FlushBefore => self.ask_all(now, DriveOp::Write, BitmapStep::Write),
-            BitmapStep::Write => self.ask_all(now, DriveOp::Flush, BitmapStep::FlushAfter),
-            BitmapStep::FlushAfter => {
+            BitmapStep::Write => self.ask_all(now, DriveOp::Flush, BitmapStep::Last),
+            BitmapStep::Last => {
                 let waited = self.bitmap.as_mut().map(|own| own.end(now));
                 for WaitingWrite { host, op, .. } in waited.into_iter().flatten() {
                     self.write(now, host, op);
@@ -371,6 +375,18 @@ impl<M: Members> Array<M> {
                 self.begin_bits(now);
             }
         }
+    }
+
+    /// A block of the bitmap's file, on the drive behind the members.
+    fn write_external(&mut self, now: Nanos) {
+        let op = Op {
+            kind: DriveOp::Write,
+            offset: 0,
+            len: 4096,
+        };
+        let member = self.layout.members;
+        let write = vec![MemberRequest { member, op }];
+        self.begin(now, write, NextPhase::SetBits(BitmapStep::Last));
     }
 
     /// The bitmap lies at the end of every member.
@@ -405,67 +421,6 @@ impl<M: Members> Array<M> {
         let members = self.all() - self.failed;
         let request = |member| MemberRequest { member, op };
         members.iter().map(request).collect()
-    }
-
-    /// A new drive takes the place of a failed member and is filled from the others. `speed` is that of drives as rated.
-    pub fn replace(&mut self, now: Nanos, member: u32, speed: RebuildSpeed) {
-        self.run_to(now);
-        self.members.replace(member);
-        self.failed = self.failed - MemberSet::of(member);
-        let depth = if self.has_parity() {
-            DEPTH_PARITY
-        } else {
-            DEPTH_MIRROR
-        };
-        let capacity = self.layout.rows * self.layout.chunk;
-        let speed = speed.slower(self.slower);
-        self.rebuild = Some(Rebuild::new(member, capacity, depth, speed, now));
-    }
-
-    /// Bytes of the member that was replaced last that are rebuilt.
-    pub fn rebuilt(&self) -> Bytes {
-        Bytes(self.rebuild.as_ref().map_or(0, |own| own.done))
-    }
-
-    fn begin_rebuilding(&mut self, now: Nanos) {
-        let chunk = self.layout.chunk;
-        let has_parity = self.has_parity();
-        let Some(own) = &mut self.rebuild else {
-            return;
-        };
-        let unit = own.next_unit(chunk);
-        if has_parity && !self.stripes.reserve(unit.rows(chunk)) {
-            return own.retry(now);
-        }
-        own.begin(now, unit);
-        let reads = merged(DriveOp::Read, self.sources(unit.piece()));
-        self.begin(now, reads, NextPhase::WriteRebuilt(unit));
-    }
-
-    fn rebuild_of(&mut self, unit: RebuildUnit) -> Option<&mut Rebuild> {
-        let own = self.rebuild.as_mut();
-        own.filter(|own| own.is_of(unit))
-    }
-
-    fn write_rebuilt(&mut self, now: Nanos, unit: RebuildUnit) {
-        // Its member may have failed meanwhile.
-        let write = self
-            .rebuild_of(unit)
-            .map(|_| unit.piece().request(DriveOp::Write));
-        self.begin(
-            now,
-            write.into_iter().collect(),
-            NextPhase::EndRebuilt(unit),
-        );
-    }
-
-    fn end_rebuilt(&mut self, now: Nanos, unit: RebuildUnit) {
-        if self.has_parity() {
-            self.stripes.release(unit.rows(self.layout.chunk));
-        }
-        if let Some(own) = self.rebuild_of(unit) {
-            own.end(now, unit);
-        }
     }
 
     /// Begins a request, of which one part is open.
@@ -581,6 +536,11 @@ impl Assembled for Array {
 
     fn fail(&mut self, now: Nanos, member: u32) -> bool {
         Self::fail(self, now, member)
+    }
+
+    fn rebuilding_onto_spare(&self) -> Option<u32> {
+        let rebuilding = self.rebuilding().iter().next();
+        rebuilding.filter(|_| self.is_on_spare)
     }
 
     fn can_replace(&self, member: u32) -> bool {

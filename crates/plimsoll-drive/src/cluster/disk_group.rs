@@ -144,7 +144,7 @@ impl DiskGroup {
         while let Some(piece) = self.next_piece() {
             self.data[piece.drive].dirty.take(piece.run);
             self.turn = piece.drive + 1;
-            self.level.begin();
+            self.level.begin(1);
             self.destaging.push(piece);
             let read = Op {
                 kind: DriveOp::Read,
@@ -180,7 +180,7 @@ impl DiskGroup {
     }
 
     fn end_destaging(&mut self, piece: DestagedPiece) {
-        self.level.end(piece.run);
+        self.level.end(piece.run, 1);
         let mut destaging = self.destaging.iter();
         if let Some(at) = destaging.position(|own| *own == piece) {
             self.destaging.swap_remove(at);

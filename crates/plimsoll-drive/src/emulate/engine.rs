@@ -619,17 +619,24 @@ impl Engine {
         Some(event)
     }
 
-    /// A rebuild has come to its end since this was asked last.
-    pub fn ended_rebuild(&self) -> Option<EventKind> {
+    /// A rebuild has come to its end since this was asked last, or one onto a spare has begun.
+    pub fn rebuild_event(&self) -> Option<EventKind> {
         let mut state = self.state();
-        let started = state.rebuild?;
+        let now = clock::now();
         let array = state.model.assembled()?;
-        array.has_rebuilt(started.member).then_some(())?;
+        let on_spare = array.rebuilding_onto_spare();
+        let Some(StartedRebuild { member, at }) = state.rebuild else {
+            let member = on_spare?;
+            state.rebuild = Some(StartedRebuild { member, at: now });
+            return Some(EventKind::MemberReplaced { member });
+        };
+        // The next one may have begun already.
+        let has_next = on_spare.is_some_and(|own| own != member);
+        (has_next || array.has_rebuilt(member)).then_some(())?;
         state.rebuild = None;
-        let StartedRebuild { member, at } = started;
         Some(EventKind::MemberRebuilt {
             member,
-            seconds: clock::now().saturating_sub(at).as_secs_f64(),
+            seconds: now.saturating_sub(at).as_secs_f64(),
         })
     }
 

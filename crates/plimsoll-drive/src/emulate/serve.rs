@@ -148,7 +148,7 @@ fn report_seconds(watch: WatchedEmulation, send: &MessageSender, ends: &AtomicBo
             }));
         }
         send(Message::Second(Box::new(second)));
-        if let Some(event) = watch.engine.ended_rebuild() {
+        if let Some(event) = watch.engine.rebuild_event() {
             send(Message::Warning(event));
         }
         if !full_reported && watch.full.load(Ordering::Relaxed) {

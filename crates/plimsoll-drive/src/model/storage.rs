@@ -53,6 +53,11 @@ pub trait Assembled: Storage {
     /// A member fails `now`. What it had in flight is done with the others. False where data are lost by that.
     fn fail(&mut self, now: Nanos, member: u32) -> bool;
 
+    /// The member in whose place a spare is being filled; `None` also where there are no spares.
+    fn rebuilding_onto_spare(&self) -> Option<u32> {
+        None
+    }
+
     /// A new one may take the place of this member: it has failed, and no other is being filled.
     fn can_replace(&self, member: u32) -> bool;
 

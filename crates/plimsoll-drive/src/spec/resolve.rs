@@ -76,8 +76,15 @@ fn title(file: &DriveFile) -> String {
 
 fn array_title(drive: &str, array: &ArraySpec) -> String {
     let mut title = format!("{} × {drive} as {}", array.members, array.level.title());
-    if array.bitmap.is_some() {
-        title.push_str(" with a bitmap");
+    let parts = [
+        (array.bitmap.is_some(), "a bitmap"),
+        (array.journal.is_some(), "a journal"),
+        (array.cache.is_some(), "a cache"),
+    ];
+    let parts = parts.iter().filter(|(is_there, _)| *is_there);
+    let parts: Vec<&str> = parts.map(|(_, part)| *part).collect();
+    if !parts.is_empty() {
+        title.push_str(&format!(" with {}", parts.join(" and ")));
     }
     if let Some(network) = array.network {
         title.push_str(&format!(" behind {} Gbit/s", network.gbit));

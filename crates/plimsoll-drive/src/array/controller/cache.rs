@@ -17,6 +17,7 @@ use crate::model::Op;
 #[derive(Debug, Clone)]
 pub struct ControllerCache {
     is_write_back: bool,
+    chunk: u64,
     level: BufferLevel,
     dirty: DirtyBlocks,
     on_their_way: Vec<DirtyRun>,
@@ -47,6 +48,7 @@ impl ControllerCache {
         let size = size.or_else(|| of_journal.then_some(memory))?;
         Some(Self {
             is_write_back: spec.battery,
+            chunk: spec.chunk.0,
             level: BufferLevel::new(size, spec.members as usize),
             dirty: DirtyBlocks::new(capacity, RunLength::Within(spec.stripe_bytes())),
             on_their_way: Vec::new(),
@@ -120,18 +122,25 @@ impl ControllerCache {
 
     /// What is destaged next, if that is due, or `is_needed` by writes that wait.
     pub fn begin_destaging(&mut self, is_needed: bool) -> Option<DirtyRun> {
-        let is_due = self.level.may_begin(is_needed);
-        let run = self.dirty.next_run().filter(|_| is_due)?;
+        if !self.level.may_begin(is_needed) {
+            return None;
+        }
+        let run = self.dirty.next_run()?;
         self.dirty.take(run);
         self.on_their_way.push(run);
-        self.level.begin();
+        self.level.begin(self.drives(run));
         self.keep_blocks(self.dirty.run_blocks(run));
         Some(run)
     }
 
     pub fn end_destaging(&mut self, run: DirtyRun) {
         self.on_their_way.retain(|own| *own != run);
-        self.level.end(run);
+        self.level.end(run, self.drives(run));
+    }
+
+    /// Drives with data that a run is written to.
+    const fn drives(&self, run: DirtyRun) -> u32 {
+        run.len.div_ceil(self.chunk) as u32
     }
 
     /// What was on its way is destaged again. What need not be kept is gone.
