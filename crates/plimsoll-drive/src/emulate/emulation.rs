@@ -263,8 +263,9 @@ fn drives_of_data(drive: &DriveSpec) -> u64 {
     let Some(assembly) = &drive.assembly else {
         return 1;
     };
-    let of_each = drive.clone().member().capacity.0;
-    let drives = drive.capacity.0 / of_each.max(1);
+    let of_each = drive.clone().member().capacity.0.max(1);
+    // It holds whole chunks only.
+    let drives = (drive.capacity.0 + of_each / 2) / of_each;
     // Of a cluster's hosts the first drive has what is not yet on the others.
     let for_each_buffer = match assembly {
         DriveAssembly::Array(_) => 1,

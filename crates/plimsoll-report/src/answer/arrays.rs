@@ -64,6 +64,7 @@ fn sentences(m: &Messages, own: &ArrayAnswer) -> Vec<String> {
             (false, Some(seconds)) => {
                 Some(m.text_with("answer-array-normal", &[("seconds", whole(seconds))]))
             }
+            (false, None) if own.array.ends_early() => Some(m.text("answer-array-short")),
             (false, None) => Some(m.text("answer-array-not-normal")),
         },
     );
