@@ -165,7 +165,7 @@ impl ClusterPolicy {
     }
 
     /// Bytes on drives for each byte of data.
-    fn bytes_per_byte(self) -> f64 {
+    pub fn bytes_per_byte(self) -> f64 {
         match self {
             Self::Raid5 => 4.0 / 3.0,
             Self::Raid6 => 1.5,

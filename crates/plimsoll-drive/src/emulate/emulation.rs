@@ -258,20 +258,17 @@ fn buffer_of(drive: &DriveSpec) -> Bytes {
     Bytes(of_each.0 * drives_of_data(drive))
 }
 
-/// Drives whose buffers have different data at a time.
+/// Drives whose buffers have different data at a time; of a cluster the first of each host is the buffer.
 fn drives_of_data(drive: &DriveSpec) -> u64 {
-    let Some(assembly) = &drive.assembly else {
-        return 1;
+    let drives = match &drive.assembly {
+        None => 1.0,
+        Some(DriveAssembly::Array(_)) => {
+            drive.capacity.0 as f64 / drive.clone().member().capacity.0 as f64
+        }
+        Some(DriveAssembly::Cluster(of)) => f64::from(of.hosts) / of.policy.bytes_per_byte(),
     };
-    let of_each = drive.clone().member().capacity.0.max(1);
-    // It holds whole chunks only.
-    let drives = (drive.capacity.0 + of_each / 2) / of_each;
-    // Of a cluster's hosts the first drive has what is not yet on the others.
-    let for_each_buffer = match assembly {
-        DriveAssembly::Array(_) => 1,
-        DriveAssembly::Cluster(cluster) => u64::from(cluster.drives - 1),
-    };
-    (drives / for_each_buffer).max(1)
+    // An array holds whole chunks only.
+    (drives.round() as u64).max(1)
 }
 
 /// What a power cut has to know. A drive that ignores flushes is taken for one whose buffer is volatile, even when its
