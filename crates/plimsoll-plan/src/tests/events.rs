@@ -3,22 +3,25 @@
 use super::drives;
 use crate::member_event::{MemberChange, MemberEvent};
 use crate::units::Nanos;
-use crate::{ResolvedPlan, describe, parse};
+use crate::{Parsed, PlanErrors, ResolvedPlan, describe, parse};
+
+const ARRAY: &str = "drive = \"raid5:4:fast-ssd-1t\"";
+const CLUSTER: &str = "drive = \"vsan:4:2:fast-ssd-1t\"";
+
+/// A plan with one step on a medium of such keys.
+fn step(medium: &str, step: &str) -> Result<Parsed, PlanErrors> {
+    let text = format!(
+        "title = \"t\"\n[medium.m]\npath = \"/m\"\n{medium}\n[system.db]\nengine = \"sqlite\"\n\
+         [workload.w.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"w\"\nsystem = \"db\"\non = [\"m\"]\n{step}\n"
+    );
+    parse(&text, &drives())
+}
 
 #[test]
 fn members_fail_and_are_replaced_at_their_times() {
-    let step = |medium: &str, step: &str| {
-        let text = format!(
-            "title = \"t\"\n[medium.m]\npath = \"/m\"\n{medium}\n[system.db]\nengine = \"sqlite\"\n\
-             [workload.w.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"w\"\nsystem = \"db\"\non = [\"m\"]\n{step}\n"
-        );
-        parse(&text, &drives())
-    };
-    let array = "drive = \"raid5:4:fast-ssd-1t\"";
-    let cluster = "drive = \"vsan:4:2:fast-ssd-1t\"";
     let events = "event = [{ at = \"40s\", replace = 2 }, { at = \"20s\", fail = 2 }, \
                   { at = \"5s\", slow = 1, factor = 2.5 }, { at = \"10s\", network = \"1Gb\" }]";
-    let plan = step(cluster, &format!("users = [4]\n{events}"))
+    let plan = step(CLUSTER, &format!("users = [4]\n{events}"))
         .unwrap()
         .plan;
     let at = |seconds, change| MemberEvent {
@@ -43,49 +46,53 @@ fn members_fail_and_are_replaced_at_their_times() {
         serde_json::from_str::<MemberEvent>(&kept).unwrap(),
         expected[2]
     );
+}
+
+#[test]
+fn events_that_cannot_happen_are_refused() {
     for (medium, text, part) in [
         (
-            array,
+            ARRAY,
             "users = [1, 2]\nevent = [{ at = \"1s\", fail = 1 }]",
             "`event` and more than one point exclude each other",
         ),
         (
-            array,
+            ARRAY,
             "users = [1]\nevent = [{ at = \"1s\", fail = 4 }]",
             "there is no member 4",
         ),
         (
-            array,
+            ARRAY,
             "users = [1]\nevent = [{ at = \"1s\" }]",
             "an event is one of `fail`, `replace`, `slow`, `network`",
         ),
         (
-            array,
+            ARRAY,
             "users = [1]\nevent = [{ at = \"1s\", slow = 1 }]",
             "`slow` lacks its `factor`",
         ),
         (
-            array,
+            ARRAY,
             "users = [1]\nevent = [{ at = \"1s\", fail = 1, factor = 2 }]",
             "`factor` goes with `slow`",
         ),
         (
-            array,
+            ARRAY,
             "users = [1]\nevent = [{ at = \"1s\", slow = 1, factor = 0.5 }]",
             "`factor` cannot be 0.5",
         ),
         (
-            array,
+            ARRAY,
             "users = [1]\nevent = [{ at = \"1s\", fail = 1 }, { at = \"2s\", slow = 1, factor = 2 }]",
             "member 1 becomes slow, and has failed before",
         ),
         (
-            array,
+            ARRAY,
             "users = [1]\nevent = [{ at = \"1s\", network = \"1Gb\" }]",
             "an array has no `network`",
         ),
         (
-            cluster,
+            CLUSTER,
             "users = [1]\nevent = [{ at = \"1s\", network = \"0Gb\" }]",
             "`network` cannot be \"0Gb\"",
         ),
@@ -95,17 +102,17 @@ fn members_fail_and_are_replaced_at_their_times() {
             "the members of these media cannot fail",
         ),
         (
-            array,
+            ARRAY,
             "users = [1]\nevent = [{ fail = 1 }]",
             "`at` is missing",
         ),
         (
-            array,
+            ARRAY,
             "users = [1]\nmeasure = \"30s\"\nevent = [{ at = \"40s\", fail = 1 }]",
             "nothing is measured before or after an event at 40s",
         ),
         (
-            array,
+            ARRAY,
             "users = [1]\nevent = [{ at = \"2s\", replace = 1 }]",
             "member 1 is replaced, and has not failed before",
         ),

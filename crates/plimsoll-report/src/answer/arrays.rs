@@ -136,4 +136,5 @@ pub(crate) fn table<'a>() -> Table<'a, ArrayRow<'a>> {
         .column("failed", Whole, |r| r.phase.failed)
         .column("verdict", Plain, |r| r.answer.verdict)
         .blank_repeats(1)
+        .spare(&["from", "failed", "seconds"])
 }
