@@ -31,6 +31,14 @@ impl DriveAssembly {
         }
     }
 
+    /// The member that a drive belongs to.
+    pub const fn member_of(&self, drive: u32) -> u32 {
+        match self {
+            Self::Array(_) => drive,
+            Self::Cluster(cluster) => drive / cluster.drives,
+        }
+    }
+
     /// Of a drive, from 0: the number of a member, or its host and what it does there.
     pub fn drive_name(&self, drive: u32) -> String {
         match self {

@@ -134,7 +134,8 @@ fn a_simulation_prints_its_figures_and_is_the_same_for_the_same_seed() {
         "writes",
         "TB a day",
         "1681 TB last",
-        " W.",
+        " W, ",
+        " mJ for each request.",
     ] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
