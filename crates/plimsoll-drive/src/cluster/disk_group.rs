@@ -115,7 +115,7 @@ impl DiskGroup {
                 }
                 self.destage(now, ahead);
             }
-            StoreEvent::Stored(_) | StoreEvent::Commit { .. } => {}
+            StoreEvent::Stored(_) | StoreEvent::Object { .. } => {}
         }
     }
 

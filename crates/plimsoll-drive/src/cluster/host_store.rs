@@ -4,7 +4,7 @@ use plimsoll_plan::cluster::{ClusterKind, ClusterSpec};
 use plimsoll_plan::units::Nanos;
 
 use super::disk_group::{DestagedPiece, DiskGroup};
-use super::object_store::{CommitEvent, ObjectStore};
+use super::object_store::{ObjectEvent, ObjectStore};
 use crate::model::{Op, Setup, Work};
 use crate::spec::DriveSpec;
 
@@ -19,6 +19,7 @@ pub enum HostStore {
 pub struct StoreRequest {
     /// The trip that waits for it.
     pub trip: usize,
+    pub object: usize,
     /// Of those with data.
     pub drive: u32,
     pub op: Op,
@@ -38,9 +39,9 @@ pub enum StoreEvent {
     /// A piece was read from the write buffer.
     BufferRead(DestagedPiece),
     Destaged(DestagedPiece),
-    Commit {
+    Object {
         drive: u32,
-        event: CommitEvent,
+        event: ObjectEvent,
     },
 }
 
@@ -78,7 +79,7 @@ impl HostStore {
     /// Something that was expected has happened.
     pub fn happen(&mut self, now: Nanos, event: StoreEvent, ahead: &mut Vec<TimedStoreEvent>) {
         match (self, event) {
-            (Self::Objects(stores), StoreEvent::Commit { drive, event }) => {
+            (Self::Objects(stores), StoreEvent::Object { drive, event }) => {
                 stores[drive as usize].happen(now, drive, event, ahead);
             }
             (Self::Group(group), event) => group.happen(now, event, ahead),

@@ -14,6 +14,7 @@ mod disk_group;
 mod host;
 mod host_store;
 mod object_store;
+mod op_shards;
 mod placement;
 mod rebuilds;
 mod storage_cluster;

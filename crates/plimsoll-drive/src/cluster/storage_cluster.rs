@@ -283,6 +283,7 @@ impl Cluster {
     fn store(&mut self, now: Nanos, number: usize, trip: Trip, component: ComponentRequest) {
         let request = StoreRequest {
             trip: number,
+            object: trip.object,
             drive: component.drive,
             op: trip.op,
         };
@@ -580,6 +581,13 @@ impl Assembled for Cluster {
 
 #[cfg(test)]
 impl Cluster {
+    /// An object's component on a host has all its data.
+    pub(super) fn has_component(&self, object: usize, host: u32) -> bool {
+        let own = &self.objects[object];
+        let mut member = own.placed.member_on(host).into_iter();
+        !self.hosts[host as usize].is_down && member.any(|member| own.array.has_rebuilt(member))
+    }
+
     /// Nothing is under way.
     pub(super) fn is_idle(&self) -> bool {
         self.trips.is_empty() && self.requests.is_empty()
