@@ -6,7 +6,7 @@ use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 use roaring::RoaringBitmap;
 
-use super::host_store::{StoreEvent, StoreRequest, TimedStoreEvent};
+use super::store_event::{DestagedPiece, StoreEvent, StoreRequest, TimedStoreEvent};
 use crate::model::{Drive, Op, Setup, Work};
 use crate::spec::DriveSpec;
 
@@ -44,14 +44,6 @@ struct DataDrive {
     block: u64,
     /// Destaging goes through the drive again and again.
     sweep: u32,
-}
-
-/// What is destaged at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DestagedPiece {
-    drive: usize,
-    offset: u64,
-    len: u64,
 }
 
 impl DiskGroup {

@@ -26,6 +26,7 @@ mod op_shards;
 mod placement;
 mod rebuilds;
 mod storage_cluster;
+mod store_event;
 #[cfg(test)]
 mod tests;
 mod trips;

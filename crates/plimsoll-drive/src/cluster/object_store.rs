@@ -7,8 +7,8 @@
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveOp;
 
-use super::host_store::{StoreEvent, StoreRequest, TimedStoreEvent};
 use super::op_shards::OpShards;
+use super::store_event::{ObjectEvent, StoreEvent, StoreRequest, TimedStoreEvent};
 use crate::model::{Drive, Op, Setup, Work};
 use crate::spec::{DriveSpec, Mechanism};
 
@@ -42,18 +42,6 @@ pub struct ObjectStore {
     queue: Vec<StoreRequest>,
     committing: Vec<StoreRequest>,
     deferred: Vec<Op>,
-}
-
-/// What is complete on a drive.
-#[derive(Debug, Clone, Copy)]
-pub enum ObjectEvent {
-    Read(StoreRequest),
-    Data(StoreRequest),
-    DataFlush,
-    Log,
-    LogFlush,
-    Journal,
-    JournalFlush,
 }
 
 impl ObjectStore {

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use plimsoll_record::drive::DriveOp;
 
-use super::host_store::StoreRequest;
+use super::store_event::StoreRequest;
 
 /// Always: a thread has one request at a time, and so has a placement group.
 #[derive(Debug, Clone)]

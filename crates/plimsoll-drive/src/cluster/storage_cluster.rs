@@ -7,10 +7,11 @@ use plimsoll_record::drive::DriveOp;
 
 use super::components::{Components, SentRequest};
 use super::host::{ClusterHost, HostTimes};
-use super::host_store::{HostStore, StoreEvent, StoreRequest, TimedStoreEvent};
+use super::host_store::HostStore;
 use super::placement::{AddressMap, ObjectPart, PlacedObject, Placement, place};
 use super::rebuilds::{OnHost, Rebuilds};
-use super::trips::{ComponentRequest, Trip, TripPurpose, Trips};
+use super::store_event::{StoreEvent, StoreRequest, TimedStoreEvent};
+use super::trips::{ComponentTrip, Trip, TripPurpose, Trips};
 use crate::array::{Array, FollowingRequest, HostRequests};
 use crate::model::{
     Assembled, ByRequest, Completion, CompletionQueue, Op, RequestId, Setup, Storage, Work,
@@ -230,7 +231,7 @@ impl Cluster {
         let at = placed.components[sent.request.member as usize];
         let op = sent.request.op;
         let is_remote = *home != at.host;
-        let purpose = TripPurpose::Component(ComponentRequest {
+        let purpose = TripPurpose::Component(ComponentTrip {
             id: sent.id,
             drive: at.drive,
             generation: self.hosts[at.host as usize].generation,
@@ -280,7 +281,7 @@ impl Cluster {
         }
     }
 
-    fn store(&mut self, now: Nanos, number: usize, trip: Trip, component: ComponentRequest) {
+    fn store(&mut self, now: Nanos, number: usize, trip: Trip, component: ComponentTrip) {
         let request = StoreRequest {
             trip: number,
             object: trip.object,

@@ -1,6 +1,7 @@
 use super::Cluster;
-use super::host_store::{HostStore, StoreEvent, StoreRequest, TimedStoreEvent};
+use super::host_store::HostStore;
 use super::placement::{PlacedObject, place};
+use super::store_event::{StoreEvent, StoreRequest, TimedStoreEvent};
 use crate::catalog;
 use crate::model::{Assembled, ByRequest, DriveOp, Op, Random, Setup, Storage};
 use crate::simulate::{Arrival, SimulatedProfile, SimulatedResult, named, simulate};
