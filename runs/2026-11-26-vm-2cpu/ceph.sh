@@ -120,7 +120,7 @@ compare() {
     --seconds 1000 --format json |
     python3 -c 'import json,sys; r=json.load(sys.stdin)["requests"][0]; print(r["iops"],r["mean_us"])')
   echo "$real $model" | awk -v name="$1, $3 $4 KiB, jobs $5" \
-    '{printf "%-36s Ceph %6.1f IOPS %6.0f ms   model %6.1f IOPS %6.0f ms   %+5.1f %% %+5.1f %%\n", name, $1, $2/1e3, $3, $4/1e3, ($1/$3-1)*100, ($2/$4-1)*100}'
+    '{printf "%-42s Ceph %6.2f IOPS %6.0f ms   model %6.2f IOPS %6.0f ms   %+5.1f %% %+5.1f %%\n", name, $1, $2/1e3, $3, $4/1e3, ($1/$3-1)*100, ($2/$4-1)*100}'
 }
 
 load random write 1024 2 1 70 > fill.out

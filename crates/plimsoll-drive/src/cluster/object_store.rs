@@ -18,7 +18,7 @@ const LOGGED: u64 = 1900;
 const DATA_OF_LOGGED: u64 = 256;
 /// Log and journal are written in blocks of this size.
 const BLOCK: u64 = 4096;
-/// The log goes round in so many bytes: four files of RocksDB.
+/// The log goes round in so many bytes (`max_total_wal_size`).
 const LOG: u64 = 1 << 30;
 /// Shorter writes to disks are deferred (`bluestore_prefer_deferred_size_hdd`).
 const DEFERRED_BELOW: u64 = 64 << 10;

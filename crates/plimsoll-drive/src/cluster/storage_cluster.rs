@@ -126,9 +126,10 @@ impl Cluster {
         let up: Vec<u32> = (0..self.spec.hosts)
             .filter(|host| !self.hosts[*host as usize].is_down)
             .collect();
-        for (number, object) in self.objects.iter_mut().enumerate() {
-            if self.hosts[object.home as usize].is_down && !up.is_empty() {
-                object.home = up[number % up.len()];
+        for object in 0..self.objects.len() {
+            let home = self.coordinator(object);
+            if self.hosts[home as usize].is_down && !up.is_empty() {
+                self.objects[object].home = up[object % up.len()];
             }
         }
     }
@@ -191,12 +192,16 @@ impl Cluster {
     fn coordinator(&mut self, object: usize) -> u32 {
         let own = &mut self.objects[object];
         if self.spec.kind == ClusterKind::Ceph {
-            let filled = self.rebuilds.host().filter(|_| own.array.is_rebuilding());
-            let mut places = own.placed.components.iter().map(|place| place.host);
-            let has_copy = |host: u32| !self.hosts[host as usize].is_down && Some(host) != filled;
-            let primary = places.position(has_copy).unwrap_or_default();
-            own.array.members_mut().read_from(primary as u32);
-            own.home = own.placed.components[primary].host;
+            let filled = self.rebuilds.host();
+            let has_copy = |member: u32| {
+                let host = own.placed.components[member as usize].host;
+                let is_empty = Some(host) == filled && !own.array.has_rebuilt(member);
+                !self.hosts[host as usize].is_down && !is_empty
+            };
+            let mut members = 0..own.placed.components.len() as u32;
+            let primary = members.find(|member| has_copy(*member)).unwrap_or_default();
+            own.home = own.placed.components[primary as usize].host;
+            own.array.members_mut().read_from(primary);
         }
         own.home
     }
