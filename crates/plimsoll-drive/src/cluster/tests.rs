@@ -401,6 +401,29 @@ fn a_write_takes_its_round_trips_and_the_slowest_commit() {
     }
 }
 
+/// Without hosts that may take them, or before their time, components stay lost.
+#[test]
+fn what_a_host_had_is_repaired_on_others() {
+    let survives = |name: &str, ms: u64| {
+        let mut own = cluster(name, 64 << 20);
+        assert!(own.fail(Nanos::SECOND, 0));
+        let now = Nanos::SECOND + Nanos::from_millis(ms);
+        while own.advance(now).is_some() {}
+        let is_whole = own.fail(now, 1);
+        own.submit(now, op(DriveOp::Read, 0, 64 << 20));
+        while own.advance(Nanos(u64::MAX)).is_some() {}
+        assert!(own.is_idle());
+        is_whole
+    };
+    for name in ["ceph:5:2:nvme:copies=2", "vsan:5:3:nvme:vdisks=20"] {
+        let repaired = format!("{name}:repair=2s");
+        assert!(!survives(name, 60_000), "{name}");
+        assert!(!survives(&repaired, 1_900), "{name}");
+        assert!(survives(&repaired, 60_000), "{name}");
+    }
+    assert!(!survives("vsan:3:3:nvme:vdisks=20:repair=2s", 60_000));
+}
+
 /// A read keeps its group until the drive has answered.
 #[test]
 fn reads_of_a_group_come_one_after_the_other() {
