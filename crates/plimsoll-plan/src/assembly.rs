@@ -263,7 +263,7 @@ mod tests {
             "vsan:6:2:sata:policy=raid6:failed=0+5",
             "vsan:4:2:sata:policy=raid5:rebuild=1",
             "ceph:3:1:sata",
-            "ceph:5:4:disk:copies=2:vdisks=8:network=10Gb:stack=20us:failed=4",
+            "ceph:5:4:disk:copies=2:vdisks=8:network=10Gb:stack=20us:failed=4:repair=10m",
         ] {
             assert_eq!(named(name).unwrap().to_string(), name);
             assert!(NamedAssembly::is_meant(name));

@@ -42,6 +42,9 @@ pub struct ClusterSpec {
     /// A host whose drives are new and are filled from the others.
     #[serde(default)]
     pub rebuild: Option<u32>,
+    /// What a host had is rebuilt on other hosts when it has been down for so long; never, if none.
+    #[serde(default)]
+    pub repair: Option<Nanos>,
 }
 
 const fn one() -> u32 {
@@ -89,10 +92,11 @@ impl ClusterKind {
         match self {
             Self::Vsan => {
                 "policy=ftt0|ftt1|ftt2|ftt3|raid5|raid6, width=N, vdisks=N, network=25Gb, round-trip=TIME, \
-                 stack=TIME, buffer=SIZE, failed=HOSTS, rebuild=HOST"
+                 stack=TIME, buffer=SIZE, failed=HOSTS, rebuild=HOST, repair=TIME"
             }
             Self::Ceph => {
-                "copies=1|2|3|4, vdisks=N, network=25Gb, round-trip=TIME, stack=TIME, failed=HOSTS, rebuild=HOST"
+                "copies=1|2|3|4, vdisks=N, network=25Gb, round-trip=TIME, stack=TIME, failed=HOSTS, rebuild=HOST, \
+                 repair=TIME"
             }
         }
     }
@@ -272,6 +276,7 @@ impl ClusterSpec {
             buffer: default_buffer(),
             failed: Vec::new(),
             rebuild: None,
+            repair: None,
         }
     }
 
@@ -301,7 +306,7 @@ impl ClusterSpec {
     }
 
     /// With vSAN's mirrors, witnesses that keep a majority of votes count: 2·FTT + 1.
-    fn fewest_hosts(&self) -> u32 {
+    pub fn fewest_hosts(&self) -> u32 {
         match self.policy() {
             ClusterPolicy::Raid5 => 4,
             ClusterPolicy::Raid6 => 6,
@@ -482,6 +487,7 @@ impl ClusterSpec {
                 self.failed = hosts.collect::<Option<_>>()?;
             }
             "rebuild" => self.rebuild = Some(value.parse().ok()?),
+            "repair" => self.repair = Some(duration::parse(value).ok()?),
             _ => return None,
         }
         Some(())
@@ -530,6 +536,11 @@ impl ClusterSpec {
                 self.rebuild.is_some(),
                 "rebuild",
                 self.rebuild.map_or(String::new(), |host| host.to_string()),
+            ),
+            (
+                self.repair.is_some(),
+                "repair",
+                self.repair.map_or(String::new(), |time| time.to_string()),
             ),
         ];
         let options = options.into_iter().filter(|(is_set, ..)| *is_set);

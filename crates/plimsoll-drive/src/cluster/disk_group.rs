@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 
-use super::host_store::{StoreEvent, StoreRequest, TimedStoreEvent};
-use crate::destaging::{BufferLevel, DirtyBlocks, DirtyRun, RunLength};
+use super::store_event::{DestagedPiece, StoreEvent, StoreRequest, TimedStoreEvent};
+use crate::destaging::{BufferLevel, DirtyBlocks, RunLength};
 use crate::model::{Drive, Op, Setup, Work};
 use crate::spec::DriveSpec;
 
@@ -33,13 +33,6 @@ pub struct DiskGroup {
 struct DataDrive {
     drive: Drive,
     dirty: DirtyBlocks,
-}
-
-/// What is destaged at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DestagedPiece {
-    drive: usize,
-    run: DirtyRun,
 }
 
 impl DiskGroup {
@@ -100,7 +93,7 @@ impl DiskGroup {
                 }
                 self.destage(now, ahead);
             }
-            StoreEvent::Stored(_) | StoreEvent::Commit { .. } => {}
+            StoreEvent::Stored(_) | StoreEvent::Object { .. } => {}
         }
     }
 

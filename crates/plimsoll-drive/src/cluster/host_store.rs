@@ -3,52 +3,16 @@
 use plimsoll_plan::cluster::{ClusterKind, ClusterSpec};
 use plimsoll_plan::units::Nanos;
 
-use super::disk_group::{DestagedPiece, DiskGroup};
-use super::object_store::{CommitEvent, ObjectStore};
-use crate::model::{Op, Setup, Work};
+use super::disk_group::DiskGroup;
+use super::object_store::ObjectStore;
+use super::store_event::{StoreEvent, StoreRequest, TimedStoreEvent};
+use crate::model::{Setup, Work};
 use crate::spec::DriveSpec;
 
 #[derive(Debug, Clone)]
 pub enum HostStore {
     Group(Box<DiskGroup>),
     Objects(Vec<ObjectStore>),
-}
-
-/// A request to one of the drives of a host.
-#[derive(Debug, Clone, Copy)]
-pub struct StoreRequest {
-    /// The trip that waits for it.
-    pub trip: usize,
-    /// Of those with data.
-    pub drive: u32,
-    pub op: Op,
-}
-
-impl StoreRequest {
-    pub const fn stored(self, at: Nanos) -> TimedStoreEvent {
-        let event = StoreEvent::Stored(self.trip);
-        TimedStoreEvent { at, event }
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-pub enum StoreEvent {
-    /// The request of a trip is complete.
-    Stored(usize),
-    /// A piece was read from the write buffer.
-    BufferRead(DestagedPiece),
-    Destaged(DestagedPiece),
-    Commit {
-        drive: u32,
-        event: CommitEvent,
-    },
-}
-
-/// What will happen, if the host does not fail.
-#[derive(Debug, Clone, Copy)]
-pub struct TimedStoreEvent {
-    pub at: Nanos,
-    pub event: StoreEvent,
 }
 
 impl HostStore {
@@ -78,7 +42,7 @@ impl HostStore {
     /// Something that was expected has happened.
     pub fn happen(&mut self, now: Nanos, event: StoreEvent, ahead: &mut Vec<TimedStoreEvent>) {
         match (self, event) {
-            (Self::Objects(stores), StoreEvent::Commit { drive, event }) => {
+            (Self::Objects(stores), StoreEvent::Object { drive, event }) => {
                 stores[drive as usize].happen(now, drive, event, ahead);
             }
             (Self::Group(group), event) => group.happen(now, event, ahead),

@@ -7,7 +7,8 @@
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveOp;
 
-use super::host_store::{StoreEvent, StoreRequest, TimedStoreEvent};
+use super::op_shards::OpShards;
+use super::store_event::{ObjectEvent, StoreEvent, StoreRequest, TimedStoreEvent};
 use crate::model::{Drive, Op, Setup, Work};
 use crate::spec::{DriveSpec, Mechanism};
 
@@ -17,7 +18,7 @@ const LOGGED: u64 = 1900;
 const DATA_OF_LOGGED: u64 = 256;
 /// Log and journal are written in blocks of this size.
 const BLOCK: u64 = 4096;
-/// The log goes round in so many bytes: four files of RocksDB.
+/// The log goes round in so many bytes (`max_total_wal_size`).
 const LOG: u64 = 1 << 30;
 /// Shorter writes to disks are deferred (`bluestore_prefer_deferred_size_hdd`).
 const DEFERRED_BELOW: u64 = 64 << 10;
@@ -30,6 +31,7 @@ pub struct ObjectStore {
     pub drive: Drive,
     capacity: u64,
     defers: bool,
+    shards: OpShards,
     /// Where new data go next.
     free: u64,
     log_end: u64,
@@ -42,23 +44,14 @@ pub struct ObjectStore {
     deferred: Vec<Op>,
 }
 
-/// What is complete on a drive.
-#[derive(Debug, Clone, Copy)]
-pub enum CommitEvent {
-    Data(StoreRequest),
-    DataFlush,
-    Log,
-    LogFlush,
-    Journal,
-    JournalFlush,
-}
-
 impl ObjectStore {
     pub fn new(spec: &DriveSpec, setup: &Setup) -> Self {
+        let is_disk = matches!(spec.mechanism, Mechanism::Disk(_));
         Self {
             drive: Drive::new(spec, setup),
             capacity: setup.capacity.0.max(BLOCK),
-            defers: matches!(spec.mechanism, Mechanism::Disk(_)),
+            defers: is_disk,
+            shards: OpShards::new(is_disk),
             free: 0,
             log_end: 0,
             journal_end: 0,
@@ -70,9 +63,16 @@ impl ObjectStore {
     }
 
     pub fn submit(&mut self, now: Nanos, request: StoreRequest, ahead: &mut Vec<TimedStoreEvent>) {
+        for begun in self.shards.add(request) {
+            self.begin(now, begun, ahead);
+        }
+    }
+
+    fn begin(&mut self, now: Nanos, request: StoreRequest, ahead: &mut Vec<TimedStoreEvent>) {
         let op = request.op;
         if op.kind == DriveOp::Read {
-            ahead.push(request.stored(self.drive.complete(now, op)));
+            let at = self.drive.complete(now, op);
+            ahead.push(expected(at, request.drive, ObjectEvent::Read(request)));
         } else if self.is_deferred(op) {
             self.queue.push(request);
             self.commit(now, request.drive, ahead);
@@ -81,7 +81,7 @@ impl ObjectStore {
             self.free = (offset + op.len) % self.capacity;
             let at = self.drive.complete(now, Op { offset, ..op });
             self.writing.push(request.trip);
-            ahead.push(expected(at, request.drive, CommitEvent::Data(request)));
+            ahead.push(expected(at, request.drive, ObjectEvent::Data(request)));
         }
     }
 
@@ -89,20 +89,26 @@ impl ObjectStore {
         &mut self,
         now: Nanos,
         drive: u32,
-        event: CommitEvent,
+        event: ObjectEvent,
         ahead: &mut Vec<TimedStoreEvent>,
     ) {
         match event {
-            CommitEvent::Data(request) => {
+            ObjectEvent::Read(request) => {
+                ahead.push(request.stored(now));
+                for begun in self.shards.end(request) {
+                    self.begin(now, begun, ahead);
+                }
+            }
+            ObjectEvent::Data(request) => {
                 self.writing.retain(|trip| *trip != request.trip);
                 self.queue.push(request);
                 self.commit(now, drive, ahead);
             }
-            CommitEvent::DataFlush => self.write_log(now, drive, ahead),
-            CommitEvent::Log => self.flush(now, drive, CommitEvent::LogFlush, ahead),
-            CommitEvent::LogFlush => self.write_journal(now, drive, ahead),
-            CommitEvent::Journal => self.flush(now, drive, CommitEvent::JournalFlush, ahead),
-            CommitEvent::JournalFlush => {
+            ObjectEvent::DataFlush => self.write_log(now, drive, ahead),
+            ObjectEvent::Log => self.flush(now, drive, ObjectEvent::LogFlush, ahead),
+            ObjectEvent::LogFlush => self.write_journal(now, drive, ahead),
+            ObjectEvent::Journal => self.flush(now, drive, ObjectEvent::JournalFlush, ahead),
+            ObjectEvent::JournalFlush => {
                 for own in std::mem::take(&mut self.committing) {
                     ahead.push(own.stored(now));
                     if self.is_deferred(own.op) {
@@ -128,7 +134,7 @@ impl ObjectStore {
         if self.committing.iter().all(|own| self.is_deferred(own.op)) {
             self.write_log(now, drive, ahead);
         } else {
-            self.flush(now, drive, CommitEvent::DataFlush, ahead);
+            self.flush(now, drive, ObjectEvent::DataFlush, ahead);
         }
     }
 
@@ -136,7 +142,7 @@ impl ObjectStore {
         &mut self,
         now: Nanos,
         drive: u32,
-        then: CommitEvent,
+        then: ObjectEvent,
         ahead: &mut Vec<TimedStoreEvent>,
     ) {
         let flush = Op {
@@ -162,7 +168,7 @@ impl ObjectStore {
             len: end.div_ceil(BLOCK) * BLOCK - from,
         };
         let at = self.drive.complete(now, write);
-        ahead.push(expected(at, drive, CommitEvent::Log));
+        ahead.push(expected(at, drive, ObjectEvent::Log));
     }
 
     fn write_journal(&mut self, now: Nanos, drive: u32, ahead: &mut Vec<TimedStoreEvent>) {
@@ -175,7 +181,7 @@ impl ObjectStore {
             len: BLOCK,
         };
         let at = self.drive.complete(now, write);
-        ahead.push(expected(at, drive, CommitEvent::Journal));
+        ahead.push(expected(at, drive, ObjectEvent::Journal));
     }
 
     fn write_deferred(&mut self, now: Nanos) {
@@ -186,11 +192,13 @@ impl ObjectStore {
         }
     }
 
-    /// Trips of writes that are not complete, and will never be.
+    /// Trips of what is not complete, and will never be.
     pub fn fail(&mut self) -> Vec<usize> {
         let waiting = self.queue.drain(..).chain(self.committing.drain(..));
         let waiting = waiting.map(|own| own.trip);
-        self.writing.drain(..).chain(waiting).collect()
+        let mut trips: Vec<usize> = self.writing.drain(..).chain(waiting).collect();
+        trips.extend(self.shards.clear());
+        trips
     }
 
     /// What was deferred is in the log.
@@ -204,7 +212,7 @@ impl ObjectStore {
     }
 }
 
-const fn expected(at: Nanos, drive: u32, event: CommitEvent) -> TimedStoreEvent {
-    let event = StoreEvent::Commit { drive, event };
+const fn expected(at: Nanos, drive: u32, event: ObjectEvent) -> TimedStoreEvent {
+    let event = StoreEvent::Object { drive, event };
     TimedStoreEvent { at, event }
 }

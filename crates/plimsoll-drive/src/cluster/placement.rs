@@ -70,7 +70,7 @@ pub struct Placement {
 }
 
 /// What is on the drives so far.
-struct DriveLevels {
+pub struct DriveLevels {
     drives_of_host: u32,
     used: Vec<u64>,
 }
@@ -79,10 +79,7 @@ struct DriveLevels {
 /// the same object; of equal ones by lot.
 pub fn place(spec: &ClusterSpec, usable: u64, seed: u64) -> Placement {
     let mut random = Random::new(seed ^ 0x5eed_0b1e);
-    let mut levels = DriveLevels {
-        drives_of_host: spec.data_drives(),
-        used: vec![0; (spec.hosts * spec.data_drives()) as usize],
-    };
+    let mut levels = DriveLevels::new(spec);
     match spec.kind {
         ClusterKind::Vsan => levels.place_disks(spec, usable, &mut random),
         ClusterKind::Ceph => levels.place_groups(spec, usable, &mut random),
@@ -90,6 +87,24 @@ pub fn place(spec: &ClusterSpec, usable: u64, seed: u64) -> Placement {
 }
 
 impl DriveLevels {
+    fn new(spec: &ClusterSpec) -> Self {
+        Self {
+            drives_of_host: spec.data_drives(),
+            used: vec![0; (spec.hosts * spec.data_drives()) as usize],
+        }
+    }
+
+    pub fn of<'o>(spec: &ClusterSpec, objects: impl Iterator<Item = &'o PlacedObject>) -> Self {
+        let mut own = Self::new(spec);
+        for object in objects {
+            for at in &object.components {
+                let drive = at.host * own.drives_of_host + at.drive;
+                own.used[drive as usize] += object.component_bytes;
+            }
+        }
+        own
+    }
+
     fn place_disks(&mut self, spec: &ClusterSpec, usable: u64, random: &mut Random) -> Placement {
         let layout = spec.layout();
         let mut objects = Vec::new();
@@ -138,23 +153,31 @@ impl DriveLevels {
 
     fn place(&mut self, count: u32, bytes: u64, random: &mut Random) -> Vec<ComponentPlace> {
         let mut placed: Vec<ComponentPlace> = Vec::new();
+        // There are as many hosts as components (`ClusterSpec::check`).
         for _ in 0..count {
-            let is_free = |drive: &usize| {
-                let host = *drive as u32 / self.drives_of_host;
-                placed.iter().all(|own| own.host != host)
-            };
-            let free = (0..self.used.len()).filter(is_free);
-            let emptiest = free.min_by_key(|drive| (self.used[*drive], random.draw()));
-            // There are as many hosts as components (`ClusterSpec::check`).
-            let drive = emptiest.unwrap_or_default();
-            placed.push(ComponentPlace {
-                host: drive as u32 / self.drives_of_host,
-                drive: drive as u32 % self.drives_of_host,
-                base: self.used[drive],
-            });
-            self.used[drive] += bytes;
+            let is_free = |host: u32| placed.iter().all(|own| own.host != host);
+            placed.extend(self.place_one(bytes, random, is_free));
         }
         placed
+    }
+
+    /// On the emptiest drive of hosts that may have it.
+    pub fn place_one(
+        &mut self,
+        bytes: u64,
+        random: &mut Random,
+        is_allowed: impl Fn(u32) -> bool,
+    ) -> Option<ComponentPlace> {
+        let of_host = self.drives_of_host;
+        let allowed = (0..self.used.len()).filter(|drive| is_allowed(*drive as u32 / of_host));
+        let drive = allowed.min_by_key(|drive| (self.used[*drive], random.draw()))?;
+        let base = self.used[drive];
+        self.used[drive] += bytes;
+        Some(ComponentPlace {
+            host: drive as u32 / of_host,
+            drive: drive as u32 % of_host,
+            base,
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which components of a replaced host are rebuilt, and when.
+//! Which components are rebuilt, and when.
 
 use std::collections::VecDeque;
 
@@ -19,13 +19,11 @@ pub struct OnHost {
     pub member: u32,
 }
 
-/// Of the host that was replaced last.
 #[derive(Debug, Clone)]
 pub struct Rebuilds {
     /// A drive takes part in one at a time (`osd_max_backfills`).
     is_one_of_drive: bool,
     speed: RebuildSpeed,
-    host: Option<u32>,
     active: Vec<OnHost>,
     waiting: VecDeque<OnHost>,
     /// What those that are not active any more have filled.
@@ -48,7 +46,6 @@ impl Rebuilds {
             } else {
                 RebuildSpeed::default()
             },
-            host: None,
             active: Vec::new(),
             waiting: VecDeque::new(),
             ended: Bytes(0),
@@ -58,10 +55,6 @@ impl Rebuilds {
     /// Of each component.
     pub const fn speed(&self) -> RebuildSpeed {
         self.speed
-    }
-
-    pub const fn host(&self) -> Option<u32> {
-        self.host
     }
 
     pub fn active(&self) -> impl Iterator<Item = OnHost> {
@@ -76,16 +69,26 @@ impl Rebuilds {
         self.ended
     }
 
-    /// All components of a host are missing.
-    pub fn begin(&mut self, host: u32, components: VecDeque<OnHost>) {
-        self.host = Some(host);
+    /// These are missing, and nothing else is being rebuilt.
+    pub fn begin(&mut self, components: Vec<OnHost>) {
         self.active.clear();
-        self.waiting = components;
+        self.waiting.clear();
         self.ended = Bytes(0);
+        self.add(components);
     }
 
-    /// Those that may begin now. `places_of` are the components of an object.
-    pub fn begin_next(&mut self, places_of: impl Fn(usize) -> Vec<ComponentPlace>) -> Vec<OnHost> {
+    /// These are missing, too.
+    pub fn add(&mut self, components: Vec<OnHost>) {
+        self.waiting.extend(components);
+    }
+
+    /// Those that may begin now: no other component of their object is being rebuilt. `places_of` are the components of
+    /// an object.
+    pub fn begin_next(
+        &mut self,
+        is_rebuilding: impl Fn(usize) -> bool,
+        places_of: impl Fn(usize) -> Vec<ComponentPlace>,
+    ) -> Vec<OnHost> {
         let mut busy: Vec<ComponentPlace> = Vec::new();
         for own in &self.active {
             busy.extend(drives_of(*own, &places_of));
@@ -95,7 +98,8 @@ impl Rebuilds {
         for own in self.waiting.drain(..) {
             let drives: Vec<ComponentPlace> = drives_of(own, &places_of).collect();
             let is_busy = |drive: &ComponentPlace| busy.iter().any(|own| own.is_on_drive_of(drive));
-            if self.is_one_of_drive && drives.iter().any(is_busy) {
+            let must_wait = self.is_one_of_drive && drives.iter().any(is_busy);
+            if must_wait || is_rebuilding(own.object) {
                 rest.push_back(own);
             } else {
                 busy.extend(drives);
@@ -117,11 +121,10 @@ impl Rebuilds {
         found.is_some()
     }
 
-    /// A host fails.
-    pub fn fail(&mut self, host: u32) {
-        if self.host == Some(host) {
-            self.waiting.clear();
-        }
+    /// The host of these components fails.
+    pub fn fail(&mut self, is_gone: impl Fn(&OnHost) -> bool) {
+        self.active.retain(|own| !is_gone(own));
+        self.waiting.retain(|own| !is_gone(own));
     }
 }
 

@@ -7,13 +7,14 @@ use plimsoll_record::drive::DriveOp;
 
 use super::components::{Components, SentRequest};
 use super::host::{ClusterHost, HostTimes};
-use super::host_store::{HostStore, StoreEvent, StoreRequest, TimedStoreEvent};
-use super::placement::{AddressMap, ObjectPart, PlacedObject, Placement, place};
+use super::host_store::HostStore;
+use super::placement::{AddressMap, DriveLevels, ObjectPart, PlacedObject, Placement, place};
 use super::rebuilds::{OnHost, Rebuilds};
-use super::trips::{ComponentRequest, Trip, TripPurpose, Trips};
+use super::store_event::{StoreEvent, StoreRequest, TimedStoreEvent};
+use super::trips::{ComponentTrip, Trip, TripPurpose, Trips};
 use crate::array::{Array, FollowingRequest, HostRequests};
 use crate::model::{
-    Assembled, ByRequest, Completion, CompletionQueue, Op, RequestId, Setup, Storage, Work,
+    Assembled, ByRequest, Completion, CompletionQueue, Op, Random, RequestId, Setup, Storage, Work,
 };
 use crate::spec::DriveSpec;
 
@@ -29,6 +30,8 @@ pub struct Cluster {
     setup: Setup,
     /// Processor time of a request that asks no drive.
     stack: Nanos,
+    /// All times count so many times.
+    slower: f64,
     hosts: Vec<ClusterHost>,
     objects: Vec<VirtualObject>,
     map: AddressMap,
@@ -63,6 +66,11 @@ enum ClusterEvent {
     /// A part of a request that asks no drive is complete.
     Ends(RequestId),
     Store(HostEvent),
+    /// A host has been down for so long that what it had is rebuilt elsewhere.
+    RepairDue {
+        host: u32,
+        generation: u32,
+    },
 }
 
 /// On the drives of a host.
@@ -100,6 +108,7 @@ impl Cluster {
         let times = HostTimes::new(spec, drive.slower);
         let mut own = Self {
             stack: times.stack,
+            slower: drive.slower,
             trips: Trips::new(times, spec.hosts + spec.vdisks),
             hosts: hosts.collect(),
             objects: objects.map(object).collect(),
@@ -114,6 +123,9 @@ impl Cluster {
             setup,
         };
         own.move_homes();
+        for host in &spec.failed {
+            own.expect_repair(Nanos::ZERO, *host);
+        }
         if let Some(host) = spec.rebuild {
             own.rebuild_host(Nanos::ZERO, host);
         }
@@ -125,9 +137,10 @@ impl Cluster {
         let up: Vec<u32> = (0..self.spec.hosts)
             .filter(|host| !self.hosts[*host as usize].is_down)
             .collect();
-        for (number, object) in self.objects.iter_mut().enumerate() {
-            if self.hosts[object.home as usize].is_down && !up.is_empty() {
-                object.home = up[number % up.len()];
+        for object in 0..self.objects.len() {
+            let home = self.coordinator(object);
+            if self.hosts[home as usize].is_down && !up.is_empty() {
+                self.objects[object].home = up[object % up.len()];
             }
         }
     }
@@ -190,12 +203,14 @@ impl Cluster {
     fn coordinator(&mut self, object: usize) -> u32 {
         let own = &mut self.objects[object];
         if self.spec.kind == ClusterKind::Ceph {
-            let filled = self.rebuilds.host().filter(|_| own.array.is_rebuilding());
-            let mut places = own.placed.components.iter().map(|place| place.host);
-            let has_copy = |host: u32| !self.hosts[host as usize].is_down && Some(host) != filled;
-            let primary = places.position(has_copy).unwrap_or_default();
-            own.array.members_mut().read_from(primary as u32);
-            own.home = own.placed.components[primary].host;
+            let has_copy = |member: u32| {
+                let host = own.placed.components[member as usize].host;
+                !self.hosts[host as usize].is_down && own.array.is_whole_member(member)
+            };
+            let mut members = 0..own.placed.components.len() as u32;
+            let primary = members.find(|member| has_copy(*member)).unwrap_or_default();
+            own.home = own.placed.components[primary as usize].host;
+            own.array.members_mut().read_from(primary);
         }
         own.home
     }
@@ -230,7 +245,7 @@ impl Cluster {
         let at = placed.components[sent.request.member as usize];
         let op = sent.request.op;
         let is_remote = *home != at.host;
-        let purpose = TripPurpose::Component(ComponentRequest {
+        let purpose = TripPurpose::Component(ComponentTrip {
             id: sent.id,
             drive: at.drive,
             generation: self.hosts[at.host as usize].generation,
@@ -280,9 +295,10 @@ impl Cluster {
         }
     }
 
-    fn store(&mut self, now: Nanos, number: usize, trip: Trip, component: ComponentRequest) {
+    fn store(&mut self, now: Nanos, number: usize, trip: Trip, component: ComponentTrip) {
         let request = StoreRequest {
             trip: number,
+            object: trip.object,
             drive: component.drive,
             op: trip.op,
         };
@@ -358,6 +374,11 @@ impl Cluster {
             ClusterEvent::Answered(number) => self.answered(now, number),
             ClusterEvent::Ends(request) => self.end_part(now, request),
             ClusterEvent::Store(own) => self.happen_on(now, own),
+            ClusterEvent::RepairDue { host, generation } => {
+                if self.hosts[host as usize].generation == generation {
+                    self.repair(now, host);
+                }
+            }
         }
     }
 
@@ -404,7 +425,10 @@ impl Cluster {
             survives &= self.objects[object].array.fail(now, member);
             self.run_object(now, object);
         }
-        self.rebuilds.fail(host);
+        let objects = &self.objects;
+        let place = |on: &OnHost| objects[on.object].placed.components[on.member as usize];
+        self.rebuilds.fail(|on| place(on).host == host);
+        self.expect_repair(now, host);
         for number in self.hosts[host as usize].store.fail() {
             self.answered(now, number);
         }
@@ -423,7 +447,40 @@ impl Cluster {
 
     fn rebuild_host(&mut self, now: Nanos, host: u32) {
         let on_host = self.objects_on(host).collect();
-        self.rebuilds.begin(host, on_host);
+        self.rebuilds.begin(on_host);
+        self.move_homes();
+        self.begin_rebuilds(now);
+    }
+
+    fn expect_repair(&mut self, now: Nanos, host: u32) {
+        if let Some(time) = self.spec.repair {
+            let generation = self.hosts[host as usize].generation;
+            let at = now + Nanos((time.0 as f64 * self.slower) as u64);
+            self.at(at, ClusterEvent::RepairDue { host, generation });
+        }
+    }
+
+    /// What a host had is rebuilt on other hosts, if there are enough.
+    fn repair(&mut self, now: Nanos, host: u32) {
+        let up = self.hosts.iter().filter(|host| !host.is_down).count();
+        if up < self.spec.fewest_hosts() as usize {
+            return;
+        }
+        let placed = self.objects.iter().map(|own| &own.placed);
+        let mut levels = DriveLevels::of(&self.spec, placed);
+        let mut random = Random::new(self.setup.seed ^ u64::from(host));
+        let lost: Vec<OnHost> = self.objects_on(host).collect();
+        for on in &lost {
+            let placed = &mut self.objects[on.object].placed;
+            let hosts = &self.hosts;
+            let is_allowed =
+                |host: u32| !hosts[host as usize].is_down && placed.member_on(host).is_none();
+            let place = levels.place_one(placed.component_bytes, &mut random, is_allowed);
+            if let Some(place) = place {
+                placed.components[on.member as usize] = place;
+                self.rebuilds.add(vec![*on]);
+            }
+        }
         self.begin_rebuilds(now);
     }
 
@@ -431,7 +488,8 @@ impl Cluster {
     fn begin_rebuilds(&mut self, now: Nanos) {
         let objects = &self.objects;
         let places_of = |object: usize| objects[object].placed.components.clone();
-        let begun = self.rebuilds.begin_next(places_of);
+        let is_rebuilding = |object: usize| objects[object].array.is_rebuilding();
+        let begun = self.rebuilds.begin_next(is_rebuilding, places_of);
         for OnHost { object, member } in begun {
             let speed = self.rebuilds.speed();
             self.objects[object].array.replace(now, member, speed);
@@ -591,6 +649,13 @@ impl Assembled for Cluster {
 
 #[cfg(test)]
 impl Cluster {
+    /// An object's component on a host has all its data.
+    pub(super) fn has_component(&self, object: usize, host: u32) -> bool {
+        let own = &self.objects[object];
+        let mut member = own.placed.member_on(host).into_iter();
+        !self.hosts[host as usize].is_down && member.any(|member| own.array.has_rebuilt(member))
+    }
+
     /// Nothing is under way.
     pub(super) fn is_idle(&self) -> bool {
         self.trips.is_empty() && self.requests.is_empty()

@@ -1,5 +1,7 @@
 use super::Cluster;
+use super::host_store::HostStore;
 use super::placement::{PlacedObject, place};
+use super::store_event::{StoreEvent, StoreRequest, TimedStoreEvent};
 use crate::catalog;
 use crate::model::{Assembled, ByRequest, DriveOp, Op, Random, Setup, Storage};
 use crate::simulate::{Arrival, SimulatedProfile, SimulatedResult, named, simulate};
@@ -26,15 +28,18 @@ fn spec_of(drive: &DriveSpec) -> &ClusterSpec {
     }
 }
 
-fn cluster(name: &str, capacity: u64) -> Cluster {
-    let drive = drive(name);
-    let setup = Setup {
+fn setup(capacity: u64) -> Setup {
+    Setup {
         capacity: Bytes(capacity),
         fill: 0.5,
         seed: 7,
         ignores_flush: false,
-    };
-    Cluster::new(&drive, spec_of(&drive), &setup)
+    }
+}
+
+fn cluster(name: &str, capacity: u64) -> Cluster {
+    let drive = drive(name);
+    Cluster::new(&drive, spec_of(&drive), &setup(capacity))
 }
 
 fn op(kind: DriveOp, offset: u64, len: u64) -> Op {
@@ -169,7 +174,16 @@ fn a_full_buffer_slows_writes_down_to_destaging() {
 /// What was on its way to the drives of a host that failed is not for its new ones; a power cut loses nothing of a buffer.
 #[test]
 fn a_host_is_replaced_while_it_destages() {
-    let mut own = cluster("vsan:3:2:sata:vdisks=4:buffer=16MiB", 1 << 30);
+    is_replaced_under_load("vsan:3:2:sata:vdisks=4:buffer=16MiB");
+}
+
+#[test]
+fn a_host_is_replaced_while_its_stores_commit() {
+    is_replaced_under_load("ceph:3:2:sata:copies=2");
+}
+
+fn is_replaced_under_load(name: &str) {
+    let mut own = cluster(name, 1 << 30);
     let mut random = Random::new(5);
     let mut now = Nanos::ZERO;
     for host in [0, 1, 2, 1] {
@@ -243,13 +257,25 @@ fn clusters_carry_what_report_k_measured() {
     assert!((-35.0..-20.0).contains(&missed), "{missed}");
 }
 
+/// All that can be made of seven hosts.
+fn all_clusters() -> Vec<ClusterSpec> {
+    let of_kind = |kind: ClusterKind| {
+        let specs = ClusterPolicy::ALL.map(|policy| ClusterSpec {
+            policy: Some(policy),
+            ..ClusterSpec::new(kind, 7, 4)
+        });
+        specs.into_iter().filter(|spec| spec.check().is_ok())
+    };
+    let all = ClusterKind::ALL.into_iter().flat_map(of_kind);
+    all.collect()
+}
+
 /// The components of an object are on different hosts, within their drives, and do not overlap.
 #[test]
 fn components_have_places_of_their_own() {
-    for policy in ClusterPolicy::ALL {
-        let mut spec = ClusterSpec::new(ClusterKind::Vsan, 7, 4);
-        spec.policy = Some(policy);
+    for mut spec in all_clusters() {
         spec.vdisks = 13;
+        let policy = spec.policy();
         let mut taken: Vec<(u32, u32, u64, u64)> = Vec::new();
         for PlacedObject {
             component_bytes,
@@ -273,13 +299,144 @@ fn components_have_places_of_their_own() {
     }
 }
 
-/// Components that are lost on a set of hosts, of the object that has lost most.
-fn most_lost(objects: &[PlacedObject], lost: &[bool]) -> u32 {
-    let of = |own: &PlacedObject| {
-        let on_lost = own.components.iter().filter(|at| lost[at.host as usize]);
-        on_lost.count() as u32
+/// Components that are lost on a set of hosts, of the object that has lost most. One that was rebuilt is not lost.
+fn most_lost(own: &Cluster, objects: &[PlacedObject], lost: &[bool]) -> u32 {
+    let of = |(number, object): (usize, &PlacedObject)| {
+        let hosts = object.components.iter().map(|at| at.host);
+        let is_lost = |host: &u32| lost[*host as usize] && !own.has_component(number, *host);
+        hosts.filter(is_lost).count() as u32
     };
-    objects.iter().map(of).max().unwrap_or_default()
+    objects.iter().enumerate().map(of).max().unwrap_or_default()
+}
+
+/// No byte of a cluster is in two places, and all of an object's are within it.
+#[test]
+fn pieces_are_spread_over_all_groups() {
+    let spec = ClusterSpec::new(ClusterKind::Ceph, 5, 3);
+    let piece = 4 << 20;
+    let placed = place(&spec, 9_000 * piece, 3);
+    let mut taken: Vec<(usize, u64)> = Vec::new();
+    for number in 0..9_000 {
+        let whole = op(DriveOp::Read, number * piece + 4096, 2 * piece);
+        let part = placed.map.first_part(whole);
+        assert_eq!((part.op.len, part.op.offset % piece), (piece - 4096, 4096));
+        assert!(part.op.offset + part.op.len <= placed.objects[part.object].component_bytes);
+        taken.push((part.object, part.op.offset));
+    }
+    taken.sort_unstable();
+    assert!(taken.windows(2).all(|pair| pair[0] != pair[1]));
+    assert_eq!(placed.objects.len(), 512);
+    assert_eq!(taken[8_999].0, 511);
+}
+
+/// Data, log and journal, each flushed, for every copy; on disks the data follow 64 at a time.
+#[test]
+fn a_write_costs_what_it_costs_bluestore() {
+    let work = |name: &str, kind| {
+        let mut own = cluster(name, 1 << 30);
+        for number in 1..=128 {
+            let at = number % 7 * (4 << 20);
+            alone(&mut own, Nanos::from_secs(number), op(kind, at, 4096));
+        }
+        let works = own.work_by_drive();
+        let of = |kind: DriveOp| works.iter().map(|own| own.ops[kind as usize]).sum::<u64>();
+        [DriveOp::Read, DriveOp::Write, DriveOp::Flush].map(of)
+    };
+    for copies in 1..=4 {
+        let name = format!("ceph:5:2:nvme:copies={copies}");
+        let all = 128 * copies;
+        assert_eq!(work(&name, DriveOp::Write), [0, 3 * all, 3 * all]);
+        assert_eq!(work(&name, DriveOp::Read), [128, 0, 0]);
+    }
+    let disk = work("ceph:1:1:disk:copies=1", DriveOp::Write);
+    assert_eq!(disk, [0, 3 * 128, 2 * 128]);
+}
+
+/// How long a store takes for a write that comes alone.
+fn commit(store: &mut HostStore, now: Nanos, write: Op) -> Nanos {
+    let request = StoreRequest {
+        trip: 0,
+        object: 0,
+        drive: 0,
+        op: write,
+    };
+    let mut ahead = Vec::new();
+    store.submit(now, request, &mut ahead);
+    loop {
+        let TimedStoreEvent { at, event } = ahead.remove(0);
+        if let StoreEvent::Stored(_) = event {
+            return at - now;
+        }
+        store.happen(at, event, &mut ahead);
+    }
+}
+
+#[test]
+fn a_write_takes_its_round_trips_and_the_slowest_commit() {
+    let name = "ceph:3:1:nvme:round-trip=200us:network=800Gb:stack=5us";
+    let drive = drive(name);
+    let spec = spec_of(&drive);
+    let placed = place(spec, 1 << 30, 7);
+    let member = drive.clone().member();
+    let mut own = cluster(name, 1 << 30);
+    let store = |host| HostStore::new(&member, &setup(1 << 30), spec, host);
+    let mut stores = [0, 1, 2].map(store);
+    for number in 1..200 {
+        let now = Nanos::from_millis(number);
+        let write = op(DriveOp::Write, number * (4 << 20), 4096);
+        let object = &placed.objects[placed.map.first_part(write).object];
+        let time_of = |(store, host): (&mut HostStore, u32)| {
+            let is_primary = object.components[0].host == host;
+            let way = if is_primary { 0 } else { 205_000 };
+            commit(store, now, write).0 + way
+        };
+        let commits = stores.iter_mut().zip(0..).map(time_of);
+        let expected = 205_000 + commits.max().unwrap();
+        let took = alone(&mut own, now, write).0;
+        // And the lines that carry the data.
+        assert!(
+            (0..200).contains(&(took as i64 - expected as i64)),
+            "{took} {expected}"
+        );
+    }
+}
+
+/// Without hosts that may take them, or before their time, components stay lost.
+#[test]
+fn what_a_host_had_is_repaired_on_others() {
+    let survives = |name: &str, ms: u64| {
+        let mut own = cluster(name, 64 << 20);
+        assert!(own.fail(Nanos::SECOND, 0));
+        let now = Nanos::SECOND + Nanos::from_millis(ms);
+        while own.advance(now).is_some() {}
+        let is_whole = own.fail(now, 1);
+        own.submit(now, op(DriveOp::Read, 0, 64 << 20));
+        while own.advance(Nanos(u64::MAX)).is_some() {}
+        assert!(own.is_idle());
+        is_whole
+    };
+    for name in ["ceph:5:2:nvme:copies=2", "vsan:5:3:nvme:vdisks=20"] {
+        let repaired = format!("{name}:repair=2s");
+        assert!(!survives(name, 60_000), "{name}");
+        assert!(!survives(&repaired, 1_900), "{name}");
+        assert!(survives(&repaired, 60_000), "{name}");
+    }
+    assert!(!survives("vsan:3:3:nvme:vdisks=20:repair=2s", 60_000));
+}
+
+/// A read keeps its group until the drive has answered.
+#[test]
+fn reads_of_a_group_come_one_after_the_other() {
+    let last = |step: u64| {
+        let mut own = cluster("ceph:3:1:nvme", 1 << 30);
+        for number in 0..8 {
+            own.submit(Nanos::ZERO, op(DriveOp::Read, number * step, 4096));
+        }
+        let ends = std::iter::from_fn(|| own.advance(Nanos::SECOND));
+        ends.map(|done| done.at).max().unwrap()
+    };
+    let (same, others) = (last(64 << 10), last(4 << 20));
+    assert!(same > Nanos(4 * others.0), "{same:?} {others:?}");
 }
 
 proptest! {
@@ -289,12 +446,18 @@ proptest! {
     /// just when an object has lost more components than its policy tolerates.
     #[test]
     fn data_survive_what_the_policy_promises(
-        policy in 0usize..6,
+        number in 0usize..10,
         seed in any::<u64>(),
         steps in 20u64..200,
     ) {
-        let policy = ClusterPolicy::ALL[policy];
-        let name = format!("vsan:7:2:nvme:policy={}:vdisks=5:buffer=16MiB", policy.name());
+        let spec = &all_clusters()[number];
+        let policy = spec.policy();
+        let name = match spec.kind {
+            ClusterKind::Vsan => {
+                format!("vsan:7:2:nvme:policy={}:vdisks=5:buffer=16MiB", policy.name())
+            }
+            ClusterKind::Ceph => format!("ceph:7:2:nvme:copies={}:vdisks=5", policy.components()),
+        };
         let capacity = 80 << 20;
         let mut own = cluster(&name, capacity);
         let placed = place(spec_of(&drive(&name)), capacity, 7);
@@ -321,7 +484,11 @@ proptest! {
                 0 if !own.can_replace(host) => {
                     rebuilt = rebuilt.filter(|of| *of != host);
                     lost[host as usize] = true;
-                    let expected = most_lost(&placed.objects, &lost) <= policy.failures();
+                    while let Some(done) = own.advance(now) {
+                        last = done.at;
+                        open -= 1;
+                    }
+                    let expected = most_lost(&own, &placed.objects, &lost) <= policy.failures();
                     prop_assert_eq!(own.fail(now, host), expected, "{:?} {:?}", policy, lost);
                     if !expected {
                         break;

@@ -26,11 +26,11 @@ pub enum TripPurpose {
     /// A part of a request, on its way to the host that coordinates the object.
     Part(RequestId),
     /// To a component of the object.
-    Component(ComponentRequest),
+    Component(ComponentTrip),
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct ComponentRequest {
+pub struct ComponentTrip {
     /// The number under which it is answered.
     pub id: usize,
     pub drive: u32,

@@ -267,7 +267,7 @@ fn known_assembly(
     drives: &[String],
     findings: &mut Findings<'_>,
 ) -> Option<String> {
-    let help = "an array is written as LEVEL:MEMBERS:DRIVE, such as raid5:6:kingston-dc500m-960g; a cluster as vsan:HOSTS:DRIVES:DRIVE";
+    let help = "an array is written as LEVEL:MEMBERS:DRIVE, such as raid5:6:kingston-dc500m-960g; a cluster as vsan:HOSTS:DRIVES:DRIVE or ceph:HOSTS:DRIVES:DRIVE";
     let named: NamedAssembly = match name.parse() {
         Ok(named) => named,
         Err(error) => {

@@ -211,6 +211,15 @@ fn a_cluster_is_simulated_and_shows_each_drive() {
             false => assert_eq!(state, "ok", "{own}"),
         }
     }
+    let args = args.map(|own| {
+        if own == cluster {
+            "ceph:3:2:nvme:copies=2"
+        } else {
+            own
+        }
+    });
+    let names = json(&place, &args)["members"].clone();
+    assert_eq!(names[5]["member"], "host 2 drive 1", "{names}");
     let refused = ["drive", "simulate", "vsan:2:3:nvme", "--profile", "mix"];
     place
         .run(&refused)

@@ -15,6 +15,11 @@ impl<M: Members> Array<M> {
         rebuild.any(|own| own.member == member && own.is_complete())
     }
 
+    /// A member has all its data.
+    pub fn is_whole_member(&self, member: u32) -> bool {
+        !(self.failed | self.rebuilding()).contains(member)
+    }
+
     pub fn is_rebuilding(&self) -> bool {
         !self.rebuilding().is_empty()
     }
