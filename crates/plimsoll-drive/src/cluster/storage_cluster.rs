@@ -619,7 +619,7 @@ impl Assembled for Cluster {
 
     fn set_network(&mut self, now: Nanos, gbit: u32) -> Option<u32> {
         self.run_to(now);
-        self.trips.set_network(gbit, self.drive.slower);
+        self.trips.set_network(gbit, self.slower);
         Some(self.spec.network_gbit)
     }
 
