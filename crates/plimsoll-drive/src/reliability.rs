@@ -1,11 +1,15 @@
-//! How likely an array loses data within some years, by simulation of its drives' failures.
+//! How likely an array or a cluster loses data within some years, by simulation of its drives' failures.
 //!
 //! Mean times to data loss mislead (Greenan, Plank and Wylie, Mean Time to Meaningless, HotStorage 2010), so the result is
 //! the probability of a loss in the given time. Losses are rare: while members are missing, the next failure before the
 //! rebuild ends is forced in half of the histories, which then count by its true probability (importance sampling by
 //! forcing: Lewis and Böhm, 1984).
 
+use std::collections::BTreeSet;
+
 use plimsoll_plan::array::ArraySpec;
+use plimsoll_plan::assembly::DriveAssembly;
+use plimsoll_plan::cluster::{ClusterKind, ClusterPolicy, ClusterSpec};
 
 use crate::model::Random;
 
@@ -25,13 +29,85 @@ pub struct DriveFailures {
     pub scrub_years: f64,
 }
 
-/// How long an array is without a member.
+/// How long the data of a drive are missing.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MemberOutage {
-    /// From the failure until the last byte is rebuilt.
-    pub years: f64,
-    /// Bytes of each member, all of which a rebuild reads.
+pub struct DriveOutage {
+    /// Until what takes the drive's place is there.
+    pub waits_years: f64,
+    /// Bytes of data on each drive.
     pub bytes: u64,
+    /// Years for each of them until it is rebuilt.
+    pub years_per_byte: f64,
+}
+
+/// What data survive.
+#[derive(Debug, Clone, Copy)]
+enum Redundancy<'a> {
+    Array(&'a ArraySpec),
+    /// Every combination of hosts has data of its own, as it is with many objects.
+    Cluster(&'a ClusterSpec),
+}
+
+impl<'a> Redundancy<'a> {
+    const fn of(assembly: &'a DriveAssembly) -> Self {
+        match assembly {
+            DriveAssembly::Array(own) => Self::Array(own),
+            DriveAssembly::Cluster(own) => Self::Cluster(own),
+        }
+    }
+
+    const fn drives(self) -> u32 {
+        match self {
+            Self::Array(own) => own.members,
+            Self::Cluster(own) => own.hosts * own.drives,
+        }
+    }
+
+    /// Drives whose data are missing without this one: without its write buffer a vSAN host's group has none.
+    const fn drives_lost_with(self, drive: u32) -> u32 {
+        match self {
+            Self::Cluster(own)
+                if matches!(own.kind, ClusterKind::Vsan) && drive.is_multiple_of(own.drives) =>
+            {
+                own.drives - 1
+            }
+            _ => 1,
+        }
+    }
+
+    fn survives(self, is_lost: impl Fn(u32) -> bool) -> bool {
+        match self {
+            Self::Array(own) => own.survives(is_lost),
+            Self::Cluster(own) => hosts_without(own, is_lost) <= own.policy().failures(),
+        }
+    }
+
+    /// Bytes of those that a rebuild of `lost` drives reads that nothing else has.
+    fn bytes_at_risk(self, outage: &DriveOutage, lost: u32, is_lost: impl Fn(u32) -> bool) -> f64 {
+        match self {
+            Self::Array(own) => {
+                let present = (0..own.members).filter(|member| !is_lost(*member));
+                let is_needed = |one: &u32| !own.survives(|other| is_lost(other) || other == *one);
+                present.filter(is_needed).count() as f64 * outage.bytes as f64
+            }
+            Self::Cluster(own) if hosts_without(own, is_lost) < own.policy().failures() => 0.0,
+            Self::Cluster(own) => {
+                let read_for_each = match own.policy() {
+                    ClusterPolicy::Raid5 => 3,
+                    ClusterPolicy::Raid6 => 4,
+                    _ => 1,
+                };
+                f64::from(lost * read_for_each) * outage.bytes as f64
+            }
+        }
+    }
+}
+
+/// Hosts of which a drive is missing.
+fn hosts_without(cluster: &ClusterSpec, is_lost: impl Fn(u32) -> bool) -> u32 {
+    let lost = (0..cluster.hosts * cluster.drives).filter(|drive| is_lost(*drive));
+    let hosts: BTreeSet<u32> = lost.map(|drive| drive / cluster.drives).collect();
+    hosts.len() as u32
 }
 
 /// With half the width of its 95 % interval.
@@ -43,39 +119,40 @@ pub struct Probability {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LossProbabilities {
-    /// More members are missing at a time than the array tolerates.
-    pub array: Probability,
+    /// More drives are missing at a time than is tolerated.
+    pub drives: Probability,
     /// A block that a rebuild needs cannot be read.
     pub block: Probability,
 }
 
 pub fn simulate_losses(
-    array: &ArraySpec,
+    assembly: &DriveAssembly,
     failures: &DriveFailures,
-    outage: MemberOutage,
+    outage: DriveOutage,
     years: f64,
     histories: u32,
     seed: u64,
 ) -> LossProbabilities {
-    let mut array_losses = WeightedMean::default();
+    let redundancy = Redundancy::of(assembly);
+    let mut drive_losses = WeightedMean::default();
     let mut block_losses = WeightedMean::default();
     for number in 0..u64::from(histories) {
         let mut history = History {
-            array,
+            redundancy,
             failures,
             outage,
             random: Random::new(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
             now: 0.0,
-            members: vec![LivingMember::default(); array.members as usize],
+            drives: vec![LivingDrive::default(); redundancy.drives() as usize],
             weight: 1.0,
             blocks: 0.0,
             all_read: 1.0,
         };
-        array_losses.add(history.run(years));
+        drive_losses.add(history.run(years));
         block_losses.add(history.blocks);
     }
     LossProbabilities {
-        array: array_losses.probability(),
+        drives: drive_losses.probability(),
         block: block_losses.probability(),
     }
 }
@@ -106,19 +183,19 @@ impl WeightedMean {
 
 /// Times in years.
 #[derive(Debug, Clone, Copy, Default)]
-struct LivingMember {
+struct LivingDrive {
     since: f64,
     /// When its rebuild will have ended, while it is missing.
     back_at: Option<f64>,
 }
 
 struct History<'a> {
-    array: &'a ArraySpec,
+    redundancy: Redundancy<'a>,
     failures: &'a DriveFailures,
-    outage: MemberOutage,
+    outage: DriveOutage,
     random: Random,
     now: f64,
-    members: Vec<LivingMember>,
+    drives: Vec<LivingDrive>,
     /// True probability of this history over that with which it is drawn.
     weight: f64,
     /// Probability that a block is lost, counted like the weight.
@@ -134,7 +211,7 @@ impl History<'_> {
     /// Its weight if data are lost, else 0.
     fn run(&mut self, years: f64) -> f64 {
         while self.now < years {
-            let back = self.members.iter().filter_map(|own| own.back_at);
+            let back = self.drives.iter().filter_map(|own| own.back_at);
             let back = back.min_by(f64::total_cmp);
             let until = back.map_or(years, |back| back.min(years));
             let Some(at) = self.next_failure(until, back.is_some()) else {
@@ -142,22 +219,24 @@ impl History<'_> {
                 self.end_rebuilds();
                 continue;
             };
-            let member = self.failing_member(at);
+            let drive = self.failing_drive(at);
             self.now = at;
-            self.members[member].back_at = Some(at + self.outage.years);
-            if !self.survives(None) {
+            let lost = self.redundancy.drives_lost_with(drive as u32);
+            let rebuilt = self.outage.bytes as f64 * f64::from(lost) * self.outage.years_per_byte;
+            self.drives[drive].back_at = Some(at + self.outage.waits_years + rebuilt);
+            if !self.redundancy.survives(|own| self.is_lost(own)) {
                 return self.weight;
             }
-            self.read_for_rebuild();
+            self.read_for_rebuild(lost);
         }
         0.0
     }
 
     fn end_rebuilds(&mut self) {
         let now = self.now;
-        for own in &mut self.members {
+        for own in &mut self.drives {
             if own.back_at.is_some_and(|at| at <= now) {
-                *own = LivingMember {
+                *own = LivingDrive {
                     since: now,
                     back_at: None,
                 };
@@ -165,17 +244,17 @@ impl History<'_> {
         }
     }
 
-    /// Failures that are expected of a member from now until a time (the cumulative hazard).
-    fn expected(&self, member: &LivingMember, until: f64) -> f64 {
+    /// Failures that are expected of a drive from now until a time (the cumulative hazard).
+    fn expected(&self, drive: &LivingDrive, until: f64) -> f64 {
         let DriveFailures { yearly, shape, .. } = *self.failures;
         let scale = (-(1.0 - yearly).ln()).powf(-1.0 / shape);
-        let at = |time: f64| ((time - member.since).max(0.0) / scale).powf(shape);
+        let at = |time: f64| ((time - drive.since).max(0.0) / scale).powf(shape);
         at(until) - at(self.now)
     }
 
-    fn present(&self) -> impl Iterator<Item = (usize, &LivingMember)> {
-        let members = self.members.iter().enumerate();
-        members.filter(|(_, own)| own.back_at.is_none())
+    fn present(&self) -> impl Iterator<Item = (usize, &LivingDrive)> {
+        let drives = self.drives.iter().enumerate();
+        drives.filter(|(_, own)| own.back_at.is_none())
     }
 
     fn expected_of_all(&self, until: f64) -> f64 {
@@ -183,7 +262,7 @@ impl History<'_> {
             .present()
             .map(|(_, own)| self.expected(own, until))
             .sum();
-        let is_whole = self.members.iter().all(|own| own.back_at.is_none());
+        let is_whole = self.drives.iter().all(|own| own.back_at.is_none());
         all * if is_whole {
             1.0
         } else {
@@ -191,7 +270,7 @@ impl History<'_> {
         }
     }
 
-    /// When the next member fails, if that is before `until`.
+    /// When the next drive fails, if that is before `until`.
     fn next_failure(&mut self, until: f64, may_force: bool) -> Option<f64> {
         let expected = self.expected_of_all(until);
         let probability = -(-expected).exp_m1();
@@ -219,8 +298,8 @@ impl History<'_> {
         Some(high)
     }
 
-    /// Which member it is that fails at a time, by what is expected of each until just after it.
-    fn failing_member(&mut self, at: f64) -> usize {
+    /// Which drive it is that fails at a time, by what is expected of each until just after it.
+    fn failing_drive(&mut self, at: f64) -> usize {
         let step = (at - self.now).max(1e-9) * 1e-3;
         let rates: Vec<(usize, f64)> = self
             .present()
@@ -238,28 +317,23 @@ impl History<'_> {
         chosen.or(rates.last()).map_or(0, |(number, _)| *number)
     }
 
-    /// Whether all data can be read, also without `other`.
-    fn survives(&self, other: Option<usize>) -> bool {
-        let is_lost = |member: u32| {
-            let number = member as usize;
-            self.members[number].back_at.is_some() || other == Some(number)
-        };
-        self.array.survives(is_lost)
+    fn is_lost(&self, drive: u32) -> bool {
+        self.drives[drive as usize].back_at.is_some()
     }
 
-    /// A block is lost if one cannot be read of a member without which data are lost.
-    fn read_for_rebuild(&mut self) {
-        let needed = self.present().filter(|(own, _)| !self.survives(Some(*own)));
-        let needed = needed.count() as f64;
+    /// A block is lost if one cannot be read that nothing else has. `lost` drives are rebuilt.
+    fn read_for_rebuild(&mut self, lost: u32) {
+        let at_risk = self
+            .redundancy
+            .bytes_at_risk(&self.outage, lost, |own| self.is_lost(own));
         let DriveFailures {
             unreadable_bits,
             latent_errors,
             scrub_years,
             ..
         } = *self.failures;
-        let of_bits = self.outage.bytes as f64 * 8.0 * unreadable_bits;
-        let waiting = latent_errors * scrub_years / 2.0;
-        let probability = -(-needed * (of_bits + waiting)).exp_m1();
+        let waiting = latent_errors * scrub_years / 2.0 / self.outage.bytes.max(1) as f64;
+        let probability = -(-at_risk * (8.0 * unreadable_bits + waiting)).exp_m1();
         self.blocks += self.weight * self.all_read * probability;
         self.all_read *= 1.0 - probability;
     }
@@ -269,6 +343,7 @@ impl History<'_> {
 mod tests {
     use super::*;
     use plimsoll_plan::array::RaidLevel;
+    use plimsoll_plan::assembly::NamedAssembly;
 
     const HOUR: f64 = 1.0 / 8766.0;
 
@@ -284,12 +359,16 @@ mod tests {
     }
 
     fn losses(level: RaidLevel, members: u32, failures: &DriveFailures) -> LossProbabilities {
-        let outage = MemberOutage {
-            years: 48.0 * HOUR,
+        let array = DriveAssembly::Array(ArraySpec::new(level, members));
+        simulate_losses(&array, failures, outage(), 5.0, 10_000, 3)
+    }
+
+    fn outage() -> DriveOutage {
+        DriveOutage {
+            waits_years: 24.0 * HOUR,
             bytes: 4_000_000_000_000,
-        };
-        let array = ArraySpec::new(level, members);
-        simulate_losses(&array, failures, outage, 5.0, 10_000, 3)
+            years_per_byte: 24.0 * HOUR / 4e12,
+        }
     }
 
     fn near(own: Probability, expected: f64) {
@@ -308,23 +387,24 @@ mod tests {
         let repair = 48.0 * HOUR;
         let within = |per_year: f64| -(-5.0 * per_year).exp_m1();
         let single = losses(RaidLevel::Raid0, 4, &failures());
-        near(single.array, within(4.0 * rate));
+        near(single.drives, within(4.0 * rate));
         let pairs = losses(RaidLevel::Raid10, 8, &failures());
-        near(pairs.array, within(8.0 * rate * rate * repair));
+        near(pairs.drives, within(8.0 * rate * rate * repair));
         let one = losses(RaidLevel::Raid5, 6, &failures());
-        near(one.array, within(6.0 * 5.0 * rate * rate * repair));
+        near(one.drives, within(6.0 * 5.0 * rate * rate * repair));
         let two = losses(RaidLevel::Raid6, 8, &failures());
         let third = rate.powi(3) * repair * repair / 2.0;
-        near(two.array, within(8.0 * 7.0 * 6.0 * third));
+        near(two.drives, within(8.0 * 7.0 * 6.0 * third));
     }
 
     /// 5 × 960 GB at 10⁻¹⁵: 3.8 % in a rebuild.
     #[test]
     fn a_rebuild_meets_unreadable_blocks() {
-        let array = ArraySpec::new(RaidLevel::Raid5, 6);
-        let outage = MemberOutage {
-            years: HOUR,
+        let array = DriveAssembly::Array(ArraySpec::new(RaidLevel::Raid5, 6));
+        let outage = DriveOutage {
+            waits_years: HOUR,
             bytes: 960_000_000_000,
+            years_per_byte: 0.0,
         };
         let failures = DriveFailures {
             unreadable_bits: 1e-15,
@@ -340,25 +420,46 @@ mod tests {
         };
         let losses = simulate_losses(&array, &many, outage, 5.0, 1_000, 3);
         assert!((0.9..=1.0001).contains(&losses.block.value), "{losses:?}");
-        let raid6 = ArraySpec::new(RaidLevel::Raid6, 6);
+        let raid6 = DriveAssembly::Array(ArraySpec::new(RaidLevel::Raid6, 6));
         let losses = simulate_losses(&raid6, &failures, outage, 5.0, 10_000, 3);
         assert!(losses.block.value < 1e-4, "{losses:?}");
     }
 
     #[test]
     fn wear_and_common_causes_lose_more() {
-        let usual = losses(RaidLevel::Raid5, 6, &failures()).array.value;
+        let usual = losses(RaidLevel::Raid5, 6, &failures()).drives.value;
         let correlation = 10.0;
         let common = DriveFailures {
             correlation,
             ..failures()
         };
-        let ratio = losses(RaidLevel::Raid5, 6, &common).array.value / usual;
+        let ratio = losses(RaidLevel::Raid5, 6, &common).drives.value / usual;
         assert!((9.0..11.0).contains(&ratio), "{ratio}");
         let worn = DriveFailures {
             shape: 1.5,
             ..failures()
         };
-        assert!(losses(RaidLevel::Raid5, 6, &worn).array.value > 1.5 * usual);
+        assert!(losses(RaidLevel::Raid5, 6, &worn).drives.value > 1.5 * usual);
+    }
+
+    /// Of 4 hosts with a write buffer and 2 drives of data: a pair of drives on different hosts loses data. A buffer takes
+    /// as long to rebuild as both its drives.
+    #[test]
+    fn a_cluster_loses_data_with_drives_of_more_hosts_than_its_policy_tolerates() {
+        let losses = |name: &str| {
+            let named: NamedAssembly = name.parse().unwrap();
+            simulate_losses(&named.assembly, &failures(), outage(), 5.0, 10_000, 3).drives
+        };
+        let rate = -(1.0f64 - 0.02).ln();
+        let within = |per_year: f64| -(-5.0 * per_year).exp_m1();
+        let outages = 4.0 * (2.0 * 48.0 + 72.0) * HOUR;
+        near(losses("vsan:4:3:sata"), within(9.0 * rate * rate * outages));
+        let outages = 3.0 * 2.0 * 48.0 * HOUR;
+        near(
+            losses("ceph:3:2:sata:copies=2"),
+            within(4.0 * rate * rate * outages),
+        );
+        near(losses("vsan:3:2:sata:policy=ftt0"), within(6.0 * rate));
+        assert!(losses("ceph:3:2:sata").value < 1e-5);
     }
 }

@@ -182,61 +182,6 @@ const MOST_SPARES: u32 = 16;
 const LEAST_CACHE: Bytes = Bytes(1 << 20);
 const LEAST_REGION: Bytes = Bytes(64 << 10);
 
-/// What happens to a member while a step runs.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct MemberEvent {
-    /// After the point's measurement began.
-    pub at: Nanos,
-    #[serde(flatten)]
-    pub change: MemberChange,
-}
-
-/// Of a drive of an array, or a host of a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "action", rename_all = "snake_case")]
-pub enum MemberChange {
-    Fail {
-        member: u32,
-    },
-    /// By a new drive, which is filled from the others.
-    Replace {
-        member: u32,
-    },
-    /// Its drives take so many times as long as before all events.
-    Slow {
-        member: u32,
-        factor: f64,
-    },
-    /// Every host's network has this bandwidth in each direction.
-    Network {
-        gbit: u32,
-    },
-}
-
-impl MemberChange {
-    /// `None`: it happens to all of them.
-    pub const fn member(self) -> Option<u32> {
-        match self {
-            Self::Fail { member } | Self::Replace { member } | Self::Slow { member, .. } => {
-                Some(member)
-            }
-            Self::Network { .. } => None,
-        }
-    }
-
-    /// As a plan has it.
-    pub fn keys(self) -> Vec<String> {
-        match self {
-            Self::Fail { member } => vec![format!("fail = {member}")],
-            Self::Replace { member } => vec![format!("replace = {member}")],
-            Self::Slow { member, factor } => {
-                vec![format!("slow = {member}"), format!("factor = {factor}")]
-            }
-            Self::Network { gbit } => vec![format!("network = \"{}\"", network::write_gbit(gbit))],
-        }
-    }
-}
-
 /// No array can be made like this.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArrayError {

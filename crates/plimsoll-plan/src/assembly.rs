@@ -31,6 +31,14 @@ impl DriveAssembly {
         }
     }
 
+    /// The member that a drive belongs to.
+    pub const fn member_of(&self, drive: u32) -> u32 {
+        match self {
+            Self::Array(_) => drive,
+            Self::Cluster(cluster) => drive / cluster.drives,
+        }
+    }
+
     /// Of a drive, from 0: the number of a member, or its host and what it does there.
     pub fn drive_name(&self, drive: u32) -> String {
         match self {
@@ -87,6 +95,28 @@ impl DriveAssembly {
             Self::Array(array) => array.member_bytes(usable),
             Self::Cluster(cluster) => cluster.host_bytes(usable),
         }
+    }
+
+    /// The same, whole but for a member that is filled.
+    ///
+    /// # Errors
+    /// Without that member data are lost.
+    pub fn rebuilding(&self, member: u32) -> Result<Self, AssemblyError> {
+        let (failed, rebuild) = (Vec::new(), Some(member));
+        let own = match self.clone() {
+            Self::Array(own) => Self::Array(ArraySpec {
+                failed,
+                rebuild,
+                ..own
+            }),
+            Self::Cluster(own) => Self::Cluster(ClusterSpec {
+                failed,
+                rebuild,
+                ..own
+            }),
+        };
+        own.check()?;
+        Ok(own)
     }
 
     fn check(&self) -> Result<(), AssemblyError> {

@@ -310,6 +310,11 @@ impl ClusterSpec {
         }
     }
 
+    /// Whether what is missing of a host can be rebuilt on another one.
+    pub fn has_spare_host(&self) -> bool {
+        self.hosts > self.fewest_hosts().max(self.layout().members)
+    }
+
     /// # Errors
     /// The policy does not go with the hosts, or too many are missing.
     pub fn check(&self) -> Result<(), ClusterError> {

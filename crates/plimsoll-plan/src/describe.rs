@@ -4,7 +4,7 @@ mod backup;
 mod block;
 mod media;
 
-use crate::array::MemberEvent;
+use crate::member_event::MemberEvent;
 use std::fmt::{self, Write};
 
 use super::resolved::{

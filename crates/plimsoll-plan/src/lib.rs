@@ -25,6 +25,7 @@ mod keys;
 mod limits;
 pub mod load;
 mod matrix;
+pub mod member_event;
 pub mod network;
 pub mod objective;
 mod options;

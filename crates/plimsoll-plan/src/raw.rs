@@ -51,6 +51,14 @@ pub struct RawPlan {
     pub audit: Option<At<RawAudit>>,
 }
 
+impl RawPlan {
+    /// What it is without one of its own.
+    pub fn data_seed(&self) -> u64 {
+        let given = self.data_seed.as_ref().or(self.seed.as_ref());
+        given.map_or(1, |seed| *seed.get())
+    }
+}
+
 /// What `[matrix]` holds; its keys are those of the plan, so its shape is checked where it is laid over the plan.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(transparent)]

@@ -1,7 +1,7 @@
 //! The resolved plan: validated, scaled, every default filled in. No `Option` where a value is needed, and nothing that
 //! has to be looked up again. Nothing touches a disk or a server before one of these exists.
 
-use crate::array::MemberEvent;
+use crate::member_event::MemberEvent;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

@@ -4,6 +4,7 @@ mod bad_block;
 mod bad_block_steps;
 mod block;
 mod drive;
+mod events;
 mod load;
 mod recorded;
 mod sysbench;

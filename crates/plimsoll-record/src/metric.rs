@@ -86,14 +86,6 @@ metrics! {
     // Subject: medium
     MediumUsed, "medium_used", "bytes", Gauge, Neither, "statvfs blocks - free";
     MediumFree, "medium_free", "bytes", Gauge, Higher, "statvfs available to the user";
-    // Subject: member (a drive of an emulated array or cluster, by its model)
-    MemberReads, "member_reads", "1/s", Rate, Neither, "model of the drive: reads";
-    MemberWrites, "member_writes", "1/s", Rate, Neither, "model of the drive: writes";
-    MemberReadBytes, "member_read_bytes", "bytes/s", Rate, Neither, "model of the drive: bytes read";
-    MemberWriteBytes, "member_write_bytes", "bytes/s", Rate, Neither, "model of the drive: bytes written";
-    MemberFlashBytes, "member_flash_bytes", "bytes/s", Rate, Lower, "model of the drive: bytes written times write amplification; 0 without flash";
-    MemberQueue, "member_queue", "requests", Rate, Neither, "model of the drive: response times of requests / time: mean number in flight";
-    MemberBusy, "member_busy", "%", Rate, Neither, "model of the drive: time that reads and writes keep the medium busy";
     // Subject: system (process tree of the server)
     SystemCpu, "system_cpu", "%", Rate, Lower, "/proc/PID/stat utime + stime + cutime + cstime over the server's process tree; 100 = one CPU";
     SystemMemory, "system_memory", "bytes", Gauge, Lower, "/proc/PID/smaps_rollup Pss where readable, else rss - shared + largest shared, over the tree";
@@ -129,6 +121,14 @@ metrics! {
     GeneratorMemory, "generator_memory", "bytes", Gauge, Lower, "/proc/self/statm resident";
     ProbeCost, "probe_cost", "%", Rate, Lower, "CLOCK_THREAD_CPUTIME_ID of the sampling thread; 100 = one CPU";
     ProbeJitter, "probe_jitter", "ms", Gauge, Lower, "how late this sample was taken";
+    // Subject: member (a drive of an emulated array or cluster, by its model)
+    MemberReads, "member_reads", "1/s", Rate, Neither, "model of the drive: reads";
+    MemberWrites, "member_writes", "1/s", Rate, Neither, "model of the drive: writes";
+    MemberReadBytes, "member_read_bytes", "bytes/s", Rate, Neither, "model of the drive: bytes read";
+    MemberWriteBytes, "member_write_bytes", "bytes/s", Rate, Neither, "model of the drive: bytes written";
+    MemberFlashBytes, "member_flash_bytes", "bytes/s", Rate, Lower, "model of the drive: bytes written times write amplification; 0 without flash";
+    MemberQueue, "member_queue", "requests", Rate, Neither, "model of the drive: response times of requests / time: mean number in flight";
+    MemberBusy, "member_busy", "%", Rate, Neither, "model of the drive: time that reads and writes keep the medium busy";
 }
 
 impl Metric {

@@ -132,14 +132,14 @@ pub(crate) fn members_by_job<'a>() -> Table<'a, MemberRow<'a>> {
 fn member_columns<'a>(table: Table<'a, MemberRow<'a>>) -> Table<'a, MemberRow<'a>> {
     table
         .column("member", Words, |r| r.member.member.clone())
+        .column("busy", Percent, |r| r.member.busy_percent)
+        .column("queue", Three, |r| r.member.queue)
+        .column("wear", Percent, |r| r.member.wear_percent)
+        .column("amplification", Three, |r| r.member.write_amplification)
         .column("reads", Three, |r| r.member.reads_per_second)
         .column("writes", Three, |r| r.member.writes_per_second)
         .column("read-mb", Three, |r| r.member.read_mb_per_second)
         .column("write-mb", Three, |r| r.member.written_mb_per_second)
-        .column("wear", Percent, |r| r.member.wear_percent)
-        .column("amplification", Three, |r| r.member.write_amplification)
-        .column("queue", Three, |r| r.member.queue)
-        .column("busy", Percent, |r| r.member.busy_percent)
         .row_class(|r| if r.is_last { "group" } else { "" })
 }
 

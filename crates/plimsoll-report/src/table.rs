@@ -389,7 +389,7 @@ impl<'a, R> Table<'a, R> {
     }
 
     /// At most so many columns wide, as far as spare columns allow.
-    pub(crate) fn to_text_within(&self, m: &Messages, rows: &[R], width: usize) -> String {
+    pub fn to_text_within(&self, m: &Messages, rows: &[R], width: usize) -> String {
         let columns = self.columns_in(m, rows, ColumnPlace::Text);
         let between = if self.long_headings { " " } else { "\n" };
         let mut sheet = text::Sheet::default();

@@ -190,6 +190,12 @@ impl ArrayPhases {
         })
     }
 
+    /// Before a load that had come back to normal would have been so for long enough.
+    pub fn ends_early(&self) -> bool {
+        let last = self.phases.last();
+        last.is_some_and(|own| own.seconds < NORMAL_SECONDS as f64)
+    }
+
     pub fn has_lost_data(&self) -> bool {
         let mut phases = self.phases.iter();
         phases.any(|own| own.state == ArrayState::DataLost)

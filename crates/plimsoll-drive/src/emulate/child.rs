@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use plimsoll_plan::array::MemberChange;
+use plimsoll_plan::member_event::MemberChange;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveSecond;
 use plimsoll_record::message::EventKind;

@@ -261,15 +261,13 @@ fn buffer_of(drive: &DriveSpec) -> Bytes {
 
 /// Drives whose buffers have different data at a time.
 fn drives_of_data(drive: &DriveSpec) -> u64 {
-    let Some(assembly) = &drive.assembly else {
-        return 1;
-    };
-    let drives = match assembly {
-        DriveAssembly::Array(own) => {
+    let drives = match &drive.assembly {
+        None => 1.0,
+        Some(DriveAssembly::Array(own)) => {
             let of_each = drive.clone().member().capacity.0;
             own.usable(of_each) as f64 / of_each.max(1) as f64
         }
-        DriveAssembly::Cluster(own) => {
+        Some(DriveAssembly::Cluster(own)) => {
             // Of a vSAN host the first drive has what is not yet on the others.
             let of_host = match own.kind {
                 ClusterKind::Vsan => 1,
@@ -278,6 +276,7 @@ fn drives_of_data(drive: &DriveSpec) -> u64 {
             f64::from(own.hosts * of_host) / own.policy().bytes_per_byte()
         }
     };
+    // An array holds whole chunks only.
     drives.round().max(1.0) as u64
 }
 

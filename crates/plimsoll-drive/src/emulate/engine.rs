@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use plimsoll_plan::array::MemberChange;
+use plimsoll_plan::member_event::MemberChange;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::{DriveOp, DriveSecond};
 use plimsoll_record::message::EventKind;

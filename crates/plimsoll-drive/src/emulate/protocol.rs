@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use plimsoll_plan::array::MemberChange;
+use plimsoll_plan::member_event::MemberChange;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveSecond;
 use plimsoll_record::message::EventKind;

@@ -1,5 +1,6 @@
 //! What a simulation counts, and what came of it.
 
+use plimsoll_plan::assembly::DriveAssembly;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::drive::DriveOp;
 use plimsoll_record::hist::Hist;
@@ -114,9 +115,16 @@ impl SimulatedResult {
             .fold(Work::default(), |all, own| all.plus(own))
     }
 
-    /// Of a drive.
+    /// Of a drive; of one that is missing none.
     pub fn watts(&self, drive: usize, spec: &DriveSpec) -> Option<f64> {
         let work = self.drives.get(drive)?;
+        let is_missing = |own: &DriveAssembly| {
+            let member = own.member_of(drive as u32);
+            own.failed().contains(&member)
+        };
+        if spec.assembly.as_ref().is_some_and(is_missing) {
+            return spec.watts.map(|_| 0.0);
+        }
         spec.watts.map(|watts| work.watts(watts, self.span))
     }
 

@@ -2,14 +2,13 @@
 
 use plimsoll_stats::Draws;
 
-use super::data_seed;
 use super::names::Names;
 use super::step_keys::planned_measure;
 use super::values::{scaled, time, whole};
 use crate::Options;
-use crate::array::{MemberChange, MemberEvent};
 use crate::assembly::{DriveAssembly, NamedAssembly};
 use crate::findings::Findings;
+use crate::member_event::{MemberChange, MemberEvent};
 use crate::network::{FASTEST_GBIT, parse_gbit};
 use crate::raw::{RawEvent, RawStep};
 use crate::resolved::{EmulatedDrive, WithoutFuse};
@@ -58,7 +57,7 @@ struct PlannedEvent {
 fn seed(names: &Names<'_>, options: &Options) -> u64 {
     let raw = names.raw.seed.as_ref().map(|seed| *seed.get());
     let own = options.seed.or(raw);
-    own.unwrap_or_else(|| data_seed(names.raw))
+    own.unwrap_or_else(|| names.raw.data_seed())
 }
 
 /// Draws the moments of those at random ones, uniformly between the events that are written before and after them, in

@@ -95,7 +95,7 @@ pub(super) fn resolve(
     Some(ResolvedPlan {
         title: title?,
         seed: options.seed.or(seed),
-        data_seed: data_seed(raw),
+        data_seed: raw.data_seed(),
         scale: options.scale,
         data_scale: options.data_scale,
         media: names.media,
@@ -106,11 +106,6 @@ pub(super) fn resolve(
         steps,
         audit,
     })
-}
-
-fn data_seed(raw: &RawPlan) -> u64 {
-    let given = raw.data_seed.as_ref().or(raw.seed.as_ref());
-    given.map_or(1, |seed| *seed.get())
 }
 
 /// The instances of a system bear names that no other system may have.

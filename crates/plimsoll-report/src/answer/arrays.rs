@@ -64,6 +64,7 @@ fn sentences(m: &Messages, own: &ArrayAnswer) -> Vec<String> {
             (false, Some(seconds)) => {
                 Some(m.text_with("answer-array-normal", &[("seconds", whole(seconds))]))
             }
+            (false, None) if own.array.ends_early() => Some(m.text("answer-array-short")),
             (false, None) => Some(m.text("answer-array-not-normal")),
         },
     );
@@ -135,4 +136,5 @@ pub(crate) fn table<'a>() -> Table<'a, ArrayRow<'a>> {
         .column("failed", Whole, |r| r.phase.failed)
         .column("verdict", Plain, |r| r.answer.verdict)
         .blank_repeats(1)
+        .spare(&["from", "failed", "seconds"])
 }

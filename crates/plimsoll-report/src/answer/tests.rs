@@ -139,6 +139,22 @@ fn failures_of_an_array_are_answered_by_what_changed() {
          41 s after the first event the load is back to 90 % of that before. \
          All consistency conditions hold after it."
     );
+    let mut slow = answer.clone();
+    slow.array.normal_after_s = None;
+    slow.array.phases.truncate(1);
+    slow.array.phases.push(phase(ArrayState::Slow, 20.0, 0.25));
+    assert!(sentence(&slow).contains("The load was not back to 90 %"));
+    let recovered = ArrayPhase {
+        seconds: 6.0,
+        ..phase(ArrayState::Recovered, 40.0, 1.0)
+    };
+    slow.array.phases.push(recovered);
+    let text = sentence(&slow);
+    let changes = "0.250 times the load with a slow member and 1.00 times when that has ended";
+    assert!(
+        text.contains(changes) && text.contains("Too little was measured"),
+        "{text}"
+    );
     let mut lost = answer;
     lost.array.phases.truncate(1);
     lost.array

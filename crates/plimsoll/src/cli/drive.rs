@@ -102,7 +102,7 @@ pub struct SimulateArgs {
 
 #[derive(Debug, Args)]
 pub struct ReliabilityArgs {
-    /// Arrays to compare: raid5:6:disk raid6:6:disk.
+    /// Arrays and clusters to compare: raid5:6:disk vsan:4:3:sata.
     #[arg(required = true, value_name = "ARRAY")]
     pub arrays: Vec<String>,
     /// For how long.

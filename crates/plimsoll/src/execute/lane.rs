@@ -10,7 +10,7 @@ use plimsoll_load::engine::LoadControl;
 use plimsoll_load::error::SERVERS_DISK;
 use plimsoll_load::probe::{Probe, Watch};
 use plimsoll_load::runner::{Gate, run_lane_together};
-use plimsoll_plan::array::MemberEvent;
+use plimsoll_plan::member_event::MemberEvent;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::Point;
 use plimsoll_record::lane::{LaneControl, LaneEnd, LaneSpec};

@@ -134,7 +134,8 @@ fn a_simulation_prints_its_figures_and_is_the_same_for_the_same_seed() {
         "writes",
         "TB a day",
         "1681 TB last",
-        " W.",
+        " W, ",
+        " mJ for each request.",
     ] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
@@ -242,7 +243,7 @@ fn arrays_are_compared_by_how_likely_they_lose_data() {
     );
     place
         .run(&["drive", "reliability", "sata"])
-        .refused(&["is not an array"]);
+        .refused(&["is neither an array nor a cluster"]);
     place
         .run(&["drive", "reliability", "raid6:8:disk:failed=0"])
         .refused(&["is not whole"]);

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::request_stats::{below, rows, table};
 use crate::cli::Format;
+use crate::commands::io::terminal_width;
 use crate::commands::table::render;
 
 pub struct SimulatedAssembly<'a> {
@@ -29,7 +30,7 @@ impl SimulatedAssembly<'_> {
             Format::Table => [
                 heading.to_owned(),
                 render(&table(), requests, format),
-                render(&member_table(), members, format),
+                member_table().to_text_within(m, &members, terminal_width()),
                 self.notes(m),
             ]
             .join("\n\n"),
@@ -59,10 +60,7 @@ impl SimulatedAssembly<'_> {
     }
 
     fn state(&self, drive: u32) -> &'static str {
-        let member = match self.assembly {
-            DriveAssembly::Array(_) => drive,
-            DriveAssembly::Cluster(of) => drive / of.drives,
-        };
+        let member = self.assembly.member_of(drive);
         if self.assembly.rebuild() == Some(member) {
             "rebuilding"
         } else if self.assembly.failed().contains(&member) {

@@ -1,11 +1,8 @@
 //! `plimsoll drive reliability`.
 
-use plimsoll_drive::reliability::{
-    DriveFailures, LossProbabilities, MemberOutage, simulate_losses,
-};
+use plimsoll_drive::reliability::{DriveFailures, DriveOutage, LossProbabilities, simulate_losses};
 use plimsoll_drive::simulate::rebuild_rate;
 use plimsoll_drive::spec::{DriveSpec, Mechanism};
-use plimsoll_plan::array::ArraySpec;
 use plimsoll_plan::assembly::DriveAssembly;
 use plimsoll_plan::units::Nanos;
 use plimsoll_report::message::Messages;
@@ -53,38 +50,62 @@ fn hours(time: Nanos) -> f64 {
 
 fn losses(name: &str, args: &ReliabilityArgs) -> Result<ArrayLosses, Failure> {
     let spec = drive_file::read(name)?;
-    let Some(DriveAssembly::Array(array)) = &spec.assembly else {
+    let Some(assembly) = &spec.assembly else {
         return Err(Failure::usage(format!(
-            "{} is not an array\nGive arrays, such as raid5:6:disk raid6:6:disk.",
+            "{} is neither an array nor a cluster\nGive several drives, such as raid5:6:disk vsan:4:3:sata.",
             spec.title
         )));
     };
-    if !array.failed.is_empty() || array.rebuild.is_some() {
+    if !assembly.failed().is_empty() || assembly.rebuild().is_some() {
         return Err(Failure::usage(format!(
             "{} is not whole\nLeave out failed= and rebuild=: lives begin with all members.",
             spec.title
         )));
     }
-    let bytes = array.member_bytes(spec.capacity.0);
-    let rebuild_hours = rebuild_hours(&spec, array, bytes, args);
-    let outage = MemberOutage {
-        years: (rebuild_hours.unwrap_or_default() + hours(args.replaced_after)) / HOURS_A_YEAR,
-        bytes,
-    };
-    let failures = failures(&spec, args);
+    let rate = args.rebuild_rate.map(|rate| rate.0 as f64);
+    // Nothing is rebuilt without redundancy.
+    let rate = rebuild_rate(&spec).map(|modelled| rate.unwrap_or(modelled));
+    let outage = outage(&spec, assembly, rate, args);
     Ok(ArrayLosses {
         array: name.to_owned(),
         usable_tb: spec.capacity.0 as f64 / 1e12,
-        rebuild_hours,
+        rebuild_hours: rate.map(|rate| outage.bytes as f64 / rate / 3600.0),
         losses: simulate_losses(
-            array,
-            &failures,
+            assembly,
+            &failures(&spec, args),
             outage,
             args.years,
             args.histories,
             args.seed,
         ),
     })
+}
+
+/// Of one drive. Where another host can take its data nobody waits for a new one.
+fn outage(
+    spec: &DriveSpec,
+    assembly: &DriveAssembly,
+    rate: Option<f64>,
+    args: &ReliabilityArgs,
+) -> DriveOutage {
+    let of_member = assembly.member_bytes(spec.capacity.0);
+    let (bytes, waits) = match assembly {
+        DriveAssembly::Array(_) => (of_member, true),
+        DriveAssembly::Cluster(own) => (
+            of_member / u64::from(own.data_drives()),
+            !own.has_spare_host(),
+        ),
+    };
+    let waits_hours = if waits {
+        hours(args.replaced_after)
+    } else {
+        0.0
+    };
+    DriveOutage {
+        waits_years: waits_hours / HOURS_A_YEAR,
+        bytes,
+        years_per_byte: rate.map_or(0.0, |rate| 1.0 / rate / 3600.0 / HOURS_A_YEAR),
+    }
 }
 
 fn failures(spec: &DriveSpec, args: &ReliabilityArgs) -> DriveFailures {
@@ -102,19 +123,7 @@ fn failures(spec: &DriveSpec, args: &ReliabilityArgs) -> DriveFailures {
     }
 }
 
-/// `None` for a level that cannot rebuild.
-fn rebuild_hours(
-    spec: &DriveSpec,
-    array: &ArraySpec,
-    bytes: u64,
-    args: &ReliabilityArgs,
-) -> Option<f64> {
-    let modelled = rebuild_rate(spec, array)?;
-    let rate = args.rebuild_rate.map_or(modelled, |rate| rate.0 as f64);
-    Some(bytes as f64 / rate / 3600.0)
-}
-
-/// What becomes of an array.
+/// What becomes of an array or a cluster.
 pub struct ArrayLosses {
     array: String,
     usable_tb: f64,
@@ -128,9 +137,9 @@ pub fn table() -> Table<'static, ArrayLosses> {
         .column("array", Words, |own| own.array.clone())
         .column("usable-tb", Decimals(2), |own| own.usable_tb)
         .column("rebuild-hours", Decimals(1), |own| own.rebuild_hours)
-        .column("lost-percent", Three, |own| own.losses.array.value * 100.0)
+        .column("lost-percent", Three, |own| own.losses.drives.value * 100.0)
         .column("lost-half-width", Three, |own| {
-            own.losses.array.half_width * 100.0
+            own.losses.drives.half_width * 100.0
         })
         .column("block-percent", Three, |own| own.losses.block.value * 100.0)
         .column("block-half-width", Three, |own| {

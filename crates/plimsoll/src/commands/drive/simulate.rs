@@ -190,7 +190,7 @@ fn compared(spec: &DriveSpec, args: &SimulateArgs) -> Result<String, Failure> {
         )));
     }
     let rows = compared.into_iter().map(|own| SheetRow {
-        watts: own.outcome.watts(0, spec),
+        watts: own.outcome.total_watts(spec),
         own,
     });
     let shown = render(&sheet(), rows.collect(), args.format);
