@@ -272,6 +272,23 @@ mod tests {
     }
 
     #[test]
+    fn drives_that_are_no_members_are_named_by_what_they_hold() {
+        let last = |name: &str| {
+            let own = named(name).unwrap().assembly;
+            own.drive_name(own.drives() - 1)
+        };
+        assert_eq!(last("raid5:6:sata"), "5");
+        assert_eq!(last("raid5:6:sata:journal=write-back"), "journal");
+        assert_eq!(last("raid5:6:sata:bitmap=64MiB"), "5");
+        assert_eq!(
+            last("raid5:6:sata:bitmap=64MiB:bitmap-on=external"),
+            "bitmap"
+        );
+        let name = "raid6:8:sata:failed=5+1:spares=1";
+        assert_eq!(named(name).unwrap().assembly.rebuild(), Some(1));
+    }
+
+    #[test]
     fn what_cannot_be_made_is_refused() {
         let error = |name: &str| named(name).unwrap_err();
         assert_eq!(
