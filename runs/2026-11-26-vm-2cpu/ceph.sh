@@ -1,7 +1,8 @@
 #!/bin/bash
 # A real Ceph over emulated drives, beside the model of a cluster of such drives: throughput and mean latency.
 # As root, in an empty directory. PLIMSOLL is the program, DRIVE a drive file; needs ceph-mon, ceph-mgr, ceph-osd,
-# ceph-common and fio with its rbd engine. Drives are so slow that what processors take matters little. Takes 14 minutes.
+# ceph-common and fio with its rbd engine. Drives are so slow that what processors take matters little. Ceph and fio
+# go before whatever else runs. Takes 12 minutes.
 set -u
 slower=500
 dir=$PWD
@@ -61,11 +62,11 @@ ceph-authtool -C keyring --gen-key -n mon. --cap mon 'allow *' > mkfs.out
 ceph-authtool keyring --gen-key -n client.admin --cap mon 'allow *' --cap osd 'allow *' --cap mgr 'allow *' >> mkfs.out
 monmaptool --create --add a 127.0.0.1:6789 --fsid "$(sed -n 's/^fsid = //p' ceph.conf)" monmap >> mkfs.out
 ceph-mon --mkfs -i a --monmap monmap --keyring keyring
-ceph-mon -i a -f > mon.out 2>&1 &
+nice -n -19 ceph-mon -i a -f > mon.out 2>&1 &
 daemons+=($!)
 mkdir -p mgr.x
 ceph auth get-or-create mgr.x mon 'allow profile mgr' osd 'allow *' -o mgr.x/keyring
-ceph-mgr -i x -f > mgr.out 2>&1 &
+nice -n -19 ceph-mgr -i x -f > mgr.out 2>&1 &
 daemons+=($!)
 making=()
 for i in 0 1 2; do
@@ -82,7 +83,7 @@ up() { ceph osd stat -f json 2> /dev/null | sed -n 's/.*"num_up_osds":\([0-9]*\)
 for i in 0 1 2; do
   # Again if it ends at once, as it sometimes does before it has the monitors' map.
   until [ "$(up)" = $((i + 1)) ]; do
-    kill -0 "${daemons[$((i + 2))]:-none}" 2> /dev/null || { ceph-osd -i "$i" -f > "osd.$i.out" 2>&1 & daemons[i + 2]=$!; }
+    kill -0 "${daemons[$((i + 2))]:-none}" 2> /dev/null || { nice -n -19 ceph-osd -i "$i" -f > "osd.$i.out" 2>&1 & daemons[i + 2]=$!; }
     sleep 0.5
   done
   ceph osd crush add "osd.$i" 1.0 host="host$i" root=default 2> /dev/null
@@ -98,7 +99,7 @@ rbd create --size 1024 --image-feature layering sequential
 
 # IMAGE RW BLOCK(KiB) DEPTH JOBS SECONDS: IOPS and mean latency. Jobs, as fio waits for the oldest request in flight.
 load() {
-  fio --name=x --ioengine=rbd --clientname=admin --pool=rbd --rbdname="$1" --rw="$2" --bs="$3k" --iodepth="$4" \
+  nice -n -19 fio --name=x --ioengine=rbd --clientname=admin --pool=rbd --rbdname="$1" --rw="$2" --bs="$3k" --iodepth="$4" \
     --numjobs="$5" --size=64M --offset_increment="$([ "$1" = random ] && echo 0 || echo 64M)" \
     --time_based --runtime="$6" --ramp_time=3 --group_reporting --norandommap --randrepeat=0 \
     --output-format=json 2> fio.err | python3 -c '
@@ -124,24 +125,24 @@ compare() {
 }
 
 load random write 1024 2 1 70 > fill.out
-compare "3 copies" random randwrite 4 1 50
-compare "3 copies" random randwrite 4 8 50
-compare "3 copies" random randwrite 4 16 50
-compare "3 copies" random randwrite 16 4 50
-compare "3 copies" sequential write 128 1 50
-compare "3 copies" sequential write 128 4 50
-compare "3 copies" sequential write 4096 1 80
-compare "3 copies" random randread 4 1 40
-compare "3 copies" random randread 4 8 40
-compare "3 copies" random randread 4 16 40
+compare "3 copies" random randwrite 4 1 36
+compare "3 copies" random randwrite 4 8 36
+compare "3 copies" random randwrite 4 16 36
+compare "3 copies" random randwrite 16 4 36
+compare "3 copies" sequential write 128 1 36
+compare "3 copies" sequential write 128 4 36
+compare "3 copies" sequential write 4096 1 60
+compare "3 copies" random randread 4 1 30
+compare "3 copies" random randread 4 8 30
+compare "3 copies" random randread 4 16 30
 
 kill "${daemons[4]}"
 until [ "$(up)" = 2 ]; do sleep 1; done
 until ! ceph -s | grep -q peering; do sleep 1; done
 sed -i 's/^hosts.*/&\nfailed = [2]/' cluster.toml
-compare "one of three down" random randwrite 4 1 50
-compare "one of three down" random randwrite 4 8 50
-compare "one of three down" random randread 4 8 40
+compare "one of three down" random randwrite 4 1 36
+compare "one of three down" random randwrite 4 8 36
+compare "one of three down" random randread 4 8 30
 
 kill "${daemons[@]:0:4}"
 wait "${daemons[@]}"

@@ -14,7 +14,7 @@
 //! copy.
 //!
 //! Not modeled: a read cache in front of disks, checksums, deduplication, several disk groups of a host, the network's
-//! switches, and repair on other hosts; of Ceph also erasure coding, caches, compaction of the key-value store, and the
+//! switches; of Ceph also erasure coding, caches, compaction of the key-value store, and the
 //! time in which a failure is noticed.
 
 mod components;
