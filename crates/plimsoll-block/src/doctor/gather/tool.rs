@@ -11,10 +11,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use crate::doctor::smart::HealthFailure;
 
 /// A disk that does not answer its controller keeps the program that asks waiting for minutes.
-const PATIENCE: Timespec = Timespec {
-    tv_sec: 2,
-    tv_nsec: 0,
-};
+const PATIENCE_S: i64 = 2;
 /// Where programs for root are, when the path of an ordinary user does not lead there.
 const PLACES: [&str; 3] = ["", "/usr/sbin/", "/sbin/"];
 
@@ -34,6 +31,11 @@ fn of(name: &'static str, cause: HealthFault, what: impl ToString) -> ToolFailur
 
 /// What a program prints, whatever its exit code: those of SMART are the disk's state.
 pub fn run(name: &'static str, args: &[&str]) -> Result<String, ToolFailure> {
+    run_within(name, args, PATIENCE_S)
+}
+
+/// As [`run`]; `seconds` is how long it is waited for.
+pub fn run_within(name: &'static str, args: &[&str], seconds: i64) -> Result<String, ToolFailure> {
     let mut child = start(name, args)?;
     let pipe = child.0.stdout.take();
     // Read beside, so that the program never waits for us.
@@ -47,10 +49,13 @@ pub fn run(name: &'static str, args: &[&str]) -> Result<String, ToolFailure> {
         .map_err(|error| failed(name, error.into()))?;
     let ready = poll(
         &mut [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)],
-        Some(&PATIENCE),
+        Some(&Timespec {
+            tv_sec: seconds,
+            tv_nsec: 0,
+        }),
     );
     if ready != Ok(1) {
-        return Err(of(name, HealthFault::TimedOut, PATIENCE.tv_sec));
+        return Err(of(name, HealthFault::TimedOut, seconds));
     }
     let bytes = reader
         .join()
