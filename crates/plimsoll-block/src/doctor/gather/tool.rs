@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read};
 use std::os::fd::AsFd;
 use std::process::{Child, Command, Stdio};
 
-use plimsoll_record::message::doctor::HealthFault;
+use plimsoll_record::message::doctor::{ArrayUnknownCause, HealthFault};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
@@ -19,6 +19,19 @@ const PLACES: [&str; 3] = ["", "/usr/sbin/", "/sbin/"];
 pub enum ToolFailure {
     NotInstalled,
     Failed(HealthFailure),
+}
+
+impl ToolFailure {
+    /// Why an array that the program shows is unknown.
+    pub fn of_array(&self) -> ArrayUnknownCause {
+        match self {
+            Self::NotInstalled => ArrayUnknownCause::NotInstalled,
+            Self::Failed(failure) if failure.cause == HealthFault::TimedOut => {
+                ArrayUnknownCause::TimedOut
+            }
+            Self::Failed(_) => ArrayUnknownCause::NoAnswer,
+        }
+    }
 }
 
 fn failed(name: &'static str, error: std::io::Error) -> ToolFailure {

@@ -1,6 +1,6 @@
 //! A btrfs on several devices (Documentation/ABI/testing/sysfs-fs-btrfs).
 
-use super::ArrayFiles;
+use super::files::ArrayFiles;
 use crate::doctor::evidence::ArrayEvidence;
 use crate::host::device::names_in;
 use crate::host::mount::Mount;

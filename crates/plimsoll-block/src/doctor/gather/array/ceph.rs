@@ -4,8 +4,7 @@
 use plimsoll_record::message::doctor::{ArrayUnknownCause, StorageLayer};
 use serde_json::Value;
 
-use super::lvm::cause;
-use super::{ArrayFiles, FoundArray};
+use super::files::{ArrayFiles, FoundArray};
 use crate::doctor::evidence::{ArrayEvidence, ArraySettings, PoolSettings, UnknownArray};
 use crate::doctor::gather::tool::{ToolFailure, run_within};
 use crate::host::device::BlockDevice;
@@ -19,10 +18,19 @@ const WORK: [&str; 4] = ["recover", "backfill", "deep", "scrubbing"];
 
 /// Where the data are in Ceph.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct CephData {
     name: String,
     /// `None`: of a CephFS, whose files may be in several.
     pool: Option<String>,
+}
+
+impl CephData {
+    fn image(pool: &str, name: &str) -> Self {
+        Self {
+            name: format!("{pool}/{name}"),
+            pool: Some(pool.to_owned()),
+        }
+    }
 }
 
 pub fn array(
@@ -47,7 +55,7 @@ pub fn array(
         Ok((status, pools)) => {
             of_cluster(&place, &status, &pools).ok_or_else(|| unknown(ArrayUnknownCause::NoAnswer))
         }
-        Err(failure) => Err(unknown(cause(&failure))),
+        Err(failure) => Err(unknown(failure.of_array())),
     })
 }
 
@@ -64,52 +72,52 @@ fn pools() -> Result<String, ToolFailure> {
     run_within("ceph", &args, PATIENCE_S)
 }
 
-fn image(source: &KernelFiles, device: &BlockDevice) -> Option<Place> {
-    let (pool, name) = if let Some(id) = device.name.strip_prefix("rbd") {
+fn image(source: &KernelFiles, device: &BlockDevice) -> Option<CephData> {
+    if let Some(id) = device.name.strip_prefix("rbd") {
         let files = ArrayFiles {
             source,
             directory: format!("sys/bus/rbd/devices/{id}"),
         };
-        (files.text("pool")?, files.text("name")?)
-    } else if device.name.starts_with("nbd") {
+        return Some(CephData::image(&files.text("pool")?, &files.text("name")?));
+    }
+    if device.name.starts_with("nbd") {
         let pid = ArrayFiles::of(source, device).text("pid")?;
         let command = source.read(&format!("proc/{pid}/cmdline")).ok()?;
-        mapped(&command)?
-    } else {
-        return None;
-    };
-    Some(Place {
-        name: format!("{pool}/{name}"),
-        pool: Some(pool),
-    })
+        return mapped(&command);
+    }
+    None
 }
 
-/// Pool and image of `rbd-nbd map [pool/[namespace/]]image`; the words end with zeros.
-fn mapped(command: &str) -> Option<(String, String)> {
+/// The image of `rbd-nbd map [pool/[namespace/]]image`; the words end with zeros.
+fn mapped(command: &str) -> Option<CephData> {
     let mut words = command.split('\0');
     words.next().filter(|word| word.ends_with("rbd-nbd"))?;
     let mut words = words.skip_while(|word| *word != "map").skip(1);
     let image = words.find(|word| !word.is_empty() && !word.starts_with('-'))?;
-    let (pool, name) = image.split_once('/').unwrap_or(("rbd", image));
-    Some((pool.to_owned(), name.to_owned()))
+    let parts = image.split_once('/');
+    Some(parts.map_or_else(
+        || CephData::image("rbd", image),
+        |(pool, name)| CephData::image(pool, name),
+    ))
 }
 
-fn filesystem(mount: &Mount) -> Option<Place> {
+fn filesystem(mount: &Mount) -> Option<CephData> {
     let is_ceph = ["ceph", "fuse.ceph-fuse", "fuse.ceph"].contains(&mount.filesystem.as_str());
-    is_ceph.then(|| Place {
+    is_ceph.then(|| CephData {
         name: "CephFS".to_owned(),
         pool: None,
     })
 }
 
 /// Of `ceph -s -f json` and `ceph osd pool ls detail -f json`.
-fn of_cluster(place: &Place, status: &str, pools: &str) -> Option<ArrayEvidence> {
+fn of_cluster(place: &CephData, status: &str, pools: &str) -> Option<ArrayEvidence> {
     let status: Value = serde_json::from_str(status).ok()?;
     let pools: Value = serde_json::from_str(pools).ok()?;
-    let pool = pools.as_array()?.iter();
-    let pool = pool
-        .filter(|pool| place.pool.is_some() && pool["pool_name"].as_str() == place.pool.as_deref())
-        .next();
+    let mut pools = pools.as_array()?.iter();
+    let pool = place
+        .pool
+        .as_deref()
+        .and_then(|name| pools.find(|pool| pool["pool_name"] == name));
     let count = |name: &str| status["osdmap"][name].as_u64();
     let osds = count("num_osds")?;
     let osds_up = count("num_up_osds")?;

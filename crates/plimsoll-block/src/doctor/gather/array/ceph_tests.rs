@@ -9,8 +9,8 @@ const HEALTHY: &str = include_str!("recorded/ceph-healthy.json");
 const ONE_DOWN: &str = include_str!("recorded/ceph-one-down.json");
 const POOLS: &str = include_str!("recorded/ceph-pools.json");
 
-fn place() -> Place {
-    Place {
+fn place() -> CephData {
+    CephData {
         name: "rbd/image".to_owned(),
         pool: Some("rbd".to_owned()),
     }
@@ -76,8 +76,9 @@ fn an_image_is_found_below_its_device() {
 #[test]
 fn the_image_of_rbd_nbd_is_in_its_command() {
     let of = |words: &str| mapped(&words.replace(' ', "\0"));
-    let image = Some(("vms".to_owned(), "disk1".to_owned()));
-    assert_eq!(of("rbd-nbd --id admin map vms/disk1 "), image);
-    assert_eq!(of("/usr/bin/rbd-nbd map disk1").unwrap().0, "rbd");
+    let image = CephData::image("vms", "disk1");
+    assert_eq!(of("rbd-nbd --id admin map vms/disk1 "), Some(image));
+    let of_default = of("/usr/bin/rbd-nbd map disk1").unwrap();
+    assert_eq!(of_default.name, "rbd/disk1");
     assert_eq!(of("nbd-client map vms/disk1"), None);
 }

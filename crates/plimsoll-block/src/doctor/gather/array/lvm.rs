@@ -1,11 +1,11 @@
 //! Logical volumes of LVM. sysfs shows that a device is one and what it is made of, `lvs` how.
 
-use plimsoll_record::message::doctor::{ArrayUnknownCause, HealthFault, StorageLayer};
+use plimsoll_record::message::doctor::{ArrayUnknownCause, StorageLayer};
 use serde_json::Value;
 
-use super::{ArrayFiles, FoundArray};
+use super::files::{ArrayFiles, FoundArray};
 use crate::doctor::evidence::{ArrayEvidence, ArraySettings, UnknownArray, VolumeSettings};
-use crate::doctor::gather::tool::{ToolFailure, run_within};
+use crate::doctor::gather::tool::run_within;
 use crate::host::device::BlockDevice;
 use crate::host::source::KernelFiles;
 
@@ -20,7 +20,7 @@ const BROKEN: [&str; 4] = ["failed", "out_of_data", "metadata_read_only", "error
 const BRACKETS: [char; 2] = ['[', ']'];
 
 /// A segment of a volume as `lvs` prints it: numbers as texts, empty where they mean nothing.
-struct Row(Value);
+struct VolumeRow(Value);
 
 /// Of devices that are more than a part of one drive.
 pub fn arrays(source: &KernelFiles, stack: &[BlockDevice], may_run: bool) -> Vec<FoundArray> {
@@ -43,17 +43,7 @@ pub fn arrays(source: &KernelFiles, stack: &[BlockDevice], may_run: bool) -> Vec
     match printed {
         Ok(text) => of_report(&text, stack, lowest(source, stack))
             .unwrap_or_else(|| unknown(ArrayUnknownCause::NoAnswer)),
-        Err(failure) => unknown(cause(&failure)),
-    }
-}
-
-pub fn cause(failure: &ToolFailure) -> ArrayUnknownCause {
-    match failure {
-        ToolFailure::NotInstalled => ArrayUnknownCause::NotInstalled,
-        ToolFailure::Failed(failure) if failure.cause == HealthFault::TimedOut => {
-            ArrayUnknownCause::TimedOut
-        }
-        ToolFailure::Failed(_) => ArrayUnknownCause::NoAnswer,
+        Err(failure) => unknown(failure.of_array()),
     }
 }
 
@@ -81,8 +71,8 @@ fn of_report(text: &str, stack: &[BlockDevice], drives: u64) -> Option<Vec<Found
     let printed: Value = serde_json::from_str(text).ok()?;
     let sections = printed["report"].as_array()?.iter();
     let rows = sections.filter_map(|section| section["lv"].as_array());
-    let rows: Vec<Row> = rows.flatten().cloned().map(Row).collect();
-    let own: Vec<&Row> = stack
+    let rows: Vec<VolumeRow> = rows.flatten().cloned().map(VolumeRow).collect();
+    let own: Vec<&VolumeRow> = stack
         .iter()
         .filter_map(|device| rows.iter().find(|row| row.is_of(device)))
         .collect();
@@ -92,7 +82,7 @@ fn of_report(text: &str, stack: &[BlockDevice], drives: u64) -> Option<Vec<Found
     (!own.is_empty()).then(|| arrays.collect())
 }
 
-impl Row {
+impl VolumeRow {
     fn text(&self, field: &str) -> &str {
         self.0[field].as_str().unwrap_or_default()
     }

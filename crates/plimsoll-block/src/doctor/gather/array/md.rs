@@ -1,20 +1,20 @@
 //! An array of md (Documentation/admin-guide/md.rst).
 
-use super::ArrayFiles;
+use super::files::ArrayFiles;
 use crate::doctor::evidence::{ArrayEvidence, ArraySettings, MdSettings};
 use crate::host::chosen;
 use crate::host::device::BlockDevice;
 use crate::host::source::KernelFiles;
 
 /// A drive of it.
-struct Member {
+struct MdMember {
     name: String,
     state: String,
     slot: String,
     errors: u64,
 }
 
-impl Member {
+impl MdMember {
     fn is(&self, state: &str) -> bool {
         self.state.split(',').any(|own| own == state)
     }
@@ -63,16 +63,17 @@ fn most_missing(level: &str) -> u64 {
 /// `63488 / 95232`, in sectors; `none` or `delayed`.
 fn done_percent(files: &ArrayFiles<'_>) -> Option<f64> {
     let text = files.text("md/sync_completed")?;
-    let (done, all) = text.split_once(" / ")?;
-    let (done, all) = (done.parse::<f64>().ok()?, all.parse::<f64>().ok()?);
-    (all > 0.0).then(|| 100.0 * done / all)
+    let mut sectors = text.split(" / ").map_while(|part| part.parse::<f64>().ok());
+    let done = sectors.next()?;
+    let all = sectors.next().filter(|all| *all > 0.0)?;
+    Some(100.0 * done / all)
 }
 
-fn members(files: &ArrayFiles<'_>) -> Vec<Member> {
+fn members(files: &ArrayFiles<'_>) -> Vec<MdMember> {
     let names = files.names("md");
     let members = names.iter().filter_map(|entry| {
         let text = |file: &str| files.text(&format!("md/{entry}/{file}"));
-        Some(Member {
+        Some(MdMember {
             name: entry.strip_prefix("dev-")?.to_owned(),
             state: text("state")?,
             slot: text("slot").unwrap_or_default(),

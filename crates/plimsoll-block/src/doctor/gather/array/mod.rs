@@ -2,49 +2,16 @@
 
 mod btrfs;
 mod ceph;
+mod files;
 mod lvm;
 mod md;
 
-use crate::doctor::evidence::{ArrayEvidence, UnknownArray};
-use crate::host::device::{BlockDevice, names_in};
+use crate::host::device::BlockDevice;
 use crate::host::mount::Mount;
 use crate::host::source::KernelFiles;
 
 use super::disk::{DEEPEST, slaves};
-
-/// One that the kernel shows, or one whose program did not show it.
-type FoundArray = Result<ArrayEvidence, UnknownArray>;
-
-/// Files below one directory.
-struct ArrayFiles<'a> {
-    source: &'a KernelFiles,
-    directory: String,
-}
-
-impl<'a> ArrayFiles<'a> {
-    /// Of a block device, in sysfs.
-    fn of(source: &'a KernelFiles, device: &BlockDevice) -> Self {
-        Self {
-            source,
-            directory: format!("sys/dev/block/{}:{}", device.major, device.minor),
-        }
-    }
-
-    fn text(&self, path: &str) -> Option<String> {
-        let text = self.source.read(&format!("{}/{path}", self.directory));
-        let text = text.ok()?.trim().to_owned();
-        (!text.is_empty()).then_some(text)
-    }
-
-    /// While an md is reshaped, the old number stands behind the new one: `5 (4)`.
-    fn number(&self, path: &str) -> Option<u64> {
-        self.text(path)?.split(' ').next()?.parse().ok()
-    }
-
-    fn names(&self, path: &str) -> Vec<String> {
-        names_in(&self.source.path(&format!("{}/{path}", self.directory)))
-    }
-}
+use files::FoundArray;
 
 /// From the top down; none where the data are on one drive, or on what the kernel does not show. `may_run`: programs may be run.
 pub fn arrays(

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::*;
-use crate::doctor::evidence::{ArraySettings, MdSettings};
+use crate::doctor::evidence::{ArrayEvidence, ArraySettings, MdSettings};
 
 pub(super) fn sysfs(files: &[(&str, &str)]) -> TempDir {
     let root = tempfile::tempdir().unwrap();
