@@ -13,17 +13,25 @@ md() {
   doctor "/dev/$2"
 }
 
+fields=vg_name,lv_name,lv_kernel_major,lv_kernel_minor,segtype,stripes,stripe_size,chunk_size,region_size
+fields=$fields,lv_health_status,raid_sync_action,sync_percent,data_percent,cache_mode,zero,pool_lv
+
 # lvm STATE VOLUME
 lvm() {
   echo "== $1"
-  lvs -a --reportformat json --units b --nosuffix -o vg_name,lv_name,lv_kernel_major,lv_kernel_minor,segtype,stripes,stripe_size,chunk_size,region_size,lv_health_status,raid_sync_action,sync_percent,data_percent,cache_mode,zero,pool_lv 2> /dev/null | grep lv_name | tr -d ' '
+  lvs -a --reportformat json --units b --nosuffix -o "$fields" 2> /dev/null | grep lv_name | tr -d ' '
   for device in /sys/block/dm-*; do echo "$(basename "$device") $(cat "$device/dm/name"): $(echo $(ls "$device/slaves"))"; done
   doctor "/dev/vg/$2"
 }
 
-# The findings of arrays, each on one line.
-doctor() {
-  plimsoll doctor "$1" | awk '/^  (ok|unknown|warning|error)/ { p = $2 ~ /^array/ } p { sub(/^ +/, ""); printf "%s%s", /^(ok|unknown|warning|error)/ ? "\n" : " ", $0 } END { print "\n" }'
+doctor() { plimsoll doctor "$1" | findings; }
+
+# Those of arrays, each on one line.
+findings() {
+  awk '
+    /^  (ok|unknown|warning|error)/ { p = $2 ~ /^array/; if (p) print "" }
+    p { sub(/^ +/, ""); printf "%s ", $0 }
+    END { print "\n" }'
 }
 
 # Pulls a disk: its driver lets go of it.
@@ -144,6 +152,9 @@ sleep 1
 lvm "LVM raid1: a drive was pulled" mirror
 lvconvert -y -q --repair vg/mirror > /dev/null 2>&1
 lvm "LVM raid1, repaired" mirror
+echo "== LVM as an ordinary user"
+echo "user:x:1000:1000:user:/:/bin/sh" > /etc/passwd
+su user -c "PATH=/bin plimsoll doctor /dev/vg/mirror" | findings
 mv /bin/lvs /tmp/
 echo "== LVM without lvs"
 doctor /dev/vg/mirror

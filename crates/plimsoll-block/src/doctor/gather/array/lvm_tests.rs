@@ -1,4 +1,4 @@
-//! Against what `lvs` 2.03.16 printed and sysfs had in a guest with Linux 6.1 (runs/2026-11-26-vm-2cpu/doctor-guest.txt).
+//! Against what `lvs` 2.03.16 printed and sysfs had in a guest with Linux 6.1 (runs/2026-11-26-vm-2cpu/doctor-guest.sh).
 
 use super::super::tests::{block_device, sysfs};
 use super::*;

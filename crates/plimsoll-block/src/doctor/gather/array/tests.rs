@@ -1,5 +1,5 @@
 //! Against sysfs as it was recorded of a btrfs, and of md and LVM in a guest with Linux 6.1
-//! (runs/2026-11-26-vm-2cpu/doctor-guest.txt).
+//! (runs/2026-11-26-vm-2cpu/doctor-guest.sh).
 
 use std::fs;
 use std::path::PathBuf;
