@@ -2,6 +2,7 @@
 
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::message::DoctorFinding;
+use plimsoll_record::message::doctor::{ArrayUnknownCause, StorageLayer};
 
 use super::smart::{HealthFailure, Smart};
 use crate::device::evidence::StorageTarget;
@@ -32,8 +33,8 @@ pub struct MediumEvidence {
     pub device: Result<VolumeEvidence, NoDevice>,
     /// What it lies on, down to the lowest: the device itself unless it is built on others.
     pub disks: Vec<DiskEvidence>,
-    /// That the data lie on.
-    pub array: Option<ArrayEvidence>,
+    /// That the data lie on, from the top down.
+    pub arrays: Vec<Result<ArrayEvidence, UnknownArray>>,
     pub mount: Option<Mount>,
     pub space: Option<Room>,
     /// `Err`: why no block was read.
@@ -46,32 +47,82 @@ pub struct MediumEvidence {
     pub sync: Option<SyncOutcome>,
 }
 
-/// Several drives as one, by the kernel's software.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Several drives as one, by the kernel's software or by Ceph.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ArrayEvidence {
-    /// `md0`, `btrfs`.
+    /// `md0`, `btrfs`, `vg/data`, `rbd/image`.
     pub name: String,
     /// `raid5`; of a btrfs, those of its data.
     pub level: String,
     pub members: u64,
     pub missing: u64,
+    /// Drives that failed and are still part of it, by name.
+    pub failed: Vec<String>,
+    pub spares: u64,
     /// What it is busy with: `recover`, `check`, `balance`.
     pub action: Option<String>,
+    /// Of the action, that is done.
+    pub done_percent: Option<f64>,
     /// That its drives had so far, where they are counted.
     pub errors: u64,
-    pub md: Option<MdSettings>,
+    /// It answers with errors.
+    pub is_broken: bool,
+    pub settings: Option<ArraySettings>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
+pub enum ArraySettings {
+    Md(MdSettings),
+    Volume(VolumeSettings),
+    Ceph(PoolSettings),
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MdSettings {
     /// In bytes.
     pub chunk: Option<u64>,
     /// Where it is: `+8` behind the superblock, `file`.
     pub bitmap: Option<String>,
+    /// In bytes.
+    pub bitmap_chunk: Option<u64>,
     /// In pages of each member.
     pub stripe_cache: Option<u64>,
     /// `write-through`, `write-back`.
     pub journal: Option<String>,
+    /// How it is made consistent after a crash: `resync`, `bitmap`, `journal`, `ppl`.
+    pub policy: Option<String>,
+}
+
+/// Of a logical volume; in bytes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct VolumeSettings {
+    pub chunk: Option<u64>,
+    pub region: Option<u64>,
+    pub cache_mode: Option<String>,
+    pub zeroes: Option<bool>,
+    pub used_percent: Option<f64>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PoolSettings {
+    pub pool: Option<String>,
+    pub copies: Option<u64>,
+    pub least_copies: Option<u64>,
+    pub osds: u64,
+    pub osds_up: u64,
+    pub osds_in: u64,
+    pub degraded_percent: f64,
+    pub health: String,
+}
+
+/// A volume whose drives only a program knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownArray {
+    pub layer: StorageLayer,
+    pub name: String,
+    pub cause: ArrayUnknownCause,
+    /// It would show them.
+    pub command: String,
 }
 
 /// A partition or a whole disk.

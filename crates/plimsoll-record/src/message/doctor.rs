@@ -186,15 +186,61 @@ pub enum DoctorFinding {
         raid: String,
         members: u64,
         missing: u64,
+        /// Drives that failed and are still part of it, by name.
+        #[serde(default)]
+        failed: Vec<String>,
+        #[serde(default)]
+        spares: Option<u64>,
         action: Option<String>,
+        /// Of the action, that is done.
+        #[serde(default)]
+        done_percent: Option<f64>,
         errors: u64,
     },
     /// Of an md; the stripe cache in pages.
     ArraySettings {
         chunk_bytes: Option<u64>,
         bitmap: Option<String>,
+        /// What one bit of the bitmap stands for.
+        #[serde(default)]
+        bitmap_chunk_bytes: Option<u64>,
         stripe_cache: Option<u64>,
         journal: Option<String>,
+        /// `resync`, `bitmap`, `journal`, `ppl`.
+        #[serde(default)]
+        policy: Option<String>,
+    },
+    /// Of a logical volume of LVM.
+    VolumeSettings {
+        chunk_bytes: Option<u64>,
+        /// What one bit of a RAID's bitmap stands for.
+        region_bytes: Option<u64>,
+        /// `writethrough`, `writeback`.
+        cache_mode: Option<String>,
+        /// Of a thin pool: new chunks are filled with zeros first.
+        zeroes: Option<bool>,
+        /// Of a thin pool's space.
+        used_percent: Option<f64>,
+    },
+    /// Of a Ceph pool and its cluster.
+    CephPool {
+        pool: Option<String>,
+        copies: Option<u64>,
+        /// A write needs so many.
+        least_copies: Option<u64>,
+        osds: u64,
+        osds_up: u64,
+        osds_in: u64,
+        degraded_percent: f64,
+        /// `HEALTH_OK`, `HEALTH_WARN`, `HEALTH_ERR`.
+        health: String,
+    },
+    /// What a volume is made of is known to a program only, which was not run or did not answer.
+    ArrayUnknown {
+        layer: StorageLayer,
+        name: String,
+        cause: ArrayUnknownCause,
+        command: String,
     },
     Filesystem {
         kind: FilesystemKind,
@@ -380,10 +426,33 @@ pub enum PowerLossUnknown {
 pub enum StorageArrayState {
     Whole,
     Degraded,
+    /// It answers with errors: too many drives are gone, or its journal is.
+    Broken,
     /// It is rebuilt, checked or changed.
     Busy,
+    /// Another drive replaces one that failed.
+    Replaced,
     /// Its drives had errors.
     Errors,
+}
+
+/// Of storage that only a program of its own can describe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StorageLayer {
+    Lvm,
+    Ceph,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArrayUnknownCause {
+    NotInstalled,
+    TimedOut,
+    /// It printed nothing about the volume, mostly for want of rights.
+    NoAnswer,
+    /// Programs were not run.
+    NotAsked,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -232,28 +232,118 @@ doctor-noise = { $level ->
  } ({ $requests-per-second } requests and { $moved-bytes } a second, busy { $busy-percent } % of the time).
     .next = Stop them while measuring (iotop or pidstat -d lists them).
 
-doctor-array = { $state ->
-    [degraded] { $name } ({ $raid }) is without { $missing } of its { $members } drives, so figures are those of a degraded array.
-    [busy] { $name } ({ $raid } of { $members } drives) is busy with { $action }, so figures are lower and less steady.
-    [errors] { $name } ({ $raid } of { $members } drives) has had { $errors } errors of its drives.
-   *[whole] { $name } ({ $raid } of { $members } drives) is whole.
+doctor-array = { $name } ({ $raid } of { $members ->
+    [one] 1 drive
+   *[other] { $members } drives
+ }{ $spares ->
+    [none] {""}
+    [one] , 1 spare
+   *[other] , { $spares } spares
+ }) { $state ->
+    [broken] answers with errors: too many drives are gone, or its journal is
+    [degraded] is without { $missing } of its drives
+    [busy] { $action ->
+        [recover] is rebuilding
+        [resync] is made consistent
+        [reshape] is changing its layout
+        [check] is being checked
+       *[other] is busy with { $action }
+     }
+    [replaced] is whole, but a drive of it failed
+    [errors] has had { $errors } errors of its drives
+   *[whole] is whole
+ }{ $done-percent ->
+    [none] { $failed ->
+        [none] {""}
+       *[other] {" "}(failed: { $failed })
+     }
+   *[other] {" "}({ $done-percent } % done{ $failed ->
+        [none] {""}
+       *[other] ; failed: { $failed }
+     })
+ }{ $state ->
+    [degraded] , so figures are those of a degraded array.
+    [busy] , so figures are lower and less steady.
+   *[other] .
  }
     .next = { $state ->
+    [broken] Replace what failed; restore the data if the array cannot be assembled again.
     [degraded] Replace the drive and wait for the rebuild.
     [busy] Wait for its end, or stop it while measuring.
-    [errors] Look for the drive (btrfs device stats) and replace it.
+    [replaced] Remove it and add a new spare.
+    [errors] Look for the drive (dmesg; of a btrfs: btrfs device stats) and replace it.
    *[other] {""}
  }
-doctor-array-settings = Chunk { $chunk-bytes }, { $bitmap ->
-    [none] no bitmap
-   *[other] bitmap at { $bitmap } (each new region written to waits for a flush of all drives)
+doctor-array-settings = { $chunk-bytes ->
+    [none] {""}
+   *[other] Chunk { $chunk-bytes },{" "}
+ }{ $bitmap ->
+    [none] { $chunk-bytes ->
+        [none] No
+       *[other] no
+     } bitmap
+   *[other] { $chunk-bytes ->
+        [none] Bitmap
+       *[other] bitmap
+     } at { $bitmap }, a bit for { $bitmap-chunk-bytes } (each new region written to waits for a flush of all drives)
  }, { $journal ->
-    [none] no journal
+    [none] { $policy ->
+        [ppl] partial parity log
+       *[other] no journal
+     }
    *[other] journal { $journal }
  }{ $stripe-cache ->
     [none] {""}
    *[other] , stripe cache { $stripe-cache } pages
+ }{ $policy ->
+    [none] {""}
+   *[other] , consistency policy { $policy }
  }.
+doctor-volume-settings = { $cache-mode ->
+    [none] { $chunk-bytes ->
+        [none] No striping
+       *[other] Chunk { $chunk-bytes }
+     }
+   *[other] Cache { $cache-mode }{ $chunk-bytes ->
+        [none] {""}
+       *[other] , chunk { $chunk-bytes }
+     }
+ }{ $region-bytes ->
+    [none] {""}
+   *[other] , bitmap with a bit for { $region-bytes }
+ }{ $zeroes ->
+    [none] {""}
+    [true] , allocated at the first write and filled with zeros before it
+   *[false] , allocated at the first write
+ }{ $used-percent ->
+    [none] {""}
+   *[other] , { $used-percent } % of the pool used
+ }.
+    .next = Free space in the pool or extend it (lvextend): a full pool stops writes.
+doctor-ceph-pool = { $pool ->
+    [none] {""}
+   *[other] Pool { $pool }{ $copies ->
+        [none] {""}
+       *[other] : { $copies } copies, writes need { $least-copies }
+     };{" "}
+ }{ $osds-up } of { $osds } OSDs up, { $osds-in } in, { $degraded-percent } % of the objects' copies missing, { $health }.
+    .next = ceph health detail
+doctor-array-unknown = { $name } is { $layer ->
+    [lvm] a logical volume on others or on several drives
+   *[ceph] in Ceph
+ }; how it is made is unknown, because { $layer ->
+    [lvm] lvs
+   *[ceph] the program ceph
+ } { $cause ->
+    [not_installed] is not installed
+    [timed_out] did not answer within 5 s
+    [not_asked] was not run
+   *[no_answer] printed nothing about it
+ }.
+    .next = { $layer ->
+    [lvm] As root (package lvm2): { $command }
+   *[ceph] With the keyring of a client (package ceph-common): { $command }
+ }
 doctor-filesystem = { $kind ->
     [memory] { $filesystem } at { $mount } lies in memory: no drive is measured, and nothing survives a power cut.
     [network] { $filesystem } at { $mount } is on another machine, whose network and memory are measured as well.

@@ -47,7 +47,7 @@ pub fn medium(medium: &MediumEvidence) -> Vec<Diagnosis> {
             );
         }
     }
-    found.extend(array::array(medium));
+    found.extend(array::arrays(medium));
     if let Ok(device) = &medium.device {
         found.push(queue::scheduler(device, &medium.disks));
         found.push(queue::queue(device, &medium.disks));
@@ -123,7 +123,7 @@ pub(super) mod tests {
                 ..VolumeEvidence::default()
             }),
             disks: vec![disk],
-            array: None,
+            arrays: Vec::new(),
             mount: None,
             space: None,
             sample: Ok(BlockSample::default()),

@@ -36,7 +36,8 @@ pub fn scheduler(device: &VolumeEvidence, disks: &[DiskEvidence]) -> Diagnosis {
 pub fn queue(device: &VolumeEvidence, disks: &[DiskEvidence]) -> Diagnosis {
     let queue = &device.queue;
     let name = device.name.clone();
-    if queue.iostats == Some(false) {
+    // Device mapper counts on its own (drivers/md/dm.c, dm_start_io_acct).
+    if queue.iostats == Some(false) && !name.starts_with("dm-") {
         return warning("queue", DoctorFinding::QueueNotCounted { device: name });
     }
     let hardware_kib = queue.max_hw_sectors_kb.unwrap_or(0);

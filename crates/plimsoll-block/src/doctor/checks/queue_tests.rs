@@ -214,3 +214,17 @@ fn others_on_the_device() {
     medium.noise = Some(None);
     assert_finding(&noise(&medium).unwrap(), Unknown, &["noise_unknown"]);
 }
+
+/// As in the guest of runs/2026-11-26-vm-2cpu/doctor-guest.sh: `iostats` is 0, and /sys/block/dm-0/stat counts.
+#[test]
+fn device_mapper_counts_its_requests_without_the_flag() {
+    let device = VolumeEvidence {
+        name: "dm-0".into(),
+        queue: Queue {
+            iostats: Some(false),
+            ..healthy()
+        },
+        ..VolumeEvidence::default()
+    };
+    assert_finding(&super::queue(&device, &[]), Ok, &["logical_bytes"]);
+}

@@ -16,7 +16,7 @@ use crate::host::device::{BlockDevice, device_at, names_in};
 use crate::host::source::KernelFiles;
 
 /// No stack of devices is deeper.
-const DEEPEST: u32 = 16;
+pub const DEEPEST: u32 = 16;
 
 /// Files of one device below sysfs.
 struct SysfsDevice<'a> {
@@ -135,25 +135,32 @@ fn add_lowest(
     deeper: u32,
     lowest: &mut Vec<BlockDevice>,
 ) {
-    let directory = SysfsDevice::of(source, device).directory;
-    let below = names_in(&source.path(&format!("{directory}/slaves")));
-    for name in &below {
-        let number = source.read(&format!("{directory}/slaves/{name}/dev")).ok();
-        let number = number
-            .as_deref()
-            .and_then(|text| text.trim().split_once(':'));
-        let number =
-            number.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
-        if let Some(next) = number
-            .and_then(|(major, minor)| device_at(source, major, minor))
-            .filter(|_| deeper > 0)
-        {
-            add_lowest(source, next.disk(), deeper - 1, lowest);
+    if deeper > 0 {
+        for next in slaves(source, device) {
+            add_lowest(source, &next, deeper - 1, lowest);
         }
     }
-    if below.is_empty() && !lowest.contains(device) {
+    let is_lowest = names_in(&source.path(&slaves_of(device))).is_empty();
+    if is_lowest && !lowest.contains(device) {
         lowest.push(device.clone());
     }
+}
+
+fn slaves_of(device: &BlockDevice) -> String {
+    format!("sys/dev/block/{}:{}/slaves", device.major, device.minor)
+}
+
+/// The whole disks that a device is made of.
+pub fn slaves(source: &KernelFiles, device: &BlockDevice) -> Vec<BlockDevice> {
+    let directory = slaves_of(device);
+    let names = names_in(&source.path(&directory));
+    let found = names.iter().filter_map(|name| {
+        let number = source.read(&format!("{directory}/{name}/dev")).ok()?;
+        let (major, minor) = number.trim().split_once(':')?;
+        let next = device_at(source, major.parse().ok()?, minor.parse().ok()?)?;
+        Some(next.disk().clone())
+    });
+    found.collect()
 }
 
 fn disk(source: &KernelFiles, device: &BlockDevice, options: &GatherOptions<'_>) -> DiskEvidence {

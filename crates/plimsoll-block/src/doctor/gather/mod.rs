@@ -98,7 +98,12 @@ pub fn medium(path: &Path, options: &GatherOptions<'_>) -> Result<MediumEvidence
         disks,
         noise,
         sample,
-        array: array::array(&source, device.as_ref().ok(), mount.as_ref()),
+        arrays: array::arrays(
+            &source,
+            device.as_ref().ok(),
+            mount.as_ref(),
+            options.health,
+        ),
         mount,
         space: if is_device { None } else { room(&real) },
         holes: if let StorageTarget::File(file) = &target {

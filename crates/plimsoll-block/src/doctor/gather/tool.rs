@@ -4,17 +4,14 @@ use std::io::{ErrorKind, Read};
 use std::os::fd::AsFd;
 use std::process::{Child, Command, Stdio};
 
-use plimsoll_record::message::doctor::HealthFault;
+use plimsoll_record::message::doctor::{ArrayUnknownCause, HealthFault};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::doctor::smart::HealthFailure;
 
 /// A disk that does not answer its controller keeps the program that asks waiting for minutes.
-const PATIENCE: Timespec = Timespec {
-    tv_sec: 2,
-    tv_nsec: 0,
-};
+const PATIENCE_S: i64 = 2;
 /// Where programs for root are, when the path of an ordinary user does not lead there.
 const PLACES: [&str; 3] = ["", "/usr/sbin/", "/sbin/"];
 
@@ -22,6 +19,19 @@ const PLACES: [&str; 3] = ["", "/usr/sbin/", "/sbin/"];
 pub enum ToolFailure {
     NotInstalled,
     Failed(HealthFailure),
+}
+
+impl ToolFailure {
+    /// Why an array that the program shows is unknown.
+    pub fn of_array(&self) -> ArrayUnknownCause {
+        match self {
+            Self::NotInstalled => ArrayUnknownCause::NotInstalled,
+            Self::Failed(failure) if failure.cause == HealthFault::TimedOut => {
+                ArrayUnknownCause::TimedOut
+            }
+            Self::Failed(_) => ArrayUnknownCause::NoAnswer,
+        }
+    }
 }
 
 fn failed(name: &'static str, error: std::io::Error) -> ToolFailure {
@@ -34,6 +44,11 @@ fn of(name: &'static str, cause: HealthFault, what: impl ToString) -> ToolFailur
 
 /// What a program prints, whatever its exit code: those of SMART are the disk's state.
 pub fn run(name: &'static str, args: &[&str]) -> Result<String, ToolFailure> {
+    run_within(name, args, PATIENCE_S)
+}
+
+/// As [`run`]; `seconds` is how long it is waited for.
+pub fn run_within(name: &'static str, args: &[&str], seconds: i64) -> Result<String, ToolFailure> {
     let mut child = start(name, args)?;
     let pipe = child.0.stdout.take();
     // Read beside, so that the program never waits for us.
@@ -47,10 +62,13 @@ pub fn run(name: &'static str, args: &[&str]) -> Result<String, ToolFailure> {
         .map_err(|error| failed(name, error.into()))?;
     let ready = poll(
         &mut [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)],
-        Some(&PATIENCE),
+        Some(&Timespec {
+            tv_sec: seconds,
+            tv_nsec: 0,
+        }),
     );
     if ready != Ok(1) {
-        return Err(of(name, HealthFault::TimedOut, PATIENCE.tv_sec));
+        return Err(of(name, HealthFault::TimedOut, seconds));
     }
     let bytes = reader
         .join()
