@@ -25,6 +25,10 @@ pub enum MemberChange {
     Replace {
         member: u32,
     },
+    /// One that failed is there again with what it had: what was written meanwhile is copied from the others.
+    Return {
+        member: u32,
+    },
     /// Its drives take so many times as long as before all events.
     Slow {
         member: u32,
@@ -40,9 +44,10 @@ impl MemberChange {
     /// `None`: it happens to all of them.
     pub const fn member(self) -> Option<u32> {
         match self {
-            Self::Fail { member } | Self::Replace { member } | Self::Slow { member, .. } => {
-                Some(member)
-            }
+            Self::Fail { member }
+            | Self::Replace { member }
+            | Self::Return { member }
+            | Self::Slow { member, .. } => Some(member),
             Self::Network { .. } => None,
         }
     }
@@ -52,6 +57,7 @@ impl MemberChange {
         match self {
             Self::Fail { member } => vec![format!("fail = {member}")],
             Self::Replace { member } => vec![format!("replace = {member}")],
+            Self::Return { member } => vec![format!("return = {member}")],
             Self::Slow { member, factor } => {
                 vec![format!("slow = {member}"), format!("factor = {factor}")]
             }

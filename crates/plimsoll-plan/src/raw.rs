@@ -421,6 +421,10 @@ pub struct RawEvent {
     /// A new drive takes this member's place and is filled from the others.
     #[schemars(range(min = 0, max = 63))]
     pub replace: Option<At<i64>>,
+    /// This member, which failed, is there again with what it had: what was written meanwhile is copied from the others.
+    #[serde(rename = "return")]
+    #[schemars(range(min = 0, max = 63))]
+    pub returns: Option<At<i64>>,
     /// This member's drives take `factor` times as long as before all events.
     #[schemars(range(min = 0, max = 63))]
     pub slow: Option<At<i64>>,

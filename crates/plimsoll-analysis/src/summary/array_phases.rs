@@ -82,7 +82,7 @@ impl MemberStates {
                 self.slow.remove(&member);
                 self.has_lost_data |= data_lost;
             }
-            EventKind::MemberReplaced { member } => {
+            EventKind::MemberReplaced { member } | EventKind::MemberReturned { member } => {
                 self.failed.remove(&member);
                 self.rebuilding.insert(member);
             }

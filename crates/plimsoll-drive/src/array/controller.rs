@@ -404,6 +404,11 @@ impl Assembled for ArrayController {
         Assembled::replace(&mut self.array, now, member);
     }
 
+    fn bring_back(&mut self, now: Nanos, member: u32) {
+        self.run_to(now);
+        Assembled::bring_back(&mut self.array, now, member);
+    }
+
     fn slow_down(&mut self, now: Nanos, member: u32, factor: f64) {
         self.run_to(now);
         self.array.slow_down(now, member, factor);

@@ -31,6 +31,8 @@ pub trait Members {
     /// A stripe that is not written whole waits while others are read for parity, so that sequential writes fill it, as in
     /// md.
     const FILLS_STRIPES: bool;
+    /// What a member that is missing was not written is known without a bitmap.
+    const KNOW_CHANGES: bool;
 
     /// Returns when it will be complete, where that is known already.
     fn send(&mut self, now: Nanos, request: MemberRequest, task: TaskId) -> Option<Nanos>;
@@ -96,6 +98,7 @@ impl MemberDrives {
 
 impl Members for MemberDrives {
     const FILLS_STRIPES: bool = true;
+    const KNOW_CHANGES: bool = false;
 
     fn send(&mut self, now: Nanos, request: MemberRequest, task: TaskId) -> Option<Nanos> {
         let member = request.member as usize;

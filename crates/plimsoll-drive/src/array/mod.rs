@@ -17,6 +17,7 @@ mod host_requests;
 mod layout;
 mod member_set;
 mod members;
+mod missed_writes;
 mod raid_array;
 mod rebuild;
 mod stripe_writes;

@@ -14,7 +14,8 @@ use super::member_set::MemberSet;
 use super::members::{
     FailedRequest, MemberDrives, MemberRange, MemberRequest, Members, TaskId, TaskProgress, merged,
 };
-use super::rebuild::{Rebuild, RebuildSpeed, RebuildUnit};
+use super::missed_writes::MissedWrites;
+use super::rebuild::{Rebuild, RebuildSpeed, RebuildUnit, UNIT};
 use super::stripe_writes::{StripeWrite, StripeWrites, WritePart, read_pieces};
 use crate::model::{Assembled, Completion, Op, RequestId, Setup, Storage, Work};
 use crate::spec::DriveSpec;
@@ -37,6 +38,7 @@ pub struct Array<M = MemberDrives> {
     /// The last rebuild was onto one of them.
     is_on_spare: bool,
     bitmap: Option<Bitmap>,
+    missed: MissedWrites,
 }
 
 /// Requests to members, and what follows when all of them are complete.
@@ -79,6 +81,7 @@ impl<M: Members> Array<M> {
     /// `capacity` is that of each member.
     pub fn of_members(spec: &ArraySpec, capacity: Bytes, members: M, slower: f64) -> Self {
         let bitmap = spec.bitmap;
+        let region = bitmap.map_or(UNIT, |own| own.0);
         let bitmap = bitmap.map(|region| Bitmap::new(region.0, slower));
         let mut own = Self {
             layout: ArrayLayout::new(spec, capacity.0),
@@ -93,6 +96,7 @@ impl<M: Members> Array<M> {
             spares: spec.spares,
             is_on_spare: false,
             bitmap,
+            missed: MissedWrites::new(region),
         };
         if let Some(member) = spec.rebuild {
             own.replace(Nanos::ZERO, member, RebuildSpeed::default());
@@ -108,6 +112,9 @@ impl<M: Members> Array<M> {
     /// A member fails `now`. What it had in flight is done with the others. False where data are lost by that.
     pub fn fail(&mut self, now: Nanos, member: u32) -> bool {
         self.run_to(now);
+        if self.failed.is_empty() && !self.is_rebuilding() {
+            self.missed.clear();
+        }
         if self
             .rebuild
             .as_ref()
@@ -140,6 +147,8 @@ impl<M: Members> Array<M> {
             for source in self.sources(piece) {
                 self.send(now, source.request(op.kind), task);
             }
+        } else if op.kind == DriveOp::Write {
+            self.missed.add(op.offset, op.offset + op.len);
         }
         self.progress(TaskProgress { task, at: now });
     }
@@ -258,9 +267,28 @@ impl<M: Members> Array<M> {
 
     /// Members may have failed while the stripe was read.
     fn write_stripe(&mut self, now: Nanos, write: StripeWrite) {
-        let pieces = write.pieces(&self.layout, self.lost_in_row(write.row));
+        let lost = self.lost_in_row(write.row);
+        if !lost.is_empty() {
+            self.note_missed(&write);
+        }
+        let pieces = write.pieces(&self.layout, lost);
         let writes = merged(DriveOp::Write, pieces.writes);
         self.begin(now, writes, NextPhase::EndStripe(write));
+    }
+
+    /// Parity has the same place in its chunk as the data that it is of.
+    fn note_missed(&mut self, write: &StripeWrite) {
+        let chunk = self.layout.chunk;
+        let row = write.row * chunk;
+        for part in &write.parts {
+            let is_in_one_chunk = part.from / chunk == part.to.saturating_sub(1) / chunk;
+            let (from, len) = if is_in_one_chunk {
+                (part.from % chunk, part.to - part.from)
+            } else {
+                (0, chunk)
+            };
+            self.missed.add(row + from, row + from + len);
+        }
     }
 
     fn lost_in_row(&self, row: u64) -> MemberSet {
@@ -313,19 +341,29 @@ impl<M: Members> Array<M> {
     }
 
     fn copies(&self, part: ArrayRange) -> impl Iterator<Item = MemberRange> {
+        let all = self.all_copies(part);
+        all.filter(|own| !self.lost(own.to).contains(own.member))
+    }
+
+    /// Of members that are missing, too.
+    fn all_copies(&self, part: ArrayRange) -> impl Iterator<Item = MemberRange> {
         let chunk = self.layout.chunk;
         let places = self.layout.places(part.number);
-        let pieces = places.map(move |place| MemberRange {
+        places.map(move |place| MemberRange {
             member: place.member,
             from: place.row * chunk + part.from,
             to: place.row * chunk + part.to,
-        });
-        pieces.filter(|own| !self.lost(own.to).contains(own.member))
+        })
     }
 
-    fn write_copies(&self, op: Op) -> Vec<MemberRequest> {
-        let pieces = split(op, self.layout.chunk).flat_map(|part| self.copies(part));
-        merged(op.kind, pieces.collect())
+    fn write_copies(&mut self, op: Op) -> Vec<MemberRequest> {
+        let pieces = split(op, self.layout.chunk).flat_map(|part| self.all_copies(part));
+        let is_lost = |own: &MemberRange| self.lost(own.to).contains(own.member);
+        let (lost, there): (Vec<_>, Vec<_>) = pieces.partition(is_lost);
+        for own in lost {
+            self.missed.add(own.from, own.to);
+        }
+        merged(op.kind, there)
     }
 
     /// Writes once the bitmap has the regions' bits.
@@ -549,6 +587,10 @@ impl Assembled for Array {
 
     fn replace(&mut self, now: Nanos, member: u32) {
         Self::replace(self, now, member, RebuildSpeed::default());
+    }
+
+    fn bring_back(&mut self, now: Nanos, member: u32) {
+        Self::bring_back(self, now, member, RebuildSpeed::default());
     }
 
     fn slow_down(&mut self, now: Nanos, member: u32, factor: f64) {

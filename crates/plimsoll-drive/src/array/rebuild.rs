@@ -6,10 +6,11 @@
 use plimsoll_plan::units::Nanos;
 
 use super::members::MemberRange;
+use super::missed_writes::{MemberBytes, MissedWrites};
 use super::stripe_writes::{ChunkRange, StripeRows};
 
 /// Bytes of each member that are rebuilt together.
-const UNIT: u64 = 64 << 10;
+pub const UNIT: u64 = 64 << 10;
 /// Units in flight: md's stripe cache of 256 pages.
 pub const DEPTH_PARITY: u32 = 16;
 /// The same of a mirror: 32 windows.
@@ -53,6 +54,10 @@ pub struct Rebuild {
     pub last_request: Nanos,
     capacity: u64,
     begun: u64,
+    /// Bytes of units that have begun.
+    copied: u64,
+    /// The member has what it was written before it was missing.
+    is_partial: bool,
     /// Units beyond `done` that are complete.
     early: Vec<RebuildUnit>,
     in_flight: u32,
@@ -66,6 +71,8 @@ pub struct Rebuild {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RebuildUnit {
     pub member: u32,
+    /// Where the one before ended: what lies between is on the member already.
+    after: u64,
     from: u64,
     to: u64,
     /// When its rebuild began: the member may have failed since, and been replaced again.
@@ -81,12 +88,23 @@ impl Rebuild {
             last_request: Nanos::ZERO,
             capacity,
             begun: 0,
+            copied: 0,
+            is_partial: false,
             early: Vec::new(),
             in_flight: 0,
             depth,
             speed,
             began: now,
             next_at: Some(now),
+        }
+    }
+
+    /// Of a member that lacks only what it was not written meanwhile.
+    #[must_use]
+    pub fn partial(self) -> Self {
+        Self {
+            is_partial: true,
+            ..self
         }
     }
 
@@ -103,8 +121,9 @@ impl Rebuild {
         if self.begun >= self.capacity || self.in_flight >= self.depth {
             return None;
         }
-        let at_speed =
-            |speed: u64| self.began + Nanos::from_secs_f64(self.begun as f64 / speed.max(1) as f64);
+        let at_speed = |speed: u64| {
+            self.began + Nanos::from_secs_f64(self.copied as f64 / speed.max(1) as f64)
+        };
         let is_busy = now.saturating_sub(self.last_request) < BUSY_FOR;
         if is_busy && self.in_flight > 0 && at_speed(self.speed.least) > now {
             return None;
@@ -112,16 +131,39 @@ impl Rebuild {
         Some(at_speed(self.speed.most).max(now))
     }
 
-    /// The unit that is next. It does not cross chunks.
-    pub fn next_unit(&self, chunk: u64) -> RebuildUnit {
-        let from = self.begun;
+    /// The unit that is next. It does not cross chunks, and is empty if nothing is left to copy.
+    pub fn next_unit(&self, chunk: u64, missed: &MissedWrites) -> RebuildUnit {
+        let MemberBytes { from, to } = self.next_bytes(missed);
         let end_of_chunk = from / chunk * chunk + chunk;
         RebuildUnit {
             member: self.member,
+            after: self.begun,
             from,
-            to: (from + UNIT).min(end_of_chunk).min(self.capacity),
+            to: (from + UNIT).min(end_of_chunk).min(to),
             rebuild: self.began,
         }
+    }
+
+    fn next_bytes(&self, missed: &MissedWrites) -> MemberBytes {
+        let capacity = self.capacity;
+        let all = MemberBytes {
+            from: self.begun,
+            to: capacity,
+        };
+        if !self.is_partial {
+            return all;
+        }
+        let next = missed.next(self.begun);
+        next.map_or(
+            MemberBytes {
+                from: capacity,
+                ..all
+            },
+            |own| MemberBytes {
+                from: own.from.min(capacity),
+                to: own.to.min(capacity),
+            },
+        )
     }
 
     pub fn is_of(&self, unit: RebuildUnit) -> bool {
@@ -130,6 +172,7 @@ impl Rebuild {
 
     pub fn begin(&mut self, now: Nanos, unit: RebuildUnit) {
         self.begun = unit.to;
+        self.copied += unit.to - unit.from;
         self.in_flight += 1;
         self.next_at = self.pace(now);
     }
@@ -150,7 +193,7 @@ impl Rebuild {
     pub fn end(&mut self, now: Nanos, unit: RebuildUnit) {
         self.in_flight -= 1;
         self.early.push(unit);
-        while let Some(place) = self.early.iter().position(|own| own.from == self.done) {
+        while let Some(place) = self.early.iter().position(|own| own.after == self.done) {
             self.done = self.early.swap_remove(place).to;
         }
         self.next_at = self.pace(now);
@@ -158,6 +201,10 @@ impl Rebuild {
 }
 
 impl RebuildUnit {
+    pub const fn is_empty(self) -> bool {
+        self.from == self.to
+    }
+
     pub fn piece(self) -> MemberRange {
         let Self {
             member, from, to, ..

@@ -192,6 +192,54 @@ fn spares_take_the_places_of_failed_members() {
     );
 }
 
+fn write(offset: u64) -> Op {
+    Op {
+        kind: DriveOp::Write,
+        offset,
+        len: 4096,
+    }
+}
+
+/// Where a bitmap tells what was written meanwhile, only that is copied: whole regions, each once.
+#[test]
+fn a_member_that_returns_is_written_what_it_missed() {
+    for (level, bitmap, copied) in [
+        (RaidLevel::Raid5, Some(256 << 10), 3 * (256 << 10)),
+        (RaidLevel::Raid1, Some(64 << 10), 3 * (64 << 10)),
+        (RaidLevel::Raid10, None, 64 << 20),
+    ] {
+        let mut spec = of(level, 4, 64 << 10, &[]);
+        let file = spec.file.array.as_mut().unwrap();
+        file.bitmap = bitmap.map(Bytes);
+        let usable = file.usable(64 << 20);
+        let mut array = array(&spec, usable);
+        let run = |array: &mut Array| {
+            while let Some(next) = array.next_event() {
+                array.advance(next);
+            }
+        };
+        array.fail(Nanos::ZERO, 1);
+        // Two of them in one region, and one that the members without it hold alone.
+        for offset in [0, 4096, usable / 2, usable - 4096] {
+            array.submit(Nanos::from_millis(1), write(offset));
+        }
+        run(&mut array);
+        let written = |array: &Array| array.work_by_drive()[1].bytes[DriveOp::Write as usize];
+        let before = written(&array);
+        let bitmap_writes = if bitmap.is_some() { 4096 } else { 0 };
+        array.bring_back(Nanos::from_secs(60), 1, RebuildSpeed::default());
+        // While it is filled, it misses what lies ahead.
+        array.submit(Nanos::from_secs(60), write(usable - 4096));
+        run(&mut array);
+        assert!(array.is_whole() && array.is_idle());
+        let copied_now = written(&array) - before;
+        assert!(
+            (copied..=copied + 2 * bitmap_writes).contains(&copied_now),
+            "{level:?} {copied_now} {copied}"
+        );
+    }
+}
+
 /// A rebuild of idle drives runs at the speed limit, and ends with a whole array.
 #[test]
 fn a_rebuild_keeps_to_its_highest_speed() {

@@ -60,6 +60,7 @@ impl Components {
 
 impl Members for Components {
     const FILLS_STRIPES: bool = false;
+    const KNOW_CHANGES: bool = true;
 
     fn send(&mut self, now: Nanos, request: MemberRequest, task: TaskId) -> Option<Nanos> {
         let id = self.in_flight.insert(ComponentRequest {

@@ -17,6 +17,8 @@ const DISK_SPEED: u64 = 40 << 20;
 pub struct OnHost {
     pub object: usize,
     pub member: u32,
+    /// The drive has what it was written before its host was down.
+    pub has_old_data: bool,
 }
 
 #[derive(Debug, Clone)]

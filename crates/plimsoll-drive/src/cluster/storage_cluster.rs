@@ -127,7 +127,7 @@ impl Cluster {
             own.expect_repair(Nanos::ZERO, *host);
         }
         if let Some(host) = spec.rebuild {
-            own.rebuild_host(Nanos::ZERO, host);
+            own.rebuild_host(Nanos::ZERO, host, false);
         }
         own
     }
@@ -150,7 +150,11 @@ impl Cluster {
         let objects = self.objects.iter().enumerate();
         objects.filter_map(move |(object, own)| {
             let member = own.placed.member_on(host)?;
-            Some(OnHost { object, member })
+            Some(OnHost {
+                object,
+                member,
+                has_old_data: false,
+            })
         })
     }
 
@@ -421,7 +425,7 @@ impl Cluster {
         self.move_homes();
         let mut survives = true;
         let lost: Vec<OnHost> = self.objects_on(host).collect();
-        for OnHost { object, member } in lost {
+        for OnHost { object, member, .. } in lost {
             survives &= self.objects[object].array.fail(now, member);
             self.run_object(now, object);
         }
@@ -442,11 +446,21 @@ impl Cluster {
         own.is_down = false;
         own.generation += 1;
         own.store = HostStore::new(&self.drive, &self.setup, &self.spec, host + self.spec.hosts);
-        self.rebuild_host(now, host);
+        self.rebuild_host(now, host, false);
     }
 
-    fn rebuild_host(&mut self, now: Nanos, host: u32) {
-        let on_host = self.objects_on(host).collect();
+    /// A host is up again with what its drives had.
+    fn bring_back_host(&mut self, now: Nanos, host: u32) {
+        self.run_to(now);
+        let own = &mut self.hosts[host as usize];
+        own.is_down = false;
+        own.generation += 1;
+        self.rebuild_host(now, host, true);
+    }
+
+    fn rebuild_host(&mut self, now: Nanos, host: u32, has_old_data: bool) {
+        let on_host = self.objects_on(host);
+        let on_host = on_host.map(|on| OnHost { has_old_data, ..on }).collect();
         self.rebuilds.begin(on_host);
         self.move_homes();
         self.begin_rebuilds(now);
@@ -486,15 +500,33 @@ impl Cluster {
 
     /// Begins to rebuild as many components as may be rebuilt at a time.
     fn begin_rebuilds(&mut self, now: Nanos) {
+        while self.begin_some_rebuilds(now) {}
+    }
+
+    /// Whether others may follow at once, since some had nothing to copy.
+    fn begin_some_rebuilds(&mut self, now: Nanos) -> bool {
         let objects = &self.objects;
         let places_of = |object: usize| objects[object].placed.components.clone();
         let is_rebuilding = |object: usize| objects[object].array.is_rebuilding();
         let begun = self.rebuilds.begin_next(is_rebuilding, places_of);
-        for OnHost { object, member } in begun {
+        for on in &begun {
             let speed = self.rebuilds.speed();
-            self.objects[object].array.replace(now, member, speed);
-            self.run_object(now, object);
+            let array = &mut self.objects[on.object].array;
+            if on.has_old_data {
+                array.bring_back(now, on.member, speed);
+            } else {
+                array.replace(now, on.member, speed);
+            }
+            self.run_object(now, on.object);
         }
+        let mut has_ended = false;
+        for on in begun {
+            let array = &self.objects[on.object].array;
+            if !array.is_rebuilding() {
+                has_ended |= self.rebuilds.end(on.object, array.rebuilt());
+            }
+        }
+        has_ended && self.rebuilds.is_waiting()
     }
 
     /// Others may follow a component that has been rebuilt.
@@ -610,6 +642,10 @@ impl Assembled for Cluster {
 
     fn replace(&mut self, now: Nanos, member: u32) {
         self.replace_host(now, member);
+    }
+
+    fn bring_back(&mut self, now: Nanos, member: u32) {
+        self.bring_back_host(now, member);
     }
 
     fn slow_down(&mut self, now: Nanos, member: u32, factor: f64) {

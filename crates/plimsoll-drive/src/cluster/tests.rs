@@ -300,10 +300,11 @@ fn components_have_places_of_their_own() {
 }
 
 /// Components that are lost on a set of hosts, of the object that has lost most. One that was rebuilt is not lost.
-fn most_lost(own: &Cluster, objects: &[PlacedObject], lost: &[bool]) -> u32 {
+fn most_lost(own: &Cluster, objects: &[PlacedObject], lost: &[bool], failing: u32) -> u32 {
     let of = |(number, object): (usize, &PlacedObject)| {
         let hosts = object.components.iter().map(|at| at.host);
-        let is_lost = |host: &u32| lost[*host as usize] && !own.has_component(number, *host);
+        let is_there = |host: u32| host != failing && own.has_component(number, host);
+        let is_lost = |host: &u32| lost[*host as usize] && !is_there(*host);
         hosts.filter(is_lost).count() as u32
     };
     objects.iter().enumerate().map(of).max().unwrap_or_default()
@@ -424,6 +425,42 @@ fn what_a_host_had_is_repaired_on_others() {
     assert!(!survives("vsan:3:3:nvme:vdisks=20:repair=2s", 60_000));
 }
 
+#[test]
+fn a_host_that_is_up_again_is_written_what_it_missed() {
+    for name in ["vsan:4:3:nvme:vdisks=12", "ceph:4:2:nvme"] {
+        let filled = |brings_back: bool| {
+            let mut own = cluster(name, 256 << 20);
+            own.fail(Nanos::ZERO, 1);
+            for number in 0..8 {
+                own.submit(
+                    Nanos::from_millis(number),
+                    op(DriveOp::Write, number << 25, 4096),
+                );
+            }
+            while own.advance(Nanos::from_secs(5)).is_some() {}
+            let written = |own: &Cluster| {
+                let all = own.work_by_drive();
+                all.iter()
+                    .map(|own| own.bytes[DriveOp::Write as usize])
+                    .sum::<u64>()
+            };
+            let before = written(&own);
+            if brings_back {
+                own.bring_back(Nanos::from_secs(5), 1);
+            } else {
+                own.replace(Nanos::from_secs(5), 1);
+            }
+            while own.advance(Nanos(u64::MAX)).is_some() {}
+            assert!(own.has_rebuilt(1) && own.is_idle());
+            written(&own) - before
+        };
+        // Of each write that had a copy there, 64 KiB.
+        let (part, whole) = (filled(true), filled(false));
+        assert!(part > 0 && part < 2 * 8 * (64 << 10), "{name} {part}");
+        assert!(whole > 50 << 20, "{name} {whole}");
+    }
+}
+
 /// A read keeps its group until the drive has answered.
 #[test]
 fn reads_of_a_group_come_one_after_the_other() {
@@ -488,14 +525,19 @@ proptest! {
                         last = done.at;
                         open -= 1;
                     }
-                    let expected = most_lost(&own, &placed.objects, &lost) <= policy.failures();
+                    let most = most_lost(&own, &placed.objects, &lost, host);
+                    let expected = most <= policy.failures();
                     prop_assert_eq!(own.fail(now, host), expected, "{:?} {:?}", policy, lost);
                     if !expected {
                         break;
                     }
                 }
                 1 if own.can_replace(host) => {
-                    own.replace(now, host);
+                    if random.below(2) == 0 {
+                        own.replace(now, host);
+                    } else {
+                        own.bring_back(now, host);
+                    }
                     rebuilt = Some(host);
                 }
                 _ => {}

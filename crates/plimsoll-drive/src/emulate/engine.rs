@@ -602,7 +602,12 @@ impl Engine {
                 state.rebuild = Some(StartedRebuild { member, at });
                 EventKind::MemberReplaced { member }
             }
-            MemberChange::Replace { .. } => return None,
+            MemberChange::Return { member } if array.can_replace(member) => {
+                array.bring_back(now, member);
+                state.rebuild = Some(StartedRebuild { member, at });
+                EventKind::MemberReturned { member }
+            }
+            MemberChange::Replace { .. } | MemberChange::Return { .. } => return None,
             MemberChange::Slow { member, factor } => {
                 array.slow_down(now, member, factor);
                 match factor > 1.0 {

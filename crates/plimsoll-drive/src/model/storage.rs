@@ -64,6 +64,10 @@ pub trait Assembled: Storage {
     /// A new one takes the place of a failed member and is filled from the others.
     fn replace(&mut self, now: Nanos, member: u32);
 
+    /// A member that failed is there again with what it had. What was written meanwhile is copied from the others: where
+    /// nothing tells what that was, everything.
+    fn bring_back(&mut self, now: Nanos, member: u32);
+
     /// From `now` on its drives take so many times as long as before all events.
     fn slow_down(&mut self, now: Nanos, member: u32, factor: f64);
 

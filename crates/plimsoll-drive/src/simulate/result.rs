@@ -94,7 +94,7 @@ impl SimulatedResult {
     /// Both as one measurement, one after the other.
     #[must_use]
     fn followed_by(mut self, other: Self) -> Self {
-        self.span = self.span + other.span;
+        self.span = Nanos(self.span.0 + other.span.0);
         self.reads.add(&other.reads);
         self.writes.add(&other.writes);
         self.carried += other.carried;

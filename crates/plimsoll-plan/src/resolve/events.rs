@@ -186,12 +186,18 @@ fn changes_what_is_there(
                 failed.push(member);
                 continue;
             }
-            MemberChange::Replace { member } if failed.contains(&member) => {
+            MemberChange::Replace { member } | MemberChange::Return { member }
+                if failed.contains(&member) =>
+            {
                 failed.retain(|own| *own != member);
                 continue;
             }
             MemberChange::Replace { member } => (
                 format!("member {member} is replaced, and has not failed before"),
+                "let it fail first: fail = …",
+            ),
+            MemberChange::Return { member } => (
+                format!("member {member} returns, and has not failed before"),
                 "let it fail first: fail = …",
             ),
             MemberChange::Slow { member, .. } if failed.contains(&member) => (
@@ -253,30 +259,35 @@ fn change(written: &At<RawEvent>, findings: &mut Findings<'_>) -> Option<MemberC
         at: _,
         fail,
         replace,
+        returns,
         slow,
         factor,
         network,
     } = written.get();
-    let (message, help) = match (fail, replace, slow, network, factor) {
-        (Some(member), None, None, None, None) => {
+    let (message, help) = match (fail, replace, returns, slow, network, factor) {
+        (Some(member), None, None, None, None, None) => {
             let member = number(member, findings)?;
             return Some(MemberChange::Fail { member });
         }
-        (None, Some(member), None, None, None) => {
+        (None, Some(member), None, None, None, None) => {
             let member = number(member, findings)?;
             return Some(MemberChange::Replace { member });
         }
-        (None, None, Some(member), None, Some(factor)) => {
+        (None, None, Some(member), None, None, None) => {
+            let member = number(member, findings)?;
+            return Some(MemberChange::Return { member });
+        }
+        (None, None, None, Some(member), None, Some(factor)) => {
             return Some(MemberChange::Slow {
                 member: number(member, findings)?,
                 factor: slow_factor(factor, findings)?,
             });
         }
-        (None, None, None, Some(network), None) => {
+        (None, None, None, None, Some(network), None) => {
             let gbit = bandwidth(network, findings)?;
             return Some(MemberChange::Network { gbit });
         }
-        (None, None, Some(_), None, None) => (
+        (None, None, None, Some(_), None, None) => (
             "`slow` lacks its `factor`",
             "factor = 10: the member takes 10 times as long; 1 ends it",
         ),
@@ -285,8 +296,8 @@ fn change(written: &At<RawEvent>, findings: &mut Findings<'_>) -> Option<MemberC
             "slow = 2, factor = 10: member 2 takes 10 times as long",
         ),
         _ => (
-            "an event is one of `fail`, `replace`, `slow`, `network`",
-            "fail = 2, replace = 2 or slow = 2, the number of a member, counted from 0, or network = \"1Gb\"",
+            "an event is one of `fail`, `replace`, `return`, `slow`, `network`",
+            "fail = 2, replace = 2, return = 2 or slow = 2, the number of a member, counted from 0, or network = \"1Gb\"",
         ),
     };
     findings.error(written.span(), message.to_owned(), help);

@@ -64,7 +64,7 @@ fn events_that_cannot_happen_are_refused() {
         (
             ARRAY,
             "users = [1]\nevent = [{ at = \"1s\" }]",
-            "an event is one of `fail`, `replace`, `slow`, `network`",
+            "an event is one of `fail`, `replace`, `return`, `slow`, `network`",
         ),
         (
             ARRAY,

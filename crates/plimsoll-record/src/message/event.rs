@@ -165,6 +165,10 @@ pub enum EventKind {
     MemberReplaced {
         member: u32,
     },
+    /// It is there again with what it had.
+    MemberReturned {
+        member: u32,
+    },
     /// The new drive holds all its data.
     MemberRebuilt {
         member: u32,
@@ -274,6 +278,7 @@ impl EventKind {
             self,
             Self::MemberFailed { .. }
                 | Self::MemberReplaced { .. }
+                | Self::MemberReturned { .. }
                 | Self::MemberRebuilt { .. }
                 | Self::MemberSlowed { .. }
                 | Self::MemberRecovered { .. }

@@ -81,6 +81,7 @@ event-member-failed = Member { $member } of the array failed{ $data-lost ->
    *[false] . The array is degraded.
  }
 event-member-replaced = Member { $member } of the array was replaced: the new drive is filled from the others.
+event-member-returned = Member { $member } of the array is there again with what it had: what was written meanwhile is copied.
 event-member-rebuilt = Member { $member } of the array is rebuilt after { $seconds } s.
 event-member-slowed = Member { $member } of the array is { $factor } times slower than before all events.
 event-member-recovered = Member { $member } of the array is as fast again as before all events.

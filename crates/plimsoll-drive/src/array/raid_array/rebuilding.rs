@@ -47,8 +47,22 @@ impl<M: Members> Array<M> {
         self.begin_filling(now, member, speed);
     }
 
+    /// A failed member is there again with what it had. Where it is known what was written meanwhile, only that is copied.
+    pub fn bring_back(&mut self, now: Nanos, member: u32, speed: RebuildSpeed) {
+        self.run_to(now);
+        self.is_on_spare = false;
+        self.begin_copying(now, member, speed);
+        if M::KNOW_CHANGES || self.bitmap.is_some() {
+            self.rebuild = self.rebuild.take().map(Rebuild::partial);
+        }
+    }
+
     fn begin_filling(&mut self, now: Nanos, member: u32, speed: RebuildSpeed) {
         self.members.replace(member);
+        self.begin_copying(now, member, speed);
+    }
+
+    fn begin_copying(&mut self, now: Nanos, member: u32, speed: RebuildSpeed) {
         self.failed = self.failed - MemberSet::of(member);
         let depth = if self.has_parity() {
             DEPTH_PARITY
@@ -71,7 +85,11 @@ impl<M: Members> Array<M> {
         let Some(own) = &mut self.rebuild else {
             return;
         };
-        let unit = own.next_unit(chunk);
+        let unit = own.next_unit(chunk, &self.missed);
+        if unit.is_empty() {
+            own.begin(now, unit);
+            return own.end(now, unit);
+        }
         if has_parity && !self.stripes.reserve(unit.rows(chunk)) {
             return own.retry(now);
         }
