@@ -297,15 +297,18 @@ pub fn send(pid: i32, signal: Signal) {
 /// So long does nothing take that is under way, not even where the host gives a quarter of its processors' time.
 const HUNG: Duration = Duration::from_secs(400);
 
-/// Polls until it holds; the test fails when it must hang.
+/// Polls until it holds, and more rarely the longer it takes: many polls read all of /proc. The test fails when it must hang.
 pub fn wait_for<T>(what: &str, mut get: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     loop {
         if let Some(got) = get() {
             return got;
         }
-        assert!(began.elapsed() < HUNG, "waited too long for {what}");
-        std::thread::sleep(Duration::from_millis(20));
+        let waited = began.elapsed();
+        assert!(waited < HUNG, "waited too long for {what}");
+        std::thread::sleep(
+            (waited / 10).clamp(Duration::from_millis(20), Duration::from_millis(200)),
+        );
     }
 }
 
