@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::exec::{self, Task, because, failed, program, timed};
 
-/// Programs whose tests mostly wait, for seconds to pass or for a server's disk, and how many of them run at a time on each
-/// processor.
+/// Programs whose tests mostly wait, for seconds to pass or for a server's disk: they run at the same time, and of each so
+/// many tests on each processor.
 const WAITING: [&str; 2] = ["plimsoll/it", "plimsoll-load/lib"];
 const WAITING_PER_PROCESSOR: usize = 4;
 /// Tests of plimsoll-load that start database servers: minutes, in which nobody waits for the rest.
@@ -162,16 +162,21 @@ fn programs(messages: &str) -> Task<Vec<Program>> {
     Ok(programs)
 }
 
-/// One program after another, beside those whose tests wait.
+/// One program after another, beside each of those whose tests wait.
 fn run_all(programs: &[Program]) -> Vec<Report> {
     let processors = thread::available_parallelism().map_or(2, usize::from);
     let (waiting, computing): (Vec<_>, Vec<_>) = programs
         .iter()
         .partition(|program| WAITING.contains(&program.name.as_str()));
     thread::scope(|scope| {
-        let waiting = scope.spawn(|| run_in_turn(&waiting, WAITING_PER_PROCESSOR * processors));
+        let run_waiting = |program| {
+            scope.spawn(move || run_in_turn(&[program], WAITING_PER_PROCESSOR * processors))
+        };
+        let waiting: Vec<_> = waiting.into_iter().map(run_waiting).collect();
         let mut reports = run_in_turn(&computing, processors);
-        reports.extend(waiting.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        for running in waiting {
+            reports.extend(running.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
         reports
     })
 }
@@ -198,6 +203,8 @@ fn run_program(program: &Program, threads: usize) -> Task<Report> {
     let mut child = Command::new(&program.executable)
         .args(["-Z", "unstable-options", "--report-time"])
         .arg(format!("--test-threads={threads}"))
+        // By name, tests that share a server would be next to each other, and wait for it in turn.
+        .arg("--shuffle-seed=1")
         .current_dir(&program.directory)
         // `--report-time` is not stable.
         .env("RUSTC_BOOTSTRAP", "1")

@@ -59,6 +59,15 @@ fn short(name: &str) -> SimulatedProfile {
     }
 }
 
+/// Enough for ratios that hold for each request.
+fn moment(name: &str) -> SimulatedProfile {
+    SimulatedProfile {
+        warm: Nanos::from_millis(200),
+        measure: Nanos::from_millis(500),
+        ..named(name).unwrap()
+    }
+}
+
 #[test]
 fn small_writes_cost_what_the_layout_states() {
     let costs = [
@@ -73,7 +82,7 @@ fn small_writes_cost_what_the_layout_states() {
     for (level, members, (reads, writes)) in costs {
         let own = per_request(&run(
             &of(level, members, 64 << 10, &[]),
-            &short("randwrite4k"),
+            &moment("randwrite4k"),
         ));
         // Requests that the window cuts in two.
         assert!(
@@ -86,7 +95,7 @@ fn small_writes_cost_what_the_layout_states() {
 #[test]
 fn degraded_reads_read_all_others() {
     let spec = of(RaidLevel::Raid5, 6, 64 << 10, &[2]);
-    let (reads, writes) = per_request(&run(&spec, &short("randread4k")));
+    let (reads, writes) = per_request(&run(&spec, &moment("randread4k")));
     // One of six reads takes five.
     assert!(
         (reads - (5.0 + 5.0) / 6.0).abs() < 0.02 && writes == 0.0,
@@ -110,7 +119,7 @@ fn mirrors_read_no_slower_with_more_members() {
     let iops = |members| {
         run(
             &of(RaidLevel::Raid1, members, 4096, &[]),
-            &short("randread4k"),
+            &moment("randread4k"),
         )
         .iops()
     };

@@ -24,12 +24,12 @@ fn workload() -> Workload {
 
 fn systems() -> Vec<(SystemKind, Vec<ResetMethod>)> {
     use ResetMethod::{Files, Reload, Template};
-    let settings = BTreeMap::new();
+    let settings = BTreeMap::from([("fsync".to_owned(), "off".to_owned())]);
     let binaries = String::new();
     vec![
         (
             SystemKind::Sqlite {
-                settings: settings.clone(),
+                settings: BTreeMap::new(),
             },
             vec![Files, Reload],
         ),

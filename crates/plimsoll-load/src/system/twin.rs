@@ -88,10 +88,10 @@ mod tests {
         second.stop().unwrap();
     }
 
-    fn server(engine: ServerKind) -> SystemKind {
+    fn server(engine: ServerKind, unsynced: (&str, &str)) -> SystemKind {
         SystemKind::Managed {
             engine,
-            settings: BTreeMap::new(),
+            settings: BTreeMap::from([(unsynced.0.to_owned(), unsynced.1.to_owned())]),
             binaries: String::new(),
         }
     }
@@ -105,11 +105,14 @@ mod tests {
 
     #[test]
     fn of_postgres_hold_the_same_data() {
-        copies(&server(ServerKind::Postgres));
+        copies(&server(ServerKind::Postgres, ("fsync", "off")));
     }
 
     #[test]
     fn of_mariadb_hold_the_same_data() {
-        copies(&server(ServerKind::Mariadb));
+        copies(&server(
+            ServerKind::Mariadb,
+            ("innodb_flush_log_at_trx_commit", "0"),
+        ));
     }
 }

@@ -258,6 +258,8 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn a_list_answers_as_the_histogram_does(decades in prop::collection::vec(3.0f64..12.5, 0..60),
                                                exact in prop::collection::vec(1u64..5000, 0..60), q in 0.001f64..=1.0) {

@@ -296,16 +296,19 @@ pub fn send(pid: i32, signal: Signal) {
 
 /// So long does nothing take that is under way, not even where the host gives a quarter of its processors' time.
 const HUNG: Duration = Duration::from_secs(400);
+const POLL: Duration = Duration::from_millis(20);
 
-/// Polls until it holds; the test fails when it must hang.
+/// Polls until it holds; the test fails when it must hang. A poll that reads all of /proc, or starts a program, takes a fifth
+/// of the time at most.
 pub fn wait_for<T>(what: &str, mut get: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     loop {
+        let polled = Instant::now();
         if let Some(got) = get() {
             return got;
         }
         assert!(began.elapsed() < HUNG, "waited too long for {what}");
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep((polled.elapsed() * 4).clamp(POLL, POLL * 10));
     }
 }
 

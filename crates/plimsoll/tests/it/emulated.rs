@@ -7,7 +7,7 @@ use crate::common::{Outcome, Place, processes_in, send, wait_for};
 use rustix::process::Signal;
 use serde_json::Value;
 
-const SHORT: &str = "users = [2]\nramp = \"1s\"\nmeasure = \"4s\"";
+const SHORT: &str = "users = [2]\nramp = \"1s\"\nmeasure = \"2s\"";
 
 /// A plan whose medium is emulated; `drive` are its keys beside the path.
 fn plan(place: &Place, engine: &str, drive: &str, step: &str) {
@@ -229,7 +229,7 @@ fn survives_a_power_cut(engine: &str, drive: &str) {
         &place,
         engine,
         &format!("{drive}\nspeed = \"full\""),
-        &format!("{SHORT}\npower_cut = \"3s\""),
+        "users = [2]\nramp = \"1s\"\nmeasure = \"3s\"\npower_cut = \"2s\"",
     );
     let (outcome, json) = place.run_until(enough_to_lose);
     let outcome = outcome.succeeded();
@@ -268,7 +268,7 @@ fn a_power_cut_loses_nothing_on_mariadb() {
 #[test]
 fn a_power_cut_without_fsync_names_what_is_lost() {
     let place = Place::new();
-    let step = "users = [4]\nramp = \"1s\"\nmeasure = \"4s\"\npower_cut = \"3s\"";
+    let step = "users = [4]\nramp = \"1s\"\nmeasure = \"3s\"\npower_cut = \"2s\"";
     plan(
         &place,
         "postgres",

@@ -92,11 +92,11 @@ fn one_that_dies_ends_the_run_when_the_others_have_finished() {
     plan(
         &place,
         "engine = \"postgres\"\ncount = 2\nsettings = { shared_buffers = \"32MB\" }",
-        "users = [1]\nramp = \"1s\"\nmeasure = \"20s\"",
+        "users = [1]\nramp = \"1s\"\nmeasure = \"12s\"",
     );
     place.small_data();
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.wait_for_message("measure for 20s");
+    run.wait_for_message("measure for 12s");
     run.until_measured("x.run");
     send(postmaster(&place.path("")).unwrap(), Signal::KILL);
     run.wait().failed(

@@ -8,7 +8,7 @@ fn run(engine: &str, keys: &str) -> (Place, Value) {
     place.plan(
         engine,
         &format!(
-            "users = [1, 2, 1]\nramp = \"1s\"\nmeasure = \"2s\"\nreset = \"each_point\"\n{keys}"
+            "users = [1, 2, 1]\nramp = \"0s\"\nmeasure = \"2s\"\nreset = \"each_point\"\n{keys}"
         ),
     );
     let (outcome, json) = place.run_until(worked);

@@ -19,7 +19,7 @@ fn counted_window(seed: u64, n: usize, correlation: f64) -> Repeat {
 fn intervals_of_one_window_cover_the_truth_or_there_is_none() {
     for (seconds, correlation) in [(60, 0.8), (120, 0.8), (120, 0.95), (300, 0.8)] {
         let (mut rates, mut medians) = (Vec::new(), Vec::new());
-        for trial in 0..150 {
+        for trial in 0..50 {
             let [a, b] = [0, 1].map(|i| {
                 side(
                     "x",

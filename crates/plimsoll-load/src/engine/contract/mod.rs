@@ -269,7 +269,7 @@ impl Place {
             },
             Self::File(path) => Endpoint::Sqlite {
                 path: path.display().to_string(),
-                pragmas: BTreeMap::new(),
+                pragmas: settings(&[("synchronous", "off")]),
             },
         }
     }

@@ -2,10 +2,14 @@
 
 use super::*;
 
-/// What shared servers are started with.
+/// What shared servers are started with. No test cuts the power, so none waits for the disk.
 pub fn settings_of(kind: ServerKind) -> &'static [(&'static str, &'static str)] {
     match kind {
-        ServerKind::Postgres => &[("work_mem", "5MB"), ("synchronous_commit", "off")],
+        ServerKind::Postgres => &[
+            ("work_mem", "5MB"),
+            ("synchronous_commit", "off"),
+            ("fsync", "off"),
+        ],
         ServerKind::Mariadb => &[
             ("innodb_buffer_pool_size", "512M"),
             ("innodb_flush_log_at_trx_commit", "2"),
@@ -74,7 +78,7 @@ pub fn described(kind: ServerKind) {
             &[
                 ("work_mem", Some("5MB")),
                 ("synchronous_commit", Some("off")),
-                ("fsync", Some("on")),
+                ("fsync", Some("off")),
                 ("full_page_writes", Some("on")),
                 ("listen_addresses", Some("")),
                 ("wal_sync_method", None),

@@ -58,7 +58,7 @@ fn a_deadlock_and_a_long_wait_may_be_tried_again() {
     let shared = Shared::get(MARIADB);
     let _turn = shared.turn();
     let mut client = connection(&shared);
-    let before = digest(MARIADB, &mut shared.place().client());
+    let before = digest(&mut shared.place().client());
     let lock = |item: i32| {
         format!("SELECT s_ytd FROM stock WHERE s_w_id = 1 AND s_i_id = {item} FOR UPDATE")
     };
@@ -101,7 +101,7 @@ fn a_deadlock_and_a_long_wait_may_be_tried_again() {
         );
         client.query_drop("ROLLBACK").unwrap();
     }
-    assert_eq!(digest(MARIADB, &mut shared.place().client()), before);
+    assert_eq!(digest(&mut shared.place().client()), before);
 }
 
 #[test]

@@ -156,15 +156,16 @@ fn all_conditions_hold_after_a_mixed_load_of_many_users() {
             let path = path.clone();
             let writers = writers.clone();
             std::thread::spawn(move || {
-                let mut session = SqliteSession::open(&path, &pragmas([]), writers).unwrap();
+                let unsynced = pragmas([("synchronous", "off")]);
+                let mut session = SqliteSession::open(&path, &unsynced, writers).unwrap();
                 let mut source = Source::new(&Workload::Tpcc(TPCC), SEED, 0, user);
                 let mut ends = [[0u32; 2]; 5];
-                for _ in 0..400 {
+                for _ in 0..200 {
                     let input = source.next();
                     let end = run(&mut session, &input).unwrap();
                     ends[input.txn()][usize::from(end == TxnEnd::RolledBack)] += 1;
                 }
-                assert!(session.take_round_trips() > 4_000 && session.take_round_trips() == 0);
+                assert!(session.take_round_trips() > 2_000 && session.take_round_trips() == 0);
                 ends
             })
         })
@@ -177,7 +178,7 @@ fn all_conditions_hold_after_a_mixed_load_of_many_users() {
     }
     assert_eq!(
         ends.map(|[committed, back]| committed + back),
-        [1080, 1032, 96, 96, 96]
+        [540, 516, 48, 48, 48]
     );
     assert!(
         ends[0][1] > 0 && ends[1..].iter().all(|[_, back]| *back == 0),
@@ -192,9 +193,9 @@ fn all_conditions_hold_after_a_mixed_load_of_many_users() {
     let paid = numbers(&connection, "SELECT count(*) - 60000 FROM history")[0];
     assert_eq!(paid, i64::from(ends[1][0]));
     let delivered = numbers(&connection, "SELECT sum(c_delivery_cnt) FROM customer")[0];
-    assert_eq!(delivered, 960);
+    assert_eq!(delivered, 480);
     let remote = numbers(&connection, "SELECT sum(s_remote_cnt) FROM stock")[0];
-    assert!((50..200).contains(&remote), "{remote}");
+    assert!((25..100).contains(&remote), "{remote}");
     every_condition_can_fail(&path);
 }
 

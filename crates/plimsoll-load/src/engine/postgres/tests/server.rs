@@ -116,7 +116,7 @@ fn rollbacks_are_not_logged_and_what_matters_is() {
 fn a_deadlock_may_be_tried_again() {
     let shared = Shared::get(POSTGRES);
     let _turn = shared.turn();
-    let before = digest(POSTGRES, &mut shared.place().client());
+    let before = digest(&mut shared.place().client());
     block_on(async {
         let (client, gate) = (client(&shared).await, client(&shared).await);
         let lock = |item: i32| {
@@ -161,7 +161,7 @@ fn a_deadlock_may_be_tried_again() {
             client.batch_execute("ROLLBACK").await.unwrap();
         }
     });
-    assert_eq!(digest(POSTGRES, &mut shared.place().client()), before);
+    assert_eq!(digest(&mut shared.place().client()), before);
 }
 
 #[test]
