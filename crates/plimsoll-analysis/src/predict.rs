@@ -88,7 +88,10 @@ pub fn predict<D: PredictedDrive>(
     let calibration =
         EngineCalibration::of(demand.engine, &demand.mode).ok_or(Refusal::NotCalibrated)?;
     let learned = calibration.error(task.change);
-    let learned = learned.ok_or(Refusal::NotCalibrated)?;
+    let learned = learned.ok_or(match task.change {
+        PredictedChange::Array => Refusal::Array,
+        _ => Refusal::NotCalibrated,
+    })?;
     if task.processors.is_some_and(|n| n != demand.processors) {
         return Err(Refusal::ProcessorsNotCalibrated);
     }

@@ -213,7 +213,7 @@ pub enum ArrayError {
     Battery,
     #[error("a journal goes with raid5, raid6 and raidf1, not with {}", .0.name())]
     Journal(RaidLevel),
-    #[error("an array has a journal, a bitmap or a cache")]
+    #[error("a journal goes with neither a bitmap nor a cache")]
     Exclusive,
     #[error("there is no member {member}: members are numbered from 0 to {last}")]
     NoMember { member: u32, last: u32 },

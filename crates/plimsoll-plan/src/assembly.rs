@@ -65,6 +65,14 @@ impl DriveAssembly {
         }
     }
 
+    /// Drives that take the places of members that fail.
+    pub const fn spares(&self) -> u32 {
+        match self {
+            Self::Array(array) => array.spares,
+            Self::Cluster(_) => 0,
+        }
+    }
+
     /// Members that are missing.
     pub fn failed(&self) -> &[u32] {
         match self {
@@ -319,7 +327,8 @@ mod tests {
         assert!(error("raid0:2:x:spares=1").starts_with("raid0 has nothing"));
         assert!(error("raid1:2:x:journal=write-back").starts_with("a journal goes with raid5"));
         assert!(
-            error("raid5:3:x:journal=write-back:cache=1GB").starts_with("an array has a journal")
+            error("raid5:3:x:journal=write-back:cache=1GB")
+                .starts_with("a journal goes with neither")
         );
         assert!(error("raid5:3:x:network=900Gb").starts_with("a network has 1 to 800 Gbit/s"));
         assert!(error("raid5:3:x:bitmap=4KiB").starts_with("a bit of the bitmap stands for"));

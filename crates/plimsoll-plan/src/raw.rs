@@ -421,7 +421,8 @@ pub struct RawEvent {
     /// A new drive takes this member's place and is filled from the others.
     #[schemars(range(min = 0, max = 63))]
     pub replace: Option<At<i64>>,
-    /// This member, which failed, is there again with what it had: what was written meanwhile is copied from the others.
+    /// This member, which failed, is there again with its old data. What was written meanwhile is copied from the others:
+    /// of an array without a bitmap everything.
     #[serde(rename = "return")]
     #[schemars(range(min = 0, max = 63))]
     pub returns: Option<At<i64>>,
@@ -431,7 +432,7 @@ pub struct RawEvent {
     /// Of `slow`, 1 to 1000; 1 ends it.
     #[schemars(range(min = 1, max = 1000))]
     pub factor: Option<At<f64>>,
-    /// Of a cluster: the network of every host in each direction, such as `"1Gb"`.
+    /// Of a cluster, or of an array behind a network: its bandwidth in each direction, such as `"1Gb"`.
     pub network: Option<At<String>>,
 }
 

@@ -79,10 +79,14 @@ impl MemberStates {
             EventKind::MemberFailed { member, data_lost } => {
                 self.failed.insert(member);
                 self.rebuilding.remove(&member);
-                self.slow.remove(&member);
                 self.has_lost_data |= data_lost;
             }
-            EventKind::MemberReplaced { member } | EventKind::MemberReturned { member } => {
+            EventKind::MemberReplaced { member } => {
+                self.slow.remove(&member);
+                self.failed.remove(&member);
+                self.rebuilding.insert(member);
+            }
+            EventKind::MemberReturned { member } => {
                 self.failed.remove(&member);
                 self.rebuilding.insert(member);
             }

@@ -118,6 +118,11 @@ impl ArrayNetwork {
         }
     }
 
+    fn power_cycle(&mut self) {
+        self.to_array = Server::default();
+        self.to_host = Server::default();
+    }
+
     /// When the array has the request.
     fn send(&mut self, now: Nanos, op: Op) -> Nanos {
         let bytes = if op.kind == DriveOp::Write { op.len } else { 0 };
@@ -246,6 +251,10 @@ impl ArrayController {
             Some(own) if own.is_before_writes() && host.op.kind == DriveOp::Write => {
                 let logged = own.log(now, host.op);
                 self.at(logged, ControllerEvent::Logged(host));
+            }
+            // What is complete is in the journal, flushed (raid5-cache.c, `r5l_handle_flush_request`).
+            Some(own) if own.is_before_writes() && host.op.kind == DriveOp::Flush => {
+                self.at(now, ControllerEvent::Kept(host));
             }
             _ => self.ask_array(now, ArrayRequest::Host(host)),
         }
@@ -433,6 +442,8 @@ impl Assembled for ArrayController {
         self.array.power_cycle(now);
         self.cache.iter_mut().for_each(ControllerCache::power_cycle);
         self.journal.iter_mut().for_each(|own| own.power_cycle(now));
+        self.network.iter_mut().for_each(ArrayNetwork::power_cycle);
+        self.processor.server = Server::default();
         self.logged.clear();
         self.waiting.clear();
         self.ahead.clear();

@@ -115,12 +115,9 @@ impl<M: Members> Array<M> {
         if self.failed.is_empty() && !self.is_rebuilding() {
             self.missed.clear();
         }
-        if self
-            .rebuild
-            .as_ref()
-            .is_some_and(|own| own.member == member)
-        {
-            self.rebuild = None;
+        if let Some(own) = self.rebuild.take_if(|own| own.member == member) {
+            let unfilled = own.unfilled();
+            self.missed.add(unfilled.from, unfilled.to);
         }
         self.failed = self.failed | MemberSet::of(member);
         for request in self.members.fail(member) {

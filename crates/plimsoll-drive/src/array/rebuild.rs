@@ -108,6 +108,13 @@ impl Rebuild {
         }
     }
 
+    /// What the member would lack even if nothing was written from now on.
+    pub fn unfilled(&self) -> MemberBytes {
+        let to = self.capacity;
+        let from = if self.is_partial { to } else { self.done };
+        MemberBytes { from, to }
+    }
+
     pub fn next_at(&self) -> Option<Nanos> {
         self.next_at
     }

@@ -97,9 +97,19 @@ impl DiskGroup {
         }
     }
 
-    /// Trips whose end is not known, which will have none.
+    /// Trips whose end is not known, which will have none. What was on its way is destaged again, should the host return.
     pub fn fail(&mut self) -> Vec<usize> {
+        self.put_back_destaging();
         self.waiting.drain(..).map(|own| own.trip).collect()
+    }
+
+    /// What was on its way waits again.
+    fn put_back_destaging(&mut self) {
+        for piece in std::mem::take(&mut self.destaging) {
+            self.data[piece.drive].dirty.put_back(piece.run);
+        }
+        let waiting = self.data.iter().map(|own| own.dirty.bytes());
+        self.level.reset(waiting.sum());
     }
 
     /// Writes into the buffer; `None` if that is full. One that is larger than the buffer is written when that is empty.
@@ -182,12 +192,8 @@ impl DiskGroup {
 
     /// What was on its way is destaged again.
     pub fn power_cycle(&mut self, now: Nanos) {
-        for piece in std::mem::take(&mut self.destaging) {
-            self.data[piece.drive].dirty.put_back(piece.run);
-        }
+        self.put_back_destaging();
         self.waiting.clear();
-        let waiting = self.data.iter().map(|own| own.dirty.bytes());
-        self.level.reset(waiting.sum());
         self.cache.power_cycle(now);
         for own in &mut self.data {
             own.drive.power_cycle(now);

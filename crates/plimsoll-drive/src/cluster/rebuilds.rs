@@ -101,7 +101,10 @@ impl Rebuilds {
             let drives: Vec<ComponentPlace> = drives_of(own, &places_of).collect();
             let is_busy = |drive: &ComponentPlace| busy.iter().any(|own| own.is_on_drive_of(drive));
             let must_wait = self.is_one_of_drive && drives.iter().any(is_busy);
-            if must_wait || is_rebuilding(own.object) {
+            let has_begun = begun
+                .iter()
+                .any(|other: &OnHost| other.object == own.object);
+            if must_wait || has_begun || is_rebuilding(own.object) {
                 rest.push_back(own);
             } else {
                 busy.extend(drives);
@@ -123,10 +126,12 @@ impl Rebuilds {
         found.is_some()
     }
 
-    /// The host of these components fails.
-    pub fn fail(&mut self, is_gone: impl Fn(&OnHost) -> bool) {
+    /// The host of these components fails. Returns those of which nothing has been filled.
+    pub fn fail(&mut self, is_gone: impl Fn(&OnHost) -> bool) -> Vec<OnHost> {
         self.active.retain(|own| !is_gone(own));
-        self.waiting.retain(|own| !is_gone(own));
+        let (gone, waiting): (Vec<_>, Vec<_>) = self.waiting.drain(..).partition(&is_gone);
+        self.waiting = waiting.into();
+        gone.into_iter().filter(|own| !own.has_old_data).collect()
     }
 }
 

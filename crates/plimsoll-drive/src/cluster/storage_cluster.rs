@@ -408,6 +408,7 @@ impl Cluster {
         let is_next = |at: Nanos| at <= to && event_at.is_none_or(|event| at < event);
         if let Some((at, object)) = rebuild.filter(|(at, _)| is_next(*at)) {
             self.run_object(at, object);
+            self.go_on_rebuilding(at, object);
             return true;
         }
         let Some(done) = self.ahead.take(to) else {
@@ -540,7 +541,7 @@ impl Assembled for Cluster {
 
     fn has_rebuilt(&self, member: u32) -> bool {
         self.objects_on(member)
-            .all(|on| self.objects[on.object].array.has_rebuilt(on.member))
+            .all(|on| self.objects[on.object].array.is_whole_member(on.member))
     }
 
     fn rebuilt(&self) -> Bytes {
@@ -559,6 +560,11 @@ impl Assembled for Cluster {
         self.trips.clear();
         self.ahead.clear();
         self.requests.clear();
+        for host in 0..self.spec.hosts {
+            if self.hosts[host as usize].is_down {
+                self.expect_repair(now, host);
+            }
+        }
     }
 }
 

@@ -186,7 +186,7 @@ fn is_replaced_under_load(name: &str) {
     let mut own = cluster(name, 1 << 30);
     let mut random = Random::new(5);
     let mut now = Nanos::ZERO;
-    for host in [0, 1, 2, 1] {
+    for (number, host) in [0, 1, 2, 1].into_iter().enumerate() {
         for _ in 0..600 {
             let at = random.below(1 << 14) * 65_536;
             own.submit(now, op(DriveOp::Write, at, 65_536));
@@ -196,7 +196,11 @@ fn is_replaced_under_load(name: &str) {
         assert!(own.fail(now, host));
         now += Nanos::from_micros(20 * u64::from(host));
         while own.advance(now).is_some() {}
-        own.replace(now, host);
+        if number % 2 == 0 {
+            own.replace(now, host);
+        } else {
+            own.bring_back(now, host);
+        }
         while let Some(next) = own.next_event() {
             now = next;
             own.advance(now);
@@ -206,6 +210,45 @@ fn is_replaced_under_load(name: &str) {
     own.submit(now, op(DriveOp::Write, 0, 65_536));
     own.power_cycle(now);
     assert!(own.is_idle() && own.next_event().is_none());
+}
+
+/// A host that fails while it is filled had nothing of the rest, also where it returns.
+#[test]
+fn a_host_that_was_being_filled_returns_without_the_rest() {
+    for name in ["vsan:3:3:nvme:vdisks=6", "ceph:3:2:nvme:copies=2"] {
+        let mut own = cluster(name, 256 << 20);
+        let run = |own: &mut Cluster| while own.advance(Nanos(u64::MAX)).is_some() {};
+        own.fail(Nanos::ZERO, 1);
+        own.replace(Nanos::ZERO, 1);
+        own.fail(Nanos::from_millis(1), 1);
+        run(&mut own);
+        let written = |own: &Cluster| {
+            let all = own.work_by_drive();
+            all.iter()
+                .map(|own| own.bytes[DriveOp::Write as usize])
+                .sum::<u64>()
+        };
+        let before = written(&own);
+        own.bring_back(Nanos::SECOND, 1);
+        run(&mut own);
+        assert!(own.has_rebuilt(1) && own.is_idle());
+        assert!(written(&own) - before > 50 << 20, "{name}");
+    }
+}
+
+/// Its repair's target fails as well: whoever waited for that drive goes on, and a host can be replaced afterwards.
+#[test]
+fn rebuilds_that_wait_go_on_when_another_host_fails() {
+    let mut own = cluster("ceph:4:1:nvme:repair=1s", 64 << 20);
+    let run_to = |own: &mut Cluster, to| while own.advance(to).is_some() {};
+    own.fail(Nanos::ZERO, 0);
+    run_to(&mut own, Nanos(1_000_100_000));
+    own.fail(Nanos(1_000_100_000), 1);
+    run_to(&mut own, Nanos::from_secs(60));
+    assert!(own.can_replace(0) && own.can_replace(1));
+    own.replace(Nanos::from_secs(60), 0);
+    run_to(&mut own, Nanos(u64::MAX));
+    assert!(own.has_rebuilt(0));
 }
 
 /// As one that is larger than the room below which nothing is destaged.

@@ -104,8 +104,10 @@ impl Trips {
         self.under_way.remove(number)
     }
 
+    /// Nothing is under way any more, and nothing is busy.
     pub fn clear(&mut self) {
         self.under_way.clear();
+        self.hosts.fill(HostServers::default());
     }
 
     /// When it begins to arrive at its host.

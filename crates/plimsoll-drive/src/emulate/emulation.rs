@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use plimsoll_plan::array::JournalMode;
 use plimsoll_plan::assembly::DriveAssembly;
 use plimsoll_plan::cluster::ClusterKind;
 use plimsoll_plan::units::Bytes;
@@ -280,10 +281,23 @@ fn drives_of_data(drive: &DriveSpec) -> u64 {
     drives.round().max(1.0) as u64
 }
 
+/// Whether a write is complete only when a power cut cannot take it away, whatever the drives are. Those of a vSAN cluster
+/// count as protected.
+fn acknowledges_durably(assembly: &DriveAssembly) -> bool {
+    match assembly {
+        DriveAssembly::Array(own) => {
+            (own.cache.is_some() && own.battery) || own.journal == Some(JournalMode::WriteThrough)
+        }
+        DriveAssembly::Cluster(_) => true,
+    }
+}
+
 /// What a power cut has to know. A drive that ignores flushes is taken for one whose buffer is volatile, even when its
 /// file has capacitors: with them nothing would be lost, and the setting would mean nothing.
 fn undo_log(drive: &DriveSpec, ignores_flush: bool) -> Option<UndoLog> {
-    let is_volatile = ignores_flush || drive.write_cache == WriteCache::Volatile;
+    let is_volatile = drive.write_cache == WriteCache::Volatile
+        && !drive.assembly.as_ref().is_some_and(acknowledges_durably);
+    let is_volatile = ignores_flush || is_volatile;
     is_volatile.then(|| UndoLog::new(buffer_of(drive), ignores_flush))
 }
 
@@ -294,10 +308,14 @@ mod tests {
     use plimsoll_plan::assembly::NamedAssembly;
 
     fn buffer(name: &str) -> u64 {
+        buffer_of(&spec(name)).0
+    }
+
+    fn spec(name: &str) -> DriveSpec {
         let named: NamedAssembly = name.parse().unwrap();
         let entry = catalog::find(&named.drive).unwrap();
         let text = catalog::assembly_text(entry.text, named.assembly);
-        buffer_of(&catalog::load("array", &text).unwrap()).0
+        catalog::load("array", &text).unwrap()
     }
 
     #[test]
@@ -308,6 +326,22 @@ mod tests {
         assert_eq!(buffer("raid10:4:consumer-nvme-1t"), 2 * one);
         assert_eq!(buffer("raid5:6:consumer-nvme-1t"), 5 * one);
         assert_eq!(buffer("vsan:4:3:consumer-nvme-1t"), 2 * one);
-        assert_eq!(buffer("ceph:3:2:consumer-nvme-1t"), 2 * one);
+    }
+
+    #[test]
+    fn what_acknowledges_durably_loses_nothing() {
+        for (options, is_durable) in [
+            ("raid5:4:consumer-nvme-1t", false),
+            ("raid5:4:consumer-nvme-1t:cache=1GB", true),
+            ("raid5:4:consumer-nvme-1t:cache=1GB:battery=no", false),
+            ("raid5:4:consumer-nvme-1t:journal=write-through", true),
+            ("raid5:4:consumer-nvme-1t:journal=write-back", false),
+            ("ceph:3:2:consumer-nvme-1t", true),
+            ("vsan:4:3:consumer-nvme-1t", true),
+        ] {
+            let drive = spec(options);
+            assert_eq!(undo_log(&drive, false).is_none(), is_durable, "{options}");
+            assert!(undo_log(&drive, true).is_some());
+        }
     }
 }

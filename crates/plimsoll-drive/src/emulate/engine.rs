@@ -595,6 +595,7 @@ impl Engine {
             MemberChange::Fail { member } => {
                 let data_lost = !array.fail(now, member);
                 state.has_lost_data |= data_lost;
+                state.rebuild = state.rebuild.filter(|own| own.member != member);
                 EventKind::MemberFailed { member, data_lost }
             }
             MemberChange::Replace { member } if array.can_replace(member) => {

@@ -107,7 +107,7 @@ fn obey(
                             "this cannot happen to the drive now: {}",
                             change.keys().join(", ")
                         ),
-                        next: "Members are counted from 0; only one that failed is replaced, one after the other; only a cluster has a network.".into(),
+                        next: "Members are counted from 0; only one that failed is replaced, one after the other; only a cluster, or an array behind one, has a network.".into(),
                     }),
                 }
             }

@@ -120,7 +120,7 @@ impl SimulatedResult {
         let work = self.drives.get(drive)?;
         let is_missing = |own: &DriveAssembly| {
             let member = own.member_of(drive as u32);
-            own.failed().contains(&member)
+            own.failed().contains(&member) && own.rebuild() != Some(member)
         };
         if spec.assembly.as_ref().is_some_and(is_missing) {
             return spec.watts.map(|_| 0.0);

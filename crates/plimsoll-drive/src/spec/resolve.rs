@@ -89,7 +89,7 @@ fn array_title(drive: &str, array: &ArraySpec) -> String {
     if let Some(network) = array.network {
         title.push_str(&format!(" behind {} Gbit/s", network.gbit));
     }
-    title + &missing(&array.failed, array.rebuild)
+    title + &missing(&array.failed, array.rebuilding())
 }
 
 fn cluster_title(drive: &str, cluster: &ClusterSpec) -> String {
@@ -101,7 +101,8 @@ fn cluster_title(drive: &str, cluster: &ClusterSpec) -> String {
 
 /// Members that are not what they should be, as the end of a title.
 fn missing(failed: &[u32], rebuild: Option<u32>) -> String {
-    let failed: Vec<String> = failed.iter().map(u32::to_string).collect();
+    let gone = failed.iter().filter(|own| rebuild != Some(**own));
+    let failed: Vec<String> = gone.map(u32::to_string).collect();
     let mut text = match failed.is_empty() {
         true => String::new(),
         false => format!(" without {}", failed.join(", ")),

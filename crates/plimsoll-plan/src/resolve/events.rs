@@ -180,8 +180,21 @@ fn changes_what_is_there(
 ) -> bool {
     let failed = assemblies.iter().flat_map(DriveAssembly::failed);
     let mut failed: Vec<u32> = failed.copied().collect();
+    // They take the places of what fails, on all media or not at all.
+    let mut spares = assemblies
+        .iter()
+        .map(DriveAssembly::spares)
+        .min()
+        .unwrap_or_default();
+    let with_spares = failed.len().min(spares as usize);
+    failed.drain(..with_spares);
+    spares -= with_spares as u32;
     for event in events {
         let (message, help) = match event.change {
+            MemberChange::Fail { .. } if spares > 0 => {
+                spares -= 1;
+                continue;
+            }
             MemberChange::Fail { member } => {
                 failed.push(member);
                 continue;
@@ -193,11 +206,11 @@ fn changes_what_is_there(
                 continue;
             }
             MemberChange::Replace { member } => (
-                format!("member {member} is replaced, and has not failed before"),
-                "let it fail first: fail = …",
+                format!("member {member} is replaced, and is not missing"),
+                "let it fail first: fail = …; a spare takes its place at once",
             ),
             MemberChange::Return { member } => (
-                format!("member {member} returns, and has not failed before"),
+                format!("member {member} returns, and is not missing"),
                 "let it fail first: fail = …",
             ),
             MemberChange::Slow { member, .. } if failed.contains(&member) => (

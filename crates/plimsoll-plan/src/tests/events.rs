@@ -114,7 +114,12 @@ fn events_that_cannot_happen_are_refused() {
         (
             ARRAY,
             "users = [1]\nevent = [{ at = \"2s\", replace = 1 }]",
-            "member 1 is replaced, and has not failed before",
+            "member 1 is replaced, and is not missing",
+        ),
+        (
+            "drive = \"raid5:4:fast-ssd-1t:spares=1\"",
+            "users = [1]\nevent = [{ at = \"1s\", fail = 1 }, { at = \"2s\", return = 1 }]",
+            "member 1 returns, and is not missing",
         ),
         (
             "drive = \"fast-ssd-1t\"",

@@ -81,11 +81,11 @@ event-member-failed = Member { $member } of the array failed{ $data-lost ->
    *[false] . The array is degraded.
  }
 event-member-replaced = Member { $member } of the array was replaced: the new drive is filled from the others.
-event-member-returned = Member { $member } of the array is there again with what it had: what was written meanwhile is copied.
+event-member-returned = Member { $member } of the array is there again with its old data: what was written meanwhile is copied, or everything where that is not known.
 event-member-rebuilt = Member { $member } of the array is rebuilt after { $seconds } s.
 event-member-slowed = Member { $member } of the array is { $factor } times slower than before all events.
 event-member-recovered = Member { $member } of the array is as fast again as before all events.
-event-network-changed = The network of every host has { $gbit } Gbit/s ({ $usual-gbit } Gbit/s before all events).
+event-network-changed = The network has { $gbit } Gbit/s ({ $usual-gbit } Gbit/s before all events).
 event-backing-slower = A long load will show the disk below { $directory } instead of the drive: the disk writes { $disk-mb-per-second } MB/s and reads 4 KiB in { $disk-read-ns }, the emulated drive { $drive-mb-per-second } MB/s and { $drive-read-ns }.
 event-emulator-talk = The drive's emulator sent an unknown message ({ $error }).
 event-limits-untried = System { $system }: its I/O limits are set but untested ({ $error }).

@@ -151,6 +151,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
             "nothing-measured",
             "no-plan",
             "not-calibrated",
+            "array",
             "not-modelled",
             "processors",
             "processors-not-calibrated",

@@ -99,11 +99,33 @@ fn the_worst_that_holds_names_a_phase() {
         member: 1,
         data_lost: false,
     };
-    let kinds = [slow, network(1), recovered, network(25), failed];
+    let kinds = [
+        slow.clone(),
+        network(1),
+        recovered,
+        network(25),
+        failed.clone(),
+    ];
     let events = (1..).zip(kinds);
     record.events = events.map(|(n, kind)| at(&record, 10 * n, kind)).collect();
     let phases = only(&record).array.unwrap().phases;
     let states: Vec<&str> = phases.iter().map(|own| own.state.name()).collect();
     let expected = ["whole", "slow", "slow", "network", "recovered", "degraded"];
     assert_eq!(states, expected);
+    // One that returns is as slow as it was; a new one is not.
+    let rebuilt = EventKind::MemberRebuilt {
+        member: 1,
+        seconds: 1.0,
+    };
+    for (back, last) in [
+        (EventKind::MemberReturned { member: 1 }, "slow"),
+        (EventKind::MemberReplaced { member: 1 }, "rebuilt"),
+    ] {
+        let mut record = failed_and_rebuilt();
+        let kinds = [slow.clone(), failed.clone(), back, rebuilt.clone()];
+        let events = (1..).zip(kinds);
+        record.events = events.map(|(n, kind)| at(&record, 10 * n, kind)).collect();
+        let phases = only(&record).array.unwrap().phases;
+        assert_eq!(phases.last().unwrap().state.name(), last);
+    }
 }

@@ -6,12 +6,18 @@ use std::process::{Child, Command, Stdio};
 
 use plimsoll_record::message::doctor::{ArrayUnknownCause, HealthFault};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::doctor::smart::HealthFailure;
 
 /// A disk that does not answer its controller keeps the program that asks waiting for minutes.
 const PATIENCE_S: i64 = 2;
+/// After it was killed.
+const LAST_PATIENCE: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 200_000_000,
+};
 /// Where programs for root are, when the path of an ordinary user does not lead there.
 const PLACES: [&str; 3] = ["", "/usr/sbin/", "/sbin/"];
 
@@ -58,16 +64,11 @@ pub fn run_within(name: &'static str, args: &[&str], seconds: i64) -> Result<Str
             .transpose()
             .map(|_| bytes)
     });
-    let handle = pidfd_open(Pid::from_child(&child.0), PidfdFlags::empty())
-        .map_err(|error| failed(name, error.into()))?;
-    let ready = poll(
-        &mut [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)],
-        Some(&Timespec {
-            tv_sec: seconds,
-            tv_nsec: 0,
-        }),
-    );
-    if ready != Ok(1) {
+    let patience = Timespec {
+        tv_sec: seconds,
+        tv_nsec: 0,
+    };
+    if !ends_within(&child.0, patience).map_err(|error| failed(name, error.into()))? {
         return Err(of(name, HealthFault::TimedOut, seconds));
     }
     let bytes = reader
@@ -80,6 +81,12 @@ pub fn run_within(name: &'static str, args: &[&str], seconds: i64) -> Result<Str
     } else {
         Ok(text)
     }
+}
+
+fn ends_within(child: &Child, time: Timespec) -> Result<bool, Errno> {
+    let handle = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
+    let mut ended = [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)];
+    Ok(poll(&mut ended, Some(&time)) == Ok(1))
 }
 
 fn start(name: &'static str, args: &[&str]) -> Result<ChildGuard, ToolFailure> {
@@ -99,14 +106,16 @@ fn start(name: &'static str, args: &[&str]) -> Result<ChildGuard, ToolFailure> {
     Err(ToolFailure::NotInstalled)
 }
 
-/// A child that does not outlive this.
+/// A child that does not outlive this, unless not even the kernel can end it.
 struct ChildGuard(Child);
 
 impl Drop for ChildGuard {
     fn drop(&mut self) {
         if !self.0.try_wait().is_ok_and(|status| status.is_some()) {
             let _ = self.0.kill();
-            let _ = self.0.wait();
+            // One that waits for a drive does not end before that answers: it is left to itself then.
+            let _ = ends_within(&self.0, LAST_PATIENCE);
+            let _ = self.0.try_wait();
         }
     }
 }

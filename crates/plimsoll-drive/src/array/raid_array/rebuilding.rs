@@ -47,6 +47,12 @@ impl<M: Members> Array<M> {
         self.begin_filling(now, member, speed);
     }
 
+    /// A member that has failed was empty.
+    pub fn misses_everything(&mut self) {
+        let capacity = self.layout.rows * self.layout.chunk;
+        self.missed.add(0, capacity);
+    }
+
     /// A failed member is there again with what it had. Where it is known what was written meanwhile, only that is copied.
     pub fn bring_back(&mut self, now: Nanos, member: u32, speed: RebuildSpeed) {
         self.run_to(now);

@@ -24,11 +24,16 @@ impl Cluster {
         }
         let objects = &self.objects;
         let place = |on: &OnHost| objects[on.object].placed.components[on.member as usize];
-        self.rebuilds.fail(|on| place(on).host == host);
+        let unfilled = self.rebuilds.fail(|on| place(on).host == host);
+        for on in unfilled {
+            self.objects[on.object].array.misses_everything();
+        }
         self.expect_repair(now, host);
         for number in self.hosts[host as usize].store.fail() {
             self.answered(now, number);
         }
+        // Those that shared a drive with what has failed need not wait any more.
+        self.begin_rebuilds(now);
         survives
     }
 
@@ -124,7 +129,7 @@ impl Cluster {
 
     /// Others may follow a component that has been rebuilt.
     pub(super) fn go_on_rebuilding(&mut self, now: Nanos, object: usize) {
-        if self.rebuilds.is_waiting() && !self.objects[object].array.is_rebuilding() {
+        if !self.objects[object].array.is_rebuilding() {
             let bytes = self.objects[object].array.rebuilt();
             if self.rebuilds.end(object, bytes) {
                 self.begin_rebuilds(now);

@@ -81,7 +81,7 @@ fn losses(name: &str, args: &ReliabilityArgs) -> Result<ArrayLosses, Failure> {
     })
 }
 
-/// Of one drive. Where another host can take its data nobody waits for a new one.
+/// Of one drive. Where a spare or another host can take its data nobody waits for a new one.
 fn outage(
     spec: &DriveSpec,
     assembly: &DriveAssembly,
@@ -90,7 +90,7 @@ fn outage(
 ) -> DriveOutage {
     let of_member = assembly.member_bytes(spec.capacity.0);
     let (bytes, waits) = match assembly {
-        DriveAssembly::Array(_) => (of_member, true),
+        DriveAssembly::Array(own) => (of_member, own.spares == 0),
         DriveAssembly::Cluster(own) => (
             of_member / u64::from(own.data_drives()),
             !own.has_spare_host(),

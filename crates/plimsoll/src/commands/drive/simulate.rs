@@ -122,7 +122,10 @@ fn heading(
         ("full", format!("{:.0}", profile.fill * 100.0)),
         ("seeds", seeds.to_string()),
         ("seed", profile.seed.to_string()),
-        ("last", (profile.seed + u64::from(seeds) - 1).to_string()),
+        (
+            "last",
+            profile.seed.wrapping_add(u64::from(seeds) - 1).to_string(),
+        ),
     ];
     m.text_with("simulated-heading", &args)
 }

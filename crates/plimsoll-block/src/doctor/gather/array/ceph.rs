@@ -20,7 +20,7 @@ const WORK: [&str; 4] = ["recover", "backfill", "deep", "scrubbing"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct CephData {
     name: String,
-    /// `None`: of a CephFS, whose files may be in several.
+    /// `None`: of a CephFS, whose files may be in several, or not known.
     pool: Option<String>,
 }
 
@@ -93,7 +93,17 @@ fn mapped(command: &str) -> Option<CephData> {
     let mut words = command.split('\0');
     words.next().filter(|word| word.ends_with("rbd-nbd"))?;
     let mut words = words.skip_while(|word| *word != "map").skip(1);
+    // The word after another option may be its value, even a key: what then is the image is not known.
+    let is_known =
+        |word: &&str| !word.starts_with('-') || ["--read-only", "--exclusive"].contains(word);
+    let has_others = words.clone().any(|word| !is_known(&word));
     let image = words.find(|word| !word.is_empty() && !word.starts_with('-'))?;
+    if has_others {
+        return Some(CephData {
+            name: "RBD".to_owned(),
+            pool: None,
+        });
+    }
     let parts = image.split_once('/');
     Some(parts.map_or_else(
         || CephData::image("rbd", image),

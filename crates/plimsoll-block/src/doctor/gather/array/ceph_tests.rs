@@ -81,4 +81,18 @@ fn the_image_of_rbd_nbd_is_in_its_command() {
     let of_default = of("/usr/bin/rbd-nbd map disk1").unwrap();
     assert_eq!(of_default.name, "rbd/disk1");
     assert_eq!(of("nbd-client map vms/disk1"), None);
+    for options in [
+        "--key SECRET vms/disk1",
+        "--pool vms disk1",
+        "vms/disk1 --key=SECRET",
+    ] {
+        let unknown = of(&format!("rbd-nbd map {options}")).unwrap();
+        assert_eq!(
+            (unknown.name.as_str(), unknown.pool),
+            ("RBD", None),
+            "{options}"
+        );
+    }
+    let read_only = of("rbd-nbd map --read-only vms/disk1").unwrap();
+    assert_eq!(read_only.name, "vms/disk1");
 }

@@ -4,6 +4,7 @@ use plimsoll_record::message::doctor::{ArrayUnknownCause, StorageLayer};
 use serde_json::Value;
 
 use super::files::{ArrayFiles, FoundArray};
+use super::md::most_missing;
 use crate::doctor::evidence::{ArrayEvidence, ArraySettings, UnknownArray, VolumeSettings};
 use crate::doctor::gather::tool::run_within;
 use crate::host::device::BlockDevice;
@@ -39,7 +40,9 @@ pub fn arrays(source: &KernelFiles, stack: &[BlockDevice], may_run: bool) -> Vec
         return unknown(ArrayUnknownCause::NotAsked);
     }
     let args = ["-a", "--reportformat", "json", "--units", "b", "--nosuffix"];
-    let printed = run_within("lvs", &[&args[..], &["-o", FIELDS]].concat(), PATIENCE_S);
+    // Of old versions it would repair metadata as it reads them (lvm.conf(5), `metadata_read_only`).
+    let reading = ["--config", "global{metadata_read_only=1}", "-o", FIELDS];
+    let printed = run_within("lvs", &[&args[..], &reading[..]].concat(), PATIENCE_S);
     match printed {
         Ok(text) => of_report(&text, stack, lowest(source, stack))
             .unwrap_or_else(|| unknown(ArrayUnknownCause::NoAnswer)),
@@ -131,6 +134,8 @@ impl VolumeRow {
         let health = self.text("lv_health_status");
         let pool_health = pool.map_or("", |pool| pool.text("lv_health_status"));
         let is_partial = health == "partial" && !self.is_raid();
+        let missing = self.missing(all);
+        let has_lost_data = missing > most_missing(self.text("segtype"));
         Some(ArrayEvidence {
             name: format!("{}/{}", self.text("vg_name"), self.name()),
             level: self.text("segtype").to_owned(),
@@ -139,7 +144,7 @@ impl VolumeRow {
             } else {
                 self.number("stripes")?
             },
-            missing: self.missing(all),
+            missing,
             action: Some(self.text("raid_sync_action"))
                 .filter(|action| !["", "idle", "frozen"].contains(action))
                 .map(str::to_owned),
@@ -147,7 +152,11 @@ impl VolumeRow {
                 .is_raid()
                 .then(|| self.percent("sync_percent"))
                 .flatten(),
-            is_broken: is_partial || BROKEN.contains(&health) || BROKEN.contains(&pool_health),
+            is_broken: is_partial
+                || has_lost_data
+                || BROKEN.contains(&health)
+                || BROKEN.contains(&pool_health),
+            errors: u64::from(health == "mismatches exist"),
             settings: Some(ArraySettings::Volume(self.settings(pool))),
             ..ArrayEvidence::default()
         })

@@ -51,11 +51,11 @@ pub fn array(source: &KernelFiles, device: &BlockDevice) -> Option<ArrayEvidence
     })
 }
 
-/// With more a level with parity has lost data; of others it depends on which.
-fn most_missing(level: &str) -> u64 {
-    match level {
-        "raid4" | "raid5" => 1,
-        "raid6" => 2,
+/// With more a level with parity has lost data; of others it depends on which. LVM adds the layout: `raid5_ls`.
+pub fn most_missing(level: &str) -> u64 {
+    match level.split('_').next() {
+        Some("raid4" | "raid5") => 1,
+        Some("raid6") => 2,
         _ => u64::MAX,
     }
 }
