@@ -205,7 +205,7 @@ fn a_cluster_with_one_copy_loses_data_with_a_host() {
                   { at = \"2s\", slow = 0, factor = 1 }, { at = \"2s\", fail = 1 }";
     let progress = loses_data(drive, events);
     for event in [
-        "every host has 1 Gbit/s (25 Gbit/s before",
+        "The network has 1 Gbit/s (25 Gbit/s before",
         "Member 0 of the array is 10.0 times slower",
         "Member 0 of the array is as fast again",
     ] {
