@@ -1,7 +1,7 @@
 //! Emulated drives: drive files, models of their timing, and two ways to use a model.
 //!
-//! A model ([`storage_model::StorageModel`]: a drive, an array or a cluster) takes the time as an argument and tells when
-//! requests complete; it reads no clock. The simulator jumps to that time. The emulator ([`emulate`]) answers at that time
+//! A model ([`storage_model::StorageModel`]: a drive, an array or a cluster) takes the time as an argument and gives the
+//! times at which requests complete; it reads no clock. The simulator jumps to that time. The emulator ([`emulate`]) answers at that time
 //! on the wall clock, through FUSE, in a process of its own.
 
 mod amplification;

@@ -27,7 +27,7 @@ const COUNTED: u64 = 10_000;
 
 /// A drive, an array of them or a cluster that answers in virtual time.
 pub trait PredictedDrive: Clone {
-    /// Tells requests in flight apart.
+    /// Identifies a request in flight.
     type Request: Copy + Eq + Hash;
 
     /// A request arrives `now`; calls come in the order of their times.

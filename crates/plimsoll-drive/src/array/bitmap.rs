@@ -1,8 +1,8 @@
 //! The write-intent bitmap: before a region is written to, its bit is set on every member, or in a file elsewhere.
 //!
-//! As md (md-bitmap.c, `md_super_write`): setting bits is a flush, a write and a flush of each member, or a write of
-//! the file's block (`write_file_page`), one at a time; writes that come meanwhile share the next one. A bit is cleared two to three times the delay of 5 s after the last
-//! write to its region; that the clearing is written, too, is left out.
+//! As md (md-bitmap.c, `md_super_write`): setting bits is a flush, a write and a flush of each member, or a write of the
+//! file's block (`write_file_page`), one at a time; writes that come meanwhile share the next one. A bit is cleared two to
+//! three times the delay of 5 s after the last write to its region; that the clearing is written, too, is left out.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -11,6 +11,7 @@ use plimsoll_plan::units::Nanos;
 
 use super::batches::Batches;
 use crate::model::{Op, RequestId};
+use crate::network::slowed;
 
 /// 2.5 times the delay.
 const CLEARED_AFTER: Nanos = Nanos::from_millis(12_500);
@@ -51,7 +52,7 @@ impl Bitmap {
     pub fn new(region: u64, slower: f64) -> Self {
         Self {
             region: region.max(1),
-            cleared_after: Nanos((CLEARED_AFTER.0 as f64 * slower) as u64),
+            cleared_after: slowed(CLEARED_AFTER, slower),
             written: HashMap::new(),
             writes: Batches::default(),
         }

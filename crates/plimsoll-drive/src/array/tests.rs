@@ -209,7 +209,7 @@ fn write(offset: u64) -> Op {
     }
 }
 
-/// Where a bitmap tells what was written meanwhile, only that is copied: whole regions, each once.
+/// With a bitmap only what was written meanwhile is copied: whole regions, each once. Without one everything is.
 #[test]
 fn a_member_that_returns_is_written_what_it_missed() {
     for (level, bitmap, copied) in [

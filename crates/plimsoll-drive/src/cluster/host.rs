@@ -6,8 +6,6 @@ use plimsoll_plan::units::Nanos;
 use super::host_store::HostStore;
 use crate::network::{LineRate, slowed};
 
-pub use crate::network::Server;
-
 /// Share of a network's line rate that data get. Fitted to report K's cluster with 40 Gbit/s, of whose sequential reads
 /// (17.8 GB/s) and 64 KiB mix (121,240/s) the drives could do 1.4 times as much; its cluster with 10 Gbit/s was held out.
 const NETWORK_SHARE_VSAN: f64 = 0.37;

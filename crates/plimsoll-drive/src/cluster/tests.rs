@@ -46,6 +46,13 @@ fn op(kind: DriveOp, offset: u64, len: u64) -> Op {
     Op { kind, offset, len }
 }
 
+/// To all drives.
+fn bytes_written(own: &Cluster) -> u64 {
+    let all = own.work_by_drive();
+    let of_each = all.iter().map(|own| own.bytes[DriveOp::Write as usize]);
+    of_each.sum()
+}
+
 /// When a request completes that comes alone.
 fn alone(cluster: &mut Cluster, now: Nanos, op: Op) -> Nanos {
     cluster.submit(now, op);
@@ -222,17 +229,11 @@ fn a_host_that_was_being_filled_returns_without_the_rest() {
         own.replace(Nanos::ZERO, 1);
         own.fail(Nanos::from_millis(1), 1);
         run(&mut own);
-        let written = |own: &Cluster| {
-            let all = own.work_by_drive();
-            all.iter()
-                .map(|own| own.bytes[DriveOp::Write as usize])
-                .sum::<u64>()
-        };
-        let before = written(&own);
+        let before = bytes_written(&own);
         own.bring_back(Nanos::SECOND, 1);
         run(&mut own);
         assert!(own.has_rebuilt(1) && own.is_idle());
-        assert!(written(&own) - before > 50 << 20, "{name}");
+        assert!(bytes_written(&own) - before > 50 << 20, "{name}");
     }
 }
 
@@ -481,13 +482,7 @@ fn a_host_that_is_up_again_is_written_what_it_missed() {
                 );
             }
             while own.advance(Nanos::from_secs(5)).is_some() {}
-            let written = |own: &Cluster| {
-                let all = own.work_by_drive();
-                all.iter()
-                    .map(|own| own.bytes[DriveOp::Write as usize])
-                    .sum::<u64>()
-            };
-            let before = written(&own);
+            let before = bytes_written(&own);
             if brings_back {
                 own.bring_back(Nanos::from_secs(5), 1);
             } else {
@@ -495,7 +490,7 @@ fn a_host_that_is_up_again_is_written_what_it_missed() {
             }
             while own.advance(Nanos(u64::MAX)).is_some() {}
             assert!(own.has_rebuilt(1) && own.is_idle());
-            written(&own) - before
+            bytes_written(&own) - before
         };
         // Of each write that had a copy there, 64 KiB.
         let (part, whole) = (filled(true), filled(false));

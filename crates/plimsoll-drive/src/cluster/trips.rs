@@ -4,8 +4,9 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveOp;
 use slab::Slab;
 
-use super::host::{HostTimes, Server};
+use super::host::HostTimes;
 use crate::model::{Op, RequestId};
+use crate::network::Server;
 
 /// A request that goes to a host.
 #[derive(Debug, Clone, Copy)]

@@ -64,8 +64,8 @@ pub trait Assembled: Storage {
     /// A new one takes the place of a failed member and is filled from the others.
     fn replace(&mut self, now: Nanos, member: u32);
 
-    /// A member that failed is there again with what it had. What was written meanwhile is copied from the others: where
-    /// nothing tells what that was, everything.
+    /// A member that failed returns with its old data. What was written meanwhile is copied from the others: everything,
+    /// where that was not recorded.
     fn bring_back(&mut self, now: Nanos, member: u32);
 
     /// From `now` on its drives take so many times as long as before all events.

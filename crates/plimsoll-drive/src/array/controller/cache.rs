@@ -1,8 +1,8 @@
 //! A controller's cache, or the memory of a write-back journal: blocks of the array.
 //!
-//! With a battery or journal writes are complete when they are in it (write-back), and are destaged by address, in whole stripes where
-//! those have filled. Without one they are complete when they are in the array (write-through). Reads of what it holds
-//! need no drive.
+//! With a battery or journal writes are complete when they are in it (write-back), and are destaged by address, in whole
+//! stripes where those have filled. Without one they are complete when they are in the array (write-through). Reads of
+//! what it holds need no drive.
 
 use std::ops::Range;
 

@@ -53,7 +53,7 @@ impl<M: Members> Array<M> {
         self.missed.add(0, capacity);
     }
 
-    /// A failed member is there again with what it had. Where it is known what was written meanwhile, only that is copied.
+    /// A failed member returns with its old data. Only what was written meanwhile is copied, where that was recorded.
     pub fn bring_back(&mut self, now: Nanos, member: u32, speed: RebuildSpeed) {
         self.run_to(now);
         self.is_on_spare = false;

@@ -7,6 +7,7 @@ use crate::cluster::host_store::HostStore;
 use crate::cluster::placement::DriveLevels;
 use crate::cluster::rebuilds::OnHost;
 use crate::model::Random;
+use crate::network::slowed;
 
 impl Cluster {
     /// A host goes down with all that its drives hold. False where data are lost by that.
@@ -67,7 +68,7 @@ impl Cluster {
     pub(super) fn expect_repair(&mut self, now: Nanos, host: u32) {
         if let Some(time) = self.spec.repair {
             let generation = self.hosts[host as usize].generation;
-            let at = now + Nanos((time.0 as f64 * self.slower) as u64);
+            let at = now + slowed(time, self.slower);
             self.at(at, ClusterEvent::RepairDue { host, generation });
         }
     }
@@ -81,8 +82,8 @@ impl Cluster {
         let placed = self.objects.iter().map(|own| &own.placed);
         let mut levels = DriveLevels::of(&self.spec, placed);
         let mut random = Random::new(self.setup.seed ^ u64::from(host));
-        let lost: Vec<OnHost> = self.objects_on(host).collect();
-        for on in &lost {
+        let mut lost: Vec<OnHost> = self.objects_on(host).collect();
+        lost.retain(|on| {
             let placed = &mut self.objects[on.object].placed;
             let hosts = &self.hosts;
             let is_allowed =
@@ -90,9 +91,10 @@ impl Cluster {
             let place = levels.place_one(placed.component_bytes, &mut random, is_allowed);
             if let Some(place) = place {
                 placed.components[on.member as usize] = place;
-                self.rebuilds.add(vec![*on]);
             }
-        }
+            place.is_some()
+        });
+        self.rebuilds.add(lost);
         self.begin_rebuilds(now);
     }
 
