@@ -64,7 +64,7 @@ pub struct TimeParts {
 pub struct Prediction {
     /// Transactions per second.
     pub per_second: f64,
-    /// 95 %; `None` only of [`verified`] cases of a kind that nothing was learned of.
+    /// 95 %; `None` where nothing is carried.
     pub interval: Option<Interval>,
     /// New-Orders per minute, where the workload has them.
     pub nopm: Option<f64>,
@@ -85,33 +85,22 @@ pub fn predict<D: PredictedDrive>(
     source: &D,
     target: &D,
 ) -> Result<Prediction, Refusal> {
-    let calibration =
-        EngineCalibration::of(demand.engine, &demand.mode).ok_or(Refusal::NotCalibrated)?;
-    let learned = calibration.error(task.change);
-    let learned = learned.ok_or(match task.change {
-        PredictedChange::Array => Refusal::Array,
-        _ => Refusal::NotCalibrated,
-    })?;
+    let prediction = verified(demand, task.change, source, target)?;
     if task.processors.is_some_and(|n| n != demand.processors) {
         return Err(Refusal::ProcessorsNotCalibrated);
     }
     if task.memory.is_some() && task.memory != demand.memory {
         return Err(Refusal::Memory);
     }
-    let prediction = of_calibration(demand, calibration, source, target)?;
     if prediction.cpu_percent > CPU_LIMIT * 100.0 && demand.host_busy < CPU_LIMIT {
         return Err(Refusal::Processors {
             busy_percent: prediction.cpu_percent,
         });
     }
-    Ok(Prediction {
-        interval: learned.interval(prediction.per_second),
-        ..prediction
-    })
+    Ok(prediction)
 }
 
-/// A prediction whose answer is known: with an interval where cases of its kind were learned from, refused only where
-/// there is no model.
+/// A prediction whose answer is known: refused only where there is no model.
 ///
 /// # Errors
 /// For an engine or mode without constants, and where the model is far from the source.
@@ -123,20 +112,6 @@ pub fn verified<D: PredictedDrive>(
 ) -> Result<Prediction, Refusal> {
     let calibration =
         EngineCalibration::of(demand.engine, &demand.mode).ok_or(Refusal::NotCalibrated)?;
-    let prediction = of_calibration(demand, calibration, source, target)?;
-    let learned = calibration.error(change);
-    Ok(Prediction {
-        interval: learned.and_then(|learned| learned.interval(prediction.per_second)),
-        ..prediction
-    })
-}
-
-fn of_calibration<D: PredictedDrive>(
-    demand: &MeasuredDemand,
-    calibration: &EngineCalibration,
-    source: &D,
-    target: &D,
-) -> Result<Prediction, Refusal> {
     let users = f64::from(demand.users);
     let correction = Correction::of(demand, &solve(demand, calibration, source));
     if !correction.is_small() {
@@ -149,7 +124,7 @@ fn of_calibration<D: PredictedDrive>(
     let ms = |seconds: f64| seconds * 1e3 * response_s / result.times.whole_s();
     Ok(Prediction {
         per_second,
-        interval: None,
+        interval: calibration.error(change).interval(per_second),
         nopm: demand
             .nopm
             .map(|nopm| nopm * per_second / demand.per_second),

@@ -21,8 +21,6 @@ pub enum Refusal {
     NoPlan,
     /// No cases with a known answer for this engine, workload, mode or kind of change.
     NotCalibrated,
-    /// From or to an array or a cluster: no cases with a known answer.
-    Array,
     /// The model is far from what was measured at the source point.
     NotModelled,
     /// Processors would be busy for more than the limit, where nothing was measured.
@@ -56,7 +54,6 @@ impl Refusal {
             Self::NothingMeasured => "nothing-measured",
             Self::NoPlan => "no-plan",
             Self::NotCalibrated => "not-calibrated",
-            Self::Array => "array",
             Self::NotModelled => "not-modelled",
             Self::Processors { .. } => "processors",
             Self::ProcessorsNotCalibrated => "processors-not-calibrated",

@@ -1129,7 +1129,6 @@ predicted-refused-unsteady = Refused: { $points }. The rate was not steady. Meas
 predicted-refused-nothing-measured = Refused: { $points }. No transaction completed. Run the plan again.
 predicted-refused-no-plan = Refused: { $points }. The run file has no plan that can be read. Run the plan again.
 predicted-refused-not-calibrated = Refused: { $points }. No cases with a known answer for this engine, workload or mode. Measure some and run `plimsoll predict --verify`.
-predicted-refused-array = Refused: { $points }. Predictions from and to arrays and clusters are not calibrated. Measure on the other one: `plimsoll bench` with --drive.
 predicted-refused-not-modelled = Refused: { $points }. The model is far from what was measured at this point: something else than CPU, drive and locks took the time. Look for it with `plimsoll audit`.
 predicted-refused-processors = Refused: { $points }. Processors would be more than 90 % busy, where nothing was measured. Use fewer users or a machine with more processors.
 predicted-refused-processors-not-calibrated = Refused: { $points }. Another number of processors was not calibrated. Leave out --cpus.

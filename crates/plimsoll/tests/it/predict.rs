@@ -8,7 +8,7 @@ use crate::common::Place;
 
 fn run_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../runs/2026-11-24-vm-2cpu/predict")
+        .join("../../runs")
         .join(name)
 }
 
@@ -33,7 +33,7 @@ fn number(row: &Value, key: &str) -> f64 {
 
 #[test]
 fn a_slowed_run_predicts_what_was_measured_at_full_speed() {
-    let run = run_file("postgres-1.plimsoll");
+    let run = run_file("2026-11-24-vm-2cpu/predict/postgres-1.plimsoll");
     let args = [
         run.to_str().unwrap(),
         "--drive",
@@ -61,8 +61,23 @@ fn a_slowed_run_predicts_what_was_measured_at_full_speed() {
 }
 
 #[test]
+fn arrays_are_predicted_from_each_other_within_their_intervals() {
+    let run = run_file("2026-11-26-vm-2cpu/predict/postgres-arrays-1.plimsoll");
+    let args = [run.to_str().unwrap(), "--verify", "--format", "json"];
+    let (code, json, stderr) = predict(&args);
+    assert_eq!(code, Some(0), "{stderr}");
+    let rows: Vec<Value> = serde_json::from_str(&json).unwrap();
+    let of_arrays: Vec<_> = rows.iter().filter(|row| row["change"] == "array").collect();
+    assert_eq!(of_arrays.len(), 6, "{json}");
+    for row in of_arrays {
+        let (low, high) = (number(row, "predicted_low"), number(row, "predicted_high"));
+        assert!((low..high).contains(&number(row, "measured")), "{row}");
+    }
+}
+
+#[test]
 fn invalid_points_are_refused_with_what_to_do() {
-    let run = run_file("sqlite-1.plimsoll");
+    let run = run_file("2026-11-24-vm-2cpu/predict/sqlite-1.plimsoll");
     let run = run.to_str().unwrap();
     let (code, table, stderr) = predict(&[run, "--users", "1"]);
     assert_eq!(code, Some(0), "{stderr}");
