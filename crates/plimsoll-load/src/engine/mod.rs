@@ -12,6 +12,7 @@ mod readings;
 pub mod server;
 pub(crate) mod sql;
 pub mod sqlite;
+pub(crate) mod wire;
 
 use plimsoll_plan::resolved::{Sysbench, Workload};
 

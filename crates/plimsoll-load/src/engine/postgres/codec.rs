@@ -6,7 +6,6 @@
 use std::error::Error;
 
 use bytes::{BufMut, BytesMut};
-use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use crate::workload::tpcc::statement::{Param, Value};
@@ -178,7 +177,7 @@ impl ToSql for SqlParam<'_> {
 }
 
 /// A column as plimsoll's value; timestamps as microseconds since 1970 in an `Int`.
-struct SqlValue(Value);
+pub struct SqlValue(pub Value);
 
 impl<'a> FromSql<'a> for SqlValue {
     fn from_sql(kind: &Type, raw: &'a [u8]) -> Result<Self, Boxed> {
@@ -202,13 +201,6 @@ impl<'a> FromSql<'a> for SqlValue {
     fn accepts(kind: &Type) -> bool {
         <SqlParam<'_> as ToSql>::accepts(kind)
     }
-}
-
-/// All columns of a row.
-pub fn values(row: &Row) -> Result<Vec<Value>, tokio_postgres::Error> {
-    (0..row.len())
-        .map(|i| row.try_get::<_, SqlValue>(i).map(|value| value.0))
-        .collect()
 }
 
 #[cfg(test)]

@@ -4,16 +4,17 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres::error::{Severity, SqlState};
+use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Error, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::socket::QuietSocket;
-use crate::engine::sql::error::{ErrorKind, ServerError};
-use crate::error::{LoadError, is_disk_full};
+use super::failure::{PostgresFailure, is_shutdown};
+use crate::engine::wire::QuietSocket;
+use crate::error::LoadError;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -84,35 +85,32 @@ fn unknown_option(cause: &str) -> Option<&'static str> {
     OF_LIBPQ.into_iter().find(|known| *known == name)
 }
 
-/// The half of a connection that reads and writes. It ends with the connection, with the server's last message if that
-/// was the answer to no request: that it shuts down, or why it ended this session.
-pub type Driver = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
+/// The half of a connection that reads and writes.
+type Driver = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Opens a connection; its driver is spawned on the current runtime and ends when the client is dropped.
 pub async fn connect(conninfo: &str) -> Result<Client, LoadError> {
-    let (client, driver) = connect_with_driver(conninfo).await?;
+    let mut config = parse(conninfo)?;
+    let opened = if !uses_tls(&config) {
+        open(&config, NoTls).await
+    } else {
+        match open(&config, MakeRustlsConnect::new(tls_config()?)).await {
+            Err(error) if config.get_ssl_mode() == SslMode::Prefer && is_tls(&error) => {
+                config.ssl_mode(SslMode::Disable);
+                open(&config, NoTls).await
+            }
+            done => done,
+        }
+    };
+    let (client, driver) = opened.map_err(|e| explain(&config, &e))?;
     tokio::spawn(driver);
     Ok(client)
 }
 
-/// Opens a connection that moves only while its driver is polled.
-pub async fn connect_with_driver(conninfo: &str) -> Result<(Client, Driver), LoadError> {
-    let mut config = parse(conninfo)?;
-    let remote = config
-        .get_hosts()
-        .iter()
-        .any(|host| matches!(host, Host::Tcp(_)));
-    if !remote || config.get_ssl_mode() == SslMode::Disable {
-        return open(&config, NoTls).await.map_err(|e| explain(&config, &e));
-    }
-    match open(&config, MakeRustlsConnect::new(tls_config()?)).await {
-        Err(error) if config.get_ssl_mode() == SslMode::Prefer && is_tls(&error) => {
-            config.ssl_mode(SslMode::Disable);
-            open(&config, NoTls).await
-        }
-        done => done,
-    }
-    .map_err(|e| explain(&config, &e))
+/// Connections over TCP are encrypted unless that is refused.
+pub(super) fn uses_tls(config: &Config) -> bool {
+    let remote = |host: &Host| matches!(host, Host::Tcp(_));
+    config.get_hosts().iter().any(remote) && config.get_ssl_mode() != SslMode::Disable
 }
 
 async fn open<T>(config: &Config, tls: T) -> Result<(Client, Driver), Error>
@@ -122,15 +120,10 @@ where
 {
     if let Some(socket) = quiet_socket(config) {
         let (client, connection) = config.connect_raw(socket, NoTls).await?;
-        return Ok((client, Box::pin(drive(connection))));
+        return Ok((client, Box::pin(connection.map(drop))));
     }
     let (client, connection) = config.connect(tls).await?;
-    Ok((client, Box::pin(drive(connection))))
-}
-
-async fn drive(connection: impl Future<Output = Result<(), Error>>) -> Option<String> {
-    let error = connection.await.err()?;
-    error.as_db_error().map(|_| error_text(&error))
+    Ok((client, Box::pin(connection.map(drop))))
 }
 
 /// The local server's socket, if it answers; whatever stands in the way is for the driver to explain.
@@ -143,7 +136,7 @@ fn quiet_socket(config: &Config) -> Option<QuietSocket> {
 }
 
 /// The system's roots, read once.
-fn tls_config() -> Result<ClientConfig, LoadError> {
+pub(super) fn tls_config() -> Result<ClientConfig, LoadError> {
     static CONFIG: OnceLock<ClientConfig> = OnceLock::new();
     if let Some(config) = CONFIG.get() {
         return Ok(config.clone());
@@ -174,46 +167,19 @@ fn place(config: &Config) -> String {
     format!("PostgreSQL at {host}:{port}")
 }
 
-/// The server's message with SQLSTATE, or the chain of causes of a client-side error.
-pub fn error_text(error: &Error) -> String {
-    if let Some(db) = error.as_db_error() {
-        let more = [db.detail(), db.hint()]
-            .into_iter()
-            .flatten()
-            .map(|text| format!("; {text}"))
-            .collect::<String>();
-        return format!("{} (SQLSTATE {}){more}", db.message(), db.code().code());
-    }
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(next) = cause {
-        text = format!("{text}: {next}");
-        cause = next.source();
-    }
-    text
-}
-
 /// An error of connecting, with the next step.
-fn explain(config: &Config, error: &Error) -> LoadError {
+pub(super) fn explain(config: &Config, error: &Error) -> LoadError {
     let what = place(config);
-    let why = error_text(error);
+    let failure = PostgresFailure::from(error);
+    let why = failure.text.clone();
     let user = config.get_user().unwrap_or_default();
     let database = config.get_dbname().unwrap_or(user);
-    let Some(code) = error.code() else {
+    let Some(code) = &failure.code else {
         if why.contains("password missing") || why.contains("authentication") {
             let next = "Set PGPASSWORD in the environment, or give the password in the URL.".into();
             return LoadError::Refused { what, why, next };
         }
-        let next = if is_tls(error) {
-            "Name the authority that signed the server's certificate with SSL_CERT_FILE, or use sslmode=disable."
-        } else {
-            "Check host and port in the URL, that the server runs, and that it listens there (listen_addresses)."
-        };
-        return LoadError::Unreachable {
-            what,
-            why,
-            next: next.into(),
-        };
+        return unreachable(config, why, is_tls(error));
     };
     if *code == SqlState::INVALID_PASSWORD {
         let next = format!("Give the right password of {user:?} in PGPASSWORD or in the URL.");
@@ -241,64 +207,28 @@ fn explain(config: &Config, error: &Error) -> LoadError {
         return LoadError::Unreachable { what, why, next };
     }
     if is_shutdown(code) {
-        return server_error(&what, error);
+        return failure.classify().at(&what);
     }
     LoadError::Other { what, why }
 }
 
-/// An error of a statement, with the next step where there is one.
-pub fn server_error(what: &str, error: &Error) -> LoadError {
-    classify(error).at(what)
-}
-
-const CONFLICTS: [SqlState; 3] = [
-    SqlState::T_R_SERIALIZATION_FAILURE,
-    SqlState::T_R_DEADLOCK_DETECTED,
-    SqlState::LOCK_NOT_AVAILABLE,
-];
-const MISSING: [SqlState; 4] = [
-    SqlState::UNDEFINED_TABLE,
-    SqlState::UNDEFINED_COLUMN,
-    SqlState::UNDEFINED_FUNCTION,
-    SqlState::INVALID_SCHEMA_NAME,
-];
-const NEXT_WHEN_DENIED: &str =
-    "Let this user create a schema (GRANT CREATE ON DATABASE …), or connect as another one.";
-
-pub(crate) fn classify(error: &Error) -> ServerError {
-    let message = error_text(error);
-    let kind = match error.code() {
-        Some(code) if *code == SqlState::DISK_FULL || is_disk_full(&message) => ErrorKind::DiskFull,
-        _ if is_lost(error, &message) => ErrorKind::Lost,
-        Some(code) if CONFLICTS.contains(code) => ErrorKind::Conflict,
-        Some(code) if MISSING.contains(code) => ErrorKind::Missing,
-        Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => {
-            ErrorKind::Denied(NEXT_WHEN_DENIED)
-        }
-        _ => ErrorKind::Other,
+/// No connection, or no TLS over it.
+pub(super) fn unreachable(config: &Config, why: String, is_tls: bool) -> LoadError {
+    let next = if is_tls {
+        "Name the authority that signed the server's certificate with SSL_CERT_FILE, or use sslmode=disable."
+    } else {
+        "Check host and port in the URL, that the server runs, and that it listens there (listen_addresses)."
     };
-    ServerError { kind, message }
-}
-
-fn is_lost(error: &Error, message: &str) -> bool {
-    match error.as_db_error() {
-        // Whatever the reason: after these the server ends the session.
-        Some(db) => {
-            let severity = db.parsed_severity();
-            matches!(severity, Some(Severity::Fatal | Severity::Panic)) || is_shutdown(db.code())
-        }
-        None => error.is_closed() || message.contains("communicating with the server"),
+    LoadError::Unreachable {
+        what: place(config),
+        why,
+        next: next.into(),
     }
 }
 
-/// The server ended this session, and more than this session may be gone.
-fn is_shutdown(code: &SqlState) -> bool {
-    [
-        SqlState::ADMIN_SHUTDOWN,
-        SqlState::CRASH_SHUTDOWN,
-        SqlState::CANNOT_CONNECT_NOW,
-    ]
-    .contains(code)
+/// An error of a statement, with the next step where there is one.
+pub fn server_error(what: &str, error: &Error) -> LoadError {
+    PostgresFailure::from(error).classify().at(what)
 }
 
 #[cfg(test)]

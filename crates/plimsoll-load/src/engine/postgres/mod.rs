@@ -10,10 +10,12 @@ pub mod codec;
 pub mod connect;
 mod copy;
 mod dialect;
+mod failure;
 mod insight;
 mod managed;
+mod protocol;
 pub mod session;
-mod socket;
+mod stream;
 mod sysbench;
 mod template;
 #[cfg(test)]

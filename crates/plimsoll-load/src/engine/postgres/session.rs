@@ -1,22 +1,19 @@
 //! One virtual user's connection.
 
-use std::future::poll_fn;
-use std::pin::pin;
-use std::task::Poll;
-
-use futures_util::TryStreamExt;
-use futures_util::future::{Fuse, FutureExt, join, try_join_all};
 use plimsoll_plan::resolved::TxnMode;
 use plimsoll_plan::units::Nanos;
+use tokio_postgres::Error;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Error, Statement};
 
-use super::codec::{SqlParam, values};
-use super::connect::{Driver, classify, connect_with_driver, server_error};
+use super::codec::SqlParam;
+use super::connect::server_error;
 use super::dialect::{search_path, try_lock};
+use super::failure::PostgresFailure;
+use super::protocol::{PostgresStatement, PostgresWire};
+use super::stream::Login;
 use crate::clock::Clock;
 use crate::engine::Session;
-use crate::engine::sql::error::{ErrorKind, not_loaded};
+use crate::engine::sql::error::not_loaded;
 use crate::engine::sql::guard::{self, Use};
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
@@ -42,15 +39,42 @@ const CALLS: [&str; 5] = [
     "SELECT plimsoll_stock_level($1, $2, $3)",
 ];
 
+/// Statements that begin and end transactions, prepared as all others are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TxnControl {
+    Begin,
+    /// What only reads sees one snapshot, as the STABLE functions do: an order and its lines belong together.
+    BeginReadOnly,
+    Commit,
+    Rollback,
+}
+
+impl TxnControl {
+    const ALL: [Self; 4] = [
+        Self::Begin,
+        Self::BeginReadOnly,
+        Self::Commit,
+        Self::Rollback,
+    ];
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Begin => "BEGIN",
+            Self::BeginReadOnly => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            Self::Commit => "COMMIT",
+            Self::Rollback => "ROLLBACK",
+        }
+    }
+}
+
 /// A connection with all statements of its mode prepared.
 pub struct PostgresSession {
-    client: Client,
-    wire: Wire,
+    wire: PostgresWire,
     pub(super) work: PostgresWork,
-    /// By [`TpccStmt`], by transaction type, or as the sysbench script has them.
-    prepared: Vec<Statement>,
+    /// Those of [`TxnControl`], and then by [`TpccStmt`], by transaction type, or as the sysbench script has them.
+    prepared: Vec<PostgresStatement>,
     /// The BEGIN that is due, which goes out together with the transaction's first statement.
-    begin_due: Option<&'static str>,
+    begin_due: Option<TxnControl>,
     round_trips: u64,
 }
 
@@ -60,30 +84,10 @@ pub(super) enum PostgresWork {
     Sysbench(Prepared),
 }
 
-/// Moves the connection within the user's own task, while a request waits: a task of its own for the connection would
-/// cost two switches between tasks for each request.
-struct Wire {
-    driver: Fuse<Driver>,
-    /// The server's last message before it ended the connection.
-    last_words: Option<String>,
-}
+/// Where the work's statements begin.
+const OF_WORK: usize = TxnControl::ALL.len();
 
-impl Wire {
-    async fn carry<T>(&mut self, request: impl Future<Output = T>) -> T {
-        let mut request = pin!(request);
-        poll_fn(|context| {
-            if let Poll::Ready(done) = request.as_mut().poll(context) {
-                return Poll::Ready(done);
-            }
-            // When this ends, the request ends with an error that reports it.
-            if let Poll::Ready(last_words) = self.driver.poll_unpin(context) {
-                self.last_words = last_words;
-            }
-            request.as_mut().poll(context)
-        })
-        .await
-    }
-}
+const NO_PARAMS: [SqlParam<'static>; 0] = [];
 
 impl PostgresSession {
     /// Opens a connection and keeps loaders out of the schema as long as it lives.
@@ -104,28 +108,29 @@ impl PostgresSession {
         texts: &[String],
         work: PostgresWork,
     ) -> Result<Self, LoadError> {
-        let (client, driver) = connect_with_driver(conninfo).await?;
-        let mut wire = Wire {
-            driver: driver.fuse(),
-            last_words: None,
-        };
-        let error = |e: Error| server_error("preparing a session", &e);
-        wire.carry(client.batch_execute(&search_path(schema)))
+        const WHAT: &str = "preparing a session";
+        let mut login = Login::open(conninfo).await?;
+        login
+            .carry(async |client| client.batch_execute(&search_path(schema)).await)
             .await
-            .map_err(error)?;
-        wire.carry(keep(&client, schema)).await?;
+            .map_err(|error| server_error(WHAT, &error))?;
+        keep(&mut login, schema).await?;
+        let stream = login.done();
+        let stream = stream.ok_or_else(|| LoadError::other(WHAT, "the driver kept the stream"))?;
+        let mut wire = PostgresWire::new(stream);
         let data = match &work {
             PostgresWork::Tpcc(_) => "TPC-C",
             PostgresWork::Sysbench(_) => "sysbench",
         };
+        let control = TxnControl::ALL.iter().map(|control| control.text());
         let prepared = wire
-            .carry(try_join_all(texts.iter().map(|text| client.prepare(text))))
+            .prepare(control.chain(texts.iter().map(String::as_str)))
             .await
-            .map_err(|error| {
-                classify(&error).of_preparing(|searched| not_loaded(data, schema, searched))
+            .map_err(|failure| {
+                let error = failure.classify();
+                error.of_preparing(|searched| not_loaded(data, schema, searched))
             })?;
         Ok(Self {
-            client,
             wire,
             work,
             prepared,
@@ -135,7 +140,7 @@ impl PostgresSession {
     }
 
     /// One call, one round trip, one database transaction. The result is received and left unread.
-    async fn call(&mut self, input: &input::TpccInput) -> Result<(), Error> {
+    async fn call(&mut self, input: &input::TpccInput) -> Result<(), PostgresFailure> {
         self.round_trips += 1;
         match input {
             input::TpccInput::NewOrder(order) => {
@@ -177,81 +182,115 @@ impl PostgresSession {
         }
     }
 
-    async fn send(&mut self, txn: usize, params: &[&(dyn ToSql + Sync)]) -> Result<(), Error> {
-        self.wire
-            .carry(self.client.execute(&self.prepared[txn], params))
-            .await
-            .map(drop)
+    async fn send(
+        &mut self,
+        txn: usize,
+        params: &[&(dyn ToSql + Sync)],
+    ) -> Result<(), PostgresFailure> {
+        let statement = &self.prepared[OF_WORK + txn];
+        self.wire.execute(statement, params.iter().copied())?;
+        self.wire.changed().await.map(drop)
     }
 
-    /// BEGIN goes out together with the next statement.
-    pub(super) fn begin_with(&mut self, begin: &'static str) {
+    /// BEGIN goes out together with the next statement, without waiting for its answer in between.
+    pub(super) fn begin_with(&mut self, begin: TxnControl) {
         self.begin_due = Some(begin);
     }
 
-    /// Sends BEGIN ahead of `request` if it is due, without waiting for its answer in between.
-    pub(super) async fn first<T>(
-        &mut self,
-        request: impl AsyncFnOnce(&Client, &[Statement]) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+    /// Writes BEGIN if it is due, and counts the round trip that follows.
+    fn set_out(&mut self) -> Result<(), PostgresFailure> {
         self.round_trips += 1;
-        let request = request(&self.client, &self.prepared);
-        let Some(begin) = self.begin_due.take() else {
-            return self.wire.carry(request).await;
-        };
-        let (begun, done) = self
-            .wire
-            .carry(join(self.client.batch_execute(begin), request))
-            .await;
-        begun.and(done)
+        match self.begin_due.take() {
+            Some(begin) => self.wire.execute(&self.prepared[begin as usize], NO_PARAMS),
+            None => Ok(()),
+        }
     }
 
-    pub(super) async fn end(&mut self, sql: &str) -> Result<(), SessionError> {
+    fn write(&mut self, statement: usize, params: &[Param<'_>]) -> Result<(), PostgresFailure> {
+        self.set_out()?;
+        let statement = &self.prepared[OF_WORK + statement];
+        self.wire
+            .execute(statement, params.iter().copied().map(SqlParam))
+    }
+
+    /// Executes the work's statement of this number; gives how many rows it changed.
+    pub(super) async fn change(
+        &mut self,
+        statement: usize,
+        params: &[Param<'_>],
+    ) -> Result<u64, PostgresFailure> {
+        self.write(statement, params)?;
+        self.wire.changed().await
+    }
+
+    async fn read(
+        &mut self,
+        statement: usize,
+        params: &[Param<'_>],
+    ) -> Result<Rows, PostgresFailure> {
+        self.write(statement, params)?;
+        self.wire.rows(&self.prepared[OF_WORK + statement]).await
+    }
+
+    /// A statement that is not prepared.
+    pub(super) async fn text(&mut self, sql: &str) -> Result<(), PostgresFailure> {
+        self.set_out()?;
+        self.wire.query(sql)?;
+        self.wire.changed().await.map(drop)
+    }
+
+    pub(super) async fn end(&mut self, end: TxnControl) -> Result<(), SessionError> {
         if self.begin_due.take().is_some() {
             return Ok(());
         }
         self.round_trips += 1;
-        self.wire
-            .carry(self.client.batch_execute(sql))
-            .await
-            .map_err(|e| self.error(&e))
+        let sent = self.wire.execute(&self.prepared[end as usize], NO_PARAMS);
+        let ended = match sent {
+            Ok(()) => self.wire.changed().await,
+            Err(failure) => Err(failure),
+        };
+        ended.map(drop).map_err(error)
     }
+}
 
-    pub(super) fn error(&self, error: &Error) -> SessionError {
-        let mut error = classify(error);
-        if error.kind == ErrorKind::Other && self.client.is_closed() {
-            error.kind = ErrorKind::Lost;
-        }
-        if let (ErrorKind::Lost, Some(last)) = (error.kind, &self.wire.last_words) {
-            error.message = format!("{}; before that the server reported: {last}", error.message);
-        }
-        error.of_session()
-    }
+pub(super) fn error(failure: PostgresFailure) -> SessionError {
+    failure.classify().of_session()
 }
 
 #[cfg(test)]
 impl PostgresSession {
     /// The server's number of the connection.
     pub async fn backend(&mut self) -> u32 {
-        // Not prepared: closing a statement would be the next request, and take the answer that a test waits for.
-        let request = self.client.simple_query("SELECT pg_backend_pid()");
-        let answer = self.wire.carry(request).await.expect("an answer");
-        let pid = answer.iter().find_map(|message| match message {
-            tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
-            _ => None,
-        });
-        pid.expect("a number")
+        let rows = self.rows_of("SELECT pg_backend_pid()", &[]).await;
+        match rows.expect("an answer")[0][0] {
+            crate::workload::tpcc::statement::Value::Int(pid) => pid as u32,
+            ref other => panic!("{other:?} is no number"),
+        }
+    }
+
+    /// A statement of a test's own.
+    pub(super) async fn rows_of(
+        &mut self,
+        sql: &str,
+        params: &[Param<'_>],
+    ) -> Result<Rows, PostgresFailure> {
+        let statement = self.wire.prepare([sql]).await?.remove(0);
+        self.wire
+            .execute(&statement, params.iter().copied().map(SqlParam))?;
+        self.wire.rows(&statement).await
     }
 }
 
 /// Keeps loaders out of the schema as long as the connection lives, as [`guard::take`] does.
-async fn keep(client: &Client, schema: &str) -> Result<(), LoadError> {
+async fn keep(login: &mut Login, schema: &str) -> Result<(), LoadError> {
     const STEP: Nanos = Nanos::from_millis(100);
     let failed = |error: Error| server_error(&guard::what(schema), &error);
     let lock = try_lock(schema, Use::Keep);
     let clock = Clock::real();
     loop {
-        let locked = client.query_one(&lock, &[]).await;
+        let locked = login
+            .carry(async |client| client.query_one(&lock, &[]).await)
+            .await;
         if locked.and_then(|row| row.try_get(0)).map_err(failed)? {
             return Ok(());
         }
@@ -279,10 +318,8 @@ impl Session for PostgresSession {
             (Input::Tpcc(input), PostgresWork::Tpcc(TxnMode::Procedures)) => {
                 match self.call(input).await {
                     Ok(()) => Ok(TxnEnd::Committed),
-                    Err(error) if error.code().is_some_and(|code| code.code() == UNUSED_ITEM) => {
-                        Ok(TxnEnd::RolledBack)
-                    }
-                    Err(error) => Err(self.error(&error)),
+                    Err(failure) if failure.is(UNUSED_ITEM) => Ok(TxnEnd::RolledBack),
+                    Err(failure) => Err(error(failure)),
                 }
             }
             (Input::Sysbench(input), PostgresWork::Sysbench(_)) => {
@@ -300,46 +337,28 @@ impl Session for PostgresSession {
 }
 
 impl Statements<TpccStmt> for PostgresSession {
-    /// What only reads sees one snapshot, as the STABLE functions do: an order and its lines belong together.
     async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
         self.begin_with(if writes {
-            "BEGIN"
+            TxnControl::Begin
         } else {
-            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+            TxnControl::BeginReadOnly
         });
         Ok(())
     }
 
     async fn commit(&mut self) -> Result<(), SessionError> {
-        self.end("COMMIT").await
+        self.end(TxnControl::Commit).await
     }
 
     async fn rollback(&mut self) -> Result<(), SessionError> {
-        self.end("ROLLBACK").await
+        self.end(TxnControl::Rollback).await
     }
 
     async fn query(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
-        let rows = self
-            .first(async |client, prepared| {
-                let rows = client
-                    .query_raw(&prepared[id as usize], params.iter().copied().map(SqlParam))
-                    .await?;
-                rows.and_then(|row| std::future::ready(values(&row)))
-                    .try_collect()
-                    .await
-            })
-            .await;
-        rows.map_err(|e| self.error(&e))
+        self.read(id as usize, params).await.map_err(error)
     }
 
     async fn execute(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
-        let changed = self
-            .first(async |client, prepared| {
-                client
-                    .execute_raw(&prepared[id as usize], params.iter().copied().map(SqlParam))
-                    .await
-            })
-            .await;
-        changed.map_err(|e| self.error(&e))
+        self.change(id as usize, params).await.map_err(error)
     }
 }

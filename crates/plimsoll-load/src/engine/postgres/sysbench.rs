@@ -1,12 +1,10 @@
 //! Sessions of sysbench's OLTP scripts on PostgreSQL.
 
 use plimsoll_plan::resolved::Sysbench;
-use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
-use super::codec::SqlParam;
-use super::connect::error_text;
-use super::session::{PostgresSession, PostgresWork};
+use super::failure::PostgresFailure;
+use super::session::{PostgresSession, PostgresWork, TxnControl, error};
 use crate::error::LoadError;
 use crate::session::SessionError;
 use crate::workload::sysbench::input::NewRow;
@@ -25,32 +23,31 @@ impl PostgresSession {
         let texts = prepared.texts(SysbenchDialect::Postgres);
         Self::prepare(conninfo, schema, &texts, PostgresWork::Sysbench(prepared)).await
     }
+}
 
-    /// A transaction that deletes a row and puts it back meets another one that does the same: it finds nothing to delete
-    /// and a row where its own should go. sysbench tries again then as well (`src/drivers/pgsql/drv_pgsql.c`).
-    fn conflict(&self, error: &Error) -> SessionError {
-        match error.code() {
-            Some(code) if *code == SqlState::UNIQUE_VIOLATION => {
-                SessionError::Retry(error_text(error))
-            }
-            _ => self.error(error),
-        }
+/// A transaction that deletes a row and puts it back meets another one that does the same: it finds nothing to delete
+/// and a row where its own should go. sysbench tries again then as well (`src/drivers/pgsql/drv_pgsql.c`).
+fn conflict(failure: PostgresFailure) -> SessionError {
+    if failure.is(SqlState::UNIQUE_VIOLATION.code()) {
+        SessionError::Retry(failure.text)
+    } else {
+        error(failure)
     }
 }
 
 impl SysbenchConnection for PostgresSession {
     /// As sysbench does, also for what only reads.
     async fn begin(&mut self, _: bool) -> Result<(), SessionError> {
-        self.begin_with("BEGIN");
+        self.begin_with(TxnControl::Begin);
         Ok(())
     }
 
     async fn commit(&mut self) -> Result<(), SessionError> {
-        self.end("COMMIT").await
+        self.end(TxnControl::Commit).await
     }
 
     async fn rollback(&mut self) -> Result<(), SessionError> {
-        self.end("ROLLBACK").await
+        self.end(TxnControl::Rollback).await
     }
 
     async fn execute(
@@ -63,21 +60,12 @@ impl SysbenchConnection for PostgresSession {
             return Err(SessionError::other_work());
         };
         let place = prepared.place(stmt, table);
-        let done = self
-            .first(async |client, prepared| {
-                client
-                    .execute_raw(&prepared[place], params.iter().copied().map(SqlParam))
-                    .await
-            })
-            .await;
-        done.map(drop).map_err(|error| self.conflict(&error))
+        let done = self.change(place, params).await;
+        done.map(drop).map_err(conflict)
     }
 
     async fn insert_next(&mut self, table: u32, row: &NewRow) -> Result<(), SessionError> {
         let sql = SysbenchDialect::Postgres.insert_next(table, row);
-        let done = self
-            .first(async |client, _| client.batch_execute(&sql).await)
-            .await;
-        done.map_err(|error| self.conflict(&error))
+        self.text(&sql).await.map_err(conflict)
     }
 }

@@ -2,10 +2,9 @@
 
 use plimsoll_plan::resolved::{ServerKind, TxnMode, Workload};
 use plimsoll_plan::units::Nanos;
-use tokio_postgres::types::{FromSqlOwned, ToSql};
+use tokio_postgres::types::FromSqlOwned;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-use super::codec::{SqlParam, values};
 use super::connect::connect;
 use super::dialect::search_path;
 use super::*;

@@ -168,7 +168,7 @@ fn a_deadlock_may_be_tried_again() {
 fn values_survive_the_server() {
     let shared = Shared::get(POSTGRES);
     block_on(async {
-        let client = client(&shared).await;
+        let mut session = session(&shared, TxnMode::Procedures).await;
         let sql = "SELECT $1::numeric(12,2), $1::numeric(12,2)::text, $2::numeric(14,2), $3::smallint, $4::integer, $5::bigint,
             $6::text, $7::varchar(9), $8::char(4), $9::timestamptz, ($9::timestamptz AT TIME ZONE 'UTC')::text,
             0.1234::numeric(4,4), NULL::integer, coalesce(sum(i_price), 0) FROM item WHERE i_id < 0";
@@ -195,9 +195,7 @@ fn values_survive_the_server() {
                 Param::Text("c"),
                 Param::Int(1_000_000),
             ];
-            let params = params.map(SqlParam);
-            let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|p| p as _).collect();
-            let row = client.query_one(sql, &params).await.unwrap();
+            let rows = session.rows_of(sql, &params).await.unwrap();
             let sign = if cents < 0 { "-" } else { "" };
             let text = format!("{sign}{}.{:02}", cents.abs() / 100, cents.abs() % 100);
             let expected = [
@@ -216,16 +214,12 @@ fn values_survive_the_server() {
                 Value::Null,
                 Value::Cents(0),
             ];
-            assert_eq!(values(&row).unwrap(), expected);
+            assert_eq!(rows, [expected]);
         }
-        let nan = client
-            .query_one("SELECT 'NaN'::numeric", &[])
-            .await
-            .unwrap();
-        assert!(values(&nan).is_err());
-        let wrong = client
-            .query("SELECT $1::integer", &[&SqlParam(Param::Text("x"))])
-            .await;
+        let nan = session.rows_of("SELECT 'NaN'::numeric", &[]).await;
+        assert!(nan.unwrap_err().text.contains("cannot be read"));
+        let text = [Param::Text("x")];
+        let wrong = session.rows_of("SELECT $1::integer", &text).await;
         assert!(wrong.is_err(), "a text is no integer");
     });
 }

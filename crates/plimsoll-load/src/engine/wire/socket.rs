@@ -1,30 +1,32 @@
-//! A unix socket that wakes its user for data only.
+//! A socket that wakes its user for data only.
 //!
-//! The runtime's own socket also asks for "writable" events. On unix sockets the kernel raises one whenever the server
+//! The runtime's own sockets also ask for "writable" events. On unix sockets the kernel raises one whenever the server
 //! takes a request out of the buffer (`unix_write_space`, net/unix/af_unix.c): a wake-up of a sleeping client for
 //! nothing, once for each request. Asking for readable events alone saves it; only a full buffer (a bulk load) waits
 //! for the other kind, on a descriptor of its own that is closed when the buffer has room again.
 
-use std::io::{self, Read, Write};
-use std::net::Shutdown;
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 
 pub struct QuietSocket {
-    reads: AsyncFd<UnixStream>,
+    reads: AsyncFd<OwnedFd>,
     /// While the buffer is full.
-    writes: Option<AsyncFd<UnixStream>>,
+    writes: Option<AsyncFd<OwnedFd>>,
 }
 
-fn watch(socket: UnixStream, interest: Interest) -> io::Result<AsyncFd<UnixStream>> {
+fn watch(socket: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
     #[expect(
         deprecated,
-        reason = "unsound for types whose descriptor changes, which that of a UnixStream does not"
+        reason = "unsound for types whose descriptor changes, which that of an OwnedFd does not"
     )]
     AsyncFd::with_interest(socket, interest)
 }
@@ -34,6 +36,16 @@ impl QuietSocket {
     pub fn connect(path: &Path) -> io::Result<Self> {
         let socket = UnixStream::connect(path)?;
         socket.set_nonblocking(true)?;
+        Self::of(socket.into())
+    }
+
+    /// Of a connection over TCP, which must not block; needs a runtime.
+    pub fn of_tcp(socket: TcpStream) -> io::Result<Self> {
+        socket.set_nodelay(true)?;
+        Self::of(socket.into())
+    }
+
+    fn of(socket: OwnedFd) -> io::Result<Self> {
         Ok(Self {
             reads: watch(socket, Interest::READABLE)?,
             writes: None,
@@ -51,7 +63,9 @@ impl AsyncRead for QuietSocket {
             let mut ready = ready!(self.reads.poll_read_ready(context))?;
             let room = buffer.initialize_unfilled();
             let size = room.len();
-            match ready.try_io(|socket| socket.get_ref().read(room)) {
+            match ready
+                .try_io(|socket| Ok(recv(socket.get_ref(), &mut *room, RecvFlags::empty())?.0))
+            {
                 Ok(Ok(n)) => {
                     // A short read emptied the socket; what comes next raises a new event (epoll(7), edge-triggered).
                     if 0 < n && n < size {
@@ -74,11 +88,11 @@ impl AsyncWrite for QuietSocket {
         data: &[u8],
     ) -> Poll<io::Result<usize>> {
         loop {
-            match self.reads.get_ref().write(data) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            match send(self.reads.get_ref(), data, SendFlags::NOSIGNAL) {
+                Err(rustix::io::Errno::AGAIN) => {}
                 done => {
                     self.writes = None;
-                    return Poll::Ready(done);
+                    return Poll::Ready(done.map_err(Into::into));
                 }
             }
             if self.writes.is_none() {
@@ -95,12 +109,13 @@ impl AsyncWrite for QuietSocket {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(self.reads.get_ref().shutdown(Shutdown::Write))
+        Poll::Ready(shutdown(self.reads.get_ref(), Shutdown::Write).map_err(Into::into))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
     use std::os::unix::net::UnixListener;
 
     use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -1,0 +1,319 @@
+//! The extended query protocol of a measured session (the manual's "Frontend/Backend Protocol", version 3): statements
+//! are parsed once, and each execution is one write and, where the answer comes at once, one read.
+
+use postgres_protocol::IsNull;
+use postgres_protocol::message::frontend::{self, BindError};
+use tokio_postgres::types::{self, BorrowToSql, FromSql, Type};
+
+use super::codec::SqlValue;
+use super::failure::PostgresFailure;
+use crate::engine::wire::{ByteStream, Wire};
+use crate::workload::tpcc::statement::Value;
+
+const BINARY: i16 = 1;
+const UNREADABLE: &str = "a value in the server's answer cannot be read";
+/// Of a message: a letter and four bytes of length, which counts itself.
+const HEAD: usize = 5;
+
+/// A statement that the server has parsed.
+pub(super) struct PostgresStatement {
+    name: String,
+    params: Vec<Type>,
+    columns: Vec<Type>,
+}
+
+/// A connection after its login.
+pub(super) struct PostgresWire {
+    wire: Wire,
+    /// Statements, which are named by number.
+    parsed: usize,
+    /// How often the server will be ready once it has answered all that was written.
+    awaited: u32,
+}
+
+struct Message<'a> {
+    tag: u8,
+    body: &'a [u8],
+}
+
+impl Message<'_> {
+    fn len(&self) -> usize {
+        HEAD + self.body.len()
+    }
+}
+
+/// The first message in what was received, if it is there as a whole.
+fn first_message(received: &[u8]) -> Result<Option<Message<'_>>, PostgresFailure> {
+    let Some((head, rest)) = received.split_first_chunk::<HEAD>() else {
+        return Ok(None);
+    };
+    let [tag, length @ ..] = *head;
+    let body = usize::try_from(i32::from_be_bytes(length))
+        .ok()
+        .and_then(|length| length.checked_sub(4))
+        .ok_or_else(|| PostgresFailure::out_of_step("a message without a length"))?;
+    Ok(rest.get(..body).map(|body| Message { tag, body }))
+}
+
+impl PostgresWire {
+    pub fn new(stream: Box<dyn ByteStream>) -> Self {
+        Self {
+            wire: Wire::new(stream),
+            parsed: 0,
+            awaited: 0,
+        }
+    }
+
+    /// Parses all statements in one round trip.
+    pub async fn prepare(
+        &mut self,
+        texts: impl IntoIterator<Item = &str>,
+    ) -> Result<Vec<PostgresStatement>, PostgresFailure> {
+        let mut names = Vec::new();
+        for text in texts {
+            let name = format!("plimsoll_{}", self.parsed);
+            self.parsed += 1;
+            let out = &mut self.wire.out;
+            frontend::parse(&name, text, [], out)
+                .and_then(|()| frontend::describe(b'S', &name, out))
+                .map_err(|error| PostgresFailure::of_request(&error.to_string()))?;
+            names.push(name);
+        }
+        let mut described = Vec::with_capacity(names.len());
+        self.sync();
+        self.answers(|message| {
+            match message.tag {
+                b't' => described.push((types_of(params_described(message.body)?), Vec::new())),
+                b'T' => {
+                    let (_, columns) = described.last_mut()?;
+                    *columns = types_of(columns_described(message.body)?);
+                }
+                _ => {}
+            }
+            Some(())
+        })
+        .await?;
+        if described.len() != names.len() {
+            return Err(PostgresFailure::out_of_step(
+                "statements without parameters",
+            ));
+        }
+        let statements = names.into_iter().zip(described);
+        Ok(statements
+            .map(|(name, (params, columns))| PostgresStatement {
+                name,
+                params,
+                columns,
+            })
+            .collect())
+    }
+
+    /// Writes one execution; [`Self::changed`] or [`Self::rows`] sends it and all that was written before it.
+    pub fn execute<P: BorrowToSql>(
+        &mut self,
+        statement: &PostgresStatement,
+        params: impl IntoIterator<Item = P, IntoIter: ExactSizeIterator>,
+    ) -> Result<(), PostgresFailure> {
+        let params = params.into_iter();
+        if params.len() != statement.params.len() {
+            self.forget();
+            return Err(PostgresFailure::of_request(
+                "parameters that the statement does not have",
+            ));
+        }
+        let out = &mut self.wire.out;
+        let bound = frontend::bind(
+            "",
+            &statement.name,
+            [BINARY],
+            params.zip(&statement.params),
+            |(param, kind), out| {
+                let null = param.borrow_to_sql().to_sql_checked(kind, out)?;
+                Ok(match null {
+                    types::IsNull::Yes => IsNull::Yes,
+                    types::IsNull::No => IsNull::No,
+                })
+            },
+            [BINARY],
+            out,
+        );
+        let written = bound.map_err(|error| match error {
+            BindError::Conversion(error) => error.to_string(),
+            BindError::Serialization(error) => error.to_string(),
+        });
+        let written =
+            written.and_then(|()| frontend::execute("", 0, out).map_err(|e| e.to_string()));
+        written.map_err(|why| {
+            self.forget();
+            PostgresFailure::of_request(&why)
+        })
+    }
+
+    /// Writes a statement as text. What was written before it is answered by itself.
+    pub fn query(&mut self, sql: &str) -> Result<(), PostgresFailure> {
+        if !self.wire.out.is_empty() {
+            self.sync();
+        }
+        frontend::query(sql, &mut self.wire.out).map_err(|error| {
+            self.forget();
+            PostgresFailure::of_request(&error.to_string())
+        })?;
+        self.awaited += 1;
+        Ok(())
+    }
+
+    fn sync(&mut self) {
+        frontend::sync(&mut self.wire.out);
+        self.awaited += 1;
+    }
+
+    fn forget(&mut self) {
+        self.wire.out.clear();
+        self.awaited = 0;
+    }
+
+    /// Sends what is written and gives how many rows its last statement changed. Rows are received and left unread.
+    pub async fn changed(&mut self) -> Result<u64, PostgresFailure> {
+        if self.awaited == 0 {
+            self.sync();
+        }
+        let mut changed = 0;
+        self.answers(|message| {
+            if message.tag == b'C' {
+                changed = rows_changed(message.body);
+            }
+            Some(())
+        })
+        .await?;
+        Ok(changed)
+    }
+
+    /// Sends what is written and gives its rows, which are those of `statement`.
+    pub async fn rows(
+        &mut self,
+        statement: &PostgresStatement,
+    ) -> Result<Vec<Vec<Value>>, PostgresFailure> {
+        let mut rows = Vec::new();
+        self.sync();
+        self.answers(|message| {
+            if message.tag == b'D' {
+                rows.push(values(message.body, &statement.columns)?);
+            }
+            Some(())
+        })
+        .await?;
+        Ok(rows)
+    }
+
+    /// Sends what is written and hands every message to `each`, which gives `None` for what it cannot read, until the
+    /// server is ready.
+    async fn answers(
+        &mut self,
+        mut each: impl FnMut(&Message<'_>) -> Option<()>,
+    ) -> Result<(), PostgresFailure> {
+        let sent = self.wire.send().await;
+        let mut failure = None;
+        while self.awaited > 0 {
+            let Some(message) = first_message(self.wire.unread())? else {
+                // What the server wrote before it closed the connection says more than that it did.
+                if let Err(ended) = self.wire.receive().await {
+                    return Err(PostgresFailure::lost(&sent.err().unwrap_or(ended)));
+                }
+                continue;
+            };
+            match message.tag {
+                b'E' => {
+                    let reported = PostgresFailure::of_response(message.body);
+                    if reported.ends_session {
+                        return Err(reported);
+                    }
+                    failure.get_or_insert(reported);
+                }
+                b'Z' => self.awaited -= 1,
+                _ if failure.is_none() => {
+                    if each(&message).is_none() {
+                        failure = Some(PostgresFailure::of_request(UNREADABLE));
+                    }
+                }
+                _ => {}
+            }
+            let length = message.len();
+            self.wire.consume(length);
+        }
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+impl Drop for PostgresWire {
+    fn drop(&mut self) {
+        self.wire.out.clear();
+        frontend::terminate(&mut self.wire.out);
+        self.wire.send_if_there_is_room();
+    }
+}
+
+/// Of a CommandComplete, whose last word is the number: `UPDATE 3`, `INSERT 0 1`, `COMMIT`.
+fn rows_changed(body: &[u8]) -> u64 {
+    let digits = body.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
+    let digits = digits.strip_suffix(b"\0").unwrap_or(digits);
+    std::str::from_utf8(digits)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(0)
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*taken)
+}
+
+/// The columns of a DataRow: a count, and for each its length (−1 is NULL) and its bytes.
+fn values(mut body: &[u8], columns: &[Type]) -> Option<Vec<Value>> {
+    let count = u16::from_be_bytes(take(&mut body)?);
+    if usize::from(count) != columns.len() {
+        return None;
+    }
+    columns
+        .iter()
+        .map(|kind| {
+            let length = i32::from_be_bytes(take(&mut body)?);
+            let Ok(length) = usize::try_from(length) else {
+                return Some(Value::Null);
+            };
+            let (raw, rest) = body.split_at_checked(length)?;
+            body = rest;
+            SqlValue::from_sql(kind, raw).ok().map(|value| value.0)
+        })
+        .collect()
+}
+
+/// Of a ParameterDescription: a count and the types' numbers.
+fn params_described(mut body: &[u8]) -> Option<Vec<u32>> {
+    let count = u16::from_be_bytes(take(&mut body)?);
+    (0..count)
+        .map(|_| take(&mut body).map(u32::from_be_bytes))
+        .collect()
+}
+
+/// Of a RowDescription: a count, and for each column its name, table (4 bytes), place in it (2), type (4), size (2),
+/// modifier (4) and format (2).
+fn columns_described(mut body: &[u8]) -> Option<Vec<u32>> {
+    let count = u16::from_be_bytes(take(&mut body)?);
+    (0..count)
+        .map(|_| {
+            let end = body.iter().position(|byte| *byte == 0)?;
+            body = &body[end + 1..];
+            take::<6>(&mut body)?;
+            let kind = u32::from_be_bytes(take(&mut body)?);
+            take::<8>(&mut body)?;
+            Some(kind)
+        })
+        .collect()
+}
+
+/// Types that the driver does not know by number are none of the workloads'.
+fn types_of(numbers: Vec<u32>) -> Vec<Type> {
+    let kind = |number| Type::from_oid(number).unwrap_or(Type::UNKNOWN);
+    numbers.into_iter().map(kind).collect()
+}
