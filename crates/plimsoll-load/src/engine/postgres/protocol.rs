@@ -317,3 +317,141 @@ fn types_of(numbers: Vec<u32>) -> Vec<Type> {
     let kind = |number| Type::from_oid(number).unwrap_or(Type::UNKNOWN);
     numbers.into_iter().map(kind).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+    use super::*;
+
+    fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+        let length = (body.len() as u32 + 4).to_be_bytes();
+        [&[tag][..], &length, body].concat()
+    }
+
+    fn error(severity: &str, code: &str) -> Vec<u8> {
+        let fields = format!("S{severity}\0V{severity}\0C{code}\0Mbecause\0\0");
+        message(b'E', fields.as_bytes())
+    }
+
+    fn ready() -> Vec<u8> {
+        message(b'Z', b"I")
+    }
+
+    fn pair() -> (PostgresWire, DuplexStream) {
+        let (client, server) = duplex(1 << 16);
+        (PostgresWire::new(Box::new(client)), server)
+    }
+
+    fn statement() -> PostgresStatement {
+        PostgresStatement {
+            name: "s".into(),
+            params: Vec::new(),
+            columns: vec![Type::INT4],
+        }
+    }
+
+    const NOTHING: [i32; 0] = [];
+
+    /// What the server sends before it closes the connection.
+    async fn rows_of(answer: &[u8]) -> Result<Vec<Vec<Value>>, PostgresFailure> {
+        let (mut wire, mut server) = pair();
+        server.write_all(answer).await.unwrap();
+        server.shutdown().await.unwrap();
+        wire.execute(&statement(), NOTHING).unwrap();
+        wire.rows(&statement()).await
+    }
+
+    const ROW: &[u8] = &[0, 1, 0, 0, 0, 4, 0, 0, 0, 7];
+
+    #[tokio::test]
+    async fn notices_and_changed_settings_are_no_answers() {
+        let answer = [
+            message(b'N', b"SNOTICE\0Mhello\0\0"),
+            message(b'2', b""),
+            message(b'D', ROW),
+            message(b'S', b"TimeZone\0UTC\0"),
+            message(b'C', b"SELECT 1\0"),
+            ready(),
+        ];
+        let rows = rows_of(&answer.concat()).await.unwrap();
+        assert_eq!(rows, [[Value::Int(7)]]);
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_ends_in_a_message_is_a_lost_connection() {
+        let whole = [message(b'D', ROW), ready()].concat();
+        for length in 0..whole.len() {
+            let lost = rows_of(&whole[..length]).await.unwrap_err();
+            assert!(lost.ends_session, "{length}: {lost:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn last_words_are_reported_and_not_the_end_of_the_connection() {
+        let lost = rows_of(&error("FATAL", "57P01")).await.unwrap_err();
+        assert!(lost.ends_session && lost.text.contains("57P01"), "{lost:?}");
+    }
+
+    #[tokio::test]
+    async fn after_an_error_the_session_goes_on() {
+        let (mut wire, mut server) = pair();
+        for code in ["40P01", "57014", "53200"] {
+            let answer = [message(b'D', ROW), error("ERROR", code), ready()];
+            server.write_all(&answer.concat()).await.unwrap();
+            wire.execute(&statement(), NOTHING).unwrap();
+            let failed = wire.rows(&statement()).await.unwrap_err();
+            assert!(failed.is(code) && !failed.ends_session, "{failed:?}");
+        }
+        let answer = [message(b'C', b"UPDATE 3\0"), ready()];
+        server.write_all(&answer.concat()).await.unwrap();
+        wire.execute(&statement(), NOTHING).unwrap();
+        assert_eq!(wire.changed().await, Ok(3));
+    }
+
+    #[tokio::test]
+    async fn a_slow_server_may_send_byte_by_byte() {
+        let (mut wire, mut server) = pair();
+        let send = async {
+            for byte in [message(b'D', ROW), ready()].concat() {
+                server.write_all(&[byte]).await.unwrap();
+                tokio::task::yield_now().await;
+            }
+        };
+        let statement = statement();
+        wire.execute(&statement, NOTHING).unwrap();
+        let (rows, ()) = tokio::join!(wire.rows(&statement), send);
+        assert_eq!(rows.unwrap(), [[Value::Int(7)]]);
+    }
+
+    #[tokio::test]
+    async fn a_request_that_cannot_be_written_leaves_nothing_behind() {
+        let (mut wire, mut server) = pair();
+        wire.execute(&statement(), NOTHING).unwrap();
+        assert!(wire.execute(&statement(), [1]).is_err());
+        server.write_all(&ready()).await.unwrap();
+        wire.query("SELECT 1").unwrap();
+        wire.changed().await.unwrap();
+        drop(wire);
+        let mut sent = Vec::new();
+        server.read_to_end(&mut sent).await.unwrap();
+        let query = message(b'Q', b"SELECT 1\0");
+        assert_eq!(sent, [query, message(b'X', b"")].concat());
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_never_panics(bytes: Vec<u8>, tag in prop::sample::select(&b"tTDCEZ"[..])) {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let (mut wire, mut server) = pair();
+            runtime.block_on(async {
+                server.write_all(&message(tag, &bytes)).await.unwrap();
+                server.write_all(&bytes).await.unwrap();
+                server.shutdown().await.unwrap();
+                let _ = wire.prepare(["SELECT 1"]).await;
+            });
+            let _ = runtime.block_on(rows_of(&message(tag, &bytes)));
+        }
+    }
+}
