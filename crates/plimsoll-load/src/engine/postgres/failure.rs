@@ -63,7 +63,7 @@ impl PostgresFailure {
     /// An ErrorResponse: fields of a letter and a text that ends with a zero byte, until a letter that is zero (the
     /// manual's "Error and Notice Message Fields").
     pub fn of_response(body: &[u8]) -> Self {
-        let mut report = Report::default();
+        let mut report = ErrorFields::default();
         let mut severity = String::new();
         for field in body.split(|byte| *byte == 0) {
             let Some((letter, text)) = field.split_first() else {
@@ -108,14 +108,14 @@ impl PostgresFailure {
 }
 
 #[derive(Default)]
-struct Report {
+struct ErrorFields {
     code: String,
     message: String,
     detail: Option<String>,
     hint: Option<String>,
 }
 
-impl Report {
+impl ErrorFields {
     fn failure(self, is_fatal: bool) -> PostgresFailure {
         let more: String = [self.detail, self.hint]
             .into_iter()
@@ -136,7 +136,7 @@ impl From<&Error> for PostgresFailure {
     fn from(error: &Error) -> Self {
         if let Some(db) = error.as_db_error() {
             let severity = db.parsed_severity();
-            let report = Report {
+            let report = ErrorFields {
                 code: db.code().code().to_owned(),
                 message: db.message().to_owned(),
                 detail: db.detail().map(str::to_owned),

@@ -31,19 +31,19 @@ pub(super) struct PostgresWire {
     awaited: u32,
 }
 
-struct Message<'a> {
+struct ServerMessage<'a> {
     tag: u8,
     body: &'a [u8],
 }
 
-impl Message<'_> {
+impl ServerMessage<'_> {
     fn len(&self) -> usize {
         HEAD + self.body.len()
     }
 }
 
 /// The first message in what was received, if it is there as a whole.
-fn first_message(received: &[u8]) -> Result<Option<Message<'_>>, PostgresFailure> {
+fn first_message(received: &[u8]) -> Result<Option<ServerMessage<'_>>, PostgresFailure> {
     let Some((head, rest)) = received.split_first_chunk::<HEAD>() else {
         return Ok(None);
     };
@@ -52,7 +52,7 @@ fn first_message(received: &[u8]) -> Result<Option<Message<'_>>, PostgresFailure
         .ok()
         .and_then(|length| length.checked_sub(4))
         .ok_or_else(|| PostgresFailure::out_of_step("a message without a length"))?;
-    Ok(rest.get(..body).map(|body| Message { tag, body }))
+    Ok(rest.get(..body).map(|body| ServerMessage { tag, body }))
 }
 
 impl PostgresWire {
@@ -209,7 +209,7 @@ impl PostgresWire {
     /// server is ready.
     async fn answers(
         &mut self,
-        mut each: impl FnMut(&Message<'_>) -> Option<()>,
+        mut each: impl FnMut(&ServerMessage<'_>) -> Option<()>,
     ) -> Result<(), PostgresFailure> {
         let sent = self.wire.send().await;
         let mut failure = None;
@@ -230,10 +230,8 @@ impl PostgresWire {
                     failure.get_or_insert(reported);
                 }
                 b'Z' => self.awaited -= 1,
-                _ if failure.is_none() => {
-                    if each(&message).is_none() {
-                        failure = Some(PostgresFailure::of_request(UNREADABLE));
-                    }
+                _ if failure.is_none() && each(&message).is_none() => {
+                    failure = Some(PostgresFailure::of_request(UNREADABLE));
                 }
                 _ => {}
             }
