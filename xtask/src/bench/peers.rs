@@ -13,13 +13,13 @@ mod sysbench;
 use report::{Goal, Line, render};
 
 /// Client CPU per transaction, µs.
-const POSTGRES_PROCEDURES_US: f64 = 20.0;
-const MARIADB_PROCEDURES_US: f64 = 35.0;
-/// 60 % of what go-tpc took on such a machine: 543 and 480 µs.
-const POSTGRES_STATEMENTS_US: f64 = 326.0;
-const MARIADB_STATEMENTS_US: f64 = 288.0;
+const POSTGRES_PROCEDURES_US: f64 = 18.0;
+const MARIADB_PROCEDURES_US: f64 = 30.0;
+/// go-tpc took 543 and 480 µs on such a machine.
+const POSTGRES_STATEMENTS_US: f64 = 180.0;
+const MARIADB_STATEMENTS_US: f64 = 230.0;
 /// Of sysbench's own CPU, same server, same rounds.
-const TO_SYSBENCH: f64 = 0.8;
+const TO_SYSBENCH: f64 = 0.6;
 /// Per warehouse.
 const LOAD_CPU_S: f64 = 0.6;
 const LOAD_WALL_S: f64 = 2.5;
