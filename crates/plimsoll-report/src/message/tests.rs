@@ -151,7 +151,6 @@ const FAMILIES: &[(&str, &[&str])] = &[
             "nothing-measured",
             "no-plan",
             "not-calibrated",
-            "array",
             "not-modelled",
             "processors",
             "processors-not-calibrated",

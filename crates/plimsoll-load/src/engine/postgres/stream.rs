@@ -36,7 +36,9 @@ impl Login {
     pub async fn open(conninfo: &str) -> Result<Self, LoadError> {
         let config = parse(conninfo)?;
         let mut failed = None;
-        for host in 0..config.get_hosts().len() {
+        // A host may be given by its address alone.
+        let hosts = config.get_hosts().len().max(config.get_hostaddrs().len());
+        for host in 0..hosts {
             match Self::open_one(&config, host).await {
                 Ok(login) => return Ok(login),
                 Err(error) => failed = Some(error),
@@ -153,7 +155,7 @@ fn boxed(stream: impl ByteStream + 'static) -> Box<dyn ByteStream> {
 
 async fn stream(config: &Config, host: usize) -> Result<Box<dyn ByteStream>, OpenError> {
     let mut socket = socket(config, host).await.map_err(OpenError::Socket)?;
-    let Host::Tcp(name) = &config.get_hosts()[host] else {
+    let Some(Host::Tcp(name)) = config.get_hosts().get(host) else {
         return Ok(boxed(socket));
     };
     if !uses_tls(config) {
@@ -193,21 +195,60 @@ async fn socket(config: &Config, host: usize) -> io::Result<QuietSocket> {
     let ports = config.get_ports();
     let port = ports.get(host).or(ports.first()).copied().unwrap_or(PORT);
     let opening = async {
-        match &config.get_hosts()[host] {
-            Host::Unix(directory) => {
-                QuietSocket::connect(&directory.join(format!(".s.PGSQL.{port}")))
+        let address = config.get_hostaddrs().get(host);
+        let socket = match (config.get_hosts().get(host), address) {
+            (Some(Host::Unix(directory)), _) => {
+                return QuietSocket::connect(&directory.join(format!(".s.PGSQL.{port}")));
             }
-            Host::Tcp(name) => {
-                let socket = match config.get_hostaddrs().get(host) {
-                    Some(address) => TcpStream::connect((*address, port)).await?,
-                    None => TcpStream::connect((name.as_str(), port)).await?,
-                };
-                QuietSocket::of_tcp(socket.into_std()?)
-            }
-        }
+            (_, Some(address)) => TcpStream::connect((*address, port)).await?,
+            (Some(Host::Tcp(name)), None) => TcpStream::connect((name.as_str(), port)).await?,
+            (None, None) => return Err(io::ErrorKind::NotFound.into()),
+        };
+        QuietSocket::of_tcp(socket.into_std()?)
     };
     match config.get_connect_timeout() {
         Some(limit) => timeout(*limit, opening).await?,
         None => opening.await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// A server that answers the first request with this letter.
+    fn server_that_answers(letter: u8) -> (u16, std::thread::JoinHandle<Vec<u8>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = std::thread::spawn(move || {
+            let (mut peer, _) = listener.accept().unwrap();
+            let mut request = [0; 8];
+            peer.read_exact(&mut request).unwrap();
+            peer.write_all(&[letter]).unwrap();
+            request.to_vec()
+        });
+        (port, server)
+    }
+
+    #[tokio::test]
+    async fn a_server_without_tls_is_refused_where_it_is_required() {
+        let (port, server) = server_that_answers(b'N');
+        let required = format!("host=127.0.0.1 port={port} user=u sslmode=require");
+        let refused = Login::open(&required).await.err().unwrap();
+        assert_eq!(server.join().unwrap(), [0, 0, 0, 8, 4, 210, 22, 47]);
+        let text = refused.to_string();
+        assert!(text.contains("does not support TLS"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_host_may_be_an_address_alone() {
+        let (port, server) = server_that_answers(b'E');
+        let conninfo = format!("hostaddr=127.0.0.1 port={port} user=u");
+        assert!(Login::open(&conninfo).await.is_err());
+        // The startup message, which no request for TLS precedes.
+        assert_eq!(server.join().unwrap()[4..], [0, 3, 0, 0]);
     }
 }

@@ -167,6 +167,7 @@ fn a_deadlock_may_be_tried_again() {
 #[test]
 fn values_survive_the_server() {
     let shared = Shared::get(POSTGRES);
+    let _turn = shared.turn();
     block_on(async {
         let mut session = session(&shared, TxnMode::Procedures).await;
         let sql = "SELECT $1::numeric(12,2), $1::numeric(12,2)::text, $2::numeric(14,2), $3::smallint, $4::integer, $5::bigint,
