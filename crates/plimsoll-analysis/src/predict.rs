@@ -85,13 +85,13 @@ pub fn predict<D: PredictedDrive>(
     source: &D,
     target: &D,
 ) -> Result<Prediction, Refusal> {
-    let prediction = verified(demand, task.change, source, target)?;
     if task.processors.is_some_and(|n| n != demand.processors) {
         return Err(Refusal::ProcessorsNotCalibrated);
     }
     if task.memory.is_some() && task.memory != demand.memory {
         return Err(Refusal::Memory);
     }
+    let prediction = verified(demand, task.change, source, target)?;
     if prediction.cpu_percent > CPU_LIMIT * 100.0 && demand.host_busy < CPU_LIMIT {
         return Err(Refusal::Processors {
             busy_percent: prediction.cpu_percent,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use rustls::{ClientConfig, RootCertStore};
-use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::config::{ChannelBinding, Host, SslMode};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Error, NoTls, Socket};
@@ -42,6 +42,13 @@ pub fn parse(conninfo: &str) -> Result<Config, LoadError> {
             format!("{safe}\nWrite it as postgres://user@host:5432/database"),
         )
     })?;
+    if config.get_channel_binding() == ChannelBinding::Require {
+        // The driver that logs a measured session in does not see the TLS below it.
+        return Err(LoadError::other(
+            "the PostgreSQL URL",
+            "channel_binding=require is not possible\nUse sslmode=verify-full, which verifies the server's certificate and name.",
+        ));
+    }
     if config.get_password().is_none()
         && let Ok(password) = std::env::var("PGPASSWORD")
     {
@@ -261,6 +268,14 @@ mod tests {
             let error = parse(url).unwrap_err().to_string();
             assert!(!error.contains("sec") && !error.contains("ret"), "{error}");
         }
+    }
+
+    #[test]
+    fn channel_binding_is_refused_before_anything_is_loaded() {
+        let url = "postgres://u@h/db?channel_binding=";
+        let error = parse(&format!("{url}require")).unwrap_err().to_string();
+        assert!(error.contains("sslmode=verify-full"), "{error}");
+        assert!(parse(&format!("{url}prefer")).is_ok());
     }
 
     #[test]

@@ -51,6 +51,13 @@ impl PostgresFailure {
         }
     }
 
+    /// A value that is not as the workload's are; the connection goes on.
+    pub fn unreadable(why: &dyn std::error::Error) -> Self {
+        Self::of_request(&format!(
+            "a value in the server's answer cannot be read: {why}"
+        ))
+    }
+
     /// What cannot be sent.
     pub fn of_request(why: &str) -> Self {
         Self {

@@ -1,6 +1,8 @@
 //! The extended query protocol of a measured session (the manual's "Frontend/Backend Protocol", version 3): statements
 //! are parsed once, and each execution is one write and, where the answer comes at once, one read.
 
+use std::error::Error;
+
 use postgres_protocol::IsNull;
 use postgres_protocol::message::frontend::{self, BindError};
 use tokio_postgres::types::{self, BorrowToSql, FromSql, Type};
@@ -11,9 +13,11 @@ use crate::engine::wire::{ByteStream, Wire};
 use crate::workload::tpcc::statement::Value;
 
 const BINARY: i16 = 1;
-const UNREADABLE: &str = "a value in the server's answer cannot be read";
+const CUT_SHORT: &str = "a message that is shorter than it says";
 /// Of a message: a letter and four bytes of length, which counts itself.
 const HEAD: usize = 5;
+
+type Unreadable = Box<dyn Error + Sync + Send>;
 
 /// A statement that the server has parsed.
 pub(super) struct PostgresStatement {
@@ -83,14 +87,18 @@ impl PostgresWire {
         self.sync();
         self.answers(|message| {
             match message.tag {
-                b't' => described.push((types_of(params_described(message.body)?), Vec::new())),
+                b't' => {
+                    let params = params_described(message.body).ok_or(CUT_SHORT)?;
+                    described.push((types_of(params), Vec::new()));
+                }
                 b'T' => {
-                    let (_, columns) = described.last_mut()?;
-                    *columns = types_of(columns_described(message.body)?);
+                    let columns = columns_described(message.body).ok_or(CUT_SHORT)?;
+                    let (_, last) = described.last_mut().ok_or("columns without parameters")?;
+                    *last = types_of(columns);
                 }
                 _ => {}
             }
-            Some(())
+            Ok(())
         })
         .await?;
         if described.len() != names.len() {
@@ -182,7 +190,7 @@ impl PostgresWire {
             if message.tag == b'C' {
                 changed = rows_changed(message.body);
             }
-            Some(())
+            Ok(())
         })
         .await?;
         Ok(changed)
@@ -199,17 +207,17 @@ impl PostgresWire {
             if message.tag == b'D' {
                 rows.push(values(message.body, &statement.columns)?);
             }
-            Some(())
+            Ok(())
         })
         .await?;
         Ok(rows)
     }
 
-    /// Sends what is written and hands every message to `each`, which gives `None` for what it cannot read, until the
-    /// server is ready.
+    /// Sends what is written and hands every message to `each`, until the server is ready. What `each` cannot read is an
+    /// error of the request and not of the connection.
     async fn answers(
         &mut self,
-        mut each: impl FnMut(&ServerMessage<'_>) -> Option<()>,
+        mut each: impl FnMut(&ServerMessage<'_>) -> Result<(), Unreadable>,
     ) -> Result<(), PostgresFailure> {
         let sent = self.wire.send().await;
         let mut failure = None;
@@ -230,8 +238,9 @@ impl PostgresWire {
                     failure.get_or_insert(reported);
                 }
                 b'Z' => self.awaited -= 1,
-                _ if failure.is_none() && each(&message).is_none() => {
-                    failure = Some(PostgresFailure::of_request(UNREADABLE));
+                _ if failure.is_none() => {
+                    let read = each(&message);
+                    failure = read.err().map(|why| PostgresFailure::unreadable(&*why));
                 }
                 _ => {}
             }
@@ -267,23 +276,28 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
 }
 
 /// The columns of a DataRow: a count, and for each its length (−1 is NULL) and its bytes.
-fn values(mut body: &[u8], columns: &[Type]) -> Option<Vec<Value>> {
-    let count = u16::from_be_bytes(take(&mut body)?);
+fn values(mut body: &[u8], columns: &[Type]) -> Result<Vec<Value>, Unreadable> {
+    let count = take(&mut body).map(u16::from_be_bytes).ok_or(CUT_SHORT)?;
     if usize::from(count) != columns.len() {
-        return None;
+        return Err("a row with other columns than the statement's".into());
     }
     columns
         .iter()
         .map(|kind| {
-            let length = i32::from_be_bytes(take(&mut body)?);
-            let Ok(length) = usize::try_from(length) else {
-                return Some(Value::Null);
-            };
-            let (raw, rest) = body.split_at_checked(length)?;
-            body = rest;
-            SqlValue::from_sql(kind, raw).ok().map(|value| value.0)
+            let raw = column(&mut body).ok_or(CUT_SHORT)?;
+            SqlValue::from_sql_nullable(kind, raw).map(|value| value.0)
         })
         .collect()
+}
+
+/// `Some(None)` is NULL.
+fn column<'a>(body: &mut &'a [u8]) -> Option<Option<&'a [u8]>> {
+    let Ok(length) = usize::try_from(i32::from_be_bytes(take(body)?)) else {
+        return Some(None);
+    };
+    let (raw, rest) = body.split_at_checked(length)?;
+    *body = rest;
+    Some(Some(raw))
 }
 
 /// Of a ParameterDescription: a count and the types' numbers.

@@ -218,7 +218,11 @@ fn values_survive_the_server() {
             assert_eq!(rows, [expected]);
         }
         let nan = session.rows_of("SELECT 'NaN'::numeric", &[]).await;
-        assert!(nan.unwrap_err().text.contains("cannot be read"));
+        let why = nan.unwrap_err().text;
+        assert!(
+            why.contains("cannot be read: NUMERIC is not a finite number"),
+            "{why}"
+        );
         let text = [Param::Text("x")];
         let wrong = session.rows_of("SELECT $1::integer", &text).await;
         assert!(wrong.is_err(), "a text is no integer");
