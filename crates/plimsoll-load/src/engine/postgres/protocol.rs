@@ -17,7 +17,7 @@ const CUT_SHORT: &str = "a message that is shorter than it says";
 /// Of a message: a letter and four bytes of length, which counts itself.
 const HEAD: usize = 5;
 
-type Unreadable = Box<dyn Error + Sync + Send>;
+type UnreadableValue = Box<dyn Error + Sync + Send>;
 
 /// A statement that the server has parsed.
 pub(super) struct PostgresStatement {
@@ -217,7 +217,7 @@ impl PostgresWire {
     /// error of the request and not of the connection.
     async fn answers(
         &mut self,
-        mut each: impl FnMut(&ServerMessage<'_>) -> Result<(), Unreadable>,
+        mut each: impl FnMut(&ServerMessage<'_>) -> Result<(), UnreadableValue>,
     ) -> Result<(), PostgresFailure> {
         let sent = self.wire.send().await;
         let mut failure = None;
@@ -276,7 +276,7 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
 }
 
 /// The columns of a DataRow: a count, and for each its length (−1 is NULL) and its bytes.
-fn values(mut body: &[u8], columns: &[Type]) -> Result<Vec<Value>, Unreadable> {
+fn values(mut body: &[u8], columns: &[Type]) -> Result<Vec<Value>, UnreadableValue> {
     let count = take(&mut body).map(u16::from_be_bytes).ok_or(CUT_SHORT)?;
     if usize::from(count) != columns.len() {
         return Err("a row with other columns than the statement's".into());
