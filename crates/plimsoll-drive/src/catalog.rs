@@ -1,10 +1,10 @@
 //! The drives that plimsoll knows: the files in `drives/`, as they are.
 
-use plimsoll_plan::assembly::DriveAssembly;
+use plimsoll_plan::assembly::NamedAssembly;
 use plimsoll_plan::{PlanErrors, by_short_name, nearest};
 
 use crate::spec::DriveSpec;
-use crate::spec::file::assembly_table;
+use crate::spec::file::{OtherDrive, assembly_tables};
 
 /// A drive file of the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,9 +82,34 @@ pub fn find(name: &str) -> Result<CatalogEntry, UnknownDrive> {
     })
 }
 
-/// The file of an array or a cluster: that of its drives with a table for it.
-pub fn assembly_text(drive: &str, assembly: DriveAssembly) -> String {
-    format!("{drive}{}", assembly_table(assembly))
+/// The file of an array or a cluster: that of its first drive with a table for it, and the files of the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AssemblyFile {
+    /// With its drives' full names.
+    pub name: String,
+    pub text: String,
+}
+
+/// # Errors
+/// One of its drives is not in the catalog.
+pub fn assembly_file(named: NamedAssembly) -> Result<AssemblyFile, UnknownDrive> {
+    let NamedAssembly { assembly, drives } = named;
+    let entries = drives.iter().map(|name| find(name));
+    let entries = entries.collect::<Result<Vec<_>, _>>()?;
+    let others = entries.iter().skip(1).map(|own| OtherDrive {
+        id: own.name.to_owned(),
+        file: own.text.to_owned(),
+    });
+    let tables = assembly_tables(assembly.clone(), others.collect());
+    let first = entries.first().map_or("", |own| own.text);
+    let named = NamedAssembly {
+        assembly,
+        drives: entries.iter().map(|own| own.name.to_owned()).collect(),
+    };
+    Ok(AssemblyFile {
+        name: named.to_string(),
+        text: format!("{first}{tables}"),
+    })
 }
 
 /// Reads a drive file. `name_or_path` becomes the drive's id, without folders and `.toml`.

@@ -45,15 +45,11 @@ impl DriveSpec {
         )
     }
 
-    /// One drive of an array or a cluster.
-    #[must_use]
-    pub fn member(self) -> Self {
-        let file = DriveFile {
-            array: None,
-            cluster: None,
-            ..self.file
-        };
-        resolve::resolve(&self.id, file)
+    /// A drive of an array or a cluster; a drive by itself is its only one.
+    pub fn drive(&self, number: u32) -> &Self {
+        let turn = self.assembly.as_ref().map_or(0, |own| own.turn(number));
+        let drive = self.drives.get(turn as usize).or(self.drives.last());
+        drive.unwrap_or(self)
     }
 
     /// Its file's text.

@@ -1,5 +1,6 @@
 //! Several drives as one, by name: an array such as `raid5:6:kingston-dc500m-960g`, or a cluster such as
-//! `vsan:4:3:kingston-dc1500m-960g`.
+//! `vsan:4:3:kingston-dc1500m-960g`. Drives that differ are joined by `+`, in turn; the last one stands for all that follow:
+//! `raid1:2:sata+nvme`, `vsan:4:6:sata+disk`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +8,7 @@ use std::str::FromStr;
 use crate::array::{ArrayError, ArraySpec, RaidLevel};
 use crate::cluster::{ClusterError, ClusterKind, ClusterSpec};
 
-/// Several equal drives as one.
+/// Several drives as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DriveAssembly {
     Array(ArraySpec),
@@ -47,13 +48,41 @@ impl DriveAssembly {
                 None => drive.to_string(),
             },
             Self::Cluster(of) => {
-                let host = drive / of.drives;
-                match (of.kind, drive % of.drives) {
-                    (ClusterKind::Vsan, 0) => format!("host {host} buffer"),
-                    (ClusterKind::Vsan, number) => format!("host {host} data {number}"),
+                let (host, of_host) = (drive / of.drives, drive % of.drives);
+                let group = match of.groups {
+                    1 => String::new(),
+                    _ => format!("group {} ", of_host / of.group_drives()),
+                };
+                match (of.kind, self.turn(drive)) {
+                    (ClusterKind::Vsan, 0) => format!("host {host} {group}buffer"),
+                    (ClusterKind::Vsan, number) => format!("host {host} {group}data {number}"),
                     (ClusterKind::Ceph, number) => format!("host {host} drive {number}"),
                 }
             }
+        }
+    }
+
+    /// Which of the drives that a name joins by `+` a drive is, if there are that many.
+    pub const fn turn(&self, drive: u32) -> u32 {
+        match self {
+            Self::Array(_) => drive,
+            Self::Cluster(of) => drive % of.group_drives(),
+        }
+    }
+
+    /// Most drives that a name may join.
+    pub const fn turns(&self) -> u32 {
+        match self {
+            Self::Array(_) => self.drives(),
+            Self::Cluster(of) => of.group_drives(),
+        }
+    }
+
+    /// Whether data are kept on the drives of this turn, not only on their way.
+    pub const fn holds_data(&self, turn: u32) -> bool {
+        match self {
+            Self::Array(of) => turn < of.members,
+            Self::Cluster(of) => turn >= of.kind.buffer_drives(),
         }
     }
 
@@ -169,8 +198,10 @@ pub enum AssemblyError {
     Members(String),
     #[error("`{0}` is not a number of hosts from 1 to 64")]
     Hosts(String),
-    #[error("`{0}` is not a number of drives up to 8")]
+    #[error("`{0}` is not a number of drives up to 40")]
     Drives(String),
+    #[error("there are {given} drives joined by `+`, and places for {most}")]
+    ManyDrives { given: usize, most: u32 },
     #[error("`{option}` is none of {options}")]
     Option {
         option: String,
@@ -182,11 +213,12 @@ pub enum AssemblyError {
     Cluster(#[from] ClusterError),
 }
 
-/// With the name of the drive.
+/// With the names of its drives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedAssembly {
     pub assembly: DriveAssembly,
-    pub drive: String,
+    /// One or more, in turn; the last one stands for all that follow.
+    pub drives: Vec<String>,
 }
 
 impl NamedAssembly {
@@ -218,18 +250,22 @@ impl FromStr for NamedAssembly {
             let count = number(members).ok_or_else(|| AssemblyError::Members(members.into()))?;
             DriveAssembly::Array(ArraySpec::new(level, count))
         };
-        let drive = part()?.to_owned();
+        let drives: Vec<String> = part()?.split('+').map(str::to_owned).collect();
         for option in parts {
             assembly.set(option)?;
         }
         assembly.check()?;
-        Ok(Self { assembly, drive })
+        let (given, most) = (drives.len(), assembly.turns());
+        if given > most as usize {
+            return Err(AssemblyError::ManyDrives { given, most });
+        }
+        Ok(Self { assembly, drives })
     }
 }
 
 impl fmt::Display for NamedAssembly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let drive = &self.drive;
+        let drive = self.drives.join("+");
         match &self.assembly {
             DriveAssembly::Array(own) => {
                 let level = own.level.name();
@@ -271,6 +307,8 @@ mod tests {
             "vsan:6:2:sata:policy=raid6:failed=0+5",
             "vsan:4:2:sata:policy=raid5:rebuild=1",
             "ceph:3:1:sata",
+            "raid1:2:sata+nvme",
+            "vsan:4:24:sata+disk:groups=4",
             "ceph:5:4:disk:copies=2:vdisks=8:network=10Gb:stack=20us:failed=4:repair=10m",
         ] {
             assert_eq!(named(name).unwrap().to_string(), name);
@@ -292,6 +330,8 @@ mod tests {
             last("raid5:6:sata:bitmap=64MiB:bitmap-on=external"),
             "bitmap"
         );
+        assert_eq!(last("vsan:3:3:sata"), "host 2 data 2");
+        assert_eq!(last("vsan:3:6:sata:groups=2"), "host 2 group 1 data 2");
         let name = "raid6:8:sata:failed=5+1:spares=1";
         assert_eq!(named(name).unwrap().assembly.rebuild(), Some(1));
     }
@@ -352,8 +392,18 @@ mod tests {
         );
         assert_eq!(
             error("vsan:4:1:x"),
-            "the number of drives of a host is a number from 2 to 8, this one is 1"
+            "the number of drives of a group is a number from 2 to 8, this one is 1"
         );
+        assert_eq!(
+            error("vsan:4:9:x:groups=2"),
+            "9 drives cannot be divided into 2 equal groups"
+        );
+        assert!(error("vsan:4:12:x:groups=6").starts_with("the number of groups of a host"));
+        assert_eq!(
+            error("vsan:4:6:a+b+c+d:groups=2"),
+            "there are 4 drives joined by `+`, and places for 3"
+        );
+        assert!(error("ceph:4:4:x:groups=2").starts_with("`groups=2` is none of copies="));
         assert_eq!(
             error("vsan:4:3:x:failed=1:rebuild=2"),
             "FTT 1 loses data without the hosts 1, 2"
@@ -376,7 +426,7 @@ mod tests {
         );
         assert!(error("ceph:4:3:x:policy=ftt1").starts_with("`policy=ftt1` is none of copies="));
         assert!(error("ceph:6:3:x:copies=6").starts_with("`copies=6` is none of copies="));
-        assert!(error("ceph:4:0:x").starts_with("the number of drives of a host"));
+        assert!(error("ceph:4:0:x").starts_with("the number of drives of a group"));
         assert!(error("vsan:4:3").starts_with("several drives are written as"));
         assert!(error("vsan:4:some:x").starts_with("`some` is not a number of drives"));
         let sata = named("vsan:5:3:x:policy=ftt2").unwrap();

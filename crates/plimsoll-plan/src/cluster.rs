@@ -1,4 +1,5 @@
-//! Clusters of hosts with drives, by name: `vsan:4:3:kingston-dc1500m-960g:policy=ftt1`, `ceph:4:3:nvme:copies=2`.
+//! Clusters of hosts with drives, by name: `vsan:4:3:kingston-dc1500m-960g:policy=ftt1`, `ceph:4:3:nvme:copies=2`,
+//! `vsan:4:24:sata+disk:groups=4`.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,9 @@ pub struct ClusterSpec {
     pub hosts: u32,
     /// Of each host.
     pub drives: u32,
+    /// Of each host: equal ones, among which its drives are divided.
+    #[serde(default = "one")]
+    pub groups: u32,
     /// As its kind has it, if none.
     #[serde(default)]
     pub policy: Option<ClusterPolicy>,
@@ -58,7 +62,9 @@ const fn default_buffer() -> Bytes {
 
 const LEAST_BUFFER: Bytes = Bytes(16 << 20);
 const MOST_HOSTS: u32 = 64;
+/// Of vSAN: a group has at most seven drives with data, a host at most five groups.
 const MOST_DRIVES: u32 = 8;
+const MOST_GROUPS: u32 = 5;
 const MOST_VDISKS: u32 = 1024;
 /// vSAN stripes data in pieces of this size.
 const STRIPE: Bytes = Bytes(1 << 20);
@@ -69,7 +75,7 @@ const COMPONENT: u64 = 255_000_000_000;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClusterKind {
-    /// VMware's original one: each host has one disk group, whose first drive takes all writes and whose others hold the
+    /// VMware's original one: each host has disk groups, whose first drive takes all writes and whose others hold the
     /// data.
     #[default]
     Vsan,
@@ -92,7 +98,7 @@ impl ClusterKind {
         match self {
             Self::Vsan => {
                 "policy=ftt0|ftt1|ftt2|ftt3|raid5|raid6, width=N, vdisks=N, network=25Gb, round-trip=TIME, \
-                 stack=TIME, buffer=SIZE, failed=HOSTS, rebuild=HOST, repair=TIME"
+                 stack=TIME, groups=N, buffer=SIZE, failed=HOSTS, rebuild=HOST, repair=TIME"
             }
             Self::Ceph => {
                 "copies=1|2|3|4, vdisks=N, network=25Gb, round-trip=TIME, stack=TIME, failed=HOSTS, rebuild=HOST, \
@@ -118,8 +124,8 @@ impl ClusterKind {
         }
     }
 
-    /// Drives of a host that hold no data.
-    const fn buffer_drives(self) -> u32 {
+    /// Drives of a group that hold no data.
+    pub(crate) const fn buffer_drives(self) -> u32 {
         match self {
             Self::Vsan => 1,
             Self::Ceph => 0,
@@ -241,6 +247,8 @@ pub enum ClusterError {
         most: u32,
         given: u32,
     },
+    #[error("{drives} drives cannot be divided into {groups} equal groups")]
+    Groups { drives: u32, groups: u32 },
     #[error("Ceph keeps copies (ftt0 to ftt3), not {0}")]
     NoCopies(&'static str),
     #[error("a stripe width of more than 1 goes with ftt0 and ftt1 only, not with {}", .0.name())]
@@ -267,6 +275,7 @@ impl ClusterSpec {
             kind,
             hosts,
             drives,
+            groups: one(),
             policy: None,
             width: one(),
             vdisks: one(),
@@ -376,17 +385,23 @@ impl ClusterSpec {
 
     fn check_ranges(&self) -> Result<(), ClusterError> {
         let least_drives = 1 + self.kind.buffer_drives();
-        let most_width = match self.kind {
-            ClusterKind::Vsan => 12,
-            ClusterKind::Ceph => 1,
+        let (most_width, most_groups) = match self.kind {
+            ClusterKind::Vsan => (12, MOST_GROUPS),
+            ClusterKind::Ceph => (1, 1),
         };
         let ranges = [
             ("the number of hosts", 1, MOST_HOSTS, self.hosts),
             (
-                "the number of drives of a host",
+                "the number of groups of a host",
+                1,
+                most_groups,
+                self.groups,
+            ),
+            (
+                "the number of drives of a group",
                 least_drives,
                 MOST_DRIVES,
-                self.drives,
+                self.drives / self.groups.max(1),
             ),
             ("the stripe width", 1, most_width, self.width),
             ("the number of virtual disks", 1, MOST_VDISKS, self.vdisks),
@@ -406,6 +421,12 @@ impl ClusterSpec {
                     given,
                 });
             }
+        }
+        if !self.drives.is_multiple_of(self.groups) {
+            return Err(ClusterError::Groups {
+                drives: self.drives,
+                groups: self.groups,
+            });
         }
         Ok(())
     }
@@ -428,7 +449,17 @@ impl ClusterSpec {
 
     /// Drives of each host that hold data.
     pub const fn data_drives(&self) -> u32 {
-        self.drives - self.kind.buffer_drives()
+        self.drives - self.groups * self.kind.buffer_drives()
+    }
+
+    /// Drives of each group.
+    pub const fn group_drives(&self) -> u32 {
+        self.drives / self.groups
+    }
+
+    /// Drives of each group that hold data.
+    pub const fn group_data_drives(&self) -> u32 {
+        self.group_drives() - self.kind.buffer_drives()
     }
 
     /// Bytes that the cluster holds, of drives with so many bytes.
@@ -481,6 +512,7 @@ impl ClusterSpec {
             "network" => self.network_gbit = network::parse_gbit(value)?,
             "round-trip" => self.round_trip = duration::parse(value).ok()?,
             "stack" => self.stack = Some(duration::parse(value).ok()?),
+            "groups" if is_vsan => self.groups = value.parse().ok()?,
             "buffer" if is_vsan => self.buffer = size::parse(value).ok()?,
             "failed" => {
                 let hosts = value.split('+').map(|host| host.parse().ok());
@@ -526,6 +558,11 @@ impl ClusterSpec {
                 time(self.round_trip),
             ),
             (stack.is_some(), "stack", time(self.stack())),
+            (
+                self.groups != usual.groups,
+                "groups",
+                self.groups.to_string(),
+            ),
             (
                 self.buffer != usual.buffer,
                 "buffer",

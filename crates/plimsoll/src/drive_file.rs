@@ -69,10 +69,8 @@ fn assembly(name: &str) -> Result<DriveSpec, Failure> {
     let named: NamedAssembly = name
         .parse()
         .map_err(|error: AssemblyError| Failure::usage(error.to_string()))?;
-    let entry = catalog::find(&named.drive).map_err(|error| Failure::usage(error.to_string()))?;
-    let drive = entry.name.to_owned();
-    let text = catalog::assembly_text(entry.text, named.assembly.clone());
-    load(&NamedAssembly { drive, ..named }.to_string(), &text)
+    let file = catalog::assembly_file(named).map_err(|error| Failure::usage(error.to_string()))?;
+    load(&file.name, &file.text)
 }
 
 fn load(name: &str, text: &str) -> Result<DriveSpec, Failure> {

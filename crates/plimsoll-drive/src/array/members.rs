@@ -57,7 +57,7 @@ pub trait Members {
 /// Drives of its own.
 #[derive(Debug, Clone)]
 pub struct MemberDrives {
-    spec: DriveSpec,
+    specs: Vec<DriveSpec>,
     /// Of each drive.
     setup: Setup,
     drives: Vec<Drive>,
@@ -75,12 +75,14 @@ struct MemberQueue {
 }
 
 impl MemberDrives {
-    pub fn new(spec: DriveSpec, setup: Setup, count: u32) -> Self {
-        let drives = (0..count).map(|member| Drive::new(&spec, &setup.of_member(member)));
+    /// `setup` is that of each.
+    pub fn new(specs: Vec<DriveSpec>, setup: Setup) -> Self {
+        let drives = (0..).zip(&specs);
+        let drives = drives.map(|(member, spec)| Drive::new(spec, &setup.of_member(member)));
         Self {
-            queues: vec![MemberQueue::default(); count as usize],
+            queues: vec![MemberQueue::default(); specs.len()],
             drives: drives.collect(),
-            spec,
+            specs,
             setup,
             in_flight: CompletionQueue::default(),
             sent: ByRequest::default(),
@@ -166,7 +168,7 @@ impl Members for MemberDrives {
     fn replace(&mut self, member: u32) {
         // It draws other random numbers than the one before.
         let setup = self.setup.of_member(member + MemberSet::MOST);
-        self.drives[member as usize] = Drive::new(&self.spec, &setup);
+        self.drives[member as usize] = Drive::new(&self.specs[member as usize], &setup);
     }
 
     fn power_cycle(&mut self, now: Nanos) {

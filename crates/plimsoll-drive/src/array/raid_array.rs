@@ -64,7 +64,7 @@ enum NextPhase {
 }
 
 impl Array {
-    /// Of drives such as this one. `setup` is the array's.
+    /// Of the drives of this one. `setup` is the array's.
     pub fn new(drive: &DriveSpec, spec: &ArraySpec, setup: &Setup) -> Self {
         let setup = Setup {
             capacity: Bytes(spec.member_bytes(setup.capacity.0)),
@@ -73,7 +73,8 @@ impl Array {
         let capacity = setup.capacity;
         let of_bitmap = u32::from(spec.bitmap_on == BitmapPlace::External);
         let drives = spec.members + of_bitmap;
-        let members = MemberDrives::new(drive.clone().member(), setup, drives);
+        let members = (0..drives).map(|member| drive.drive(member).clone());
+        let members = MemberDrives::new(members.collect(), setup);
         Self::of_members(spec, capacity, members, drive.slower)
     }
 }

@@ -6,7 +6,7 @@ use crate::simulate::{Arrival, SimulatedProfile, SimulatedResult, named, simulat
 use crate::spec::DriveSpec;
 use plimsoll_plan::array::RaidLevel;
 use plimsoll_plan::array::{ArraySpec, BitmapPlace};
-use plimsoll_plan::assembly::DriveAssembly;
+use plimsoll_plan::assembly::{DriveAssembly, NamedAssembly};
 use plimsoll_plan::units::{Bytes, Nanos};
 use proptest::prelude::*;
 
@@ -23,11 +23,16 @@ fn of(level: RaidLevel, members: u32, chunk: u64, failed: &[u32]) -> DriveSpec {
         failed: failed.to_vec(),
         ..ArraySpec::new(level, members)
     };
-    let text = catalog::assembly_text(
-        catalog::find(SATA).unwrap().text,
-        DriveAssembly::Array(array),
-    );
-    catalog::load("array", &text).unwrap()
+    spec_of(array, SATA)
+}
+
+fn spec_of(array: ArraySpec, drive: &str) -> DriveSpec {
+    let named = NamedAssembly {
+        assembly: DriveAssembly::Array(array),
+        drives: drive.split('+').map(str::to_owned).collect(),
+    };
+    let file = catalog::assembly_file(named).unwrap();
+    catalog::load("array", &file.text).unwrap()
 }
 
 fn array(spec: &DriveSpec, capacity: u64) -> Array {
@@ -114,6 +119,30 @@ fn sequential_writes_fill_stripes_and_scale_with_the_data_members() {
     assert!((4.0..5.05).contains(&(raid5 / one)), "{raid5} {one}");
 }
 
+/// A mirror is as large and writes as fast as the weaker of its drives.
+#[test]
+fn members_may_differ() {
+    let mirror = |drives: &str| spec_of(ArraySpec::new(RaidLevel::Raid1, 2), drives);
+    let mixed = mirror("disk+nvme");
+    assert_eq!(
+        mixed.capacity,
+        mirror("nvme").capacity.min(mirror("disk").capacity)
+    );
+    let titles = [drive("disk").title, drive("nvme").title];
+    assert_eq!(mixed.title, format!("{} as RAID 1", titles.join(" + ")));
+    let written = DriveSpec::parse("array", &mixed.to_toml()).unwrap();
+    assert_eq!(written, mixed);
+    let slow = mixed.clone().slower(3.0);
+    assert!([0, 1].iter().all(|own| slow.drive(*own).slower == 3.0));
+    let iops = |spec: &DriveSpec| run(spec, &short("randwrite4k")).iops();
+    let [both, disks] = [&mixed, &mirror("disk")].map(iops);
+    assert!((0.8..1.25).contains(&(both / disks)), "{both} {disks}");
+    let outcome = run(&mixed, &short("randwrite4k"));
+    let watts = [0, 1].map(|own| outcome.watts(own, &mixed).unwrap());
+    let idle = [0, 1].map(|own| mixed.drive(own).watts.unwrap().idle);
+    assert!(watts.iter().zip(idle).all(|(own, idle)| *own >= idle));
+}
+
 #[test]
 fn mirrors_read_no_slower_with_more_members() {
     let iops = |members| {
@@ -141,11 +170,7 @@ fn a_bitmap_is_ruinous_on_members_with_volatile_caches_and_cheap_elsewhere() {
             bitmap_on: bitmap.unwrap_or_default(),
             ..ArraySpec::new(level, members)
         };
-        let text = catalog::assembly_text(
-            catalog::find(name).unwrap().text,
-            DriveAssembly::Array(array),
-        );
-        let spec = catalog::load("array", &text).unwrap();
+        let spec = spec_of(array, name);
         let profile = SimulatedProfile {
             load: Arrival::Closed { depth, jobs: 1 },
             fill: 0.2,

@@ -8,14 +8,14 @@
 //! stores its data.
 //!
 //! vSAN: a write is complete when it is in the write buffer, on the first drive of a disk group; it is destaged later to
-//! the drive that holds the component. Reads come from that drive, or from the buffer as long as it has the data.
+//! the drive that holds the component. Reads come from that drive, or from the buffer as long as it has the data. Before
+//! disks 70 % of a first drive of another kind are a read cache.
 //!
 //! Ceph: a write is complete when the object store of the component's drive has committed it. Reads come from the first
 //! copy.
 //!
-//! Not modeled: a read cache in front of disks, checksums, deduplication, several disk groups of a host, the network's
-//! switches; of Ceph also erasure coding, caches, compaction of the key-value store, and the
-//! time in which a failure is noticed.
+//! Not modeled: checksums, deduplication, the network's switches; of Ceph also erasure coding, caches, compaction of the
+//! key-value store, and the time in which a failure is noticed.
 
 mod components;
 mod disk_group;
@@ -24,6 +24,7 @@ mod host_store;
 mod object_store;
 mod op_shards;
 mod placement;
+mod read_cache;
 mod rebuilds;
 mod storage_cluster;
 mod store_event;

@@ -27,7 +27,7 @@ pub struct Cluster {
     spec: ClusterSpec,
     /// That it holds.
     bytes: u64,
-    drive: DriveSpec,
+    drives: DriveSpec,
     /// Of each drive with data.
     setup: Setup,
     /// Processor time of a request that asks no drive.
@@ -84,9 +84,10 @@ struct HostEvent {
 }
 
 impl Cluster {
-    /// Of drives such as this one. `setup` is the cluster's.
+    /// Of the drives of this one. `setup` is the cluster's.
     pub fn new(drive: &DriveSpec, spec: &ClusterSpec, setup: &Setup) -> Self {
-        let member = drive.clone().member();
+        // The last one holds data.
+        let member = drive.drive(spec.group_drives() - 1);
         // A cluster made smaller has drives made as much smaller.
         let share = setup.capacity.0 as f64 / drive.capacity.0 as f64;
         let bytes = setup.capacity.0;
@@ -96,7 +97,7 @@ impl Cluster {
             ..setup.clone()
         };
         let hosts = (0..spec.hosts).map(|host| ClusterHost {
-            store: HostStore::new(&member, &setup, spec, host),
+            store: HostStore::new(drive, &setup, spec, host),
             is_down: spec.failed.contains(&host),
             generation: 0,
         });
@@ -115,13 +116,13 @@ impl Cluster {
             hosts: hosts.collect(),
             objects: objects.map(object).collect(),
             map,
-            rebuilds: Rebuilds::new(spec, &member),
+            rebuilds: Rebuilds::new(spec, member),
             ahead: CompletionQueue::default(),
             events: ByRequest::default(),
             requests: HostRequests::default(),
             spec: spec.clone(),
             bytes,
-            drive: member,
+            drives: drive.clone(),
             setup,
         };
         own.move_homes();

@@ -2,6 +2,7 @@
 
 use plimsoll_plan::units::Nanos;
 
+use super::read_cache::CacheLine;
 use crate::destaging::DirtyRun;
 use crate::model::Op;
 
@@ -11,7 +12,7 @@ pub struct StoreRequest {
     /// The trip that waits for it.
     pub trip: usize,
     pub object: usize,
-    /// Of those with data.
+    /// Of those with data of its host, or of its disk group.
     pub drive: u32,
     pub op: Op,
 }
@@ -27,9 +28,11 @@ impl StoreRequest {
 pub enum StoreEvent {
     /// The request of a trip is complete.
     Stored(usize),
-    /// A piece was read from the write buffer.
-    BufferRead(DestagedPiece),
-    Destaged(DestagedPiece),
+    /// Within a group of its host.
+    Group {
+        group: u32,
+        event: GroupEvent,
+    },
     Object {
         drive: u32,
         event: ObjectEvent,
@@ -43,9 +46,20 @@ pub struct TimedStoreEvent {
     pub event: StoreEvent,
 }
 
+/// What is complete in a disk group.
+#[derive(Debug, Clone, Copy)]
+pub enum GroupEvent {
+    /// A piece was read from the write buffer.
+    BufferRead(DestagedPiece),
+    Destaged(DestagedPiece),
+    /// A line of the read cache was read from its drive.
+    LineRead(CacheLine),
+}
+
 /// What is destaged at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DestagedPiece {
+    /// Of the group's drives with data.
     pub drive: usize,
     pub run: DirtyRun,
 }

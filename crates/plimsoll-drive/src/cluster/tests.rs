@@ -13,12 +13,8 @@ use proptest::prelude::*;
 
 fn drive(name: &str) -> DriveSpec {
     let named: NamedAssembly = name.parse().unwrap();
-    let entry = catalog::find(&named.drive).unwrap();
-    catalog::load(
-        "cluster",
-        &catalog::assembly_text(entry.text, named.assembly),
-    )
-    .unwrap()
+    let file = catalog::assembly_file(named).unwrap();
+    catalog::load("cluster", &file.text).unwrap()
 }
 
 fn spec_of(drive: &DriveSpec) -> &ClusterSpec {
@@ -179,6 +175,42 @@ fn a_full_buffer_slows_writes_down_to_destaging() {
 }
 
 /// What was on its way to the drives of a host that failed is not for its new ones; a power cut loses nothing of a buffer.
+/// The first read of a line comes from a disk, the next ones from the read cache; writes never wait for a disk.
+#[test]
+fn a_hybrid_group_reads_a_line_from_its_disk_once() {
+    let mut own = cluster("vsan:3:3:sata+disk:policy=ftt0", 1 << 30);
+    let ms = |n: u64| Nanos::from_millis(n);
+    let read = |offset| op(DriveOp::Read, offset, 4096);
+    let first = alone(&mut own, ms(10), read(8 << 20));
+    assert!(first > Nanos::from_micros(2_000), "{first}");
+    let mut now = 1_000;
+    for offset in [8 << 20, (8 << 20) + 4096, (9 << 20) - 4096] {
+        now += 10;
+        let again = alone(&mut own, ms(now), read(offset));
+        assert!(again < Nanos::from_micros(600), "{offset}: {again}");
+    }
+    let write = op(DriveOp::Write, 20 << 20, 4096);
+    let written = alone(&mut own, ms(3_000), write);
+    assert!(written < Nanos::from_micros(600), "{written}");
+    assert!(own.fail(ms(4_000), 0) || own.fail(ms(4_000), 1));
+    let all_flash = cluster("vsan:3:3:sata+nvme", 1 << 30);
+    assert_eq!(all_flash.work_by_drive().len(), 9);
+}
+
+/// With a network and processors that do not limit them.
+#[test]
+fn groups_of_a_host_share_its_load() {
+    let mb = |name: &str| {
+        let name = format!("{name}:vdisks=48:network=800Gb:stack=1us");
+        run(&name, "randwrite4k", 64, 16, 100, 1).iops()
+    };
+    let one = mb("vsan:3:3:sata");
+    let four = mb("vsan:3:12:sata:groups=4");
+    let fast = mb("vsan:3:12:nvme+sata:groups=4");
+    assert!(four > 2.5 * one, "{four} {one}");
+    assert!(fast > 2.0 * four, "{fast} {four}");
+}
+
 #[test]
 fn a_host_is_replaced_while_it_destages() {
     is_replaced_under_load("vsan:3:2:sata:vdisks=4:buffer=16MiB");
@@ -422,7 +454,7 @@ fn a_write_takes_its_round_trips_and_the_slowest_commit() {
     let drive = drive(name);
     let spec = spec_of(&drive);
     let placed = place(spec, 1 << 30, 7);
-    let member = drive.clone().member();
+    let member = drive.drive(1).clone();
     let mut own = cluster(name, 1 << 30);
     let store = |host| HostStore::new(&member, &setup(1 << 30), spec, host);
     let mut stores = [0, 1, 2].map(store);

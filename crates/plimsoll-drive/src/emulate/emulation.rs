@@ -251,13 +251,18 @@ fn drive_of(spec: &MountSpec) -> Result<DriveSpec, EmulatorError> {
 
 /// What the drive acknowledges before it is on the medium.
 fn buffer_of(drive: &DriveSpec) -> Bytes {
-    let stated = match &drive.mechanism {
+    let of_drives = drive.drives.iter().map(stated_buffer);
+    let stated = of_drives.max().unwrap_or(stated_buffer(drive));
+    let of_each = if stated.0 == 0 { BUFFER } else { stated };
+    Bytes(of_each.0 * drives_of_data(drive))
+}
+
+fn stated_buffer(drive: &DriveSpec) -> Bytes {
+    match &drive.mechanism {
         Mechanism::Flash(flash) => flash.buffer,
         Mechanism::Disk(disk) => disk.buffer,
         Mechanism::Volume(_) => Bytes(0),
-    };
-    let of_each = if stated.0 == 0 { BUFFER } else { stated };
-    Bytes(of_each.0 * drives_of_data(drive))
+    }
 }
 
 /// Drives whose buffers have different data at a time.
@@ -265,13 +270,13 @@ fn drives_of_data(drive: &DriveSpec) -> u64 {
     let drives = match &drive.assembly {
         None => 1.0,
         Some(DriveAssembly::Array(own)) => {
-            let of_each = drive.clone().member().capacity.0;
+            let of_each = drive.drive(0).capacity.0;
             own.usable(of_each) as f64 / of_each.max(1) as f64
         }
         Some(DriveAssembly::Cluster(own)) => {
-            // Of a vSAN host the first drive has what is not yet on the others.
+            // Of a vSAN group the first drive has what is not yet on the others.
             let of_host = match own.kind {
-                ClusterKind::Vsan => 1,
+                ClusterKind::Vsan => own.groups,
                 ClusterKind::Ceph => own.data_drives(),
             };
             f64::from(own.hosts * of_host) / own.policy().bytes_per_byte()
@@ -295,7 +300,8 @@ fn acknowledges_durably(assembly: &DriveAssembly) -> bool {
 /// What a power cut has to know. A drive that ignores flushes is taken for one whose buffer is volatile, even when its
 /// file has capacitors: with them nothing would be lost, and the setting would mean nothing.
 fn undo_log(drive: &DriveSpec, ignores_flush: bool) -> Option<UndoLog> {
-    let is_volatile = drive.write_cache == WriteCache::Volatile
+    let mut drives = drive.drives.iter().chain([drive]);
+    let is_volatile = drives.any(|own| own.write_cache == WriteCache::Volatile)
         && !drive.assembly.as_ref().is_some_and(acknowledges_durably);
     let is_volatile = ignores_flush || is_volatile;
     is_volatile.then(|| UndoLog::new(buffer_of(drive), ignores_flush))
@@ -313,9 +319,8 @@ mod tests {
 
     fn spec(name: &str) -> DriveSpec {
         let named: NamedAssembly = name.parse().unwrap();
-        let entry = catalog::find(&named.drive).unwrap();
-        let text = catalog::assembly_text(entry.text, named.assembly);
-        catalog::load("array", &text).unwrap()
+        let file = catalog::assembly_file(named).unwrap();
+        catalog::load("array", &file.text).unwrap()
     }
 
     #[test]

@@ -73,7 +73,8 @@ impl SimulatedResult {
     /// How long a drive may be written to like this, by its rated endurance.
     pub fn years_of_endurance(&self, drive: usize, spec: &DriveSpec) -> Option<f64> {
         let written = self.drives.get(drive)?.bytes[DriveOp::Write as usize];
-        self.days_until_worn(written, spec).map(|days| days / 365.0)
+        let days = self.days_until_worn(written, spec.drive(drive as u32));
+        days.map(|days| days / 365.0)
     }
 
     /// How long the drive may be written to like this, by its rated endurance.
@@ -118,14 +119,15 @@ impl SimulatedResult {
     /// Of a drive; of one that is missing none.
     pub fn watts(&self, drive: usize, spec: &DriveSpec) -> Option<f64> {
         let work = self.drives.get(drive)?;
+        let watts = spec.drive(drive as u32).watts;
         let is_missing = |own: &DriveAssembly| {
             let member = own.member_of(drive as u32);
             own.failed().contains(&member) && own.rebuild() != Some(member)
         };
         if spec.assembly.as_ref().is_some_and(is_missing) {
-            return spec.watts.map(|_| 0.0);
+            return watts.map(|_| 0.0);
         }
-        spec.watts.map(|watts| work.watts(watts, self.span))
+        watts.map(|watts| work.watts(watts, self.span))
     }
 
     /// Of all drives together.

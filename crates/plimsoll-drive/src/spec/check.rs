@@ -8,7 +8,7 @@ use plimsoll_plan::cluster::ClusterSpec;
 use plimsoll_plan::{PlanError, PlanErrors, SLOWER, read_toml, suggestion};
 
 use super::figure::{ASSUMED, SpecFigure, UNVERIFIED};
-use super::file::{DriveClass, DriveFile, FileFigure, with_unit};
+use super::file::{DriveClass, DriveFile, FileFigure, OtherDrive, with_unit};
 
 /// Ends of keys, and between what their values have to lie. Wide enough for any drive, narrow enough that no sum of
 /// times overflows. The first that fits counts.
@@ -211,6 +211,7 @@ impl Faults<'_> {
                 "change policy or hosts".into(),
             );
         }
+        self.of_other_drives(file);
         let bytes = (file.capacity_gb.value * 1e9) as u64;
         if file
             .cluster
@@ -227,6 +228,30 @@ impl Faults<'_> {
                 "[array] and [cluster] exclude each other".into(),
                 "leave one of them out".into(),
             );
+        }
+    }
+
+    fn of_other_drives(&mut self, file: &DriveFile) {
+        let (given, most) = match file.assembly() {
+            Some(own) => (1 + file.other_drives.len(), own.turns() as usize),
+            None => (file.other_drives.len(), 0),
+        };
+        if given > most {
+            self.anywhere(
+                "there are more `other_drives` than places for them".into(),
+                "they are drives of an [array] or a [cluster], after the first one".into(),
+            );
+        }
+        for OtherDrive { id, file } in &file.other_drives {
+            let own = checked(file);
+            let is_assembly = own.as_ref().is_ok_and(|own| own.assembly().is_some());
+            if let Err(errors) = own {
+                let text = format!("`other_drives`, {id}: {errors}");
+                self.anywhere(text, "give the text of a drive file".into());
+            } else if is_assembly {
+                let text = format!("`other_drives`, {id}: it is no single drive");
+                self.anywhere(text, "leave out its [array] or [cluster]".into());
+            }
         }
     }
 

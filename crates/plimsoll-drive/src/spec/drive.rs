@@ -20,8 +20,10 @@ pub struct DriveSpec {
     /// The file it was made from.
     pub file: DriveFile,
     pub mechanism: Mechanism,
-    /// Several such drives; all but the capacity and the title is about each of them.
+    /// Several drives; all but the capacity and the title is about the first of them.
     pub assembly: Option<DriveAssembly>,
+    /// Its drives in turn, the last one for all that follow (see [`Self::drive`]); none of a drive by itself.
+    pub drives: Vec<Self>,
     /// All times of the mechanism count so many times; 1 is the drive as it is rated.
     pub slower: f64,
     /// What the maker states, to be compared with.

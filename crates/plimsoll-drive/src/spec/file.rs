@@ -216,10 +216,22 @@ pub struct DriveFile {
     /// Several such drives, as one of both.
     pub array: Option<ArraySpec>,
     pub cluster: Option<ClusterSpec>,
+    /// Drives of it that differ from this one, in turn after it; the last one stands for all that follow.
+    #[serde(default)]
+    pub other_drives: Vec<OtherDrive>,
     #[serde(default)]
     pub power: Power,
     #[serde(default)]
     pub endurance: Endurance,
+}
+
+/// A drive of an array or a cluster that has a file of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OtherDrive {
+    pub id: String,
+    /// Its text.
+    pub file: String,
 }
 
 /// A figure with its table, empty for the capacity, and its key.
@@ -286,7 +298,9 @@ impl DriveFile {
             }
             out.push_str(&format!("{key} = {}\n", figure.to_toml()));
         }
-        out.push_str(&self.assembly().map(assembly_table).unwrap_or_default());
+        let others = self.other_drives.clone();
+        let assembly = self.assembly();
+        out.push_str(&assembly.map_or_else(String::new, |own| assembly_tables(own, others)));
         out
     }
 
@@ -297,19 +311,26 @@ impl DriveFile {
 }
 
 /// The end of a drive file.
-#[derive(Serialize)]
-#[serde(rename_all = "lowercase")]
-enum AssemblyTable {
-    Array(ArraySpec),
-    Cluster(ClusterSpec),
+#[derive(Default, Serialize)]
+struct AssemblyTables {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    array: Option<ArraySpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cluster: Option<ClusterSpec>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    other_drives: Vec<OtherDrive>,
 }
 
-pub fn assembly_table(assembly: DriveAssembly) -> String {
-    let table = match assembly {
-        DriveAssembly::Array(own) => AssemblyTable::Array(own),
-        DriveAssembly::Cluster(own) => AssemblyTable::Cluster(own),
+pub fn assembly_tables(assembly: DriveAssembly, other_drives: Vec<OtherDrive>) -> String {
+    let mut tables = AssemblyTables {
+        other_drives,
+        ..AssemblyTables::default()
     };
-    let text = toml::to_string(&table).expect("numbers and names");
+    match assembly {
+        DriveAssembly::Array(own) => tables.array = Some(own),
+        DriveAssembly::Cluster(own) => tables.cluster = Some(own),
+    }
+    let text = toml::to_string_pretty(&tables).expect("numbers and texts");
     format!("\n{text}")
 }
 

@@ -3,12 +3,13 @@
 use plimsoll_plan::array::ArraySpec;
 use plimsoll_plan::assembly::DriveAssembly;
 use plimsoll_plan::cluster::ClusterSpec;
+use plimsoll_plan::read_toml;
 use plimsoll_plan::units::{Bytes, Nanos};
 
 use crate::amplification::amplification;
 
 use super::figure::{SpecFigure, number};
-use super::file::{CacheKind, Disk, DriveClass, DriveFile, Flash, Volume};
+use super::file::{CacheKind, Disk, DriveClass, DriveFile, Flash, OtherDrive, Volume};
 use super::{
     DiskSpec, DriveSpec, FlashSpec, Latency, Mechanism, SheetPoint, Stated, VolumeSpec, Watts,
     WriteCache,
@@ -19,6 +20,7 @@ const READ_TAIL: f64 = 2.0;
 /// The same for writes, which end in memory.
 const WRITE_TAIL: f64 = 3.0;
 
+/// `file` has been checked.
 pub(super) fn resolve(id: &str, file: DriveFile) -> DriveSpec {
     let mechanism = match (&file.flash, &file.disk, &file.volume) {
         (_, Some(disk), _) => Mechanism::Disk(disk_spec(&file, disk)),
@@ -37,12 +39,14 @@ pub(super) fn resolve(id: &str, file: DriveFile) -> DriveSpec {
         .map(|(dwpd, years)| dwpd * capacity_gb / 1e3 * 365.0 * years);
     let capacity = Bytes((capacity_gb * 1e9) as u64);
     let assembly = file.assembly();
+    let drives = assembly.as_ref().map(|_| drives(id, &file));
+    let drives = drives.unwrap_or_default();
     DriveSpec {
         id: id.to_owned(),
-        title: title(&file),
+        title: title(&file, &drives),
         capacity: match &assembly {
             None => capacity,
-            Some(of) => Bytes(of.usable(capacity.0)),
+            Some(of) => Bytes(of.usable(least_capacity(of, &drives))),
         },
         write_cache,
         kind: file.kind,
@@ -52,6 +56,7 @@ pub(super) fn resolve(id: &str, file: DriveFile) -> DriveSpec {
             Some(_) => Vec::new(),
         },
         assembly,
+        drives,
         watts: watts(&file),
         tbw: value(&file.endurance.tbw).or(of_dwpd),
         years,
@@ -61,12 +66,37 @@ pub(super) fn resolve(id: &str, file: DriveFile) -> DriveSpec {
     }
 }
 
+/// Of an array or a cluster, in turn.
+fn drives(id: &str, file: &DriveFile) -> Vec<DriveSpec> {
+    let first = DriveFile {
+        array: None,
+        cluster: None,
+        other_drives: Vec::new(),
+        ..file.clone()
+    };
+    let slower = file.slower;
+    let other = |own: &OtherDrive| {
+        let file: DriveFile = read_toml(&own.file).expect("a checked file");
+        resolve(&own.id, DriveFile { slower, ..file })
+    };
+    let others = file.other_drives.iter().map(other);
+    std::iter::once(resolve(id, first)).chain(others).collect()
+}
+
+/// Of the drives with data: of larger ones the rest is not used.
+fn least_capacity(assembly: &DriveAssembly, drives: &[DriveSpec]) -> u64 {
+    let turns = (0..assembly.turns()).filter(|turn| assembly.holds_data(*turn));
+    let drive = |turn: u32| drives.get(turn as usize).or(drives.last());
+    let capacities = turns.filter_map(drive).map(|own| own.capacity.0);
+    capacities.min().unwrap_or_default()
+}
+
 /// `6 × Good as RAID 5, 20 times slower`.
-fn title(file: &DriveFile) -> String {
+fn title(file: &DriveFile, drives: &[DriveSpec]) -> String {
     let title = match file.assembly() {
         None => file.title.clone(),
-        Some(DriveAssembly::Array(array)) => array_title(&file.title, &array),
-        Some(DriveAssembly::Cluster(cluster)) => cluster_title(&file.title, &cluster),
+        Some(DriveAssembly::Array(array)) => array_title(drives, &array),
+        Some(DriveAssembly::Cluster(cluster)) => cluster_title(drives, &cluster),
     };
     match file.slower {
         None | Some(1.0) => title,
@@ -74,8 +104,28 @@ fn title(file: &DriveFile) -> String {
     }
 }
 
-fn array_title(drive: &str, array: &ArraySpec) -> String {
-    let mut title = format!("{} × {drive} as {}", array.members, array.level.title());
+/// `5 × Good`, `Good + 4 × Better`: so many drives.
+fn drives_title(drives: &[DriveSpec], count: u32) -> String {
+    let mut kinds: Vec<(&str, u32)> = Vec::new();
+    for turn in 0..count {
+        let drive = drives.get(turn as usize).or(drives.last());
+        let name = drive.map_or("", |own| own.file.title.as_str());
+        match kinds.last_mut().filter(|(last, _)| *last == name) {
+            Some((_, of_kind)) => *of_kind += 1,
+            None => kinds.push((name, 1)),
+        }
+    }
+    let is_one = kinds.len() == 1;
+    let kinds = kinds.into_iter().map(|(name, count)| match count {
+        1 if !is_one => name.to_owned(),
+        _ => format!("{count} × {name}"),
+    });
+    kinds.collect::<Vec<_>>().join(" + ")
+}
+
+fn array_title(drives: &[DriveSpec], array: &ArraySpec) -> String {
+    let drives = drives_title(drives, array.members);
+    let mut title = format!("{drives} as {}", array.level.title());
     let parts = [
         (array.bitmap.is_some(), "a bitmap"),
         (array.journal.is_some(), "a journal"),
@@ -92,10 +142,16 @@ fn array_title(drive: &str, array: &ArraySpec) -> String {
     title + &missing(&array.failed, array.rebuilding())
 }
 
-fn cluster_title(drive: &str, cluster: &ClusterSpec) -> String {
+fn cluster_title(drives: &[DriveSpec], cluster: &ClusterSpec) -> String {
     let of = cluster.title();
     let policy = cluster.policy_title();
-    let title = format!("{of} with {} × {drive}, {policy}", cluster.drives);
+    let drives = if drives.len() == 1 || cluster.groups == 1 {
+        drives_title(drives, cluster.drives)
+    } else {
+        let of_group = drives_title(drives, cluster.group_drives());
+        format!("{} × ({of_group})", cluster.groups)
+    };
+    let title = format!("{of} with {drives}, {policy}");
     title + &missing(&cluster.failed, cluster.rebuild)
 }
 

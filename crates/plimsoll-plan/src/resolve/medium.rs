@@ -276,12 +276,13 @@ fn known_assembly(
             return None;
         }
     };
-    if drives.contains(&named.drive) {
+    let mut named_drives = named.drives.iter();
+    let Some(unknown) = named_drives.find(|own| !drives.contains(own)) else {
         return Some(named.to_string());
-    }
+    };
     let known: Vec<&str> = drives.iter().map(String::as_str).collect();
-    let text = format!("there is no drive `{}` in the catalog", named.drive);
-    findings.error(written.span(), text, suggestion(&named.drive, &known, help));
+    let text = format!("there is no drive `{unknown}` in the catalog");
+    findings.error(written.span(), text, suggestion(unknown, &known, help));
     None
 }
 

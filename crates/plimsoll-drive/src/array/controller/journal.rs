@@ -27,16 +27,16 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// On a drive such as this one. `setup` is the array's.
+    /// On the drive after the members. `setup` is the array's.
     pub fn new(drive: &DriveSpec, spec: &ArraySpec, mode: JournalMode, setup: &Setup) -> Self {
-        let drive = drive.clone().member();
+        let drive = drive.drive(spec.members);
         let capacity = drive.capacity;
         let setup = Setup {
             capacity,
             ..setup.of_member(spec.members)
         };
         Self {
-            drive: Drive::new(&drive, &setup),
+            drive: Drive::new(drive, &setup),
             mode,
             end: 0,
             capacity: capacity.0,

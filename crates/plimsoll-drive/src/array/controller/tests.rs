@@ -7,9 +7,8 @@ use proptest::prelude::*;
 
 fn spec(name: &str) -> DriveSpec {
     let named: NamedAssembly = name.parse().unwrap();
-    let drive = catalog::find(&named.drive).unwrap();
-    let text = catalog::assembly_text(drive.text, named.assembly);
-    catalog::load(name, &text).unwrap()
+    let file = catalog::assembly_file(named).unwrap();
+    catalog::load(name, &file.text).unwrap()
 }
 
 fn controller(name: &str, capacity: u64) -> ArrayController {

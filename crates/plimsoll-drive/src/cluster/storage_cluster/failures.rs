@@ -44,7 +44,12 @@ impl Cluster {
         let own = &mut self.hosts[host as usize];
         own.is_down = false;
         own.generation += 1;
-        own.store = HostStore::new(&self.drive, &self.setup, &self.spec, host + self.spec.hosts);
+        own.store = HostStore::new(
+            &self.drives,
+            &self.setup,
+            &self.spec,
+            host + self.spec.hosts,
+        );
         self.rebuild_host(now, host, false);
     }
 

@@ -79,6 +79,7 @@ impl DriveFit {
             volume: None,
             array: None,
             cluster: None,
+            other_drives: Vec::new(),
             power: Default::default(),
             endurance: Default::default(),
         };
