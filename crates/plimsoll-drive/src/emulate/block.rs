@@ -1,4 +1,5 @@
-//! The block form: a file over FUSE, a loop device over the file, a filesystem on the device.
+//! The block form: a file over FUSE, a loop device over the file, a filesystem on the device. Of a cluster with several
+//! virtual disks each has a device of its own, over its part of the file, and a filesystem.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
 use fuser::SessionACL;
+use plimsoll_plan::assembly::DriveAssembly;
 use plimsoll_plan::units::{Bytes, Nanos};
 
 use super::calibrate::outside_device;
@@ -17,23 +19,57 @@ use super::error::EmulatorError;
 use super::feedback::{DeviceStat, Feedback};
 use super::image::{Image, ImageData, negotiate};
 use super::mounts::{Unmounted, is_mounted, take_down};
-use super::protocol::{Filesystem, Lost};
+use super::protocol::{Filesystem, Form, Lost, MountSpec};
 use super::session::{FuseParts, Mounted};
 use super::store::Store;
 use super::{clock, names, tool};
+use crate::spec::DriveSpec;
 
 /// How long those who use the filesystem may take to let go of it.
 const PATIENCE: Nanos = Nanos::from_secs(5);
 /// How often answers are compared with what the kernel sees.
 const FOLLOWED: Nanos = Nanos::from_millis(100);
+const MIB: u64 = 1 << 20;
+
+/// How a drive in block form is used.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockShape {
+    pub filesystem: Filesystem,
+    pub disks: VirtualDisks,
+}
+
+/// Equal ones, one after the other, as the model has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VirtualDisks {
+    pub count: u32,
+    /// Of each.
+    pub bytes: u64,
+}
+
+impl VirtualDisks {
+    /// In the directory form all files share one.
+    pub fn of(drive: &DriveSpec, spec: &MountSpec) -> Self {
+        let count = match (&drive.assembly, spec.form) {
+            (Some(DriveAssembly::Cluster(own)), Form::Block(_)) => own.vdisks,
+            _ => 1,
+        };
+        let bytes = match count {
+            1 => spec.capacity.0,
+            // Whole stripes, so that none begins within the one before (`ClusterSpec::vdisk_bytes`).
+            _ => spec.capacity.0 / u64::from(count) / MIB * MIB,
+        };
+        Self { count, bytes }
+    }
+}
 
 pub struct BlockEmulation {
     dir: PathBuf,
-    filesystem: Filesystem,
+    shape: BlockShape,
     engine: Arc<Engine>,
     store: Arc<Store>,
     session: Option<Mounted>,
-    device: Option<PathBuf>,
+    /// One for each virtual disk.
+    devices: Vec<PathBuf>,
     feedback: Option<FeedbackThread>,
     is_down: bool,
 }
@@ -74,10 +110,10 @@ fn make_dir(path: &Path, mode: u32) -> Result<(), EmulatorError> {
 }
 
 impl BlockEmulation {
-    /// The device, without a filesystem yet and without timing.
+    /// The devices, without a filesystem yet and without timing.
     pub fn attach(
         dir: &Path,
-        filesystem: Filesystem,
+        shape: BlockShape,
         engine: Arc<Engine>,
         store: Arc<Store>,
         full: Arc<AtomicBool>,
@@ -90,15 +126,17 @@ impl BlockEmulation {
         }
         let mut block = Self {
             dir: dir.to_owned(),
-            filesystem,
+            shape,
             engine: Arc::clone(&engine),
             store: Arc::clone(&store),
             session: None,
-            device: None,
+            devices: Vec::new(),
             feedback: None,
             is_down: false,
         };
-        make_dir(&names::mount(dir), 0o755)?;
+        for disk in 0..shape.disks.count {
+            make_dir(&names::disk_mount(dir, disk), 0o755)?;
+        }
         make_dir(&names::fuse(dir), 0o700)?;
         let parts = FuseParts {
             names: Image {
@@ -119,25 +157,39 @@ impl BlockEmulation {
             SessionACL::Owner,
             Vec::new(),
         )?);
-        let image = block.image();
+        for disk in 0..shape.disks.count {
+            let device = block.make_device(disk)?;
+            block.devices.push(device);
+        }
+        Ok(block)
+    }
+
+    /// Of a virtual disk.
+    fn make_device(&self, disk: u32) -> Result<PathBuf, EmulatorError> {
+        let VirtualDisks { bytes, .. } = self.shape.disks;
+        let image = self.image();
+        let offset = format!("--offset={}", u64::from(disk) * bytes);
+        let size = format!("--sizelimit={bytes}");
         let args = [
             "-f".as_ref(),
             "--show".as_ref(),
             "--direct-io=on".as_ref(),
+            offset.as_ref(),
+            size.as_ref(),
             image.as_os_str(),
         ];
         let device = tool::run("losetup", &args).map_err(|error| {
             let next = "In a container, loop devices need --privileged, or give the drive form = \"directory\".";
             EmulatorError::no_fuse(error.why, next)
         })?;
-        block.device = Some(PathBuf::from(device));
-        Ok(block)
+        Ok(PathBuf::from(device))
     }
 
     /// From now on answers follow what the kernel sees of the device.
     pub fn follow(&mut self) -> Result<(), EmulatorError> {
-        let stat = DeviceStat::of(self.device());
-        let outside = outside_device(&self.engine, self.device(), self.store.size(), &stat)?;
+        let stat = DeviceStat::of(&self.devices);
+        let of_disk = self.shape.disks.bytes;
+        let outside = outside_device(&self.engine, self.device(), of_disk, &stat)?;
         let (alive, ended) = channel();
         let engine = Arc::clone(&self.engine);
         let started = std::thread::Builder::new()
@@ -148,8 +200,9 @@ impl BlockEmulation {
         Ok(())
     }
 
+    /// Of the first virtual disk, or of the only one.
     pub fn device(&self) -> &Path {
-        self.device.as_deref().unwrap_or(Path::new(""))
+        self.devices.first().map_or(Path::new(""), PathBuf::as_path)
     }
 
     /// The drive as a file, without the loop device.
@@ -162,25 +215,33 @@ impl BlockEmulation {
     }
 
     pub fn make_filesystem(&self) -> Result<(), EmulatorError> {
-        self.filesystem.make(self.device()).map_err(|error| {
-            let size = Bytes(self.store.size());
-            let next = match error.no_fuse {
-                true => error.next,
-                false => format!(
-                    "The drive has {size}; give it more with `capacity`, or another filesystem."
-                ),
-            };
-            EmulatorError { next, ..error }
-        })?;
+        for device in &self.devices {
+            self.shape.filesystem.make(device).map_err(|error| {
+                let size = Bytes(self.shape.disks.bytes);
+                let next = match error.no_fuse {
+                    true => error.next,
+                    false => format!(
+                        "The drive or virtual disk has {size}; give it more with `capacity`, or another filesystem."
+                    ),
+                };
+                EmulatorError { next, ..error }
+            })?;
+        }
         self.mount()
     }
 
     fn mount(&self) -> Result<(), EmulatorError> {
-        let at = names::mount(&self.place());
-        let how = ["-t", self.filesystem.name(), "-o", "nodev"].map(OsStr::new);
+        let mut disks = (0..).zip(&self.devices);
+        disks.try_for_each(|(disk, device)| self.mount_disk(disk, device))
+    }
+
+    fn mount_disk(&self, disk: u32, device: &Path) -> Result<(), EmulatorError> {
+        let at = names::disk_mount(&self.place(), disk);
+        let filesystem = self.shape.filesystem.name();
+        let how = ["-t", filesystem, "-o", "nodev"].map(OsStr::new);
         let mounted = tool::run(
             "mount",
-            &[&how[..], &[self.device().as_os_str(), at.as_os_str()]].concat(),
+            &[&how[..], &[device.as_os_str(), at.as_os_str()]].concat(),
         );
         mounted.map(drop).map_err(|error| {
             let next = match error.no_fuse {
@@ -190,11 +251,7 @@ impl BlockEmulation {
                         .into()
                 }
             };
-            let what = format!(
-                "{} on {} could not be mounted",
-                self.filesystem.name(),
-                self.device().display()
-            );
+            let what = format!("{filesystem} on {} could not be mounted", device.display());
             EmulatorError {
                 why: format!("{what}: {}", error.why),
                 next,
@@ -203,13 +260,16 @@ impl BlockEmulation {
         })
     }
 
-    /// Writes out whatever the filesystem still holds in memory.
+    /// Writes out whatever the filesystems still hold in memory.
     pub fn sync(&self) -> Result<(), EmulatorError> {
-        tool::run(
-            "sync",
-            &["-f".as_ref(), names::mount(&self.dir).as_os_str()],
-        )
-        .map(drop)
+        let mut mounts = self.mounts(&self.dir);
+        mounts.try_for_each(|at| tool::run("sync", &["-f".as_ref(), at.as_os_str()]).map(drop))
+    }
+
+    /// Where the filesystems of a drive in this directory are.
+    fn mounts(&self, dir: &Path) -> impl Iterator<Item = PathBuf> {
+        let disks = 0..self.shape.disks.count;
+        disks.map(move |disk| names::disk_mount(dir, disk))
     }
 
     pub fn power_off(&self) -> Result<Lost, EmulatorError> {
@@ -224,23 +284,23 @@ impl BlockEmulation {
     /// The filesystem that had no power goes, with all that it still held in memory; then it is mounted as after a
     /// crash.
     pub fn power_on(&self) -> Result<(), EmulatorError> {
-        let at = names::mount(&self.place());
-        if is_mounted(&at)
-            && take_down(&at, PATIENCE).map_err(EmulatorError::at(&at))? == Unmounted::Lazily
-        {
-            return Err(EmulatorError::new(
-                format!(
-                    "{} is still in use {PATIENCE} after the power cut",
-                    at.display()
-                ),
-                "End the programs that have files open there (`fuser -vm` shows them) before the power returns.",
-            ));
+        for at in self.mounts(&self.place()) {
+            if is_mounted(&at)
+                && take_down(&at, PATIENCE).map_err(EmulatorError::at(&at))? == Unmounted::Lazily
+            {
+                return Err(EmulatorError::new(
+                    format!(
+                        "{} is still in use {PATIENCE} after the power cut",
+                        at.display()
+                    ),
+                    "End the programs that have files open there (`fuser -vm` shows them) before the power returns.",
+                ));
+            }
         }
-        // Nothing that the kernel remembers of the device may hide what is on it now.
-        tool::run(
-            "blockdev",
-            &["--flushbufs".as_ref(), self.device().as_os_str()],
-        )?;
+        // Nothing that the kernel remembers of a device may hide what is on it now.
+        for device in &self.devices {
+            tool::run("blockdev", &["--flushbufs".as_ref(), device.as_os_str()])?;
+        }
         self.engine.power_on();
         self.mount().map_err(|error| EmulatorError {
             why: format!(
@@ -267,8 +327,7 @@ impl BlockEmulation {
         self.engine.set_timing(Timing::Off);
         let mut failures = Vec::new();
         let dir = self.place();
-        let at = names::mount(&dir);
-        if is_mounted(&at) {
+        for at in self.mounts(&dir).filter(|at| is_mounted(at)) {
             match take_down(&at, PATIENCE) {
                 Ok(Unmounted::Wholly) => {}
                 Ok(Unmounted::Lazily) => {
@@ -279,7 +338,7 @@ impl BlockEmulation {
                 }
             }
         }
-        if let Some(device) = self.device.take() {
+        for device in std::mem::take(&mut self.devices) {
             let detached = tool::run("losetup", &["-d".as_ref(), device.as_os_str()]);
             failures.extend(detached.err().map(|error| error.why));
             // The kernel lets go of the image only after the command has ended.

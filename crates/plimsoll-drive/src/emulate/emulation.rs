@@ -11,13 +11,13 @@ use plimsoll_plan::cluster::ClusterKind;
 use plimsoll_plan::units::Bytes;
 
 use super::backing;
-use super::block::BlockEmulation;
+use super::block::{BlockEmulation, BlockShape, VirtualDisks};
 use super::calibrate::calibrate;
 use super::engine::{Engine, Timing};
 use super::error::EmulatorError;
 use super::form::Files;
 use super::names;
-use super::protocol::{Backing, Filesystem, Form, Lost, Message, MessageSender, MountSpec, Ready};
+use super::protocol::{Backing, Form, Lost, Message, MessageSender, MountSpec, Ready};
 use super::request_log::RequestLog;
 use super::session::check_fuse;
 use super::store::Store;
@@ -61,8 +61,9 @@ impl Emulation {
             .map_err(EmulatorError::at(&spec.dir))?;
         check_empty(&dir)?;
         let drive = drive_of(spec)?;
+        let disks = VirtualDisks::of(&drive, spec);
         let setup = Setup {
-            capacity: spec.capacity,
+            capacity: Bytes(disks.bytes * u64::from(disks.count)),
             fill: spec.fill,
             seed: spec.seed,
             ignores_flush: spec.ignores_flush,
@@ -78,7 +79,8 @@ impl Emulation {
             Form::Block(filesystem) => {
                 let engine = Engine::new(model, undo_log(&drive, spec.ignores_flush));
                 let engine = Arc::new(engine.with_requests(log));
-                Self::start_block(spec, &dir, filesystem, engine)
+                let shape = BlockShape { filesystem, disks };
+                Self::start_block(spec, &dir, shape, engine)
             }
             Form::Directory => {
                 let engine = Engine::new(model, None).with_requests(log);
@@ -90,7 +92,7 @@ impl Emulation {
     fn start_block(
         spec: &MountSpec,
         dir: &Path,
-        filesystem: Filesystem,
+        shape: BlockShape,
         engine: Arc<Engine>,
     ) -> Result<(Self, Ready), EmulatorError> {
         let store = match spec.backing {
@@ -101,16 +103,23 @@ impl Emulation {
         let full = Arc::new(AtomicBool::new(false));
         let mut block = BlockEmulation::attach(
             dir,
-            filesystem,
+            shape,
             Arc::clone(&engine),
             Arc::clone(&store),
             Arc::clone(&full),
         )?;
-        let calibration = calibrate(&engine, block.device(), &block.image(), store.size())?;
+        let of_disk = shape.disks.bytes;
+        let calibration = calibrate(&engine, block.device(), &block.image(), of_disk)?;
         block.follow()?;
         block.make_filesystem()?;
         let ready = Ready {
             path: names::mount(dir),
+            disks: match shape.disks.count {
+                1 => Vec::new(),
+                count => (0..count)
+                    .map(|disk| names::disk_mount(dir, disk))
+                    .collect(),
+            },
             device: Some(block.device().to_owned()),
             calibration,
             pid: std::process::id(),
@@ -140,6 +149,7 @@ impl Emulation {
         let calibration = files.calibrate()?;
         let ready = Ready {
             path: names::mount(dir),
+            disks: Vec::new(),
             device: None,
             calibration,
             pid: std::process::id(),

@@ -24,19 +24,27 @@ pub struct ModelTime {
     pub time: Nanos,
 }
 
-/// Where the kernel counts a block device's requests.
+/// Where the kernel counts the requests of block devices.
 #[derive(Debug, Clone)]
-pub struct DeviceStat(PathBuf);
+pub struct DeviceStat(Vec<PathBuf>);
 
 impl DeviceStat {
-    /// Of `/dev/NAME`.
-    pub fn of(device: &Path) -> Self {
-        let name = device.file_name().unwrap_or_default();
-        Self(Path::new("/sys/block").join(name).join("stat"))
+    /// Of `/dev/NAME`, several of them together.
+    pub fn of(devices: &[PathBuf]) -> Self {
+        let names = devices.iter().filter_map(|device| device.file_name());
+        let stat = |name| Path::new("/sys/block").join(name).join("stat");
+        Self(names.map(stat).collect())
     }
 
     pub fn read(&self) -> Option<DeviceTime> {
-        parse(&std::fs::read_to_string(&self.0).ok()?)
+        let mut all = DeviceTime::default();
+        for file in &self.0 {
+            let own = parse(&std::fs::read_to_string(file).ok()?)?;
+            all.requests += own.requests;
+            all.milliseconds += own.milliseconds;
+            all.sectors += own.sectors;
+        }
+        Some(all)
     }
 }
 

@@ -163,7 +163,8 @@ fn of_emulator(
     devices: &[PathBuf],
     mut mounts: Vec<MountinfoLine>,
 ) -> Vec<MountinfoLine> {
-    let points = [names::fuse(dir), names::mount(dir)];
+    let mut points = names::disk_mounts(dir);
+    points.push(names::fuse(dir));
     let ours: Vec<PathBuf> = mounts
         .iter()
         .filter(|mounted| {

@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+const OTHER_MOUNT: &str = "mnt-";
+
 /// Where the image is mounted through FUSE.
 pub fn fuse(dir: &Path) -> PathBuf {
     dir.join("fuse")
@@ -13,6 +15,25 @@ pub fn fuse(dir: &Path) -> PathBuf {
 /// Where programs' files go.
 pub fn mount(dir: &Path) -> PathBuf {
     dir.join("mnt")
+}
+
+/// Where the files of programs on a virtual disk go: of the first one, or the only one, as of any drive.
+pub fn disk_mount(dir: &Path, disk: u32) -> PathBuf {
+    match disk {
+        0 => mount(dir),
+        _ => dir.join(format!("{OTHER_MOUNT}{disk}")),
+    }
+}
+
+/// Of all virtual disks that there are.
+pub fn disk_mounts(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let number = |name: String| name.strip_prefix(OTHER_MOUNT)?.parse::<u32>().ok();
+    let mut disks: Vec<u32> = names.filter_map(number).filter(|disk| *disk > 0).collect();
+    disks.sort_unstable();
+    let others = disks.into_iter().map(|disk| disk_mount(dir, disk));
+    std::iter::once(mount(dir)).chain(others).collect()
 }
 
 /// The sparse file.
@@ -67,7 +88,7 @@ fn no_matter_if_gone(result: io::Result<()>) -> io::Result<()> {
 
 /// Removes all of it. Mount points go only when they are empty, so nothing mounted is ever removed.
 pub fn remove_all(dir: &Path) -> io::Result<()> {
-    for mount_point in [fuse(dir), mount(dir)] {
+    for mount_point in std::iter::once(fuse(dir)).chain(disk_mounts(dir)) {
         no_matter_if_gone(fs::remove_dir(mount_point))?;
     }
     for file in [store(dir), socket(dir), probe(dir)] {
@@ -108,10 +129,14 @@ mod tests {
     fn only_what_is_an_emulators_is_removed() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
-        for inside in [fuse(dir), mount(dir), files(dir).join("deep")] {
+        let disks = [1, 12].map(|disk| disk_mount(dir, disk));
+        let inside = [fuse(dir), mount(dir), files(dir).join("deep")];
+        for inside in inside.iter().chain(&disks) {
             fs::create_dir_all(inside).unwrap();
         }
         fs::create_dir(dir.join("other")).unwrap();
+        let [second, last] = disks;
+        assert_eq!(disk_mounts(dir), [mount(dir), second, last]);
         fs::write(store(dir), "x").unwrap();
         remove_all(dir).unwrap();
         let left: Vec<_> = fs::read_dir(dir)

@@ -106,7 +106,10 @@ pub enum Message {
 pub struct Ready {
     /// Where files go.
     pub path: PathBuf,
-    /// The block device, such as `/dev/loop3`; `None` for a directory.
+    /// Where files of each virtual disk go, the first of which is `path`; empty where there is but one disk.
+    #[serde(default)]
+    pub disks: Vec<PathBuf>,
+    /// The block device, such as `/dev/loop3`, or that of the first virtual disk; `None` for a directory.
     pub device: Option<PathBuf>,
     pub calibration: Calibration,
     /// Of the emulator's process.
@@ -215,6 +218,7 @@ mod tests {
         };
         comes_back(Message::Second(Box::new(second)));
         comes_back(Message::Ready(Ready {
+            disks: vec!["/a/mnt".into(), "/a/mnt-1".into()],
             path: "/m".into(),
             device: Some("/dev/loop3".into()),
             calibration,

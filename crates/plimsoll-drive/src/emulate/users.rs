@@ -9,17 +9,19 @@ use super::names;
 /// Kills every process that works in a directory on the drive in `dir`. For drives of a run, which no other program uses: when
 /// the run was killed, its servers are still there, write to a drive that is about to be removed, and keep it busy.
 pub fn end_users(dir: &Path) {
-    let Ok(mount) = names::mount(dir).canonicalize() else {
+    let mounts = names::disk_mounts(dir).into_iter();
+    let mounts: Vec<_> = mounts.filter_map(|own| own.canonicalize().ok()).collect();
+    if mounts.is_empty() {
         return;
-    };
+    }
     let own = std::process::id().cast_signed();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries
         .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
         .filter(|pid| *pid != own);
     for pid in pids {
-        let works_there =
-            std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(&mount));
+        let cwd = std::fs::read_link(format!("/proc/{pid}/cwd"));
+        let works_there = cwd.is_ok_and(|cwd| mounts.iter().any(|own| cwd.starts_with(own)));
         if let Some(pid) = Pid::from_raw(pid).filter(|_| works_there) {
             // One that has ended meanwhile is no trouble.
             let _ = rustix::process::kill_process(pid, Signal::KILL);

@@ -17,6 +17,7 @@ use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::SubjectId;
 use tokio::sync::watch;
 
+use super::disk_use::DiskUse;
 use super::inbox::DriveMessage;
 use crate::drive_file;
 
@@ -28,8 +29,7 @@ const MEMORY_LEFT: Bytes = Bytes(1 << 30);
 /// A mounted emulated drive. The directory outlives the emulator that works in it.
 pub(super) struct MountedDrive {
     pub child: Child,
-    /// Where files go.
-    pub path: PathBuf,
+    pub disks: DiskUse,
     pub name: String,
     /// Why the emulator ended, if it was not stopped.
     pub ended: watch::Receiver<Option<String>>,
@@ -66,7 +66,7 @@ impl MountedDrive {
         let Self {
             child,
             scratch,
-            path: _,
+            disks: _,
             name: _,
             ended: _,
             watched: _,

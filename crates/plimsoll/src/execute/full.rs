@@ -133,7 +133,8 @@ impl Execution<'_> {
         let drive = instance
             .medium
             .and_then(|medium| self.drives.get(&medium))
-            .map(|drive| drive.path.clone());
+            .and_then(|drive| drive.disks.of(&instance.name(self.plan)))
+            .map(Path::to_owned);
         let medium = instance
             .medium
             .map(|medium| PathBuf::from(&self.plan.medium(medium).path));

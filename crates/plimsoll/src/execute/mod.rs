@@ -5,6 +5,7 @@ mod backup;
 mod block;
 mod context;
 mod cut;
+mod disk_use;
 mod doctor;
 mod drives;
 mod error;

@@ -12,6 +12,7 @@ use plimsoll_record::message::EventKind;
 use plimsoll_record::{Severity, SubjectId, SubjectKind};
 use tokio::sync::watch;
 
+use super::disk_use::DiskUse;
 use super::drives::{MountedDrive, PreparedDrive, drive_facts, listener, prepare_drive, program};
 use super::error::{RunError, StepResult, not_prepared};
 use super::execution::Execution;
@@ -44,10 +45,9 @@ impl Execution<'_> {
         match Child::start(&program()?, &task, listener) {
             Ok((child, ready)) => {
                 let name = medium.name.clone();
-                let path = ready.path.clone();
                 let mut mounted = MountedDrive {
                     child,
-                    path,
+                    disks: DiskUse::new(&ready.path, &ready.disks),
                     name,
                     ended,
                     scratch,

@@ -34,7 +34,7 @@ struct FilePlace {
 /// A medium that files can be put on.
 pub(super) struct ReadyMedium {
     pub subject: SubjectId,
-    /// Where an emulated one is mounted.
+    /// Where the disk of an emulated one is mounted that is for whoever asked.
     pub drive: Option<PathBuf>,
 }
 
@@ -184,7 +184,7 @@ impl Execution<'_> {
 
     /// A directory for a system on a medium, which is made ready.
     fn make_place(&mut self, system: &str, medium: MediumId) -> StepResult<FilePlace> {
-        let ReadyMedium { subject, drive } = self.prepare_medium(medium)?;
+        let ReadyMedium { subject, drive } = self.prepare_medium(medium, system)?;
         let path = &self.plan.medium(medium).path;
         Ok(match drive {
             Some(mount) => FilePlace {
@@ -200,19 +200,16 @@ impl Execution<'_> {
         })
     }
 
-    /// Describes a medium, and mounts its drive if it is an emulated one.
-    pub(super) fn prepare_medium(&mut self, id: MediumId) -> StepResult<ReadyMedium> {
+    /// Describes a medium, and mounts its drive if it is an emulated one. `user` gets a disk there.
+    pub(super) fn prepare_medium(&mut self, id: MediumId, user: &str) -> StepResult<ReadyMedium> {
         let mounted = match &self.plan.medium(id).kind {
             // Plans in which files are put on a device are refused.
             MediumKind::Directory | MediumKind::Device => false,
             MediumKind::Emulated(drive) => self.mount(id, drive)?,
         };
-        let drive = self
-            .drives
-            .get(&id)
-            .filter(|_| mounted)
-            .map(|drive| drive.path.clone());
-        let subject = self.describe_medium(id, drive.as_deref())?;
+        let mut drive = self.drives.get_mut(&id).filter(|_| mounted);
+        let drive = drive.as_mut().map(|drive| drive.disks.take(user));
+        let subject = self.describe_medium(id, mounted)?;
         Ok(ReadyMedium { subject, drive })
     }
 
@@ -253,6 +250,9 @@ impl Execution<'_> {
         };
         if let Some(probe) = &self.probe {
             probe.unwatch(running.subject);
+        }
+        if let Some(drive) = instance.medium.and_then(|own| self.drives.get_mut(&own)) {
+            drive.disks.leave(&instance.name(self.plan));
         }
         let subject = running.subject;
         for error in running.end() {

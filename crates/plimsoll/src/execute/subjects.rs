@@ -30,15 +30,20 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// The medium and the block device below it: facts, and watched from now to the end. `drive` is where an emulated
-    /// one is mounted.
+    /// The medium and the block device below it: facts, and watched from now to the end. Virtual disks of one emulated
+    /// medium are not watched one by one: the emulator counts the requests of all.
     pub(super) fn describe_medium(
         &mut self,
         id: MediumId,
-        drive: Option<&Path>,
+        is_mounted: bool,
     ) -> StepResult<SubjectId> {
         let medium = self.plan.medium(id);
-        let path = drive.unwrap_or(Path::new(&medium.path));
+        let drive = self.drives.get(&id).filter(|_| is_mounted);
+        let disks = drive.map_or(1, |drive| drive.disks.count());
+        let mount = drive.and_then(|drive| drive.disks.mounts().next());
+        let is_emulated = mount.is_some();
+        let path = mount.unwrap_or(Path::new(&medium.path)).to_owned();
+        let path = path.as_path();
         let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
         let mut watched = vec![subject];
         let mut facts = vec![("path".to_owned(), path.display().to_string())];
@@ -48,11 +53,12 @@ impl Execution<'_> {
             facts.extend(medium_facts(path));
         }
         match device_of(path) {
+            Ok(_) if disks > 1 => facts.push(("virtual_disks".into(), disks.to_string())),
             Ok(device) => {
                 // Loop devices are used again by the next medium, and are another drive then.
                 let placed = PlacedName {
                     name: &device.name,
-                    medium: drive.map(|_| medium.name.as_str()),
+                    medium: is_emulated.then_some(medium.name.as_str()),
                 };
                 let name = placed.to_string();
                 facts.push(("device".into(), name.clone()));

@@ -13,6 +13,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use crate::common::wait_for;
+use plimsoll_drive::catalog;
 use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Lost, MountSpec, Ready};
 use plimsoll_drive::emulate::{Child, EmulatorError, EmulatorEvent, clear};
 use plimsoll_plan::units::{Bytes, Nanos};
@@ -144,6 +145,45 @@ fn write_durably(path: &Path, data: &[u8]) {
         .unwrap()
         .sync_all()
         .unwrap();
+}
+
+/// Each virtual disk of a cluster has a filesystem of its own, and one power switch is for all.
+#[test]
+fn virtual_disks_are_parts_of_one_cluster() {
+    let place = Place::new();
+    let file = catalog::assembly_file("vsan:3:2:sata:vdisks=3".parse().unwrap()).unwrap();
+    let spec = MountSpec {
+        drive: file.text,
+        capacity: Bytes::mib(600),
+        ..place.spec(Form::Block(Filesystem::Ext4))
+    };
+    with_block(&place, &spec, |child, ready, _heard| {
+        let [first, second, third] = &ready.disks[..] else {
+            panic!("{:?}", ready.disks);
+        };
+        assert_eq!(*first, ready.path);
+        let content = |disk: &Path| vec![disk.to_string_lossy().len() as u8; 3 << 20];
+        for disk in &ready.disks {
+            write_durably(&disk.join("own"), &content(disk));
+        }
+        let full = File::create(second.join("full"))
+            .and_then(|mut file| file.write_all(&vec![7; 250 << 20]));
+        assert!(full.is_err(), "it has a third of the space");
+        write_durably(&third.join("more"), b"room");
+        child.power_off().unwrap();
+        child.power_on().unwrap();
+        for disk in &ready.disks {
+            assert!(fs::read(disk.join("own")).unwrap() == content(disk));
+        }
+        assert_eq!(child.stop().unwrap(), [""; 0]);
+    });
+    with_block(&place, &spec, |child, _, _heard| {
+        let pid = Pid::from_raw(child.pid().cast_signed()).unwrap();
+        kill_process(pid, Signal::KILL).unwrap();
+        let messages = child.stop().unwrap();
+        let unmounted = messages.iter().filter(|text| text.contains("Unmounted"));
+        assert!(unmounted.count() >= 3, "{messages:?}");
+    });
 }
 
 fn survives_a_cut(filesystem: Filesystem) {

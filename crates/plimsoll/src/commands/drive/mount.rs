@@ -208,8 +208,10 @@ fn greeting(ready: &Ready) -> String {
         .as_ref()
         .map(|device| format!(" on {}", device.display()))
         .unwrap_or_default();
+    let others = ready.disks.iter().skip(1);
+    let others: String = others.map(|disk| format!(", {}", disk.display())).collect();
     format!(
-        "Mounted at {}{device}. Ctrl-C takes it down.\nAsking and answering cost {:.1} µs here ({:.1} µs of it the loop \
+        "Mounted at {}{device}{others}. Ctrl-C takes it down.\nAsking and answering cost {:.1} µs here ({:.1} µs of it the loop \
          device) and {:.1} µs after a millisecond of quiet, {:.1} µs at {} requests a second, which is subtracted; the timer is {:.1} µs late.",
         ready.path.display(),
         ready.calibration.floor.as_micros_f64(),

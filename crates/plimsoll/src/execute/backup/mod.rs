@@ -2,7 +2,7 @@
 
 pub(super) mod worker;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use plimsoll_load::engine::LoadControl;
 use plimsoll_load::error::LoadError;
@@ -27,6 +27,9 @@ pub(super) struct NoiseJob {
     /// Of the load.
     timeline: Timeline,
 }
+
+/// Has the virtual disk that backups are written to.
+const VAULT: &str = "backups";
 
 /// The medium that backups are written to.
 struct Vault {
@@ -125,7 +128,7 @@ impl Execution<'_> {
 
     /// Prepares the medium that backups are written to.
     fn vault(&mut self, medium: MediumId) -> StepResult<Vault> {
-        let ready = self.prepare_medium(medium)?;
+        let ready = self.prepare_medium(medium, VAULT)?;
         Ok(Vault {
             subject: ready.subject,
             target: self.backup_target(medium, ready.drive)?,
@@ -176,7 +179,9 @@ impl Execution<'_> {
             rows: self.inbox.from_backups.clone(),
         };
         if let Some(medium) = instance.medium.filter(|_| backup.restore) {
-            let drive = self.drives.get(&medium).map(|drive| drive.path.clone());
+            let drive = self.drives.get(&medium);
+            let drive = drive.and_then(|own| own.disks.of(&instance.name(plan)));
+            let drive = drive.map(Path::to_owned);
             let target = self.backup_target(medium, drive)?;
             let spec = plan.system(instance.system);
             job.limits = self.limit_system(spec, system, Some(target.path()))?;

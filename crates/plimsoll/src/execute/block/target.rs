@@ -40,8 +40,8 @@ pub(super) struct Worker {
 struct TargetMedium {
     id: MediumId,
     subject: SubjectId,
-    /// A device has none.
-    scratch: Option<Scratch>,
+    /// One on each disk; a device has none.
+    scratch: Vec<Scratch>,
 }
 
 impl BlockTarget {
@@ -120,23 +120,26 @@ impl Execution<'_> {
             Some(drive) => self.mount(id, drive)?,
             None => false,
         };
-        let mount = self
-            .drives
-            .get(&id)
-            .filter(|_| mounted)
-            .map(|drive| drive.path.clone());
-        let subject = self.describe_medium(id, mount.as_deref())?;
-        let scratch = match mount {
-            Some(mount) => Scratch::inside(&mount, "fio")?,
-            None => Scratch::create(Path::new(&medium.path), &format!("{}-fio", self.run_id))?,
+        let drive = self.drives.get(&id).filter(|_| mounted);
+        let mounts = drive.into_iter().flat_map(|own| own.disks.mounts());
+        let mounts: Vec<PathBuf> = mounts.map(Path::to_owned).collect();
+        let subject = self.describe_medium(id, mounted)?;
+        let scratch = if mounts.is_empty() {
+            let name = format!("{}-fio", self.run_id);
+            vec![Scratch::create(Path::new(&medium.path), &name)?]
+        } else {
+            let on_disks = mounts.iter().map(|mount| Scratch::inside(mount, "fio"));
+            on_disks.collect::<Result<_, _>>()?
         };
-        let directory = scratch.path().to_owned();
+        let directories = scratch.iter().map(|own| own.path().to_owned());
+        let directories: Vec<PathBuf> = directories.collect();
         target.media.push(TargetMedium {
             id,
             subject,
-            scratch: Some(scratch),
+            scratch,
         });
-        for number in 1..=block.workers {
+        // Workers go to virtual disks in turn.
+        for (number, directory) in (1..=block.workers).zip(directories.iter().cycle()) {
             let file = directory.join(format!("worker-{number}"));
             if matches!(block.work, BlockWork::Jobs(_)) {
                 make_file(&file, block.size.0).map_err(failed)?;
@@ -164,7 +167,7 @@ impl Execution<'_> {
     ) -> StepResult<()> {
         let medium = self.plan.medium(id);
         let permit = device_permit(medium, block, self.overwrite).map_err(failed)?;
-        let subject = self.describe_medium(id, None)?;
+        let subject = self.describe_medium(id, false)?;
         let overwritten = EventKind::Overwritten {
             medium: medium.name.clone(),
             device: permit.path.display().to_string(),
@@ -175,7 +178,7 @@ impl Execution<'_> {
         target.media.push(TargetMedium {
             id,
             subject,
-            scratch: None,
+            scratch: Vec::new(),
         });
         for number in 0..block.workers {
             let offset = u64::from(number) * block.size.0;
@@ -202,7 +205,8 @@ impl Execution<'_> {
             scratch,
         } in target.media
         {
-            match scratch.map_or(Ok(()), Scratch::remove) {
+            let removed = scratch.into_iter().map(Scratch::remove);
+            match removed.fold(Ok(()), Result::and) {
                 Err(error) if self.drive_lives(Some(id)) => {
                     let error = error.to_string();
                     let cleanup = EventKind::Cleanup { error };
