@@ -110,14 +110,17 @@ pub struct MemberSecond {
     pub busy: Nanos,
     /// How long all requests took together.
     pub in_flight: Nanos,
+    /// `None` where the drive file has no figures for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watts: Option<f64>,
 }
 
 impl MemberSecond {
     /// Rates over `over`, with the time in flight as the mean number of requests.
-    fn samples(&self, over: Nanos) -> [(Metric, f64); 7] {
+    fn samples(&self, over: Nanos) -> impl Iterator<Item = (Metric, f64)> + use<> {
         let seconds = over.as_secs_f64().max(1e-9);
         let per_second = |n: f64| n / seconds;
-        [
+        let rates = [
             (Metric::MemberReads, per_second(self.reads as f64)),
             (Metric::MemberWrites, per_second(self.writes as f64)),
             (Metric::MemberReadBytes, per_second(self.read_bytes as f64)),
@@ -134,7 +137,9 @@ impl MemberSecond {
                 Metric::MemberBusy,
                 100.0 * per_second(self.busy.as_secs_f64()),
             ),
-        ]
+        ];
+        let watts = self.watts.map(|watts| (Metric::MemberWatts, watts));
+        rates.into_iter().chain(watts)
     }
 }
 
@@ -148,15 +153,16 @@ impl DriveSecond {
     ) -> Vec<(SubjectId, Metric, Sample)> {
         let over = end.saturating_sub(start);
         let members = subjects.iter().zip(&self.members);
-        let of_member = |(subject, member): (&SubjectId, &MemberSecond)| {
-            let sample = |(metric, value): (Metric, f64)| {
-                let value = value as f32;
-                let at = end;
-                (*subject, metric, Sample { at, over, value })
-            };
-            member.samples(over).map(sample)
+        let samples = members.flat_map(|(subject, member)| {
+            let own = member.samples(over);
+            own.map(|(metric, value)| (*subject, metric, value))
+        });
+        let sample = |(subject, metric, value)| {
+            let value = value as f32;
+            let at = end;
+            (subject, metric, Sample { at, over, value })
         };
-        members.flat_map(of_member).collect()
+        samples.map(sample).collect()
     }
 
     /// Its kinds of operations that were asked for, with coarse histograms as a run file has them.

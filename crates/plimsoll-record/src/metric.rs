@@ -128,6 +128,7 @@ metrics! {
     MemberWriteBytes, "member_write_bytes", "bytes/s", Rate, Neither, "model of the drive: bytes written";
     MemberFlashBytes, "member_flash_bytes", "bytes/s", Rate, Lower, "model of the drive: bytes written times write amplification; 0 without flash";
     MemberQueue, "member_queue", "requests", Rate, Neither, "model of the drive: response times of requests / time: mean number in flight";
+    MemberWatts, "member_watts", "W", Gauge, Lower, "model of the drive: idle power, and what reading and writing add while they last";
     MemberBusy, "member_busy", "%", Rate, Neither, "model of the drive: time that reads and writes keep the medium busy";
 }
 

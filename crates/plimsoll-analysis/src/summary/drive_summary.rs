@@ -68,6 +68,7 @@ pub struct MemberSummary {
     pub busy_percent: f64,
     /// Bytes that went to flash for each byte that was written.
     pub write_amplification: Option<f64>,
+    pub watts: Option<f64>,
 }
 
 /// Time that requests were under way in a second, summed over them all.

@@ -2,7 +2,7 @@
 //!
 //! | figure | formula |
 //! | --- | --- |
-//! | rates, queue, busy | means of the model's seconds over the window |
+//! | rates, queue, busy, power | means of the model's seconds over the window |
 //! | wear | bytes to flash (without flash: bytes written) / those of all drives |
 //! | write amplification | bytes to flash / bytes written |
 
@@ -42,9 +42,13 @@ impl<'a> MemberMeans<'a> {
     }
 
     fn mean(&self, metric: Metric) -> f64 {
+        self.recorded(metric).unwrap_or_default()
+    }
+
+    fn recorded(&self, metric: Metric) -> Option<f64> {
         let mut means = self.means.iter();
         let own = means.find(|mean| mean.metric == metric.info().name);
-        own.map_or(0.0, |mean| mean.mean)
+        own.map(|mean| mean.mean)
     }
 
     fn wear(&self) -> f64 {
@@ -69,6 +73,7 @@ impl<'a> MemberMeans<'a> {
             queue: self.mean(Metric::MemberQueue),
             busy_percent: self.mean(Metric::MemberBusy),
             write_amplification: (flash > 0.0 && written > 0.0).then(|| flash / written),
+            watts: self.recorded(Metric::MemberWatts),
         }
     }
 }

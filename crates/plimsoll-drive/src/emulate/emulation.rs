@@ -23,7 +23,7 @@ use super::session::check_fuse;
 use super::store::Store;
 use super::undo::UndoLog;
 use crate::model::Setup;
-use crate::spec::{DriveSpec, Mechanism, WriteCache};
+use crate::spec::{DriveSpec, Mechanism, Watts, WriteCache};
 use crate::storage_model::StorageModel;
 
 /// A volatile buffer whose size the drive file does not state.
@@ -78,12 +78,14 @@ impl Emulation {
         match spec.form {
             Form::Block(filesystem) => {
                 let engine = Engine::new(model, undo_log(&drive, spec.ignores_flush));
-                let engine = Arc::new(engine.with_requests(log));
+                let engine = engine.with_requests(log).with_watts(watts_of(&drive));
+                let engine = Arc::new(engine);
                 let shape = BlockShape { filesystem, disks };
                 Self::start_block(spec, &dir, shape, engine)
             }
             Form::Directory => {
                 let engine = Engine::new(model, None).with_requests(log);
+                let engine = engine.with_watts(watts_of(&drive));
                 Self::start_directory(spec, &dir, Arc::new(engine))
             }
         }
@@ -257,6 +259,11 @@ fn drive_of(spec: &MountSpec) -> Result<DriveSpec, EmulatorError> {
             "`plimsoll drive list` shows drives that work.",
         )
     })
+}
+
+fn watts_of(drive: &DriveSpec) -> Vec<Option<Watts>> {
+    let drives = drive.assembly.as_ref().map_or(0, DriveAssembly::drives);
+    (0..drives).map(|own| drive.drive(own).watts).collect()
 }
 
 /// What the drive acknowledges before it is on the medium.

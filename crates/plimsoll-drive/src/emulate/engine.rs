@@ -30,6 +30,7 @@ use super::undo::UndoLog;
 use super::wire::{Reply, RequestArrival};
 use crate::model::{Completion, Op, Storage};
 use crate::requests::{LoggedRequest, RequestTimes};
+use crate::spec::Watts;
 use crate::storage_model::StorageModel;
 
 /// What came of a request's work on the data.
@@ -191,6 +192,13 @@ impl Engine {
     }
 
     /// With a log of all requests.
+    /// Power of each drive of an array or a cluster.
+    #[must_use]
+    pub fn with_watts(self, watts: Vec<Option<Watts>>) -> Self {
+        self.state().members = MemberWork::new(watts);
+        self
+    }
+
     pub fn with_requests(self, log: Option<RequestLog>) -> Self {
         Self {
             requests: log.map(Mutex::new),
@@ -538,7 +546,8 @@ impl Engine {
         if self.has_array {
             let mut state = self.state();
             let work = state.model.work_by_drive();
-            second.members = state.members.end_second(work);
+            let span = second.to.saturating_sub(second.from);
+            second.members = state.members.end_second(work, span);
         }
         let thresholds = TimePercentiles::of(&second);
         self.recorder().compare_with(thresholds);

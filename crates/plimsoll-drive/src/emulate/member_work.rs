@@ -1,24 +1,38 @@
 //! What each drive of an array or a cluster did in a second.
 
+use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::{DriveOp, MemberSecond};
 
 use crate::model::Work;
+use crate::spec::Watts;
 
 /// The work of each drive when the last second ended.
 #[derive(Debug, Default)]
-pub struct MemberWork(Vec<Work>);
+pub struct MemberWork {
+    before: Vec<Work>,
+    /// What each drive takes.
+    watts: Vec<Option<Watts>>,
+}
 
 impl MemberWork {
-    /// `now`: of each drive since it was made.
-    pub fn end_second(&mut self, now: Vec<Work>) -> Vec<MemberSecond> {
-        let before = std::mem::replace(&mut self.0, now);
+    pub const fn new(watts: Vec<Option<Watts>>) -> Self {
+        let before = Vec::new();
+        Self { before, watts }
+    }
+
+    /// `now`: of each drive since it was made. The second lasted for `span`.
+    pub fn end_second(&mut self, now: Vec<Work>, span: Nanos) -> Vec<MemberSecond> {
+        let before = std::mem::replace(&mut self.before, now);
         let before = before.iter().map(Some).chain(std::iter::repeat(None));
-        let drives = self.0.iter().zip(before);
-        drives.map(|(now, before)| second(now, before)).collect()
+        let watts = self.watts.iter().copied().chain(std::iter::repeat(None));
+        let drives = self.before.iter().zip(before).zip(watts);
+        drives
+            .map(|((now, before), watts)| second(now, before, watts, span))
+            .collect()
     }
 }
 
-fn second(now: &Work, before: Option<&Work>) -> MemberSecond {
+fn second(now: &Work, before: Option<&Work>, watts: Option<Watts>, span: Nanos) -> MemberSecond {
     // With fewer requests than before it is another drive, which has replaced that.
     let is_same = |before: &&Work| now.ops.iter().zip(before.ops).all(|(now, n)| *now >= n);
     let before = before.filter(is_same);
@@ -32,6 +46,7 @@ fn second(now: &Work, before: Option<&Work>) -> MemberSecond {
         flash_bytes: own.flash_bytes,
         busy: own.reading + own.writing,
         in_flight: own.in_flight,
+        watts: watts.map(|watts| own.watts(watts, span)),
     }
 }
 
@@ -50,9 +65,21 @@ mod tests {
 
     #[test]
     fn seconds_are_differences_and_a_new_drive_begins_anew() {
-        let mut members = MemberWork::default();
+        let watts = Watts {
+            idle: 2.0,
+            read: 3.0,
+            write: 6.0,
+        };
+        let mut members = MemberWork::new(vec![Some(watts)]);
+        let busy = Work {
+            writing: Nanos::from_millis(500),
+            ..Work::default()
+        };
+        let second = members.end_second(vec![busy.clone(), busy], Nanos::SECOND);
+        let watts = second.iter().map(|own| own.watts);
+        assert_eq!(watts.collect::<Vec<_>>(), [Some(4.0), None]);
         let mut writes = |ops: [u64; 2]| -> Vec<u64> {
-            let seconds = members.end_second(ops.map(written).to_vec());
+            let seconds = members.end_second(ops.map(written).to_vec(), Nanos::SECOND);
             let whole = seconds.iter();
             assert!(
                 whole

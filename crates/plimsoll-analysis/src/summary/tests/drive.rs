@@ -556,7 +556,7 @@ proptest::proptest! {
 }
 
 /// A series of each second, of a member that writes so many bytes a second.
-fn member_series(subject: SubjectId, written: f32) -> [Series; 4] {
+fn member_series(subject: SubjectId, written: f32) -> [Series; 5] {
     let series = |metric, value| Series {
         subject,
         metric,
@@ -573,6 +573,7 @@ fn member_series(subject: SubjectId, written: f32) -> [Series; 4] {
         series(Metric::MemberFlashBytes, 2.5 * written),
         series(Metric::MemberQueue, 3.0),
         series(Metric::MemberBusy, 40.0),
+        series(Metric::MemberWatts, 5.0),
     ]
 }
 
@@ -607,6 +608,7 @@ fn members_of_an_array_share_the_wear() {
     );
     assert_eq!(drive.members[0].queue, 3.0);
     assert_eq!(drive.members[1].busy_percent, 40.0);
+    assert_eq!(drive.members[1].watts, Some(5.0));
     assert!((drive.members[1].write_amplification.unwrap() - 2.5).abs() < 1e-3);
     assert!(only(&emulated(0)).drive.unwrap().members.is_empty());
 }
