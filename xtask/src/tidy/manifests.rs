@@ -26,7 +26,12 @@ const MAY_SEE: [(&str, &[&str]); 12] = [
     ),
     (
         "plimsoll-load",
-        &["plimsoll-block", "plimsoll-plan", "plimsoll-record"],
+        &[
+            "plimsoll-block",
+            "plimsoll-plan",
+            "plimsoll-record",
+            "plimsoll-sched",
+        ],
     ),
     (
         "plimsoll-drive",

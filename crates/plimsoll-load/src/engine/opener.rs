@@ -117,16 +117,8 @@ impl Opener {
     /// a wake-up serves several of them, and need a second only when one core could become the limit.
     pub fn connections_per_worker(&self) -> u32 {
         match self.endpoint {
-            Endpoint::Sqlite { .. }
-            | Endpoint::Server {
-                engine: ServerKind::Mariadb,
-                ..
-            } => 1,
-            Endpoint::Mock(_)
-            | Endpoint::Server {
-                engine: ServerKind::Postgres,
-                ..
-            } => 16,
+            Endpoint::Sqlite { .. } => 1,
+            Endpoint::Mock(_) | Endpoint::Server { .. } => 16,
         }
     }
 }

@@ -344,6 +344,14 @@ impl User {
         }
     }
 
+    /// A setting of the session.
+    pub fn set(&mut self, sql: &str) {
+        match &mut self.session {
+            AnySession::Mariadb(session) => self.runtime.block_on(session.set(sql)),
+            _ => panic!("no session of MariaDB's"),
+        }
+    }
+
     /// The server's number of the connection.
     fn id(&mut self) -> u32 {
         match &mut self.session {

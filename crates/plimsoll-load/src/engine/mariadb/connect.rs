@@ -5,8 +5,8 @@ use std::time::Duration;
 use mysql::prelude::Queryable;
 use mysql::{Conn, Error, Opts, OptsBuilder};
 
-use crate::engine::sql::error::{ErrorKind, ServerError};
-use crate::error::{LoadError, is_disk_full};
+use super::failure::{MariadbFailure, UNKNOWN_DATABASE};
+use crate::error::LoadError;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -139,59 +139,16 @@ fn place(opts: &Opts) -> String {
     }
 }
 
-/// The server's message with its number, or the driver's.
-pub fn error_text(error: &Error) -> String {
-    match error {
-        Error::MySqlError(reply) => format!(
-            "{} (error {}, SQLSTATE {})",
-            reply.message, reply.code, reply.state
-        ),
-        Error::IoError(error) => error.to_string(),
-        Error::DriverError(error) => error.to_string(),
-        // Others may quote the URL.
-        Error::UrlError(_) => "the URL cannot be parsed".into(),
-        other => other.to_string(),
-    }
-}
-
-/// The server's number of the error.
-pub fn code(error: &Error) -> Option<u16> {
-    if let Error::MySqlError(reply) = error {
-        Some(reply.code)
-    } else {
-        None
-    }
-}
-
-// Numbers of errors (the manual's "MariaDB Error Codes").
-const UNKNOWN_DATABASE: u16 = 1049;
-/// Table, procedure, column, database.
-const MISSING: [u16; 4] = [1146, 1305, 1054, UNKNOWN_DATABASE];
-/// Deadlock, a long wait for a lock, and, with innodb_snapshot_isolation, a row that another session has changed since
-/// the snapshot.
-const CONFLICTS: [u16; 3] = [1213, 1205, 1020];
-const ACCESS_DENIED: [u16; 7] = [1044, 1045, 1142, 1143, 1227, 1370, 1698];
 const NOT_ALLOWED_FROM_HERE: u16 = 1130;
 const TOO_MANY_CONNECTIONS: [u16; 2] = [1040, 1203];
-const DISK_FULL: [u16; 2] = [1021, 1114];
-const SHUTDOWN: [u16; 5] = [1053, 1077, 1927, 2006, 2013];
-const LOCAL_INFILE_OFF: [u16; 3] = [1148, 3948, 4166];
-
-/// Whether the connection is gone, or will be.
-fn is_lost(error: &Error) -> bool {
-    match error {
-        Error::MySqlError(reply) => SHUTDOWN.contains(&reply.code),
-        Error::IoError(_) | Error::CodecError(_) | Error::DriverError(_) => true,
-        _ => false,
-    }
-}
 
 /// An error of connecting, with the next step.
 fn explain(opts: &Opts, error: &Error) -> LoadError {
     let what = place(opts);
-    let why = error_text(error);
+    let failure = MariadbFailure::from(error);
+    let why = failure.text();
     let user = opts.get_user().unwrap_or_default();
-    match code(error) {
+    match failure.code {
         Some(1045 | 1698) => {
             let next = format!("Give the right password of {user:?} in MYSQL_PWD or in the URL.");
             LoadError::Refused { what, why, next }
@@ -227,25 +184,7 @@ fn explain(opts: &Opts, error: &Error) -> LoadError {
 
 /// An error of a statement, with the next step where there is one.
 pub fn server_error(what: &str, error: &Error) -> LoadError {
-    classify(error).at(what)
-}
-
-pub(crate) fn classify(error: &Error) -> ServerError {
-    let message = error_text(error);
-    let kind = match code(error) {
-        Some(code) if DISK_FULL.contains(&code) || is_disk_full(&message) => ErrorKind::DiskFull,
-        _ if is_lost(error) => ErrorKind::Lost,
-        Some(code) if CONFLICTS.contains(&code) => ErrorKind::Conflict,
-        Some(code) if MISSING.contains(&code) => ErrorKind::Missing,
-        Some(code) if ACCESS_DENIED.contains(&code) => ErrorKind::Denied(
-            "Let this user have the schema (GRANT ALL ON schema.* TO …), or connect as another one.",
-        ),
-        Some(code) if LOCAL_INFILE_OFF.contains(&code) => ErrorKind::Denied(
-            "Let clients load data (SET GLOBAL local_infile = 1), if only while plimsoll loads.",
-        ),
-        _ => ErrorKind::Other,
-    };
-    ServerError { kind, message }
+    MariadbFailure::from(error).classify().at(what)
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ use plimsoll_record::message::EventKind;
 use plimsoll_record::message::event::NotShown;
 use plimsoll_record::metric::Metric;
 
-use super::connect::{code, connect_impatient, server_error};
+use super::connect::{connect_impatient, server_error};
+use super::failure::MariadbFailure;
 use crate::engine::readings::{Reading, SessionCount};
 use crate::error::LoadError;
 use waits::ProcesslistRow;
@@ -99,7 +100,7 @@ impl MariadbInsight {
             .query_drop("SELECT COUNT(*) FROM information_schema.INNODB_SYS_TABLESPACES")
         {
             Ok(()) => true,
-            Err(refused) if code(&refused) == Some(ACCESS_DENIED) => false,
+            Err(refused) if MariadbFailure::from(&refused).code == Some(ACCESS_DENIED) => false,
             Err(other) => return Err(error(other)),
         };
         let schema = schema.to_owned();

@@ -1,14 +1,18 @@
 //! MariaDB: a server that plimsoll creates on a medium, or one that exists. A schema is a database there.
 //!
-//! Everything here blocks its caller; a [`MariadbSession`] has a thread of its own.
+//! Everything that is not measured goes through the driver, which blocks its caller. A session logs in and prepares its
+//! statements with the driver as well; then its requests go over a wire of its own.
 
 mod backup;
 mod binaries;
 mod client;
+mod codec;
 pub mod connect;
 mod dialect;
+mod failure;
 mod insight;
 mod managed;
+mod protocol;
 pub mod session;
 mod statements;
 mod sysbench;

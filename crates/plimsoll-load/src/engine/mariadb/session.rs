@@ -1,16 +1,22 @@
 //! One virtual user's connection.
 
-use mysql::prelude::{Protocol, Queryable};
-use mysql::{Conn, Error, Params, QueryResult, Row, Statement, Value};
+use std::io;
+
+use mysql::prelude::Queryable;
+use mysql::{Conn, Error, Statement};
 use plimsoll_plan::resolved::TxnMode;
+use plimsoll_sched::duplicate;
 
 use super::DIALECT;
 use super::client::MariadbClient;
-use super::connect::classify;
-use super::statements::{Text, Texts, amount, param, texts, values};
+use super::codec::{ColumnKind, values};
+use super::failure::MariadbFailure;
+use super::protocol::{MariadbStatement, MariadbWire};
+use super::statements::{DecimalText, Text, Texts, texts};
 use crate::engine::Session;
 use crate::engine::sql::error::not_loaded;
 use crate::engine::sql::guard::{self, Use};
+use crate::engine::wire::QuietSocket;
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::tpcc::input::{self, CustomerBy};
@@ -22,9 +28,16 @@ use crate::workload::{Input, sysbench};
 /// SQLSTATE that `plimsoll_new_order` raises for an unused item.
 const UNUSED_ITEM: &str = "PL001";
 
-/// A connection with what its work needs. It blocks its thread while the server works.
+/// A connection with what its work needs.
 pub struct MariadbSession {
-    pub(super) conn: Conn,
+    /// Has logged in and prepared the statements, and says goodbye at the end. In between it is not used: the connection
+    /// is the wire's.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "its end is what it is kept for")
+    )]
+    driver: Conn,
+    pub(super) wire: MariadbWire,
     pub(super) work: MariadbWork,
     /// A CALL's text, written anew for each.
     text: String,
@@ -43,17 +56,41 @@ pub(super) enum MariadbWork {
     Sysbench {
         prepared: sysbench::sql::Prepared,
         /// In its order.
-        statements: Vec<Statement>,
+        statements: Vec<MariadbStatement>,
     },
 }
 
+/// What does a statement of the workload.
 pub(super) struct PreparedStatement {
-    change: Option<(Statement, Vec<usize>)>,
-    text: (Statement, Vec<usize>),
+    change: Option<PreparedText>,
+    text: PreparedText,
+}
+
+/// One of a statement's requests.
+#[derive(Debug, Clone, Copy)]
+enum RequestPart {
+    Change,
+    Text,
+}
+
+impl PreparedStatement {
+    const fn part(&mut self, part: RequestPart) -> Option<&mut PreparedText> {
+        match part {
+            RequestPart::Change => self.change.as_mut(),
+            RequestPart::Text => Some(&mut self.text),
+        }
+    }
+}
+
+struct PreparedText {
+    statement: MariadbStatement,
+    /// Which parameter stands at each `?`.
+    params: Vec<usize>,
 }
 
 impl MariadbSession {
-    /// Opens a connection and keeps loaders out of the schema as long as it lives.
+    /// Opens a connection and keeps loaders out of the schema as long as it lives. Needs a runtime, and blocks until it is
+    /// open.
     pub fn open(conninfo: &str, schema: &str, mode: TxnMode) -> Result<Self, LoadError> {
         let mut conn = open(conninfo, schema, "TPC-C")?;
         let work = match mode {
@@ -64,52 +101,74 @@ impl MariadbSession {
             TxnMode::Statements => prepare_all(&mut conn),
         };
         let work = work.map_err(|e| unprepared("TPC-C", schema, &e))?;
-        Ok(Self::new(conn, work))
+        Self::new(conn, work)
     }
 
-    pub(super) fn new(conn: Conn, work: MariadbWork) -> Self {
-        Self {
-            conn,
+    pub(super) fn new(driver: Conn, work: MariadbWork) -> Result<Self, LoadError> {
+        let wire =
+            wire_of(&driver).map_err(|error| LoadError::other("the connection's socket", error))?;
+        Ok(Self {
+            driver,
+            wire,
             work,
             text: String::new(),
             round_trips: 0,
-        }
+        })
     }
 
     /// One call, one round trip, one database transaction. The results are received and left unread.
-    fn call(&mut self, input: &input::TpccInput) -> Result<(), Error> {
+    async fn call(&mut self, input: &input::TpccInput) -> Result<(), MariadbFailure> {
         self.round_trips += 1;
         self.text.clear();
         write_call(&mut self.text, input);
-        drain(self.conn.query_iter(&self.text)?)
+        self.wire.query(&self.text).await
     }
 
     /// A statement that is not prepared, without a result.
-    pub(super) fn control(&mut self, sql: &str) -> Result<(), SessionError> {
+    pub(super) async fn control(&mut self, sql: &str) -> Result<(), SessionError> {
         self.round_trips += 1;
-        self.conn.query_drop(sql).map_err(|e| error(&e))
+        self.wire.query(sql).await.map_err(error)
     }
 
-    /// Sends one request and hands its rows to `each`; gives how many rows it changed.
-    fn request(
+    /// Sends one request and gives its rows, or how many it changed.
+    async fn request(
         &mut self,
-        prepared: impl Fn(&PreparedStatement) -> Option<&(Statement, Vec<usize>)>,
+        part: RequestPart,
         id: TpccStmt,
         params: &[Param<'_>],
-        each: impl FnMut(Row) -> Result<(), String>,
+        rows: &mut Rows,
     ) -> Result<u64, SessionError> {
-        let MariadbWork::Statements { prepared: all, .. } = &self.work else {
+        let MariadbWork::Statements { prepared, .. } = &mut self.work else {
             return Err(SessionError::other_work());
         };
-        let Some((statement, order)) = prepared(&all[id as usize]) else {
+        let Some(own) = prepared[id as usize].part(part) else {
             return Ok(0);
         };
         self.round_trips += 1;
-        let bound = order
-            .iter()
-            .map(|&i| param(params.get(i).copied().unwrap_or(Param::Null)))
-            .collect();
-        send(&mut self.conn, statement, bound, each)
+        let bound = own.params.iter();
+        let bound = bound.map(|&i| params.get(i).copied().unwrap_or(Param::Null));
+        let done = self
+            .wire
+            .execute(&mut own.statement, bound, |row, columns| {
+                rows.push(values(row, columns)?);
+                Ok(())
+            });
+        done.await.map_err(error)
+    }
+}
+
+/// The driver's connection, to be used without the driver.
+fn wire_of(driver: &Conn) -> io::Result<MariadbWire> {
+    let socket = QuietSocket::of(duplicate(driver)?)?;
+    Ok(MariadbWire::new(Box::new(socket)))
+}
+
+/// A statement that the driver has prepared.
+pub(super) fn prepared(statement: &Statement) -> MariadbStatement {
+    MariadbStatement {
+        id: statement.id(),
+        columns: statement.columns().iter().map(ColumnKind::of).collect(),
+        types: Vec::new(),
     }
 }
 
@@ -125,37 +184,19 @@ pub(super) fn open(conninfo: &str, schema: &str, data: &str) -> Result<Conn, Loa
 
 /// An error of preparing what a session needs.
 pub(super) fn unprepared(data: &str, schema: &str, error: &Error) -> LoadError {
-    classify(error).of_preparing(|searched| not_loaded(data, schema, searched))
-}
-
-/// Sends one request and hands its rows to `each`; gives how many rows it changed.
-pub(super) fn send(
-    conn: &mut Conn,
-    statement: &Statement,
-    params: Vec<Value>,
-    mut each: impl FnMut(Row) -> Result<(), String>,
-) -> Result<u64, SessionError> {
-    let params = if params.is_empty() {
-        Params::Empty
-    } else {
-        Params::Positional(params)
-    };
-    let result = conn.exec_iter(statement, params).map_err(|e| error(&e))?;
-    let changed = result.affected_rows();
-    for row in result {
-        each(row.map_err(|e| error(&e))?).map_err(SessionError::Failed)?;
-    }
-    Ok(changed)
+    let error = MariadbFailure::from(error).classify();
+    error.of_preparing(|searched| not_loaded(data, schema, searched))
 }
 
 #[cfg(test)]
 impl MariadbSession {
     pub fn connection_id(&self) -> u32 {
-        self.conn.connection_id()
+        self.driver.connection_id()
     }
 
-    pub fn set(&mut self, sql: &str) {
-        self.conn.query_drop(sql).expect("a setting of the session");
+    pub async fn set(&mut self, sql: &str) {
+        let set = self.wire.query(sql).await;
+        set.expect("a setting of the session");
     }
 }
 
@@ -178,7 +219,10 @@ pub(super) fn without_begin(conn: &mut Conn) -> Result<(), Error> {
 }
 
 fn prepare(conn: &mut Conn, Texts { change, text }: Texts) -> Result<PreparedStatement, Error> {
-    let mut one = |Text { sql, params }: Text| conn.prep(sql).map(|statement| (statement, params));
+    let mut one = |Text { sql, params }: Text| {
+        let statement = prepared(&conn.prep(sql)?);
+        Ok::<_, Error>(PreparedText { statement, params })
+    };
     Ok(PreparedStatement {
         change: change.map(&mut one).transpose()?,
         text: one(text)?,
@@ -193,14 +237,6 @@ fn keeps_no_snapshot(conn: &mut Conn) -> Result<bool, Error> {
         found
             .is_none_or(|(_, level)| !matches!(level.as_str(), "REPEATABLE-READ" | "SERIALIZABLE")),
     )
-}
-
-/// Receives all result sets: an error may come after the first.
-fn drain<P: Protocol>(mut result: QueryResult<'_, '_, '_, P>) -> Result<(), Error> {
-    while let Some(mut set) = result.iter() {
-        set.try_for_each(|row| row.map(drop))?;
-    }
-    Ok(())
 }
 
 fn by(customer: &CustomerBy) -> String {
@@ -246,7 +282,7 @@ fn write_call(out: &mut String, input: &input::TpccInput) {
                 amount_cents,
             } = payment;
             let customer = by(customer);
-            let amount = amount(*amount_cents);
+            let amount = DecimalText(*amount_cents);
             write!(
                 out,
                 "CALL plimsoll_payment({warehouse}, {district}, {customer_warehouse}, {customer_district}, {customer}, {amount})"
@@ -277,8 +313,8 @@ fn write_call(out: &mut String, input: &input::TpccInput) {
     };
 }
 
-fn error(error: &Error) -> SessionError {
-    classify(error).of_session()
+pub(super) fn error(failure: MariadbFailure) -> SessionError {
+    failure.classify().of_session()
 }
 
 impl Session for MariadbSession {
@@ -287,12 +323,10 @@ impl Session for MariadbSession {
             (Input::Tpcc(input), MariadbWork::Statements { .. }) => {
                 transactions::run(self, input).await
             }
-            (Input::Tpcc(input), MariadbWork::Procedures) => match self.call(input) {
+            (Input::Tpcc(input), MariadbWork::Procedures) => match self.call(input).await {
                 Ok(()) => Ok(TxnEnd::Committed),
-                Err(Error::MySqlError(reply)) if reply.state == UNUSED_ITEM => {
-                    Ok(TxnEnd::RolledBack)
-                }
-                Err(failed) => Err(error(&failed)),
+                Err(failed) if failed.state == UNUSED_ITEM => Ok(TxnEnd::RolledBack),
+                Err(failed) => Err(error(failed)),
             },
             (Input::Sysbench(input), MariadbWork::Sysbench { .. }) => {
                 sysbench::transactions::run(self, input).await
@@ -315,35 +349,33 @@ impl Statements<TpccStmt> for MariadbSession {
             MariadbWork::Statements {
                 asks_for_snapshot: true,
                 ..
-            } if !writes => self.control("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"),
+            } if !writes => {
+                let sql = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ";
+                self.control(sql).await
+            }
             _ => Ok(()),
         }
     }
 
     async fn commit(&mut self) -> Result<(), SessionError> {
-        self.control("COMMIT")
+        self.control("COMMIT").await
     }
 
     async fn rollback(&mut self) -> Result<(), SessionError> {
-        self.control("ROLLBACK")
+        self.control("ROLLBACK").await
     }
 
     async fn query(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
-        self.request(|prepared| prepared.change.as_ref(), id, params, |_| Ok(()))?;
         let mut rows = Rows::new();
-        self.request(
-            |prepared| Some(&prepared.text),
-            id,
-            params,
-            |row| {
-                rows.push(values(row)?);
-                Ok(())
-            },
-        )?;
+        self.request(RequestPart::Change, id, params, &mut rows)
+            .await?;
+        self.request(RequestPart::Text, id, params, &mut rows)
+            .await?;
         Ok(rows)
     }
 
     async fn execute(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
-        self.request(|prepared| Some(&prepared.text), id, params, |_| Ok(()))
+        self.request(RequestPart::Text, id, params, &mut Rows::new())
+            .await
     }
 }

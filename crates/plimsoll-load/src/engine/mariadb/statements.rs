@@ -3,12 +3,10 @@
 //! It has no `UPDATE … RETURNING`: such a statement becomes an UPDATE, which locks the row, and a SELECT of what it has
 //! left there, one more round trip. Parameters are `?` in order of appearance.
 
-use mysql::Value as Sql;
-use mysql::consts::ColumnType;
-use mysql::{Column, Row};
+use std::fmt;
 
 use crate::workload::tpcc::sql::TpccStmt;
-use crate::workload::tpcc::statement::{Param, Value};
+use crate::workload::tpcc::statement::Value;
 
 /// One or two requests that do what a statement does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,71 +94,20 @@ fn text(stmt: TpccStmt, sql: &str) -> Text {
     Text { sql: out, params }
 }
 
-/// A parameter as the driver sends it.
-pub fn param(param: Param<'_>) -> Sql {
-    match param {
-        Param::Null => Sql::NULL,
-        Param::Int(n) => Sql::Int(n),
-        Param::Cents(cents) => Sql::Bytes(amount(cents).into_bytes()),
-        Param::Text(text) => Sql::Bytes(text.as_bytes().to_vec()),
-    }
-}
-
 /// `-12.05` for −1205 cents.
-pub fn amount(cents: i64) -> String {
-    let magnitude = cents.unsigned_abs();
-    format!(
-        "{}{}.{:02}",
-        if cents < 0 { "-" } else { "" },
-        magnitude / 100,
-        magnitude % 100
-    )
-}
+#[derive(Debug, Clone, Copy)]
+pub struct DecimalText(pub i64);
 
-/// A row's columns, by their types.
-pub fn values(row: Row) -> Result<Vec<Value>, String> {
-    let columns = row.columns();
-    // Takes the row apart; a column that was taken before would be missing.
-    Row::unwrap(row)
-        .into_iter()
-        .zip(columns.iter())
-        .map(|(value, column)| one(value, column))
-        .collect()
-}
-
-fn one(value: Sql, column: &Column) -> Result<Value, String> {
-    match value {
-        Sql::NULL => Ok(Value::Null),
-        Sql::Int(n) => Ok(Value::Int(n)),
-        Sql::UInt(n) => i64::try_from(n)
-            .map(Value::Int)
-            .map_err(|_| format!("{n} is out of range")),
-        Sql::Bytes(bytes) => {
-            let text =
-                String::from_utf8(bytes).map_err(|_| "a text that is not ASCII".to_owned())?;
-            let decimal = matches!(
-                column.column_type(),
-                ColumnType::MYSQL_TYPE_NEWDECIMAL | ColumnType::MYSQL_TYPE_DECIMAL
-            );
-            if decimal {
-                number(&text).ok_or_else(|| format!("{text} is no amount"))
-            } else {
-                Ok(Value::Text(text))
-            }
-        }
-        Sql::Date(year, month, day, hour, minute, second, micros) => {
-            let days = days(i64::from(year), i64::from(month), i64::from(day));
-            let seconds = (i64::from(hour) * 60 + i64::from(minute)) * 60 + i64::from(second);
-            Ok(Value::Int(
-                (days * 86_400 + seconds) * 1_000_000 + i64::from(micros),
-            ))
-        }
-        other => Err(format!("a value of an unexpected type: {other:?}")),
+impl fmt::Display for DecimalText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let magnitude = self.0.unsigned_abs();
+        write!(f, "{sign}{}.{:02}", magnitude / 100, magnitude % 100)
     }
 }
 
 /// A decimal with up to two places is cents, with up to four a rate.
-fn number(text: &str) -> Option<Value> {
+pub fn number(text: &str) -> Option<Value> {
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
     let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
     let places = if part.len() <= 2 { 2 } else { 4 };
@@ -176,7 +123,7 @@ fn number(text: &str) -> Option<Value> {
 }
 
 /// Days since 1970-01-01: Howard Hinnant's `days_from_civil` (<https://howardhinnant.github.io/date_algorithms.html>).
-fn days(year: i64, month: i64, day: i64) -> i64 {
+pub fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month <= 2);
     let era = year.div_euclid(400);
     let of_era = year.rem_euclid(400);
@@ -230,7 +177,10 @@ mod tests {
             [0, 11_016, 20_454]
         );
         for cents in [0, 5, -5, 123_456, -100] {
-            assert_eq!(number(&amount(cents)), Some(Value::Cents(cents)));
+            assert_eq!(
+                number(&DecimalText(cents).to_string()),
+                Some(Value::Cents(cents))
+            );
         }
     }
 

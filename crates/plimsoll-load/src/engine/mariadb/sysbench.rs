@@ -3,8 +3,9 @@
 use mysql::prelude::Queryable;
 use plimsoll_plan::resolved::Sysbench;
 
-use super::session::{MariadbSession, MariadbWork, open, send, unprepared, without_begin};
-use super::statements::param;
+use super::session::{
+    MariadbSession, MariadbWork, error, open, prepared, unprepared, without_begin,
+};
 use crate::error::LoadError;
 use crate::session::SessionError;
 use crate::workload::sysbench::input::{Bracket, NewRow};
@@ -20,24 +21,22 @@ impl MariadbSession {
         sysbench: &Sysbench,
     ) -> Result<Self, LoadError> {
         let mut conn = open(conninfo, schema, "sysbench")?;
-        let prepared = Prepared::new(sysbench);
-        let texts = prepared.texts(SysbenchDialect::Mariadb);
-        let statements = texts
+        let texts = Prepared::new(sysbench);
+        let statements = texts.texts(SysbenchDialect::Mariadb);
+        let statements = statements
             .iter()
-            .map(|text| conn.prep(text))
-            .collect::<Result<_, _>>();
+            .map(|text| Ok(prepared(&conn.prep(text)?)));
+        let statements = statements.collect::<Result<_, _>>();
         let statements = statements.map_err(|e| unprepared("sysbench", schema, &e))?;
         if Bracket::of(sysbench.script) != Bracket::Autocommit {
             // sysbench sends a BEGIN, and in InnoDB nothing begins before the next statement then either.
             without_begin(&mut conn).map_err(|e| unprepared("sysbench", schema, &e))?;
         }
-        Ok(Self::new(
-            conn,
-            MariadbWork::Sysbench {
-                prepared,
-                statements,
-            },
-        ))
+        let work = MariadbWork::Sysbench {
+            prepared: texts,
+            statements,
+        };
+        Self::new(conn, work)
     }
 }
 
@@ -48,11 +47,11 @@ impl SysbenchConnection for MariadbSession {
     }
 
     async fn commit(&mut self) -> Result<(), SessionError> {
-        self.control("COMMIT")
+        self.control("COMMIT").await
     }
 
     async fn rollback(&mut self) -> Result<(), SessionError> {
-        self.control("ROLLBACK")
+        self.control("ROLLBACK").await
     }
 
     async fn execute(
@@ -62,7 +61,7 @@ impl SysbenchConnection for MariadbSession {
         params: &[Param<'_>],
     ) -> Result<(), SessionError> {
         let Self {
-            conn,
+            wire,
             work:
                 MariadbWork::Sysbench {
                     prepared,
@@ -75,17 +74,13 @@ impl SysbenchConnection for MariadbSession {
             return Err(SessionError::other_work());
         };
         *round_trips += 1;
-        let bound = params.iter().copied().map(param).collect();
-        send(
-            conn,
-            &statements[prepared.place(stmt, table)],
-            bound,
-            |_| Ok(()),
-        )
-        .map(drop)
+        let statement = &mut statements[prepared.place(stmt, table)];
+        let done = wire.execute(statement, params.iter().copied(), |_, _| Ok(()));
+        done.await.map(drop).map_err(error)
     }
 
     async fn insert_next(&mut self, table: u32, row: &NewRow) -> Result<(), SessionError> {
-        self.control(&SysbenchDialect::Mariadb.insert_next(table, row))
+        let sql = SysbenchDialect::Mariadb.insert_next(table, row);
+        self.control(&sql).await
     }
 }

@@ -2,16 +2,14 @@
 
 use mysql::Conn;
 use mysql::prelude::Queryable;
-use plimsoll_plan::resolved::{Script, ServerKind, Sysbench, TxnMode, Workload};
+use plimsoll_plan::resolved::{Script, ServerKind, Sysbench, Tpcc, TxnMode, Workload};
 
 use super::connect::connect_to;
 use super::*;
-use crate::clock::Clock;
 use crate::engine::LoadControl;
-use crate::engine::Session;
 use crate::engine::contract::sysbench::{SMALL, Tables};
 use crate::engine::contract::transactions::digest;
-use crate::engine::contract::{MARIADB, Place, Shared, TPCC, contract_of_servers, new_order};
+use crate::engine::contract::{MARIADB, Shared, TPCC, User, contract_of_servers, new_order};
 use crate::engine::server::{IfOther, MANAGED_SCHEMA, Target};
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
@@ -30,20 +28,8 @@ fn connection(shared: &Shared) -> Conn {
     connect_to(&conninfo(shared), MANAGED_SCHEMA).unwrap()
 }
 
-fn open(shared: &Shared, mode: TxnMode) -> MariadbSession {
-    MariadbSession::open(&conninfo(shared), MANAGED_SCHEMA, mode).unwrap()
-}
-
-fn session_of(tables: &Tables, sysbench: &Sysbench) -> MariadbSession {
-    let Place::Schema(target) = &tables.place else {
-        panic!("no server")
-    };
-    MariadbSession::open_sysbench(&target.conninfo, &target.schema, sysbench).unwrap()
-}
-
-/// One attempt. A session blocks its thread.
-fn run(session: &mut MariadbSession, input: &Input) -> Result<TxnEnd, SessionError> {
-    Clock::real().block_on(session.run(input)).unwrap()
+fn user_of(shared: &Shared, mode: TxnMode) -> User {
+    shared.place().user(&Workload::Tpcc(Tpcc { mode, ..TPCC }))
 }
 
 fn one<T: mysql::prelude::FromValue>(client: &mut Conn, sql: &str) -> T {
@@ -63,15 +49,14 @@ fn a_deadlock_and_a_long_wait_may_be_tried_again() {
         format!("SELECT s_ytd FROM stock WHERE s_w_id = 1 AND s_i_id = {item} FOR UPDATE")
     };
     for mode in MODES {
-        let mut session = open(&shared, mode);
+        let mut session = user_of(&shared, mode);
         client.query_drop("BEGIN").unwrap();
         // Whoever has changed less is the victim: the user has three rows to lose, so this one needs more.
         client
             .query_drop("UPDATE stock SET s_ytd = s_ytd + 1 WHERE s_w_id = 2 AND s_i_id < 100")
             .unwrap();
         client.query_drop(lock(20)).unwrap();
-        let user =
-            std::thread::spawn(move || run(&mut session, &new_order(&[(10, 1, 1), (20, 1, 1)])));
+        let user = std::thread::spawn(move || session.run(&new_order(&[(10, 1, 1), (20, 1, 1)])));
         // The user now holds item 10 and waits for item 20.
         let mut watcher = connection(&shared);
         let waiting =
@@ -90,11 +75,11 @@ fn a_deadlock_and_a_long_wait_may_be_tried_again() {
         );
         client.query_drop("ROLLBACK").unwrap();
 
-        let mut session = open(&shared, mode);
+        let mut session = user_of(&shared, mode);
         session.set("SET innodb_lock_wait_timeout = 1");
         client.query_drop("BEGIN").unwrap();
         client.query_drop(lock(20)).unwrap();
-        let end = run(&mut session, &new_order(&[(10, 1, 1), (20, 1, 1)]));
+        let end = session.run(&new_order(&[(10, 1, 1), (20, 1, 1)]));
         assert!(
             matches!(&end, Err(SessionError::Retry(why)) if why.contains("1205")),
             "{mode:?} {end:?}"
@@ -177,7 +162,7 @@ fn a_long_wait_is_rolled_back_as_a_whole_and_may_be_tried_again() {
     let sums = "SELECT CAST(sum(k) AS SIGNED) FROM sbtest1";
     let mut client = sbtest.place.client();
     let before = client.number(sums);
-    let mut session = session_of(&sbtest, &sysbench);
+    let mut session = sbtest.user(&sysbench);
     session.set("SET innodb_lock_wait_timeout = 1");
     let input = Source::new(&Workload::Sysbench(sysbench), 7, 0, 0).next();
     let Input::Sysbench(ref operations) = input else {
@@ -188,14 +173,14 @@ fn a_long_wait_is_rolled_back_as_a_whole_and_may_be_tried_again() {
     };
     client.execute("BEGIN");
     client.execute(&format!("SELECT 1 FROM sbtest1 WHERE id = {id} FOR UPDATE"));
-    let end = run(&mut session, &input);
+    let end = session.run(&input);
     assert!(
         matches!(&end, Err(SessionError::Retry(why)) if why.contains("1205")),
         "{end:?}"
     );
     client.execute("ROLLBACK");
     assert_eq!(client.number(sums), before);
-    assert_eq!(run(&mut session, &input), Ok(TxnEnd::Committed));
+    assert_eq!(session.run(&input), Ok(TxnEnd::Committed));
     sbtest.assert_holds(&sysbench);
 }
 

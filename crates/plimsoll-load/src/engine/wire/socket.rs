@@ -13,6 +13,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use rustix::io::ioctl_fionbio;
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
@@ -34,18 +35,18 @@ fn watch(socket: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
 impl QuietSocket {
     /// Connects at once or not at all; needs a runtime.
     pub fn connect(path: &Path) -> io::Result<Self> {
-        let socket = UnixStream::connect(path)?;
-        socket.set_nonblocking(true)?;
-        Self::of(socket.into())
+        Self::of(UnixStream::connect(path)?.into())
     }
 
-    /// Of a connection over TCP, which must not block; needs a runtime.
+    /// Of a connection over TCP; needs a runtime.
     pub fn of_tcp(socket: TcpStream) -> io::Result<Self> {
         socket.set_nodelay(true)?;
         Self::of(socket.into())
     }
 
-    fn of(socket: OwnedFd) -> io::Result<Self> {
+    /// Of a connected socket, which will not block from now on; needs a runtime.
+    pub fn of(socket: OwnedFd) -> io::Result<Self> {
+        ioctl_fionbio(&socket, true)?;
         Ok(Self {
             reads: watch(socket, Interest::READABLE)?,
             writes: None,

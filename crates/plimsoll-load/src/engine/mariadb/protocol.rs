@@ -1,0 +1,401 @@
+//! The client/server protocol of a measured session after its login (the manual's "Client/Server Protocol"): statements
+//! that the driver has prepared, and text. Each request is one write, and its answer is decoded where it was received.
+
+use bytes::{BufMut, BytesMut};
+
+use super::codec::{ColumnKind, lenenc, write_params};
+use super::failure::MariadbFailure;
+use crate::engine::wire::{ByteStream, Wire};
+use crate::workload::tpcc::statement::Param;
+
+const COM_QUERY: u8 = 0x03;
+const COM_STMT_EXECUTE: u8 = 0x17;
+/// Of a packet: three bytes of length and its number.
+const HEAD: usize = 4;
+/// A packet of this size goes on in the next one. None of a load's answers is that long.
+const LONGEST: usize = 0xff_ffff;
+
+const OK: u8 = 0x00;
+const ERR: u8 = 0xff;
+const EOF: u8 = 0xfe;
+const SEND_FILE: u8 = 0xfb;
+/// An EOF packet is shorter; a longer one that begins so is a row.
+const EOF_BELOW: usize = 9;
+const MORE_RESULTS: u16 = 0x0008;
+
+/// A statement that the server has prepared.
+#[derive(Debug)]
+pub(super) struct MariadbStatement {
+    pub id: u32,
+    pub columns: Vec<ColumnKind>,
+    /// Of the parameters when it was executed last: the server keeps them.
+    pub types: Vec<u8>,
+}
+
+/// A connection after its login.
+pub(super) struct MariadbWire {
+    wire: Wire,
+}
+
+/// What one packet says about the rest of an answer.
+enum AnswerStep {
+    /// So many rows changed.
+    Done { changed: u64, has_more: bool },
+    /// Rows of so many columns, whose descriptions may have been left out.
+    Rows { columns: usize, are_described: bool },
+}
+
+impl MariadbWire {
+    pub fn new(stream: Box<dyn ByteStream>) -> Self {
+        Self {
+            wire: Wire::new(stream),
+        }
+    }
+
+    /// Executes a statement, hands the bytes of its rows to `each`, and gives how many rows it changed.
+    pub async fn execute<'p>(
+        &mut self,
+        statement: &mut MariadbStatement,
+        params: impl ExactSizeIterator<Item = Param<'p>> + Clone,
+        each: impl FnMut(&[u8], &[ColumnKind]) -> Result<(), String>,
+    ) -> Result<u64, MariadbFailure> {
+        self.request(|out| {
+            out.put_u8(COM_STMT_EXECUTE);
+            out.put_u32_le(statement.id);
+            // No cursor, one iteration.
+            out.put_u8(0);
+            out.put_u32_le(1);
+            write_params(out, params, &mut statement.types);
+        })?;
+        self.answer(&mut statement.columns, each).await
+    }
+
+    /// A statement as text. Its rows are received and left unread.
+    pub async fn query(&mut self, sql: &str) -> Result<(), MariadbFailure> {
+        self.request(|out| {
+            out.put_u8(COM_QUERY);
+            out.put_slice(sql.as_bytes());
+        })?;
+        self.answer(&mut Vec::new(), |_, _| Ok(())).await.map(drop)
+    }
+
+    fn request(&mut self, write: impl FnOnce(&mut BytesMut)) -> Result<(), MariadbFailure> {
+        let out = &mut self.wire.out;
+        out.clear();
+        out.put_u32_le(0);
+        write(out);
+        let length = out.len() - HEAD;
+        if length >= LONGEST {
+            out.clear();
+            return Err(MariadbFailure::unreadable("a request of 16 MiB".into()));
+        }
+        // The number of a request's packet is 0.
+        out[..HEAD].copy_from_slice(&(length as u32).to_le_bytes());
+        Ok(())
+    }
+
+    /// Sends what is written and receives all result sets: an error may come after the first. What `each` cannot read is
+    /// an error of the request and not of the connection.
+    async fn answer(
+        &mut self,
+        columns: &mut Vec<ColumnKind>,
+        mut each: impl FnMut(&[u8], &[ColumnKind]) -> Result<(), String>,
+    ) -> Result<u64, MariadbFailure> {
+        let sent = self.wire.send().await;
+        let mut unreadable = None;
+        let mut total = 0;
+        loop {
+            let received = self.step().await;
+            // What the server wrote before it closed the connection says more than that it did.
+            let step = match (received, &sent) {
+                (Err(failure), Err(unsent)) if failure.code.is_none() => {
+                    return Err(MariadbFailure::lost(unsent));
+                }
+                (received, _) => received?,
+            };
+            let has_more = match step {
+                AnswerStep::Done { changed, has_more } => {
+                    total += changed;
+                    has_more
+                }
+                AnswerStep::Rows {
+                    columns: count,
+                    are_described,
+                } => {
+                    self.columns(count, are_described, columns).await?;
+                    let read = |row: &[u8]| {
+                        if unreadable.is_none() {
+                            unreadable = each(row, columns).err();
+                        }
+                    };
+                    self.rows(read).await?
+                }
+            };
+            if !has_more {
+                break;
+            }
+        }
+        match unreadable {
+            Some(why) => Err(MariadbFailure::unreadable(why)),
+            None => Ok(total),
+        }
+    }
+
+    /// The first packet of an answer, or of its next result.
+    async fn step(&mut self) -> Result<AnswerStep, MariadbFailure> {
+        let length = self.packet().await?;
+        let body = self.body(length);
+        let step = match body.split_first() {
+            Some((&OK, rest)) => Ok(done(rest)),
+            Some((&ERR, rest)) => Err(MariadbFailure::of_packet(rest)),
+            None | Some((&SEND_FILE, _)) => Ok(None),
+            Some(_) => Ok(described(body)),
+        };
+        self.consume(length);
+        step?.ok_or_else(|| MariadbFailure::out_of_step("an answer that cannot be read"))
+    }
+
+    /// Descriptions of columns, and the packet that ends them.
+    async fn columns(
+        &mut self,
+        count: usize,
+        are_described: bool,
+        kinds: &mut Vec<ColumnKind>,
+    ) -> Result<(), MariadbFailure> {
+        if are_described {
+            kinds.clear();
+            for _ in 0..count {
+                let length = self.packet().await?;
+                kinds.push(ColumnKind::of_description(self.body(length)));
+                self.consume(length);
+            }
+        }
+        let length = self.packet().await?;
+        self.consume(length);
+        Ok(())
+    }
+
+    /// All rows of a result set. Returns whether another result follows.
+    async fn rows(&mut self, mut each: impl FnMut(&[u8])) -> Result<bool, MariadbFailure> {
+        loop {
+            let length = self.packet().await?;
+            let body = self.body(length);
+            let end = match body.split_first() {
+                Some((&ERR, rest)) => Some(Err(MariadbFailure::of_packet(rest))),
+                Some((&EOF, rest)) if length < EOF_BELOW => Some(Ok(status_of_end(rest))),
+                _ => {
+                    each(body);
+                    None
+                }
+            };
+            self.consume(length);
+            if let Some(end) = end {
+                return end.map(|status| status & MORE_RESULTS != 0);
+            }
+        }
+    }
+
+    /// Waits until the next packet is there as a whole; its length.
+    async fn packet(&mut self) -> Result<usize, MariadbFailure> {
+        loop {
+            if let Some(&[a, b, c, _]) = self.wire.unread().first_chunk::<HEAD>() {
+                let length = u32::from_le_bytes([a, b, c, 0]) as usize;
+                if length == LONGEST {
+                    return Err(MariadbFailure::out_of_step("an answer of 16 MiB"));
+                }
+                if self.wire.unread().len() >= HEAD + length {
+                    return Ok(length);
+                }
+            }
+            let received = self.wire.receive().await;
+            received.map_err(|error| MariadbFailure::lost(&error))?;
+        }
+    }
+
+    fn body(&self, length: usize) -> &[u8] {
+        &self.wire.unread()[HEAD..HEAD + length]
+    }
+
+    fn consume(&mut self, length: usize) {
+        self.wire.consume(HEAD + length);
+    }
+}
+
+/// An OK packet behind its first byte: rows changed, last id, status.
+fn done(mut rest: &[u8]) -> Option<AnswerStep> {
+    let changed = lenenc(&mut rest)?;
+    lenenc(&mut rest)?;
+    let status = u16::from_le_bytes(*rest.first_chunk()?);
+    Some(AnswerStep::Done {
+        changed,
+        has_more: status & MORE_RESULTS != 0,
+    })
+}
+
+/// A number of columns, and, where descriptions may be left out, whether they follow (MARIADB_CLIENT_CACHE_METADATA).
+fn described(mut body: &[u8]) -> Option<AnswerStep> {
+    let columns = usize::try_from(lenenc(&mut body)?).ok()?;
+    Some(AnswerStep::Rows {
+        columns,
+        are_described: body.first() != Some(&0),
+    })
+}
+
+/// An EOF packet behind its first byte: warnings, status.
+fn status_of_end(rest: &[u8]) -> u16 {
+    let status = rest.get(2..).and_then(<[u8]>::first_chunk);
+    status.map_or(0, |status| u16::from_le_bytes(*status))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+    use super::super::codec::values;
+    use super::*;
+    use crate::workload::tpcc::statement::Value;
+
+    const LONG: u8 = 3;
+
+    fn packets(bodies: &[&[u8]]) -> Vec<u8> {
+        let packet = |(number, body): (usize, &&[u8])| {
+            let length = (body.len() as u32).to_le_bytes();
+            [&length[..3], &[number as u8 + 1], body].concat()
+        };
+        bodies.iter().enumerate().flat_map(packet).collect()
+    }
+
+    fn pair() -> (MariadbWire, DuplexStream) {
+        let (client, server) = duplex(1 << 16);
+        (MariadbWire::new(Box::new(client)), server)
+    }
+
+    fn statement() -> MariadbStatement {
+        MariadbStatement {
+            id: 7,
+            columns: vec![ColumnKind::new(LONG, false)],
+            types: Vec::new(),
+        }
+    }
+
+    async fn rows_of(
+        wire: &mut MariadbWire,
+        statement: &mut MariadbStatement,
+    ) -> Result<Vec<Vec<Value>>, MariadbFailure> {
+        let mut rows = Vec::new();
+        let params = [Param::Int(3)].into_iter();
+        wire.execute(statement, params, |row, columns| {
+            rows.push(values(row, columns)?);
+            Ok(())
+        })
+        .await?;
+        Ok(rows)
+    }
+
+    async fn rows_after(answer: &[u8]) -> Result<Vec<Vec<Value>>, MariadbFailure> {
+        let (mut wire, mut server) = pair();
+        server.write_all(answer).await.unwrap();
+        server.shutdown().await.unwrap();
+        rows_of(&mut wire, &mut statement()).await
+    }
+
+    const NO_DESCRIPTION: &[u8] = &[1, 0];
+    const END: &[u8] = &[EOF, 0, 0, 2, 0];
+    const MORE: &[u8] = &[EOF, 0, 0, 8, 0];
+    const ROW: &[u8] = &[0, 0, 7, 0, 0, 0];
+    const DONE: &[u8] = &[OK, 3, 0, 2, 0, 0, 0];
+    const DEADLOCK: &[u8] = b"\xff\xbd\x04#40001Deadlock found";
+
+    #[tokio::test]
+    async fn rows_come_with_and_without_their_columns() {
+        let known = packets(&[NO_DESCRIPTION, END, ROW, ROW, END]);
+        let rows = rows_after(&known).await.unwrap();
+        assert_eq!(rows, [[Value::Int(7)], [Value::Int(7)]]);
+        let description = [&[0; 7][..], &[12, 63, 0, 11, 0, 0, 0, 8, 0, 0, 0, 0, 0]].concat();
+        let long = [0, 0, 9, 0, 0, 0, 0, 0, 0, 0];
+        for head in [&[1][..], &[1, 1]] {
+            let described = packets(&[head, &description, END, &long, END]);
+            assert_eq!(rows_after(&described).await.unwrap(), [[Value::Int(9)]]);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_error_may_come_after_the_first_result() {
+        let (mut wire, mut server) = pair();
+        let answer = packets(&[NO_DESCRIPTION, END, ROW, MORE, DEADLOCK]);
+        server.write_all(&answer).await.unwrap();
+        let failed = wire.query("CALL p()").await.unwrap_err();
+        assert_eq!(
+            (failed.code, failed.state.as_str(), failed.is_lost),
+            (Some(1213), "40001", false)
+        );
+        server.write_all(&packets(&[DONE])).await.unwrap();
+        let (mut statement, none) = (statement(), std::iter::empty());
+        let changed = wire.execute(&mut statement, none, |_, _| Ok(()));
+        assert_eq!(changed.await, Ok(3), "the session goes on");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_ends_in_a_packet_is_a_lost_connection() {
+        let whole = packets(&[NO_DESCRIPTION, END, ROW, END]);
+        for length in 0..whole.len() {
+            let lost = rows_after(&whole[..length]).await.unwrap_err();
+            assert!(lost.is_lost, "{length}: {lost:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn last_words_are_reported_and_not_the_end_of_the_connection() {
+        let shutdown = packets(&[b"\xff\x1d\x04#08S01Server shutdown in progress"]);
+        let lost = rows_after(&shutdown).await.unwrap_err();
+        assert!(lost.is_lost && lost.text().contains("1053"), "{lost:?}");
+    }
+
+    #[tokio::test]
+    async fn types_are_sent_once() {
+        let (mut wire, mut server) = pair();
+        let mut statement = statement();
+        for has_types in [true, false] {
+            server.write_all(&packets(&[DONE])).await.unwrap();
+            rows_of(&mut wire, &mut statement).await.unwrap();
+            let mut sent = vec![0; HEAD + 10 + 2 + if has_types { 2 } else { 0 } + 8];
+            server.read_exact(&mut sent).await.unwrap();
+            assert_eq!(sent[HEAD + 11], u8::from(has_types));
+            assert_eq!(sent[sent.len() - 8..], 3_i64.to_le_bytes());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_slow_server_may_send_byte_by_byte() {
+        let (mut wire, mut server) = pair();
+        let answer = packets(&[NO_DESCRIPTION, END, ROW, END]);
+        let send = async {
+            for byte in answer {
+                server.write_all(&[byte]).await.unwrap();
+                tokio::task::yield_now().await;
+            }
+        };
+        let mut statement = statement();
+        let (rows, ()) = tokio::join!(rows_of(&mut wire, &mut statement), send);
+        assert_eq!(rows.unwrap(), [[Value::Int(7)]]);
+    }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.build().unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_is_an_error_or_an_answer(bytes: Vec<u8>, bodies: Vec<Vec<u8>>) {
+            let bodies: Vec<&[u8]> = bodies.iter().map(Vec::as_slice).collect();
+            let described = [&[NO_DESCRIPTION, END][..], &bodies].concat();
+            runtime().block_on(async {
+                let _ = rows_after(&bytes).await;
+                let _ = rows_after(&packets(&bodies)).await;
+                let _ = rows_after(&packets(&described)).await;
+            });
+        }
+    }
+}
