@@ -103,9 +103,9 @@ impl Opener {
                 schema,
             } => {
                 let session = match &self.workload {
-                    Workload::Tpcc(tpcc) => MariadbSession::open(conninfo, schema, tpcc.mode),
+                    Workload::Tpcc(tpcc) => MariadbSession::open(conninfo, schema, tpcc.mode).await,
                     Workload::Sysbench(sysbench) => {
-                        MariadbSession::open_sysbench(conninfo, schema, sysbench)
+                        MariadbSession::open_sysbench(conninfo, schema, sysbench).await
                     }
                 };
                 Ok(AnySession::Mariadb(Box::new(session?)))

@@ -22,6 +22,8 @@ const SEND_FILE: u8 = 0xfb;
 /// An EOF packet is shorter; a longer one that begins so is a row.
 const EOF_BELOW: usize = 9;
 const MORE_RESULTS: u16 = 0x0008;
+/// For which room is made before their descriptions are there.
+const MOST_COLUMNS: usize = 64;
 
 /// A statement that the server has prepared.
 #[derive(Debug)]
@@ -35,6 +37,8 @@ pub(super) struct MariadbStatement {
 /// A connection after its login.
 pub(super) struct MariadbWire {
     wire: Wire,
+    /// An answer has not been received to its end. Nobody asks anything before that, unless a request was given up.
+    is_owed: bool,
 }
 
 /// What one packet says about the rest of an answer.
@@ -49,6 +53,7 @@ impl MariadbWire {
     pub fn new(stream: Box<dyn ByteStream>) -> Self {
         Self {
             wire: Wire::new(stream),
+            is_owed: false,
         }
     }
 
@@ -80,6 +85,9 @@ impl MariadbWire {
     }
 
     fn request(&mut self, write: impl FnOnce(&mut BytesMut)) -> Result<(), MariadbFailure> {
+        if self.is_owed {
+            return Err(MariadbFailure::out_of_step("no whole answer before"));
+        }
         let out = &mut self.wire.out;
         out.clear();
         out.put_u32_le(0);
@@ -97,6 +105,17 @@ impl MariadbWire {
     /// Sends what is written and receives all result sets: an error may come after the first. What `each` cannot read is
     /// an error of the request and not of the connection.
     async fn answer(
+        &mut self,
+        columns: &mut Vec<ColumnKind>,
+        each: impl FnMut(&[u8], &[ColumnKind]) -> Result<(), String>,
+    ) -> Result<u64, MariadbFailure> {
+        self.is_owed = true;
+        let answer = self.results(columns, each).await;
+        self.is_owed = answer.as_ref().is_err_and(|failure| failure.is_lost);
+        answer
+    }
+
+    async fn results(
         &mut self,
         columns: &mut Vec<ColumnKind>,
         mut each: impl FnMut(&[u8], &[ColumnKind]) -> Result<(), String>,
@@ -163,12 +182,20 @@ impl MariadbWire {
         kinds: &mut Vec<ColumnKind>,
     ) -> Result<(), MariadbFailure> {
         if are_described {
-            kinds.clear();
+            let mut described = Vec::with_capacity(count.min(MOST_COLUMNS));
             for _ in 0..count {
                 let length = self.packet().await?;
-                kinds.push(ColumnKind::of_description(self.body(length)));
+                let body = self.body(length);
+                // The first field of a description is the catalog, which is "def".
+                let failure = match body.split_first() {
+                    Some((&ERR, rest)) => Some(MariadbFailure::of_packet(rest)),
+                    _ => None,
+                };
+                described.push(ColumnKind::of_description(body));
                 self.consume(length);
+                failure.map_or(Ok(()), Err)?;
             }
+            *kinds = described;
         }
         let length = self.packet().await?;
         self.consume(length);
@@ -331,7 +358,8 @@ mod tests {
             (Some(1213), "40001", false)
         );
         server.write_all(&packets(&[DONE])).await.unwrap();
-        let (mut statement, none) = (statement(), std::iter::empty());
+        let mut statement = statement();
+        let none = std::iter::empty();
         let changed = wire.execute(&mut statement, none, |_, _| Ok(()));
         assert_eq!(changed.await, Ok(3), "the session goes on");
     }
@@ -379,6 +407,25 @@ mod tests {
         let mut statement = statement();
         let (rows, ()) = tokio::join!(rows_of(&mut wire, &mut statement), send);
         assert_eq!(rows.unwrap(), [[Value::Int(7)]]);
+    }
+
+    /// The rest of an answer that nobody waits for any more is not taken for the next one.
+    #[tokio::test]
+    async fn after_a_request_that_was_given_up_the_session_is_lost() {
+        let (mut wire, mut server) = pair();
+        let whole = packets(&[NO_DESCRIPTION, END, ROW, END]);
+        server.write_all(&whole[..9]).await.unwrap();
+        let given_up = std::time::Duration::from_millis(1);
+        let mut statement = statement();
+        let asked = rows_of(&mut wire, &mut statement);
+        assert!(tokio::time::timeout(given_up, asked).await.is_err());
+        server.write_all(&whole[9..]).await.unwrap();
+        assert!(
+            rows_of(&mut wire, &mut statement)
+                .await
+                .unwrap_err()
+                .is_lost
+        );
     }
 
     fn runtime() -> tokio::runtime::Runtime {

@@ -89,24 +89,36 @@ struct PreparedText {
 }
 
 impl MariadbSession {
-    /// Opens a connection and keeps loaders out of the schema as long as it lives. Needs a runtime, and blocks until it is
-    /// open.
-    pub fn open(conninfo: &str, schema: &str, mode: TxnMode) -> Result<Self, LoadError> {
-        let mut conn = open(conninfo, schema, "TPC-C")?;
-        let work = match mode {
+    /// Opens a connection and keeps loaders out of the schema as long as it lives.
+    pub async fn open(conninfo: &str, schema: &str, mode: TxnMode) -> Result<Self, LoadError> {
+        Self::prepare(conninfo, schema, "TPC-C", move |conn| match mode {
             // Fails where the procedure is not.
             TxnMode::Procedures => conn
                 .query_drop("SHOW CREATE PROCEDURE plimsoll_new_order")
                 .map(|()| MariadbWork::Procedures),
-            TxnMode::Statements => prepare_all(&mut conn),
-        };
-        let work = work.map_err(|e| unprepared("TPC-C", schema, &e))?;
-        Self::new(conn, work)
+            TxnMode::Statements => prepare_all(conn),
+        })
+        .await
     }
 
-    pub(super) fn new(driver: Conn, work: MariadbWork) -> Result<Self, LoadError> {
-        let wire =
-            wire_of(&driver).map_err(|error| LoadError::other("the connection's socket", error))?;
+    /// The driver blocks its thread, which must not be that of other sessions: they go on when one of them opens again.
+    pub(super) async fn prepare(
+        conninfo: &str,
+        schema: &str,
+        data: &'static str,
+        work: impl FnOnce(&mut Conn) -> Result<MariadbWork, Error> + Send + 'static,
+    ) -> Result<Self, LoadError> {
+        let conninfo = conninfo.to_owned();
+        let schema = schema.to_owned();
+        let opened = tokio::task::spawn_blocking(move || {
+            let mut conn = open(&conninfo, &schema, data)?;
+            let work = work(&mut conn).map_err(|e| unprepared(data, &schema, &e))?;
+            Ok::<_, LoadError>((conn, work))
+        });
+        let failed = |what: String| LoadError::other("opening a session", what);
+        let opened = opened.await.map_err(|error| failed(error.to_string()))?;
+        let (driver, work) = opened?;
+        let wire = wire_of(&driver).map_err(|error| failed(error.to_string()))?;
         Ok(Self {
             driver,
             wire,
@@ -173,7 +185,7 @@ pub(super) fn prepared(statement: &Statement) -> MariadbStatement {
 }
 
 /// A connection to the schema that keeps loaders out of it as long as it lives.
-pub(super) fn open(conninfo: &str, schema: &str, data: &str) -> Result<Conn, LoadError> {
+fn open(conninfo: &str, schema: &str, data: &str) -> Result<Conn, LoadError> {
     let mut client = MariadbClient::connect(conninfo)?;
     let sql = DIALECT.of_schema(DIALECT.use_schema, schema);
     let used = client.0.query_drop(sql);
@@ -183,7 +195,7 @@ pub(super) fn open(conninfo: &str, schema: &str, data: &str) -> Result<Conn, Loa
 }
 
 /// An error of preparing what a session needs.
-pub(super) fn unprepared(data: &str, schema: &str, error: &Error) -> LoadError {
+fn unprepared(data: &str, schema: &str, error: &Error) -> LoadError {
     let error = MariadbFailure::from(error).classify();
     error.of_preparing(|searched| not_loaded(data, schema, searched))
 }

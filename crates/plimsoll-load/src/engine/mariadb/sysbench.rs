@@ -1,11 +1,10 @@
 //! Sessions of sysbench's OLTP scripts on MariaDB.
 
+use mysql::Error;
 use mysql::prelude::Queryable;
 use plimsoll_plan::resolved::Sysbench;
 
-use super::session::{
-    MariadbSession, MariadbWork, error, open, prepared, unprepared, without_begin,
-};
+use super::session::{MariadbSession, MariadbWork, error, prepared, without_begin};
 use crate::error::LoadError;
 use crate::session::SessionError;
 use crate::workload::sysbench::input::{Bracket, NewRow};
@@ -15,28 +14,29 @@ use crate::workload::tpcc::statement::Param;
 
 impl MariadbSession {
     /// Opens a connection with the script's statements prepared, and keeps loaders out of the schema as long as it lives.
-    pub fn open_sysbench(
+    pub async fn open_sysbench(
         conninfo: &str,
         schema: &str,
         sysbench: &Sysbench,
     ) -> Result<Self, LoadError> {
-        let mut conn = open(conninfo, schema, "sysbench")?;
         let texts = Prepared::new(sysbench);
-        let statements = texts.texts(SysbenchDialect::Mariadb);
-        let statements = statements
-            .iter()
-            .map(|text| Ok(prepared(&conn.prep(text)?)));
-        let statements = statements.collect::<Result<_, _>>();
-        let statements = statements.map_err(|e| unprepared("sysbench", schema, &e))?;
-        if Bracket::of(sysbench.script) != Bracket::Autocommit {
-            // sysbench sends a BEGIN, and in InnoDB nothing begins before the next statement then either.
-            without_begin(&mut conn).map_err(|e| unprepared("sysbench", schema, &e))?;
-        }
-        let work = MariadbWork::Sysbench {
-            prepared: texts,
-            statements,
-        };
-        Self::new(conn, work)
+        let has_transactions = Bracket::of(sysbench.script) != Bracket::Autocommit;
+        Self::prepare(conninfo, schema, "sysbench", move |conn| {
+            let statements = texts.texts(SysbenchDialect::Mariadb);
+            let statements = statements
+                .iter()
+                .map(|text| Ok(prepared(&conn.prep(text)?)));
+            let statements = statements.collect::<Result<_, Error>>()?;
+            if has_transactions {
+                // sysbench sends a BEGIN, and in InnoDB nothing begins before the next statement then either.
+                without_begin(conn)?;
+            }
+            Ok(MariadbWork::Sysbench {
+                prepared: texts,
+                statements,
+            })
+        })
+        .await
     }
 }
 
