@@ -57,6 +57,10 @@ struct DataRange {
 
 impl StripeWrite {
     fn is_full(&self, layout: &ArrayLayout) -> bool {
+        let bytes: u64 = self.parts.iter().map(|part| part.to - part.from).sum();
+        if bytes < layout.stripe_bytes() {
+            return false;
+        }
         let mut parts = self.parts.clone();
         parts.sort_unstable_by_key(|part| part.from);
         let covered = parts.iter().fold(0, |covered, part| {
@@ -214,27 +218,31 @@ impl StripeWrites {
     /// Takes the writes that begin now: those whose rows are not being changed. With `fills_stripes`, if the stripe is full
     /// or none is being read for.
     pub fn begin(&mut self, layout: &ArrayLayout, fills_stripes: bool) -> Vec<StripeWrite> {
-        if self.waiting.is_empty() {
-            return Vec::new();
-        }
         let partial_too = !fills_stripes || self.reading == 0;
-        let mut still = Vec::new();
-        let mut rows_still: Vec<StripeRows> = Vec::new();
         let mut begun = Vec::new();
-        for write in std::mem::take(&mut self.waiting) {
-            let rows = write.rows(layout.chunk);
-            let mut before = self.active.iter().chain(&rows_still);
-            let is_free = !before.any(|own| own.overlaps(&rows));
-            if is_free && (partial_too || write.is_full(layout)) {
-                self.active.push(rows);
+        let mut at = 0;
+        while let Some(write) = self.waiting.get(at) {
+            if (partial_too || write.is_full(layout)) && self.is_free(at, layout.chunk) {
+                let write = self.waiting.remove(at);
+                self.active.push(write.rows(layout.chunk));
                 begun.push(write);
             } else {
-                rows_still.push(rows);
-                still.push(write);
+                at += 1;
             }
         }
-        self.waiting = still;
         begun
+    }
+
+    /// Neither is a row of this waiting write being changed, nor does one before it wait for it.
+    fn is_free(&self, at: usize, chunk: u64) -> bool {
+        let (before, rest) = self.waiting.split_at(at);
+        let Some(write) = rest.first() else {
+            return false;
+        };
+        let rows = write.rows(chunk);
+        let mut of_stripe = before.iter().filter(|own| own.row == write.row);
+        let is_active = self.active.iter().any(|own| own.overlaps(&rows));
+        !is_active && !of_stripe.any(|own| own.rows(chunk).overlaps(&rows))
     }
 
     pub fn end(&mut self, write: &StripeWrite, layout: &ArrayLayout) {
