@@ -83,7 +83,8 @@ impl Execution<'_> {
             }
         }
         self.file.facts(subject, &facts)?;
-        if !is_device {
+        // The space of one of several virtual disks is not the medium's.
+        if !is_device && disks == 1 {
             self.watch(subject, Watch::Medium { path: path.into() });
         }
         if let Some(drive) = self.drives.get_mut(&id) {
