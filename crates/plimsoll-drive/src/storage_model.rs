@@ -59,43 +59,40 @@ impl StorageModel {
     }
 }
 
+impl StorageModel {
+    fn storage(&self) -> &dyn Storage {
+        match self {
+            Self::Drive(drive) => drive,
+            Self::Array(array) => &**array,
+            Self::Controller(own) => &**own,
+            Self::Cluster(cluster) => &**cluster,
+        }
+    }
+
+    fn storage_mut(&mut self) -> &mut dyn Storage {
+        match self {
+            Self::Drive(drive) => drive,
+            Self::Array(array) => &mut **array,
+            Self::Controller(own) => &mut **own,
+            Self::Cluster(cluster) => &mut **cluster,
+        }
+    }
+}
+
 impl Storage for StorageModel {
-    #[inline]
     fn submit(&mut self, now: Nanos, op: Op) -> RequestId {
-        match self {
-            Self::Drive(drive) => drive.submit(now, op),
-            Self::Array(array) => array.submit(now, op),
-            Self::Controller(own) => own.submit(now, op),
-            Self::Cluster(cluster) => cluster.submit(now, op),
-        }
+        self.storage_mut().submit(now, op)
     }
 
-    #[inline]
     fn next_event(&self) -> Option<Nanos> {
-        match self {
-            Self::Drive(drive) => drive.next_event(),
-            Self::Array(array) => array.next_event(),
-            Self::Controller(own) => own.next_event(),
-            Self::Cluster(cluster) => cluster.next_event(),
-        }
+        self.storage().next_event()
     }
 
-    #[inline]
     fn advance(&mut self, to: Nanos) -> Option<Completion> {
-        match self {
-            Self::Drive(drive) => drive.advance(to),
-            Self::Array(array) => array.advance(to),
-            Self::Controller(own) => own.advance(to),
-            Self::Cluster(cluster) => cluster.advance(to),
-        }
+        self.storage_mut().advance(to)
     }
 
     fn work_by_drive(&self) -> Vec<Work> {
-        match self {
-            Self::Drive(drive) => vec![drive.work()],
-            Self::Array(array) => array.work_by_drive(),
-            Self::Controller(own) => own.work_by_drive(),
-            Self::Cluster(cluster) => cluster.work_by_drive(),
-        }
+        self.storage().work_by_drive()
     }
 }

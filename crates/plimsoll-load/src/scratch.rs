@@ -34,6 +34,8 @@ pub struct Scratch {
     owner: Owner,
     /// Locked while the owner lives; the kernel releases it at its end, in whichever way that comes.
     lock: Option<File>,
+    /// A directory for a server's log on another disk.
+    log: Option<Box<Scratch>>,
     removed: bool,
 }
 
@@ -72,6 +74,7 @@ impl Scratch {
             path,
             owner: Owner::new(run_id),
             lock: None,
+            log: None,
             removed: false,
         };
         scratch.take_lock()?;
@@ -88,10 +91,24 @@ impl Scratch {
             path,
             owner: Owner::new(name),
             lock: None,
+            log: None,
             removed: false,
         };
         scratch.save()?;
         Ok(scratch)
+    }
+
+    /// The log of a server that is started here goes into `log`.
+    #[must_use]
+    pub fn with_log(mut self, log: Self) -> Self {
+        self.log = Some(Box::new(log));
+        self
+    }
+
+    /// A new directory for a server's log, where it has a disk of its own.
+    pub(crate) fn log_dir(&mut self, name: &str) -> Result<Option<PathBuf>, LoadError> {
+        let log = self.log.as_mut();
+        log.map(|own| own.dir(name)).transpose()
     }
 
     fn take_lock(&mut self) -> Result<(), LoadError> {
@@ -174,7 +191,8 @@ impl Scratch {
             return Ok(());
         }
         self.removed = true;
-        remove(&self.path, &self.owner)
+        let log = self.log.as_mut().map_or(Ok(()), |own| own.remove_all());
+        remove(&self.path, &self.owner).and(log)
     }
 }
 

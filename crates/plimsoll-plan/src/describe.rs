@@ -81,6 +81,9 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
         if system.count != 1 {
             writeln!(out, "count = {}", system.count)?;
         }
+        if system.log_disk {
+            writeln!(out, "log_disk = true")?;
+        }
         write_system(out, &name, &system.kind)?;
         write_limits(out, &name, &system.limits)?;
     }

@@ -146,6 +146,9 @@ pub struct RawSystem {
     /// load at the same time, `users` or `rate` each. Default: 1.
     #[schemars(range(min = 1, max = 64))]
     pub count: Option<At<i64>>,
+    /// `true`: the log of a server that plimsoll starts (WAL, redo log) is on a virtual disk of its own. The medium is an
+    /// emulated cluster with `vdisks`. Default: `false`.
+    pub log_disk: Option<At<bool>>,
     /// What a server that plimsoll starts may use of the machine, as a smaller machine would have it:
     /// `{ cpus = 4, memory = "32GiB" }`. Default: no limits.
     pub limits: Option<At<RawLimits>>,

@@ -87,6 +87,9 @@ pub struct System {
     pub limits: Limits,
     /// Equal instances, each with data of its own, under load at the same time.
     pub count: u32,
+    /// The log of a server that plimsoll starts is on another virtual disk than its data. Older run files have none.
+    #[serde(default)]
+    pub log_disk: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -184,6 +184,7 @@ settings = { cache_size = -2000, temp_store = "memory", mmap = true, x = 0.5 }
 engine = "postgres"
 settings = { shared_buffers = "1GB", "pg_stat_statements.max" = 100 }
 binaries = "/usr/lib/postgresql/17/bin"
+log_disk = true
 [system.there]
 url = "postgresql://u@h/d"
 engine = "postgres"
@@ -249,6 +250,8 @@ fn everything_that_can_be_written_arrives() {
         matches!(kinds[1], SystemKind::Managed { engine: ServerKind::Postgres, settings, binaries }
         if settings["pg_stat_statements.max"] == "100" && binaries == "/usr/lib/postgresql/17/bin")
     );
+    let own_disks: Vec<bool> = plan.systems.iter().map(|system| system.log_disk).collect();
+    assert_eq!(own_disks, [false, true, false, false]);
     assert!(
         matches!(kinds[2], SystemKind::Existing { engine: ServerKind::Postgres, url, schema }
         if url.reveal() == "postgresql://u@h/d" && schema == "mine")

@@ -137,6 +137,7 @@ fn member_columns<'a>(table: Table<'a, MemberRow<'a>>) -> Table<'a, MemberRow<'a
         .column("wear", Percent, |r| r.member.wear_percent)
         .column("amplification", Three, |r| r.member.write_amplification)
         .column("watts", Three, |r| r.member.watts)
+        .column("joules", Three, |r| r.member.joules_per_transaction)
         .column("reads", Three, |r| r.member.reads_per_second)
         .column("writes", Three, |r| r.member.writes_per_second)
         .column("read-mb", Three, |r| r.member.read_mb_per_second)

@@ -9,6 +9,7 @@ use super::index::Index;
 use super::means::Resources;
 use super::members;
 use super::point_summary::PointSummary;
+use plimsoll_plan::Interference;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveOp;
 use plimsoll_record::hist::CoarseHist;
@@ -42,7 +43,12 @@ pub(super) fn summarise(
     let medium = figures.medium.as_deref().unwrap_or_default();
     Some(DriveSummary {
         drive,
-        members: members::of(index, medium, &figures.metrics),
+        members: members::of(
+            index,
+            medium,
+            &figures.metrics,
+            own_rate(index, point, figures),
+        ),
         waiting: waited(&ops, &figures.resources),
         reported_s: self::seconds(&rows, |row| {
             row.end.min(end).saturating_sub(row.start.max(window.start))
@@ -53,6 +59,13 @@ pub(super) fn summarise(
         host_read_mean_us: figures.resources.device_read_latency_ms.map(|ms| ms * 1e3),
         host_write_mean_us: figures.resources.device_write_latency_ms.map(|ms| ms * 1e3),
     })
+}
+
+/// Transactions per second, if the drive has nothing else to do. An instance of a system shares it with the others.
+fn own_rate(index: &Index, point: &Point, figures: &PointSummary) -> Option<f64> {
+    let is_one_of_several = figures.ids.len() < 2 && index.base_of(point.system).is_some();
+    let is_alone = figures.scene != Interference::Noisy && !is_one_of_several;
+    figures.completed_per_second.filter(|_| is_alone)
 }
 
 /// Mostly in the window, and over before the power failed.

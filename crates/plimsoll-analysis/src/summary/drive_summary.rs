@@ -47,7 +47,7 @@ pub struct DriveSummary {
     pub host_write_mean_us: Option<f64>,
     /// What requests waited outside the emulator; of a block device only.
     pub waiting: Option<Waiting>,
-    /// Of an array or a cluster, each drive.
+    /// Of an array or a cluster, each drive, and then all of them together.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<MemberSummary>,
 }
@@ -69,6 +69,8 @@ pub struct MemberSummary {
     /// Bytes that went to flash for each byte that was written.
     pub write_amplification: Option<f64>,
     pub watts: Option<f64>,
+    /// Energy for each transaction or request of the load. `None` where others use the drive at the same time.
+    pub joules_per_transaction: Option<f64>,
 }
 
 /// Time that requests were under way in a second, summed over them all.

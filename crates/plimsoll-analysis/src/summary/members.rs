@@ -5,6 +5,8 @@
 //! | rates, queue, busy, power | means of the model's seconds over the window |
 //! | wear | bytes to flash (without flash: bytes written) / those of all drives |
 //! | write amplification | bytes to flash / bytes written |
+//! | joules per transaction | power / transactions per second, of all systems on the drive |
+//! | all | sums; of busy times the mean; write amplification of the sums |
 
 use super::drive_summary::MemberSummary;
 use super::index::Index;
@@ -13,8 +15,17 @@ use plimsoll_plan::PlacedName;
 use plimsoll_record::SubjectKind;
 use plimsoll_record::metric::Metric;
 
-/// In their order in the array; those of which nothing was recorded are left out.
-pub(super) fn of(index: &Index, medium: &str, means: &[MetricMean]) -> Vec<MemberSummary> {
+/// The row of all drives together.
+pub const ALL_MEMBERS: &str = "all";
+
+/// In their order in the array, and all together; those of which nothing was recorded are left out. `rate`: transactions
+/// per second that all of this was done for.
+pub(super) fn of(
+    index: &Index,
+    medium: &str,
+    means: &[MetricMean],
+    rate: Option<f64>,
+) -> Vec<MemberSummary> {
     let subjects = index.record.subjects.iter();
     let members = subjects.filter(|own| {
         let placed = PlacedName::parse(&own.name);
@@ -24,7 +35,36 @@ pub(super) fn of(index: &Index, medium: &str, means: &[MetricMean]) -> Vec<Membe
         .filter_map(|own| MemberMeans::of(&own.name, means))
         .collect();
     let all: f64 = rows.iter().map(MemberMeans::wear).sum();
-    rows.iter().map(|own| own.summary(all)).collect()
+    let mut members: Vec<MemberSummary> = rows.iter().map(|own| own.summary(all)).collect();
+    members.extend(MemberSummary::all(&members, &rows));
+    let rate = rate.filter(|rate| *rate > 0.0);
+    for own in &mut members {
+        own.joules_per_transaction = own.watts.zip(rate).map(|(watts, rate)| watts / rate);
+    }
+    members
+}
+
+impl MemberSummary {
+    fn all(members: &[Self], means: &[MemberMeans<'_>]) -> Option<Self> {
+        let first = members.first()?;
+        let sum = |of: fn(&Self) -> f64| members.iter().map(of).sum::<f64>();
+        let known = |of: fn(&Self) -> Option<f64>| members.iter().map(of).sum::<Option<f64>>();
+        let total = |metric| means.iter().map(|own| own.mean(metric)).sum::<f64>();
+        let [flash, written] = [Metric::MemberFlashBytes, Metric::MemberWriteBytes].map(total);
+        Some(Self {
+            member: ALL_MEMBERS.to_owned(),
+            reads_per_second: sum(|own| own.reads_per_second),
+            writes_per_second: sum(|own| own.writes_per_second),
+            read_mb_per_second: sum(|own| own.read_mb_per_second),
+            written_mb_per_second: sum(|own| own.written_mb_per_second),
+            wear_percent: first.wear_percent.map(|_| 100.0),
+            queue: sum(|own| own.queue),
+            busy_percent: sum(|own| own.busy_percent) / members.len() as f64,
+            write_amplification: (flash > 0.0 && written > 0.0).then(|| flash / written),
+            watts: known(|own| own.watts),
+            joules_per_transaction: None,
+        })
+    }
 }
 
 struct MemberMeans<'a> {
@@ -74,6 +114,7 @@ impl<'a> MemberMeans<'a> {
             busy_percent: self.mean(Metric::MemberBusy),
             write_amplification: (flash > 0.0 && written > 0.0).then(|| flash / written),
             watts: self.recorded(Metric::MemberWatts),
+            joules_per_transaction: None,
         }
     }
 }

@@ -395,6 +395,10 @@ impl Assembled for ArrayController {
         self.array.has_member(member)
     }
 
+    fn is_missing(&self, member: u32) -> bool {
+        self.array.is_missing(member)
+    }
+
     fn fail(&mut self, now: Nanos, member: u32) -> bool {
         self.run_to(now);
         self.array.fail(now, member)

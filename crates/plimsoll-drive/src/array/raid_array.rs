@@ -501,6 +501,10 @@ impl Assembled for Array {
         member < self.layout.members
     }
 
+    fn is_missing(&self, member: u32) -> bool {
+        self.failed.contains(member)
+    }
+
     fn fail(&mut self, now: Nanos, member: u32) -> bool {
         Self::fail(self, now, member)
     }

@@ -510,6 +510,10 @@ impl Assembled for Cluster {
         member < self.spec.hosts
     }
 
+    fn is_missing(&self, member: u32) -> bool {
+        self.hosts[member as usize].is_down
+    }
+
     fn fail(&mut self, now: Nanos, member: u32) -> bool {
         self.fail_host(now, member)
     }

@@ -16,6 +16,7 @@ use super::calibrate::calibrate;
 use super::engine::{Engine, Timing};
 use super::error::EmulatorError;
 use super::form::Files;
+use super::member_work::DrivePower;
 use super::names;
 use super::protocol::{Backing, Form, Lost, Message, MessageSender, MountSpec, Ready};
 use super::request_log::RequestLog;
@@ -23,7 +24,7 @@ use super::session::check_fuse;
 use super::store::Store;
 use super::undo::UndoLog;
 use crate::model::Setup;
-use crate::spec::{DriveSpec, Mechanism, Watts, WriteCache};
+use crate::spec::{DriveSpec, Mechanism, WriteCache};
 use crate::storage_model::StorageModel;
 
 /// A volatile buffer whose size the drive file does not state.
@@ -78,14 +79,14 @@ impl Emulation {
         match spec.form {
             Form::Block(filesystem) => {
                 let engine = Engine::new(model, undo_log(&drive, spec.ignores_flush));
-                let engine = engine.with_requests(log).with_watts(watts_of(&drive));
+                let engine = engine.with_requests(log).with_drives(power_of(&drive));
                 let engine = Arc::new(engine);
                 let shape = BlockShape { filesystem, disks };
                 Self::start_block(spec, &dir, shape, engine)
             }
             Form::Directory => {
                 let engine = Engine::new(model, None).with_requests(log);
-                let engine = engine.with_watts(watts_of(&drive));
+                let engine = engine.with_drives(power_of(&drive));
                 Self::start_directory(spec, &dir, Arc::new(engine))
             }
         }
@@ -261,9 +262,16 @@ fn drive_of(spec: &MountSpec) -> Result<DriveSpec, EmulatorError> {
     })
 }
 
-fn watts_of(drive: &DriveSpec) -> Vec<Option<Watts>> {
-    let drives = drive.assembly.as_ref().map_or(0, DriveAssembly::drives);
-    (0..drives).map(|own| drive.drive(own).watts).collect()
+/// Of each drive of an array or a cluster.
+fn power_of(drive: &DriveSpec) -> Vec<DrivePower> {
+    let Some(assembly) = &drive.assembly else {
+        return Vec::new();
+    };
+    let power = |own| DrivePower {
+        member: assembly.member_of(own),
+        watts: drive.drive(own).watts,
+    };
+    (0..assembly.drives()).map(power).collect()
 }
 
 /// What the drive acknowledges before it is on the medium.

@@ -21,7 +21,7 @@ use super::clock;
 use super::costs::{AnswerCost, Costs, Traffic};
 use super::feedback::ModelTime;
 use super::held_answers::HeldAnswers;
-use super::member_work::MemberWork;
+use super::member_work::{DrivePower, MemberWork};
 use super::protocol::Lost;
 use super::recorder::{Recorder, TimePercentiles};
 use super::request_log::RequestLog;
@@ -30,7 +30,6 @@ use super::undo::UndoLog;
 use super::wire::{Reply, RequestArrival};
 use crate::model::{Completion, Op, Storage};
 use crate::requests::{LoggedRequest, RequestTimes};
-use crate::spec::Watts;
 use crate::storage_model::StorageModel;
 
 /// What came of a request's work on the data.
@@ -191,14 +190,14 @@ impl Engine {
         }
     }
 
-    /// With a log of all requests.
-    /// Power of each drive of an array or a cluster.
+    /// Each drive of an array or a cluster.
     #[must_use]
-    pub fn with_watts(self, watts: Vec<Option<Watts>>) -> Self {
-        self.state().members = MemberWork::new(watts);
+    pub fn with_drives(self, drives: Vec<DrivePower>) -> Self {
+        self.state().members = MemberWork::new(drives);
         self
     }
 
+    /// With a log of all requests.
     pub fn with_requests(self, log: Option<RequestLog>) -> Self {
         Self {
             requests: log.map(Mutex::new),
@@ -547,7 +546,9 @@ impl Engine {
             let mut state = self.state();
             let work = state.model.work_by_drive();
             let span = second.to.saturating_sub(second.from);
-            second.members = state.members.end_second(work, span);
+            let EngineState { model, members, .. } = &mut *state;
+            let is_missing = |member| model.assembled().is_some_and(|own| own.is_missing(member));
+            second.members = members.end_second(work, is_missing, span);
         }
         let thresholds = TimePercentiles::of(&second);
         self.recorder().compare_with(thresholds);

@@ -10,22 +10,46 @@ use crate::spec::Watts;
 #[derive(Debug, Default)]
 pub struct MemberWork {
     before: Vec<Work>,
-    /// What each drive takes.
-    watts: Vec<Option<Watts>>,
+    drives: Vec<DrivePower>,
 }
 
+/// What a drive takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DrivePower {
+    /// The member that it belongs to: of an array itself, of a cluster its host.
+    pub member: u32,
+    /// `None` where its file has no figures for it.
+    pub watts: Option<Watts>,
+}
+
+const NO_POWER: Watts = Watts {
+    idle: 0.0,
+    read: 0.0,
+    write: 0.0,
+};
+
 impl MemberWork {
-    pub const fn new(watts: Vec<Option<Watts>>) -> Self {
+    pub const fn new(drives: Vec<DrivePower>) -> Self {
         let before = Vec::new();
-        Self { before, watts }
+        Self { before, drives }
     }
 
-    /// `now`: of each drive since it was made. The second lasted for `span`.
-    pub fn end_second(&mut self, now: Vec<Work>, span: Nanos) -> Vec<MemberSecond> {
+    /// `now`: of each drive since it was made. The second lasted for `span`; drives of members that are missing at its
+    /// end took no power.
+    pub fn end_second(
+        &mut self,
+        now: Vec<Work>,
+        is_missing: impl Fn(u32) -> bool,
+        span: Nanos,
+    ) -> Vec<MemberSecond> {
         let before = std::mem::replace(&mut self.before, now);
         let before = before.iter().map(Some).chain(std::iter::repeat(None));
-        let watts = self.watts.iter().copied().chain(std::iter::repeat(None));
-        let drives = self.before.iter().zip(before).zip(watts);
+        let watts = self.drives.iter().map(|own| {
+            let missing = is_missing(own.member);
+            own.watts.map(|own| if missing { NO_POWER } else { own })
+        });
+        let drives = self.before.iter().zip(before);
+        let drives = drives.zip(watts.chain(std::iter::repeat(None)));
         drives
             .map(|((now, before), watts)| second(now, before, watts, span))
             .collect()
@@ -70,16 +94,21 @@ mod tests {
             read: 3.0,
             write: 6.0,
         };
-        let mut members = MemberWork::new(vec![Some(watts)]);
+        let drives = [0, 1].map(|member| DrivePower {
+            member,
+            watts: Some(watts),
+        });
+        let mut members = MemberWork::new(drives.to_vec());
         let busy = Work {
             writing: Nanos::from_millis(500),
             ..Work::default()
         };
-        let second = members.end_second(vec![busy.clone(), busy], Nanos::SECOND);
+        let work = vec![busy.clone(), busy.clone(), busy];
+        let second = members.end_second(work, |member| member == 1, Nanos::SECOND);
         let watts = second.iter().map(|own| own.watts);
-        assert_eq!(watts.collect::<Vec<_>>(), [Some(4.0), None]);
+        assert_eq!(watts.collect::<Vec<_>>(), [Some(4.0), Some(0.0), None]);
         let mut writes = |ops: [u64; 2]| -> Vec<u64> {
-            let seconds = members.end_second(ops.map(written).to_vec(), Nanos::SECOND);
+            let seconds = members.end_second(ops.map(written).to_vec(), |_| false, Nanos::SECOND);
             let whole = seconds.iter();
             assert!(
                 whole

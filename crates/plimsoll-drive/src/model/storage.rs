@@ -50,6 +50,9 @@ pub trait Assembled: Storage {
 
     fn has_member(&self, member: u32) -> bool;
 
+    /// It has failed, and nothing has taken its place.
+    fn is_missing(&self, member: u32) -> bool;
+
     /// A member fails `now`. What it had in flight is done with the others. False where data are lost by that.
     fn fail(&mut self, now: Nanos, member: u32) -> bool;
 

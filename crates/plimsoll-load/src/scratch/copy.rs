@@ -18,7 +18,8 @@ pub struct Copied {
 }
 
 /// Copies a directory with everything in it to a place that does not exist, with owners and permissions, and returns
-/// when it is on the medium: writing it back must not fall into a measurement. `stop` is asked between files.
+/// when it is on the medium: writing it back must not fall into a measurement. `stop` is asked between files. A link to
+/// a directory elsewhere, such as a log on a disk of its own, becomes a directory.
 pub fn copy_tree(
     from: &Path,
     to: &Path,
@@ -35,18 +36,31 @@ fn sync(dir: &Path) -> Result<(), LoadError> {
 }
 
 /// Puts everything in `copy` back in `place`, where it was taken from; what is there now goes. The directory itself
-/// stays: a process may have it as its working directory.
+/// stays: a process may have it as its working directory. So does a link in it to a directory elsewhere, which is filled.
 pub fn put_back(
     copy: &Path,
     place: &Path,
     stop: &dyn Fn() -> Result<(), LoadError>,
 ) -> Result<Copied, LoadError> {
-    for path in entries(place)? {
-        remove(&path).map_err(|error| io_error(&path, &error))?;
-    }
+    empty(place)?;
     let mut copied = Copied::default();
     copy_entries(copy, place, stop, &mut copied)?;
     sync(place).map(|()| copied)
+}
+
+fn empty(dir: &Path) -> Result<(), LoadError> {
+    entries(dir)?.iter().try_for_each(|path| {
+        if leads_elsewhere(path) {
+            empty(path)
+        } else {
+            remove(path).map_err(|error| io_error(path, &error))
+        }
+    })
+}
+
+/// A link to a directory that is not beside it.
+fn leads_elsewhere(path: &Path) -> bool {
+    fs::read_link(path).is_ok_and(|target| target.is_absolute() && target.is_dir())
 }
 
 fn entries(dir: &Path) -> Result<Vec<PathBuf>, LoadError> {
@@ -72,9 +86,19 @@ fn copy_dir(
     stop: &dyn Fn() -> Result<(), LoadError>,
     copied: &mut Copied,
 ) -> Result<(), LoadError> {
-    let made = fs::create_dir(to).and_then(|()| like(to, &from.symlink_metadata()?));
-    made.map_err(|error| io_error(to, &error))?;
-    copy_entries(from, to, stop, copied)
+    let made = if leads_elsewhere(to) {
+        Ok(())
+    } else {
+        fs::create_dir(to)
+    };
+    let alike = made.and_then(|()| like(to, &from.metadata()?));
+    alike.map_err(|error| io_error(to, &error))?;
+    copy_entries(from, to, stop, copied)?;
+    if leads_elsewhere(to) {
+        sync(to)
+    } else {
+        Ok(())
+    }
 }
 
 fn copy_entries(
@@ -92,7 +116,7 @@ fn copy_entries(
         let found = path
             .symlink_metadata()
             .map_err(|error| io_error(&path, &error))?;
-        if found.is_dir() {
+        if found.is_dir() || leads_elsewhere(&path) {
             copy_dir(&path, &target, stop, copied)?;
         } else {
             copy_file(&path, &target, &found, copied).map_err(|error| io_error(&target, &error))?;
@@ -147,15 +171,21 @@ mod tests {
         fs::write(place.join("conf"), "a = 1").unwrap();
         fs::set_permissions(place.join("conf"), fs::Permissions::from_mode(0o640)).unwrap();
         symlink("base/5", place.join("link")).unwrap();
+        let log = dir.path().join("log");
+        fs::create_dir(&log).unwrap();
+        fs::write(log.join("1"), "log").unwrap();
+        symlink(&log, place.join("log")).unwrap();
         let copied = copy_tree(&place, &copy, &go_on).unwrap();
-        assert_eq!(copied.bytes, 300_005);
+        assert_eq!(copied.bytes, 300_008);
         assert!(copied.shared == 0 || copied.shared == copied.bytes);
 
         fs::write(place.join("base/5/1259"), "other").unwrap();
         fs::write(place.join("new"), "new").unwrap();
         fs::create_dir(place.join("base/6")).unwrap();
         fs::remove_file(place.join("conf")).unwrap();
-        assert_eq!(put_back(&copy, &place, &go_on).unwrap().bytes, 300_005);
+        fs::rename(log.join("1"), log.join("2")).unwrap();
+        assert!(!copy.join("log").is_symlink(), "a copy is complete");
+        assert_eq!(put_back(&copy, &place, &go_on).unwrap().bytes, 300_008);
         assert_eq!(
             fs::read(place.join("base/5/1259")).unwrap(),
             vec![7; 300_000]
@@ -168,6 +198,8 @@ mod tests {
             fs::read_link(place.join("link")).unwrap(),
             Path::new("base/5")
         );
+        assert_eq!(fs::read(log.join("1")).unwrap(), b"log");
+        assert!(place.join("log").is_symlink() && !log.join("2").exists());
         assert!(!place.join("new").exists() && !place.join("base/6").exists());
         assert!(copy.join("base/5/1259").exists(), "for the next time");
     }

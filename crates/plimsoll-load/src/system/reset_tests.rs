@@ -57,7 +57,11 @@ fn work(instance: &Instance) {
 fn what_was_changed_is_brought_back_in_every_way() {
     for (kind, ways) in systems() {
         let medium = medium();
-        let mut scratch = Scratch::create(medium.path(), "reset").unwrap();
+        let logs = self::medium();
+        let log = Scratch::create(logs.path(), "log").unwrap();
+        let mut scratch = Scratch::create(medium.path(), "reset")
+            .unwrap()
+            .with_log(log);
         let instance = Instance::start(&kind, Some(&mut scratch), None).unwrap();
         let control = LoadControl::default();
         instance.load(&workload(), 3, &control).unwrap();

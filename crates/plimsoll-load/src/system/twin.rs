@@ -60,8 +60,14 @@ mod tests {
         let medium = tempfile::tempdir().unwrap();
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(medium.path(), open).unwrap();
-        let [mut one, mut two] =
-            ["one", "two"].map(|name| Scratch::create(medium.path(), name).unwrap());
+        let logs = tempfile::tempdir().unwrap();
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(logs.path(), open).unwrap();
+        let [mut one, mut two] = ["one", "two"].map(|name| {
+            let log = Scratch::create(logs.path(), name).unwrap();
+            let own = Scratch::create(medium.path(), name).unwrap();
+            own.with_log(log)
+        });
         let workload = Workload::Tpcc(Tpcc {
             warehouses: 1,
             mode: TxnMode::Statements,
@@ -84,6 +90,14 @@ mod tests {
         }
         // Each for itself.
         first.stop().unwrap();
+        if let SystemKind::Managed { engine, .. } = kind {
+            let log = format!(".plimsoll/two/{}-log", engine.engine().name());
+            let has_files = std::fs::read_dir(logs.path().join(log))
+                .unwrap()
+                .next()
+                .is_some();
+            assert!(has_files, "the log is where it was put");
+        }
         assert!(!second.row_counts().unwrap().is_empty());
         second.stop().unwrap();
     }

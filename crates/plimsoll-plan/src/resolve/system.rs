@@ -58,6 +58,7 @@ pub(super) fn resolve(
         kind,
         limits,
         count,
+        log_disk: raw.log_disk.as_ref().is_some_and(|own| *own.get()),
     })
 }
 
@@ -116,6 +117,7 @@ fn refuse_misplaced(
         mock,
         limits,
         count,
+        log_disk,
     } = raw;
     let kind = if exists {
         "an existing server"
@@ -170,6 +172,12 @@ fn refuse_misplaced(
             count.as_ref().filter(|n| *n.get() != 1).map(At::span),
             !exists,
             "an existing server is one",
+        ),
+        (
+            "log_disk",
+            log_disk.as_ref().map(At::span),
+            managed,
+            "only the log of a server that plimsoll starts can be placed",
         ),
         (
             "mock",

@@ -364,6 +364,7 @@ column-busy = Busy, %
 column-wear = Share of wear, %
 column-amplification = Amplification
 column-watts = W
+column-joules = J per transaction
 column-system-cpu = System CPU, % of one
 column-system-memory = System memory, MB
 column-generator-cpu = Generator CPU, % of one

@@ -9,6 +9,7 @@ use plimsoll_drive::emulate::check_fuse;
 use plimsoll_load::engine::server::ManagedServer;
 use plimsoll_load::passwd::user_name;
 use plimsoll_load::system::Instance;
+use plimsoll_plan::assembly::DriveAssembly;
 use plimsoll_plan::resolved::{
     DriveForm, EmulatedDrive, Medium, MediumKind, ResolvedPlan, Step, SystemKind, WithoutFuse,
 };
@@ -69,10 +70,31 @@ fn check_own_servers(plan: &ResolvedPlan) -> Result<(), Failure> {
             for medium in step.on() {
                 let dir = Path::new(&plan.medium(*medium).path);
                 ManagedServer::check_startable(*engine, binaries, dir)?;
+                if plan.system(system).log_disk {
+                    check_log_disk(plan.medium(*medium))?;
+                }
             }
         }
     }
     Ok(())
+}
+
+/// A log can have a disk of its own only where there are several.
+fn check_log_disk(medium: &Medium) -> Result<(), Failure> {
+    let assembly = match &medium.kind {
+        MediumKind::Emulated(drive) => drive_file::emulated(drive)?.assembly,
+        MediumKind::Directory | MediumKind::Device => None,
+    };
+    let has_several =
+        matches!(&assembly, Some(DriveAssembly::Cluster(cluster)) if cluster.vdisks > 1);
+    if has_several {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "`log_disk` needs several disks, and medium {} is one\nUse an emulated cluster with `vdisks`, such as \
+         drive = \"vsan:4:3:nvme:vdisks=3\", or remove `log_disk`.",
+        medium.name
+    )))
 }
 
 /// Existing servers answer, are new enough, and have room for the data among what they hold.

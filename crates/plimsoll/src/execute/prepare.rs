@@ -31,6 +31,11 @@ struct FilePlace {
     scratch: Scratch,
 }
 
+/// Under which name the log of a system has its disk.
+fn log_user(system: &str) -> String {
+    format!("{system}-log")
+}
+
 /// A medium that files can be put on.
 pub(super) struct ReadyMedium {
     pub subject: SubjectId,
@@ -125,7 +130,7 @@ impl Execution<'_> {
                 .facts(subject, &[(INSTANCE_OF.to_owned(), spec.name.clone())])?;
         }
         let place = match id.medium {
-            Some(medium) => Some(self.make_place(&id.name(self.plan), medium)?),
+            Some(medium) => Some(self.make_place(id, medium)?),
             None => None,
         };
         if let SystemKind::Managed { .. } = spec.kind {
@@ -183,13 +188,14 @@ impl Execution<'_> {
     }
 
     /// A directory for a system on a medium, which is made ready.
-    fn make_place(&mut self, system: &str, medium: MediumId) -> StepResult<FilePlace> {
+    fn make_place(&mut self, id: InstanceId, medium: MediumId) -> StepResult<FilePlace> {
+        let system = &id.name(self.plan);
         let ReadyMedium { subject, drive } = self.prepare_medium(medium, system)?;
         let path = &self.plan.medium(medium).path;
         Ok(match drive {
             Some(mount) => FilePlace {
                 medium: subject,
-                scratch: Scratch::inside(&mount, system)?,
+                scratch: self.with_log(id, Scratch::inside(&mount, system)?)?,
                 path: mount,
             },
             None => FilePlace {
@@ -198,6 +204,17 @@ impl Execution<'_> {
                 path: path.into(),
             },
         })
+    }
+
+    /// Gives the system's log a disk of its own, if the plan says so.
+    fn with_log(&mut self, id: InstanceId, scratch: Scratch) -> StepResult<Scratch> {
+        let drive = id.medium.and_then(|own| self.drives.get_mut(&own));
+        let Some(drive) = drive.filter(|_| self.plan.system(id.system).log_disk) else {
+            return Ok(scratch);
+        };
+        let user = log_user(&id.name(self.plan));
+        let disk = drive.disks.take(&user);
+        Ok(scratch.with_log(Scratch::inside(&disk, &user)?))
     }
 
     /// Describes a medium, and mounts its drive if it is an emulated one. `user` gets a disk there.
@@ -252,7 +269,9 @@ impl Execution<'_> {
             probe.unwatch(running.subject);
         }
         if let Some(drive) = instance.medium.and_then(|own| self.drives.get_mut(&own)) {
-            drive.disks.leave(&instance.name(self.plan));
+            let name = instance.name(self.plan);
+            drive.disks.leave(&log_user(&name));
+            drive.disks.leave(&name);
         }
         let subject = running.subject;
         for error in running.end() {

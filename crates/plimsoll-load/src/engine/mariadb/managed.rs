@@ -11,6 +11,9 @@ use crate::engine::server::{ServerContext, write_durably};
 use crate::error::LoadError;
 use crate::scratch::{Scratch, io_error};
 
+/// Among the data, where the log has a disk of its own: the server takes every directory there for a database, unless it
+/// is named in `ignore_db_dirs`.
+const LOG_DIR: &str = "redo_log";
 const SOCKET: &str = "mariadb.sock";
 
 pub struct MariadbSetup;
@@ -37,6 +40,7 @@ impl ServerSetup for MariadbSetup {
         fill: Fill<'_>,
     ) -> Result<(), LoadError> {
         let temporary = context.directory(scratch, "tmp")?;
+        context.link_log(LOG_DIR)?;
         write_config(&config(context), context, &temporary, settings)?;
         fill(context)
     }
@@ -49,6 +53,10 @@ impl ServerSetup for MariadbSetup {
             "--skip-name-resolve",
         ]);
         command
+    }
+
+    fn log_dir(&self) -> &'static str {
+        LOG_DIR
     }
 
     fn serve(&self, programs: &Programs, context: &ServerContext) -> Command {
@@ -92,9 +100,15 @@ fn write_config(
     settings: &str,
 ) -> Result<(), LoadError> {
     let path = |path: &Path| quote(&path.display().to_string());
+    let log = if context.log_disk.is_some() {
+        let dir = path(&context.data.join(LOG_DIR));
+        format!("innodb_log_group_home_dir = {dir}\nignore_db_dirs = {LOG_DIR}\n")
+    } else {
+        String::new()
+    };
     let text = format!(
         "[mysqld]\ndatadir = {}\nsocket = {}\npid_file = {}\ntmpdir = {}\nskip_networking\nskip_name_resolve\n\
-         local_infile = 1\nlc_messages = en_US\nlog_warnings = 1\n\n# The plan\n{settings}",
+         local_infile = 1\nlc_messages = en_US\nlog_warnings = 1\n{log}\n# The plan\n{settings}",
         path(&context.data),
         path(&context.socket.join(SOCKET)),
         path(&pid_file(context)),

@@ -50,7 +50,14 @@ impl ServerSetup for PostgresSetup {
         let mut command = context.command(&programs.maker);
         command.arg("-D").arg(&context.data);
         command.args(["-U", USER, "--auth=trust", "--encoding=UTF8", "--locale=C"]);
+        if let Some(disk) = &context.log_disk {
+            command.arg("--waldir").arg(disk);
+        }
         command
+    }
+
+    fn log_dir(&self) -> &'static str {
+        "pg_wal"
     }
 
     fn serve(&self, programs: &Programs, context: &ServerContext) -> Command {

@@ -141,8 +141,11 @@ impl ManagedServer {
         control: &LoadControl,
     ) -> Result<Self, LoadError> {
         let from = self.process.data_dir();
-        let mut fill =
-            |context: &ServerContext| put_back(from, &context.data, &|| control.check()).map(drop);
+        let log_dir = setup(self.kind()).log_dir();
+        let mut fill = |context: &ServerContext| {
+            context.link_log(log_dir)?;
+            put_back(from, &context.data, &|| control.check()).map(drop)
+        };
         self.start_second(scratch, cgroup, &mut fill, control)
     }
 

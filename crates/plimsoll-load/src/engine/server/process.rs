@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -42,6 +43,8 @@ pub(crate) struct ServerContext {
     pub socket: PathBuf,
     /// The server writes its log to this file; errors quote a line of it.
     pub log: PathBuf,
+    /// Where its transaction log goes, if not among its data.
+    pub log_disk: Option<PathBuf>,
     /// What limits the server; its data directory is made outside.
     cgroup: Option<CgroupLimits>,
 }
@@ -59,7 +62,11 @@ impl ServerContext {
         let name = kind.engine().name();
         let data = scratch.dir(name)?;
         let socket = scratch.socket_dir("socket", socket_name)?;
-        for dir in [&data, &socket] {
+        let log_disk = scratch.log_dir(&format!("{name}-log"))?;
+        for dir in [Some(&data), Some(&socket), log_disk.as_ref()]
+            .into_iter()
+            .flatten()
+        {
             hand_over(dir, user.as_ref(), 0o700)?;
         }
         if let Some(user) = &user {
@@ -73,8 +80,20 @@ impl ServerContext {
             data,
             socket,
             log,
+            log_disk,
             cgroup,
         })
+    }
+
+    /// Where the log has a disk of its own: from now on what is written below `name` among the data goes there.
+    pub fn link_log(&self, name: &str) -> Result<(), LoadError> {
+        let link = self.data.join(name);
+        match &self.log_disk {
+            Some(disk) if !link.is_symlink() => {
+                symlink(disk, &link).map_err(|error| io_error(&link, &error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// One more directory that only the server's user may enter.

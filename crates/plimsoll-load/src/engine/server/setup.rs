@@ -38,6 +38,8 @@ pub(crate) trait ServerSetup: Sync {
     ) -> Result<(), LoadError>;
     /// Makes a data directory.
     fn init(&self, programs: &Programs, context: &ServerContext) -> Command;
+    /// The name of the log's directory among the data.
+    fn log_dir(&self) -> &'static str;
     fn serve(&self, programs: &Programs, context: &ServerContext) -> Command;
     /// Files of a dead server that would look like a running one's.
     fn remains(&self, context: &ServerContext) -> Vec<PathBuf>;
