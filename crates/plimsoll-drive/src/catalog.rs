@@ -1,7 +1,7 @@
 //! The drives that plimsoll knows: the files in `drives/`, as they are.
 
 use plimsoll_plan::assembly::NamedAssembly;
-use plimsoll_plan::{PlanErrors, by_short_name, nearest};
+use plimsoll_plan::{DriveAlias, KnownDrives, PlanErrors};
 
 use crate::spec::DriveSpec;
 use crate::spec::file::{OtherDrive, assembly_tables};
@@ -41,14 +41,12 @@ const ENTRIES: &[CatalogEntry] = entries![
 ];
 
 /// Names of kinds of drives, for the one of the kind that was compared with most measurements.
-const KINDS: [(&str, &str); 4] = [
-    ("nvme", "kingston-dc1500m-960g"),
-    ("sata", "micron-5200-eco-1920g"),
-    ("disk", "seagate-constellation2-1t"),
-    ("hdd", "seagate-constellation2-1t"),
+const KINDS: [[&str; 2]; 4] = [
+    ["nvme", "kingston-dc1500m-960g"],
+    ["sata", "micron-5200-eco-1920g"],
+    ["disk", "seagate-constellation2-1t"],
+    ["hdd", "seagate-constellation2-1t"],
 ];
-
-const OTHERS: &str = "`plimsoll drive list` shows them; a drive file of your own is given by its path, which ends with .toml";
 
 /// A name that is not in the catalog.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -69,17 +67,26 @@ pub fn all() -> &'static [CatalogEntry] {
 /// # Errors
 /// There is none, or several; the message suggests names.
 pub fn find(name: &str) -> Result<CatalogEntry, UnknownDrive> {
-    let kind = KINDS.iter().find(|(kind, _)| *kind == name);
-    let written = kind.map_or(name, |(_, drive)| drive);
-    let none = match nearest(name, KINDS.map(|(kind, _)| kind)) {
-        Some(kind) => format!("did you mean `{kind}`?"),
-        None => OTHERS.to_owned(),
-    };
-    let found = by_short_name(written, ENTRIES, |entry| entry.name, &none);
-    found.copied().map_err(|help| UnknownDrive {
+    let full = known().full_name(name).map_err(|help| UnknownDrive {
         name: name.to_owned(),
         help,
+    })?;
+    let mut entries = ENTRIES.iter().copied();
+    let found = entries.find(|entry| entry.name == full);
+    found.ok_or(UnknownDrive {
+        name: full,
+        help: String::new(),
     })
+}
+
+/// What they can be called.
+pub fn known() -> KnownDrives {
+    KnownDrives {
+        names: ENTRIES.iter().map(|own| own.name.to_owned()).collect(),
+        kinds: KINDS
+            .map(|[kind, drive]| DriveAlias::new(kind, drive))
+            .to_vec(),
+    }
 }
 
 /// The file of an array or a cluster: that of its first drive with a table for it, and the files of the others.
@@ -153,7 +160,7 @@ mod tests {
 
     #[test]
     fn drives_have_short_names() {
-        for (short, name) in KINDS {
+        for [short, name] in KINDS {
             assert_eq!(find(short).map(|drive| drive.name), Ok(name));
         }
         assert_eq!(find("gp3").unwrap().name, "aws-gp3");

@@ -2,6 +2,10 @@
 
 use plimsoll_plan::units::Nanos;
 
+/// Data in what a network carries: 1448 of the 1538 bytes that a TCP segment takes on Ethernet, with the time stamps that
+/// Linux sends (RFC 7323).
+pub const TCP_SHARE: f64 = 1448.0 / 1538.0;
+
 /// Takes requests in the order in which they come, one at a time: a line in one direction, or a processor.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Server {

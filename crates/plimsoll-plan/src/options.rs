@@ -1,5 +1,7 @@
 //! What the command line changes about a plan.
 
+use crate::known_drives::KnownDrives;
+
 /// What the command line changes about a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
@@ -9,8 +11,8 @@ pub struct Options {
     pub data_scale: f64,
     /// Beats the plan's seed of the inputs.
     pub seed: Option<u64>,
-    /// Names of the drives that can be emulated; a plan may also name a drive file.
-    pub drives: Vec<String>,
+    /// Those that can be emulated; a plan may also name a drive file.
+    pub drives: KnownDrives,
 }
 
 impl Default for Options {
@@ -19,7 +21,7 @@ impl Default for Options {
             scale: 1.0,
             data_scale: 1.0,
             seed: None,
-            drives: Vec::new(),
+            drives: KnownDrives::default(),
         }
     }
 }

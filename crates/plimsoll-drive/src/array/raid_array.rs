@@ -18,7 +18,9 @@ use super::members::{
 use super::missed_writes::MissedWrites;
 use super::rebuild::{Rebuild, RebuildSpeed, RebuildUnit, UNIT};
 use super::stripe_writes::{StripeWrite, StripeWrites, WritePart, read_pieces};
-use crate::model::{Assembled, Completion, Op, RequestId, Setup, Storage, Work};
+use crate::model::{
+    Assembled, Completion, Op, RebuildLog, RebuildReport, RequestId, Setup, Storage, Work,
+};
 use crate::spec::DriveSpec;
 
 /// An array in the midst of its work.
@@ -36,8 +38,7 @@ pub struct Array<M = MemberDrives> {
     rebuild: Option<Rebuild>,
     /// Drives that are left to take the places of members that fail.
     spares: u32,
-    /// The last rebuild was onto one of them.
-    is_on_spare: bool,
+    rebuild_log: RebuildLog,
     bitmap: Option<Bitmap>,
     missed: MissedWrites,
 }
@@ -96,7 +97,7 @@ impl<M: Members> Array<M> {
             stripes: StripeWrites::default(),
             rebuild: None,
             spares: spec.spares,
-            is_on_spare: false,
+            rebuild_log: RebuildLog::default(),
             bitmap,
             missed: MissedWrites::new(region),
         };
@@ -121,6 +122,7 @@ impl<M: Members> Array<M> {
             let unfilled = own.unfilled();
             self.missed.add(unfilled.from, unfilled.to);
         }
+        self.rebuild_log.forget(member);
         self.failed = self.failed | MemberSet::of(member);
         for request in self.members.fail(member) {
             self.redirect(now, request);
@@ -509,9 +511,8 @@ impl Assembled for Array {
         Self::fail(self, now, member)
     }
 
-    fn rebuilding_onto_spare(&self) -> Option<u32> {
-        let rebuilding = self.rebuilding().iter().next();
-        rebuilding.filter(|_| self.is_on_spare)
+    fn take_rebuild_reports(&mut self) -> Vec<RebuildReport> {
+        Self::take_rebuild_reports(self)
     }
 
     fn can_replace(&self, member: u32) -> bool {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::catalog;
-use crate::model::{Assembled, DriveOp, Op, Setup, Storage};
+use crate::model::{Assembled, DriveOp, Op, RebuildProgress, Setup, Storage};
 use crate::model::{ByRequest, Random};
 use crate::simulate::{Arrival, SimulatedProfile, SimulatedResult, named, simulate};
 use crate::spec::DriveSpec;
@@ -202,28 +202,39 @@ fn spares_take_the_places_of_failed_members() {
     spec.file.array.as_mut().unwrap().spares = 2;
     let mut array = array(&spec, 192 << 20);
     let mut now = Nanos::from_millis(5);
-    assert!(array.fail(now, 1) && array.rebuilding_onto_spare() == Some(1));
+    let begun = |array: &mut Array| -> Vec<u32> {
+        let mut reports = array.take_rebuild_reports();
+        reports.retain(|own| own.progress == RebuildProgress::BegunOnSpare);
+        reports.iter().map(|own| own.member).collect()
+    };
+    assert!(array.fail(now, 1) && begun(&mut array) == [1]);
     now += Nanos::from_millis(50);
     while array.next_event().is_some_and(|next| next <= now) {
         array.advance(now);
     }
-    assert!(array.fail(now, 3) && array.rebuilding_onto_spare() == Some(1));
+    assert!(array.fail(now, 3) && begun(&mut array).is_empty());
     while let Some(next) = array.next_event() {
         now = next;
         array.advance(now);
     }
     assert!(array.is_whole() && array.has_rebuilt(3));
+    let reports = array.take_rebuild_reports();
+    let members: Vec<u32> = reports.iter().map(|own| own.member).collect();
+    assert_eq!(members, [1, 3, 3], "one ended, the other began and ended");
+    assert_eq!(
+        reports[2].progress,
+        RebuildProgress::Ended {
+            began: reports[1].at
+        }
+    );
     let written = array.work_by_drive();
     let of = |member: usize| written[member].bytes[DriveOp::Write as usize];
     assert_eq!((of(1), of(3)), (64 << 20, 64 << 20));
-    assert!(array.fail(now, 0) && array.rebuilding_onto_spare().is_none());
+    assert!(array.fail(now, 0) && begun(&mut array).is_empty());
     assert!(array.can_replace(0));
     // One that failed before the beginning.
     spec.file.array.as_mut().unwrap().failed = vec![4];
-    assert_eq!(
-        super::tests::array(&spec, 192 << 20).rebuilding_onto_spare(),
-        Some(4)
-    );
+    assert_eq!(begun(&mut super::tests::array(&spec, 192 << 20)), [4]);
 }
 
 fn write(offset: u64) -> Op {

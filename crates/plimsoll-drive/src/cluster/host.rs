@@ -4,18 +4,18 @@ use plimsoll_plan::cluster::{ClusterKind, ClusterSpec};
 use plimsoll_plan::units::Nanos;
 
 use super::host_store::HostStore;
-use crate::network::{LineRate, slowed};
+use crate::network::{LineRate, TCP_SHARE, slowed};
 
 /// Share of a network's line rate that data get. Fitted to report K's cluster with 40 Gbit/s, of whose sequential reads
 /// (17.8 GB/s) and 64 KiB mix (121,240/s) the drives could do 1.4 times as much; its cluster with 10 Gbit/s was held out.
 const NETWORK_SHARE_VSAN: f64 = 0.37;
-/// The same for TCP in frames of 1,500 bytes.
-const NETWORK_SHARE_CEPH: f64 = 0.94;
 
 #[derive(Debug, Clone)]
 pub struct ClusterHost {
     pub store: HostStore,
     pub is_down: bool,
+    /// It has been down for so long that what it had is rebuilt elsewhere, as soon as there is where.
+    pub is_repair_due: bool,
     /// How often it has failed or was replaced: what was on its way to the drives that it had then is not for those it has
     /// now.
     pub generation: u32,
@@ -37,7 +37,7 @@ impl HostTimes {
     pub fn new(spec: &ClusterSpec, slower: f64) -> Self {
         let share = match spec.kind {
             ClusterKind::Vsan => NETWORK_SHARE_VSAN,
-            ClusterKind::Ceph => NETWORK_SHARE_CEPH,
+            ClusterKind::Ceph => TCP_SHARE,
         };
         Self {
             stack: slowed(spec.stack(), slower),

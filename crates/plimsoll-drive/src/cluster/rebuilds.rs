@@ -63,6 +63,10 @@ impl Rebuilds {
         self.active.iter().copied()
     }
 
+    pub fn is_idle(&self) -> bool {
+        self.active.is_empty() && self.waiting.is_empty()
+    }
+
     pub fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }

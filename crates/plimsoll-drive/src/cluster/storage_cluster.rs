@@ -16,7 +16,8 @@ use super::store_event::{StoreEvent, StoreRequest, TimedStoreEvent};
 use super::trips::{ComponentTrip, Trip, TripPurpose, Trips};
 use crate::array::{Array, FollowingRequest, HostRequests};
 use crate::model::{
-    Assembled, ByRequest, Completion, CompletionQueue, Op, RequestId, Setup, Storage, Work,
+    Assembled, ByRequest, Completion, CompletionQueue, Op, RebuildLog, RebuildReport, RequestId,
+    Setup, Storage, Work,
 };
 use crate::spec::DriveSpec;
 
@@ -38,6 +39,7 @@ pub struct Cluster {
     objects: Vec<VirtualObject>,
     map: AddressMap,
     rebuilds: Rebuilds,
+    rebuild_log: RebuildLog,
     trips: Trips,
     ahead: CompletionQueue,
     events: ByRequest<ClusterEvent>,
@@ -99,6 +101,7 @@ impl Cluster {
         let hosts = (0..spec.hosts).map(|host| ClusterHost {
             store: HostStore::new(drive, &setup, spec, host),
             is_down: spec.failed.contains(&host),
+            is_repair_due: false,
             generation: 0,
         });
         let layout = spec.layout();
@@ -117,6 +120,7 @@ impl Cluster {
             objects: objects.map(object).collect(),
             map,
             rebuilds: Rebuilds::new(spec, member),
+            rebuild_log: RebuildLog::default(),
             ahead: CompletionQueue::default(),
             events: ByRequest::default(),
             requests: HostRequests::default(),
@@ -382,7 +386,9 @@ impl Cluster {
             ClusterEvent::Ends(request) => self.end_part(now, request),
             ClusterEvent::Store(own) => self.happen_on(now, own),
             ClusterEvent::RepairDue { host, generation } => {
-                if self.hosts[host as usize].generation == generation {
+                let own = &mut self.hosts[host as usize];
+                if own.generation == generation {
+                    own.is_repair_due = true;
                     self.repair(now, host);
                 }
             }
@@ -516,6 +522,10 @@ impl Assembled for Cluster {
 
     fn fail(&mut self, now: Nanos, member: u32) -> bool {
         self.fail_host(now, member)
+    }
+
+    fn take_rebuild_reports(&mut self) -> Vec<RebuildReport> {
+        self.rebuild_log.take()
     }
 
     fn can_replace(&self, member: u32) -> bool {

@@ -3,7 +3,7 @@ use super::host_store::HostStore;
 use super::placement::{PlacedObject, place};
 use super::store_event::{StoreEvent, StoreRequest, TimedStoreEvent};
 use crate::catalog;
-use crate::model::{Assembled, ByRequest, DriveOp, Op, Random, Setup, Storage};
+use crate::model::{Assembled, ByRequest, DriveOp, Op, Random, RebuildProgress, Setup, Storage};
 use crate::simulate::{Arrival, SimulatedProfile, SimulatedResult, named, simulate};
 use crate::spec::DriveSpec;
 use plimsoll_plan::assembly::{DriveAssembly, NamedAssembly};
@@ -499,6 +499,26 @@ fn what_a_host_had_is_repaired_on_others() {
         assert!(survives(&repaired, 60_000), "{name}");
     }
     assert!(!survives("vsan:3:3:nvme:vdisks=20:repair=2s", 60_000));
+}
+
+/// With the fewest hosts that a repair needs it waits until one returns, and is reported.
+#[test]
+fn a_repair_without_a_place_is_made_when_a_host_returns() {
+    let mut own = cluster("vsan:4:2:nvme:vdisks=8:repair=1s", 64 << 20);
+    let run_to = |own: &mut Cluster, to| while own.advance(to).is_some() {};
+    own.fail(Nanos::ZERO, 0);
+    own.fail(Nanos::from_millis(1), 1);
+    run_to(&mut own, Nanos::from_secs(10));
+    assert_eq!(own.take_rebuild_reports(), []);
+    own.bring_back(Nanos::from_secs(10), 1);
+    run_to(&mut own, Nanos::from_secs(100));
+    let reports = own.take_rebuild_reports();
+    let members: Vec<u32> = reports.iter().map(|own| own.member).collect();
+    assert_eq!(members, [1, 0, 0], "the one that returned lacks nothing");
+    assert_eq!(reports[1].progress, RebuildProgress::BegunOnOthers);
+    let began = reports[1].at;
+    assert_eq!(reports[2].progress, RebuildProgress::Ended { began });
+    assert!(reports[2].at > began);
 }
 
 #[test]

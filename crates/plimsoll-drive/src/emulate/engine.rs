@@ -83,19 +83,12 @@ struct Pending {
     reply: Reply,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct StartedRebuild {
-    member: u32,
-    at: Nanos,
-}
-
 struct EngineState {
     model: StorageModel,
     timing: Timing,
     has_power: bool,
     /// More members failed than it can do without.
     has_lost_data: bool,
-    rebuild: Option<StartedRebuild>,
     members: MemberWork,
     undo: Option<UndoLog>,
     /// Requests that the model was asked about.
@@ -165,7 +158,6 @@ impl Engine {
                 timing: Timing::Off,
                 has_power: true,
                 has_lost_data: false,
-                rebuild: None,
                 members: MemberWork::default(),
                 undo,
                 asked: 0,

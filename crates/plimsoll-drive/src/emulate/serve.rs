@@ -148,7 +148,7 @@ fn report_seconds(watch: WatchedEmulation, send: &MessageSender, ends: &AtomicBo
             }));
         }
         send(Message::Second(Box::new(second)));
-        if let Some(event) = watch.engine.rebuild_event() {
+        for event in watch.engine.rebuild_events() {
             send(Message::Warning(event));
         }
         if !full_reported && watch.full.load(Ordering::Relaxed) {

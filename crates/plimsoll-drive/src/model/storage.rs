@@ -2,7 +2,7 @@
 
 use plimsoll_plan::units::{Bytes, Nanos};
 
-use super::{Completion, Op, RequestId, Work};
+use super::{Completion, Op, RebuildReport, RequestId, Work};
 
 /// What takes requests and completes them in virtual time: a drive, or an array of drives.
 pub trait Storage {
@@ -56,10 +56,8 @@ pub trait Assembled: Storage {
     /// A member fails `now`. What it had in flight is done with the others. False where data are lost by that.
     fn fail(&mut self, now: Nanos, member: u32) -> bool;
 
-    /// The member in whose place a spare is being filled; `None` also where there are no spares.
-    fn rebuilding_onto_spare(&self) -> Option<u32> {
-        None
-    }
+    /// Rebuilds that have ended or begun by themselves since this was asked last.
+    fn take_rebuild_reports(&mut self) -> Vec<RebuildReport>;
 
     /// A new one may take the place of this member: it has failed, and no other is being filled.
     fn can_replace(&self, member: u32) -> bool;

@@ -3,8 +3,8 @@
 use super::values::{size, text};
 use crate::Options;
 use crate::assembly::{AssemblyError, NamedAssembly};
-use crate::error::{nearest, suggestion};
 use crate::findings::Findings;
+use crate::known_drives::KnownDrives;
 use crate::raw::RawMedium;
 use crate::resolved::{
     DriveBacking, DriveFilesystem, DriveForm, DriveSpeed, EmulatedDrive, FlushPolicy, Medium,
@@ -231,44 +231,48 @@ fn slower(raw: &RawMedium, findings: &mut Findings<'_>) -> Option<f64> {
     Some(slower)
 }
 
-/// A name in the catalog, or a drive file, which is opened when the plan runs.
+/// A name in the catalog, in full, or a drive file, which is opened when the plan runs.
 fn known_drive(
     written: &At<String>,
-    drives: &[String],
+    drives: &KnownDrives,
     findings: &mut Findings<'_>,
 ) -> Option<String> {
     let drive = text(written, "the drive", findings)?;
-    if drive.ends_with(".toml") || drives.contains(&drive) {
+    if drive.ends_with(".toml") || drives.names.contains(&drive) {
         return Some(drive);
     }
     if NamedAssembly::is_meant(&drive) {
         return known_assembly(&drive, written, drives, findings);
     }
-    let known: Vec<&str> = drives.iter().map(String::as_str).collect();
-    let help = match (
-        nearest(&drive, known.iter().copied()),
-        part_of(&drive, &known),
-    ) {
-        (None, Some(longer)) => format!("did you mean `{longer}`?"),
-        _ => suggestion(&drive, &known, "name a drive file: drive = \"./mine.toml\""),
-    };
-    findings.error(
-        written.span(),
-        format!("there is no drive `{drive}` in the catalog"),
-        help,
-    );
-    None
+    full_name(&drive, written, drives, findings)
 }
 
-/// The name of an array or a cluster, whose drives are in the catalog.
+fn full_name(
+    drive: &str,
+    written: &At<String>,
+    drives: &KnownDrives,
+    findings: &mut Findings<'_>,
+) -> Option<String> {
+    let known = drives.full_name(drive);
+    let refuse = |help: String| {
+        let message = format!("there is no drive `{drive}` in the catalog");
+        findings.error(written.span(), message, help);
+    };
+    known.map_err(refuse).ok()
+}
+
+/// The name of an array or a cluster, with the full names of its drives.
 fn known_assembly(
     name: &str,
     written: &At<String>,
-    drives: &[String],
+    drives: &KnownDrives,
     findings: &mut Findings<'_>,
 ) -> Option<String> {
     let help = "an array is written as LEVEL:MEMBERS:DRIVE, such as raid5:6:kingston-dc500m-960g; a cluster as vsan:HOSTS:DRIVES:DRIVE or ceph:HOSTS:DRIVES:DRIVE";
-    let named: NamedAssembly = match name.parse() {
+    let NamedAssembly {
+        assembly,
+        drives: own,
+    } = match name.parse() {
         Ok(named) => named,
         Err(error) => {
             let error: AssemblyError = error;
@@ -276,22 +280,9 @@ fn known_assembly(
             return None;
         }
     };
-    let mut named_drives = named.drives.iter();
-    let Some(unknown) = named_drives.find(|own| !drives.contains(own)) else {
-        return Some(named.to_string());
-    };
-    let known: Vec<&str> = drives.iter().map(String::as_str).collect();
-    let text = format!("there is no drive `{unknown}` in the catalog");
-    findings.error(written.span(), text, suggestion(unknown, &known, help));
-    None
-}
-
-/// A name of which the written one is a part, such as `dc1500m` of `kingston-dc1500m-960g`.
-fn part_of<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
-    let written = written.to_lowercase();
-    known
+    let own = own
         .iter()
-        .copied()
-        .filter(|_| written.chars().count() > 2)
-        .find(|name| name.contains(&written))
+        .map(|drive| full_name(drive, written, drives, findings));
+    let drives = own.collect::<Option<Vec<String>>>()?;
+    Some(NamedAssembly { assembly, drives }.to_string())
 }

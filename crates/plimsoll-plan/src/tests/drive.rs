@@ -75,14 +75,21 @@ fn an_array_of_known_drives_is_a_drive() {
     let again = parse(&describe(&plan), &drives()).unwrap().plan;
     assert_eq!(again, plan);
     assert!(describe(&plan).contains("drive = \"raid5:6:fast-ssd-1t\""));
+    for (drive, full) in [
+        ("raid1:2:fast+hdd", "raid1:2:fast-ssd-1t+slow-disk-2t"),
+        ("disk", "slow-disk-2t"),
+    ] {
+        let plan = medium(drive).unwrap().plan;
+        assert_eq!(plan.media[0].kind.emulated().unwrap().drive, full);
+    }
     for (drive, part) in [
         (
             "raid5:2:fast-ssd-1t",
             "raid5 needs at least 3 members, there are 2",
         ),
         (
-            "raid5:6:fast-ssd",
-            "there is no drive `fast-ssd` in the catalog",
+            "raid5:6:fast-sdd",
+            "there is no drive `fast-sdd` in the catalog",
         ),
         ("raid8:6:fast-ssd-1t", "there is no RAID level `raid8`"),
     ] {
@@ -277,11 +284,11 @@ fn what_is_written_on_emulated_drives_needs_memory_or_space() {
 fn a_drive_that_is_not_in_the_catalog_is_refused() {
     let text = PLAN
         .replace("fast-ssd-1t", "fast-sdd-1t")
-        .replace("slow-disk-2t", "disk");
+        .replace("slow-disk-2t", "slw-disk-2t");
     assert_snapshot!(bad(&text), @r"
     4:9: there is no drive `fast-sdd-1t` in the catalog
       help: did you mean `fast-ssd-1t`?
-    15:9: there is no drive `disk` in the catalog
+    15:9: there is no drive `slw-disk-2t` in the catalog
       help: did you mean `slow-disk-2t`?
     ");
     let text = PLAN
@@ -289,13 +296,13 @@ fn a_drive_that_is_not_in_the_catalog_is_refused() {
         .replace("slow-disk-2t", "");
     assert_snapshot!(bad(&text), @r"
     4:9: there is no drive `quite-another-one` in the catalog
-      help: known here: `fast-ssd-1t`, `slow-disk-2t`
+      help: `plimsoll drive list` shows them; a drive file of your own is given by its path, which ends with .toml
     15:9: the drive is empty
       help: write one line of text here
     ");
     let message = parse(PLAN, &Options::default()).unwrap_err().to_string();
     assert!(
-        message.contains("help: name a drive file: drive = \"./mine.toml\""),
+        message.contains("a drive file of your own is given by its path"),
         "{message}"
     );
 }
@@ -461,7 +468,7 @@ measure = 10
 fn faults_of_power_cuts_are_reported() {
     assert_snapshot!(bad(WRONG_CUTS), @r#"
     8:9: there is no drive `no-such-drive` in the catalog
-      help: known here: `fast-ssd-1t`, `slow-disk-2t`
+      help: `plimsoll drive list` shows them; a drive file of your own is given by its path, which ends with .toml
     22:13: the power of the medium `plain` cannot be cut
       help: only emulated drives can lose their power: give it a `drive`, or take it out of `on`
     27:13: the power of the system `mock` cannot be cut

@@ -169,7 +169,11 @@ pub enum EventKind {
     MemberReturned {
         member: u32,
     },
-    /// The new drive holds all its data.
+    /// It has been missing for so long that what it had is rebuilt on other hosts of a cluster.
+    MemberRepairBegun {
+        member: u32,
+    },
+    /// The new drive, or the other hosts, hold all its data.
     MemberRebuilt {
         member: u32,
         seconds: f64,
@@ -279,6 +283,7 @@ impl EventKind {
             Self::MemberFailed { .. }
                 | Self::MemberReplaced { .. }
                 | Self::MemberReturned { .. }
+                | Self::MemberRepairBegun { .. }
                 | Self::MemberRebuilt { .. }
                 | Self::MemberSlowed { .. }
                 | Self::MemberRecovered { .. }

@@ -82,6 +82,7 @@ event-member-failed = Member { $member } of the array failed{ $data-lost ->
  }
 event-member-replaced = Member { $member } of the array was replaced: the new drive is filled from the others.
 event-member-returned = Member { $member } of the array is there again with its old data: what was written meanwhile is copied, or everything where that is not known.
+event-member-repair-begun = Member { $member } of the array has been missing for so long that what it had is rebuilt on others.
 event-member-rebuilt = Member { $member } of the array is rebuilt after { $seconds } s.
 event-member-slowed = Member { $member } of the array is { $factor } times slower than before all events.
 event-member-recovered = Member { $member } of the array is as fast again as before all events.

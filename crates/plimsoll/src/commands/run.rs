@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::ExitCode;
 
+use plimsoll_drive::catalog;
 use plimsoll_plan::resolved::ResolvedPlan;
 use plimsoll_plan::{MediumNeed, Options, Parsed, describe, estimate, matrix, parse};
 use plimsoll_record::RunStatus;
@@ -20,7 +21,6 @@ use crate::bundled::PlanText;
 use crate::cli::{Format, RunArgs};
 use crate::commands::export::render;
 use crate::commands::predict::summary_of;
-use crate::drive_file;
 use crate::execute::{FinishedRun, execute};
 use crate::failure::Failure;
 use crate::plan_errors;
@@ -87,7 +87,7 @@ fn options(args: &RunArgs) -> Result<Options, Failure> {
         scale: args.scale,
         data_scale: args.data_scale,
         seed: args.flags.seed,
-        drives: drive_file::names(),
+        drives: catalog::known(),
     })
 }
 

@@ -206,7 +206,7 @@ impl Execution<'_> {
         })
     }
 
-    /// Gives the system's log a disk of its own, if the plan says so.
+    /// Gives the log a disk of its own where the system has `log_disk`.
     fn with_log(&mut self, id: InstanceId, scratch: Scratch) -> StepResult<Scratch> {
         let drive = id.medium.and_then(|own| self.drives.get_mut(&own));
         let Some(drive) = drive.filter(|_| self.plan.system(id.system).log_disk) else {

@@ -7,6 +7,7 @@ use super::{Array, NextPhase};
 use crate::array::member_set::MemberSet;
 use crate::array::members::{Members, merged};
 use crate::array::rebuild::{DEPTH_MIRROR, DEPTH_PARITY, Rebuild, RebuildSpeed, RebuildUnit};
+use crate::model::{RebuildProgress, RebuildReport};
 
 impl<M: Members> Array<M> {
     /// The last rebuild was of this member, and has come to its end.
@@ -18,6 +19,11 @@ impl<M: Members> Array<M> {
     /// A member has all its data.
     pub fn is_whole_member(&self, member: u32) -> bool {
         !(self.failed | self.rebuilding()).contains(member)
+    }
+
+    /// Rebuilds that have ended or begun by themselves since this was asked last.
+    pub fn take_rebuild_reports(&mut self) -> Vec<RebuildReport> {
+        self.rebuild_log.take()
     }
 
     pub fn is_rebuilding(&self) -> bool {
@@ -35,15 +41,15 @@ impl<M: Members> Array<M> {
         let is_free = self.spares > 0 && !self.is_rebuilding();
         if let Some(member) = failed.filter(|_| is_free) {
             self.spares -= 1;
-            self.is_on_spare = true;
             self.begin_filling(now, member, RebuildSpeed::default());
+            let on_spare = RebuildProgress::BegunOnSpare;
+            self.rebuild_log.begin_by_itself(now, member, on_spare);
         }
     }
 
     /// A new drive takes the place of a failed member and is filled from the others. `speed` is that of drives as rated.
     pub fn replace(&mut self, now: Nanos, member: u32, speed: RebuildSpeed) {
         self.run_to(now);
-        self.is_on_spare = false;
         self.begin_filling(now, member, speed);
     }
 
@@ -56,7 +62,6 @@ impl<M: Members> Array<M> {
     /// A failed member returns with its old data. Only what was written meanwhile is copied, where that was recorded.
     pub fn bring_back(&mut self, now: Nanos, member: u32, speed: RebuildSpeed) {
         self.run_to(now);
-        self.is_on_spare = false;
         self.begin_copying(now, member, speed);
         if M::KNOW_CHANGES || self.bitmap.is_some() {
             self.rebuild = self.rebuild.take().map(Rebuild::partial);
@@ -77,6 +82,7 @@ impl<M: Members> Array<M> {
         };
         let capacity = self.layout.rows * self.layout.chunk;
         let speed = speed.slower(self.slower);
+        self.rebuild_log.begin(now, member);
         self.rebuild = Some(Rebuild::new(member, capacity, depth, speed, now));
     }
 
@@ -94,7 +100,7 @@ impl<M: Members> Array<M> {
         let unit = own.next_unit(chunk, &self.missed);
         if unit.is_empty() {
             own.begin(now, unit);
-            return own.end(now, unit);
+            return self.end_unit(now, unit);
         }
         if has_parity && !self.stripes.reserve(unit.rows(chunk)) {
             return own.retry(now);
@@ -125,9 +131,17 @@ impl<M: Members> Array<M> {
         if self.has_parity() {
             self.stripes.release(unit.rows(self.layout.chunk));
         }
-        if let Some(own) = self.rebuild_of(unit) {
-            own.end(now, unit);
-        }
+        self.end_unit(now, unit);
         self.use_spare(now);
+    }
+
+    fn end_unit(&mut self, now: Nanos, unit: RebuildUnit) {
+        let Some(own) = self.rebuild_of(unit) else {
+            return;
+        };
+        own.end(now, unit);
+        if own.is_complete() {
+            self.rebuild_log.end_all(now);
+        }
     }
 }

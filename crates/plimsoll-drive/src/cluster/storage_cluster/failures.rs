@@ -6,7 +6,7 @@ use super::{Cluster, ClusterEvent};
 use crate::cluster::host_store::HostStore;
 use crate::cluster::placement::DriveLevels;
 use crate::cluster::rebuilds::OnHost;
-use crate::model::Random;
+use crate::model::{Random, RebuildProgress};
 use crate::network::slowed;
 
 impl Cluster {
@@ -15,6 +15,7 @@ impl Cluster {
         self.run_to(now);
         let own = &mut self.hosts[host as usize];
         own.is_down = true;
+        own.is_repair_due = false;
         own.generation += 1;
         self.move_homes();
         let mut survives = true;
@@ -29,6 +30,7 @@ impl Cluster {
         for on in unfilled {
             self.objects[on.object].array.misses_everything();
         }
+        self.rebuild_log.forget(host);
         self.expect_repair(now, host);
         for number in self.hosts[host as usize].store.fail() {
             self.answered(now, number);
@@ -66,8 +68,15 @@ impl Cluster {
         let on_host = self.objects_on(host);
         let on_host = on_host.map(|on| OnHost { has_old_data, ..on }).collect();
         self.rebuilds.begin(on_host);
+        self.rebuild_log.begin(now, host);
         self.move_homes();
         self.begin_rebuilds(now);
+        for other in 0..self.spec.hosts {
+            let own = &self.hosts[other as usize];
+            if own.is_down && own.is_repair_due {
+                self.repair(now, other);
+            }
+        }
     }
 
     pub(super) fn expect_repair(&mut self, now: Nanos, host: u32) {
@@ -99,13 +108,20 @@ impl Cluster {
             }
             place.is_some()
         });
-        self.rebuilds.add(lost);
-        self.begin_rebuilds(now);
+        if !lost.is_empty() {
+            let on_others = RebuildProgress::BegunOnOthers;
+            self.rebuild_log.begin_by_itself(now, host, on_others);
+            self.rebuilds.add(lost);
+            self.begin_rebuilds(now);
+        }
     }
 
     /// Begins to rebuild as many components as may be rebuilt at a time.
     fn begin_rebuilds(&mut self, now: Nanos) {
         while self.begin_some_rebuilds(now) {}
+        if self.rebuilds.is_idle() {
+            self.rebuild_log.end_all(now);
+        }
     }
 
     /// Whether others may follow at once, since some had nothing to copy.
@@ -137,6 +153,8 @@ impl Cluster {
     /// Others may follow a component that has been rebuilt.
     pub(super) fn go_on_rebuilding(&mut self, now: Nanos, object: usize) {
         if !self.objects[object].array.is_rebuilding() {
+            // Of a component: those of hosts are the cluster's own.
+            self.objects[object].array.take_rebuild_reports();
             let bytes = self.objects[object].array.rebuilt();
             if self.rebuilds.end(object, bytes) {
                 self.begin_rebuilds(now);
