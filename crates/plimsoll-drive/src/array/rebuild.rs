@@ -8,6 +8,7 @@ use plimsoll_plan::units::Nanos;
 use super::members::MemberRange;
 use super::missed_writes::{MemberBytes, MissedWrites};
 use super::stripe_writes::{ChunkRange, StripeRows};
+use crate::network::slowed;
 
 /// Bytes of each member that are rebuilt together.
 pub const UNIT: u64 = 64 << 10;
@@ -15,7 +16,7 @@ pub const UNIT: u64 = 64 << 10;
 pub const DEPTH_PARITY: u32 = 16;
 /// The same of a mirror: 32 windows.
 pub const DEPTH_MIRROR: u32 = 32;
-/// Other requests are there if one came within this time.
+/// Other requests are there if one came within this time, of drives as rated.
 const BUSY_FOR: Nanos = Nanos::from_millis(100);
 /// Rows that a write changes are tried again after this time.
 const RETRY: Nanos = Nanos::from_micros(100);
@@ -28,9 +29,8 @@ pub struct RebuildSpeed {
 }
 
 impl RebuildSpeed {
-    /// Of drives all of whose times are so many times as long.
     #[must_use]
-    pub fn slower(self, times: f64) -> Self {
+    fn slower(self, times: f64) -> Self {
         let [least, most] = [self.least, self.most].map(|own| (own as f64 / times) as u64);
         Self { least, most }
     }
@@ -65,6 +65,8 @@ pub struct Rebuild {
     speed: RebuildSpeed,
     began: Nanos,
     next_at: Option<Nanos>,
+    /// All times of the members count so many times.
+    slower: f64,
 }
 
 /// Bytes of the new member.
@@ -80,7 +82,7 @@ pub struct RebuildUnit {
 }
 
 impl Rebuild {
-    /// Of a member with so many bytes.
+    /// Of a member with so many bytes. `speed` is that of drives as rated.
     pub fn new(member: u32, capacity: u64, depth: u32, speed: RebuildSpeed, now: Nanos) -> Self {
         Self {
             member,
@@ -96,6 +98,18 @@ impl Rebuild {
             speed,
             began: now,
             next_at: Some(now),
+            slower: 1.0,
+        }
+    }
+
+    /// Of drives all of whose times are so many times as long.
+    #[must_use]
+    pub fn slower(self, times: f64) -> Self {
+        let speed = self.speed.slower(times);
+        Self {
+            speed,
+            slower: times,
+            ..self
         }
     }
 
@@ -131,7 +145,7 @@ impl Rebuild {
         let at_speed = |speed: u64| {
             self.began + Nanos::from_secs_f64(self.copied as f64 / speed.max(1) as f64)
         };
-        let is_busy = now.saturating_sub(self.last_request) < BUSY_FOR;
+        let is_busy = now.saturating_sub(self.last_request) < slowed(BUSY_FOR, self.slower);
         if is_busy && self.in_flight > 0 && at_speed(self.speed.least) > now {
             return None;
         }
@@ -186,7 +200,7 @@ impl Rebuild {
 
     /// A write changes the rows of the next unit.
     pub fn retry(&mut self, now: Nanos) {
-        self.next_at = Some(now + RETRY);
+        self.next_at = Some(now + slowed(RETRY, self.slower));
     }
 
     /// What was in flight is begun again.

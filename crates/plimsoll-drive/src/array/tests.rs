@@ -384,6 +384,30 @@ fn a_rebuild_yields_to_the_host() {
     );
 }
 
+/// It yields to one request in 80 ms; so does one ten times slower to one in 800 ms.
+#[test]
+fn a_rebuild_of_slowed_drives_yields_as_one_of_drives_as_rated() {
+    let rebuilt = |times: u64| {
+        let spec = of(RaidLevel::Raid5, 4, 64 << 10, &[1]).slower(times as f64);
+        let mut array = array(&spec, 12 << 30);
+        array.replace(Nanos::ZERO, 1, RebuildSpeed::default());
+        let read = |number: u64| Op {
+            kind: DriveOp::Read,
+            offset: number << 20,
+            len: 4096,
+        };
+        for number in 0..25 {
+            let at = Nanos::from_millis(80 * number * times);
+            while array.advance(at).is_some() {}
+            array.submit(at, read(number));
+        }
+        while array.advance(Nanos::from_secs(2 * times)).is_some() {}
+        array.rebuilt().0 as f64
+    };
+    let ratio = rebuilt(10) / rebuilt(1);
+    assert!((0.98..1.02).contains(&ratio), "{ratio}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 

@@ -81,9 +81,9 @@ impl<M: Members> Array<M> {
             DEPTH_MIRROR
         };
         let capacity = self.layout.rows * self.layout.chunk;
-        let speed = speed.slower(self.slower);
         self.rebuild_log.begin(now, member);
-        self.rebuild = Some(Rebuild::new(member, capacity, depth, speed, now));
+        let rebuild = Rebuild::new(member, capacity, depth, speed, now);
+        self.rebuild = Some(rebuild.slower(self.slower));
     }
 
     /// Bytes of the member that was replaced last that are rebuilt.
