@@ -22,6 +22,7 @@ cargo xtask TASK
     ci                   everything script/test runs: fmt, tidy, web, deny, clippy, test; stops at the first failure
     quick                what to run after each edit: fmt, tidy, types, unit tests of the packages that changed
     test                 all tests, those that wait beside those that compute, and the ten slowest
+    test mysql           the tests of every server against a real MySQL, which script/mysql gets; not part of script/test
     tidy                 the project's own rules: lengths, dead files, broken links, forbidden calls, dependencies
     web                  builds the report's charts into web/dist; does nothing when they are newer than their sources
     schema               writes plans/plan.schema.json anew from the types
@@ -65,6 +66,7 @@ fn run(words: &[&str]) -> Task {
         ["ci"] => ci::run(),
         ["quick"] => ci::quick(),
         ["test"] => suite::run(),
+        ["test", "mysql"] => suite::run_on_mysql(),
         ["tidy"] => tidy::run(),
         ["web"] => web::run(),
         ["schema"] => schema(),

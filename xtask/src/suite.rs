@@ -86,6 +86,25 @@ impl Compiler {
     }
 }
 
+/// The contract of servers on MySQL, whose packages change from day to day.
+pub fn run_on_mysql() -> Task {
+    program("script/mysql", &[]).run()?;
+    let programs = exec::root().join("target/mysql/usr/bin");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let tests = [
+        "test",
+        "-p",
+        "plimsoll-load",
+        "--lib",
+        "--features",
+        "test-mysql",
+        "mysql::",
+    ];
+    exec::cargo(&tests)
+        .env("PATH", &format!("{}:{path}", programs.display()))
+        .run()
+}
+
 /// Compiles and runs all tests.
 pub fn run() -> Task {
     let build = timed(|| build(Compiler::Rustc));

@@ -8,7 +8,7 @@ mod block;
 mod cost;
 mod totals;
 
-use cost::{base, cost};
+use cost::{base, cost, space_of};
 pub use totals::{Estimate, MediumNeed, StepEstimate};
 
 use super::resolved::{
@@ -189,8 +189,7 @@ fn space(plan: &ResolvedPlan, medium: MediumId) -> Bytes {
             let grown = workloads().fold(0u64, |sum, (step, workload)| {
                 sum.saturating_add(growth(step, workload))
             });
-            let one = base(engine)
-                .space
+            let one = space_of(&system.kind)
                 .0
                 .saturating_add(data)
                 .saturating_add(grown);

@@ -124,7 +124,7 @@ pub struct RawMedium {
 )]
 #[schemars(rename = "System")]
 pub struct RawSystem {
-    /// `"postgres"`, `"mariadb"`: a server that plimsoll creates, starts, stops and removes; `"sqlite"`: SQLite inside
+    /// `"postgres"`, `"mariadb"`, `"mysql"`: a server that plimsoll creates, starts, stops and removes; `"sqlite"`: SQLite inside
     /// plimsoll; `"mock"`: no database, scripted answers.
     pub engine: Option<At<EngineKind>>,
     /// The server's settings or PRAGMAs (SQLite), such as `{ shared_buffers = "256MB" }`.

@@ -11,6 +11,7 @@ pub enum EngineKind {
     Sqlite,
     Postgres,
     Mariadb,
+    Mysql,
 }
 
 impl EngineKind {
@@ -20,7 +21,7 @@ impl EngineKind {
 
     pub fn has_procedures(self) -> bool {
         match self {
-            Self::Mock | Self::Postgres | Self::Mariadb => true,
+            Self::Mock | Self::Postgres | Self::Mariadb | Self::Mysql => true,
             Self::Sqlite => false,
         }
     }
@@ -39,15 +40,17 @@ impl EngineKind {
 pub enum ServerKind {
     Postgres,
     Mariadb,
+    Mysql,
 }
 
 impl ServerKind {
-    pub const ALL: [Self; 2] = [Self::Postgres, Self::Mariadb];
+    pub const ALL: [Self; 3] = [Self::Postgres, Self::Mariadb, Self::Mysql];
 
     pub fn engine(self) -> EngineKind {
         match self {
             Self::Postgres => EngineKind::Postgres,
             Self::Mariadb => EngineKind::Mariadb,
+            Self::Mysql => EngineKind::Mysql,
         }
     }
 
@@ -56,6 +59,7 @@ impl ServerKind {
         match self {
             Self::Postgres => "PostgreSQL",
             Self::Mariadb => "MariaDB",
+            Self::Mysql => "MySQL",
         }
     }
 
@@ -63,7 +67,8 @@ impl ServerKind {
     pub fn schemes(self) -> &'static [&'static str] {
         match self {
             Self::Postgres => &["postgres://", "postgresql://"],
-            Self::Mariadb => &["mariadb://", "mysql://"],
+            Self::Mariadb => &["mariadb://"],
+            Self::Mysql => &["mysql://"],
         }
     }
 
@@ -72,6 +77,7 @@ impl ServerKind {
         match self {
             Self::Postgres => "postgres://user@host:5432/database",
             Self::Mariadb => "mariadb://user@host:3306",
+            Self::Mysql => "mysql://user@host:3306",
         }
     }
 
@@ -93,7 +99,7 @@ impl ServerKind {
     pub fn password_variable(self) -> &'static str {
         match self {
             Self::Postgres => "PGPASSWORD",
-            Self::Mariadb => "MYSQL_PWD",
+            Self::Mariadb | Self::Mysql => "MYSQL_PWD",
         }
     }
 
@@ -103,6 +109,7 @@ impl ServerKind {
         match self {
             Self::Postgres => OWN_POSTGRES_SETTINGS.contains(&name.as_str()),
             Self::Mariadb => is_own_mariadb_setting(&name),
+            Self::Mysql => is_own_mariadb_setting(&name) || OWN_MYSQL_SETTINGS.contains(&&*name),
         }
     }
 
@@ -110,7 +117,7 @@ impl ServerKind {
     pub fn is_setting_name(self, name: &str) -> bool {
         let more = match self {
             Self::Postgres => "_.",
-            Self::Mariadb => "_-.",
+            Self::Mariadb | Self::Mysql => "_-.",
         };
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name
@@ -122,7 +129,7 @@ impl ServerKind {
     pub fn size_setting(self, mebibytes: u64) -> String {
         match self {
             Self::Postgres => format!("{mebibytes}MB"),
-            Self::Mariadb => format!("{mebibytes}M"),
+            Self::Mariadb | Self::Mysql => format!("{mebibytes}M"),
         }
     }
 
@@ -130,7 +137,7 @@ impl ServerKind {
     pub fn is_reserved_schema(self, name: &str) -> bool {
         match self {
             Self::Postgres => name.starts_with("pg_") || name == "public",
-            Self::Mariadb => {
+            Self::Mariadb | Self::Mysql => {
                 ["mysql", "sys", "information_schema", "performance_schema"].contains(&name)
             }
         }
@@ -196,6 +203,10 @@ const OWN_MARIADB_SETTINGS: [&str; 33] = [
     "version",
 ];
 
+/// What MySQL has beside those of MariaDB.
+const OWN_MYSQL_SETTINGS: [&str; 3] =
+    ["mysqlx", "secure_file_priv", "innodb_redo_log_archive_dirs"];
+
 /// A server takes the beginning of an option's name for the whole when it is unambiguous, and some prefixes that change
 /// how the option is read (its manual, "mariadbd Options").
 fn is_own_mariadb_setting(name: &str) -> bool {
@@ -217,7 +228,7 @@ mod tests {
     fn a_url_names_its_server() {
         let server = |url| ServerKind::of_url(url);
         assert_eq!(server("postgresql://u@h/d"), Some(ServerKind::Postgres));
-        assert_eq!(server("mysql://u@h"), Some(ServerKind::Mariadb));
+        assert_eq!(server("mysql://u@h"), Some(ServerKind::Mysql));
         assert_eq!(server("oracle://u@h"), None);
         for kind in ServerKind::ALL {
             assert_eq!(server(kind.example_url()), Some(kind));

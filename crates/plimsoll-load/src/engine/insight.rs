@@ -20,10 +20,7 @@ impl Insight {
     /// Whether what is at the endpoint can be asked at all.
     pub fn exists_for(endpoint: &Endpoint) -> bool {
         match endpoint {
-            Endpoint::Server {
-                engine: ServerKind::Postgres | ServerKind::Mariadb,
-                ..
-            } => true,
+            Endpoint::Server { .. } => true,
             Endpoint::Mock(_) | Endpoint::Sqlite { .. } => false,
         }
     }
@@ -39,7 +36,7 @@ impl Insight {
                 postgres::PostgresInsight::connect(conninfo).await?,
             ))),
             Endpoint::Server {
-                engine: ServerKind::Mariadb,
+                engine: ServerKind::Mariadb | ServerKind::Mysql,
                 conninfo,
                 schema,
             } => Ok(Self::Mariadb(Box::new(mariadb::MariadbInsight::connect(

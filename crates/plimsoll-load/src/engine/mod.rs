@@ -6,6 +6,7 @@ pub(crate) mod contract;
 pub mod insight;
 pub mod mariadb;
 pub mod mock;
+pub mod mysql;
 mod opener;
 pub mod postgres;
 mod readings;

@@ -98,7 +98,7 @@ impl Opener {
                 Ok(AnySession::Postgres(Box::new(session?)))
             }
             Endpoint::Server {
-                engine: ServerKind::Mariadb,
+                engine: ServerKind::Mariadb | ServerKind::Mysql,
                 conninfo,
                 schema,
             } => {

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
 use plimsoll_plan::load::LoadShape;
+use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::LaneEnd;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -14,6 +15,7 @@ use super::connection::Connection;
 use super::shared::SharedLane;
 use super::tally::Notebook;
 use crate::clock::Clock;
+use crate::engine::AnySession;
 use crate::error::LoadError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,6 +202,10 @@ fn too_many(error: LoadError, shared: &SharedLane) -> String {
     LoadError::TooManyConnections { what, why, next }.to_string()
 }
 
+/// How long a full server may take to end connections.
+const ROOM_PATIENCE: Nanos = Nanos::from_secs(3);
+const ROOM_RETRY: Nanos = Nanos::from_millis(100);
+
 struct LoadWorker {
     shared: Arc<SharedLane>,
     notebook: Arc<Notebook>,
@@ -222,7 +228,7 @@ impl LoadWorker {
             let session = tokio::select! {
                 biased;
                 _ = self.orders.wait_for(|order| *order == WorkerOrder::Abort) => return Ok(()),
-                session = self.shared.opener.open(number) => session,
+                session = open(&self.shared, number) => session,
             };
             match session {
                 Ok(session) => {
@@ -270,6 +276,20 @@ impl LoadWorker {
         // Waits until the connections' futures are gone: what they had under way is written down by then.
         running.shutdown().await;
         result
+    }
+}
+
+/// Tries again while the server is full: connections of the load before may not have ended yet.
+async fn open(shared: &SharedLane, number: u32) -> Result<AnySession, LoadError> {
+    let until = shared.clock.now() + ROOM_PATIENCE;
+    loop {
+        match shared.opener.open(number).await {
+            Err(LoadError::TooManyConnections { .. }) if shared.clock.now() < until => {
+                let next = shared.clock.now() + ROOM_RETRY;
+                shared.clock.sleep_until(next).await;
+            }
+            opened => return opened,
+        }
     }
 }
 

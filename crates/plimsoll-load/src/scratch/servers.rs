@@ -41,7 +41,7 @@ struct Family {
     witness: &'static str,
 }
 
-const FAMILIES: [Family; 2] = [
+const FAMILIES: [Family; 3] = [
     Family {
         kind: ServerKind::Postgres,
         servers: &["postgres", "postmaster"],
@@ -54,6 +54,12 @@ const FAMILIES: [Family; 2] = [
         makers: &["mariadb-install", "mysql_install_d"],
         witness: "aria_log_control",
     },
+    Family {
+        kind: ServerKind::Mysql,
+        servers: &["mysqld"],
+        makers: &[],
+        witness: "mysql.ibd",
+    },
 ];
 
 /// How a server is asked to end, from the gentle way to any price: signal, and the seconds it has.
@@ -61,7 +67,9 @@ pub(crate) fn endings(kind: ServerKind) -> [(Signal, u64); 3] {
     match kind {
         // Fast, then immediate shutdown.
         ServerKind::Postgres => [(Signal::INT, 30), (Signal::QUIT, 5), (Signal::KILL, 10)],
-        ServerKind::Mariadb => [(Signal::TERM, 30), (Signal::TERM, 5), (Signal::KILL, 10)],
+        ServerKind::Mariadb | ServerKind::Mysql => {
+            [(Signal::TERM, 30), (Signal::TERM, 5), (Signal::KILL, 10)]
+        }
     }
 }
 
@@ -81,14 +89,15 @@ pub(super) fn mains(scratch: &Path) -> Vec<Main> {
             // The parent of all its processes.
             ServerKind::Postgres => postmaster(&cwd),
             // One process.
-            ServerKind::Mariadb if family.servers.contains(&name(pid).as_str()) => start_time(pid)
-                .map(|start_time| Main {
-                    kind: ServerKind::Mariadb,
+            kind if family.servers.contains(&name(pid).as_str()) => {
+                start_time(pid).map(|start_time| Main {
+                    kind,
                     pid,
                     start_time,
                     data: cwd,
-                }),
-            ServerKind::Mariadb => None,
+                })
+            }
+            _ => None,
         };
         found.extend(main.filter(|main| found.iter().all(|known| known.pid != main.pid)));
     }
@@ -112,11 +121,8 @@ fn servers_in(dir: &Path) -> Vec<RunningServer> {
     let pids = names.filter_map(|name| name.to_str()?.parse().ok());
     pids.filter_map(|pid| {
         let cwd = cwd(pid).filter(|cwd| cwd.starts_with(dir))?;
-        Some(RunningServer {
-            pid,
-            cwd,
-            family: family(pid)?,
-        })
+        let family = family(pid, &cwd)?;
+        Some(RunningServer { pid, cwd, family })
     })
     .collect()
 }
@@ -150,7 +156,7 @@ fn postmaster(data: &Path) -> Option<Main> {
     let pid: i32 = text.lines().next()?.trim().parse().ok()?;
     let start_time = start_time(pid)?;
     let works_here = cwd(pid)? == data.canonicalize().ok()?;
-    let is_postgres = family(pid).is_some_and(|family| family.kind == ServerKind::Postgres);
+    let is_postgres = family(pid, data).is_some_and(|family| family.kind == ServerKind::Postgres);
     (is_postgres && works_here).then(|| Main {
         kind: ServerKind::Postgres,
         pid,
@@ -203,15 +209,19 @@ pub(super) fn name(pid: i32) -> String {
         .to_owned()
 }
 
-fn family(pid: i32) -> Option<&'static Family> {
+/// By its program, and where two have one of that name by the data that it works in.
+fn family(pid: i32, data: &Path) -> Option<&'static Family> {
     let name = name(pid);
-    FAMILIES.iter().find(|family| {
-        family
-            .servers
+    let is_named = |own: &&Family| {
+        own.servers
             .iter()
-            .chain(family.makers)
+            .chain(own.makers)
             .any(|known| *known == name)
-    })
+    };
+    let mut named = FAMILIES.iter().filter(is_named);
+    let first = named.next()?;
+    let by_data = named.find(|own| data.join(own.witness).exists());
+    Some(by_data.unwrap_or(first))
 }
 
 /// Whether any process of a server works in or below this directory: backends outlive a killed postmaster for a moment,

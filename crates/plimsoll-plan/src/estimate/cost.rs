@@ -1,6 +1,7 @@
 //! What engines and data take. All constants are estimates.
 
-use crate::resolved::{EngineKind, Workload};
+use crate::resolved::{EngineKind, ServerKind, SystemKind, Workload};
+use crate::size;
 use crate::units::{Bytes, Nanos};
 
 /// What an engine takes without data: time to start, and space. Estimates.
@@ -18,6 +19,9 @@ pub struct Cost {
     pub space: Bytes,
 }
 
+/// PostgreSQL's default.
+const USUAL_MAX_WAL: u64 = 1 << 30;
+
 pub fn base(engine: EngineKind) -> Base {
     let millis = Nanos::from_millis;
     match engine {
@@ -30,7 +34,7 @@ pub fn base(engine: EngineKind) -> Base {
             start: millis(100),
             space: Bytes::mib(64),
         },
-        // An empty cluster takes 40 MB, and the WAL up to max_wal_size (default 1 GB), exceeded for a while under load.
+        // An empty cluster takes 40 MB, and the WAL up to max_wal_size, exceeded for a while under load.
         EngineKind::Postgres => Base {
             start: millis(4_000),
             space: Bytes(1_200 * MB),
@@ -40,7 +44,28 @@ pub fn base(engine: EngineKind) -> Base {
             start: millis(8_000),
             space: Bytes(600 * MB),
         },
+        // The same, with 100 MB of redo log (innodb_redo_log_capacity) and a binary log, which grows.
+        EngineKind::Mysql => Base {
+            start: millis(8_000),
+            space: Bytes(900 * MB),
+        },
     }
+}
+
+/// [`Base::space`] of a system, with its settings.
+pub fn space_of(system: &SystemKind) -> Bytes {
+    let space = base(system.engine()).space;
+    let SystemKind::Managed {
+        engine: ServerKind::Postgres,
+        settings,
+        ..
+    } = system
+    else {
+        return space;
+    };
+    let wal = settings.get("max_wal_size");
+    let wal = wal.and_then(|size| size::parse(size).ok());
+    Bytes(space.0 - USUAL_MAX_WAL + wal.map_or(USUAL_MAX_WAL, |own| own.0))
 }
 
 /// Of one warehouse, or of one row of sysbench's.
@@ -54,9 +79,11 @@ fn unit_cost(engine: EngineKind, workload: &Workload) -> Cost {
         (EngineKind::Mock, _) => Cost::default(),
         (EngineKind::Sqlite, Workload::Tpcc(_)) => cost(5_000_000, 500_000, Bytes(90 * MB)),
         (EngineKind::Postgres, Workload::Tpcc(_)) => cost(4_000_000, 500_000, Bytes(110 * MB)),
-        (EngineKind::Mariadb, Workload::Tpcc(_)) => cost(6_000_000, 1_500_000, Bytes(140 * MB)),
+        (EngineKind::Mariadb | EngineKind::Mysql, Workload::Tpcc(_)) => {
+            cost(6_000_000, 1_500_000, Bytes(140 * MB))
+        }
         (EngineKind::Sqlite, Workload::Sysbench(_)) => cost(5, 1, Bytes(230)),
-        (EngineKind::Postgres | EngineKind::Mariadb, Workload::Sysbench(_)) => {
+        (EngineKind::Postgres | EngineKind::Mariadb | EngineKind::Mysql, Workload::Sysbench(_)) => {
             cost(5, 1, Bytes(280))
         }
     }

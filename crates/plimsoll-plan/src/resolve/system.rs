@@ -85,7 +85,7 @@ fn engine(name: &str, at: &At<RawSystem>, findings: &mut Findings<'_>) -> Option
         .iter()
         .any(|key| findings.explains(&at.span(), key))
     {
-        let help = "engine = \"postgres\", \"mariadb\", \"sqlite\" or \"mock\", or url = \"postgres://…\" of an existing one";
+        let help = "engine = \"postgres\", \"mariadb\", \"mysql\", \"sqlite\" or \"mock\", or url = \"postgres://…\" of an existing one";
         findings.error(
             at.span(),
             format!("the system `{name}` has no engine"),
@@ -135,7 +135,7 @@ fn refuse_misplaced(
             "url",
             url.as_ref().map(At::span),
             exists,
-            "only an existing server has one: engine = \"postgres\" or \"mariadb\"",
+            "only an existing server has one: engine = \"postgres\", \"mariadb\" or \"mysql\"",
         ),
         (
             "schema",
@@ -235,7 +235,7 @@ fn existing(
             ServerKind::Postgres => {
                 "1 to 63 lower-case letters, digits and `_`, not `public` and not starting with `pg_`"
             }
-            ServerKind::Mariadb => {
+            ServerKind::Mariadb | ServerKind::Mysql => {
                 "1 to 63 lower-case letters, digits and `_`, and none of the server's own databases"
             }
         };

@@ -323,7 +323,7 @@ warehouses = 1
     1:1: the plan has no [[step]]
       help: add one: [[step]] with `run`, `system` and `users`
     4:1: the system `what` has no engine
-      help: engine = "postgres", "mariadb", "sqlite" or "mock", or url = "postgres://…" of an existing one
+      help: engine = "postgres", "mariadb", "mysql", "sqlite" or "mock", or url = "postgres://…" of an existing one
     7:12: `settings` has no meaning for an existing server
       help: plimsoll changes no server that it did not start: set them there, or leave `url` out
     8:12: `binaries` has no meaning for an existing server
@@ -331,9 +331,9 @@ warehouses = 1
     9:10: this cannot be the name of plimsoll's schema
       help: 1 to 63 lower-case letters, digits and `_`, not `public` and not starting with `pg_`
     11:7: this is not the URL of a server
-      help: url = "postgres://user@host:5432/database" or url = "mariadb://user@host:3306"
+      help: url = "postgres://user@host:5432/database" or url = "mariadb://user@host:3306" or url = "mysql://user@host:3306"
     14:7: `url` has no meaning for sqlite
-      help: only an existing server has one: engine = "postgres" or "mariadb"
+      help: only an existing server has one: engine = "postgres", "mariadb" or "mysql"
     15:10: `schema` has no meaning for sqlite
       help: only an existing server needs one, see `url`
     16:8: `mock` has no meaning for sqlite

@@ -109,6 +109,7 @@ fn server(system: &System) -> Option<&'static str> {
     match system.kind.engine() {
         EngineKind::Postgres => Some("PostgreSQL"),
         EngineKind::Mariadb => Some("MariaDB"),
+        EngineKind::Mysql => Some("MySQL"),
         EngineKind::Sqlite | EngineKind::Mock => None,
     }
 }

@@ -1,6 +1,7 @@
 //! Mounts a drive and measures how late its answers are under a short load.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -25,6 +26,7 @@ const ADDED_PERCENT: f64 = ADDED_LIMIT * 100.0 / 2.0;
 const WAITING_PERCENT: f64 = WAITING_LIMIT * 100.0 / 2.0;
 /// One whole second that the emulator reports lies within a load of two; more on a machine that is very late.
 const PATIENCE: Nanos = Nanos::from_secs(5);
+static PROBES: AtomicU32 = AtomicU32::new(1);
 const POLL: Duration = Duration::from_millis(50);
 
 /// An emulated medium whose factor is chosen, with the loads that the plan puts on it.
@@ -73,7 +75,9 @@ pub fn probe(
         ..candidate.drive.clone()
     };
     let name = &candidate.medium.name;
-    let id = format!("speed-{}-{factor}", std::process::id());
+    // The drive before may still be unmounted, also one that was as slow.
+    let number = PROBES.fetch_add(1, Ordering::Relaxed);
+    let id = format!("speed-{}-{number}", std::process::id());
     let PreparedDrive {
         scratch,
         spec,

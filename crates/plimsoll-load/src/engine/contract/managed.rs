@@ -18,7 +18,7 @@ pub fn wrong_setting(kind: ServerKind) {
             ("shared_bufers", "1GB"),
             "unrecognized configuration parameter \"shared_bufers\"",
         ),
-        ServerKind::Mariadb => (
+        ServerKind::Mariadb | ServerKind::Mysql => (
             ("innodb_bufer_pool_size", "1G"),
             "unknown variable 'innodb_bufer_pool_size=1G'",
         ),
@@ -50,6 +50,7 @@ pub fn crash(kind: ServerKind) {
     let recovered = match kind {
         ServerKind::Postgres => "not properly shut down; automatic recovery",
         ServerKind::Mariadb => "Starting crash recovery",
+        ServerKind::Mysql => "Starting XA crash recovery",
     };
     let log = fs::read_to_string(process.log()).unwrap();
     assert!(log.contains(recovered), "{log}");

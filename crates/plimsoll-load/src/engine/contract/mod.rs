@@ -443,11 +443,12 @@ pub struct Shared {
 
 impl Shared {
     pub fn get(engine: Engine) -> Arc<Self> {
-        static SHARED: [Mutex<Option<Arc<Shared>>>; 3] = [const { Mutex::new(None) }; 3];
+        static SHARED: [Mutex<Option<Arc<Shared>>>; 4] = [const { Mutex::new(None) }; 4];
         let place = match engine {
             Engine::Sqlite => 0,
             POSTGRES => 1,
-            Engine::Server(_) => 2,
+            MARIADB => 2,
+            Engine::Server(_) => 3,
         };
         let mut shared = SHARED[place].lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(shared.get_or_insert_with(|| Arc::new(Self::start(engine))))

@@ -38,7 +38,9 @@ pub fn emptied_tables(kind: ServerKind) {
             ServerKind::Postgres => {
                 format!("CREATE TABLE part.{name} (LIKE plimsoll.{name} INCLUDING ALL)")
             }
-            ServerKind::Mariadb => format!("CREATE TABLE part.{name} LIKE {name}"),
+            ServerKind::Mariadb | ServerKind::Mysql => {
+                format!("CREATE TABLE part.{name} LIKE {name}")
+            }
         });
     }
     let results = place.check(CheckedData::Tpcc).unwrap();
@@ -66,6 +68,6 @@ pub fn emptied_tables(kind: ServerKind) {
     }
     client.execute(match kind {
         ServerKind::Postgres => "DROP SCHEMA part CASCADE",
-        ServerKind::Mariadb => "DROP SCHEMA part",
+        ServerKind::Mariadb | ServerKind::Mysql => "DROP SCHEMA part",
     });
 }

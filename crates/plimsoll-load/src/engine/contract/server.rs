@@ -14,6 +14,11 @@ pub fn settings_of(kind: ServerKind) -> &'static [(&'static str, &'static str)] 
             ("innodb_buffer_pool_size", "512M"),
             ("innodb_flush_log_at_trx_commit", "2"),
         ],
+        ServerKind::Mysql => &[
+            ("innodb_buffer_pool_size", "512M"),
+            ("innodb_flush_log_at_trx_commit", "2"),
+            ("disable_log_bin", "ON"),
+        ],
     }
 }
 
@@ -27,7 +32,7 @@ pub fn killed_connection(kind: ServerKind) {
         let id = user.id();
         client.execute(&match kind {
             ServerKind::Postgres => format!("SELECT pg_terminate_backend({id})"),
-            ServerKind::Mariadb => format!("KILL CONNECTION {id}"),
+            ServerKind::Mariadb | ServerKind::Mysql => format!("KILL CONNECTION {id}"),
         });
         // The first attempt notices, the second finds it so.
         for _ in 0..2 {
@@ -94,6 +99,18 @@ pub fn described(kind: ServerKind) {
                 ("sync_binlog", Some("0")),
                 ("tx_isolation", None),
                 ("innodb_flush_method", None),
+            ],
+            ["datadir", "sort_buffer_size"],
+        ),
+        ServerKind::Mysql => (
+            &[
+                ("innodb_flush_log_at_trx_commit", Some("2")),
+                ("innodb_buffer_pool_size", Some("536870912")),
+                ("innodb_doublewrite", Some("ON")),
+                ("log_bin", Some("OFF")),
+                ("sync_binlog", Some("1")),
+                ("transaction_isolation", Some("REPEATABLE-READ")),
+                ("innodb_redo_log_capacity", None),
             ],
             ["datadir", "sort_buffer_size"],
         ),

@@ -115,7 +115,7 @@ impl Tables {
             .arg("--rand-type=uniform");
         match target.engine {
             ServerKind::Postgres => connect_to_postgres(&mut program, target),
-            ServerKind::Mariadb => connect_to_mariadb(&mut program, target),
+            ServerKind::Mariadb | ServerKind::Mysql => connect_to_mariadb(&mut program, target),
         }
         let output = program
             .arg(command)
@@ -331,12 +331,12 @@ pub fn tables_as_theirs(kind: ServerKind) {
     assert_eq!(description, describe(&theirs));
     let next_id = match kind {
         ServerKind::Postgres => "sbtest1_id_seq 500",
-        ServerKind::Mariadb => "ENGINE=InnoDB AUTO_INCREMENT=501",
+        ServerKind::Mariadb | ServerKind::Mysql => "ENGINE=InnoDB AUTO_INCREMENT=501",
     };
     assert!(description.concat().contains(next_id), "{description:?}");
     let like = match kind {
         ServerKind::Postgres => "~",
-        ServerKind::Mariadb => "REGEXP",
+        ServerKind::Mariadb | ServerKind::Mysql => "REGEXP",
     };
     let forms = format!(
         "SELECT count(*) FROM sbtest1 WHERE c {like} '^([0-9]{{11}}-){{9}}[0-9]{{11}} *$'
@@ -362,7 +362,7 @@ fn describe(tables: &Tables) -> Vec<String> {
     const MARIADB: [&str; 2] = ["SHOW CREATE TABLE sbtest1", "SHOW CREATE TABLE sbtest2"];
     let questions: &[&str] = match tables.target().engine {
         ServerKind::Postgres => &POSTGRES,
-        ServerKind::Mariadb => &MARIADB,
+        ServerKind::Mariadb | ServerKind::Mysql => &MARIADB,
     };
     let mut client = tables.place.client();
     questions.iter().flat_map(|sql| client.lines(sql)).collect()

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
-use super::connect::parse;
+use plimsoll_plan::resolved::ServerKind;
+
+use super::connect::{kind_of, parse};
 use super::managed::config;
 use super::{DIALECT, binaries};
 use crate::backup::program::version;
@@ -84,21 +86,8 @@ impl BackupPrograms for MariadbBackups {
         Ok(version(&program))
     }
 
-    /// Of one snapshot, by one connection: mariadb-dump has no more.
     fn dump(&self, runner: &Runner<'_>, to: &Path, _: u32) -> Result<BackupCommand, LoadError> {
-        let program = binaries::client(runner.programs(), &DUMP)?;
-        let file = to.join(DUMP_FILE);
-        let output = File::create_new(&file).map_err(|error| io_error(&file, &error))?;
-        let mut command = runner.command(&program, to);
-        access(&mut command, &runner.target.conninfo)?;
-        command.args(["--single-transaction", "--quick", "--routines"]);
-        command.args(["--no-tablespaces", "--", &runner.target.schema]);
-        Ok(BackupCommand {
-            command,
-            output: Some(output),
-            next: NEXT_OF_DUMP,
-            jobs: 1,
-        })
+        dump(&DUMP, &[], runner, to)
     }
 
     fn before_dump(&self) -> Vec<String> {
@@ -112,24 +101,55 @@ impl BackupPrograms for MariadbBackups {
         from: &Path,
         _: u32,
     ) -> Result<BackupCommand, LoadError> {
-        let program = binaries::client(runner.programs(), &CLIENT)?;
-        let dump = from.join(DUMP_FILE);
-        let input = File::open(&dump).map_err(|error| io_error(&dump, &error))?;
-        let mut command = runner.command(&program, from);
-        command.stdin(input);
-        access(&mut command, &runner.target.conninfo)?;
-        command.arg(format!("--database={MANAGED_SCHEMA}"));
-        Ok(BackupCommand {
-            command,
-            output: None,
-            next: NEXT_OF_RESTORE,
-            jobs: 1,
-        })
+        restore_dump(&CLIENT, runner, from)
     }
 
     fn after_dump(&self, _: &str) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// Of one snapshot, by one connection: the programs have no more. `own` is what others of the family do not know.
+pub(crate) fn dump(
+    names: &[&str],
+    own: &[&str],
+    runner: &Runner<'_>,
+    to: &Path,
+) -> Result<BackupCommand, LoadError> {
+    let program = binaries::client(runner.programs(), names)?;
+    let file = to.join(DUMP_FILE);
+    let output = File::create_new(&file).map_err(|error| io_error(&file, &error))?;
+    let mut command = runner.command(&program, to);
+    access(&mut command, &runner.target.conninfo)?;
+    command.args(["--single-transaction", "--quick", "--routines"]);
+    command.args(own);
+    command.args(["--no-tablespaces", "--", &runner.target.schema]);
+    Ok(BackupCommand {
+        command,
+        output: Some(output),
+        next: NEXT_OF_DUMP,
+        jobs: 1,
+    })
+}
+
+pub(crate) fn restore_dump(
+    names: &[&str],
+    runner: &Runner<'_>,
+    from: &Path,
+) -> Result<BackupCommand, LoadError> {
+    let program = binaries::client(runner.programs(), names)?;
+    let dump = from.join(DUMP_FILE);
+    let input = File::open(&dump).map_err(|error| io_error(&dump, &error))?;
+    let mut command = runner.command(&program, from);
+    command.stdin(input);
+    access(&mut command, &runner.target.conninfo)?;
+    command.arg(format!("--database={MANAGED_SCHEMA}"));
+    Ok(BackupCommand {
+        command,
+        output: None,
+        next: NEXT_OF_RESTORE,
+        jobs: 1,
+    })
 }
 
 /// Whether a file of a backup is the server's, and not mariadb-backup's own account.
@@ -144,7 +164,12 @@ fn is_servers(path: &Path) -> bool {
 /// is in the environment: command lines can be read by everybody.
 fn access(command: &mut Command, conninfo: &str) -> Result<(), LoadError> {
     let opts = parse(conninfo)?;
-    command.args(["--no-defaults", "--skip-ssl"]);
+    command.arg("--no-defaults");
+    command.args(match kind_of(conninfo) {
+        // Without encryption its passwords are sent encrypted for the server's key.
+        ServerKind::Mysql => &["--ssl-mode=DISABLED", "--get-server-public-key"][..],
+        ServerKind::Mariadb | ServerKind::Postgres => &["--skip-ssl"],
+    });
     match opts.get_socket() {
         Some(socket) => command.args(["--protocol=socket", &format!("--socket={socket}")]),
         None => command.args([

@@ -42,7 +42,7 @@ pub fn find(given: &str) -> Result<Programs, LoadError> {
         })
 }
 
-fn usual_places() -> Vec<PathBuf> {
+pub(crate) fn usual_places() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
     places.extend(
@@ -78,7 +78,7 @@ pub fn client(programs: Option<&Programs>, names: &[&str]) -> Result<PathBuf, Lo
     )
 }
 
-fn first(places: &[PathBuf], names: &[&str]) -> Option<PathBuf> {
+pub(crate) fn first(places: &[PathBuf], names: &[&str]) -> Option<PathBuf> {
     names.iter().find_map(|name| {
         places
             .iter()

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use mysql::prelude::Queryable;
 use mysql::{Conn, Error, Opts, OptsBuilder};
+use plimsoll_plan::resolved::ServerKind;
 
 use super::failure::{MariadbFailure, UNKNOWN_DATABASE};
 use crate::error::LoadError;
@@ -14,12 +15,13 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const SETUP: &str =
     "SET SESSION sql_mode = 'PIPES_AS_CONCAT,STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
 
-/// Reads `mariadb://user:password@host:port/database?socket=path` (or `mysql://…`); a path or password with other signs
+/// Reads `mariadb://user:password@host:port/database?socket=path`, or `mysql://…`; a path or password with other signs
 /// than letters and digits is percent-encoded. `MYSQL_PWD` is taken when no password is given.
 ///
 /// Connections are not encrypted; passwords are answered to a challenge and never sent.
 pub fn parse(conninfo: &str) -> Result<Opts, LoadError> {
-    let rest = plimsoll_plan::resolved::ServerKind::Mariadb.rest_of(conninfo);
+    let kind = ServerKind::of_url(conninfo).filter(|kind| *kind != ServerKind::Postgres);
+    let rest = kind.and_then(|kind| kind.rest_of(conninfo));
     let rest = rest.ok_or_else(|| wrong("it does not begin with mariadb:// or mysql://"))?;
     let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
     // The parser's message may hold a piece of a password.
@@ -55,7 +57,7 @@ pub fn parse(conninfo: &str) -> Result<Opts, LoadError> {
 
 fn wrong(why: &str) -> LoadError {
     let next = "Write it as mariadb://user@host:3306/database, with %40 for an @ in a password.";
-    LoadError::other("the MariaDB URL", format!("{why}\n{next}"))
+    LoadError::other("the URL", format!("{why}\n{next}"))
 }
 
 /// A path as a URL's option holds it.
@@ -87,35 +89,43 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Opens a connection. Refused when the server is no MariaDB: MySQL lacks `DELETE … RETURNING`.
+/// Which of both a URL that can be read is of.
+pub fn kind_of(conninfo: &str) -> ServerKind {
+    ServerKind::of_url(conninfo).unwrap_or(ServerKind::Mariadb)
+}
+
+/// Opens a connection. Refused when the server is the other of both: their SQL differs.
 pub fn connect(conninfo: &str) -> Result<Conn, LoadError> {
-    open(parse(conninfo)?)
+    open(kind_of(conninfo), parse(conninfo)?)
 }
 
 /// As [`connect`], but every answer must come within that time: the connection is lost otherwise.
 pub fn connect_impatient(conninfo: &str, patience: Duration) -> Result<Conn, LoadError> {
     let builder = OptsBuilder::from_opts(parse(conninfo)?);
-    open(
-        builder
-            .read_timeout(Some(patience))
-            .write_timeout(Some(patience))
-            .into(),
-    )
+    let builder = builder
+        .read_timeout(Some(patience))
+        .write_timeout(Some(patience));
+    open(kind_of(conninfo), builder.into())
 }
 
-fn open(opts: Opts) -> Result<Conn, LoadError> {
-    let mut conn = Conn::new(opts.clone()).map_err(|e| explain(&opts, &e))?;
-    let about = conn
-        .query_first("SELECT version()")
-        .map_err(|e| explain(&opts, &e))?;
+fn open(kind: ServerKind, opts: Opts) -> Result<Conn, LoadError> {
+    let explained = |error| explain(kind, &opts, &error);
+    let mut conn = Conn::new(opts.clone()).map_err(explained)?;
+    let about = conn.query_first("SELECT version()").map_err(explained)?;
     let version: String = about.unwrap_or_default();
-    if !version.contains("MariaDB") {
+    let found = if version.contains("MariaDB") {
+        ServerKind::Mariadb
+    } else {
+        ServerKind::Mysql
+    };
+    if found != kind {
+        let (title, url) = (kind.title(), found.example_url());
         return Err(LoadError::other(
-            place(&opts),
-            format!("is version {version}, not a MariaDB\nName a MariaDB server."),
+            place(kind, &opts),
+            format!("is version {version}, not a {title}\nWrite its URL as {url}."),
         ));
     }
-    conn.query_drop(SETUP).map_err(|e| explain(&opts, &e))?;
+    conn.query_drop(SETUP).map_err(explained)?;
     Ok(conn)
 }
 
@@ -128,11 +138,12 @@ pub fn connect_to(conninfo: &str, schema: &str) -> Result<Conn, LoadError> {
 }
 
 /// Where the options lead, without the password.
-fn place(opts: &Opts) -> String {
+fn place(kind: ServerKind, opts: &Opts) -> String {
+    let title = kind.title();
     match opts.get_socket() {
-        Some(socket) => format!("MariaDB at {socket}"),
+        Some(socket) => format!("{title} at {socket}"),
         None => format!(
-            "MariaDB at {}:{}",
+            "{title} at {}:{}",
             opts.get_ip_or_hostname(),
             opts.get_tcp_port()
         ),
@@ -143,8 +154,8 @@ const NOT_ALLOWED_FROM_HERE: u16 = 1130;
 const TOO_MANY_CONNECTIONS: [u16; 2] = [1040, 1203];
 
 /// An error of connecting, with the next step.
-fn explain(opts: &Opts, error: &Error) -> LoadError {
-    let what = place(opts);
+fn explain(kind: ServerKind, opts: &Opts, error: &Error) -> LoadError {
+    let what = place(kind, opts);
     let failure = MariadbFailure::from(error);
     let why = failure.text();
     let user = opts.get_user().unwrap_or_default();
@@ -201,8 +212,8 @@ mod tests {
             (Some("u"), Some("p@ss"), 3307)
         );
         assert_eq!(
-            (opts.get_db_name(), place(&opts)),
-            (Some("db"), "MariaDB at h:3307".into())
+            (opts.get_db_name(), place(ServerKind::Mysql, &opts)),
+            (Some("db"), "MySQL at h:3307".into())
         );
         let socket = "/a b/ä%/mariadb.sock";
         let opts = parse(&format!(

@@ -6,11 +6,14 @@ use crate::engine::sql::{Dialect, OldestServer, Scripts, SqlClient};
 use crate::error::LoadError;
 use crate::workload::sysbench::sql::SysbenchDialect;
 
-pub static DIALECT: Dialect = Dialect {
+pub static DIALECT: Dialect = BASE;
+
+/// What MySQL changes some of.
+pub const BASE: Dialect = Dialect {
     sysbench: SysbenchDialect::Mariadb,
     connect: |conninfo| Ok(Box::new(MariadbClient::connect(conninfo)?)),
     try_lock: |client, schema, purpose| lock(client, schema, purpose),
-    unlock: "DO RELEASE_LOCK(CONCAT('plimsoll ', LEFT(MD5({schema}), 24), ' door'))",
+    unlock: "DO RELEASE_LOCK(CONCAT('plimsoll ', LEFT(SHA2({schema}, 256), 24), ' door'))",
     quote: '`',
     escapes: true,
     schema_exists: "SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {schema}",
@@ -72,7 +75,7 @@ const PLACES: u32 = 256;
 /// A lock's name, at most 64 characters, for something that is SQL.
 fn name(schema: &str, of: &str) -> String {
     let schema = DIALECT.literal(schema);
-    format!("CONCAT('plimsoll ', LEFT(MD5({schema}), 24), ' ', {of})")
+    format!("CONCAT('plimsoll ', LEFT(SHA2({schema}, 256), 24), ' ', {of})")
 }
 
 /// The server has exclusive locks only: whoever measures or checks takes any of a number of places, and a loader takes

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use mysql::prelude::{FromRow, Queryable};
 use mysql::{Conn, Error};
+use plimsoll_plan::resolved::ServerKind;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::message::event::NotShown;
 use plimsoll_record::metric::Metric;
 
-use super::connect::{connect_impatient, server_error};
+use super::connect::{connect_impatient, kind_of, server_error};
 use super::failure::MariadbFailure;
 use crate::engine::readings::{Reading, SessionCount};
 use crate::error::LoadError;
@@ -31,7 +32,7 @@ const SESSIONS_AND_TRANSACTIONS: &str =
 
 /// Of the files; names there are in the charset of file names. Needs the privilege PROCESS.
 const SIZE_OF_FILES: &str = "SELECT CAST(COALESCE(SUM(FILE_SIZE), 0) AS UNSIGNED)
-    FROM information_schema.INNODB_SYS_TABLESPACES
+    FROM information_schema.{spaces}
     WHERE SUBSTRING_INDEX(NAME, '/', 1) = CONVERT(CAST(CONVERT(? USING filename) AS BINARY) USING utf8mb4)";
 /// As statistics of the tables have it.
 const SIZE_OF_TABLES: &str = "SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS UNSIGNED)
@@ -70,6 +71,7 @@ pub struct MariadbInsight {
     user: String,
     schema: String,
     read: String,
+    size_of_files: String,
     /// Whether the privilege PROCESS is there.
     sees_transactions: bool,
 }
@@ -85,6 +87,10 @@ impl MariadbInsight {
 
     pub fn connect(conninfo: &str, schema: &str) -> Result<Self, LoadError> {
         let mut conn = connect_impatient(conninfo, PATIENCE)?;
+        let spaces = match kind_of(conninfo) {
+            ServerKind::Mysql => "INNODB_TABLESPACES",
+            ServerKind::Mariadb | ServerKind::Postgres => "INNODB_SYS_TABLESPACES",
+        };
         // A default of 0 would leave transactions open.
         conn.query_drop("SET SESSION autocommit = 1")
             .map_err(error)?;
@@ -96,19 +102,19 @@ impl MariadbInsight {
             .into_iter()
             .find(|session| session.id == u64::from(own))
             .map(|session| session.user);
-        let sees_transactions = match conn
-            .query_drop("SELECT COUNT(*) FROM information_schema.INNODB_SYS_TABLESPACES")
-        {
-            Ok(()) => true,
-            Err(refused) if MariadbFailure::from(&refused).code == Some(ACCESS_DENIED) => false,
-            Err(other) => return Err(error(other)),
-        };
+        let sees_transactions =
+            match conn.query_drop(format!("SELECT COUNT(*) FROM information_schema.{spaces}")) {
+                Ok(()) => true,
+                Err(refused) if MariadbFailure::from(&refused).code == Some(ACCESS_DENIED) => false,
+                Err(other) => return Err(error(other)),
+            };
         let schema = schema.to_owned();
         Ok(Self {
             conn,
             user: user.unwrap_or_default(),
             schema,
             read: read_statement(),
+            size_of_files: SIZE_OF_FILES.replace("{spaces}", spaces),
             sees_transactions,
         })
     }
@@ -170,7 +176,7 @@ impl MariadbInsight {
 
     pub fn size(&mut self) -> Result<Bytes, LoadError> {
         let sql = if self.sees_transactions {
-            SIZE_OF_FILES
+            &self.size_of_files
         } else {
             SIZE_OF_TABLES
         };

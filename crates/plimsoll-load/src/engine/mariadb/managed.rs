@@ -4,27 +4,63 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use plimsoll_plan::resolved::ServerKind;
+
 use super::binaries;
 use super::connect::{connect, encoded};
+use crate::engine::mysql;
 use crate::engine::server::setup::{Fill, Programs, ServerSetup};
 use crate::engine::server::{ServerContext, write_durably};
 use crate::error::LoadError;
 use crate::scratch::{Scratch, io_error};
 
-/// Among the data, where the log has a disk of its own: the server takes every directory there for a database, unless it
-/// is named in `ignore_db_dirs`.
-const LOG_DIR: &str = "redo_log";
 const SOCKET: &str = "mariadb.sock";
 
-pub struct MariadbSetup;
+/// A server of the family.
+pub struct FamilySetup {
+    kind: ServerKind,
+    programs: fn(&str) -> Result<Programs, LoadError>,
+    /// Lines of its file of settings that others of the family do not have.
+    options: &'static str,
+    /// Of the program that makes a data directory.
+    maker: &'static [&'static str],
+    /// The log's directory among the data, where it has a disk of its own.
+    log_dir: &'static str,
+    /// A setting that is needed with that.
+    log_option: &'static str,
+}
 
-impl ServerSetup for MariadbSetup {
+/// The server takes every directory among the data for a database, unless it is named in `ignore_db_dirs`.
+pub static MARIADB_SETUP: FamilySetup = FamilySetup {
+    kind: ServerKind::Mariadb,
+    programs: binaries::find,
+    options: "log_warnings = 1\n",
+    maker: &[
+        "--auth-root-authentication-method=normal",
+        "--skip-test-db",
+        "--skip-name-resolve",
+    ],
+    log_dir: "redo_log",
+    log_option: "ignore_db_dirs = redo_log\n",
+};
+
+/// A data directory is made where nothing is but hidden files.
+pub static MYSQL_SETUP: FamilySetup = FamilySetup {
+    kind: ServerKind::Mysql,
+    programs: mysql::find,
+    options: "log_error_verbosity = 2\nmysqlx = OFF\nsecure_file_priv = \"\"\n",
+    maker: &["--initialize-insecure"],
+    log_dir: ".redo_log",
+    log_option: "",
+};
+
+impl ServerSetup for FamilySetup {
     fn socket(&self) -> &'static str {
         SOCKET
     }
 
     fn programs(&self, folder: &str) -> Result<Programs, LoadError> {
-        binaries::find(folder)
+        (self.programs)(folder)
     }
 
     fn quote(&self, value: &str) -> String {
@@ -40,23 +76,19 @@ impl ServerSetup for MariadbSetup {
         fill: Fill<'_>,
     ) -> Result<(), LoadError> {
         let temporary = context.directory(scratch, "tmp")?;
-        context.link_log(LOG_DIR)?;
-        write_config(&config(context), context, &temporary, settings)?;
+        context.link_log(self.log_dir)?;
+        self.write_config(context, &temporary, settings)?;
         fill(context)
     }
 
     fn init(&self, programs: &Programs, context: &ServerContext) -> Command {
         let mut command = with_config(context.command(&programs.maker), programs, context);
-        command.args([
-            "--auth-root-authentication-method=normal",
-            "--skip-test-db",
-            "--skip-name-resolve",
-        ]);
+        command.args(self.maker);
         command
     }
 
     fn log_dir(&self) -> &'static str {
-        LOG_DIR
+        self.log_dir
     }
 
     fn serve(&self, programs: &Programs, context: &ServerContext) -> Command {
@@ -64,17 +96,53 @@ impl ServerSetup for MariadbSetup {
     }
 
     fn remains(&self, context: &ServerContext) -> Vec<PathBuf> {
-        vec![context.socket.join(SOCKET), pid_file(context)]
+        let socket = context.socket.join(SOCKET);
+        let lock = socket.with_extension("sock.lock");
+        vec![socket, lock, pid_file(context)]
     }
 
     fn conninfo(&self, context: &ServerContext) -> String {
         let socket = context.socket.join(SOCKET).display().to_string();
-        format!("mariadb://root@localhost?socket={}", encoded(&socket))
+        let scheme = self.kind.engine().name();
+        format!("{scheme}://root@localhost?socket={}", encoded(&socket))
     }
 
     /// It answers before it is ready only while it makes its data directory, and then on no socket.
     fn is_ready(&self, context: &ServerContext) -> bool {
         context.socket.join(SOCKET).exists() && connect(&self.conninfo(context)).is_ok()
+    }
+}
+
+impl FamilySetup {
+    /// Lost connections are plimsoll's to report: a warning for each would be a write on the medium that is measured.
+    fn write_config(
+        &self,
+        context: &ServerContext,
+        temporary: &Path,
+        settings: &str,
+    ) -> Result<(), LoadError> {
+        let config = config(context);
+        let path = |path: &Path| quote(&path.display().to_string());
+        let log = if context.log_disk.is_some() {
+            let dir = path(&context.data.join(self.log_dir));
+            format!("innodb_log_group_home_dir = {dir}\n{}", self.log_option)
+        } else {
+            String::new()
+        };
+        let text = format!(
+            "[mysqld]\ndatadir = {}\nsocket = {}\npid_file = {}\ntmpdir = {}\nskip_networking\nskip_name_resolve\n\
+             local_infile = 1\nlc_messages = en_US\n{}{log}\n# The plan\n{settings}",
+            path(&context.data),
+            path(&context.socket.join(SOCKET)),
+            path(&pid_file(context)),
+            path(temporary),
+            self.options,
+        );
+        let write = || write_durably(&mut File::create(&config)?, &text);
+        write().map_err(|e| io_error(&config, &e))?;
+        // The server's user reads it, and the server ignores one that everybody may write.
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+        fs::set_permissions(&config, open).map_err(|e| io_error(&config, &e))
     }
 }
 
@@ -92,40 +160,21 @@ fn quote(value: &str) -> String {
     format!("\"{}\"", value.replace('\\', "\\\\"))
 }
 
-/// Lost connections are plimsoll's to report: a warning for each would be a write on the medium that is measured.
-fn write_config(
-    config: &Path,
-    context: &ServerContext,
-    temporary: &Path,
-    settings: &str,
-) -> Result<(), LoadError> {
-    let path = |path: &Path| quote(&path.display().to_string());
-    let log = if context.log_disk.is_some() {
-        let dir = path(&context.data.join(LOG_DIR));
-        format!("innodb_log_group_home_dir = {dir}\nignore_db_dirs = {LOG_DIR}\n")
-    } else {
-        String::new()
-    };
-    let text = format!(
-        "[mysqld]\ndatadir = {}\nsocket = {}\npid_file = {}\ntmpdir = {}\nskip_networking\nskip_name_resolve\n\
-         local_infile = 1\nlc_messages = en_US\nlog_warnings = 1\n{log}\n# The plan\n{settings}",
-        path(&context.data),
-        path(&context.socket.join(SOCKET)),
-        path(&pid_file(context)),
-        path(temporary),
-    );
-    let write = || write_durably(&mut File::create(config)?, &text);
-    write().map_err(|e| io_error(config, &e))?;
-    // The server's user reads it, and the server ignores one that everybody may write.
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-    fs::set_permissions(config, open).map_err(|e| io_error(config, &e))
-}
-
 /// `--defaults-file` must come first.
 fn with_config(mut command: Command, programs: &Programs, context: &ServerContext) -> Command {
     command.arg(format!("--defaults-file={}", config(context).display()));
     if let Some(base) = &programs.base {
         command.arg(format!("--basedir={}", base.display()));
+        // Where Debian's packages have them.
+        for (option, place) in [
+            ("lc_messages_dir", "share/mysql"),
+            ("plugin_dir", "lib/mysql/plugin"),
+        ] {
+            let place = base.join(place);
+            if place.is_dir() {
+                command.arg(format!("--{option}={}", place.display()));
+            }
+        }
     }
     command
 }

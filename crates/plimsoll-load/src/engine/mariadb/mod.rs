@@ -3,8 +3,8 @@
 //! Everything that is not measured goes through the driver, which blocks its caller. A session logs in and prepares its
 //! statements with the driver as well; then its requests go over a wire of its own.
 
-mod backup;
-mod binaries;
+pub(crate) mod backup;
+pub(crate) mod binaries;
 mod client;
 mod codec;
 pub mod connect;
@@ -21,7 +21,7 @@ mod tests;
 mod tsv;
 
 pub(crate) use backup::MariadbBackups;
-pub(crate) use dialect::DIALECT;
+pub(crate) use dialect::{BASE, DIALECT};
 pub use insight::MariadbInsight;
-pub(crate) use managed::MariadbSetup;
+pub(crate) use managed::{MARIADB_SETUP, MYSQL_SETUP};
 pub use session::MariadbSession;

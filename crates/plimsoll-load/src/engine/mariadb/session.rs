@@ -4,12 +4,13 @@ use std::io;
 
 use mysql::prelude::Queryable;
 use mysql::{Conn, Error, Statement};
-use plimsoll_plan::resolved::TxnMode;
+use plimsoll_plan::resolved::{ServerKind, TxnMode};
 use plimsoll_sched::duplicate;
 
 use super::DIALECT;
 use super::client::MariadbClient;
 use super::codec::{ColumnKind, values};
+use super::connect::kind_of;
 use super::failure::MariadbFailure;
 use super::protocol::{MariadbStatement, MariadbWire};
 use super::statements::{DecimalText, Text, Texts, texts};
@@ -21,7 +22,7 @@ use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::tpcc::input::{self, CustomerBy};
 use crate::workload::tpcc::sql::TpccStmt;
-use crate::workload::tpcc::statement::{Param, Rows, Statements};
+use crate::workload::tpcc::statement::{Param, Rows, Statements, Value};
 use crate::workload::tpcc::transactions;
 use crate::workload::{Input, sysbench};
 
@@ -64,6 +65,7 @@ pub(super) enum MariadbWork {
 pub(super) struct PreparedStatement {
     change: Option<PreparedText>,
     text: PreparedText,
+    after: Option<PreparedText>,
 }
 
 /// One of a statement's requests.
@@ -71,6 +73,7 @@ pub(super) struct PreparedStatement {
 enum RequestPart {
     Change,
     Text,
+    After,
 }
 
 impl PreparedStatement {
@@ -78,6 +81,7 @@ impl PreparedStatement {
         match part {
             RequestPart::Change => self.change.as_mut(),
             RequestPart::Text => Some(&mut self.text),
+            RequestPart::After => self.after.as_mut(),
         }
     }
 }
@@ -91,12 +95,13 @@ struct PreparedText {
 impl MariadbSession {
     /// Opens a connection and keeps loaders out of the schema as long as it lives.
     pub async fn open(conninfo: &str, schema: &str, mode: TxnMode) -> Result<Self, LoadError> {
+        let kind = kind_of(conninfo);
         Self::prepare(conninfo, schema, "TPC-C", move |conn| match mode {
             // Fails where the procedure is not.
             TxnMode::Procedures => conn
                 .query_drop("SHOW CREATE PROCEDURE plimsoll_new_order")
                 .map(|()| MariadbWork::Procedures),
-            TxnMode::Statements => prepare_all(conn),
+            TxnMode::Statements => prepare_all(conn, kind),
         })
         .await
     }
@@ -212,10 +217,10 @@ impl MariadbSession {
     }
 }
 
-fn prepare_all(conn: &mut Conn) -> Result<MariadbWork, Error> {
+fn prepare_all(conn: &mut Conn, server: ServerKind) -> Result<MariadbWork, Error> {
     let prepared = TpccStmt::ALL
         .iter()
-        .map(|&stmt| prepare(conn, texts(stmt)))
+        .map(|&stmt| prepare(conn, texts(stmt, server)))
         .collect::<Result<_, _>>()?;
     let asks_for_snapshot = keeps_no_snapshot(conn)?;
     without_begin(conn)?;
@@ -230,7 +235,12 @@ pub(super) fn without_begin(conn: &mut Conn) -> Result<(), Error> {
     conn.query_drop("SET autocommit = 0")
 }
 
-fn prepare(conn: &mut Conn, Texts { change, text }: Texts) -> Result<PreparedStatement, Error> {
+fn prepare(conn: &mut Conn, texts: Texts) -> Result<PreparedStatement, Error> {
+    let Texts {
+        change,
+        text,
+        after,
+    } = texts;
     let mut one = |Text { sql, params }: Text| {
         let statement = prepared(&conn.prep(sql)?);
         Ok::<_, Error>(PreparedText { statement, params })
@@ -238,6 +248,7 @@ fn prepare(conn: &mut Conn, Texts { change, text }: Texts) -> Result<PreparedSta
     Ok(PreparedStatement {
         change: change.map(&mut one).transpose()?,
         text: one(text)?,
+        after: after.map(&mut one).transpose()?,
     })
 }
 
@@ -383,6 +394,12 @@ impl Statements<TpccStmt> for MariadbSession {
             .await?;
         self.request(RequestPart::Text, id, params, &mut rows)
             .await?;
+        if let Some(Value::Int(found)) = rows.first().and_then(|row| row.first()) {
+            let [first, second] = [0, 1].map(|i| params.get(i).copied().unwrap_or(Param::Null));
+            let params = [first, second, Param::Int(*found)];
+            self.request(RequestPart::After, id, &params, &mut Rows::new())
+                .await?;
+        }
         Ok(rows)
     }
 

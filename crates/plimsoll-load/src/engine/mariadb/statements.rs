@@ -1,9 +1,11 @@
-//! The client-side transactions' statements as MariaDB takes them.
+//! The client-side transactions' statements as MariaDB and MySQL take them.
 //!
-//! It has no `UPDATE … RETURNING`: such a statement becomes an UPDATE, which locks the row, and a SELECT of what it has
+//! They have no `UPDATE … RETURNING`: such a statement becomes an UPDATE, which locks the row, and a SELECT of what it has
 //! left there, one more round trip. Parameters are `?` in order of appearance.
 
 use std::fmt;
+
+use plimsoll_plan::resolved::ServerKind;
 
 use crate::workload::tpcc::sql::TpccStmt;
 use crate::workload::tpcc::statement::Value;
@@ -14,6 +16,8 @@ pub struct Texts {
     /// Changes rows before [`Self::text`] asks for them.
     pub change: Option<Text>,
     pub text: Text,
+    /// Changes the row that [`Self::text`] has found: the first of its columns is one more parameter.
+    pub after: Option<Text>,
 }
 
 /// A statement's text, and which parameter stands at each `?`, counted from 0.
@@ -26,12 +30,24 @@ pub struct Text {
 /// Oldest order first, and a second delivery waits for the first: locking reads see what is committed.
 const TAKE_NEW_ORDER: &str = "DELETE FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id LIMIT 1 RETURNING no_o_id";
 
+/// The same where DELETE returns nothing.
+const FIND_NEW_ORDER: &str = "SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id LIMIT 1 FOR UPDATE";
+const DELETE_NEW_ORDER: &str =
+    "DELETE FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 AND no_o_id = $3";
+
 /// As it is now, and not in the transaction's snapshot.
 const ANY_NEW_ORDER: &str =
     "SELECT 1 FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 LIMIT 1 LOCK IN SHARE MODE";
 
-pub fn texts(stmt: TpccStmt) -> Texts {
+pub fn texts(stmt: TpccStmt, server: ServerKind) -> Texts {
     let sql = match stmt {
+        TpccStmt::TakeNewOrder if server == ServerKind::Mysql => {
+            return Texts {
+                change: None,
+                text: text(stmt, FIND_NEW_ORDER),
+                after: Some(text(stmt, DELETE_NEW_ORDER)),
+            };
+        }
         TpccStmt::TakeNewOrder => TAKE_NEW_ORDER,
         TpccStmt::AnyNewOrder => ANY_NEW_ORDER,
         other => other.sql(),
@@ -50,11 +66,13 @@ pub fn texts(stmt: TpccStmt) -> Texts {
             Texts {
                 change: Some(text(stmt, &format!("UPDATE {update}"))),
                 text: text(stmt, &show),
+                after: None,
             }
         }
         None => Texts {
             change: None,
             text: text(stmt, &sql),
+            after: None,
         },
     }
 }
@@ -140,7 +158,7 @@ mod tests {
 
     #[test]
     fn an_update_that_returns_is_two_statements() {
-        let Texts { change, text } = texts(TpccStmt::PayDistrict);
+        let Texts { change, text, .. } = texts(TpccStmt::PayDistrict, ServerKind::Mariadb);
         let change = change.unwrap();
         assert_eq!(
             change.sql,
@@ -154,7 +172,7 @@ mod tests {
         );
         assert_eq!(text.params, [0, 1]);
         for &stmt in TpccStmt::ALL {
-            let Texts { change, text } = texts(stmt);
+            let Texts { change, text, .. } = texts(stmt, ServerKind::Mariadb);
             let updates = text.sql.starts_with("UPDATE") && text.sql.contains("RETURNING");
             assert!(!updates && !text.sql.contains(['$', '{']), "{text:?}");
             assert_eq!(text.sql.matches('?').count(), text.params.len());
@@ -163,6 +181,22 @@ mod tests {
                 "{stmt:?}"
             );
         }
+    }
+
+    #[test]
+    fn mysql_returns_from_no_change() {
+        for &stmt in TpccStmt::ALL {
+            let Texts {
+                change,
+                text,
+                after,
+            } = texts(stmt, ServerKind::Mysql);
+            let all = [change, Some(text), after];
+            let returns = |own: &Text| own.sql.contains("RETURNING");
+            assert!(!all.iter().flatten().any(returns), "{stmt:?}");
+        }
+        let taken = texts(TpccStmt::TakeNewOrder, ServerKind::Mysql);
+        assert_eq!(taken.after.unwrap().params, [0, 1, 2]);
     }
 
     #[test]

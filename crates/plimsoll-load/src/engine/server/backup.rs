@@ -12,7 +12,7 @@ use super::target::Target;
 use crate::backup::program::version;
 use crate::backup::{BackupControl, Taken, Timed, files};
 use crate::clock::monotonic;
-use crate::engine::{mariadb, postgres};
+use crate::engine::{mariadb, mysql, postgres};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
@@ -21,6 +21,7 @@ fn programs(kind: ServerKind) -> &'static dyn BackupPrograms {
     match kind {
         ServerKind::Postgres => &postgres::PostgresBackups,
         ServerKind::Mariadb => &mariadb::MariadbBackups,
+        ServerKind::Mysql => &mysql::MysqlBackups,
     }
 }
 

@@ -23,7 +23,8 @@ use crate::scratch::{Scratch, io_error};
 fn setup(kind: ServerKind) -> &'static dyn ServerSetup {
     match kind {
         ServerKind::Postgres => &postgres::PostgresSetup,
-        ServerKind::Mariadb => &mariadb::MariadbSetup,
+        ServerKind::Mariadb => &mariadb::MARIADB_SETUP,
+        ServerKind::Mysql => &mariadb::MYSQL_SETUP,
     }
 }
 
@@ -204,8 +205,8 @@ impl ManagedServer {
     pub fn template(&self, task: TemplateTask) -> Result<(), LoadError> {
         match self.kind() {
             ServerKind::Postgres => postgres::template(&self.conninfo(), task),
-            ServerKind::Mariadb => Err(LoadError::other(
-                "MariaDB",
+            kind @ (ServerKind::Mariadb | ServerKind::Mysql) => Err(LoadError::other(
+                kind.title(),
                 "makes no database of another one",
             )),
         }

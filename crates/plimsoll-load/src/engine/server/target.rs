@@ -7,7 +7,7 @@ use plimsoll_plan::units::Bytes;
 
 use crate::engine::sql::error::not_loaded;
 use crate::engine::sql::{Dialect, ServerClient, TextRow, guard};
-use crate::engine::{mariadb, postgres};
+use crate::engine::{mariadb, mysql, postgres};
 use crate::error::LoadError;
 
 /// The schema on a server of plimsoll's own.
@@ -75,6 +75,7 @@ impl Target {
         match self.engine {
             ServerKind::Postgres => &postgres::DIALECT,
             ServerKind::Mariadb => &mariadb::DIALECT,
+            ServerKind::Mysql => &mysql::DIALECT,
         }
     }
 

@@ -18,7 +18,7 @@ pub(crate) fn unprivileged(kind: ServerKind) -> Result<Option<PasswdEntry>, Load
     let passwd = passwd::read();
     let own = match kind {
         ServerKind::Postgres => "postgres",
-        ServerKind::Mariadb => "mysql",
+        ServerKind::Mariadb | ServerKind::Mysql => "mysql",
     };
     [own, "nobody"]
         .iter()
