@@ -98,7 +98,7 @@ pub fn run_on_mysql() -> Task {
         "--lib",
         "--features",
         "test-mysql",
-        "mysql::",
+        "mysql",
     ];
     exec::cargo(&tests)
         .env("PATH", &format!("{}:{path}", programs.display()))

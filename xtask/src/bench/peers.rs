@@ -31,6 +31,13 @@ const MARIADB_SETTINGS: [&str; 4] = [
     "max_connections=40",
     "innodb_flush_method=O_DIRECT",
 ];
+const MYSQL_SETTINGS: [&str; 5] = [
+    "innodb_buffer_pool_size=512M",
+    "innodb_redo_log_capacity=512M",
+    "max_connections=40",
+    "local_infile=1",
+    "disable_log_bin=ON",
+];
 
 /// One run of one contender.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +59,12 @@ pub fn run(options: &Options) -> Task {
     for (kind, settings) in [
         (Kind::Postgres, &SETTINGS[..]),
         (Kind::Mariadb, &MARIADB_SETTINGS[..]),
+        (Kind::Mysql, &MYSQL_SETTINGS[..]),
     ] {
+        if kind == Kind::Mysql && kind.binaries().is_none() {
+            println!("MySQL: not measured; script/mysql gets it");
+            continue;
+        }
         let server = Server::start(kind, &options.dir, settings)?;
         let bench = Bench {
             plimsoll: &plimsoll,
@@ -79,11 +91,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     /// How many goals were missed.
     fn compare(&self) -> Task<usize> {
-        let name = if self.kind == Kind::Postgres {
-            "PostgreSQL"
-        } else {
-            "MariaDB"
-        };
+        let name = self.kind.name();
         let mut missed = self.load()?;
         sysbench::prepare(self.server, self.kind)?;
         if self.kind == Kind::Postgres {
@@ -130,7 +138,7 @@ impl Bench<'_> {
         let cpu = run.cost.cpu.as_secs_f64() / f64::from(warehouses);
         let wall = (run.cost.wall.as_secs_f64() - 1.0) / f64::from(warehouses);
         println!("plimsoll's load, per warehouse: {cpu:.2} s of client CPU, {wall:.2} s wall");
-        if self.kind == Kind::Postgres {
+        if self.kind != Kind::Mariadb {
             return Ok(0);
         }
         let missed = [(cpu, LOAD_CPU_S, "client CPU"), (wall, LOAD_WALL_S, "wall")];
@@ -145,7 +153,8 @@ impl Bench<'_> {
     fn contenders(&self) -> Vec<Contender<'_>> {
         let (procedures, statements) = match self.kind {
             Kind::Postgres => (POSTGRES_PROCEDURES_US, POSTGRES_STATEMENTS_US),
-            Kind::Mariadb => (MARIADB_PROCEDURES_US, MARIADB_STATEMENTS_US),
+            // The sessions are the same.
+            Kind::Mariadb | Kind::Mysql => (MARIADB_PROCEDURES_US, MARIADB_STATEMENTS_US),
         };
         let warehouses = self.options.warehouses;
         let mut all = vec![

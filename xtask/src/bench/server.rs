@@ -1,4 +1,4 @@
-//! A PostgreSQL or MariaDB of the bench's own: a new directory on disk, a private socket, no port; always removed.
+//! A PostgreSQL, MariaDB or MySQL of the bench's own: a new directory on disk, a private socket, no port; always removed.
 //!
 //! The server belongs to a shell script in a process group of its own that waits for its standard input to close. So
 //! it goes away with the bench however that ends: return, panic, Ctrl-C, kill -9.
@@ -12,12 +12,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use nix::sys::statfs::{TMPFS_MAGIC, statfs};
 use nix::unistd::{User, geteuid};
 
-use crate::exec::{Task, because, failed};
+use crate::exec::{Task, because, failed, root};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Postgres,
     Mariadb,
+    Mysql,
 }
 
 impl Kind {
@@ -25,13 +26,14 @@ impl Kind {
         match self {
             Self::Postgres => "PostgreSQL",
             Self::Mariadb => "MariaDB",
+            Self::Mysql => "MySQL",
         }
     }
 
     fn script(self) -> &'static str {
         match self {
             Self::Postgres => include_str!("server.sh"),
-            Self::Mariadb => include_str!("mariadb.sh"),
+            Self::Mariadb | Self::Mysql => include_str!("mariadb.sh"),
         }
     }
 
@@ -39,7 +41,7 @@ impl Kind {
     fn user(self) -> &'static str {
         match self {
             Self::Postgres => "postgres",
-            Self::Mariadb => "mysql",
+            Self::Mariadb | Self::Mysql => "mysql",
         }
     }
 
@@ -48,6 +50,7 @@ impl Kind {
         match self {
             Self::Postgres => postgres_binaries(),
             Self::Mariadb => mariadb_binaries(),
+            Self::Mysql => mysql_binaries(),
         }
     }
 }
@@ -71,6 +74,12 @@ fn mariadb_binaries() -> Option<PathBuf> {
     folders
         .into_iter()
         .find(|dir| dir.join("mariadbd").is_file())
+}
+
+/// Where `script/mysql` puts them.
+fn mysql_binaries() -> Option<PathBuf> {
+    let folder = root().join("target/mysql/usr/bin");
+    folder.join("mysqld").is_file().then_some(folder)
 }
 
 /// The folder of `initdb` and `postgres`: on the PATH, or the newest of Debian's.
@@ -185,8 +194,9 @@ impl Server {
                 "postgres://postgres@/{database}?host={}",
                 self.dir.display()
             ),
-            Kind::Mariadb => format!(
-                "mysql://root@localhost/?socket={}/socket",
+            Kind::Mariadb | Kind::Mysql => format!(
+                "{}://root@localhost/?socket={}/socket",
+                self.kind.name().to_lowercase(),
                 self.dir.display()
             ),
         }

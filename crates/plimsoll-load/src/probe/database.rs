@@ -65,7 +65,7 @@ impl Asking {
                     subject,
                     messages,
                     warned: Vec::new(),
-                    connected: false,
+                    answered: false,
                     among,
                 };
                 if let Err(error) = clock.block_on(asker.until_stopped(&endpoint, stopped)) {
@@ -96,7 +96,7 @@ struct Asker {
     messages: Sender<ProbeMessage>,
     /// Each is sent once.
     warned: Vec<EventKind>,
-    connected: bool,
+    answered: bool,
     among: Among,
 }
 
@@ -148,7 +148,7 @@ impl Asker {
             match self.ask(endpoint).await {
                 Err(End::Disconnected) => return,
                 // The lane reports that the server is away.
-                Err(End::Server(_)) if self.connected => {}
+                Err(End::Server(_)) if self.answered => {}
                 Err(End::Server(error)) => {
                     if self.warn(no_counters(&error)).is_err() {
                         return;
@@ -163,7 +163,6 @@ impl Asker {
     /// Over one connection, as long as it lasts.
     async fn ask(&mut self, endpoint: &Endpoint) -> Result<std::convert::Infallible, End> {
         let mut insight = in_time(Insight::connect(endpoint)).await?;
-        self.connected = true;
         self.send(ProbeMessage::Facts(
             self.subject,
             vec![("wait_states".into(), insight.source())],
@@ -209,6 +208,7 @@ impl Asker {
                 emit.put_over(Metric::DbSize, over, bytes.0 as f64);
             }
             self.send(ProbeMessage::Samples(samples))?;
+            self.answered = true;
             let rows = sampler.take(self.subject, at);
             self.send(ProbeMessage::Waits(rows))?;
             insight

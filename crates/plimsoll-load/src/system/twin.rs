@@ -122,6 +122,15 @@ mod tests {
         copies(&server(ServerKind::Postgres, ("fsync", "off")));
     }
 
+    #[cfg(feature = "test-mysql")]
+    #[test]
+    fn of_mysql_hold_the_same_data() {
+        copies(&server(
+            ServerKind::Mysql,
+            ("innodb_flush_log_at_trx_commit", "0"),
+        ));
+    }
+
     #[test]
     fn of_mariadb_hold_the_same_data() {
         copies(&server(

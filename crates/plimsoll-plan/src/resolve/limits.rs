@@ -4,15 +4,18 @@ use super::values::{size, whole};
 use crate::Options;
 use crate::findings::Findings;
 use crate::raw::RawLimits;
-use crate::resolved::{IoLimits, Limits, WithoutLimits};
+use crate::resolved::{EngineKind, IoLimits, Limits, WithoutLimits};
 use crate::units::Bytes;
 use crate::value::{At, RawSize};
 
 /// Least that a server starts with.
 const LEAST_MEMORY: Bytes = Bytes::mib(128);
+/// MySQL 9.7 takes 545 MB when it has started.
+const LEAST_MEMORY_OF_MYSQL: Bytes = Bytes::mib(640);
 
 pub(super) fn resolve(
     raw: Option<&At<RawLimits>>,
+    engine: EngineKind,
     options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<Limits> {
@@ -31,7 +34,9 @@ pub(super) fn resolve(
     } = at.get();
     let cpus = optional(cpus.as_ref(), |at| self::cpus(at, findings));
     let cpu_set = optional(cpu_set.as_ref(), |at| self::cpu_set(at, findings));
-    let memory = optional(memory.as_ref(), |at| self::memory(at, options, findings));
+    let memory = optional(memory.as_ref(), |at| {
+        self::memory(at, engine, options, findings)
+    });
     let read_bytes = optional(read_bytes.as_ref(), |at| some(at, findings));
     let write_bytes = optional(write_bytes.as_ref(), |at| some(at, findings));
     let reads = optional(reads.as_ref(), |at| per_second(at, "`reads`", findings));
@@ -103,18 +108,31 @@ fn is_cpu_range(part: &str) -> bool {
         .is_some_and(|(from, to)| from <= to)
 }
 
-fn memory(at: &At<RawSize>, options: &Options, findings: &mut Findings<'_>) -> Option<Bytes> {
+const fn least_memory(engine: EngineKind) -> Bytes {
+    match engine {
+        EngineKind::Mysql => LEAST_MEMORY_OF_MYSQL,
+        _ => LEAST_MEMORY,
+    }
+}
+
+fn memory(
+    at: &At<RawSize>,
+    engine: EngineKind,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Option<Bytes> {
     let written = size(at, findings)?;
-    if written < LEAST_MEMORY {
+    let least = least_memory(engine);
+    if written < least {
         findings.error(
             at.span(),
             format!("{written} is too little for a server"),
-            "write 128MiB or more",
+            format!("write {least} or more"),
         );
         return None;
     }
     let scaled = (written.0 as f64 * options.data_scale) as u64;
-    Some(Bytes(scaled.max(LEAST_MEMORY.0) >> 20 << 20))
+    Some(Bytes(scaled.max(least.0) >> 20 << 20))
 }
 
 fn some(at: &At<RawSize>, findings: &mut Findings<'_>) -> Option<Bytes> {

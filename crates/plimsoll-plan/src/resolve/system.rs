@@ -49,7 +49,7 @@ pub(super) fn resolve(
             settings: settings(raw, None, findings),
         },
     };
-    let limits = limits::resolve(raw.limits.as_ref(), options, findings)?;
+    let limits = limits::resolve(raw.limits.as_ref(), engine, options, findings)?;
     let count = raw.count.as_ref().map_or(Some(1), |n| {
         whole(n, "`count`", 1..=MOST_INSTANCES, findings)
     })?;

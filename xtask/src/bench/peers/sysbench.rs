@@ -26,7 +26,7 @@ fn command(server: &Server, kind: Kind, words: &[&str]) -> Command {
                 format!("--pgsql-host={dir}"),
                 format!("--pgsql-db={DATABASE}"),
             ]),
-        Kind::Mariadb => command
+        Kind::Mariadb | Kind::Mysql => command
             .args(["--db-driver=mysql", "--mysql-user=root"])
             .args([
                 format!("--mysql-socket={dir}/socket"),
@@ -45,9 +45,14 @@ pub fn prepare(server: &Server, kind: Kind) -> Task {
     let create = format!("CREATE DATABASE {DATABASE}");
     match kind {
         Kind::Postgres => child::measure(server.client("psql").args(["-Xqc", &create]))?,
-        Kind::Mariadb => {
+        Kind::Mariadb | Kind::Mysql => {
+            let client = if kind == Kind::Mysql {
+                "mysql"
+            } else {
+                "mariadb"
+            };
             let socket = format!("{}/socket", server.socket().display());
-            child::measure(server.client("mariadb").args([
+            child::measure(server.client(client).args([
                 "--no-defaults",
                 "-u",
                 "root",

@@ -32,8 +32,11 @@ const SESSIONS_AND_TRANSACTIONS: &str =
 
 /// Of the files; names there are in the charset of file names. Needs the privilege PROCESS.
 const SIZE_OF_FILES: &str = "SELECT CAST(COALESCE(SUM(FILE_SIZE), 0) AS UNSIGNED)
-    FROM information_schema.{spaces}
+    FROM information_schema.INNODB_SYS_TABLESPACES
     WHERE SUBSTRING_INDEX(NAME, '/', 1) = CONVERT(CAST(CONVERT(? USING filename) AS BINARY) USING utf8mb4)";
+/// MySQL has no charset of file names in SQL; the names of plimsoll's own schemas are the same in it.
+const SIZE_OF_MYSQLS_FILES: &str = "SELECT CAST(COALESCE(SUM(FILE_SIZE), 0) AS UNSIGNED)
+    FROM information_schema.INNODB_TABLESPACES WHERE SUBSTRING_INDEX(NAME, '/', 1) = ?";
 /// As statistics of the tables have it.
 const SIZE_OF_TABLES: &str = "SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS UNSIGNED)
     FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?";
@@ -71,7 +74,7 @@ pub struct MariadbInsight {
     user: String,
     schema: String,
     read: String,
-    size_of_files: String,
+    size_of_files: &'static str,
     /// Whether the privilege PROCESS is there.
     sees_transactions: bool,
 }
@@ -87,9 +90,9 @@ impl MariadbInsight {
 
     pub fn connect(conninfo: &str, schema: &str) -> Result<Self, LoadError> {
         let mut conn = connect_impatient(conninfo, PATIENCE)?;
-        let spaces = match kind_of(conninfo) {
-            ServerKind::Mysql => "INNODB_TABLESPACES",
-            ServerKind::Mariadb | ServerKind::Postgres => "INNODB_SYS_TABLESPACES",
+        let size_of_files = match kind_of(conninfo) {
+            ServerKind::Mysql => SIZE_OF_MYSQLS_FILES,
+            ServerKind::Mariadb | ServerKind::Postgres => SIZE_OF_FILES,
         };
         // A default of 0 would leave transactions open.
         conn.query_drop("SET SESSION autocommit = 1")
@@ -102,19 +105,18 @@ impl MariadbInsight {
             .into_iter()
             .find(|session| session.id == u64::from(own))
             .map(|session| session.user);
-        let sees_transactions =
-            match conn.query_drop(format!("SELECT COUNT(*) FROM information_schema.{spaces}")) {
-                Ok(()) => true,
-                Err(refused) if MariadbFailure::from(&refused).code == Some(ACCESS_DENIED) => false,
-                Err(other) => return Err(error(other)),
-            };
+        let sees_transactions = match conn.exec_drop(size_of_files, (schema,)) {
+            Ok(()) => true,
+            Err(refused) if MariadbFailure::from(&refused).code == Some(ACCESS_DENIED) => false,
+            Err(other) => return Err(error(other)),
+        };
         let schema = schema.to_owned();
         Ok(Self {
             conn,
             user: user.unwrap_or_default(),
             schema,
             read: read_statement(),
-            size_of_files: SIZE_OF_FILES.replace("{spaces}", spaces),
+            size_of_files,
             sees_transactions,
         })
     }
@@ -176,7 +178,7 @@ impl MariadbInsight {
 
     pub fn size(&mut self) -> Result<Bytes, LoadError> {
         let sql = if self.sees_transactions {
-            &self.size_of_files
+            self.size_of_files
         } else {
             SIZE_OF_TABLES
         };

@@ -1,7 +1,34 @@
 //! MySQL against a real server: `cargo xtask test mysql`.
 
-use plimsoll_plan::resolved::ServerKind;
+use plimsoll_plan::resolved::{ServerKind, Workload};
+use plimsoll_plan::units::Bytes;
+use plimsoll_record::WaitState;
+use plimsoll_record::metric::Metric;
 
-use crate::engine::contract::contract_of_servers;
+use crate::engine::contract::{Engine, Shared, TPCC, contract_of_servers, new_order};
+use crate::engine::mariadb::MariadbInsight;
+use crate::engine::server::MANAGED_SCHEMA;
+
+const MYSQL: Engine = Engine::Server(ServerKind::Mysql);
 
 contract_of_servers!(ServerKind::Mysql);
+
+/// Its counters and sessions have MariaDB's names, but for the table of files.
+#[test]
+fn a_server_reports_about_itself() {
+    let shared = Shared::get(MYSQL);
+    let _turn = shared.turn();
+    let conninfo = shared.server().target().conninfo;
+    let mut insight = MariadbInsight::connect(&conninfo, MANAGED_SCHEMA).unwrap();
+    assert!(insight.size().unwrap() > Bytes::mib(20));
+    let mut user = shared.place().user(&Workload::Tpcc(TPCC));
+    user.run(&new_order(&[(10, 1, 1)])).unwrap();
+    let idle = insight.sample_sessions().unwrap();
+    let states: Vec<WaitState> = idle.iter().map(|own| own.state).collect();
+    assert_eq!(states, [WaitState::Idle], "{idle:?}");
+    let reading = insight.read().unwrap();
+    let metrics: Vec<Metric> = reading.iter().map(|(metric, _)| *metric).collect();
+    for known in [Metric::DbCommits, Metric::DbLogBytes, Metric::DbLogSyncs] {
+        assert!(metrics.contains(&known), "{known:?}: {metrics:?}");
+    }
+}

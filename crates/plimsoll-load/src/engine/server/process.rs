@@ -292,6 +292,7 @@ impl ServerProcess {
             return Err(LoadError::Cancelled);
         }
         match ended {
+            Some(status) if self.is_short_of_memory() => Err(self.failed(&status.to_string())),
             Some(status) => Err(self.context.not_started(&status.to_string())),
             None if ready => Ok(()),
             None => Err(self
