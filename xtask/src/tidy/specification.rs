@@ -82,7 +82,8 @@ fn tests(tree: &Tree) -> Vec<(&str, String)> {
 
 fn exists(tree: &Tree, tests: &[(&str, String)], name: &str) -> bool {
     if let Some(task) = name.strip_prefix("cargo xtask ") {
-        return ["ci", "tidy", "pages", "bench", "test"].contains(&task.split(' ').next().unwrap_or(""));
+        return ["ci", "tidy", "pages", "bench", "test"]
+            .contains(&task.split(' ').next().unwrap_or(""));
     }
     if name.starts_with("script/") {
         return tree
