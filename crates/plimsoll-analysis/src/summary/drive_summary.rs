@@ -47,7 +47,7 @@ pub struct DriveSummary {
     pub host_write_mean_us: Option<f64>,
     /// What requests waited outside the emulator; of a block device only.
     pub waiting: Option<Waiting>,
-    /// Of an array or a cluster, each drive, and then all of them together.
+    /// Of an array or a cluster all drives together, and then each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<MemberSummary>,
 }

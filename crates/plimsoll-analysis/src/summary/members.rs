@@ -18,7 +18,7 @@ use plimsoll_record::metric::Metric;
 /// The row of all drives together.
 pub const ALL_MEMBERS: &str = "all";
 
-/// In their order in the array, and all together; those of which nothing was recorded are left out. `rate`: transactions
+/// All together, and each in its order in the array; those of which nothing was recorded are left out. `rate`: transactions
 /// per second that all of this was done for.
 pub(super) fn of(
     index: &Index,
@@ -35,8 +35,9 @@ pub(super) fn of(
         .filter_map(|own| MemberMeans::of(&own.name, means))
         .collect();
     let all: f64 = rows.iter().map(MemberMeans::wear).sum();
-    let mut members: Vec<MemberSummary> = rows.iter().map(|own| own.summary(all)).collect();
-    members.extend(MemberSummary::all(&members, &rows));
+    let each: Vec<MemberSummary> = rows.iter().map(|own| own.summary(all)).collect();
+    let mut members: Vec<MemberSummary> = MemberSummary::all(&each, &rows).into_iter().collect();
+    members.extend(each);
     let rate = rate.filter(|rate| *rate > 0.0);
     for own in &mut members {
         own.joules_per_transaction = own.watts.zip(rate).map(|(watts, rate)| watts / rate);

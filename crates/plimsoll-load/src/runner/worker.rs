@@ -281,12 +281,13 @@ impl LoadWorker {
 
 /// Tries again while the server is full: connections of the load before may not have ended yet.
 async fn open(shared: &SharedLane, number: u32) -> Result<AnySession, LoadError> {
-    let until = shared.clock.now() + ROOM_PATIENCE;
+    // That of the lane has not begun yet.
+    let clock = shared.clock.base();
+    let until = clock.now() + ROOM_PATIENCE;
     loop {
         match shared.opener.open(number).await {
-            Err(LoadError::TooManyConnections { .. }) if shared.clock.now() < until => {
-                let next = shared.clock.now() + ROOM_RETRY;
-                shared.clock.sleep_until(next).await;
+            Err(LoadError::TooManyConnections { .. }) if clock.now() < until => {
+                clock.sleep(ROOM_RETRY).await;
             }
             opened => return opened,
         }

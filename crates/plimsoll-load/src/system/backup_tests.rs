@@ -255,6 +255,17 @@ fn mariadb_keeps_the_contract() {
     );
 }
 
+#[cfg(feature = "test-mysql")]
+#[test]
+fn mysql_keeps_the_contract() {
+    let settings = [
+        ("innodb_flush_log_at_trx_commit", "0"),
+        ("innodb_buffer_pool_size", "256M"),
+    ];
+    let mut system = Loaded::new(&server(ServerKind::Mysql, &settings));
+    keeps_the_contract(&mut system, &[(PHYSICAL, "mysql"), (LOGICAL, "mysqldump")]);
+}
+
 #[test]
 fn sqlite_keeps_the_contract() {
     let mut system = Loaded::new(&SystemKind::Sqlite {

@@ -137,10 +137,12 @@ fn a_database_runs_on_an_emulated_array() {
     let mean = &ops(&json, "write")["modelled"]["mean_us"];
     assert!(mean.as_f64() > Some(1000.0), "{mean}");
     let members = point(&json)["drive"]["members"].as_array().unwrap();
+    let (all, members) = members.split_first().unwrap();
     let wear = members
         .iter()
         .filter_map(|own| own["wear_percent"].as_f64());
-    assert_eq!(members.len(), 4, "{members:?}");
+    assert_eq!((all["member"].as_str(), members.len()), (Some("all"), 4));
+    assert!(all["joules_per_transaction"].as_f64() > Some(0.0), "{all}");
     assert!((wear.sum::<f64>() - 100.0).abs() < 0.01, "{members:?}");
     nothing_is_mounted(&place);
 }

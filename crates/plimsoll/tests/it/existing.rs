@@ -72,7 +72,7 @@ fn nobody_listens_there() {
 #[test]
 fn no_mariadb_listens_there() {
     let place = Place::new();
-    let url = format!("mysql://tester:{SECRET}@127.0.0.1:1/db");
+    let url = format!("mariadb://tester:{SECRET}@127.0.0.1:1/db");
     let checked = place.run(&["check", &url]);
     expect_secret_kept(&place, &checked);
     let phrases = [

@@ -603,22 +603,22 @@ fn members_of_an_array_share_the_wear() {
         })
         .collect();
     assert_eq!(shown.len(), 3);
-    assert_eq!((shown[0].0, shown[1].0, shown[2].0), ("2", "10", "all"));
-    assert!((shown[2].1 - 10.0).abs() < 1e-3 && shown[2].2 == 100.0);
+    assert_eq!((shown[0].0, shown[1].0, shown[2].0), ("all", "2", "10"));
+    assert!((shown[0].1 - 10.0).abs() < 1e-3 && shown[0].2 == 100.0);
     assert!(
-        (shown[0].1 - 6.0).abs() < 1e-3 && (shown[0].2 - 60.0).abs() < 1e-3,
+        (shown[1].1 - 6.0).abs() < 1e-3 && (shown[1].2 - 60.0).abs() < 1e-3,
         "{shown:?}"
     );
-    assert_eq!(drive.members[0].queue, 3.0);
-    assert_eq!(drive.members[1].busy_percent, 40.0);
-    assert_eq!(drive.members[1].watts, Some(5.0));
-    let all = &drive.members[2];
+    assert_eq!(drive.members[1].queue, 3.0);
+    assert_eq!(drive.members[2].busy_percent, 40.0);
+    assert_eq!(drive.members[2].watts, Some(5.0));
+    let all = &drive.members[0];
     let joules = all.joules_per_transaction.unwrap();
     assert!((joules - 10.0 / rate).abs() < 1e-9, "{joules}");
     assert_eq!(
         (all.watts, all.queue, all.busy_percent),
         (Some(10.0), 6.0, 40.0)
     );
-    assert!((drive.members[1].write_amplification.unwrap() - 2.5).abs() < 1e-3);
+    assert!((drive.members[2].write_amplification.unwrap() - 2.5).abs() < 1e-3);
     assert!(only(&emulated(0)).drive.unwrap().members.is_empty());
 }

@@ -162,7 +162,7 @@ fn is_servers(path: &Path) -> bool {
 
 /// How to connect, as plimsoll's own connections do, and nothing that is set for other servers. The password
 /// is in the environment: command lines can be read by everybody.
-fn access(command: &mut Command, conninfo: &str) -> Result<(), LoadError> {
+pub(crate) fn access(command: &mut Command, conninfo: &str) -> Result<(), LoadError> {
     let opts = parse(conninfo)?;
     command.arg("--no-defaults");
     command.args(match kind_of(conninfo) {

@@ -1,31 +1,76 @@
-//! Programs for backups of a MySQL: mysqldump and the client. Of its files there is none.
+//! Backups of a MySQL: its own clone plugin for its files, mysqldump and the client for its data.
 
 use std::path::Path;
 
+use mysql::Error;
+use mysql::prelude::Queryable;
+
+use super::DIALECT;
 use crate::backup::program::version;
-use crate::engine::mariadb::backup::{MariadbBackups, dump, restore_dump};
-use crate::engine::server::backup_programs::{BackupCommand, BackupPrograms, Runner};
+use crate::engine::mariadb::backup::{MariadbBackups, access, dump, restore_dump};
+use crate::engine::mariadb::binaries;
+use crate::engine::mariadb::connect::{connect, server_error};
+use crate::engine::server::backup_programs::{
+    BackupCommand, BackupPrograms, NEXT_OF_RESTORE, Runner,
+};
 use crate::engine::server::{ManagedServer, ServerContext};
 use crate::error::LoadError;
 
+/// The directory of a clone within a backup.
+const CLONE: &str = "clone";
+/// It is there already.
+const PLUGIN_EXISTS: u16 = 1125;
+
 pub struct MysqlBackups;
 
+fn load_clone(conninfo: &str) -> Result<(), LoadError> {
+    let installed = connect(conninfo)?.query_drop("INSTALL PLUGIN clone SONAME 'mysql_clone.so'");
+    match installed {
+        Err(Error::MySqlError(error)) if error.code == PLUGIN_EXISTS => Ok(()),
+        installed => installed.map_err(|error| server_error("loading the clone plugin", &error)),
+    }
+}
+
 impl BackupPrograms for MysqlBackups {
-    fn copy_files(&self, _: &ManagedServer, _: &Path, _: u32) -> Result<BackupCommand, LoadError> {
-        Err(LoadError::Unsupported {
-            what: "a backup of MySQL's files".into(),
-            why: "plimsoll does not use its clone plugin yet".into(),
-            next: "Take a logical backup: method = \"logical\" in the plan.".into(),
+    /// The server copies its files itself, into a directory that it makes.
+    fn copy_files(
+        &self,
+        server: &ManagedServer,
+        to: &Path,
+        _: u32,
+    ) -> Result<BackupCommand, LoadError> {
+        load_clone(&server.conninfo())?;
+        let program = binaries::client(Some(server.programs()), &["mysql"])?;
+        let mut command = server.process().context.command_in(&program, to);
+        access(&mut command, &server.conninfo())?;
+        let place = DIALECT.literal(&to.join(CLONE).display().to_string());
+        command.arg(format!("--execute=CLONE LOCAL DATA DIRECTORY = {place}"));
+        Ok(BackupCommand {
+            command,
+            output: None,
+            next: "If it names rights or plugins, take a logical backup: method = \"logical\".",
+            jobs: 1,
         })
     }
 
+    /// The files move up out of the clone's directory. Again is no trouble: a backup can be restored more than once.
     fn prepare(
         &self,
         _: &ManagedServer,
-        _: &ServerContext,
-        _: &Path,
+        context: &ServerContext,
+        from: &Path,
     ) -> Result<Option<BackupCommand>, LoadError> {
-        Ok(None)
+        let mut command = context.command_in(Path::new("/bin/sh"), from);
+        let move_up = format!(
+            "[ ! -d {CLONE} ] || {{ find {CLONE} -mindepth 1 -maxdepth 1 -exec mv -t . {{}} + && rmdir {CLONE}; }}"
+        );
+        command.current_dir(from).args(["-c", &move_up]);
+        Ok(Some(BackupCommand {
+            command,
+            output: None,
+            next: NEXT_OF_RESTORE,
+            jobs: 1,
+        }))
     }
 
     fn is_servers(&self, _: &Path) -> bool {
