@@ -83,7 +83,13 @@ pub const SERVERS_DISK: &str = "the server's disk";
 /// Whether a message of a server, or of a program that makes its data directory, is about a full disk (ENOSPC, EDQUOT in
 /// the C locale).
 pub(crate) fn is_disk_full(message: &str) -> bool {
-    message.contains("No space left on device") || message.contains("Disk quota exceeded")
+    const WORDS: [&str; 3] = [
+        "No space left on device",
+        "Disk quota exceeded",
+        // MySQL's clone plugin looks before it begins (ER_CLONE_DISK_SPACE).
+        "ERROR 3873",
+    ];
+    WORDS.iter().any(|words| message.contains(words))
 }
 
 impl LoadError {

@@ -13,10 +13,11 @@ pub static DIALECT: Dialect = Dialect {
     },
     about: "SELECT CONCAT('MySQL ', version(), ', ', @@version_comment),
         (SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS UNSIGNED) FROM information_schema.TABLES)",
-    // As MariaDB's: those that are set, and those that decide whether a commit is durable and how the drive is used.
+    // As MariaDB's: those that are set, and those that decide whether a commit is durable and how the drive is used. What
+    // a session sets for itself has the source DYNAMIC, as what was set for all.
     settings: "SELECT g.VARIABLE_NAME, COALESCE(g.VARIABLE_VALUE, '')
         FROM performance_schema.global_variables g JOIN performance_schema.variables_info i USING (VARIABLE_NAME)
-        WHERE (i.VARIABLE_SOURCE NOT IN ('COMPILED', 'COMMAND_LINE') OR VARIABLE_NAME IN (
+        WHERE (i.VARIABLE_SOURCE NOT IN ('COMPILED', 'COMMAND_LINE', 'DYNAMIC') OR VARIABLE_NAME IN (
             'innodb_buffer_pool_size', 'innodb_doublewrite', 'innodb_flush_log_at_trx_commit', 'innodb_flush_method',
             'innodb_io_capacity', 'innodb_page_size', 'innodb_redo_log_capacity', 'log_bin', 'sync_binlog',
             'transaction_isolation'))

@@ -8,6 +8,7 @@ use plimsoll_record::metric::Metric;
 use crate::engine::contract::{Engine, Shared, TPCC, contract_of_servers, new_order};
 use crate::engine::mariadb::MariadbInsight;
 use crate::engine::server::MANAGED_SCHEMA;
+use crate::scratch::wait_until;
 
 const MYSQL: Engine = Engine::Server(ServerKind::Mysql);
 
@@ -23,9 +24,11 @@ fn a_server_reports_about_itself() {
     assert!(insight.size().unwrap() > Bytes::mib(20));
     let mut user = shared.place().user(&Workload::Tpcc(TPCC));
     user.run(&new_order(&[(10, 1, 1)])).unwrap();
-    let idle = insight.sample_sessions().unwrap();
-    let states: Vec<WaitState> = idle.iter().map(|own| own.state).collect();
-    assert_eq!(states, [WaitState::Idle], "{idle:?}");
+    let mut is_idle = || {
+        let sessions = insight.sample_sessions().unwrap();
+        matches!(sessions.as_slice(), [only] if only.state == WaitState::Idle)
+    };
+    assert!(wait_until(60, &mut is_idle), "what it answered is sent");
     let reading = insight.read().unwrap();
     let metrics: Vec<Metric> = reading.iter().map(|(metric, _)| *metric).collect();
     for known in [Metric::DbCommits, Metric::DbLogBytes, Metric::DbLogSyncs] {
