@@ -169,7 +169,7 @@ pub struct RawLimits {
     /// Which CPUs, such as `"0-3,8"`. Default: any.
     pub cpu_set: Option<At<String>>,
     /// Memory with the page cache that its reads and writes fill, such as `"32GiB"`; `--data-scale` multiplies it, down
-    /// to 128 MiB. Default: no limit.
+    /// to 512 MiB. Default: no limit.
     pub memory: Option<At<RawSize>>,
     /// Read from the device below its medium per second, such as `"500MB"`. Default: no limit.
     pub read_bytes: Option<At<RawSize>>,

@@ -10,6 +10,8 @@ use crate::value::{At, RawSize};
 
 /// Least that a server starts with.
 const LEAST_MEMORY: Bytes = Bytes::mib(128);
+/// Sessions are not scaled: 89 of PostgreSQL's do not fit in 128 MiB.
+const LEAST_SCALED_MEMORY: Bytes = Bytes::mib(512);
 /// MySQL 9.7 takes 545 MB when it has started.
 const LEAST_MEMORY_OF_MYSQL: Bytes = Bytes::mib(640);
 
@@ -132,6 +134,7 @@ fn memory(
         return None;
     }
     let scaled = (written.0 as f64 * options.data_scale) as u64;
+    let least = LEAST_SCALED_MEMORY.max(least).min(written);
     Some(Bytes(scaled.max(least.0) >> 20 << 20))
 }
 

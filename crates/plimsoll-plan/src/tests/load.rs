@@ -288,7 +288,7 @@ fn limits_are_scaled_with_the_data_and_read_back() {
     .plan;
     assert_eq!(
         small.systems[0].limits.memory,
-        Some(Bytes::mib(128)),
+        Some(Bytes::mib(512)),
         "a server needs some"
     );
     let message = |limits: &str| {
