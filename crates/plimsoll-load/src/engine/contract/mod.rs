@@ -486,7 +486,8 @@ impl Shared {
     /// it went.
     fn clear_after_this_process(&self) {
         const CLEAR: &str = "read -r _; [ -z \"$2\" ] || kill -QUIT \"$2\"; \
-                             for _ in 1 2 3 4 5 6 7 8 9; do rm -rf \"$1\" && break; sleep 0.3; done";
+                             for _ in 1 2 3 4 5 6 7 8 9; do rm -rf \"$1\" && break; sleep 0.3; done; \
+                             [ -z \"$2\" ] || kill -KILL \"$2\"";
         let server = self.server.as_ref();
         let pid = server.map_or(String::new(), |server| server.process().pid().to_string());
         let mut shell = Command::new("sh");
