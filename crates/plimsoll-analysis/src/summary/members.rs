@@ -16,7 +16,7 @@ use plimsoll_record::SubjectKind;
 use plimsoll_record::metric::Metric;
 
 /// The row of all drives together.
-pub const ALL_MEMBERS: &str = "all";
+const ALL_MEMBERS: &str = "all";
 
 /// All together, and each in its order in the array; those of which nothing was recorded are left out. `rate`: transactions
 /// per second that all of this was done for.

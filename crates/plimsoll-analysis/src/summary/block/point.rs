@@ -116,10 +116,18 @@ fn media(
                 },
             );
             found.extend(drive::findings(&own, window(&phases), None));
-            drives.extend(own.drive);
+            drives.extend(own.drive.map(without_energy));
         }
     }
     (drives, found)
+}
+
+/// The requests are those of all media, the power is that of one.
+fn without_energy(mut drive: DriveSummary) -> DriveSummary {
+    for member in &mut drive.members {
+        member.joules_per_transaction = None;
+    }
+    drive
 }
 
 fn of_op(op: &TxnSummary, measured_s: f64) -> Option<BlockOpSummary> {

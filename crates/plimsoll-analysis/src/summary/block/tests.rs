@@ -8,7 +8,10 @@ use std::sync::LazyLock;
 use crate::summary::{BlockJobSummary, FindingKind, Verdict};
 use crate::{Summary, summarise};
 use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
 use plimsoll_record::fixture;
+use plimsoll_record::metric::Metric;
+use plimsoll_record::{Sample, Series, Subject, SubjectId, SubjectKind};
 
 fn summary_of_fixture() -> &'static Summary {
     static MADE: LazyLock<Summary> = LazyLock::new(|| summarise(&fixture::block()));
@@ -158,6 +161,50 @@ fn media_at_once_are_one_with_the_drives_of_all() {
     assert_eq!(point.drives.len(), 1);
     let sum: f64 = point.workers.iter().map(|worker| worker.iops).sum();
     assert!((sum - point.iops.unwrap()).abs() < 1e-6);
+}
+
+/// The requests are those of both media: for each of them the power of one is known.
+#[test]
+fn of_media_at_once_no_drive_has_an_energy_for_each_request() {
+    let mut record = fixture::block();
+    let mediums = record.subjects.iter();
+    let mediums = mediums.filter(|own| own.kind == SubjectKind::Medium);
+    let names: Vec<String> = mediums.map(|own| own.name.clone()).collect();
+    let end = record.phases.iter().map(|phase| phase.end).max().unwrap();
+    for (n, medium) in (0..).zip(names) {
+        let id = SubjectId(9_000 + n);
+        record.subjects.push(Subject {
+            id,
+            kind: SubjectKind::Member,
+            name: format!("0@{medium}"),
+        });
+        let samples = (1..=end.0 / Nanos::SECOND.0).map(|second| Sample {
+            at: Nanos::from_secs(second),
+            over: Nanos::SECOND,
+            value: 5.0,
+        });
+        record.series.push(Series {
+            subject: id,
+            metric: Metric::MemberWatts,
+            samples: samples.collect(),
+        });
+    }
+    let summary = summarise(&record);
+    let energies = |step: usize| -> Vec<bool> {
+        let jobs = summary.figures.blocks[step]
+            .media
+            .iter()
+            .flat_map(|own| &own.jobs);
+        let drives = jobs
+            .flat_map(|job| &job.points)
+            .flat_map(|point| &point.drives);
+        let members = drives.flat_map(|drive| &drive.members);
+        members
+            .map(|own| own.joules_per_transaction.is_some())
+            .collect()
+    };
+    assert!(energies(0).contains(&true), "of one medium it is known");
+    assert!(!energies(1).is_empty() && !energies(1).contains(&true));
 }
 
 #[test]

@@ -8,7 +8,6 @@ use plimsoll_plan::resolved::ServerKind;
 
 use super::binaries;
 use super::connect::{connect, encoded};
-use crate::engine::mysql;
 use crate::engine::server::setup::{Fill, Programs, ServerSetup};
 use crate::engine::server::{ServerContext, write_durably};
 use crate::error::LoadError;
@@ -18,16 +17,16 @@ const SOCKET: &str = "mariadb.sock";
 
 /// A server of the family.
 pub struct FamilySetup {
-    kind: ServerKind,
-    programs: fn(&str) -> Result<Programs, LoadError>,
+    pub kind: ServerKind,
+    pub programs: fn(&str) -> Result<Programs, LoadError>,
     /// Lines of its file of settings that others of the family do not have.
-    options: &'static str,
+    pub options: &'static str,
     /// Of the program that makes a data directory.
-    maker: &'static [&'static str],
+    pub maker: &'static [&'static str],
     /// The log's directory among the data, where it has a disk of its own.
-    log_dir: &'static str,
+    pub log_dir: &'static str,
     /// A setting that is needed with that.
-    log_option: &'static str,
+    pub log_option: &'static str,
 }
 
 /// The server takes every directory among the data for a database, unless it is named in `ignore_db_dirs`.
@@ -42,16 +41,6 @@ pub static MARIADB_SETUP: FamilySetup = FamilySetup {
     ],
     log_dir: "redo_log",
     log_option: "ignore_db_dirs = redo_log\n",
-};
-
-/// A data directory is made where nothing is but hidden files.
-pub static MYSQL_SETUP: FamilySetup = FamilySetup {
-    kind: ServerKind::Mysql,
-    programs: mysql::find,
-    options: "log_error_verbosity = 2\nmysqlx = OFF\nsecure_file_priv = \"\"\n",
-    maker: &["--initialize-insecure"],
-    log_dir: ".redo_log",
-    log_option: "",
 };
 
 impl ServerSetup for FamilySetup {

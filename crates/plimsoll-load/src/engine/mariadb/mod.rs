@@ -23,5 +23,5 @@ mod tsv;
 pub(crate) use backup::MariadbBackups;
 pub(crate) use dialect::{BASE, DIALECT};
 pub use insight::MariadbInsight;
-pub(crate) use managed::{MARIADB_SETUP, MYSQL_SETUP};
+pub(crate) use managed::{FamilySetup, MARIADB_SETUP};
 pub use session::MariadbSession;

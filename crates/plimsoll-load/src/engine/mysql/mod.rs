@@ -4,9 +4,10 @@
 mod backup;
 mod binaries;
 mod dialect;
+mod managed;
 #[cfg(all(test, feature = "test-mysql"))]
 mod tests;
 
 pub(crate) use backup::MysqlBackups;
-pub(crate) use binaries::find;
 pub(crate) use dialect::DIALECT;
+pub(crate) use managed::MYSQL_SETUP;

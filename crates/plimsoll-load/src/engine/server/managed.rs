@@ -14,7 +14,7 @@ use super::process::{RECOVERY_SECONDS, START_SECONDS, ServerContext, ServerProce
 use super::setup::{Fill, Programs, ServerSetup};
 use super::target::{MANAGED_SCHEMA, Target, TemplateTask};
 use super::unprivileged::unprivileged;
-use crate::engine::{LoadControl, mariadb, postgres};
+use crate::engine::{LoadControl, mariadb, mysql, postgres};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::scratch::copy::put_back;
@@ -24,7 +24,7 @@ fn setup(kind: ServerKind) -> &'static dyn ServerSetup {
     match kind {
         ServerKind::Postgres => &postgres::PostgresSetup,
         ServerKind::Mariadb => &mariadb::MARIADB_SETUP,
-        ServerKind::Mysql => &mariadb::MYSQL_SETUP,
+        ServerKind::Mysql => &mysql::MYSQL_SETUP,
     }
 }
 
