@@ -196,6 +196,7 @@ const ANY_VERSION: [(Metric, &str); 10] = [
 /// What a server of this version counts, and the statement that reads it: one row, with columns in this order.
 fn counters(version: i32) -> (Vec<Metric>, String) {
     let mut columns = ANY_VERSION.to_vec();
+    // Milliseconds in a second are tenths of a percent.
     let checkpoints = if version >= HAS_CHECKPOINTER_VIEW {
         [
             (
@@ -204,7 +205,7 @@ fn counters(version: i32) -> (Vec<Metric>, String) {
             ),
             (
                 Metric::DbCheckpointTime,
-                "(SELECT write_time + sync_time FROM pg_stat_checkpointer)",
+                "(SELECT (write_time + sync_time) / 10 FROM pg_stat_checkpointer)",
             ),
         ]
     } else {
@@ -215,7 +216,7 @@ fn counters(version: i32) -> (Vec<Metric>, String) {
             ),
             (
                 Metric::DbCheckpointTime,
-                "(SELECT checkpoint_write_time + checkpoint_sync_time FROM pg_stat_bgwriter)",
+                "(SELECT (checkpoint_write_time + checkpoint_sync_time) / 10 FROM pg_stat_bgwriter)",
             ),
         ]
     };
