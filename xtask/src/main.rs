@@ -23,6 +23,7 @@ cargo xtask TASK
     quick                what to run after each edit: fmt, tidy, types, unit tests of the packages that changed
     test                 all tests, those that wait beside those that compute, and the ten slowest
     test mysql           the tests of every server against a real MySQL, which script/mysql gets; not part of script/test
+    test sqlserver       the tests of every server that exists, against the one whose URL is in PLIMSOLL_TEST_SQLSERVER
     tidy                 the project's own rules: lengths, dead files, broken links, forbidden calls, dependencies
     web                  builds the report's charts into web/dist; does nothing when they are newer than their sources
     schema               writes plans/plan.schema.json anew from the types
@@ -67,6 +68,7 @@ fn run(words: &[&str]) -> Task {
         ["quick"] => ci::quick(),
         ["test"] => suite::run(),
         ["test", "mysql"] => suite::run_on_mysql(),
+        ["test", "sqlserver"] => suite::run_on_sqlserver(),
         ["tidy"] => tidy::run(),
         ["web"] => web::run(),
         ["schema"] => schema(),

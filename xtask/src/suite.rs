@@ -91,18 +91,36 @@ pub fn run_on_mysql() -> Task {
     program("script/mysql", &[]).run()?;
     let programs = exec::root().join("target/mysql/usr/bin");
     let path = std::env::var("PATH").unwrap_or_default();
-    let tests = [
+    contract("test-mysql", "engine::mysql")
+        .env("PATH", &format!("{}:{path}", programs.display()))
+        .run()
+}
+
+/// The contract of servers on one that speaks SQL Server's protocol. Its URL may hold a password, so it is not an argument.
+pub fn run_on_sqlserver() -> Task {
+    const URL: &str = "PLIMSOLL_TEST_SQLSERVER";
+    if std::env::var_os(URL).is_none() {
+        return exec::failed(format!(
+            "{URL} holds no URL of a server for these tests alone: all of its databases are dropped"
+        ));
+    }
+    // One after the other: on a server of somebody else's they would wait for each other's locks.
+    contract("test-sqlserver", "engine::sqlserver")
+        .env("RUST_TEST_THREADS", "1")
+        .run()
+}
+
+/// The tests of an engine that `script/test` has no server for.
+fn contract(feature: &str, filter: &str) -> exec::Program {
+    exec::cargo(&[
         "test",
         "-p",
         "plimsoll-load",
         "--lib",
         "--features",
-        "test-mysql",
-        "mysql",
-    ];
-    exec::cargo(&tests)
-        .env("PATH", &format!("{}:{path}", programs.display()))
-        .run()
+        feature,
+        filter,
+    ])
 }
 
 /// Compiles and runs all tests.

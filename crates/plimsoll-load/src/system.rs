@@ -352,7 +352,7 @@ fn named(facts: ServerFacts) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_plan::resolved::ServerKind;
+    use plimsoll_plan::resolved::ManagedKind;
 
     use super::*;
 
@@ -362,7 +362,7 @@ mod tests {
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(medium.path(), open).unwrap();
         let mut scratch = Scratch::create(medium.path(), "dead").unwrap();
-        let engine = ServerKind::Postgres;
+        let engine = ManagedKind::Postgres;
         let settings = BTreeMap::new();
         let kind = SystemKind::Managed {
             engine,

@@ -16,7 +16,7 @@ pub use super::emulated::{
 };
 pub use super::limits::{IoLimits, Limits, WithoutLimits};
 pub use super::secret::{Secret, redact};
-pub use super::server::{EngineKind, ServerKind};
+pub use super::server::{EngineKind, ManagedKind, ServerKind};
 pub use super::sysbench::{Distribution, Script, Sysbench};
 use crate::Interference;
 use crate::Thresholds;
@@ -103,7 +103,7 @@ pub enum SystemKind {
     /// A server that plimsoll creates on the medium, starts, stops and removes. `binaries` is the folder of its programs,
     /// empty to search for it.
     Managed {
-        engine: ServerKind,
+        engine: ManagedKind,
         settings: BTreeMap<String, String>,
         binaries: String,
     },
@@ -138,7 +138,8 @@ impl SystemKind {
         match self {
             Self::Mock(_) => EngineKind::Mock,
             Self::Sqlite { .. } => EngineKind::Sqlite,
-            Self::Managed { engine, .. } | Self::Existing { engine, .. } => engine.engine(),
+            Self::Managed { engine, .. } => engine.server().engine(),
+            Self::Existing { engine, .. } => engine.engine(),
         }
     }
 

@@ -12,6 +12,7 @@ pub enum EngineKind {
     Postgres,
     Mariadb,
     Mysql,
+    Sqlserver,
 }
 
 impl EngineKind {
@@ -21,7 +22,7 @@ impl EngineKind {
 
     pub fn has_procedures(self) -> bool {
         match self {
-            Self::Mock | Self::Postgres | Self::Mariadb | Self::Mysql => true,
+            Self::Mock | Self::Postgres | Self::Mariadb | Self::Mysql | Self::Sqlserver => true,
             Self::Sqlite => false,
         }
     }
@@ -34,23 +35,58 @@ impl EngineKind {
     }
 }
 
-/// An engine that is a server: plimsoll can start one of its own, or use one that exists.
+/// An engine that is a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerKind {
     Postgres,
     Mariadb,
     Mysql,
+    Sqlserver,
+}
+
+/// A server that plimsoll can start itself; the others are used where they exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ManagedKind {
+    Postgres,
+    Mariadb,
+    Mysql,
+}
+
+impl ManagedKind {
+    pub fn server(self) -> ServerKind {
+        match self {
+            Self::Postgres => ServerKind::Postgres,
+            Self::Mariadb => ServerKind::Mariadb,
+            Self::Mysql => ServerKind::Mysql,
+        }
+    }
+
+    pub fn title(self) -> &'static str {
+        self.server().title()
+    }
 }
 
 impl ServerKind {
-    pub const ALL: [Self; 3] = [Self::Postgres, Self::Mariadb, Self::Mysql];
+    pub const ALL: [Self; 4] = [Self::Postgres, Self::Mariadb, Self::Mysql, Self::Sqlserver];
+
+    /// `None` where plimsoll starts none.
+    pub fn managed(self) -> Option<ManagedKind> {
+        match self {
+            Self::Postgres => Some(ManagedKind::Postgres),
+            Self::Mariadb => Some(ManagedKind::Mariadb),
+            Self::Mysql => Some(ManagedKind::Mysql),
+            Self::Sqlserver => None,
+        }
+    }
 
     pub fn engine(self) -> EngineKind {
         match self {
             Self::Postgres => EngineKind::Postgres,
             Self::Mariadb => EngineKind::Mariadb,
             Self::Mysql => EngineKind::Mysql,
+            Self::Sqlserver => EngineKind::Sqlserver,
         }
     }
 
@@ -60,6 +96,7 @@ impl ServerKind {
             Self::Postgres => "PostgreSQL",
             Self::Mariadb => "MariaDB",
             Self::Mysql => "MySQL",
+            Self::Sqlserver => "SQL Server",
         }
     }
 
@@ -69,6 +106,7 @@ impl ServerKind {
             Self::Postgres => &["postgres://", "postgresql://"],
             Self::Mariadb => &["mariadb://"],
             Self::Mysql => &["mysql://"],
+            Self::Sqlserver => &["mssql://", "sqlserver://"],
         }
     }
 
@@ -78,6 +116,7 @@ impl ServerKind {
             Self::Postgres => "postgres://user@host:5432/database",
             Self::Mariadb => "mariadb://user@host:3306",
             Self::Mysql => "mysql://user@host:3306",
+            Self::Sqlserver => "mssql://user@host:1433",
         }
     }
 
@@ -100,6 +139,8 @@ impl ServerKind {
         match self {
             Self::Postgres => "PGPASSWORD",
             Self::Mariadb | Self::Mysql => "MYSQL_PWD",
+            // As sqlcmd takes it.
+            Self::Sqlserver => "SQLCMDPASSWORD",
         }
     }
 
@@ -110,13 +151,14 @@ impl ServerKind {
             Self::Postgres => OWN_POSTGRES_SETTINGS.contains(&name.as_str()),
             Self::Mariadb => is_own_mariadb_setting(&name),
             Self::Mysql => is_own_mariadb_setting(&name) || OWN_MYSQL_SETTINGS.contains(&&*name),
+            Self::Sqlserver => false,
         }
     }
 
     /// Whether the name may be that of a setting at all.
     pub fn is_setting_name(self, name: &str) -> bool {
         let more = match self {
-            Self::Postgres => "_.",
+            Self::Postgres | Self::Sqlserver => "_.",
             Self::Mariadb | Self::Mysql => "_-.",
         };
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -129,7 +171,7 @@ impl ServerKind {
     pub fn size_setting(self, mebibytes: u64) -> String {
         match self {
             Self::Postgres => format!("{mebibytes}MB"),
-            Self::Mariadb | Self::Mysql => format!("{mebibytes}M"),
+            Self::Mariadb | Self::Mysql | Self::Sqlserver => format!("{mebibytes}M"),
         }
     }
 
@@ -140,6 +182,7 @@ impl ServerKind {
             Self::Mariadb | Self::Mysql => {
                 ["mysql", "sys", "information_schema", "performance_schema"].contains(&name)
             }
+            Self::Sqlserver => ["master", "model", "msdb", "tempdb"].contains(&name),
         }
     }
 }

@@ -16,7 +16,7 @@ use super::*;
 use crate::known_drives::{DriveAlias, KnownDrives};
 use crate::load::{Arrivals, LoadShape, Stall};
 use crate::resolved::{
-    CheckPolicy, Home, LoadStep, Pacing, ServerKind, SystemKind, TxnMode, Workload,
+    CheckPolicy, Home, LoadStep, ManagedKind, Pacing, ServerKind, SystemKind, TxnMode, Workload,
 };
 use crate::units::{Bytes, Nanos};
 
@@ -254,7 +254,7 @@ fn everything_that_can_be_written_arrives() {
         && settings["temp_store"] == "memory" && settings["mmap"] == "true" && settings["x"] == "0.5")
     );
     assert!(
-        matches!(kinds[1], SystemKind::Managed { engine: ServerKind::Postgres, settings, binaries }
+        matches!(kinds[1], SystemKind::Managed { engine: ManagedKind::Postgres, settings, binaries }
         if settings["pg_stat_statements.max"] == "100" && binaries == "/usr/lib/postgresql/17/bin")
     );
     assert!(plan.systems[1].log_disk && !plan.systems[0].log_disk);

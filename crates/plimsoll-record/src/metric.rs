@@ -94,7 +94,7 @@ metrics! {
     SystemData, "system_data", "bytes", Gauge, Neither, "size of the system's data directory or file";
     BackupWritten, "backup_written", "bytes/s", Rate, Neither, "growth of the files of the system's backup or, while it is restored, of its new data directory";
     // Subject: system (a server's own counters, asked for with SQL)
-    DbCommits, "db_commits", "1/s", Rate, Higher, "pg_stat_database.xact_commit of this database less the probe's own; MariaDB: Com_commit, COMMIT statements of the whole server; what autocommit ends is not in it";
+    DbCommits, "db_commits", "1/s", Rate, Higher, "pg_stat_database.xact_commit of this database less the probe's own; MariaDB: Com_commit, COMMIT statements of the whole server; what autocommit ends is not in it; SQL Server: Write Transactions/sec of this database";
     DbRollbacks, "db_rollbacks", "1/s", Rate, Lower, "pg_stat_database.xact_rollback; MariaDB: Com_rollback";
     DbBufferHits, "db_buffer_hits", "1/s", Rate, Neither, "pg_stat_database.blks_hit; MariaDB: Innodb_buffer_pool_read_requests - Innodb_buffer_pool_reads";
     DbBufferReads, "db_buffer_reads", "1/s", Rate, Lower, "pg_stat_database.blks_read: pages that were not in the buffer pool; MariaDB: Innodb_buffer_pool_reads";
@@ -115,6 +115,15 @@ metrics! {
     DbTempTables, "db_temp_tables", "1/s", Rate, Lower, "MariaDB: Created_tmp_disk_tables";
     DbLockWaits, "db_lock_waits", "1/s", Rate, Lower, "MariaDB: Innodb_row_lock_waits: waits for row locks that began";
     DbPurgeLag, "db_purge_lag", "transactions", Gauge, Lower, "MariaDB: Innodb_history_list_length, whose old row versions are not purged";
+    DbCheckpointPages, "db_checkpoint_pages", "1/s", Rate, Neither, "SQL Server: Checkpoint pages/sec, pages that checkpoints wrote";
+    DbLazyWrites, "db_lazy_writes", "1/s", Rate, Lower, "SQL Server: Lazy writes/sec, pages written to make room in memory";
+    DbLatchWaits, "db_latch_waits", "1/s", Rate, Lower, "SQL Server: Latch Waits/sec";
+    DbMemory, "db_memory", "bytes", Gauge, Neither, "SQL Server: Total Server Memory (KB)";
+    DbFileReads, "db_file_reads", "1/s", Rate, Neither, "SQL Server: sys.dm_io_virtual_file_stats num_of_reads, data files of this database";
+    DbFileReadTime, "db_file_read_time", "%", Rate, Lower, "SQL Server: sys.dm_io_virtual_file_stats io_stall_read_ms, data files: waits of all requests, share of the interval; over db_file_reads it is the latency as the server sees it";
+    DbFileWrites, "db_file_writes", "1/s", Rate, Neither, "SQL Server: sys.dm_io_virtual_file_stats num_of_writes, data files of this database";
+    DbFileWriteTime, "db_file_write_time", "%", Rate, Lower, "SQL Server: sys.dm_io_virtual_file_stats io_stall_write_ms, data files, as db_file_read_time";
+    DbLogWriteTime, "db_log_write_time", "%", Rate, Lower, "SQL Server: sys.dm_io_virtual_file_stats io_stall_write_ms of the log, as db_file_read_time";
     DbCheckpointAge, "db_checkpoint_age", "bytes", Gauge, Lower, "MariaDB: Innodb_checkpoint_age, the log since the last checkpoint";
     // Subject: generator (plimsoll itself)
     GeneratorCpu, "generator_cpu", "%", Rate, Lower, "/proc/self/stat utime + stime; 100 = one CPU";

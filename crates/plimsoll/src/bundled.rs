@@ -28,6 +28,7 @@ pub const PLANS: &[BundledFile] = files![
     "plans/postgres",
     "plans/mariadb",
     "plans/existing-postgres",
+    "plans/existing-sqlserver",
     "plans/sysbench",
     "plans/three-drives",
     "plans/load-line",

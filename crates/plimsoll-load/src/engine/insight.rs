@@ -6,7 +6,7 @@ use plimsoll_record::lane::Endpoint;
 use plimsoll_record::message::EventKind;
 
 pub use super::readings::{Reading, SessionCount};
-use super::{mariadb, postgres};
+use super::{mariadb, postgres, sqlserver};
 use crate::error::LoadError;
 
 /// A connection that asks a server about itself.
@@ -14,6 +14,7 @@ pub enum Insight {
     Postgres(Box<postgres::PostgresInsight>),
     /// Blocks its thread while the server answers.
     Mariadb(Box<mariadb::MariadbInsight>),
+    Sqlserver(Box<sqlserver::SqlserverInsight>),
 }
 
 impl Insight {
@@ -42,6 +43,13 @@ impl Insight {
             } => Ok(Self::Mariadb(Box::new(mariadb::MariadbInsight::connect(
                 conninfo, schema,
             )?))),
+            Endpoint::Server {
+                engine: ServerKind::Sqlserver,
+                conninfo,
+                schema,
+            } => Ok(Self::Sqlserver(Box::new(
+                sqlserver::SqlserverInsight::connect(conninfo, schema).await?,
+            ))),
             Endpoint::Mock(_) | Endpoint::Sqlite { .. } => Err(LoadError::other(
                 "the system",
                 "reports nothing about itself",
@@ -54,13 +62,14 @@ impl Insight {
         match self {
             Self::Postgres(insight) => insight.sample_sessions().await,
             Self::Mariadb(insight) => insight.sample_sessions(),
+            Self::Sqlserver(insight) => insight.sample_sessions().await,
         }
     }
 
     /// The least time from an answer to the next sample: a server may show the same again before it.
     pub fn rest(&self) -> Nanos {
         match self {
-            Self::Postgres(_) => Nanos::ZERO,
+            Self::Postgres(_) | Self::Sqlserver(_) => Nanos::ZERO,
             Self::Mariadb(_) => mariadb::MariadbInsight::REST,
         }
     }
@@ -69,6 +78,7 @@ impl Insight {
         match self {
             Self::Postgres(insight) => insight.read().await,
             Self::Mariadb(insight) => insight.read(),
+            Self::Sqlserver(insight) => insight.read().await,
         }
     }
 
@@ -77,6 +87,7 @@ impl Insight {
         match self {
             Self::Postgres(insight) => insight.size().await,
             Self::Mariadb(insight) => insight.size(),
+            Self::Sqlserver(insight) => insight.size().await,
         }
     }
 
@@ -85,6 +96,7 @@ impl Insight {
         match self {
             Self::Postgres(insight) => insight.source(),
             Self::Mariadb(insight) => insight.source(),
+            Self::Sqlserver(insight) => insight.source(),
         }
     }
 
@@ -93,6 +105,7 @@ impl Insight {
         match self {
             Self::Postgres(insight) => insight.lacks(),
             Self::Mariadb(insight) => insight.lacks(),
+            Self::Sqlserver(insight) => insight.lacks(),
         }
     }
 }

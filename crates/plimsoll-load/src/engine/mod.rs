@@ -13,6 +13,7 @@ mod readings;
 pub mod server;
 pub(crate) mod sql;
 pub mod sqlite;
+pub mod sqlserver;
 pub(crate) mod wire;
 
 use plimsoll_plan::resolved::{Sysbench, Workload};

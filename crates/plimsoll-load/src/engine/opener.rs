@@ -9,6 +9,7 @@ use super::mariadb::MariadbSession;
 use super::mock::MockSession;
 use super::postgres::PostgresSession;
 use super::sqlite::{SqliteSession, WriterQueue};
+use super::sqlserver::SqlserverSession;
 use crate::clock::LaneClock;
 use crate::engine::Session;
 use crate::error::LoadError;
@@ -21,6 +22,7 @@ pub enum AnySession {
     Sqlite(Box<SqliteSession>),
     Postgres(Box<PostgresSession>),
     Mariadb(Box<MariadbSession>),
+    Sqlserver(Box<SqlserverSession>),
 }
 
 impl Session for AnySession {
@@ -30,6 +32,7 @@ impl Session for AnySession {
             Self::Sqlite(session) => session.run(input).await,
             Self::Postgres(session) => session.run(input).await,
             Self::Mariadb(session) => session.run(input).await,
+            Self::Sqlserver(session) => session.run(input).await,
         }
     }
 
@@ -39,6 +42,7 @@ impl Session for AnySession {
             Self::Sqlite(session) => session.take_round_trips(),
             Self::Postgres(session) => session.take_round_trips(),
             Self::Mariadb(session) => session.take_round_trips(),
+            Self::Sqlserver(session) => session.take_round_trips(),
         }
     }
 }
@@ -109,6 +113,21 @@ impl Opener {
                     }
                 };
                 Ok(AnySession::Mariadb(Box::new(session?)))
+            }
+            Endpoint::Server {
+                engine: ServerKind::Sqlserver,
+                conninfo,
+                schema,
+            } => {
+                let session = match &self.workload {
+                    Workload::Tpcc(tpcc) => {
+                        SqlserverSession::open(conninfo, schema, tpcc.mode).await
+                    }
+                    Workload::Sysbench(sysbench) => {
+                        SqlserverSession::open_sysbench(conninfo, schema, sysbench).await
+                    }
+                };
+                Ok(AnySession::Sqlserver(Box::new(session?)))
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{self, Receiver};
 
-use plimsoll_plan::resolved::ServerKind;
+use plimsoll_plan::resolved::{ManagedKind, ServerKind};
 use plimsoll_record::{Sample, WaitState};
 use tempfile::TempDir;
 
@@ -31,7 +31,7 @@ struct Server {
 
 impl Server {
     /// Not yet sampled.
-    fn started(kind: ServerKind) -> (Self, Receiver<ProbeMessage>) {
+    fn started(kind: ManagedKind) -> (Self, Receiver<ProbeMessage>) {
         let medium = medium();
         let mut scratch = Scratch::create(medium.path(), "insight").unwrap();
         let server = ManagedServer::start(kind, &mut scratch, &BTreeMap::new(), "", None).unwrap();
@@ -46,7 +46,7 @@ impl Server {
     }
 
     fn asked() -> (Self, Receiver<ProbeMessage>) {
-        let (server, messages) = Self::started(ServerKind::Postgres);
+        let (server, messages) = Self::started(ManagedKind::Postgres);
         server
             .probe
             .ask(SYSTEM, endpoint(server.conninfo()))
@@ -82,10 +82,22 @@ const ONLY_MARIADB: [Metric; 5] = [
     Metric::DbPurgeLag,
     Metric::DbCheckpointAge,
 ];
+const ONLY_SQLSERVER: [Metric; 9] = [
+    Metric::DbCheckpointPages,
+    Metric::DbLazyWrites,
+    Metric::DbLatchWaits,
+    Metric::DbMemory,
+    Metric::DbFileReads,
+    Metric::DbFileReadTime,
+    Metric::DbFileWrites,
+    Metric::DbFileWriteTime,
+    Metric::DbLogWriteTime,
+];
 
 /// Until all metrics of databases but those of the other server have arrived.
 fn until_metrics(messages: &Receiver<ProbeMessage>, not: &[Metric]) {
-    let own = |metric: &Metric| metric.is_of_database() && !not.contains(metric);
+    let is_others = |metric: &Metric| not.contains(metric) || ONLY_SQLSERVER.contains(metric);
+    let own = |metric: &Metric| metric.is_of_database() && !is_others(metric);
     let mut missing: BTreeSet<Metric> = Metric::ALL.iter().copied().filter(own).collect();
     until(messages, "metrics", |message| {
         if let ProbeMessage::Samples(samples) = message {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use plimsoll_block::host::parse::pid_stat;
-use plimsoll_plan::resolved::ServerKind;
+use plimsoll_plan::resolved::ManagedKind;
 use rustix::process::{Pid, Signal};
 
 use super::wait::wait_until;
@@ -32,7 +32,7 @@ pub(super) fn cwd(pid: i32) -> Option<PathBuf> {
 
 /// A kind of server as the process table shows it.
 struct Family {
-    kind: ServerKind,
+    kind: ManagedKind,
     /// Names of the server's own processes, and of the programs that make its data directory (proc(5): `comm` holds 15
     /// bytes). A server works in its data directory.
     servers: &'static [&'static str],
@@ -43,19 +43,19 @@ struct Family {
 
 const FAMILIES: [Family; 3] = [
     Family {
-        kind: ServerKind::Postgres,
+        kind: ManagedKind::Postgres,
         servers: &["postgres", "postmaster"],
         makers: &["initdb"],
         witness: "PG_VERSION",
     },
     Family {
-        kind: ServerKind::Mariadb,
+        kind: ManagedKind::Mariadb,
         servers: &["mariadbd", "mysqld"],
         makers: &["mariadb-install", "mysql_install_d"],
         witness: "aria_log_control",
     },
     Family {
-        kind: ServerKind::Mysql,
+        kind: ManagedKind::Mysql,
         servers: &["mysqld"],
         makers: &[],
         witness: "mysql.ibd",
@@ -63,11 +63,11 @@ const FAMILIES: [Family; 3] = [
 ];
 
 /// How a server is asked to end, from the gentle way to any price: signal, and the seconds it has.
-pub(crate) fn endings(kind: ServerKind) -> [(Signal, u64); 3] {
+pub(crate) fn endings(kind: ManagedKind) -> [(Signal, u64); 3] {
     match kind {
         // Fast, then immediate shutdown.
-        ServerKind::Postgres => [(Signal::INT, 30), (Signal::QUIT, 5), (Signal::KILL, 10)],
-        ServerKind::Mariadb | ServerKind::Mysql => {
+        ManagedKind::Postgres => [(Signal::INT, 30), (Signal::QUIT, 5), (Signal::KILL, 10)],
+        ManagedKind::Mariadb | ManagedKind::Mysql => {
             [(Signal::TERM, 30), (Signal::TERM, 5), (Signal::KILL, 10)]
         }
     }
@@ -75,7 +75,7 @@ pub(crate) fn endings(kind: ServerKind) -> [(Signal, u64); 3] {
 
 /// A server that runs from a data directory in a scratch directory.
 pub(super) struct Main {
-    pub kind: ServerKind,
+    pub kind: ManagedKind,
     pub pid: i32,
     start_time: u64,
     data: PathBuf,
@@ -87,7 +87,7 @@ pub(super) fn mains(scratch: &Path) -> Vec<Main> {
     for RunningServer { pid, cwd, family } in servers_in(scratch) {
         let main = match family.kind {
             // The parent of all its processes.
-            ServerKind::Postgres => postmaster(&cwd),
+            ManagedKind::Postgres => postmaster(&cwd),
             // One process.
             kind if family.servers.contains(&name(pid).as_str()) => {
                 start_time(pid).map(|start_time| Main {
@@ -156,9 +156,9 @@ fn postmaster(data: &Path) -> Option<Main> {
     let pid: i32 = text.lines().next()?.trim().parse().ok()?;
     let start_time = start_time(pid)?;
     let works_here = cwd(pid)? == data.canonicalize().ok()?;
-    let is_postgres = family(pid, data).is_some_and(|family| family.kind == ServerKind::Postgres);
+    let is_postgres = family(pid, data).is_some_and(|family| family.kind == ManagedKind::Postgres);
     (is_postgres && works_here).then(|| Main {
-        kind: ServerKind::Postgres,
+        kind: ManagedKind::Postgres,
         pid,
         start_time,
         data: data.into(),

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use plimsoll_plan::resolved::{
-    BackupMethod, Home, ServerKind, SystemKind, Tpcc, TxnMode, Workload,
+    BackupMethod, Home, ManagedKind, SystemKind, Tpcc, TxnMode, Workload,
 };
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use tempfile::TempDir;
@@ -32,7 +32,7 @@ fn workload() -> Workload {
     })
 }
 
-fn server(engine: ServerKind, settings: &[(&str, &str)]) -> SystemKind {
+fn server(engine: ManagedKind, settings: &[(&str, &str)]) -> SystemKind {
     let settings = settings
         .iter()
         .map(|(name, value)| (name.to_string(), value.to_string()))
@@ -234,7 +234,7 @@ fn under_load(system: &mut Loaded, way: Way, program: &str) {
 #[test]
 fn postgres_keeps_the_contract() {
     let settings = [("fsync", "off"), ("work_mem", "5MB")];
-    let mut system = Loaded::new(&server(ServerKind::Postgres, &settings));
+    let mut system = Loaded::new(&server(ManagedKind::Postgres, &settings));
     existing(&mut system);
     keeps_the_contract(
         &mut system,
@@ -248,7 +248,7 @@ fn mariadb_keeps_the_contract() {
         ("innodb_flush_log_at_trx_commit", "0"),
         ("innodb_buffer_pool_size", "256M"),
     ];
-    let mut system = Loaded::new(&server(ServerKind::Mariadb, &settings));
+    let mut system = Loaded::new(&server(ManagedKind::Mariadb, &settings));
     keeps_the_contract(
         &mut system,
         &[(PHYSICAL, "mariadb-backup 1"), (LOGICAL, "mariadb-dump 1")],
@@ -262,7 +262,7 @@ fn mysql_keeps_the_contract() {
         ("innodb_flush_log_at_trx_commit", "0"),
         ("innodb_buffer_pool_size", "256M"),
     ];
-    let mut system = Loaded::new(&server(ServerKind::Mysql, &settings));
+    let mut system = Loaded::new(&server(ManagedKind::Mysql, &settings));
     keeps_the_contract(&mut system, &[(PHYSICAL, "mysql"), (LOGICAL, "mysqldump")]);
 }
 

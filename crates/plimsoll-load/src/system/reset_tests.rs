@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use plimsoll_plan::resolved::{
-    Home, ResetMethod, Secret, ServerKind, SystemKind, Tpcc, TxnMode, Workload,
+    Home, ManagedKind, ResetMethod, Secret, ServerKind, SystemKind, Tpcc, TxnMode, Workload,
 };
 use plimsoll_record::message::ResetCheck;
 
@@ -35,7 +35,7 @@ fn systems() -> Vec<(SystemKind, Vec<ResetMethod>)> {
         ),
         (
             SystemKind::Managed {
-                engine: ServerKind::Postgres,
+                engine: ManagedKind::Postgres,
                 settings,
                 binaries,
             },

@@ -51,7 +51,7 @@ impl Instance {
 mod tests {
     use std::collections::BTreeMap;
 
-    use plimsoll_plan::resolved::{Home, ServerKind, SystemKind, Tpcc, TxnMode, Workload};
+    use plimsoll_plan::resolved::{Home, ManagedKind, SystemKind, Tpcc, TxnMode, Workload};
 
     use super::*;
     use crate::engine::{CheckedData, Loaded};
@@ -91,7 +91,7 @@ mod tests {
         // Each for itself.
         first.stop().unwrap();
         if let SystemKind::Managed { engine, .. } = kind {
-            let log = format!(".plimsoll/two/{}-log", engine.engine().name());
+            let log = format!(".plimsoll/two/{}-log", engine.server().engine().name());
             let has_files = std::fs::read_dir(logs.path().join(log))
                 .unwrap()
                 .next()
@@ -102,7 +102,7 @@ mod tests {
         second.stop().unwrap();
     }
 
-    fn server(engine: ServerKind, unsynced: (&str, &str)) -> SystemKind {
+    fn server(engine: ManagedKind, unsynced: (&str, &str)) -> SystemKind {
         SystemKind::Managed {
             engine,
             settings: BTreeMap::from([(unsynced.0.to_owned(), unsynced.1.to_owned())]),
@@ -119,14 +119,14 @@ mod tests {
 
     #[test]
     fn of_postgres_hold_the_same_data() {
-        copies(&server(ServerKind::Postgres, ("fsync", "off")));
+        copies(&server(ManagedKind::Postgres, ("fsync", "off")));
     }
 
     #[cfg(feature = "test-mysql")]
     #[test]
     fn of_mysql_hold_the_same_data() {
         copies(&server(
-            ServerKind::Mysql,
+            ManagedKind::Mysql,
             ("innodb_flush_log_at_trx_commit", "0"),
         ));
     }
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn of_mariadb_hold_the_same_data() {
         copies(&server(
-            ServerKind::Mariadb,
+            ManagedKind::Mariadb,
             ("innodb_flush_log_at_trx_commit", "0"),
         ));
     }

@@ -1,6 +1,6 @@
 //! What engines and data take. All constants are estimates.
 
-use crate::resolved::{EngineKind, ServerKind, SystemKind, Workload};
+use crate::resolved::{EngineKind, ManagedKind, SystemKind, Workload};
 use crate::size;
 use crate::units::{Bytes, Nanos};
 
@@ -49,6 +49,11 @@ pub fn base(engine: EngineKind) -> Base {
             start: millis(8_000),
             space: Bytes(900 * MB),
         },
+        // It is there already, and on no medium of the plan's.
+        EngineKind::Sqlserver => Base {
+            start: Nanos::ZERO,
+            space: Bytes(0),
+        },
     }
 }
 
@@ -56,7 +61,7 @@ pub fn base(engine: EngineKind) -> Base {
 pub fn space_of(system: &SystemKind) -> Bytes {
     let space = base(system.engine()).space;
     let SystemKind::Managed {
-        engine: ServerKind::Postgres,
+        engine: ManagedKind::Postgres,
         settings,
         ..
     } = system
@@ -79,13 +84,11 @@ fn unit_cost(engine: EngineKind, workload: &Workload) -> Cost {
         (EngineKind::Mock, _) => Cost::default(),
         (EngineKind::Sqlite, Workload::Tpcc(_)) => cost(5_000_000, 500_000, Bytes(90 * MB)),
         (EngineKind::Postgres, Workload::Tpcc(_)) => cost(4_000_000, 500_000, Bytes(110 * MB)),
-        (EngineKind::Mariadb | EngineKind::Mysql, Workload::Tpcc(_)) => {
+        (EngineKind::Mariadb | EngineKind::Mysql | EngineKind::Sqlserver, Workload::Tpcc(_)) => {
             cost(6_000_000, 1_500_000, Bytes(140 * MB))
         }
         (EngineKind::Sqlite, Workload::Sysbench(_)) => cost(5, 1, Bytes(230)),
-        (EngineKind::Postgres | EngineKind::Mariadb | EngineKind::Mysql, Workload::Sysbench(_)) => {
-            cost(5, 1, Bytes(280))
-        }
+        (_, Workload::Sysbench(_)) => cost(5, 1, Bytes(280)),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::Options;
 use crate::findings::Findings;
 use crate::load::{MockScript, Stall};
 use crate::raw::{RawMock, RawStall, RawSystem};
-use crate::resolved::{EngineKind, Secret, ServerKind, System, SystemKind};
+use crate::resolved::{EngineKind, ManagedKind, Secret, ServerKind, System, SystemKind};
 use crate::units::Nanos;
 use crate::value::At;
 
@@ -18,18 +18,18 @@ const DEFAULT_MOCK_LATENCY: Nanos = Nanos::from_millis(1);
 
 pub(super) fn resolve(
     name: &str,
-    raw: &At<RawSystem>,
+    at: &At<RawSystem>,
     options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<System> {
-    let engine = engine(name, raw, findings)?;
-    let raw = raw.get();
+    let engine = engine(name, at, findings)?;
+    let raw = at.get();
     let existing_url = raw.url.as_ref().filter(|_| engine.server().is_some());
     refuse_misplaced(raw, engine, existing_url.is_some(), findings);
     let kind = match (engine.server(), existing_url) {
         (Some(server), Some(url)) => existing(server, url, raw.schema.as_ref(), findings)?,
         (Some(server), None) => SystemKind::Managed {
-            engine: server,
+            engine: managed(server, at, findings)?,
             settings: with_scaled(
                 settings(raw, Some(server), findings),
                 server,
@@ -60,6 +60,23 @@ pub(super) fn resolve(
         count,
         log_disk: raw.log_disk.as_ref().is_some_and(|own| *own.get()),
     })
+}
+
+/// The server that plimsoll starts itself where no URL names one.
+fn managed(
+    server: ServerKind,
+    at: &At<RawSystem>,
+    findings: &mut Findings<'_>,
+) -> Option<ManagedKind> {
+    let managed = server.managed();
+    if managed.is_none() {
+        findings.error(
+            at.span(),
+            format!("plimsoll does not start a {}", server.title()),
+            format!("name one that exists: url = \"{}\"", server.example_url()),
+        );
+    }
+    managed
 }
 
 /// As written, or implied by a `url` or `mock` table.
@@ -135,7 +152,7 @@ fn refuse_misplaced(
             "url",
             url.as_ref().map(At::span),
             exists,
-            "only an existing server has one: engine = \"postgres\", \"mariadb\" or \"mysql\"",
+            "only an existing server has one: engine = \"postgres\", \"mariadb\", \"mysql\" or \"sqlserver\"",
         ),
         (
             "schema",
@@ -235,7 +252,7 @@ fn existing(
             ServerKind::Postgres => {
                 "1 to 63 lower-case letters, digits and `_`, not `public` and not starting with `pg_`"
             }
-            ServerKind::Mariadb | ServerKind::Mysql => {
+            ServerKind::Mariadb | ServerKind::Mysql | ServerKind::Sqlserver => {
                 "1 to 63 lower-case letters, digits and `_`, and none of the server's own databases"
             }
         };

@@ -331,9 +331,9 @@ warehouses = 1
     9:10: this cannot be the name of plimsoll's schema
       help: 1 to 63 lower-case letters, digits and `_`, not `public` and not starting with `pg_`
     11:7: this is not the URL of a server
-      help: url = "postgres://user@host:5432/database" or url = "mariadb://user@host:3306" or url = "mysql://user@host:3306"
+      help: url = "postgres://user@host:5432/database" or url = "mariadb://user@host:3306" or url = "mysql://user@host:3306" or url = "mssql://user@host:1433"
     14:7: `url` has no meaning for sqlite
-      help: only an existing server has one: engine = "postgres", "mariadb" or "mysql"
+      help: only an existing server has one: engine = "postgres", "mariadb", "mysql" or "sqlserver"
     15:10: `schema` has no meaning for sqlite
       help: only an existing server needs one, see `url`
     16:8: `mock` has no meaning for sqlite

@@ -106,6 +106,11 @@ pub enum EventKind {
         user: String,
         server: String,
     },
+    /// A product that speaks the protocol of the server that the plan names.
+    StandIn {
+        product: String,
+        server: String,
+    },
     Approximated {
         source: String,
         error: String,
@@ -266,6 +271,8 @@ pub enum NotShown {
     Sessions,
     Activities,
     Transactions,
+    /// `server` holds their names.
+    Views,
 }
 
 impl EventKind {

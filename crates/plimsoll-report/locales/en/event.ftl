@@ -56,8 +56,10 @@ event-not-shown = { $what ->
     [log_counters] { $server } does not count writes and syncs of its log; PostgreSQL 14 and later do.
     [sessions] States of some sessions are hidden from the user "{ $user }". To show them: GRANT pg_read_all_stats TO "{ $user }".
     [activities] States of sessions are unknown, because track_activities is off; set it to on.
+    [views] The server does not show { $server } to this login. To show it: GRANT VIEW SERVER STATE TO this login.
    *[transactions] Transactions are hidden from the user "{ $user }": waits for row locks count as cpu, sessions in a transaction as idle. To show them: GRANT PROCESS ON *.* TO this user.
  }
+event-stand-in = This is { $product }, not a { $server }: the figures hold for it alone.
 event-approximated = The system's memory is approximated as the sum of what each process has for itself, and the largest that one shares ({ $source }: { $error }).
 event-ended = A process has ended, so there are no more figures for its CPU, memory and I/O ({ $source }: { $error }).
 event-no-device = Medium { $medium } has no block device to watch ({ no-device-cause }).

@@ -110,7 +110,7 @@ fn server(system: &System) -> Option<&'static str> {
         EngineKind::Postgres => Some("PostgreSQL"),
         EngineKind::Mariadb => Some("MariaDB"),
         EngineKind::Mysql => Some("MySQL"),
-        EngineKind::Sqlite | EngineKind::Mock => None,
+        EngineKind::Sqlite | EngineKind::Mock | EngineKind::Sqlserver => None,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::common::server::Server;
 use crate::common::{Background, Place, processes_in, send, wait_for};
 use plimsoll_load::engine::server::ManagedServer;
 use plimsoll_load::scratch::Scratch;
-use plimsoll_plan::resolved::ServerKind;
+use plimsoll_plan::resolved::ManagedKind;
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -183,7 +183,7 @@ struct Victim {
 }
 
 impl Victim {
-    fn start(kind: ServerKind, place: &Place) -> Self {
+    fn start(kind: ManagedKind, place: &Place) -> Self {
         let mut scratch = Scratch::create(&place.medium(), "server").unwrap();
         let server = ManagedServer::start(kind, &mut scratch, &Default::default(), "", None);
         Self {
@@ -207,7 +207,7 @@ impl Victim {
     }
 }
 
-fn a_server_that_goes_away(kind: ServerKind) {
+fn a_server_that_goes_away(kind: ManagedKind) {
     let place = Place::new();
     let victim = Victim::start(kind, &place);
     small_plan(&place, &victim.url());
@@ -253,12 +253,12 @@ fn killed_and_restarted(place: &Place, server: &ManagedServer) {
 
 #[test]
 fn a_postgres_that_goes_away() {
-    a_server_that_goes_away(ServerKind::Postgres);
+    a_server_that_goes_away(ManagedKind::Postgres);
 }
 
 #[test]
 fn a_mariadb_that_goes_away() {
-    a_server_that_goes_away(ServerKind::Mariadb);
+    a_server_that_goes_away(ManagedKind::Mariadb);
 }
 
 /// One server for all that needs one; each scenario leaves it as the next one wants it.

@@ -73,7 +73,8 @@ fn percentiles(system: &SystemFacts, _: &Thresholds, result: &mut RuleResult) {
 }
 
 /// Whether a setting gives up what a commit promises. PostgreSQL manual, "Reliability"; MariaDB knowledge base,
-/// innodb_flush_log_at_trx_commit, sync_binlog, innodb_doublewrite; SQLite, PRAGMA synchronous: in WAL mode only FULL and
+/// innodb_flush_log_at_trx_commit, sync_binlog, innodb_doublewrite; SQL Server manual, "Control Transaction Durability" (no
+/// transaction of plimsoll's asks for less, so ALLOWED is harmless); SQLite, PRAGMA synchronous: in WAL mode only FULL and
 /// EXTRA wait for the device at a commit.
 pub(super) fn is_unsafe(settings: &BTreeMap<String, String>, name: &str, value: &str) -> bool {
     let value = value.trim().to_ascii_lowercase();
@@ -90,6 +91,8 @@ pub(super) fn is_unsafe(settings: &BTreeMap<String, String>, name: &str, value: 
         "innodb_flush_log_at_trx_commit" => value != "1",
         "sync_binlog" => value == "0" && !is("log_bin", "OFF") && settings.contains_key("log_bin"),
         "innodb_flush_method" => value == "nosync" || value == "o_direct_no_fsync",
+        "delayed_durability" => value == "forced",
+        "page_verify_option" => value == "none",
         "synchronous" => ["off", "0", "normal", "1"].contains(&value.as_str()),
         "journal_mode" => value == "off" || value == "memory",
         "flush" => value == "ignored",
@@ -102,7 +105,7 @@ pub(super) fn is_unsafe(settings: &BTreeMap<String, String>, name: &str, value: 
 }
 
 /// Settings that this rule reads.
-pub(in crate::audit) const DURABILITY: [&str; 15] = [
+pub(in crate::audit) const DURABILITY: [&str; 17] = [
     "fsync",
     "synchronous_commit",
     "full_page_writes",
@@ -112,6 +115,8 @@ pub(in crate::audit) const DURABILITY: [&str; 15] = [
     "innodb_flush_method",
     "log_bin",
     "sync_binlog",
+    "delayed_durability",
+    "page_verify_option",
     "synchronous",
     "journal_mode",
     "barriers",

@@ -33,7 +33,8 @@ pub fn complete_and_used_again(engine: Engine) {
     let least = engine.amount(100);
     let most = engine.amount(10_000);
     let item = format!(
-        "SELECT count(*) FROM item WHERE i_price BETWEEN {least} AND {most} AND length(i_name) BETWEEN 14 AND 24"
+        "SELECT count(*) FROM item WHERE i_price BETWEEN {least} AND {most} AND {}(i_name) BETWEEN 14 AND 24",
+        engine.length()
     );
     assert_eq!(client.number(&item), 100_000);
     let age = engine.age("c_since");
@@ -44,6 +45,10 @@ pub fn complete_and_used_again(engine: Engine) {
             "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
         }
         POSTGRES => "SELECT count(*) FROM pg_indexes WHERE schemaname = 'plimsoll'",
+        Engine::Server(ServerKind::Sqlserver) => {
+            "SELECT count(*) FROM sys.indexes i JOIN sys.objects o ON o.object_id = i.object_id
+             WHERE o.type = 'U' AND i.type > 0"
+        }
         Engine::Server(_) => {
             "SELECT count(DISTINCT TABLE_NAME, INDEX_NAME) FROM information_schema.STATISTICS
              WHERE TABLE_SCHEMA = 'plimsoll'"
@@ -57,7 +62,8 @@ pub fn schema_in_use(kind: ServerKind) {
     let shared = Shared::get(Engine::Server(kind));
     let _turn = shared.turn();
     let place = shared.place();
-    let dialect = shared.server().target().dialect();
+    let target = shared.target();
+    let dialect = target.dialect();
     let replace = |how| {
         place
             .load(&OTHER, how, &LoadControl::default())
@@ -65,17 +71,14 @@ pub fn schema_in_use(kind: ServerKind) {
     };
     let error = replace(IfOther::Refuse);
     assert!(matches!(&error, LoadError::Occupied { .. }), "{error}");
-    let removal = format!(
-        "DROP TABLE IF EXISTS {}.item, ",
-        dialect.identifier("plimsoll")
-    );
+    let item = shared.qualified(MANAGED_SCHEMA, "item");
+    let removal = format!("DROP TABLE IF EXISTS {item}, ");
     let message = error.to_string();
     assert!(
         message.contains("2 warehouses, seed 42") && message.contains(&removal),
         "{message}"
     );
     // Known before a run begins, and only of data that are in the way.
-    let target = shared.server().target();
     let checked = target.check_usable(&OTHER, SEED).unwrap_err();
     assert_eq!(checked.to_string(), message);
     target.check_usable(&Workload::Tpcc(TPCC), SEED).unwrap();
@@ -116,7 +119,12 @@ pub fn cancel(place: &Place, workload: &Workload) {
 
 pub fn cut_off(kind: ServerKind) {
     let shared = Shared::get(Engine::Server(kind));
-    let place = shared.other("cut `off\" by' \\");
+    // Babelfish finds no database whose name has its mark around names.
+    let name = match kind {
+        ServerKind::Sqlserver => "cut `off by' \\",
+        _ => "cut `off\" by' \\",
+    };
+    let place = shared.other(name);
     cancel(&place, &OTHER);
     let again = place.load(&OTHER, IfOther::Refuse, &LoadControl::default());
     assert_eq!(again.unwrap(), Loaded::Fresh);
@@ -129,8 +137,10 @@ fn foreign_tables_are_left_alone(shared: &Shared) {
     let theirs = shared.other("theirs");
     let nowhere = shared.other("nowhere");
     let mut client = shared.place().client();
-    client.execute("CREATE SCHEMA theirs");
-    client.execute("CREATE TABLE theirs.stock AS SELECT 1 AS x");
+    shared.create_schema(&mut client, "theirs");
+    let mut client = theirs.client();
+    client.execute("CREATE TABLE stock (x integer)");
+    client.execute("INSERT INTO stock VALUES (1)");
     let error = theirs
         .load(&OTHER, IfOther::Replace, &LoadControl::default())
         .unwrap_err();
@@ -138,7 +148,7 @@ fn foreign_tables_are_left_alone(shared: &Shared) {
         matches!(&error, LoadError::Foreign { what, .. } if what.contains("stock")),
         "{error}"
     );
-    assert_eq!(client.number("SELECT count(*) FROM theirs.stock"), 1);
+    assert_eq!(client.number("SELECT count(*) FROM stock"), 1);
     for place in [theirs, nowhere] {
         let error = place.check(CheckedData::Tpcc).unwrap_err();
         assert!(matches!(error, LoadError::Missing { .. }), "{error}");

@@ -6,19 +6,19 @@ use std::os::unix::fs::MetadataExt;
 use super::*;
 use crate::scratch::{servers_work_in, sweep, wait_until};
 
-fn start(kind: ServerKind, scratch: &mut Scratch) -> ManagedServer {
+fn start(kind: ManagedKind, scratch: &mut Scratch) -> ManagedServer {
     ManagedServer::start(kind, scratch, &BTreeMap::new(), "", None).unwrap()
 }
 
-pub fn wrong_setting(kind: ServerKind) {
+pub fn wrong_setting(kind: ManagedKind) {
     let medium = medium();
     let mut scratch = Scratch::create(medium.path(), "wrong").unwrap();
     let (wrong, words) = match kind {
-        ServerKind::Postgres => (
+        ManagedKind::Postgres => (
             ("shared_bufers", "1GB"),
             "unrecognized configuration parameter \"shared_bufers\"",
         ),
-        ServerKind::Mariadb | ServerKind::Mysql => (
+        ManagedKind::Mariadb | ManagedKind::Mysql => (
             ("innodb_bufer_pool_size", "1G"),
             "unknown variable 'innodb_bufer_pool_size=1G'",
         ),
@@ -33,7 +33,7 @@ pub fn wrong_setting(kind: ServerKind) {
     assert_eq!(fs::read_dir(medium.path()).unwrap().count(), 0);
 }
 
-pub fn crash(kind: ServerKind) {
+pub fn crash(kind: ManagedKind) {
     let medium = medium();
     let mut scratch = Scratch::create(medium.path(), "crash").unwrap();
     let server = start(kind, &mut scratch);
@@ -48,9 +48,9 @@ pub fn crash(kind: ServerKind) {
     server.restart(&|| false).unwrap();
     assert!(process.pid() != first && process.died().is_none());
     let recovered = match kind {
-        ServerKind::Postgres => "not properly shut down; automatic recovery",
-        ServerKind::Mariadb => "Starting crash recovery",
-        ServerKind::Mysql => "Starting XA crash recovery",
+        ManagedKind::Postgres => "not properly shut down; automatic recovery",
+        ManagedKind::Mariadb => "Starting crash recovery",
+        ManagedKind::Mysql => "Starting XA crash recovery",
     };
     let log = fs::read_to_string(process.log()).unwrap();
     assert!(log.contains(recovered), "{log}");
@@ -61,7 +61,7 @@ pub fn crash(kind: ServerKind) {
 }
 
 /// Started, found dead by its owner, found running by the sweep of a dead owner's leftovers.
-pub fn lives_and_dies(kind: ServerKind) {
+pub fn lives_and_dies(kind: ManagedKind) {
     let medium = medium();
     // Long enough for the socket to go elsewhere.
     let mut scratch = Scratch::create(medium.path(), &"long".repeat(25)).unwrap();

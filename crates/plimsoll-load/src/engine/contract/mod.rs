@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plimsoll_plan::load::LoadShape;
-use plimsoll_plan::resolved::{Home, ServerKind, Sysbench, Tpcc, TxnMode, Workload};
+use plimsoll_plan::resolved::{Home, ManagedKind, ServerKind, Sysbench, Tpcc, TxnMode, Workload};
 use plimsoll_plan::schedule::Timeline;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{Endpoint, LaneSpec};
@@ -32,6 +32,7 @@ use crate::workload::tpcc::input::{self, CustomerBy, Line};
 
 pub mod load;
 pub mod managed;
+pub mod network;
 pub mod rows;
 pub mod server;
 pub mod sysbench;
@@ -125,16 +126,29 @@ macro_rules! contract_of_servers {
             contract::server::table_that_is_gone($kind)
         }
         #[test]
-        fn the_server_is_described() {
-            contract::server::described($kind)
-        }
-        #[test]
         fn a_sysbench_load_that_was_cut_off_begins_again() {
             contract::sysbench::cut_off($kind)
         }
         #[test]
         fn tpcc_and_sysbench_share_a_schema() {
             contract::sysbench::shared_schema($kind)
+        }
+        #[test]
+        fn a_transaction_begins_with_its_first_statement() {
+            contract::sysbench::round_trips($kind)
+        }
+    };
+}
+pub(in crate::engine) use contract_of_servers;
+
+/// Promises of every server that plimsoll starts, and that sysbench has a driver for.
+macro_rules! contract_of_managed_servers {
+    ($kind:expr) => {
+        $crate::engine::contract::contract_of_servers!($kind.server());
+
+        #[test]
+        fn the_server_is_described() {
+            contract::server::described($kind)
         }
         #[test]
         fn sysbench_itself_works_on_plimsolls_tables() {
@@ -149,8 +163,12 @@ macro_rules! contract_of_servers {
             contract::sysbench::tables_as_theirs($kind)
         }
         #[test]
-        fn a_transaction_begins_with_its_first_statement() {
-            contract::sysbench::round_trips($kind)
+        fn an_answer_that_is_cut_off_loses_the_connection() {
+            contract::network::cut($kind)
+        }
+        #[test]
+        fn an_answer_in_pieces_is_the_same() {
+            contract::network::in_pieces($kind)
         }
         #[test]
         fn a_wrong_setting_is_named_in_the_servers_words_and_nothing_remains() {
@@ -166,7 +184,7 @@ macro_rules! contract_of_servers {
         }
     };
 }
-pub(in crate::engine) use contract_of_servers;
+pub(in crate::engine) use contract_of_managed_servers;
 
 pub const TPCC: Tpcc = Tpcc {
     warehouses: 2,
@@ -200,9 +218,25 @@ impl Engine {
         match self {
             Self::Sqlite => format!("(unixepoch('subsec') - {column} / 1000000)"),
             POSTGRES => format!("extract(epoch FROM now() - {column})"),
+            Self::Server(ServerKind::Sqlserver) => {
+                format!("DATEDIFF(SECOND, {column}, SYSUTCDATETIME())")
+            }
             Self::Server(_) => format!("TIMESTAMPDIFF(SECOND, {column}, UTC_TIMESTAMP(6))"),
         }
     }
+
+    /// The function that counts a text's characters.
+    fn length(self) -> &'static str {
+        match self {
+            Self::Server(ServerKind::Sqlserver) => "len",
+            _ => "length",
+        }
+    }
+}
+
+/// SQL for 1 where that is so, else 0.
+fn truth(condition: &str) -> String {
+    format!("CASE WHEN {condition} THEN 1 ELSE 0 END")
 }
 
 /// Where a data set is.
@@ -357,6 +391,7 @@ impl User {
         match &mut self.session {
             AnySession::Postgres(session) => self.runtime.block_on(session.backend()),
             AnySession::Mariadb(session) => session.connection_id(),
+            AnySession::Sqlserver(session) => self.runtime.block_on(session.connection_id()),
             AnySession::Mock(_) | AnySession::Sqlite(_) => panic!("no server"),
         }
     }
@@ -435,6 +470,8 @@ pub fn settings(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 pub struct Shared {
     pub engine: Engine,
     server: Option<ManagedServer>,
+    /// Where a server is.
+    target: Option<Target>,
     _scratch: Scratch,
     medium: TempDir,
     /// Tests that change data take turns.
@@ -443,12 +480,13 @@ pub struct Shared {
 
 impl Shared {
     pub fn get(engine: Engine) -> Arc<Self> {
-        static SHARED: [Mutex<Option<Arc<Shared>>>; 4] = [const { Mutex::new(None) }; 4];
+        static SHARED: [Mutex<Option<Arc<Shared>>>; 5] = [const { Mutex::new(None) }; 5];
         let place = match engine {
             Engine::Sqlite => 0,
             POSTGRES => 1,
             MARIADB => 2,
-            Engine::Server(_) => 3,
+            Engine::Server(ServerKind::Sqlserver) => 3,
+            Engine::Server(_) => 4,
         };
         let mut shared = SHARED[place].lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(shared.get_or_insert_with(|| Arc::new(Self::start(engine))))
@@ -457,16 +495,23 @@ impl Shared {
     fn start(engine: Engine) -> Self {
         let medium = medium();
         let mut scratch = Scratch::create(medium.path(), "tests").unwrap();
-        let server = match engine {
+        let managed = |kind: ManagedKind| {
+            let settings = settings(server::settings_of(kind));
+            ManagedServer::start(kind, &mut scratch, &settings, "", None).unwrap()
+        };
+        let kind = match engine {
             Engine::Sqlite => None,
-            Engine::Server(kind) => {
-                let settings = settings(server::settings_of(kind));
-                Some(ManagedServer::start(kind, &mut scratch, &settings, "", None).unwrap())
-            }
+            Engine::Server(kind) => Some(kind),
+        };
+        let server = kind.and_then(ServerKind::managed).map(managed);
+        let target = match &server {
+            Some(server) => Some(server.target()),
+            None => kind.map(server::existing),
         };
         let shared = Self {
             engine,
             server,
+            target,
             _scratch: scratch,
             medium,
             turn: Mutex::new(()),
@@ -507,6 +552,21 @@ impl Shared {
         self.server.as_ref().expect("a server")
     }
 
+    pub fn target(&self) -> Target {
+        self.target.clone().expect("a server")
+    }
+
+    pub fn create_schema(&self, client: &mut Client, schema: &str) {
+        let dialect = self.target().dialect();
+        client.execute(&dialect.of_schema(dialect.create_schema, schema));
+    }
+
+    /// A table in that schema, as SQL names it.
+    pub fn qualified(&self, schema: &str, table: &str) -> String {
+        let dialect = self.target().dialect();
+        dialect.of_schema(dialect.prefix, schema) + table
+    }
+
     /// Where TPC-C's data is.
     pub fn place(&self) -> Place {
         self.other(MANAGED_SCHEMA)
@@ -514,10 +574,10 @@ impl Shared {
 
     /// Where nothing is yet.
     pub fn other(&self, name: &str) -> Place {
-        match &self.server {
-            Some(server) => Place::Schema(Target {
+        match &self.target {
+            Some(target) => Place::Schema(Target {
                 schema: name.into(),
-                ..server.target()
+                ..target.clone()
             }),
             None => Place::File(self.medium.path().join(name)),
         }

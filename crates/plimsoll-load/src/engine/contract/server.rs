@@ -2,19 +2,38 @@
 
 use super::*;
 
+/// A server that is there for tests alone: all of its databases are dropped. Its URL is in the environment.
+pub fn existing(kind: ServerKind) -> Target {
+    let variable = format!("PLIMSOLL_TEST_{}", kind.engine().name().to_uppercase());
+    let conninfo = std::env::var(&variable).unwrap_or_else(|_| panic!("{variable} holds no URL"));
+    let target = Target {
+        engine: kind,
+        conninfo,
+        schema: MANAGED_SCHEMA.into(),
+    };
+    let mut client = Client(target.connect().unwrap());
+    let names =
+        "SELECT name FROM sys.databases WHERE name NOT IN ('master', 'model', 'msdb', 'tempdb')";
+    for name in client.column(names) {
+        let name = target.dialect().identifier(&name);
+        client.execute(&format!("DROP DATABASE {name}"));
+    }
+    target
+}
+
 /// What shared servers are started with. No test cuts the power, so none waits for the disk.
-pub fn settings_of(kind: ServerKind) -> &'static [(&'static str, &'static str)] {
+pub fn settings_of(kind: ManagedKind) -> &'static [(&'static str, &'static str)] {
     match kind {
-        ServerKind::Postgres => &[
+        ManagedKind::Postgres => &[
             ("work_mem", "5MB"),
             ("synchronous_commit", "off"),
             ("fsync", "off"),
         ],
-        ServerKind::Mariadb => &[
+        ManagedKind::Mariadb => &[
             ("innodb_buffer_pool_size", "512M"),
             ("innodb_flush_log_at_trx_commit", "2"),
         ],
-        ServerKind::Mysql => &[
+        ManagedKind::Mysql => &[
             ("innodb_buffer_pool_size", "512M"),
             ("innodb_flush_log_at_trx_commit", "2"),
             ("disable_log_bin", "ON"),
@@ -33,6 +52,7 @@ pub fn killed_connection(kind: ServerKind) {
         client.execute(&match kind {
             ServerKind::Postgres => format!("SELECT pg_terminate_backend({id})"),
             ServerKind::Mariadb | ServerKind::Mysql => format!("KILL CONNECTION {id}"),
+            ServerKind::Sqlserver => format!("KILL {id}"),
         });
         // The first attempt notices, the second finds it so.
         for _ in 0..2 {
@@ -53,12 +73,16 @@ pub fn table_that_is_gone(kind: ServerKind) {
     let mut client = shared.place().client();
     let modes = shared.engine.modes();
     let mut users: Vec<User> = modes.iter().map(|&mode| shared.user(mode)).collect();
-    client.execute("ALTER TABLE order_line RENAME TO order_line_away");
+    let rename = |from: &str, to: &str| match kind {
+        ServerKind::Sqlserver => format!("EXEC sp_rename '{from}', '{to}', 'OBJECT'"),
+        _ => format!("ALTER TABLE {from} RENAME TO {to}"),
+    };
+    client.execute(&rename("order_line", "order_line_away"));
     let ends: Vec<_> = users
         .iter_mut()
         .map(|user| user.run(&stock_level()))
         .collect();
-    client.execute("ALTER TABLE order_line_away RENAME TO order_line");
+    client.execute(&rename("order_line_away", "order_line"));
     for end in ends {
         assert!(
             matches!(&end, Err(SessionError::Permanent(why)) if why.contains("remove the rest")),
@@ -70,16 +94,13 @@ pub fn table_that_is_gone(kind: ServerKind) {
 /// A setting that is reported: with this value, or with any.
 type Setting = (&'static str, Option<&'static str>);
 
-pub fn described(kind: ServerKind) {
-    let facts = Shared::get(Engine::Server(kind))
-        .server()
-        .target()
-        .facts()
-        .unwrap();
+pub fn described(kind: ManagedKind) {
+    let shared = Shared::get(Engine::Server(kind.server()));
+    let facts = shared.target().facts().unwrap();
     let title = format!("{} ", kind.title());
     assert!(facts.version.starts_with(&title), "{}", facts.version);
     let (there, absent): (&[Setting], [&str; 2]) = match kind {
-        ServerKind::Postgres => (
+        ManagedKind::Postgres => (
             &[
                 ("work_mem", Some("5MB")),
                 ("synchronous_commit", Some("off")),
@@ -90,7 +111,7 @@ pub fn described(kind: ServerKind) {
             ],
             ["maintenance_work_mem", "application_name"],
         ),
-        ServerKind::Mariadb => (
+        ManagedKind::Mariadb => (
             &[
                 ("innodb_flush_log_at_trx_commit", Some("2")),
                 ("innodb_buffer_pool_size", Some("536870912")),
@@ -102,7 +123,7 @@ pub fn described(kind: ServerKind) {
             ],
             ["datadir", "sort_buffer_size"],
         ),
-        ServerKind::Mysql => (
+        ManagedKind::Mysql => (
             &[
                 ("innodb_flush_log_at_trx_commit", Some("2")),
                 ("innodb_buffer_pool_size", Some("536870912")),

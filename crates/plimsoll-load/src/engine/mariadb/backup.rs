@@ -168,7 +168,7 @@ pub(crate) fn access(command: &mut Command, conninfo: &str) -> Result<(), LoadEr
     command.args(match kind_of(conninfo) {
         // Without encryption its passwords are sent encrypted for the server's key.
         ServerKind::Mysql => &["--ssl-mode=DISABLED", "--get-server-public-key"][..],
-        ServerKind::Mariadb | ServerKind::Postgres => &["--skip-ssl"],
+        ServerKind::Mariadb | ServerKind::Postgres | ServerKind::Sqlserver => &["--skip-ssl"],
     });
     match opts.get_socket() {
         Some(socket) => command.args(["--protocol=socket", &format!("--socket={socket}")]),

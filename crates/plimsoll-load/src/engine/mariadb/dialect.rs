@@ -2,7 +2,7 @@
 
 use super::client::MariadbClient;
 use crate::engine::sql::guard::{self, Use};
-use crate::engine::sql::{Dialect, OldestServer, Scripts, SqlClient};
+use crate::engine::sql::{Dialect, OldestServer, STANDARD_BOOLEAN, Scripts, SqlClient};
 use crate::error::LoadError;
 use crate::workload::sysbench::sql::SysbenchDialect;
 
@@ -19,6 +19,7 @@ pub const BASE: Dialect = Dialect {
     schema_exists: "SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {schema}",
     create_schema: "CREATE DATABASE {name}",
     use_schema: "USE {name}",
+    prefix: "{name}.",
     relations: "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = {schema} ORDER BY 1",
     tables: "SELECT TABLE_NAME FROM information_schema.TABLES
         WHERE TABLE_SCHEMA = {schema} AND TABLE_TYPE = 'BASE TABLE'",
@@ -26,17 +27,18 @@ pub const BASE: Dialect = Dialect {
         FROM information_schema.TABLES WHERE TABLE_SCHEMA = {schema} AND TABLE_TYPE = 'BASE TABLE'",
     shares_schemas: false,
     transactional_tables: false,
+    boolean: STANDARD_BOOLEAN,
     timestamp: "datetime(6)",
     now: "UTC_TIMESTAMP(6)",
     now_micros: "SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)",
     cancel: "KILL QUERY {id}",
-    analyze: "ANALYZE TABLE",
+    analyze: "ANALYZE TABLE {table}",
     // AUTO_INCREMENT goes on behind the largest id by itself.
     continue_ids: None,
     // Every condition reads its tables as a whole. The optimizer would compute the sums anew for each customer: hours
     // instead of seconds.
     check_setup: "SET SESSION optimizer_switch = 'split_materialized=off'",
-    casts: &[(" AS TEXT)", " AS CHAR)"), (" AS bigint)", " AS SIGNED)")],
+    words: &[(" AS TEXT)", " AS CHAR)"), (" AS bigint)", " AS SIGNED)")],
     snapshot: "START TRANSACTION WITH CONSISTENT SNAPSHOT",
     version: "SELECT CONCAT(IF(version() LIKE '%MariaDB%', 'MariaDB ', 'MySQL '), version())",
     // Recursive common table expressions.
@@ -44,20 +46,21 @@ pub const BASE: Dialect = Dialect {
         product: "MariaDB",
         major: 10,
         minor: 2,
+        stand_in: None,
     },
     // The size is as the server counts it, which is an estimate for InnoDB's tables.
     about: "SELECT CONCAT('MariaDB ', version(), ', ', @@version_comment),
         (SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS UNSIGNED) FROM information_schema.TABLES)",
     // Those that are set, and those that decide whether a commit is durable and how the drive is used, whatever they
     // are. Paths are left out.
-    settings: "SELECT LOWER(VARIABLE_NAME), COALESCE(GLOBAL_VALUE, '') FROM information_schema.SYSTEM_VARIABLES
+    settings: &["SELECT LOWER(VARIABLE_NAME), COALESCE(GLOBAL_VALUE, '') FROM information_schema.SYSTEM_VARIABLES
         WHERE VARIABLE_SCOPE <> 'SESSION ONLY'
           AND (GLOBAL_VALUE_ORIGIN IN ('CONFIG', 'SQL') OR VARIABLE_NAME IN (
             'innodb_buffer_pool_size', 'innodb_doublewrite', 'innodb_flush_log_at_trx_commit', 'innodb_flush_method',
             'innodb_io_capacity', 'innodb_log_file_size', 'innodb_page_size', 'log_bin', 'sync_binlog', 'tx_isolation',
             'transaction_isolation'))
           AND VARIABLE_NAME NOT IN ('datadir', 'socket', 'pid_file', 'tmpdir', 'lc_messages', 'log_warnings')
-        ORDER BY 1",
+        ORDER BY 1"],
     scripts: Scripts {
         clustered: true,
         // One byte per character, which is all that clause 1.3.1 asks for, whatever the server's default is.

@@ -92,7 +92,7 @@ impl MariadbInsight {
         let mut conn = connect_impatient(conninfo, PATIENCE)?;
         let size_of_files = match kind_of(conninfo) {
             ServerKind::Mysql => SIZE_OF_MYSQLS_FILES,
-            ServerKind::Mariadb | ServerKind::Postgres => SIZE_OF_FILES,
+            ServerKind::Mariadb | ServerKind::Postgres | ServerKind::Sqlserver => SIZE_OF_FILES,
         };
         // A default of 0 would leave transactions open.
         conn.query_drop("SET SESSION autocommit = 1")

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use plimsoll_plan::resolved::ServerKind;
+use plimsoll_plan::resolved::ManagedKind;
 
 use super::binaries;
 use super::connect::{connect, encoded};
@@ -17,7 +17,7 @@ const SOCKET: &str = "mariadb.sock";
 
 /// A server of the family.
 pub struct FamilySetup {
-    pub kind: ServerKind,
+    pub kind: ManagedKind,
     pub programs: fn(&str) -> Result<Programs, LoadError>,
     /// Lines of its file of settings that others of the family do not have.
     pub options: &'static str,
@@ -31,7 +31,7 @@ pub struct FamilySetup {
 
 /// The server takes every directory among the data for a database, unless it is named in `ignore_db_dirs`.
 pub static MARIADB_SETUP: FamilySetup = FamilySetup {
-    kind: ServerKind::Mariadb,
+    kind: ManagedKind::Mariadb,
     programs: binaries::find,
     options: "log_warnings = 1\n",
     maker: &[
@@ -92,7 +92,7 @@ impl ServerSetup for FamilySetup {
 
     fn conninfo(&self, context: &ServerContext) -> String {
         let socket = context.socket.join(SOCKET).display().to_string();
-        let scheme = self.kind.engine().name();
+        let scheme = self.kind.server().engine().name();
         format!("{scheme}://root@localhost?socket={}", encoded(&socket))
     }
 

@@ -278,21 +278,13 @@ fn write_call(out: &mut String, input: &input::TpccInput) {
             let w = order.warehouse;
             let d = order.district;
             let c = order.customer;
-            let local = i32::from(order.lines.iter().all(|line| line.supply_warehouse == w));
+            let local = i32::from(order.is_local());
             let _ = write!(
                 out,
                 "CALL plimsoll_new_order({w}, {d}, {c}, {}, {local}, '",
                 order.lines.len()
             );
-            let mut lines: Vec<_> = (1..).zip(&order.lines).collect();
-            lines
-                .sort_unstable_by_key(|(number, line)| (line.item, line.supply_warehouse, *number));
-            for (number, line) in lines {
-                let item = line.item;
-                let supply = line.supply_warehouse;
-                let quantity = line.quantity;
-                let _ = write!(out, "{number:02}{item:06}{supply:06}{quantity:02}");
-            }
+            order.write_lines(out);
             out.write_str("')")
         }
         input::TpccInput::Payment(payment) => {

@@ -77,18 +77,6 @@ pub fn texts(stmt: TpccStmt, server: ServerKind) -> Texts {
     }
 }
 
-/// The parameter that is an amount of money, counted from 1. A text in arithmetic would count as a floating-point number.
-fn money(stmt: TpccStmt) -> Option<usize> {
-    match stmt {
-        TpccStmt::PayWarehouse => Some(2),
-        TpccStmt::PayDistrict => Some(3),
-        TpccStmt::PayCustomer | TpccStmt::DeliverCustomer => Some(4),
-        TpccStmt::InsertHistory => Some(6),
-        TpccStmt::InsertOrderLine => Some(8),
-        _ => None,
-    }
-}
-
 fn text(stmt: TpccStmt, sql: &str) -> Text {
     let sql = sql
         .replace("{now}", "UTC_TIMESTAMP(6)")
@@ -101,7 +89,8 @@ fn text(stmt: TpccStmt, sql: &str) -> Text {
             .find(|c: char| !c.is_ascii_digit())
             .unwrap_or(part.len());
         let number: usize = part[..digits].parse().unwrap_or_default();
-        out += if money(stmt) == Some(number) {
+        // A text in arithmetic would count as a floating-point number.
+        out += if stmt.amount() == Some(number) {
             "CAST(? AS DECIMAL(12,2))"
         } else {
             "?"

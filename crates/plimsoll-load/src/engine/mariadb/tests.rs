@@ -2,26 +2,28 @@
 
 use mysql::Conn;
 use mysql::prelude::Queryable;
-use plimsoll_plan::resolved::{Script, ServerKind, Sysbench, Tpcc, TxnMode, Workload};
+use plimsoll_plan::resolved::{ManagedKind, Script, Sysbench, Tpcc, TxnMode, Workload};
 
 use super::connect::connect_to;
 use super::*;
 use crate::engine::LoadControl;
 use crate::engine::contract::sysbench::{SMALL, Tables};
 use crate::engine::contract::transactions::digest;
-use crate::engine::contract::{MARIADB, Shared, TPCC, User, contract_of_servers, new_order};
+use crate::engine::contract::{
+    MARIADB, Shared, TPCC, User, contract_of_managed_servers, new_order,
+};
 use crate::engine::server::{IfOther, MANAGED_SCHEMA, Target};
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::sysbench::input::Operation;
 use crate::workload::{Input, Source};
 
-contract_of_servers!(ServerKind::Mariadb);
+contract_of_managed_servers!(ManagedKind::Mariadb);
 
 const MODES: [TxnMode; 2] = [TxnMode::Procedures, TxnMode::Statements];
 
 fn conninfo(shared: &Shared) -> String {
-    shared.server().target().conninfo
+    shared.target().conninfo
 }
 
 fn connection(shared: &Shared) -> Conn {
@@ -113,7 +115,7 @@ fn a_refused_user_gets_the_next_step() {
     let target = Target {
         conninfo: at("plain"),
         schema: "newschema".into(),
-        ..shared.server().target()
+        ..shared.target()
     };
     let error = target
         .load(

@@ -1,25 +1,25 @@
 //! MySQL against a real server: `cargo xtask test mysql`.
 
-use plimsoll_plan::resolved::{ServerKind, Workload};
+use plimsoll_plan::resolved::{ManagedKind, ServerKind, Workload};
 use plimsoll_plan::units::Bytes;
 use plimsoll_record::WaitState;
 use plimsoll_record::metric::Metric;
 
-use crate::engine::contract::{Engine, Shared, TPCC, contract_of_servers, new_order};
+use crate::engine::contract::{Engine, Shared, TPCC, contract_of_managed_servers, new_order};
 use crate::engine::mariadb::MariadbInsight;
 use crate::engine::server::MANAGED_SCHEMA;
 use crate::scratch::wait_until;
 
 const MYSQL: Engine = Engine::Server(ServerKind::Mysql);
 
-contract_of_servers!(ServerKind::Mysql);
+contract_of_managed_servers!(ManagedKind::Mysql);
 
 /// Its counters and sessions have MariaDB's names, but for the table of files.
 #[test]
 fn a_server_reports_about_itself() {
     let shared = Shared::get(MYSQL);
     let _turn = shared.turn();
-    let conninfo = shared.server().target().conninfo;
+    let conninfo = shared.target().conninfo;
     let mut insight = MariadbInsight::connect(&conninfo, MANAGED_SCHEMA).unwrap();
     assert!(insight.size().unwrap() > Bytes::mib(20));
     let mut user = shared.place().user(&Workload::Tpcc(TPCC));

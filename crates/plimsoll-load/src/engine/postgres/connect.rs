@@ -1,11 +1,10 @@
 //! Connections: Unix socket or TCP, with or without TLS, and what an error on the way means.
 
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::ClientConfig;
 use tokio_postgres::config::{ChannelBinding, Host, SslMode};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::MakeTlsConnect;
@@ -14,6 +13,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::failure::{PostgresFailure, is_shutdown};
 use crate::engine::wire::QuietSocket;
+use crate::engine::wire::tls::{CertificateTrust, client_config};
 use crate::error::LoadError;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -142,21 +142,8 @@ fn quiet_socket(config: &Config) -> Option<QuietSocket> {
     QuietSocket::connect(&directory.join(format!(".s.PGSQL.{port}"))).ok()
 }
 
-/// The system's roots, read once.
 pub(super) fn tls_config() -> Result<ClientConfig, LoadError> {
-    static CONFIG: OnceLock<ClientConfig> = OnceLock::new();
-    if let Some(config) = CONFIG.get() {
-        return Ok(config.clone());
-    }
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|e| LoadError::other("TLS", e))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(CONFIG.get_or_init(|| config).clone())
+    client_config(CertificateTrust::SystemRoots, rustls::ALL_VERSIONS)
 }
 
 fn is_tls(error: &Error) -> bool {

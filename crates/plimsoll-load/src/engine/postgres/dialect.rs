@@ -2,7 +2,7 @@
 
 use super::client::PostgresClient;
 use crate::engine::sql::guard::{self, Use};
-use crate::engine::sql::{Dialect, OldestServer, Scripts, SqlClient};
+use crate::engine::sql::{Dialect, OldestServer, STANDARD_BOOLEAN, Scripts, SqlClient};
 use crate::error::LoadError;
 use crate::workload::sysbench::sql::SysbenchDialect;
 
@@ -16,6 +16,7 @@ pub static DIALECT: Dialect = Dialect {
     schema_exists: "SELECT FROM pg_namespace WHERE nspname = {schema}",
     create_schema: "CREATE SCHEMA {name}",
     use_schema: "SET search_path TO {name}",
+    prefix: "{name}.",
     relations: "SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
         WHERE nspname = {schema} ORDER BY 1",
     tables: "SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
@@ -24,18 +25,19 @@ pub static DIALECT: Dialect = Dialect {
         JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = {schema} AND relkind = 'r'",
     shares_schemas: true,
     transactional_tables: true,
+    boolean: STANDARD_BOOLEAN,
     timestamp: "timestamptz",
     now: "now()",
     now_micros: "SELECT (extract(epoch FROM now()) * 1000000)::bigint",
     cancel: "SELECT pg_cancel_backend({id})",
     // Sets hint bits and the visibility map now, which would otherwise be work during the measurement.
-    analyze: "VACUUM ANALYZE",
+    analyze: "VACUUM ANALYZE {table}",
     continue_ids: Some("SELECT setval(pg_get_serial_sequence('{table}', 'id'), {rows})"),
     // Every condition reads its tables as a whole. The planner takes a GROUP BY over three correlated columns for one
     // row, and would then run the other side of the join once for each row: hours instead of seconds. Compiling the
     // queries takes longer than they run on a few warehouses.
     check_setup: "SET enable_nestloop = off; SET jit = off",
-    casts: &[],
+    words: &[],
     snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     version: "SELECT 'PostgreSQL ' || current_setting('server_version')",
     // Wait events.
@@ -43,13 +45,14 @@ pub static DIALECT: Dialect = Dialect {
         product: "PostgreSQL",
         major: 10,
         minor: 0,
+        stand_in: None,
     },
     about: "SELECT version(), pg_database_size(current_database())",
     // The session's own settings (`client`, `session`) are not the server's.
-    settings: "SELECT name, current_setting(name) FROM pg_settings
+    settings: &["SELECT name, current_setting(name) FROM pg_settings
         WHERE source NOT IN ('default', 'override', 'client', 'session')
            OR name IN ('fsync', 'synchronous_commit', 'full_page_writes', 'wal_sync_method', 'data_checksums')
-        ORDER BY name",
+        ORDER BY name"],
     scripts: Scripts {
         clustered: false,
         table_options: "",

@@ -133,7 +133,7 @@ mod tests {
     use std::io::Write as _;
     use std::os::unix::fs::PermissionsExt;
 
-    use plimsoll_plan::resolved::ServerKind;
+    use plimsoll_plan::resolved::ManagedKind;
     use rustix::process::{Pid, Signal};
 
     use super::*;
@@ -144,14 +144,14 @@ mod tests {
     fn a_closed_parent_is_named() {
         if !rustix::process::geteuid().is_root() {
             // An ordinary user's server runs as that user: there is nothing to be closed.
-            assert_eq!(unprivileged(ServerKind::Postgres).unwrap(), None);
+            assert_eq!(unprivileged(ManagedKind::Postgres).unwrap(), None);
             return;
         }
         let medium = tempfile::tempdir().unwrap();
         fs::set_permissions(medium.path(), Permissions::from_mode(0o700)).unwrap();
         let mut scratch = Scratch::create(medium.path(), "closed").unwrap();
         let error = ManagedServer::start(
-            ServerKind::Postgres,
+            ManagedKind::Postgres,
             &mut scratch,
             &BTreeMap::new(),
             "",
@@ -172,7 +172,7 @@ mod tests {
         fs::set_permissions(medium.path(), Permissions::from_mode(0o755)).unwrap();
         let mut scratch = Scratch::create(medium.path(), "end").unwrap();
         let server = ManagedServer::start(
-            ServerKind::Postgres,
+            ManagedKind::Postgres,
             &mut scratch,
             &BTreeMap::new(),
             "",

@@ -1,7 +1,6 @@
 //! One virtual user's connection.
 
 use plimsoll_plan::resolved::TxnMode;
-use plimsoll_plan::units::Nanos;
 use tokio_postgres::Error;
 use tokio_postgres::types::ToSql;
 
@@ -11,7 +10,6 @@ use super::dialect::{search_path, try_lock};
 use super::failure::PostgresFailure;
 use super::protocol::{PostgresStatement, PostgresWire};
 use super::stream::Login;
-use crate::clock::Clock;
 use crate::engine::Session;
 use crate::engine::sql::error::not_loaded;
 use crate::engine::sql::guard::{self, Use};
@@ -281,23 +279,19 @@ impl PostgresSession {
     }
 }
 
-/// Keeps loaders out of the schema as long as the connection lives, as [`guard::take`] does.
+/// Keeps loaders out of the schema as long as the connection lives.
 async fn keep(login: &mut Login, schema: &str) -> Result<(), LoadError> {
-    const STEP: Nanos = Nanos::from_millis(100);
-    let failed = |error: Error| server_error(&guard::what(schema), &error);
     let lock = try_lock(schema, Use::Keep);
-    let clock = Clock::real();
+    let patience = guard::LockPatience::new();
     loop {
         let locked = login
             .carry(async |client| client.query_one(&lock, &[]).await)
             .await;
-        if locked.and_then(|row| row.try_get(0)).map_err(failed)? {
+        let locked = locked.and_then(|row| row.try_get(0));
+        if locked.map_err(|error: Error| server_error(&guard::what(schema), &error))? {
             return Ok(());
         }
-        if clock.now() >= Nanos::from_secs(guard::PATIENCE_SECONDS) {
-            return Err(guard::in_use(schema, Use::Keep));
-        }
-        clock.sleep(STEP).await;
+        patience.wait(schema, Use::Keep).await?;
     }
 }
 

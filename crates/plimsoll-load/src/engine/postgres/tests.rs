@@ -1,6 +1,6 @@
 //! What is PostgreSQL's own, against a real server.
 
-use plimsoll_plan::resolved::{ServerKind, TxnMode, Workload};
+use plimsoll_plan::resolved::{ManagedKind, TxnMode, Workload};
 use plimsoll_plan::units::Nanos;
 use tokio_postgres::types::FromSqlOwned;
 use tokio_postgres::{Client, SimpleQueryMessage};
@@ -11,7 +11,7 @@ use super::*;
 use crate::clock::Clock;
 use crate::engine::Session;
 use crate::engine::contract::{
-    POSTGRES, Shared, TPCC, contract_of_servers, new_order, stock_level,
+    POSTGRES, Shared, TPCC, contract_of_managed_servers, new_order, stock_level,
 };
 use crate::engine::server::{IfOther, MANAGED_SCHEMA, Target};
 use crate::engine::{LoadControl, Loaded};
@@ -23,13 +23,13 @@ use crate::workload::tpcc::statement::{Param, Statements, Value};
 mod functions;
 mod server;
 
-contract_of_servers!(ServerKind::Postgres);
+contract_of_managed_servers!(ManagedKind::Postgres);
 
 const MODES: [TxnMode; 2] = [TxnMode::Procedures, TxnMode::Statements];
 const SCHEMA: &str = MANAGED_SCHEMA;
 
 fn conninfo(shared: &Shared) -> String {
-    shared.server().target().conninfo
+    shared.target().conninfo
 }
 
 async fn client(shared: &Shared) -> Client {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use plimsoll_plan::resolved::{BackupMethod, ServerKind};
+use plimsoll_plan::resolved::{BackupMethod, ManagedKind};
 
 use super::ManagedServer;
 use super::backup_programs::{BackupPrograms, Runner};
@@ -17,11 +17,11 @@ use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
 
-fn programs(kind: ServerKind) -> &'static dyn BackupPrograms {
+fn programs(kind: ManagedKind) -> &'static dyn BackupPrograms {
     match kind {
-        ServerKind::Postgres => &postgres::PostgresBackups,
-        ServerKind::Mariadb => &mariadb::MariadbBackups,
-        ServerKind::Mysql => &mysql::MysqlBackups,
+        ManagedKind::Postgres => &postgres::PostgresBackups,
+        ManagedKind::Mariadb => &mariadb::MariadbBackups,
+        ManagedKind::Mysql => &mysql::MysqlBackups,
     }
 }
 
@@ -150,7 +150,7 @@ impl Target {
             server: None,
             target: self,
         };
-        let job = programs(self.engine).dump(&runner, to, task.jobs.max(1))?;
+        let job = programs(self.managed()?).dump(&runner, to, task.jobs.max(1))?;
         job.take(to, task)
     }
 
@@ -163,9 +163,19 @@ impl Target {
         cgroup: Option<CgroupLimits>,
     ) -> Result<(ManagedServer, Timed), LoadError> {
         files::forget_cached(from)?;
-        let server = ManagedServer::start(self.engine, scratch, &Default::default(), "", cgroup)?;
+        let server =
+            ManagedServer::start(self.managed()?, scratch, &Default::default(), "", cgroup)?;
         let timed = server.restore_dump(None, &self.schema, task, from)?;
         Ok((server, timed))
+    }
+
+    /// What plimsoll can start to restore a dump, and whose programs make one.
+    fn managed(&self) -> Result<ManagedKind, LoadError> {
+        let managed = self.engine.managed();
+        managed.ok_or_else(|| {
+            let what = format!("a logical backup of {}", self.engine.title());
+            LoadError::other(what, "plimsoll has no program for it")
+        })
     }
 
     fn execute_all(&self, doing: &str, statements: &[String]) -> Result<(), LoadError> {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use plimsoll_plan::resolved::ServerKind;
+use plimsoll_plan::resolved::ManagedKind;
 
 use super::command::reachable;
 use super::process::{RECOVERY_SECONDS, START_SECONDS, ServerContext, ServerProcess, remove_left};
@@ -20,18 +20,18 @@ use crate::limit::CgroupLimits;
 use crate::scratch::copy::put_back;
 use crate::scratch::{Scratch, io_error};
 
-fn setup(kind: ServerKind) -> &'static dyn ServerSetup {
+fn setup(kind: ManagedKind) -> &'static dyn ServerSetup {
     match kind {
-        ServerKind::Postgres => &postgres::PostgresSetup,
-        ServerKind::Mariadb => &mariadb::MARIADB_SETUP,
-        ServerKind::Mysql => &mysql::MYSQL_SETUP,
+        ManagedKind::Postgres => &postgres::PostgresSetup,
+        ManagedKind::Mariadb => &mariadb::MARIADB_SETUP,
+        ManagedKind::Mysql => &mysql::MYSQL_SETUP,
     }
 }
 
 /// What servers are started from.
 #[derive(Debug, Clone)]
 struct Blueprint {
-    kind: ServerKind,
+    kind: ManagedKind,
     programs: Programs,
     /// The plan's, as lines of a file of settings.
     settings: String,
@@ -83,7 +83,7 @@ pub struct ManagedServer {
 impl ManagedServer {
     /// Whether a server can be started below this directory: its programs are there, and its user can enter. Writes
     /// nothing.
-    pub fn check_startable(kind: ServerKind, binaries: &str, dir: &Path) -> Result<(), LoadError> {
+    pub fn check_startable(kind: ManagedKind, binaries: &str, dir: &Path) -> Result<(), LoadError> {
         setup(kind).programs(binaries)?;
         let dir = dir.canonicalize().map_err(|e| io_error(dir, &e))?;
         unprivileged(kind)?.map_or(Ok(()), |user| reachable(&dir, &user))
@@ -92,7 +92,7 @@ impl ManagedServer {
     /// Creates a server's data in `scratch` and starts it. The server checks `settings`; `binaries` is the folder
     /// of its programs, empty to search for them; `cgroup` limits it.
     pub fn start(
-        kind: ServerKind,
+        kind: ManagedKind,
         scratch: &mut Scratch,
         settings: &BTreeMap<String, String>,
         binaries: &str,
@@ -172,7 +172,7 @@ impl ManagedServer {
             .wait_ready(patience.seconds, patience.cancelled, &is_ready)
     }
 
-    pub fn kind(&self) -> ServerKind {
+    pub fn kind(&self) -> ManagedKind {
         self.blueprint.kind
     }
 
@@ -191,7 +191,7 @@ impl ManagedServer {
     /// How to connect. Holds no secret: the socket's directory is what protects the server.
     pub fn target(&self) -> Target {
         Target {
-            engine: self.kind(),
+            engine: self.kind().server(),
             conninfo: self.conninfo(),
             schema: MANAGED_SCHEMA.into(),
         }
@@ -199,13 +199,13 @@ impl ManagedServer {
 
     /// Whether it can make a database of another one.
     pub fn has_templates(&self) -> bool {
-        self.kind() == ServerKind::Postgres
+        self.kind() == ManagedKind::Postgres
     }
 
     pub fn template(&self, task: TemplateTask) -> Result<(), LoadError> {
         match self.kind() {
-            ServerKind::Postgres => postgres::template(&self.conninfo(), task),
-            kind @ (ServerKind::Mariadb | ServerKind::Mysql) => Err(LoadError::other(
+            ManagedKind::Postgres => postgres::template(&self.conninfo(), task),
+            kind @ (ManagedKind::Mariadb | ManagedKind::Mysql) => Err(LoadError::other(
                 kind.title(),
                 "makes no database of another one",
             )),
@@ -216,7 +216,7 @@ impl ManagedServer {
 /// The plan's settings as lines of a file. Names are checked here because a name could smuggle in another directive;
 /// the server checks values.
 fn configuration(
-    kind: ServerKind,
+    kind: ManagedKind,
     settings: &BTreeMap<String, String>,
 ) -> Result<String, LoadError> {
     let mut lines = String::new();
@@ -227,10 +227,10 @@ fn configuration(
                 why,
             ))
         };
-        if !kind.is_setting_name(name) {
+        if !kind.server().is_setting_name(name) {
             return refused("is not a name of a setting");
         }
-        if kind.is_own_setting(name) {
+        if kind.server().is_own_setting(name) {
             return refused("is plimsoll's own on a server that it manages; leave it out");
         }
         if value.contains(['\n', '\r', '\0']) {
@@ -247,33 +247,33 @@ mod tests {
 
     use super::*;
 
-    fn lines(kind: ServerKind, name: &str, value: &str) -> Result<String, LoadError> {
+    fn lines(kind: ManagedKind, name: &str, value: &str) -> Result<String, LoadError> {
         configuration(kind, &BTreeMap::from([(name.into(), value.into())]))
     }
 
     #[test]
     fn values_are_quoted_as_each_server_reads_them() {
-        let postgres = lines(ServerKind::Postgres, "search_path", "a'b\\c").unwrap();
+        let postgres = lines(ManagedKind::Postgres, "search_path", "a'b\\c").unwrap();
         assert_eq!(postgres, "search_path = 'a''b\\\\c'\n");
-        let mariadb = lines(ServerKind::Mariadb, "init_connect", "a\\b#c").unwrap();
+        let mariadb = lines(ManagedKind::Mariadb, "init_connect", "a\\b#c").unwrap();
         assert_eq!(mariadb, "init_connect = \"a\\\\b#c\"\n");
     }
 
     #[test]
     fn settings_are_lines_and_nothing_else() {
-        for kind in [ServerKind::Postgres, ServerKind::Mariadb] {
+        for kind in [ManagedKind::Postgres, ManagedKind::Mariadb] {
             for name in ["!include", "Port", "a b", ""] {
                 assert!(lines(kind, name, "1").is_err(), "{name}");
             }
             assert!(lines(kind, "x", "1\nport=1").is_err());
         }
-        assert!(lines(ServerKind::Postgres, "include", "x").is_err());
+        assert!(lines(ManagedKind::Postgres, "include", "x").is_err());
     }
 
     proptest! {
         #[test]
         fn rubbish_never_panics(name in ".*", value in ".*") {
-            for kind in [ServerKind::Postgres, ServerKind::Mariadb] {
+            for kind in [ManagedKind::Postgres, ManagedKind::Mariadb] {
                 let _ = lines(kind, &name, &value);
             }
         }

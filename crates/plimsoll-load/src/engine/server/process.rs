@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use plimsoll_plan::resolved::ServerKind;
+use plimsoll_plan::resolved::ManagedKind;
 use rustix::process::Pid;
 
 use super::command::{command, reachable, surroundings};
@@ -36,7 +36,7 @@ const NEXT_WHEN_DEAD: &str =
 /// Where a server lives in a scratch directory, and the user it runs as.
 #[derive(Debug)]
 pub(crate) struct ServerContext {
-    kind: ServerKind,
+    kind: ManagedKind,
     user: Option<PasswdEntry>,
     pub data: PathBuf,
     /// A directory that only the server's user may enter.
@@ -53,13 +53,13 @@ impl ServerContext {
     /// Makes the directories `name` and `socket`, the latter short enough for a socket's name of that many bytes (with
     /// its slash), and the file `name.log`.
     pub fn create(
-        kind: ServerKind,
+        kind: ManagedKind,
         scratch: &mut Scratch,
         socket_name: usize,
         cgroup: Option<CgroupLimits>,
     ) -> Result<Self, LoadError> {
         let user = unprivileged(kind)?;
-        let name = kind.engine().name();
+        let name = kind.server().engine().name();
         let data = scratch.dir(name)?;
         let socket = scratch.socket_dir("socket", socket_name)?;
         let log_disk = scratch.log_dir(&format!("{name}-log"))?;

@@ -7,7 +7,7 @@ use plimsoll_plan::units::Bytes;
 
 use crate::engine::sql::error::not_loaded;
 use crate::engine::sql::{Dialect, ServerClient, TextRow, guard};
-use crate::engine::{mariadb, mysql, postgres};
+use crate::engine::{mariadb, mysql, postgres, sqlserver};
 use crate::error::LoadError;
 
 /// The schema on a server of plimsoll's own.
@@ -38,8 +38,8 @@ pub struct ServerFacts {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CreatedTables {
     pub names: Vec<String>,
-    /// With their indexes, as the server counts them.
-    pub size: Bytes,
+    /// With their indexes, as the server counts them; `None` where it does not show that.
+    pub size: Option<Bytes>,
 }
 
 impl fmt::Display for CreatedTables {
@@ -48,7 +48,11 @@ impl fmt::Display for CreatedTables {
             1 => "table",
             _ => "tables",
         };
-        write!(f, "{} {tables} ({})", self.names.len(), self.size)
+        write!(f, "{} {tables}", self.names.len())?;
+        match self.size {
+            Some(size) => write!(f, " ({size})"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -76,6 +80,7 @@ impl Target {
             ServerKind::Postgres => &postgres::DIALECT,
             ServerKind::Mariadb => &mariadb::DIALECT,
             ServerKind::Mysql => &mysql::DIALECT,
+            ServerKind::Sqlserver => &sqlserver::DIALECT,
         }
     }
 

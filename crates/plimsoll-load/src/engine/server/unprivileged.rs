@@ -4,21 +4,21 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
-use plimsoll_plan::resolved::ServerKind;
+use plimsoll_plan::resolved::ManagedKind;
 
 use crate::error::LoadError;
 use crate::passwd::{self, PasswdEntry};
 use crate::scratch::io_error;
 
 /// The user to run the server as, since servers refuse root; `None` when plimsoll is no root itself.
-pub(crate) fn unprivileged(kind: ServerKind) -> Result<Option<PasswdEntry>, LoadError> {
+pub(crate) fn unprivileged(kind: ManagedKind) -> Result<Option<PasswdEntry>, LoadError> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
     }
     let passwd = passwd::read();
     let own = match kind {
-        ServerKind::Postgres => "postgres",
-        ServerKind::Mariadb | ServerKind::Mysql => "mysql",
+        ManagedKind::Postgres => "postgres",
+        ManagedKind::Mariadb | ManagedKind::Mysql => "mysql",
     };
     [own, "nobody"]
         .iter()

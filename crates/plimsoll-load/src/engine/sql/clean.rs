@@ -4,7 +4,7 @@ use plimsoll_plan::units::Bytes;
 
 use super::data_set::MarkerTable;
 use super::guard::{self, Use};
-use super::{Dialect, ServerClient, sysbench, tpcc};
+use super::{Dialect, ServerClient, TextRow, sysbench, tpcc};
 use crate::engine::server::target::{CreatedTables, Target};
 use crate::error::LoadError;
 
@@ -58,19 +58,24 @@ fn created(
     let names: Vec<String> = all.collect();
     let dialect = target.dialect();
     let sizes = dialect.of_schema(dialect.table_sizes, &target.schema);
+    let size = match client.rows("measuring plimsoll's tables", &sizes) {
+        Ok(rows) => Some(size_of(&names, rows)?),
+        Err(LoadError::Refused { .. } | LoadError::Other { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    Ok(CreatedTables { names, size })
+}
+
+/// Of those of the tables that have these names.
+fn size_of(names: &[String], rows: Vec<TextRow>) -> Result<Bytes, LoadError> {
     let mut size = 0;
-    for row in client.rows("measuring plimsoll's tables", &sizes)? {
-        if row
-            .text(0)
-            .is_some_and(|name| names.iter().any(|own| own == name))
-        {
+    for row in rows {
+        let is_own = |name: &str| names.iter().any(|own| own == name);
+        if row.text(0).is_some_and(is_own) {
             size += row.get::<u64>(1)?;
         }
     }
-    Ok(CreatedTables {
-        names,
-        size: Bytes(size),
-    })
+    Ok(Bytes(size))
 }
 
 fn made(target: &Target, client: &mut dyn ServerClient) -> Result<Vec<Made>, LoadError> {

@@ -1,7 +1,7 @@
 //! What a schema is loaded with, and the table that records it.
 
 use super::client::{ServerClient, TextRow};
-use super::dialect::Dialect;
+use super::dialect::{Dialect, STANDARD_BOOLEAN};
 use super::part::TablePart;
 use crate::engine::LoadControl;
 use crate::error::LoadError;
@@ -13,7 +13,7 @@ pub(crate) const FINISHED: &str = "finished";
 pub(super) trait DataSet {
     fn marker(&self) -> &'static MarkerTable;
     /// The marker's row for a load that begins, as an INSERT's values, but for the time.
-    fn marker_values(&self) -> String;
+    fn marker_values(&self, dialect: &Dialect) -> String;
     /// How a schema for it is made.
     fn schema_options(&self, dialect: &Dialect) -> &'static str;
     fn classify(
@@ -30,8 +30,8 @@ pub(super) trait DataSet {
     ) -> Result<(), LoadError>;
     /// Statements that make a data set which is there ready for a run.
     fn reuse(&self, dialect: &Dialect) -> Vec<String>;
-    /// Completes "remove this data yourself: ".
-    fn removal(&self, schema: &str) -> String;
+    /// Completes "remove this data yourself: ". `prefix` comes before the tables' names.
+    fn removal(&self, prefix: &str) -> String;
     fn rows(&self) -> u64;
     fn tables(&self, dialect: &Dialect) -> Vec<String>;
     fn parts(&self, now_micros: i64) -> Vec<TablePart>;
@@ -44,7 +44,7 @@ pub(super) trait DataSet {
 /// A table that records what was loaded. All have a column `state`, and end with one for the time.
 pub(super) struct MarkerTable {
     pub name: &'static str,
-    /// Names and types.
+    /// Names and types; a `boolean` is the dialect's.
     pub columns: &'static [(&'static str, &'static str)],
 }
 
@@ -86,7 +86,10 @@ impl MarkerTable {
         let columns: Vec<String> = self
             .columns
             .iter()
-            .map(|(name, kind)| format!("{} {kind}", dialect.identifier(name)))
+            .map(|(name, kind)| {
+                let kind = kind.replace(STANDARD_BOOLEAN.kind, dialect.boolean.kind);
+                format!("{} {kind}", dialect.identifier(name))
+            })
             .collect();
         let columns = columns.join(", ");
         let timestamp = dialect.timestamp;

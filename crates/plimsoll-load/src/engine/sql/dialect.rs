@@ -28,6 +28,8 @@ pub(crate) struct Dialect {
     pub schema_exists: &'static str,
     pub create_schema: &'static str,
     pub use_schema: &'static str,
+    /// Comes before the name of a table of any schema.
+    pub prefix: &'static str,
     /// Names of all that is in the schema and could be in a table's way.
     pub relations: &'static str,
     pub tables: &'static str,
@@ -37,20 +39,21 @@ pub(crate) struct Dialect {
     pub shares_schemas: bool,
     /// Whether tables can be made in a transaction.
     pub transactional_tables: bool,
+    pub boolean: Boolean,
     pub timestamp: &'static str,
     pub now: &'static str,
     /// Microseconds since 1970.
     pub now_micros: &'static str,
     /// `{id}` is the connection whose work is to end.
     pub cancel: &'static str,
-    /// Comes before a table's name.
+    /// Of `{table}`.
     pub analyze: &'static str,
     /// Lets inserts go on behind the rows that were loaded into `{table}`, which has `{rows}`.
     pub continue_ids: Option<&'static str>,
     /// For a connection that verifies conditions.
     pub check_setup: &'static str,
-    /// Types of CASTs that PostgreSQL's SQL has and this one has not.
-    pub casts: &'static [(&'static str, &'static str)],
+    /// What PostgreSQL's SQL has and this one writes in another way.
+    pub words: &'static [(&'static str, &'static str)],
     /// Begins a transaction that reads one snapshot.
     pub snapshot: &'static str,
     /// Product and version, as [`OldestServer`] has them.
@@ -58,9 +61,23 @@ pub(crate) struct Dialect {
     pub oldest: OldestServer,
     /// Version and size of the data.
     pub about: &'static str,
-    pub settings: &'static str,
+    /// Names and values, by several queries. What a server does not show beyond the first is left out.
+    pub settings: &'static [&'static str],
     pub scripts: Scripts,
 }
+
+/// How a truth value is written.
+pub(crate) struct Boolean {
+    pub kind: &'static str,
+    pub no: &'static str,
+    pub yes: &'static str,
+}
+
+pub(crate) const STANDARD_BOOLEAN: Boolean = Boolean {
+    kind: "boolean",
+    no: "false",
+    yes: "true",
+};
 
 /// TPC-C's tables and transactions.
 pub(crate) struct Scripts {
@@ -77,6 +94,14 @@ pub(crate) struct Scripts {
 }
 
 impl Dialect {
+    pub fn flag(&self, is: bool) -> &'static str {
+        if is {
+            self.boolean.yes
+        } else {
+            self.boolean.no
+        }
+    }
+
     /// A name as SQL quotes it.
     pub fn identifier(&self, name: &str) -> String {
         let quote = self.quote;
@@ -99,9 +124,13 @@ impl Dialect {
             .replace("{name}", &self.identifier(schema))
     }
 
+    pub fn analyze(&self, table: &str) -> String {
+        self.analyze.replace("{table}", table)
+    }
+
     /// SQL that is written for PostgreSQL.
     pub fn translated(&self, sql: &str) -> String {
-        self.casts
+        self.words
             .iter()
             .fold(sql.to_owned(), |sql, (from, to)| sql.replace(from, to))
     }

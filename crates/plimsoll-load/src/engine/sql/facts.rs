@@ -16,10 +16,17 @@ pub(crate) fn facts(target: &Target) -> Result<ServerFacts, LoadError> {
     let mut client = target.connect()?;
     let about = client.row(DOING, dialect.about)?;
     let mut settings = Vec::new();
-    for row in client.rows(DOING, dialect.settings)? {
-        let value = row.text(1).unwrap_or_default();
-        settings.push((row.get(0)?, redact(value)));
+    for (i, sql) in dialect.settings.iter().enumerate() {
+        let rows = match client.rows(DOING, &dialect.of_schema(sql, &target.schema)) {
+            Err(LoadError::Refused { .. } | LoadError::Other { .. }) if i > 0 => continue,
+            answer => answer?,
+        };
+        for row in rows {
+            let value = row.text(1).unwrap_or_default();
+            settings.push((row.get(0)?, redact(value)));
+        }
     }
+    settings.sort();
     Ok(ServerFacts {
         version: about.get(0)?,
         settings,

@@ -114,7 +114,7 @@ impl<'a> Load<'a> {
         let client = self.main.as_mut();
         let row = client.row("asking the server for its version", dialect.version)?;
         let version: String = row.get(0)?;
-        version::check(&version, dialect.oldest)?;
+        version::check(&version, dialect.oldest, self.target.engine)?;
         if !self.target.exists(client)? {
             return Ok(());
         }
@@ -174,7 +174,9 @@ impl<'a> Load<'a> {
 
     fn occupied(&self, holds: String) -> LoadError {
         let schema = &self.target.schema;
-        let removal = self.data.removal(&self.dialect().identifier(schema));
+        let removal = self
+            .data
+            .removal(&self.dialect().of_schema(self.dialect().prefix, schema));
         LoadError::Occupied {
             what: format!("Schema {schema}"),
             holds,
@@ -230,7 +232,7 @@ impl<'a> Load<'a> {
             }
             statements.push(format!("DROP TABLE {}", marker.name));
         }
-        let values = self.data.marker_values();
+        let values = self.data.marker_values(dialect);
         let now = dialect.now;
         statements.push(marker.create(dialect));
         statements.push(format!(
@@ -239,7 +241,7 @@ impl<'a> Load<'a> {
         ));
         statements.extend(self.data.tables(dialect));
         if dialect.transactional_tables {
-            statements.insert(0, "BEGIN".into());
+            statements.insert(0, "BEGIN TRANSACTION".into());
             statements.push("COMMIT".into());
         }
         statements

@@ -24,5 +24,5 @@ mod tpcc;
 mod version;
 
 pub(crate) use client::{ServerClient, SqlClient, TextRow};
-pub(crate) use dialect::{Dialect, Scripts};
+pub(crate) use dialect::{Boolean, Dialect, STANDARD_BOOLEAN, Scripts};
 pub(crate) use version::OldestServer;

@@ -149,7 +149,7 @@ impl DataSet for SysbenchData {
     }
 
     /// None of the texts has anything to escape.
-    fn marker_values(&self) -> String {
+    fn marker_values(&self, dialect: &Dialect) -> String {
         let SysbenchPopulation {
             tables,
             rows,
@@ -157,7 +157,7 @@ impl DataSet for SysbenchData {
             seed,
         } = self.population;
         let distribution = distribution.name();
-        let kept = self.script.keeps_rows();
+        let kept = dialect.flag(self.script.keeps_rows());
         format!("{VERSION}, 'started', {tables}, {rows}, '{distribution}', '{seed}', {kept}")
     }
 
@@ -216,15 +216,16 @@ impl DataSet for SysbenchData {
     }
 
     /// The marker records that rows will change.
-    fn reuse(&self, _: &Dialect) -> Vec<String> {
+    fn reuse(&self, dialect: &Dialect) -> Vec<String> {
         if self.script.keeps_rows() {
             return Vec::new();
         }
-        vec![format!("UPDATE {MARKER} SET rows_kept = false")]
+        let no = dialect.boolean.no;
+        vec![format!("UPDATE {MARKER} SET rows_kept = {no}")]
     }
 
-    fn removal(&self, schema: &str) -> String {
-        format!("its tables sbtest… and {schema}.{MARKER}.")
+    fn removal(&self, prefix: &str) -> String {
+        format!("its tables sbtest… and {prefix}{MARKER}.")
     }
 
     fn rows(&self) -> u64 {
@@ -243,9 +244,7 @@ impl DataSet for SysbenchData {
 
     fn rounds(&self, dialect: &Dialect) -> Vec<Vec<String>> {
         let rows = self.population.rows.to_string();
-        let analyze = self
-            .table_names()
-            .map(|table| format!("{} {table}", dialect.analyze));
+        let analyze = self.table_names().map(|table| dialect.analyze(&table));
         vec![
             (1..=self.population.tables).map(create_index).collect(),
             dialect
@@ -331,7 +330,7 @@ mod tests {
     fn a_beginning_load_writes_the_row_that_is_read() {
         let data = SysbenchData::new(&SMALL, 7);
         let values: Vec<String> = data
-            .marker_values()
+            .marker_values(&crate::engine::postgres::DIALECT)
             .split(", ")
             .map(|value| value.trim_matches('\'').to_owned())
             .collect();

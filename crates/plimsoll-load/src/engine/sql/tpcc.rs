@@ -84,7 +84,7 @@ impl DataSet for TpccData {
         &MARKER_TABLE
     }
 
-    fn marker_values(&self) -> String {
+    fn marker_values(&self, _: &Dialect) -> String {
         let TpccPopulation { warehouses, seed } = self.0;
         format!("{VERSION}, 'started', {warehouses}, '{seed}'")
     }
@@ -148,10 +148,8 @@ impl DataSet for TpccData {
         dialect.scripts.procedures().collect()
     }
 
-    fn removal(&self, schema: &str) -> String {
-        let tables: Vec<String> = all_tables()
-            .map(|name| format!("{schema}.{name}"))
-            .collect();
+    fn removal(&self, prefix: &str) -> String {
+        let tables: Vec<String> = all_tables().map(|name| format!("{prefix}{name}")).collect();
         format!("DROP TABLE IF EXISTS {};", tables.join(", "))
     }
 
@@ -168,7 +166,7 @@ impl DataSet for TpccData {
     }
 
     fn rounds(&self, dialect: &Dialect) -> Vec<Vec<String>> {
-        let analyze = largest_first().map(|table| format!("{} {}", dialect.analyze, table.name()));
+        let analyze = largest_first().map(|table| dialect.analyze(table.name()));
         vec![statements(dialect.scripts.indexes), analyze.collect()]
     }
 

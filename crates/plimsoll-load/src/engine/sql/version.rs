@@ -1,5 +1,7 @@
 //! The oldest server that can be measured.
 
+use plimsoll_plan::resolved::ServerKind;
+
 use crate::error::LoadError;
 
 /// A product and its version, such as MariaDB 10.2.
@@ -8,15 +10,25 @@ pub(crate) struct OldestServer {
     pub product: &'static str,
     pub major: u32,
     pub minor: u32,
+    /// Speaks its protocol and is measured, too; facts and reports name it.
+    pub stand_in: Option<&'static str>,
 }
 
 /// Refuses what is older, or of another product. `version` is as the server reports it, behind its product's name.
-pub(super) fn check(version: &str, oldest: OldestServer) -> Result<(), LoadError> {
+pub(super) fn check(
+    version: &str,
+    oldest: OldestServer,
+    kind: ServerKind,
+) -> Result<(), LoadError> {
     let OldestServer {
         product,
         major,
         minor,
+        stand_in,
     } = oldest;
+    if stand_in.is_some_and(|other| version.starts_with(other)) {
+        return Ok(());
+    }
     let is = version
         .strip_prefix(product)
         .map(|rest| numbers(rest.trim()));
@@ -26,11 +38,19 @@ pub(super) fn check(version: &str, oldest: OldestServer) -> Result<(), LoadError
     Err(LoadError::Unsupported {
         what: format!("measure {version}"),
         why: format!("plimsoll needs {product} {major}.{minor} or later"),
-        next: format!(
-            "Upgrade the server, name another one, or let plimsoll start its own: engine = \"{}\" in the plan.",
-            product.to_lowercase().replace("postgresql", "postgres")
-        ),
+        next: next_step(kind),
     })
+}
+
+fn next_step(kind: ServerKind) -> String {
+    let engine = kind.engine().name();
+    if kind.managed().is_some() {
+        format!(
+            "Upgrade the server, name another one, or let plimsoll start its own: engine = \"{engine}\" in the plan."
+        )
+    } else {
+        "Upgrade the server, or name another one.".into()
+    }
 }
 
 /// The first two numbers; the second is missing in versions such as `17beta1`.
@@ -44,7 +64,7 @@ fn numbers(version: &str) -> [u32; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{mariadb, postgres};
+    use crate::engine::{mariadb, postgres, sqlserver};
 
     #[test]
     fn an_old_server_and_another_product_are_refused() {
@@ -57,7 +77,10 @@ mod tests {
             ("MariaDB 10.2.44-MariaDB", mariadb),
             ("MariaDB 11.0.1-MariaDB-log", mariadb),
         ] {
-            assert!(check(version, oldest).is_ok(), "{version}");
+            assert!(
+                check(version, oldest, ServerKind::Postgres).is_ok(),
+                "{version}"
+            );
         }
         for (version, oldest) in [
             ("PostgreSQL 9.6.24", postgres),
@@ -65,16 +88,23 @@ mod tests {
             ("MySQL 8.4.0", mariadb),
             ("MariaDB ", mariadb),
         ] {
-            let error = check(version, oldest).unwrap_err().to_string();
+            let error = check(version, oldest, ServerKind::Postgres)
+                .unwrap_err()
+                .to_string();
             assert!(
                 error.starts_with(&format!("cannot measure {version}\n")),
                 "{error}"
             );
             assert_eq!(error.lines().count(), 3, "{error}");
         }
-        let error = check("PostgreSQL 9.6.24", postgres)
+        let error = check("PostgreSQL 9.6.24", postgres, ServerKind::Postgres)
             .unwrap_err()
             .to_string();
         assert!(error.contains("engine = \"postgres\""), "{error}");
+        let oldest = sqlserver::DIALECT.oldest;
+        let check = |version| check(version, oldest, ServerKind::Sqlserver);
+        assert!(check("SQL Server 16.0.4135.4").is_ok() && check("Babelfish").is_ok());
+        let error = check("SQL Server 12.0.2000.8").unwrap_err().to_string();
+        assert!(error.ends_with("or name another one."), "{error}");
     }
 }

@@ -2,6 +2,7 @@
 //! What the bytes mean is the engines' own.
 
 mod socket;
+pub(crate) mod tls;
 
 use std::future::poll_fn;
 use std::io;

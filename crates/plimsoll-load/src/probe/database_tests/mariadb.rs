@@ -11,7 +11,7 @@ const SCHEMA: &str = "the schema-1";
 
 /// With an empty table; not yet sampled.
 fn started() -> (Server, Receiver<ProbeMessage>) {
-    let (server, messages) = Server::started(ServerKind::Mariadb);
+    let (server, messages) = Server::started(ManagedKind::Mariadb);
     let mut conn = connect(&server.conninfo()).unwrap();
     conn.query_drop(format!("CREATE DATABASE `{SCHEMA}`"))
         .unwrap();

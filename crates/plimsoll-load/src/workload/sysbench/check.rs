@@ -24,10 +24,11 @@ pub struct TableCheck {
 pub fn sql(sysbench: &Sysbench, table: u32, dialect: SysbenchDialect) -> String {
     let rows = sysbench.rows;
     let integer = dialect.integer();
+    let length_of = dialect.length();
     format!(
         "SELECT count(*), count(CASE WHEN id BETWEEN 1 AND {rows} THEN 1 END), \
-         CAST(coalesce(sum(CASE WHEN id BETWEEN 1 AND {rows} THEN id END), 0) AS {integer}), \
-         count(CASE WHEN length(c) = {} AND length(pad) = {} THEN 1 END) FROM {}",
+         CAST(coalesce(sum(CAST(CASE WHEN id BETWEEN 1 AND {rows} THEN id END AS {integer})), 0) AS {integer}), \
+         count(CASE WHEN {length_of}(c) = {} AND {length_of}(pad) = {} THEN 1 END) FROM {}",
         length(C_GROUPS),
         length(PAD_GROUPS),
         table_name(table)

@@ -9,6 +9,8 @@ pub enum SysbenchDialect {
     Sqlite,
     Postgres,
     Mariadb,
+    /// sysbench has no driver for it either.
+    Sqlserver,
 }
 
 /// A prepared statement of a table.
@@ -92,6 +94,7 @@ impl SysbenchDialect {
             Self::Sqlite => ("INTEGER NOT NULL", ""),
             Self::Postgres => ("SERIAL", ""),
             Self::Mariadb => ("INTEGER NOT NULL AUTO_INCREMENT", " /*! ENGINE = innodb */"),
+            Self::Sqlserver => ("INTEGER NOT NULL IDENTITY(1, 1)", ""),
         };
         format!(
             "CREATE TABLE {}(id {id}, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
@@ -106,6 +109,15 @@ impl SysbenchDialect {
             Self::Sqlite => "INTEGER",
             Self::Postgres => "bigint",
             Self::Mariadb => "SIGNED",
+            Self::Sqlserver => "bigint",
+        }
+    }
+
+    /// The function that counts a text's characters.
+    pub fn length(self) -> &'static str {
+        match self {
+            Self::Sqlite | Self::Postgres | Self::Mariadb => "length",
+            Self::Sqlserver => "len",
         }
     }
 
@@ -113,7 +125,7 @@ impl SysbenchDialect {
     pub fn insert_next(self, table: u32, row: &NewRow) -> String {
         let NewRow { k, c, pad } = row;
         match self {
-            Self::Sqlite | Self::Postgres => {
+            Self::Sqlite | Self::Postgres | Self::Sqlserver => {
                 format!(
                     "INSERT INTO {} (k, c, pad) VALUES ({k}, '{c}', '{pad}')",
                     table_name(table)
@@ -132,18 +144,32 @@ impl SysbenchDialect {
         let text = stmt.text().replace("{}", &table_name(table));
         match self {
             Self::Sqlite | Self::Mariadb => text,
-            Self::Postgres => numbered(&text),
+            Self::Postgres => numbered(&text, "$"),
+            Self::Sqlserver => of_sqlserver(stmt, table, &numbered(&text, "@P")),
         }
     }
 }
 
-/// `$1`, `$2`, … in the places of `?`.
-fn numbered(text: &str) -> String {
+/// A sum of integers is an integer there, and may be too large for one. An id is given to a row only where that is asked
+/// for, of one table at a time.
+fn of_sqlserver(stmt: SysbenchStmt, table: u32, text: &str) -> String {
+    match stmt {
+        SysbenchStmt::SumRange => text.replace("SUM(k)", "SUM(CAST(k AS bigint))"),
+        SysbenchStmt::Insert => {
+            let name = table_name(table);
+            format!("SET IDENTITY_INSERT {name} ON; {text}; SET IDENTITY_INSERT {name} OFF")
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// `$1`, `$2`, … in the places of `?`, where `$` is the sign.
+fn numbered(text: &str, sign: &str) -> String {
     let mut parts = text.split('?');
     let first = parts.next().unwrap_or_default().to_owned();
     parts
         .zip(1..)
-        .fold(first, |text, (part, n)| format!("{text}${n}{part}"))
+        .fold(first, |text, (part, n)| format!("{text}{sign}{n}{part}"))
 }
 
 /// The statements that a session of a script prepares, and where each is among them.

@@ -1,4 +1,5 @@
-//! The twelve consistency conditions of clause 3.3.2, in SQL that PostgreSQL and SQLite both accept.
+//! The twelve consistency conditions of clause 3.3.2, in SQL that all databases accept but for the names of some
+//! types and functions (`Dialect::words`).
 
 use plimsoll_record::message::CheckDetail;
 use plimsoll_record::message::check::{RowBound, RowRequirement};
@@ -43,7 +44,8 @@ impl Condition {
     pub fn sql(&self) -> String {
         format!(
             "SELECT total, n, k, a, b FROM (SELECT count(*) AS total FROM {}) AS t LEFT JOIN
-               (SELECT k, a, b, count(*) OVER () AS n FROM ({}) AS v ORDER BY k LIMIT 1) AS first ON 1 = 1",
+               (SELECT k, a, b, count(*) OVER () AS n, row_number() OVER (ORDER BY k) AS nth FROM ({}) AS v) AS found
+             ON nth = 1",
             self.each.name(),
             self.violations
         )
@@ -134,7 +136,7 @@ pub const CONDITIONS: [Condition; 12] = [
         clause: "3.3.2.1",
         each: TpccTable::Warehouse,
         money: true,
-        violations: "SELECT 'w_id=' || w_id AS k, CAST(w_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
+        violations: "SELECT concat('w_id=', w_id) AS k, CAST(w_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
             FROM warehouse LEFT JOIN (SELECT d_w_id, sum(d_ytd) AS s FROM district GROUP BY d_w_id) AS d ON d_w_id = w_id
             WHERE w_ytd <> coalesce(s, 0)",
     },
@@ -143,8 +145,8 @@ pub const CONDITIONS: [Condition; 12] = [
         clause: "3.3.2.2",
         each: TpccTable::District,
         money: false,
-        violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k, CAST(d_next_o_id - 1 AS TEXT) AS a,
-              coalesce(CAST(o AS TEXT), 'none') || ' and ' || coalesce(CAST(n AS TEXT), 'none') AS b
+        violations: "SELECT concat('w_id=', d_w_id, ', d_id=', d_id) AS k, CAST(d_next_o_id - 1 AS TEXT) AS a,
+              concat(coalesce(CAST(o AS TEXT), 'none'), ' and ', coalesce(CAST(n AS TEXT), 'none')) AS b
             FROM district
             LEFT JOIN (SELECT o_w_id, o_d_id, max(o_id) AS o FROM orders GROUP BY o_w_id, o_d_id) AS o
               ON o_w_id = d_w_id AND o_d_id = d_id
@@ -156,7 +158,7 @@ pub const CONDITIONS: [Condition; 12] = [
         clause: "3.3.2.3",
         each: TpccTable::District,
         money: false,
-        violations: "SELECT 'w_id=' || no_w_id || ', d_id=' || no_d_id AS k,
+        violations: "SELECT concat('w_id=', no_w_id, ', d_id=', no_d_id) AS k,
               CAST(max(no_o_id) - min(no_o_id) + 1 AS TEXT) AS a, CAST(count(*) AS TEXT) AS b
             FROM new_order GROUP BY no_w_id, no_d_id HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
     },
@@ -164,7 +166,7 @@ pub const CONDITIONS: [Condition; 12] = [
         clause: "3.3.2.4",
         each: TpccTable::District,
         money: false,
-        violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k, CAST(coalesce(o, 0) AS TEXT) AS a,
+        violations: "SELECT concat('w_id=', d_w_id, ', d_id=', d_id) AS k, CAST(coalesce(o, 0) AS TEXT) AS a,
               CAST(coalesce(l, 0) AS TEXT) AS b
             FROM district
             LEFT JOIN (SELECT o_w_id, o_d_id, sum(o_ol_cnt) AS o FROM orders GROUP BY o_w_id, o_d_id) AS o
@@ -177,17 +179,17 @@ pub const CONDITIONS: [Condition; 12] = [
         clause: "3.3.2.5",
         each: TpccTable::Orders,
         money: false,
-        violations: "SELECT 'w_id=' || o_w_id || ', d_id=' || o_d_id || ', o_id=' || o_id AS k,
-              coalesce('carrier ' || o_carrier_id, 'carrier null') AS a,
+        violations: "SELECT concat('w_id=', o_w_id, ', d_id=', o_d_id, ', o_id=', o_id) AS k,
+              concat('carrier ', coalesce(CAST(o_carrier_id AS TEXT), 'null')) AS a,
               CASE WHEN no_o_id IS NULL THEN 'not in NEW-ORDER' ELSE 'in NEW-ORDER' END AS b
             FROM orders LEFT JOIN new_order ON no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = o_id
-            WHERE (o_carrier_id IS NULL) <> (no_o_id IS NOT NULL)",
+            WHERE (o_carrier_id IS NULL AND no_o_id IS NULL) OR (o_carrier_id IS NOT NULL AND no_o_id IS NOT NULL)",
     },
     Condition {
         clause: "3.3.2.6",
         each: TpccTable::Orders,
         money: false,
-        violations: "SELECT 'w_id=' || o_w_id || ', d_id=' || o_d_id || ', o_id=' || o_id AS k,
+        violations: "SELECT concat('w_id=', o_w_id, ', d_id=', o_d_id, ', o_id=', o_id) AS k,
               CAST(o_ol_cnt AS TEXT) AS a, CAST(coalesce(l, 0) AS TEXT) AS b
             FROM orders LEFT JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, count(*) AS l FROM order_line
                 GROUP BY ol_w_id, ol_d_id, ol_o_id) AS l
@@ -198,17 +200,18 @@ pub const CONDITIONS: [Condition; 12] = [
         clause: "3.3.2.7",
         each: TpccTable::OrderLine,
         money: false,
-        violations: "SELECT 'w_id=' || ol_w_id || ', d_id=' || ol_d_id || ', o_id=' || ol_o_id || ', number=' || ol_number AS k,
+        violations: "SELECT concat('w_id=', ol_w_id, ', d_id=', ol_d_id, ', o_id=', ol_o_id, ', number=', ol_number) AS k,
               CASE WHEN ol_delivery_d IS NULL THEN 'delivery null' ELSE 'delivered' END AS a,
-              coalesce('carrier ' || o_carrier_id, 'carrier null') AS b
+              concat('carrier ', coalesce(CAST(o_carrier_id AS TEXT), 'null')) AS b
             FROM order_line JOIN orders ON o_w_id = ol_w_id AND o_d_id = ol_d_id AND o_id = ol_o_id
-            WHERE (ol_delivery_d IS NULL) <> (o_carrier_id IS NULL)",
+            WHERE (ol_delivery_d IS NULL AND o_carrier_id IS NOT NULL)
+               OR (ol_delivery_d IS NOT NULL AND o_carrier_id IS NULL)",
     },
     Condition {
         clause: "3.3.2.8",
         each: TpccTable::Warehouse,
         money: true,
-        violations: "SELECT 'w_id=' || w_id AS k, CAST(w_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
+        violations: "SELECT concat('w_id=', w_id) AS k, CAST(w_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
             FROM warehouse LEFT JOIN (SELECT h_w_id, sum(h_amount) AS s FROM history GROUP BY h_w_id) AS h
               ON h_w_id = w_id
             WHERE w_ytd <> coalesce(s, 0)",
@@ -217,7 +220,7 @@ pub const CONDITIONS: [Condition; 12] = [
         clause: "3.3.2.9",
         each: TpccTable::District,
         money: true,
-        violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k, CAST(d_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
+        violations: "SELECT concat('w_id=', d_w_id, ', d_id=', d_id) AS k, CAST(d_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
             FROM district
             LEFT JOIN (SELECT h_w_id, h_d_id, sum(h_amount) AS s FROM history GROUP BY h_w_id, h_d_id) AS h
               ON h_w_id = d_w_id AND h_d_id = d_id
@@ -227,7 +230,7 @@ pub const CONDITIONS: [Condition; 12] = [
         clause: "3.3.2.10",
         each: TpccTable::Customer,
         money: true,
-        violations: "SELECT 'w_id=' || c_w_id || ', d_id=' || c_d_id || ', c_id=' || c_id AS k,
+        violations: "SELECT concat('w_id=', c_w_id, ', d_id=', c_d_id, ', c_id=', c_id) AS k,
               CAST(c_balance AS TEXT) AS a, CAST(coalesce(s, 0) - coalesce(h, 0) AS TEXT) AS b
             FROM customer
             LEFT JOIN (SELECT o_w_id, o_d_id, o_c_id, sum(s) AS s FROM orders JOIN
@@ -246,7 +249,7 @@ pub const CONDITIONS: [Condition; 12] = [
         clause: "3.3.2.11",
         each: TpccTable::District,
         money: false,
-        violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k,
+        violations: "SELECT concat('w_id=', d_w_id, ', d_id=', d_id) AS k,
               CAST(coalesce(o, 0) - coalesce(n, 0) AS TEXT) AS a, CAST(2100 + coalesce(c, 0) AS TEXT) AS b
             FROM district
             LEFT JOIN (SELECT o_w_id, o_d_id, count(*) AS o FROM orders GROUP BY o_w_id, o_d_id) AS o
@@ -261,7 +264,7 @@ pub const CONDITIONS: [Condition; 12] = [
         clause: "3.3.2.12",
         each: TpccTable::Customer,
         money: true,
-        violations: "SELECT 'w_id=' || c_w_id || ', d_id=' || c_d_id || ', c_id=' || c_id AS k,
+        violations: "SELECT concat('w_id=', c_w_id, ', d_id=', c_d_id, ', c_id=', c_id) AS k,
               CAST(c_balance + c_ytd_payment AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
             FROM customer
             LEFT JOIN (SELECT o_w_id, o_d_id, o_c_id, sum(s) AS s FROM orders JOIN

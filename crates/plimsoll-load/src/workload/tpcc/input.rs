@@ -40,6 +40,32 @@ impl NewOrder {
     pub fn rolls_back(&self) -> bool {
         self.lines.iter().any(|line| line.item == UNUSED_ITEM)
     }
+
+    /// Whether all that is ordered comes from the warehouse itself.
+    pub fn is_local(&self) -> bool {
+        let mut lines = self.lines.iter();
+        lines.all(|line| line.supply_warehouse == self.warehouse)
+    }
+
+    /// The lines as procedures take them whose language has no arrays: 16 digits for each, sorted by item and warehouse:
+    /// number (2), item (6), warehouse (6), quantity (2).
+    pub fn write_lines(&self, out: &mut String) {
+        use std::fmt::Write as _;
+        let mut lines: Vec<_> = (1..).zip(&self.lines).collect();
+        lines.sort_unstable_by_key(|(number, line)| (line.item, line.supply_warehouse, *number));
+        for (number, line) in lines {
+            let Line {
+                item,
+                supply_warehouse,
+                quantity,
+            } = line;
+            // A String takes all text.
+            let _ = write!(
+                out,
+                "{number:02}{item:06}{supply_warehouse:06}{quantity:02}"
+            );
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -86,6 +86,18 @@ const TAKE_NEW_ORDER: &str =
 impl TpccStmt {
     pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
+    /// The parameter that is an amount of money, counted from 1.
+    pub fn amount(self) -> Option<usize> {
+        match self {
+            Self::PayWarehouse => Some(2),
+            Self::PayDistrict => Some(3),
+            Self::PayCustomer | Self::DeliverCustomer => Some(4),
+            Self::InsertHistory => Some(6),
+            Self::InsertOrderLine => Some(8),
+            _ => None,
+        }
+    }
+
     /// The statement's text; see the module's documentation for its parameters and `{now}`.
     pub fn sql(self) -> &'static str {
         match self {

@@ -10,7 +10,7 @@ use std::process::Command;
 use plimsoll_load::engine::postgres::binaries;
 use plimsoll_load::engine::server::ManagedServer;
 use plimsoll_load::scratch::Scratch;
-use plimsoll_plan::resolved::ServerKind;
+use plimsoll_plan::resolved::ManagedKind;
 use rustix::process::Signal;
 
 /// A file system that is unmounted when this is dropped.
@@ -77,7 +77,7 @@ impl Server {
     pub fn start(medium: &Path) -> Self {
         let mut scratch = Scratch::create(medium, "server").unwrap();
         let postgres = ManagedServer::start(
-            ServerKind::Postgres,
+            ManagedKind::Postgres,
             &mut scratch,
             &Default::default(),
             "",

@@ -214,6 +214,18 @@ pub(super) const FAULTS: &[Fault] = &[
             set(input, "innodb_flush_log_at_trx_commit", "2");
         },
     ),
+    (
+        Rule::Durable,
+        "SQL Server commits without waiting",
+        Severity::Warning,
+        |input| set(input, "delayed_durability", "FORCED"),
+    ),
+    (
+        Rule::Durable,
+        "SQL Server does not verify pages",
+        Severity::Warning,
+        |input| set(input, "page_verify_option", "NONE"),
+    ),
     (Rule::Durable, "no barriers", Severity::Warning, |input| {
         set(input, "mount_options", "rw,nobarrier")
     }),

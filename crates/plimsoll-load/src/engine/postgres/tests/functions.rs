@@ -151,7 +151,7 @@ fn loading_again_drops_no_foreign_function() {
             CREATE FUNCTION plimsoll_delivery(text) RETURNS text LANGUAGE sql AS 'SELECT $1'";
         client.batch_execute(theirs).await.unwrap();
         let control = LoadControl::default();
-        let target = shared.server().target();
+        let target = shared.target();
         let loaded = target.load(&Workload::Tpcc(TPCC), 42, IfOther::Refuse, &control);
         assert_eq!(loaded.unwrap(), Loaded::Reused);
         assert_eq!(

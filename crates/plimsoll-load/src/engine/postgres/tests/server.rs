@@ -281,7 +281,7 @@ fn a_refused_user_gets_the_next_step() {
         let target = Target {
             conninfo: at("plain", ""),
             schema: "newschema".into(),
-            ..shared.server().target()
+            ..shared.target()
         };
         let error = target
             .load(

@@ -1,0 +1,23 @@
+//! SQL Server: one that exists. A schema is a database there.
+//!
+//! Requests go through tiberius: procedures as remote calls, statements by `sp_executesql`, whose plans the server keeps
+//! by their text. Sessions are asynchronous, many of them on one current-thread runtime; everything else blocks its
+//! caller.
+
+mod bulk;
+mod client;
+mod connect;
+mod dialect;
+mod failure;
+mod insight;
+mod session;
+mod statements;
+mod sysbench;
+#[cfg(all(test, feature = "test-sqlserver"))]
+mod tests;
+mod tls;
+mod values;
+
+pub(crate) use dialect::DIALECT;
+pub use insight::SqlserverInsight;
+pub use session::SqlserverSession;
