@@ -43,7 +43,7 @@ pub(super) enum TdsStream {
 }
 
 impl TdsStream {
-    /// Errors: the server does not encrypt, or is not whom it should be.
+    /// Errors: the server does not encrypt, or its certificate is not valid.
     pub async fn encrypted(
         mut socket: TcpStream,
         host: &str,

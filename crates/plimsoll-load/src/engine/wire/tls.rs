@@ -17,7 +17,7 @@ use crate::error::LoadError;
 pub(crate) enum CertificateTrust {
     /// By a certificate for its name that one of the system's authorities has signed.
     SystemRoots,
-    /// Any certificate will do: nobody can listen, but anybody can answer.
+    /// Any certificate: encrypts, and does not authenticate the server.
     AnyCertificate,
 }
 
