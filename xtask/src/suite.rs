@@ -91,7 +91,7 @@ pub fn run_on_mysql() -> Task {
     program("script/mysql", &[]).run()?;
     let programs = exec::root().join("target/mysql/usr/bin");
     let path = std::env::var("PATH").unwrap_or_default();
-    contract("test-mysql", "engine::mysql")
+    contract("test-mysql", "mysql")
         .env("PATH", &format!("{}:{path}", programs.display()))
         .run()
 }
