@@ -66,6 +66,14 @@ impl ManagedKind {
     pub fn title(self) -> &'static str {
         self.server().title()
     }
+
+    /// A size as the server's settings have it. PostgreSQL's MB and MariaDB's M are MiB.
+    pub fn size_setting(self, mebibytes: u64) -> String {
+        match self {
+            Self::Postgres => format!("{mebibytes}MB"),
+            Self::Mariadb | Self::Mysql => format!("{mebibytes}M"),
+        }
+    }
 }
 
 impl ServerKind {
@@ -165,14 +173,6 @@ impl ServerKind {
             && name
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || more.contains(c))
-    }
-
-    /// A size as the server's settings have it. PostgreSQL's MB and MariaDB's M are MiB.
-    pub fn size_setting(self, mebibytes: u64) -> String {
-        match self {
-            Self::Postgres => format!("{mebibytes}MB"),
-            Self::Mariadb | Self::Mysql | Self::Sqlserver => format!("{mebibytes}M"),
-        }
     }
 
     /// Names that a schema of plimsoll's cannot have because the server has them.

@@ -28,20 +28,18 @@ pub(super) fn resolve(
     refuse_misplaced(raw, engine, existing_url.is_some(), findings);
     let kind = match (engine.server(), existing_url) {
         (Some(server), Some(url)) => existing(server, url, raw.schema.as_ref(), findings)?,
-        (Some(server), None) => SystemKind::Managed {
-            engine: managed(server, at, findings)?,
-            settings: with_scaled(
-                settings(raw, Some(server), findings),
-                server,
-                raw,
-                options,
-                findings,
-            ),
-            binaries: raw
-                .binaries
-                .as_ref()
-                .map_or(Some(String::new()), |path| text(path, "the path", findings))?,
-        },
+        (Some(server), None) => {
+            let engine = managed(server, at, findings)?;
+            let settings = settings(raw, Some(server), findings);
+            SystemKind::Managed {
+                engine,
+                settings: with_scaled(settings, engine, raw, options, findings),
+                binaries: raw
+                    .binaries
+                    .as_ref()
+                    .map_or(Some(String::new()), |path| text(path, "the path", findings))?,
+            }
+        }
         (None, _) if engine == EngineKind::Mock => {
             SystemKind::Mock(script(raw.mock.as_ref(), findings)?)
         }
@@ -314,13 +312,13 @@ const LEAST_SCALED_MIB: u64 = 32;
 
 fn with_scaled(
     mut settings: BTreeMap<String, String>,
-    server: ServerKind,
+    engine: ManagedKind,
     raw: &RawSystem,
     options: &Options,
     findings: &mut Findings<'_>,
 ) -> BTreeMap<String, String> {
     for (name, written) in raw.scaled_settings.iter().flat_map(|scaled| scaled.get()) {
-        check_setting(name, Some(server), findings);
+        check_setting(name, Some(engine.server()), findings);
         if settings.contains_key(name.get()) {
             findings.error(
                 name.span(),
@@ -333,7 +331,7 @@ fn with_scaled(
                 (size.0 as f64 * options.data_scale / f64::from(1 << 20)).round() as u64;
             settings.insert(
                 name.get().clone(),
-                server.size_setting(mebibytes.max(LEAST_SCALED_MIB)),
+                engine.size_setting(mebibytes.max(LEAST_SCALED_MIB)),
             );
         }
     }

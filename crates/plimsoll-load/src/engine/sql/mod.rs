@@ -6,7 +6,7 @@
 //! A new server is a folder beside this one: `dialect.rs` with a [`Dialect`] (data), `client.rs` with a [`ServerClient`],
 //! `connect.rs` with its URL and what its errors mean ([`error::ErrorKind`]), `session.rs`, and its tables and procedures
 //! in `sql/`. Where plimsoll runs it itself, `managed.rs` and `backup.rs` give a `ServerSetup` and `BackupPrograms`. Its
-//! tests are `contract_of_servers!`.
+//! tests are `contract_of_managed_servers!`, or `contract_of_servers!` where it does not.
 
 pub(crate) mod bulk;
 pub(crate) mod check;

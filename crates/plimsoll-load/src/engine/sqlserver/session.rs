@@ -180,8 +180,7 @@ impl SqlserverSession {
         self.round_trips += 1;
         let text = &self.work.texts()[statement];
         let params: Vec<RpcParam<'_>> = params.iter().copied().map(RpcParam).collect();
-        let params: Vec<&dyn ToSql> = params.iter().map(|own| own as &dyn ToSql).collect();
-        let answer = self.client.query(text.as_str(), &params).await;
+        let answer = self.client.query(text.as_str(), &dynamic(&params)).await;
         let mut answer = answer.map_err(|error| SqlserverFailure::from(&error))?;
         let mut rows = Rows::new();
         while let Some(item) = received(answer.try_next().await)? {
@@ -201,8 +200,7 @@ impl SqlserverSession {
         self.round_trips += 1;
         let text = &self.work.texts()[statement];
         let params: Vec<RpcParam<'_>> = params.iter().copied().map(RpcParam).collect();
-        let params: Vec<&dyn ToSql> = params.iter().map(|own| own as &dyn ToSql).collect();
-        let changed = received(self.client.execute(text.as_str(), &params).await)?;
+        let changed = received(self.client.execute(text.as_str(), &dynamic(&params)).await)?;
         Ok(changed.total())
     }
 
@@ -239,6 +237,10 @@ impl SqlserverSession {
         let rows = rows(&mut self.client, "testing", "SELECT CAST(@@SPID AS int)").await;
         rows.expect("an answer")[0].get(0).expect("a number")
     }
+}
+
+fn dynamic<'a>(params: &'a [RpcParam<'a>]) -> Vec<&'a dyn ToSql> {
+    params.iter().map(|own| own as &dyn ToSql).collect()
 }
 
 fn received<T>(answer: tiberius::Result<T>) -> Result<T, SqlserverFailure> {

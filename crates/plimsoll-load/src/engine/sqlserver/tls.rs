@@ -3,7 +3,7 @@
 //! TDS 7 begins with two packets in the clear (PRELOGIN), in which both sides say whether they encrypt; the messages of the
 //! TLS handshake then travel in packets of the same kind, and everything after it inside of TLS (MS-TDS 2.2.6.5, 3.2.5.1).
 //! tiberius could do that with a second library of ciphers. Here the exchange is made with the one that plimsoll has;
-//! tiberius's own is answered from what the server said, as that of a server which does not encrypt.
+//! tiberius's own is answered with the server's answer, changed to that of a server that does not encrypt.
 
 use std::io;
 use std::pin::Pin;
