@@ -198,7 +198,7 @@ impl TransactionStats {
 pub struct Absence {
     /// From the loss of the first connection until one is open again, if the server could not be reached in between.
     pub server: Nanos,
-    /// Summed over the connections: from the loss of each until it is open again.
+    /// Summed over the connections: from the start of the transaction that each was lost in until it is open again.
     pub connections: Nanos,
 }
 

@@ -3,7 +3,7 @@
 //! | figure | formula | why |
 //! | --- | --- | --- |
 //! | time without a server | Σ over the window's ticks | from the first connection's loss until one is open again: longer than the server was down by at most a pause between attempts (1 s) |
-//! | connections without a server | Σ of the connections' lost time / measured time | their mean number: by so many fewer transactions are in flight in Little's law |
+//! | connections without a server | Σ of the connections' lost time / measured time | their mean number: by so many fewer transactions are in flight in Little's law. Lost from the start of the transaction that never completed |
 
 use serde::Serialize;
 

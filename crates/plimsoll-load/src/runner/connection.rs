@@ -9,7 +9,7 @@ use plimsoll_record::message::EventKind;
 use tokio::sync::watch;
 
 use super::intents::Intent;
-use super::outage::{Backoff, PATIENCE};
+use super::outage::{Backoff, Loss, PATIENCE};
 use super::shared::SharedLane;
 use super::tally::{Notebook, Offered, Settled, SettledIntent};
 use super::user::User;
@@ -266,7 +266,7 @@ impl Connection {
             }
             under_way.settle(settled, retries, self.session.take_round_trips() as u32);
             // A user whose connection was lost waits with it.
-            if !self.meet(trouble).await? {
+            if !self.meet(trouble, start).await? {
                 return Ok(());
             }
             if let (Some(user), Some(intents)) = (user, &self.shared.intents) {
@@ -325,10 +325,14 @@ impl Connection {
         })
     }
 
-    /// False when the connection has to end because the lane does.
-    async fn meet(&mut self, trouble: Option<SessionError>) -> Result<bool, LoadError> {
+    /// What became of a transaction that began at `start`. False when the connection has to end because the lane does.
+    async fn meet(
+        &mut self,
+        trouble: Option<SessionError>,
+        start: Nanos,
+    ) -> Result<bool, LoadError> {
         if let Some(SessionError::Lost(why)) = &trouble {
-            return self.reopen(why).await;
+            return self.reopen(why, start).await;
         }
         self.lost_since = None;
         self.backoff.reset();
@@ -401,12 +405,18 @@ impl Connection {
 
     /// Tries until the connection is open, for as long as [`PATIENCE`] after it was lost. An error that waiting cannot end, ends
     /// the lane at once. What its user wants meanwhile counts from when it is due.
-    async fn reopen(&mut self, why: &str) -> Result<bool, LoadError> {
+    async fn reopen(&mut self, why: &str, began: Nanos) -> Result<bool, LoadError> {
         let shared = self.shared.clone();
         let notebook = self.notebook.clone();
         let lost = shared.clock.now();
         let since = *self.lost_since.get_or_insert(lost);
-        shared.outages.lost(lost, self.number, why, &shared.events);
+        let loss = Loss {
+            connection: self.number,
+            began,
+            noticed: lost,
+            why,
+        };
+        shared.outages.lost(&loss, &shared.events);
         let mut wanted = self.want(lost);
         let mut reserved = wanted
             .as_ref()

@@ -67,6 +67,14 @@ struct OngoingOutage {
     last_back: Nanos,
 }
 
+/// A transaction in which its connection was lost.
+pub struct Loss<'a> {
+    pub connection: u32,
+    pub began: Nanos,
+    pub noticed: Nanos,
+    pub why: &'a str,
+}
+
 /// From the loss of a connection until one is open again.
 #[derive(Clone, Copy)]
 struct Gap {
@@ -122,9 +130,18 @@ impl Outages {
     }
 
     /// A connection was lost. The outage's first one is reported.
-    pub fn lost(&self, now: Nanos, connection: u32, why: &str, events: &Events) {
+    pub fn lost(&self, loss: &Loss, events: &Events) {
+        let Loss {
+            connection,
+            began,
+            noticed: now,
+            why,
+        } = *loss;
         let first = self.with(|state| {
             state.count(now);
+            // A server that is killed while it waits for its disk takes a while to go. What was under way then never
+            // completes: that time is in no service time.
+            state.absence.connections += now.saturating_sub(began);
             state.away += 1;
             state.lost += 1;
             let gap = state.gap.get_or_insert(Gap {

@@ -224,6 +224,9 @@ fn a_server_that_goes_away(kind: ManagedKind) {
 fn killed_and_restarted(place: &Place, server: &ManagedServer) {
     let mut run = place.start(&["run", "plan.toml", "-o", "killed.run"]);
     run.until_measured("killed.run");
+    // As one that waits for its disk when it is killed: what was under way lasts, and never completes.
+    signal_servers(place, Signal::STOP);
+    std::thread::sleep(Duration::from_secs(2));
     server.process().crash().unwrap();
     run.wait_for_message("was lost and is opened again");
     server.restart(&|| false).unwrap();

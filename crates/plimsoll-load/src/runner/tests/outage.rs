@@ -5,7 +5,7 @@ use plimsoll_record::lane::Absence;
 use super::*;
 use crate::clock::LaneClock;
 use crate::runner::events::Events;
-use crate::runner::outage::Outages;
+use crate::runner::outage::{Loss, Outages};
 
 fn outages(of: impl IntoIterator<Item = (u64, u64)>) -> MockScript {
     let stretch = |(at, lasts)| Stall {
@@ -150,15 +150,45 @@ fn time_without_a_server_is_counted_second_by_second() {
     );
 }
 
+fn silent_events() -> Events {
+    Events::new(
+        LaneClock::new(Clock::Virtual(VirtualClock::default())),
+        mpsc::channel(8).0,
+    )
+}
+
+fn lose(outages: &Outages, connection: u32, [began, noticed]: [u64; 2]) {
+    let [began, noticed] = [began, noticed].map(Nanos::from_millis);
+    let loss = Loss {
+        connection,
+        began,
+        noticed,
+        why: "gone",
+    };
+    outages.lost(&loss, &silent_events());
+}
+
+/// A server that is killed while it waits for its disk takes a while to go: no transaction completes that contains the time.
+#[test]
+fn a_transaction_that_ends_with_its_connection_is_time_without_one() {
+    let outages = Outages::new(2);
+    lose(&outages, 0, [300, 1_200]);
+    lose(&outages, 1, [500, 1_200]);
+    let absence = outages.take_absence(Nanos::from_millis(1_300));
+    assert_eq!(
+        absence,
+        Absence {
+            server: Nanos::from_millis(100),
+            connections: Nanos::from_millis(900 + 700 + 2 * 100),
+        }
+    );
+}
+
 /// One connection that an administrator ended is opened again at once, and the server was there all the time.
 #[test]
 fn a_connection_that_is_lost_alone_is_not_the_servers_absence() {
-    let events = Events::new(
-        LaneClock::new(Clock::Virtual(VirtualClock::default())),
-        mpsc::channel(8).0,
-    );
     let outages = Outages::new(3);
-    outages.lost(Nanos::from_millis(100), 0, "killed", &events);
+    lose(&outages, 0, [100, 100]);
     outages.refused(true);
     outages.reopened(Nanos::from_millis(140));
     let alone = Absence {
@@ -167,12 +197,8 @@ fn a_connection_that_is_lost_alone_is_not_the_servers_absence() {
     };
     assert_eq!(outages.take_absence(Nanos::SECOND), alone);
     for connection in 0..3 {
-        outages.lost(
-            Nanos::from_millis(1_000 + 100 * connection),
-            connection as u32,
-            "gone",
-            &events,
-        );
+        let at = 1_000 + 100 * connection;
+        lose(&outages, connection as u32, [at, at]);
     }
     outages.reopened(Nanos::from_millis(1_500));
     let all = Absence {
