@@ -68,6 +68,7 @@ need_to_test() {
     need "fio" "fio" "measures drives" have fio
     need "git" "git" "tidy asks it which files belong to the project" have git
     need "Chromium" "chromium" "opens pages of every kind and checks that everybody can use them" have chromium
+    need "openssl" "openssl" "servers of tests that encrypt have a certificate from it" have openssl
     need "sysbench" "sysbench" "plimsoll's own OLTP load is compared with it" have sysbench
     need "PostgreSQL server" "postgresql" "tests start their own, in a temporary directory" have_postgres_server
     need "MariaDB server" "mariadb-server" "tests start their own, in a temporary directory" have_mariadb_server

@@ -12,7 +12,6 @@ use crate::error::LoadError;
 /// A connection that asks a server about itself.
 pub enum Insight {
     Postgres(Box<postgres::PostgresInsight>),
-    /// Blocks its thread while the server answers.
     Mariadb(Box<mariadb::MariadbInsight>),
     Sqlserver(Box<sqlserver::SqlserverInsight>),
 }
@@ -40,9 +39,9 @@ impl Insight {
                 engine: ServerKind::Mariadb | ServerKind::Mysql,
                 conninfo,
                 schema,
-            } => Ok(Self::Mariadb(Box::new(mariadb::MariadbInsight::connect(
-                conninfo, schema,
-            )?))),
+            } => Ok(Self::Mariadb(Box::new(
+                mariadb::MariadbInsight::connect(conninfo, schema).await?,
+            ))),
             Endpoint::Server {
                 engine: ServerKind::Sqlserver,
                 conninfo,
@@ -61,7 +60,7 @@ impl Insight {
     pub async fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {
         match self {
             Self::Postgres(insight) => insight.sample_sessions().await,
-            Self::Mariadb(insight) => insight.sample_sessions(),
+            Self::Mariadb(insight) => insight.sample_sessions().await,
             Self::Sqlserver(insight) => insight.sample_sessions().await,
         }
     }
@@ -77,7 +76,7 @@ impl Insight {
     pub async fn read(&mut self) -> Result<Reading, LoadError> {
         match self {
             Self::Postgres(insight) => insight.read().await,
-            Self::Mariadb(insight) => insight.read(),
+            Self::Mariadb(insight) => insight.read().await,
             Self::Sqlserver(insight) => insight.read().await,
         }
     }
@@ -86,7 +85,7 @@ impl Insight {
     pub async fn size(&mut self) -> Result<Bytes, LoadError> {
         match self {
             Self::Postgres(insight) => insight.size().await,
-            Self::Mariadb(insight) => insight.size(),
+            Self::Mariadb(insight) => insight.size().await,
             Self::Sqlserver(insight) => insight.size().await,
         }
     }

@@ -11,6 +11,7 @@ mod opener;
 pub mod postgres;
 mod readings;
 pub mod server;
+mod server_url;
 pub(crate) mod sql;
 pub mod sqlite;
 pub mod sqlserver;

@@ -30,6 +30,7 @@ use crate::session::{SessionError, TxnEnd};
 use crate::workload::Input;
 use crate::workload::tpcc::input::{self, CustomerBy, Line};
 
+pub mod encryption;
 pub mod load;
 pub mod managed;
 pub mod network;
@@ -390,7 +391,7 @@ impl User {
     fn id(&mut self) -> u32 {
         match &mut self.session {
             AnySession::Postgres(session) => self.runtime.block_on(session.backend()),
-            AnySession::Mariadb(session) => session.connection_id(),
+            AnySession::Mariadb(session) => session.id,
             AnySession::Sqlserver(session) => self.runtime.block_on(session.connection_id()),
             AnySession::Mock(_) | AnySession::Sqlite(_) => panic!("no server"),
         }
@@ -496,7 +497,8 @@ impl Shared {
         let medium = medium();
         let mut scratch = Scratch::create(medium.path(), "tests").unwrap();
         let managed = |kind: ManagedKind| {
-            let settings = settings(server::settings_of(kind));
+            let mut settings = settings(server::settings_of(kind));
+            settings.extend(encryption::settings_of(kind, medium.path()));
             ManagedServer::start(kind, &mut scratch, &settings, "", None).unwrap()
         };
         let kind = match engine {

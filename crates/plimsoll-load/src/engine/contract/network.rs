@@ -10,8 +10,8 @@ use std::thread;
 use super::*;
 
 /// Stands between clients and a server, as long as the test's process lives.
-struct Proxy {
-    port: u16,
+pub struct Proxy {
+    pub port: u16,
     way: Arc<Way>,
 }
 
@@ -44,7 +44,7 @@ impl Proxy {
         Self { port, way }
     }
 
-    fn cut_after(&self, bytes: usize) {
+    pub fn cut_after(&self, bytes: usize) {
         self.way.left.store(bytes, Ordering::SeqCst);
     }
 }
@@ -91,7 +91,7 @@ fn answers(server: &mut UnixStream, mut client: &TcpStream, way: &Way) -> std::i
 
 impl Shared {
     /// The place of the data, reached through a proxy.
-    fn behind_proxy(&self, kind: ManagedKind) -> (Proxy, Endpoint) {
+    pub fn behind_proxy(&self, kind: ManagedKind) -> (Proxy, Endpoint) {
         let folder = &self.server().process().context.socket;
         let socket = folder.join(match kind {
             ManagedKind::Postgres => ".s.PGSQL.5432",

@@ -148,11 +148,14 @@ fn connect_to_postgres(program: &mut Command, target: &Target) {
 }
 
 fn connect_to_mariadb(program: &mut Command, target: &Target) {
-    let opts = mariadb::connect::parse(&target.conninfo).unwrap();
+    let address = mariadb::address::MariadbAddress::parse(&target.conninfo).unwrap();
     program
         .arg("--db-driver=mysql")
-        .arg(format!("--mysql-socket={}", opts.get_socket().unwrap()))
-        .arg(format!("--mysql-user={}", opts.get_user().unwrap()))
+        .arg(format!(
+            "--mysql-socket={}",
+            address.socket.unwrap().display()
+        ))
+        .arg(format!("--mysql-user={}", address.user))
         .arg(format!("--mysql-db={}", target.schema));
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use plimsoll_plan::resolved::ServerKind;
 
-use super::connect::{kind_of, parse};
+use super::address::MariadbAddress;
 use super::managed::config;
 use super::{DIALECT, binaries};
 use crate::backup::program::version;
@@ -41,14 +41,14 @@ impl BackupPrograms for MariadbBackups {
     ) -> Result<BackupCommand, LoadError> {
         let context = &server.process().context;
         let program = binaries::client(Some(server.programs()), &BACKUP)?;
-        let opts = parse(&server.conninfo())?;
-        let socket = opts.get_socket().unwrap_or_default();
+        let address = MariadbAddress::parse(&server.conninfo())?;
+        let socket = address.socket.unwrap_or_default();
         let mut command = context.command_in(&program, to);
         // Names the server's files, and must come first.
         command.arg(format!("--defaults-file={}", config(context).display()));
         command.args(["--backup", "--user=root", &format!("--parallel={jobs}")]);
         command.arg(format!("--target-dir={}", to.display()));
-        command.arg(format!("--socket={socket}"));
+        command.arg(format!("--socket={}", socket.display()));
         Ok(BackupCommand {
             command,
             output: None,
@@ -163,26 +163,29 @@ fn is_servers(path: &Path) -> bool {
 /// How to connect, as plimsoll's own connections do, and nothing that is set for other servers. The password
 /// is in the environment: command lines can be read by everybody.
 pub(crate) fn access(command: &mut Command, conninfo: &str) -> Result<(), LoadError> {
-    let opts = parse(conninfo)?;
+    let address = MariadbAddress::parse(conninfo)?;
     command.arg("--no-defaults");
-    command.args(match kind_of(conninfo) {
+    command.args(match address.kind {
         // Without encryption its passwords are sent encrypted for the server's key.
         ServerKind::Mysql => &["--ssl-mode=DISABLED", "--get-server-public-key"][..],
         ServerKind::Mariadb | ServerKind::Postgres | ServerKind::Sqlserver => &["--skip-ssl"],
     });
-    match opts.get_socket() {
-        Some(socket) => command.args(["--protocol=socket", &format!("--socket={socket}")]),
+    match &address.socket {
+        Some(socket) => {
+            let socket = format!("--socket={}", socket.display());
+            command.args(["--protocol=socket", &socket])
+        }
         None => command.args([
             "--protocol=tcp",
-            &format!("--host={}", opts.get_ip_or_hostname()),
-            &format!("--port={}", opts.get_tcp_port()),
+            &format!("--host={}", address.host),
+            &format!("--port={}", address.port),
         ]),
     };
-    if let Some(user) = opts.get_user() {
-        command.arg(format!("--user={user}"));
+    if !address.user.is_empty() {
+        command.arg(format!("--user={}", address.user));
     }
-    if let Some(password) = opts.get_pass() {
-        command.env("MYSQL_PWD", password);
+    if !address.password.is_empty() {
+        command.env("MYSQL_PWD", &address.password);
     }
     Ok(())
 }

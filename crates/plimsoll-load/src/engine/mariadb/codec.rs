@@ -3,16 +3,18 @@
 use std::fmt::Write as _;
 
 use bytes::{BufMut, BytesMut};
-use mysql::Column;
-use mysql::consts::{ColumnFlags, ColumnType};
+use mysql_common::constants::{ColumnFlags, ColumnType};
 
 use super::statements::{days, number};
+use crate::engine::sql::TextRow;
 use crate::workload::tpcc::statement::{Param, Value};
 
 const LONGLONG: u8 = ColumnType::MYSQL_TYPE_LONGLONG as u8;
 const VAR_STRING: u8 = ColumnType::MYSQL_TYPE_VAR_STRING as u8;
 /// Of a description: character set (2 bytes), length (4), type (1), flags (2), decimals (1), nothing (2).
 const DESCRIPTION_END: usize = 12;
+/// In place of a text's length.
+const NULL: u8 = 0xfb;
 const CUT_SHORT: &str = "a row that is shorter than it says";
 
 /// How a column's values are written.
@@ -25,11 +27,6 @@ pub(super) struct ColumnKind {
 impl ColumnKind {
     pub const fn new(kind: u8, is_unsigned: bool) -> Self {
         Self { kind, is_unsigned }
-    }
-
-    pub fn of(column: &Column) -> Self {
-        let is_unsigned = column.flags().contains(ColumnFlags::UNSIGNED_FLAG);
-        Self::new(column.column_type() as u8, is_unsigned)
     }
 
     /// As the server describes it with a result. What cannot be read has no kind, and so no values.
@@ -54,7 +51,7 @@ pub(super) fn lenenc(bytes: &mut &[u8]) -> Option<u64> {
             u64::from(u32::from_le_bytes([a, b, c, 0]))
         }
         0xfe => u64::from_le_bytes(take(bytes)?),
-        0xfb | 0xff => return None,
+        NULL | 0xff => return None,
     })
 }
 
@@ -143,6 +140,21 @@ fn write_param(out: &mut BytesMut, param: Param<'_>) {
             out.put_slice(text.as_bytes());
         }
     }
+}
+
+/// A row of a statement that was sent as text.
+pub(super) fn text_row(mut row: &[u8]) -> Result<TextRow, String> {
+    let mut columns = Vec::new();
+    while let Some((&first, rest)) = row.split_first() {
+        columns.push(if first == NULL {
+            row = rest;
+            None
+        } else {
+            let text = take_text(&mut row).ok_or(CUT_SHORT)?;
+            Some(String::from_utf8_lossy(text).into_owned())
+        });
+    }
+    Ok(TextRow(columns))
 }
 
 /// A row's columns, by their kinds.
@@ -283,6 +295,13 @@ mod tests {
                 .contains("out of range")
         );
         assert!(values(&[0, 0, 1], &unsigned).is_err());
+    }
+
+    #[test]
+    fn a_row_of_texts_is_read() {
+        let row = text_row(b"\x02ab\xfb\0").unwrap();
+        assert_eq!(row.0, [Some("ab".into()), None, Some(String::new())]);
+        assert!(text_row(b"\x03ab").is_err());
     }
 
     #[test]

@@ -1,11 +1,9 @@
-//! What an error means, whether the driver reports it or a session's own wire.
+//! What an error means.
 
 use std::io;
 
-use mysql::Error;
-
 use crate::engine::sql::error::{ErrorKind, ServerError};
-use crate::error::is_disk_full;
+use crate::error::{LoadError, is_disk_full};
 
 // Numbers of errors (the manual's "MariaDB Error Codes").
 pub(super) const UNKNOWN_DATABASE: u16 = 1049;
@@ -22,7 +20,7 @@ const LOCAL_INFILE_OFF: [u16; 3] = [1148, 3948, 4166];
 const UNKNOWN_STATE: &str = "HY000";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct MariadbFailure {
+pub(crate) struct MariadbFailure {
     /// The server's number of the error.
     pub code: Option<u16>,
     /// SQLSTATE, of the server's errors.
@@ -70,14 +68,10 @@ impl MariadbFailure {
             .and_then(|rest| rest.split_at_checked(5));
         let (state, message) = with_state.unwrap_or((UNKNOWN_STATE.as_bytes(), rest));
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-        Self::of_server(code, text(state), text(message))
-    }
-
-    fn of_server(code: u16, state: String, message: String) -> Self {
         Self {
             code: Some(code),
-            state,
-            message,
+            state: text(state),
+            message: text(message),
             is_lost: SHUTDOWN.contains(&code),
         }
     }
@@ -117,18 +111,7 @@ impl MariadbFailure {
     }
 }
 
-impl From<&Error> for MariadbFailure {
-    fn from(error: &Error) -> Self {
-        match error {
-            Error::MySqlError(reply) => {
-                Self::of_server(reply.code, reply.state.clone(), reply.message.clone())
-            }
-            Error::IoError(error) => Self::lost(error),
-            Error::CodecError(error) => Self::of_wire(error.to_string()),
-            Error::DriverError(error) => Self::of_wire(error.to_string()),
-            // Others may quote the URL.
-            Error::UrlError(_) => Self::unreadable("the URL cannot be parsed".into()),
-            other => Self::unreadable(other.to_string()),
-        }
-    }
+/// An error of a statement, with the next step where there is one.
+pub(crate) fn server_error(what: &str, failure: &MariadbFailure) -> LoadError {
+    failure.classify().at(what)
 }

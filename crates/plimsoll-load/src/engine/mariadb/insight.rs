@@ -4,26 +4,23 @@
 //! information_schema.PROCESSLIST makes a temporary table in files for each query, on the medium that is measured.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use mysql::prelude::{FromRow, Queryable};
-use mysql::{Conn, Error};
 use plimsoll_plan::resolved::ServerKind;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::message::event::NotShown;
 use plimsoll_record::metric::Metric;
 
-use super::connect::{connect_impatient, kind_of, server_error};
-use super::failure::MariadbFailure;
+use super::DIALECT;
+use super::connect::{connect, kind_of};
+use super::failure::{MariadbFailure, server_error};
+use super::login::MariadbConnection;
 use crate::engine::readings::{Reading, SessionCount};
+use crate::engine::sql::TextRow;
 use crate::error::LoadError;
 use waits::ProcesslistRow;
 
 mod waits;
-
-/// What an answer may take. Its thread can do nothing else meanwhile, not even end.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Both in one request. INNODB_TRX needs the privilege PROCESS.
 const SESSIONS: &str = "SHOW PROCESSLIST";
@@ -33,13 +30,13 @@ const SESSIONS_AND_TRANSACTIONS: &str =
 /// Of the files; names there are in the charset of file names. Needs the privilege PROCESS.
 const SIZE_OF_FILES: &str = "SELECT CAST(COALESCE(SUM(FILE_SIZE), 0) AS UNSIGNED)
     FROM information_schema.INNODB_SYS_TABLESPACES
-    WHERE SUBSTRING_INDEX(NAME, '/', 1) = CONVERT(CAST(CONVERT(? USING filename) AS BINARY) USING utf8mb4)";
+    WHERE SUBSTRING_INDEX(NAME, '/', 1) = CONVERT(CAST(CONVERT({schema} USING filename) AS BINARY) USING utf8mb4)";
 /// MySQL has no charset of file names in SQL; the names of plimsoll's own schemas are the same in it.
 const SIZE_OF_MYSQLS_FILES: &str = "SELECT CAST(COALESCE(SUM(FILE_SIZE), 0) AS UNSIGNED)
-    FROM information_schema.INNODB_TABLESPACES WHERE SUBSTRING_INDEX(NAME, '/', 1) = ?";
+    FROM information_schema.INNODB_TABLESPACES WHERE SUBSTRING_INDEX(NAME, '/', 1) = {schema}";
 /// As statistics of the tables have it.
 const SIZE_OF_TABLES: &str = "SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS UNSIGNED)
-    FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?";
+    FROM information_schema.TABLES WHERE TABLE_SCHEMA = {schema}";
 
 const ACCESS_DENIED: u16 = 1227;
 
@@ -69,7 +66,7 @@ const READS: &str = "innodb_buffer_pool_reads";
 
 /// A connection that asks.
 pub struct MariadbInsight {
-    conn: Conn,
+    connection: MariadbConnection,
     /// Sessions of plimsoll's are those of this user in this schema.
     user: String,
     schema: String,
@@ -79,8 +76,8 @@ pub struct MariadbInsight {
     sees_transactions: bool,
 }
 
-fn error(error: Error) -> LoadError {
-    server_error("asking the server about itself", &error)
+fn error(failure: MariadbFailure) -> LoadError {
+    server_error("asking the server about itself", &failure)
 }
 
 impl MariadbInsight {
@@ -88,31 +85,29 @@ impl MariadbInsight {
     /// so (CACHE_MIN_IDLE_TIME_NS in storage/innobase/trx/trx0i_s.cc); asked sooner, it shows the same again.
     pub const REST: Nanos = Nanos::from_millis(101);
 
-    pub fn connect(conninfo: &str, schema: &str) -> Result<Self, LoadError> {
-        let mut conn = connect_impatient(conninfo, PATIENCE)?;
+    pub async fn connect(conninfo: &str, schema: &str) -> Result<Self, LoadError> {
+        let MariadbConnection { mut wire, id: own } = connect(conninfo).await?;
         let size_of_files = match kind_of(conninfo) {
             ServerKind::Mysql => SIZE_OF_MYSQLS_FILES,
             ServerKind::Mariadb | ServerKind::Postgres | ServerKind::Sqlserver => SIZE_OF_FILES,
         };
         // A default of 0 would leave transactions open.
-        conn.query_drop("SET SESSION autocommit = 1")
-            .map_err(error)?;
-        let own = conn.connection_id();
-        let sessions = conn
-            .query_map(SESSIONS, ProcesslistRow::new)
-            .map_err(error)?;
+        let set = wire.query("SET SESSION autocommit = 1").await;
+        set.map_err(error)?;
+        let sessions = wire.text(SESSIONS).await.map_err(error)?.concat();
         let user = sessions
-            .into_iter()
+            .iter()
+            .map(ProcesslistRow::new)
             .find(|session| session.id == u64::from(own))
             .map(|session| session.user);
-        let sees_transactions = match conn.exec_drop(size_of_files, (schema,)) {
+        let sees_transactions = match wire.query(&DIALECT.of_schema(size_of_files, schema)).await {
             Ok(()) => true,
-            Err(refused) if MariadbFailure::from(&refused).code == Some(ACCESS_DENIED) => false,
+            Err(refused) if refused.code == Some(ACCESS_DENIED) => false,
             Err(other) => return Err(error(other)),
         };
         let schema = schema.to_owned();
         Ok(Self {
-            conn,
+            connection: MariadbConnection { wire, id: own },
             user: user.unwrap_or_default(),
             schema,
             read: read_statement(),
@@ -121,9 +116,9 @@ impl MariadbInsight {
         })
     }
 
-    pub fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {
-        let (sessions, transactions) = self.sessions().map_err(error)?;
-        let own = u64::from(self.conn.connection_id());
+    pub async fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {
+        let (sessions, transactions) = self.sessions().await.map_err(error)?;
+        let own = u64::from(self.connection.id);
         let mut counts = BTreeMap::new();
         for session in &sessions {
             let is_theirs = session.id != own
@@ -148,42 +143,43 @@ impl MariadbInsight {
     }
 
     /// All sessions that are shown, and states of transactions by their sessions.
-    fn sessions(&mut self) -> Result<(Vec<ProcesslistRow>, BTreeMap<u64, String>), Error> {
+    async fn sessions(
+        &mut self,
+    ) -> Result<(Vec<ProcesslistRow>, BTreeMap<u64, String>), MariadbFailure> {
         let sql = if self.sees_transactions {
             SESSIONS_AND_TRANSACTIONS
         } else {
             SESSIONS
         };
-        let mut answer = self.conn.query_iter(sql)?;
-        let mut sessions = Vec::new();
-        if let Some(rows) = answer.iter() {
-            for row in rows {
-                sessions.push(ProcesslistRow::new(row?));
-            }
-        }
-        let mut transactions = BTreeMap::new();
-        if let Some(rows) = answer.iter() {
-            for row in rows {
-                let (session, state) = <(u64, String)>::from_row_opt(row?)?;
-                transactions.insert(session, state);
-            }
-        }
+        let results = self.connection.wire.text(sql).await?;
+        let of = |result: usize| results.get(result).map_or(&[][..], Vec::as_slice);
+        let transaction = |row: &TextRow| Some((row.get(0).ok()?, row.text(1)?.to_owned()));
+        let transactions = of(1).iter().filter_map(transaction).collect();
+        let sessions = of(0).iter().map(ProcesslistRow::new).collect();
         Ok((sessions, transactions))
     }
 
-    pub fn read(&mut self) -> Result<Reading, LoadError> {
-        let rows: Vec<(String, String)> = self.conn.query(&self.read).map_err(error)?;
-        Ok(reading(rows))
+    pub async fn read(&mut self) -> Result<Reading, LoadError> {
+        let rows = self.connection.wire.text(&self.read).await;
+        let rows = rows.map_err(error)?.concat();
+        let pair = |row: TextRow| {
+            let mut texts = row.into_texts();
+            Some((texts.next()?, texts.next()?))
+        };
+        Ok(reading(rows.into_iter().filter_map(pair).collect()))
     }
 
-    pub fn size(&mut self) -> Result<Bytes, LoadError> {
+    pub async fn size(&mut self) -> Result<Bytes, LoadError> {
         let sql = if self.sees_transactions {
             self.size_of_files
         } else {
             SIZE_OF_TABLES
         };
-        let size: Option<u64> = self.conn.exec_first(sql, (&self.schema,)).map_err(error)?;
-        Ok(Bytes(size.unwrap_or_default()))
+        let sql = DIALECT.of_schema(sql, &self.schema);
+        let rows = self.connection.wire.text(&sql).await;
+        let rows = rows.map_err(error)?.concat();
+        let size = rows.first().map_or(Ok(0), |row| row.get(0))?;
+        Ok(Bytes(size))
     }
 
     /// Names what this server never reports: it is no fault of this run.

@@ -6,8 +6,9 @@ use std::process::Command;
 
 use plimsoll_plan::resolved::ManagedKind;
 
+use super::address::encoded;
 use super::binaries;
-use super::connect::{connect, encoded};
+use super::client::MariadbClient;
 use crate::engine::server::setup::{Fill, Programs, ServerSetup};
 use crate::engine::server::{ServerContext, write_durably};
 use crate::error::LoadError;
@@ -98,7 +99,8 @@ impl ServerSetup for FamilySetup {
 
     /// It answers before it is ready only while it makes its data directory, and then on no socket.
     fn is_ready(&self, context: &ServerContext) -> bool {
-        context.socket.join(SOCKET).exists() && connect(&self.conninfo(context)).is_ok()
+        context.socket.join(SOCKET).exists()
+            && MariadbClient::connect(&self.conninfo(context)).is_ok()
     }
 }
 

@@ -1,16 +1,18 @@
 //! MariaDB: a server that plimsoll creates on a medium, or one that exists. A schema is a database there.
 //!
-//! Everything that is not measured goes through the driver, which blocks its caller. A session logs in and prepares its
-//! statements with the driver as well; then its requests go over a wire of its own.
+//! Sessions and the client for all that is not measured log in and ask over the same wire: no driver encrypts as plimsoll's
+//! other connections do, with the system's authorities, and lets go of a connection that it has opened.
 
+pub(crate) mod address;
 pub(crate) mod backup;
 pub(crate) mod binaries;
-mod client;
+pub(crate) mod client;
 mod codec;
-pub mod connect;
+mod connect;
 mod dialect;
-mod failure;
+pub(crate) mod failure;
 mod insight;
+mod login;
 mod managed;
 mod protocol;
 pub mod session;

@@ -1,22 +1,28 @@
-//! The client/server protocol of a measured session after its login (the manual's "Client/Server Protocol"): statements
-//! that the driver has prepared, and text. Each request is one write, and its answer is decoded where it was received.
+//! The client/server protocol (the manual's "Client/Server Protocol"): prepared statements, and text. Each request is one
+//! write, and its answer is decoded where it was received.
+
+use std::io;
 
 use bytes::{BufMut, BytesMut};
+use rustls::ClientConfig;
 
-use super::codec::{ColumnKind, lenenc, write_params};
+use super::codec::{ColumnKind, lenenc, text_row, write_params};
 use super::failure::MariadbFailure;
+use crate::engine::sql::TextRow;
 use crate::engine::wire::{ByteStream, Wire};
 use crate::workload::tpcc::statement::Param;
 
+const COM_QUIT: u8 = 0x01;
 const COM_QUERY: u8 = 0x03;
+const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_EXECUTE: u8 = 0x17;
 /// Of a packet: three bytes of length and its number.
 const HEAD: usize = 4;
 /// A packet of this size goes on in the next one. None of a load's answers is that long.
 const LONGEST: usize = 0xff_ffff;
 
-const OK: u8 = 0x00;
-const ERR: u8 = 0xff;
+pub(super) const OK: u8 = 0x00;
+pub(super) const ERR: u8 = 0xff;
 const EOF: u8 = 0xfe;
 const SEND_FILE: u8 = 0xfb;
 /// An EOF packet is shorter; a longer one that begins so is a row.
@@ -34,9 +40,11 @@ pub(super) struct MariadbStatement {
     pub types: Vec<u8>,
 }
 
-/// A connection after its login.
+/// A connection. It says goodbye when it is dropped.
 pub(super) struct MariadbWire {
     wire: Wire,
+    /// Of the next packet, from whichever side: both count on from a request's.
+    number: u8,
     /// An answer has not been received to its end. Nobody asks anything before that, unless a request was given up.
     is_owed: bool,
 }
@@ -50,11 +58,83 @@ enum AnswerStep {
 }
 
 impl MariadbWire {
+    /// A connection of which the server has the first word: its greeting.
     pub fn new(stream: Box<dyn ByteStream>) -> Self {
         Self {
             wire: Wire::new(stream),
-            is_owed: false,
+            number: 0,
+            is_owed: true,
         }
+    }
+
+    /// Requests can follow.
+    pub const fn logged_in(mut self) -> Self {
+        self.is_owed = false;
+        self
+    }
+
+    /// See [`Wire::encrypt`].
+    pub async fn encrypt(&mut self, config: ClientConfig, host: &str) -> io::Result<()> {
+        self.wire.encrypt(config, host).await
+    }
+
+    /// One packet, of a login or of a file, with the next number.
+    pub async fn send_packet(&mut self, body: &[u8]) -> Result<(), MariadbFailure> {
+        self.write_packet(body);
+        let sent = self.wire.send().await;
+        sent.map_err(|error| MariadbFailure::lost(&error))
+    }
+
+    fn write_packet(&mut self, body: &[u8]) {
+        let out = &mut self.wire.out;
+        out.clear();
+        out.put_u32_le(body.len() as u32 | u32::from(self.number) << 24);
+        out.put_slice(body);
+        self.number = self.number.wrapping_add(1);
+    }
+
+    /// One packet of a login.
+    pub async fn receive_packet(&mut self) -> Result<Vec<u8>, MariadbFailure> {
+        let length = self.packet().await?;
+        let body = self.body(length).to_vec();
+        self.consume(length);
+        Ok(body)
+    }
+
+    pub async fn prepare(&mut self, sql: &str) -> Result<MariadbStatement, MariadbFailure> {
+        self.request(|out| {
+            out.put_u8(COM_STMT_PREPARE);
+            out.put_slice(sql.as_bytes());
+        })?;
+        self.is_owed = true;
+        let statement = self.prepared().await;
+        self.is_owed = statement.as_ref().is_err_and(|failure| failure.is_lost);
+        statement
+    }
+
+    async fn prepared(&mut self) -> Result<MariadbStatement, MariadbFailure> {
+        let sent = self.wire.send().await;
+        sent.map_err(|error| MariadbFailure::lost(&error))?;
+        let length = self.packet().await?;
+        let prepared = PreparedAnswer::of(self.body(length));
+        self.consume(length);
+        let PreparedAnswer {
+            id,
+            columns,
+            params,
+        } = prepared?;
+        if params > 0 {
+            self.columns(params, true, &mut Vec::new()).await?;
+        }
+        let mut kinds = Vec::new();
+        if columns > 0 {
+            self.columns(columns, true, &mut kinds).await?;
+        }
+        Ok(MariadbStatement {
+            id,
+            columns: kinds,
+            types: Vec::new(),
+        })
     }
 
     /// Executes a statement, hands the bytes of its rows to `each`, and gives how many rows it changed.
@@ -62,7 +142,7 @@ impl MariadbWire {
         &mut self,
         statement: &mut MariadbStatement,
         params: impl ExactSizeIterator<Item = Param<'p>> + Clone,
-        each: impl FnMut(&[u8], &[ColumnKind]) -> Result<(), String>,
+        mut each: impl FnMut(&[u8], &[ColumnKind]) -> Result<(), String>,
     ) -> Result<u64, MariadbFailure> {
         self.request(|out| {
             out.put_u8(COM_STMT_EXECUTE);
@@ -72,16 +152,61 @@ impl MariadbWire {
             out.put_u32_le(1);
             write_params(out, params, &mut statement.types);
         })?;
+        let each = |_, row: &[u8], columns: &[ColumnKind]| each(row, columns);
         self.answer(&mut statement.columns, each).await
     }
 
     /// A statement as text. Its rows are received and left unread.
     pub async fn query(&mut self, sql: &str) -> Result<(), MariadbFailure> {
+        self.request_text(sql)?;
+        let unread = |_, _: &[u8], _: &[ColumnKind]| Ok(());
+        self.answer(&mut Vec::new(), unread).await.map(drop)
+    }
+
+    /// The rows of each result of statements as text. Trailing results without rows may be left out.
+    pub async fn text(&mut self, sql: &str) -> Result<Vec<Vec<TextRow>>, MariadbFailure> {
+        self.request_text(sql)?;
+        let mut results: Vec<Vec<TextRow>> = Vec::new();
+        let read = |result, row: &[u8], _: &[ColumnKind]| {
+            if results.len() <= result {
+                results.resize_with(result + 1, Vec::new);
+            }
+            results[result].push(text_row(row)?);
+            Ok(())
+        };
+        self.answer(&mut Vec::new(), read).await?;
+        Ok(results)
+    }
+
+    /// A LOAD DATA, up to the server's request for the file of that name. [`Self::send_packet`] sends its parts then.
+    pub async fn begin_load(&mut self, sql: &str, file: &str) -> Result<(), MariadbFailure> {
+        self.request_text(sql)?;
+        self.is_owed = true;
+        let sent = self.wire.send().await;
+        sent.map_err(|error| MariadbFailure::lost(&error))?;
+        let packet = self.receive_packet().await?;
+        match packet.split_first() {
+            Some((&SEND_FILE, name)) if name == file.as_bytes() => Ok(()),
+            Some((&ERR, rest)) => {
+                self.is_owed = false;
+                Err(MariadbFailure::of_packet(rest))
+            }
+            _ => Err(MariadbFailure::out_of_step("no request for the rows")),
+        }
+    }
+
+    /// The file ends: how many rows were loaded.
+    pub async fn end_load(&mut self) -> Result<u64, MariadbFailure> {
+        self.write_packet(&[]);
+        let none = |_, _: &[u8], _: &[ColumnKind]| Ok(());
+        self.answer(&mut Vec::new(), none).await
+    }
+
+    fn request_text(&mut self, sql: &str) -> Result<(), MariadbFailure> {
         self.request(|out| {
             out.put_u8(COM_QUERY);
             out.put_slice(sql.as_bytes());
-        })?;
-        self.answer(&mut Vec::new(), |_, _| Ok(())).await.map(drop)
+        })
     }
 
     fn request(&mut self, write: impl FnOnce(&mut BytesMut)) -> Result<(), MariadbFailure> {
@@ -99,15 +224,16 @@ impl MariadbWire {
         }
         // The number of a request's packet is 0.
         out[..HEAD].copy_from_slice(&(length as u32).to_le_bytes());
+        self.number = 1;
         Ok(())
     }
 
-    /// Sends what is written and receives all result sets: an error may come after the first. What `each` cannot read is
-    /// an error of the request and not of the connection.
+    /// Sends what is written and receives all result sets: an error may come after the first. `each` gets the number of the
+    /// set, a row and its columns; what it cannot read is an error of the request and not of the connection.
     async fn answer(
         &mut self,
         columns: &mut Vec<ColumnKind>,
-        each: impl FnMut(&[u8], &[ColumnKind]) -> Result<(), String>,
+        each: impl FnMut(usize, &[u8], &[ColumnKind]) -> Result<(), String>,
     ) -> Result<u64, MariadbFailure> {
         self.is_owed = true;
         let answer = self.results(columns, each).await;
@@ -118,10 +244,11 @@ impl MariadbWire {
     async fn results(
         &mut self,
         columns: &mut Vec<ColumnKind>,
-        mut each: impl FnMut(&[u8], &[ColumnKind]) -> Result<(), String>,
+        mut each: impl FnMut(usize, &[u8], &[ColumnKind]) -> Result<(), String>,
     ) -> Result<u64, MariadbFailure> {
         let sent = self.wire.send().await;
         let mut unreadable = None;
+        let mut set = 0;
         let mut total = 0;
         loop {
             let received = self.step().await;
@@ -144,10 +271,12 @@ impl MariadbWire {
                     self.columns(count, are_described, columns).await?;
                     let read = |row: &[u8]| {
                         if unreadable.is_none() {
-                            unreadable = each(row, columns).err();
+                            unreadable = each(set, row, columns).err();
                         }
                     };
-                    self.rows(read).await?
+                    let has_more = self.rows(read).await?;
+                    set += 1;
+                    has_more
                 }
             };
             if !has_more {
@@ -225,12 +354,17 @@ impl MariadbWire {
     /// Waits until the next packet is there as a whole; its length.
     async fn packet(&mut self) -> Result<usize, MariadbFailure> {
         loop {
-            if let Some(&[a, b, c, _]) = self.wire.unread().first_chunk::<HEAD>() {
+            if let Some(&[a, b, c, number]) = self.wire.unread().first_chunk::<HEAD>() {
                 let length = u32::from_le_bytes([a, b, c, 0]) as usize;
                 if length == LONGEST {
                     return Err(MariadbFailure::out_of_step("an answer of 16 MiB"));
                 }
                 if self.wire.unread().len() >= HEAD + length {
+                    // A server that ends a connection writes its last words whenever that is.
+                    if number != self.number && self.body(length).first() != Some(&ERR) {
+                        return Err(MariadbFailure::out_of_step("a packet out of turn"));
+                    }
+                    self.number = number.wrapping_add(1);
                     return Ok(length);
                 }
             }
@@ -245,6 +379,37 @@ impl MariadbWire {
 
     fn consume(&mut self, length: usize) {
         self.wire.consume(HEAD + length);
+    }
+}
+
+impl Drop for MariadbWire {
+    fn drop(&mut self) {
+        if !self.is_owed && self.request(|out| out.put_u8(COM_QUIT)).is_ok() {
+            self.wire.send_if_there_is_room();
+        }
+    }
+}
+
+/// What the server answers a statement that it has prepared.
+struct PreparedAnswer {
+    id: u32,
+    columns: usize,
+    params: usize,
+}
+
+impl PreparedAnswer {
+    fn of(body: &[u8]) -> Result<Self, MariadbFailure> {
+        match body {
+            [OK, i, d, e, f, c, g, p, h, ..] => Ok(Self {
+                id: u32::from_le_bytes([*i, *d, *e, *f]),
+                columns: u16::from_le_bytes([*c, *g]).into(),
+                params: u16::from_le_bytes([*p, *h]).into(),
+            }),
+            [ERR, rest @ ..] => Err(MariadbFailure::of_packet(rest)),
+            _ => Err(MariadbFailure::out_of_step(
+                "a statement that cannot be read",
+            )),
+        }
     }
 }
 
@@ -295,7 +460,7 @@ mod tests {
 
     fn pair() -> (MariadbWire, DuplexStream) {
         let (client, server) = duplex(1 << 16);
-        (MariadbWire::new(Box::new(client)), server)
+        (MariadbWire::new(Box::new(client)).logged_in(), server)
     }
 
     fn statement() -> MariadbStatement {

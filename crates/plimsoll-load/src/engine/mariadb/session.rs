@@ -1,23 +1,19 @@
 //! One virtual user's connection.
 
-use std::io;
-
-use mysql::prelude::Queryable;
-use mysql::{Conn, Error, Statement};
 use plimsoll_plan::resolved::{ServerKind, TxnMode};
-use plimsoll_sched::duplicate;
+use tokio::runtime::Handle;
 
 use super::DIALECT;
 use super::client::MariadbClient;
-use super::codec::{ColumnKind, values};
+use super::codec::values;
 use super::connect::kind_of;
 use super::failure::MariadbFailure;
+use super::login::MariadbConnection;
 use super::protocol::{MariadbStatement, MariadbWire};
 use super::statements::{DecimalText, Text, Texts, texts};
 use crate::engine::Session;
 use crate::engine::sql::error::not_loaded;
 use crate::engine::sql::guard::{self, Use};
-use crate::engine::wire::QuietSocket;
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::tpcc::input::{self, CustomerBy};
@@ -31,14 +27,10 @@ const UNUSED_ITEM: &str = "PL001";
 
 /// A connection with what its work needs.
 pub struct MariadbSession {
-    /// Has logged in and prepared the statements, and says goodbye at the end. In between it is not used: the connection
-    /// is the wire's.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "its end is what it is kept for")
-    )]
-    driver: Conn,
     pub(super) wire: MariadbWire,
+    /// The server's number of the connection.
+    #[cfg(test)]
+    pub id: u32,
     pub(super) work: MariadbWork,
     /// A CALL's text, written anew for each.
     text: String,
@@ -96,37 +88,31 @@ impl MariadbSession {
     /// Opens a connection and keeps loaders out of the schema as long as it lives.
     pub async fn open(conninfo: &str, schema: &str, mode: TxnMode) -> Result<Self, LoadError> {
         let kind = kind_of(conninfo);
-        Self::prepare(conninfo, schema, "TPC-C", move |conn| match mode {
+        Self::prepare(conninfo, schema, "TPC-C", async |wire| match mode {
             // Fails where the procedure is not.
-            TxnMode::Procedures => conn
-                .query_drop("SHOW CREATE PROCEDURE plimsoll_new_order")
-                .map(|()| MariadbWork::Procedures),
-            TxnMode::Statements => prepare_all(conn, kind),
+            TxnMode::Procedures => {
+                wire.query("SHOW CREATE PROCEDURE plimsoll_new_order")
+                    .await?;
+                Ok(MariadbWork::Procedures)
+            }
+            TxnMode::Statements => prepare_all(wire, kind).await,
         })
         .await
     }
 
-    /// The driver blocks its thread, which must not be that of other sessions: they go on when one of them opens again.
     pub(super) async fn prepare(
         conninfo: &str,
         schema: &str,
         data: &'static str,
-        work: impl FnOnce(&mut Conn) -> Result<MariadbWork, Error> + Send + 'static,
+        work: impl AsyncFnOnce(&mut MariadbWire) -> Result<MariadbWork, MariadbFailure>,
     ) -> Result<Self, LoadError> {
-        let conninfo = conninfo.to_owned();
-        let schema = schema.to_owned();
-        let opened = tokio::task::spawn_blocking(move || {
-            let mut conn = open(&conninfo, &schema, data)?;
-            let work = work(&mut conn).map_err(|e| unprepared(data, &schema, &e))?;
-            Ok::<_, LoadError>((conn, work))
-        });
-        let failed = |what: String| LoadError::other("opening a session", what);
-        let opened = opened.await.map_err(|error| failed(error.to_string()))?;
-        let (driver, work) = opened?;
-        let wire = wire_of(&driver).map_err(|error| failed(error.to_string()))?;
+        let mut connection = open(conninfo, schema, data).await?;
+        let work = work(&mut connection.wire).await;
+        let work = work.map_err(|failure| unprepared(data, schema, &failure))?;
         Ok(Self {
-            driver,
-            wire,
+            wire: connection.wire,
+            #[cfg(test)]
+            id: connection.id,
             work,
             text: String::new(),
             round_trips: 0,
@@ -174,56 +160,51 @@ impl MariadbSession {
     }
 }
 
-/// The driver's connection, to be used without the driver.
-fn wire_of(driver: &Conn) -> io::Result<MariadbWire> {
-    let socket = QuietSocket::of(duplicate(driver)?)?;
-    Ok(MariadbWire::new(Box::new(socket)))
-}
-
-/// A statement that the driver has prepared.
-pub(super) fn prepared(statement: &Statement) -> MariadbStatement {
-    MariadbStatement {
-        id: statement.id(),
-        columns: statement.columns().iter().map(ColumnKind::of).collect(),
-        types: Vec::new(),
-    }
-}
-
-/// A connection to the schema that keeps loaders out of it as long as it lives.
-fn open(conninfo: &str, schema: &str, data: &str) -> Result<Conn, LoadError> {
-    let mut client = MariadbClient::connect(conninfo)?;
-    let sql = DIALECT.of_schema(DIALECT.use_schema, schema);
-    let used = client.0.query_drop(sql);
-    used.map_err(|error| unprepared(data, schema, &error))?;
-    guard::take(&mut client, &DIALECT, schema, Use::Keep)?;
-    Ok(client.0)
+/// A connection to the schema that keeps loaders out of it as long as it lives. Waits for the schema on a thread that is not
+/// that of other sessions: they go on when one of them opens again.
+async fn open(
+    conninfo: &str,
+    schema: &str,
+    data: &'static str,
+) -> Result<MariadbConnection, LoadError> {
+    let conninfo = conninfo.to_owned();
+    let schema = schema.to_owned();
+    let handle = Handle::current();
+    let opened = tokio::task::spawn_blocking(move || {
+        let mut client = MariadbClient::connect_on(&conninfo, handle)?;
+        let used = client.query(&DIALECT.of_schema(DIALECT.use_schema, &schema));
+        used.map_err(|failure| unprepared(data, &schema, &failure))?;
+        guard::take(&mut client, &DIALECT, &schema, Use::Keep)?;
+        Ok(client.into_connection())
+    });
+    let failed = |error: tokio::task::JoinError| LoadError::other("opening a session", error);
+    opened.await.map_err(failed)?
 }
 
 /// An error of preparing what a session needs.
-fn unprepared(data: &str, schema: &str, error: &Error) -> LoadError {
-    let error = MariadbFailure::from(error).classify();
+fn unprepared(data: &str, schema: &str, failure: &MariadbFailure) -> LoadError {
+    let error = failure.classify();
     error.of_preparing(|searched| not_loaded(data, schema, searched))
 }
 
 #[cfg(test)]
 impl MariadbSession {
-    pub fn connection_id(&self) -> u32 {
-        self.driver.connection_id()
-    }
-
     pub async fn set(&mut self, sql: &str) {
         let set = self.wire.query(sql).await;
         set.expect("a setting of the session");
     }
 }
 
-fn prepare_all(conn: &mut Conn, server: ServerKind) -> Result<MariadbWork, Error> {
-    let prepared = TpccStmt::ALL
-        .iter()
-        .map(|&stmt| prepare(conn, texts(stmt, server)))
-        .collect::<Result<_, _>>()?;
-    let asks_for_snapshot = keeps_no_snapshot(conn)?;
-    without_begin(conn)?;
+async fn prepare_all(
+    wire: &mut MariadbWire,
+    server: ServerKind,
+) -> Result<MariadbWork, MariadbFailure> {
+    let mut prepared = Vec::with_capacity(TpccStmt::ALL.len());
+    for &stmt in TpccStmt::ALL {
+        prepared.push(prepare(wire, texts(stmt, server)).await?);
+    }
+    let asks_for_snapshot = keeps_no_snapshot(wire).await?;
+    without_begin(wire).await?;
     Ok(MariadbWork::Statements {
         prepared,
         asks_for_snapshot,
@@ -231,35 +212,48 @@ fn prepare_all(conn: &mut Conn, server: ServerKind) -> Result<MariadbWork, Error
 }
 
 /// From now on a transaction begins with its first statement, without a round trip of its own.
-pub(super) fn without_begin(conn: &mut Conn) -> Result<(), Error> {
-    conn.query_drop("SET autocommit = 0")
+pub(super) async fn without_begin(wire: &mut MariadbWire) -> Result<(), MariadbFailure> {
+    wire.query("SET autocommit = 0").await
 }
 
-fn prepare(conn: &mut Conn, texts: Texts) -> Result<PreparedStatement, Error> {
+async fn prepare(
+    wire: &mut MariadbWire,
+    texts: Texts,
+) -> Result<PreparedStatement, MariadbFailure> {
     let Texts {
         change,
         text,
         after,
     } = texts;
-    let mut one = |Text { sql, params }: Text| {
-        let statement = prepared(&conn.prep(sql)?);
-        Ok::<_, Error>(PreparedText { statement, params })
-    };
     Ok(PreparedStatement {
-        change: change.map(&mut one).transpose()?,
-        text: one(text)?,
-        after: after.map(&mut one).transpose()?,
+        change: prepare_if_any(wire, change).await?,
+        text: prepare_one(wire, text).await?,
+        after: prepare_if_any(wire, after).await?,
     })
 }
 
+async fn prepare_if_any(
+    wire: &mut MariadbWire,
+    text: Option<Text>,
+) -> Result<Option<PreparedText>, MariadbFailure> {
+    Ok(match text {
+        None => None,
+        Some(text) => Some(prepare_one(wire, text).await?),
+    })
+}
+
+async fn prepare_one(wire: &mut MariadbWire, text: Text) -> Result<PreparedText, MariadbFailure> {
+    let Text { sql, params } = text;
+    let statement = wire.prepare(&sql).await?;
+    Ok(PreparedText { statement, params })
+}
+
 /// A server whose default is READ COMMITTED reads anew with each statement.
-fn keeps_no_snapshot(conn: &mut Conn) -> Result<bool, Error> {
+async fn keeps_no_snapshot(wire: &mut MariadbWire) -> Result<bool, MariadbFailure> {
     let names = "SHOW VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation')";
-    let found: Option<(String, String)> = conn.query_first(names)?;
-    Ok(
-        found
-            .is_none_or(|(_, level)| !matches!(level.as_str(), "REPEATABLE-READ" | "SERIALIZABLE")),
-    )
+    let rows = wire.text(names).await?.concat();
+    let level = rows.first().and_then(|row| row.text(1));
+    Ok(!matches!(level, Some("REPEATABLE-READ" | "SERIALIZABLE")))
 }
 
 fn by(customer: &CustomerBy) -> String {

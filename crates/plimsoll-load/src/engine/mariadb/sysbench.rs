@@ -1,10 +1,8 @@
 //! Sessions of sysbench's OLTP scripts on MariaDB.
 
-use mysql::Error;
-use mysql::prelude::Queryable;
 use plimsoll_plan::resolved::Sysbench;
 
-use super::session::{MariadbSession, MariadbWork, error, prepared, without_begin};
+use super::session::{MariadbSession, MariadbWork, error, without_begin};
 use crate::error::LoadError;
 use crate::session::SessionError;
 use crate::workload::sysbench::input::{Bracket, NewRow};
@@ -21,15 +19,14 @@ impl MariadbSession {
     ) -> Result<Self, LoadError> {
         let texts = Prepared::new(sysbench);
         let has_transactions = Bracket::of(sysbench.script) != Bracket::Autocommit;
-        Self::prepare(conninfo, schema, "sysbench", move |conn| {
-            let statements = texts.texts(SysbenchDialect::Mariadb);
-            let statements = statements
-                .iter()
-                .map(|text| Ok(prepared(&conn.prep(text)?)));
-            let statements = statements.collect::<Result<_, Error>>()?;
+        Self::prepare(conninfo, schema, "sysbench", async |wire| {
+            let mut statements = Vec::new();
+            for text in texts.texts(SysbenchDialect::Mariadb) {
+                statements.push(wire.prepare(&text).await?);
+            }
             if has_transactions {
                 // sysbench sends a BEGIN, and in InnoDB nothing begins before the next statement then either.
-                without_begin(conn)?;
+                without_begin(wire).await?;
             }
             Ok(MariadbWork::Sysbench {
                 prepared: texts,

@@ -1,11 +1,8 @@
 //! What is MariaDB's own, against a real server.
 
-use mysql::Conn;
-use mysql::prelude::Queryable;
 use plimsoll_plan::resolved::{ManagedKind, Script, Sysbench, Tpcc, TxnMode, Workload};
 
-use super::connect::connect_to;
-use super::*;
+use super::client::MariadbClient;
 use crate::engine::LoadControl;
 use crate::engine::contract::sysbench::{SMALL, Tables};
 use crate::engine::contract::transactions::digest;
@@ -20,25 +17,23 @@ use crate::workload::{Input, Source};
 
 contract_of_managed_servers!(ManagedKind::Mariadb);
 
+#[test]
+fn an_encrypted_connection_is_a_connection_like_any_other() {
+    contract::encryption::encrypted(ManagedKind::Mariadb)
+}
+
 const MODES: [TxnMode; 2] = [TxnMode::Procedures, TxnMode::Statements];
 
 fn conninfo(shared: &Shared) -> String {
     shared.target().conninfo
 }
 
-fn connection(shared: &Shared) -> Conn {
-    connect_to(&conninfo(shared), MANAGED_SCHEMA).unwrap()
+fn connection(shared: &Shared) -> MariadbClient {
+    MariadbClient::connect_to(&conninfo(shared), MANAGED_SCHEMA).unwrap()
 }
 
 fn user_of(shared: &Shared, mode: TxnMode) -> User {
     shared.place().user(&Workload::Tpcc(Tpcc { mode, ..TPCC }))
-}
-
-fn one<T: mysql::prelude::FromValue>(client: &mut Conn, sql: &str) -> T {
-    client
-        .query_first(sql)
-        .unwrap()
-        .unwrap_or_else(|| panic!("no row: {sql}"))
 }
 
 #[test]
@@ -52,12 +47,12 @@ fn a_deadlock_and_a_long_wait_may_be_tried_again() {
     };
     for mode in MODES {
         let mut session = user_of(&shared, mode);
-        client.query_drop("BEGIN").unwrap();
+        client.query("BEGIN").unwrap();
         // Whoever has changed less is the victim: the user has three rows to lose, so this one needs more.
         client
-            .query_drop("UPDATE stock SET s_ytd = s_ytd + 1 WHERE s_w_id = 2 AND s_i_id < 100")
+            .query("UPDATE stock SET s_ytd = s_ytd + 1 WHERE s_w_id = 2 AND s_i_id < 100")
             .unwrap();
-        client.query_drop(lock(20)).unwrap();
+        client.query(&lock(20)).unwrap();
         let user = std::thread::spawn(move || session.run(&new_order(&[(10, 1, 1), (20, 1, 1)])));
         // The user now holds item 10 and waits for item 20.
         let mut watcher = connection(&shared);
@@ -66,27 +61,28 @@ fn a_deadlock_and_a_long_wait_may_be_tried_again() {
         let user_waits = || {
             // The server refreshes this view only when it was not read for a tenth of a second.
             std::thread::sleep(std::time::Duration::from_millis(200));
-            one::<i64>(&mut watcher, waiting) > 0
+            let waits = watcher.results(waiting).unwrap().concat();
+            waits[0].get::<i64>(0).unwrap() > 0
         };
         assert!(crate::scratch::wait_until(60, user_waits));
-        client.query_drop(lock(10)).unwrap();
+        client.query(&lock(10)).unwrap();
         let end = user.join().unwrap();
         assert!(
             matches!(&end, Err(SessionError::Retry(why)) if why.contains("1213")),
             "{mode:?} {end:?}"
         );
-        client.query_drop("ROLLBACK").unwrap();
+        client.query("ROLLBACK").unwrap();
 
         let mut session = user_of(&shared, mode);
         session.set("SET innodb_lock_wait_timeout = 1");
-        client.query_drop("BEGIN").unwrap();
-        client.query_drop(lock(20)).unwrap();
+        client.query("BEGIN").unwrap();
+        client.query(&lock(20)).unwrap();
         let end = session.run(&new_order(&[(10, 1, 1), (20, 1, 1)]));
         assert!(
             matches!(&end, Err(SessionError::Retry(why)) if why.contains("1205")),
             "{mode:?} {end:?}"
         );
-        client.query_drop("ROLLBACK").unwrap();
+        client.query("ROLLBACK").unwrap();
     }
     assert_eq!(digest(&mut shared.place().client()), before);
 }
@@ -100,12 +96,12 @@ fn a_refused_user_gets_the_next_step() {
         "CREATE USER plain@localhost",
         "GRANT SELECT ON plimsoll.* TO plain@localhost",
     ] {
-        client.query_drop(sql).unwrap();
+        client.query(sql).unwrap();
     }
     let at = |user: &str| conninfo(&shared).replace("root@", &format!("{user}@"));
-    connect::connect(&at("guarded:right")).unwrap();
+    MariadbClient::connect(&at("guarded:right")).unwrap();
     for wrong in ["guarded:wr0ng", "guarded"] {
-        let error = connect::connect(&at(wrong)).unwrap_err();
+        let error = MariadbClient::connect(&at(wrong)).err().unwrap();
         assert!(
             matches!(&error, LoadError::Refused { next, .. } if next.contains("MYSQL_PWD")),
             "{error}"

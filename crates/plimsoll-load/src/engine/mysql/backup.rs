@@ -2,14 +2,12 @@
 
 use std::path::Path;
 
-use mysql::Error;
-use mysql::prelude::Queryable;
-
 use super::DIALECT;
 use crate::backup::program::version;
 use crate::engine::mariadb::backup::{MariadbBackups, access, dump, restore_dump};
 use crate::engine::mariadb::binaries;
-use crate::engine::mariadb::connect::{connect, server_error};
+use crate::engine::mariadb::client::MariadbClient;
+use crate::engine::mariadb::failure::server_error;
 use crate::engine::server::backup_programs::{
     BackupCommand, BackupPrograms, NEXT_OF_RESTORE, Runner,
 };
@@ -24,10 +22,12 @@ const PLUGIN_EXISTS: u16 = 1125;
 pub struct MysqlBackups;
 
 fn load_clone(conninfo: &str) -> Result<(), LoadError> {
-    let installed = connect(conninfo)?.query_drop("INSTALL PLUGIN clone SONAME 'mysql_clone.so'");
-    match installed {
-        Err(Error::MySqlError(error)) if error.code == PLUGIN_EXISTS => Ok(()),
-        installed => installed.map_err(|error| server_error("loading the clone plugin", &error)),
+    let mut client = MariadbClient::connect(conninfo)?;
+    match client.query("INSTALL PLUGIN clone SONAME 'mysql_clone.so'") {
+        Err(failure) if failure.code == Some(PLUGIN_EXISTS) => Ok(()),
+        installed => {
+            installed.map_err(|failure| server_error("loading the clone plugin", &failure))
+        }
     }
 }
 

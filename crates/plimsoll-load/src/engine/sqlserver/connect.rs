@@ -3,18 +3,17 @@
 use std::io;
 use std::time::Duration;
 
-use percent_encoding::percent_decode_str;
 use plimsoll_plan::resolved::ServerKind;
 use tiberius::error::Error;
 use tiberius::{AuthMethod, Config};
 use tokio::net::TcpStream;
 use tokio_util::compat::{Compat, TokioAsyncWriteCompatExt};
-use url::Url;
 
 use super::failure::{
     CANNOT_OPEN_DATABASE, LOGIN_FAILED, SqlserverFailure, TOO_MANY_CONNECTIONS, server_error,
 };
 use super::tls::TdsStream;
+use crate::engine::server_url::ServerUrl;
 use crate::engine::wire::tls::CertificateTrust;
 use crate::error::LoadError;
 
@@ -45,31 +44,23 @@ struct Address {
 ///
 /// Connections are encrypted and the certificate is verified, unless that is refused.
 fn parse(conninfo: &str) -> Result<Address, LoadError> {
-    let rest = ServerKind::Sqlserver.rest_of(conninfo);
-    let rest = rest.ok_or_else(|| wrong("it does not begin with mssql://"))?;
-    // The parser's message may hold a piece of a password.
-    let url = Url::parse(&format!("mssql://{rest}")).map_err(|_| wrong("cannot be parsed"))?;
-    let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
-    let host = url.host_str().ok_or_else(|| wrong("it has no host"))?;
-    let password = url.password().map(decoded);
-    let database = decoded(url.path().trim_matches('/'));
+    let url = ServerUrl::parse(conninfo, ServerKind::Sqlserver).map_err(wrong)?;
+    let trust = trust(&url.options)?;
     Ok(Address {
-        host: decoded(host),
-        port: url.port().unwrap_or(PORT),
-        user: decoded(url.username()),
-        password: password
-            .or_else(|| std::env::var(ServerKind::Sqlserver.password_variable()).ok())
-            .unwrap_or_default(),
-        database: Some(database).filter(|name| !name.is_empty()),
-        trust: trust(&url)?,
+        host: url.host,
+        port: url.port.unwrap_or(PORT),
+        user: url.user,
+        password: url.password.unwrap_or_default(),
+        database: url.database,
+        trust,
     })
 }
 
-fn trust(url: &Url) -> Result<Option<CertificateTrust>, LoadError> {
+fn trust(options: &[(String, String)]) -> Result<Option<CertificateTrust>, LoadError> {
     let mut is_encrypted = true;
     let mut trust = CertificateTrust::SystemRoots;
-    for (name, value) in url.query_pairs() {
-        match (&*name, &*value) {
+    for (name, value) in options {
+        match (name.as_str(), value.as_str()) {
             ("encrypt", "true") => is_encrypted = true,
             ("encrypt", "false") => is_encrypted = false,
             ("trustServerCertificate", "true") => trust = CertificateTrust::AnyCertificate,

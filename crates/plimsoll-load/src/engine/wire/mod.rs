@@ -11,7 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
 use bytes::BytesMut;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_rustls::TlsConnector;
 
 pub use socket::QuietSocket;
 
@@ -45,6 +48,21 @@ impl Wire {
             begin: 0,
             end: 0,
         }
+    }
+
+    /// All that follows is encrypted.
+    ///
+    /// # Errors
+    /// When the server's certificate is not believed, or the handshake fails in another way; the connection is of no use then.
+    pub async fn encrypt(&mut self, config: ClientConfig, host: &str) -> io::Result<()> {
+        if !self.unread().is_empty() {
+            return Err(io::Error::other("the server sent more before encryption"));
+        }
+        let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+        let plain = std::mem::replace(&mut self.stream, Box::new(tokio::io::empty()));
+        let connector = TlsConnector::from(Arc::new(config));
+        self.stream = Box::new(connector.connect(name, plain).await?);
+        Ok(())
     }
 
     /// Writes all of [`Self::out`].

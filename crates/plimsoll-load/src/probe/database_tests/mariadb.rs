@@ -1,10 +1,7 @@
 //! A real MariaDB server, asked as in a run.
 
-use mysql::Conn;
-use mysql::prelude::Queryable;
-
 use super::*;
-use crate::engine::mariadb::connect::{connect, connect_to};
+use crate::engine::mariadb::client::MariadbClient;
 
 /// Its files have another name.
 const SCHEMA: &str = "the schema-1";
@@ -12,10 +9,9 @@ const SCHEMA: &str = "the schema-1";
 /// With an empty table; not yet sampled.
 fn started() -> (Server, Receiver<ProbeMessage>) {
     let (server, messages) = Server::started(ManagedKind::Mariadb);
-    let mut conn = connect(&server.conninfo()).unwrap();
-    conn.query_drop(format!("CREATE DATABASE `{SCHEMA}`"))
-        .unwrap();
-    conn.query_drop(format!(
+    let mut conn = MariadbClient::connect(&server.conninfo()).unwrap();
+    conn.query(&format!("CREATE DATABASE `{SCHEMA}`")).unwrap();
+    conn.query(&format!(
         "CREATE TABLE `{SCHEMA}`.t (id int PRIMARY KEY AUTO_INCREMENT, n int) ENGINE = InnoDB"
     ))
     .unwrap();
@@ -37,9 +33,9 @@ fn ask(server: &Server, conninfo: String) {
     server.probe.ask(SYSTEM, endpoint).unwrap();
 }
 
-fn session(server: &Server) -> Conn {
-    let mut conn = connect_to(&server.conninfo(), SCHEMA).unwrap();
-    conn.query_drop("SET SESSION innodb_lock_wait_timeout = 1000")
+fn session(server: &Server) -> MariadbClient {
+    let mut conn = MariadbClient::connect_to(&server.conninfo(), SCHEMA).unwrap();
+    conn.query("SET SESSION innodb_lock_wait_timeout = 1000")
         .unwrap();
     conn
 }
@@ -50,15 +46,15 @@ fn sessions_are_sampled_in_their_states() {
     let mut holds = session(&server);
     let mut waits = session(&server);
     // A session elsewhere is none of plimsoll's.
-    let mut stranger = connect(&server.conninfo()).unwrap();
+    let mut stranger = MariadbClient::connect(&server.conninfo()).unwrap();
     stranger
-        .query_drop("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+        .query("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         .unwrap();
-    holds.query_drop("INSERT INTO t VALUES (1, 0)").unwrap();
-    holds.query_drop("BEGIN").unwrap();
-    holds.query_drop("UPDATE t SET n = 1 WHERE id = 1").unwrap();
+    holds.query("INSERT INTO t VALUES (1, 0)").unwrap();
+    holds.query("BEGIN").unwrap();
+    holds.query("UPDATE t SET n = 1 WHERE id = 1").unwrap();
     std::thread::scope(|scope| {
-        let blocked = scope.spawn(|| waits.query_drop("UPDATE t SET n = 2 WHERE id = 1").unwrap());
+        let blocked = scope.spawn(|| waits.query("UPDATE t SET n = 2 WHERE id = 1").unwrap());
         until_waits(
             &messages,
             &[
@@ -66,16 +62,16 @@ fn sessions_are_sampled_in_their_states() {
                 (WaitState::Client, "Sleep", 1),
             ],
         );
-        holds.query_drop("COMMIT").unwrap();
+        holds.query("COMMIT").unwrap();
         blocked.join().unwrap();
     });
     until_waits(&messages, &[(WaitState::Idle, "Sleep", 2)]);
     std::thread::scope(|scope| {
-        holds.query_drop("LOCK TABLES t WRITE").unwrap();
-        let blocked = scope.spawn(|| waits.query_drop("UPDATE t SET n = 3 WHERE id = 1").unwrap());
+        holds.query("LOCK TABLES t WRITE").unwrap();
+        let blocked = scope.spawn(|| waits.query("UPDATE t SET n = 3 WHERE id = 1").unwrap());
         let metadata = (WaitState::Lock, "Waiting for table metadata lock", 1);
         until_waits(&messages, &[metadata, (WaitState::Idle, "Sleep", 1)]);
-        holds.query_drop("UNLOCK TABLES").unwrap();
+        holds.query("UNLOCK TABLES").unwrap();
         blocked.join().unwrap();
     });
 }
@@ -91,8 +87,8 @@ fn every_metric_is_emitted_and_the_probe_neither_commits_nor_makes_temporary_tab
             START TRANSACTION; INSERT INTO t (n) VALUES (i); UPDATE t SET n = n + 1 WHERE id = i; COMMIT;
          END FOR; END"
     );
-    session.query_drop(writes).unwrap();
-    session.query_drop("CALL p()").unwrap();
+    session.query(&writes).unwrap();
+    session.query("CALL p()").unwrap();
     let mut commits = 0.0;
     let mut syncs = 0.0;
     let mut bytes = 0.0;
@@ -130,14 +126,14 @@ fn a_server_that_dies_and_restarts_is_sampled_again_without_a_warning() {
 #[test]
 fn what_is_hidden_from_a_user_warns_once_and_the_rest_is_still_sampled() {
     let (server, messages) = started();
-    let mut root = connect(&server.conninfo()).unwrap();
-    root.query_drop("CREATE USER u@localhost").unwrap();
-    root.query_drop(format!("GRANT ALL ON `{SCHEMA}`.* TO u@localhost"))
+    let mut root = MariadbClient::connect(&server.conninfo()).unwrap();
+    root.query("CREATE USER u@localhost").unwrap();
+    root.query(&format!("GRANT ALL ON `{SCHEMA}`.* TO u@localhost"))
         .unwrap();
     let conninfo = server.conninfo().replace("root@", "u@");
-    let mut own = connect_to(&conninfo, SCHEMA).unwrap();
-    own.query_drop("BEGIN").unwrap();
-    own.query_drop("INSERT INTO t VALUES (1, 0)").unwrap();
+    let mut own = MariadbClient::connect_to(&conninfo, SCHEMA).unwrap();
+    own.query("BEGIN").unwrap();
+    own.query("INSERT INTO t VALUES (1, 0)").unwrap();
     // Another user's in the same schema is none of plimsoll's.
     let _other = session(&server);
     ask(&server, conninfo);

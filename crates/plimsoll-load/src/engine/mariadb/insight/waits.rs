@@ -4,9 +4,10 @@
 //! (10.11). A stage names what a statement does, not what it waits for: a page that is read, a page that is written to
 //! make room and a latch of InnoDB's count as work.
 
-use mysql::{FromValueError, Row};
 use plimsoll_record::WaitState;
 use plimsoll_record::WaitState::{Client, Cpu, DataWrite, Idle, Latch, Lock, Log, Other};
+
+use crate::engine::sql::TextRow;
 
 /// A row of `SHOW PROCESSLIST`.
 #[derive(Debug, Clone, Default)]
@@ -19,19 +20,15 @@ pub(super) struct ProcesslistRow {
 }
 
 impl ProcesslistRow {
-    /// Columns that a row lacks are empty.
-    pub fn new(row: Row) -> Self {
-        fn get<T: mysql::prelude::FromValue>(row: &Row, name: &str) -> Option<T> {
-            row.get_opt::<Option<T>, _>(name)
-                .and_then(|value: Result<_, FromValueError>| value.ok())
-                .flatten()
-        }
+    /// Id, User, Host, db, Command, Time, State; others follow. Columns that a row lacks are empty.
+    pub fn new(row: &TextRow) -> Self {
+        let text = |column| row.text(column).unwrap_or_default().to_owned();
         Self {
-            id: get(&row, "Id").unwrap_or_default(),
-            user: get(&row, "User").unwrap_or_default(),
-            schema: get(&row, "db"),
-            command: get(&row, "Command").unwrap_or_default(),
-            state: get(&row, "State").unwrap_or_default(),
+            id: row.get(0).unwrap_or_default(),
+            user: text(1),
+            schema: row.text(3).map(str::to_owned),
+            command: text(4),
+            state: text(6),
         }
     }
 }

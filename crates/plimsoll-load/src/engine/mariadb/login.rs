@@ -1,0 +1,297 @@
+//! Logins (the manual's "Connection Phase"): what both sides can do, encryption, and the password.
+
+use std::collections::HashMap;
+use std::io;
+
+use mysql_common::constants::{CapabilityFlags, MariadbCapabilities};
+use mysql_common::crypto;
+use mysql_common::io::ParseBuf;
+use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse};
+use mysql_common::proto::MySerialize;
+use tokio::net::TcpStream;
+
+use super::address::{Encryption, MariadbAddress};
+use super::failure::MariadbFailure;
+use super::protocol::{ERR, MariadbWire, OK};
+use crate::engine::wire::tls::{CertificateTrust, client_config};
+use crate::engine::wire::{ByteStream, QuietSocket};
+
+/// A request for encryption is the beginning of the answer to the greeting, up to the user.
+const ENCRYPTION_REQUEST: usize = 32;
+const LONGEST_PACKET: u32 = 16 << 20;
+/// Bytes of a greeting's challenge.
+const CHALLENGE: usize = 20;
+
+// Packets of a login, by their first byte.
+const MORE: u8 = 0x01;
+const SWITCH: u8 = 0xfe;
+// What `caching_sha2_password` has to say.
+const KNOWN: u8 = 3;
+const PASSWORD_PLEASE: u8 = 4;
+const KEY_PLEASE: u8 = 2;
+
+/// What plimsoll does where the server can do it, too.
+const ABILITIES: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
+    .union(CapabilityFlags::CLIENT_SECURE_CONNECTION)
+    .union(CapabilityFlags::CLIENT_LONG_PASSWORD)
+    .union(CapabilityFlags::CLIENT_LONG_FLAG)
+    .union(CapabilityFlags::CLIENT_TRANSACTIONS)
+    .union(CapabilityFlags::CLIENT_LOCAL_FILES)
+    .union(CapabilityFlags::CLIENT_MULTI_STATEMENTS)
+    .union(CapabilityFlags::CLIENT_MULTI_RESULTS)
+    .union(CapabilityFlags::CLIENT_PS_MULTI_RESULTS)
+    .union(CapabilityFlags::CLIENT_PLUGIN_AUTH)
+    .union(CapabilityFlags::CLIENT_CONNECT_ATTRS)
+    .union(CapabilityFlags::CLIENT_CONNECT_WITH_DB);
+
+/// A connection that has logged in.
+pub(super) struct MariadbConnection {
+    pub wire: MariadbWire,
+    /// The server's number of it.
+    pub id: u32,
+}
+
+/// Why no connection came about.
+pub(super) enum LoginFailure {
+    Server(MariadbFailure),
+    NotEncrypted(String),
+    UnknownMethod(String),
+}
+
+impl From<MariadbFailure> for LoginFailure {
+    fn from(failure: MariadbFailure) -> Self {
+        Self::Server(failure)
+    }
+}
+
+fn unreadable(what: &str) -> LoginFailure {
+    LoginFailure::Server(MariadbFailure::out_of_step(what))
+}
+
+/// Needs a runtime.
+pub(super) async fn open(address: &MariadbAddress) -> Result<MariadbConnection, LoginFailure> {
+    match open_with(address, address.encryption).await {
+        Err(LoginFailure::NotEncrypted(_)) if address.encryption == Encryption::WherePossible => {
+            open_with(address, Encryption::Never).await
+        }
+        done => done,
+    }
+}
+
+async fn open_with(
+    address: &MariadbAddress,
+    encryption: Encryption,
+) -> Result<MariadbConnection, LoginFailure> {
+    let stream = stream(address).await;
+    let stream = stream.map_err(|error| MariadbFailure::lost(&error))?;
+    let mut wire = MariadbWire::new(stream);
+    let greeting = Greeting::receive(&mut wire).await?;
+    let id = greeting.id;
+    let mut login = Login {
+        address,
+        wire,
+        is_private: address.socket.is_some(),
+        method: greeting.method.clone(),
+        challenge: greeting.challenge.clone(),
+    };
+    login.answer(&greeting, encryption).await?;
+    login.authenticate().await?;
+    Ok(MariadbConnection {
+        wire: login.wire.logged_in(),
+        id,
+    })
+}
+
+async fn stream(address: &MariadbAddress) -> io::Result<Box<dyn ByteStream>> {
+    let socket = match &address.socket {
+        Some(path) => QuietSocket::connect(path)?,
+        None => {
+            let socket = TcpStream::connect((address.host.as_str(), address.port)).await?;
+            QuietSocket::of_tcp(socket.into_std()?)?
+        }
+    };
+    Ok(Box::new(socket))
+}
+
+/// What the server begins with.
+struct Greeting {
+    id: u32,
+    abilities: CapabilityFlags,
+    /// Those that MySQL does not have.
+    of_mariadb: MariadbCapabilities,
+    challenge: Vec<u8>,
+    method: AuthPlugin<'static>,
+}
+
+impl Greeting {
+    async fn receive(wire: &mut MariadbWire) -> Result<Self, LoginFailure> {
+        let packet = wire.receive_packet().await?;
+        if let Some((&ERR, rest)) = packet.split_first() {
+            return Err(MariadbFailure::of_packet(rest).into());
+        }
+        let greeting: HandshakePacket<'_> = ParseBuf(&packet)
+            .parse(())
+            .map_err(|_| unreadable("no greeting: is it a MariaDB or MySQL?"))?;
+        let mut challenge = greeting.nonce();
+        challenge.resize(CHALLENGE, 0);
+        let abilities = greeting.capabilities() & ABILITIES_OR_ENCRYPTION;
+        // MariaDB has others where it leaves out this one.
+        let of_mariadb = if abilities.contains(CapabilityFlags::CLIENT_LONG_PASSWORD) {
+            MariadbCapabilities::empty()
+        } else {
+            greeting.mariadb_ext_capabilities() & MariadbCapabilities::MARIADB_CLIENT_CACHE_METADATA
+        };
+        let method = match greeting.auth_plugin() {
+            Some(AuthPlugin::CachingSha2Password) => AuthPlugin::CachingSha2Password,
+            // The server switches where the user has another one.
+            _ => AuthPlugin::MysqlNativePassword,
+        };
+        Ok(Self {
+            id: greeting.connection_id(),
+            abilities,
+            of_mariadb,
+            challenge,
+            method,
+        })
+    }
+}
+
+const ABILITIES_OR_ENCRYPTION: CapabilityFlags = ABILITIES.union(CapabilityFlags::CLIENT_SSL);
+
+struct Login<'a> {
+    address: &'a MariadbAddress,
+    wire: MariadbWire,
+    /// Whether nobody else reads what is sent.
+    is_private: bool,
+    method: AuthPlugin<'static>,
+    challenge: Vec<u8>,
+}
+
+impl Login<'_> {
+    /// Encrypts if that is wanted, and sends user and password's proof.
+    async fn answer(
+        &mut self,
+        greeting: &Greeting,
+        encryption: Encryption,
+    ) -> Result<(), LoginFailure> {
+        let can_encrypt = greeting.abilities.contains(CapabilityFlags::CLIENT_SSL);
+        let trust = match encryption {
+            _ if self.address.socket.is_some() => None,
+            Encryption::Never => None,
+            Encryption::WherePossible => can_encrypt.then_some(CertificateTrust::AnyCertificate),
+            Encryption::Always(trust) if can_encrypt => Some(trust),
+            Encryption::Always(_) => {
+                let why = "the server does not encrypt".into();
+                return Err(LoginFailure::NotEncrypted(why));
+            }
+        };
+        let response = self.response(greeting, trust.is_some());
+        if let Some(trust) = trust {
+            self.wire
+                .send_packet(&response[..ENCRYPTION_REQUEST])
+                .await?;
+            let config = client_config(trust, rustls::ALL_VERSIONS);
+            let config = config.map_err(|error| LoginFailure::NotEncrypted(error.to_string()))?;
+            let encrypted = self.wire.encrypt(config, &self.address.host).await;
+            encrypted.map_err(|error| LoginFailure::NotEncrypted(error.to_string()))?;
+            self.is_private = true;
+        }
+        Ok(self.wire.send_packet(&response).await?)
+    }
+
+    fn response(&self, greeting: &Greeting, encrypts: bool) -> Vec<u8> {
+        let mut abilities = greeting.abilities;
+        abilities.set(CapabilityFlags::CLIENT_SSL, encrypts);
+        let attributes = HashMap::from([("program_name".to_owned(), "plimsoll".to_owned())]);
+        let attributes = abilities
+            .contains(CapabilityFlags::CLIENT_CONNECT_ATTRS)
+            .then_some(attributes);
+        let response = HandshakeResponse::new(
+            self.proof(),
+            // Every server that is old enough to lack utf8mb4 is refused later.
+            (5, 7, 0),
+            Some(self.address.user.as_bytes()),
+            self.address.database.as_deref().map(str::as_bytes),
+            Some(self.method.clone()),
+            abilities,
+            attributes,
+            LONGEST_PACKET,
+        );
+        let mut bytes = Vec::new();
+        response
+            .with_mariadb_ext_capabilities(greeting.of_mariadb)
+            .serialize(&mut bytes);
+        bytes
+    }
+
+    /// That the password is known, without it. `None` where there is no password.
+    fn proof(&self) -> Option<Vec<u8>> {
+        let proof = self
+            .method
+            .gen_data(Some(&self.address.password), &self.challenge);
+        proof.map(|proof| proof.to_vec())
+    }
+
+    async fn authenticate(&mut self) -> Result<(), LoginFailure> {
+        let mut has_switched = false;
+        loop {
+            let packet = self.wire.receive_packet().await?;
+            match packet.split_first() {
+                Some((&OK, _)) => return Ok(()),
+                Some((&ERR, rest)) => return Err(MariadbFailure::of_packet(rest).into()),
+                Some((&SWITCH, _)) if !has_switched => {
+                    has_switched = true;
+                    self.switch(&packet).await?;
+                }
+                Some((&MORE, [KNOWN])) => {}
+                Some((&MORE, [PASSWORD_PLEASE])) => self.send_password().await?,
+                _ => return Err(unreadable("a login that cannot be read")),
+            }
+        }
+    }
+
+    /// The user has another method than the server's default.
+    async fn switch(&mut self, packet: &[u8]) -> Result<(), LoginFailure> {
+        let Ok(request) = ParseBuf(packet).parse::<AuthSwitchRequest<'_>>(()) else {
+            return Err(LoginFailure::UnknownMethod("mysql_old_password".into()));
+        };
+        let method = request.auth_plugin();
+        if !matches!(
+            method,
+            AuthPlugin::CachingSha2Password | AuthPlugin::MysqlNativePassword
+        ) {
+            let name = String::from_utf8_lossy(method.as_bytes()).into_owned();
+            return Err(LoginFailure::UnknownMethod(name));
+        }
+        self.method = method.into_owned();
+        self.challenge = request.plugin_data().to_vec();
+        let proof = self.proof().unwrap_or_default();
+        Ok(self.wire.send_packet(&proof).await?)
+    }
+
+    /// `caching_sha2_password` wants it where its cache does not have it: as it is where nobody else reads it, else
+    /// encrypted with the server's key.
+    async fn send_password(&mut self) -> Result<(), LoginFailure> {
+        let mut password = [self.address.password.as_bytes(), &[0]].concat();
+        if self.is_private {
+            return Ok(self.wire.send_packet(&password).await?);
+        }
+        self.wire.send_packet(&[KEY_PLEASE]).await?;
+        let answer = self.wire.receive_packet().await?;
+        let key = match answer.split_first() {
+            Some((&MORE, key)) if key.starts_with(b"-----BEGIN PUBLIC KEY-----") => key,
+            Some((&ERR, rest)) => return Err(MariadbFailure::of_packet(rest).into()),
+            _ => return Err(unreadable("no key for the password")),
+        };
+        let challenge = self.challenge.iter().cycle();
+        password
+            .iter_mut()
+            .zip(challenge)
+            .for_each(|(own, theirs)| *own ^= theirs);
+        // It panics on a key that it cannot read, and on a password that is too long for the key.
+        let encrypted = std::panic::catch_unwind(|| crypto::encrypt(&password, key));
+        let encrypted =
+            encrypted.map_err(|_| unreadable("a key that does not fit the password"))?;
+        Ok(self.wire.send_packet(&encrypted).await?)
+    }
+}

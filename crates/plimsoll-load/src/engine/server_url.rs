@@ -1,0 +1,86 @@
+//! URLs of servers: `scheme://user:password@host:port/database?option=value`, signs other than letters and digits being
+//! percent-encoded.
+
+use percent_encoding::percent_decode_str;
+use plimsoll_plan::resolved::ServerKind;
+use url::Url;
+
+/// What a URL holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ServerUrl {
+    /// Name or address; an address of IPv6 without its brackets.
+    pub host: String,
+    pub port: Option<u16>,
+    pub user: String,
+    /// That of the environment where the URL has none.
+    pub password: Option<String>,
+    pub database: Option<String>,
+    pub options: Vec<(String, String)>,
+}
+
+impl ServerUrl {
+    /// Reads the URL of a server of that kind. Errors do not quote it: a piece of it may be one of the password.
+    pub fn parse(conninfo: &str, kind: ServerKind) -> Result<Self, &'static str> {
+        const UNREADABLE: &str = "cannot be parsed";
+        let rest = kind.rest_of(conninfo).ok_or(UNREADABLE)?;
+        let url = Url::parse(&format!("server://{rest}")).map_err(|_| UNREADABLE)?;
+        let host = url.host_str().ok_or("it has no host")?;
+        let password = url.password().map(decoded);
+        let database = decoded(url.path().trim_matches('/'));
+        let pairs = url.query().unwrap_or_default().split('&');
+        let option = |pair: &str| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (decoded(name), decoded(value))
+        };
+        Ok(Self {
+            host: decoded(host.trim_matches(['[', ']'])),
+            port: url.port(),
+            user: decoded(url.username()),
+            password: password.or_else(|| std::env::var(kind.password_variable()).ok()),
+            database: Some(database).filter(|name| !name.is_empty()),
+            options: pairs.filter(|pair| !pair.is_empty()).map(option).collect(),
+        })
+    }
+}
+
+fn decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn all_parts_are_read() {
+        let url = "mysql://u:p%40s+s@[::1]:3307/db?socket=/a%20b+c&flag";
+        let expected = ServerUrl {
+            host: "::1".into(),
+            port: Some(3307),
+            user: "u".into(),
+            password: Some("p@s+s".into()),
+            database: Some("db".into()),
+            options: vec![
+                ("socket".into(), "/a b+c".into()),
+                ("flag".into(), String::new()),
+            ],
+        };
+        assert_eq!(ServerUrl::parse(url, ServerKind::Mysql), Ok(expected));
+        assert!(ServerUrl::parse(url, ServerKind::Sqlserver).is_err());
+        let short = ServerUrl::parse("mysql://h", ServerKind::Mysql).unwrap();
+        assert_eq!(
+            (short.port, short.database, short.user),
+            (None, None, String::new())
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_never_panics(text in ".*") {
+            let _ = ServerUrl::parse(&text, ServerKind::Mysql);
+            let _ = ServerUrl::parse(&format!("mysql://{text}"), ServerKind::Mysql);
+        }
+    }
+}
