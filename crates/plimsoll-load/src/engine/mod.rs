@@ -3,6 +3,8 @@
 
 #[cfg(test)]
 pub(crate) mod contract;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 pub mod insight;
 pub mod mariadb;
 pub mod mock;

@@ -172,6 +172,18 @@ macro_rules! contract_of_managed_servers {
             contract::network::in_pieces($kind)
         }
         #[test]
+        fn a_late_answer_is_waited_for() {
+            contract::network::slow($kind)
+        }
+        #[test]
+        fn a_statement_without_memory_fails_its_transaction_alone() {
+            contract::server::out_of_memory($kind)
+        }
+        #[test]
+        fn a_cancelled_statement_fails_its_transaction_alone() {
+            contract::server::cancelled($kind)
+        }
+        #[test]
         fn a_wrong_setting_is_named_in_the_servers_words_and_nothing_remains() {
             contract::managed::wrong_setting($kind)
         }

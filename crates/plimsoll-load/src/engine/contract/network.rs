@@ -1,11 +1,12 @@
-//! A connection that is cut in the middle of an answer, or that brings it in pieces.
+//! A connection that is cut in the middle of an answer, or that brings it in pieces or late.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use super::*;
 
@@ -21,6 +22,8 @@ struct Way {
     left: AtomicUsize,
     /// Byte by byte.
     in_pieces: AtomicBool,
+    /// So long each.
+    late_ms: AtomicU64,
 }
 
 impl Proxy {
@@ -31,6 +34,7 @@ impl Proxy {
         let way = Arc::new(Way {
             left: AtomicUsize::new(usize::MAX),
             in_pieces: AtomicBool::new(false),
+            late_ms: AtomicU64::new(0),
         });
         let own = Arc::clone(&way);
         thread::spawn(move || {
@@ -73,6 +77,7 @@ fn answers(server: &mut UnixStream, mut client: &TcpStream, way: &Way) -> std::i
         let read = server.read(&mut buffer)?;
         let left = way.left.load(Ordering::SeqCst);
         let bytes = &buffer[..read.min(left)];
+        thread::sleep(Duration::from_millis(way.late_ms.load(Ordering::SeqCst)));
         if way.in_pieces.load(Ordering::SeqCst) {
             for byte in bytes {
                 client.write_all(&[*byte])?;
@@ -160,4 +165,20 @@ pub fn in_pieces(kind: ManagedKind) {
         }
     }
     shared.place().assert_consistent();
+}
+
+/// A server may take as long as it takes.
+pub fn slow(kind: ManagedKind) {
+    const LATE: Duration = Duration::from_millis(300);
+    let shared = Shared::get(Engine::Server(kind.server()));
+    let _turn = shared.turn();
+    let (proxy, endpoint) = shared.behind_proxy(kind);
+    let mut user = User::open(&opener(endpoint, &tpcc(TxnMode::Procedures)), 0).unwrap();
+    proxy
+        .way
+        .late_ms
+        .store(LATE.as_millis() as u64, Ordering::SeqCst);
+    let asked = Instant::now();
+    assert_eq!(user.run(&stock_level()), Ok(TxnEnd::Committed));
+    assert!(asked.elapsed() >= LATE);
 }

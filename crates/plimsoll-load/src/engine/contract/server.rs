@@ -91,6 +91,91 @@ pub fn table_that_is_gone(kind: ServerKind) {
     }
 }
 
+/// A trigger that answers as a server does that has no memory left, and the number of that error.
+struct MemoryTrigger {
+    create: &'static [&'static str],
+    drop: &'static str,
+    code: &'static str,
+}
+
+fn memory_trigger(kind: ManagedKind) -> MemoryTrigger {
+    match kind {
+        ManagedKind::Postgres => MemoryTrigger {
+            create: &[
+                "CREATE FUNCTION no_memory() RETURNS trigger LANGUAGE plpgsql AS \
+                 $$ BEGIN RAISE EXCEPTION 'out of memory' USING ERRCODE = '53200'; END $$",
+                "CREATE TRIGGER no_memory BEFORE INSERT ON new_order \
+                 FOR EACH ROW EXECUTE FUNCTION no_memory()",
+            ],
+            drop: "DROP FUNCTION no_memory CASCADE",
+            code: "53200",
+        },
+        ManagedKind::Mariadb | ManagedKind::Mysql => MemoryTrigger {
+            create: &[
+                "CREATE TRIGGER no_memory BEFORE INSERT ON new_order FOR EACH ROW \
+                 SIGNAL SQLSTATE 'HY001' SET MYSQL_ERRNO = 1037, MESSAGE_TEXT = 'Out of memory'",
+            ],
+            drop: "DROP TRIGGER no_memory",
+            code: "1037",
+        },
+    }
+}
+
+/// A statement without memory fails its transaction, which leaves nothing behind; the session goes on.
+pub fn out_of_memory(kind: ManagedKind) {
+    let shared = Shared::get(Engine::Server(kind.server()));
+    let _turn = shared.turn();
+    let mut client = shared.place().client();
+    let before = transactions::digest(&mut client);
+    let order = new_order(&[(10, 1, 1), (20, 2, 3)]);
+    let trigger = memory_trigger(kind);
+    for &mode in shared.engine.modes() {
+        let mut user = shared.user(mode);
+        trigger.create.iter().for_each(|sql| client.execute(sql));
+        let end = user.run(&order);
+        client.execute(trigger.drop);
+        assert!(
+            matches!(&end, Err(SessionError::Failed(why)) if why.contains(trigger.code)),
+            "{mode:?} {end:?}"
+        );
+        assert_eq!(user.run(&stock_level()), Ok(TxnEnd::Committed), "{mode:?}");
+    }
+    assert_eq!(transactions::digest(&mut client), before);
+}
+
+/// As an administrator cancels it, who leaves the session alone.
+pub fn cancelled(kind: ManagedKind) {
+    let shared = Shared::get(Engine::Server(kind.server()));
+    let _turn = shared.turn();
+    let mut holds = shared.place().client();
+    let before = transactions::digest(&mut holds);
+    let mut administrator = shared.place().client();
+    let cancel = shared.target().dialect().cancel;
+    for &mode in shared.engine.modes() {
+        let mut user = shared.user(mode);
+        let cancel = cancel.replace("{id}", &user.id().to_string());
+        holds.execute("BEGIN");
+        holds.execute("SELECT s_ytd FROM stock WHERE s_w_id = 1 AND s_i_id = 20 FOR UPDATE");
+        let waiting = std::thread::spawn(move || {
+            let end = user.run(&new_order(&[(10, 1, 1), (20, 1, 3)]));
+            (user, end)
+        });
+        let ended = || {
+            administrator.execute(&cancel);
+            waiting.is_finished()
+        };
+        assert!(crate::scratch::wait_until(60, ended));
+        holds.execute("ROLLBACK");
+        let (mut user, end) = waiting.join().unwrap();
+        assert!(
+            matches!(&end, Err(SessionError::Failed(_))),
+            "{mode:?} {end:?}"
+        );
+        assert_eq!(user.run(&stock_level()), Ok(TxnEnd::Committed), "{mode:?}");
+    }
+    assert_eq!(transactions::digest(&mut holds), before);
+}
+
 /// A setting that is reported: with this value, or with any.
 type Setting = (&'static str, Option<&'static str>);
 

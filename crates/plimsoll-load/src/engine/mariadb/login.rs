@@ -84,6 +84,14 @@ async fn open_with(
 ) -> Result<MariadbConnection, LoginFailure> {
     let stream = stream(address).await;
     let stream = stream.map_err(|error| MariadbFailure::lost(&error))?;
+    log_in(address, stream, encryption).await
+}
+
+pub(super) async fn log_in(
+    address: &MariadbAddress,
+    stream: Box<dyn ByteStream>,
+    encryption: Encryption,
+) -> Result<MariadbConnection, LoginFailure> {
     let mut wire = MariadbWire::new(stream);
     let greeting = Greeting::receive(&mut wire).await?;
     let id = greeting.id;
@@ -293,5 +301,163 @@ impl Login<'_> {
         let encrypted =
             encrypted.map_err(|_| unreadable("a key that does not fit the password"))?;
         Ok(self.wire.send_packet(&encrypted).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::process::Command;
+
+    use plimsoll_plan::resolved::ServerKind;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+    use super::*;
+
+    const PASSWORD: &str = "p@ss";
+    const NONCE: [u8; CHALLENGE] = *b"0123456789abcdefghij";
+
+    fn address(user: &str, password: &str) -> MariadbAddress {
+        MariadbAddress {
+            kind: ServerKind::Mysql,
+            host: "localhost".into(),
+            port: 1,
+            socket: None,
+            user: user.into(),
+            password: password.into(),
+            database: Some("db".into()),
+            encryption: Encryption::WherePossible,
+        }
+    }
+
+    /// As MySQL 9 sends it, but that it does not encrypt.
+    fn greeting() -> Vec<u8> {
+        let abilities = ABILITIES.bits().to_le_bytes();
+        [
+            &[10][..],
+            b"9.7.4\0",
+            &7_u32.to_le_bytes(),
+            &NONCE[..8],
+            &[0],
+            &abilities[..2],
+            &[255, 2, 0],
+            &abilities[2..],
+            &[21],
+            &[0; 10],
+            &NONCE[8..],
+            b"\0caching_sha2_password\0",
+        ]
+        .concat()
+    }
+
+    struct Server {
+        stream: DuplexStream,
+        number: u8,
+    }
+
+    impl Server {
+        async fn send(&mut self, body: &[u8]) {
+            let length = (body.len() as u32).to_le_bytes();
+            let packet = [&length[..3], &[self.number], body].concat();
+            self.stream.write_all(&packet).await.unwrap();
+            self.number += 1;
+        }
+
+        async fn receive(&mut self) -> Vec<u8> {
+            let mut head = [0; 4];
+            self.stream.read_exact(&mut head).await.unwrap();
+            let [a, b, c, number] = head;
+            assert_eq!(number, self.number);
+            self.number += 1;
+            let mut body = vec![0; u32::from_le_bytes([a, b, c, 0]) as usize];
+            self.stream.read_exact(&mut body).await.unwrap();
+            body
+        }
+    }
+
+    /// What became of a login with a server that does this.
+    async fn login_with(
+        password: &str,
+        serve: impl AsyncFnOnce(&mut Server),
+    ) -> Result<u32, LoginFailure> {
+        let (client, stream) = duplex(1 << 16);
+        let mut server = Server { stream, number: 0 };
+        let address = address("user", password);
+        let login = log_in(&address, Box::new(client), Encryption::Never);
+        let (login, ()) = tokio::join!(login, serve(&mut server));
+        login.map(|connection| connection.id)
+    }
+
+    /// openssl decrypts it with the private key.
+    #[tokio::test]
+    async fn a_password_that_the_server_has_not_seen_is_encrypted_with_its_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let openssl = |args: &str| {
+            let done = Command::new("openssl")
+                .current_dir(folder.path())
+                .args(args.split(' '))
+                .output()
+                .unwrap_or_else(|error| panic!("install openssl: {error}"));
+            assert!(done.status.success(), "{done:?}");
+        };
+        openssl("genrsa -out key.pem 2048");
+        openssl("rsa -in key.pem -pubout -out public.pem");
+        let public = fs::read(folder.path().join("public.pem")).unwrap();
+        let login = login_with(PASSWORD, async |server| {
+            server.send(&greeting()).await;
+            let response = server.receive().await;
+            assert!(!response.windows(4).any(|part| part == PASSWORD.as_bytes()));
+            server.send(&[MORE, PASSWORD_PLEASE]).await;
+            assert_eq!(server.receive().await, [KEY_PLEASE]);
+            server.send(&[&[MORE][..], &public].concat()).await;
+            let block = server.receive().await;
+            fs::write(folder.path().join("block"), block).unwrap();
+            server.send(&[OK, 0, 0, 2, 0, 0, 0]).await;
+        });
+        assert!(matches!(login.await, Ok(7)));
+        openssl(
+            "pkeyutl -decrypt -inkey key.pem -in block -out plain -pkeyopt rsa_padding_mode:oaep",
+        );
+        let mut plain = fs::read(folder.path().join("plain")).unwrap();
+        plain
+            .iter_mut()
+            .zip(NONCE)
+            .for_each(|(own, nonce)| *own ^= nonce);
+        assert_eq!(plain, [PASSWORD.as_bytes(), &[0]].concat());
+    }
+
+    #[tokio::test]
+    async fn a_user_may_have_another_method() {
+        let login = login_with(PASSWORD, async |server| {
+            server.send(&greeting()).await;
+            server.receive().await;
+            let switch = [b"\xfemysql_native_password\0", &NONCE[..], &[0]].concat();
+            server.send(&switch).await;
+            assert_eq!(server.receive().await.len(), 20, "a SHA-1");
+            server.send(&[OK, 0, 0, 2, 0, 0, 0]).await;
+        });
+        assert!(matches!(login.await, Ok(7)));
+        let login = login_with("", async |server| {
+            server.send(&greeting()).await;
+            server.receive().await;
+            server.send(b"\xfeclient_ed25519\0challenge").await;
+        });
+        let Err(LoginFailure::UnknownMethod(method)) = login.await else {
+            panic!("it is none of plimsoll's")
+        };
+        assert_eq!(method, "client_ed25519");
+    }
+
+    #[tokio::test]
+    async fn a_key_that_cannot_be_read_ends_the_login() {
+        let login = login_with(PASSWORD, async |server| {
+            server.send(&greeting()).await;
+            server.receive().await;
+            server.send(&[MORE, PASSWORD_PLEASE]).await;
+            server.receive().await;
+            let key = b"\x01-----BEGIN PUBLIC KEY-----\nnone\n-----END PUBLIC KEY-----\n";
+            server.send(key).await;
+        });
+        assert!(matches!(login.await, Err(LoginFailure::Server(_))));
     }
 }

@@ -11,6 +11,8 @@ mod codec;
 mod connect;
 mod dialect;
 pub(crate) mod failure;
+#[cfg(feature = "fuzzing")]
+pub(super) mod fuzzing;
 mod insight;
 mod login;
 mod managed;

@@ -335,7 +335,12 @@ impl Session for MariadbSession {
             (Input::Tpcc(input), MariadbWork::Procedures) => match self.call(input).await {
                 Ok(()) => Ok(TxnEnd::Committed),
                 Err(failed) if failed.state == UNUSED_ITEM => Ok(TxnEnd::RolledBack),
-                Err(failed) => Err(error(failed)),
+                Err(failed) if failed.is_lost => Err(error(failed)),
+                Err(failed) => {
+                    // MySQL's handlers do not see that a query was cancelled: the procedure's transaction goes on.
+                    self.control("ROLLBACK").await?;
+                    Err(error(failed))
+                }
             },
             (Input::Sysbench(input), MariadbWork::Sysbench { .. }) => {
                 sysbench::transactions::run(self, input).await

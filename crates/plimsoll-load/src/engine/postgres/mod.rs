@@ -11,6 +11,8 @@ pub mod connect;
 mod copy;
 mod dialect;
 mod failure;
+#[cfg(feature = "fuzzing")]
+pub(super) mod fuzzing;
 mod insight;
 mod managed;
 mod protocol;
