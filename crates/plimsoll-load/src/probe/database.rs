@@ -28,7 +28,7 @@ use crate::error::LoadError;
 use counters::CounterRates;
 use session_sampler::SessionSampler;
 
-mod counters;
+pub(super) mod counters;
 mod session_sampler;
 
 /// What an answer may take. Longer than a stalled drive stalls a counter, and short enough to be asked anew.

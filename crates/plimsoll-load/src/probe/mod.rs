@@ -14,6 +14,7 @@ use plimsoll_record::{Sample, SubjectId, WaitRow};
 mod data;
 mod database;
 mod device;
+mod embedded;
 mod emit;
 pub mod environment;
 mod generator;
@@ -40,7 +41,7 @@ pub enum Watch {
     /// has one.
     Processes { pid: u32, data: Option<PathBuf> },
     /// An embedded database, whose CPU is the generator's: the size of its file (with `-wal`, `-shm` and `-journal`
-    /// beside it) or directory.
+    /// beside it), and what its sessions count.
     EmbeddedData { path: PathBuf },
     /// Files that a backup or a restore writes: by how much they grow.
     Backup { path: PathBuf },

@@ -1,4 +1,4 @@
-//! A server's counters as rates.
+//! A database's counters as rates.
 
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::MetricKind;
@@ -8,7 +8,7 @@ use crate::probe::emit::Emit;
 
 /// What was read last, and when.
 #[derive(Debug, Default)]
-pub(super) struct CounterRates {
+pub(in crate::probe) struct CounterRates {
     last: Option<(Nanos, Reading)>,
 }
 
