@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::counters::CounterRates;
 use super::data::DataProbe;
-use super::database::counters::CounterRates;
 use super::emit::Emit;
 use super::source::Warnings;
 use crate::engine::sqlite::SqliteInsight;

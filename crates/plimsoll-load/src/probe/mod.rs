@@ -11,6 +11,7 @@ use plimsoll_record::message::EventKind;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{Sample, SubjectId, WaitRow};
 
+mod counters;
 mod data;
 mod database;
 mod device;

@@ -297,7 +297,7 @@ fn precision_of(ladder: &LadderSummary, point: &PointSummary) -> Known<Precision
     }
 }
 
-fn checkpoints(point: &PointSummary) -> Known<f64> {
+pub(super) fn checkpoints(point: &PointSummary) -> Known<f64> {
     let database = point.database.as_ref();
     let per_minute = database.and_then(|database| database.checkpoints_per_minute);
     let log = database.and_then(|database| database.log_mb_per_second);

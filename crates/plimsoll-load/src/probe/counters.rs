@@ -3,12 +3,12 @@
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::MetricKind;
 
+use super::emit::Emit;
 use crate::engine::insight::Reading;
-use crate::probe::emit::Emit;
 
 /// What was read last, and when.
 #[derive(Debug, Default)]
-pub(in crate::probe) struct CounterRates {
+pub(super) struct CounterRates {
     last: Option<(Nanos, Reading)>,
 }
 
