@@ -93,22 +93,22 @@ metrics! {
     SystemWriteBytes, "system_write_bytes", "bytes/s", Rate, Neither, "/proc/PID/io write_bytes over the tree: page cache made dirty, in whole folios; where the filesystem uses large ones (xfs, ext4 since kernel 6.16) up to 128 times what was written";
     SystemData, "system_data", "bytes", Gauge, Neither, "size of the system's data directory or file";
     BackupWritten, "backup_written", "bytes/s", Rate, Neither, "growth of the files of the system's backup or, while it is restored, of its new data directory";
-    // Subject: system (a server's own counters, asked for with SQL)
+    // Subject: system (a database's own counters: a server is asked with SQL, SQLite's sessions count)
     DbCommits, "db_commits", "1/s", Rate, Higher, "pg_stat_database.xact_commit of this database less the probe's own; MariaDB: Com_commit, COMMIT statements of the whole server; what autocommit ends is not in it; SQL Server: Write Transactions/sec of this database";
     DbRollbacks, "db_rollbacks", "1/s", Rate, Lower, "pg_stat_database.xact_rollback; MariaDB: Com_rollback";
     DbBufferHits, "db_buffer_hits", "1/s", Rate, Neither, "pg_stat_database.blks_hit; MariaDB: Innodb_buffer_pool_read_requests - Innodb_buffer_pool_reads";
     DbBufferReads, "db_buffer_reads", "1/s", Rate, Lower, "pg_stat_database.blks_read: pages that were not in the buffer pool; MariaDB: Innodb_buffer_pool_reads";
     DbTempBytes, "db_temp_bytes", "bytes/s", Rate, Lower, "pg_stat_database.temp_bytes";
     DbDeadlocks, "db_deadlocks", "1/s", Rate, Lower, "pg_stat_database.deadlocks; MariaDB: Innodb_deadlocks";
-    DbLogBytes, "db_log_bytes", "bytes/s", Rate, Lower, "pg_current_wal_insert_lsn(); MariaDB: Innodb_os_log_written";
+    DbLogBytes, "db_log_bytes", "bytes/s", Rate, Lower, "pg_current_wal_insert_lsn(); MariaDB: Innodb_os_log_written; SQLite: frames that sessions of this run added to the WAL x (page size + 24)";
     DbLogWrites, "db_log_writes", "1/s", Rate, Lower, "pg_stat_wal.wal_write (14 to 17), pg_stat_io writes of object wal (18); MariaDB: Innodb_log_writes";
     DbLogSyncs, "db_log_syncs", "1/s", Rate, Lower, "pg_stat_wal.wal_sync (14 to 17), pg_stat_io fsyncs of object wal (18); MariaDB: Innodb_os_log_fsyncs (to 10.7)";
-    DbCheckpoints, "db_checkpoints", "1/s", Rate, Lower, "pg_stat_bgwriter checkpoints_timed + checkpoints_req (to 16), pg_stat_checkpointer num_timed + num_requested (17)";
-    DbCheckpointTime, "db_checkpoint_time", "%", Rate, Lower, "checkpoint_write_time + checkpoint_sync_time of the same views, share of the interval; reported when a checkpoint is complete, so above 100 in that second";
+    DbCheckpoints, "db_checkpoints", "1/s", Rate, Lower, "pg_stat_bgwriter checkpoints_timed + checkpoints_req (to 16), pg_stat_checkpointer num_timed + num_requested (17); SQLite: checkpoints by sessions of this run that moved a frame";
+    DbCheckpointTime, "db_checkpoint_time", "%", Rate, Lower, "checkpoint_write_time + checkpoint_sync_time of the same views, share of the interval; reported when a checkpoint is complete, so above 100 in that second; SQLite: time of sessions of this run in checkpoints";
     DbVacuums, "db_vacuums", "workers", Gauge, Neither, "pg_stat_progress_vacuum of this database, rows";
-    DbLockWaiters, "db_lock_waiters", "sessions", Gauge, Lower, "pg_stat_activity of this database with wait_event_type Lock; MariaDB: Innodb_row_lock_current_waits";
+    DbLockWaiters, "db_lock_waiters", "sessions", Gauge, Lower, "pg_stat_activity of this database with wait_event_type Lock; MariaDB: Innodb_row_lock_current_waits; SQLite: sessions of this run that wait for their turn to write";
     DbConnections, "db_connections", "sessions", Gauge, Neither, "pg_stat_activity client backends, of all databases; MariaDB: Threads_connected";
-    DbSize, "db_size", "bytes", Gauge, Neither, "pg_database_size(current_database()); MariaDB: INNODB_SYS_TABLESPACES.FILE_SIZE of this database";
+    DbSize, "db_size", "bytes", Gauge, Neither, "pg_database_size(current_database()); MariaDB: INNODB_SYS_TABLESPACES.FILE_SIZE of this database; SQLite: length of the database file, without its WAL";
     DbProbeCost, "db_probe_cost", "%", Rate, Lower, "CLOCK_THREAD_CPUTIME_ID of the thread that asks this server; 100 = one CPU";
     DbProbeBusy, "db_probe_busy", "%", Rate, Lower, "time in which a query of the probe's was under way, share of the interval: at most so much of one CPU of the server's";
     DbSyncs, "db_syncs", "1/s", Rate, Lower, "MariaDB: Innodb_data_fsyncs, of log and data files together";
@@ -124,7 +124,9 @@ metrics! {
     DbFileWrites, "db_file_writes", "1/s", Rate, Neither, "SQL Server: sys.dm_io_virtual_file_stats num_of_writes, data files of this database";
     DbFileWriteTime, "db_file_write_time", "%", Rate, Lower, "SQL Server: sys.dm_io_virtual_file_stats io_stall_write_ms, data files, as db_file_read_time";
     DbLogWriteTime, "db_log_write_time", "%", Rate, Lower, "SQL Server: sys.dm_io_virtual_file_stats io_stall_write_ms of the log, as db_file_read_time";
-    DbCheckpointAge, "db_checkpoint_age", "bytes", Gauge, Lower, "MariaDB: Innodb_checkpoint_age, the log since the last checkpoint";
+    DbCheckpointAge, "db_checkpoint_age", "bytes", Gauge, Lower, "MariaDB: Innodb_checkpoint_age, the log since the last checkpoint; SQLite: frames of the WAL that are not in the database file yet x (page size + 24)";
+    DbCheckpointFrames, "db_checkpoint_frames", "1/s", Rate, Neither, "SQLite: frames of the WAL that checkpoints moved; several of one page are one write";
+    DbLogSize, "db_log_size", "bytes", Gauge, Lower, "SQLite: length of the WAL file, which starts over after a checkpoint without getting shorter";
     // Subject: generator (plimsoll itself)
     GeneratorCpu, "generator_cpu", "%", Rate, Lower, "/proc/self/stat utime + stime; 100 = one CPU";
     GeneratorMemory, "generator_memory", "bytes", Gauge, Lower, "/proc/self/statm resident";
@@ -154,7 +156,7 @@ impl Metric {
         self.info().name.starts_with("member_")
     }
 
-    /// Whether it is queried from a server with SQL.
+    /// Whether a database reports it about itself.
     pub fn is_of_database(self) -> bool {
         self.info().name.starts_with("db_")
     }

@@ -19,16 +19,15 @@ use plimsoll_record::message::event::Figures;
 use plimsoll_record::metric::Metric;
 use tokio::sync::watch;
 
+use super::counters::CounterRates;
 use super::data::{Rest, thread_cpu};
 use super::emit::Emit;
 use super::{ProbeMessage, Warning};
 use crate::clock::Clock;
 use crate::engine::insight::Insight;
 use crate::error::LoadError;
-use counters::CounterRates;
 use session_sampler::SessionSampler;
 
-mod counters;
 mod session_sampler;
 
 /// What an answer may take. Longer than a stalled drive stalls a counter, and short enough to be asked anew.

@@ -94,9 +94,13 @@ const ONLY_SQLSERVER: [Metric; 9] = [
     Metric::DbLogWriteTime,
 ];
 
+/// Counted by its sessions: see `engine::sqlite::insight`.
+const ONLY_SQLITE: [Metric; 2] = [Metric::DbCheckpointFrames, Metric::DbLogSize];
+
 /// Until all metrics of databases but those of the other server have arrived.
 fn until_metrics(messages: &Receiver<ProbeMessage>, not: &[Metric]) {
-    let is_others = |metric: &Metric| not.contains(metric) || ONLY_SQLSERVER.contains(metric);
+    let never = [&ONLY_SQLSERVER[..], &ONLY_SQLITE].concat();
+    let is_others = |metric: &Metric| not.contains(metric) || never.contains(metric);
     let own = |metric: &Metric| metric.is_of_database() && !is_others(metric);
     let mut missing: BTreeSet<Metric> = Metric::ALL.iter().copied().filter(own).collect();
     until(messages, "metrics", |message| {

@@ -11,9 +11,11 @@ use plimsoll_record::message::EventKind;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{Sample, SubjectId, WaitRow};
 
+mod counters;
 mod data;
 mod database;
 mod device;
+mod embedded;
 mod emit;
 pub mod environment;
 mod generator;
@@ -40,7 +42,7 @@ pub enum Watch {
     /// has one.
     Processes { pid: u32, data: Option<PathBuf> },
     /// An embedded database, whose CPU is the generator's: the size of its file (with `-wal`, `-shm` and `-journal`
-    /// beside it) or directory.
+    /// beside it), and what its sessions count.
     EmbeddedData { path: PathBuf },
     /// Files that a backup or a restore writes: by how much they grow.
     Backup { path: PathBuf },

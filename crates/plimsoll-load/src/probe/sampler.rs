@@ -9,8 +9,9 @@ use plimsoll_record::message::event::Figures;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{Sample, SubjectId};
 
-use super::data::{DataProbe, Growth};
+use super::data::Growth;
 use super::device::DeviceProbe;
+use super::embedded::EmbeddedProbe;
 use super::emit::Emit;
 use super::generator::GeneratorProbe;
 use super::host::HostProbe;
@@ -41,7 +42,7 @@ enum WatchState {
     Device(DeviceProbe),
     Medium(PathBuf),
     Processes(ProcessesProbe),
-    EmbeddedData(DataProbe),
+    EmbeddedData(EmbeddedProbe),
     Backup(Growth),
     Generator(GeneratorProbe),
 }
@@ -73,7 +74,7 @@ impl Sampler {
             Watch::Device { major, minor } => WatchState::Device(DeviceProbe::new(major, minor)),
             Watch::Medium { path } => WatchState::Medium(path),
             Watch::Processes { pid, data } => WatchState::Processes(ProcessesProbe::new(pid, data)),
-            Watch::EmbeddedData { path } => WatchState::EmbeddedData(DataProbe::new(path)),
+            Watch::EmbeddedData { path } => WatchState::EmbeddedData(EmbeddedProbe::new(path)),
             Watch::Backup { path } => WatchState::Backup(Growth::new(path)),
             Watch::Generator => WatchState::Generator(GeneratorProbe::default()),
         };
@@ -125,7 +126,7 @@ impl Sampler {
                     }
                 },
                 WatchState::Processes(processes) => processes.sample(source, warnings, emit),
-                WatchState::EmbeddedData(data) => data.sample(warnings, emit),
+                WatchState::EmbeddedData(database) => database.sample(warnings, emit),
                 WatchState::Backup(growth) => growth.sample(warnings, emit),
                 WatchState::Generator(generator) => generator.sample(late, source, warnings, emit),
             }

@@ -57,9 +57,33 @@ fn run_from_plan_to_report(engine: &str, mode: &str, words: &[&str]) -> Place {
     place
 }
 
+fn table(place: &Place, name: &str) -> String {
+    place
+        .run(&["export", "x.run", "--to", "csv", "--table", name])
+        .succeeded()
+        .stdout
+}
+
+fn series(place: &Place) -> String {
+    table(place, "series")
+}
+
 #[test]
 fn a_run_from_plan_to_report_on_sqlite() {
-    run_from_plan_to_report("sqlite", "statements", &[]);
+    let place = run_from_plan_to_report("sqlite", "statements", &[]);
+    let series = series(&place);
+    for metric in [
+        "db_log_bytes",
+        "db_log_size",
+        "db_checkpoints",
+        "db_checkpoint_time",
+        "db_checkpoint_frames",
+        "db_checkpoint_age",
+        "db_lock_waiters",
+        "db_size",
+    ] {
+        assert!(series.contains(metric), "{metric}");
+    }
 }
 
 #[test]
@@ -67,19 +91,13 @@ fn a_run_from_plan_to_report_on_postgres() {
     // The server was asked about itself all the time.
     let words = ["PostgreSQL", "pg_stat_activity"];
     let place = run_from_plan_to_report("postgres", "procedures", &words);
-    let table = |name: &str| {
-        place
-            .run(&["export", "x.run", "--to", "csv", "--table", name])
-            .succeeded()
-            .stdout
-    };
-    let waits = table("wait");
+    let waits = table(&place, "wait");
     let mut rows = waits.lines().skip(1);
     assert!(
         rows.any(|row| row.contains(",cpu,") || row.contains(",log,")),
         "{waits}"
     );
-    let series = table("series");
+    let series = series(&place);
     for metric in [
         "db_commits",
         "db_log_bytes",

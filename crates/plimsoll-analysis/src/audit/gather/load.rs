@@ -297,11 +297,14 @@ fn precision_of(ladder: &LadderSummary, point: &PointSummary) -> Known<Precision
     }
 }
 
-fn checkpoints(point: &PointSummary) -> Known<f64> {
-    let per_minute = point
-        .database
-        .as_ref()
-        .and_then(|database| database.checkpoints_per_minute);
+pub(super) fn checkpoints(point: &PointSummary) -> Known<f64> {
+    let database = point.database.as_ref();
+    let per_minute = database.and_then(|database| database.checkpoints_per_minute);
+    let log = database.and_then(|database| database.log_mb_per_second);
+    // SQLite checkpoints what was written, and has no checkpoints by time.
+    if (per_minute, log) == (Some(0.0), Some(0.0)) {
+        return Err(Missing::NotForThisLoad);
+    }
     per_minute
         .map(|n| n * point.measured_s / 60.0)
         .ok_or(Missing::NoCheckpoints)

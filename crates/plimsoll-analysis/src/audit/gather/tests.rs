@@ -1,6 +1,6 @@
 //! Records in which something is wrong, and what the audit makes of them.
 
-use super::load::precision;
+use super::load::{checkpoints, precision};
 use crate::audit::input::Precision;
 use crate::audit::{
     Audit, AuditFault, AuditSubject, Evidence, Missing, Rule, RuleOutcome, RuleVerdict, audit,
@@ -512,4 +512,20 @@ fn short_windows_are_warnings_and_those_of_a_search_notes() {
             "{severity:?} {evidence:?}"
         );
     }
+}
+
+#[test]
+fn a_load_that_logs_nothing_needs_no_checkpoints() {
+    let figures = summarise(&fixture::record()).figures;
+    let mut point = figures.ladders[0].points[0].clone();
+    let mut found = |per_minute, log| {
+        let database = point.database.as_mut().unwrap();
+        (database.checkpoints_per_minute, database.log_mb_per_second) = (per_minute, log);
+        checkpoints(&point).map(|found| found / point.measured_s * 60.0)
+    };
+    assert_eq!(found(Some(0.0), Some(0.0)), Err(Missing::NotForThisLoad));
+    assert_eq!(found(Some(0.0), Some(1.3)), Ok(0.0));
+    assert_eq!(found(Some(0.0), None), Ok(0.0));
+    assert_eq!(found(Some(60.0), Some(0.0)), Ok(60.0));
+    assert_eq!(found(None, Some(0.0)), Err(Missing::NoCheckpoints));
 }

@@ -7,6 +7,7 @@ mod backup;
 mod check;
 mod client;
 mod connection;
+mod insight;
 mod load;
 mod queue;
 mod schema;
@@ -19,6 +20,7 @@ pub(crate) use backup::{back_up, restore, row_counts};
 pub use check::{books, check, facts, orders_added, recover};
 #[cfg(test)]
 pub(crate) use client::SqliteClient;
+pub(crate) use insight::SqliteInsight;
 pub use load::{forget, is_loaded, load};
 pub use queue::WriterQueue;
 pub use session::SqliteSession;

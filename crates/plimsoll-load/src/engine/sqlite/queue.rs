@@ -30,6 +30,11 @@ impl WriterQueue {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// How many threads wait for their turn.
+    pub fn waiting(&self) -> usize {
+        self.lock().waiting.len()
+    }
+
     /// Blocks the thread until it is its turn.
     pub fn wait(&self) -> WriteTurn {
         let waiter = {

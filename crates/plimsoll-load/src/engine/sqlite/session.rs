@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection};
 
-use super::connection::{open, session_error};
+use super::connection::{explain, open, session_error};
+use super::insight;
 use super::queue::{WriteTurn, WriterQueue};
 use crate::engine::Session;
 use crate::error::LoadError;
@@ -57,7 +58,9 @@ impl SqliteSession {
         texts: Vec<String>,
         sysbench: Option<Prepared>,
     ) -> Result<Self, LoadError> {
-        let connection = open(path, pragmas)?;
+        let mut connection = open(path, pragmas)?;
+        insight::count(&mut connection, path, &writers)
+            .map_err(|error| explain(path, "opening", &error))?;
         connection.set_prepared_statement_cache_capacity(texts.len() + 8);
         Ok(Self {
             connection,

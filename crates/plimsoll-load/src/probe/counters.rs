@@ -1,10 +1,10 @@
-//! A server's counters as rates.
+//! A database's counters as rates.
 
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::MetricKind;
 
+use super::emit::Emit;
 use crate::engine::insight::Reading;
-use crate::probe::emit::Emit;
 
 /// What was read last, and when.
 #[derive(Debug, Default)]
