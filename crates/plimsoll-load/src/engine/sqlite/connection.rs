@@ -1,12 +1,14 @@
 //! Opens databases, and describes SQLite's errors.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use plimsoll_block::host::mount::free_bytes;
 use rusqlite::types::ValueRef;
@@ -90,7 +92,41 @@ fn open_with(path: &Path, access: OpenFlags) -> Result<Connection, LoadError> {
 
 /// Refuses a file that plimsoll did not make. Reads the file's header (fileformat2.html, §1.3) and leaves SQLite out of it:
 /// merely opening the user's database could replay its log.
+///
+/// Once for each file: closing it releases the locks that SQLite holds on it for this process (howtocorrupt.html, §2.2), and
+/// another process that opens the database then may remove the log of its sessions.
 pub fn verify_own(path: &Path) -> Result<(), LoadError> {
+    static VERIFIED: Mutex<BTreeSet<FileIdentity>> = Mutex::new(BTreeSet::new());
+    let identity = FileIdentity::of(path).map_err(|error| io_error(path, "opening", &error))?;
+    let mut verified = VERIFIED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !verified.contains(&identity) {
+        verify_header(path)?;
+        verified.insert(identity);
+    }
+    Ok(())
+}
+
+/// Of a file, whatever it is called, and however often its number was used before.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct FileIdentity {
+    device: u64,
+    inode: u64,
+    /// `None` where the filesystem does not keep it.
+    created: Option<SystemTime>,
+}
+
+impl FileIdentity {
+    fn of(path: &Path) -> io::Result<Self> {
+        let file = fs::metadata(path)?;
+        Ok(Self {
+            device: file.dev(),
+            inode: file.ino(),
+            created: file.created().ok(),
+        })
+    }
+}
+
+fn verify_header(path: &Path) -> Result<(), LoadError> {
     const ID_AT: usize = 68;
     let mut header = Vec::with_capacity(ID_AT + 4);
     File::open(path)

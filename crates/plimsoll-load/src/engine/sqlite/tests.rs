@@ -631,3 +631,29 @@ proptest! {
         }
     }
 }
+
+/// Locks of the whole process on a file go when it closes any descriptor of that file.
+#[test]
+fn sessions_that_open_leave_the_locks_of_others_alone() {
+    use std::os::unix::fs::MetadataExt;
+    let (_dir, path) = copy();
+    let locks = || {
+        let own = format!(" {} ", std::process::id());
+        let file = format!(":{} ", fs::metadata(&path).unwrap().ino());
+        let all = fs::read_to_string("/proc/locks").unwrap();
+        let is_ours = |line: &&str| line.contains(&own) && line.contains(&file);
+        all.lines().filter(is_ours).count()
+    };
+    let open = || SqliteSession::open(&path, &pragmas([]), WriterQueue::default()).unwrap();
+    let mut first = open();
+    assert_eq!(
+        run(&mut first, &order(&[(8, 2, 10)])),
+        Ok(TxnEnd::Committed)
+    );
+    assert!(
+        locks() > 0,
+        "a session on a log is known to other processes"
+    );
+    let _second = open();
+    assert!(locks() > 0);
+}
