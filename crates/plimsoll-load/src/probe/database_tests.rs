@@ -75,19 +75,20 @@ const ONLY_POSTGRES: [Metric; 5] = [
     Metric::DbCheckpointTime,
     Metric::DbVacuums,
 ];
-const ONLY_MARIADB: [Metric; 5] = [
+const ONLY_MARIADB: [Metric; 8] = [
+    Metric::DbCheckpointPages,
+    Metric::DbLazyWrites,
+    Metric::DbFileReads,
     Metric::DbSyncs,
     Metric::DbTempTables,
     Metric::DbLockWaits,
     Metric::DbPurgeLag,
     Metric::DbCheckpointAge,
 ];
-const ONLY_SQLSERVER: [Metric; 9] = [
-    Metric::DbCheckpointPages,
-    Metric::DbLazyWrites,
+/// Of SQL Server, and some of MySQL.
+const ELSEWHERE: [Metric; 6] = [
     Metric::DbLatchWaits,
     Metric::DbMemory,
-    Metric::DbFileReads,
     Metric::DbFileReadTime,
     Metric::DbFileWrites,
     Metric::DbFileWriteTime,
@@ -99,7 +100,7 @@ const ONLY_SQLITE: [Metric; 2] = [Metric::DbCheckpointFrames, Metric::DbLogSize]
 
 /// Until all metrics of databases but those of the other server have arrived.
 fn until_metrics(messages: &Receiver<ProbeMessage>, not: &[Metric]) {
-    let never = [&ONLY_SQLSERVER[..], &ONLY_SQLITE].concat();
+    let never = [&ELSEWHERE[..], &ONLY_SQLITE].concat();
     let is_others = |metric: &Metric| not.contains(metric) || never.contains(metric);
     let own = |metric: &Metric| metric.is_of_database() && !is_others(metric);
     let mut missing: BTreeSet<Metric> = Metric::ALL.iter().copied().filter(own).collect();

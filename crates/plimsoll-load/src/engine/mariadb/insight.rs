@@ -42,11 +42,10 @@ const ACCESS_DENIED: u16 = 1227;
 
 /// A status variable (manual, "InnoDB Status Variables", "Server Status Variables") and its metric. A server is asked for
 /// all and gives those that it has.
-const VARIABLES: [(&str, Metric); 15] = [
+const VARIABLES: [(&str, Metric); 16] = [
     // Handler_commit counts statements within transactions, too: it would be several times the number of transactions.
     ("com_commit", Metric::DbCommits),
     ("com_rollback", Metric::DbRollbacks),
-    (READ_REQUESTS, Metric::DbBufferHits),
     (READS, Metric::DbBufferReads),
     ("innodb_deadlocks", Metric::DbDeadlocks),
     ("innodb_os_log_written", Metric::DbLogBytes),
@@ -60,9 +59,34 @@ const VARIABLES: [(&str, Metric); 15] = [
     ("innodb_history_list_length", Metric::DbPurgeLag),
     ("innodb_checkpoint_age", Metric::DbCheckpointAge),
     ("threads_connected", Metric::DbConnections),
+    ("innodb_data_reads", Metric::DbFileReads),
+    // MariaDB's.
+    (WRITTEN_FOR_ROOM, Metric::DbLazyWrites),
 ];
-const READ_REQUESTS: &str = "innodb_buffer_pool_read_requests";
 const READS: &str = "innodb_buffer_pool_reads";
+const WRITTEN_FOR_ROOM: &str = "innodb_buffer_pool_pages_lru_flushed";
+
+/// Those that contain another one, without it: requests for pages that were found, pages that were not written for room.
+const WITHOUT: [(&str, &str, Metric); 2] = [
+    (
+        "innodb_buffer_pool_read_requests",
+        READS,
+        Metric::DbBufferHits,
+    ),
+    (
+        "innodb_buffer_pool_pages_flushed",
+        WRITTEN_FOR_ROOM,
+        Metric::DbCheckpointPages,
+    ),
+];
+
+/// Requests to files and their waits (manual, "File I/O Summary Tables"), in picoseconds. Nothing where the server does not
+/// time them: MariaDB does it with `performance_schema = ON` only.
+const FILES: &str = "SELECT EVENT_NAME, COUNT_READ, SUM_TIMER_READ, COUNT_WRITE, SUM_TIMER_WRITE
+    FROM performance_schema.file_summary_by_event_name
+    WHERE EVENT_NAME IN ('wait/io/file/innodb/innodb_data_file', 'wait/io/file/innodb/innodb_log_file')";
+/// A counter of picoseconds over this, per second, is a share in percent.
+const PICOS_PER_PERCENT: f64 = 1e10;
 
 /// A connection that asks.
 pub struct MariadbInsight {
@@ -74,6 +98,8 @@ pub struct MariadbInsight {
     size_of_files: &'static str,
     /// Whether the privilege PROCESS is there.
     sees_transactions: bool,
+    /// Whether performance_schema may be read.
+    sees_files: bool,
 }
 
 fn error(failure: MariadbFailure) -> LoadError {
@@ -105,6 +131,12 @@ impl MariadbInsight {
             Err(refused) if refused.code == Some(ACCESS_DENIED) => false,
             Err(other) => return Err(error(other)),
         };
+        let sees_files = wire.query(FILES).await;
+        if let Err(failure) = &sees_files
+            && failure.is_lost
+        {
+            return Err(error(failure.clone()));
+        }
         let schema = schema.to_owned();
         Ok(Self {
             connection: MariadbConnection { wire, id: own },
@@ -113,6 +145,7 @@ impl MariadbInsight {
             read: read_statement(),
             size_of_files,
             sees_transactions,
+            sees_files: sees_files.is_ok(),
         })
     }
 
@@ -160,13 +193,21 @@ impl MariadbInsight {
     }
 
     pub async fn read(&mut self) -> Result<Reading, LoadError> {
-        let rows = self.connection.wire.text(&self.read).await;
-        let rows = rows.map_err(error)?.concat();
+        let wire = &mut self.connection.wire;
+        let variables = wire.text(&self.read).await.map_err(error)?.concat();
         let pair = |row: TextRow| {
             let mut texts = row.into_texts();
             Some((texts.next()?, texts.next()?))
         };
-        Ok(reading(rows.into_iter().filter_map(pair).collect()))
+        let mut reading = reading(variables.into_iter().filter_map(pair).collect());
+        if self.sees_files {
+            let files = wire.text(FILES).await.map_err(error)?.concat();
+            let files = of_files(&files);
+            // Data files alone, and not temporary ones as well.
+            reading.retain(|(metric, _)| files.iter().all(|(own, _)| own != metric));
+            reading.extend(files);
+        }
+        Ok(reading)
     }
 
     pub async fn size(&mut self) -> Result<Bytes, LoadError> {
@@ -205,9 +246,11 @@ impl MariadbInsight {
 }
 
 fn read_statement() -> String {
-    let names: Vec<String> = VARIABLES
-        .iter()
-        .map(|(name, _)| format!("'{name}'"))
+    let single = VARIABLES.iter().map(|(name, _)| *name);
+    let whole = WITHOUT.iter().map(|(name, ..)| *name);
+    let names: Vec<String> = single
+        .chain(whole)
+        .map(|name| format!("'{name}'"))
         .collect();
     format!(
         "SHOW GLOBAL STATUS WHERE Variable_name IN ({})",
@@ -215,24 +258,38 @@ fn read_statement() -> String {
     )
 }
 
-/// Requests for pages are those that were found and those that were not.
 fn reading(rows: Vec<(String, String)>) -> Reading {
     let values = rows
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_lowercase(), value.parse::<f64>().ok()?)));
     let values: BTreeMap<String, f64> = values.collect();
-    VARIABLES
+    let single = VARIABLES
         .iter()
-        .filter_map(|(name, metric)| {
-            let value = *values.get(*name)?;
-            let value = if *name == READ_REQUESTS {
-                (value - values.get(READS)?).max(0.0)
-            } else {
-                value
-            };
-            Some((*metric, value))
-        })
-        .collect()
+        .filter_map(|(name, metric)| Some((*metric, *values.get(*name)?)));
+    let without = WITHOUT.iter().filter_map(|(whole, part, metric)| {
+        let rest = values.get(*whole)? - values.get(*part)?;
+        Some((*metric, rest.max(0.0)))
+    });
+    single.chain(without).collect()
+}
+
+/// Of rows of [`FILES`].
+fn of_files(rows: &[TextRow]) -> Reading {
+    let mut reading = Reading::new();
+    for row in rows {
+        let number = |column: usize| row.get::<f64>(column).unwrap_or_default();
+        if row.text(0).is_some_and(|event| event.ends_with("log_file")) {
+            reading.push((Metric::DbLogWriteTime, number(4) / PICOS_PER_PERCENT));
+        } else {
+            reading.extend([
+                (Metric::DbFileReads, number(1)),
+                (Metric::DbFileReadTime, number(2) / PICOS_PER_PERCENT),
+                (Metric::DbFileWrites, number(3)),
+                (Metric::DbFileWriteTime, number(4) / PICOS_PER_PERCENT),
+            ]);
+        }
+    }
+    reading
 }
 
 #[cfg(test)]
@@ -259,10 +316,10 @@ mod tests {
         ]));
         let expected = [
             (Metric::DbCommits, 16717.0),
-            (Metric::DbBufferHits, 749.0),
             (Metric::DbBufferReads, 165.0),
             (Metric::DbPurgeLag, 7.0),
             (Metric::DbCheckpointAge, 16.0),
+            (Metric::DbBufferHits, 749.0),
         ];
         assert_eq!(
             metrics, expected,
@@ -272,13 +329,35 @@ mod tests {
 
     #[test]
     fn each_metric_is_read_once() {
-        let all: Vec<_> = VARIABLES
-            .iter()
-            .map(|(name, _)| ((*name).to_owned(), "1".to_owned()))
+        let single = VARIABLES.iter().map(|(name, _)| *name);
+        let names = single.chain(WITHOUT.iter().map(|(name, ..)| *name));
+        let all: Vec<_> = names
+            .map(|name| (name.to_owned(), "1".to_owned()))
             .collect();
         let mut metrics: Vec<Metric> = reading(all).into_iter().map(|(metric, _)| metric).collect();
         metrics.sort();
         metrics.dedup();
-        assert_eq!(metrics.len(), VARIABLES.len());
+        assert_eq!(metrics.len(), VARIABLES.len() + WITHOUT.len());
+    }
+
+    #[test]
+    fn waits_for_files_are_shares_of_the_time() {
+        let row = |event: &str, numbers: [&str; 4]| {
+            let event = format!("wait/io/file/innodb/{event}");
+            let numbers = numbers.map(|text| Some(text.to_owned()));
+            TextRow([Some(event)].into_iter().chain(numbers).collect())
+        };
+        let rows = [
+            row("innodb_data_file", ["12", "20000000000", "7", "5000000000"]),
+            row("innodb_log_file", ["1", "2", "30", "990000000000"]),
+        ];
+        let expected = [
+            (Metric::DbFileReads, 12.0),
+            (Metric::DbFileReadTime, 2.0),
+            (Metric::DbFileWrites, 7.0),
+            (Metric::DbFileWriteTime, 0.5),
+            (Metric::DbLogWriteTime, 99.0),
+        ];
+        assert_eq!(of_files(&rows), expected);
     }
 }

@@ -39,7 +39,15 @@ fn a_server_reports_about_itself() {
     assert!(wait_until(60, &mut is_idle), "what it answered is sent");
     let reading = runtime.block_on(insight.read()).unwrap();
     let metrics: Vec<Metric> = reading.iter().map(|(metric, _)| *metric).collect();
-    for known in [Metric::DbCommits, Metric::DbLogBytes, Metric::DbLogSyncs] {
+    let known = [
+        Metric::DbCommits,
+        Metric::DbLogBytes,
+        Metric::DbLogSyncs,
+        Metric::DbFileReads,
+        Metric::DbFileReadTime,
+        Metric::DbLogWriteTime,
+    ];
+    for known in known {
         assert!(metrics.contains(&known), "{known:?}: {metrics:?}");
     }
 }
