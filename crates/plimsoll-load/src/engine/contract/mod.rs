@@ -35,6 +35,7 @@ pub mod load;
 pub mod managed;
 pub mod network;
 pub mod rows;
+pub mod same;
 pub mod server;
 pub mod sysbench;
 pub mod transactions;
@@ -170,6 +171,10 @@ macro_rules! contract_of_managed_servers {
         #[test]
         fn an_answer_in_pieces_is_the_same() {
             contract::network::in_pieces($kind)
+        }
+        #[test]
+        fn the_same_transactions_leave_the_same_rows_as_on_sqlite() {
+            contract::same::as_on_sqlite($kind.server())
         }
         #[test]
         fn a_late_answer_is_waited_for() {
