@@ -1,12 +1,10 @@
-//! System calls for which no library has a safe function: a short time slice for a thread of the ordinary class
-//! (sched_setattr(2)), and a second descriptor of what somebody else has open (fcntl(2)).
+//! A short time slice for a thread of the ordinary class (sched_setattr(2)), for which no library has a safe function.
 //!
 //! Since Linux 6.12 an ordinary thread may ask for a slice of its own, in `sched_runtime`. A thread with a shorter slice
 //! than the running one preempts it on waking up, as a real-time thread would, but it does not starve the kernel's own
 //! threads while it polls (kernel documentation, `scheduler/sched-eevdf`).
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// `struct sched_attr` of `include/uapi/linux/sched/types.h`, version 1.
 #[repr(C)]
@@ -47,37 +45,9 @@ pub fn set_ordinary(nice: i32, slice_ns: u64) -> io::Result<()> {
     }
 }
 
-/// A second descriptor of the same open file or socket. A number that is no open descriptor is an error.
-pub fn duplicate(of: &impl AsRawFd) -> io::Result<OwnedFd> {
-    // SAFETY: the call takes numbers only.
-    #[allow(unsafe_code)]
-    let own = unsafe { libc::fcntl(of.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 0) };
-    if own < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: it is open, new, and nobody else has it.
-    #[allow(unsafe_code)]
-    Ok(unsafe { OwnedFd::from_raw_fd(own) })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::File;
-    use std::io::{Read, Write};
-    use std::os::fd::RawFd;
-
-    #[test]
-    fn a_second_descriptor_is_of_the_same_socket_and_outlives_the_first() {
-        let (ours, mut theirs) = std::os::unix::net::UnixStream::pair().unwrap();
-        let second = duplicate(&ours).unwrap();
-        drop(ours);
-        File::from(second).write_all(b"x").unwrap();
-        let mut all = Vec::new();
-        theirs.read_to_end(&mut all).unwrap();
-        assert_eq!(all, b"x");
-        assert!(duplicate(&RawFd::MAX).is_err());
-    }
 
     fn niceness() -> String {
         let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();

@@ -162,7 +162,7 @@ fn plan(
     measure_s: u32,
 ) -> String {
     plan_of(
-        server,
+        &server.url("postgres"),
         mode,
         &tpcc(mode, warehouses),
         users,
@@ -177,7 +177,7 @@ fn tpcc(mode: &str, warehouses: u32) -> String {
 }
 
 fn plan_of(
-    server: &Server,
+    url: &str,
     name: &str,
     workload: &str,
     users: u32,
@@ -186,11 +186,10 @@ fn plan_of(
 ) -> String {
     format!(
         "title = \"cargo xtask bench: {name}\"\n\n\
-         [system.db]\nurl = \"{}\"\nschema = \"bench_{name}\"\n\n\
+         [system.db]\nurl = \"{url}\"\nschema = \"bench_{name}\"\n\n\
          [workload.oltp.{workload}\n\n\
          [[step]]\nrun = \"oltp\"\nsystem = \"db\"\nusers = {users}\n\
-         ramp = \"{ramp_s}s\"\nmeasure = \"{measure_s}s\"\ncheck = \"off\"\n",
-        server.url("postgres")
+         ramp = \"{ramp_s}s\"\nmeasure = \"{measure_s}s\"\ncheck = \"off\"\n"
     )
 }
 

@@ -7,6 +7,7 @@ use super::figures::figure;
 use super::server::{Kind, Server};
 use super::{Options, Plimsoll, SETTINGS, USERS, child, plan, plan_of, tpcc};
 
+mod gotpc;
 mod report;
 mod sysbench;
 
@@ -65,10 +66,17 @@ pub fn run(options: &Options) -> Task {
             println!("MySQL: not measured; script/mysql gets it");
             continue;
         }
-        let server = Server::start(kind, &options.dir, settings)?;
+        let (server, port) = if gotpc::is_installed() {
+            let (server, port) = Server::start_on_a_port(kind, &options.dir, settings)?;
+            (server, Some(port))
+        } else {
+            println!("go-tpc: not measured; it is not installed");
+            (Server::start(kind, &options.dir, settings)?, None)
+        };
         let bench = Bench {
             plimsoll: &plimsoll,
             server: &server,
+            port,
             kind,
             options,
         };
@@ -84,6 +92,8 @@ pub fn run(options: &Options) -> Task {
 struct Bench<'a> {
     plimsoll: &'a Plimsoll,
     server: &'a Server,
+    /// For peers that know no sockets.
+    port: Option<u16>,
     kind: Kind,
     options: &'a Options,
 }
@@ -94,6 +104,9 @@ impl Bench<'_> {
         let name = self.kind.name();
         let mut missed = self.load()?;
         sysbench::prepare(self.server, self.kind)?;
+        if let Some(port) = self.port {
+            gotpc::prepare(self.server, port, self.options.warehouses)?;
+        }
         if self.kind == Kind::Postgres {
             let scale = self.options.warehouses.to_string();
             child::measure(
@@ -182,11 +195,40 @@ impl Bench<'_> {
                 Goal::OfPrevious(TO_SYSBENCH),
             ),
         ];
+        if let Some(port) = self.port {
+            all.extend(self.over_tcp(port));
+        }
         if self.kind == Kind::Postgres {
             all.push(self.pgbench("pgbench, TPC-B-like, prepared", &[]));
             all.push(self.pgbench("pgbench -S, prepared", &["-S"]));
         }
         all
+    }
+
+    /// go-tpc, and the same of plimsoll's.
+    fn over_tcp(&self, port: u16) -> [Contender<'_>; 2] {
+        let Options {
+            warehouses,
+            seconds,
+            ..
+        } = *self.options;
+        let theirs = move || gotpc::run(self.server, port, warehouses, seconds);
+        let ours = move || {
+            let url = self.server.tcp_url("postgres");
+            self.run_own(&url, "statements", &tpcc("statements", warehouses))
+        };
+        [
+            Contender {
+                name: "go-tpc, TCP".into(),
+                goal: Goal::None,
+                run: Box::new(theirs),
+            },
+            Contender {
+                name: "plimsoll: TPC-C-derived, statements, TCP".into(),
+                goal: Goal::None,
+                run: Box::new(ours),
+            },
+        ]
     }
 
     fn own<'a>(
@@ -199,19 +241,12 @@ impl Bench<'_> {
         Contender {
             name: format!("plimsoll: {name}"),
             goal,
-            run: Box::new(move || self.run_own(schema, &workload)),
+            run: Box::new(move || self.run_own(&self.server.url("postgres"), schema, &workload)),
         }
     }
 
-    fn run_own(&self, schema: &str, workload: &str) -> Task<Run> {
-        let plan = plan_of(
-            self.server,
-            schema,
-            workload,
-            USERS,
-            2,
-            self.options.seconds,
-        );
+    fn run_own(&self, url: &str, schema: &str, workload: &str) -> Task<Run> {
+        let plan = plan_of(url, schema, workload, USERS, 2, self.options.seconds);
         let run = self.plimsoll.run(&format!("peers-{schema}"), &plan)?;
         Ok(Run {
             cpu_us: figure(&run.json, "generator_cpu_us_per_txn")?,

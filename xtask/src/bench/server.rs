@@ -1,4 +1,5 @@
-//! A PostgreSQL, MariaDB or MySQL of the bench's own: a new directory on disk, a private socket, no port; always removed.
+//! A PostgreSQL, MariaDB or MySQL of the bench's own: a new directory on disk, a private socket, a port where one is asked
+//! for; always removed.
 //!
 //! The server belongs to a shell script in a process group of its own that waits for its standard input to close. So
 //! it goes away with the bench however that ends: return, panic, Ctrl-C, kill -9.
@@ -59,6 +60,8 @@ pub struct Server {
     kind: Kind,
     dir: PathBuf,
     bin: PathBuf,
+    /// PostgreSQL's socket has it in its name.
+    port: Option<u16>,
     keeper: Child,
 }
 
@@ -116,6 +119,27 @@ fn major(bin: &Path) -> Option<u32> {
 }
 
 impl Server {
+    /// As [`Self::start`]; it listens on a port of this machine's own address, too, which it gives.
+    pub fn start_on_a_port(kind: Kind, parent: &Path, settings: &[&str]) -> Task<(Self, u16)> {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").map_err(because("a port"))?;
+        let port = listener.local_addr().map_err(because("a port"))?.port();
+        drop(listener);
+        let port_setting = format!("port={port}");
+        let listens: &[&str] = match kind {
+            Kind::Postgres => &["listen_addresses='127.0.0.1'", &port_setting],
+            Kind::Mariadb | Kind::Mysql => {
+                &["skip-networking=0", "bind-address=127.0.0.1", &port_setting]
+            }
+        };
+        let mut server = Self::start(kind, parent, &[settings, listens].concat())?;
+        server.port = Some(port);
+        Ok((server, port))
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// Starts a server in a new directory under `parent`, with `settings` as `name=value`.
     pub fn start(kind: Kind, parent: &Path, settings: &[&str]) -> Task<Self> {
         let name = kind.name();
@@ -156,6 +180,7 @@ impl Server {
             kind,
             dir,
             bin,
+            port: None,
             keeper,
         };
         server.wait_until_ready()?;
@@ -191,8 +216,9 @@ impl Server {
     pub fn url(&self, database: &str) -> String {
         match self.kind {
             Kind::Postgres => format!(
-                "postgres://postgres@/{database}?host={}",
-                self.dir.display()
+                "postgres://postgres@/{database}?host={}&port={}",
+                self.dir.display(),
+                self.port.unwrap_or(5432)
             ),
             Kind::Mariadb | Kind::Mysql => format!(
                 "{}://root@localhost/?socket={}/socket",
@@ -200,6 +226,38 @@ impl Server {
                 self.dir.display()
             ),
         }
+    }
+
+    /// The same by TCP, not encrypted, as a user that go-tpc's preparation makes.
+    pub fn tcp_url(&self, database: &str) -> String {
+        let port = self.port.unwrap_or_default();
+        match self.kind {
+            Kind::Postgres => {
+                format!("postgres://postgres@127.0.0.1:{port}/{database}?sslmode=disable")
+            }
+            Kind::Mariadb | Kind::Mysql => {
+                let scheme = self.kind.name().to_lowercase();
+                format!("{scheme}://tcp@127.0.0.1:{port}?ssl-mode=disabled")
+            }
+        }
+    }
+
+    /// Runs statements as the superuser.
+    pub fn sql(&self, sql: &str) -> Task {
+        let socket = format!("{}/socket", self.dir.display());
+        let program = match self.kind {
+            Kind::Postgres => "psql",
+            Kind::Mariadb => "mariadb",
+            Kind::Mysql => "mysql",
+        };
+        let mut client = self.client(program);
+        match self.kind {
+            Kind::Postgres => client.args(["-Xqc", sql]),
+            Kind::Mariadb | Kind::Mysql => {
+                client.args(["--no-defaults", "-u", "root", "-S", &socket, "-e", sql])
+            }
+        };
+        super::child::measure(&mut client).map(drop)
     }
 
     /// A client program of the same installation, connected to this server as its superuser.
@@ -213,9 +271,9 @@ impl Server {
         command
             .env("PGHOST", self.socket())
             .env("PGUSER", "postgres")
-            .env("PGDATABASE", "postgres");
+            .env("PGDATABASE", "postgres")
+            .env("PGPORT", self.port.unwrap_or(5432).to_string());
         command
-            .env_remove("PGPORT")
             .env_remove("PGSERVICE")
             .env_remove("PGOPTIONS")
             .current_dir("/");
@@ -293,7 +351,7 @@ mod tests {
         assert!(
             server
                 .url("x")
-                .ends_with(&format!("/x?host={}", dir.display()))
+                .ends_with(&format!("/x?host={}&port=5432", dir.display()))
         );
         drop(server);
         assert!(!dir.exists(), "{} was left behind", dir.display());

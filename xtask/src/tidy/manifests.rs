@@ -26,12 +26,7 @@ const MAY_SEE: [(&str, &[&str]); 12] = [
     ),
     (
         "plimsoll-load",
-        &[
-            "plimsoll-block",
-            "plimsoll-plan",
-            "plimsoll-record",
-            "plimsoll-sched",
-        ],
+        &["plimsoll-block", "plimsoll-plan", "plimsoll-record"],
     ),
     (
         "plimsoll-drive",

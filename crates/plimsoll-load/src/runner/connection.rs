@@ -22,6 +22,9 @@ use crate::workload::Input;
 /// A connection on which this many fail in a row does not measure anything: the lane ends with the last error.
 const HOPELESS: u32 = 100;
 
+/// Of which a millisecond is too little to show in any figure.
+const LONG_PAUSE: Nanos = Nanos::SECOND;
+
 pub struct Connection {
     shared: Arc<SharedLane>,
     notebook: Arc<Notebook>,
@@ -312,7 +315,14 @@ impl Connection {
         let (pause, input) = self.user.as_mut()?.next(&self.shared.spec);
         if pause > Nanos::ZERO {
             let due = (self.shared.clock.now() + pause).min(self.shared.load_end());
-            if !self.shared.wait_until(&mut self.control, due).await {
+            let shared = &self.shared;
+            // What is wanted counts from when the pause has ended, whenever that is.
+            let waited = if pause >= LONG_PAUSE {
+                shared.wait_until_about(&mut self.control, due).await
+            } else {
+                shared.wait_until(&mut self.control, due).await
+            };
+            if !waited {
                 return None;
             }
         }

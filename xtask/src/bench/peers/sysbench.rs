@@ -42,27 +42,7 @@ fn command(server: &Server, kind: Kind, words: &[&str]) -> Command {
 
 /// A database of its own, loaded by sysbench.
 pub fn prepare(server: &Server, kind: Kind) -> Task {
-    let create = format!("CREATE DATABASE {DATABASE}");
-    match kind {
-        Kind::Postgres => child::measure(server.client("psql").args(["-Xqc", &create]))?,
-        Kind::Mariadb | Kind::Mysql => {
-            let client = if kind == Kind::Mysql {
-                "mysql"
-            } else {
-                "mariadb"
-            };
-            let socket = format!("{}/socket", server.socket().display());
-            child::measure(server.client(client).args([
-                "--no-defaults",
-                "-u",
-                "root",
-                "-S",
-                &socket,
-                "-e",
-                &create,
-            ]))?
-        }
-    };
+    server.sql(&format!("CREATE DATABASE {DATABASE}"))?;
     child::measure(&mut command(server, kind, &["oltp_read_write", "prepare"])).map(drop)
 }
 
