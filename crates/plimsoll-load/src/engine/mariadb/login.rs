@@ -6,11 +6,12 @@ use std::io;
 use mysql_common::constants::{CapabilityFlags, MariadbCapabilities};
 use mysql_common::crypto;
 use mysql_common::io::ParseBuf;
-use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse};
+use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakeResponse};
 use mysql_common::proto::MySerialize;
 use tokio::net::TcpStream;
 
 use super::address::{Encryption, MariadbAddress};
+use super::codec::take;
 use super::failure::MariadbFailure;
 use super::protocol::{ERR, MariadbWire, OK};
 use crate::engine::wire::tls::{CertificateTrust, client_config};
@@ -19,6 +20,7 @@ use crate::engine::wire::{ByteStream, QuietSocket};
 /// A request for encryption is the beginning of the answer to the greeting, up to the user.
 const ENCRYPTION_REQUEST: usize = 32;
 const LONGEST_PACKET: u32 = 16 << 20;
+const PROTOCOL: u8 = 10;
 /// Bytes of a greeting's challenge.
 const CHALLENGE: usize = 20;
 
@@ -137,25 +139,45 @@ impl Greeting {
         if let Some((&ERR, rest)) = packet.split_first() {
             return Err(MariadbFailure::of_packet(rest).into());
         }
-        let greeting: HandshakePacket<'_> = ParseBuf(&packet)
-            .parse(())
-            .map_err(|_| unreadable("no greeting: is it a MariaDB or MySQL?"))?;
-        let mut challenge = greeting.nonce();
+        Self::parse(&packet).ok_or_else(|| unreadable("no greeting: is it a MariaDB or MySQL?"))
+    }
+
+    /// Version of the protocol, that of the server as text, number, half of the challenge, abilities in two halves with
+    /// character set and status between them, the challenge's length, the other half, method.
+    fn parse(packet: &[u8]) -> Option<Self> {
+        let (&PROTOCOL, rest) = packet.split_first()? else {
+            return None;
+        };
+        let version = rest.iter().position(|byte| *byte == 0)?;
+        let mut rest = &rest[version + 1..];
+        let id = u32::from_le_bytes(take(&mut rest)?);
+        let first: [u8; 8] = take(&mut rest)?;
+        let [_, low, high] = take(&mut rest)?;
+        let [_charset, _, _] = take(&mut rest)?;
+        let upper = u16::from_le_bytes(take(&mut rest)?);
+        let abilities = u32::from(u16::from_le_bytes([low, high])) | u32::from(upper) << 16;
+        let abilities = CapabilityFlags::from_bits_truncate(abilities) & ABILITIES_OR_ENCRYPTION;
+        let [length, ..]: [u8; 7] = take(&mut rest)?;
+        let of_mariadb = u32::from_le_bytes(take(&mut rest)?);
+        let second = usize::from(length).saturating_sub(first.len()).max(13);
+        let (second, method) = rest.split_at_checked(second)?;
+        let mut challenge = [&first[..], second].concat();
         challenge.resize(CHALLENGE, 0);
-        let abilities = greeting.capabilities() & ABILITIES_OR_ENCRYPTION;
         // MariaDB has others where it leaves out this one.
         let of_mariadb = if abilities.contains(CapabilityFlags::CLIENT_LONG_PASSWORD) {
             MariadbCapabilities::empty()
         } else {
-            greeting.mariadb_ext_capabilities() & MariadbCapabilities::MARIADB_CLIENT_CACHE_METADATA
+            MariadbCapabilities::from_bits_truncate(of_mariadb)
+                & MariadbCapabilities::MARIADB_CLIENT_CACHE_METADATA
         };
-        let method = match greeting.auth_plugin() {
-            Some(AuthPlugin::CachingSha2Password) => AuthPlugin::CachingSha2Password,
+        let method = method.strip_suffix(&[0]).unwrap_or(method);
+        let method = match AuthPlugin::from_bytes(method) {
+            AuthPlugin::CachingSha2Password => AuthPlugin::CachingSha2Password,
             // The server switches where the user has another one.
             _ => AuthPlugin::MysqlNativePassword,
         };
-        Ok(Self {
-            id: greeting.connection_id(),
+        Some(Self {
+            id,
             abilities,
             of_mariadb,
             challenge,
@@ -310,6 +332,7 @@ mod tests {
     use std::process::Command;
 
     use plimsoll_plan::resolved::ServerKind;
+    use proptest::prelude::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
     use super::*;
@@ -459,5 +482,29 @@ mod tests {
             server.send(key).await;
         });
         assert!(matches!(login.await, Err(LoginFailure::Server(_))));
+    }
+
+    #[test]
+    fn a_greeting_is_read_whatever_it_says_of_its_length() {
+        let mut packet = greeting();
+        let read = Greeting::parse(&packet).unwrap();
+        assert_eq!((read.id, &read.challenge[..]), (7, &NONCE[..]));
+        assert_eq!(read.method, AuthPlugin::CachingSha2Password);
+        let length_at = 1 + b"9.7.4\0".len() + 4 + 8 + 1 + 2 + 3 + 2;
+        assert_eq!(packet[length_at], 21);
+        packet[length_at] = 130;
+        assert!(
+            Greeting::parse(&packet).is_none(),
+            "it is shorter than that"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_never_panics(rest: Vec<u8>, version in "[^\0]{0,9}", cut in 0_usize..80) {
+            let packet = [&[PROTOCOL], version.as_bytes(), &[0], &rest].concat();
+            let _ = Greeting::parse(&packet);
+            let _ = Greeting::parse(&greeting()[..cut.min(greeting().len())]);
+        }
     }
 }
