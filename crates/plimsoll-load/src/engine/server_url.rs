@@ -28,10 +28,6 @@ impl ServerUrl {
         let password = url.password().map(decoded);
         let database = decoded(url.path().trim_matches('/'));
         let pairs = url.query().unwrap_or_default().split('&');
-        let option = |pair: &str| {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (decoded(name), decoded(value))
-        };
         Ok(Self {
             host: decoded(host.trim_matches(['[', ']'])),
             port: url.port(),
@@ -41,6 +37,11 @@ impl ServerUrl {
             options: pairs.filter(|pair| !pair.is_empty()).map(option).collect(),
         })
     }
+}
+
+fn option(pair: &str) -> (String, String) {
+    let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+    (decoded(name), decoded(value))
 }
 
 fn decoded(text: &str) -> String {

@@ -72,21 +72,26 @@ fn plain(text: &str) -> String {
     }
 }
 
+fn one_warehouse(mode: TxnMode) -> Workload {
+    Workload::Tpcc(Tpcc { mode, ..ONE })
+}
+
 /// Procedures and statements take turns, where there are both.
 fn outcome(engine: Engine, transactions: u32, name: &str) -> Outcome {
     let shared = Shared::get(engine);
     let _turn = shared.turn();
     let place = shared.other(name);
-    let workload = |mode| Workload::Tpcc(Tpcc { mode, ..ONE });
     let loaded = place.load(
-        &workload(TxnMode::Statements),
+        &one_warehouse(TxnMode::Statements),
         IfOther::Replace,
         &LoadControl::default(),
     );
     loaded.unwrap();
     let modes = engine.modes().iter();
-    let mut users: Vec<User> = modes.map(|&mode| place.user(&workload(mode))).collect();
-    let mut source = Source::new(&workload(TxnMode::Statements), 11, 0, 0);
+    let mut users: Vec<User> = modes
+        .map(|&mode| place.user(&one_warehouse(mode)))
+        .collect();
+    let mut source = Source::new(&one_warehouse(TxnMode::Statements), 11, 0, 0);
     let mut outcome = Outcome {
         committed: 0,
         rolled_back: 0,
@@ -100,18 +105,18 @@ fn outcome(engine: Engine, transactions: u32, name: &str) -> Outcome {
         }
     }
     let mut client = place.client();
-    let lines = |sql: String| {
-        let rows = client.texts(&sql).into_iter();
-        rows.map(|row| {
-            row.iter()
-                .map(|text| plain(text))
-                .collect::<Vec<_>>()
-                .join(" ")
-        })
-        .collect()
-    };
-    outcome.rows = queries(engine).into_iter().map(lines).collect();
+    let queries = queries(engine).into_iter();
+    outcome.rows = queries.map(|sql| lines(&mut client, &sql)).collect();
     outcome
+}
+
+fn lines(client: &mut Client, sql: &str) -> Vec<String> {
+    let rows = client.texts(sql).into_iter();
+    rows.map(|row| {
+        let plain: Vec<String> = row.iter().map(|text| plain(text)).collect();
+        plain.join(" ")
+    })
+    .collect()
 }
 
 pub fn as_on_sqlite(kind: ServerKind) {

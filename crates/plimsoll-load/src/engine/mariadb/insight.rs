@@ -186,7 +186,6 @@ impl MariadbInsight {
         };
         let results = self.connection.wire.text(sql).await?;
         let of = |result: usize| results.get(result).map_or(&[][..], Vec::as_slice);
-        let transaction = |row: &TextRow| Some((row.get(0).ok()?, row.text(1)?.to_owned()));
         let transactions = of(1).iter().filter_map(transaction).collect();
         let sessions = of(0).iter().map(ProcesslistRow::new).collect();
         Ok((sessions, transactions))
@@ -195,10 +194,6 @@ impl MariadbInsight {
     pub async fn read(&mut self) -> Result<Reading, LoadError> {
         let wire = &mut self.connection.wire;
         let variables = wire.text(&self.read).await.map_err(error)?.concat();
-        let pair = |row: TextRow| {
-            let mut texts = row.into_texts();
-            Some((texts.next()?, texts.next()?))
-        };
         let mut reading = reading(variables.into_iter().filter_map(pair).collect());
         if self.sees_files {
             let files = wire.text(FILES).await.map_err(error)?.concat();
@@ -243,6 +238,16 @@ impl MariadbInsight {
             server: String::new(),
         }]
     }
+}
+
+fn pair(row: TextRow) -> Option<(String, String)> {
+    let mut texts = row.into_texts();
+    Some((texts.next()?, texts.next()?))
+}
+
+/// A session's number and its transaction's state.
+fn transaction(row: &TextRow) -> Option<(u64, String)> {
+    Some((row.get(0).ok()?, row.text(1)?.to_owned()))
 }
 
 fn read_statement() -> String {

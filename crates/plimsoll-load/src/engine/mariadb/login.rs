@@ -97,7 +97,7 @@ pub(super) async fn log_in(
     let mut wire = MariadbWire::new(stream);
     let greeting = Greeting::receive(&mut wire).await?;
     let id = greeting.id;
-    let mut login = Login {
+    let mut login = LoginDialogue {
         address,
         wire,
         is_private: address.socket.is_some(),
@@ -188,7 +188,7 @@ impl Greeting {
 
 const ABILITIES_OR_ENCRYPTION: CapabilityFlags = ABILITIES.union(CapabilityFlags::CLIENT_SSL);
 
-struct Login<'a> {
+struct LoginDialogue<'a> {
     address: &'a MariadbAddress,
     wire: MariadbWire,
     /// Whether nobody else reads what is sent.
@@ -197,7 +197,7 @@ struct Login<'a> {
     challenge: Vec<u8>,
 }
 
-impl Login<'_> {
+impl LoginDialogue<'_> {
     /// Encrypts if that is wanted, and sends user and password's proof.
     async fn answer(
         &mut self,
@@ -329,6 +329,7 @@ impl Login<'_> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
     use std::process::Command;
 
     use plimsoll_plan::resolved::ServerKind;
@@ -411,20 +412,21 @@ mod tests {
         login.map(|connection| connection.id)
     }
 
+    fn openssl(folder: &Path, args: &str) {
+        let done = Command::new("openssl")
+            .current_dir(folder)
+            .args(args.split(' '))
+            .output()
+            .unwrap_or_else(|error| panic!("install openssl: {error}"));
+        assert!(done.status.success(), "{done:?}");
+    }
+
     /// openssl decrypts it with the private key.
     #[tokio::test]
     async fn a_password_that_the_server_has_not_seen_is_encrypted_with_its_key() {
         let folder = tempfile::tempdir().unwrap();
-        let openssl = |args: &str| {
-            let done = Command::new("openssl")
-                .current_dir(folder.path())
-                .args(args.split(' '))
-                .output()
-                .unwrap_or_else(|error| panic!("install openssl: {error}"));
-            assert!(done.status.success(), "{done:?}");
-        };
-        openssl("genrsa -out key.pem 2048");
-        openssl("rsa -in key.pem -pubout -out public.pem");
+        openssl(folder.path(), "genrsa -out key.pem 2048");
+        openssl(folder.path(), "rsa -in key.pem -pubout -out public.pem");
         let public = fs::read(folder.path().join("public.pem")).unwrap();
         let login = login_with(PASSWORD, async |server| {
             server.send(&greeting()).await;
@@ -439,6 +441,7 @@ mod tests {
         });
         assert!(matches!(login.await, Ok(7)));
         openssl(
+            folder.path(),
             "pkeyutl -decrypt -inkey key.pem -in block -out plain -pkeyopt rsa_padding_mode:oaep",
         );
         let mut plain = fs::read(folder.path().join("plain")).unwrap();
@@ -485,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn a_greeting_is_read_whatever_it_says_of_its_length() {
+    fn a_greeting_is_read_whatever_length_it_reports() {
         let mut packet = greeting();
         let read = Greeting::parse(&packet).unwrap();
         assert_eq!((read.id, &read.challenge[..]), (7, &NONCE[..]));

@@ -159,7 +159,6 @@ impl MariadbWire {
     /// A statement as text. Its rows are received and left unread.
     pub async fn query(&mut self, sql: &str) -> Result<(), MariadbFailure> {
         self.request_text(sql)?;
-        let unread = |_, _: &[u8], _: &[ColumnKind]| Ok(());
         self.answer(&mut Vec::new(), unread).await.map(drop)
     }
 
@@ -198,8 +197,7 @@ impl MariadbWire {
     /// The file ends: how many rows were loaded.
     pub async fn end_load(&mut self) -> Result<u64, MariadbFailure> {
         self.write_packet(&[]);
-        let none = |_, _: &[u8], _: &[ColumnKind]| Ok(());
-        self.answer(&mut Vec::new(), none).await
+        self.answer(&mut Vec::new(), unread).await
     }
 
     fn request_text(&mut self, sql: &str) -> Result<(), MariadbFailure> {
@@ -388,6 +386,10 @@ impl Drop for MariadbWire {
             self.wire.send_if_there_is_room();
         }
     }
+}
+
+fn unread(_: usize, _: &[u8], _: &[ColumnKind]) -> Result<(), String> {
+    Ok(())
 }
 
 /// What the server answers a statement that it has prepared.

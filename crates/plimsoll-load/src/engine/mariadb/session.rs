@@ -177,8 +177,9 @@ async fn open(
         guard::take(&mut client, &DIALECT, &schema, Use::Keep)?;
         Ok(client.into_connection())
     });
-    let failed = |error: tokio::task::JoinError| LoadError::other("opening a session", error);
-    opened.await.map_err(failed)?
+    opened
+        .await
+        .map_err(|error| LoadError::other("opening a session", error))?
 }
 
 /// An error of preparing what a session needs.

@@ -22,15 +22,18 @@ pub(super) struct ProcesslistRow {
 impl ProcesslistRow {
     /// Id, User, Host, db, Command, Time, State; others follow. Columns that a row lacks are empty.
     pub fn new(row: &TextRow) -> Self {
-        let text = |column| row.text(column).unwrap_or_default().to_owned();
         Self {
             id: row.get(0).unwrap_or_default(),
-            user: text(1),
+            user: text(row, 1),
             schema: row.text(3).map(str::to_owned),
-            command: text(4),
-            state: text(6),
+            command: text(row, 4),
+            state: text(row, 6),
         }
     }
+}
+
+fn text(row: &TextRow, column: usize) -> String {
+    row.text(column).unwrap_or_default().to_owned()
 }
 
 /// Beginning of the state's name, state. The first line that fits holds, whatever the case; what fits none is work.
