@@ -42,13 +42,13 @@ pub fn encrypted(kind: ManagedKind) {
     let mut root = shared.place().client();
     let identified = identified(kind);
     root.execute(&format!(
-        "CREATE USER guarded@localhost {identified} REQUIRE SSL"
+        "CREATE USER encrypting@localhost {identified} REQUIRE SSL"
     ));
-    root.execute("GRANT ALL ON *.* TO guarded@localhost");
+    root.execute("GRANT ALL ON *.* TO encrypting@localhost");
     let scheme = kind.server().engine().name();
     let at = |password: &str, mode: &str| {
         let port = proxy.port;
-        format!("{scheme}://guarded:{password}@127.0.0.1:{port}?ssl-mode={mode}")
+        format!("{scheme}://encrypting:{password}@127.0.0.1:{port}?ssl-mode={mode}")
     };
 
     for mode in ["required", "preferred"] {

@@ -40,8 +40,11 @@ fn a_long_run_of_twelve_systems_fits_in_150_mb() {
             over: Nanos(1_000_123_456 + i as u64),
             value: i as f32 * 1.1,
         };
-        // A SQL Server has its own in the place of others that are counted here.
-        let is_others = |metric: &Metric| metric.info().source.starts_with("SQL Server:");
+        // A SQL Server has its own in the place of PostgreSQL's and MariaDB's, which are all counted here, and SQLite fewer.
+        let is_others = |metric: &Metric| {
+            let source = metric.info().source;
+            source.contains("SQL Server:") || source.starts_with("SQLite:")
+        };
         let of = |kind: &'static str| {
             let is_of =
                 move |metric: &&Metric| metric.info().name.starts_with(kind) && !is_others(metric);
