@@ -13,6 +13,7 @@ use crate::engine::server::backup_programs::{
 };
 use crate::engine::server::{ManagedServer, ServerContext};
 use crate::error::LoadError;
+use crate::scratch::wait_until;
 
 /// The directory of a clone within a backup.
 const CLONE: &str = "clone";
@@ -29,6 +30,13 @@ fn load_clone(conninfo: &str) -> Result<(), LoadError> {
             installed.map_err(|failure| server_error("loading the clone plugin", &failure))
         }
     }
+}
+
+fn is_cloning(client: &mut MariadbClient) -> bool {
+    const INFO: usize = 7;
+    let sessions = client.results("SHOW FULL PROCESSLIST").unwrap_or_default();
+    let mut statements = sessions.iter().flatten().filter_map(|row| row.text(INFO));
+    statements.any(|statement| statement.starts_with("CLONE "))
 }
 
 impl BackupPrograms for MysqlBackups {
@@ -51,6 +59,16 @@ impl BackupPrograms for MysqlBackups {
             next: "If it names rights or plugins, take a logical backup: method = \"logical\".",
             jobs: 1,
         })
+    }
+
+    /// The server notices some time after the client has gone, and removes what it has written.
+    fn wait_until_given_up(&self, server: &ManagedServer) {
+        const PATIENCE_SECONDS: u64 = 30;
+        // A server that is not there writes nothing.
+        let Ok(mut client) = MariadbClient::connect(&server.conninfo()) else {
+            return;
+        };
+        wait_until(PATIENCE_SECONDS, || !is_cloning(&mut client));
     }
 
     /// The files move up out of the clone's directory. Again is no trouble: a backup can be restored more than once.

@@ -38,7 +38,13 @@ impl ManagedServer {
         let programs = programs(self.kind());
         let jobs = task.jobs.max(1);
         let job = match method {
-            BackupMethod::Physical => programs.copy_files(self, to, jobs)?,
+            BackupMethod::Physical => {
+                let taken = programs.copy_files(self, to, jobs)?.take(to, task);
+                if taken.is_err() {
+                    programs.wait_until_given_up(self);
+                }
+                return taken;
+            }
             BackupMethod::Logical => {
                 let runner = Runner {
                     server: Some(self),

@@ -55,6 +55,8 @@ pub(crate) trait BackupPrograms: Sync {
         to: &Path,
         jobs: u32,
     ) -> Result<BackupCommand, LoadError>;
+    /// Returns when nothing writes any more of a copy that was given up: the program has ended, and the server may not have.
+    fn wait_until_given_up(&self, _: &ManagedServer) {}
     /// Makes copied files ready to be a data directory, in place, where that is to be done.
     fn prepare(
         &self,
