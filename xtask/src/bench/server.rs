@@ -136,6 +136,11 @@ impl Server {
         Ok((server, port))
     }
 
+    /// PostgreSQL's.
+    pub fn port(&self) -> u16 {
+        self.port.unwrap_or(5432)
+    }
+
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -218,7 +223,7 @@ impl Server {
             Kind::Postgres => format!(
                 "postgres://postgres@/{database}?host={}&port={}",
                 self.dir.display(),
-                self.port.unwrap_or(5432)
+                self.port()
             ),
             Kind::Mariadb | Kind::Mysql => format!(
                 "{}://root@localhost/?socket={}/socket",
@@ -272,7 +277,7 @@ impl Server {
             .env("PGHOST", self.socket())
             .env("PGUSER", "postgres")
             .env("PGDATABASE", "postgres")
-            .env("PGPORT", self.port.unwrap_or(5432).to_string());
+            .env("PGPORT", self.port().to_string());
         command
             .env_remove("PGSERVICE")
             .env_remove("PGOPTIONS")

@@ -24,6 +24,7 @@ fn command(server: &Server, kind: Kind, words: &[&str]) -> Command {
             .args(["--db-driver=pgsql", "--pgsql-user=postgres"])
             .args([
                 format!("--pgsql-host={dir}"),
+                format!("--pgsql-port={}", server.port()),
                 format!("--pgsql-db={DATABASE}"),
             ]),
         Kind::Mariadb | Kind::Mysql => command
