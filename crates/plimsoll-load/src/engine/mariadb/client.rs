@@ -7,6 +7,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use super::connect::connect;
 use super::failure::{MariadbFailure, server_error};
 use super::login::MariadbConnection;
+use super::protocol::MariadbWire;
 use super::tsv::TsvSink;
 use crate::engine::LoadControl;
 use crate::engine::sql::part::TablePart;
@@ -126,7 +127,7 @@ impl ServerClient for MariadbClient {
 
 /// Sends what is written as the file of a LOAD DATA.
 struct LoadedFile<'a> {
-    wire: &'a mut super::protocol::MariadbWire,
+    wire: &'a mut MariadbWire,
     runtime: &'a ClientRuntime,
 }
 

@@ -407,7 +407,8 @@ mod tests {
         let (client, stream) = duplex(1 << 16);
         let mut server = Server { stream, number: 0 };
         let address = address("user", password);
-        let login = log_in(&address, Box::new(client), Encryption::Never);
+        // A server that does not encrypt is taken as it is.
+        let login = log_in(&address, Box::new(client), address.encryption);
         let (login, ()) = tokio::join!(login, serve(&mut server));
         login.map(|connection| connection.id)
     }

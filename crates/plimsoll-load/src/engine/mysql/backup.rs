@@ -64,7 +64,7 @@ impl BackupPrograms for MysqlBackups {
     /// The server notices some time after the client has gone, and removes what it has written.
     fn wait_until_given_up(&self, server: &ManagedServer) {
         const PATIENCE_SECONDS: u64 = 30;
-        // A server that is not there writes nothing.
+        // A server that does not run writes nothing.
         let Ok(mut client) = MariadbClient::connect(&server.conninfo()) else {
             return;
         };
