@@ -11,7 +11,7 @@ use plimsoll_plan::load::{LoadShape, MockScript};
 use plimsoll_plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::lane::{Endpoint, LaneControl, LaneMessage, LaneSpec, TransactionStats};
+use plimsoll_record::lane::{Endpoint, LaneControl, LaneMessage, LaneSpec, Share, TransactionStats};
 use tokio::sync::{mpsc, watch};
 
 fn spec(users: u32, connections: u32, seconds: u64) -> LaneSpec {
@@ -28,6 +28,7 @@ fn spec(users: u32, connections: u32, seconds: u64) -> LaneSpec {
             home: Home::Fixed,
         }),
         load: LoadShape::Closed { users, connections },
+        share: Share::default(),
         timeline: Timeline {
             warm: Nanos::SECOND,
             measure: Nanos::from_secs(seconds),

@@ -174,6 +174,13 @@ impl LaneClock {
         *self.origin.get_or_init(|| self.clock.now())
     }
 
+    /// Waits until `at` on the clock below, which becomes the zero; at once when that has passed.
+    pub async fn start_at(&self, at: Nanos) {
+        self.clock.sleep_exactly_until(at).await;
+        // Only the first start counts.
+        let _ = self.origin.set(at);
+    }
+
     fn origin(&self) -> Nanos {
         self.origin
             .get()

@@ -53,12 +53,46 @@ impl From<u64> for Seeds {
     }
 }
 
+/// The part of a load that one of several generators offers: users, connections and intents are dealt out like cards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Share {
+    /// Which part, from 0.
+    pub index: u32,
+    /// How many parts there are.
+    pub of: u32,
+}
+
+impl Default for Share {
+    /// All of it.
+    fn default() -> Self {
+        Self { index: 0, of: 1 }
+    }
+}
+
+impl Share {
+    pub fn is_valid(self) -> bool {
+        self.index < self.of
+    }
+
+    /// How many of `all` are this part's.
+    pub fn count(self, all: u32) -> u32 {
+        (all / self.of) + u32::from(all % self.of > self.index)
+    }
+
+    /// The number among all of the one that is number `own` of this part.
+    pub fn number(self, own: u32) -> u32 {
+        own.saturating_mul(self.of).saturating_add(self.index)
+    }
+}
+
 /// A lane's whole task for one ladder point.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct LaneSpec {
     pub endpoint: Endpoint,
     pub workload: Workload,
+    /// Of all generators.
     pub load: LoadShape,
+    pub share: Share,
     pub timeline: Timeline,
     pub pacing: Pacing,
     pub seed: Seeds,
@@ -69,6 +103,13 @@ pub struct LaneSpec {
     /// The power fails when the measurement ends: transactions that end before are counted by place and reported at the end,
     /// and the load goes on until the lane is stopped, or cooling ends.
     pub power_cut: bool,
+}
+
+impl LaneSpec {
+    /// How many connections this part of the load has.
+    pub fn connections(&self) -> u32 {
+        self.share.count(self.load.connections())
+    }
 }
 
 /// Counts of intents by how they ended, per transaction type. Conservation: offered = committed + rolled_back + failed + dropped +
@@ -299,6 +340,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn shares_deal_out_everything_once(all in 0u32..500, of in 1u32..20) {
+            let shares = (0..of).map(|index| Share { index, of });
+            let mut numbers: Vec<u32> =
+                shares.flat_map(|share| (0..share.count(all)).map(move |own| share.number(own))).collect();
+            numbers.sort_unstable();
+            prop_assert_eq!(numbers, (0..all).collect::<Vec<_>>());
+        }
+
         /// Service times are those recorded, whether or not they were kept apart, in whatever order tallies merge.
         #[test]
         fn service_times_are_kept_apart_only_where_they_differ(

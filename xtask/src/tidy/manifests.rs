@@ -10,7 +10,7 @@ use crate::exec::{Task, because, cargo, root};
 /// A crate of the workspace and those crates of the workspace that it may depend on. The absences are the design: data
 /// flow from plan to record to analysis to document; nobody who measures sees the analysis, and load and report never
 /// see each other.
-const MAY_SEE: [(&str, &[&str]); 12] = [
+const MAY_SEE: [(&str, &[&str]); 13] = [
     ("plimsoll-sched", &[]),
     ("plimsoll-stats", &[]),
     ("plimsoll-plan", &["plimsoll-stats"]),
@@ -40,6 +40,10 @@ const MAY_SEE: [(&str, &[&str]); 12] = [
         ],
     ),
     (
+        "plimsoll-worker",
+        &["plimsoll-load", "plimsoll-plan", "plimsoll-record"],
+    ),
+    (
         "plimsoll-report",
         &[
             "plimsoll-analysis",
@@ -60,6 +64,7 @@ const MAY_SEE: [(&str, &[&str]); 12] = [
             "plimsoll-record",
             "plimsoll-report",
             "plimsoll-stats",
+            "plimsoll-worker",
         ],
     ),
     ("xtask", &[]),

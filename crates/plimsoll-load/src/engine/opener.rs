@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use plimsoll_plan::resolved::{ServerKind, Workload};
-use plimsoll_record::lane::{Endpoint, LaneSpec};
+use plimsoll_record::lane::{Endpoint, LaneSpec, Share};
 
 use super::mariadb::MariadbSession;
 use super::mock::MockSession;
@@ -53,6 +53,7 @@ pub struct Opener {
     workload: Workload,
     clock: LaneClock,
     seed: u64,
+    share: Share,
     /// All users of the lane queue for SQLite's one writer here.
     writers: WriterQueue,
 }
@@ -64,14 +65,16 @@ impl Opener {
             workload: spec.workload.clone(),
             clock,
             seed: spec.seed.load,
+            share: spec.share,
             writers: WriterQueue::default(),
         }
     }
 
-    /// For the connection of this number.
-    pub async fn open(&self, user: u32) -> Result<AnySession, LoadError> {
+    /// For this generator's connection of this number.
+    pub async fn open(&self, own: u32) -> Result<AnySession, LoadError> {
         match &self.endpoint {
             Endpoint::Mock(script) => {
+                let user = self.share.number(own);
                 let session = MockSession::open(script, self.clock.clone(), self.seed, user)?;
                 Ok(AnySession::Mock(Box::new(session)))
             }

@@ -221,7 +221,8 @@ impl Connection {
             .is_none()
             .then(|| User::new(&shared.spec, number));
         let control = shared.control.clone();
-        let backoff = Backoff::new(shared.spec.seed.load, shared.spec.round, number);
+        let of_all = shared.spec.share.number(number);
+        let backoff = Backoff::new(shared.spec.seed.load, shared.spec.round, of_all);
         Self {
             shared,
             notebook,

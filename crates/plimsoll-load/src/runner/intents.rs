@@ -99,7 +99,7 @@ impl IntentQueue {
     pub fn new(spec: &LaneSpec, until: Nanos) -> Option<Self> {
         let (origin, capacity) = match spec.load {
             LoadShape::Closed { users, connections } if connections < users => {
-                (Origin::users(spec, users), users)
+                (Origin::users(spec), users)
             }
             LoadShape::Closed { .. } => return None,
             LoadShape::Open {
@@ -109,11 +109,16 @@ impl IntentQueue {
                 arrivals,
                 queue,
             } => {
+                // The same of every generator.
                 let rng = Rng::stream(spec.seed.load, &[u64::MAX, u64::from(spec.round)]);
-                let mut schedule =
-                    Schedule::new((per_second, to_per_second), arrivals, &spec.timeline, rng);
-                let sources = (0..users)
-                    .map(|user| Source::new(&spec.workload, spec.seed, spec.round, user))
+                let rates = (per_second, to_per_second);
+                let mut schedule = Schedule::new(rates, arrivals, &spec.timeline, rng)
+                    .dealt_out(spec.share);
+                let sources = (0..spec.share.count(users))
+                    .map(|own| {
+                        let user = spec.share.number(own);
+                        Source::new(&spec.workload, spec.seed, spec.round, user)
+                    })
                     .collect();
                 (
                     Origin::Rate {
@@ -122,7 +127,7 @@ impl IntentQueue {
                         sources,
                         drawn: 0,
                     },
-                    queue,
+                    spec.share.count(queue),
                 )
             }
         };
@@ -198,8 +203,8 @@ impl IntentQueue {
 }
 
 impl Origin {
-    fn users(spec: &LaneSpec, users: u32) -> Self {
-        let turns = (0..users).map(|number| {
+    fn users(spec: &LaneSpec) -> Self {
+        let turns = (0..spec.share.count(spec.load.users())).map(|number| {
             let mut user = Box::new(User::new(spec, number));
             let (due, input) = user.next(spec);
             Reverse(NextIntent { due, input, user })

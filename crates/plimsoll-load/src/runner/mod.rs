@@ -84,16 +84,17 @@ struct Lane<'a> {
 /// when this fails.
 async fn open(shared: &Arc<SharedLane>, gate: &Gate) -> Result<Workers, LaneEnd> {
     let mut control = shared.control.clone();
+    let clock = shared.clock.base();
     let mut workers = match Workers::spawn(shared) {
         Ok(workers) => workers,
         Err(why) => {
-            gate.leave();
+            gate.leave(clock);
             return Err(LaneEnd::Failed(why));
         }
     };
     let all_ready = async {
         workers.ready(shared).await?;
-        gate.pass().await;
+        shared.clock.start_at(gate.pass(clock).await).await;
         Ok(())
     };
     let opened = tokio::select! {
@@ -104,7 +105,7 @@ async fn open(shared: &Arc<SharedLane>, gate: &Gate) -> Result<Workers, LaneEnd>
     match opened {
         Ok(()) => Ok(workers),
         Err(end) => {
-            gate.leave();
+            gate.leave(clock);
             workers.finish().await;
             Err(end)
         }

@@ -3,6 +3,7 @@
 use plimsoll_plan::load::Arrivals;
 use plimsoll_plan::schedule::Timeline;
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::Share;
 
 use crate::rng::Rng;
 
@@ -48,6 +49,8 @@ pub struct Schedule {
     rng: Rng,
     /// Where the next intent stands on the axis of the cumulative rate.
     at: f64,
+    /// Every how many-th intent is this generator's.
+    stride: u32,
 }
 
 impl Schedule {
@@ -64,11 +67,25 @@ impl Schedule {
             arrivals,
             rng,
             at: 0.0,
+            stride: 1,
         };
         if arrivals == Arrivals::Poisson {
             schedule.at = schedule.step();
         }
         schedule
+    }
+
+    /// This part of the intents. The parts of all generators together are the whole.
+    pub fn dealt_out(mut self, share: Share) -> Self {
+        self.pass(share.index);
+        self.stride = share.of;
+        self
+    }
+
+    fn pass(&mut self, intents: u32) {
+        for _ in 0..intents {
+            self.at += self.step();
+        }
     }
 
     /// Equal steps of the cumulative rate for constant arrivals. Exponential ones make a Poisson process of any rate (time
@@ -84,7 +101,7 @@ impl Schedule {
     /// are exact.
     pub fn next(&mut self) -> Nanos {
         let due = self.rate.time_of(self.at);
-        self.at += self.step();
+        self.pass(self.stride);
         Nanos::from_secs_f64(due)
     }
 }
@@ -142,6 +159,23 @@ mod tests {
             let s = (t - 4.0).clamp(0.0, 10.0);
             let count = from * t.min(4.0) + from * s + (to - from) / 20.0 * s * s + to * (t - 14.0).max(0.0);
             prop_assert!((count - f64::from(n)).abs() < 1e-6 * f64::from(n).max(1.0), "{count} for {n} at {t}");
+        }
+    }
+
+    #[test]
+    fn generators_share_the_same_due_times() {
+        for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+            let whole = dues((100.0, 200.0), arrivals, 7, 16);
+            let mut shared: Vec<Nanos> = Vec::new();
+            for index in 0..3 {
+                let rates = (100.0, 200.0);
+                let mut part = Schedule::new(rates, arrivals, &timeline(4, 10), Rng::new(7))
+                    .dealt_out(Share { index, of: 3 });
+                let dues = std::iter::repeat_with(|| part.next());
+                shared.extend(dues.take_while(|due| *due < Nanos::from_secs(16)));
+            }
+            shared.sort_unstable();
+            assert_eq!(shared, whole);
         }
     }
 

@@ -57,7 +57,7 @@ impl SharedLane {
             intents: IntentQueue::new(&spec, load_end),
             control,
             events: Events::new(clock.clone(), events),
-            outages: Outages::new(spec.load.connections()),
+            outages: Outages::new(spec.connections()),
             clock,
             load_end: AtomicU64::new(load_end.0),
             under_way: AtomicU64::new(0),

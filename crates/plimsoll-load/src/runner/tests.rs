@@ -7,10 +7,7 @@ use plimsoll_plan::load::{Arrivals, LoadShape, MockScript, Stall};
 use plimsoll_plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::lane::{
-    Counts, Endpoint, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec,
-    TransactionStats,
-};
+use plimsoll_record::lane::{Counts, Endpoint, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec, Share, TransactionStats};
 use plimsoll_record::receipt::CommitCounts;
 use proptest::prelude::*;
 use tokio::sync::{mpsc, watch};
@@ -27,6 +24,7 @@ fn spec(script: MockScript, load: LoadShape) -> LaneSpec {
             home: Home::Fixed,
         }),
         load,
+        share: Share::default(),
         timeline: Timeline {
             warm: Nanos::from_secs(2),
             measure: Nanos::from_secs(10),

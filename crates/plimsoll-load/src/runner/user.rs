@@ -18,8 +18,10 @@ pub struct User {
 }
 
 impl User {
-    /// `number` counts from 0 and decides, with the seed and the round, about everything that the user does.
-    pub fn new(spec: &LaneSpec, number: u32) -> Self {
+    /// `own` counts those of this generator from 0. The number among all decides, with the seed and the round, about
+    /// everything that the user does.
+    pub fn new(spec: &LaneSpec, own: u32) -> Self {
+        let number = spec.share.number(own);
         let source = Source::new(&spec.workload, spec.seed, spec.round, number);
         Self {
             number,

@@ -48,7 +48,7 @@ impl Workers {
     /// Starts the workers, which open their sessions.
     pub fn spawn(shared: &Arc<SharedLane>) -> Result<Self, String> {
         let shares = shares(
-            shared.spec.load.connections(),
+            shared.spec.connections(),
             shared.opener.connections_per_worker(),
         );
         let (orders, _) = watch::channel(WorkerOrder::Open);
@@ -191,7 +191,7 @@ fn too_many(error: LoadError, shared: &SharedLane) -> String {
         return error.to_string();
     };
     let takes = shared.opened.load(Ordering::Acquire);
-    let wants = shared.spec.load.connections();
+    let wants = shared.spec.connections();
     let fewer = match shared.spec.load {
         _ if takes == 0 => "end what else is connected to it".to_owned(),
         LoadShape::Closed { .. } => format!("let the users share them: connections = {takes}"),

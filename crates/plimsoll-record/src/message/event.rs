@@ -70,6 +70,22 @@ pub enum EventKind {
         lost: u64,
         reopened: u64,
     },
+    /// A host of a lane did not come back: its part of the load ends where its last second did.
+    HostLost {
+        host: String,
+        why: String,
+        since_s: f64,
+    },
+    /// A host's link was cut and came back; its worker went on meanwhile.
+    LinkCut {
+        host: String,
+        seconds: f64,
+    },
+    /// Forwards where positive.
+    HostDateSet {
+        host: String,
+        ms: f64,
+    },
     ServerDied {
         system: String,
         error: String,

@@ -1,0 +1,367 @@
+//! One lane that several hosts offer the load of: their seconds become one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use plimsoll_load::clock::Clock;
+use plimsoll_load::runner::Gate;
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::{
+    LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec, Share,
+};
+use plimsoll_record::message::EventKind;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+use crate::link::{LaneNews, Link};
+use crate::protocol::JobId;
+
+/// What the hosts of a lane say, with the number of the host.
+type FromPart = (usize, Option<LaneNews>);
+
+/// As [`plimsoll_load::runner::run_lane_together`], with a share of the load on each host.
+pub async fn run_lane_on(
+    links: &[Arc<Link>],
+    job: JobId,
+    spec: LaneSpec,
+    clock: Clock,
+    control: watch::Receiver<LaneControl>,
+    out: mpsc::Sender<LaneMessage>,
+    gate: Gate,
+) {
+    let mut fleet = Fleet {
+        links,
+        job,
+        clock,
+        control,
+        out: &out,
+        parts: Vec::new(),
+        tasks: JoinSet::new(),
+        merger: Merger::new(links.len()),
+        start: Nanos::ZERO,
+    };
+    let end = fleet.run(spec, &gate).await;
+    // The receiver is gone.
+    let _ = out.send(LaneMessage::Ended(end)).await;
+}
+
+struct Fleet<'a> {
+    links: &'a [Arc<Link>],
+    job: JobId,
+    clock: Clock,
+    control: watch::Receiver<LaneControl>,
+    out: &'a mpsc::Sender<LaneMessage>,
+    /// How each part ended.
+    parts: Vec<Option<LaneEnd>>,
+    tasks: JoinSet<()>,
+    merger: Merger,
+    /// By the controller's clock.
+    start: Nanos,
+}
+
+impl Fleet<'_> {
+    async fn run(&mut self, spec: LaneSpec, gate: &Gate) -> LaneEnd {
+        let mut news = self.begin(spec);
+        if let Err(end) = self.open(&mut news).await {
+            gate.leave(&self.clock);
+            self.order(LaneControl::Stop);
+            return self.drain(&mut news, end).await;
+        }
+        let at = gate.pass(&self.clock).await;
+        self.start = at;
+        for link in self.links {
+            link.start(self.job, at);
+        }
+        if self.out.send(LaneMessage::Started { at }).await.is_err() {
+            self.order(LaneControl::Stop);
+        }
+        let end = self.drive(&mut news).await;
+        self.drain(&mut news, end).await
+    }
+
+    /// Gives each host its part.
+    fn begin(&mut self, spec: LaneSpec) -> mpsc::Receiver<FromPart> {
+        let (to_fleet, news) = mpsc::channel(64);
+        let of = self.links.len() as u32;
+        for (part, link) in self.links.iter().enumerate() {
+            let index = part as u32;
+            let share = Share { index, of };
+            let task = LaneSpec {
+                share,
+                ..spec.clone()
+            };
+            let receiver = link.run(self.job, task);
+            self.tasks.spawn_local(forward(part, receiver, to_fleet.clone()));
+            self.parts.push(None);
+        }
+        news
+    }
+
+    /// Waits until all sessions of all hosts are open.
+    async fn open(&mut self, news: &mut mpsc::Receiver<FromPart>) -> Result<(), LaneEnd> {
+        let mut ready = 0;
+        let mut control = self.control.clone();
+        while ready < self.links.len() {
+            let heard = tokio::select! {
+                biased;
+                _ = control.wait_for(|order| *order != LaneControl::Run) => return Err(LaneEnd::Closed),
+                heard = news.recv() => heard,
+            };
+            match heard {
+                Some((_, Some(LaneNews::Ready))) => ready += 1,
+                Some((part, heard)) => {
+                    if let Some(end) = self.take(part, heard).await {
+                        return Err(end);
+                    }
+                }
+                None => return Err(LaneEnd::Failed(SILENT.into())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Until all parts have ended, or the first one failed.
+    async fn drive(&mut self, news: &mut mpsc::Receiver<FromPart>) -> LaneEnd {
+        let mut control = self.control.clone();
+        let mut given = LaneControl::Run;
+        loop {
+            let heard = tokio::select! {
+                biased;
+                order = control.wait_for(|order| *order > given) => {
+                    given = order.map_or(LaneControl::Stop, |order| *order);
+                    self.order(given);
+                    continue;
+                }
+                heard = news.recv() => heard,
+            };
+            let Some((part, heard)) = heard else {
+                return LaneEnd::Failed(SILENT.into());
+            };
+            if let Some(end) = self.take(part, heard).await {
+                self.order(LaneControl::Stop);
+                return end;
+            }
+            if self.parts.iter().all(Option::is_some) {
+                return self.common_end();
+            }
+        }
+    }
+
+    /// Takes what still comes.
+    async fn drain(&mut self, news: &mut mpsc::Receiver<FromPart>, end: LaneEnd) -> LaneEnd {
+        while self.parts.iter().any(Option::is_none) {
+            match news.recv().await {
+                Some((part, heard)) => drop(self.take(part, heard).await),
+                None => break,
+            }
+        }
+        end
+    }
+
+    fn order(&self, order: LaneControl) {
+        for link in self.links {
+            link.order(self.job, order);
+        }
+    }
+
+    async fn send(&self, message: LaneMessage) {
+        // The receiver is gone: the fleet notices by its orders.
+        let _ = self.out.send(message).await;
+    }
+
+    /// Returns the lane's end where this part's decides it.
+    async fn take(&mut self, part: usize, heard: Option<LaneNews>) -> Option<LaneEnd> {
+        match heard {
+            Some(LaneNews::Ready | LaneNews::Message(LaneMessage::Started { .. })) => None,
+            Some(LaneNews::Message(LaneMessage::Second(second))) => {
+                for second in self.merger.add(part, *second) {
+                    self.send(LaneMessage::Second(Box::new(second))).await;
+                }
+                None
+            }
+            Some(LaneNews::Message(LaneMessage::Ended(end))) => {
+                let decides = matches!(end, LaneEnd::Failed(_) | LaneEnd::DiskFull { .. });
+                let own = self.of_host(part, end);
+                self.parts[part] = Some(own.clone());
+                for second in self.merger.end(part) {
+                    self.send(LaneMessage::Second(Box::new(second))).await;
+                }
+                decides.then_some(own)
+            }
+            Some(LaneNews::Message(message)) => {
+                self.send(message).await;
+                None
+            }
+            Some(LaneNews::Lost(why)) => Some(self.lost(part, why).await),
+            None if self.parts[part].is_none() => Some(self.lost(part, SILENT.into()).await),
+            None => None,
+        }
+    }
+
+    async fn lost(&mut self, part: usize, why: String) -> LaneEnd {
+        let host = self.links[part].host().name.clone();
+        let end = LaneEnd::Failed(format!("the host {host} was lost: {why}"));
+        self.parts[part] = Some(end.clone());
+        let at = self.clock.now().saturating_sub(self.start);
+        let since_s = self.merger.lose(part).as_secs_f64();
+        let kind = EventKind::HostLost { host, why, since_s };
+        self.send(LaneMessage::Event(LaneEvent { at, kind })).await;
+        end
+    }
+
+    fn of_host(&self, part: usize, end: LaneEnd) -> LaneEnd {
+        let host = &self.links[part].host().name;
+        match end {
+            LaneEnd::Failed(why) => LaneEnd::Failed(format!("on {host}: {why}")),
+            LaneEnd::DiskFull { place, why } => LaneEnd::DiskFull {
+                place: format!("{place} ({host})"),
+                why,
+            },
+            end @ (LaneEnd::Complete | LaneEnd::Closed | LaneEnd::Stopped) => end,
+        }
+    }
+
+    fn common_end(&self) -> LaneEnd {
+        let ends = || self.parts.iter().flatten();
+        [LaneEnd::Stopped, LaneEnd::Closed]
+            .into_iter()
+            .find(|end| ends().any(|own| own == end))
+            .unwrap_or(LaneEnd::Complete)
+    }
+}
+
+const SILENT: &str = "its link ended without a result";
+
+async fn forward(
+    part: usize,
+    mut from: mpsc::Receiver<LaneNews>,
+    to: mpsc::Sender<FromPart>,
+) {
+    while let Some(news) = from.recv().await {
+        if to.send((part, Some(news))).await.is_err() {
+            return;
+        }
+    }
+    // The fleet is gone, and needs nothing.
+    let _ = to.send((part, None)).await;
+}
+
+/// Puts the seconds of several generators together. Their timelines are equal, but for where an order closed them: a
+/// second is the n-th of its phase. One that a lost generator has not sent is left out: without its part of the load it
+/// would look like a slower system.
+struct Merger {
+    parts: Vec<Part>,
+    waiting: BTreeMap<Place, LaneSecond>,
+}
+
+#[derive(Default)]
+struct Part {
+    place: Option<Place>,
+    /// The end of its last second, on the lane's timeline.
+    reached: Nanos,
+    /// It sends nothing more, and nothing of it is missing.
+    has_ended: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    phase: u8,
+    ordinal: u32,
+}
+
+impl Merger {
+    fn new(parts: usize) -> Self {
+        Self {
+            parts: std::iter::repeat_with(Part::default).take(parts).collect(),
+            waiting: BTreeMap::new(),
+        }
+    }
+
+    /// Returns what is complete by it: seconds of which every part has sent its own or a later one.
+    fn add(&mut self, part: usize, second: LaneSecond) -> Vec<LaneSecond> {
+        let own = &mut self.parts[part];
+        let place = Place::after(own.place, second.tick.phase);
+        own.place = Some(place);
+        own.reached = second.tick.end;
+        match self.waiting.get_mut(&place) {
+            Some(waiting) => merge(waiting, &second),
+            None => {
+                self.waiting.insert(place, second);
+            }
+        }
+        self.complete()
+    }
+
+    fn end(&mut self, part: usize) -> Vec<LaneSecond> {
+        self.parts[part].has_ended = true;
+        self.complete()
+    }
+
+    /// Nothing is complete from now on. Returns the end of its last second.
+    fn lose(&mut self, part: usize) -> Nanos {
+        self.waiting.clear();
+        self.parts[part].reached
+    }
+
+    fn complete(&mut self) -> Vec<LaneSecond> {
+        let unended = self.parts.iter().filter(|part| !part.has_ended);
+        let Some(slowest) = unended.map(|part| part.place).min() else {
+            return std::mem::take(&mut self.waiting).into_values().collect();
+        };
+        let mut complete = Vec::new();
+        while let Some(first) = self.waiting.first_entry()
+            && Some(*first.key()) <= slowest
+        {
+            complete.push(first.remove());
+        }
+        complete
+    }
+}
+
+impl Place {
+    fn after(before: Option<Self>, phase: PhaseKind) -> Self {
+        let phase = order_of(phase);
+        let ordinal = match before {
+            Some(before) if before.phase == phase => before.ordinal + 1,
+            _ => 0,
+        };
+        Self { phase, ordinal }
+    }
+}
+
+fn order_of(phase: PhaseKind) -> u8 {
+    match phase {
+        PhaseKind::Prepare | PhaseKind::Reset | PhaseKind::Check | PhaseKind::Backup => 0,
+        PhaseKind::Warm => 1,
+        PhaseKind::Measure => 2,
+        PhaseKind::Cool => 3,
+    }
+}
+
+fn merge(whole: &mut LaneSecond, part: &LaneSecond) {
+    let LaneSecond {
+        tick,
+        in_flight,
+        tallies,
+        late,
+        overflow,
+        merge_lag,
+        absence,
+    } = part;
+    whole.tick.start = whole.tick.start.min(tick.start);
+    whole.tick.end = whole.tick.end.max(tick.end);
+    whole.in_flight += in_flight;
+    for (whole, part) in whole.tallies.iter_mut().zip(tallies) {
+        whole.merge(part);
+    }
+    whole.late += late;
+    whole.overflow += overflow;
+    whole.merge_lag = whole.merge_lag.max(*merge_lag);
+    // The server is away for one generator as for another.
+    whole.absence.server = whole.absence.server.max(absence.server);
+    whole.absence.connections = whole.absence.connections + absence.connections;
+}
+
+#[cfg(test)]
+mod tests;

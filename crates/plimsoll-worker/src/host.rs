@@ -1,0 +1,237 @@
+//! A host: the command that gives its standard input and output, and what starts a worker there.
+
+use std::fs::File;
+use std::io::{self, BufRead, Read, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use sha2::{Digest, Sha256};
+
+use crate::protocol::GREETING;
+use crate::state::SessionId;
+
+/// How a host is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Host {
+    pub name: String,
+    /// The words of a command such as `ssh gen1`; none for this machine.
+    pub via: Vec<String>,
+    /// plimsoll's path there; without one it is copied where it is missing.
+    pub program: Option<String>,
+}
+
+impl Host {
+    /// A command that runs the worker, or a shell that is going to.
+    fn command(&self, own: &OwnProgram, session: &SessionId) -> Command {
+        let mut words = self.via.clone();
+        match &self.program {
+            Some(program) => {
+                words.extend([program.clone(), "worker".into(), session.as_str().into()]);
+            }
+            None if self.via.is_empty() => {
+                let own = own.path.display().to_string();
+                words.extend([own, "worker".into(), session.as_str().into()]);
+            }
+            None => words.push("sh".into()),
+        }
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
+        command
+    }
+
+    fn needs_script(&self) -> bool {
+        self.program.is_none() && !self.via.is_empty()
+    }
+
+    pub(crate) fn spawn(&self, own: &OwnProgram, session: &SessionId) -> io::Result<Command> {
+        let mut command = self.command(own, session);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Ok(command)
+    }
+
+    /// Brings the worker to its greeting; what is read after it are frames.
+    pub(crate) fn greet(
+        &self,
+        own: &OwnProgram,
+        session: &SessionId,
+        to: &mut impl Write,
+        from: &mut impl BufRead,
+    ) -> io::Result<()> {
+        if self.needs_script() {
+            to.write_all(own.script(session).as_bytes())?;
+            to.flush()?;
+        }
+        loop {
+            let line = line(from)?;
+            if line == GREETING {
+                return Ok(());
+            }
+            if let Some(architecture) = line.strip_prefix(NEEDED) {
+                own.copy_to(architecture, to)?;
+            }
+        }
+    }
+}
+
+/// What the script prints, and the architecture.
+const NEEDED: &str = "plimsoll is needed for ";
+/// A shell's messages before the greeting.
+const LONGEST_LINE: u64 = 4096;
+
+fn line(from: &mut impl BufRead) -> io::Result<String> {
+    let mut line = Vec::new();
+    from.take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+    if line.is_empty() {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
+}
+
+/// This program, which other hosts get a copy of.
+#[derive(Debug, Clone)]
+pub struct OwnProgram {
+    path: PathBuf,
+    hash: String,
+    size: u64,
+}
+
+impl OwnProgram {
+    pub fn find() -> io::Result<Self> {
+        let path = std::env::current_exe()?;
+        // The file that runs, even where another one has its name by now.
+        let mut file = File::open("/proc/self/exe")?;
+        let mut hash = Sha256::new();
+        let mut buffer = vec![0; 1 << 20];
+        let mut size = 0;
+        loop {
+            let have = file.read(&mut buffer)?;
+            if have == 0 {
+                break;
+            }
+            hash.update(&buffer[..have]);
+            size += have as u64;
+        }
+        let hash = hash.finalize();
+        let hash = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { path, hash, size })
+    }
+
+    /// For a POSIX shell, which reads it from its standard input as it comes: the program's bytes are sent only once they
+    /// have been asked for.
+    fn script(&self, session: &SessionId) -> String {
+        let Self { hash, size, .. } = self;
+        let session = session.as_str();
+        format!(
+            r#"set -eu
+umask 077
+dir="${{XDG_CACHE_HOME:-${{HOME:-/tmp}}/.cache}}/plimsoll"
+program="$dir/{hash}"
+if [ ! -x "$program" ]; then
+  mkdir -p "$dir"
+  echo "{NEEDED}$(uname -m)"
+  head -c {size} > "$program.$$"
+  [ "$(wc -c < "$program.$$")" -eq {size} ]
+  if command -v sha256sum > /dev/null; then
+    echo "{hash}  $program.$$" | sha256sum -c > /dev/null
+  fi
+  chmod 700 "$program.$$"
+  mv "$program.$$" "$program"
+fi
+exec "$program" worker {session}
+"#
+        )
+    }
+
+    fn copy_to(&self, architecture: &str, to: &mut impl Write) -> io::Result<()> {
+        let own = std::env::consts::ARCH;
+        if architecture != own {
+            let why = format!(
+                "it is {architecture}, and this plimsoll is for {own}: install plimsoll there, and give its path as `program`"
+            );
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+        }
+        io::copy(&mut File::open("/proc/self/exe")?, to)?;
+        to.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session() -> SessionId {
+        SessionId::parse("abcdefgh").unwrap()
+    }
+
+    fn words(command: &Command) -> Vec<String> {
+        std::iter::once(command.get_program())
+            .chain(command.get_args())
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn a_host_is_reached_by_its_command() {
+        let own = OwnProgram {
+            path: "/opt/plimsoll".into(),
+            hash: "beef".into(),
+            size: 4,
+        };
+        let host = |via: &[&str], program: Option<&str>| Host {
+            name: "gen1".into(),
+            via: via.iter().map(|&word| word.into()).collect(),
+            program: program.map(str::to_owned),
+        };
+        for (host, expected) in [
+            (host(&[], None), "/opt/plimsoll worker abcdefgh"),
+            (host(&["ssh", "gen1"], None), "ssh gen1 sh"),
+            (host(&["ssh", "gen1"], Some("/p")), "ssh gen1 /p worker abcdefgh"),
+        ] {
+            assert_eq!(words(&host.command(&own, &session())).join(" "), expected);
+        }
+    }
+
+    /// With the shell of this machine. Frames are sent once the worker has greeted: a shell may read ahead.
+    #[test]
+    fn the_script_asks_for_the_program_once_and_runs_it() {
+        let cache = tempfile::tempdir().unwrap();
+        let body = "#!/bin/sh\necho worker: \"$@\"\ncat\n";
+        let hash: String = Sha256::digest(body.as_bytes())
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let own = OwnProgram {
+            path: "/nowhere".into(),
+            hash,
+            size: body.len() as u64,
+        };
+        let run = |sends: bool| {
+            let mut child = Command::new("sh")
+                .env("XDG_CACHE_HOME", cache.path())
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut to = child.stdin.take().unwrap();
+            let mut from = io::BufReader::new(child.stdout.take().unwrap());
+            to.write_all(own.script(&session()).as_bytes()).unwrap();
+            if sends {
+                let asked = line(&mut from).unwrap();
+                assert_eq!(asked, format!("{NEEDED}{}", std::env::consts::ARCH));
+                to.write_all(body.as_bytes()).unwrap();
+            }
+            assert_eq!(line(&mut from).unwrap(), "worker: worker abcdefgh");
+            to.write_all(b"a frame").unwrap();
+            drop(to);
+            let mut rest = String::new();
+            from.read_to_string(&mut rest).unwrap();
+            assert_eq!(rest, "a frame");
+            assert!(child.wait().unwrap().success());
+        };
+        run(true);
+        run(false);
+    }
+}

@@ -1,0 +1,469 @@
+//! The controller's side of one host: a worker that is reached again when its link is cut.
+
+mod connection;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::process::ChildStdin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use plimsoll_load::clock::{Clock, unix_micros};
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::{LaneControl, LaneMessage, LaneSpec};
+use tokio::sync::mpsc;
+
+use crate::frame;
+use crate::host::{Host, OwnProgram};
+use crate::offset::{Offsets, RoundTrip};
+use crate::protocol::{HostFacts, HostTime, JobId, Reply, Report, Request, Welcome};
+use crate::state::SessionId;
+use connection::Connection;
+
+/// A link on which nothing was heard for so long is given up, and the host reached anew.
+const SILENCE: Nanos = Nanos::from_secs(10);
+const PING_EVERY: Nanos = Nanos::SECOND;
+/// Round trips one after the other when a link is made: the shortest of them gives the first offset.
+const FIRST_PINGS: u32 = 20;
+const RETRY_EVERY: Nanos = Nanos::from_millis(500);
+/// Reports on their way to their lane.
+const REPORTS: usize = 256;
+
+#[derive(Debug, thiserror::Error)]
+#[error("the host {host} cannot be reached: {why}")]
+pub struct LinkError {
+    pub host: String,
+    pub why: String,
+}
+
+/// What a lane hears of its part on a host.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LaneNews {
+    /// All sessions are open.
+    Ready,
+    Message(LaneMessage),
+    /// The host cannot be reached any more, or its session has ended.
+    Lost(String),
+}
+
+/// One host's worker. Dropped, it ends the worker and waits for that.
+pub struct Link {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+struct Shared {
+    host: Host,
+    own: OwnProgram,
+    session: SessionId,
+    clock: Clock,
+    patience: Nanos,
+    state: Mutex<LinkState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct LinkState {
+    /// Of the connection, while there is one.
+    to: Option<ChildStdin>,
+    connection: Option<Connection>,
+    last_heard: Nanos,
+    /// How many numbered reports have arrived.
+    received: u64,
+    facts: Option<HostFacts>,
+    offsets: Offsets,
+    first_pings: u32,
+    jobs: BTreeMap<JobId, LinkedJob>,
+    cuts: Vec<Cut>,
+    lost: Option<String>,
+    is_leaving: bool,
+}
+
+struct LinkedJob {
+    task: LaneSpec,
+    start: Option<Nanos>,
+    order: LaneControl,
+    news: mpsc::Sender<LaneNews>,
+}
+
+/// A time without a link, by the controller's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    pub from: Nanos,
+    /// `None`: it has not come back.
+    pub to: Option<Nanos>,
+}
+
+impl Link {
+    /// Starts the worker and measures its clock. `patience`: how long both sides wait for each other after a cut.
+    pub fn connect(
+        host: Host,
+        own: OwnProgram,
+        session: SessionId,
+        clock: Clock,
+        patience: Nanos,
+    ) -> Result<Self, LinkError> {
+        let shared = Arc::new(Shared {
+            host,
+            own,
+            session,
+            clock,
+            patience,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        let fail = |why: String| LinkError {
+            host: shared.host.name.clone(),
+            why,
+        };
+        let mut from = shared.reach().map_err(fail)?;
+        let own = shared.clone();
+        let reader = std::thread::Builder::new()
+            .name("plimsoll-link".into())
+            .spawn(move || loop {
+                own.read(&mut from);
+                match own.reach_again() {
+                    Some(again) => from = again,
+                    None => return,
+                }
+            })
+            .map_err(|error| fail(error.to_string()))?;
+        let own = shared.clone();
+        let pinger = std::thread::Builder::new()
+            .name("plimsoll-ping".into())
+            .spawn(move || own.ping())
+            .map_err(|error| fail(error.to_string()))?;
+        shared.wait_for_offset();
+        Ok(Self {
+            shared,
+            threads: vec![reader, pinger],
+        })
+    }
+
+    pub fn host(&self) -> &Host {
+        &self.shared.host
+    }
+
+    pub fn facts(&self) -> Option<HostFacts> {
+        self.shared.state().facts.clone()
+    }
+
+    pub fn offsets(&self) -> Offsets {
+        self.shared.state().offsets.clone()
+    }
+
+    pub fn cuts(&self) -> Vec<Cut> {
+        self.shared.state().cuts.clone()
+    }
+
+    /// Runs a lane's part there; it starts at [`Self::start`].
+    pub fn run(&self, job: JobId, task: LaneSpec) -> mpsc::Receiver<LaneNews> {
+        let (news, receiver) = mpsc::channel(REPORTS);
+        let mut state = self.shared.state();
+        if let Some(why) = &state.lost {
+            // The channel is new and empty.
+            let _ = news.try_send(LaneNews::Lost(why.clone()));
+            return receiver;
+        }
+        let linked = LinkedJob {
+            task,
+            start: None,
+            order: LaneControl::Run,
+            news,
+        };
+        state.send(&linked.run(job));
+        state.jobs.insert(job, linked);
+        receiver
+    }
+
+    /// At this time of the controller's clock.
+    pub fn start(&self, job: JobId, at: Nanos) {
+        let mut state = self.shared.state();
+        let at = state.offsets.host_time(at);
+        if let (Some(at), Some(linked)) = (at, state.jobs.get_mut(&job)) {
+            linked.start = Some(at);
+            state.send(&Request::Start { job, at });
+        }
+    }
+
+    pub fn order(&self, job: JobId, order: LaneControl) {
+        let mut state = self.shared.state();
+        if let Some(linked) = state.jobs.get_mut(&job) {
+            linked.order = order.max(linked.order);
+            let order = linked.order;
+            state.send(&Request::Order { job, order });
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        let mut state = self.shared.state();
+        state.is_leaving = true;
+        state.send(&Request::Leave);
+        // The worker ends, and with it the connection, which ends the reader.
+        state.to = None;
+        drop(state);
+        self.shared.changed.notify_all();
+        for thread in self.threads.drain(..) {
+            // A panic has been printed.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl LinkedJob {
+    fn run(&self, job: JobId) -> Request {
+        Request::Run {
+            job,
+            task: Box::new(self.task.clone()),
+        }
+    }
+
+    /// All that the worker has to know of it.
+    fn requests(&self, job: JobId) -> Vec<Request> {
+        let mut requests = vec![self.run(job)];
+        requests.extend(self.start.map(|at| Request::Start { job, at }));
+        if self.order > LaneControl::Run {
+            let order = self.order;
+            requests.push(Request::Order { job, order });
+        }
+        requests
+    }
+}
+
+impl LinkState {
+    /// What cannot be sent is sent when the link is back.
+    fn send(&mut self, request: &Request) {
+        if let Some(to) = &mut self.to
+            && frame::write(to, request).is_err()
+        {
+            self.to = None;
+        }
+    }
+
+    fn lose(&mut self, why: &str) {
+        self.lost.get_or_insert_with(|| why.to_owned());
+        self.offsets_wanted_no_more();
+        // A lane whose channel is full reads the end of the channel after what is in it.
+        for (_, job) in std::mem::take(&mut self.jobs) {
+            let _ = job.news.try_send(LaneNews::Lost(why.to_owned()));
+        }
+    }
+
+    fn offsets_wanted_no_more(&mut self) {
+        self.first_pings = FIRST_PINGS;
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, LinkState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a change or this long.
+    fn wait<'a>(
+        &self,
+        state: MutexGuard<'a, LinkState>,
+        time: Nanos,
+    ) -> MutexGuard<'a, LinkState> {
+        let waited = self.changed.wait_timeout(state, time.into());
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Starts the host's command and greets the worker.
+    fn reach(&self) -> Result<connection::FromHost, String> {
+        let (connection, mut ends) = Connection::begin(&self.host, &self.own, &self.session)
+            .map_err(|error| format!("`{}`: {error}", self.host.via.join(" ")))?;
+        // Killed by the pinger when it takes too long.
+        let mut state = self.state();
+        state.last_heard = self.clock.now();
+        state.connection = Some(connection);
+        let received = state.received;
+        drop(state);
+        let welcomed = ends
+            .greet(&self.host, &self.own, &self.session)
+            .and_then(|()| ends.hello(received, self.patience));
+        let mut state = self.state();
+        state.last_heard = self.clock.now();
+        match welcomed {
+            Ok(Reply::Welcome(welcome)) => {
+                self.welcome(&mut state, welcome, ends.to);
+                Ok(ends.from)
+            }
+            Ok(Reply::Refused { why }) => {
+                state.close();
+                Err(why)
+            }
+            Ok(_) => {
+                state.close();
+                Err("it answers with something else than a worker's welcome".into())
+            }
+            Err(error) => Err(state.why(&error)),
+        }
+    }
+
+    fn welcome(&self, state: &mut LinkState, welcome: Welcome, to: ChildStdin) {
+        state.facts.get_or_insert(welcome.facts);
+        state.to = Some(to);
+        if !welcome.is_running && !state.jobs.is_empty() {
+            // Its journal is read to its end first: see `read`.
+            state.lost.get_or_insert("its worker has ended".into());
+        }
+        let jobs: Vec<Request> = state
+            .jobs
+            .iter()
+            .flat_map(|(job, linked)| linked.requests(*job))
+            .collect();
+        jobs.iter().for_each(|request| state.send(request));
+        state.first_pings = 0;
+        let sent = self.clock.now();
+        state.send(&Request::Ping { sent });
+        if let Some(cut) = state.cuts.last_mut() {
+            cut.to.get_or_insert(sent);
+        }
+        self.changed.notify_all();
+    }
+
+    fn wait_for_offset(&self) {
+        let mut state = self.state();
+        while state.first_pings < FIRST_PINGS && state.lost.is_none() {
+            state = self.wait(state, RETRY_EVERY);
+        }
+    }
+
+    /// Until the connection ends.
+    fn read(&self, from: &mut connection::FromHost) {
+        while let Ok(Some(reply)) = frame::read::<Reply>(from) {
+            let mut state = self.state();
+            state.last_heard = self.clock.now();
+            match reply {
+                Reply::Pong { sent, clock } => self.pong(&mut state, sent, clock),
+                Reply::Numbered { number, report } if number == state.received => {
+                    state.received += 1;
+                    self.pass_on(state, report);
+                }
+                // It comes again after a cut.
+                Reply::Numbered { .. } | Reply::Welcome(_) => {}
+                Reply::Refused { why } => {
+                    state.lose(&why);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn pong(&self, state: &mut LinkState, sent: Nanos, host: HostTime) {
+        let arrived = self.clock.now();
+        state.offsets.add(RoundTrip {
+            sent,
+            arrived,
+            date: unix_micros(),
+            host,
+        });
+        if state.first_pings < FIRST_PINGS {
+            state.first_pings += 1;
+            let sent = self.clock.now();
+            state.send(&Request::Ping { sent });
+            self.changed.notify_all();
+        } else if state.lost.is_some() {
+            // All that its journal had came before this answer.
+            let why = state.lost.clone().unwrap_or_default();
+            state.lose(&why);
+        }
+    }
+
+    /// Waits for the lane while its channel is full, without the lock.
+    fn pass_on(&self, mut state: MutexGuard<'_, LinkState>, report: Report) {
+        let job = report.job();
+        let Some(linked) = state.jobs.get(&job) else {
+            return;
+        };
+        let sender = linked.news.clone();
+        let news = match report {
+            Report::Ready { .. } => LaneNews::Ready,
+            Report::Lane { message, .. } => {
+                if matches!(message, LaneMessage::Ended(_)) {
+                    state.jobs.remove(&job);
+                }
+                LaneNews::Message(message)
+            }
+        };
+        drop(state);
+        // A lane that is gone needs nothing.
+        let _ = sender.blocking_send(news);
+    }
+
+    /// After a cut; `None` when the link is over.
+    fn reach_again(&self) -> Option<connection::FromHost> {
+        let from = self.clock.now();
+        let mut state = self.state();
+        let mut why = state.close();
+        if state.is_leaving || state.lost.is_some() {
+            let lost = state.lost.clone().unwrap_or_default();
+            state.lose(&lost);
+            return None;
+        }
+        state.cuts.push(Cut { from, to: None });
+        drop(state);
+        while self.clock.now() < from + self.patience {
+            match self.reach() {
+                Ok(again) => return Some(again),
+                Err(error) => why = error,
+            }
+            let state = self.wait(self.state(), RETRY_EVERY);
+            if state.is_leaving {
+                return None;
+            }
+        }
+        self.state().lose(&format!("its link was cut, and it was not reached again: {why}"));
+        None
+    }
+
+    fn ping(&self) {
+        let mut state = self.state();
+        loop {
+            state = self.wait(state, PING_EVERY);
+            if state.is_leaving || (state.lost.is_some() && state.jobs.is_empty()) {
+                break;
+            }
+            let now = self.clock.now();
+            if now > state.last_heard + SILENCE {
+                state.last_heard = now;
+                state.kill();
+            } else {
+                state.send(&Request::Ping { sent: now });
+            }
+        }
+        // The worker answers the farewell by ending, unless it cannot be reached.
+        let until = self.clock.now() + SILENCE;
+        while state.connection.is_some() && self.clock.now() < until {
+            state = self.wait(state, RETRY_EVERY);
+        }
+        state.kill();
+    }
+}
+
+impl LinkState {
+    fn kill(&mut self) {
+        if let Some(connection) = &mut self.connection {
+            connection.kill();
+        }
+    }
+
+    /// Ends the connection; returns what its command wrote to standard error.
+    fn close(&mut self) -> String {
+        self.to = None;
+        self.connection
+            .take()
+            .map_or_else(String::new, Connection::end)
+    }
+
+    fn why(&mut self, error: &io::Error) -> String {
+        let wrote = self.close();
+        match wrote.is_empty() {
+            true => error.to_string(),
+            false => wrote,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! One run of a host's command, with its standard input, output and error.
+
+use std::io::{self, BufRead, BufReader};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use std::thread::JoinHandle;
+
+use plimsoll_plan::units::Nanos;
+
+use crate::frame;
+use crate::host::{Host, OwnProgram};
+use crate::protocol::{Reply, Request, VERSION};
+use crate::state::SessionId;
+
+pub(super) type FromHost = BufReader<ChildStdout>;
+
+/// The last lines of what a command writes to standard error.
+const LINES_KEPT: usize = 5;
+const LONGEST_KEPT: usize = 300;
+
+pub(super) struct Connection {
+    child: Child,
+    errors: Option<JoinHandle<String>>,
+}
+
+/// Of its standard input and output.
+pub(super) struct Ends {
+    pub to: ChildStdin,
+    pub from: FromHost,
+}
+
+impl Connection {
+    pub fn begin(
+        host: &Host,
+        own: &OwnProgram,
+        session: &SessionId,
+    ) -> io::Result<(Self, Ends)> {
+        let mut child = host.spawn(own, session)?.spawn()?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(to), Some(from), Some(errors)) = pipes else {
+            return Err(io::Error::other("it has no standard input and output"));
+        };
+        let errors = std::thread::Builder::new()
+            .name("plimsoll-errors".into())
+            .spawn(move || last_lines(errors))?;
+        let connection = Self {
+            child,
+            errors: Some(errors),
+        };
+        let from = BufReader::new(from);
+        Ok((connection, Ends { to, from }))
+    }
+
+    pub fn kill(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+    }
+
+    /// Returns what it wrote to standard error.
+    pub fn end(mut self) -> String {
+        self.kill();
+        let _ = self.child.wait();
+        let errors = self.errors.take().and_then(|errors| errors.join().ok());
+        errors.unwrap_or_default()
+    }
+}
+
+impl Ends {
+    pub fn greet(
+        &mut self,
+        host: &Host,
+        own: &OwnProgram,
+        session: &SessionId,
+    ) -> io::Result<()> {
+        host.greet(own, session, &mut self.to, &mut self.from)
+    }
+
+    pub fn hello(&mut self, received: u64, patience: Nanos) -> io::Result<Reply> {
+        let hello = Request::Hello {
+            version: VERSION,
+            received,
+            patience,
+        };
+        frame::write(&mut self.to, &hello)?;
+        let reply = frame::read(&mut self.from)?;
+        reply.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+fn last_lines(errors: ChildStderr) -> String {
+    let mut kept: Vec<String> = Vec::new();
+    let mut lines = BufReader::new(errors).split(b'\n');
+    while let Some(Ok(line)) = lines.next() {
+        let line: String = String::from_utf8_lossy(&line)
+            .trim_end()
+            .chars()
+            .take(LONGEST_KEPT)
+            .collect();
+        kept.push(line);
+        if kept.len() > LINES_KEPT {
+            kept.remove(0);
+        }
+    }
+    kept.join(" · ")
+}

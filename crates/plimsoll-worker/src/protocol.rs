@@ -1,0 +1,114 @@
+//! What controller and worker send each other: frames of JSON (see [`crate::frame`]).
+
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::{LaneControl, LaneMessage, LaneSpec};
+use serde::{Deserialize, Serialize};
+
+/// Both sides need the same. It changes with every message that an older side would misunderstand.
+pub const VERSION: u32 = 1;
+
+/// The first line of a worker. What a login shell prints before it is skipped.
+pub const GREETING: &str = "plimsoll worker";
+
+/// A job of a session. The controller numbers them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct JobId(pub u32);
+
+/// Controller → worker. All but the pings may come again after a link was cut, and mean the same then.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// The first of each connection.
+    Hello {
+        version: u32,
+        /// How many numbered reports have arrived.
+        received: u64,
+        /// How long the worker goes on without a controller.
+        patience: Nanos,
+    },
+    Ping {
+        /// By the controller's clock.
+        sent: Nanos,
+    },
+    Run {
+        job: JobId,
+        task: Box<LaneSpec>,
+    },
+    /// When a job that is ready starts, by the worker's clock.
+    Start {
+        job: JobId,
+        at: Nanos,
+    },
+    Order {
+        job: JobId,
+        order: LaneControl,
+    },
+    /// End all jobs, remove the journal, end.
+    Leave,
+}
+
+/// Worker → controller.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    Welcome(Welcome),
+    /// The last message: the controller's version, or something else, does not suit.
+    Refused {
+        why: String,
+    },
+    Pong {
+        sent: Nanos,
+        clock: HostTime,
+    },
+    /// Kept in the journal until the session ends.
+    Numbered {
+        number: u64,
+        report: Report,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Welcome {
+    pub version: u32,
+    /// False of a session that ended: its journal is all there is.
+    pub is_running: bool,
+    pub facts: HostFacts,
+}
+
+/// What is known of a worker's host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostFacts {
+    pub host_name: String,
+    pub kernel: String,
+    pub architecture: String,
+    /// Processors that the worker may use.
+    pub processors: u32,
+    /// plimsoll's there.
+    pub program: String,
+}
+
+/// What a host's clocks show at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostTime {
+    /// The session's clock, which is never set.
+    pub clock: Nanos,
+    /// Microseconds since 1970, as its users have set it.
+    pub date: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Report {
+    /// All sessions of the job are open; it waits for its start time.
+    Ready { job: JobId },
+    Lane { job: JobId, message: LaneMessage },
+}
+
+impl Report {
+    pub fn job(&self) -> JobId {
+        match self {
+            Self::Ready { job } | Self::Lane { job, .. } => *job,
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! A worker's session: it runs jobs and keeps their reports, with a controller connected or without.
+
+mod jobs;
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use plimsoll_load::clock::{Clock, unix_micros};
+use plimsoll_plan::units::Nanos;
+
+use crate::frame;
+use crate::journal::Journal;
+use crate::protocol::{HostFacts, HostTime, Reply, Request, VERSION, Welcome};
+use crate::state::{SessionId, StateDir};
+use jobs::Jobs;
+
+/// Before the first controller has come.
+const FIRST_PATIENCE: Nanos = Nanos::from_secs(30);
+
+/// As [`serve`], in a process that was started for it.
+pub fn serve_apart(session: &SessionId) -> io::Result<()> {
+    // Fails for the leader of a group, which a terminal's signals reach: it goes on as one.
+    let _ = rustix::process::setsid();
+    serve(&StateDir::of(session)?)
+}
+
+/// Serves controllers until one ends the session, or none has been connected for as long as the last one said.
+pub fn serve(dir: &StateDir) -> io::Result<()> {
+    let lock = File::create(dir.lock())?;
+    // Another front was faster.
+    if lock.try_lock().is_err() {
+        return Ok(());
+    }
+    let is_new = !dir.journal().exists();
+    let journal = Journal::open(&dir.journal())?;
+    let session = Arc::new(Session {
+        clock: Clock::real(),
+        jobs: Jobs::new(journal.clone()),
+        journal,
+        is_running: is_new,
+        attached: Mutex::new(Attached {
+            patience: FIRST_PATIENCE,
+            ..Attached::default()
+        }),
+        changed: Condvar::new(),
+    });
+    match std::fs::remove_file(dir.socket()) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(dir.socket())?;
+    let acceptor = session.clone();
+    std::thread::Builder::new()
+        .name("plimsoll-accept".into())
+        .spawn(move || accept(&acceptor, &listener))?;
+    let is_wanted = session.wait_until_unwanted();
+    session.jobs.stop_all();
+    if is_wanted {
+        // Its journal has what nobody has read yet.
+        std::fs::remove_file(dir.socket())
+    } else {
+        dir.remove()
+    }
+}
+
+fn accept(session: &Arc<Session>, listener: &UnixListener) {
+    while let Ok((stream, _)) = listener.accept() {
+        let own = session.clone();
+        let thread = std::thread::Builder::new().name("plimsoll-link".into());
+        // Without a thread the controller tries again.
+        let _ = thread.spawn(move || {
+            // What fails is the connection, and the controller makes a new one.
+            let _ = own.converse(stream);
+        });
+    }
+}
+
+struct Session {
+    clock: Clock,
+    jobs: Jobs,
+    journal: Journal,
+    is_running: bool,
+    attached: Mutex<Attached>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Attached {
+    /// The newest connection: one that has become silent may not have noticed its end.
+    stream: Option<UnixStream>,
+    /// Numbers connections.
+    count: u64,
+    patience: Nanos,
+    /// The controller wants nothing any more.
+    is_left: bool,
+}
+
+impl Session {
+    fn attached(&self) -> MutexGuard<'_, Attached> {
+        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether the journal may still be wanted.
+    fn wait_until_unwanted(&self) -> bool {
+        let mut attached = self.attached();
+        loop {
+            if attached.is_left {
+                return false;
+            }
+            let waits = match &attached.stream {
+                Some(_) => Nanos::from_secs(3600),
+                None => attached.patience,
+            };
+            let count = attached.count;
+            let was_alone = attached.stream.is_none();
+            let waited = self.changed.wait_timeout(attached, waits.into());
+            let (now, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            attached = now;
+            let is_alone = was_alone && attached.stream.is_none() && attached.count == count;
+            if timeout.timed_out() && is_alone {
+                return self.journal.len() > 0;
+            }
+        }
+    }
+
+    /// One connection, from its hello to its end.
+    fn converse(&self, mut stream: UnixStream) -> io::Result<()> {
+        let Some(Request::Hello {
+            version,
+            received,
+            patience,
+        }) = frame::read(&mut stream)?
+        else {
+            return Ok(());
+        };
+        if version != VERSION {
+            let why = format!(
+                "the worker speaks version {VERSION} of the protocol, the controller {version}: use the same plimsoll on both hosts"
+            );
+            return frame::write(&mut stream, &Reply::Refused { why });
+        }
+        let count = self.attach(&stream, patience)?;
+        let result = self.exchange(&stream, received);
+        self.detach(count);
+        result
+    }
+
+    fn attach(&self, stream: &UnixStream, patience: Nanos) -> io::Result<u64> {
+        let own = stream.try_clone()?;
+        let mut attached = self.attached();
+        if let Some(old) = attached.stream.replace(own) {
+            // It may have ended by itself.
+            let _ = old.shutdown(Shutdown::Both);
+        }
+        attached.patience = patience;
+        attached.count += 1;
+        Ok(attached.count)
+    }
+
+    fn detach(&self, count: u64) {
+        let mut attached = self.attached();
+        if attached.count == count {
+            attached.stream = None;
+        }
+        drop(attached);
+        self.changed.notify_all();
+    }
+
+    fn exchange(&self, stream: &UnixStream, received: u64) -> io::Result<()> {
+        let out = Mutex::new(stream.try_clone()?);
+        send(
+            &out,
+            &Reply::Welcome(Welcome {
+                version: VERSION,
+                is_running: self.is_running,
+                facts: facts(),
+            }),
+        )?;
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let reports = scope.spawn(|| {
+                let sent = self.send_reports(&out, received, &is_over);
+                // The other side cannot be written to, or the journal not read: both need a new connection.
+                let _ = stream.shutdown(Shutdown::Both);
+                sent
+            });
+            let requests = self.obey(stream, &out);
+            is_over.store(true, Ordering::Release);
+            let _ = stream.shutdown(Shutdown::Both);
+            self.journal.wake();
+            let sent = reports.join().unwrap_or(Ok(()));
+            requests.and(sent)
+        })
+    }
+
+    fn send_reports(
+        &self,
+        out: &Mutex<UnixStream>,
+        received: u64,
+        is_over: &AtomicBool,
+    ) -> io::Result<()> {
+        let is_over = || is_over.load(Ordering::Acquire);
+        for number in received.. {
+            let Some(frame) = self.journal.frame(number, &is_over)? else {
+                break;
+            };
+            let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+            io::Write::write_all(&mut *out, &frame)?;
+        }
+        Ok(())
+    }
+
+    fn obey(&self, mut stream: &UnixStream, out: &Mutex<UnixStream>) -> io::Result<()> {
+        while let Some(request) = frame::read(&mut stream)? {
+            match request {
+                Request::Hello { .. } => {}
+                Request::Ping { sent } => {
+                    let clock = HostTime {
+                        clock: self.clock.now(),
+                        date: unix_micros(),
+                    };
+                    send(out, &Reply::Pong { sent, clock })?;
+                }
+                Request::Run { job, task } if self.is_running => {
+                    self.jobs.run(job, *task, &self.clock)?;
+                }
+                Request::Run { .. } => {}
+                Request::Start { job, at } => self.jobs.start(job, at),
+                Request::Order { job, order } => self.jobs.order(job, order),
+                Request::Leave => {
+                    self.attached().is_left = true;
+                    self.changed.notify_all();
+                    return Ok(());
+                }
+            }
+            if let Some(why) = self.journal.failed() {
+                return send(out, &Reply::Refused { why });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn send(out: &Mutex<UnixStream>, reply: &Reply) -> io::Result<()> {
+    let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+    frame::write(&mut *out, reply)
+}
+
+fn facts() -> HostFacts {
+    let system = rustix::system::uname();
+    let text = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
+    HostFacts {
+        host_name: text(system.nodename()),
+        kernel: text(system.release()),
+        architecture: text(system.machine()),
+        processors: std::thread::available_parallelism().map_or(0, |n| n.get() as u32),
+        program: env!("CARGO_PKG_VERSION").into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,199 @@
+use std::io::Write;
+
+use plimsoll_plan::load::{LoadShape, MockScript};
+use plimsoll_plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
+use plimsoll_plan::schedule::Timeline;
+use plimsoll_record::lane::{Endpoint, LaneControl, LaneMessage, LaneSpec, Share};
+
+use super::*;
+use crate::protocol::{JobId, Report};
+
+/// A session in a directory of its own, with a thread that serves it.
+struct Served {
+    dir: Option<StateDir>,
+    thread: Option<std::thread::JoinHandle<io::Result<()>>>,
+}
+
+impl Served {
+    fn begin(id: &SessionId) -> Self {
+        let own = StateDir::of(id).unwrap();
+        let thread = std::thread::spawn(move || serve(&own));
+        Self {
+            dir: StateDir::of(id).ok(),
+            thread: Some(thread),
+        }
+    }
+
+    fn connect(&self) -> UnixStream {
+        let socket = self.dir.as_ref().unwrap().socket();
+        let clock = Clock::real();
+        for _ in 0..500 {
+            if let Ok(stream) = UnixStream::connect(&socket) {
+                return stream;
+            }
+            clock.block_until(clock.now() + Nanos::from_millis(10));
+        }
+        panic!("no session at {}", socket.display());
+    }
+
+    fn hello(&self, received: u64) -> UnixStream {
+        let mut stream = self.connect();
+        let hello = Request::Hello {
+            version: VERSION,
+            received,
+            patience: Nanos::from_secs(20),
+        };
+        frame::write(&mut stream, &hello).unwrap();
+        let Some(Reply::Welcome(_)) = frame::read(&mut stream).unwrap() else {
+            panic!("no welcome")
+        };
+        stream
+    }
+
+    fn end(mut self) {
+        frame::write(&mut self.hello(0), &Request::Leave).unwrap();
+        self.thread.take().unwrap().join().unwrap().unwrap();
+        assert!(!self.dir.take().unwrap().path().exists());
+    }
+}
+
+fn id(name: &str) -> SessionId {
+    SessionId::parse(&format!("test-{name}-{}", std::process::id())).unwrap()
+}
+
+fn lane(seconds: u64) -> LaneSpec {
+    LaneSpec {
+        endpoint: Endpoint::Mock(MockScript {
+            latency: Nanos::from_millis(5),
+            ..MockScript::default()
+        }),
+        workload: Workload::Tpcc(Tpcc {
+            warehouses: 1,
+            mode: TxnMode::Procedures,
+            home: Home::Fixed,
+        }),
+        load: LoadShape::closed(2),
+        share: Share::default(),
+        timeline: Timeline {
+            warm: Nanos::ZERO,
+            measure: Nanos::from_secs(seconds),
+            cool: Nanos::SECOND,
+        },
+        pacing: Pacing::default(),
+        seed: 1.into(),
+        round: 1,
+        max_retries: 0,
+        power_cut: false,
+    }
+}
+
+fn report(stream: &mut UnixStream, number: u64) -> Report {
+    loop {
+        match frame::read(stream).unwrap() {
+            Some(Reply::Numbered {
+                number: own,
+                report,
+            }) => {
+                assert_eq!(own, number);
+                return report;
+            }
+            Some(Reply::Pong { .. }) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+const JOB: JobId = JobId(3);
+
+#[test]
+fn a_lane_goes_on_without_a_controller_and_no_report_is_missing() {
+    let served = Served::begin(&id("cut"));
+    let mut stream = served.hello(0);
+    let task = Box::new(lane(2));
+    frame::write(&mut stream, &Request::Run { job: JOB, task }).unwrap();
+    assert_eq!(report(&mut stream, 0), Report::Ready { job: JOB });
+    frame::write(&mut stream, &Request::Ping { sent: Nanos::SECOND }).unwrap();
+    let Some(Reply::Pong { clock, .. }) = frame::read(&mut stream).unwrap() else {
+        panic!("no answer to a ping")
+    };
+    let at = clock.clock + Nanos::from_millis(100);
+    frame::write(&mut stream, &Request::Start { job: JOB, at }).unwrap();
+    let started = Report::Lane {
+        job: JOB,
+        message: LaneMessage::Started { at },
+    };
+    assert_eq!(report(&mut stream, 1), started);
+    drop(stream);
+    // The next connection reads on; the one after that from the beginning.
+    let mut seconds = 0;
+    let mut stream = served.hello(2);
+    for number in 2.. {
+        match report(&mut stream, number) {
+            Report::Lane {
+                message: LaneMessage::Second(second),
+                ..
+            } => seconds += u32::from(second.tick.end > second.tick.start),
+            Report::Lane {
+                message: LaneMessage::Ended(_),
+                ..
+            } => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(seconds >= 2, "{seconds}");
+    assert_eq!(report(&mut served.hello(0), 0), Report::Ready { job: JOB });
+    drop(stream);
+    served.end();
+}
+
+#[test]
+fn an_order_before_the_start_ends_the_lane() {
+    let served = Served::begin(&id("order"));
+    let mut stream = served.hello(0);
+    let task = Box::new(lane(60));
+    frame::write(&mut stream, &Request::Run { job: JOB, task }).unwrap();
+    assert_eq!(report(&mut stream, 0), Report::Ready { job: JOB });
+    let order = LaneControl::Stop;
+    frame::write(&mut stream, &Request::Order { job: JOB, order }).unwrap();
+    let Report::Lane {
+        message: LaneMessage::Ended(_),
+        ..
+    } = report(&mut stream, 1)
+    else {
+        panic!("it does not end")
+    };
+    drop(stream);
+    served.end();
+}
+
+#[test]
+fn another_version_and_garbage_are_refused_and_the_session_goes_on() {
+    let served = Served::begin(&id("garbage"));
+    let mut stream = served.connect();
+    let hello = Request::Hello {
+        version: VERSION + 1,
+        received: 0,
+        patience: Nanos::SECOND,
+    };
+    frame::write(&mut stream, &hello).unwrap();
+    let Some(Reply::Refused { why }) = frame::read(&mut stream).unwrap() else {
+        panic!("not refused")
+    };
+    assert!(why.contains("use the same plimsoll"), "{why}");
+    for garbage in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 64], &[9, 0, 0, 0, b'{']] {
+        let mut stream = served.connect();
+        // It may be closed already.
+        let _ = stream.write_all(garbage);
+        let _ = stream.shutdown(Shutdown::Write);
+        assert!(!matches!(frame::read::<Reply>(&mut stream), Ok(Some(_))));
+    }
+    // A share of nothing is a failed job.
+    let mut stream = served.hello(0);
+    let mut task = Box::new(lane(1));
+    task.share = Share { index: 5, of: 6 };
+    frame::write(&mut stream, &Request::Run { job: JOB, task }).unwrap();
+    let failed = format!("{:?}", report(&mut stream, 0));
+    assert!(failed.contains("share"), "{failed}");
+    drop(stream);
+    served.end();
+}
