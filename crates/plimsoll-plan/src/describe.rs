@@ -8,6 +8,7 @@ use crate::member_event::MemberEvent;
 use std::fmt::{self, Write};
 
 use super::resolved::{
+    Host,
     EmulatedDrive, IoLimits, Limits, LoadStep, MediumKind, Precondition, ResolvedPlan, Search,
     Step, Sysbench, SystemKind, Tpcc, Workload,
 };
@@ -42,6 +43,7 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
         backups,
         steps,
         audit,
+        hosts,
         ..
     } = plan;
     if *scale != 1.0 || *data_scale != 1.0 {
@@ -70,6 +72,9 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
         if let MediumKind::Emulated(drive) = &medium.kind {
             write_drive(out, drive)?;
         }
+    }
+    for host in hosts {
+        write_host(out, host)?;
     }
     for system in systems {
         let name = toml_key(&system.name);
@@ -297,6 +302,18 @@ fn write_mock(out: &mut String, name: &str, script: &MockScript) -> fmt::Result 
     Ok(())
 }
 
+fn write_host(out: &mut String, host: &Host) -> fmt::Result {
+    let Host { name, via, program } = host;
+    writeln!(out, "\n[host.{}]", toml_key(name))?;
+    if !via.is_empty() {
+        writeln!(out, "via = {}", quoted(&via.join(" ")))?;
+    }
+    let Some(program) = program else {
+        return Ok(());
+    };
+    writeln!(out, "program = {}", quoted(program))
+}
+
 fn write_step(out: &mut String, plan: &ResolvedPlan, step: &Step) -> fmt::Result {
     match step {
         Step::Load(step) => write_load_step(out, plan, step),
@@ -326,6 +343,7 @@ fn write_load_step(out: &mut String, plan: &ResolvedPlan, step: &LoadStep) -> fm
         max_retries,
         power_cut,
         events,
+        from,
         noise,
         ..
     } = step;
@@ -338,6 +356,10 @@ fn write_load_step(out: &mut String, plan: &ResolvedPlan, step: &LoadStep) -> fm
     )?;
     if !on.is_empty() {
         writeln!(out, "on = {}", media::media(plan, on))?;
+    }
+    if !from.is_empty() {
+        let names = from.iter().map(|host| plan.host(*host).name.as_str());
+        writeln!(out, "from = {}", media::list(names))?;
     }
     write_points(out, points)?;
     writeln!(

@@ -25,6 +25,7 @@ macro_rules! ids {
 }
 
 ids! {
+    HostId: "host",
     MediumId: "medium",
     SystemId: "system",
     WorkloadId: "workload that users run",

@@ -10,6 +10,7 @@ use crate::resolved::{LoadStep, ResolvedPlan, Workload};
 pub enum Section {
     /// Before the first table.
     Top,
+    Host,
     Medium,
     System,
     Workload,
@@ -36,6 +37,7 @@ impl ResolvedPlan {
         let mut keys = Vec::new();
         for (name, value) in &plan {
             let section = match name.as_str() {
+                "host" => Section::Host,
                 "medium" => Section::Medium,
                 "system" => Section::System,
                 "workload" => Section::Workload,
@@ -51,7 +53,10 @@ impl ResolvedPlan {
                     }
                 }
                 (
-                    Section::Medium | Section::System | Section::Workload,
+                    Section::Host
+                    | Section::Medium
+                    | Section::System
+                    | Section::Workload,
                     toml::Value::Table(named),
                 ) => {
                     for (name, value) in named {

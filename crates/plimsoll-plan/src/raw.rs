@@ -36,6 +36,8 @@ pub struct RawPlan {
     pub data_seed: Option<At<u64>>,
     /// Where data lives, by a name of your choice: `[medium.here]`.
     pub medium: Named<RawMedium>,
+    /// Machines that load can come from, by a name or a pattern: `[host.gen1]`, `[host."gen[1-8]"]`.
+    pub host: Named<RawHost>,
     /// What is put under load, by a name of your choice: `[system.db]`.
     pub system: Named<RawSystem>,
     /// What users do, by a name of your choice: `[workload.oltp.tpcc]`.
@@ -64,6 +66,23 @@ impl RawPlan {
 #[serde(transparent)]
 #[schemars(rename = "Matrix", with = "BTreeMap<String, serde_json::Value>")]
 pub struct RawMatrix(pub toml::Table);
+
+/// A machine that load comes from: any command that gives the standard input and output of a program there.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { via = \"ssh gen1\" }"
+)]
+#[schemars(rename = "Host")]
+pub struct RawHost {
+    /// The command, in words between spaces: `"ssh gen1"`, `"kubectl exec -i pod --"`, `"srun -w node1"`, `"docker exec -i
+    /// c1"`; `{host}` in it is the host's name. Default: a process of its own on this machine.
+    pub via: Option<At<String>>,
+    /// plimsoll's path on the host, such as `"/usr/bin/plimsoll"`. Default: it is copied to `~/.cache/plimsoll` there,
+    /// unless it has been already.
+    pub program: Option<At<String>>,
+}
 
 /// Where data lives: a directory (`path`), an emulated drive (`drive`), or a device itself (`device`).
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -334,6 +353,8 @@ pub struct RawStep {
     /// Of a block workload: all media at the same time, with their workers counted together, instead of one after the
     /// other. Default: false.
     pub at_once: Option<At<bool>>,
+    /// The hosts whose plimsolls share the load, such as `["gen[1-4]"]`. Default: it comes from this machine.
+    pub from: Option<At<Vec<At<String>>>>,
     /// How many users work at the same time, 1 to 10000: `8`, or a ladder `[1, 2, 4, 8]`. With a `rate`: one number, how
     /// many transactions can be under way at once (default: 64).
     pub users: Option<At<Ladder<i64>>>,

@@ -14,13 +14,14 @@ pub use super::emulated::{
     DriveBacking, DriveFilesystem, DriveForm, DriveSpeed, EmulatedDrive, FlushPolicy, SLOWER,
     WithoutFuse,
 };
+pub use super::host::Host;
 pub use super::limits::{IoLimits, Limits, WithoutLimits};
 pub use super::secret::{Secret, redact};
 pub use super::server::{EngineKind, ManagedKind, ServerKind};
 pub use super::sysbench::{Distribution, Script, Sysbench};
 use crate::Interference;
 use crate::Thresholds;
-use crate::ids::{BackupId, BlockId, MediumId, StepId, SystemId, WorkloadId};
+use crate::ids::{BackupId, BlockId, HostId, MediumId, StepId, SystemId, WorkloadId};
 use crate::load::{LoadShape, MockScript};
 use crate::objective::Objective;
 use crate::schedule::Timeline;
@@ -35,6 +36,9 @@ pub struct ResolvedPlan {
     /// Factors already applied to all times and data sizes.
     pub scale: f64,
     pub data_scale: f64,
+    /// Where load comes from, beside this machine. Older run files have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<Host>,
     pub media: Vec<Medium>,
     pub systems: Vec<System>,
     pub workloads: Vec<NamedWorkload>,
@@ -367,6 +371,9 @@ pub struct LoadStep {
     /// What happens to members of the medium's array, in order. Run files from before there were arrays have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<MemberEvent>,
+    /// The hosts that share its load; none: it comes from plimsoll itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub from: Vec<HostId>,
     /// What other systems do beside it; each point is then measured without and with it.
     pub noise: Vec<Noise>,
 }
@@ -456,6 +463,10 @@ impl CheckPolicy {
 impl ResolvedPlan {
     pub fn medium(&self, id: MediumId) -> &Medium {
         &self.media[id.index()]
+    }
+
+    pub fn host(&self, id: HostId) -> &Host {
+        &self.hosts[id.index()]
     }
 
     pub fn system(&self, id: SystemId) -> &System {

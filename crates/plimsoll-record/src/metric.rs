@@ -44,6 +44,14 @@ macro_rules! metrics {
         impl Metric {
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
+            /// The one of this name.
+            pub fn named(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+
             pub fn info(self) -> MetricInfo {
                 match self {
                     $(Self::$variant => MetricInfo {

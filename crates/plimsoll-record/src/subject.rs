@@ -49,6 +49,8 @@ pub enum SubjectKind {
     System,
     /// plimsoll itself.
     Generator,
+    /// A plimsoll on another host that load comes from, and that host; named like the host.
+    Worker,
     /// The backup that is made of a system, or its restored copy; named like the system.
     Backup,
     /// A drive of an emulated array or cluster; named `2@medium`, or `host 0 buffer@medium`.

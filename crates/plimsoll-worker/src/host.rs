@@ -5,30 +5,25 @@ use std::io::{self, BufRead, Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use plimsoll_plan::resolved::Host;
 use sha2::{Digest, Sha256};
 
 use crate::protocol::GREETING;
 use crate::state::SessionId;
 
 /// How a host is reached.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Host {
-    pub name: String,
-    /// The words of a command such as `ssh gen1`; none for this machine.
-    pub via: Vec<String>,
-    /// plimsoll's path there; without one it is copied where it is missing.
-    pub program: Option<String>,
-}
+#[derive(Debug, Clone)]
+pub(crate) struct HostCommand(pub Host);
 
-impl Host {
+impl HostCommand {
     /// A command that runs the worker, or a shell that is going to.
     fn command(&self, own: &OwnProgram, session: &SessionId) -> Command {
-        let mut words = self.via.clone();
-        match &self.program {
+        let mut words = self.0.via.clone();
+        match &self.0.program {
             Some(program) => {
                 words.extend([program.clone(), "worker".into(), session.as_str().into()]);
             }
-            None if self.via.is_empty() => {
+            None if self.0.via.is_empty() => {
                 let own = own.path.display().to_string();
                 words.extend([own, "worker".into(), session.as_str().into()]);
             }
@@ -40,7 +35,7 @@ impl Host {
     }
 
     fn needs_script(&self) -> bool {
-        self.program.is_none() && !self.via.is_empty()
+        self.0.program.is_none() && !self.0.via.is_empty()
     }
 
     pub(crate) fn spawn(&self, own: &OwnProgram, session: &SessionId) -> io::Result<Command> {
@@ -180,10 +175,12 @@ mod tests {
             hash: "beef".into(),
             size: 4,
         };
-        let host = |via: &[&str], program: Option<&str>| Host {
-            name: "gen1".into(),
-            via: via.iter().map(|&word| word.into()).collect(),
-            program: program.map(str::to_owned),
+        let host = |via: &[&str], program: Option<&str>| {
+            HostCommand(Host {
+                name: "gen1".into(),
+                via: via.iter().map(|&word| word.into()).collect(),
+                program: program.map(str::to_owned),
+            })
         };
         for (host, expected) in [
             (host(&[], None), "/opt/plimsoll worker abcdefgh"),

@@ -5,18 +5,23 @@ mod connection;
 use std::collections::BTreeMap;
 use std::io;
 use std::process::ChildStdin;
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use plimsoll_load::clock::{Clock, unix_micros};
+use plimsoll_load::probe::ProbeMessage;
+use plimsoll_plan::resolved::Host;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{LaneControl, LaneMessage, LaneSpec};
+use plimsoll_record::metric::Metric;
+use plimsoll_record::{Sample, SubjectId};
 use tokio::sync::mpsc;
 
 use crate::frame;
-use crate::host::{Host, OwnProgram};
+use crate::host::{HostCommand, OwnProgram};
 use crate::offset::{Offsets, RoundTrip};
-use crate::protocol::{HostFacts, HostTime, JobId, Reply, Report, Request, Welcome};
+use crate::protocol::{HostFacts, HostSample, HostTime, JobId, Reply, Report, Request, Welcome};
 use crate::state::SessionId;
 use connection::Connection;
 
@@ -53,13 +58,27 @@ pub struct Link {
 }
 
 struct Shared {
-    host: Host,
+    host: HostCommand,
     own: OwnProgram,
     session: SessionId,
     clock: Clock,
     patience: Nanos,
+    /// Where the host's samples go, as those of this subject.
+    samples: Mutex<Sender<ProbeMessage>>,
+    subject: SubjectId,
     state: Mutex<LinkState>,
     changed: Condvar,
+}
+
+/// A host that is to be reached.
+pub struct Target {
+    pub host: Host,
+    pub session: SessionId,
+    /// How long both sides wait for each other after a cut.
+    pub patience: Nanos,
+    /// What its samples belong to.
+    pub subject: SubjectId,
+    pub samples: Sender<ProbeMessage>,
 }
 
 #[derive(Default)]
@@ -95,25 +114,28 @@ pub struct Cut {
 }
 
 impl Link {
-    /// Starts the worker and measures its clock. `patience`: how long both sides wait for each other after a cut.
-    pub fn connect(
-        host: Host,
-        own: OwnProgram,
-        session: SessionId,
-        clock: Clock,
-        patience: Nanos,
-    ) -> Result<Self, LinkError> {
-        let shared = Arc::new(Shared {
+    /// Starts the worker and measures its clock.
+    pub fn connect(target: Target, own: OwnProgram, clock: Clock) -> Result<Self, LinkError> {
+        let Target {
             host,
+            session,
+            patience,
+            subject,
+            samples,
+        } = target;
+        let shared = Arc::new(Shared {
+            host: HostCommand(host),
             own,
             session,
             clock,
             patience,
+            samples: Mutex::new(samples),
+            subject,
             state: Mutex::default(),
             changed: Condvar::new(),
         });
         let fail = |why: String| LinkError {
-            host: shared.host.name.clone(),
+            host: shared.host.0.name.clone(),
             why,
         };
         let mut from = shared.reach().map_err(fail)?;
@@ -141,7 +163,7 @@ impl Link {
     }
 
     pub fn host(&self) -> &Host {
-        &self.shared.host
+        &self.shared.host.0
     }
 
     pub fn facts(&self) -> Option<HostFacts> {
@@ -274,7 +296,7 @@ impl Shared {
     /// Starts the host's command and greets the worker.
     fn reach(&self) -> Result<connection::FromHost, String> {
         let (connection, mut ends) = Connection::begin(&self.host, &self.own, &self.session)
-            .map_err(|error| format!("`{}`: {error}", self.host.via.join(" ")))?;
+            .map_err(|error| format!("`{}`: {error}", self.host.0.via.join(" ")))?;
         // Killed by the pinger when it takes too long.
         let mut state = self.state();
         state.last_heard = self.clock.now();
@@ -373,25 +395,25 @@ impl Shared {
         }
     }
 
-    /// Waits for the lane while its channel is full, without the lock.
-    fn pass_on(&self, mut state: MutexGuard<'_, LinkState>, report: Report) {
-        let job = report.job();
-        let Some(linked) = state.jobs.get(&job) else {
-            return;
-        };
-        let sender = linked.news.clone();
-        let news = match report {
-            Report::Ready { .. } => LaneNews::Ready,
-            Report::Lane { message, .. } => {
-                if matches!(message, LaneMessage::Ended(_)) {
-                    state.jobs.remove(&job);
-                }
-                LaneNews::Message(message)
-            }
-        };
-        drop(state);
-        // A lane that is gone needs nothing.
-        let _ = sender.blocking_send(news);
+    fn pass_on(&self, state: MutexGuard<'_, LinkState>, report: Report) {
+        match report {
+            Report::Ready { job } => deliver(state, job, LaneNews::Ready),
+            Report::Lane { job, message } => deliver(state, job, LaneNews::Message(message)),
+            Report::Samples(samples) => self.record(&state.offsets, samples),
+        }
+    }
+
+    fn record(&self, offsets: &Offsets, samples: Vec<HostSample>) {
+        let of_subject = samples.into_iter().filter_map(|sample| {
+            let metric = Metric::named(&sample.metric)?;
+            let at = offsets.controller_time(sample.at)?;
+            let HostSample { over, value, .. } = sample;
+            Some((self.subject, metric, Sample { at, over, value }))
+        });
+        let samples = ProbeMessage::Samples(of_subject.collect());
+        let to = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
+        // The run is over.
+        let _ = to.send(samples);
     }
 
     /// After a cut; `None` when the link is over.
@@ -442,6 +464,20 @@ impl Shared {
         }
         state.kill();
     }
+}
+
+/// Waits for the lane while its channel is full, without the lock.
+fn deliver(mut state: MutexGuard<'_, LinkState>, job: JobId, news: LaneNews) {
+    let Some(linked) = state.jobs.get(&job) else {
+        return;
+    };
+    let sender = linked.news.clone();
+    if matches!(news, LaneNews::Message(LaneMessage::Ended(_))) {
+        state.jobs.remove(&job);
+    }
+    drop(state);
+    // A lane that is gone needs nothing.
+    let _ = sender.blocking_send(news);
 }
 
 impl LinkState {

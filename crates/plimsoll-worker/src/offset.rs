@@ -115,6 +115,14 @@ impl Offsets {
         Some(Nanos(host.clamp(0, i128::from(u64::MAX)) as u64))
     }
 
+    /// What the controller's clock shows when the host's shows `host`.
+    pub fn controller_time(&self, host: Nanos) -> Option<Nanos> {
+        let back = |ahead: i128| Nanos((i128::from(host.0) - ahead).max(0) as u64);
+        let about = back(self.best.last()?.ahead);
+        // Drifts of some hundred parts per million make a second step exact to nanoseconds.
+        self.ahead(about).map(back)
+    }
+
     /// On the line through the samples around `at`, or beyond them on that of the whole acquaintance.
     fn ahead(&self, at: Nanos) -> Option<i128> {
         let after = self.best.partition_point(|sample| sample.at < at);
@@ -216,6 +224,9 @@ mod tests {
             for at in [second(5), second(150), second(299)] {
                 let wrong = offsets.host_time(at).unwrap().0.abs_diff(host.clock(at).0);
                 prop_assert!(wrong < 2_000_000, "{wrong} ns at {at}");
+                let host_time = offsets.host_time(at).unwrap();
+                let back = offsets.controller_time(host_time).unwrap();
+                prop_assert!(back.0.abs_diff(at.0) < 2_000, "{back} for {at}");
             }
             let figures = offsets.figures().unwrap();
             let date = figures.date_ahead_ms - ahead as f64 / 1e3;

@@ -103,12 +103,16 @@ pub enum Report {
     /// All sessions of the job are open; it waits for its start time.
     Ready { job: JobId },
     Lane { job: JobId, message: LaneMessage },
+    /// A second of the host and of the worker on it.
+    Samples(Vec<HostSample>),
 }
 
-impl Report {
-    pub fn job(&self) -> JobId {
-        match self {
-            Self::Ready { job } | Self::Lane { job, .. } => *job,
-        }
-    }
+/// A sample of [`plimsoll_record::metric::Metric`], which goes by its name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HostSample {
+    pub metric: String,
+    /// By the session's clock.
+    pub at: Nanos,
+    pub over: Nanos,
+    pub value: f32,
 }

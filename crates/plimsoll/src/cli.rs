@@ -89,6 +89,9 @@ pub enum CliCommand {
     Profile(ProfileCommand),
     /// Check a machine, a drive or the media of a plan for problems before a measurement.
     Doctor(DoctorArgs),
+    /// Work for a plimsoll on another host, by standard input and output; it starts this one by itself.
+    #[command(hide = true)]
+    Worker(WorkerArgs),
     /// Print the JSON Schema of plan files.
     Schema,
     /// Print a completion script for a shell.
@@ -162,6 +165,15 @@ pub struct CleanArgs {
     /// List what would be removed; touch nothing.
     #[arg(long)]
     pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct WorkerArgs {
+    /// The name of the session, which the controller draws.
+    pub session: String,
+    /// Be the session, instead of a relay to it.
+    #[arg(long)]
+    pub serve: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

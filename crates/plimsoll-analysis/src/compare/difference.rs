@@ -180,6 +180,7 @@ impl Configuration {
                 }
                 SubjectKind::Host
                 | SubjectKind::Generator
+                | SubjectKind::Worker
                 | SubjectKind::Emulator
                 | SubjectKind::Backup => "",
             };
@@ -245,6 +246,7 @@ fn plan_group(section: Section, key: &str) -> Option<Group> {
         (Section::Medium, "slower" | "speed") => return None,
         // Points have it.
         (Section::Step, "keying_and_think") => return None,
+        (Section::Host, _) | (Section::Step, "from") => Group::GeneratorPlace,
         (Section::Medium | Section::System, _) if place => Group::Incidental,
         (Section::Medium, _) => Group::Drives,
         (Section::System, "engine") => Group::Software,
@@ -342,6 +344,7 @@ fn group_of(kind: SubjectKind, key: &str) -> Group {
         SubjectKind::System if key.contains("version") => Group::Software,
         SubjectKind::System if key == DATA_FACT => Group::Sizes,
         SubjectKind::System => Group::Settings,
+        SubjectKind::Worker => Group::GeneratorPlace,
         SubjectKind::Generator | SubjectKind::Emulator | SubjectKind::Backup => Group::Incidental,
     }
 }

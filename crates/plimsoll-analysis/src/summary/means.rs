@@ -253,7 +253,10 @@ pub(super) fn resources(
                 SubjectKind::System => m.subject == system,
                 // It has the metrics of a system, and its own figures beside the drive's.
                 // And a backup is not part of the load.
-                SubjectKind::Emulator | SubjectKind::Backup | SubjectKind::Member => false,
+                SubjectKind::Emulator
+                | SubjectKind::Backup
+                | SubjectKind::Member
+                | SubjectKind::Worker => false,
                 SubjectKind::Host | SubjectKind::Medium | SubjectKind::Generator => true,
             })
             .map(|m| m.mean)
@@ -261,7 +264,13 @@ pub(super) fn resources(
     let mb = |metric: Metric| of(metric).map(|bytes| bytes / 1e6);
     // It keeps its data on a medium of the plan, so plimsoll runs it; without CPU of its own it is no process.
     let embedded = point.medium.is_some() && of(Metric::SystemCpu).is_none();
-    let generator_cpu = of(Metric::GeneratorCpu).filter(|_| n > 0);
+    // Of plimsoll here and of its workers on other hosts.
+    let generators = means
+        .iter()
+        .filter(|mean| mean.metric == Metric::GeneratorCpu.info().name)
+        .map(|mean| mean.mean);
+    let generator_cpu_percent = generators.reduce(|sum, more| sum + more);
+    let generator_cpu = generator_cpu_percent.filter(|_| n > 0);
     let withheld = generator_cpu
         .filter(|_| embedded)
         .map(|_| Withheld::EmbeddedSystem);
@@ -290,7 +299,7 @@ pub(super) fn resources(
         system_cpu_percent: of(Metric::SystemCpu),
         system_memory_mb: mb(Metric::SystemMemory),
         system_write_mb_per_second: mb(Metric::SystemWriteBytes),
-        generator_cpu_percent: of(Metric::GeneratorCpu),
+        generator_cpu_percent,
         generator_memory_mb: mb(Metric::GeneratorMemory),
         generator_cpu_us_per_txn: generator_cpu
             .filter(|_| !embedded)

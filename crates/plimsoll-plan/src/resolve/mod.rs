@@ -6,6 +6,7 @@ mod block;
 mod cut;
 mod events;
 mod find;
+mod host;
 mod limits;
 mod load;
 mod medium;
@@ -47,12 +48,14 @@ pub(super) fn resolve(
     let media = all(&raw.medium, "medium", findings, |name, medium, findings| {
         medium::resolve(name, medium, options, findings)
     });
+    let hosts = host::resolve_all(&raw.host, findings);
     let systems = all(&raw.system, "system", findings, |name, system, findings| {
         system::resolve(name, system, options, findings)
     });
     clashes(&systems, raw, findings);
     let mut names = Names {
         raw,
+        hosts,
         media,
         systems,
         workloads: Vec::new(),
@@ -98,6 +101,7 @@ pub(super) fn resolve(
         data_seed: raw.data_seed(),
         scale: options.scale,
         data_scale: options.data_scale,
+        hosts: names.hosts,
         media: names.media,
         systems: names.systems,
         workloads: names.workloads,

@@ -1,11 +1,13 @@
 //! Names in a plan: which ones can be chosen, and what they refer to.
 
+use std::ops::Range;
+
 use crate::error::{list, suggestion};
 use crate::findings::Findings;
-use crate::ids::{BackupId, BlockId, MediumId, SystemId, WorkloadId};
+use crate::ids::{BackupId, BlockId, HostId, MediumId, SystemId, WorkloadId};
 use crate::raw::{Named, RawPlan};
 use crate::resolved::{
-    EngineKind, Medium, NamedBackup, NamedBlock, NamedWorkload, System, SystemKind,
+    EngineKind, Host, Medium, NamedBackup, NamedBlock, NamedWorkload, System, SystemKind,
 };
 use crate::toml_text::toml_key;
 use crate::value::At;
@@ -15,6 +17,7 @@ pub(super) const LONGEST_NAME: usize = 64;
 /// What steps look up: names as written, and what is known of them.
 pub(super) struct Names<'r> {
     pub raw: &'r RawPlan,
+    pub hosts: Vec<Host>,
     /// Media and systems that could be resolved.
     pub media: Vec<Medium>,
     pub systems: Vec<System>,
@@ -29,6 +32,11 @@ impl Names<'_> {
             .iter()
             .find(|known| known.name == system)
             .map(|known| &known.kind)
+    }
+
+    pub fn host_id(&self, name: &str) -> Option<HostId> {
+        let index = self.hosts.iter().position(|host| host.name == name)?;
+        Some(HostId::new(index))
     }
 
     pub fn medium_id(&self, name: &str) -> Option<MediumId> {
@@ -98,7 +106,16 @@ impl Names<'_> {
 
 /// Names become parts of directory names, file names and tables of reports.
 pub(super) fn check_name(name: &At<String>, what: &str, findings: &mut Findings<'_>) {
-    let text = name.get();
+    check_name_at(name.get(), name.span(), what, findings);
+}
+
+/// Of a name that stands for others in the text.
+pub(super) fn check_name_at(
+    text: &str,
+    span: Range<usize>,
+    what: &str,
+    findings: &mut Findings<'_>,
+) {
     let fine = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.');
     let long = text.chars().count();
     if long == 0
@@ -108,7 +125,7 @@ pub(super) fn check_name(name: &At<String>, what: &str, findings: &mut Findings<
     {
         let help = "1 to 64 letters, digits, `-`, `_`, and in between also `.` and spaces";
         findings.error(
-            name.span(),
+            span,
             format!("this cannot be the name of a {what}"),
             help,
         );

@@ -7,7 +7,7 @@ use super::step_keys::{measure, unique};
 use super::step_media::media;
 use super::values::{scaled, time_or, whole};
 use super::workload::sysbench_lacks;
-use super::{backup, block, cut, events, find, load, noise};
+use super::{backup, block, cut, events, find, host, load, noise};
 use crate::Options;
 use crate::findings::Findings;
 use crate::raw::RawStep;
@@ -102,6 +102,7 @@ fn load_step(
     sysbench_lacks(raw, names, findings);
     let power_cut = cut::resolve(at, system, on.as_deref(), names, options, findings);
     let events = events::resolve(raw, on.as_deref(), names, options, findings);
+    let from = host::of_step(raw, system, points.as_deref(), names, findings);
     single(raw, system, names, findings);
     let noise = noise::resolve(at, names, options, findings);
     let workload = workload?.get().clone();
@@ -135,6 +136,7 @@ fn load_step(
         max_retries: max_retries?,
         power_cut: power_cut?,
         events: events?,
+        from: from?,
         noise: noise?,
     })
 }

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use plimsoll_plan::units::Nanos;
 
 use crate::frame;
-use crate::host::{Host, OwnProgram};
+use crate::host::{HostCommand, OwnProgram};
 use crate::protocol::{Reply, Request, VERSION};
 use crate::state::SessionId;
 
@@ -30,7 +30,7 @@ pub(super) struct Ends {
 
 impl Connection {
     pub fn begin(
-        host: &Host,
+        host: &HostCommand,
         own: &OwnProgram,
         session: &SessionId,
     ) -> io::Result<(Self, Ends)> {
@@ -67,7 +67,7 @@ impl Connection {
 impl Ends {
     pub fn greet(
         &mut self,
-        host: &Host,
+        host: &HostCommand,
         own: &OwnProgram,
         session: &SessionId,
     ) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! A worker's session: it runs jobs and keeps their reports, with a controller connected or without.
 
 mod jobs;
+mod samples;
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -53,12 +54,17 @@ pub fn serve(dir: &StateDir) -> io::Result<()> {
         _ => {}
     }
     let listener = UnixListener::bind(dir.socket())?;
+    // A session of the past has nothing to watch.
+    let probe = is_new
+        .then(|| samples::watch(session.clock.clone(), session.journal.clone()))
+        .transpose()?;
     let acceptor = session.clone();
     std::thread::Builder::new()
         .name("plimsoll-accept".into())
         .spawn(move || accept(&acceptor, &listener))?;
     let is_wanted = session.wait_until_unwanted();
     session.jobs.stop_all();
+    drop(probe);
     if is_wanted {
         // Its journal has what nobody has read yet.
         std::fs::remove_file(dir.socket())

@@ -20,6 +20,7 @@ mod report;
 mod run;
 mod set;
 mod table;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -49,6 +50,7 @@ pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         CliCommand::Drive(command) => drive::drive(&command),
         CliCommand::Predict(args) => predict::predict(&args),
         CliCommand::Profile(command) => profile::profile(&command),
+        CliCommand::Worker(args) => worker::worker(&args),
         CliCommand::Schema => print(&plimsoll_plan::json_schema()),
         CliCommand::Completions { shell } => {
             let mut script = Vec::new();

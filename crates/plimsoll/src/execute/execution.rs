@@ -15,6 +15,7 @@ use plimsoll_report::message::Messages;
 
 use super::drives::MountedDrive;
 use super::error::StepResult;
+use super::hosts::Hosts;
 use super::inbox::Inbox;
 use super::running::RunningSystems;
 use super::wait::{ProgressUnit, RunSink, Waiter};
@@ -35,6 +36,7 @@ pub(super) struct Execution<'a> {
     pub interrupt: Interrupt,
     pub progress: Progress,
     pub running: RunningSystems,
+    pub hosts: Hosts,
     /// Emulated drives that are mounted, by their media.
     pub drives: HashMap<MediumId, MountedDrive>,
     /// Media that the doctor has checked.

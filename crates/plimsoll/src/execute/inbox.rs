@@ -34,6 +34,8 @@ pub(super) enum DriveMessage {
 pub(super) struct Inbox {
     clock: Clock,
     probe: Receiver<ProbeMessage>,
+    /// For the workers on other hosts.
+    pub from_hosts: Sender<ProbeMessage>,
     drives: Receiver<DriveMessage>,
     /// For the drives that are mounted later.
     pub from_drives: Sender<DriveMessage>,
@@ -52,6 +54,7 @@ impl Inbox {
             Self {
                 clock,
                 probe,
+                from_hosts: sender.clone(),
                 drives,
                 from_drives,
                 backups,

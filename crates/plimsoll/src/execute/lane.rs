@@ -3,6 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, pending};
+use std::sync::Arc;
 
 use futures_util::future::join_all;
 use plimsoll_load::clock::Clock;
@@ -13,13 +14,17 @@ use plimsoll_load::runner::{Gate, run_lane_together};
 use plimsoll_plan::member_event::MemberEvent;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::Point;
-use plimsoll_record::lane::{LaneControl, LaneEnd, LaneSpec};
+use plimsoll_record::lane::{LaneControl, LaneEnd, LaneMessage, LaneSpec};
+use plimsoll_worker::fleet::run_lane_on;
+use plimsoll_worker::link::Link;
+use plimsoll_worker::protocol::JobId;
 use tokio::sync::{mpsc, watch};
 
 use super::backup::{NoiseJob, merge_results, noise_workers};
 use super::drives::MountedDrive;
 use super::error::{RunError, StepResult};
 use super::execution::{Execution, Parts};
+use super::hosts::START_LEAD;
 use super::recorder::{LaneRecorder, LaneResult, PowerOff, StartTime};
 use super::running::{InstanceId, Running};
 use super::wait::{ProgressUnit, RunSink, Tasks, Waiter};
@@ -36,6 +41,10 @@ pub(super) struct LaneTask {
     pub title: String,
     /// What happens to members of the medium's array.
     pub events: Vec<MemberEvent>,
+    /// The hosts that share its load; none: it comes from here.
+    pub from: Vec<Arc<Link>>,
+    /// Its number for them.
+    pub job: JobId,
 }
 
 /// What runs at the same time.
@@ -105,7 +114,11 @@ struct Lanes<'a>(Vec<PointLane<'a>>);
 
 impl<'a> Lanes<'a> {
     fn of(tasks: Vec<LaneTask>, parts: &Parts<'a>, start: &StartTime) -> StepResult<Self> {
-        let gate = Gate::of(tasks.len() as u32);
+        let lead = match tasks.iter().any(|task| !task.from.is_empty()) {
+            true => START_LEAD,
+            false => Nanos::ZERO,
+        };
+        let gate = Gate::with_lead(tasks.len() as u32, lead);
         let disk_full = FullDiskSignal::default();
         let mut lanes = Vec::new();
         for task in tasks {
@@ -182,13 +195,7 @@ impl PointLane<'_> {
             self.start.clone(),
         );
         recorder.shows_progress = self.shows_progress;
-        let lane = run_lane_together(
-            self.task.spec.clone(),
-            self.clock.clone(),
-            self.orders.of_lane(),
-            out,
-            self.gate.clone(),
-        );
+        let lane = self.drive(out);
         let recorded =
             async { tokio::join!(lane, recorder.record(messages, self.orders.of_user())).1 };
         let mut cause = None;
@@ -212,6 +219,20 @@ impl PointLane<'_> {
         self.disk_full.note(&result.end);
         result.data_lost = self.data_lost.get();
         Ok(result)
+    }
+
+    /// Here, or on the hosts that share its load.
+    async fn drive(&self, out: mpsc::Sender<LaneMessage>) {
+        let spec = self.task.spec.clone();
+        let clock = self.clock.clone();
+        let orders = self.orders.of_lane();
+        let gate = self.gate.clone();
+        let from = &self.task.from;
+        if from.is_empty() {
+            run_lane_together(spec, clock, orders, out, gate).await;
+        } else {
+            run_lane_on(from, self.task.job, spec, clock, orders, out, gate).await;
+        }
     }
 
     /// What happens to members of the drive's array, when the plan has it.

@@ -12,6 +12,7 @@ mod error;
 mod execution;
 mod existing;
 mod full;
+mod hosts;
 mod inbox;
 mod job;
 mod lane;
@@ -48,6 +49,7 @@ pub use error::LateDrive;
 use error::{RunError, StepResult};
 use execution::Execution;
 pub use existing::expect_answer;
+use hosts::Hosts;
 use inbox::Inbox;
 pub use job::Job;
 pub use preflight::{check_output, preflight};
@@ -108,6 +110,7 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<FinishedRun, Failure> 
         inbox,
         interrupt,
         progress: Progress::new(job.quiet, expected.duration).counting(expected.ladder_points()),
+        hosts: Hosts::default(),
         running: RunningSystems::default(),
         drives: HashMap::new(),
         diagnosed: HashSet::new(),
@@ -126,6 +129,7 @@ impl Execution<'_> {
         for note in &job.notes {
             self.record_event(None, Severity::Note, note.clone())?;
         }
+        self.reach_hosts()?;
         let runs = step_runs(self.plan);
         for (i, now) in runs.iter().enumerate() {
             let later = &runs[i + 1..];
@@ -325,12 +329,13 @@ impl Execution<'_> {
         let lasted = self.clock.now();
         // The probe first: it would report a server that is stopped here.
         let warnings = self.probe.take().map(Probe::stop).unwrap_or_default();
+        let hosts_left = self.leave_hosts();
         let mut trouble = self.running.end();
         trouble.extend(self.drives.drain().flat_map(|(_, drive)| drive.end()));
         trouble.iter().for_each(|text| self.progress.print(text));
         self.progress.finish();
         let mut late = None;
-        let (status, failure) = match result {
+        let (status, failure) = match result.and(hosts_left) {
             Ok(()) if self.not_durable.is_empty() => (RunStatus::Complete, None),
             Ok(()) => {
                 let lost = self.not_durable.join("\n");

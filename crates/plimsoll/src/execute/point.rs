@@ -213,6 +213,8 @@ impl Execution<'_> {
                     point,
                     title,
                     events: Vec::new(),
+                    from: Vec::new(),
+                    job: self.hosts.next_job(),
                 });
             }
         }
@@ -268,6 +270,8 @@ impl Execution<'_> {
             let spec = self.lane_spec(&context, &point, point_spec.load, timeline, power_cut)?;
             tasks.push(LaneTask {
                 events: events.clone(),
+                from: self.hosts.links(&step_context.step.from),
+                job: self.hosts.next_job(),
                 title: if step_context.count > 1 {
                     format!("{title} · {}", context.instance.name(self.plan))
                 } else {

@@ -1,0 +1,105 @@
+//! Hosts, and which of them a step's load comes from.
+
+use super::names::{Names, check_name_at};
+use super::values::text;
+use crate::findings::Findings;
+use crate::host::expand;
+use crate::ids::HostId;
+use crate::load::LoadShape;
+use crate::raw::{Named, RawHost, RawStep};
+use crate::resolved::{Host, SystemKind};
+use crate::value::At;
+
+const MOST_HOSTS: usize = 1000;
+
+/// All hosts of the section, patterns expanded.
+pub(super) fn resolve_all(section: &Named<RawHost>, findings: &mut Findings<'_>) -> Vec<Host> {
+    let mut entries: Vec<_> = section.iter().collect();
+    entries.sort_by_key(|(name, _)| name.span().start);
+    let mut hosts: Vec<Host> = Vec::new();
+    for (pattern, raw) in entries {
+        for name in names(pattern, findings) {
+            let raw = raw.get();
+            if hosts.iter().any(|host| host.name == name) {
+                let message = format!("two hosts are named `{name}`");
+                findings.error(pattern.span(), message, "name each once");
+                continue;
+            }
+            hosts.extend(host(name, raw, findings));
+        }
+    }
+    hosts
+}
+
+fn host(name: String, raw: &RawHost, findings: &mut Findings<'_>) -> Option<Host> {
+    let via = match &raw.via {
+        Some(via) => text(via, "the command", findings)?,
+        None => String::new(),
+    };
+    let words = via.split_whitespace();
+    let via = words.map(|word| word.replace("{host}", &name)).collect();
+    let program = match &raw.program {
+        Some(program) => Some(text(program, "the path", findings)?),
+        None => None,
+    };
+    Some(Host { name, via, program })
+}
+
+/// The names that a pattern stands for.
+fn names(pattern: &At<String>, findings: &mut Findings<'_>) -> Vec<String> {
+    let Some(names) = expand(pattern.get(), MOST_HOSTS) else {
+        let help = "`gen[1-8]` is gen1 to gen8, 1000 at most";
+        findings.error(pattern.span(), "this is no pattern of hosts", help);
+        return Vec::new();
+    };
+    if let Some(first) = names.first() {
+        check_name_at(first, pattern.span(), "host", findings);
+    }
+    names
+}
+
+/// The hosts that a step's load comes from; none where it comes from plimsoll itself.
+pub(super) fn of_step(
+    raw: &RawStep,
+    system: Option<&At<String>>,
+    points: Option<&[LoadShape]>,
+    names_of_plan: &Names<'_>,
+    findings: &mut Findings<'_>,
+) -> Option<Vec<HostId>> {
+    let Some(from) = &raw.from else {
+        return Some(Vec::new());
+    };
+    let mut hosts = Vec::new();
+    let mut is_known = true;
+    for pattern in from.get() {
+        for name in names(pattern, findings) {
+            match names_of_plan.host_id(&name) {
+                Some(id) => hosts.push(id),
+                None => {
+                    is_known = false;
+                    let help = format!("add [host.{name}] with via = \"ssh {name}\"");
+                    findings.error(pattern.span(), format!("there is no host `{name}`"), help);
+                }
+            }
+        }
+    }
+    hosts.dedup();
+    if let Some(kind) = system.and_then(|system| names_of_plan.kind(system.get()))
+        && !matches!(kind, SystemKind::Existing { .. } | SystemKind::Mock(_))
+    {
+        let help = "name an existing server: [system.NAME] with url = \"…\" that these hosts can reach";
+        let message = "load from other hosts cannot reach a database that plimsoll starts on this one";
+        findings.error(from.span(), message, help);
+        is_known = false;
+    }
+    if raw.power_cut.is_some() {
+        let help = "remove one of the two";
+        findings.error(from.span(), "`from` and `power_cut` exclude each other", help);
+    }
+    let least = points.unwrap_or_default().iter().map(|load| load.connections()).min();
+    if least.is_some_and(|least| (least as usize) < hosts.len()) {
+        let message = format!("{} hosts share fewer users or connections", hosts.len());
+        findings.error(from.span(), message, "each host needs one: raise `users`");
+    }
+    is_known.then_some(hosts)
+}
