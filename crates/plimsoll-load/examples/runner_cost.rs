@@ -11,7 +11,9 @@ use plimsoll_plan::load::{LoadShape, MockScript};
 use plimsoll_plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::lane::{Endpoint, LaneControl, LaneMessage, LaneSpec, Share, TransactionStats};
+use plimsoll_record::lane::{
+    Endpoint, LaneControl, LaneMessage, LaneSpec, Share, TransactionStats,
+};
 use tokio::sync::{mpsc, watch};
 
 fn spec(users: u32, connections: u32, seconds: u64) -> LaneSpec {

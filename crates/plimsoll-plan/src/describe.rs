@@ -8,9 +8,8 @@ use crate::member_event::MemberEvent;
 use std::fmt::{self, Write};
 
 use super::resolved::{
-    Host,
-    EmulatedDrive, IoLimits, Limits, LoadStep, MediumKind, Precondition, ResolvedPlan, Search,
-    Step, Sysbench, SystemKind, Tpcc, Workload,
+    EmulatedDrive, Host, IoLimits, Limits, LoadStep, MediumKind, Precondition, ResolvedPlan,
+    Search, Step, Sysbench, SystemKind, Tpcc, Workload,
 };
 use super::size;
 use crate::Thresholds;
@@ -303,8 +302,17 @@ fn write_mock(out: &mut String, name: &str, script: &MockScript) -> fmt::Result 
 }
 
 fn write_host(out: &mut String, host: &Host) -> fmt::Result {
-    let Host { name, via, program } = host;
-    writeln!(out, "\n[host.{}]", toml_key(name))?;
+    let Host {
+        name,
+        via,
+        program,
+        patience,
+    } = host;
+    writeln!(
+        out,
+        "\n[host.{}]\npatience = \"{patience}\"",
+        toml_key(name)
+    )?;
     if !via.is_empty() {
         writeln!(out, "via = {}", quoted(&via.join(" ")))?;
     }

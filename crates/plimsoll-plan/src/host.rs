@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::units::Nanos;
+
 /// A machine that plimsoll starts a worker on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
@@ -11,6 +13,8 @@ pub struct Host {
     pub via: Vec<String>,
     /// plimsoll's path there; without one it is copied where it is missing.
     pub program: Option<String>,
+    /// How long it may be away: its worker goes on so long without plimsoll here, and plimsoll without it.
+    pub patience: Nanos,
 }
 
 /// `gen[1-3]` is `gen1`, `gen2`, `gen3`, and `gen[08-10]` is `gen08`, `gen09`, `gen10`; any other text is itself. `None`
@@ -21,8 +25,9 @@ pub(crate) fn expand(pattern: &str, most: usize) -> Option<Vec<String>> {
     };
     let (range, after) = rest.split_once(']')?;
     let (first, last) = range.split_once('-')?;
-    let is_number =
-        |text: &str| (1..=6).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |text: &str| {
+        (1..=6).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
     if !is_number(first) || !is_number(last) || after.contains(['[', ']']) {
         return None;
     }
@@ -43,9 +48,20 @@ mod tests {
     fn a_pattern_names_several_hosts() {
         let names = |pattern| expand(pattern, 100).map(|names| names.join(" "));
         assert_eq!(names("gen[1-3]").unwrap(), "gen1 gen2 gen3");
-        assert_eq!(names("r1-[08-10].lab").unwrap(), "r1-08.lab r1-09.lab r1-10.lab");
+        assert_eq!(
+            names("r1-[08-10].lab").unwrap(),
+            "r1-08.lab r1-09.lab r1-10.lab"
+        );
         assert_eq!(names("gen").unwrap(), "gen");
-        for bad in ["gen[", "gen]", "gen[1]", "gen[3-1]", "g[1-2][1-2]", "g[a-b]", "g[0-100]"] {
+        for bad in [
+            "gen[",
+            "gen]",
+            "gen[1]",
+            "gen[3-1]",
+            "g[1-2][1-2]",
+            "g[a-b]",
+            "g[0-100]",
+        ] {
             assert_eq!(names(bad), None, "{bad}");
         }
     }

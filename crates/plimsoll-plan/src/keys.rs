@@ -53,10 +53,7 @@ impl ResolvedPlan {
                     }
                 }
                 (
-                    Section::Host
-                    | Section::Medium
-                    | Section::System
-                    | Section::Workload,
+                    Section::Host | Section::Medium | Section::System | Section::Workload,
                     toml::Value::Table(named),
                 ) => {
                     for (name, value) in named {

@@ -82,6 +82,9 @@ pub struct RawHost {
     /// plimsoll's path on the host, such as `"/usr/bin/plimsoll"`. Default: it is copied to `~/.cache/plimsoll` there,
     /// unless it has been already.
     pub program: Option<At<String>>,
+    /// How long the host may be away when its link is cut, such as `"2m"`: the load goes on meanwhile. Whoever waits
+    /// longer gives up: plimsoll ends the run, a worker its load. Default: `"60s"`.
+    pub patience: Option<At<RawTime>>,
 }
 
 /// Where data lives: a directory (`path`), an emulated drive (`drive`), or a device itself (`device`).

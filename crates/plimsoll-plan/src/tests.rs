@@ -5,6 +5,7 @@ mod bad_block_steps;
 mod block;
 mod drive;
 mod events;
+mod hosts;
 mod load;
 mod recorded;
 mod sysbench;

@@ -92,7 +92,8 @@ impl Fleet<'_> {
                 ..spec.clone()
             };
             let receiver = link.run(self.job, task);
-            self.tasks.spawn_local(forward(part, receiver, to_fleet.clone()));
+            self.tasks
+                .spawn_local(forward(part, receiver, to_fleet.clone()));
             self.parts.push(None);
         }
         news
@@ -233,11 +234,7 @@ impl Fleet<'_> {
 
 const SILENT: &str = "its link ended without a result";
 
-async fn forward(
-    part: usize,
-    mut from: mpsc::Receiver<LaneNews>,
-    to: mpsc::Sender<FromPart>,
-) {
+async fn forward(part: usize, mut from: mpsc::Receiver<LaneNews>, to: mpsc::Sender<FromPart>) {
     while let Some(news) = from.recv().await {
         if to.send((part, Some(news))).await.is_err() {
             return;

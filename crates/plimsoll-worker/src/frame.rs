@@ -77,7 +77,10 @@ mod tests {
             let cut = read::<Vec<u8>>(&mut &frame[..end]);
             assert_eq!(cut.unwrap_err().kind(), ErrorKind::UnexpectedEof, "{end}");
         }
-        assert_eq!(read::<Vec<u8>>(&mut &frame[..]).unwrap().unwrap(), [1, 2, 3]);
+        assert_eq!(
+            read::<Vec<u8>>(&mut &frame[..]).unwrap().unwrap(),
+            [1, 2, 3]
+        );
         assert!(read::<Vec<u8>>(&mut &frame[..0]).unwrap().is_none());
         let long = [0xff; 4];
         let error = read::<Vec<u8>>(&mut &long[..]).unwrap_err();

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -43,7 +44,9 @@ impl HostCommand {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .stderr(Stdio::piped())
+            // A terminal's Ctrl-C is for plimsoll, which ends its workers itself.
+            .process_group(0);
         Ok(command)
     }
 
@@ -155,6 +158,8 @@ exec "$program" worker {session}
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_plan::units::Nanos;
+
     use super::*;
 
     fn session() -> SessionId {
@@ -180,12 +185,16 @@ mod tests {
                 name: "gen1".into(),
                 via: via.iter().map(|&word| word.into()).collect(),
                 program: program.map(str::to_owned),
+                patience: Nanos::SECOND,
             })
         };
         for (host, expected) in [
             (host(&[], None), "/opt/plimsoll worker abcdefgh"),
             (host(&["ssh", "gen1"], None), "ssh gen1 sh"),
-            (host(&["ssh", "gen1"], Some("/p")), "ssh gen1 /p worker abcdefgh"),
+            (
+                host(&["ssh", "gen1"], Some("/p")),
+                "ssh gen1 /p worker abcdefgh",
+            ),
         ] {
             assert_eq!(words(&host.command(&own, &session())).join(" "), expected);
         }

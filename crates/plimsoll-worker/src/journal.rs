@@ -60,8 +60,11 @@ impl Journal {
             return;
         }
         let number = state.ends.len() as u64;
-        let written = frame::encode(&Reply::Numbered { number, report })
-            .and_then(|bytes| (&self.0.file).write_all(&bytes).map(|()| bytes.len() as u64));
+        let written = frame::encode(&Reply::Numbered { number, report }).and_then(|bytes| {
+            (&self.0.file)
+                .write_all(&bytes)
+                .map(|()| bytes.len() as u64)
+        });
         match written {
             Ok(length) => {
                 let begin = state.ends.last().copied().unwrap_or_default();
@@ -141,7 +144,10 @@ mod tests {
     fn read(journal: &Journal, number: u64) -> Option<Report> {
         let frame = journal.frame(number, &|| true).unwrap()?;
         match frame::read(&mut &frame[..]).unwrap() {
-            Some(Reply::Numbered { number: own, report }) => {
+            Some(Reply::Numbered {
+                number: own,
+                report,
+            }) => {
                 assert_eq!(own, number);
                 Some(report)
             }

@@ -74,8 +74,6 @@ struct Shared {
 pub struct Target {
     pub host: Host,
     pub session: SessionId,
-    /// How long both sides wait for each other after a cut.
-    pub patience: Nanos,
     /// What its samples belong to.
     pub subject: SubjectId,
     pub samples: Sender<ProbeMessage>,
@@ -119,10 +117,10 @@ impl Link {
         let Target {
             host,
             session,
-            patience,
             subject,
             samples,
         } = target;
+        let patience = host.patience;
         let shared = Arc::new(Shared {
             host: HostCommand(host),
             own,
@@ -142,11 +140,13 @@ impl Link {
         let own = shared.clone();
         let reader = std::thread::Builder::new()
             .name("plimsoll-link".into())
-            .spawn(move || loop {
-                own.read(&mut from);
-                match own.reach_again() {
-                    Some(again) => from = again,
-                    None => return,
+            .spawn(move || {
+                loop {
+                    own.read(&mut from);
+                    match own.reach_again() {
+                        Some(again) => from = again,
+                        None => return,
+                    }
                 }
             })
             .map_err(|error| fail(error.to_string()))?;
@@ -284,11 +284,7 @@ impl Shared {
     }
 
     /// Waits for a change or this long.
-    fn wait<'a>(
-        &self,
-        state: MutexGuard<'a, LinkState>,
-        time: Nanos,
-    ) -> MutexGuard<'a, LinkState> {
+    fn wait<'a>(&self, state: MutexGuard<'a, LinkState>, time: Nanos) -> MutexGuard<'a, LinkState> {
         let waited = self.changed.wait_timeout(state, time.into());
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
@@ -438,7 +434,9 @@ impl Shared {
                 return None;
             }
         }
-        self.state().lose(&format!("its link was cut, and it was not reached again: {why}"));
+        self.state().lose(&format!(
+            "its link was cut, and it was not reached again: {why}"
+        ));
         None
     }
 

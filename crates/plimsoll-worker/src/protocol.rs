@@ -101,8 +101,13 @@ pub struct HostTime {
 #[serde(rename_all = "snake_case")]
 pub enum Report {
     /// All sessions of the job are open; it waits for its start time.
-    Ready { job: JobId },
-    Lane { job: JobId, message: LaneMessage },
+    Ready {
+        job: JobId,
+    },
+    Lane {
+        job: JobId,
+        message: LaneMessage,
+    },
     /// A second of the host and of the worker on it.
     Samples(Vec<HostSample>),
 }

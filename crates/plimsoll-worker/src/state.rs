@@ -86,7 +86,13 @@ mod tests {
     #[test]
     fn a_session_is_a_word() {
         assert!(SessionId::parse("0123abcdEF-2").is_some());
-        for bad in ["", "short", "../../../etc", "has space here", "new\nline-line"] {
+        for bad in [
+            "",
+            "short",
+            "../../../etc",
+            "has space here",
+            "new\nline-line",
+        ] {
             assert!(SessionId::parse(bad).is_none(), "{bad:?}");
         }
         assert!(SessionId::parse(&"x".repeat(41)).is_none());

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::drive_summary::DriveSummary;
 use super::index::Index;
 use super::point_summary::PointSummary;
+use plimsoll_record::metric::Metric;
 use plimsoll_record::{Point, Record, SubjectKind, WaitState};
 
 /// Something that stood out.
@@ -189,27 +190,46 @@ const WORKERS_FACT: &str = "workers";
 /// A fact of the host.
 const CPUS_FACT: &str = "cpus";
 
-/// CPU of plimsoll in percent of what its workers can use. Nothing of a system that runs inside plimsoll, whose CPU is the
-/// system's.
+/// CPU of plimsoll in percent of what its workers can use; of several generators, of the one that has least left. Nothing of
+/// a system that runs inside plimsoll, whose CPU is the system's.
 pub(crate) fn generator(record: &Record, figures: &PointSummary) -> Option<f64> {
-    let used = figures.resources.generator_cpu_percent?;
+    figures.resources.generator_cpu_percent?;
     if figures.resources.generator_cpu_withheld.is_some() {
         return None;
     }
-    let fact = |kind: SubjectKind, key: &str| {
+    let used = figures
+        .metrics
+        .iter()
+        .filter(|mean| mean.metric == Metric::GeneratorCpu.info().name);
+    let shares = used.filter_map(|mean| {
+        let threads = match mean.subject_kind {
+            SubjectKind::Worker => count_fact(record, mean.subject_kind, &mean.subject, CPUS_FACT),
+            _ => threads_here(record),
+        };
+        Some(mean.mean / threads?)
+    });
+    shares.reduce(f64::max)
+}
+
+/// Threads of this machine that can generate load.
+fn threads_here(record: &Record) -> Option<f64> {
+    let first = |kind: SubjectKind, key: &str| {
         let subject = record
             .subjects
             .iter()
             .find(|subject| subject.kind == kind)?;
-        let fact = record
-            .facts
-            .iter()
-            .find(|fact| fact.subject == subject.id && fact.key == key)?;
-        fact.value.parse::<f64>().ok().filter(|n| *n >= 1.0)
+        count_fact(record, kind, &subject.name, key)
     };
-    let threads = fact(SubjectKind::Generator, WORKERS_FACT)
-        .or_else(|| fact(SubjectKind::Host, CPUS_FACT))?;
-    Some(used / threads)
+    first(SubjectKind::Generator, WORKERS_FACT).or_else(|| first(SubjectKind::Host, CPUS_FACT))
+}
+
+fn count_fact(record: &Record, kind: SubjectKind, name: &str, key: &str) -> Option<f64> {
+    let subject = record.subject(kind, name)?;
+    let fact = record
+        .facts
+        .iter()
+        .find(|fact| fact.subject == subject.id && fact.key == key)?;
+    fact.value.parse::<f64>().ok().filter(|n| *n >= 1.0)
 }
 
 /// Requests in the drive at a time, by Little's law over all kinds.

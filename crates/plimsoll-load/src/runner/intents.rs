@@ -112,8 +112,8 @@ impl IntentQueue {
                 // The same of every generator.
                 let rng = Rng::stream(spec.seed.load, &[u64::MAX, u64::from(spec.round)]);
                 let rates = (per_second, to_per_second);
-                let mut schedule = Schedule::new(rates, arrivals, &spec.timeline, rng)
-                    .dealt_out(spec.share);
+                let mut schedule =
+                    Schedule::new(rates, arrivals, &spec.timeline, rng).dealt_out(spec.share);
                 let sources = (0..spec.share.count(users))
                     .map(|own| {
                         let user = spec.share.number(own);

@@ -7,7 +7,10 @@ use plimsoll_plan::load::{Arrivals, LoadShape, MockScript, Stall};
 use plimsoll_plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::lane::{Counts, Endpoint, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec, Share, TransactionStats};
+use plimsoll_record::lane::{
+    Counts, Endpoint, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec, Share,
+    TransactionStats,
+};
 use plimsoll_record::receipt::CommitCounts;
 use proptest::prelude::*;
 use tokio::sync::{mpsc, watch};

@@ -1,16 +1,18 @@
 //! Hosts, and which of them a step's load comes from.
 
 use super::names::{Names, check_name_at};
-use super::values::text;
+use super::values::{text, time_or};
 use crate::findings::Findings;
 use crate::host::expand;
 use crate::ids::HostId;
 use crate::load::LoadShape;
 use crate::raw::{Named, RawHost, RawStep};
 use crate::resolved::{Host, SystemKind};
+use crate::units::Nanos;
 use crate::value::At;
 
 const MOST_HOSTS: usize = 1000;
+const DEFAULT_PATIENCE: Nanos = Nanos::from_secs(60);
 
 /// All hosts of the section, patterns expanded.
 pub(super) fn resolve_all(section: &Named<RawHost>, findings: &mut Findings<'_>) -> Vec<Host> {
@@ -42,7 +44,13 @@ fn host(name: String, raw: &RawHost, findings: &mut Findings<'_>) -> Option<Host
         Some(program) => Some(text(program, "the path", findings)?),
         None => None,
     };
-    Some(Host { name, via, program })
+    let patience = time_or(&raw.patience, DEFAULT_PATIENCE, findings)?;
+    Some(Host {
+        name,
+        via,
+        program,
+        patience,
+    })
 }
 
 /// The names that a pattern stands for.
@@ -87,16 +95,26 @@ pub(super) fn of_step(
     if let Some(kind) = system.and_then(|system| names_of_plan.kind(system.get()))
         && !matches!(kind, SystemKind::Existing { .. } | SystemKind::Mock(_))
     {
-        let help = "name an existing server: [system.NAME] with url = \"…\" that these hosts can reach";
-        let message = "load from other hosts cannot reach a database that plimsoll starts on this one";
+        let help =
+            "name an existing server: [system.NAME] with url = \"…\" that these hosts can reach";
+        let message =
+            "load from other hosts cannot reach a database that plimsoll starts on this one";
         findings.error(from.span(), message, help);
         is_known = false;
     }
     if raw.power_cut.is_some() {
         let help = "remove one of the two";
-        findings.error(from.span(), "`from` and `power_cut` exclude each other", help);
+        findings.error(
+            from.span(),
+            "`from` and `power_cut` exclude each other",
+            help,
+        );
     }
-    let least = points.unwrap_or_default().iter().map(|load| load.connections()).min();
+    let least = points
+        .unwrap_or_default()
+        .iter()
+        .map(|load| load.connections())
+        .min();
     if least.is_some_and(|least| (least as usize) < hosts.len()) {
         let message = format!("{} hosts share fewer users or connections", hosts.len());
         findings.error(from.span(), message, "each host needs one: raise `users`");

@@ -124,11 +124,7 @@ pub(super) fn check_name_at(
         || text.trim_matches([' ', '.']) != text
     {
         let help = "1 to 64 letters, digits, `-`, `_`, and in between also `.` and spaces";
-        findings.error(
-            span,
-            format!("this cannot be the name of a {what}"),
-            help,
-        );
+        findings.error(span, format!("this cannot be the name of a {what}"), help);
     }
 }
 

@@ -41,15 +41,25 @@ fn a_second_waits_for_the_slowest_and_a_closed_phase_is_passed() {
     use PhaseKind::{Cool, Measure};
     let mut merger = Merger::new(2);
     assert!(merger.add(0, second(Measure, 0, 1000, &[1; 5])).is_empty());
-    assert!(merger.add(0, second(Measure, 1000, 2000, &[1; 4])).is_empty());
-    assert_eq!(committed(&merger.add(1, second(Measure, 0, 1000, &[1; 6]))), [11]);
+    assert!(
+        merger
+            .add(0, second(Measure, 1000, 2000, &[1; 4]))
+            .is_empty()
+    );
+    assert_eq!(
+        committed(&merger.add(1, second(Measure, 0, 1000, &[1; 6]))),
+        [11]
+    );
     // An order closes the second part a little earlier, before its second begins.
     let passed = merger.add(1, second(Cool, 1000, 1800, &[1; 3]));
     assert_eq!(committed(&passed), [4]);
     let cool = merger.add(0, second(Cool, 2000, 2900, &[1; 2]));
     assert_eq!(committed(&cool), [5]);
     let tick = cool[0].tick;
-    assert_eq!((tick.start, tick.end), (Nanos::SECOND, Nanos::from_millis(2900)));
+    assert_eq!(
+        (tick.start, tick.end),
+        (Nanos::SECOND, Nanos::from_millis(2900))
+    );
     assert!(merger.add(0, second(Cool, 2900, 3900, &[1])).is_empty());
     assert_eq!(committed(&merger.end(1)), [1]);
     assert!(merger.end(0).is_empty());
@@ -60,10 +70,17 @@ fn what_a_lost_part_has_not_sent_is_a_hole() {
     use PhaseKind::Measure;
     let mut merger = Merger::new(2);
     merger.add(0, second(Measure, 0, 1000, &[1; 5]));
-    assert_eq!(committed(&merger.add(1, second(Measure, 0, 1000, &[1]))), [6]);
+    assert_eq!(
+        committed(&merger.add(1, second(Measure, 0, 1000, &[1]))),
+        [6]
+    );
     merger.add(0, second(Measure, 1000, 2000, &[1; 5]));
     assert_eq!(merger.lose(1), Nanos::SECOND);
-    assert!(merger.add(0, second(Measure, 2000, 3000, &[1; 5])).is_empty());
+    assert!(
+        merger
+            .add(0, second(Measure, 2000, 3000, &[1; 5]))
+            .is_empty()
+    );
     assert!(merger.end(0).is_empty());
 }
 

@@ -37,11 +37,15 @@ impl Served {
     }
 
     fn hello(&self, received: u64) -> UnixStream {
+        self.hello_for(received, Nanos::from_secs(20))
+    }
+
+    fn hello_for(&self, received: u64, patience: Nanos) -> UnixStream {
         let mut stream = self.connect();
         let hello = Request::Hello {
             version: VERSION,
             received,
-            patience: Nanos::from_secs(20),
+            patience,
         };
         frame::write(&mut stream, &hello).unwrap();
         let Some(Reply::Welcome(_)) = frame::read(&mut stream).unwrap() else {
@@ -117,7 +121,13 @@ fn a_lane_goes_on_without_a_controller_and_no_report_is_missing() {
     frame::write(&mut stream, &Request::Run { job: JOB, task }).unwrap();
     let mut number = 0;
     assert_eq!(report(&mut stream, &mut number), Report::Ready { job: JOB });
-    frame::write(&mut stream, &Request::Ping { sent: Nanos::SECOND }).unwrap();
+    frame::write(
+        &mut stream,
+        &Request::Ping {
+            sent: Nanos::SECOND,
+        },
+    )
+    .unwrap();
     let clock = loop {
         match frame::read(&mut stream).unwrap() {
             Some(Reply::Pong { clock, .. }) => break clock,
@@ -178,6 +188,37 @@ fn an_order_before_the_start_ends_the_lane() {
 }
 
 #[test]
+fn a_session_without_a_controller_ends_its_jobs_and_leaves_a_journal() {
+    let mut served = Served::begin(&id("orphan"));
+    let mut stream = served.hello_for(0, Nanos::from_millis(300));
+    let task = Box::new(lane(600));
+    frame::write(&mut stream, &Request::Run { job: JOB, task }).unwrap();
+    assert_eq!(report(&mut stream, &mut 0), Report::Ready { job: JOB });
+    drop(stream);
+    served.thread.take().unwrap().join().unwrap().unwrap();
+    let dir = served.dir.take().unwrap();
+    assert!(!dir.socket().exists());
+    // Another session of the name reads the journal to its end, and runs nothing.
+    let again = Served::begin(&id("orphan"));
+    let mut stream = again.hello(0);
+    let mut number = 0;
+    assert_eq!(report(&mut stream, &mut number), Report::Ready { job: JOB });
+    let ended = report(&mut stream, &mut number);
+    assert!(
+        matches!(
+            ended,
+            Report::Lane {
+                message: LaneMessage::Ended(_),
+                ..
+            }
+        ),
+        "{ended:?}"
+    );
+    drop(stream);
+    again.end();
+}
+
+#[test]
 fn another_version_and_garbage_are_refused_and_the_session_goes_on() {
     let served = Served::begin(&id("garbage"));
     let mut stream = served.connect();
@@ -191,7 +232,11 @@ fn another_version_and_garbage_are_refused_and_the_session_goes_on() {
         panic!("not refused")
     };
     assert!(why.contains("use the same plimsoll"), "{why}");
-    for garbage in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 64], &[9, 0, 0, 0, b'{']] {
+    for garbage in [
+        &b"GET / HTTP/1.1\r\n\r\n"[..],
+        &[0xff; 64],
+        &[9, 0, 0, 0, b'{'],
+    ] {
         let mut stream = served.connect();
         // It may be closed already.
         let _ = stream.write_all(garbage);

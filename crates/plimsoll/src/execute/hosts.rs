@@ -18,8 +18,6 @@ use plimsoll_worker::state::SessionId;
 use super::error::{RunError, StepResult};
 use super::execution::Execution;
 
-/// How long a host may be away: its worker goes on meanwhile, and the run waits for it.
-const PATIENCE: Nanos = Nanos::from_secs(60);
 /// Time for a start to reach all hosts, on slow links too.
 pub(super) const START_LEAD: Nanos = Nanos::from_millis(500);
 
@@ -84,7 +82,9 @@ impl Execution<'_> {
             });
         for (host, subject, link) in reached {
             let link = link.map_err(|error| {
-                RunError::failed(format!("{error}\nTry its command by hand: it has to work without a question."))
+                RunError::failed(format!(
+                    "{error}\nTry its command by hand: it has to work without a question."
+                ))
             })?;
             let link = Arc::new(link);
             self.hosts.links.insert(host, RunHost { link, subject });
@@ -101,7 +101,6 @@ impl Execution<'_> {
         Ok(Target {
             host,
             session,
-            patience: PATIENCE,
             subject,
             samples: self.inbox.from_hosts.clone(),
         })
@@ -142,8 +141,14 @@ impl Execution<'_> {
         let offsets = host.link.offsets();
         if let Some(clock) = offsets.figures() {
             let mut facts = vec![
-                ("date_ahead_ms".to_owned(), format!("{:.2}", clock.date_ahead_ms)),
-                ("date_within_ms".to_owned(), format!("{:.2}", clock.within_ms)),
+                (
+                    "date_ahead_ms".to_owned(),
+                    format!("{:.2}", clock.date_ahead_ms),
+                ),
+                (
+                    "date_within_ms".to_owned(),
+                    format!("{:.2}", clock.within_ms),
+                ),
             ];
             let drift = clock.drift_ppm.map(|ppm| format!("{ppm:.1}"));
             facts.extend(drift.map(|ppm| ("clock_drift_ppm".to_owned(), ppm)));

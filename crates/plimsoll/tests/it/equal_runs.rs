@@ -16,7 +16,9 @@ use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::fixture;
 use plimsoll_record::hist::Hist;
-use plimsoll_record::lane::{Endpoint, LaneControl, LaneMessage, LaneSecond, LaneSpec, Share, TransactionStats};
+use plimsoll_record::lane::{
+    Endpoint, LaneControl, LaneMessage, LaneSecond, LaneSpec, Share, TransactionStats,
+};
 use plimsoll_stats::Draws;
 use tokio::sync::{mpsc, watch};
 

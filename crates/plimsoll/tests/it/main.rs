@@ -19,6 +19,7 @@ mod engines;
 mod equal_runs;
 mod existing;
 mod fleet;
+mod hosts;
 mod import;
 mod interrupt;
 mod kill;

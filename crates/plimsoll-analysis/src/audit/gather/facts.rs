@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::audit::Missing;
 use crate::audit::input::{GeneratorLocation, Known};
 use plimsoll_plan::resolved::{LoadStep, System, SystemKind, Workload};
-use plimsoll_plan::{ResolvedPlan, Section};
+use plimsoll_plan::{HostId, ResolvedPlan, Section};
 use plimsoll_record::{Fact, Record, SubjectId, SubjectKind};
 
 pub(super) struct RecordFacts<'a> {
@@ -106,10 +106,24 @@ impl<'a> RecordFacts<'a> {
             (Some("same"), _) => Ok(GeneratorLocation::Same),
             (Some("other"), _) => Ok(GeneratorLocation::Other),
             (_, Some(SystemKind::Mock(_))) => Err(Missing::NotForThisLoad),
+            _ if self.is_loaded_from_elsewhere(system) => Ok(GeneratorLocation::Other),
             (_, Some(kind)) if kind.is_remote() => Ok(GeneratorLocation::Other),
             (_, Some(_)) => Ok(GeneratorLocation::Same),
             (_, None) => Err(Missing::NoPlace),
         }
+    }
+
+    /// Whether all its load comes from hosts that a command leads to.
+    fn is_loaded_from_elsewhere(&self, system: &str) -> bool {
+        let base = self.base(system);
+        let Some(plan) = self.plan else { return false };
+        let mut steps = plan
+            .load_steps()
+            .filter(|step| plan.system(step.system).name == base)
+            .peekable();
+        let leads_elsewhere = |host: &HostId| !plan.host(*host).via.is_empty();
+        steps.peek().is_some()
+            && steps.all(|step| !step.from.is_empty() && step.from.iter().all(leads_elsewhere))
     }
 
     /// Memory that a system can use for its buffer and the page cache, in MB.

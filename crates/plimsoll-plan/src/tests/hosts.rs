@@ -1,0 +1,61 @@
+//! Hosts, and load that comes from them.
+
+use super::*;
+use crate::resolved::Host;
+
+const PLAN: &str = "title = \"Hosts\"\n[host.\"gen[1-3]\"]\nvia = \"ssh -p 22 {host}\"\n[host.near]\nprogram = \"/p\"\n\
+     [system.db]\nurl = \"postgres://u@db/x\"\n[workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"oltp\"\n\
+     system = \"db\"\nusers = [4, 8]\n";
+
+fn with(line: &str) -> String {
+    format!("{PLAN}{line}\n")
+}
+
+#[test]
+fn a_pattern_gives_each_host_its_own_command() {
+    let plan = good(&with("from = [\"near\", \"gen[2-3]\"]")).plan;
+    let step = plan.load_steps().next().unwrap();
+    let hosts: Vec<&Host> = step.from.iter().map(|host| plan.host(*host)).collect();
+    let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
+    assert_eq!(names, ["near", "gen2", "gen3"]);
+    assert_eq!(hosts[1].via, ["ssh", "-p", "22", "gen2"]);
+    assert!(hosts[0].via.is_empty());
+    assert_eq!(hosts[0].program.as_deref(), Some("/p"));
+    assert_eq!(hosts[0].patience, Nanos::from_secs(60));
+    assert_eq!(good(&describe(&plan)).plan, plan);
+    assert!(
+        good(PLAN)
+            .plan
+            .load_steps()
+            .all(|step| step.from.is_empty())
+    );
+}
+
+#[test]
+fn what_no_host_can_do_is_refused() {
+    for (line, message) in [
+        ("from = [\"gen4\"]", "there is no host `gen4`"),
+        ("from = [\"gen[3-1]\"]", "this is no pattern of hosts"),
+        (
+            "from = [\"gen[1-3]\", \"near\"]\nconnections = 3",
+            "4 hosts share fewer users or connections",
+        ),
+        (
+            "from = [\"near\"]\npower_cut = \"5s\"",
+            "`from` and `power_cut` exclude each other",
+        ),
+    ] {
+        let errors = bad(&with(line));
+        assert!(errors.contains(message), "{line}: {errors}");
+    }
+    let own =
+        with("from = [\"near\"]").replace("url = \"postgres://u@db/x\"", "engine = \"postgres\"");
+    let own = format!("{own}on = [\"here\"]\n[medium.here]\npath = \".\"\n");
+    let errors = bad(&own);
+    assert!(
+        errors.contains("cannot reach a database that plimsoll starts"),
+        "{errors}"
+    );
+    let twice = PLAN.replace("[host.near]", "[host.gen2]");
+    assert!(bad(&twice).contains("two hosts are named `gen2`"));
+}

@@ -1,0 +1,207 @@
+//! Load from other hosts, whose places processes of this machine take.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::{Place, processes_in, send, wait_for};
+use rustix::process::Signal;
+
+/// An open loop: how much is offered does not depend on the machine.
+fn plan(place: &Place, hosts: &str, from: &str, measure: u32) {
+    let plan = format!(
+        "title = \"Hosts\"\nseed = 7\n{hosts}\n[system.db]\nmock = {{ latency = \"2ms\" }}\n[workload.oltp.tpcc]\n\
+         warehouses = 4\n[[step]]\nrun = \"oltp\"\nsystem = \"db\"\nusers = 9\nrate = 300\narrivals = \"poisson\"\n\
+         ramp = \"1s\"\nmeasure = \"{measure}s\"\ncool = \"5s\"\n{from}\n"
+    );
+    place.write("plan.toml", &plan);
+}
+
+/// On this machine, by a command, and by a command with a path.
+fn three(place: &Place) -> String {
+    let program = env!("CARGO_BIN_EXE_plimsoll");
+    let cache = place.path("cache");
+    format!(
+        "[host.near]\npatience = \"3s\"\n[host.copied]\nvia = \"env XDG_CACHE_HOME={}\"\n[host.given]\nvia = \"env\"\n\
+         program = \"{program}\"\n",
+        cache.display()
+    )
+}
+
+const FROM: &str = "from = [\"near\", \"copied\", \"given\"]";
+
+fn counts(json: &Value) -> &Value {
+    &json["summary"]["ladders"][0]["points"][0]["overall"]["counts"]
+}
+
+fn events<'j>(json: &'j Value, code: &str) -> Vec<&'j Value> {
+    let all = json["events"].as_array().unwrap();
+    all.iter().filter(|event| event["code"] == code).collect()
+}
+
+/// The processes of workers whose command line has this, below the run's own.
+fn workers(run: i32, serves: bool) -> Vec<i32> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(pid) = entry.file_name().to_string_lossy().parse::<i32>() else {
+            continue;
+        };
+        let line = fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default();
+        let words: Vec<&str> = line.split('\0').collect();
+        let is_worker = words.get(1) == Some(&"worker");
+        if is_worker && words.contains(&"--serve") == serves && is_of(pid, run) {
+            found.push(pid);
+        }
+    }
+    found
+}
+
+/// Whether the run is among the process's ancestors.
+fn is_of(pid: i32, run: i32) -> bool {
+    let mut pid = pid;
+    while pid > 1 {
+        if pid == run {
+            return true;
+        }
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let after = stat.rsplit(')').next().unwrap_or_default();
+        pid = after
+            .split_whitespace()
+            .nth(1)
+            .map_or(0, |word| word.parse().unwrap_or(0));
+    }
+    false
+}
+
+#[test]
+fn three_hosts_offer_what_one_does() {
+    let place = Place::new();
+    plan(&place, &three(&place), FROM, 3);
+    place
+        .run(&["run", "plan.toml", "-o", "hosts.run"])
+        .succeeded();
+    let hosts = place.opens("hosts.run");
+    assert_eq!(
+        fs::read_dir(place.path("cache/plimsoll")).unwrap().count(),
+        1
+    );
+    fs::remove_dir_all(place.path("cache")).unwrap();
+    plan(&place, "", "", 3);
+    place
+        .run(&["run", "plan.toml", "-o", "one.run"])
+        .succeeded();
+    let one = place.opens("one.run");
+    assert_eq!(counts(&hosts)["offered"], counts(&one)["offered"]);
+    assert_eq!(
+        counts(&hosts)["committed"].as_u64().unwrap()
+            + counts(&hosts)["rolled_back"].as_u64().unwrap(),
+        counts(&hosts)["offered"].as_u64().unwrap()
+    );
+    let subjects = hosts["subjects"].as_array().unwrap();
+    let workers = subjects
+        .iter()
+        .filter(|subject| subject["kind"] == "worker");
+    assert_eq!(workers.count(), 3);
+    for key in ["host_name", "architecture", "date_ahead_ms"] {
+        let facts = hosts["facts"].as_array().unwrap();
+        assert_eq!(
+            facts.iter().filter(|fact| fact["key"] == key).count(),
+            3,
+            "{key}"
+        );
+    }
+    assert_eq!(processes_in(&place.path("")), []);
+}
+
+#[test]
+fn a_link_that_is_cut_loses_no_second() {
+    let place = Place::new();
+    plan(&place, &three(&place), FROM, 6);
+    let mut run = place.start(&["run", "plan.toml", "-o", "cut.run"]);
+    run.until_measured("cut.run");
+    let fronts = workers(run.pid(), false);
+    assert_eq!(fronts.len(), 3, "{fronts:?}");
+    fronts.iter().for_each(|front| send(*front, Signal::KILL));
+    run.wait().succeeded();
+    let json = place.opens("cut.run");
+    assert_eq!(events(&json, "link_cut").len(), 3, "{}", json["events"]);
+    let seconds = json["seconds"].as_array().map(Vec::len);
+    let counts = counts(&json);
+    assert!(
+        counts["offered"].as_u64().unwrap() > 1_500,
+        "{counts} in {seconds:?}"
+    );
+    assert_eq!(json["summary"]["ladders"][0]["points"][0]["complete"], true);
+    fs::remove_dir_all(place.path("cache")).unwrap();
+}
+
+#[test]
+fn a_worker_that_is_killed_ends_the_run_and_its_time_is_a_hole() {
+    let place = Place::new();
+    plan(
+        &place,
+        "[host.\"near[1-2]\"]\n",
+        "from = [\"near[1-2]\"]",
+        60,
+    );
+    let mut run = place.start(&["run", "plan.toml", "-o", "lost.run"]);
+    run.until_measured_for("lost.run", 2);
+    let sessions = workers(run.pid(), true);
+    assert_eq!(sessions.len(), 2, "{sessions:?}");
+    send(sessions[0], Signal::KILL);
+    run.wait().failed(1, &["was lost: its worker has ended"]);
+    let json = place.opens("lost.run");
+    let lost = events(&json, "host_lost");
+    assert_eq!(lost.len(), 1, "{}", json["events"]);
+    let point = &json["summary"]["ladders"][0]["points"][0];
+    let measured = point["measured_s"].as_f64().unwrap();
+    let since = lost[0]["args"]["since_s"].as_f64().unwrap_or(f64::NAN);
+    // The ramp is a second.
+    assert!(
+        measured >= 1.0 && (measured - (since - 1.0)).abs() < 0.1,
+        "{measured} {}",
+        lost[0]
+    );
+    let rate = point["completed_per_second"].as_f64().unwrap();
+    assert!(
+        (200.0..400.0).contains(&rate),
+        "half of the load would be 150: {rate}"
+    );
+}
+
+#[test]
+fn workers_end_without_their_controller() {
+    let place = Place::new();
+    let hosts = "[host.\"near[1-2]\"]\npatience = \"1s\"\n";
+    plan(&place, hosts, "from = [\"near[1-2]\"]", 60);
+    let mut run = place.start(&["run", "plan.toml", "-o", "dead.run"]);
+    run.until_measured("dead.run");
+    let sessions = workers(run.pid(), true);
+    assert_eq!(sessions.len(), 2);
+    run.signal(Signal::KILL);
+    assert_eq!(run.wait().code, None);
+    wait_for("the workers' end", || {
+        let is_gone = |pid: &i32| !fs::exists(format!("/proc/{pid}")).unwrap();
+        sessions.iter().all(is_gone).then_some(())
+    });
+    assert_eq!(place.opens("dead.run")["run"]["status"], "unfinished");
+}
+
+#[test]
+fn a_host_that_cannot_be_reached_is_named_with_what_its_command_wrote() {
+    let place = Place::new();
+    let script = place.write(
+        "no.sh",
+        "#!/bin/sh\necho 'Permission denied (publickey).' >&2\nexit 255\n",
+    );
+    let hosts = format!("[host.far]\nvia = \"sh {}\"\n", script.display());
+    plan(&place, &hosts, "from = [\"far\"]", 3);
+    place.run(&["run", "plan.toml", "-o", "no.run"]).failed(
+        1,
+        &[
+            "the host far cannot be reached: Permission denied (publickey).",
+            "Try its command by hand",
+        ],
+    );
+    place.expect_no_run("no.run");
+}
