@@ -11,7 +11,9 @@ use plimsoll_plan::resolved::{SystemKind, Workload};
 use plimsoll_record::lane::Endpoint;
 use plimsoll_record::receipt::CommitCounts;
 
-use crate::engine::server::{CreatedTables, IfOther, LogTail, ManagedServer, ServerFacts, Target};
+use crate::engine::server::{
+    CreatedTables, DatabaseCopy, IfOther, LogTail, ManagedServer, ServerFacts, Target,
+};
 use crate::engine::sql::clean;
 use crate::engine::{CheckedData, ConditionResult, LoadControl, Loaded, sqlite};
 use crate::error::LoadError;
@@ -41,6 +43,8 @@ enum InstanceKind {
     },
     Managed(Box<ManagedServer>),
     Existing(Target),
+    /// A database on an existing server that plimsoll restored there, and drops.
+    Restored(DatabaseCopy),
 }
 
 impl Instance {
@@ -108,6 +112,7 @@ impl Instance {
             },
             InstanceKind::Managed(server) => endpoint(server.target()),
             InstanceKind::Existing(target) => endpoint(target.clone()),
+            InstanceKind::Restored(copy) => endpoint(copy.target().clone()),
         }
     }
 
@@ -136,6 +141,9 @@ impl Instance {
                 loaded.map_err(|error| server.process().explain(error))
             }
             InstanceKind::Existing(target) => target.load(workload, seed, IfOther::Refuse, control),
+            InstanceKind::Restored(copy) => {
+                copy.target().load(workload, seed, IfOther::Refuse, control)
+            }
         }
     }
 
@@ -143,9 +151,10 @@ impl Instance {
     pub fn check_answer(&self) -> Result<(), LoadError> {
         match &self.0 {
             InstanceKind::Existing(target) => target.check_answer(),
-            InstanceKind::Mock(_) | InstanceKind::Sqlite { .. } | InstanceKind::Managed(_) => {
-                Ok(())
-            }
+            InstanceKind::Mock(_)
+            | InstanceKind::Sqlite { .. }
+            | InstanceKind::Managed(_)
+            | InstanceKind::Restored(_) => Ok(()),
         }
     }
 
@@ -153,9 +162,10 @@ impl Instance {
     pub fn check_usable(&self, workload: &Workload, seed: u64) -> Result<(), LoadError> {
         match &self.0 {
             InstanceKind::Existing(target) => target.check_usable(workload, seed),
-            InstanceKind::Mock(_) | InstanceKind::Sqlite { .. } | InstanceKind::Managed(_) => {
-                Ok(())
-            }
+            InstanceKind::Mock(_)
+            | InstanceKind::Sqlite { .. }
+            | InstanceKind::Managed(_)
+            | InstanceKind::Restored(_) => Ok(()),
         }
     }
 
@@ -188,6 +198,7 @@ impl Instance {
                 .check(data)
                 .map_err(|error| server.process().explain(error)),
             InstanceKind::Existing(target) => target.check(data),
+            InstanceKind::Restored(copy) => copy.target().check(data),
         }
     }
 
@@ -202,6 +213,7 @@ impl Instance {
                 .map(named)
                 .map_err(|error| server.process().explain(error)),
             InstanceKind::Existing(target) => target.facts().map(named),
+            InstanceKind::Restored(copy) => copy.target().facts().map(named),
         }
     }
 
@@ -219,7 +231,7 @@ impl Instance {
     /// How the system's own processes and files can be watched from here.
     pub fn watch(&self) -> Option<Watch> {
         match &self.0 {
-            InstanceKind::Mock(_) | InstanceKind::Existing(_) => None,
+            InstanceKind::Mock(_) | InstanceKind::Existing(_) | InstanceKind::Restored(_) => None,
             InstanceKind::Sqlite { path, .. } => Some(Watch::EmbeddedData { path: path.clone() }),
             InstanceKind::Managed(server) => {
                 let process = server.process();
@@ -235,7 +247,10 @@ impl Instance {
     pub fn log_tail(&self) -> Option<LogTail> {
         match &self.0 {
             InstanceKind::Managed(server) => Some(LogTail::new(server.process().log())),
-            InstanceKind::Mock(_) | InstanceKind::Sqlite { .. } | InstanceKind::Existing(_) => None,
+            InstanceKind::Mock(_)
+            | InstanceKind::Sqlite { .. }
+            | InstanceKind::Existing(_)
+            | InstanceKind::Restored(_) => None,
         }
     }
 
@@ -243,7 +258,10 @@ impl Instance {
     pub fn died(&self) -> Option<LoadError> {
         match &self.0 {
             InstanceKind::Managed(server) => server.process().died(),
-            InstanceKind::Mock(_) | InstanceKind::Sqlite { .. } | InstanceKind::Existing(_) => None,
+            InstanceKind::Mock(_)
+            | InstanceKind::Sqlite { .. }
+            | InstanceKind::Existing(_)
+            | InstanceKind::Restored(_) => None,
         }
     }
 
@@ -252,9 +270,10 @@ impl Instance {
     pub fn crash(&self) -> Result<(), LoadError> {
         match &self.0 {
             InstanceKind::Managed(server) => server.process().crash(),
-            InstanceKind::Mock(_) | InstanceKind::Sqlite { .. } | InstanceKind::Existing(_) => {
-                Ok(())
-            }
+            InstanceKind::Mock(_)
+            | InstanceKind::Sqlite { .. }
+            | InstanceKind::Existing(_)
+            | InstanceKind::Restored(_) => Ok(()),
         }
     }
 
@@ -263,7 +282,7 @@ impl Instance {
         match &self.0 {
             InstanceKind::Managed(server) => server.restart(&|| control.is_cancelled()),
             InstanceKind::Sqlite { path, pragmas } => sqlite::recover(path, pragmas),
-            InstanceKind::Mock(_) | InstanceKind::Existing(_) => Ok(()),
+            InstanceKind::Mock(_) | InstanceKind::Existing(_) | InstanceKind::Restored(_) => Ok(()),
         }
     }
 
@@ -277,6 +296,7 @@ impl Instance {
                 .books()
                 .map_err(|error| server.process().explain(error)),
             InstanceKind::Existing(target) => target.books(),
+            InstanceKind::Restored(copy) => copy.target().books(),
         }
     }
 
@@ -294,6 +314,7 @@ impl Instance {
                 .map(Some)
                 .map_err(|error| server.process().explain(error)),
             InstanceKind::Existing(target) => target.orders_added().map(Some),
+            InstanceKind::Restored(copy) => copy.target().orders_added().map(Some),
         }
     }
 
@@ -307,10 +328,11 @@ impl Instance {
         matches!(self.0, InstanceKind::Existing(_))
     }
 
-    /// Stops a server of plimsoll's own; anything else is left as it is.
+    /// Stops a server of plimsoll's own, and drops a database that it restored; anything else is left as it is.
     pub fn stop(self) -> Result<(), LoadError> {
         match self.0 {
             InstanceKind::Managed(server) => server.process().end(),
+            InstanceKind::Restored(copy) => copy.end(),
             InstanceKind::Mock(_) | InstanceKind::Sqlite { .. } | InstanceKind::Existing(_) => {
                 Ok(())
             }

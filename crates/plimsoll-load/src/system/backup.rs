@@ -9,13 +9,11 @@ use plimsoll_plan::units::Nanos;
 use super::{Instance, InstanceKind};
 use crate::backup::{BackupControl, Taken, Timed};
 use crate::engine::LoadControl;
-use crate::engine::server::ManagedServer;
+use crate::engine::server::{ManagedServer, RestoredServer};
 use crate::engine::sqlite;
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
-
-const NEXT_FOR_EXISTING: &str = "it needs the server's files\nTake a logical backup (method = \"logical\"), or let plimsoll run the server.";
 
 /// A system made of a backup: it runs, and can be verified.
 pub struct RestoredBackup {
@@ -53,16 +51,14 @@ impl Instance {
             InstanceKind::Managed(server) => server
                 .back_up(method, task, to)
                 .map_err(|error| server.process().explain(error)),
-            InstanceKind::Existing(target) => match method {
-                BackupMethod::Physical => Err(not_existing()),
-                BackupMethod::Logical => target.dump(task, to),
-            },
+            InstanceKind::Existing(target) => target.back_up(method, task, to),
+            InstanceKind::Restored(copy) => copy.target().back_up(method, task, to),
         }
     }
 
     /// Restores the backup in `from`, which this system gave, as a second one in `scratch`, a directory on the data
     /// medium that no other system lives in. `cgroup` limits its server. An existing server's backup is restored as a
-    /// server of plimsoll's own.
+    /// server of plimsoll's own, or as a database beside the one that was backed up.
     pub fn restore(
         &self,
         method: BackupMethod,
@@ -91,7 +87,10 @@ impl Instance {
                 managed(server.restore(method, task, from, scratch, cgroup)?)
             }
             InstanceKind::Existing(target) => {
-                managed(target.restore_elsewhere(task, from, scratch, cgroup)?)
+                existing(target.restore(task, from, scratch, cgroup)?)
+            }
+            InstanceKind::Restored(copy) => {
+                existing(copy.target().restore(task, from, scratch, cgroup)?)
             }
         };
         let Timed {
@@ -120,12 +119,20 @@ impl Instance {
                 .row_counts()
                 .map_err(|e| server.process().explain(e)),
             InstanceKind::Existing(target) => target.row_counts(),
+            InstanceKind::Restored(copy) => copy.target().row_counts(),
         }
     }
 }
 
 fn managed((server, timed): (ManagedServer, Timed)) -> (InstanceKind, Timed) {
     (InstanceKind::Managed(Box::new(server)), timed)
+}
+
+fn existing((server, timed): (RestoredServer, Timed)) -> (InstanceKind, Timed) {
+    match server {
+        RestoredServer::Managed(server) => (InstanceKind::Managed(server), timed),
+        RestoredServer::Database(copy) => (InstanceKind::Restored(copy), timed),
+    }
 }
 
 fn no_data() -> LoadError {
@@ -138,8 +145,4 @@ fn no_data() -> LoadError {
 fn only_physical() -> LoadError {
     let why = "plimsoll has its backup API, which copies pages; leave `method` out";
     LoadError::other("a logical backup of SQLite", why)
-}
-
-fn not_existing() -> LoadError {
-    LoadError::other("a physical backup of an existing server", NEXT_FOR_EXISTING)
 }

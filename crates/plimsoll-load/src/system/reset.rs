@@ -128,6 +128,7 @@ impl Instance {
             ),
             InstanceKind::Managed(_) => ("this server", &[ResetMethod::Files, ResetMethod::Reload]),
             InstanceKind::Existing(_) => ("an existing server", &[ResetMethod::Reload]),
+            InstanceKind::Restored(_) => ("a restored database", &[]),
         };
         match wanted {
             ResetMethod::Auto => Ok(has.first().copied()),
@@ -160,7 +161,7 @@ impl Instance {
         match &self.0 {
             InstanceKind::Sqlite { path, .. } => path.parent().map(Path::to_owned),
             InstanceKind::Managed(server) => Some(server.process().data_dir().to_owned()),
-            InstanceKind::Mock(_) | InstanceKind::Existing(_) => None,
+            InstanceKind::Mock(_) | InstanceKind::Existing(_) | InstanceKind::Restored(_) => None,
         }
     }
 
@@ -218,6 +219,7 @@ impl Instance {
             InstanceKind::Sqlite { path, .. } => crate::engine::sqlite::forget(path),
             InstanceKind::Managed(server) => server.target().forget(),
             InstanceKind::Existing(target) => target.forget(),
+            InstanceKind::Restored(copy) => copy.target().forget(),
         }
     }
 

@@ -12,10 +12,14 @@ use super::target::Target;
 use crate::backup::program::version;
 use crate::backup::{BackupControl, Taken, Timed, files};
 use crate::clock::monotonic;
-use crate::engine::{mariadb, mysql, postgres};
+use crate::engine::sql::ServerClient;
+use crate::engine::sqlserver::{OwnDatabase, RestoredDatabase, ServerConnector};
+use crate::engine::{mariadb, mysql, postgres, sqlserver};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
+
+const NEXT_WITHOUT_FILES: &str = "it needs the server's files\nTake a logical backup (method = \"logical\"), or let plimsoll run the server.";
 
 fn programs(kind: ManagedKind) -> &'static dyn BackupPrograms {
     match kind {
@@ -149,39 +153,95 @@ impl ManagedServer {
     }
 }
 
+/// What backs up a server of the user's. A closed set.
+enum ExistingBackups {
+    /// Programs on this machine, which dump its data.
+    Programs(ManagedKind),
+    /// The server itself, which writes the files of a database.
+    Server,
+}
+
+/// What a backup of an existing server was restored as.
+pub(crate) enum RestoredServer {
+    Managed(Box<ManagedServer>),
+    /// A database beside the one that was backed up.
+    Database(DatabaseCopy),
+}
+
+impl ServerConnector for Target {
+    fn connect(&self) -> Result<Box<dyn ServerClient>, LoadError> {
+        Self::connect(self)
+    }
+}
+
 impl Target {
-    /// A logical backup of the schema on any server, as this user.
-    pub(crate) fn dump(&self, task: BackupControl<'_>, to: &Path) -> Result<Taken, LoadError> {
-        let runner = Runner {
-            server: None,
-            target: self,
-        };
-        let job = programs(self.managed()?).dump(&runner, to, task.jobs.max(1))?;
-        job.take(to, task)
+    fn backups(&self) -> ExistingBackups {
+        match self.engine.managed() {
+            Some(kind) => ExistingBackups::Programs(kind),
+            None => ExistingBackups::Server,
+        }
     }
 
-    /// Makes a server of plimsoll's own of such a backup.
-    pub(crate) fn restore_elsewhere(
+    /// A backup of the schema on a server of the user's, as this user.
+    pub(crate) fn back_up(
+        &self,
+        method: BackupMethod,
+        task: BackupControl<'_>,
+        to: &Path,
+    ) -> Result<Taken, LoadError> {
+        match (self.backups(), method) {
+            (ExistingBackups::Programs(kind), BackupMethod::Logical) => {
+                let runner = Runner {
+                    server: None,
+                    target: self,
+                };
+                let job = programs(kind).dump(&runner, to, task.jobs.max(1))?;
+                job.take(to, task)
+            }
+            (ExistingBackups::Programs(_), BackupMethod::Physical) => Err(LoadError::other(
+                "a physical backup of an existing server",
+                NEXT_WITHOUT_FILES,
+            )),
+            (ExistingBackups::Server, BackupMethod::Physical) => {
+                on_own_thread(|| sqlserver::back_up(self, &self.schema, task, to))
+            }
+            (ExistingBackups::Server, BackupMethod::Logical) => Err(LoadError::other(
+                format!("a logical backup of {}", self.engine.title()),
+                "plimsoll has its BACKUP DATABASE, which copies pages; leave `method` out",
+            )),
+        }
+    }
+
+    /// Makes a server of plimsoll's own of such a backup, or a database of plimsoll's own on the same server, with its
+    /// files in `scratch`.
+    pub(crate) fn restore(
         &self,
         task: BackupControl<'_>,
         from: &Path,
         scratch: &mut Scratch,
         cgroup: Option<CgroupLimits>,
-    ) -> Result<(ManagedServer, Timed), LoadError> {
-        files::forget_cached(from)?;
-        let server =
-            ManagedServer::start(self.managed()?, scratch, &Default::default(), "", cgroup)?;
-        let timed = server.restore_dump(None, &self.schema, task, from)?;
-        Ok((server, timed))
-    }
-
-    /// What plimsoll can start to restore a dump, and whose programs make one.
-    fn managed(&self) -> Result<ManagedKind, LoadError> {
-        let managed = self.engine.managed();
-        managed.ok_or_else(|| {
-            let what = format!("a logical backup of {}", self.engine.title());
-            LoadError::other(what, "plimsoll has no program for it")
-        })
+    ) -> Result<(RestoredServer, Timed), LoadError> {
+        match self.backups() {
+            ExistingBackups::Programs(kind) => {
+                files::forget_cached(from)?;
+                let server = ManagedServer::start(kind, scratch, &Default::default(), "", cgroup)?;
+                let timed = server.restore_dump(None, &self.schema, task, from)?;
+                Ok((RestoredServer::Managed(Box::new(server)), timed))
+            }
+            ExistingBackups::Server => {
+                let dir = scratch.dir(self.engine.engine().name())?;
+                let RestoredDatabase { database, timed } =
+                    on_own_thread(|| OwnDatabase::restore(self, &self.schema, task, from, &dir))?;
+                let copy = DatabaseCopy {
+                    target: Self {
+                        schema: database.name.clone(),
+                        ..self.clone()
+                    },
+                    database: Some(database),
+                };
+                Ok((RestoredServer::Database(copy), timed))
+            }
+        }
     }
 
     fn execute_all(&self, doing: &str, statements: &[String]) -> Result<(), LoadError> {
@@ -193,5 +253,79 @@ impl Target {
             let mut statements = statements.iter();
             statements.try_for_each(|sql| client.execute(doing, sql))
         })
+    }
+}
+
+/// A database on a server of the user's that plimsoll has restored. Dropped on the server when this is dropped.
+pub(crate) struct DatabaseCopy {
+    target: Target,
+    database: Option<OwnDatabase>,
+}
+
+impl DatabaseCopy {
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Drops it on the server.
+    pub fn end(mut self) -> Result<(), LoadError> {
+        self.remove()
+    }
+
+    fn remove(&mut self) -> Result<(), LoadError> {
+        let Some(database) = self.database.take() else {
+            return Ok(());
+        };
+        on_own_thread(|| database.remove(&self.target))
+    }
+}
+
+impl Drop for DatabaseCopy {
+    fn drop(&mut self) {
+        // Whoever can report an error calls `end`.
+        let _ = self.remove();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_plan::resolved::ServerKind;
+
+    use super::*;
+    use crate::control::LoadControl;
+
+    fn unreachable() -> Target {
+        Target {
+            engine: ServerKind::Sqlserver,
+            conninfo: "mssql://u@127.0.0.1:1?encrypt=false".into(),
+            schema: "tpcc_restored_1".into(),
+        }
+    }
+
+    #[test]
+    fn a_copy_that_cannot_be_dropped_is_an_error_with_the_statement() {
+        let copy = DatabaseCopy {
+            target: unreachable(),
+            database: Some(OwnDatabase::of_tests("tpcc_restored_1")),
+        };
+        let message = copy.end().unwrap_err().to_string();
+        assert!(
+            message.ends_with("\nDrop it: DROP DATABASE [tpcc_restored_1]."),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn sql_server_has_physical_backups_only() {
+        let control = LoadControl::default();
+        let task = BackupControl {
+            jobs: 1,
+            control: &control,
+        };
+        let back_up = |method| unreachable().back_up(method, task, Path::new("/nowhere"));
+        let message = back_up(BackupMethod::Logical).unwrap_err().to_string();
+        assert!(message.contains("leave `method` out"), "{message}");
+        let error = back_up(BackupMethod::Physical).unwrap_err();
+        assert!(matches!(error, LoadError::Unreachable { .. }), "{error}");
     }
 }

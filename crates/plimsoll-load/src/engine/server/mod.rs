@@ -22,6 +22,7 @@ pub(crate) mod setup;
 pub mod target;
 mod unprivileged;
 
+pub(crate) use backup::{DatabaseCopy, RestoredServer};
 pub use log::LogTail;
 pub use managed::ManagedServer;
 use own_thread::on_own_thread;

@@ -18,9 +18,14 @@ const CONFLICTS: [u32; 4] = [1_205, 1_222, 3_960, 3_961];
 const MISSING: [u32; 4] = [208, 2_812, 207, 911];
 /// What Babelfish has no number of SQL Server's for, with PostgreSQL's words.
 const UNMAPPED: u32 = 33_557_097;
-/// No more space in a file group (1101, 1105), the log is full (9002).
-const DISK_FULL: [u32; 3] = [1_101, 1_105, 9_002];
-const DENIED: [u32; 6] = [229, 230, 262, 297, 300, 916];
+/// No more space in a file group (1101, 1105), the log is full (9002), no room for a database that is restored (3257).
+const DISK_FULL: [u32; 4] = [1_101, 1_105, 3_257, 9_002];
+/// A restore by whom does not own the database is 3110.
+const DENIED: [u32; 7] = [229, 230, 262, 297, 300, 916, 3_110];
+/// The operating system refused a file: of a backup (3201 to 3203), of a database that is restored (3634, 5123, 5133).
+const FILE_ERRORS: [u32; 6] = [3_201, 3_202, 3_203, 3_634, 5_123, 5_133];
+/// What the server quotes of Windows, also on Linux.
+const NO_SPACE: &str = "There is not enough space on the disk";
 /// From this class on the server ends the session.
 const FATAL_CLASS: u8 = 20;
 /// The session was killed; the server shuts down.
@@ -40,6 +45,15 @@ pub(super) struct SqlserverFailure {
 }
 
 impl SqlserverFailure {
+    /// An error of the server's, with its number and class.
+    pub fn reported(code: u32, message: &str, class: u8) -> Self {
+        Self {
+            code: Some(code),
+            text: numbered(message.trim_end(), code),
+            ends_session: class >= FATAL_CLASS || ENDED.contains(&code),
+        }
+    }
+
     /// A value that is not as the workload's are; the connection goes on.
     pub fn unreadable(what: &str) -> Self {
         Self {
@@ -51,7 +65,8 @@ impl SqlserverFailure {
 
     pub fn classify(self) -> ServerError {
         let is_one_of = |codes: &[u32]| self.code.is_some_and(|code| codes.contains(&code));
-        let kind = if is_one_of(&DISK_FULL) || self.code.is_some() && is_disk_full(&self.text) {
+        let is_full = is_disk_full(&self.text) || self.text.contains(NO_SPACE);
+        let kind = if is_one_of(&DISK_FULL) || self.code.is_some() && is_full {
             ErrorKind::DiskFull
         } else if self.ends_session {
             ErrorKind::Lost
@@ -76,11 +91,7 @@ impl SqlserverFailure {
 impl From<&Error> for SqlserverFailure {
     fn from(error: &Error) -> Self {
         match error {
-            Error::Server(token) => Self {
-                code: Some(token.code()),
-                text: format!("{} (error {})", token.message().trim_end(), token.code()),
-                ends_session: token.class() >= FATAL_CLASS || ENDED.contains(&token.code()),
-            },
+            Error::Server(token) => Self::reported(token.code(), token.message(), token.class()),
             Error::Conversion(what) | Error::BulkInput(what) => Self::unreadable(what),
             other => Self {
                 code: None,
@@ -89,6 +100,17 @@ impl From<&Error> for SqlserverFailure {
             },
         }
     }
+}
+
+fn numbered(message: &str, code: u32) -> String {
+    format!("{message} (error {code})")
+}
+
+/// Whether the operating system refused the server a file.
+pub(super) fn is_file_error(message: &str) -> bool {
+    FILE_ERRORS
+        .iter()
+        .any(|code| message.ends_with(&numbered("", *code)))
 }
 
 /// An error of a statement, with the next step where there is one.
@@ -117,6 +139,8 @@ mod tests {
             (3_960, ErrorKind::Conflict),
             (208, ErrorKind::Missing),
             (9_002, ErrorKind::DiskFull),
+            (3_257, ErrorKind::DiskFull),
+            (3_110, ErrorKind::Denied(NEXT_WHEN_DENIED)),
             (229, ErrorKind::Denied(NEXT_WHEN_DENIED)),
             (8_134, ErrorKind::Other),
         ] {
@@ -124,6 +148,13 @@ mod tests {
         }
         assert_eq!(kind(Some(1_205), true), ErrorKind::Lost);
         assert_eq!(kind(None, true), ErrorKind::Lost);
+        let text = "Write on \"/b/1.bak\" failed: 112(There is not enough space on the disk.) (error 3202)";
+        let full = SqlserverFailure {
+            code: Some(3_202),
+            text: text.to_owned(),
+            ends_session: false,
+        };
+        assert_eq!(full.classify().kind, ErrorKind::DiskFull);
         let lost = Error::Protocol("a short packet".into());
         assert!(SqlserverFailure::from(&lost).ends_session);
     }

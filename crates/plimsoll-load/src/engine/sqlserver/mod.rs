@@ -4,6 +4,7 @@
 //! by their text. Sessions are asynchronous, many of them on one current-thread runtime; everything else blocks its
 //! caller.
 
+mod backup;
 mod bulk;
 mod client;
 mod connect;
@@ -18,6 +19,7 @@ mod tests;
 mod tls;
 mod values;
 
+pub(crate) use backup::{OwnDatabase, RestoredDatabase, ServerConnector, back_up};
 pub(crate) use dialect::DIALECT;
 pub use insight::SqlserverInsight;
 pub use session::SqlserverSession;
