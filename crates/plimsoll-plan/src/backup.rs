@@ -23,7 +23,7 @@ pub struct Backup {
 #[derive(strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum BackupMethod {
-    /// Files as they are: pg_basebackup, mariadb-backup, SQLite's backup API.
+    /// Files as they are: pg_basebackup, mariadb-backup, SQLite's backup API, SQL Server's BACKUP DATABASE.
     Physical,
     /// What is in them, as statements or rows: pg_dump, mariadb-dump.
     Logical,

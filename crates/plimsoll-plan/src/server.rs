@@ -89,6 +89,15 @@ impl ServerKind {
         }
     }
 
+    /// Whether a server of the user's writes and reads backups itself, so that a plan can have them: no program of
+    /// plimsoll's needs its files.
+    pub fn writes_backups(self) -> bool {
+        match self {
+            Self::Postgres | Self::Mariadb | Self::Mysql => false,
+            Self::Sqlserver => true,
+        }
+    }
+
     pub fn engine(self) -> EngineKind {
         match self {
             Self::Postgres => EngineKind::Postgres,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::names::{Names, known, names_of};
 use super::step_keys::unique;
-use super::step_media::media;
+use super::step_media::needed_media;
 use super::values::{scaled, time, whole};
 use crate::Options;
 use crate::findings::Findings;
@@ -89,7 +89,7 @@ pub(super) fn resolve_step(
     let system = findings.required(&at.span(), "system", &raw.system, &help);
     let system = system.filter(|name| known(&names.raw.system, "system", name, findings));
     let system = system.filter(|name| can_be_saved(name, names, findings));
-    let on = media(at, system, names, findings);
+    let on = needed_media(at, system, names, findings);
     let cycles = cycles(
         &CycleKeys {
             to: &raw.to,
@@ -116,7 +116,7 @@ pub(super) fn resolve_step(
     })
 }
 
-/// SQLite has no program that writes what is in a file.
+/// SQLite has no program that writes what is in a file; SQL Server writes its own files only.
 pub(super) fn has_method(
     run: &str,
     system: &At<String>,
@@ -129,22 +129,25 @@ pub(super) fn has_method(
         .find(|named| named.name == run)
         .map(|named| &named.backup);
     let logical = backup.is_some_and(|backup| backup.method == BackupMethod::Logical);
-    let lacks = logical && matches!(names.kind(system.get()), Some(SystemKind::Sqlite { .. }));
-    if lacks {
-        let message = format!(
-            "`{}` is SQLite, which has physical backups only",
-            system.get()
-        );
-        findings.error(
-            system.span(),
-            message,
-            format!("leave `method` out of `{run}`"),
-        );
-    }
-    !lacks
+    let engine = match names.kind(system.get()) {
+        Some(SystemKind::Sqlite { .. }) if logical => "SQLite",
+        Some(SystemKind::Existing { engine, .. }) if logical => engine.title(),
+        _ => return true,
+    };
+    let message = format!(
+        "`{}` is {engine}, which has physical backups only",
+        system.get()
+    );
+    findings.error(
+        system.span(),
+        message,
+        format!("leave `method` out of `{run}`"),
+    );
+    false
 }
 
-/// A backup is restored into a system of plimsoll's own, beside the first one.
+/// A backup is restored into a system of plimsoll's own beside the first one, or as a database of plimsoll's own where
+/// the server itself restores it.
 pub(super) fn can_be_saved(
     system: &At<String>,
     names: &Names<'_>,
@@ -152,6 +155,7 @@ pub(super) fn can_be_saved(
 ) -> bool {
     let (message, help) = match names.kind(system.get()) {
         None | Some(SystemKind::Sqlite { .. } | SystemKind::Managed { .. }) => return true,
+        Some(SystemKind::Existing { engine, .. }) if engine.writes_backups() => return true,
         Some(SystemKind::Mock(_)) => (
             "is a mock, which holds no data",
             "name a system that keeps data",

@@ -190,7 +190,8 @@ fn warn_of_unused(raw: &RawPlan, names: &Names<'_>, findings: &mut Findings<'_>)
     let needed = systems
         .iter()
         .any(|system| names.kind(system).is_some_and(SystemKind::needs_medium))
-        || steps.iter().any(|step| block::is_block(step, names));
+        || steps.iter().any(|step| block::is_block(step, names))
+        || workloads.iter().any(|run| backup::is_backup(run, names));
     let mut media: BTreeSet<String> = BTreeSet::new();
     if needed {
         let on = steps.iter().filter_map(|step| step.on.as_ref());

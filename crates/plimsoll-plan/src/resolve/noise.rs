@@ -10,7 +10,7 @@ use crate::Options;
 use crate::findings::Findings;
 use crate::load::LoadShape;
 use crate::raw::{RawNoise, RawStep};
-use crate::resolved::{LoadStep, Noise, NoiseWork, Step};
+use crate::resolved::{LoadStep, Noise, NoiseWork, Step, SystemKind};
 use crate::value::At;
 
 pub(super) fn resolve(
@@ -64,7 +64,9 @@ fn one(
     let run = run?;
     let work = if is_backup(run.get(), names) {
         let savable = system.is_none_or(|system| {
-            can_be_saved(system, names, findings) && has_method(run.get(), system, names, findings)
+            can_be_saved(system, names, findings)
+                && can_be_noise(system, names, findings)
+                && has_method(run.get(), system, names, findings)
         });
         backup(run.get(), raw, names, options, findings).filter(|_| savable)
     } else {
@@ -74,6 +76,21 @@ fn one(
         system: names.system_id(system?.get())?,
         work: work?,
     })
+}
+
+/// Neighbors have their data on the step's medium, which a server of the user's has not.
+fn can_be_noise(system: &At<String>, names: &Names<'_>, findings: &mut Findings<'_>) -> bool {
+    let is_existing = matches!(names.kind(system.get()), Some(SystemKind::Existing { .. }));
+    if is_existing {
+        let message = format!(
+            "`{}` is an existing server, whose backups are no noise",
+            system.get()
+        );
+        let help =
+            "make a step of it, or name a system that plimsoll starts: engine = \"postgres\"";
+        findings.error(system.span(), message, help);
+    }
+    !is_existing
 }
 
 fn backup(

@@ -5,10 +5,31 @@ use std::ops::Range;
 use super::names::{Names, known, names_of};
 use crate::findings::Findings;
 use crate::raw::RawStep;
-use crate::resolved::MediumKind;
+use crate::resolved::{MediumKind, SystemKind};
 use crate::value::At;
 
+/// Of a step that loads a system: those that the system keeps its data on.
 pub(super) fn media(
+    at: &At<RawStep>,
+    system: Option<&At<String>>,
+    names: &Names<'_>,
+    findings: &mut Findings<'_>,
+) -> Option<Vec<String>> {
+    media_if(SystemKind::needs_medium, at, system, names, findings)
+}
+
+/// Of a step that backs up a system: also an existing server is restored on a medium of the plan's.
+pub(super) fn needed_media(
+    at: &At<RawStep>,
+    system: Option<&At<String>>,
+    names: &Names<'_>,
+    findings: &mut Findings<'_>,
+) -> Option<Vec<String>> {
+    media_if(|_| true, at, system, names, findings)
+}
+
+fn media_if(
+    needs: impl Fn(&SystemKind) -> bool,
     at: &At<RawStep>,
     system: Option<&At<String>>,
     names: &Names<'_>,
@@ -17,7 +38,7 @@ pub(super) fn media(
     let written = at.get().on.as_ref();
     let on = written.map_or(Vec::new(), |on| named_media(on, names, findings));
     let system = system?;
-    let needs = names.kind(system.get())?.needs_medium();
+    let needs = needs(names.kind(system.get())?);
     match written {
         Some(written) if !needs => {
             let message = format!(

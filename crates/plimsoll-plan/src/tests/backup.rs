@@ -89,6 +89,66 @@ fn a_backup_step_has_a_place_a_number_and_a_period() {
     );
 }
 
+const THEIRS: &str = r#"
+title = "t"
+[medium.data]
+path = "."
+[system.theirs]
+url = "mssql://user@localhost:1433"
+schema = "tpcc"
+[workload.oltp.tpcc]
+warehouses = 2
+[workload.save.backup]
+data = "oltp"
+[[step]]
+run = "save"
+system = "theirs"
+"#;
+
+#[test]
+fn a_sql_server_is_saved_and_restored_on_a_medium() {
+    let parsed = good(THEIRS);
+    assert!(parsed.warnings.is_empty(), "{:?}", parsed.warnings);
+    let plan = parsed.plan;
+    let [Step::Backup(step)] = plan.steps.as_slice() else {
+        panic!("{:?}", plan.steps)
+    };
+    let data = MediumId::new(0);
+    assert_eq!(
+        (step.on.as_slice(), step.cycles.to),
+        ([data].as_slice(), BackupPlace::Beside)
+    );
+    // A backup and what is restored of it; the database itself is elsewhere.
+    let needs = estimate(&plan).space;
+    let bytes: Vec<u64> = needs.iter().map(|need| need.bytes.0).collect();
+    assert_eq!(bytes, [2 * 2 * 140_000_000]);
+    assert_eq!(
+        parse(&describe(&plan), &Options::default()).unwrap().plan,
+        plan,
+        "{}",
+        describe(&plan)
+    );
+}
+
+#[test]
+fn what_an_existing_server_does_not_save_is_reported() {
+    let logical = THEIRS.replace("data = \"oltp\"", "data = \"oltp\"\nmethod = \"logical\"");
+    assert_snapshot!(bad(&logical), @"
+    15:10: `theirs` is SQL Server, which has physical backups only
+      help: leave `method` out of `save`
+    ");
+    assert_snapshot!(bad(&THEIRS.replace("mssql://user@localhost:1433", "mariadb://user@localhost")), @r#"
+    14:10: `theirs` is an existing server, which plimsoll neither saves nor restores
+      help: name a system that plimsoll starts: engine = "postgres"
+    "#);
+    let noise = "[system.db]\nengine = \"sqlite\"\n[[step]]\nrun = \"oltp\"\nsystem = \"db\"\nusers = 1\n\
+                 noise = [{ run = \"save\", system = \"theirs\" }]\n";
+    assert_snapshot!(bad(&format!("{THEIRS}{noise}")), @r#"
+    21:35: `theirs` is an existing server, whose backups are no noise
+      help: make a step of it, or name a system that plimsoll starts: engine = "postgres"
+    "#);
+}
+
 #[test]
 fn each_kind_of_step_names_its_systems_with_their_data() {
     let plan = good(&with(&format!(
