@@ -44,7 +44,7 @@ enum InstanceKind {
     Managed(Box<ManagedServer>),
     Existing(Target),
     /// A database on an existing server that plimsoll restored there, and drops.
-    Restored(DatabaseCopy),
+    DatabaseCopy(DatabaseCopy),
 }
 
 impl Instance {
@@ -112,7 +112,7 @@ impl Instance {
             },
             InstanceKind::Managed(server) => endpoint(server.target()),
             InstanceKind::Existing(target) => endpoint(target.clone()),
-            InstanceKind::Restored(copy) => endpoint(copy.target().clone()),
+            InstanceKind::DatabaseCopy(copy) => endpoint(copy.target().clone()),
         }
     }
 
@@ -141,7 +141,7 @@ impl Instance {
                 loaded.map_err(|error| server.process().explain(error))
             }
             InstanceKind::Existing(target) => target.load(workload, seed, IfOther::Refuse, control),
-            InstanceKind::Restored(copy) => {
+            InstanceKind::DatabaseCopy(copy) => {
                 copy.target().load(workload, seed, IfOther::Refuse, control)
             }
         }
@@ -154,7 +154,7 @@ impl Instance {
             InstanceKind::Mock(_)
             | InstanceKind::Sqlite { .. }
             | InstanceKind::Managed(_)
-            | InstanceKind::Restored(_) => Ok(()),
+            | InstanceKind::DatabaseCopy(_) => Ok(()),
         }
     }
 
@@ -165,7 +165,7 @@ impl Instance {
             InstanceKind::Mock(_)
             | InstanceKind::Sqlite { .. }
             | InstanceKind::Managed(_)
-            | InstanceKind::Restored(_) => Ok(()),
+            | InstanceKind::DatabaseCopy(_) => Ok(()),
         }
     }
 
@@ -198,7 +198,7 @@ impl Instance {
                 .check(data)
                 .map_err(|error| server.process().explain(error)),
             InstanceKind::Existing(target) => target.check(data),
-            InstanceKind::Restored(copy) => copy.target().check(data),
+            InstanceKind::DatabaseCopy(copy) => copy.target().check(data),
         }
     }
 
@@ -213,7 +213,7 @@ impl Instance {
                 .map(named)
                 .map_err(|error| server.process().explain(error)),
             InstanceKind::Existing(target) => target.facts().map(named),
-            InstanceKind::Restored(copy) => copy.target().facts().map(named),
+            InstanceKind::DatabaseCopy(copy) => copy.target().facts().map(named),
         }
     }
 
@@ -231,7 +231,9 @@ impl Instance {
     /// How the system's own processes and files can be watched from here.
     pub fn watch(&self) -> Option<Watch> {
         match &self.0 {
-            InstanceKind::Mock(_) | InstanceKind::Existing(_) | InstanceKind::Restored(_) => None,
+            InstanceKind::Mock(_) | InstanceKind::Existing(_) | InstanceKind::DatabaseCopy(_) => {
+                None
+            }
             InstanceKind::Sqlite { path, .. } => Some(Watch::EmbeddedData { path: path.clone() }),
             InstanceKind::Managed(server) => {
                 let process = server.process();
@@ -250,7 +252,7 @@ impl Instance {
             InstanceKind::Mock(_)
             | InstanceKind::Sqlite { .. }
             | InstanceKind::Existing(_)
-            | InstanceKind::Restored(_) => None,
+            | InstanceKind::DatabaseCopy(_) => None,
         }
     }
 
@@ -261,7 +263,7 @@ impl Instance {
             InstanceKind::Mock(_)
             | InstanceKind::Sqlite { .. }
             | InstanceKind::Existing(_)
-            | InstanceKind::Restored(_) => None,
+            | InstanceKind::DatabaseCopy(_) => None,
         }
     }
 
@@ -273,7 +275,7 @@ impl Instance {
             InstanceKind::Mock(_)
             | InstanceKind::Sqlite { .. }
             | InstanceKind::Existing(_)
-            | InstanceKind::Restored(_) => Ok(()),
+            | InstanceKind::DatabaseCopy(_) => Ok(()),
         }
     }
 
@@ -282,7 +284,9 @@ impl Instance {
         match &self.0 {
             InstanceKind::Managed(server) => server.restart(&|| control.is_cancelled()),
             InstanceKind::Sqlite { path, pragmas } => sqlite::recover(path, pragmas),
-            InstanceKind::Mock(_) | InstanceKind::Existing(_) | InstanceKind::Restored(_) => Ok(()),
+            InstanceKind::Mock(_) | InstanceKind::Existing(_) | InstanceKind::DatabaseCopy(_) => {
+                Ok(())
+            }
         }
     }
 
@@ -296,7 +300,7 @@ impl Instance {
                 .books()
                 .map_err(|error| server.process().explain(error)),
             InstanceKind::Existing(target) => target.books(),
-            InstanceKind::Restored(copy) => copy.target().books(),
+            InstanceKind::DatabaseCopy(copy) => copy.target().books(),
         }
     }
 
@@ -314,7 +318,7 @@ impl Instance {
                 .map(Some)
                 .map_err(|error| server.process().explain(error)),
             InstanceKind::Existing(target) => target.orders_added().map(Some),
-            InstanceKind::Restored(copy) => copy.target().orders_added().map(Some),
+            InstanceKind::DatabaseCopy(copy) => copy.target().orders_added().map(Some),
         }
     }
 
@@ -332,7 +336,7 @@ impl Instance {
     pub fn stop(self) -> Result<(), LoadError> {
         match self.0 {
             InstanceKind::Managed(server) => server.process().end(),
-            InstanceKind::Restored(copy) => copy.end(),
+            InstanceKind::DatabaseCopy(copy) => copy.end(),
             InstanceKind::Mock(_) | InstanceKind::Sqlite { .. } | InstanceKind::Existing(_) => {
                 Ok(())
             }

@@ -52,7 +52,7 @@ impl Instance {
                 .back_up(method, task, to)
                 .map_err(|error| server.process().explain(error)),
             InstanceKind::Existing(target) => target.back_up(method, task, to),
-            InstanceKind::Restored(copy) => copy.target().back_up(method, task, to),
+            InstanceKind::DatabaseCopy(copy) => copy.target().back_up(method, task, to),
         }
     }
 
@@ -89,7 +89,7 @@ impl Instance {
             InstanceKind::Existing(target) => {
                 existing(target.restore(task, from, scratch, cgroup)?)
             }
-            InstanceKind::Restored(copy) => {
+            InstanceKind::DatabaseCopy(copy) => {
                 existing(copy.target().restore(task, from, scratch, cgroup)?)
             }
         };
@@ -119,7 +119,7 @@ impl Instance {
                 .row_counts()
                 .map_err(|e| server.process().explain(e)),
             InstanceKind::Existing(target) => target.row_counts(),
-            InstanceKind::Restored(copy) => copy.target().row_counts(),
+            InstanceKind::DatabaseCopy(copy) => copy.target().row_counts(),
         }
     }
 }
@@ -131,7 +131,7 @@ fn managed((server, timed): (ManagedServer, Timed)) -> (InstanceKind, Timed) {
 fn existing((server, timed): (RestoredServer, Timed)) -> (InstanceKind, Timed) {
     match server {
         RestoredServer::Managed(server) => (InstanceKind::Managed(server), timed),
-        RestoredServer::Database(copy) => (InstanceKind::Restored(copy), timed),
+        RestoredServer::Database(copy) => (InstanceKind::DatabaseCopy(copy), timed),
     }
 }
 

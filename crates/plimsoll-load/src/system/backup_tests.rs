@@ -115,7 +115,7 @@ fn place(instance: &Instance) -> Option<PathBuf> {
     match &instance.0 {
         InstanceKind::Sqlite { path, .. } => Some(path.clone()),
         InstanceKind::Managed(server) => Some(server.process().data_dir().to_owned()),
-        InstanceKind::Mock(_) | InstanceKind::Existing(_) | InstanceKind::Restored(_) => None,
+        InstanceKind::Mock(_) | InstanceKind::Existing(_) | InstanceKind::DatabaseCopy(_) => None,
     }
 }
 

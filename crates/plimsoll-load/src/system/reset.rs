@@ -128,7 +128,7 @@ impl Instance {
             ),
             InstanceKind::Managed(_) => ("this server", &[ResetMethod::Files, ResetMethod::Reload]),
             InstanceKind::Existing(_) => ("an existing server", &[ResetMethod::Reload]),
-            InstanceKind::Restored(_) => ("a restored database", &[]),
+            InstanceKind::DatabaseCopy(_) => ("a restored database", &[]),
         };
         match wanted {
             ResetMethod::Auto => Ok(has.first().copied()),
@@ -161,7 +161,9 @@ impl Instance {
         match &self.0 {
             InstanceKind::Sqlite { path, .. } => path.parent().map(Path::to_owned),
             InstanceKind::Managed(server) => Some(server.process().data_dir().to_owned()),
-            InstanceKind::Mock(_) | InstanceKind::Existing(_) | InstanceKind::Restored(_) => None,
+            InstanceKind::Mock(_) | InstanceKind::Existing(_) | InstanceKind::DatabaseCopy(_) => {
+                None
+            }
         }
     }
 
@@ -219,7 +221,7 @@ impl Instance {
             InstanceKind::Sqlite { path, .. } => crate::engine::sqlite::forget(path),
             InstanceKind::Managed(server) => server.target().forget(),
             InstanceKind::Existing(target) => target.forget(),
-            InstanceKind::Restored(copy) => copy.target().forget(),
+            InstanceKind::DatabaseCopy(copy) => copy.target().forget(),
         }
     }
 

@@ -40,7 +40,7 @@ impl Instance {
                 let twin = Self(InstanceKind::Managed(Box::new(twin?)));
                 again.map(|()| twin)
             }
-            InstanceKind::Mock(_) | InstanceKind::Existing(_) | InstanceKind::Restored(_) => {
+            InstanceKind::Mock(_) | InstanceKind::Existing(_) | InstanceKind::DatabaseCopy(_) => {
                 Err(LoadError::other("the system", "has no files of plimsoll's"))
             }
         }
