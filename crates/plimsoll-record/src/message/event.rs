@@ -287,6 +287,8 @@ pub enum NotShown {
     Sessions,
     Activities,
     Transactions,
+    /// Requests to data and log files, with their waits.
+    Files,
     /// `server` holds their names.
     Views,
 }

@@ -59,6 +59,7 @@ event-not-shown = { $what ->
     [log_counters] { $server } does not count writes and syncs of its log; PostgreSQL 14 and later do.
     [sessions] States of some sessions are hidden from the user "{ $user }". To show them: GRANT pg_read_all_stats TO "{ $user }".
     [activities] States of sessions are unknown, because track_activities is off; set it to on.
+    [files] Reads and writes of data files and the log are hidden from the user "{ $user }", with their waits. To show them: GRANT SELECT ON performance_schema.* TO this user.
     [views] The server does not show { $server } to this login. To show it: GRANT VIEW SERVER STATE TO this login.
    *[transactions] Transactions are hidden from the user "{ $user }": waits for row locks count as cpu, sessions in a transaction as idle. To show them: GRANT PROCESS ON *.* TO this user.
  }

@@ -15,6 +15,7 @@ use super::DIALECT;
 use super::connect::{connect, kind_of};
 use super::failure::{MariadbFailure, server_error};
 use super::login::MariadbConnection;
+use super::protocol::MariadbWire;
 use crate::engine::readings::{Reading, SessionCount};
 use crate::engine::sql::TextRow;
 use crate::error::LoadError;
@@ -85,6 +86,8 @@ const WITHOUT: [(&str, &str, Metric); 2] = [
 const FILES: &str = "SELECT EVENT_NAME, COUNT_READ, SUM_TIMER_READ, COUNT_WRITE, SUM_TIMER_WRITE
     FROM performance_schema.file_summary_by_event_name
     WHERE EVENT_NAME IN ('wait/io/file/innodb/innodb_data_file', 'wait/io/file/innodb/innodb_log_file')";
+/// Whether the server times them at all.
+const TIMES_FILES: &str = "SELECT @@performance_schema";
 /// A counter of picoseconds over this, per second, is a share in percent.
 const PICOS_PER_PERCENT: f64 = 1e10;
 
@@ -98,8 +101,17 @@ pub struct MariadbInsight {
     size_of_files: &'static str,
     /// Whether the privilege PROCESS is there.
     sees_transactions: bool,
-    /// Whether performance_schema may be read.
-    sees_files: bool,
+    files: FileTimes,
+}
+
+/// What the server shows of requests to its files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FileTimes {
+    Shown,
+    /// The server times none, whoever asks.
+    Off,
+    /// Not to this user.
+    Hidden,
 }
 
 fn error(failure: MariadbFailure) -> LoadError {
@@ -131,12 +143,7 @@ impl MariadbInsight {
             Err(refused) if refused.code == Some(ACCESS_DENIED) => false,
             Err(other) => return Err(error(other)),
         };
-        let sees_files = wire.query(FILES).await;
-        if let Err(failure) = &sees_files
-            && failure.is_lost
-        {
-            return Err(error(failure.clone()));
-        }
+        let files = file_times(&mut wire).await.map_err(error)?;
         let schema = schema.to_owned();
         Ok(Self {
             connection: MariadbConnection { wire, id: own },
@@ -145,7 +152,7 @@ impl MariadbInsight {
             read: read_statement(),
             size_of_files,
             sees_transactions,
-            sees_files: sees_files.is_ok(),
+            files,
         })
     }
 
@@ -195,7 +202,7 @@ impl MariadbInsight {
         let wire = &mut self.connection.wire;
         let variables = wire.text(&self.read).await.map_err(error)?.concat();
         let mut reading = reading(variables.into_iter().filter_map(pair).collect());
-        if self.sees_files {
+        if self.files == FileTimes::Shown {
             let files = wire.text(FILES).await.map_err(error)?.concat();
             let files = of_files(&files);
             // Data files alone, and not temporary ones as well.
@@ -229,15 +236,32 @@ impl MariadbInsight {
     }
 
     pub fn lacks(&self) -> Vec<EventKind> {
-        if self.sees_transactions {
-            return Vec::new();
-        }
-        vec![EventKind::NotShown {
-            what: NotShown::Transactions,
-            user: self.user.clone(),
-            server: String::new(),
-        }]
+        let lacks = [
+            (!self.sees_transactions, NotShown::Transactions),
+            (self.files == FileTimes::Hidden, NotShown::Files),
+        ];
+        let hidden = lacks.into_iter().filter(|(is_lacking, _)| *is_lacking);
+        hidden
+            .map(|(_, what)| EventKind::NotShown {
+                what,
+                user: self.user.clone(),
+                server: String::new(),
+            })
+            .collect()
     }
+}
+
+async fn file_times(wire: &mut MariadbWire) -> Result<FileTimes, MariadbFailure> {
+    match wire.query(FILES).await {
+        Ok(()) => return Ok(FileTimes::Shown),
+        Err(failure) if failure.is_lost => return Err(failure),
+        Err(_) => {}
+    }
+    let times = wire.text(TIMES_FILES).await?.concat();
+    Ok(match times.first() {
+        Some(row) if row.flag(0) => FileTimes::Hidden,
+        _ => FileTimes::Off,
+    })
 }
 
 fn pair(row: TextRow) -> Option<(String, String)> {
