@@ -62,13 +62,14 @@ impl BackupPrograms for MysqlBackups {
     }
 
     /// The server notices some time after the client has gone, and removes what it has written.
-    fn wait_until_given_up(&self, server: &ManagedServer) {
+    fn wait_until_given_up(&self, server: &ManagedServer) -> Option<String> {
         const PATIENCE_SECONDS: u64 = 30;
         // A server that does not run writes nothing.
-        let Ok(mut client) = MariadbClient::connect(&server.conninfo()) else {
-            return;
-        };
-        wait_until(PATIENCE_SECONDS, || !is_cloning(&mut client));
+        let mut client = MariadbClient::connect(&server.conninfo()).ok()?;
+        let has_ended = wait_until(PATIENCE_SECONDS, || !is_cloning(&mut client));
+        (!has_ended).then(|| {
+            format!("after {PATIENCE_SECONDS} s SHOW PROCESSLIST still shows the server's CLONE")
+        })
     }
 
     /// The files move up out of the clone's directory. Again is no trouble: a backup can be restored more than once.

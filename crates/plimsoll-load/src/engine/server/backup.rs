@@ -44,10 +44,10 @@ impl ManagedServer {
         let job = match method {
             BackupMethod::Physical => {
                 let taken = programs.copy_files(self, to, jobs)?.take(to, task);
-                if taken.is_err() {
-                    programs.wait_until_given_up(self);
-                }
-                return taken;
+                return taken.map_err(|error| match programs.wait_until_given_up(self) {
+                    Some(writes) => still_written(&error, &writes, to),
+                    None => error,
+                });
             }
             BackupMethod::Logical => {
                 let runner = Runner {
@@ -151,6 +151,16 @@ impl ManagedServer {
             ended,
         })
     }
+}
+
+/// The error of a copy that was given up, and that the server goes on writing.
+fn still_written(error: &LoadError, writes: &str, to: &Path) -> LoadError {
+    let why = format!(
+        "{}; {writes}\nWait until it has ended, then remove {}.",
+        error.reason(),
+        to.display()
+    );
+    LoadError::other("copying the server's files", why)
 }
 
 /// What backs up a server of the user's. A closed set.
@@ -312,6 +322,15 @@ mod tests {
         assert!(
             message.ends_with("\nDrop it: DROP DATABASE [tpcc_restored_1]."),
             "{message}"
+        );
+    }
+
+    #[test]
+    fn what_is_still_written_is_part_of_the_error() {
+        let error = still_written(&LoadError::Cancelled, "it writes", Path::new("/b/files"));
+        assert_eq!(
+            error.to_string(),
+            "copying the server's files: stopped by the user; it writes\nWait until it has ended, then remove /b/files."
         );
     }
 

@@ -55,8 +55,11 @@ pub(crate) trait BackupPrograms: Sync {
         to: &Path,
         jobs: u32,
     ) -> Result<BackupCommand, LoadError>;
-    /// Returns when nothing writes any more of a copy that was given up: the program has ended, and the server may not have.
-    fn wait_until_given_up(&self, _: &ManagedServer) {}
+    /// Waits until nothing writes any more of a copy that was given up: the program has ended, and the server may not have.
+    /// `None`: it has. Otherwise what still writes, and how it can be seen.
+    fn wait_until_given_up(&self, _: &ManagedServer) -> Option<String> {
+        None
+    }
     /// Makes copied files ready to be a data directory, in place, where that is to be done.
     fn prepare(
         &self,
