@@ -245,19 +245,21 @@ impl SessionLock {
             .and_then(|mut client| client.execute("ending a session", &kill));
     }
 
+    /// A server that does not run has no session; one that takes no connection now is asked again.
+    fn has_ended(&self, server: &dyn ServerConnector) -> bool {
+        match server.connect() {
+            Ok(mut client) => matches!(
+                (DIALECT.try_lock)(client.as_mut(), &self.resource, Use::Load),
+                Ok(true)
+            ),
+            Err(LoadError::Unreachable { .. }) => true,
+            Err(_) => false,
+        }
+    }
+
     /// An error when the session still works after [`PATIENCE_SECONDS`].
     fn wait_until_ended(&self, server: &dyn ServerConnector, doing: &str) -> Result<(), LoadError> {
-        // A server that takes no connection has ended its sessions, or cannot be asked.
-        let Ok(mut client) = server.connect() else {
-            return Ok(());
-        };
-        let has_ended = wait_until(PATIENCE_SECONDS, || {
-            !matches!(
-                (DIALECT.try_lock)(client.as_mut(), &self.resource, Use::Load),
-                Ok(false)
-            )
-        });
-        if has_ended {
+        if wait_until(PATIENCE_SECONDS, || self.has_ended(server)) {
             return Ok(());
         }
         Err(LoadError::Other {
