@@ -85,6 +85,9 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
         if system.count != 1 {
             writeln!(out, "count = {}", system.count)?;
         }
+        if let Some(host) = system.host {
+            writeln!(out, "host = {}", quoted(&plan.host(host).name))?;
+        }
         if system.log_disk {
             writeln!(out, "log_disk = true")?;
         }

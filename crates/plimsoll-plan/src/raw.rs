@@ -162,6 +162,8 @@ pub struct RawSystem {
     pub url: Option<At<String>>,
     /// The schema (MariaDB: database) that plimsoll creates and keeps to in an existing server. Default: `"plimsoll_tpcc"`.
     pub schema: Option<At<String>>,
+    /// The `[host.NAME]` that an existing server runs on: its processors, memory and network are watched there.
+    pub host: Option<At<String>>,
     /// What the mock engine does.
     pub mock: Option<At<RawMock>>,
     /// How many equal systems of this kind there are, 1 to 64, each with data of its own; a step puts all of them under

@@ -2,7 +2,7 @@
 //! has to be looked up again. Nothing touches a disk or a server before one of these exists.
 
 use crate::member_event::MemberEvent;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -91,6 +91,9 @@ pub struct System {
     pub limits: Limits,
     /// Equal instances, each with data of its own, under load at the same time.
     pub count: u32,
+    /// The host that an existing server runs on, where that is watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostId>,
     /// The log of a server that plimsoll starts is on another virtual disk than its data. Older run files have none.
     #[serde(default)]
     pub log_disk: bool,
@@ -513,6 +516,16 @@ impl ResolvedPlan {
             .iter()
             .find(|named| named.name == name)
             .map(|named| &named.workload)
+    }
+
+    /// Hosts that load comes from, or that are watched.
+    pub fn used_hosts(&self) -> BTreeSet<HostId> {
+        let generators = self.load_steps().flat_map(|step| step.from.iter().copied());
+        let used: BTreeSet<SystemId> = self.steps.iter().flat_map(Step::systems).collect();
+        let watched = used
+            .into_iter()
+            .filter_map(|system| self.system(system).host);
+        generators.chain(watched).collect()
     }
 
     /// Steps that put load on systems.

@@ -6,6 +6,9 @@ use strum::{EnumString, IntoStaticStr};
 /// A fact of an instance: the plan's system that it is one of.
 pub const INSTANCE_OF: &str = "instance_of";
 
+/// A fact of a system: the [`SubjectKind::Worker`] that watches the machine it runs on.
+pub const SYSTEM_HOST_FACT: &str = "host";
+
 /// The subject of a series or count. Each of them belongs to one.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -49,7 +52,7 @@ pub enum SubjectKind {
     System,
     /// plimsoll itself.
     Generator,
-    /// A plimsoll on another host that load comes from, and that host; named like the host.
+    /// A host that load comes from or that is watched, and plimsoll's worker on it; named like the host.
     Worker,
     /// The backup that is made of a system, or its restored copy; named like the system.
     Backup,

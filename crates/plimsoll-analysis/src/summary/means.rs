@@ -5,7 +5,9 @@ use serde::Serialize;
 use super::index::Index;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::{Metric, MetricKind};
-use plimsoll_record::{Point, Sample, Series, Subject, SubjectId, SubjectKind};
+use plimsoll_record::{
+    Point, SYSTEM_HOST_FACT, Sample, Series, Subject, SubjectId, SubjectKind,
+};
 
 /// A fact of a medium: the name of the device subject that its data lies on.
 pub const DEVICE_FACT: &str = "device";
@@ -243,6 +245,8 @@ pub(super) fn resources(
     n: u64,
 ) -> Resources {
     let device = device(index, point.medium);
+    // Figures of the host are those of the machine that the system runs on.
+    let machine = index.fact(point.system, SYSTEM_HOST_FACT);
     let system: SubjectId = point.system;
     let system = index.name(system);
     let of = |metric: Metric| {
@@ -253,23 +257,22 @@ pub(super) fn resources(
                 SubjectKind::System => m.subject == system,
                 // It has the metrics of a system, and its own figures beside the drive's.
                 // And a backup is not part of the load.
-                SubjectKind::Emulator
-                | SubjectKind::Backup
-                | SubjectKind::Member
-                | SubjectKind::Worker => false,
-                SubjectKind::Host | SubjectKind::Medium | SubjectKind::Generator => true,
+                SubjectKind::Emulator | SubjectKind::Backup | SubjectKind::Member => false,
+                SubjectKind::Host => machine.is_none(),
+                SubjectKind::Worker => machine == Some(m.subject.as_str()),
+                SubjectKind::Medium | SubjectKind::Generator => true,
             })
             .map(|m| m.mean)
+    };
+    // Of plimsoll here and of its workers on other hosts.
+    let sum = |metric: Metric| {
+        let all = means.iter().filter(|m| m.metric == metric.info().name);
+        all.map(|m| m.mean).reduce(|sum, more| sum + more)
     };
     let mb = |metric: Metric| of(metric).map(|bytes| bytes / 1e6);
     // It keeps its data on a medium of the plan, so plimsoll runs it; without CPU of its own it is no process.
     let embedded = point.medium.is_some() && of(Metric::SystemCpu).is_none();
-    // Of plimsoll here and of its workers on other hosts.
-    let generators = means
-        .iter()
-        .filter(|mean| mean.metric == Metric::GeneratorCpu.info().name)
-        .map(|mean| mean.mean);
-    let generator_cpu_percent = generators.reduce(|sum, more| sum + more);
+    let generator_cpu_percent = sum(Metric::GeneratorCpu);
     let generator_cpu = generator_cpu_percent.filter(|_| n > 0);
     let withheld = generator_cpu
         .filter(|_| embedded)
@@ -300,7 +303,7 @@ pub(super) fn resources(
         system_memory_mb: mb(Metric::SystemMemory),
         system_write_mb_per_second: mb(Metric::SystemWriteBytes),
         generator_cpu_percent,
-        generator_memory_mb: mb(Metric::GeneratorMemory),
+        generator_memory_mb: sum(Metric::GeneratorMemory).map(|bytes| bytes / 1e6),
         generator_cpu_us_per_txn: generator_cpu
             .filter(|_| !embedded)
             .map(|percent| percent / 100.0 * measured_s * 1e6 / n as f64),

@@ -1,4 +1,6 @@
-//! Hosts, and which of them a step's load comes from.
+//! Hosts, and which of them systems run on and a step's load comes from.
+
+use std::ops::Range;
 
 use super::names::{Names, check_name_at};
 use super::values::{text, time_or};
@@ -66,6 +68,25 @@ fn names(pattern: &At<String>, findings: &mut Findings<'_>) -> Vec<String> {
     names
 }
 
+/// The host that a system runs on.
+pub(super) fn of_system(
+    name: Option<&At<String>>,
+    hosts: &[Host],
+    findings: &mut Findings<'_>,
+) -> Option<Option<HostId>> {
+    let Some(name) = name else { return Some(None) };
+    let index = hosts.iter().position(|host| host.name == *name.get());
+    if index.is_none() {
+        no_host(name.get(), name.span(), findings);
+    }
+    index.map(|index| Some(HostId::new(index)))
+}
+
+fn no_host(name: &str, span: Range<usize>, findings: &mut Findings<'_>) {
+    let help = format!("add [host.{name}] with via = \"ssh {name}\"");
+    findings.error(span, format!("there is no host `{name}`"), help);
+}
+
 /// The hosts that a step's load comes from; none where it comes from plimsoll itself.
 pub(super) fn of_step(
     raw: &RawStep,
@@ -85,8 +106,7 @@ pub(super) fn of_step(
                 Some(id) => hosts.push(id),
                 None => {
                     is_known = false;
-                    let help = format!("add [host.{name}] with via = \"ssh {name}\"");
-                    findings.error(pattern.span(), format!("there is no host `{name}`"), help);
+                    no_host(&name, pattern.span(), findings);
                 }
             }
         }

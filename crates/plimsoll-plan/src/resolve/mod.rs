@@ -50,7 +50,7 @@ pub(super) fn resolve(
     });
     let hosts = host::resolve_all(&raw.host, findings);
     let systems = all(&raw.system, "system", findings, |name, system, findings| {
-        system::resolve(name, system, options, findings)
+        system::resolve(name, system, &hosts, options, findings)
     });
     clashes(&systems, raw, findings);
     let mut names = Names {

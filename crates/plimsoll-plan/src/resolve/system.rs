@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::limits;
 use super::values::{size, text, time, time_or, whole};
+use super::{host, limits};
 use crate::Options;
 use crate::findings::Findings;
 use crate::load::{MockScript, Stall};
 use crate::raw::{RawMock, RawStall, RawSystem};
-use crate::resolved::{EngineKind, ManagedKind, Secret, ServerKind, System, SystemKind};
+use crate::resolved::{EngineKind, Host, ManagedKind, Secret, ServerKind, System, SystemKind};
 use crate::units::Nanos;
 use crate::value::At;
 
@@ -19,6 +19,7 @@ const DEFAULT_MOCK_LATENCY: Nanos = Nanos::from_millis(1);
 pub(super) fn resolve(
     name: &str,
     at: &At<RawSystem>,
+    hosts: &[Host],
     options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<System> {
@@ -56,6 +57,7 @@ pub(super) fn resolve(
         kind,
         limits,
         count,
+        host: host::of_system(raw.host.as_ref(), hosts, findings)?,
         log_disk: raw.log_disk.as_ref().is_some_and(|own| *own.get()),
     })
 }
@@ -133,6 +135,7 @@ fn refuse_misplaced(
         limits,
         count,
         log_disk,
+        host,
     } = raw;
     let kind = if exists {
         "an existing server"
@@ -157,6 +160,12 @@ fn refuse_misplaced(
             schema.as_ref().map(At::span),
             exists,
             "only an existing server needs one, see `url`",
+        ),
+        (
+            "host",
+            host.as_ref().map(At::span),
+            exists || engine == EngineKind::Mock,
+            "what plimsoll starts runs on this machine",
         ),
         (
             "binaries",

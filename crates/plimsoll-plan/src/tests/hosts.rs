@@ -4,7 +4,7 @@ use super::*;
 use crate::resolved::Host;
 
 const PLAN: &str = "title = \"Hosts\"\n[host.\"gen[1-3]\"]\nvia = \"ssh -p 22 {host}\"\n[host.near]\nprogram = \"/p\"\n\
-     [system.db]\nurl = \"postgres://u@db/x\"\n[workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"oltp\"\n\
+     [system.db]\nurl = \"postgres://u@db/x\"\nhost = \"gen1\"\n[workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"oltp\"\n\
      system = \"db\"\nusers = [4, 8]\n";
 
 fn with(line: &str) -> String {
@@ -23,12 +23,14 @@ fn a_pattern_gives_each_host_its_own_command() {
     assert_eq!(hosts[0].program.as_deref(), Some("/p"));
     assert_eq!(hosts[0].patience, Nanos::from_secs(60));
     assert_eq!(good(&describe(&plan)).plan, plan);
-    assert!(
-        good(PLAN)
-            .plan
-            .load_steps()
-            .all(|step| step.from.is_empty())
-    );
+    let used = plan.used_hosts();
+    let used: Vec<&str> = used
+        .iter()
+        .map(|host| plan.host(*host).name.as_str())
+        .collect();
+    assert_eq!(used, ["gen1", "gen2", "gen3", "near"]);
+    let none = good(PLAN).plan;
+    assert!(none.load_steps().all(|step| step.from.is_empty()));
 }
 
 #[test]
@@ -48,8 +50,11 @@ fn what_no_host_can_do_is_refused() {
         let errors = bad(&with(line));
         assert!(errors.contains(message), "{line}: {errors}");
     }
-    let own =
-        with("from = [\"near\"]").replace("url = \"postgres://u@db/x\"", "engine = \"postgres\"");
+    let unknown = PLAN.replace("host = \"gen1\"", "host = \"db1\"");
+    assert!(bad(&unknown).contains("there is no host `db1`"));
+    let own = with("from = [\"near\"]")
+        .replace("url = \"postgres://u@db/x\"", "engine = \"postgres\"")
+        .replace("host = \"gen1\"\n", "");
     let own = format!("{own}on = [\"here\"]\n[medium.here]\npath = \".\"\n");
     let errors = bad(&own);
     assert!(

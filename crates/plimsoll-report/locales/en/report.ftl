@@ -27,7 +27,7 @@ subject-medium = Medium
 subject-emulator = Emulator of
 subject-system = System
 subject-generator = Load generator
-subject-worker = Load generator on
+subject-worker = Host
 subject-backup = Backup of
 
 ## Both tables and report

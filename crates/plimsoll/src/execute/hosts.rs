@@ -1,6 +1,6 @@
-//! Other hosts that load comes from: reached before the first step, left at the end of the run.
+//! Other hosts that load comes from, or that are watched: reached before the first step, left at the end of the run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::ScopedJoinHandle;
 
@@ -47,10 +47,9 @@ impl Hosts {
 }
 
 impl Execution<'_> {
-    /// Starts a worker on each host that a step of the plan takes load from.
+    /// Starts a worker on each host that the plan takes load from or watches.
     pub(super) fn reach_hosts(&mut self) -> StepResult<()> {
-        let steps = self.plan.load_steps();
-        let wanted: BTreeSet<HostId> = steps.flat_map(|step| step.from.clone()).collect();
+        let wanted = self.plan.used_hosts();
         if wanted.is_empty() {
             return Ok(());
         }

@@ -13,7 +13,7 @@ use plimsoll_plan::resolved::{MediumKind, SystemKind};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::{MediumId, StepId, SystemId};
 use plimsoll_record::message::EventKind;
-use plimsoll_record::{INSTANCE_OF, Severity, SubjectId, SubjectKind};
+use plimsoll_record::{INSTANCE_OF, SYSTEM_HOST_FACT, Severity, SubjectId, SubjectKind};
 
 use super::context::InstanceSetup;
 use super::drives::MountedDrive;
@@ -87,8 +87,21 @@ impl Execution<'_> {
         }
         if starts {
             self.record_data(setup, loaded)?;
+            self.record_host(instance)?;
         }
         Ok(())
+    }
+
+    /// The host whose processors are the system's.
+    fn record_host(&self, instance: InstanceId) -> StepResult<()> {
+        let Some(host) = self.plan.system(instance.system).host else {
+            return Ok(());
+        };
+        let subject = self.running.get(instance)?.subject;
+        let name = self.plan.host(host).name.clone();
+        Ok(self
+            .file
+            .facts(subject, &[(SYSTEM_HOST_FACT.to_owned(), name)])?)
     }
 
     /// Whether the data were loaded for this run; later steps go on with what this one has left. Only an existing server
