@@ -281,7 +281,7 @@ impl Home {
 #[serde(rename_all = "snake_case")]
 pub enum Step {
     /// Transactions on a system.
-    Load(LoadStep),
+    Load(Box<LoadStep>),
     /// Requests to a medium itself.
     Block(BlockStep),
     /// Backups of systems.

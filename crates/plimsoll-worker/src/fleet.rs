@@ -357,7 +357,7 @@ fn merge(whole: &mut LaneSecond, part: &LaneSecond) {
     whole.merge_lag = whole.merge_lag.max(*merge_lag);
     // The server is away for one generator as for another.
     whole.absence.server = whole.absence.server.max(absence.server);
-    whole.absence.connections = whole.absence.connections + absence.connections;
+    whole.absence.connections += absence.connections;
 }
 
 #[cfg(test)]

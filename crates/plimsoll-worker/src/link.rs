@@ -414,8 +414,9 @@ impl Shared {
 
     /// After a cut; `None` when the link is over.
     fn reach_again(&self) -> Option<connection::FromHost> {
-        let from = self.clock.now();
+        let noticed = self.clock.now();
         let mut state = self.state();
+        let from = state.last_heard;
         let mut why = state.close();
         if state.is_leaving || state.lost.is_some() {
             let lost = state.lost.clone().unwrap_or_default();
@@ -424,7 +425,7 @@ impl Shared {
         }
         state.cuts.push(Cut { from, to: None });
         drop(state);
-        while self.clock.now() < from + self.patience {
+        while self.clock.now() < noticed + self.patience {
             match self.reach() {
                 Ok(again) => return Some(again),
                 Err(error) => why = error,
@@ -449,7 +450,6 @@ impl Shared {
             }
             let now = self.clock.now();
             if now > state.last_heard + SILENCE {
-                state.last_heard = now;
                 state.kill();
             } else {
                 state.send(&Request::Ping { sent: now });

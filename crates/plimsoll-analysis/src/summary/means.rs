@@ -5,9 +5,7 @@ use serde::Serialize;
 use super::index::Index;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::{Metric, MetricKind};
-use plimsoll_record::{
-    Point, SYSTEM_HOST_FACT, Sample, Series, Subject, SubjectId, SubjectKind,
-};
+use plimsoll_record::{Point, SYSTEM_HOST_FACT, Sample, Series, Subject, SubjectId, SubjectKind};
 
 /// A fact of a medium: the name of the device subject that its data lies on.
 pub const DEVICE_FACT: &str = "device";

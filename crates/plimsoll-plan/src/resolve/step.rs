@@ -61,7 +61,8 @@ pub(super) fn resolve_all(
         } else if block::is_block(step.get(), names) {
             block::resolve_step(step, names, &mut taken, options, findings).map(Step::Block)
         } else {
-            load_step(step, names, &mut taken, options, findings).map(Step::Load)
+            load_step(step, names, &mut taken, options, findings)
+                .map(|step| Step::Load(Box::new(step)))
         }
     };
     let steps: Vec<Step> = steps.filter_map(resolve).collect();

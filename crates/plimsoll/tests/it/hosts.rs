@@ -97,11 +97,6 @@ fn three_hosts_offer_what_one_does() {
             + counts(&hosts)["rolled_back"].as_u64().unwrap(),
         counts(&hosts)["offered"].as_u64().unwrap()
     );
-    let subjects = hosts["subjects"].as_array().unwrap();
-    let workers = subjects
-        .iter()
-        .filter(|subject| subject["kind"] == "worker");
-    assert_eq!(workers.count(), 3);
     for key in ["host_name", "architecture", "date_ahead_ms"] {
         let facts = hosts["facts"].as_array().unwrap();
         assert_eq!(
