@@ -77,7 +77,6 @@ pub fn run(options: &Options) -> Task {
             plimsoll: &plimsoll,
             server: &server,
             port,
-            kind,
             options,
         };
         missed += bench.compare()?;
@@ -94,20 +93,19 @@ struct Bench<'a> {
     server: &'a Server,
     /// For peers that know no sockets.
     port: Option<u16>,
-    kind: Kind,
     options: &'a Options,
 }
 
 impl Bench<'_> {
     /// How many goals were missed.
     fn compare(&self) -> Task<usize> {
-        let name = self.kind.name();
+        let name = self.server.kind().name();
         let mut missed = self.load()?;
-        sysbench::prepare(self.server, self.kind)?;
+        sysbench::prepare(self.server)?;
         if let Some(port) = self.port {
             gotpc::prepare(self.server, port, self.options.warehouses)?;
         }
-        if self.kind == Kind::Postgres {
+        if self.server.kind() == Kind::Postgres {
             let scale = self.options.warehouses.to_string();
             child::measure(
                 self.server
@@ -151,7 +149,7 @@ impl Bench<'_> {
         let cpu = run.cost.cpu.as_secs_f64() / f64::from(warehouses);
         let wall = (run.cost.wall.as_secs_f64() - 1.0) / f64::from(warehouses);
         println!("plimsoll's load, per warehouse: {cpu:.2} s of client CPU, {wall:.2} s wall");
-        if self.kind != Kind::Mariadb {
+        if self.server.kind() != Kind::Mariadb {
             return Ok(0);
         }
         let missed = [(cpu, LOAD_CPU_S, "client CPU"), (wall, LOAD_WALL_S, "wall")];
@@ -164,7 +162,7 @@ impl Bench<'_> {
     }
 
     fn contenders(&self) -> Vec<Contender<'_>> {
-        let (procedures, statements) = match self.kind {
+        let (procedures, statements) = match self.server.kind() {
             Kind::Postgres => (POSTGRES_PROCEDURES_US, POSTGRES_STATEMENTS_US),
             // The sessions are the same.
             Kind::Mariadb | Kind::Mysql => (MARIADB_PROCEDURES_US, MARIADB_STATEMENTS_US),
@@ -186,7 +184,7 @@ impl Bench<'_> {
             Contender {
                 name: "sysbench oltp_read_write".into(),
                 goal: Goal::None,
-                run: Box::new(|| sysbench::run(self.server, self.kind, self.options.seconds)),
+                run: Box::new(|| sysbench::run(self.server, self.options.seconds)),
             },
             self.own(
                 "sysbench read_write by plimsoll",
@@ -198,7 +196,7 @@ impl Bench<'_> {
         if let Some(port) = self.port {
             all.extend(self.over_tcp(port));
         }
-        if self.kind == Kind::Postgres {
+        if self.server.kind() == Kind::Postgres {
             all.push(self.pgbench("pgbench, TPC-B-like, prepared", &[]));
             all.push(self.pgbench("pgbench -S, prepared", &["-S"]));
         }

@@ -16,10 +16,10 @@ pub fn workload() -> String {
     format!("sysbench]\nscript = \"read_write\"\ntables = {TABLES}\nrows = {ROWS}")
 }
 
-fn command(server: &Server, kind: Kind, words: &[&str]) -> Command {
+fn command(server: &Server, words: &[&str]) -> Command {
     let mut command = server.client("sysbench");
     let dir = server.socket().display().to_string();
-    match kind {
+    match server.kind() {
         Kind::Postgres => command
             .args(["--db-driver=pgsql", "--pgsql-user=postgres"])
             .args([
@@ -42,15 +42,15 @@ fn command(server: &Server, kind: Kind, words: &[&str]) -> Command {
 }
 
 /// A database of its own, loaded by sysbench.
-pub fn prepare(server: &Server, kind: Kind) -> Task {
+pub fn prepare(server: &Server) -> Task {
     server.sql(&format!("CREATE DATABASE {DATABASE}"))?;
-    child::measure(&mut command(server, kind, &["oltp_read_write", "prepare"])).map(drop)
+    child::measure(&mut command(server, &["oltp_read_write", "prepare"])).map(drop)
 }
 
-pub fn run(server: &Server, kind: Kind, seconds: u32) -> Task<Run> {
+pub fn run(server: &Server, seconds: u32) -> Task<Run> {
     let words = [format!("--threads={USERS}"), format!("--time={seconds}")];
     let words = ["oltp_read_write", &words[0], &words[1], "run"];
-    let cost = child::measure(&mut command(server, kind, &words))?;
+    let cost = child::measure(&mut command(server, &words))?;
     let count = transactions(&cost.stdout)?;
     Ok(Run {
         cpu_us: cost.cpu.as_secs_f64() * 1e6 / count,
