@@ -7,10 +7,14 @@ use super::figures::figure;
 use super::server::{Kind, Server};
 use super::{Options, Plimsoll, SETTINGS, USERS, child, plan, plan_of, tpcc};
 
+mod benchbase;
 mod gotpc;
+mod hammerdb;
+mod installed;
 mod report;
 mod sysbench;
 
+use installed::InstalledPeers;
 use report::{Goal, Line, render};
 
 /// Client CPU per transaction, µs.
@@ -45,6 +49,8 @@ const MYSQL_SETTINGS: [&str; 5] = [
 struct Run {
     cpu_us: f64,
     per_second: f64,
+    /// New orders per minute, of TPC-C only.
+    nopm: Option<f64>,
 }
 
 /// Who takes part: a name, and how it is run once.
@@ -66,17 +72,12 @@ pub fn run(options: &Options) -> Task {
             println!("MySQL: not measured; script/mysql gets it");
             continue;
         }
-        let (server, port) = if gotpc::is_installed() {
-            let (server, port) = Server::start_on_a_port(kind, &options.dir, settings)?;
-            (server, Some(port))
-        } else {
-            println!("go-tpc: not measured; it is not installed");
-            (Server::start(kind, &options.dir, settings)?, None)
-        };
+        let peers = InstalledPeers::find(kind, &plimsoll.work)?;
+        let server = Server::start_on_a_port(kind, &options.dir, settings)?;
         let bench = Bench {
             plimsoll: &plimsoll,
             server: &server,
-            port,
+            peers: &peers,
             options,
         };
         missed += bench.compare()?;
@@ -91,8 +92,7 @@ pub fn run(options: &Options) -> Task {
 struct Bench<'a> {
     plimsoll: &'a Plimsoll,
     server: &'a Server,
-    /// For peers that know no sockets.
-    port: Option<u16>,
+    peers: &'a InstalledPeers,
     options: &'a Options,
 }
 
@@ -102,9 +102,7 @@ impl Bench<'_> {
         let name = self.server.kind().name();
         let mut missed = self.load()?;
         sysbench::prepare(self.server)?;
-        if let Some(port) = self.port {
-            gotpc::prepare(self.server, port, self.options.warehouses)?;
-        }
+        self.peers.prepare(self.server, self.options.warehouses)?;
         if self.server.kind() == Kind::Postgres {
             let scale = self.options.warehouses.to_string();
             child::measure(
@@ -193,9 +191,8 @@ impl Bench<'_> {
                 Goal::OfPrevious(TO_SYSBENCH),
             ),
         ];
-        if let Some(port) = self.port {
-            all.extend(self.over_tcp(port));
-        }
+        all.extend(self.hammerdb());
+        all.extend(self.over_tcp());
         if self.server.kind() == Kind::Postgres {
             all.push(self.pgbench("pgbench, TPC-B-like, prepared", &[]));
             all.push(self.pgbench("pgbench -S, prepared", &["-S"]));
@@ -203,30 +200,49 @@ impl Bench<'_> {
         all
     }
 
-    /// go-tpc, and the same of plimsoll's.
-    fn over_tcp(&self, port: u16) -> [Contender<'_>; 2] {
+    fn hammerdb(&self) -> Option<Contender<'_>> {
+        let hammerdb = self.peers.hammerdb.as_ref()?;
+        let seconds = self.options.seconds;
+        let run = move || hammerdb.run(self.server, seconds);
+        Some(Contender {
+            name: hammerdb.title(seconds),
+            goal: Goal::None,
+            run: Box::new(run),
+        })
+    }
+
+    /// go-tpc, BenchBase, and the same of plimsoll's.
+    fn over_tcp(&self) -> Vec<Contender<'_>> {
         let Options {
             warehouses,
             seconds,
             ..
         } = *self.options;
-        let theirs = move || gotpc::run(self.server, port, warehouses, seconds);
-        let ours = move || {
-            let url = self.server.tcp_url("postgres");
-            self.run_own(&url, "statements", &tpcc("statements", warehouses))
-        };
-        [
-            Contender {
+        let mut all = Vec::new();
+        if self.peers.go_tpc {
+            all.push(Contender {
                 name: "go-tpc, TCP".into(),
                 goal: Goal::None,
-                run: Box::new(theirs),
-            },
-            Contender {
+                run: Box::new(move || gotpc::run(self.server, warehouses, seconds)),
+            });
+        }
+        if let Some(benchbase) = &self.peers.benchbase {
+            all.push(Contender {
+                name: benchbase.title().into(),
+                goal: Goal::None,
+                run: Box::new(move || benchbase.run(self.server, warehouses, seconds)),
+            });
+        }
+        if self.peers.has_one_over_tcp() {
+            let url = self.server.tcp_url("postgres");
+            let workload = tpcc("statements", warehouses);
+            all.push(Contender {
                 name: "plimsoll: TPC-C-derived, statements, TCP".into(),
                 goal: Goal::None,
-                run: Box::new(ours),
-            },
-        ]
+                run: Box::new(move || self.run_own(&url, "statements", &workload)),
+            });
+        }
+        all
     }
 
     fn own<'a>(
@@ -246,9 +262,11 @@ impl Bench<'_> {
     fn run_own(&self, url: &str, schema: &str, workload: &str) -> Task<Run> {
         let plan = plan_of(url, schema, workload, USERS, 2, self.options.seconds);
         let run = self.plimsoll.run(&format!("peers-{schema}"), &plan)?;
+        let is_tpcc = workload.starts_with("tpcc");
         Ok(Run {
             cpu_us: figure(&run.json, "generator_cpu_us_per_txn")?,
             per_second: figure(&run.json, "completed_per_second")?,
+            nopm: is_tpcc.then(|| figure(&run.json, "nopm")).transpose()?,
         })
     }
 
@@ -274,6 +292,7 @@ impl Bench<'_> {
         Ok(Run {
             cpu_us: cost.cpu.as_secs_f64() * 1e6 / count,
             per_second: count / f64::from(self.options.seconds),
+            nopm: None,
         })
     }
 }

@@ -119,8 +119,8 @@ fn major(bin: &Path) -> Option<u32> {
 }
 
 impl Server {
-    /// As [`Self::start`]; it listens on a port of this machine's own address, too, which it gives.
-    pub fn start_on_a_port(kind: Kind, parent: &Path, settings: &[&str]) -> Task<(Self, u16)> {
+    /// As [`Self::start`]; it listens on a port of this machine's own address, too.
+    pub fn start_on_a_port(kind: Kind, parent: &Path, settings: &[&str]) -> Task<Self> {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").map_err(because("a port"))?;
         let port = listener.local_addr().map_err(because("a port"))?.port();
         drop(listener);
@@ -133,10 +133,10 @@ impl Server {
         };
         let mut server = Self::start(kind, parent, &[settings, listens].concat())?;
         server.port = Some(port);
-        Ok((server, port))
+        Ok(server)
     }
 
-    /// PostgreSQL's.
+    /// PostgreSQL's sockets have it in their names.
     pub fn port(&self) -> u16 {
         self.port.unwrap_or(5432)
     }
@@ -233,7 +233,7 @@ impl Server {
         }
     }
 
-    /// The same by TCP, not encrypted, as a user that go-tpc's preparation makes.
+    /// The same by TCP, not encrypted, as a user that the preparation of the peers makes.
     pub fn tcp_url(&self, database: &str) -> String {
         let port = self.port.unwrap_or_default();
         match self.kind {

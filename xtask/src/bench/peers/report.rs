@@ -54,6 +54,8 @@ pub struct Line {
     goal: Goal,
     cpu_us: Figure,
     per_second: Figure,
+    /// Of TPC-C only.
+    nopm: Option<Figure>,
     /// The goal as µs, once it is known what the line before took.
     limit: Option<f64>,
 }
@@ -62,11 +64,13 @@ impl Line {
     pub fn new(name: &str, goal: Goal, runs: &[Run]) -> Self {
         let cpu_us = Figure::of(runs.iter().map(|run| run.cpu_us));
         let per_second = Figure::of(runs.iter().map(|run| run.per_second));
+        let nopm: Option<Vec<f64>> = runs.iter().map(|run| run.nopm).collect();
         Self {
             name: name.into(),
             goal,
             cpu_us,
             per_second,
+            nopm: nopm.map(|rates| Figure::of(rates.into_iter())),
             limit: None,
         }
     }
@@ -97,6 +101,7 @@ impl Line {
             self.name.clone(),
             self.cpu_us.show(),
             self.per_second.show(),
+            self.nopm.map_or_else(|| "-".into(), |nopm| nopm.show()),
             verdict,
         ]
     }
@@ -121,6 +126,7 @@ pub fn render(lines: &[Line]) -> String {
         "",
         "client CPU per transaction, µs",
         "transactions per second",
+        "new orders per minute",
         "goal",
     ];
     let mut rows = vec![head.map(String::from).to_vec()];
@@ -142,7 +148,11 @@ mod tests {
 
     #[test]
     fn medians_ranges_and_goals() {
-        let run = |cpu_us, per_second| Run { cpu_us, per_second };
+        let run = |cpu_us, per_second| Run {
+            cpu_us,
+            per_second,
+            nopm: (per_second < 10.0).then_some(per_second * 27.0),
+        };
         let sysbench = Line::new(
             "peer",
             Goal::None,
@@ -162,7 +172,8 @@ mod tests {
         let text = render(&lines);
         for expected in [
             "peer   300 (200 to 310)",
-            "60.0 (50.0 to 70.0)",
+            "60.0 (50.0 to 70.0)      -",
+            "2.0 (1.5 to 2.5)         54.0 (40.5 to 67.5)",
             "240 (230 to 250)",
             "≤ 240 (of the line above): met",
             "missed: 1.50 x",

@@ -55,6 +55,7 @@ pub fn run(server: &Server, seconds: u32) -> Task<Run> {
     Ok(Run {
         cpu_us: cost.cpu.as_secs_f64() * 1e6 / count,
         per_second: count / f64::from(seconds),
+        nopm: None,
     })
 }
 
