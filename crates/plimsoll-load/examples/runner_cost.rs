@@ -12,7 +12,7 @@ use plimsoll_plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{
-    Endpoint, LaneControl, LaneMessage, LaneSpec, Share, TransactionStats,
+    Endpoint, GeneratorShare, LaneControl, LaneMessage, LaneSpec, TransactionStats,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -30,7 +30,7 @@ fn spec(users: u32, connections: u32, seconds: u64) -> LaneSpec {
             home: Home::Fixed,
         }),
         load: LoadShape::Closed { users, connections },
-        share: Share::default(),
+        share: GeneratorShare::default(),
         timeline: Timeline {
             warm: Nanos::SECOND,
             measure: Nanos::from_secs(seconds),

@@ -8,7 +8,9 @@ use plimsoll_plan::load::{Arrivals, LoadShape, MockScript, Stall};
 use plimsoll_plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
 use plimsoll_plan::schedule::Timeline;
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::lane::{Endpoint, LaneControl, LaneEnd, LaneMessage, LaneSpec, Share};
+use plimsoll_record::lane::{
+    Endpoint, GeneratorShare, LaneControl, LaneEnd, LaneMessage, LaneSpec,
+};
 use tokio::sync::{mpsc, watch};
 
 /// A record of 40 bytes for each transaction would be more than a megabyte each hour.
@@ -38,7 +40,7 @@ fn spec(load: LoadShape, hours: u64) -> LaneSpec {
             home: Home::Fixed,
         }),
         load,
-        share: Share::default(),
+        share: GeneratorShare::default(),
         timeline: Timeline {
             warm: Nanos::from_secs(60),
             measure: Nanos::from_secs(hours * 3600),

@@ -8,7 +8,7 @@ use crate::member_event::MemberEvent;
 use std::fmt::{self, Write};
 
 use super::resolved::{
-    EmulatedDrive, Host, IoLimits, Limits, LoadStep, MediumKind, Precondition, ResolvedPlan,
+    EmulatedDrive, IoLimits, Limits, LoadStep, MediumKind, PlanHost, Precondition, ResolvedPlan,
     Search, Step, Sysbench, SystemKind, Tpcc, Workload,
 };
 use super::size;
@@ -304,8 +304,8 @@ fn write_mock(out: &mut String, name: &str, script: &MockScript) -> fmt::Result 
     Ok(())
 }
 
-fn write_host(out: &mut String, host: &Host) -> fmt::Result {
-    let Host {
+fn write_host(out: &mut String, host: &PlanHost) -> fmt::Result {
+    let PlanHost {
         name,
         via,
         program,

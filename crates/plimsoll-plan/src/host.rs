@@ -6,7 +6,7 @@ use crate::units::Nanos;
 
 /// A machine that plimsoll starts a worker on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Host {
+pub struct PlanHost {
     pub name: String,
     /// The words of the command that gives a worker's standard input and output, such as `ssh gen1`; none for a process
     /// of its own on this machine.

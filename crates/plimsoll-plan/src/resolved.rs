@@ -14,7 +14,7 @@ pub use super::emulated::{
     DriveBacking, DriveFilesystem, DriveForm, DriveSpeed, EmulatedDrive, FlushPolicy, SLOWER,
     WithoutFuse,
 };
-pub use super::host::Host;
+pub use super::host::PlanHost;
 pub use super::limits::{IoLimits, Limits, WithoutLimits};
 pub use super::secret::{Secret, redact};
 pub use super::server::{EngineKind, ManagedKind, ServerKind};
@@ -38,7 +38,7 @@ pub struct ResolvedPlan {
     pub data_scale: f64,
     /// Where load comes from, beside this machine. Older run files have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hosts: Vec<Host>,
+    pub hosts: Vec<PlanHost>,
     pub media: Vec<Medium>,
     pub systems: Vec<System>,
     pub workloads: Vec<NamedWorkload>,
@@ -468,7 +468,7 @@ impl ResolvedPlan {
         &self.media[id.index()]
     }
 
-    pub fn host(&self, id: HostId) -> &Host {
+    pub fn host(&self, id: HostId) -> &PlanHost {
         &self.hosts[id.index()]
     }
 

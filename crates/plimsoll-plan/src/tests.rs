@@ -70,18 +70,15 @@ fn drives() -> Options {
 /// With the drives that plimsoll has.
 fn catalog() -> Options {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
-    let files = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|file| file.unwrap().file_name().into_string().unwrap());
-    Options {
-        drives: KnownDrives {
-            names: files
-                .map(|file| file.trim_end_matches(".toml").to_owned())
-                .collect(),
-            kinds: Vec::new(),
-        },
-        ..Options::default()
+    let mut names = Vec::new();
+    for file in std::fs::read_dir(folder).unwrap() {
+        let file = file.unwrap().file_name().into_string().unwrap();
+        names.push(file.trim_end_matches(".toml").to_owned());
     }
+    let kinds = Vec::new();
+    let drives = KnownDrives { names, kinds };
+    let usual = Options::default();
+    Options { drives, ..usual }
 }
 
 fn good(text: &str) -> Parsed {
@@ -89,8 +86,8 @@ fn good(text: &str) -> Parsed {
 }
 
 fn media_names<'p>(plan: &'p ResolvedPlan, media: &[MediumId]) -> Vec<&'p str> {
-    let medium = |id: &MediumId| plan.medium(*id).name.as_str();
-    media.iter().map(medium).collect()
+    let media = media.iter().map(|id| plan.medium(*id));
+    media.map(|medium| medium.name.as_str()).collect()
 }
 
 fn bad(text: &str) -> String {

@@ -55,21 +55,21 @@ impl From<u64> for Seeds {
 
 /// The part of a load that one of several generators offers: users, connections and intents are dealt out like cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Share {
+pub struct GeneratorShare {
     /// Which part, from 0.
     pub index: u32,
     /// How many parts there are.
     pub of: u32,
 }
 
-impl Default for Share {
+impl Default for GeneratorShare {
     /// All of it.
     fn default() -> Self {
         Self { index: 0, of: 1 }
     }
 }
 
-impl Share {
+impl GeneratorShare {
     pub fn is_valid(self) -> bool {
         self.index < self.of
     }
@@ -92,7 +92,7 @@ pub struct LaneSpec {
     pub workload: Workload,
     /// Of all generators.
     pub load: LoadShape,
-    pub share: Share,
+    pub share: GeneratorShare,
     pub timeline: Timeline,
     pub pacing: Pacing,
     pub seed: Seeds,
@@ -342,7 +342,7 @@ mod tests {
     proptest! {
         #[test]
         fn shares_deal_out_everything_once(all in 0u32..500, of in 1u32..20) {
-            let shares = (0..of).map(|index| Share { index, of });
+            let shares = (0..of).map(|index| GeneratorShare { index, of });
             let mut numbers: Vec<u32> =
                 shares.flat_map(|share| (0..share.count(all)).map(move |own| share.number(own))).collect();
             numbers.sort_unstable();

@@ -8,7 +8,7 @@ use plimsoll_load::runner::Gate;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{
-    LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec, Share,
+    GeneratorShare, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec,
 };
 use plimsoll_record::message::EventKind;
 use tokio::sync::{mpsc, watch};
@@ -30,7 +30,7 @@ pub async fn run_lane_on(
     out: mpsc::Sender<LaneMessage>,
     gate: Gate,
 ) {
-    let mut fleet = Fleet {
+    let mut fleet = LaneFleet {
         links,
         job,
         clock,
@@ -38,7 +38,7 @@ pub async fn run_lane_on(
         out: &out,
         parts: Vec::new(),
         tasks: JoinSet::new(),
-        merger: Merger::new(links.len()),
+        merger: SecondMerger::new(links.len()),
         start: Nanos::ZERO,
     };
     let end = fleet.run(spec, &gate).await;
@@ -46,7 +46,7 @@ pub async fn run_lane_on(
     let _ = out.send(LaneMessage::Ended(end)).await;
 }
 
-struct Fleet<'a> {
+struct LaneFleet<'a> {
     links: &'a [Arc<Link>],
     job: JobId,
     clock: Clock,
@@ -55,12 +55,12 @@ struct Fleet<'a> {
     /// How each part ended.
     parts: Vec<Option<LaneEnd>>,
     tasks: JoinSet<()>,
-    merger: Merger,
+    merger: SecondMerger,
     /// By the controller's clock.
     start: Nanos,
 }
 
-impl Fleet<'_> {
+impl LaneFleet<'_> {
     async fn run(&mut self, spec: LaneSpec, gate: &Gate) -> LaneEnd {
         let mut news = self.begin(spec);
         if let Err(end) = self.open(&mut news).await {
@@ -86,7 +86,7 @@ impl Fleet<'_> {
         let of = self.links.len() as u32;
         for (part, link) in self.links.iter().enumerate() {
             let index = part as u32;
-            let share = Share { index, of };
+            let share = GeneratorShare { index, of };
             let task = LaneSpec {
                 share,
                 ..spec.clone()
@@ -247,14 +247,14 @@ async fn forward(part: usize, mut from: mpsc::Receiver<LaneNews>, to: mpsc::Send
 /// Puts the seconds of several generators together. Their timelines are equal, but for where an order closed them: a
 /// second is the n-th of its phase. One that a lost generator has not sent is left out: without its part of the load it
 /// would look like a slower system.
-struct Merger {
-    parts: Vec<Part>,
-    waiting: BTreeMap<Place, LaneSecond>,
+struct SecondMerger {
+    parts: Vec<FleetPart>,
+    waiting: BTreeMap<SecondPlace, LaneSecond>,
 }
 
 #[derive(Default)]
-struct Part {
-    place: Option<Place>,
+struct FleetPart {
+    place: Option<SecondPlace>,
     /// The end of its last second, on the lane's timeline.
     reached: Nanos,
     /// It sends nothing more, and nothing of it is missing.
@@ -262,15 +262,17 @@ struct Part {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct SecondPlace {
     phase: u8,
     ordinal: u32,
 }
 
-impl Merger {
+impl SecondMerger {
     fn new(parts: usize) -> Self {
         Self {
-            parts: std::iter::repeat_with(Part::default).take(parts).collect(),
+            parts: std::iter::repeat_with(FleetPart::default)
+                .take(parts)
+                .collect(),
             waiting: BTreeMap::new(),
         }
     }
@@ -278,7 +280,7 @@ impl Merger {
     /// Returns what is complete by it: seconds of which every part has sent its own or a later one.
     fn add(&mut self, part: usize, second: LaneSecond) -> Vec<LaneSecond> {
         let own = &mut self.parts[part];
-        let place = Place::after(own.place, second.tick.phase);
+        let place = SecondPlace::after(own.place, second.tick.phase);
         own.place = Some(place);
         own.reached = second.tick.end;
         match self.waiting.get_mut(&place) {
@@ -316,7 +318,7 @@ impl Merger {
     }
 }
 
-impl Place {
+impl SecondPlace {
     fn after(before: Option<Self>, phase: PhaseKind) -> Self {
         let phase = order_of(phase);
         let ordinal = match before {

@@ -68,7 +68,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::protocol::{Reply, Request};
+    use crate::protocol::{Request, WorkerReply};
 
     #[test]
     fn half_a_frame_is_an_error_and_none_is_the_end() {
@@ -94,7 +94,7 @@ mod tests {
             let mut framed = u32::try_from(bytes.len()).unwrap().to_le_bytes().to_vec();
             framed.extend(&bytes);
             prop_assert!(read::<Request>(&mut &framed[..]).is_err());
-            let _ = read::<Reply>(&mut &framed[..]);
+            let _ = read::<WorkerReply>(&mut &framed[..]);
         }
     }
 }

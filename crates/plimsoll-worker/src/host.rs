@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use plimsoll_plan::resolved::Host;
+use plimsoll_plan::resolved::PlanHost;
 use sha2::{Digest, Sha256};
 
 use crate::protocol::GREETING;
@@ -14,7 +14,7 @@ use crate::state::SessionId;
 
 /// How a host is reached.
 #[derive(Debug, Clone)]
-pub(crate) struct HostCommand(pub Host);
+pub(crate) struct HostCommand(pub PlanHost);
 
 impl HostCommand {
     /// A command that runs the worker, or a shell that is going to.
@@ -181,7 +181,7 @@ mod tests {
             size: 4,
         };
         let host = |via: &[&str], program: Option<&str>| {
-            HostCommand(Host {
+            HostCommand(PlanHost {
                 name: "gen1".into(),
                 via: via.iter().map(|&word| word.into()).collect(),
                 program: program.map(str::to_owned),

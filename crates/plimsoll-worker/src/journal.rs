@@ -7,11 +7,11 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::frame;
-use crate::protocol::{Reply, Report};
+use crate::protocol::{WorkerReply, WorkerReport};
 
 /// Clones share it.
 #[derive(Clone)]
-pub struct Journal(Arc<Inner>);
+pub struct SessionJournal(Arc<Inner>);
 
 struct Inner {
     file: File,
@@ -27,7 +27,7 @@ struct State {
     failed: Option<String>,
 }
 
-impl Journal {
+impl SessionJournal {
     /// A new one, or what is there of an old one: half a report at its end is not read.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::options()
@@ -54,13 +54,13 @@ impl Journal {
     }
 
     /// A report that cannot be written ends the journal, and with it the session.
-    pub fn add(&self, report: Report) {
+    pub fn add(&self, report: WorkerReport) {
         let mut state = self.state();
         if state.failed.is_some() {
             return;
         }
         let number = state.ends.len() as u64;
-        let written = frame::encode(&Reply::Numbered { number, report }).and_then(|bytes| {
+        let written = frame::encode(&WorkerReply::Numbered { number, report }).and_then(|bytes| {
             (&self.0.file)
                 .write_all(&bytes)
                 .map(|()| bytes.len() as u64)
@@ -137,14 +137,14 @@ mod tests {
     use super::*;
     use crate::protocol::JobId;
 
-    fn ready(job: u32) -> Report {
-        Report::Ready { job: JobId(job) }
+    fn ready(job: u32) -> WorkerReport {
+        WorkerReport::Ready { job: JobId(job) }
     }
 
-    fn read(journal: &Journal, number: u64) -> Option<Report> {
+    fn read(journal: &SessionJournal, number: u64) -> Option<WorkerReport> {
         let frame = journal.frame(number, &|| true).unwrap()?;
         match frame::read(&mut &frame[..]).unwrap() {
-            Some(Reply::Numbered {
+            Some(WorkerReply::Numbered {
                 number: own,
                 report,
             }) => {
@@ -159,12 +159,12 @@ mod tests {
     fn what_was_written_is_there_after_a_crash_in_the_middle_of_a_report() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal");
-        let journal = Journal::open(&path).unwrap();
+        let journal = SessionJournal::open(&path).unwrap();
         (0..3).for_each(|job| journal.add(ready(job)));
         drop(journal);
         let whole = std::fs::read(&path).unwrap();
         std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
-        let journal = Journal::open(&path).unwrap();
+        let journal = SessionJournal::open(&path).unwrap();
         assert_eq!(journal.len(), 2);
         journal.add(ready(7));
         let jobs = [0, 1, 7].map(|job| Some(ready(job)));
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_reader_waits_for_the_next_report() {
         let dir = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&dir.path().join("journal")).unwrap();
+        let journal = SessionJournal::open(&dir.path().join("journal")).unwrap();
         std::thread::scope(|scope| {
             let waits = scope.spawn(|| journal.frame(0, &|| false).unwrap().is_some());
             journal.add(ready(1));

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 
 use plimsoll_load::clock::{Clock, unix_micros};
 use plimsoll_load::probe::ProbeMessage;
-use plimsoll_plan::resolved::Host;
+use plimsoll_plan::resolved::PlanHost;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{LaneControl, LaneMessage, LaneSpec};
 use plimsoll_record::metric::Metric;
@@ -21,9 +21,11 @@ use tokio::sync::mpsc;
 use crate::frame;
 use crate::host::{HostCommand, OwnProgram};
 use crate::offset::{Offsets, RoundTrip};
-use crate::protocol::{HostFacts, HostSample, HostTime, JobId, Reply, Report, Request, Welcome};
+use crate::protocol::{
+    HostFacts, HostTime, JobId, Request, Welcome, WorkerReply, WorkerReport, WorkerSample,
+};
 use crate::state::SessionId;
-use connection::Connection;
+use connection::HostConnection;
 
 /// A link on which nothing was heard for so long is given up, and the host reached anew.
 const SILENCE: Nanos = Nanos::from_secs(10);
@@ -71,8 +73,8 @@ struct Shared {
 }
 
 /// A host that is to be reached.
-pub struct Target {
-    pub host: Host,
+pub struct HostTarget {
+    pub host: PlanHost,
     pub session: SessionId,
     /// What its samples belong to.
     pub subject: SubjectId,
@@ -83,7 +85,7 @@ pub struct Target {
 struct LinkState {
     /// Of the connection, while there is one.
     to: Option<ChildStdin>,
-    connection: Option<Connection>,
+    connection: Option<HostConnection>,
     last_heard: Nanos,
     /// How many numbered reports have arrived.
     received: u64,
@@ -113,8 +115,8 @@ pub struct Cut {
 
 impl Link {
     /// Starts the worker and measures its clock.
-    pub fn connect(target: Target, own: OwnProgram, clock: Clock) -> Result<Self, LinkError> {
-        let Target {
+    pub fn connect(target: HostTarget, own: OwnProgram, clock: Clock) -> Result<Self, LinkError> {
+        let HostTarget {
             host,
             session,
             subject,
@@ -162,7 +164,7 @@ impl Link {
         })
     }
 
-    pub fn host(&self) -> &Host {
+    pub fn host(&self) -> &PlanHost {
         &self.shared.host.0
     }
 
@@ -202,7 +204,9 @@ impl Link {
     pub fn start(&self, job: JobId, at: Nanos) {
         let mut state = self.shared.state();
         let at = state.offsets.host_time(at);
-        if let (Some(at), Some(linked)) = (at, state.jobs.get_mut(&job)) {
+        if let Some(at) = at
+            && let Some(linked) = state.jobs.get_mut(&job)
+        {
             linked.start = Some(at);
             state.send(&Request::Start { job, at });
         }
@@ -291,7 +295,7 @@ impl Shared {
 
     /// Starts the host's command and greets the worker.
     fn reach(&self) -> Result<connection::FromHost, String> {
-        let (connection, mut ends) = Connection::begin(&self.host, &self.own, &self.session)
+        let (connection, mut ends) = HostConnection::begin(&self.host, &self.own, &self.session)
             .map_err(|error| format!("`{}`: {error}", self.host.0.via.join(" ")))?;
         // Killed by the pinger when it takes too long.
         let mut state = self.state();
@@ -305,11 +309,11 @@ impl Shared {
         let mut state = self.state();
         state.last_heard = self.clock.now();
         match welcomed {
-            Ok(Reply::Welcome(welcome)) => {
+            Ok(WorkerReply::Welcome(welcome)) => {
                 self.welcome(&mut state, welcome, ends.to);
                 Ok(ends.from)
             }
-            Ok(Reply::Refused { why }) => {
+            Ok(WorkerReply::Refused { why }) => {
                 state.close();
                 Err(why)
             }
@@ -352,18 +356,18 @@ impl Shared {
 
     /// Until the connection ends.
     fn read(&self, from: &mut connection::FromHost) {
-        while let Ok(Some(reply)) = frame::read::<Reply>(from) {
+        while let Ok(Some(reply)) = frame::read::<WorkerReply>(from) {
             let mut state = self.state();
             state.last_heard = self.clock.now();
             match reply {
-                Reply::Pong { sent, clock } => self.pong(&mut state, sent, clock),
-                Reply::Numbered { number, report } if number == state.received => {
+                WorkerReply::Pong { sent, clock } => self.pong(&mut state, sent, clock),
+                WorkerReply::Numbered { number, report } if number == state.received => {
                     state.received += 1;
                     self.pass_on(state, report);
                 }
                 // It comes again after a cut.
-                Reply::Numbered { .. } | Reply::Welcome(_) => {}
-                Reply::Refused { why } => {
+                WorkerReply::Numbered { .. } | WorkerReply::Welcome(_) => {}
+                WorkerReply::Refused { why } => {
                     state.lose(&why);
                     return;
                 }
@@ -391,19 +395,19 @@ impl Shared {
         }
     }
 
-    fn pass_on(&self, state: MutexGuard<'_, LinkState>, report: Report) {
+    fn pass_on(&self, state: MutexGuard<'_, LinkState>, report: WorkerReport) {
         match report {
-            Report::Ready { job } => deliver(state, job, LaneNews::Ready),
-            Report::Lane { job, message } => deliver(state, job, LaneNews::Message(message)),
-            Report::Samples(samples) => self.record(&state.offsets, samples),
+            WorkerReport::Ready { job } => deliver(state, job, LaneNews::Ready),
+            WorkerReport::Lane { job, message } => deliver(state, job, LaneNews::Message(message)),
+            WorkerReport::Samples(samples) => self.record(&state.offsets, samples),
         }
     }
 
-    fn record(&self, offsets: &Offsets, samples: Vec<HostSample>) {
+    fn record(&self, offsets: &Offsets, samples: Vec<WorkerSample>) {
         let of_subject = samples.into_iter().filter_map(|sample| {
             let metric = Metric::named(&sample.metric)?;
             let at = offsets.controller_time(sample.at)?;
-            let HostSample { over, value, .. } = sample;
+            let WorkerSample { over, value, .. } = sample;
             Some((self.subject, metric, Sample { at, over, value }))
         });
         let samples = ProbeMessage::Samples(of_subject.collect());
@@ -490,7 +494,7 @@ impl LinkState {
         self.to = None;
         self.connection
             .take()
-            .map_or_else(String::new, Connection::end)
+            .map_or_else(String::new, HostConnection::end)
     }
 
     fn why(&mut self, error: &io::Error) -> String {

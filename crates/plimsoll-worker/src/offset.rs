@@ -24,7 +24,7 @@ pub struct RoundTrip {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Sample {
+struct OffsetSample {
     at: Nanos,
     /// Host's clock minus controller's, ns.
     ahead: i128,
@@ -33,7 +33,7 @@ struct Sample {
     trip: Nanos,
 }
 
-impl From<RoundTrip> for Sample {
+impl From<RoundTrip> for OffsetSample {
     fn from(trip: RoundTrip) -> Self {
         let lasted = trip.arrived.saturating_sub(trip.sent);
         let middle = trip.sent + Nanos(lasted.0 / 2);
@@ -50,8 +50,8 @@ impl From<RoundTrip> for Sample {
 /// What is known of a host's clocks by now.
 #[derive(Debug, Clone, Default)]
 pub struct Offsets {
-    best: Vec<Sample>,
-    last: Option<Sample>,
+    best: Vec<OffsetSample>,
+    last: Option<OffsetSample>,
     steps: Vec<DateStep>,
 }
 
@@ -77,7 +77,7 @@ pub struct ClockFigures {
 
 impl Offsets {
     pub fn add(&mut self, trip: RoundTrip) {
-        let sample = Sample::from(trip);
+        let sample = OffsetSample::from(trip);
         self.note_step(sample);
         match self.best.last_mut() {
             Some(best) if sample.at.0 / STRETCH.0 == best.at.0 / STRETCH.0 => {
@@ -91,7 +91,7 @@ impl Offsets {
     }
 
     /// Date and clock of a host move together, unless someone sets the date; the controller's own may be set as well.
-    fn note_step(&mut self, sample: Sample) {
+    fn note_step(&mut self, sample: OffsetSample) {
         let Some(last) = self.last else { return };
         let by_clock = ((sample.ahead - last.ahead) / 1_000) as i64;
         let micros = sample.date_ahead - last.date_ahead - by_clock;
@@ -127,8 +127,7 @@ impl Offsets {
     /// On the line through the samples around `at`, or beyond them on that of the whole acquaintance.
     fn ahead(&self, at: Nanos) -> Option<i128> {
         let after = self.best.partition_point(|sample| sample.at < at);
-        let (before, next) = (self.best.get(after.wrapping_sub(1)), self.best.get(after));
-        match (before, next) {
+        match (self.best.get(after.wrapping_sub(1)), self.best.get(after)) {
             (Some(one), Some(two)) => Some(on_line(one, two, at)),
             (Some(only), None) | (None, Some(only)) => {
                 let by = i128::from(at.0) - i128::from(only.at.0);
@@ -140,7 +139,8 @@ impl Offsets {
 
     /// The host's seconds beyond one of the controller's.
     fn drift(&self) -> Option<f64> {
-        let (first, last) = (self.best.first()?, self.best.last()?);
+        let first = self.best.first()?;
+        let last = self.best.last()?;
         let lasted = last.at.saturating_sub(first.at);
         // A shorter time shows the scatter of the trips, not the clock.
         if lasted < STRETCH * 3 {
@@ -159,7 +159,7 @@ impl Offsets {
     }
 }
 
-fn on_line(one: &Sample, two: &Sample, at: Nanos) -> i128 {
+fn on_line(one: &OffsetSample, two: &OffsetSample, at: Nanos) -> i128 {
     let whole = i128::from((two.at.saturating_sub(one.at)).0).max(1);
     let part = i128::from(at.saturating_sub(one.at).0);
     one.ahead + (two.ahead - one.ahead) * part / whole
@@ -175,12 +175,12 @@ mod tests {
 
     /// A host whose session began 3 s after the controller's clock, with a drift, an error of its date, and answers that
     /// take these times to and fro, in µs.
-    struct Host {
+    struct SkewedHost {
         drift: f64,
         date_ahead_us: i64,
     }
 
-    impl Host {
+    impl SkewedHost {
         fn clock(&self, at: Nanos) -> Nanos {
             let since = at.0 as f64 - 3e9;
             Nanos((since * (1.0 + self.drift)) as u64)
@@ -211,7 +211,7 @@ mod tests {
             ahead in prop::sample::select(vec![-40_000i64, 40_000]),
             drift in prop::sample::select(vec![-100e-6, 100e-6]),
         ) {
-            let host = Host { drift, date_ahead_us: ahead };
+            let host = SkewedHost { drift, date_ahead_us: ahead };
             let mut offsets = Offsets::default();
             let second = |n: usize| Nanos::from_secs(4 + n as u64);
             for (n, (to, fro)) in trips.iter().enumerate() {
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_date_that_is_set_is_found_and_the_clock_is_not_disturbed() {
-        let mut host = Host {
+        let mut host = SkewedHost {
             drift: 0.0,
             date_ahead_us: 40_000,
         };

@@ -51,7 +51,7 @@ pub enum Request {
 /// Worker → controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reply {
+pub enum WorkerReply {
     Welcome(Welcome),
     /// The last message: the controller's version, or something else, does not suit.
     Refused {
@@ -64,7 +64,7 @@ pub enum Reply {
     /// Kept in the journal until the session ends.
     Numbered {
         number: u64,
-        report: Report,
+        report: WorkerReport,
     },
 }
 
@@ -99,7 +99,7 @@ pub struct HostTime {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Report {
+pub enum WorkerReport {
     /// All sessions of the job are open; it waits for its start time.
     Ready {
         job: JobId,
@@ -109,12 +109,12 @@ pub enum Report {
         message: LaneMessage,
     },
     /// A second of the host and of the worker on it.
-    Samples(Vec<HostSample>),
+    Samples(Vec<WorkerSample>),
 }
 
 /// A sample of [`plimsoll_record::metric::Metric`], which goes by its name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HostSample {
+pub struct WorkerSample {
     pub metric: String,
     /// By the session's clock.
     pub at: Nanos,

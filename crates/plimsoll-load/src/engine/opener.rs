@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use plimsoll_plan::resolved::{ServerKind, Workload};
-use plimsoll_record::lane::{Endpoint, LaneSpec, Share};
+use plimsoll_record::lane::{Endpoint, GeneratorShare, LaneSpec};
 
 use super::mariadb::MariadbSession;
 use super::mock::MockSession;
@@ -53,7 +53,7 @@ pub struct Opener {
     workload: Workload,
     clock: LaneClock,
     seed: u64,
-    share: Share,
+    share: GeneratorShare,
     /// All users of the lane queue for SQLite's one writer here.
     writers: WriterQueue,
 }

@@ -3,7 +3,7 @@
 use plimsoll_plan::load::Arrivals;
 use plimsoll_plan::schedule::Timeline;
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::lane::Share;
+use plimsoll_record::lane::GeneratorShare;
 
 use crate::rng::Rng;
 
@@ -76,7 +76,7 @@ impl Schedule {
     }
 
     /// This part of the intents. The parts of all generators together are the whole.
-    pub fn dealt_out(mut self, share: Share) -> Self {
+    pub fn dealt_out(mut self, share: GeneratorShare) -> Self {
         self.pass(share.index);
         self.stride = share.of;
         self
@@ -170,7 +170,7 @@ mod tests {
             for index in 0..3 {
                 let rates = (100.0, 200.0);
                 let mut part = Schedule::new(rates, arrivals, &timeline(4, 10), Rng::new(7))
-                    .dealt_out(Share { index, of: 3 });
+                    .dealt_out(GeneratorShare { index, of: 3 });
                 let dues = std::iter::repeat_with(|| part.next());
                 shared.extend(dues.take_while(|due| *due < Nanos::from_secs(16)));
             }

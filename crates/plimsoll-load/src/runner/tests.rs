@@ -8,8 +8,8 @@ use plimsoll_plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{
-    Counts, Endpoint, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec, Share,
-    TransactionStats,
+    Counts, Endpoint, GeneratorShare, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond,
+    LaneSpec, TransactionStats,
 };
 use plimsoll_record::receipt::CommitCounts;
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ fn spec(script: MockScript, load: LoadShape) -> LaneSpec {
             home: Home::Fixed,
         }),
         load,
-        share: Share::default(),
+        share: GeneratorShare::default(),
         timeline: Timeline {
             warm: Nanos::from_secs(2),
             measure: Nanos::from_secs(10),

@@ -9,7 +9,7 @@ use crate::host::expand;
 use crate::ids::HostId;
 use crate::load::LoadShape;
 use crate::raw::{Named, RawHost, RawStep};
-use crate::resolved::{Host, SystemKind};
+use crate::resolved::{PlanHost, SystemKind};
 use crate::units::Nanos;
 use crate::value::At;
 
@@ -17,10 +17,10 @@ const MOST_HOSTS: usize = 1000;
 const DEFAULT_PATIENCE: Nanos = Nanos::from_secs(60);
 
 /// All hosts of the section, patterns expanded.
-pub(super) fn resolve_all(section: &Named<RawHost>, findings: &mut Findings<'_>) -> Vec<Host> {
+pub(super) fn resolve_all(section: &Named<RawHost>, findings: &mut Findings<'_>) -> Vec<PlanHost> {
     let mut entries: Vec<_> = section.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);
-    let mut hosts: Vec<Host> = Vec::new();
+    let mut hosts: Vec<PlanHost> = Vec::new();
     for (pattern, raw) in entries {
         for name in names(pattern, findings) {
             let raw = raw.get();
@@ -35,7 +35,7 @@ pub(super) fn resolve_all(section: &Named<RawHost>, findings: &mut Findings<'_>)
     hosts
 }
 
-fn host(name: String, raw: &RawHost, findings: &mut Findings<'_>) -> Option<Host> {
+fn host(name: String, raw: &RawHost, findings: &mut Findings<'_>) -> Option<PlanHost> {
     let via = match &raw.via {
         Some(via) => text(via, "the command", findings)?,
         None => String::new(),
@@ -47,7 +47,7 @@ fn host(name: String, raw: &RawHost, findings: &mut Findings<'_>) -> Option<Host
         None => None,
     };
     let patience = time_or(&raw.patience, DEFAULT_PATIENCE, findings)?;
-    Some(Host {
+    Some(PlanHost {
         name,
         via,
         program,
@@ -71,7 +71,7 @@ fn names(pattern: &At<String>, findings: &mut Findings<'_>) -> Vec<String> {
 /// The host that a system runs on.
 pub(super) fn of_system(
     name: Option<&At<String>>,
-    hosts: &[Host],
+    hosts: &[PlanHost],
     findings: &mut Findings<'_>,
 ) -> Option<Option<HostId>> {
     let Some(name) = name else { return Some(None) };

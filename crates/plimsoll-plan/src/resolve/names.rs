@@ -7,7 +7,7 @@ use crate::findings::Findings;
 use crate::ids::{BackupId, BlockId, HostId, MediumId, SystemId, WorkloadId};
 use crate::raw::{Named, RawPlan};
 use crate::resolved::{
-    EngineKind, Host, Medium, NamedBackup, NamedBlock, NamedWorkload, System, SystemKind,
+    EngineKind, Medium, NamedBackup, NamedBlock, NamedWorkload, PlanHost, System, SystemKind,
 };
 use crate::toml_text::toml_key;
 use crate::value::At;
@@ -17,7 +17,7 @@ pub(super) const LONGEST_NAME: usize = 64;
 /// What steps look up: names as written, and what is known of them.
 pub(super) struct Names<'r> {
     pub raw: &'r RawPlan,
-    pub hosts: Vec<Host>,
+    pub hosts: Vec<PlanHost>,
     /// Media and systems that could be resolved.
     pub media: Vec<Medium>,
     pub systems: Vec<System>,

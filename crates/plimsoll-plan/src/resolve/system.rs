@@ -8,7 +8,7 @@ use crate::Options;
 use crate::findings::Findings;
 use crate::load::{MockScript, Stall};
 use crate::raw::{RawMock, RawStall, RawSystem};
-use crate::resolved::{EngineKind, Host, ManagedKind, Secret, ServerKind, System, SystemKind};
+use crate::resolved::{EngineKind, ManagedKind, PlanHost, Secret, ServerKind, System, SystemKind};
 use crate::units::Nanos;
 use crate::value::At;
 
@@ -19,7 +19,7 @@ const DEFAULT_MOCK_LATENCY: Nanos = Nanos::from_millis(1);
 pub(super) fn resolve(
     name: &str,
     at: &At<RawSystem>,
-    hosts: &[Host],
+    hosts: &[PlanHost],
     options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<System> {

@@ -1,7 +1,7 @@
 //! Hosts, and load that comes from them.
 
 use super::*;
-use crate::resolved::Host;
+use crate::resolved::PlanHost;
 
 const PLAN: &str = "title = \"Hosts\"\n[host.\"gen[1-3]\"]\nvia = \"ssh -p 22 {host}\"\n[host.near]\nprogram = \"/p\"\n\
      [system.db]\nurl = \"postgres://u@db/x\"\nhost = \"gen1\"\n[workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"oltp\"\n\
@@ -15,7 +15,7 @@ fn with(line: &str) -> String {
 fn a_pattern_gives_each_host_its_own_command() {
     let plan = good(&with("from = [\"near\", \"gen[2-3]\"]")).plan;
     let step = plan.load_steps().next().unwrap();
-    let hosts: Vec<&Host> = step.from.iter().map(|host| plan.host(*host)).collect();
+    let hosts: Vec<&PlanHost> = step.from.iter().map(|host| plan.host(*host)).collect();
     let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
     assert_eq!(names, ["near", "gen2", "gen3"]);
     assert_eq!(hosts[1].via, ["ssh", "-p", "22", "gen2"]);

@@ -39,7 +39,7 @@ fn committed(seconds: &[LaneSecond]) -> Vec<u64> {
 #[test]
 fn a_second_waits_for_the_slowest_and_a_closed_phase_is_passed() {
     use PhaseKind::{Cool, Measure};
-    let mut merger = Merger::new(2);
+    let mut merger = SecondMerger::new(2);
     assert!(merger.add(0, second(Measure, 0, 1000, &[1; 5])).is_empty());
     assert!(
         merger
@@ -68,7 +68,7 @@ fn a_second_waits_for_the_slowest_and_a_closed_phase_is_passed() {
 #[test]
 fn what_a_lost_part_has_not_sent_is_a_hole() {
     use PhaseKind::Measure;
-    let mut merger = Merger::new(2);
+    let mut merger = SecondMerger::new(2);
     merger.add(0, second(Measure, 0, 1000, &[1; 5]));
     assert_eq!(
         committed(&merger.add(1, second(Measure, 0, 1000, &[1]))),
@@ -90,7 +90,7 @@ proptest! {
     fn four_generators_count_as_one(
         responses in prop::collection::vec((0usize..4, 1_000u64..9_000_000_000), 0..200),
     ) {
-        let mut merger = Merger::new(4);
+        let mut merger = SecondMerger::new(4);
         let mut merged = Vec::new();
         for part in 0..4 {
             let own: Vec<u64> =

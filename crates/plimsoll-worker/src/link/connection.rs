@@ -8,7 +8,7 @@ use plimsoll_plan::units::Nanos;
 
 use crate::frame;
 use crate::host::{HostCommand, OwnProgram};
-use crate::protocol::{Reply, Request, VERSION};
+use crate::protocol::{Request, VERSION, WorkerReply};
 use crate::state::SessionId;
 
 pub(super) type FromHost = BufReader<ChildStdout>;
@@ -17,7 +17,7 @@ pub(super) type FromHost = BufReader<ChildStdout>;
 const LINES_KEPT: usize = 5;
 const LONGEST_KEPT: usize = 300;
 
-pub(super) struct Connection {
+pub(super) struct HostConnection {
     child: Child,
     errors: Option<JoinHandle<String>>,
 }
@@ -28,17 +28,17 @@ pub(super) struct Ends {
     pub from: FromHost,
 }
 
-impl Connection {
+impl HostConnection {
     pub fn begin(
         host: &HostCommand,
         own: &OwnProgram,
         session: &SessionId,
     ) -> io::Result<(Self, Ends)> {
         let mut child = host.spawn(own, session)?.spawn()?;
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(to), Some(from), Some(errors)) = pipes else {
-            return Err(io::Error::other("it has no standard input and output"));
-        };
+        let missing = || io::Error::other("it has no standard input and output");
+        let to = child.stdin.take().ok_or_else(missing)?;
+        let from = child.stdout.take().ok_or_else(missing)?;
+        let errors = child.stderr.take().ok_or_else(missing)?;
         let errors = std::thread::Builder::new()
             .name("plimsoll-errors".into())
             .spawn(move || last_lines(errors))?;
@@ -74,7 +74,7 @@ impl Ends {
         host.greet(own, session, &mut self.to, &mut self.from)
     }
 
-    pub fn hello(&mut self, received: u64, patience: Nanos) -> io::Result<Reply> {
+    pub fn hello(&mut self, received: u64, patience: Nanos) -> io::Result<WorkerReply> {
         let hello = Request::Hello {
             version: VERSION,
             received,

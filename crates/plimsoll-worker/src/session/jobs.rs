@@ -11,29 +11,29 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{LaneControl, LaneEnd, LaneMessage, LaneSpec};
 use tokio::sync::{mpsc, watch};
 
-use crate::journal::Journal;
-use crate::protocol::{JobId, Report};
+use crate::journal::SessionJournal;
+use crate::protocol::{JobId, WorkerReport};
 
-pub(super) struct Jobs {
-    journal: Journal,
-    jobs: Mutex<HashMap<JobId, Job>>,
+pub(super) struct WorkerJobs {
+    journal: SessionJournal,
+    jobs: Mutex<HashMap<JobId, RunningJob>>,
 }
 
-struct Job {
+struct RunningJob {
     start: watch::Sender<Option<Nanos>>,
     order: watch::Sender<LaneControl>,
     thread: JoinHandle<()>,
 }
 
-impl Jobs {
-    pub fn new(journal: Journal) -> Self {
+impl WorkerJobs {
+    pub fn new(journal: SessionJournal) -> Self {
         Self {
             journal,
             jobs: Mutex::default(),
         }
     }
 
-    fn jobs(&self) -> MutexGuard<'_, HashMap<JobId, Job>> {
+    fn jobs(&self) -> MutexGuard<'_, HashMap<JobId, RunningJob>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -55,7 +55,7 @@ impl Jobs {
         let thread = std::thread::Builder::new()
             .name("plimsoll-job".into())
             .spawn(move || lane.run(task))?;
-        let begun = Job {
+        let begun = RunningJob {
             start,
             order,
             thread,
@@ -92,7 +92,7 @@ impl Jobs {
 
 struct LaneJob {
     job: JobId,
-    journal: Journal,
+    journal: SessionJournal,
     clock: Clock,
     start: watch::Receiver<Option<Nanos>>,
     order: watch::Receiver<LaneControl>,
@@ -115,7 +115,7 @@ impl LaneJob {
 
     fn report(&self, message: LaneMessage) {
         let job = self.job;
-        self.journal.add(Report::Lane { job, message });
+        self.journal.add(WorkerReport::Lane { job, message });
     }
 
     async fn lane(&self, task: LaneSpec) {
@@ -139,7 +139,7 @@ impl LaneJob {
     /// Never returns: the lane ends by itself.
     async fn start_when_ready(&self, gate: &Gate) {
         gate.others().await;
-        self.journal.add(Report::Ready { job: self.job });
+        self.journal.add(WorkerReport::Ready { job: self.job });
         let mut start = self.start.clone();
         if let Ok(at) = start.wait_for(Option::is_some).await
             && let Some(at) = *at

@@ -14,10 +14,10 @@ use plimsoll_load::clock::{Clock, unix_micros};
 use plimsoll_plan::units::Nanos;
 
 use crate::frame;
-use crate::journal::Journal;
-use crate::protocol::{HostFacts, HostTime, Reply, Request, VERSION, Welcome};
+use crate::journal::SessionJournal;
+use crate::protocol::{HostFacts, HostTime, Request, VERSION, Welcome, WorkerReply};
 use crate::state::{SessionId, StateDir};
-use jobs::Jobs;
+use jobs::WorkerJobs;
 
 /// Before the first controller has come.
 const FIRST_PATIENCE: Nanos = Nanos::from_secs(30);
@@ -37,10 +37,10 @@ pub fn serve(dir: &StateDir) -> io::Result<()> {
         return Ok(());
     }
     let is_new = !dir.journal().exists();
-    let journal = Journal::open(&dir.journal())?;
-    let session = Arc::new(Session {
+    let journal = SessionJournal::open(&dir.journal())?;
+    let session = Arc::new(WorkerSession {
         clock: Clock::real(),
-        jobs: Jobs::new(journal.clone()),
+        jobs: WorkerJobs::new(journal.clone()),
         journal,
         is_running: is_new,
         attached: Mutex::new(Attached {
@@ -73,7 +73,7 @@ pub fn serve(dir: &StateDir) -> io::Result<()> {
     }
 }
 
-fn accept(session: &Arc<Session>, listener: &UnixListener) {
+fn accept(session: &Arc<WorkerSession>, listener: &UnixListener) {
     while let Ok((stream, _)) = listener.accept() {
         let own = session.clone();
         let thread = std::thread::Builder::new().name("plimsoll-link".into());
@@ -85,10 +85,10 @@ fn accept(session: &Arc<Session>, listener: &UnixListener) {
     }
 }
 
-struct Session {
+struct WorkerSession {
     clock: Clock,
-    jobs: Jobs,
-    journal: Journal,
+    jobs: WorkerJobs,
+    journal: SessionJournal,
     is_running: bool,
     attached: Mutex<Attached>,
     changed: Condvar,
@@ -105,7 +105,7 @@ struct Attached {
     is_left: bool,
 }
 
-impl Session {
+impl WorkerSession {
     fn attached(&self) -> MutexGuard<'_, Attached> {
         self.attached.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -124,10 +124,10 @@ impl Session {
             let count = attached.count;
             let was_alone = attached.stream.is_none();
             let waited = self.changed.wait_timeout(attached, waits.into());
-            let (now, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-            attached = now;
+            let waited = waited.unwrap_or_else(PoisonError::into_inner);
+            attached = waited.0;
             let is_alone = was_alone && attached.stream.is_none() && attached.count == count;
-            if timeout.timed_out() && is_alone {
+            if waited.1.timed_out() && is_alone {
                 return self.journal.len() > 0;
             }
         }
@@ -147,7 +147,7 @@ impl Session {
             let why = format!(
                 "the worker speaks version {VERSION} of the protocol, the controller {version}: use the same plimsoll on both hosts"
             );
-            return frame::write(&mut stream, &Reply::Refused { why });
+            return frame::write(&mut stream, &WorkerReply::Refused { why });
         }
         let count = self.attach(&stream, patience)?;
         let result = self.exchange(&stream, received);
@@ -180,7 +180,7 @@ impl Session {
         let out = Mutex::new(stream.try_clone()?);
         send(
             &out,
-            &Reply::Welcome(Welcome {
+            &WorkerReply::Welcome(Welcome {
                 version: VERSION,
                 is_running: self.is_running,
                 facts: facts(),
@@ -229,7 +229,7 @@ impl Session {
                         clock: self.clock.now(),
                         date: unix_micros(),
                     };
-                    send(out, &Reply::Pong { sent, clock })?;
+                    send(out, &WorkerReply::Pong { sent, clock })?;
                 }
                 Request::Run { job, task } if self.is_running => {
                     self.jobs.run(job, *task, &self.clock)?;
@@ -244,14 +244,14 @@ impl Session {
                 }
             }
             if let Some(why) = self.journal.failed() {
-                return send(out, &Reply::Refused { why });
+                return send(out, &WorkerReply::Refused { why });
             }
         }
         Ok(())
     }
 }
 
-fn send(out: &Mutex<UnixStream>, reply: &Reply) -> io::Result<()> {
+fn send(out: &Mutex<UnixStream>, reply: &WorkerReply) -> io::Result<()> {
     let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
     frame::write(&mut *out, reply)
 }

@@ -7,11 +7,11 @@ use plimsoll_load::clock::Clock;
 use plimsoll_load::probe::{self, Probe, ProbeMessage, Watch};
 use plimsoll_record::SubjectId;
 
-use crate::journal::Journal;
-use crate::protocol::{HostSample, Report};
+use crate::journal::SessionJournal;
+use crate::protocol::{WorkerReport, WorkerSample};
 
 /// From now on, until the probe is dropped.
-pub(super) fn watch(clock: Clock, journal: Journal) -> io::Result<Probe> {
+pub(super) fn watch(clock: Clock, journal: SessionJournal) -> io::Result<Probe> {
     let (news, messages) = mpsc::channel();
     let probe = probe::spawn(clock, news)?;
     // Both belong to one subject of the controller's.
@@ -23,13 +23,13 @@ pub(super) fn watch(clock: Clock, journal: Journal) -> io::Result<Probe> {
             for message in messages {
                 // What a host does not show is missing in its series.
                 if let ProbeMessage::Samples(samples) = message {
-                    let samples = samples.into_iter().map(|(_, metric, sample)| HostSample {
+                    let samples = samples.into_iter().map(|(_, metric, sample)| WorkerSample {
                         metric: metric.info().name.to_owned(),
                         at: sample.at,
                         over: sample.over,
                         value: sample.value,
                     });
-                    journal.add(Report::Samples(samples.collect()));
+                    journal.add(WorkerReport::Samples(samples.collect()));
                 }
             }
         })?;

@@ -3,10 +3,10 @@ use std::io::Write;
 use plimsoll_plan::load::{LoadShape, MockScript};
 use plimsoll_plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
 use plimsoll_plan::schedule::Timeline;
-use plimsoll_record::lane::{Endpoint, LaneControl, LaneMessage, LaneSpec, Share};
+use plimsoll_record::lane::{Endpoint, GeneratorShare, LaneControl, LaneMessage, LaneSpec};
 
 use super::*;
-use crate::protocol::{JobId, Report};
+use crate::protocol::{JobId, WorkerReport};
 
 /// A session in a directory of its own, with a thread that serves it.
 struct Served {
@@ -48,7 +48,7 @@ impl Served {
             patience,
         };
         frame::write(&mut stream, &hello).unwrap();
-        let Some(Reply::Welcome(_)) = frame::read(&mut stream).unwrap() else {
+        let Some(WorkerReply::Welcome(_)) = frame::read(&mut stream).unwrap() else {
             panic!("no welcome")
         };
         stream
@@ -77,7 +77,7 @@ fn lane(seconds: u64) -> LaneSpec {
             home: Home::Fixed,
         }),
         load: LoadShape::closed(2),
-        share: Share::default(),
+        share: GeneratorShare::default(),
         timeline: Timeline {
             warm: Nanos::ZERO,
             measure: Nanos::from_secs(seconds),
@@ -92,20 +92,20 @@ fn lane(seconds: u64) -> LaneSpec {
 }
 
 /// The next one that is not of samples, which come each second.
-fn report(stream: &mut UnixStream, number: &mut u64) -> Report {
+fn report(stream: &mut UnixStream, number: &mut u64) -> WorkerReport {
     loop {
         match frame::read(stream).unwrap() {
-            Some(Reply::Numbered {
+            Some(WorkerReply::Numbered {
                 number: own,
                 report,
             }) => {
                 assert_eq!(own, *number);
                 *number += 1;
-                if !matches!(report, Report::Samples(_)) {
+                if !matches!(report, WorkerReport::Samples(_)) {
                     return report;
                 }
             }
-            Some(Reply::Pong { .. }) => {}
+            Some(WorkerReply::Pong { .. }) => {}
             other => panic!("{other:?}"),
         }
     }
@@ -120,7 +120,10 @@ fn a_lane_goes_on_without_a_controller_and_no_report_is_missing() {
     let task = Box::new(lane(2));
     frame::write(&mut stream, &Request::Run { job: JOB, task }).unwrap();
     let mut number = 0;
-    assert_eq!(report(&mut stream, &mut number), Report::Ready { job: JOB });
+    assert_eq!(
+        report(&mut stream, &mut number),
+        WorkerReport::Ready { job: JOB }
+    );
     frame::write(
         &mut stream,
         &Request::Ping {
@@ -130,14 +133,14 @@ fn a_lane_goes_on_without_a_controller_and_no_report_is_missing() {
     .unwrap();
     let clock = loop {
         match frame::read(&mut stream).unwrap() {
-            Some(Reply::Pong { clock, .. }) => break clock,
-            Some(Reply::Numbered { .. }) => number += 1,
+            Some(WorkerReply::Pong { clock, .. }) => break clock,
+            Some(WorkerReply::Numbered { .. }) => number += 1,
             other => panic!("{other:?}"),
         }
     };
     let at = clock.clock + Nanos::from_millis(100);
     frame::write(&mut stream, &Request::Start { job: JOB, at }).unwrap();
-    let started = Report::Lane {
+    let started = WorkerReport::Lane {
         job: JOB,
         message: LaneMessage::Started { at },
     };
@@ -148,11 +151,11 @@ fn a_lane_goes_on_without_a_controller_and_no_report_is_missing() {
     let mut stream = served.hello(number);
     loop {
         match report(&mut stream, &mut number) {
-            Report::Lane {
+            WorkerReport::Lane {
                 message: LaneMessage::Second(second),
                 ..
             } => seconds += u32::from(second.tick.end > second.tick.start),
-            Report::Lane {
+            WorkerReport::Lane {
                 message: LaneMessage::Ended(_),
                 ..
             } => break,
@@ -161,7 +164,7 @@ fn a_lane_goes_on_without_a_controller_and_no_report_is_missing() {
     }
     assert!(seconds >= 2, "{seconds}");
     let first = report(&mut served.hello(0), &mut 0);
-    assert_eq!(first, Report::Ready { job: JOB });
+    assert_eq!(first, WorkerReport::Ready { job: JOB });
     drop(stream);
     served.end();
 }
@@ -173,10 +176,13 @@ fn an_order_before_the_start_ends_the_lane() {
     let task = Box::new(lane(60));
     frame::write(&mut stream, &Request::Run { job: JOB, task }).unwrap();
     let mut number = 0;
-    assert_eq!(report(&mut stream, &mut number), Report::Ready { job: JOB });
+    assert_eq!(
+        report(&mut stream, &mut number),
+        WorkerReport::Ready { job: JOB }
+    );
     let order = LaneControl::Stop;
     frame::write(&mut stream, &Request::Order { job: JOB, order }).unwrap();
-    let Report::Lane {
+    let WorkerReport::Lane {
         message: LaneMessage::Ended(_),
         ..
     } = report(&mut stream, &mut number)
@@ -193,7 +199,10 @@ fn a_session_without_a_controller_ends_its_jobs_and_leaves_a_journal() {
     let mut stream = served.hello_for(0, Nanos::from_millis(300));
     let task = Box::new(lane(600));
     frame::write(&mut stream, &Request::Run { job: JOB, task }).unwrap();
-    assert_eq!(report(&mut stream, &mut 0), Report::Ready { job: JOB });
+    assert_eq!(
+        report(&mut stream, &mut 0),
+        WorkerReport::Ready { job: JOB }
+    );
     drop(stream);
     served.thread.take().unwrap().join().unwrap().unwrap();
     let dir = served.dir.take().unwrap();
@@ -202,12 +211,15 @@ fn a_session_without_a_controller_ends_its_jobs_and_leaves_a_journal() {
     let again = Served::begin(&id("orphan"));
     let mut stream = again.hello(0);
     let mut number = 0;
-    assert_eq!(report(&mut stream, &mut number), Report::Ready { job: JOB });
+    assert_eq!(
+        report(&mut stream, &mut number),
+        WorkerReport::Ready { job: JOB }
+    );
     let ended = report(&mut stream, &mut number);
     assert!(
         matches!(
             ended,
-            Report::Lane {
+            WorkerReport::Lane {
                 message: LaneMessage::Ended(_),
                 ..
             }
@@ -228,7 +240,7 @@ fn another_version_and_garbage_are_refused_and_the_session_goes_on() {
         patience: Nanos::SECOND,
     };
     frame::write(&mut stream, &hello).unwrap();
-    let Some(Reply::Refused { why }) = frame::read(&mut stream).unwrap() else {
+    let Some(WorkerReply::Refused { why }) = frame::read(&mut stream).unwrap() else {
         panic!("not refused")
     };
     assert!(why.contains("use the same plimsoll"), "{why}");
@@ -241,12 +253,15 @@ fn another_version_and_garbage_are_refused_and_the_session_goes_on() {
         // It may be closed already.
         let _ = stream.write_all(garbage);
         let _ = stream.shutdown(Shutdown::Write);
-        assert!(!matches!(frame::read::<Reply>(&mut stream), Ok(Some(_))));
+        assert!(!matches!(
+            frame::read::<WorkerReply>(&mut stream),
+            Ok(Some(_))
+        ));
     }
     // A share of nothing is a failed job.
     let mut stream = served.hello(0);
     let mut task = Box::new(lane(1));
-    task.share = Share { index: 5, of: 6 };
+    task.share = GeneratorShare { index: 5, of: 6 };
     frame::write(&mut stream, &Request::Run { job: JOB, task }).unwrap();
     let failed = format!("{:?}", report(&mut stream, &mut 0));
     assert!(failed.contains("share"), "{failed}");

@@ -22,6 +22,7 @@ mod mount;
 mod point;
 mod preflight;
 mod prepare;
+mod reach;
 mod recorder;
 mod reset;
 mod running;

@@ -10,7 +10,7 @@ use plimsoll_plan::resolved::{
 };
 use plimsoll_plan::schedule::Timeline;
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::lane::{LaneEnd, LaneSpec, Seeds, Share};
+use plimsoll_record::lane::{GeneratorShare, LaneEnd, LaneSpec, Seeds};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::receipt::CommitCounts;
 use plimsoll_record::{Event, Point, PointId, PointPurpose, Severity};
@@ -233,7 +233,7 @@ impl Execution<'_> {
             endpoint: self.running.get(context.instance)?.instance.endpoint(),
             workload: context.workload.clone(),
             load,
-            share: Share::default(),
+            share: GeneratorShare::default(),
             pacing: context.step.pacing,
             seed: Seeds {
                 load: self.seed,

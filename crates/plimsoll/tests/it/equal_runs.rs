@@ -17,7 +17,7 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::fixture;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::{
-    Endpoint, LaneControl, LaneMessage, LaneSecond, LaneSpec, Share, TransactionStats,
+    Endpoint, GeneratorShare, LaneControl, LaneMessage, LaneSecond, LaneSpec, TransactionStats,
 };
 use plimsoll_stats::Draws;
 use tokio::sync::{mpsc, watch};
@@ -63,7 +63,7 @@ fn run(seed: u64, seconds: u64, slower: f64, pause: Nanos) -> Repeat {
             home: Home::Fixed,
         }),
         load: LoadShape::closed(1),
-        share: Share::default(),
+        share: GeneratorShare::default(),
         timeline: Timeline {
             warm: Nanos::from_secs(1),
             measure: Nanos::from_secs(seconds),

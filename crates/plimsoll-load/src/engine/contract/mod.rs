@@ -12,7 +12,7 @@ use plimsoll_plan::load::LoadShape;
 use plimsoll_plan::resolved::{Home, ManagedKind, ServerKind, Sysbench, Tpcc, TxnMode, Workload};
 use plimsoll_plan::schedule::Timeline;
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::lane::{Endpoint, LaneSpec, Share};
+use plimsoll_record::lane::{Endpoint, GeneratorShare, LaneSpec};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -341,7 +341,7 @@ fn opener(endpoint: Endpoint, workload: &Workload) -> Opener {
         endpoint,
         workload: workload.clone(),
         load: LoadShape::closed(1),
-        share: Share::default(),
+        share: GeneratorShare::default(),
         timeline: Timeline {
             warm: Nanos::ZERO,
             measure: Nanos::SECOND,
