@@ -8,7 +8,7 @@ use crate::error::LoadError;
 
 /// Blocks its caller while the database works. `doing` names the work in the message of an error.
 pub(crate) trait SqlClient {
-    /// The rows of the last statement that has any.
+    /// The rows of a statement; of several, those of one that has any.
     fn rows(&mut self, doing: &str, sql: &str) -> Result<Vec<TextRow>, LoadError>;
 
     fn execute(&mut self, doing: &str, sql: &str) -> Result<(), LoadError> {
