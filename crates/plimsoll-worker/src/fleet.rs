@@ -247,7 +247,7 @@ async fn forward(part: usize, mut from: mpsc::Receiver<LaneNews>, to: mpsc::Send
 /// Puts the seconds of several generators together. Their timelines are equal, but for where an order closed them: a
 /// second is the n-th of its phase. One that a lost generator has not sent is left out: without its part of the load it
 /// would look like a slower system.
-struct SecondMerger {
+pub struct SecondMerger {
     parts: Vec<FleetPart>,
     waiting: BTreeMap<SecondPlace, LaneSecond>,
 }
@@ -268,7 +268,7 @@ struct SecondPlace {
 }
 
 impl SecondMerger {
-    fn new(parts: usize) -> Self {
+    pub fn new(parts: usize) -> Self {
         Self {
             parts: std::iter::repeat_with(FleetPart::default)
                 .take(parts)
@@ -278,7 +278,7 @@ impl SecondMerger {
     }
 
     /// Returns what is complete by it: seconds of which every part has sent its own or a later one.
-    fn add(&mut self, part: usize, second: LaneSecond) -> Vec<LaneSecond> {
+    pub fn add(&mut self, part: usize, second: LaneSecond) -> Vec<LaneSecond> {
         let own = &mut self.parts[part];
         let place = SecondPlace::after(own.place, second.tick.phase);
         own.place = Some(place);

@@ -20,7 +20,7 @@ use crate::state::{SessionId, StateDir};
 use jobs::WorkerJobs;
 
 /// Before the first controller has come.
-const FIRST_PATIENCE: Nanos = Nanos::from_secs(30);
+const FIRST_PATIENCE: Nanos = Nanos::from_secs(10);
 
 /// As [`serve`], in a process that was started for it.
 pub fn serve_apart(session: &SessionId) -> io::Result<()> {

@@ -24,6 +24,12 @@ impl Execution<'_> {
         if wanted.is_empty() {
             return Ok(());
         }
+        let names = wanted
+            .iter()
+            .map(|host| self.plan.host(*host).name.as_str());
+        let names: Vec<&str> = names.collect();
+        let text = format!("Starting workers: {}", names.join(", "));
+        self.progress.print(&text);
         let own = OwnProgram::find()
             .map_err(|error| RunError::failed(format!("plimsoll cannot read itself: {error}")))?;
         let mut targets = Vec::new();
