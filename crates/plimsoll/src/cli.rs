@@ -15,6 +15,7 @@ mod parse;
 mod plans;
 mod predict;
 mod profile;
+mod serve;
 mod value;
 
 use std::path::PathBuf;
@@ -40,6 +41,7 @@ pub use parse::parse;
 pub use plans::{InitArgs, PlansArgs};
 pub use predict::PredictArgs;
 pub use profile::{ProfileCommand, ProfileShowArgs};
+pub use serve::ServeArgs;
 
 /// Measure how much load a database can handle on a drive, and audit whether the result is valid.
 #[derive(Debug, Parser)]
@@ -71,6 +73,8 @@ pub enum CliCommand {
     Gate(GateArgs),
     /// List the run files of a directory, and find where figures changed from run to run.
     List(RunsArgs),
+    /// Show runs in a browser: the catalog, reports, comparisons, and a run while it goes on.
+    Serve(ServeArgs),
     /// Convert other tools' outputs to a run file, for reports and comparisons.
     Import(ImportArgs),
     /// Audit runs or published tables: which figures are invalid, and why.

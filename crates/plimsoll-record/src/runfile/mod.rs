@@ -10,6 +10,7 @@ mod digest;
 mod drive;
 mod file;
 mod head;
+mod live;
 mod open;
 mod outage;
 mod outcomes;
@@ -29,6 +30,9 @@ use thiserror::Error;
 
 pub use file::RunFile;
 pub use head::{Head, LABEL, read_head};
+pub use live::{
+    LiveCursor, LivePhase, LiveRows, LiveSample, LiveSecond, LiveSystem, read_live, read_plan,
+};
 pub use reader::{read, require_intact};
 
 #[derive(Debug, Error)]

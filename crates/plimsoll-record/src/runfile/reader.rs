@@ -155,7 +155,7 @@ fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Resu
 /// The schema in which points have parameters.
 const PARAMETERS_SINCE: i32 = 7;
 
-fn point(row: &Row<'_>, schema: i32) -> rusqlite::Result<Point> {
+pub(super) fn point(row: &Row<'_>, schema: i32) -> rusqlite::Result<Point> {
     let users = row.get("users")?;
     // Before, every user had a connection, rates stayed, and all points were loads of ladders gone through once.
     let known = schema >= database::SINCE;
@@ -200,7 +200,7 @@ fn point(row: &Row<'_>, schema: i32) -> rusqlite::Result<Point> {
     })
 }
 
-fn event(row: &Row<'_>, schema: i32) -> rusqlite::Result<Event> {
+pub(super) fn event(row: &Row<'_>, schema: i32) -> rusqlite::Result<Event> {
     let args = if schema < 8 { None } else { row.get("args")? };
     Ok(Event {
         at: time(row, "at_ns")?,

@@ -18,6 +18,7 @@ use super::{RunFile, RunFileError, read};
 
 mod digest;
 mod drive;
+mod live;
 mod messages;
 mod size;
 

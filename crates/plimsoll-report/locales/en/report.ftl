@@ -898,6 +898,56 @@ history-falls = falls
 history-drift = Note: the series drifts. It { $way } by { $percent } % in all, { $slope } % a run, in a line rather than in steps. Do not take a step for a cause.
 history-change = { $percent } % { $way } since { $file } ({ $name }, { $started }): { $before } → { $after } { $unit }.
 
+## The live page, and the catalog of runs on it
+
+live-loading = Waiting for the first figures.
+live-badge = running
+live-preliminary = These figures are preliminary: the audit is part of the report.
+live-report-now = Report of what is measured so far
+live-prepare = Starting systems and loading data for { $step }.
+live-reset = Resetting the data of { $step }.
+live-warm = Warming up { $systems } with { $load }.
+live-measure = Measuring { $systems } with { $load }.
+live-cool = { $systems }: waiting for the last transactions.
+live-check = Verifying the consistency of the data of { $step }.
+live-backup = Backing up and restoring in { $step }.
+live-between = Preparing the next load.
+live-complete = The run is complete.
+live-interrupted = The run was interrupted. What was measured until then is in its report.
+live-failed = The run failed. Its report has the reason and what was measured until then.
+live-systems = { $n } systems
+live-phase = { $done } so far
+live-phase-of = { $done } of { $planned }
+live-left = About { $time } left under load; loading and checks come on top.
+live-cpu = CPU { $percent } % busy
+live-device = { $device } { $percent } % busy
+live-chart = Transactions per second, the last ten minutes
+live-table = Figures of the last second
+live-system = system
+live-rate = transactions
+    per second
+live-median = median
+    ms
+live-p99 = p99
+    ms
+live-failures = failed at
+    this load
+live-lost = The connection is lost. Trying again.
+live-warnings = Warnings
+live-no-script = The figures of a run that goes on need JavaScript. Reports and comparisons of runs do not.
+live-contents = Pages
+runs-title = Runs
+runs-shown = { $n } of { $total } runs
+runs-text = title, label or file
+runs-any = any
+runs-since = began since
+runs-filter = Filter
+runs-all = Show all
+runs-live = running
+runs-compare = compare
+runs-compare-chosen = Compare chosen runs
+runs-compare-note = The oldest of them is the one that the others are compared with.
+
 ## What other tools printed of imported runs
 
 reported-by = Reported by { $source }

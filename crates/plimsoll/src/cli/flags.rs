@@ -1,10 +1,12 @@
 //! Flags that several commands share.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::format::Format;
+use super::serve::LISTEN;
 use super::value;
 
 /// What a run of a plan and of `bench` have in common.
@@ -20,6 +22,9 @@ pub struct RunFlags {
     /// Label of this run in lists and histories: a version, a commit of the database.
     #[arg(long)]
     pub label: Option<String>,
+    /// Show the run in a browser while it goes on: its figures second by second [default address: 127.0.0.1:7070].
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true, default_missing_value = LISTEN)]
+    pub serve: Option<SocketAddr>,
     /// Print the resolved plan, its duration and the space it needs; touch nothing.
     #[arg(long)]
     pub dry_run: bool,

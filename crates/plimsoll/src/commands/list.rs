@@ -58,7 +58,7 @@ pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Of the directory and of the sets in it.
-fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     let entries = std::fs::read_dir(dir).map_err(|error| {
         Failure::usage(format!(

@@ -18,6 +18,7 @@ mod predict;
 mod profile;
 mod report;
 mod run;
+mod serve;
 mod set;
 mod table;
 mod worker;
@@ -42,6 +43,7 @@ pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         CliCommand::Compare(args) => compare::compare(&args),
         CliCommand::Gate(args) => compare::gate(&args),
         CliCommand::List(args) => list::list(&args),
+        CliCommand::Serve(args) => serve::serve(&args),
         CliCommand::Import(args) => import::import(&args),
         CliCommand::Audit(args) => audit::audit(&args),
         CliCommand::Check(args) => check::check(&args),

@@ -2,6 +2,7 @@
 
 mod attempts;
 mod job;
+mod live;
 mod set;
 
 use std::ops::RangeInclusive;
@@ -27,6 +28,7 @@ use crate::plan_errors;
 use crate::speed::choose;
 use attempts::attempts;
 use job::{check, default_output, job, listen, warning_lines};
+use live::LiveServer;
 
 /// By which times and data can be multiplied.
 const FACTORS: RangeInclusive<f64> = 1e-6..=1e6;
@@ -65,12 +67,19 @@ fn run_plan(args: &RunArgs, plan: PlanText) -> Result<ExitCode, Failure> {
         .unwrap_or_else(|| default_output(&plan.title, now, "plimsoll"));
     check(&plan, &output, args)?;
     let interrupt = listen()?;
+    let _live = live_server(args, &output)?;
     let mut job = job(args, plan, text, output, warnings)?;
     if let Some(chosen) = choose(&[&job.plan], &interrupt, args.flags.quiet)? {
         job = chosen.of_job(job);
     }
     let done = attempts(job, |job| execute(job, interrupt.clone()))?;
     show(&done, args)
+}
+
+/// The live page, where it is wanted.
+fn live_server(args: &RunArgs, output: &Path) -> Result<Option<LiveServer>, Failure> {
+    let start = |listen| LiveServer::start(listen, output);
+    args.flags.serve.map(start).transpose()
 }
 
 fn options(args: &RunArgs) -> Result<Options, Failure> {

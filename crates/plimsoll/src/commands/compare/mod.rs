@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::output::write_whole;
 
 pub use gate::gate;
-pub(super) use sides::warn_of_copy;
+pub(super) use sides::{label, of as sides_of, warn_of_copy};
 
 pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let ask = Ask {

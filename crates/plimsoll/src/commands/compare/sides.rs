@@ -46,7 +46,7 @@ impl RepeatedRuns {
 }
 
 /// The sides of one comparison or, of several sets, of one for each combination of the first that others have, too.
-pub(super) fn of(paths: &[PathBuf]) -> Result<Vec<Vec<ComparedSide>>, Failure> {
+pub(in crate::commands) fn of(paths: &[PathBuf]) -> Result<Vec<Vec<ComparedSide>>, Failure> {
     let mut given = all(paths)?;
     leave_out_copies(&mut given);
     let combined = given.iter().any(|cells| cells.len() > 1);
@@ -169,7 +169,7 @@ fn one(path: &Path) -> Result<RepeatedRuns, Failure> {
 }
 
 /// How a side is called where its path is enough.
-pub(super) fn label(path: &Path) -> String {
+pub(in crate::commands) fn label(path: &Path) -> String {
     path.file_stem()
         .unwrap_or(path.as_os_str())
         .to_string_lossy()

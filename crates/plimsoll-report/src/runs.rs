@@ -1,0 +1,116 @@
+//! The catalog of runs as a page: filters, a table, and a choice of runs to compare.
+
+use askama::Template;
+use plimsoll_record::RunStatus;
+
+use crate::history::ListedRun;
+use crate::html::STYLE;
+use crate::message::Messages;
+
+/// A run of the catalog.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CatalogRun {
+    pub listed: ListedRun,
+    /// The address of its page.
+    pub address: String,
+    /// Whether it goes on.
+    pub is_live: bool,
+}
+
+/// What the form was filled in with; empty is no filter.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CatalogFilter {
+    /// In title, label or file, ignoring case.
+    pub text: String,
+    pub system: String,
+    pub medium: String,
+    pub status: String,
+    /// A date; runs that began earlier are left out.
+    pub since: String,
+}
+
+/// What there is to choose from, over all runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CatalogChoices {
+    pub systems: Vec<String>,
+    pub media: Vec<String>,
+}
+
+/// The page of those runs that pass the filter, out of `total`.
+pub fn runs_page(
+    runs: &[CatalogRun],
+    total: usize,
+    filter: &CatalogFilter,
+    choices: &CatalogChoices,
+) -> String {
+    let m = Messages::english();
+    let shown = [("n", runs.len().to_string()), ("total", total.to_string())];
+    let page = RunsPage {
+        title: m.text("runs-title"),
+        shown: m.text_with("runs-shown", &shown),
+        runs,
+        filter,
+        choices,
+        m: &m,
+        style: STYLE,
+    };
+    // The template writes to a string and calls nothing that fails.
+    page.render().expect("rendering to memory does not fail")
+}
+
+#[derive(Template)]
+#[template(path = "runs.html")]
+struct RunsPage<'a> {
+    m: &'a Messages,
+    title: String,
+    shown: String,
+    runs: &'a [CatalogRun],
+    filter: &'a CatalogFilter,
+    choices: &'a CatalogChoices,
+    style: &'static str,
+}
+
+impl RunsPage<'_> {
+    fn statuses(&self) -> [RunStatus; 4] {
+        [
+            RunStatus::Unfinished,
+            RunStatus::Complete,
+            RunStatus::Interrupted,
+            RunStatus::Failed,
+        ]
+    }
+
+    fn status(&self, status: &RunStatus) -> String {
+        self.m.text(&format!("status-{}", status.name()))
+    }
+
+    /// A run that goes on is `running`: `unfinished` also is one that was killed.
+    fn status_of(&self, run: &CatalogRun) -> String {
+        if run.is_live {
+            self.m.text("runs-live")
+        } else {
+            self.status(&run.listed.status)
+        }
+    }
+}
+
+/// Why there is no other page.
+pub fn notice_page(title: &str, text: &str) -> String {
+    let m = Messages::english();
+    let page = NoticePage {
+        m: &m,
+        title,
+        lines: text.lines().collect(),
+        style: STYLE,
+    };
+    page.render().expect("rendering to memory does not fail")
+}
+
+#[derive(Template)]
+#[template(path = "notice.html")]
+struct NoticePage<'a> {
+    m: &'a Messages,
+    title: &'a str,
+    lines: Vec<&'a str>,
+    style: &'static str,
+}

@@ -1,0 +1,21 @@
+//! Runs in a browser: a catalog, reports, comparisons, and a run while it goes on. Reads only.
+//!
+//! A run that goes on is read from its file, once a second, and only while a page shows it: nothing is added to what
+//! measures. [`access`] decides who is answered, [`route`] what an address means; a name is looked up among the runs that
+//! [`RunSource`] lists, and never becomes a path.
+
+mod access;
+mod catalog;
+mod events;
+mod feed;
+mod live;
+mod respond;
+mod route;
+mod server;
+mod source;
+mod token;
+
+pub use access::needs_token;
+pub use server::{ServeError, ServeOptions, Server, StopServer};
+pub use source::{FoundRun, RunSource};
+pub use token::Token;

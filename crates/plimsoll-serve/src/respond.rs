@@ -1,0 +1,178 @@
+//! Answers, with the headers that all of them have.
+
+use bytes::Bytes;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue,
+    REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::{Response, StatusCode, header};
+use plimsoll_report::runs::notice_page;
+use sha2::{Digest, Sha256};
+
+use crate::access::Refusal;
+
+pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
+pub(crate) type Answer = Response<Body>;
+
+/// What follows `script-src` in the policy of a page.
+pub(crate) enum Scripts {
+    None,
+    /// Files of the server's.
+    Own,
+    /// Only the one that the page holds, by its digest.
+    Inline(String),
+}
+
+impl Scripts {
+    /// Those of a report: its script is the last element of the page.
+    pub fn of_report(html: &str) -> Self {
+        let script = html
+            .rsplit_once("<script>")
+            .and_then(|(_, rest)| rest.split_once("</script>"));
+        match script {
+            Some((script, _)) => Self::Inline(base64(&Sha256::digest(script.as_bytes()))),
+            None => Self::None,
+        }
+    }
+
+    fn policy(&self) -> String {
+        let scripts = match self {
+            Self::None => "script-src 'none'".to_owned(),
+            Self::Own => "script-src 'self'; connect-src 'self'".to_owned(),
+            Self::Inline(digest) => format!("script-src 'sha256-{digest}'"),
+        };
+        // Charts set styles of their elements.
+        format!(
+            "default-src 'none'; {scripts}; style-src 'unsafe-inline'; img-src data:; form-action 'self'; \
+             base-uri 'none'; frame-ancestors 'none'"
+        )
+    }
+}
+
+/// RFC 4648, section 4.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let all = chunk
+            .iter()
+            .chain(&[0, 0])
+            .take(3)
+            .fold(0u32, |all, byte| all << 8 | u32::from(*byte));
+        for place in 0..4 {
+            text.push(if place <= chunk.len() {
+                char::from(DIGITS[(all >> (18 - 6 * place) & 63) as usize])
+            } else {
+                '='
+            });
+        }
+    }
+    text
+}
+
+fn answer(status: StatusCode, kind: &'static str, policy: &str, body: Body) -> Answer {
+    let mut answer = Response::new(body);
+    *answer.status_mut() = status;
+    let headers = answer.headers_mut();
+    for (name, value) in [
+        (CONTENT_TYPE, kind),
+        (CACHE_CONTROL, "no-store"),
+        (REFERRER_POLICY, "no-referrer"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    // Made of letters, quotes and digits.
+    if let Ok(policy) = HeaderValue::from_str(policy) {
+        headers.insert(CONTENT_SECURITY_POLICY, policy);
+    }
+    answer
+}
+
+fn whole(text: String) -> Body {
+    Full::new(Bytes::from(text))
+        .map_err(|never| match never {})
+        .boxed()
+}
+
+pub(crate) fn page(html: String, scripts: &Scripts) -> Answer {
+    page_with(StatusCode::OK, html, scripts)
+}
+
+fn page_with(status: StatusCode, html: String, scripts: &Scripts) -> Answer {
+    answer(
+        status,
+        "text/html; charset=utf-8",
+        &scripts.policy(),
+        whole(html),
+    )
+}
+
+/// A page that explains why there is no other.
+pub(crate) fn notice(status: StatusCode, title: &str, text: &str) -> Answer {
+    page_with(status, notice_page(title, text), &Scripts::None)
+}
+
+pub(crate) fn refusal(why: Refusal) -> Answer {
+    notice(why.status(), "Not answered", why.text())
+}
+
+pub(crate) fn only_get() -> Answer {
+    let title = "Nothing can be changed here";
+    let mut answer = notice(StatusCode::METHOD_NOT_ALLOWED, title, "Only GET and HEAD.");
+    let allowed = HeaderValue::from_static("GET, HEAD");
+    answer.headers_mut().insert(ALLOW, allowed);
+    answer
+}
+
+pub(crate) fn redirect(address: &str, cookie: &str) -> Answer {
+    let mut answer = notice(StatusCode::SEE_OTHER, "Go on", address);
+    let headers = answer.headers_mut();
+    for (name, value) in [(header::LOCATION, address), (SET_COOKIE, cookie)] {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(name, value);
+        }
+    }
+    answer
+}
+
+pub(crate) fn script(text: &'static str) -> Answer {
+    let body = Full::new(Bytes::from_static(text.as_bytes()))
+        .map_err(|never| match never {})
+        .boxed();
+    let kind = "text/javascript; charset=utf-8";
+    answer(StatusCode::OK, kind, &Scripts::None.policy(), body)
+}
+
+pub(crate) fn event_stream(body: Body) -> Answer {
+    let policy = Scripts::None.policy();
+    answer(StatusCode::OK, "text/event-stream", &policy, body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_are_base64() {
+        let all = [&b""[..], b"f", b"fo", b"foo", b"foob", b"\xff\xfe\xfd"];
+        let texts = all.map(base64);
+        assert_eq!(texts, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "//79"]);
+    }
+
+    #[test]
+    fn a_report_may_run_its_own_script_and_no_other() {
+        let page = r#"<script type="application/json">{}</script><script>run()</script></body>"#;
+        let Scripts::Inline(digest) = Scripts::of_report(page) else {
+            panic!("no script")
+        };
+        assert_eq!(digest, base64(&Sha256::digest("run()")));
+        assert!(matches!(Scripts::of_report("<p>"), Scripts::None));
+    }
+}

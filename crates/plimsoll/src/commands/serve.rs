@@ -1,0 +1,143 @@
+//! `plimsoll serve`: the runs of a directory in a browser.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use plimsoll_analysis::compare::{Ask, compare};
+use plimsoll_record::runfile;
+use plimsoll_report::versus::comparison_page;
+use plimsoll_serve::{FoundRun, RunSource, ServeOptions, Server, StopServer, Token, needs_token};
+
+use super::compare::{label, sides_of};
+use super::list::run_files;
+use super::predict::summary_of;
+use crate::cli::ServeArgs;
+use crate::failure::Failure;
+
+/// Of the process beside a run: it gets the processor only where nothing else wants it.
+const NICE: i32 = 19;
+
+pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
+    if !args.beside_run && !args.dir.exists() {
+        return Err(Failure::usage(format!(
+            "{} does not exist\nName a directory with run files.",
+            args.dir.display()
+        )));
+    }
+    let options = ServeOptions {
+        listen: args.listen,
+        token: token(args)?,
+        beside_run: args.beside_run,
+    };
+    let source = RunFolder(args.dir.clone());
+    let server = Server::bind(options, Box::new(source))
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    if args.beside_run {
+        // Without it the run is disturbed more, and goes on.
+        let _ = rustix::process::nice(NICE);
+        report_to_parent(&server.address(), server.stopper())?;
+    } else {
+        eprintln!("Serving {}: {}", args.dir.display(), server.address());
+        eprintln!("Ctrl-C ends it.");
+    }
+    server.run();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn token(args: &ServeArgs) -> Result<Option<Token>, Failure> {
+    let Some(path) = &args.token_file else {
+        let random = needs_token(&args.listen).then(Token::random).transpose();
+        return random.map_err(Failure::run);
+    };
+    let refused = |why: String| {
+        Failure::usage(format!(
+            "the token file {} cannot be used: {why}\nWrite one line, such as: openssl rand -hex 32",
+            path.display()
+        ))
+    };
+    let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+    Token::from_text(&text).map(Some).map_err(refused)
+}
+
+/// Sends the address, and ends the server when the parent closes its end of stdin, or dies.
+fn report_to_parent(address: &str, stopper: StopServer) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    let sent = writeln!(out, "{address}").and_then(|()| out.flush());
+    sent.map_err(|error| Failure::run(format!("no address for the run: {error}")))?;
+    let waiting = std::thread::Builder::new()
+        .name("parent".into())
+        .spawn(move || {
+            let _ = std::io::stdin().read(&mut [0]);
+            stopper.stop();
+        });
+    waiting
+        .map(|_| ())
+        .map_err(|error| Failure::run(format!("no thread for the server: {error}")))
+}
+
+/// The run files of a directory, or one that may not be there yet.
+struct RunFolder(PathBuf);
+
+impl RunFolder {
+    fn files(&self) -> Result<Vec<PathBuf>, String> {
+        if self.0.is_dir() {
+            return run_files(&self.0).map_err(|failure| failure.text());
+        }
+        Ok(self
+            .0
+            .is_file()
+            .then(|| self.0.clone())
+            .into_iter()
+            .collect())
+    }
+
+    fn name(&self, path: &Path) -> String {
+        let name = path.strip_prefix(&self.0).ok();
+        let name = name.filter(|name| !name.as_os_str().is_empty());
+        let name = name.or(path.file_name().map(Path::new));
+        name.unwrap_or(path).to_string_lossy().into_owned()
+    }
+
+    /// A link may lead out of the directory, to what is not meant to be shown.
+    fn holds(&self, path: &Path) -> bool {
+        let both = self.0.canonicalize().ok().zip(path.canonicalize().ok());
+        both.is_some_and(|(own, path)| path.starts_with(own))
+    }
+}
+
+impl RunSource for RunFolder {
+    fn runs(&self) -> Result<Vec<FoundRun>, String> {
+        let mut runs: Vec<FoundRun> = Vec::new();
+        for path in self.files()?.into_iter().filter(|path| self.holds(path)) {
+            // Files of other programs, damaged ones, and one that is being made have no head.
+            if let Ok(head) = runfile::read_head(&path) {
+                runs.push(FoundRun {
+                    name: self.name(&path),
+                    path,
+                    head,
+                });
+            }
+        }
+        runs.sort_by(|a, b| {
+            (&a.head.run.started_at, &a.name).cmp(&(&b.head.run.started_at, &b.name))
+        });
+        Ok(runs)
+    }
+
+    fn report(&self, path: &Path) -> Result<String, String> {
+        let record = runfile::read(path).map_err(|error| error.to_string())?;
+        Ok(plimsoll_report::html::report(&record, &summary_of(&record)))
+    }
+
+    fn compare(&self, paths: &[PathBuf]) -> Result<String, String> {
+        let groups = sides_of(paths).map_err(|failure| failure.text())?;
+        let comparisons: Vec<_> = groups
+            .iter()
+            .map(|sides| compare(sides, &Ask::default()))
+            .collect();
+        let names: Vec<String> = paths.iter().map(|path| label(path)).collect();
+        Ok(comparison_page(&names.join(" · "), &comparisons))
+    }
+}
