@@ -1,4 +1,5 @@
-//! Pages of every kind, opened in Chromium: axe-core finds nothing, none is wider than its window, keys suffice.
+//! Pages of every kind, opened in Chromium: axe-core finds nothing, none is wider than its window, keys suffice. And a
+//! run of twelve systems while it goes on.
 
 use std::fs;
 use std::path::Path;
@@ -71,5 +72,7 @@ pub fn run(plimsoll: &Path) -> Task {
         test.push(page);
     }
     let test: Vec<&str> = test.iter().map(String::as_str).collect();
-    program("node", &test).run()
+    program("node", &test).run()?;
+    let live = ["web/test/live.mjs", &plimsoll, &text(&dir)];
+    program("node", &live).run()
 }

@@ -158,11 +158,16 @@ fn load_of(m: &Messages, points: &[&Point]) -> String {
     };
     let offered = point.offered_per_second;
     let amount = load(point.users, offered, point.offered_to_per_second);
-    match offered {
+    let text = match offered {
         Some(_) => m.text_with("load-open", &[("rate", amount)]),
         None if point.mode == "block" => m.text_with("load-in-flight", &[("requests", amount)]),
         None if point.users == 1 => m.text("load-one"),
         None => m.text_with("load-closed", &[("users", amount)]),
+    };
+    if points.len() > 1 {
+        m.text_with("live-each", &[("load", text)])
+    } else {
+        text
     }
 }
 

@@ -84,6 +84,12 @@ impl RunsPage<'_> {
         self.m.text(&format!("status-{}", status.name()))
     }
 
+    /// To the minute.
+    fn began(&self, run: &CatalogRun) -> String {
+        let began = run.listed.started_at.chars().take(16);
+        began.map(|c| if c == 'T' { ' ' } else { c }).collect()
+    }
+
     /// A run that goes on is `running`: `unfinished` also is one that was killed.
     fn status_of(&self, run: &CatalogRun) -> String {
         if run.is_live {

@@ -13,7 +13,7 @@ pub fn needs_token(listen: &SocketAddr) -> bool {
 }
 
 #[derive(Debug)]
-pub(crate) struct Access {
+pub(crate) struct AccessRules {
     pub listen: SocketAddr,
     pub token: Option<Token>,
 }
@@ -31,13 +31,13 @@ pub(crate) enum Admission {
 
 /// Why a request is not answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum AccessRefusal {
     Host,
     Origin,
     Token,
 }
 
-impl Refusal {
+impl AccessRefusal {
     pub fn status(self) -> StatusCode {
         match self {
             Self::Host => StatusCode::MISDIRECTED_REQUEST,
@@ -57,16 +57,16 @@ impl Refusal {
     }
 }
 
-impl Access {
-    pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<Admission, Refusal> {
-        let host = text(headers, &HOST).ok_or(Refusal::Host)?;
+impl AccessRules {
+    pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<Admission, AccessRefusal> {
+        let host = text(headers, &HOST).ok_or(AccessRefusal::Host)?;
         if !self.serves(host) {
-            return Err(Refusal::Host);
+            return Err(AccessRefusal::Host);
         }
         // A page of another site may send requests, and then its origin is not this host.
         let is_own = |origin: &str| origin.strip_prefix("http://") == Some(host);
         if headers.contains_key(ORIGIN) && !text(headers, &ORIGIN).is_some_and(is_own) {
-            return Err(Refusal::Origin);
+            return Err(AccessRefusal::Origin);
         }
         let Some(token) = &self.token else {
             return Ok(Admission::Granted);
@@ -79,7 +79,7 @@ impl Access {
         if given.any(|(_, given)| token.matches(&given)) {
             return Ok(self.by_address(uri, token));
         }
-        Err(Refusal::Token)
+        Err(AccessRefusal::Token)
     }
 
     /// A name that resolves to this machine may belong to anybody (DNS rebinding); a number does not.

@@ -16,6 +16,15 @@ const EVERY: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub(crate) struct Feeds(Mutex<HashMap<PathBuf, Weak<Feed>>>);
 
+/// How the end of a run is found out.
+#[derive(Clone)]
+pub(crate) struct EndOfRun {
+    /// The end of the server: what it serves is read once more, at once.
+    pub stop: watch::Receiver<bool>,
+    /// Its file alone does not show it: who runs it has more to do, and ends the server.
+    pub only_by_stop: bool,
+}
+
 /// A run that is shown; it is read as long as somebody holds this.
 pub(crate) struct Feed {
     run: Mutex<LiveRun>,
@@ -34,8 +43,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Feeds {
-    /// Joins the feed of a run, or begins it. A change of `stop` makes it read once more, at once.
-    pub fn join(&self, path: &Path, stop: &watch::Receiver<bool>) -> Arc<Feed> {
+    /// Joins the feed of a run, or begins it.
+    pub fn join(&self, path: &Path, end: &EndOfRun) -> Arc<Feed> {
         let mut feeds = lock(&self.0);
         feeds.retain(|_, feed| feed.strong_count() > 0);
         let known = feeds.get(path).and_then(Weak::upgrade);
@@ -45,7 +54,7 @@ impl Feeds {
                 read: watch::Sender::default(),
             });
             feeds.insert(path.to_owned(), Arc::downgrade(&feed));
-            let reading = keep_reading(Arc::downgrade(&feed), path.to_owned(), stop.clone());
+            let reading = keep_reading(Arc::downgrade(&feed), path.to_owned(), end.clone());
             tokio::spawn(reading);
             feed
         })
@@ -62,23 +71,24 @@ impl Feed {
     }
 
     /// Reads a disk, so not on the thread of connections, which never waits for it. Whether the run has ended.
-    fn read_once(&self, path: &Path, stopped: bool) -> bool {
+    fn read_once(&self, path: &Path) -> bool {
         let position = lock(&self.run).position();
         // It may be moved away for another attempt, or be about to be made: the next reading finds out.
         if let Ok(reading) = position.read() {
             lock(&self.run).add(reading);
         }
-        lock(&self.run).has_ended() || stopped || !is_growing(path)
+        lock(&self.run).has_ended() || !is_growing(path)
     }
 }
 
-async fn keep_reading(feed: Weak<Feed>, path: PathBuf, mut stop: watch::Receiver<bool>) {
+async fn keep_reading(feed: Weak<Feed>, path: PathBuf, mut end: EndOfRun) {
     loop {
         let Some(shown) = feed.upgrade() else { return };
         let file = path.clone();
-        let stopped = *stop.borrow_and_update();
+        let stopped = *end.stop.borrow_and_update();
+        let by_stop = end.only_by_stop;
         let reading = tokio::task::spawn_blocking(move || {
-            let ended = shown.read_once(&file, stopped);
+            let ended = shown.read_once(&file) && !by_stop || stopped;
             shown.read.send_modify(|state| {
                 state.readings += 1;
                 state.ended = ended;
@@ -88,6 +98,6 @@ async fn keep_reading(feed: Weak<Feed>, path: PathBuf, mut stop: watch::Receiver
         if reading.await.unwrap_or(true) {
             return;
         }
-        let _ = timeout(EVERY, stop.changed()).await;
+        let _ = timeout(EVERY, end.stop.changed()).await;
     }
 }

@@ -15,7 +15,10 @@ mod server;
 mod source;
 mod token;
 
+#[cfg(test)]
+mod tests;
+
 pub use access::needs_token;
-pub use server::{ServeError, ServeOptions, Server, StopServer};
+pub use server::{PageServer, ServeError, ServeOptions, StopServer};
 pub use source::{FoundRun, RunSource};
 pub use token::Token;

@@ -11,13 +11,13 @@ use hyper::{Response, StatusCode, header};
 use plimsoll_report::runs::notice_page;
 use sha2::{Digest, Sha256};
 
-use crate::access::Refusal;
+use crate::access::AccessRefusal;
 
 pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
-pub(crate) type Answer = Response<Body>;
+pub(crate) type PageResponse = Response<Body>;
 
 /// What follows `script-src` in the policy of a page.
-pub(crate) enum Scripts {
+pub(crate) enum ScriptPolicy {
     None,
     /// Files of the server's.
     Own,
@@ -25,7 +25,7 @@ pub(crate) enum Scripts {
     Inline(String),
 }
 
-impl Scripts {
+impl ScriptPolicy {
     /// Those of a report: its script is the last element of the page.
     pub fn of_report(html: &str) -> Self {
         let script = html
@@ -72,7 +72,7 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-fn answer(status: StatusCode, kind: &'static str, policy: &str, body: Body) -> Answer {
+fn answer(status: StatusCode, kind: &'static str, policy: &str, body: Body) -> PageResponse {
     let mut answer = Response::new(body);
     *answer.status_mut() = status;
     let headers = answer.headers_mut();
@@ -101,11 +101,11 @@ fn whole(text: String) -> Body {
         .boxed()
 }
 
-pub(crate) fn page(html: String, scripts: &Scripts) -> Answer {
+pub(crate) fn page(html: String, scripts: &ScriptPolicy) -> PageResponse {
     page_with(StatusCode::OK, html, scripts)
 }
 
-fn page_with(status: StatusCode, html: String, scripts: &Scripts) -> Answer {
+fn page_with(status: StatusCode, html: String, scripts: &ScriptPolicy) -> PageResponse {
     answer(
         status,
         "text/html; charset=utf-8",
@@ -115,15 +115,15 @@ fn page_with(status: StatusCode, html: String, scripts: &Scripts) -> Answer {
 }
 
 /// A page that explains why there is no other.
-pub(crate) fn notice(status: StatusCode, title: &str, text: &str) -> Answer {
-    page_with(status, notice_page(title, text), &Scripts::None)
+pub(crate) fn notice(status: StatusCode, title: &str, text: &str) -> PageResponse {
+    page_with(status, notice_page(title, text), &ScriptPolicy::None)
 }
 
-pub(crate) fn refusal(why: Refusal) -> Answer {
+pub(crate) fn refusal(why: AccessRefusal) -> PageResponse {
     notice(why.status(), "Not answered", why.text())
 }
 
-pub(crate) fn only_get() -> Answer {
+pub(crate) fn only_get() -> PageResponse {
     let title = "Nothing can be changed here";
     let mut answer = notice(StatusCode::METHOD_NOT_ALLOWED, title, "Only GET and HEAD.");
     let allowed = HeaderValue::from_static("GET, HEAD");
@@ -131,7 +131,7 @@ pub(crate) fn only_get() -> Answer {
     answer
 }
 
-pub(crate) fn redirect(address: &str, cookie: &str) -> Answer {
+pub(crate) fn redirect(address: &str, cookie: &str) -> PageResponse {
     let mut answer = notice(StatusCode::SEE_OTHER, "Go on", address);
     let headers = answer.headers_mut();
     for (name, value) in [(header::LOCATION, address), (SET_COOKIE, cookie)] {
@@ -142,16 +142,16 @@ pub(crate) fn redirect(address: &str, cookie: &str) -> Answer {
     answer
 }
 
-pub(crate) fn script(text: &'static str) -> Answer {
+pub(crate) fn script(text: &'static str) -> PageResponse {
     let body = Full::new(Bytes::from_static(text.as_bytes()))
         .map_err(|never| match never {})
         .boxed();
     let kind = "text/javascript; charset=utf-8";
-    answer(StatusCode::OK, kind, &Scripts::None.policy(), body)
+    answer(StatusCode::OK, kind, &ScriptPolicy::None.policy(), body)
 }
 
-pub(crate) fn event_stream(body: Body) -> Answer {
-    let policy = Scripts::None.policy();
+pub(crate) fn event_stream(body: Body) -> PageResponse {
+    let policy = ScriptPolicy::None.policy();
     answer(StatusCode::OK, "text/event-stream", &policy, body)
 }
 
@@ -169,10 +169,10 @@ mod tests {
     #[test]
     fn a_report_may_run_its_own_script_and_no_other() {
         let page = r#"<script type="application/json">{}</script><script>run()</script></body>"#;
-        let Scripts::Inline(digest) = Scripts::of_report(page) else {
+        let ScriptPolicy::Inline(digest) = ScriptPolicy::of_report(page) else {
             panic!("no script")
         };
         assert_eq!(digest, base64(&Sha256::digest("run()")));
-        assert!(matches!(Scripts::of_report("<p>"), Scripts::None));
+        assert!(matches!(ScriptPolicy::of_report("<p>"), ScriptPolicy::None));
     }
 }

@@ -1,10 +1,9 @@
 //! Takes connections and answers requests, all on one thread; files are read on others.
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use hyper::body::Incoming;
@@ -19,12 +18,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::timeout;
 
-use crate::access::{Access, Admission};
+use crate::access::{AccessRules, Admission};
 use crate::catalog::{catalog_page, is_live};
 use crate::events;
-use crate::feed::Feeds;
+use crate::feed::{EndOfRun, Feeds};
 use crate::live::SentUntil;
-use crate::respond::{self, Answer, Scripts};
+use crate::respond::{self, PageResponse, ScriptPolicy};
 use crate::route::{Route, address_of};
 use crate::source::{FoundRun, RunSource};
 use crate::token::Token;
@@ -38,8 +37,12 @@ const HEADERS: usize = 64;
 const HEAD_BYTES: usize = 16 << 10;
 /// For the head of a request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// After the end of a run, for pages to get its report.
-const FAREWELL: Duration = Duration::from_secs(10);
+/// After the end of a run, for each page that shows it to ask for its report. One that is asked for is also made.
+const FAREWELL: Duration = Duration::from_secs(5);
+/// For the last bytes of a report.
+const SENDING: Duration = Duration::from_millis(500);
+/// Longest report to wait for.
+const LONGEST_REPORT: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Error)]
 pub enum ServeError {
@@ -59,7 +62,7 @@ pub struct ServeOptions {
     pub beside_run: bool,
 }
 
-pub struct Server {
+pub struct PageServer {
     runtime: tokio::runtime::Runtime,
     listener: TcpListener,
     site: Arc<Site>,
@@ -68,7 +71,7 @@ pub struct Server {
 
 /// What requests are answered from.
 struct Site {
-    access: Access,
+    access: AccessRules,
     source: Box<dyn RunSource>,
     feeds: Feeds,
     stop: watch::Receiver<bool>,
@@ -76,7 +79,14 @@ struct Site {
     streams: Arc<Semaphore>,
     /// One page is rendered at a time.
     renderer: Semaphore,
-    reports: AtomicUsize,
+    reports: watch::Sender<ReportCounts>,
+}
+
+/// Reports since the server began.
+#[derive(Debug, Clone, Copy, Default)]
+struct ReportCounts {
+    asked: usize,
+    made: usize,
 }
 
 /// Ends the server.
@@ -89,7 +99,7 @@ impl StopServer {
     }
 }
 
-impl Server {
+impl PageServer {
     pub fn bind(options: ServeOptions, source: Box<dyn RunSource>) -> Result<Self, ServeError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -107,7 +117,7 @@ impl Server {
         let listen = listener.local_addr().map_err(refused)?;
         let stop = watch::Sender::new(false);
         let site = Site {
-            access: Access {
+            access: AccessRules {
                 listen,
                 token: options.token,
             },
@@ -117,7 +127,7 @@ impl Server {
             beside_run: options.beside_run,
             streams: Arc::new(Semaphore::new(STREAMS)),
             renderer: Semaphore::new(1),
-            reports: AtomicUsize::new(0),
+            reports: watch::Sender::default(),
         };
         Ok(Self {
             runtime,
@@ -132,12 +142,23 @@ impl Server {
         self.site.access.listen
     }
 
-    /// For a browser, with the token.
+    /// For a browser on this machine.
     pub fn address(&self) -> String {
-        let listen = self.listen();
+        let mut listen = self.listen();
+        if listen.ip().is_unspecified() {
+            listen.set_ip(match listen {
+                SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+                SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+            });
+        }
+        format!("http://{listen}/")
+    }
+
+    /// As [`Self::address`], with the token that it asks for.
+    pub fn address_with_token(&self) -> String {
         match &self.site.access.token {
-            Some(token) => format!("http://{listen}/?token={}", token.as_str()),
-            None => format!("http://{listen}/"),
+            Some(token) => format!("{}?token={}", self.address(), token.as_str()),
+            None => self.address(),
         }
     }
 
@@ -155,8 +176,7 @@ impl Server {
             // The sender is in self: an error cannot come.
             let _ = stop.wait_for(|stop| *stop).await;
             let open = STREAMS - site.streams.available_permits();
-            let wanted = site.reports.load(Ordering::Relaxed) + open;
-            let _ = timeout(FAREWELL, site.have_reports(wanted)).await;
+            site.make_reports(open).await;
             accepting.abort();
         });
         self.runtime.shutdown_background();
@@ -189,7 +209,7 @@ async fn serve_connection(stream: TcpStream, site: Arc<Site>, permit: OwnedSemap
 }
 
 impl Site {
-    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Answer {
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> PageResponse {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return respond::only_get();
         }
@@ -218,7 +238,7 @@ impl Site {
     async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         read: impl FnOnce(&Self) -> Result<T, String> + Send + 'static,
-    ) -> Result<T, Answer> {
+    ) -> Result<T, PageResponse> {
         let site = Arc::clone(self);
         match tokio::task::spawn_blocking(move || read(&site)).await {
             Ok(Ok(read)) => Ok(read),
@@ -234,16 +254,16 @@ impl Site {
         }
     }
 
-    async fn catalog(self: Arc<Self>, query: String) -> Answer {
+    async fn catalog(self: Arc<Self>, query: String) -> PageResponse {
         let page = self.read(move |site| Ok(catalog_page(&site.source.runs()?, &query)));
         match page.await {
-            Ok(html) => respond::page(html, &Scripts::None),
+            Ok(html) => respond::page(html, &ScriptPolicy::None),
             Err(answer) => answer,
         }
     }
 
     /// Looks a name up: it never becomes a path.
-    async fn find(self: &Arc<Self>, name: String) -> Result<FoundRun, Answer> {
+    async fn find(self: &Arc<Self>, name: String) -> Result<FoundRun, PageResponse> {
         let found = self.read(move |site| {
             let runs = site.source.runs()?;
             Ok(runs.into_iter().find(|run| run.name == name))
@@ -256,7 +276,7 @@ impl Site {
         !self.beside_run || *self.stop.borrow()
     }
 
-    async fn run(self: Arc<Self>, name: String, now: bool) -> Answer {
+    async fn run(self: Arc<Self>, name: String, now: bool) -> PageResponse {
         let run = match self.find(name).await {
             Ok(run) => run,
             Err(answer) => return answer,
@@ -271,14 +291,15 @@ impl Site {
                 report_now: Some(report_now.as_str()).filter(|_| self.may_render()),
             };
             let title = &run.head.run.title;
-            return respond::page(live_page(title, &run.name, &addresses), &Scripts::Own);
+            return respond::page(live_page(title, &run.name, &addresses), &ScriptPolicy::Own);
         }
+        self.reports.send_modify(|reports| reports.asked += 1);
         let answer = self.render(move |site| site.source.report(&run.path)).await;
-        self.reports.fetch_add(1, Ordering::Relaxed);
+        self.reports.send_modify(|reports| reports.made += 1);
         answer
     }
 
-    async fn comparison(self: Arc<Self>, query: &str) -> Answer {
+    async fn comparison(self: Arc<Self>, query: &str) -> PageResponse {
         let chosen: Vec<String> = form_urlencoded::parse(query.as_bytes())
             .filter(|(key, _)| key == "run")
             .map(|(_, name)| name.into_owned())
@@ -299,7 +320,7 @@ impl Site {
     async fn render(
         self: &Arc<Self>,
         make: impl FnOnce(&Self) -> Result<String, String> + Send + 'static,
-    ) -> Answer {
+    ) -> PageResponse {
         if !self.may_render() {
             let title = "Reports wait until the run has ended";
             let text = "Making one would take processor time from the measurement.";
@@ -310,14 +331,14 @@ impl Site {
         };
         match self.read(make).await {
             Ok(html) => {
-                let scripts = Scripts::of_report(&html);
+                let scripts = ScriptPolicy::of_report(&html);
                 respond::page(html, &scripts)
             }
             Err(answer) => answer,
         }
     }
 
-    async fn events(self: Arc<Self>, name: String, sent: SentUntil) -> Answer {
+    async fn events(self: Arc<Self>, name: String, sent: SentUntil) -> PageResponse {
         let run = match self.find(name).await {
             Ok(run) => run,
             Err(answer) => return answer,
@@ -327,29 +348,37 @@ impl Site {
             let text = "Close another one.";
             return respond::notice(StatusCode::SERVICE_UNAVAILABLE, title, text);
         };
-        let feed = self.feeds.join(&run.path, &self.stop);
+        let end = EndOfRun {
+            stop: self.stop.clone(),
+            only_by_stop: self.beside_run,
+        };
+        let feed = self.feeds.join(&run.path, &end);
         respond::event_stream(events::stream(feed, sent, permit))
     }
 
-    /// Until so many reports were made since the server began.
-    async fn have_reports(&self, wanted: usize) {
-        const EVERY: Duration = Duration::from_millis(100);
-        let mut never = self.stop.clone();
-        while self.reports.load(Ordering::Relaxed) < wanted {
-            never.mark_unchanged();
-            let _ = timeout(EVERY, never.changed()).await;
+    /// Until each of so many pages has the report of the run that has ended.
+    async fn make_reports(&self, pages: usize) {
+        let mut reports = self.reports.subscribe();
+        let before = *reports.borrow();
+        let wanted = before.asked + pages;
+        let all_asked = reports.wait_for(|reports| reports.asked >= wanted);
+        let _ = timeout(FAREWELL, all_asked).await;
+        if self.reports.borrow().asked == before.made {
+            return;
         }
+        let all_made = reports.wait_for(|reports| reports.made >= reports.asked);
+        let _ = timeout(LONGEST_REPORT, all_made).await;
         // What was answered last is still being sent.
-        let _ = timeout(EVERY * 5, never.changed()).await;
+        let _ = timeout(SENDING, reports.changed()).await;
     }
 }
 
-fn not_found() -> Answer {
+fn not_found() -> PageResponse {
     let title = "There is no such page";
     respond::notice(StatusCode::NOT_FOUND, title, "The list of runs has all.")
 }
 
-fn failed() -> Answer {
+fn failed() -> PageResponse {
     let title = "This page cannot be made";
     let text = "This is a fault in plimsoll; report it.";
     respond::notice(StatusCode::INTERNAL_SERVER_ERROR, title, text)

@@ -53,6 +53,10 @@ const MAY_SEE: [(&str, &[&str]); 13] = [
         ],
     ),
     (
+        "plimsoll-serve",
+        &["plimsoll-plan", "plimsoll-record", "plimsoll-report"],
+    ),
+    (
         "plimsoll",
         &[
             "plimsoll-analysis",
@@ -63,6 +67,7 @@ const MAY_SEE: [(&str, &[&str]); 13] = [
             "plimsoll-plan",
             "plimsoll-record",
             "plimsoll-report",
+            "plimsoll-serve",
             "plimsoll-stats",
             "plimsoll-worker",
         ],
@@ -83,8 +88,9 @@ const PURE: [&str; 5] = [
 ];
 
 /// Crates of I/O, clocks, threads or connections, which a crate that only computes does not use.
-const NOT_IN_PURE: [&str; 6] = [
+const NOT_IN_PURE: [&str; 7] = [
     "tokio",
+    "hyper",
     "rusqlite",
     "tokio-postgres",
     "rustix",

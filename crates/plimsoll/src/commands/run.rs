@@ -67,19 +67,14 @@ fn run_plan(args: &RunArgs, plan: PlanText) -> Result<ExitCode, Failure> {
         .unwrap_or_else(|| default_output(&plan.title, now, "plimsoll"));
     check(&plan, &output, args)?;
     let interrupt = listen()?;
-    let _live = live_server(args, &output)?;
+    let live = LiveServer::start_if_wanted(args, &output)?;
     let mut job = job(args, plan, text, output, warnings)?;
     if let Some(chosen) = choose(&[&job.plan], &interrupt, args.flags.quiet)? {
         job = chosen.of_job(job);
     }
     let done = attempts(job, |job| execute(job, interrupt.clone()))?;
+    let _live = live.end_run();
     show(&done, args)
-}
-
-/// The live page, where it is wanted.
-fn live_server(args: &RunArgs, output: &Path) -> Result<Option<LiveServer>, Failure> {
-    let start = |listen| LiveServer::start(listen, output);
-    args.flags.serve.map(start).transpose()
 }
 
 fn options(args: &RunArgs) -> Result<Options, Failure> {

@@ -8,7 +8,9 @@ use std::process::ExitCode;
 use plimsoll_analysis::compare::{Ask, compare};
 use plimsoll_record::runfile;
 use plimsoll_report::versus::comparison_page;
-use plimsoll_serve::{FoundRun, RunSource, ServeOptions, Server, StopServer, Token, needs_token};
+use plimsoll_serve::{
+    FoundRun, PageServer, RunSource, ServeOptions, StopServer, Token, needs_token,
+};
 
 use super::compare::{label, sides_of};
 use super::list::run_files;
@@ -32,18 +34,29 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
         beside_run: args.beside_run,
     };
     let source = RunFolder(args.dir.clone());
-    let server = Server::bind(options, Box::new(source))
+    let server = PageServer::bind(options, Box::new(source))
         .map_err(|error| Failure::usage(error.to_string()))?;
     if args.beside_run {
         // Without it the run is disturbed more, and goes on.
         let _ = rustix::process::nice(NICE);
-        report_to_parent(&server.address(), server.stopper())?;
+        report_to_parent(&address(&server, args), server.stopper())?;
     } else {
-        eprintln!("Serving {}: {}", args.dir.display(), server.address());
-        eprintln!("Ctrl-C ends it.");
+        eprintln!("Serving {}: {}", args.dir.display(), address(&server, args));
+        if args.listen.ip().is_unspecified() {
+            eprintln!("From other machines: the same with this machine's address.");
+        }
+        eprintln!("Press Ctrl-C to stop.");
     }
     server.run();
     Ok(ExitCode::SUCCESS)
+}
+
+/// A token of the user's own is known, and is printed nowhere.
+fn address(server: &PageServer, args: &ServeArgs) -> String {
+    match args.token_file {
+        Some(_) => server.address(),
+        None => server.address_with_token(),
+    }
 }
 
 fn token(args: &ServeArgs) -> Result<Option<Token>, Failure> {
@@ -51,14 +64,17 @@ fn token(args: &ServeArgs) -> Result<Option<Token>, Failure> {
         let random = needs_token(&args.listen).then(Token::random).transpose();
         return random.map_err(Failure::run);
     };
-    let refused = |why: String| {
-        Failure::usage(format!(
-            "the token file {} cannot be used: {why}\nWrite one line, such as: openssl rand -hex 32",
-            path.display()
-        ))
-    };
-    let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
-    Token::from_text(&text).map(Some).map_err(refused)
+    let text = fs::read_to_string(path).map_err(|error| token_file_error(path, &error))?;
+    Token::from_text(&text)
+        .map(Some)
+        .map_err(|why| token_file_error(path, why))
+}
+
+fn token_file_error(path: &Path, why: impl std::fmt::Display) -> Failure {
+    Failure::usage(format!(
+        "the token file {} cannot be used: {why}\nWrite one line, such as: openssl rand -hex 32",
+        path.display()
+    ))
 }
 
 /// Sends the address, and ends the server when the parent closes its end of stdin, or dies.

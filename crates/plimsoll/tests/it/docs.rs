@@ -49,6 +49,7 @@ impl DocCommand {
         match words.as_slice() {
             [_, .., "--dry-run"] => None,
             ["run" | "bench", ..] => Some("measures for minutes"),
+            ["serve", ..] => Some("serves until it is stopped"),
             ["doctor", ..] => Some("examines the reader's drives"),
             ["drive", "mount" | "cut" | "learn", ..] => Some("mounts or measures a drive"),
             ["import", ..] => Some("reads output of another tool; tests of import have it"),

@@ -36,5 +36,6 @@ mod predict;
 mod profile;
 mod refused;
 mod reset;
+mod serve;
 mod sqlite;
 mod sysbench;

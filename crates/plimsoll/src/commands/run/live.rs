@@ -7,15 +7,23 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use crate::cli::RunArgs;
 use crate::execute::program;
 use crate::failure::Failure;
 
-/// Dropping it ends the server, once pages that show the run have its report.
-pub(super) struct LiveServer(Child);
+/// A server, where one is wanted. Dropping it waits until pages that show the run have its report.
+pub(super) struct LiveServer(Option<Child>);
 
 impl LiveServer {
     /// Serves the run file, or the set of runs, that will be at `output`.
-    pub fn start(listen: SocketAddr, output: &Path) -> Result<Self, Failure> {
+    pub fn start_if_wanted(args: &RunArgs, output: &Path) -> Result<Self, Failure> {
+        match args.flags.serve {
+            Some(listen) => Self::start(listen, output),
+            None => Ok(Self(None)),
+        }
+    }
+
+    fn start(listen: SocketAddr, output: &Path) -> Result<Self, Failure> {
         let mut command = Command::new(program()?);
         command
             .arg("serve")
@@ -25,27 +33,38 @@ impl LiveServer {
             .stdout(Stdio::piped())
             // A Ctrl-C is for the run, which the server outlives.
             .process_group(0);
-        let failed = |why: String| Failure::run(format!("the live page cannot be served: {why}"));
-        let mut server = command
+        let child = command
             .spawn()
-            .map(Self)
-            .map_err(|error| failed(error.to_string()))?;
+            .map_err(|error| Failure::run(format!("the live page cannot be served: {error}")))?;
+        let mut server = Self(Some(child));
         let mut address = String::new();
-        if let Some(out) = server.0.stdout.take() {
+        if let Some(out) = server.0.as_mut().and_then(|child| child.stdout.take()) {
             let _ = BufReader::new(out).read_line(&mut address);
         }
         if address.is_empty() {
             // Its own error is on stderr.
-            return Err(failed("see above".into()));
+            return Err(Failure::run("the live page cannot be served: see above"));
         }
         eprintln!("Live page: {}", address.trim());
         Ok(server)
+    }
+
+    /// The run file is closed: pages go to the report, while the answer is printed.
+    pub fn end_run(mut self) -> Self {
+        self.close();
+        self
+    }
+
+    fn close(&mut self) {
+        drop(self.0.as_mut().and_then(|child| child.stdin.take()));
     }
 }
 
 impl Drop for LiveServer {
     fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        let _ = self.0.wait();
+        self.close();
+        if let Some(child) = &mut self.0 {
+            let _ = child.wait();
+        }
     }
 }

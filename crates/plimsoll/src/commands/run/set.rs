@@ -10,7 +10,7 @@ use plimsoll_report::set::set_answer_text;
 
 use super::super::io::{print, terminal_width};
 use super::job::{check, default_output, job, listen, warning_lines};
-use super::live_server;
+use super::live::LiveServer;
 use crate::cli::{Format, RunArgs};
 use crate::commands::set::{render_set, summary_of};
 use crate::execute::execute;
@@ -45,8 +45,9 @@ pub fn run_set(
             RunSet::create(&path, list, text)?
         }
     };
-    let _live = live_server(args, &set.path)?;
+    let live = LiveServer::start_if_wanted(args, &set.path)?;
     carry_out(args, &set, matrix)?;
+    let _live = live.end_run();
     let summary = summary_of(&set)?;
     let is_answer = args.flags.format == Format::Table;
     if is_answer {
