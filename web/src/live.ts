@@ -1,7 +1,7 @@
 // The page of a run that goes on: sentences, a table and a chart, from the events that the server sends once a second.
 
 import { LineChart } from "echarts/charts";
-import { GridComponent, TooltipComponent } from "echarts/components";
+import { GridComponent, MarkAreaComponent, TooltipComponent } from "echarts/components";
 import { init, use } from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 
@@ -10,7 +10,7 @@ import type { LineSeriesOption, Option } from "./echarts";
 import { three } from "./format";
 import { nth, theme } from "./theme";
 
-use([GridComponent, LineChart, SVGRenderer, TooltipComponent]);
+use([GridComponent, LineChart, MarkAreaComponent, SVGRenderer, TooltipComponent]);
 
 /** What crates/plimsoll-serve/src/live.rs sends. */
 interface Update {
@@ -25,6 +25,8 @@ interface Second {
   system: number;
   /** When it ended, in seconds from the run's start. */
   at: number;
+  lasted: number;
+  is_warm: boolean;
   rate: number;
   /** Milliseconds. */
   median: number | null;
@@ -119,6 +121,29 @@ function points(seconds: Second[]): [number, number | null][] {
   });
 }
 
+/** Stretches of time in which some system is warmed up. */
+function warmUps(): [number, number][] {
+  const warm = [...systems.values()].flatMap(({ seconds }) => seconds.filter((second) => second.is_warm));
+  warm.sort((a, b) => a.at - b.at);
+  const found: [number, number][] = [];
+  for (const { at, lasted } of warm) {
+    const last = found[found.length - 1];
+    if (last && at - lasted <= last[1] + 0.5) last[1] = at;
+    else found.push([at - lasted, at]);
+  }
+  return found;
+}
+
+/** Below the lines. */
+function shades(color: string): LineSeriesOption {
+  return {
+    type: "line",
+    data: [],
+    silent: true,
+    markArea: { silent: true, itemStyle: { color }, data: warmUps().map(([from, to]) => [{ xAxis: from }, { xAxis: to }]) },
+  };
+}
+
 function draw(): void {
   const colours = theme();
   const until = newest();
@@ -157,7 +182,7 @@ function draw(): void {
       axisLabel: { color: colours.soft, fontSize: 11, showMinLabel: false, showMaxLabel: false, formatter: clock },
     },
     yAxis: valueAxis(colours, ""),
-    series,
+    series: [shades(colours.shade), ...series],
   };
   chart.resize();
   chart.setOption(found, { notMerge: true });

@@ -1,7 +1,7 @@
 // Chromium by its pipe, and what every page is checked for.
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -88,12 +88,17 @@ export async function open() {
     return [...found, ...(await evaluate(audited))];
   }
 
+  async function picture(file) {
+    const { data } = await page("Page.captureScreenshot", { format: "png" });
+    writeFileSync(file, Buffer.from(data, "base64"));
+  }
+
   async function close() {
     await send("Browser.close").catch(() => {});
     browser.kill();
     await new Promise((done) => (browser.exitCode === null && browser.signalCode === null ? browser.once("exit", done) : done()));
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(profile, { recursive: true, force: true, maxRetries: 20 });
   }
 
-  return { page, evaluate, view, visit, faults, close };
+  return { page, evaluate, view, visit, faults, picture, close };
 }

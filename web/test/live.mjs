@@ -99,6 +99,7 @@ try {
     await browser.visit(new URL("/run/live.plimsoll", run.address).href);
     await until("figures", async () => (await points()) > 2);
     faults.push(...(await browser.faults(view)).map((fault) => `live at ${view.width} pixels: ${fault}`));
+    await browser.picture(join(dir, `live-${view.width}.png`));
     await browser.visit(other.address);
     faults.push(...(await browser.faults(view)).map((fault) => `catalog at ${view.width} pixels: ${fault}`));
   }

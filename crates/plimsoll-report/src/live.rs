@@ -264,3 +264,111 @@ pub fn live_page(title: &str, file: &str, addresses: &LiveAddresses<'_>) -> Stri
 
 /// The script of [`live_page`].
 pub const LIVE_SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/live.js"));
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::message::EventKind;
+    use plimsoll_record::runfile::LiveSystem;
+    use plimsoll_record::{Severity, SubjectId, fixture};
+
+    use super::*;
+
+    fn rows(kind: PhaseKind, systems: u32) -> LiveRows {
+        let point = fixture::single_point().points[0].clone();
+        let ids = 0..systems;
+        LiveRows {
+            run_id: String::new(),
+            title: String::new(),
+            status: RunStatus::Unfinished,
+            systems: ids
+                .clone()
+                .map(|id| LiveSystem {
+                    id: SubjectId(id),
+                    name: format!("db-{id}"),
+                })
+                .collect(),
+            phases: ids
+                .clone()
+                .map(|id| LivePhase {
+                    point: Some(plimsoll_record::PointId(id)),
+                    step: "oltp".into(),
+                    kind,
+                    start: Nanos::from_secs(10),
+                })
+                .collect(),
+            points: ids
+                .map(|id| Point {
+                    id: plimsoll_record::PointId(id),
+                    system: SubjectId(id),
+                    users: 4,
+                    ..point.clone()
+                })
+                .collect(),
+            under_load: Nanos::ZERO,
+            seconds: Vec::new(),
+            samples: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
+    fn text(rows: &LiveRows, left: Option<Nanos>) -> LiveText {
+        let busy = MachineBusy {
+            cpu: Some(43.4),
+            devices: vec![BusyDevice {
+                name: "sda".into(),
+                percent: 71.2,
+            }],
+        };
+        let event = Event {
+            at: Nanos::ZERO,
+            subject: None,
+            severity: Severity::Warning,
+            kind: EventKind::Late { outcomes: 3 },
+        };
+        let record = fixture::single_point();
+        let status = LiveStatus {
+            rows,
+            plan: record.plan.resolved(),
+            until: Nanos::from_millis(21_500),
+            left,
+            busy: &busy,
+            events: &[event],
+        };
+        LiveText::new(&Messages::english(), &status)
+    }
+
+    #[test]
+    fn a_run_is_described_in_plain_words() {
+        let one = text(&rows(PhaseKind::Measure, 1), Some(Nanos::from_secs(90)));
+        assert_eq!(one.headline, "Measuring db-0 with 4 users.");
+        assert!(one.phase.starts_with("12s"), "{}", one.phase);
+        assert!(one.left.starts_with("About 1m 30s left"), "{}", one.left);
+        assert_eq!(one.machine, "CPU 43 % busy · sda 71 % busy");
+        assert_eq!(one.warnings.len(), 1);
+        let two = text(&rows(PhaseKind::Warm, 2), None);
+        assert_eq!(two.headline, "Warming up db-0 and db-1 with 4 users each.");
+        assert_eq!(two.left, "");
+        let many = text(&rows(PhaseKind::Measure, 12), None);
+        assert_eq!(many.headline, "Measuring 12 systems with 4 users each.");
+    }
+
+    #[test]
+    fn the_heaviest_phase_and_the_end_are_what_is_described() {
+        let mut both = rows(PhaseKind::Prepare, 1);
+        both.phases.extend(rows(PhaseKind::Measure, 1).phases);
+        assert!(text(&both, None).headline.starts_with("Measuring "));
+        let prepared = text(&rows(PhaseKind::Prepare, 1), None);
+        assert_eq!(
+            prepared.headline,
+            "Starting systems and loading data for oltp."
+        );
+        assert_eq!(prepared.phase, "");
+        both.status = RunStatus::Complete;
+        both.phases.clear();
+        let ended = text(&both, Some(Nanos::SECOND));
+        assert_eq!(
+            (ended.headline.as_str(), ended.left.as_str()),
+            ("The run is complete.", "")
+        );
+    }
+}

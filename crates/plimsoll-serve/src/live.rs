@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::estimate;
+use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::runfile::{
@@ -65,6 +66,8 @@ struct SecondFigures {
     system: SubjectId,
     /// Its end, in seconds from the run's start.
     at: f64,
+    lasted: f64,
+    is_warm: bool,
     rate: f64,
     /// Milliseconds.
     median: Option<f64>,
@@ -204,11 +207,14 @@ impl LiveRun {
             };
         }
         counted.failed += second.counts.failed;
-        if lasted > 0.0 {
+        // While the last transactions finish, nothing is offered: those seconds are no throughput.
+        if lasted > 0.0 && second.phase != PhaseKind::Cool {
             self.recent.push_back(SecondFigures {
                 ordinal: second.ordinal,
                 system: second.system,
                 at: second.end.as_secs_f64(),
+                lasted,
+                is_warm: second.phase == PhaseKind::Warm,
                 rate: second.counts.committed as f64 / lasted,
                 median: millis(second, 0.5),
                 p99: millis(second, 0.99),

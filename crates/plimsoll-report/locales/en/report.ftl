@@ -922,7 +922,7 @@ live-phase-of = { $done } of { $planned }
 live-left = About { $time } left under load; loading and checks come on top.
 live-cpu = CPU { $percent } % busy
 live-device = { $device } { $percent } % busy
-live-chart = Transactions per second, the last ten minutes
+live-chart = Transactions per second, the last ten minutes (shaded: warm-up)
 live-table = Figures of the last second
 live-system = system
 live-rate = transactions
@@ -931,7 +931,7 @@ live-median = median
     ms
 live-p99 = p99
     ms
-live-failures = failed at
+live-failures = failed,
     this load
 live-lost = The connection is lost. Trying again.
 live-warnings = Warnings
