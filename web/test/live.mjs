@@ -4,11 +4,11 @@
 
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 import { open, views } from "./browser.mjs";
 
-const [plimsoll, dir] = process.argv.slice(2);
+const [plimsoll, dir] = process.argv.slice(2).map((path) => resolve(path));
 const SYSTEMS = 12;
 const PATIENCE = 60_000;
 

@@ -11,7 +11,6 @@ use serde::Serialize;
 use crate::html::STYLE;
 use crate::message::Messages;
 use crate::number::{load, whole};
-use crate::point_set;
 
 /// More names than this are counted instead.
 const MOST_NAMES: usize = 3;
@@ -148,7 +147,13 @@ fn systems(m: &Messages, rows: &LiveRows, points: &[&Point]) -> String {
     if names.len() > MOST_NAMES {
         return m.text_with("live-systems", &[("n", names.len().to_string())]);
     }
-    point_set::list(m, &names)
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => {
+            let args = [("first", others.join(", ")), ("second", (*last).to_owned())];
+            m.text_with("list-and", &args)
+        }
+        _ => names.concat(),
+    }
 }
 
 /// Systems side by side have the same load.

@@ -4,10 +4,10 @@ use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue,
-    REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION,
+    REFERRER_POLICY, REFRESH, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
 };
-use hyper::{Response, StatusCode, header};
+use hyper::{Response, StatusCode};
 use plimsoll_report::runs::notice_page;
 use sha2::{Digest, Sha256};
 
@@ -125,19 +125,30 @@ pub(crate) fn refusal(why: AccessRefusal) -> PageResponse {
 
 pub(crate) fn only_get() -> PageResponse {
     let title = "Nothing can be changed here";
-    let mut answer = notice(StatusCode::METHOD_NOT_ALLOWED, title, "Only GET and HEAD.");
-    let allowed = HeaderValue::from_static("GET, HEAD");
-    answer.headers_mut().insert(ALLOW, allowed);
-    answer
+    let answer = notice(StatusCode::METHOD_NOT_ALLOWED, title, "Only GET and HEAD.");
+    with_header(answer, ALLOW, "GET, HEAD")
 }
 
-pub(crate) fn redirect(address: &str, cookie: &str) -> PageResponse {
-    let mut answer = notice(StatusCode::SEE_OTHER, "Go on", address);
-    let headers = answer.headers_mut();
-    for (name, value) in [(header::LOCATION, address), (SET_COOKIE, cookie)] {
-        if let Ok(value) = HeaderValue::from_str(value) {
-            headers.insert(name, value);
-        }
+pub(crate) fn redirect(address: &str) -> PageResponse {
+    let answer = notice(StatusCode::SEE_OTHER, "Go on", address);
+    with_header(answer, LOCATION, address)
+}
+
+pub(crate) fn redirect_with_cookie(address: &str, cookie: &str) -> PageResponse {
+    with_header(redirect(address), SET_COOKIE, cookie)
+}
+
+/// The run has no file yet: the page asks again.
+pub(crate) fn not_begun() -> PageResponse {
+    let title = "The run has not begun";
+    let text = "plimsoll prepares it. This page changes by itself.";
+    with_header(notice(StatusCode::OK, title, text), REFRESH, "2")
+}
+
+fn with_header(mut answer: PageResponse, name: HeaderName, value: &str) -> PageResponse {
+    // Addresses are encoded, and a token is of letters and digits.
+    if let Ok(value) = HeaderValue::from_str(value) {
+        answer.headers_mut().insert(name, value);
     }
     answer
 }

@@ -12,6 +12,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use plimsoll_record::RunStatus;
 use plimsoll_report::live::{LIVE_SCRIPT, LiveAddresses, live_page};
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
@@ -216,7 +217,7 @@ impl Site {
         match self.access.check(request.uri(), request.headers()) {
             Err(why) => return respond::refusal(why),
             Ok(Admission::ByAddress { cookie, address }) => {
-                return respond::redirect(&address, &cookie);
+                return respond::redirect_with_cookie(&address, &cookie);
             }
             Ok(Admission::Granted) => {}
         }
@@ -255,10 +256,14 @@ impl Site {
     }
 
     async fn catalog(self: Arc<Self>, query: String) -> PageResponse {
-        let page = self.read(move |site| Ok(catalog_page(&site.source.runs()?, &query)));
-        match page.await {
-            Ok(html) => respond::page(html, &ScriptPolicy::None),
-            Err(answer) => answer,
+        let runs = match self.read(|site| site.source.runs()).await {
+            Ok(runs) => runs,
+            Err(answer) => return answer,
+        };
+        match runs.as_slice() {
+            [] if self.beside_run => respond::not_begun(),
+            [run] if self.beside_run => respond::redirect(&address_of(&run.name)),
+            runs => respond::page(catalog_page(runs, &query), &ScriptPolicy::None),
         }
     }
 
@@ -271,6 +276,14 @@ impl Site {
         found.await?.ok_or_else(not_found)
     }
 
+    /// Beside a run that goes on, its end is known; of another, whether its file grows.
+    fn goes_on(&self, run: &FoundRun) -> bool {
+        if self.beside_run {
+            return !*self.stop.borrow() && run.head.run.status == RunStatus::Unfinished;
+        }
+        is_live(run)
+    }
+
     /// While a run goes on beside, rendering would take its processor.
     fn may_render(&self) -> bool {
         !self.beside_run || *self.stop.borrow()
@@ -281,8 +294,7 @@ impl Site {
             Ok(run) => run,
             Err(answer) => return answer,
         };
-        let stopped = *self.stop.borrow();
-        if is_live(&run) && !stopped && !(now && self.may_render()) {
+        if self.goes_on(&run) && !(now && self.may_render()) {
             let report = address_of(&run.name);
             let report_now = format!("{report}?now");
             let addresses = LiveAddresses {

@@ -484,6 +484,9 @@ fn a_page_that_does_not_read_holds_up_nobody_and_their_number_is_bounded() {
 #[test]
 fn beside_a_run_nothing_is_rendered_until_it_has_ended_and_then_its_report_is() {
     let site = TestSite::with(None, true);
+    let only = site.get("/");
+    assert_eq!(only.status(), 303);
+    assert_eq!(only.header("location"), Some("/run/a.plimsoll"));
     let mut run = OpenRun::begin(&site, "b.plimsoll");
     run.measure(1);
     let page = site.get("/run/b.plimsoll");

@@ -48,7 +48,7 @@ pub struct LiveRows {
     pub phases: Vec<LivePhase>,
     /// Those of open phases.
     pub points: Vec<Point>,
-    /// How long load ran so far; systems side by side count once.
+    /// How long systems were warmed up and measured so far; those side by side count once.
     pub under_load: Nanos,
     pub seconds: Vec<LiveSecond>,
     pub samples: Vec<LiveSample>,
@@ -178,10 +178,10 @@ fn open_points(db: &Connection) -> Result<Vec<Point>, BadRow> {
     rows(db, sql, |row| point(row, SCHEMA_VERSION))
 }
 
-/// The time that phases under load cover. Of an open one, up to its last second.
+/// The time that warm-ups and measurements cover; how long the last transactions take is in no plan. Of an open one, up to its last second.
 fn under_load(db: &Connection) -> Result<Nanos, BadRow> {
     let sql = "SELECT start_ns, coalesce(end_ns, (SELECT end_ns FROM tick ORDER BY id DESC LIMIT 1), start_ns)
-               FROM phase WHERE kind IN ('warm', 'measure', 'cool') ORDER BY start_ns";
+               FROM phase WHERE kind IN ('warm', 'measure') ORDER BY start_ns";
     let mut covered = Nanos::ZERO;
     let mut until = Nanos::ZERO;
     rows(db, sql, |row| {
