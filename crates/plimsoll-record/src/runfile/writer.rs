@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use crate::lane::LaneSecond;
 use crate::message::{self, EventKind};
@@ -17,6 +19,11 @@ use rusqlite::{Connection, params};
 
 use super::file::{Result, RunFile, WaitEvents};
 use super::{RunFileError, digest, outcomes, samples};
+
+/// For so long a live page has the file open, once a second.
+const READING: Duration = Duration::from_millis(5);
+/// A program that keeps it open is not waited for any longer.
+const FOLDING_TRIES: u32 = 100;
 
 impl RunFile {
     /// Creates the file; one that exists is never overwritten.
@@ -334,9 +341,21 @@ impl RunFile {
             "INSERT INTO digest VALUES (?1)",
             [digest::of_content(&self.path)?],
         )?;
-        // All is committed, so a reader who keeps the WAL from being folded in is no reason to fail the run.
-        let _ = self.db.pragma_update(None, "journal_mode", "DELETE");
+        self.fold_wal_in();
         Ok(self.path)
+    }
+
+    /// All is committed, so a reader who keeps the WAL from being folded in is no reason to fail the run.
+    fn fold_wal_in(&self) {
+        // SQLite does not wait for readers here, and nobody sends: this is a pause.
+        let (_sender, pause) = channel::<()>();
+        for _ in 0..FOLDING_TRIES {
+            let folded = self.db.pragma_update(None, "journal_mode", "DELETE");
+            if folded.is_ok() {
+                return;
+            }
+            let _ = pause.recv_timeout(READING);
+        }
     }
 
     /// Whether no point and no backup has begun.

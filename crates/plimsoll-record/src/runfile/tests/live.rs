@@ -132,3 +132,33 @@ fn a_reader_in_the_middle_of_reading_does_not_make_the_writer_wait() {
     let still: u64 = reader.query_row(seconds, [], |row| row.get(0)).unwrap();
     assert_eq!(before, still, "as it was when the reader began");
 }
+
+/// As a live page does, all the time.
+#[test]
+fn a_reader_that_comes_and_goes_does_not_keep_the_wal_at_the_end() {
+    let run = open_run();
+    let path = run.file.path().to_owned();
+    let ended = std::sync::atomic::AtomicBool::new(false);
+    let (began, begin) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ended.load(std::sync::atomic::Ordering::Relaxed) {
+                let read = read_live(&path, &mut LiveCursor::default());
+                assert!(read.is_ok(), "{read:?}");
+                let _ = began.send(());
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+        });
+        begin.recv().unwrap();
+        let lasted = run.record.run.lasted;
+        run.file.finish(RunStatus::Complete, None, lasted).unwrap();
+        ended.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    // A reader that opens the file in the very moment may leave an empty one.
+    let wal = path.with_extension("plimsoll-wal").metadata();
+    assert!(wal.map_or(0, |wal| wal.len()) == 0);
+    let rollback_journal = [1, 1];
+    assert_eq!(std::fs::read(&path).unwrap()[18..20], rollback_journal);
+    let back = read(&path).unwrap();
+    assert!(matches!(back.integrity, Integrity::Intact { .. }));
+}
