@@ -10,7 +10,7 @@ use crate::exec::{Task, because, cargo, root};
 /// A crate of the workspace and those crates of the workspace that it may depend on. The absences are the design: data
 /// flow from plan to record to analysis to document; nobody who measures sees the analysis, and load and report never
 /// see each other.
-const MAY_SEE: [(&str, &[&str]); 13] = [
+const MAY_SEE: [(&str, &[&str]); 14] = [
     ("plimsoll-sched", &[]),
     ("plimsoll-stats", &[]),
     ("plimsoll-plan", &["plimsoll-stats"]),
