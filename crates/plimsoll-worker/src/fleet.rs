@@ -17,8 +17,11 @@ use tokio::task::JoinSet;
 use crate::link::{LaneNews, Link};
 use crate::protocol::JobId;
 
-/// What the hosts of a lane say, with the number of the host.
-type FromPart = (usize, Option<LaneNews>);
+/// What is heard of a lane's part; nothing after its link's end.
+struct PartNews {
+    part: usize,
+    news: Option<LaneNews>,
+}
 
 /// As [`plimsoll_load::runner::run_lane_together`], with a share of the load on each host.
 pub async fn run_lane_on(
@@ -81,7 +84,7 @@ impl LaneFleet<'_> {
     }
 
     /// Gives each host its part.
-    fn begin(&mut self, spec: LaneSpec) -> mpsc::Receiver<FromPart> {
+    fn begin(&mut self, spec: LaneSpec) -> mpsc::Receiver<PartNews> {
         let (to_fleet, news) = mpsc::channel(64);
         let of = self.links.len() as u32;
         for (part, link) in self.links.iter().enumerate() {
@@ -100,7 +103,7 @@ impl LaneFleet<'_> {
     }
 
     /// Waits until all sessions of all hosts are open.
-    async fn open(&mut self, news: &mut mpsc::Receiver<FromPart>) -> Result<(), LaneEnd> {
+    async fn open(&mut self, news: &mut mpsc::Receiver<PartNews>) -> Result<(), LaneEnd> {
         let mut ready = 0;
         let mut control = self.control.clone();
         while ready < self.links.len() {
@@ -110,9 +113,12 @@ impl LaneFleet<'_> {
                 heard = news.recv() => heard,
             };
             match heard {
-                Some((_, Some(LaneNews::Ready))) => ready += 1,
-                Some((part, heard)) => {
-                    if let Some(end) = self.take(part, heard).await {
+                Some(PartNews {
+                    news: Some(LaneNews::Ready),
+                    ..
+                }) => ready += 1,
+                Some(PartNews { part, news }) => {
+                    if let Some(end) = self.take(part, news).await {
                         return Err(end);
                     }
                 }
@@ -123,7 +129,7 @@ impl LaneFleet<'_> {
     }
 
     /// Until all parts have ended, or the first one failed.
-    async fn drive(&mut self, news: &mut mpsc::Receiver<FromPart>) -> LaneEnd {
+    async fn drive(&mut self, news: &mut mpsc::Receiver<PartNews>) -> LaneEnd {
         let mut control = self.control.clone();
         let mut given = LaneControl::Run;
         loop {
@@ -136,7 +142,7 @@ impl LaneFleet<'_> {
                 }
                 heard = news.recv() => heard,
             };
-            let Some((part, heard)) = heard else {
+            let Some(PartNews { part, news: heard }) = heard else {
                 return LaneEnd::Failed(SILENT.into());
             };
             if let Some(end) = self.take(part, heard).await {
@@ -150,10 +156,10 @@ impl LaneFleet<'_> {
     }
 
     /// Takes what still comes.
-    async fn drain(&mut self, news: &mut mpsc::Receiver<FromPart>, end: LaneEnd) -> LaneEnd {
+    async fn drain(&mut self, news: &mut mpsc::Receiver<PartNews>, end: LaneEnd) -> LaneEnd {
         while self.parts.iter().any(Option::is_none) {
             match news.recv().await {
-                Some((part, heard)) => drop(self.take(part, heard).await),
+                Some(PartNews { part, news }) => drop(self.take(part, news).await),
                 None => break,
             }
         }
@@ -234,14 +240,15 @@ impl LaneFleet<'_> {
 
 const SILENT: &str = "its link ended without a result";
 
-async fn forward(part: usize, mut from: mpsc::Receiver<LaneNews>, to: mpsc::Sender<FromPart>) {
+async fn forward(part: usize, mut from: mpsc::Receiver<LaneNews>, to: mpsc::Sender<PartNews>) {
     while let Some(news) = from.recv().await {
-        if to.send((part, Some(news))).await.is_err() {
+        let news = Some(news);
+        if to.send(PartNews { part, news }).await.is_err() {
             return;
         }
     }
     // The fleet is gone, and needs nothing.
-    let _ = to.send((part, None)).await;
+    let _ = to.send(PartNews { part, news: None }).await;
 }
 
 /// Puts the seconds of several generators together. Their timelines are equal, but for where an order closed them: a

@@ -39,7 +39,7 @@ impl HostCommand {
         self.0.program.is_none() && !self.0.via.is_empty()
     }
 
-    pub(crate) fn spawn(&self, own: &OwnProgram, session: &SessionId) -> io::Result<Command> {
+    pub(crate) fn prepare(&self, own: &OwnProgram, session: &SessionId) -> Command {
         let mut command = self.command(own, session);
         command
             .stdin(Stdio::piped())
@@ -47,7 +47,7 @@ impl HostCommand {
             .stderr(Stdio::piped())
             // A terminal's Ctrl-C is for plimsoll, which ends its workers itself.
             .process_group(0);
-        Ok(command)
+        command
     }
 
     /// Brings the worker to its greeting; what is read after it are frames.

@@ -270,14 +270,14 @@ impl LinkState {
 
     fn lose(&mut self, why: &str) {
         self.lost.get_or_insert_with(|| why.to_owned());
-        self.offsets_wanted_no_more();
+        self.end_first_pings();
         // A lane whose channel is full reads the end of the channel after what is in it.
         for (_, job) in std::mem::take(&mut self.jobs) {
             let _ = job.news.try_send(LaneNews::Lost(why.to_owned()));
         }
     }
 
-    fn offsets_wanted_no_more(&mut self) {
+    fn end_first_pings(&mut self) {
         self.first_pings = FIRST_PINGS;
     }
 }
@@ -356,7 +356,15 @@ impl Shared {
 
     /// Until the connection ends.
     fn read(&self, from: &mut connection::FromHost) {
-        while let Ok(Some(reply)) = frame::read::<WorkerReply>(from) {
+        loop {
+            let reply = match frame::read::<WorkerReply>(from) {
+                Ok(Some(reply)) => reply,
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    let why = format!("what its worker sends cannot be read: {error}");
+                    return self.state().lose(&why);
+                }
+                Ok(None) | Err(_) => return,
+            };
             let mut state = self.state();
             state.last_heard = self.clock.now();
             match reply {

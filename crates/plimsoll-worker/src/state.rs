@@ -1,9 +1,10 @@
 //! Where a session keeps its socket and its journal: a directory of its user's, which no one else can enter.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::process::geteuid;
 
@@ -25,6 +26,9 @@ impl SessionId {
         &self.0
     }
 }
+
+/// How long a journal is kept that nobody has asked for.
+const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 pub struct StateDir(PathBuf);
 
@@ -57,6 +61,34 @@ impl StateDir {
     /// Held by the session while it runs.
     pub fn lock(&self) -> PathBuf {
         self.0.join("lock")
+    }
+
+    /// Removes what sessions of its user have left that ended long ago.
+    pub fn sweep(&self) -> io::Result<()> {
+        let Some(all) = self.0.parent() else {
+            return Ok(());
+        };
+        for entry in all.read_dir()? {
+            let other = Self(entry?.path());
+            if other.is_old() {
+                // Another session may be at it, too.
+                let _ = other.remove();
+            }
+        }
+        Ok(())
+    }
+
+    /// Nobody runs it, and nothing was written for some days.
+    fn is_old(&self) -> bool {
+        let is_free = File::open(self.lock()).is_ok_and(|lock| lock.try_lock().is_ok());
+        let age = || {
+            self.journal()
+                .metadata()?
+                .modified()?
+                .elapsed()
+                .map_err(io::Error::other)
+        };
+        is_free && age().is_ok_and(|age| age > KEPT)
     }
 
     pub fn remove(&self) -> io::Result<()> {
@@ -96,6 +128,28 @@ mod tests {
             assert!(SessionId::parse(bad).is_none(), "{bad:?}");
         }
         assert!(SessionId::parse(&"x".repeat(41)).is_none());
+    }
+
+    #[test]
+    fn what_ended_long_ago_is_removed_and_nothing_else() {
+        let all = tempfile::tempdir().unwrap();
+        let session = |name: &str, age: u32| {
+            let dir = StateDir(all.path().join(name));
+            make_private(dir.path()).unwrap();
+            let lock = File::create(dir.lock()).unwrap();
+            let journal = File::create(dir.journal()).unwrap();
+            let modified = std::time::SystemTime::now() - KEPT / 10 * age;
+            journal.set_modified(modified).unwrap();
+            (dir, lock)
+        };
+        let (recent, _) = session("recent", 9);
+        let (running, lock) = session("running", 11);
+        lock.try_lock().unwrap();
+        let (old, _) = session("old", 11);
+        std::fs::create_dir(all.path().join("foreign")).unwrap();
+        recent.sweep().unwrap();
+        assert!(recent.path().exists() && running.path().exists() && !old.path().exists());
+        assert!(all.path().join("foreign").exists());
     }
 
     #[test]

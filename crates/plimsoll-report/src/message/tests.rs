@@ -166,6 +166,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
             "emulator",
             "system",
             "generator",
+            "worker",
             "backup",
         ],
     ),

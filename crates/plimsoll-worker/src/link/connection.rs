@@ -34,7 +34,7 @@ impl HostConnection {
         own: &OwnProgram,
         session: &SessionId,
     ) -> io::Result<(Self, Ends)> {
-        let mut child = host.spawn(own, session)?.spawn()?;
+        let mut child = host.prepare(own, session).spawn()?;
         let missing = || io::Error::other("it has no standard input and output");
         let to = child.stdin.take().ok_or_else(missing)?;
         let from = child.stdout.take().ok_or_else(missing)?;

@@ -36,6 +36,8 @@ pub fn serve(dir: &StateDir) -> io::Result<()> {
     if lock.try_lock().is_err() {
         return Ok(());
     }
+    // A directory that cannot be read has nothing to remove.
+    let _ = dir.sweep();
     let is_new = !dir.journal().exists();
     let journal = SessionJournal::open(&dir.journal())?;
     let session = Arc::new(WorkerSession {
