@@ -35,7 +35,7 @@ pub use cuts::CutAnswer;
 pub use figures::{AnswerLoad, RateEstimate};
 pub use kinds::{
     AnswerResult, AnswerRow, ComparedBy, LimitedBy, Limiter, LoadAnswer, MediaAnswer, MediumRatio,
-    NoAnswer, PointCounts, RateBasis, RunAnswer, Trust, TrustLimit,
+    NoAnswer, PointCounts, RateBasis, RunAnswer, StepPeak, Trust, TrustLimit,
 };
 pub use lines::LineAnswer;
 pub use noise::NoiseAnswer;

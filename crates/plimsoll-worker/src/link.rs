@@ -507,9 +507,11 @@ impl LinkState {
 
     fn why(&mut self, error: &io::Error) -> String {
         let wrote = self.close();
-        match wrote.is_empty() {
-            true => error.to_string(),
-            false => wrote,
+        match error.kind() {
+            _ if !wrote.is_empty() => wrote,
+            // Of its own accord, or because nothing was heard of it.
+            io::ErrorKind::UnexpectedEof => "its command ended without an answer".into(),
+            _ => error.to_string(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::figures::{AnswerLoad, RateEstimate};
 use super::kinds::{
     AnswerResult, AnswerRow, ComparedBy, LoadAnswer, MediaAnswer, MediumRatio, NoAnswer, RateBasis,
+    StepPeak,
 };
 use crate::full_speed::FullSpeed;
 use crate::predict::Prediction;
@@ -426,6 +427,11 @@ pub(super) fn single(ladders: &[LadderSummary], full_speed: &FullSpeed) -> Optio
             rate: own.at_full_speed.or(own.throughput)?,
             p99_ms: own.p99_ms,
             is_peak: peak + 1 < ladder.loads.len(),
+            step: ladders
+                .iter()
+                .any(|other| other.step != ladder.step)
+                .then(|| ladder.step.clone()),
+            others: other_steps(ladders, ladder),
         }),
         nopm: load.nopm.is_some(),
         rows,
@@ -434,4 +440,25 @@ pub(super) fn single(ladders: &[LadderSummary], full_speed: &FullSpeed) -> Optio
             load: peak,
         }],
     })
+}
+
+/// The peaks of the steps with this one's workload, in the order of the plan.
+fn other_steps(ladders: &[LadderSummary], own: &LadderSummary) -> Vec<StepPeak> {
+    let mut peaks: Vec<StepPeak> = Vec::new();
+    for ladder in ladders {
+        let is_other = ladder.step != own.step && ladder.workload == own.workload;
+        let Some(peak) = ladder.peak.filter(|_| is_other) else {
+            continue;
+        };
+        let Some(rate) = ladder.loads[peak].main_rate() else {
+            continue;
+        };
+        let step = ladder.step.clone();
+        let rate = rate.median;
+        match peaks.iter_mut().find(|own| own.step == step) {
+            Some(known) => known.rate = known.rate.max(rate),
+            None => peaks.push(StepPeak { step, rate }),
+        }
+    }
+    peaks
 }

@@ -87,6 +87,19 @@ pub struct LoadAnswer {
     pub p99_ms: Option<f64>,
     /// Whether a higher load was tried and gave no more; else throughput may still grow.
     pub is_peak: bool,
+    /// Of a plan with several steps, the one that it was measured in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// What the other steps with this workload carry at most.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<StepPeak>,
+}
+
+/// The highest valid throughput of a step.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StepPeak {
+    pub step: String,
+    pub rate: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -329,3 +329,44 @@ fn media_that_are_valid_at_different_loads_have_no_common_load() {
     let chosen = chosen(&figures, &FullSpeed::default());
     assert_eq!(chosen.result, AnswerResult::None(NoAnswer::NoCommonLoad));
 }
+
+#[test]
+fn of_several_steps_the_one_that_carries_most_is_named_and_what_the_others_carry() {
+    let mut figures = figures();
+    figures.ladders.truncate(2);
+    let one_step = single(&figures.ladders[..1], &FullSpeed::default()).unwrap();
+    let AnswerResult::Load(own) = one_step.result else {
+        panic!("no load")
+    };
+    assert_eq!((own.step, own.others), (None, Vec::new()));
+    for (ladder, step) in figures.ladders.iter_mut().zip(["from gen", "from db"]) {
+        ladder.step = step.into();
+    }
+    let peak = |ladder: &crate::summary::LadderSummary| {
+        let load = &ladder.loads[ladder.peak.unwrap()];
+        load.main_rate().unwrap().median
+    };
+    let peaks = [peak(&figures.ladders[0]), peak(&figures.ladders[1])];
+    let most = usize::from(peaks[1] > peaks[0]);
+    let chosen = single(&figures.ladders, &FullSpeed::default()).unwrap();
+    let AnswerResult::Load(own) = chosen.result else {
+        panic!("no load")
+    };
+    assert_eq!(
+        own.step.as_deref(),
+        Some(figures.ladders[most].step.as_str())
+    );
+    let other = StepPeak {
+        step: figures.ladders[1 - most].step.clone(),
+        rate: peaks[1 - most],
+    };
+    assert_eq!(own.others, [other]);
+    figures.ladders[1 - most].workload = "another".into();
+    let AnswerResult::Load(own) = single(&figures.ladders, &FullSpeed::default())
+        .unwrap()
+        .result
+    else {
+        panic!("no load")
+    };
+    assert!(own.step.is_some() && own.others.is_empty());
+}

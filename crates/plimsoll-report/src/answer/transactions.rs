@@ -152,10 +152,27 @@ fn of_load(m: &Messages, answer: &RunAnswer, own: &LoadAnswer) -> Vec<String> {
         _ => "answer-load",
     };
     let mut sentences = vec![m.text_with(id, &args)];
+    sentences.extend(of_steps(m, answer, own));
     if !own.is_peak {
         sentences.push(m.text("answer-load-grows"));
     }
     sentences
+}
+
+/// Which step it is, and what the others carry.
+fn of_steps(m: &Messages, answer: &RunAnswer, own: &LoadAnswer) -> Option<String> {
+    let step = own.step.clone()?;
+    let others: Vec<String> = own
+        .others
+        .iter()
+        .map(|other| format!("{} {}", other.step, shown_rate(answer.nopm, other.rate)))
+        .collect();
+    let args = [("step", step), ("others", others.join(", "))];
+    let id = match own.others.is_empty() {
+        true => "answer-load-step",
+        false => "answer-load-steps",
+    };
+    Some(m.text_with(id, &args))
 }
 
 fn none(m: &Messages, why: &NoAnswer) -> String {
