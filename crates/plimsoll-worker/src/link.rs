@@ -95,6 +95,8 @@ struct LinkState {
     jobs: BTreeMap<JobId, LinkedJob>,
     cuts: Vec<Cut>,
     lost: Option<String>,
+    /// Of a session that has ended: how many reports there are to be read.
+    last_report: Option<u64>,
     is_leaving: bool,
 }
 
@@ -328,9 +330,8 @@ impl Shared {
     fn welcome(&self, state: &mut LinkState, welcome: Welcome, to: ChildStdin) {
         state.facts.get_or_insert(welcome.facts);
         state.to = Some(to);
-        if !welcome.is_running && !state.jobs.is_empty() {
-            // Its journal is read to its end first: see `read`.
-            state.lost.get_or_insert("its worker has ended".into());
+        if !welcome.is_running {
+            state.last_report = Some(welcome.reports);
         }
         let jobs: Vec<Request> = state
             .jobs
@@ -367,6 +368,9 @@ impl Shared {
             };
             let mut state = self.state();
             state.last_heard = self.clock.now();
+            if state.last_report.is_some_and(|last| state.received >= last) {
+                return state.lose("its worker has ended");
+            }
             match reply {
                 WorkerReply::Pong { sent, clock } => self.pong(&mut state, sent, clock),
                 WorkerReply::Numbered { number, report } if number == state.received => {
@@ -396,10 +400,6 @@ impl Shared {
             let sent = self.clock.now();
             state.send(&Request::Ping { sent });
             self.changed.notify_all();
-        } else if state.lost.is_some() {
-            // All that its journal had came before this answer.
-            let why = state.lost.clone().unwrap_or_default();
-            state.lose(&why);
         }
     }
 

@@ -73,6 +73,8 @@ pub struct Welcome {
     pub version: u32,
     /// False of a session that ended: its journal is all there is.
     pub is_running: bool,
+    /// How many reports its journal has by now.
+    pub reports: u64,
     pub facts: HostFacts,
 }
 

@@ -185,6 +185,7 @@ impl WorkerSession {
             &WorkerReply::Welcome(Welcome {
                 version: VERSION,
                 is_running: self.is_running,
+                reports: self.journal.len(),
                 facts: facts(),
             }),
         )?;
