@@ -4,6 +4,7 @@ use plimsoll_analysis::compare::{RateKind, RoundedRatio};
 use plimsoll_analysis::history::{Change, FigureSeries, SeriesPoint};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::RunStatus;
+use plimsoll_record::runfile::Head;
 use plimsoll_stats::Trend;
 
 use crate::message::Messages;
@@ -25,6 +26,24 @@ pub struct ListedRun {
     pub systems: String,
     pub media: String,
     pub points: usize,
+}
+
+impl ListedRun {
+    /// The run of this head, under the name that its file is shown by.
+    pub fn of(file: String, head: &Head) -> Self {
+        Self {
+            file,
+            title: head.run.title.clone(),
+            started_at: head.run.started_at.clone(),
+            lasted: head.run.lasted,
+            status: head.run.status,
+            label: head.label.clone(),
+            commit: head.run.plimsoll_commit.clone(),
+            systems: head.systems.join(", "),
+            media: head.media.join(", "),
+            points: head.points,
+        }
+    }
 }
 
 /// A row for each run.

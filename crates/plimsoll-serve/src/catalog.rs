@@ -64,20 +64,8 @@ fn all_names(runs: &[FoundRun], of: fn(&FoundRun) -> &Vec<String>) -> Vec<String
 }
 
 fn listed(run: &FoundRun) -> CatalogRun {
-    let head = &run.head;
     CatalogRun {
-        listed: ListedRun {
-            file: run.name.clone(),
-            title: head.run.title.clone(),
-            started_at: head.run.started_at.clone(),
-            lasted: head.run.lasted,
-            status: head.run.status,
-            label: head.label.clone(),
-            commit: head.run.plimsoll_commit.clone(),
-            systems: head.systems.join(", "),
-            media: head.media.join(", "),
-            points: head.points,
-        },
+        listed: ListedRun::of(run.name.clone(), &run.head),
         address: address_of(&run.name),
         is_live: is_live(run),
     }

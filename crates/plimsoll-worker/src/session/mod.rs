@@ -29,7 +29,7 @@ pub fn serve_apart(session: &SessionId) -> io::Result<()> {
     serve(&StateDir::of(session)?)
 }
 
-/// Serves controllers until one ends the session, or none has been connected for as long as the last one said.
+/// Serves controllers until one ends the session, or none has been connected for the patience of the last one.
 pub fn serve(dir: &StateDir) -> io::Result<()> {
     let lock = File::create(dir.lock())?;
     // Another front was faster.

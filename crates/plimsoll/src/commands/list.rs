@@ -38,7 +38,10 @@ pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
     if courses.is_none() {
         warn_of_copies(args, &heads);
     }
-    let listed: Vec<ListedRun> = heads.iter().map(|head| listed(&args.dir, head)).collect();
+    let listed: Vec<ListedRun> = heads
+        .iter()
+        .map(|head| ListedRun::of(name(&args.dir, head), head))
+        .collect();
     print(&match (args.format, &courses) {
         (Format::Table, None) => list_table(&listed),
         (Format::Table, Some(courses)) => {
@@ -144,19 +147,4 @@ fn history(args: &RunsArgs, heads: &[Head]) -> Vec<FigureSeries> {
         });
     }
     figure_series(&runs)
-}
-
-fn listed(dir: &Path, head: &Head) -> ListedRun {
-    ListedRun {
-        file: name(dir, head),
-        title: head.run.title.clone(),
-        started_at: head.run.started_at.clone(),
-        lasted: head.run.lasted,
-        status: head.run.status,
-        label: head.label.clone(),
-        commit: head.run.plimsoll_commit.clone(),
-        systems: head.systems.join(", "),
-        media: head.media.join(", "),
-        points: head.points,
-    }
 }
