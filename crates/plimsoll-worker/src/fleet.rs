@@ -135,7 +135,8 @@ impl LaneFleet<'_> {
         loop {
             let heard = tokio::select! {
                 biased;
-                order = control.wait_for(|order| *order > given) => {
+                // Without a sender of orders the wait would end at once, each time.
+                order = control.wait_for(|order| *order > given), if given < LaneControl::Stop => {
                     given = order.map_or(LaneControl::Stop, |order| *order);
                     self.order(given);
                     continue;
