@@ -13,6 +13,7 @@ use super::resolved::{
 };
 use super::size;
 use crate::Thresholds;
+use crate::ids::HostId;
 use crate::load::{LoadShape, MockScript};
 use crate::objective::Objective;
 use crate::toml_text::{quoted, toml_key};
@@ -43,6 +44,7 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
         steps,
         audit,
         hosts,
+        on_hosts,
         ..
     } = plan;
     if *scale != 1.0 || *data_scale != 1.0 {
@@ -56,6 +58,9 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
         writeln!(out, "seed = {seed}")?;
     }
     writeln!(out, "data_seed = {data_seed}")?;
+    if !on_hosts.is_empty() {
+        writeln!(out, "on_hosts = {}", host_list(plan, on_hosts))?;
+    }
     for medium in media {
         let key = if medium.kind == MediumKind::Device {
             "device"
@@ -304,6 +309,10 @@ fn write_mock(out: &mut String, name: &str, script: &MockScript) -> fmt::Result 
     Ok(())
 }
 
+fn host_list(plan: &ResolvedPlan, hosts: &[HostId]) -> String {
+    media::list(hosts.iter().map(|host| plan.host(*host).name.as_str()))
+}
+
 fn write_host(out: &mut String, host: &PlanHost) -> fmt::Result {
     let PlanHost {
         name,
@@ -369,8 +378,7 @@ fn write_load_step(out: &mut String, plan: &ResolvedPlan, step: &LoadStep) -> fm
         writeln!(out, "on = {}", media::media(plan, on))?;
     }
     if !from.is_empty() {
-        let names = from.iter().map(|host| plan.host(*host).name.as_str());
-        writeln!(out, "from = {}", media::list(names))?;
+        writeln!(out, "from = {}", host_list(plan, from))?;
     }
     write_points(out, points)?;
     writeln!(

@@ -36,9 +36,12 @@ pub struct ResolvedPlan {
     /// Factors already applied to all times and data sizes.
     pub scale: f64,
     pub data_scale: f64,
-    /// Where load comes from, beside this machine. Older run files have none.
+    /// Other machines. Older run files have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<PlanHost>,
+    /// Those that carry out the whole plan, at the same time; none: this machine does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub on_hosts: Vec<HostId>,
     pub media: Vec<Medium>,
     pub systems: Vec<System>,
     pub workloads: Vec<NamedWorkload>,
@@ -518,14 +521,15 @@ impl ResolvedPlan {
             .map(|named| &named.workload)
     }
 
-    /// Hosts that load comes from, or that are watched.
+    /// Hosts that carry out the plan, that load comes from, or that are watched.
     pub fn used_hosts(&self) -> BTreeSet<HostId> {
         let generators = self.load_steps().flat_map(|step| step.from.iter().copied());
         let used: BTreeSet<SystemId> = self.steps.iter().flat_map(Step::systems).collect();
         let watched = used
             .into_iter()
             .filter_map(|system| self.system(system).host);
-        generators.chain(watched).collect()
+        let own = self.on_hosts.iter().copied();
+        own.chain(generators).chain(watched).collect()
     }
 
     /// Steps that put load on systems.

@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::link::{LaneNews, Link};
-use crate::protocol::JobId;
+use crate::protocol::{HostTask, JobId};
 
 /// What is heard of a lane's part; nothing after its link's end.
 struct PartNews {
@@ -94,7 +94,7 @@ impl LaneFleet<'_> {
                 share,
                 ..spec.clone()
             };
-            let receiver = link.run(self.job, task);
+            let receiver = link.run(self.job, HostTask::Lane(Box::new(task)));
             self.tasks
                 .spawn_local(forward(part, receiver, to_fleet.clone()));
             self.parts.push(None);
@@ -181,7 +181,12 @@ impl LaneFleet<'_> {
     /// Returns the lane's end where this part's decides it.
     async fn take(&mut self, part: usize, heard: Option<LaneNews>) -> Option<LaneEnd> {
         match heard {
-            Some(LaneNews::Ready | LaneNews::Message(LaneMessage::Started { .. })) => None,
+            // No plan is among a lane's jobs.
+            Some(
+                LaneNews::Ready
+                | LaneNews::Plan(_)
+                | LaneNews::Message(LaneMessage::Started { .. }),
+            ) => None,
             Some(LaneNews::Message(LaneMessage::Second(second))) => {
                 for second in self.merger.add(part, *second) {
                     self.send(LaneMessage::Second(Box::new(second))).await;

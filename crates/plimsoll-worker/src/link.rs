@@ -13,7 +13,7 @@ use plimsoll_load::clock::{Clock, unix_micros};
 use plimsoll_load::probe::ProbeMessage;
 use plimsoll_plan::resolved::PlanHost;
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::lane::{LaneControl, LaneMessage, LaneSpec};
+use plimsoll_record::lane::{LaneControl, LaneMessage};
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{Sample, SubjectId};
 use tokio::sync::mpsc;
@@ -22,7 +22,8 @@ use crate::frame;
 use crate::host::{HostCommand, OwnProgram};
 use crate::offset::{Offsets, RoundTrip};
 use crate::protocol::{
-    HostFacts, HostTime, JobId, Request, Welcome, WorkerReply, WorkerReport, WorkerSample,
+    HostFacts, HostTask, HostTime, JobId, MeetingStart, PlanNews, Request, Welcome, WorkerReply,
+    WorkerReport, WorkerSample,
 };
 use crate::state::SessionId;
 use connection::HostConnection;
@@ -43,12 +44,14 @@ pub struct LinkError {
     pub why: String,
 }
 
-/// What a lane hears of its part on a host.
+/// What is heard of a job on a host.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LaneNews {
     /// All sessions are open.
     Ready,
     Message(LaneMessage),
+    /// Of a whole plan.
+    Plan(PlanNews),
     /// The host cannot be reached any more, or its session has ended.
     Lost(String),
 }
@@ -101,8 +104,10 @@ struct LinkState {
 }
 
 struct LinkedJob {
-    task: LaneSpec,
+    task: HostTask,
     start: Option<Nanos>,
+    /// The last one that has a time.
+    meeting: Option<MeetingStart>,
     order: LaneControl,
     news: mpsc::Sender<LaneNews>,
 }
@@ -182,8 +187,8 @@ impl Link {
         self.shared.state().cuts.clone()
     }
 
-    /// Runs a lane's part there; it starts at [`Self::start`].
-    pub fn run(&self, job: JobId, task: LaneSpec) -> mpsc::Receiver<LaneNews> {
+    /// Runs a job there: a lane's part, which starts at [`Self::start`], or a plan, which goes on at [`Self::meet`].
+    pub fn run(&self, job: JobId, task: HostTask) -> mpsc::Receiver<LaneNews> {
         let (news, receiver) = mpsc::channel(REPORTS);
         let mut state = self.shared.state();
         if let Some(why) = &state.lost {
@@ -194,6 +199,7 @@ impl Link {
         let linked = LinkedJob {
             task,
             start: None,
+            meeting: None,
             order: LaneControl::Run,
             news,
         };
@@ -211,6 +217,19 @@ impl Link {
         {
             linked.start = Some(at);
             state.send(&Request::Start { job, at });
+        }
+    }
+
+    /// At this time of the controller's clock.
+    pub fn meet(&self, job: JobId, number: u32, at: Nanos) {
+        let mut state = self.shared.state();
+        let at = state.offsets.host_time(at);
+        if let Some(at) = at
+            && let Some(linked) = state.jobs.get_mut(&job)
+        {
+            let meeting = MeetingStart { number, at };
+            linked.meeting = Some(meeting);
+            state.send(&Request::Meet { job, meeting });
         }
     }
 
@@ -244,7 +263,7 @@ impl LinkedJob {
     fn run(&self, job: JobId) -> Request {
         Request::Run {
             job,
-            task: Box::new(self.task.clone()),
+            task: self.task.clone(),
         }
     }
 
@@ -252,6 +271,8 @@ impl LinkedJob {
     fn requests(&self, job: JobId) -> Vec<Request> {
         let mut requests = vec![self.run(job)];
         requests.extend(self.start.map(|at| Request::Start { job, at }));
+        let meeting = self.meeting;
+        requests.extend(meeting.map(|meeting| Request::Meet { job, meeting }));
         if self.order > LaneControl::Run {
             let order = self.order;
             requests.push(Request::Order { job, order });
@@ -407,6 +428,7 @@ impl Shared {
         match report {
             WorkerReport::Ready { job } => deliver(state, job, LaneNews::Ready),
             WorkerReport::Lane { job, message } => deliver(state, job, LaneNews::Message(message)),
+            WorkerReport::Plan { job, news } => deliver(state, job, LaneNews::Plan(news)),
             WorkerReport::Samples(samples) => self.record(&state.offsets, samples),
         }
     }
@@ -482,7 +504,11 @@ fn deliver(mut state: MutexGuard<'_, LinkState>, job: JobId, news: LaneNews) {
         return;
     };
     let sender = linked.news.clone();
-    if matches!(news, LaneNews::Message(LaneMessage::Ended(_))) {
+    let is_last = matches!(
+        news,
+        LaneNews::Message(LaneMessage::Ended(_)) | LaneNews::Plan(PlanNews::Ended { .. })
+    );
+    if is_last {
         state.jobs.remove(&job);
     }
     drop(state);

@@ -1,5 +1,7 @@
 //! What controller and worker send each other: frames of JSON (see [`crate::frame`]).
 
+use std::path::PathBuf;
+
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{LaneControl, LaneMessage, LaneSpec};
 use serde::{Deserialize, Serialize};
@@ -33,12 +35,17 @@ pub enum Request {
     },
     Run {
         job: JobId,
-        task: Box<LaneSpec>,
+        task: HostTask,
     },
     /// When a job that is ready starts, by the worker's clock.
     Start {
         job: JobId,
         at: Nanos,
+    },
+    /// When all hosts go on that have come to this meeting, by the worker's clock.
+    Meet {
+        job: JobId,
+        meeting: MeetingStart,
     },
     Order {
         job: JobId,
@@ -46,6 +53,38 @@ pub enum Request {
     },
     /// End all jobs, remove the journal, end.
     Leave,
+}
+
+/// What a host does.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HostTask {
+    /// Load on a system.
+    Lane(Box<LaneSpec>),
+    /// A whole plan, on media and servers of its own.
+    Plan(Box<PlanTask>),
+}
+
+/// A plan that several hosts carry out in step.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct PlanTask {
+    /// As it was written, one cell of its matrix.
+    pub text: String,
+    pub scale: f64,
+    pub data_scale: f64,
+    /// Of the inputs.
+    pub seed: u64,
+    pub run_id: String,
+    /// Devices and files of others that its block steps may overwrite.
+    pub overwrite: Vec<PathBuf>,
+}
+
+/// Hosts that carry out the same plan meet before each point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeetingStart {
+    /// Counted by each host from 0.
+    pub number: u32,
+    pub at: Nanos,
 }
 
 /// Worker → controller.
@@ -110,8 +149,26 @@ pub enum WorkerReport {
         job: JobId,
         message: LaneMessage,
     },
+    Plan {
+        job: JobId,
+        news: PlanNews,
+    },
     /// A second of the host and of the worker on it.
     Samples(Vec<WorkerSample>),
+}
+
+/// What is heard of a plan that a host carries out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanNews {
+    /// A line for whoever waits.
+    Progress(String),
+    /// It waits for the others, to begin `what`.
+    Meeting { number: u32, what: String },
+    /// The next bytes of its run file, in base64.
+    FilePart(String),
+    /// Nothing more comes. An error: there is no run file.
+    Ended { error: Option<String> },
 }
 
 /// A sample of [`plimsoll_record::metric::Metric`], which goes by its name.

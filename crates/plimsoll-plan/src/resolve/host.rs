@@ -8,8 +8,8 @@ use crate::findings::Findings;
 use crate::host::expand;
 use crate::ids::HostId;
 use crate::load::LoadShape;
-use crate::raw::{Named, RawHost, RawStep};
-use crate::resolved::{PlanHost, SystemKind};
+use crate::raw::{Named, RawHost, RawPlan, RawStep};
+use crate::resolved::{PlanHost, Step, SystemKind};
 use crate::units::Nanos;
 use crate::value::At;
 
@@ -68,6 +68,91 @@ fn names(pattern: &At<String>, findings: &mut Findings<'_>) -> Vec<String> {
     names
 }
 
+/// All hosts that the patterns name, each once; `None` where one is unknown.
+fn ids(
+    patterns: &[At<String>],
+    names_of_plan: &Names<'_>,
+    findings: &mut Findings<'_>,
+) -> Option<Vec<HostId>> {
+    let mut hosts = Vec::new();
+    let mut is_known = true;
+    for pattern in patterns {
+        for name in names(pattern, findings) {
+            match names_of_plan.host_id(&name) {
+                Some(id) if hosts.contains(&id) => {}
+                Some(id) => hosts.push(id),
+                None => {
+                    is_known = false;
+                    no_host(&name, pattern.span(), findings);
+                }
+            }
+        }
+    }
+    is_known.then_some(hosts)
+}
+
+/// The hosts that carry out the whole plan; none where plimsoll's own machine does.
+pub(super) fn of_plan(
+    raw: &RawPlan,
+    names_of_plan: &Names<'_>,
+    steps: &[Step],
+    findings: &mut Findings<'_>,
+) -> Option<Vec<HostId>> {
+    let Some(on_hosts) = &raw.on_hosts else {
+        return Some(Vec::new());
+    };
+    let hosts = ids(on_hosts.get(), names_of_plan, findings)?;
+    let mut refuse = |message: String, help: &str| {
+        findings.error(on_hosts.span(), message, help);
+    };
+    if hosts.is_empty() {
+        refuse("`on_hosts` names no host".into(), "name one, or remove it");
+    }
+    let is_watched = names_of_plan.systems.iter().any(|it| it.host.is_some());
+    let is_loaded = steps
+        .iter()
+        .filter_map(Step::load)
+        .any(|it| !it.from.is_empty());
+    for (key, is_given) in [
+        ("host` of a system", is_watched),
+        ("from` of a step", is_loaded),
+    ] {
+        if is_given {
+            let help = "remove one of the two: with `on_hosts` each host loads and watches its own systems";
+            refuse(format!("`on_hosts` and `{key} exclude each other"), help);
+        }
+    }
+    let media = names_of_plan.media.iter();
+    if let Some(medium) = media
+        .clone()
+        .find(|it| it.kind.emulated().is_some_and(|it| it.auto))
+    {
+        let help = "set `slower = 1`, or as many times as slower as the slowest host needs";
+        let message = format!(
+            "`speed = \"auto\"` of medium {} is chosen on this machine, which does not emulate it",
+            medium.name
+        );
+        refuse(message, help);
+    }
+    // Hosts that decide by their own figures would no longer be in step.
+    let decides = steps.iter().find(|step| match step {
+        Step::Load(step) => step.search.is_some(),
+        Step::Block(step) => step.steady.is_some(),
+        Step::Backup(_) => false,
+    });
+    if let Some(step) = decides.filter(|_| hosts.len() > 1) {
+        let message = format!(
+            "step `{}` decides by each host's own figures how it goes on",
+            step.name()
+        );
+        refuse(
+            message,
+            "with several hosts list the loads, and give a number of rounds instead of `steady`",
+        );
+    }
+    Some(hosts)
+}
+
 /// The host that a system runs on.
 pub(super) fn of_system(
     name: Option<&At<String>>,
@@ -98,20 +183,9 @@ pub(super) fn of_step(
     let Some(from) = &raw.from else {
         return Some(Vec::new());
     };
-    let mut hosts = Vec::new();
-    let mut is_known = true;
-    for pattern in from.get() {
-        for name in names(pattern, findings) {
-            match names_of_plan.host_id(&name) {
-                Some(id) => hosts.push(id),
-                None => {
-                    is_known = false;
-                    no_host(&name, pattern.span(), findings);
-                }
-            }
-        }
-    }
-    hosts.dedup();
+    let hosts = ids(from.get(), names_of_plan, findings);
+    let mut is_known = hosts.is_some();
+    let hosts = hosts.unwrap_or_default();
     if let Some(kind) = system.and_then(|system| names_of_plan.kind(system.get()))
         && !matches!(kind, SystemKind::Existing { .. } | SystemKind::Mock(_))
     {

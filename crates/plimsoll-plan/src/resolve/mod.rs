@@ -88,6 +88,7 @@ pub(super) fn resolve(
             .extend(backup.map(|backup| NamedBackup { name, backup }));
     }
     let steps = step::resolve_all(&names, options, findings);
+    let on_hosts = host::of_plan(raw, &names, &steps, findings);
     warn_of_unused(raw, &names, findings);
     let audit = raw
         .audit
@@ -102,6 +103,7 @@ pub(super) fn resolve(
         scale: options.scale,
         data_scale: options.data_scale,
         hosts: names.hosts,
+        on_hosts: on_hosts?,
         media: names.media,
         systems: names.systems,
         workloads: names.workloads,

@@ -64,3 +64,41 @@ fn what_no_host_can_do_is_refused() {
     let twice = PLAN.replace("[host.near]", "[host.gen2]");
     assert!(bad(&twice).contains("two hosts are named `gen2`"));
 }
+
+const EVERYWHERE: &str = "title = \"Everywhere\"\non_hosts = [\"n[1-2]\", \"n2\"]\n[host.\"n[1-2]\"]\n[medium.here]\npath = \"/d\"\n\
+     [system.db]\nengine = \"sqlite\"\n[workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"oltp\"\nsystem = \"db\"\n\
+     on = [\"here\"]\n";
+
+#[test]
+fn a_plan_is_carried_out_on_each_of_its_hosts() {
+    let plan = good(&format!("{EVERYWHERE}users = [4, 8]\n")).plan;
+    let names: Vec<&str> = plan
+        .on_hosts
+        .iter()
+        .map(|host| plan.host(*host).name.as_str())
+        .collect();
+    assert_eq!(names, ["n1", "n2"]);
+    assert_eq!(plan.used_hosts().len(), 2);
+    assert_eq!(good(&describe(&plan)).plan, plan);
+}
+
+#[test]
+fn hosts_that_could_not_stay_in_step_are_refused() {
+    let auto = EVERYWHERE.replace("path = \"/d\"", "drive = \"d.toml\"");
+    let own_load = format!("{EVERYWHERE}users = 2\nfrom = [\"n1\"]\n")
+        .replace("engine = \"sqlite\"", "engine = \"mock\"");
+    let own_load = own_load.replace("on = [\"here\"]\n", "");
+    let search = format!("{EVERYWHERE}users = 4\nfind = {{ mean_ms = 10 }}\n");
+    for (text, message) in [
+        (auto + "users = 2\n", "is chosen on this machine"),
+        (own_load, "exclude each other"),
+        (search, "decides by each host's own figures"),
+        (
+            EVERYWHERE.replace("\"n2\"", "\"n3\"") + "users = 2\n",
+            "there is no host `n3`",
+        ),
+    ] {
+        let errors = bad(&text);
+        assert!(errors.contains(message), "{text}: {errors}");
+    }
+}

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use plimsoll_load::clock::Clock;
@@ -11,24 +12,31 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{LaneControl, LaneEnd, LaneMessage, LaneSpec};
 use tokio::sync::{mpsc, watch};
 
+use super::plan::{PlanJob, PlanRunner, Together};
 use crate::journal::SessionJournal;
-use crate::protocol::{JobId, WorkerReport};
+use crate::protocol::{HostTask, JobId, MeetingStart, WorkerReport};
 
 pub(super) struct WorkerJobs {
     journal: SessionJournal,
+    runner: Arc<dyn PlanRunner>,
+    /// Of the session.
+    dir: PathBuf,
     jobs: Mutex<HashMap<JobId, RunningJob>>,
 }
 
 struct RunningJob {
     start: watch::Sender<Option<Nanos>>,
+    meeting: watch::Sender<Option<MeetingStart>>,
     order: watch::Sender<LaneControl>,
     thread: JoinHandle<()>,
 }
 
 impl WorkerJobs {
-    pub fn new(journal: SessionJournal) -> Self {
+    pub fn new(journal: SessionJournal, runner: Arc<dyn PlanRunner>, dir: &Path) -> Self {
         Self {
             journal,
+            runner,
+            dir: dir.to_owned(),
             jobs: Mutex::default(),
         }
     }
@@ -38,12 +46,13 @@ impl WorkerJobs {
     }
 
     /// Begins a job unless it has begun.
-    pub fn run(&self, job: JobId, task: LaneSpec, clock: &Clock) -> io::Result<()> {
+    pub fn run(&self, job: JobId, task: HostTask, clock: &Clock) -> io::Result<()> {
         let mut jobs = self.jobs();
         if jobs.contains_key(&job) {
             return Ok(());
         }
         let start = watch::channel(None).0;
+        let meeting = watch::channel(None).0;
         let order = watch::channel(LaneControl::Run).0;
         let lane = LaneJob {
             job,
@@ -52,11 +61,26 @@ impl WorkerJobs {
             start: start.subscribe(),
             order: order.subscribe(),
         };
+        let plan = PlanJob {
+            runner: self.runner.clone(),
+            dir: self.dir.clone(),
+            together: Together::new(
+                job,
+                self.journal.clone(),
+                clock.clone(),
+                order.subscribe(),
+                meeting.subscribe(),
+            ),
+        };
         let thread = std::thread::Builder::new()
             .name("plimsoll-job".into())
-            .spawn(move || lane.run(task))?;
+            .spawn(move || match task {
+                HostTask::Lane(task) => lane.run(*task),
+                HostTask::Plan(task) => plan.run(&task),
+            })?;
         let begun = RunningJob {
             start,
+            meeting,
             order,
             thread,
         };
@@ -67,6 +91,12 @@ impl WorkerJobs {
     pub fn start(&self, job: JobId, at: Nanos) {
         if let Some(job) = self.jobs().get(&job) {
             job.start.send_replace(Some(at));
+        }
+    }
+
+    pub fn meet(&self, job: JobId, meeting: MeetingStart) {
+        if let Some(job) = self.jobs().get(&job) {
+            job.meeting.send_replace(Some(meeting));
         }
     }
 

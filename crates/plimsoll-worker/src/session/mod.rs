@@ -1,6 +1,7 @@
 //! A worker's session: it runs jobs and keeps their reports, with a controller connected or without.
 
 mod jobs;
+mod plan;
 mod samples;
 
 use std::fs::File;
@@ -18,19 +19,20 @@ use crate::journal::SessionJournal;
 use crate::protocol::{HostFacts, HostTime, Request, VERSION, Welcome, WorkerReply};
 use crate::state::{SessionId, StateDir};
 use jobs::WorkerJobs;
+pub use plan::{PlanRunner, Together};
 
 /// Before the first controller has come.
 const FIRST_PATIENCE: Nanos = Nanos::from_secs(10);
 
 /// As [`serve`], in a process that was started for it.
-pub fn serve_apart(session: &SessionId) -> io::Result<()> {
+pub fn serve_apart(session: &SessionId, runner: Arc<dyn PlanRunner>) -> io::Result<()> {
     // Fails for the leader of a group, which a terminal's signals reach: it goes on as one.
     let _ = rustix::process::setsid();
-    serve(&StateDir::of(session)?)
+    serve(&StateDir::of(session)?, runner)
 }
 
 /// Serves controllers until one ends the session, or none has been connected for the patience of the last one.
-pub fn serve(dir: &StateDir) -> io::Result<()> {
+pub fn serve(dir: &StateDir, runner: Arc<dyn PlanRunner>) -> io::Result<()> {
     let lock = File::create(dir.lock())?;
     // Another front was faster.
     if lock.try_lock().is_err() {
@@ -42,7 +44,7 @@ pub fn serve(dir: &StateDir) -> io::Result<()> {
     let journal = SessionJournal::open(&dir.journal())?;
     let session = Arc::new(WorkerSession {
         clock: Clock::real(),
-        jobs: WorkerJobs::new(journal.clone()),
+        jobs: WorkerJobs::new(journal.clone(), runner, dir.path()),
         journal,
         is_running: is_new,
         attached: Mutex::new(Attached {
@@ -235,10 +237,11 @@ impl WorkerSession {
                     send(out, &WorkerReply::Pong { sent, clock })?;
                 }
                 Request::Run { job, task } if self.is_running => {
-                    self.jobs.run(job, *task, &self.clock)?;
+                    self.jobs.run(job, task, &self.clock)?;
                 }
                 Request::Run { .. } => {}
                 Request::Start { job, at } => self.jobs.start(job, at),
+                Request::Meet { job, meeting } => self.jobs.meet(job, meeting),
                 Request::Order { job, order } => self.jobs.order(job, order),
                 Request::Leave => {
                     self.attached().is_left = true;

@@ -6,7 +6,8 @@ use plimsoll_plan::schedule::Timeline;
 use plimsoll_record::lane::{Endpoint, GeneratorShare, LaneControl, LaneMessage, LaneSpec};
 
 use super::*;
-use crate::protocol::{JobId, WorkerReport};
+use crate::protocol::{HostTask, JobId, MeetingStart, PlanNews, PlanTask, WorkerReport};
+use base64::Engine;
 
 /// A session in a directory of its own, with a thread that serves it.
 struct Served {
@@ -17,7 +18,7 @@ struct Served {
 impl Served {
     fn begin(id: &SessionId) -> Self {
         let own = StateDir::of(id).unwrap();
-        let thread = std::thread::spawn(move || serve(&own));
+        let thread = std::thread::spawn(move || serve(&own, Arc::new(Plans)));
         Self {
             dir: StateDir::of(id).ok(),
             thread: Some(thread),
@@ -58,6 +59,28 @@ impl Served {
         frame::write(&mut self.hello(0), &Request::Leave).unwrap();
         self.thread.take().unwrap().join().unwrap().unwrap();
         assert!(!self.dir.take().unwrap().path().exists());
+    }
+}
+
+/// Meets the others twice, and leaves what it was told to.
+struct Plans;
+
+impl PlanRunner for Plans {
+    fn run(
+        &self,
+        task: &PlanTask,
+        together: &Arc<Together>,
+        dir: &std::path::Path,
+    ) -> Result<std::path::PathBuf, String> {
+        let clock = together.clock();
+        let starts = ["first", "second"].map(|what| clock.block_on(together.meet(what)).unwrap());
+        together.progress(&format!("{starts:?}"));
+        if task.text.is_empty() {
+            return Err("nothing to do".into());
+        }
+        let file = dir.join("run");
+        std::fs::write(&file, &task.text).unwrap();
+        Ok(file)
     }
 }
 
@@ -117,7 +140,7 @@ const JOB: JobId = JobId(3);
 fn a_lane_goes_on_without_a_controller_and_no_report_is_missing() {
     let served = Served::begin(&id("cut"));
     let mut stream = served.hello(0);
-    let task = Box::new(lane(2));
+    let task = HostTask::Lane(Box::new(lane(2)));
     frame::write(&mut stream, &Request::Run { job: JOB, task }).unwrap();
     let mut number = 0;
     assert_eq!(
@@ -173,7 +196,7 @@ fn a_lane_goes_on_without_a_controller_and_no_report_is_missing() {
 fn an_order_before_the_start_ends_the_lane() {
     let served = Served::begin(&id("order"));
     let mut stream = served.hello(0);
-    let task = Box::new(lane(60));
+    let task = HostTask::Lane(Box::new(lane(60)));
     frame::write(&mut stream, &Request::Run { job: JOB, task }).unwrap();
     let mut number = 0;
     assert_eq!(
@@ -197,7 +220,7 @@ fn an_order_before_the_start_ends_the_lane() {
 fn a_session_without_a_controller_ends_its_jobs_and_leaves_a_journal() {
     let mut served = Served::begin(&id("orphan"));
     let mut stream = served.hello_for(0, Nanos::from_millis(300));
-    let task = Box::new(lane(600));
+    let task = HostTask::Lane(Box::new(lane(600)));
     frame::write(&mut stream, &Request::Run { job: JOB, task }).unwrap();
     assert_eq!(
         report(&mut stream, &mut 0),
@@ -262,9 +285,68 @@ fn another_version_and_garbage_are_refused_and_the_session_goes_on() {
     let mut stream = served.hello(0);
     let mut task = Box::new(lane(1));
     task.share = GeneratorShare { index: 5, of: 6 };
+    let task = HostTask::Lane(task);
     frame::write(&mut stream, &Request::Run { job: JOB, task }).unwrap();
     let failed = format!("{:?}", report(&mut stream, &mut 0));
     assert!(failed.contains("share"), "{failed}");
+    drop(stream);
+    served.end();
+}
+
+fn plan_news(stream: &mut UnixStream, number: &mut u64) -> PlanNews {
+    match report(stream, number) {
+        WorkerReport::Plan { job: JOB, news } => news,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_plan_meets_the_others_and_its_file_arrives_whole() {
+    let served = Served::begin(&id("plan"));
+    // More than one part.
+    let text: String = (0..300_000).map(|i| format!("{i} ")).collect();
+    let plan = |text: &str| {
+        HostTask::Plan(Box::new(PlanTask {
+            text: text.into(),
+            scale: 1.0,
+            data_scale: 1.0,
+            seed: 1,
+            run_id: "r".into(),
+            overwrite: Vec::new(),
+        }))
+    };
+    let mut stream = served.hello(0);
+    let task = plan(&text);
+    frame::write(&mut stream, &Request::Run { job: JOB, task }).unwrap();
+    let mut seen = 0;
+    for (number, what) in [(0, "first"), (1, "second")] {
+        let what = what.to_owned();
+        let met = PlanNews::Meeting { number, what };
+        assert_eq!(plan_news(&mut stream, &mut seen), met);
+        // A new connection gives the time once more.
+        stream = served.hello(seen);
+        let at = Nanos::from_secs(u64::from(number) + 5);
+        let meeting = MeetingStart { number, at };
+        for _ in 0..2 {
+            frame::write(&mut stream, &Request::Meet { job: JOB, meeting }).unwrap();
+        }
+    }
+    let starts = format!("{:?}", [5, 6].map(Nanos::from_secs));
+    assert_eq!(
+        plan_news(&mut stream, &mut seen),
+        PlanNews::Progress(starts)
+    );
+    let mut file = Vec::new();
+    loop {
+        match plan_news(&mut stream, &mut seen) {
+            PlanNews::FilePart(part) => {
+                file.extend(base64::prelude::BASE64_STANDARD.decode(part).unwrap());
+            }
+            PlanNews::Ended { error } => break assert_eq!(error, None),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(file == text.as_bytes());
     drop(stream);
     served.end();
 }
