@@ -12,6 +12,7 @@ mod event;
 pub mod fixture;
 pub mod hist;
 pub mod import_facts;
+pub mod join;
 pub mod lane;
 pub mod leb128;
 pub mod message;

@@ -1,6 +1,7 @@
 //! What a person sees on stderr while a run lasts. Data never goes here.
 
 use std::io::IsTerminal;
+use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -9,6 +10,7 @@ use plimsoll_plan::resolved::TPCC_TXNS;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::TransactionStats;
 use plimsoll_record::{Point, PointPurpose};
+use plimsoll_worker::session::Together;
 
 /// A line that changes in place on a terminal; elsewhere a line at each new task or phase, and one every thirty seconds.
 pub struct Progress {
@@ -20,6 +22,8 @@ pub struct Progress {
     ahead: Nanos,
     ladder_points: LadderPoints,
     has_measured: bool,
+    /// Where the lines go of a host that carries out a plan for others.
+    others: Option<Arc<Together>>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,6 +33,7 @@ struct LadderPoints {
 }
 
 const PLAIN_EVERY: Nanos = Nanos::from_secs(30);
+const OTHERS_EVERY: Nanos = Nanos::SECOND;
 
 impl Progress {
     pub fn new(quiet: bool, planned: Nanos) -> Self {
@@ -50,6 +55,15 @@ impl Progress {
             ahead: planned,
             ladder_points: LadderPoints::default(),
             has_measured: false,
+            others: None,
+        }
+    }
+
+    /// Of a host that carries out a plan in step with others: nothing is printed there.
+    pub fn for_others(others: Arc<Together>, planned: Nanos) -> Self {
+        Self {
+            others: Some(others),
+            ..Self::new(true, planned)
         }
     }
 
@@ -64,7 +78,13 @@ impl Progress {
         match &self.bar {
             Some(bar) => bar.suspend(|| eprintln!("{text}")),
             None if self.plain => eprintln!("{text}"),
-            None => {}
+            None => self.relay(text),
+        }
+    }
+
+    fn relay(&self, text: &str) {
+        if let Some(others) = &self.others {
+            others.progress(text);
         }
     }
 
@@ -76,6 +96,9 @@ impl Progress {
         } else if self.plain && at.saturating_sub(self.last_plain) >= PLAIN_EVERY {
             self.last_plain = at;
             eprintln!("  {text}");
+        } else if self.others.is_some() && at.saturating_sub(self.last_plain) >= OTHERS_EVERY {
+            self.last_plain = at;
+            self.relay(text);
         }
     }
 
@@ -85,7 +108,7 @@ impl Progress {
         match &self.bar {
             Some(bar) => bar.set_message(text.to_owned()),
             None if self.plain => eprintln!("  {text}"),
-            None => {}
+            None => self.relay(text),
         }
     }
 

@@ -30,6 +30,11 @@ impl Default for Interrupt {
 }
 
 impl Interrupt {
+    /// Orders that come from elsewhere.
+    pub fn of(order: watch::Sender<LaneControl>) -> Self {
+        Self(order)
+    }
+
     /// Listens to SIGINT, SIGTERM and SIGHUP from now on, on a thread of its own.
     pub fn listen() -> std::io::Result<Self> {
         let interrupt = Self::default();

@@ -1,10 +1,11 @@
 //! Writing a record that is complete: of an imported run, or of one that others joined.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use crate::drive::{DriveOp, DriveTally};
 use crate::hist::CoarseHist;
+use crate::join::{Ids, renumber};
 use crate::lane::{Absence, LaneSecond, TransactionStats};
 use crate::metric::Metric;
 use crate::{DriveRow, Phase, PhaseId, Record, Sample, Second, Subject, SubjectId};
@@ -22,11 +23,6 @@ impl RunFile {
             plan_written,
             plan,
             subjects,
-            facts,
-            points,
-            phases,
-            seconds,
-            windows,
             ..
         } = record;
         let mut file = Self::create(path, run, plan_written, plan)?;
@@ -34,10 +30,39 @@ impl RunFile {
             let sql = "INSERT INTO subject (id, kind, name) VALUES (?1, ?2, ?3)";
             file.execute(sql, params![id.0, kind.name(), name])?;
         }
-        for fact in facts {
-            file.facts(fact.subject, &[(fact.key.clone(), fact.value.clone())])?;
+        file.fill(record)?;
+        Ok(file)
+    }
+
+    /// Everything of a record that was measured elsewhere, into a file that has subjects and no points.
+    pub fn add(&mut self, mut record: Record) -> Result<()> {
+        let mut subjects = HashMap::new();
+        for Subject { id, kind, name } in &record.subjects {
+            subjects.insert(*id, self.subject(*kind, name)?);
         }
-        points.iter().try_for_each(|point| file.point(point))?;
+        let ids = Ids {
+            subjects,
+            points: 0,
+            phases: 0,
+            time: &|at| at,
+        };
+        renumber(&mut record, &ids);
+        self.fill(&record)
+    }
+
+    fn fill(&mut self, record: &Record) -> Result<()> {
+        let Record {
+            facts,
+            points,
+            phases,
+            seconds,
+            windows,
+            ..
+        } = record;
+        for fact in facts {
+            self.facts(fact.subject, &[(fact.key.clone(), fact.value.clone())])?;
+        }
+        points.iter().try_for_each(|point| self.point(point))?;
         for Phase {
             id,
             point,
@@ -51,7 +76,7 @@ impl RunFile {
             let sql = "INSERT INTO phase (id, point, step, kind, start_ns, end_ns, complete)
                        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
             let point = point.map(|point| point.0);
-            file.execute(
+            self.execute(
                 sql,
                 params![id.0, point, step, kind.name(), start.0, end.0, complete],
             )?;
@@ -59,16 +84,15 @@ impl RunFile {
         let kinds: BTreeMap<PhaseId, PhaseKind> =
             phases.iter().map(|phase| (phase.id, phase.kind)).collect();
         for (phase, subject, second) in ticks(seconds, &kinds) {
-            file.second(phase, subject, Nanos::ZERO, &second)?;
+            self.second(phase, subject, Nanos::ZERO, &second)?;
         }
         // Those that were rebuilt from seconds are rebuilt when they are read.
         windows
             .iter()
             .filter(|window| !window.coarse)
-            .try_for_each(|window| file.window(window))?;
-        file.beside(record)?;
-        file.commit()?;
-        Ok(file)
+            .try_for_each(|window| self.window(window))?;
+        self.beside(record)?;
+        self.commit()
     }
 
     /// What stands beside points, phases and seconds.

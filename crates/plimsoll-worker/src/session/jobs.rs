@@ -68,7 +68,7 @@ impl WorkerJobs {
                 job,
                 self.journal.clone(),
                 clock.clone(),
-                order.subscribe(),
+                order.clone(),
                 meeting.subscribe(),
             ),
         };

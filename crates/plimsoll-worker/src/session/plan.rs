@@ -31,9 +31,17 @@ pub struct Together {
     job: JobId,
     journal: SessionJournal,
     clock: Clock,
-    order: watch::Receiver<LaneControl>,
+    order: watch::Sender<LaneControl>,
     start: watch::Receiver<Option<MeetingStart>>,
     meetings: AtomicU32,
+}
+
+impl std::fmt::Debug for Together {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Together")
+            .field("job", &self.job)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Together {
@@ -41,7 +49,7 @@ impl Together {
         job: JobId,
         journal: SessionJournal,
         clock: Clock,
-        order: watch::Receiver<LaneControl>,
+        order: watch::Sender<LaneControl>,
         start: watch::Receiver<Option<MeetingStart>>,
     ) -> Self {
         Self {
@@ -59,7 +67,8 @@ impl Together {
         &self.clock
     }
 
-    pub fn orders(&self) -> watch::Receiver<LaneControl> {
+    /// What the user wants by now.
+    pub fn order(&self) -> watch::Sender<LaneControl> {
         self.order.clone()
     }
 

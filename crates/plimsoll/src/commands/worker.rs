@@ -1,12 +1,14 @@
 //! `plimsoll worker`: what a controller starts on another host.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use plimsoll_worker::front::relay;
 use plimsoll_worker::session::serve_apart;
 use plimsoll_worker::state::SessionId;
 
 use crate::cli::WorkerArgs;
+use crate::execute::OwnPlans;
 use crate::failure::Failure;
 
 pub fn worker(args: &WorkerArgs) -> Result<ExitCode, Failure> {
@@ -17,7 +19,7 @@ pub fn worker(args: &WorkerArgs) -> Result<ExitCode, Failure> {
         ))
     })?;
     let ended = match args.serve {
-        true => serve_apart(&session),
+        true => serve_apart(&session, Arc::new(OwnPlans)),
         false => relay(&session),
     };
     ended

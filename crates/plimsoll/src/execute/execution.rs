@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use plimsoll_load::clock::Clock;
 use plimsoll_load::limit::Device;
@@ -12,6 +13,7 @@ use plimsoll_record::message::EventKind;
 use plimsoll_record::runfile::{RunFile, RunFileError};
 use plimsoll_record::{Event, Severity, SubjectId};
 use plimsoll_report::message::Messages;
+use plimsoll_worker::session::Together;
 
 use super::drives::MountedDrive;
 use super::error::StepResult;
@@ -37,6 +39,8 @@ pub(super) struct Execution<'a> {
     pub progress: Progress,
     pub running: RunningSystems,
     pub hosts: Hosts,
+    /// The hosts that carry out the same plan in step with this one.
+    pub together: Option<Arc<Together>>,
     /// Emulated drives that are mounted, by their media.
     pub drives: HashMap<MediumId, MountedDrive>,
     /// Media that the doctor has checked.
@@ -56,6 +60,7 @@ pub(super) struct Parts<'a> {
     pub running: &'a RunningSystems,
     pub drives: &'a HashMap<MediumId, MountedDrive>,
     pub probe: Option<&'a Probe>,
+    pub together: Option<&'a Together>,
     pub clock: &'a Clock,
     pub interrupt: &'a Interrupt,
     pub sink: RunSink<'a>,
@@ -79,6 +84,7 @@ impl Execution<'_> {
             running: &self.running,
             drives: &self.drives,
             probe: self.probe.as_ref(),
+            together: self.together.as_deref(),
             clock: &self.clock,
             interrupt: &self.interrupt,
             sink: RunSink {

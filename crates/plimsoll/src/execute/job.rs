@@ -1,12 +1,14 @@
 //! A run's inputs, complete before anything is touched.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::resolved::{ResolvedPlan, redact};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::message::EventKind;
 use plimsoll_record::{RunInfo, RunStatus};
+use plimsoll_worker::session::Together;
 
 /// What to run and where to record it.
 #[derive(Debug)]
@@ -29,6 +31,8 @@ pub struct Job {
     pub overwrite: Vec<PathBuf>,
     /// If an emulated drive falls behind, the run ends there, to begin again with this factor; `None`: it goes on.
     pub next_factor: Option<u32>,
+    /// The hosts that carry out the same plan in step with this one.
+    pub together: Option<Arc<Together>>,
     /// Printed before the run and recorded with it: the plan's warnings, and what was cleared.
     pub notes: Vec<EventKind>,
 }

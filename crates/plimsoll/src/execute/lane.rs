@@ -18,6 +18,7 @@ use plimsoll_record::lane::{LaneControl, LaneEnd, LaneMessage, LaneSpec};
 use plimsoll_worker::fleet::run_lane_on;
 use plimsoll_worker::link::Link;
 use plimsoll_worker::protocol::JobId;
+use plimsoll_worker::session::Together;
 use tokio::sync::{mpsc, watch};
 
 use super::backup::{NoiseJob, merge_results, noise_workers};
@@ -110,7 +111,11 @@ impl Execution<'_> {
 }
 
 /// The lanes of one point.
-struct Lanes<'a>(Vec<PointLane<'a>>);
+struct Lanes<'a> {
+    lanes: Vec<PointLane<'a>>,
+    gate: Gate,
+    together: Option<&'a Together>,
+}
 
 impl<'a> Lanes<'a> {
     fn of(tasks: Vec<LaneTask>, parts: &Parts<'a>, start: &StartTime) -> StepResult<Self> {
@@ -118,7 +123,8 @@ impl<'a> Lanes<'a> {
             true => START_LEAD,
             false => Nanos::ZERO,
         };
-        let gate = Gate::with_lead(tasks.len() as u32, lead);
+        let others = u32::from(parts.together.is_some());
+        let gate = Gate::with_lead(tasks.len() as u32 + others, lead);
         let disk_full = FullDiskSignal::default();
         let mut lanes = Vec::new();
         for task in tasks {
@@ -139,20 +145,43 @@ impl<'a> Lanes<'a> {
                 task,
             });
         }
-        Ok(Self(lanes))
+        Ok(Self {
+            lanes,
+            gate,
+            together: parts.together,
+        })
     }
 
     /// Runs all lanes to their ends. They are tasks of this thread, their users' threads are their own.
     fn run(self, clock: &Clock, sink: &RefCell<RunSink<'_>>) -> StepResult<Vec<EndedLane>> {
-        let lanes = self.0.iter().map(|lane| lane.run(sink));
+        let lanes = self.lanes.iter().map(|lane| lane.run(sink));
+        let work = async {
+            tokio::select! {
+                biased;
+                results = join_all(lanes) => results,
+                never = self.start_with_others(clock) => never,
+            }
+        };
         let results = clock
-            .block_on(join_all(lanes))
+            .block_on(work)
             .map_err(|error| RunError::failed(format!("no runtime for the lanes: {error}")))?;
-        let tasks = self.0.into_iter().map(|lane| lane.task);
+        let tasks = self.lanes.into_iter().map(|lane| lane.task);
         tasks
             .zip(results)
             .map(|(task, result)| result.map(|result| EndedLane { task, result }))
             .collect()
+    }
+}
+
+impl Lanes<'_> {
+    /// Opens the gate when all hosts that carry out the same plan have come to it. Never returns.
+    async fn start_with_others<T>(&self, clock: &Clock) -> T {
+        if let (Some(together), Some(first)) = (self.together, self.lanes.first()) {
+            self.gate.others().await;
+            let at = together.meet(&first.task.title).await;
+            self.gate.open(clock, at);
+        }
+        pending().await
     }
 }
 

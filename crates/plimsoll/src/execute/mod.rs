@@ -17,8 +17,10 @@ mod inbox;
 mod job;
 mod lane;
 mod lateness;
+mod leftovers;
 mod limits;
 mod mount;
+mod on_hosts;
 mod point;
 mod preflight;
 mod prepare;
@@ -28,6 +30,7 @@ mod reset;
 mod running;
 mod search;
 mod subjects;
+mod together;
 mod wait;
 
 use std::collections::{HashMap, HashSet};
@@ -53,9 +56,11 @@ pub use existing::expect_answer;
 use hosts::Hosts;
 use inbox::Inbox;
 pub use job::Job;
+pub use leftovers::clear_leftovers;
 pub use preflight::{check_output, preflight};
 use running::{InstanceId, RunningSystems};
 use subjects::always_watched;
+pub use together::OwnPlans;
 
 use crate::failure::{Failure, FailureReason};
 use crate::progress::Progress;
@@ -75,10 +80,10 @@ pub struct FinishedRun {
 /// Runs the job. An error means that there is no usable run file, also because nothing was measured; every other failure is
 /// recorded in it.
 pub fn execute(job: &Job, interrupt: Interrupt) -> Result<FinishedRun, Failure> {
-    let clock = if job.virtual_time {
-        Clock::Virtual(VirtualClock::default())
-    } else {
-        Clock::real()
+    let clock = match &job.together {
+        Some(together) => together.clock().clone(),
+        None if job.virtual_time => Clock::Virtual(VirtualClock::default()),
+        None => Clock::real(),
     };
     let file = RunFile::create(
         &job.output,
@@ -100,6 +105,10 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<FinishedRun, Failure> 
         }
     };
     let expected = estimate(&job.plan);
+    let progress = match &job.together {
+        Some(together) => Progress::for_others(together.clone(), expected.duration),
+        None => Progress::new(job.quiet, expected.duration),
+    };
     let mut execution = Execution {
         plan: &job.plan,
         seed: job.seed,
@@ -110,8 +119,9 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<FinishedRun, Failure> 
         probe,
         inbox,
         interrupt,
-        progress: Progress::new(job.quiet, expected.duration).counting(expected.ladder_points()),
+        progress: progress.counting(expected.ladder_points()),
         hosts: Hosts::default(),
+        together: job.together.clone(),
         running: RunningSystems::default(),
         drives: HashMap::new(),
         diagnosed: HashSet::new(),
@@ -131,6 +141,9 @@ impl Execution<'_> {
             self.record_event(None, Severity::Note, note.clone())?;
         }
         self.reach_hosts()?;
+        if !self.plan.on_hosts.is_empty() {
+            return self.carry_out_on_hosts(job);
+        }
         let runs = step_runs(self.plan);
         for (i, now) in runs.iter().enumerate() {
             let later = &runs[i + 1..];

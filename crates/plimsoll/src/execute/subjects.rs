@@ -23,7 +23,7 @@ impl Execution<'_> {
                 self.file.facts(subject, &host_facts())?;
             }
         }
-        if self.probe.is_some() {
+        if self.probe.is_some() && self.plan.on_hosts.is_empty() {
             self.diagnose_machine()?;
         }
         self.file.commit()?;

@@ -3,16 +3,13 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 
-use plimsoll_load::limit;
-use plimsoll_load::scratch::sweep;
 use plimsoll_plan::PlanWarning;
-use plimsoll_plan::resolved::{EngineKind, MediumKind, ResolvedPlan};
-use plimsoll_plan::units::Nanos;
+use plimsoll_plan::resolved::{EngineKind, ResolvedPlan};
 use plimsoll_record::message::EventKind;
 
 use super::super::io::command_line;
 use crate::cli::RunArgs;
-use crate::execute::{DRIVE_DIR, Job, check_output, preflight};
+use crate::execute::{Job, check_output, clear_leftovers, preflight};
 use crate::failure::Failure;
 use crate::signals::Interrupt;
 
@@ -54,10 +51,7 @@ pub(super) fn job(
     let warnings = warnings
         .into_iter()
         .map(|warning| EventKind::Plan { warning });
-    let cleared = clear_leftovers(&plan)?
-        .into_iter()
-        .map(|removed| EventKind::Leftovers { removed });
-    let notes = warnings.chain(cleared).collect();
+    let notes = warnings.chain(clear_leftovers(&plan)?).collect();
     Ok(Job {
         seed: plan.seed.unwrap_or_else(drawn_seed),
         output,
@@ -70,6 +64,7 @@ pub(super) fn job(
         virtual_time: args.flags.virtual_time,
         overwrite: args.flags.overwrite.clone(),
         next_factor: None,
+        together: None,
         notes,
         plan,
     })
@@ -93,38 +88,6 @@ pub(super) fn run_id(now: jiff::Timestamp) -> String {
 /// Short enough to be typed.
 fn drawn_seed() -> u64 {
     RandomState::new().build_hasher().finish() >> 32
-}
-
-/// Media may hold what a killed run left; it is cleared before anything new is made, and nothing else is touched.
-fn clear_leftovers(plan: &ResolvedPlan) -> Result<Vec<String>, Failure> {
-    let mut cleared = Vec::new();
-    // Nothing is made on a device that could be left.
-    for medium in plan
-        .used_media()
-        .map(|medium| plan.medium(medium))
-        .filter(|medium| medium.kind != MediumKind::Device)
-    {
-        cleared.extend(sweep(Path::new(&medium.path), &clear_drives)?);
-    }
-    // After the servers in them.
-    if plan.systems.iter().any(|system| !system.limits.is_none()) {
-        cleared.extend(
-            limit::sweep()
-                .into_iter()
-                .map(|group| group.display().to_string()),
-        );
-    }
-    Ok(cleared)
-}
-
-/// Mounts and loop devices of an emulator that is gone, or about to be: its run is.
-fn clear_drives(dir: &Path) -> std::io::Result<Vec<String>> {
-    const PATIENCE: Nanos = Nanos::from_millis(60_000);
-    let dir = dir.join(DRIVE_DIR);
-    if !dir.exists() && dir.symlink_metadata().is_err() {
-        return Ok(Vec::new());
-    }
-    plimsoll_drive::emulate::clear(&dir, PATIENCE)
 }
 
 /// `how-far-does-this-go-20261120-101500.plimsoll`, or `…-2.plimsoll` where that is taken; of a set `….set`.

@@ -170,6 +170,7 @@ impl Execution<'_> {
         let title = self
             .progress
             .named_point_begins(&title, timeline.load_end());
+        self.meet_others(&title)?;
         let FioResult { lane, shares } =
             self.drive_fio(context.target, &point, &title, timeline, task)?;
         self.record_shares(context.target, point.id, &lane, &shares)?;

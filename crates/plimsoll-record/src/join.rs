@@ -1,0 +1,283 @@
+//! One record of several hosts that carried out the same plan at the same time.
+//!
+//! A system of the plan has an instance on each host. A medium and what fio did there are added up, as a cluster's
+//! performance service shows them: rates are sums, latencies those of all requests. Points that not all hosts have
+//! reached are left out: with a part of the hosts missing they would look like a slower system.
+
+mod renumber;
+mod sums;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use plimsoll_plan::units::Nanos;
+use plimsoll_plan::{Interference, PlacedName};
+
+use crate::{
+    Fact, INSTANCE_OF, PhaseId, Point, PointId, Record, SYSTEM_HOST_FACT, Subject, SubjectId,
+    SubjectKind,
+};
+pub(crate) use renumber::{Ids, renumber};
+
+/// What one of the hosts has recorded.
+pub struct HostRecord<'a> {
+    pub host: &'a str,
+    pub record: Record,
+    /// A time of its clock on the clock of the joined record.
+    pub time: &'a dyn Fn(Nanos) -> Nanos,
+}
+
+/// `None` without a host. Run, plan and integrity are those of the first one.
+pub fn join(hosts: Vec<HostRecord<'_>>) -> Option<Record> {
+    let is_alone = hosts.len() == 1;
+    let mut subjects = JoinedSubjects::default();
+    let mut joined: Vec<Record> = Vec::new();
+    for HostRecord {
+        host,
+        mut record,
+        time,
+    } in hosts
+    {
+        place_systems(&mut record, host, is_alone);
+        let ids = Ids {
+            subjects: subjects.take(&record, host, is_alone),
+            points: joined.iter().map(last_point).max().unwrap_or_default(),
+            phases: joined.iter().map(last_phase).max().unwrap_or_default(),
+            time,
+        };
+        leave_out_machine(&mut record);
+        renumber(&mut record, &ids);
+        joined.push(record);
+    }
+    let common = common_points(&joined);
+    let mut records = joined.into_iter();
+    let mut whole = records.next()?;
+    for record in records {
+        append(&mut whole, record);
+    }
+    whole.subjects = subjects.all;
+    keep(&mut whole, &common);
+    sums::add_up(&mut whole);
+    Some(whole)
+}
+
+fn last_point(record: &Record) -> u32 {
+    record
+        .points
+        .iter()
+        .map(|point| point.id.0)
+        .max()
+        .unwrap_or_default()
+}
+
+fn last_phase(record: &Record) -> u32 {
+    record
+        .phases
+        .iter()
+        .map(|phase| phase.id.0)
+        .max()
+        .unwrap_or_default()
+}
+
+/// The subjects of all hosts: those that are added up are one.
+#[derive(Default)]
+struct JoinedSubjects {
+    all: Vec<Subject>,
+}
+
+impl JoinedSubjects {
+    fn take(
+        &mut self,
+        record: &Record,
+        host: &str,
+        is_alone: bool,
+    ) -> HashMap<SubjectId, SubjectId> {
+        let fio: BTreeSet<SubjectId> = block_systems(record);
+        let own = record.subjects.iter().map(|subject| {
+            let name = match subject.kind {
+                SubjectKind::Host | SubjectKind::Generator | SubjectKind::Worker => host.to_owned(),
+                SubjectKind::Medium | SubjectKind::Emulator => subject.name.clone(),
+                SubjectKind::System if fio.contains(&subject.id) => subject.name.clone(),
+                _ if is_alone => subject.name.clone(),
+                SubjectKind::Device
+                | SubjectKind::System
+                | SubjectKind::Backup
+                | SubjectKind::Member => on_host(&subject.name, host),
+            };
+            let kind = match subject.kind {
+                SubjectKind::Host | SubjectKind::Generator => SubjectKind::Worker,
+                kind => kind,
+            };
+            (subject.id, self.id(kind, name))
+        });
+        own.collect()
+    }
+
+    fn id(&mut self, kind: SubjectKind, name: String) -> SubjectId {
+        let mut all = self.all.iter();
+        if let Some(known) = all.find(|it| it.kind == kind && it.name == name) {
+            return known.id;
+        }
+        let id = SubjectId(self.all.len() as u32 + 1);
+        self.all.push(Subject { id, kind, name });
+        id
+    }
+}
+
+/// `db-1@nvme` on `n2`: `db-1.n2@nvme`.
+fn on_host(name: &str, host: &str) -> String {
+    let PlacedName { name, medium } = PlacedName::parse(name);
+    let name = &format!("{name}.{host}");
+    PlacedName { name, medium }.to_string()
+}
+
+fn block_systems(record: &Record) -> BTreeSet<SubjectId> {
+    let blocks = record.points.iter().filter(|point| point.is_block());
+    blocks.map(|point| point.system).collect()
+}
+
+/// Each system belongs to its host, and where there are several it is an instance of the plan's.
+fn place_systems(record: &mut Record, host: &str, is_alone: bool) {
+    let fio = block_systems(record);
+    let systems = record
+        .subjects
+        .iter()
+        .filter(|subject| subject.kind == SubjectKind::System && !fio.contains(&subject.id));
+    let mut facts = Vec::new();
+    for system in systems {
+        let mut add = |key: &str, value: &str| {
+            facts.push(Fact {
+                subject: system.id,
+                key: key.to_owned(),
+                value: value.to_owned(),
+            });
+        };
+        add(SYSTEM_HOST_FACT, host);
+        let mut facts = record.facts.iter();
+        let is_instance = facts.any(|it| it.subject == system.id && it.key == INSTANCE_OF);
+        if !is_alone && !is_instance {
+            add(INSTANCE_OF, PlacedName::parse(&system.name).name);
+        }
+    }
+    record.facts.extend(facts);
+}
+
+/// The worker has sampled its host and itself, and sent that already.
+fn leave_out_machine(record: &mut Record) {
+    let of = |kind| {
+        let subjects = record
+            .subjects
+            .iter()
+            .filter(move |subject| subject.kind == kind);
+        subjects
+            .map(|subject| subject.id)
+            .collect::<HashSet<SubjectId>>()
+    };
+    let generator = of(SubjectKind::Generator);
+    let host = of(SubjectKind::Host);
+    record
+        .series
+        .retain(|it| !generator.contains(&it.subject) && !host.contains(&it.subject));
+    record
+        .facts
+        .retain(|fact| !generator.contains(&fact.subject));
+}
+
+/// What makes points of several hosts the same: they were measured at the same time, after a meeting.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct PointKey {
+    step: u32,
+    system: String,
+    medium: Option<SubjectId>,
+    job: Option<u32>,
+    ordinal: u32,
+    repeat: u32,
+    purpose: &'static str,
+    scene: Interference,
+}
+
+impl PointKey {
+    pub fn of(record: &Record, point: &Point) -> Self {
+        let system = record.subjects.iter().find(|it| it.id == point.system);
+        let block = record.blocks.iter().find(|block| block.point == point.id);
+        Self {
+            step: point.step_index,
+            system: system.map_or_else(String::new, |system| record.system_name(system).to_owned()),
+            medium: point.medium,
+            job: block.map(|block| block.job_index),
+            ordinal: point.ordinal,
+            repeat: point.repeat,
+            purpose: point.purpose.name(),
+            scene: point.scene,
+        }
+    }
+}
+
+/// The points that all hosts have begun to measure.
+fn common_points(hosts: &[Record]) -> HashSet<PointId> {
+    let mut found: BTreeMap<PointKey, Vec<(usize, PointId)>> = BTreeMap::new();
+    for (host, record) in hosts.iter().enumerate() {
+        let begun: HashSet<PointId> = record.phases.iter().filter_map(|it| it.point).collect();
+        for point in record
+            .points
+            .iter()
+            .filter(|point| begun.contains(&point.id))
+        {
+            let key = PointKey::of(record, point);
+            found.entry(key).or_default().push((host, point.id));
+        }
+    }
+    let of_all = found.into_values().filter(|points| {
+        let of: BTreeSet<usize> = points.iter().map(|(host, _)| *host).collect();
+        of.len() == hosts.len()
+    });
+    of_all.flatten().map(|(_, point)| point).collect()
+}
+
+/// Removes the points that are not among these, with what belongs to them.
+fn keep(record: &mut Record, points: &HashSet<PointId>) {
+    let is_kept = |point: &PointId| points.contains(point);
+    record.points.retain(|point| is_kept(&point.id));
+    record
+        .phases
+        .retain(|phase| phase.point.as_ref().is_none_or(is_kept));
+    let phases: HashSet<PhaseId> = record.phases.iter().map(|phase| phase.id).collect();
+    record.seconds.retain(|it| phases.contains(&it.phase));
+    record.windows.retain(|it| phases.contains(&it.phase));
+    record.outages.retain(|it| phases.contains(&it.phase));
+    record
+        .checks
+        .retain(|check| check.point.as_ref().is_none_or(is_kept));
+    record.cuts.retain(|cut| is_kept(&cut.point));
+    record.blocks.retain(|block| is_kept(&block.point));
+    record.shares.retain(|share| is_kept(&share.point));
+    record
+        .backups
+        .retain(|backup| backup.point.as_ref().is_none_or(is_kept));
+}
+
+fn append(whole: &mut Record, part: Record) {
+    whole.run.lasted = whole.run.lasted.max(part.run.lasted);
+    whole.facts.extend(part.facts);
+    whole.points.extend(part.points);
+    whole.phases.extend(part.phases);
+    whole.seconds.extend(part.seconds);
+    whole.windows.extend(part.windows);
+    whole.series.extend(part.series);
+    whole.events.extend(part.events);
+    whole.checks.extend(part.checks);
+    whole.drive.extend(part.drive);
+    whole.cuts.extend(part.cuts);
+    whole.searches.extend(part.searches);
+    whole.resets.extend(part.resets);
+    whole.waits.extend(part.waits);
+    whole.blocks.extend(part.blocks);
+    whole.shares.extend(part.shares);
+    whole.steady.extend(part.steady);
+    whole.diagnoses.extend(part.diagnoses);
+    whole.backups.extend(part.backups);
+    whole.outages.extend(part.outages);
+    whole.reported.extend(part.reported);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! Other numbers for subjects, points and phases of a record, and other times.
+
+use std::collections::HashMap;
+
+use plimsoll_plan::units::Nanos;
+
+use crate::{PhaseId, PointId, Record, SubjectId};
+
+/// From a record's own numbers and times to others.
+pub(crate) struct Ids<'a> {
+    pub subjects: HashMap<SubjectId, SubjectId>,
+    /// Added to the numbers of points and phases.
+    pub points: u32,
+    pub phases: u32,
+    pub time: &'a dyn Fn(Nanos) -> Nanos,
+}
+
+impl Ids<'_> {
+    fn subject(&self, id: &mut SubjectId) {
+        // A number without a subject means nothing, here as there.
+        *id = self.subjects.get(id).copied().unwrap_or(*id);
+    }
+
+    fn point(&self, id: &mut PointId) {
+        id.0 += self.points;
+    }
+
+    fn phase(&self, id: &mut PhaseId) {
+        id.0 += self.phases;
+    }
+
+    fn times<const N: usize>(&self, times: [&mut Nanos; N]) {
+        for time in times {
+            *time = (self.time)(*time);
+        }
+    }
+}
+
+pub(crate) fn renumber(record: &mut Record, ids: &Ids<'_>) {
+    load(record, ids);
+    beside(record, ids);
+    for it in &mut record.subjects {
+        ids.subject(&mut it.id);
+    }
+    for it in &mut record.facts {
+        ids.subject(&mut it.subject);
+    }
+    ids.times([&mut record.run.lasted]);
+}
+
+/// Points, phases, and what was counted in them.
+fn load(record: &mut Record, ids: &Ids<'_>) {
+    for it in &mut record.points {
+        ids.point(&mut it.id);
+        ids.subject(&mut it.system);
+        it.medium.iter_mut().for_each(|medium| ids.subject(medium));
+    }
+    for it in &mut record.phases {
+        ids.phase(&mut it.id);
+        it.point.iter_mut().for_each(|point| ids.point(point));
+        ids.times([&mut it.start, &mut it.end]);
+    }
+    for it in &mut record.seconds {
+        ids.phase(&mut it.phase);
+        ids.subject(&mut it.subject);
+        ids.times([&mut it.start, &mut it.end]);
+    }
+    for it in &mut record.windows {
+        ids.phase(&mut it.phase);
+        ids.subject(&mut it.subject);
+    }
+    for it in &mut record.outages {
+        ids.phase(&mut it.phase);
+        ids.subject(&mut it.subject);
+        ids.times([&mut it.start, &mut it.end]);
+    }
+    for it in &mut record.blocks {
+        ids.point(&mut it.point);
+    }
+    for it in &mut record.shares {
+        ids.point(&mut it.point);
+        ids.subject(&mut it.medium);
+    }
+    for it in &mut record.reported {
+        ids.point(&mut it.point);
+        let over = it.over.iter_mut();
+        over.for_each(|(start, end)| ids.times([start, end]));
+    }
+}
+
+/// What was sampled, and what else happened.
+fn beside(record: &mut Record, ids: &Ids<'_>) {
+    for it in &mut record.series {
+        ids.subject(&mut it.subject);
+        it.samples
+            .iter_mut()
+            .for_each(|sample| ids.times([&mut sample.at]));
+    }
+    for it in &mut record.events {
+        it.subject
+            .iter_mut()
+            .for_each(|subject| ids.subject(subject));
+        ids.times([&mut it.at]);
+    }
+    for it in &mut record.checks {
+        it.point.iter_mut().for_each(|point| ids.point(point));
+        ids.subject(&mut it.subject);
+    }
+    for it in &mut record.drive {
+        ids.subject(&mut it.subject);
+        ids.times([&mut it.start, &mut it.end]);
+    }
+    for it in &mut record.cuts {
+        ids.point(&mut it.point);
+        ids.times([&mut it.at]);
+    }
+    for it in &mut record.searches {
+        ids.subject(&mut it.system);
+        it.medium.iter_mut().for_each(|medium| ids.subject(medium));
+    }
+    for it in &mut record.resets {
+        ids.phase(&mut it.phase);
+        ids.subject(&mut it.subject);
+    }
+    for it in &mut record.waits {
+        ids.subject(&mut it.subject);
+        ids.times([&mut it.start, &mut it.end]);
+    }
+    for it in &mut record.steady {
+        it.medium.iter_mut().for_each(|medium| ids.subject(medium));
+    }
+    for it in &mut record.diagnoses {
+        it.subject
+            .iter_mut()
+            .for_each(|subject| ids.subject(subject));
+    }
+    for it in &mut record.backups {
+        it.point.iter_mut().for_each(|point| ids.point(point));
+        ids.subject(&mut it.system);
+        it.medium.iter_mut().for_each(|medium| ids.subject(medium));
+        ids.subject(&mut it.target);
+        ids.times([&mut it.start, &mut it.end]);
+    }
+}

@@ -1,0 +1,239 @@
+//! What several hosts have of the same: media, their drives, and block I/O on them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use plimsoll_plan::units::Nanos;
+
+use super::PointKey;
+use crate::metric::Metric;
+use crate::{
+    BlockPoint, DriveRow, Fact, PhaseId, Point, PointId, Record, Sample, Second, Series, SubjectId,
+    SubjectKind, Window,
+};
+
+pub(super) fn add_up(record: &mut Record) {
+    add_up_blocks(record);
+    record.drive = drive_rows(std::mem::take(&mut record.drive));
+    let is_shared: BTreeSet<SubjectId> = record
+        .subjects
+        .iter()
+        .filter(|subject| matches!(subject.kind, SubjectKind::Medium | SubjectKind::Emulator))
+        .map(|subject| subject.id)
+        .collect();
+    let (shared, own) = std::mem::take(&mut record.series)
+        .into_iter()
+        .partition(|series| is_shared.contains(&series.subject));
+    record.series = own;
+    record.series.extend(sums(shared));
+    // What differs from host to host is a fact of its device and its worker.
+    let mut seen: BTreeSet<(SubjectId, String)> = BTreeSet::new();
+    record
+        .facts
+        .retain(|Fact { subject, key, .. }| seen.insert((*subject, key.clone())));
+}
+
+/// Points of block I/O of all hosts become one, with the workers of all.
+fn add_up_blocks(record: &mut Record) {
+    let mut first: BTreeMap<PointKey, PointId> = BTreeMap::new();
+    let mut same: HashMap<PointId, PointId> = HashMap::new();
+    for point in record.points.iter().filter(|point| point.is_block()) {
+        let of_all = *first.entry(PointKey::of(record, point)).or_insert(point.id);
+        same.insert(point.id, of_all);
+    }
+    record.points = add_up_points(std::mem::take(&mut record.points), &same);
+    let mut workers: HashMap<PointId, u32> = HashMap::new();
+    let mut before: HashMap<PointId, u32> = HashMap::new();
+    for BlockPoint {
+        point,
+        workers: own,
+        ..
+    } in &record.blocks
+    {
+        let Some(of_all) = same.get(point) else {
+            continue;
+        };
+        let sum = workers.entry(*of_all).or_default();
+        before.insert(*point, *sum);
+        *sum += own;
+    }
+    for share in &mut record.shares {
+        share.worker += before.get(&share.point).copied().unwrap_or_default();
+        share.point = same.get(&share.point).copied().unwrap_or(share.point);
+    }
+    record
+        .blocks
+        .retain(|block| workers.contains_key(&block.point));
+    for block in &mut record.blocks {
+        block.workers = workers[&block.point];
+    }
+    let phases = same_phases(record, &same);
+    record.phases.retain(|phase| {
+        phases
+            .get(&phase.id)
+            .is_none_or(|of_all| *of_all == phase.id)
+    });
+    let windows = std::mem::take(&mut record.windows);
+    record.windows = add_up_windows(windows, &phases);
+    let seconds = std::mem::take(&mut record.seconds);
+    record.seconds = add_up_seconds(seconds, &phases);
+}
+
+fn add_up_points(points: Vec<Point>, same: &HashMap<PointId, PointId>) -> Vec<Point> {
+    let mut all: Vec<Point> = Vec::new();
+    for point in points {
+        let of_all = same.get(&point.id).filter(|of_all| **of_all != point.id);
+        let whole = of_all.and_then(|of_all| all.iter_mut().find(|it| it.id == *of_all));
+        let Some(whole) = whole else {
+            all.push(point);
+            continue;
+        };
+        whole.users += point.users;
+        whole.connections += point.connections;
+        let rates = whole.offered_per_second.zip(point.offered_per_second);
+        whole.offered_per_second = rates.map(|(whole, own)| whole + own);
+    }
+    all
+}
+
+/// Of each phase of block I/O the one that stands for those of all hosts.
+fn same_phases(
+    record: &mut Record,
+    points: &HashMap<PointId, PointId>,
+) -> HashMap<PhaseId, PhaseId> {
+    let mut first: BTreeMap<(PointId, &'static str), usize> = BTreeMap::new();
+    let mut same = HashMap::new();
+    for index in 0..record.phases.len() {
+        let phase = &record.phases[index];
+        let Some(of_all) = phase.point.and_then(|point| points.get(&point)) else {
+            continue;
+        };
+        let key = (*of_all, phase.kind.name());
+        let whole = *first.entry(key).or_insert(index);
+        let own = phase.clone();
+        let whole = &mut record.phases[whole];
+        same.insert(own.id, whole.id);
+        whole.end = whole.end.max(own.end);
+        whole.complete &= own.complete;
+    }
+    same
+}
+
+fn add_up_windows(windows: Vec<Window>, phases: &HashMap<PhaseId, PhaseId>) -> Vec<Window> {
+    let mut all: Vec<Window> = Vec::new();
+    let mut first: BTreeMap<(PhaseId, SubjectId, u32), usize> = BTreeMap::new();
+    for mut window in windows {
+        let Some(phase) = phases.get(&window.phase) else {
+            all.push(window);
+            continue;
+        };
+        window.phase = *phase;
+        let key = (window.phase, window.subject, window.txn);
+        match first.get(&key) {
+            None => {
+                first.insert(key, all.len());
+                all.push(window);
+            }
+            Some(whole) => {
+                let whole = &mut all[*whole];
+                whole.response.merge(&window.response);
+                whole.coarse |= window.coarse;
+            }
+        }
+    }
+    all
+}
+
+/// The n-th second of each host is one: they began at the same time.
+fn add_up_seconds(seconds: Vec<Second>, phases: &HashMap<PhaseId, PhaseId>) -> Vec<Second> {
+    let mut all: Vec<Second> = Vec::new();
+    let mut numbers: BTreeMap<(PhaseId, SubjectId, u32), u32> = BTreeMap::new();
+    let mut first: BTreeMap<(PhaseId, SubjectId, u32, u32), usize> = BTreeMap::new();
+    for mut second in seconds {
+        let Some(phase) = phases.get(&second.phase) else {
+            all.push(second);
+            continue;
+        };
+        let number = numbers
+            .entry((second.phase, second.subject, second.txn))
+            .or_default();
+        let key = (*phase, second.subject, second.txn, *number);
+        *number += 1;
+        second.phase = *phase;
+        match first.get(&key) {
+            None => {
+                first.insert(key, all.len());
+                all.push(second);
+            }
+            Some(whole) => {
+                let whole = &mut all[*whole];
+                whole.counts.add(&second.counts);
+                whole.in_flight += second.in_flight;
+                whole.response.merge(&second.response);
+            }
+        }
+    }
+    all
+}
+
+/// The reports of all hosts' drives, by the second that their middles are in.
+fn drive_rows(rows: Vec<DriveRow>) -> Vec<DriveRow> {
+    let mut sums: BTreeMap<(SubjectId, u64, usize), DriveRow> = BTreeMap::new();
+    for row in rows {
+        let second = (row.start.0 / 2 + row.end.0 / 2) / Nanos::SECOND.0;
+        let key = (row.subject, second, row.op as usize);
+        match sums.get_mut(&key) {
+            None => {
+                sums.insert(key, row);
+            }
+            Some(whole) => {
+                whole.ops += row.ops;
+                whole.bytes += row.bytes;
+                whole.errors += row.errors;
+                whole.beyond += row.beyond;
+                whole.modelled.merge(&row.modelled);
+                whole.real.merge(&row.real);
+                whole.late.merge(&row.late);
+            }
+        }
+    }
+    sums.into_values().collect()
+}
+
+/// The series of each medium and emulator over all hosts: space, processor time, requests.
+fn sums(series: Vec<Series>) -> Vec<Series> {
+    let mut hosts: BTreeMap<(SubjectId, Metric), Vec<Series>> = BTreeMap::new();
+    for own in series {
+        hosts
+            .entry((own.subject, own.metric))
+            .or_default()
+            .push(own);
+    }
+    hosts
+        .into_values()
+        .filter_map(|hosts| sum(&hosts))
+        .collect()
+}
+
+fn sum(hosts: &[Series]) -> Option<Series> {
+    let [first, others @ ..] = hosts else {
+        return None;
+    };
+    let samples = first.samples.iter().map(|sample| {
+        let middle = sample.at.saturating_sub(Nanos(sample.over.0 / 2));
+        let others: f32 = others.iter().filter_map(|host| at(host, middle)).sum();
+        Sample {
+            value: sample.value + others,
+            ..*sample
+        }
+    });
+    Some(Series {
+        samples: samples.collect(),
+        ..*first
+    })
+}
+
+/// The value of the sample that the time is in, or the next one.
+fn at(series: &Series, time: Nanos) -> Option<f32> {
+    let next = series.samples.partition_point(|sample| sample.at < time);
+    series.samples.get(next).map(|sample| sample.value)
+}

@@ -1,0 +1,131 @@
+use super::*;
+use crate::fixture;
+
+const LATER: Nanos = Nanos::from_millis(1500);
+
+fn of<'a>(host: &'a str, record: Record, time: &'a dyn Fn(Nanos) -> Nanos) -> HostRecord<'a> {
+    HostRecord { host, record, time }
+}
+
+fn committed(record: &Record) -> u64 {
+    record
+        .seconds
+        .iter()
+        .map(|second| second.counts.committed)
+        .sum()
+}
+
+#[test]
+fn one_host_keeps_its_names_and_its_times_are_the_run_s() {
+    let own = fixture::record();
+    let later = |at: Nanos| at + LATER;
+    let joined = join(vec![of("n1", own.clone(), &later)]).unwrap();
+    assert_eq!(joined.points.len(), own.points.len());
+    assert_eq!(committed(&joined), committed(&own));
+    assert_eq!(joined.phases[0].start, own.phases[0].start + LATER);
+    assert_eq!(joined.media(), own.media());
+    let names = |record: &Record, kind| {
+        let all = record.subjects.iter().filter(|it| it.kind == kind);
+        all.map(|it| it.name.clone()).collect::<Vec<String>>()
+    };
+    assert_eq!(
+        names(&joined, SubjectKind::System),
+        names(&own, SubjectKind::System)
+    );
+    assert_eq!(
+        names(&joined, SubjectKind::Worker)
+            .first()
+            .map(String::as_str),
+        Some("n1")
+    );
+    assert_eq!(names(&joined, SubjectKind::Host), Vec::<String>::new());
+    assert!(join(Vec::new()).is_none());
+}
+
+#[test]
+fn systems_of_two_hosts_are_instances_and_media_are_added_up() {
+    let own = fixture::record();
+    let later = |at: Nanos| at + LATER;
+    let same = |at: Nanos| at;
+    let joined = join(vec![
+        of("n1", own.clone(), &same),
+        of("n2", own.clone(), &later),
+    ])
+    .unwrap();
+    assert_eq!(joined.points.len(), 2 * own.points.len());
+    assert_eq!(committed(&joined), 2 * committed(&own));
+    assert_eq!(joined.media(), own.media());
+    let on_n2 = joined.subjects.iter().filter(|it| it.name.contains(".n2@"));
+    let bases: BTreeSet<&str> = on_n2.map(|it| joined.system_name(it)).collect();
+    assert!(
+        !bases.is_empty() && bases.iter().all(|base| !base.contains(".n2")),
+        "{bases:?}"
+    );
+    let sum = |record: &Record| record.drive.iter().map(|row| row.ops).sum::<u64>();
+    assert_eq!(sum(&joined), 2 * sum(&own));
+    let starts: BTreeSet<(SubjectId, usize, Nanos)> = joined
+        .drive
+        .iter()
+        .map(|row| (row.subject, row.op as usize, row.start))
+        .collect();
+    assert_eq!(starts.len(), joined.drive.len(), "a second is there twice");
+}
+
+#[test]
+fn a_point_that_one_host_has_not_reached_is_left_out() {
+    let own = fixture::record();
+    let mut short = own.clone();
+    let last = short.points.pop().unwrap();
+    short.phases.retain(|phase| phase.point != Some(last.id));
+    let same = |at: Nanos| at;
+    let joined = join(vec![of("n1", own.clone(), &same), of("n2", short, &same)]).unwrap();
+    assert_eq!(joined.points.len(), 2 * (own.points.len() - 1));
+    let phases: BTreeSet<_> = joined.phases.iter().map(|phase| phase.id).collect();
+    assert!(
+        joined
+            .seconds
+            .iter()
+            .all(|second| phases.contains(&second.phase))
+    );
+}
+
+#[test]
+fn block_points_of_two_hosts_are_one_with_the_workers_of_both() {
+    let own = fixture::block();
+    let same = |at: Nanos| at;
+    let joined = join(vec![
+        of("n1", own.clone(), &same),
+        of("n2", own.clone(), &same),
+    ])
+    .unwrap();
+    let blocks = |record: &Record| record.points.iter().filter(|it| it.is_block()).count();
+    assert_eq!(blocks(&joined), blocks(&own));
+    assert_eq!(joined.blocks.len(), own.blocks.len());
+    assert_eq!(joined.blocks[0].workers, 2 * own.blocks[0].workers);
+    assert_eq!(joined.shares.len(), 2 * own.shares.len());
+    let workers: BTreeSet<(PointId, u32, u32)> = joined
+        .shares
+        .iter()
+        .map(|it| (it.point, it.worker, it.txn))
+        .collect();
+    assert_eq!(workers.len(), joined.shares.len());
+    assert_eq!(committed(&joined), 2 * committed(&own));
+    assert_eq!(joined.seconds.len(), own.seconds.len());
+    let requests = |record: &Record| {
+        record
+            .windows
+            .iter()
+            .map(|it| it.response.count())
+            .sum::<u64>()
+    };
+    assert_eq!(requests(&joined), 2 * requests(&own));
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("joined.plimsoll");
+    let mut file = crate::runfile::RunFile::create(&path, &own.run, "", &own.plan).unwrap();
+    file.subject(SubjectKind::Worker, "n2").unwrap();
+    file.add(joined.clone()).unwrap();
+    drop(file);
+    let read = crate::runfile::read(&path).unwrap();
+    assert_eq!(committed(&read), committed(&joined));
+    assert_eq!(read.shares.len(), joined.shares.len());
+}

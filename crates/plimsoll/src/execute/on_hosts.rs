@@ -1,0 +1,350 @@
+//! A plan that its hosts carry out, all at the same time: they meet before each point, and their records become one.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::join::{HostRecord, join};
+use plimsoll_record::lane::LaneControl;
+use plimsoll_record::{Record, RunStatus, runfile};
+use plimsoll_worker::link::{LaneNews, Link};
+use plimsoll_worker::protocol::{HostTask, JobId, PlanNews, PlanTask};
+
+use super::error::{RunError, StepResult, not_prepared};
+use super::execution::Execution;
+use super::hosts::START_LEAD;
+use super::job::Job;
+use super::wait::REFRESH;
+
+/// What one host does, and has sent.
+struct HostPart {
+    link: Arc<Link>,
+    /// Its run file, as far as it has arrived.
+    path: PathBuf,
+    file: File,
+    /// The meeting that it has come to, until that begins.
+    meeting: Option<Meeting>,
+    progress: String,
+    end: Option<PartEnd>,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct Meeting {
+    number: u32,
+    what: String,
+}
+
+enum PartEnd {
+    /// Its file is whole.
+    Sent,
+    /// There is no file.
+    Failed(String),
+}
+
+/// The hosts, while they carry out the plan.
+struct HostParts {
+    job: JobId,
+    parts: Vec<HostPart>,
+    order: LaneControl,
+}
+
+impl HostPart {
+    fn name(&self) -> &str {
+        &self.link.host().name
+    }
+
+    fn at_name(&self, why: &str) -> String {
+        format!("on {}: {why}", self.name())
+    }
+
+    fn remove(&self) {
+        // The worker's state directory has it until its session is left.
+        let _ = fs::remove_file(&self.path);
+    }
+
+    /// A whole file that cannot be joined stays as one of its own.
+    fn set_apart(&self) -> Option<PathBuf> {
+        if !matches!(self.end, Some(PartEnd::Sent)) {
+            self.remove();
+            return None;
+        }
+        let kept = self.path.with_extension("plimsoll");
+        fs::rename(&self.path, &kept).ok().map(|()| kept)
+    }
+
+    fn take(&mut self, news: LaneNews) -> StepResult<()> {
+        match news {
+            LaneNews::Plan(PlanNews::Progress(text)) => self.progress = text,
+            LaneNews::Plan(PlanNews::Meeting { number, what }) => {
+                self.meeting = Some(Meeting { number, what });
+            }
+            LaneNews::Plan(PlanNews::FilePart(part)) => {
+                let written = STANDARD
+                    .decode(part)
+                    .map_err(io::Error::other)
+                    .and_then(|bytes| self.file.write_all(&bytes));
+                written.map_err(|error| unwritable(&self.path, &error))?;
+            }
+            LaneNews::Plan(PlanNews::Ended { error }) => {
+                self.end = Some(error.map_or(PartEnd::Sent, PartEnd::Failed));
+            }
+            LaneNews::Lost(why) => {
+                self.end
+                    .get_or_insert(PartEnd::Failed(format!("it was lost: {why}")));
+            }
+            // No lane is among the jobs of a plan.
+            LaneNews::Ready | LaneNews::Message(_) => {}
+        }
+        Ok(())
+    }
+}
+
+impl HostParts {
+    /// Gives all hosts the plan.
+    fn begin(&self, job: &Job) -> Vec<tokio::sync::mpsc::Receiver<LaneNews>> {
+        let parts = self.parts.iter().map(|part| {
+            let task = PlanTask {
+                text: job.plan_text.clone(),
+                scale: job.plan.scale,
+                data_scale: job.plan.data_scale,
+                seed: job.seed,
+                // Hosts may share a file system.
+                run_id: format!("{}-{}", job.run_id, part.name()),
+                overwrite: job.overwrite.clone(),
+            };
+            part.link.run(self.job, HostTask::Plan(Box::new(task)))
+        });
+        parts.collect()
+    }
+
+    /// Of a host that cannot go on the others' work is useless.
+    fn take(&mut self, part: usize, news: LaneNews) -> StepResult<()> {
+        let part = &mut self.parts[part];
+        part.take(news)?;
+        match &part.end {
+            Some(PartEnd::Failed(why)) => Err(RunError::failed(part.at_name(why))),
+            _ => Ok(()),
+        }
+    }
+
+    fn are_whole(&self) -> bool {
+        self.parts
+            .iter()
+            .all(|part| matches!(part.end, Some(PartEnd::Sent)))
+    }
+
+    /// An order does not weaken one that was given before.
+    fn give(&mut self, order: LaneControl) {
+        if order > self.order {
+            self.order = order;
+            self.parts
+                .iter()
+                .for_each(|part| part.link.order(self.job, order));
+        }
+    }
+
+    /// Lets a meeting begin that all have come to; returns what it is for.
+    fn meet(&mut self, now: Nanos) -> StepResult<Option<String>> {
+        let Some(first) = self.parts.iter().find_map(|part| part.meeting.clone()) else {
+            return Ok(None);
+        };
+        let has_ended = self.parts.iter().any(|part| part.end.is_some());
+        let other = self.parts.iter().find(|part| {
+            part.meeting
+                .as_ref()
+                .is_some_and(|meeting| *meeting != first)
+        });
+        match other.and_then(|part| part.meeting.as_ref()) {
+            // It has failed: its record has the reason.
+            _ if has_ended => self.give(LaneControl::Close),
+            Some(other) => {
+                return Err(RunError::failed(format!(
+                    "the hosts are not in step: one comes to `{}`, another to `{}`",
+                    first.what, other.what
+                )));
+            }
+            None if self.parts.iter().all(|part| part.meeting.is_some()) => {
+                for part in &mut self.parts {
+                    part.meeting = None;
+                    part.link.meet(self.job, first.number, now + START_LEAD);
+                }
+                return Ok(Some(first.what));
+            }
+            None => {}
+        }
+        Ok(None)
+    }
+
+    /// `n1: oltp: loading · n2: waits for the others`.
+    fn progress(&self) -> String {
+        let parts = self
+            .parts
+            .iter()
+            .filter(|part| part.end.is_none())
+            .map(|part| {
+                let does = match part.meeting {
+                    Some(_) => "waits for the others",
+                    None => part.progress.trim(),
+                };
+                format!("{}: {does}", part.name())
+            });
+        parts.collect::<Vec<String>>().join(" · ")
+    }
+}
+
+impl Execution<'_> {
+    /// Returns when all hosts have ended, and what they measured is in the run file.
+    pub(super) fn carry_out_on_hosts(&mut self, job: &Job) -> StepResult<()> {
+        let mut hosts = self.hosts_of_plan()?;
+        let ended = self.wait_for_hosts(&mut hosts, job);
+        let joined = ended.and_then(|()| self.join_hosts(&hosts.parts));
+        match joined {
+            Err(RunError::Failed(mut why)) if !hosts.are_whole() => {
+                hosts
+                    .parts
+                    .iter()
+                    .filter_map(HostPart::set_apart)
+                    .for_each(|kept| {
+                        why.text
+                            .push_str(&format!("\nWhat another host measured: {}", kept.display()));
+                    });
+                Err(RunError::Failed(why))
+            }
+            joined => {
+                hosts.parts.iter().for_each(HostPart::remove);
+                joined
+            }
+        }
+    }
+
+    fn hosts_of_plan(&mut self) -> StepResult<HostParts> {
+        let job = self.hosts.next_job();
+        let mut parts = Vec::new();
+        for id in &self.plan.on_hosts {
+            let host = self
+                .hosts
+                .links
+                .get(id)
+                .ok_or_else(|| not_prepared("host"))?;
+            let name = &host.link.host().name;
+            let path = PathBuf::from(format!("{}.{name}.part", self.file.path().display()));
+            let file = File::create_new(&path);
+            parts.push(HostPart {
+                link: host.link.clone(),
+                file: file.map_err(|error| unwritable(&path, &error))?,
+                path,
+                meeting: None,
+                progress: String::new(),
+                end: None,
+            });
+        }
+        Ok(HostParts {
+            job,
+            parts,
+            order: LaneControl::Run,
+        })
+    }
+
+    fn wait_for_hosts(&mut self, hosts: &mut HostParts, job: &Job) -> StepResult<()> {
+        let (news, heard) = mpsc::channel();
+        let receivers = hosts.begin(job);
+        std::thread::scope(|scope| {
+            for (part, receiver) in receivers.into_iter().enumerate() {
+                let news = news.clone();
+                scope.spawn(move || forward(part, receiver, &news));
+            }
+            drop(news);
+            let followed = self.follow(hosts, &heard);
+            if followed.is_err() {
+                hosts.give(LaneControl::Stop);
+            }
+            // The threads end with their jobs.
+            while let Ok(HostNews { part, news }) = heard.recv() {
+                // Another error is only a consequence.
+                let _ = hosts.take(part, news);
+            }
+            followed
+        })
+    }
+
+    fn follow(&mut self, hosts: &mut HostParts, heard: &Receiver<HostNews>) -> StepResult<()> {
+        loop {
+            match heard.recv_timeout(REFRESH.into()) {
+                Ok(HostNews { part, news }) => hosts.take(part, news)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            hosts.give(self.interrupt.order());
+            if let Some(what) = hosts.meet(self.clock.now())? {
+                self.progress.begin(self.clock.now(), &what);
+            }
+            let now = self.clock.now();
+            self.progress.now(now, &hosts.progress());
+            self.inbox.store(&mut self.file, &self.progress)?;
+            self.file.commit()?;
+        }
+    }
+
+    fn join_hosts(&mut self, parts: &[HostPart]) -> StepResult<()> {
+        let mut records: Vec<Record> = Vec::new();
+        for part in parts {
+            records.push(runfile::read(&part.path).map_err(|error| {
+                RunError::failed(part.at_name(&format!("its run file: {error}")))
+            })?);
+        }
+        let end = worst(parts, &records);
+        let offsets: Vec<_> = parts.iter().map(|part| part.link.offsets()).collect();
+        let times: Vec<_> = offsets
+            .iter()
+            .map(|offsets| move |at: Nanos| offsets.controller_time(at).unwrap_or(at))
+            .collect();
+        let hosts = parts.iter().zip(records).zip(&times);
+        let hosts = hosts.map(|((part, record), time)| HostRecord {
+            host: &part.link.host().name,
+            record,
+            time,
+        });
+        if let Some(joined) = join(hosts.collect()) {
+            self.file.add(joined)?;
+        }
+        end
+    }
+}
+
+/// How the run ends: as the host that came least far.
+fn worst(parts: &[HostPart], records: &[Record]) -> StepResult<()> {
+    let of = |status: RunStatus| {
+        let mut all = parts.iter().zip(records);
+        all.find(|(_, record)| record.run.status == status)
+    };
+    if let Some((part, record)) = of(RunStatus::Failed) {
+        let why = record.run.failure.as_deref().unwrap_or("it failed");
+        return Err(RunError::failed(part.at_name(why)));
+    }
+    match of(RunStatus::Interrupted).or_else(|| of(RunStatus::Unfinished)) {
+        Some(_) => Err(RunError::Interrupted),
+        None => Ok(()),
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> RunError {
+    RunError::failed(format!("{} cannot be written: {error}", path.display()))
+}
+
+struct HostNews {
+    part: usize,
+    news: LaneNews,
+}
+
+fn forward(part: usize, mut from: tokio::sync::mpsc::Receiver<LaneNews>, to: &Sender<HostNews>) {
+    while let Some(news) = from.blocking_recv() {
+        if to.send(HostNews { part, news }).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A host that carries out a plan in step with others: the worker's side.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use plimsoll_drive::catalog;
+use plimsoll_plan::{Options, parse};
+use plimsoll_record::lane::LaneControl;
+use plimsoll_worker::protocol::PlanTask;
+use plimsoll_worker::session::{PlanRunner, Together};
+
+use super::error::{RunError, StepResult};
+use super::execute;
+use super::execution::Execution;
+use super::job::Job;
+use super::leftovers::clear_leftovers;
+use super::preflight::preflight;
+use crate::failure::Failure;
+use crate::signals::Interrupt;
+
+impl Execution<'_> {
+    /// Waits until the other hosts have come to this point, too, and for its start; alone, not at all.
+    pub(super) fn meet_others(&self, what: &str) -> StepResult<()> {
+        let Some(together) = &self.together else {
+            return Ok(());
+        };
+        let mut orders = self.interrupt.subscribe();
+        let met = self.clock.block_on(async {
+            tokio::select! {
+                at = together.meet(what) => Some(at),
+                _ = orders.wait_for(|order| *order != LaneControl::Run) => None,
+            }
+        });
+        let no_runtime = |error| RunError::failed(format!("no runtime for the others: {error}"));
+        let at = met.map_err(no_runtime)?.ok_or(RunError::Interrupted)?;
+        self.clock.block_until(at);
+        Ok(())
+    }
+}
+
+/// Carries out plans by this program.
+pub struct OwnPlans;
+
+impl PlanRunner for OwnPlans {
+    fn run(
+        &self,
+        task: &PlanTask,
+        together: &Arc<Together>,
+        dir: &Path,
+    ) -> Result<PathBuf, String> {
+        carry_out(task, together, dir).map_err(|failure| failure.text())
+    }
+}
+
+fn carry_out(task: &PlanTask, together: &Arc<Together>, dir: &Path) -> Result<PathBuf, Failure> {
+    let options = Options {
+        scale: task.scale,
+        data_scale: task.data_scale,
+        seed: Some(task.seed),
+        drives: catalog::known(),
+    };
+    // It was parsed before: what differs here are the files that it names.
+    let parsed =
+        parse(&task.text, &options).map_err(|errors| Failure::usage(errors.to_string()))?;
+    let mut plan = parsed.plan;
+    plan.on_hosts.clear();
+    preflight(&plan, &task.overwrite)?;
+    let notes = clear_leftovers(&plan)?;
+    let job = Job {
+        seed: task.seed,
+        plan_text: task.text.clone(),
+        output: dir.join("run.plimsoll"),
+        run_id: task.run_id.clone(),
+        started_at: String::new(),
+        command: String::new(),
+        label: None,
+        quiet: true,
+        virtual_time: false,
+        overwrite: task.overwrite.clone(),
+        next_factor: None,
+        together: Some(together.clone()),
+        notes,
+        plan,
+    };
+    let done = execute(&job, Interrupt::of(together.order()))?;
+    Ok(done.run_file)
+}
