@@ -91,7 +91,7 @@ pub use ladder_summary::LadderSummary;
 pub use latency::{LatencySummary, TxnSummary};
 pub use load_line::{LoadLine, TriedLoad};
 pub use load_summary::{LoadSummary, RepeatedFigure};
-pub use means::{DEVICE_FACT, MetricMean, Resources, Withheld};
+pub use means::{MetricMean, Resources, Withheld};
 pub use medium::{MediumFigures, MediumSecond, MediumSource};
 pub use objective::{MeasuredPoint, ObjectiveResult, Shortfall, evaluate};
 pub use outage::{AWAY_LIMIT, OutageSummary};

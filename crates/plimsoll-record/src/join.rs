@@ -13,8 +13,8 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{Interference, PlacedName};
 
 use crate::{
-    Fact, INSTANCE_OF, PhaseId, Point, PointId, Record, SYSTEM_HOST_FACT, Subject, SubjectId,
-    SubjectKind,
+    DEVICE_FACT, Fact, INSTANCE_OF, PhaseId, Point, PointId, Record, SYSTEM_HOST_FACT, Subject,
+    SubjectId, SubjectKind,
 };
 pub(crate) use renumber::{Ids, renumber};
 
@@ -46,6 +46,14 @@ pub fn join(hosts: Vec<HostRecord<'_>>) -> Option<Record> {
         };
         leave_out_machine(&mut record);
         renumber(&mut record, &ids);
+        let worker = subjects.id(SubjectKind::Worker, host.to_owned());
+        for about_machine in record
+            .diagnoses
+            .iter_mut()
+            .filter(|it| it.subject.is_none())
+        {
+            about_machine.subject = Some(worker);
+        }
         joined.push(record);
     }
     let common = common_points(&joined);
@@ -143,6 +151,7 @@ fn place_systems(record: &mut Record, host: &str, is_alone: bool) {
         .iter()
         .filter(|subject| subject.kind == SubjectKind::System && !fio.contains(&subject.id));
     let mut facts = Vec::new();
+    let media: HashSet<SubjectId> = of_kind(record, SubjectKind::Medium);
     for system in systems {
         let mut add = |key: &str, value: &str| {
             facts.push(Fact {
@@ -158,22 +167,25 @@ fn place_systems(record: &mut Record, host: &str, is_alone: bool) {
             add(INSTANCE_OF, PlacedName::parse(&system.name).name);
         }
     }
+    // A medium of several hosts lies on several devices.
+    record
+        .facts
+        .retain(|fact| is_alone || fact.key != DEVICE_FACT || !media.contains(&fact.subject));
     record.facts.extend(facts);
+}
+
+fn of_kind(record: &Record, kind: SubjectKind) -> HashSet<SubjectId> {
+    let subjects = record
+        .subjects
+        .iter()
+        .filter(|subject| subject.kind == kind);
+    subjects.map(|subject| subject.id).collect()
 }
 
 /// The worker has sampled its host and itself, and sent that already.
 fn leave_out_machine(record: &mut Record) {
-    let of = |kind| {
-        let subjects = record
-            .subjects
-            .iter()
-            .filter(move |subject| subject.kind == kind);
-        subjects
-            .map(|subject| subject.id)
-            .collect::<HashSet<SubjectId>>()
-    };
-    let generator = of(SubjectKind::Generator);
-    let host = of(SubjectKind::Host);
+    let generator = of_kind(record, SubjectKind::Generator);
+    let host = of_kind(record, SubjectKind::Host);
     record
         .series
         .retain(|it| !generator.contains(&it.subject) && !host.contains(&it.subject));

@@ -47,7 +47,9 @@ pub use run::{Integrity, RunInfo, RunStatus};
 pub use search::SearchInfo;
 pub use second::{Second, Window};
 pub use series::{Sample, Series};
-pub use subject::{Fact, INSTANCE_OF, SYSTEM_HOST_FACT, Subject, SubjectId, SubjectKind};
+pub use subject::{
+    DEVICE_FACT, Fact, INSTANCE_OF, SYSTEM_HOST_FACT, Subject, SubjectId, SubjectKind,
+};
 pub use wait::{WaitRow, WaitState};
 
 /// Version of the stored schema (`PRAGMA user_version` of a run file).

@@ -6,6 +6,9 @@ use strum::{EnumString, IntoStaticStr};
 /// A fact of an instance: the plan's system that it is one of.
 pub const INSTANCE_OF: &str = "instance_of";
 
+/// A fact of a medium: the name of the device subject that its data lies on.
+pub const DEVICE_FACT: &str = "device";
+
 /// A fact of a system: the [`SubjectKind::Worker`] that watches the machine it runs on.
 pub const SYSTEM_HOST_FACT: &str = "host";
 

@@ -179,7 +179,13 @@ fn place_of(m: &Messages, total: usize, group: &[FindingAtPoint<'_>]) -> String 
     if group.len() == 1 {
         return first.place.clone();
     }
-    let points: Vec<SetPoint> = group.iter().map(|found| found.point.clone()).collect();
+    // Several systems of one point may have it.
+    let mut points: Vec<SetPoint> = Vec::new();
+    for FindingAtPoint { point, .. } in group {
+        if !points.contains(point) {
+            points.push(point.clone());
+        }
+    }
     let points = point_set::describe(m, &points, total);
     // The figures in the sentence are those of all points, or of the first.
     let text = m.finding(&first.finding.kind);

@@ -1,14 +1,15 @@
 //! Means of the metrics over a measure window.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::index::Index;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::{Metric, MetricKind};
-use plimsoll_record::{Point, SYSTEM_HOST_FACT, Sample, Series, Subject, SubjectId, SubjectKind};
-
-/// A fact of a medium: the name of the device subject that its data lies on.
-pub const DEVICE_FACT: &str = "device";
+use plimsoll_record::{
+    DEVICE_FACT, Point, SYSTEM_HOST_FACT, Sample, Series, Subject, SubjectId, SubjectKind,
+};
 
 /// One metric of one subject over a window.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -235,6 +236,19 @@ pub(super) fn device(index: &Index, medium: Option<SubjectId>) -> Option<String>
     devices.next().is_none().then(|| only.name.clone())
 }
 
+/// The hosts of a system; of one that has instances on several, all of theirs. None: plimsoll's own.
+fn machines<'a>(index: &Index<'a>, system: SubjectId) -> BTreeSet<&'a str> {
+    let base = index.base_of(system);
+    let facts = index.record.facts.iter();
+    let systems = facts.filter(|fact| fact.key == SYSTEM_HOST_FACT);
+    systems
+        .filter(|fact| {
+            fact.subject == system || (base.is_some() && index.base_of(fact.subject) == base)
+        })
+        .map(|fact| fact.value.as_str())
+        .collect()
+}
+
 pub(super) fn resources(
     index: &Index,
     point: &Point,
@@ -243,24 +257,28 @@ pub(super) fn resources(
     n: u64,
 ) -> Resources {
     let device = device(index, point.medium);
-    // Figures of the host are those of the machine that the system runs on.
-    let machine = index.fact(point.system, SYSTEM_HOST_FACT);
+    // Figures of the host are those of the machine that the system runs on; of several, their means.
+    let machines = machines(index, point.system);
     let system: SubjectId = point.system;
     let system = index.name(system);
     let of = |metric: Metric| {
-        let mut found = means.iter().filter(|m| m.metric == metric.info().name);
-        found
-            .find(|m| match m.subject_kind {
-                SubjectKind::Device => device.as_ref() == Some(&m.subject),
-                SubjectKind::System => m.subject == system,
-                // It has the metrics of a system, and its own figures beside the drive's.
-                // And a backup is not part of the load.
-                SubjectKind::Emulator | SubjectKind::Backup | SubjectKind::Member => false,
-                SubjectKind::Host => machine.is_none(),
-                SubjectKind::Worker => machine == Some(m.subject.as_str()),
-                SubjectKind::Medium | SubjectKind::Generator => true,
-            })
-            .map(|m| m.mean)
+        let found = means.iter().filter(|m| m.metric == metric.info().name);
+        let mut own = found.filter(|m| match m.subject_kind {
+            SubjectKind::Device => device.as_ref() == Some(&m.subject),
+            SubjectKind::System => m.subject == system,
+            // It has the metrics of a system, and its own figures beside the drive's.
+            // And a backup is not part of the load.
+            SubjectKind::Emulator | SubjectKind::Backup | SubjectKind::Member => false,
+            SubjectKind::Host => machines.is_empty(),
+            SubjectKind::Worker => machines.contains(m.subject.as_str()),
+            SubjectKind::Medium | SubjectKind::Generator => true,
+        });
+        let first = own.next()?;
+        if first.subject_kind != SubjectKind::Worker {
+            return Some(first.mean);
+        }
+        let machines: Vec<f64> = std::iter::once(first).chain(own).map(|m| m.mean).collect();
+        Some(machines.iter().sum::<f64>() / machines.len() as f64)
     };
     // Of plimsoll here and of its workers on other hosts.
     let sum = |metric: Metric| {

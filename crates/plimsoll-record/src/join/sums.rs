@@ -25,6 +25,13 @@ pub(super) fn add_up(record: &mut Record) {
         .partition(|series| is_shared.contains(&series.subject));
     record.series = own;
     record.series.extend(sums(shared));
+    let mut diagnoses = Vec::new();
+    for diagnosis in std::mem::take(&mut record.diagnoses) {
+        if !diagnoses.contains(&diagnosis) {
+            diagnoses.push(diagnosis);
+        }
+    }
+    record.diagnoses = diagnoses;
     // What differs from host to host is a fact of its device and its worker.
     let mut seen: BTreeSet<(SubjectId, String)> = BTreeSet::new();
     record

@@ -1382,7 +1382,7 @@ answer-limiter-cpu = CPU
 answer-limiter-reads = reads
 answer-limiter-flushes = durable commits
 answer-limiter-locks = waiting for locks
-answer-limiter-processors = processors of this machine
+answer-limiter-processors = processors of the machine
 answer-points-valid = { $total ->
     [1] 1 point, valid
    *[other] all { $total } points are valid

@@ -6,11 +6,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{
-    DEVICE_FACT, LadderSummary, PointSummary, Spread, TxnSummary, Verdict,
-};
+use plimsoll_analysis::summary::{LadderSummary, PointSummary, Spread, TxnSummary, Verdict};
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::{Event, Phase, Point, Record, Series, SubjectKind};
+use plimsoll_record::{DEVICE_FACT, Event, Phase, Point, Record, Series, SubjectKind};
 use serde::Serialize;
 
 use crate::message::Messages;

@@ -8,7 +8,7 @@ use plimsoll_load::probe::environment::{device_facts, host_facts, medium_facts};
 use plimsoll_plan::resolved::MediumKind;
 use plimsoll_plan::{MediumId, PlacedName};
 use plimsoll_record::message::EventKind;
-use plimsoll_record::{Severity, SubjectId, SubjectKind};
+use plimsoll_record::{DEVICE_FACT, Severity, SubjectId, SubjectKind};
 
 use super::error::StepResult;
 use super::execution::Execution;
@@ -61,7 +61,7 @@ impl Execution<'_> {
                     medium: is_emulated.then_some(medium.name.as_str()),
                 };
                 let name = placed.to_string();
-                facts.push(("device".into(), name.clone()));
+                facts.push((DEVICE_FACT.into(), name.clone()));
                 let on = self.file.subject(SubjectKind::Device, &name)?;
                 self.file.facts(on, &device_facts(&device))?;
                 watched.push(on);

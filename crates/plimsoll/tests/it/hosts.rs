@@ -34,13 +34,13 @@ fn counts(json: &Value) -> &Value {
     &json["summary"]["ladders"][0]["points"][0]["overall"]["counts"]
 }
 
-fn events<'j>(json: &'j Value, code: &str) -> Vec<&'j Value> {
+pub(crate) fn events<'j>(json: &'j Value, code: &str) -> Vec<&'j Value> {
     let all = json["events"].as_array().unwrap();
     all.iter().filter(|event| event["code"] == code).collect()
 }
 
 /// The processes of workers whose command line has this, below the run's own.
-fn workers(run: i32, serves: bool) -> Vec<i32> {
+pub(crate) fn workers(run: i32, serves: bool) -> Vec<i32> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         let Ok(pid) = entry.file_name().to_string_lossy().parse::<i32>() else {

@@ -28,6 +28,7 @@ mod line;
 mod matrix;
 mod mock;
 mod neighbours;
+mod on_hosts;
 mod options;
 mod outages;
 mod pages;

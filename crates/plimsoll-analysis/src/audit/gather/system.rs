@@ -7,10 +7,10 @@ use crate::audit::input::{Known, SystemFacts};
 use crate::audit::rules::DURABILITY;
 use crate::audit::{AuditSubject, Missing};
 use crate::summary::DiagnosisSummary;
-use crate::summary::{DEVICE_FACT, RunFigures};
+use crate::summary::RunFigures;
 use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::{PERCENTILES_FACT, RESPONSE_FACT, TOOL_FACT};
-use plimsoll_record::{Point, PointId, Record, SubjectId, SubjectKind};
+use plimsoll_record::{DEVICE_FACT, Point, PointId, Record, SubjectId, SubjectKind};
 
 const SETTING: &str = "setting.";
 

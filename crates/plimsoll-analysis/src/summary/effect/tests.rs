@@ -386,7 +386,7 @@ fn emulated_drives_have_their_own_figures_without_a_device() {
     let mut record = fixture::backup();
     record
         .facts
-        .retain(|fact| fact.key != crate::summary::DEVICE_FACT);
+        .retain(|fact| fact.key != plimsoll_record::DEVICE_FACT);
     let mut hist = Hist::new();
     (0..50).for_each(|_| hist.record(Nanos::from_millis(4)));
     let row = |op, ops, bytes| DriveRow {

@@ -6,7 +6,7 @@ use crate::summarise;
 use plimsoll_record::drive::DriveOp;
 use plimsoll_record::message::EventKind;
 use plimsoll_record::metric::Metric;
-use plimsoll_record::{DriveRow, Fact, Sample, Series, Subject, SubjectKind};
+use plimsoll_record::{DEVICE_FACT, DriveRow, Fact, Sample, Series, Subject, SubjectKind};
 
 const MEDIUM: SubjectId = SubjectId(4);
 
