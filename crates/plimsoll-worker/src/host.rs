@@ -130,13 +130,16 @@ program="$dir/{hash}"
 if [ ! -x "$program" ]; then
   mkdir -p "$dir"
   echo "{NEEDED}$(uname -m)"
-  head -c {size} > "$program.$$"
-  [ "$(wc -c < "$program.$$")" -eq {size} ]
+  new="$program.{session}"
+  head -c {size} > "$new"
+  [ "$(wc -c < "$new")" -eq {size} ]
   if command -v sha256sum > /dev/null; then
-    echo "{hash}  $program.$$" | sha256sum -c > /dev/null
+    echo "{hash}  $new" | sha256sum -c > /dev/null
   fi
-  chmod 700 "$program.$$"
-  mv "$program.$$" "$program"
+  chmod 700 "$new"
+  # Hosts that share a home directory must not replace what another one has started by now.
+  ln "$new" "$program" 2> /dev/null || [ -x "$program" ] || mv "$new" "$program"
+  rm -f "$new"
 fi
 exec "$program" worker {session}
 "#
@@ -158,6 +161,8 @@ exec "$program" worker {session}
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt;
+
     use plimsoll_plan::units::Nanos;
 
     use super::*;
@@ -214,7 +219,7 @@ mod tests {
             hash,
             size: body.len() as u64,
         };
-        let run = |sends: bool| {
+        let begin = |session: &SessionId| {
             let mut child = Command::new("sh")
                 .env("XDG_CACHE_HOME", cache.path())
                 .stdin(Stdio::piped())
@@ -222,22 +227,50 @@ mod tests {
                 .spawn()
                 .unwrap();
             let mut to = child.stdin.take().unwrap();
-            let mut from = io::BufReader::new(child.stdout.take().unwrap());
-            to.write_all(own.script(&session()).as_bytes()).unwrap();
-            if sends {
-                let asked = line(&mut from).unwrap();
-                assert_eq!(asked, format!("{NEEDED}{}", std::env::consts::ARCH));
-                to.write_all(body.as_bytes()).unwrap();
-            }
-            assert_eq!(line(&mut from).unwrap(), "worker: worker abcdefgh");
-            to.write_all(b"a frame").unwrap();
-            drop(to);
-            let mut rest = String::new();
-            from.read_to_string(&mut rest).unwrap();
-            assert_eq!(rest, "a frame");
-            assert!(child.wait().unwrap().success());
+            let from = io::BufReader::new(child.stdout.take().unwrap());
+            to.write_all(own.script(session).as_bytes()).unwrap();
+            Shell { child, to, from }
         };
-        run(true);
-        run(false);
+        let sessions = ["abcdefgh", "ijklmnop", "qrstuvwx"].map(|id| SessionId::parse(id).unwrap());
+        // Two at the same time: hosts that share a home directory.
+        let mut shells = [&sessions[0], &sessions[1]].map(begin);
+        for shell in &mut shells {
+            let asked = line(&mut shell.from).unwrap();
+            assert_eq!(asked, format!("{NEEDED}{}", std::env::consts::ARCH));
+        }
+        let program = cache.path().join("plimsoll").join(&own.hash);
+        let mut inodes = Vec::new();
+        for (mut shell, session) in shells.into_iter().zip(&sessions) {
+            shell.to.write_all(body.as_bytes()).unwrap();
+            shell.serves(session);
+            inodes.push(std::fs::metadata(&program).unwrap().ino());
+        }
+        assert_eq!(inodes[0], inodes[1], "a program that runs was replaced");
+        begin(&sessions[2]).serves(&sessions[2]);
+        assert_eq!(
+            std::fs::read_dir(cache.path().join("plimsoll"))
+                .unwrap()
+                .count(),
+            1
+        );
+    }
+
+    struct Shell {
+        child: std::process::Child,
+        to: std::process::ChildStdin,
+        from: io::BufReader<std::process::ChildStdout>,
+    }
+
+    impl Shell {
+        fn serves(mut self, session: &SessionId) {
+            let greeting = format!("worker: worker {}", session.as_str());
+            assert_eq!(line(&mut self.from).unwrap(), greeting);
+            self.to.write_all(b"a frame").unwrap();
+            drop(self.to);
+            let mut rest = String::new();
+            self.from.read_to_string(&mut rest).unwrap();
+            assert_eq!(rest, "a frame");
+            assert!(self.child.wait().unwrap().success());
+        }
     }
 }

@@ -71,6 +71,8 @@ struct Shared {
     /// Where the host's samples go, as those of this subject.
     samples: Mutex<Sender<ProbeMessage>>,
     subject: SubjectId,
+    /// Of disks whose samples are wanted.
+    disks: Mutex<BTreeMap<String, SubjectId>>,
     state: Mutex<LinkState>,
     changed: Condvar,
 }
@@ -138,6 +140,7 @@ impl Link {
             patience,
             samples: Mutex::new(samples),
             subject,
+            disks: Mutex::default(),
             state: Mutex::default(),
             changed: Condvar::new(),
         });
@@ -177,6 +180,12 @@ impl Link {
 
     pub fn facts(&self) -> Option<HostFacts> {
         self.shared.state().facts.clone()
+    }
+
+    /// From now on, samples of these disks of its are passed on.
+    pub fn watch_disks(&self, disks: BTreeMap<String, SubjectId>) {
+        *lock(&self.shared.disks) = disks;
+        self.shared.state().send(&Request::WatchDisks);
     }
 
     pub fn offsets(&self) -> Offsets {
@@ -307,7 +316,7 @@ impl LinkState {
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, LinkState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Waits for a change or this long.
@@ -360,6 +369,9 @@ impl Shared {
             .flat_map(|(job, linked)| linked.requests(*job))
             .collect();
         jobs.iter().for_each(|request| state.send(request));
+        if !lock(&self.disks).is_empty() {
+            state.send(&Request::WatchDisks);
+        }
         state.first_pings = 0;
         let sent = self.clock.now();
         state.send(&Request::Ping { sent });
@@ -434,16 +446,20 @@ impl Shared {
     }
 
     fn record(&self, offsets: &Offsets, samples: Vec<WorkerSample>) {
+        let disks = lock(&self.disks);
         let of_subject = samples.into_iter().filter_map(|sample| {
             let metric = Metric::named(&sample.metric)?;
             let at = offsets.controller_time(sample.at)?;
+            let subject = match &sample.disk {
+                Some(disk) => *disks.get(disk)?,
+                None => self.subject,
+            };
             let WorkerSample { over, value, .. } = sample;
-            Some((self.subject, metric, Sample { at, over, value }))
+            Some((subject, metric, Sample { at, over, value }))
         });
         let samples = ProbeMessage::Samples(of_subject.collect());
-        let to = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
         // The run is over.
-        let _ = to.send(samples);
+        let _ = lock(&self.samples).send(samples);
     }
 
     /// After a cut; `None` when the link is over.
@@ -496,6 +512,10 @@ impl Shared {
         }
         state.kill();
     }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits for the lane while its channel is full, without the lock.

@@ -51,6 +51,8 @@ pub enum Request {
         job: JobId,
         order: LaneControl,
     },
+    /// Samples of the host's disks are wanted from now on.
+    WatchDisks,
     /// End all jobs, remove the journal, end.
     Leave,
 }
@@ -127,6 +129,8 @@ pub struct HostFacts {
     pub processors: u32,
     /// plimsoll's there.
     pub program: String,
+    /// Names of the disks that can be watched.
+    pub disks: Vec<String>,
 }
 
 /// What a host's clocks show at one moment.
@@ -175,6 +179,9 @@ pub enum PlanNews {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WorkerSample {
     pub metric: String,
+    /// `None`: of the host, or the worker on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<String>,
     /// By the session's clock.
     pub at: Nanos,
     pub over: Nanos,

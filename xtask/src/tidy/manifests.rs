@@ -41,7 +41,12 @@ const MAY_SEE: [(&str, &[&str]); 14] = [
     ),
     (
         "plimsoll-worker",
-        &["plimsoll-load", "plimsoll-plan", "plimsoll-record"],
+        &[
+            "plimsoll-block",
+            "plimsoll-load",
+            "plimsoll-plan",
+            "plimsoll-record",
+        ],
     ),
     (
         "plimsoll-report",

@@ -123,6 +123,16 @@ pub fn device_at(source: &KernelFiles, major: u32, minor: u32) -> Option<BlockDe
     })
 }
 
+/// The disks of this machine, without what the kernel makes of files, memory and other devices.
+pub fn disks(source: &KernelFiles) -> Vec<BlockDevice> {
+    let all = source.path("sys/block");
+    let names = names_in(&all).into_iter();
+    let disks = names
+        .map(|name| all.join(name))
+        .filter(|disk| disk.join("device").exists());
+    disks.filter_map(|disk| whole(&disk)).collect()
+}
+
 fn whole(directory: &Path) -> Option<BlockDevice> {
     let number = fs::read_to_string(directory.join("dev")).ok()?;
     let (major, minor) = number.trim().split_once(':')?;

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use plimsoll_load::clock::{Clock, unix_micros};
+use plimsoll_load::probe::Probe;
 use plimsoll_plan::units::Nanos;
 
 use crate::frame;
@@ -41,11 +42,21 @@ pub fn serve(dir: &StateDir, runner: Arc<dyn PlanRunner>) -> io::Result<()> {
     // A directory that cannot be read has nothing to remove.
     let _ = dir.sweep();
     let is_new = !dir.journal().exists();
+    if !is_new {
+        // Its session was killed, or ended in order and has nothing left.
+        runner.clear(dir.path());
+    }
     let journal = SessionJournal::open(&dir.journal())?;
+    let clock = Clock::real();
+    // A session of the past has nothing to watch.
+    let probe = is_new
+        .then(|| samples::watch(clock.clone(), journal.clone()))
+        .transpose()?;
     let session = Arc::new(WorkerSession {
-        clock: Clock::real(),
+        clock,
         jobs: WorkerJobs::new(journal.clone(), runner, dir.path()),
         journal,
+        probe: Mutex::new(probe),
         is_running: is_new,
         attached: Mutex::new(Attached {
             patience: FIRST_PATIENCE,
@@ -58,17 +69,13 @@ pub fn serve(dir: &StateDir, runner: Arc<dyn PlanRunner>) -> io::Result<()> {
         _ => {}
     }
     let listener = UnixListener::bind(dir.socket())?;
-    // A session of the past has nothing to watch.
-    let probe = is_new
-        .then(|| samples::watch(session.clock.clone(), session.journal.clone()))
-        .transpose()?;
     let acceptor = session.clone();
     std::thread::Builder::new()
         .name("plimsoll-accept".into())
         .spawn(move || accept(&acceptor, &listener))?;
     let is_wanted = session.wait_until_unwanted();
     session.jobs.stop_all();
-    drop(probe);
+    drop(session.probe().take());
     if is_wanted {
         // Its journal has what nobody has read yet.
         std::fs::remove_file(dir.socket())
@@ -93,6 +100,8 @@ struct WorkerSession {
     clock: Clock,
     jobs: WorkerJobs,
     journal: SessionJournal,
+    /// None of a session that has ended.
+    probe: Mutex<Option<Probe>>,
     is_running: bool,
     attached: Mutex<Attached>,
     changed: Condvar,
@@ -157,6 +166,16 @@ impl WorkerSession {
         let result = self.exchange(&stream, received);
         self.detach(count);
         result
+    }
+
+    fn watch_disks(&self) {
+        if let Some(probe) = self.probe().as_ref() {
+            samples::watch_disks(probe);
+        }
+    }
+
+    fn probe(&self) -> MutexGuard<'_, Option<Probe>> {
+        self.probe.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn attach(&self, stream: &UnixStream, patience: Nanos) -> io::Result<u64> {
@@ -242,6 +261,7 @@ impl WorkerSession {
                 Request::Run { .. } => {}
                 Request::Start { job, at } => self.jobs.start(job, at),
                 Request::Meet { job, meeting } => self.jobs.meet(job, meeting),
+                Request::WatchDisks => self.watch_disks(),
                 Request::Order { job, order } => self.jobs.order(job, order),
                 Request::Leave => {
                     self.attached().is_left = true;
@@ -264,6 +284,7 @@ fn send(out: &Mutex<UnixStream>, reply: &WorkerReply) -> io::Result<()> {
 
 fn facts() -> HostFacts {
     let system = rustix::system::uname();
+    let disks = samples::disks().into_iter();
     let text = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
     HostFacts {
         host_name: text(system.nodename()),
@@ -271,6 +292,7 @@ fn facts() -> HostFacts {
         architecture: text(system.machine()),
         processors: std::thread::available_parallelism().map_or(0, |n| n.get() as u32),
         program: env!("CARGO_PKG_VERSION").into(),
+        disks: disks.map(|disk| disk.name).collect(),
     }
 }
 

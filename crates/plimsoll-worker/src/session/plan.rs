@@ -24,6 +24,9 @@ pub trait PlanRunner: Send + Sync {
     /// Returns where the run file is, below `dir`; an error where there is none.
     fn run(&self, task: &PlanTask, together: &Arc<Together>, dir: &Path)
     -> Result<PathBuf, String>;
+
+    /// Ends and removes what a run left whose session was killed; `dir` is as above.
+    fn clear(&self, dir: &Path);
 }
 
 /// What hosts that carry out the same plan have in common, seen from one of them.

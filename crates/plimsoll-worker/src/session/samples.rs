@@ -3,6 +3,8 @@
 use std::io;
 use std::sync::mpsc;
 
+use plimsoll_block::host::device::{self, BlockDevice};
+use plimsoll_block::host::source::KernelFiles;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::probe::{self, Probe, ProbeMessage, Watch};
 use plimsoll_record::SubjectId;
@@ -10,24 +12,46 @@ use plimsoll_record::SubjectId;
 use crate::journal::SessionJournal;
 use crate::protocol::{WorkerReport, WorkerSample};
 
+const HOST: SubjectId = SubjectId(0);
+const GENERATOR: SubjectId = SubjectId(1);
+const FIRST_DISK: u32 = 2;
+
+/// From now on also its disks: of a generator they mean nothing.
+pub(super) fn watch_disks(probe: &Probe) {
+    for (subject, disk) in (FIRST_DISK..).map(SubjectId).zip(disks()) {
+        let BlockDevice { major, minor, .. } = disk;
+        probe.watch(subject, Watch::Device { major, minor });
+    }
+}
+
+/// The disks that can be watched.
+pub(super) fn disks() -> Vec<BlockDevice> {
+    device::disks(&KernelFiles::new("/"))
+}
+
 /// From now on, until the probe is dropped.
 pub(super) fn watch(clock: Clock, journal: SessionJournal) -> io::Result<Probe> {
     let (news, messages) = mpsc::channel();
     let probe = probe::spawn(clock, news)?;
-    // Both belong to one subject of the controller's.
-    probe.watch(SubjectId(0), Watch::Host);
-    probe.watch(SubjectId(1), Watch::Generator);
+    probe.watch(HOST, Watch::Host);
+    probe.watch(GENERATOR, Watch::Generator);
+    let disks = disks();
     std::thread::Builder::new()
         .name("plimsoll-samples".into())
         .spawn(move || {
             for message in messages {
                 // What a host does not show is missing in its series.
                 if let ProbeMessage::Samples(samples) = message {
-                    let samples = samples.into_iter().map(|(_, metric, sample)| WorkerSample {
-                        metric: metric.info().name.to_owned(),
-                        at: sample.at,
-                        over: sample.over,
-                        value: sample.value,
+                    let samples = samples.into_iter().map(|(subject, metric, sample)| {
+                        let disk = subject.0.checked_sub(FIRST_DISK);
+                        let disk = disk.and_then(|index| disks.get(index as usize));
+                        WorkerSample {
+                            metric: metric.info().name.to_owned(),
+                            disk: disk.map(|disk| disk.name.clone()),
+                            at: sample.at,
+                            over: sample.over,
+                            value: sample.value,
+                        }
                     });
                     journal.add(WorkerReport::Samples(samples.collect()));
                 }

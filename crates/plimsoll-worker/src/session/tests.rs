@@ -82,6 +82,10 @@ impl PlanRunner for Plans {
         std::fs::write(&file, &task.text).unwrap();
         Ok(file)
     }
+
+    fn clear(&self, dir: &std::path::Path) {
+        std::fs::write(dir.join("cleared"), "").unwrap();
+    }
 }
 
 fn id(name: &str) -> SessionId {
@@ -233,6 +237,7 @@ fn a_session_without_a_controller_ends_its_jobs_and_leaves_a_journal() {
     // Another session of the name reads the journal to its end, and runs nothing.
     let again = Served::begin(&id("orphan"));
     let mut stream = again.hello(0);
+    assert!(again.dir.as_ref().unwrap().path().join("cleared").exists());
     let mut number = 0;
     assert_eq!(
         report(&mut stream, &mut number),

@@ -1,5 +1,6 @@
 //! Reaches the hosts of a plan before its first step, and leaves them at the end of the run.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::ScopedJoinHandle;
 
@@ -82,8 +83,25 @@ impl Execution<'_> {
         })
     }
 
+    /// Disks of machines that existing systems run on are watched from there.
+    fn watch_disks(&self, host: &RunHost, disks: &[String]) -> StepResult<()> {
+        let name = &host.link.host().name;
+        let mut subjects = BTreeMap::new();
+        for disk in disks {
+            let placed = format!("{disk}.{name}");
+            subjects.insert(
+                disk.clone(),
+                self.file.subject(SubjectKind::Device, &placed)?,
+            );
+        }
+        host.link.watch_disks(subjects);
+        Ok(())
+    }
+
     fn describe_hosts(&self) -> StepResult<()> {
-        for host in self.hosts.links.values() {
+        let systems = self.plan.systems.iter();
+        let watched: Vec<HostId> = systems.filter_map(|system| system.host).collect();
+        for (id, host) in &self.hosts.links {
             let mut facts = vec![("via".to_owned(), host.link.host().via.join(" "))];
             if let Some(known) = host.link.facts() {
                 facts.push(("host_name".into(), known.host_name));
@@ -91,6 +109,9 @@ impl Execution<'_> {
                 facts.push(("architecture".into(), known.architecture));
                 facts.push(("cpus".into(), known.processors.to_string()));
                 facts.push(("plimsoll_version".into(), known.program));
+                if watched.contains(id) {
+                    self.watch_disks(host, &known.disks)?;
+                }
             }
             self.file.facts(host.subject, &facts)?;
         }

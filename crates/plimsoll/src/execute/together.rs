@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use plimsoll_drive::catalog;
-use plimsoll_plan::{Options, parse};
+use plimsoll_plan::{Options, RecordedPlan, parse};
 use plimsoll_record::lane::LaneControl;
+use plimsoll_record::runfile::read_plan;
 use plimsoll_worker::protocol::PlanTask;
 use plimsoll_worker::session::{PlanRunner, Together};
 
@@ -38,6 +39,9 @@ impl Execution<'_> {
     }
 }
 
+/// In a session's directory.
+const RUN_FILE: &str = "run.plimsoll";
+
 /// Carries out plans by this program.
 pub struct OwnPlans;
 
@@ -49,6 +53,13 @@ impl PlanRunner for OwnPlans {
         dir: &Path,
     ) -> Result<PathBuf, String> {
         carry_out(task, together, dir).map_err(|failure| failure.text())
+    }
+
+    fn clear(&self, dir: &Path) {
+        if let Ok(RecordedPlan::Resolved(plan)) = read_plan(&dir.join(RUN_FILE)) {
+            // What cannot be cleared now is cleared before the next run on the medium.
+            let _ = clear_leftovers(&plan);
+        }
     }
 }
 
@@ -69,7 +80,7 @@ fn carry_out(task: &PlanTask, together: &Arc<Together>, dir: &Path) -> Result<Pa
     let job = Job {
         seed: task.seed,
         plan_text: task.text.clone(),
-        output: dir.join("run.plimsoll"),
+        output: dir.join(RUN_FILE),
         run_id: task.run_id.clone(),
         started_at: String::new(),
         command: String::new(),

@@ -1,5 +1,7 @@
 //! Plans that hosts carry out themselves, whose places processes of this machine take.
 
+use std::path::PathBuf;
+
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -28,14 +30,18 @@ fn point(json: &Value) -> &Value {
     &json["summary"]["ladders"][0]["points"][0]
 }
 
+/// Where workers keep what they have not sent.
+fn state_of(place: &Place) -> PathBuf {
+    let all = place.path("tmp").read_dir().unwrap().flatten();
+    let mut paths = all.map(|entry| entry.path());
+    let is_state = |path: &PathBuf| path.to_string_lossy().contains("/plimsoll-");
+    paths.find(is_state).unwrap()
+}
+
 /// Until the first host's own run file has so many measured seconds.
 fn until_measured(place: &Place, run: &mut Background, seconds: u32) {
     run.wait_for_message("[1/1] oltp");
-    let state = place.path("tmp").read_dir().unwrap();
-    let state = state
-        .flatten()
-        .find(|entry| entry.file_name().to_string_lossy().starts_with("plimsoll-"));
-    let sessions = state.unwrap().path().read_dir().unwrap();
+    let sessions = state_of(place).read_dir().unwrap();
     let file = sessions
         .flatten()
         .map(|session| session.path().join("run.plimsoll"));
@@ -85,9 +91,11 @@ fn systems_of_two_hosts_are_loaded_at_the_same_time_and_added_up() {
         .collect();
     assert!((starts[0] - starts[1]).abs() < 0.05, "{starts:?}");
     let job = &json["summary"]["blocks"][0]["media"][0]["jobs"][0];
-    let requests = job["requests_per_second"].as_f64().unwrap();
+    let requests = job["points"][0]["iops"].as_f64().unwrap();
     assert!((90.0..=110.0).contains(&requests), "{job}");
-    place.expect_clean();
+    let state = state_of(&place);
+    assert_eq!(state.read_dir().unwrap().count(), 0);
+    place.expect_clean_but(&[&state.file_name().unwrap().to_string_lossy()]);
 }
 
 #[test]

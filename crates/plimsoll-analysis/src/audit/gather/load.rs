@@ -84,7 +84,7 @@ fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummar
         lag: Err(Missing::NoLag),
         connections: connections(point).ok_or(Missing::NoCounts),
         dropped: Ok(dropped(point)),
-        steal: resources.host_cpu_steal_percent.ok_or(Missing::NoHost),
+        steal: steal(point).ok_or(Missing::NoHost),
         tpm_nopm: tpm_nopm(point),
         conditions: conditions(facts, ladder, point),
         emulated: emulated(point.drive.iter()),
@@ -97,6 +97,19 @@ fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummar
         }),
         ..LoadFacts::unknown(about)
     }
+}
+
+/// Of the machine that had most: the system's, plimsoll's, or a generator's.
+fn steal(point: &PointSummary) -> Option<f64> {
+    let metric = Metric::CpuSteal.info().name;
+    let machines = point.metrics.iter().filter(|mean| {
+        mean.metric == metric
+            && matches!(mean.subject_kind, SubjectKind::Host | SubjectKind::Worker)
+    });
+    let others = machines.map(|mean| mean.mean);
+    others
+        .chain(point.resources.host_cpu_steal_percent)
+        .reduce(f64::max)
 }
 
 /// Nothing was measured: the reason for every rule.

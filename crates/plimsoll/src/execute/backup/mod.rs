@@ -65,17 +65,18 @@ impl Execution<'_> {
                 due,
                 &format!("{}: waiting for backup {}", step.name, cycle + 1),
             )?;
-            let now = self.clock.now();
-            first.get_or_insert(now);
-            let phase = self
-                .file
-                .open_phase(&step.name, None, PhaseKind::Backup, now)?;
             let name = format!(
                 "{} · backup {} of {}",
                 step.name,
                 cycle + 1,
                 step.cycles.count
             );
+            self.meet_others(&name)?;
+            let now = self.clock.now();
+            first.get_or_insert(now);
+            let phase = self
+                .file
+                .open_phase(&step.name, None, PhaseKind::Backup, now)?;
             let what = self.progress.named_point_begins(&name, lasts);
             let done = setups
                 .iter()
