@@ -21,6 +21,7 @@ mod sweep;
 mod wait;
 
 pub(crate) use errors::io_error;
+pub use owner::host;
 use owner::{FOLDER, LOCK, OUTSIDE_PREFIX, OWNER, Owner, closed, remove};
 pub(crate) use servers::{endings, kill_all, servers_work_in, start_time};
 pub(crate) use size::data_size;

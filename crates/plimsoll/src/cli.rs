@@ -115,6 +115,15 @@ pub struct RunArgs {
     /// Resume an interrupted set of runs (a plan with [matrix]): its directory.
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub resume: Option<PathBuf>,
+    /// Run this cell of a set of runs (a plan with [matrix]) and no other, counted from 1: for a scheduler that runs cells
+    /// on several hosts. Needs --resume DIR, or --output DIR, which then may be a set that exists.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "serve")]
+    pub cell: Option<u32>,
+    /// Run the cells of a set of runs (a plan with [matrix]) as a Slurm job array, wait for them and join the results.
+    /// OPTIONS are sbatch's, such as "--partition=nvme --time=30"; --array=%4 runs at most 4 cells at once.
+    #[arg(long, value_name = "OPTIONS", num_args = 0..=1, require_equals = true, default_missing_value = "",
+          conflicts_with_all = ["cell", "serve"])]
+    pub slurm: Option<String>,
     /// Multiply all times by this factor.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     pub scale: f64,

@@ -13,4 +13,5 @@ mod progress;
 pub mod set;
 mod shell;
 pub mod signals;
+mod slurm;
 mod speed;

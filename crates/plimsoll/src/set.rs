@@ -1,7 +1,10 @@
 //! A set of runs: a directory with a plan, a list of its cells, and a run file for each cell that was carried out.
 //!
 //! The list is written before the first cell and never changed; what became of a cell is in its run file, so that a set
-//! that was interrupted goes on where it stopped.
+//! that was interrupted goes on where it stopped. Several hosts may run cells of one set: each cell has a lock, and the
+//! speed of emulated drives is that of the first who wrote it.
+
+mod lock;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,10 +15,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::output::write_whole;
+use crate::speed::ChosenSpeed;
+pub use lock::CellLock;
+use plimsoll_load::scratch::host;
 use plimsoll_record::runfile;
 
 const LIST: &str = "set.json";
 const PLAN: &str = "plan.toml";
+const SPEED: &str = "speed.json";
 const FORMAT: u32 = 1;
 const LONGEST_LABEL: usize = 80;
 
@@ -117,26 +124,44 @@ impl SetList {
             .collect::<Vec<_>>()
             .join(", ")
     }
+
+    /// `cell 3 of 12: memory=1GiB`; cells are counted from 1.
+    pub fn name(&self, number: usize) -> String {
+        let label = self.label(&self.cells[number - 1]);
+        format!("cell {number} of {}: {label}", self.cells.len())
+    }
 }
 
 impl RunSet {
-    /// Makes the directory, which must not be there.
+    /// Makes the directory, which must not exist. Others see it with all its files or not at all.
     pub fn create(path: &Path, list: SetList, plan: &str) -> Result<Self, Failure> {
-        fs::create_dir(path).map_err(|error: std::io::Error| {
-            Failure::usage(format!(
-                "the set {} cannot be made: {error}\nName another directory with --output, or go on with one that was \
-                 interrupted: --resume {0}",
-                path.display()
-            ))
-        })?;
-        let text =
-            serde_json::to_string_pretty(&list).map_err(|error| Failure::run(error.to_string()))?;
-        write_whole(&path.join(PLAN), plan)?;
-        write_whole(&path.join(LIST), &text)?;
-        Ok(Self {
+        if path.symlink_metadata().is_ok() {
+            return Err(cannot_make(path, &std::io::ErrorKind::AlreadyExists.into()));
+        }
+        let part = with_suffix(path, &format!(".{}-{}.part", host(), std::process::id()));
+        fs::create_dir(&part).map_err(|error| cannot_make(path, &error))?;
+        let made = write_set(&part, &list, plan).and_then(|()| {
+            fs::rename(&part, path).map_err(|error: std::io::Error| cannot_make(path, &error))
+        });
+        if made.is_err() {
+            // Of another who was faster the set is used, and this one is not needed.
+            let _ = fs::remove_dir_all(&part);
+        }
+        made.map(|()| Self {
             path: path.into(),
             list,
         })
+    }
+
+    /// The set in the directory, or a new one there: of several processes that begin a set, one makes it.
+    pub fn open_or_create(path: &Path, list: SetList, plan: &str) -> Result<Self, Failure> {
+        if !Self::is_one(path) {
+            let made = Self::create(path, list, plan);
+            if made.is_ok() || !Self::is_one(path) {
+                return made;
+            }
+        }
+        Self::open(path)
     }
 
     /// Whether a directory is a set.
@@ -180,6 +205,63 @@ impl RunSet {
         self.path.join(&cell.file)
     }
 
+    /// The plan as it was written.
+    pub fn plan(&self) -> PathBuf {
+        self.path.join(PLAN)
+    }
+
+    /// Takes the right to run a cell, which no other process has.
+    pub fn lock(&self, cell: &SetCell) -> Result<CellLock, Failure> {
+        CellLock::take(&self.lock_file(cell))
+    }
+
+    /// Whether a process runs the cell, or was killed while it did. Its run file is not read meanwhile: SQLite's WAL is for
+    /// the processes of one host.
+    pub fn may_run(&self, cell: &SetCell) -> bool {
+        self.lock_file(cell).exists()
+    }
+
+    fn lock_file(&self, cell: &SetCell) -> PathBuf {
+        self.file(cell).with_extension("lock")
+    }
+
+    /// What the cell's run file has as its status; `None` without a readable one.
+    pub fn status(&self, cell: &SetCell) -> Option<RunStatus> {
+        let path = self.file(cell);
+        let head = path.exists().then(|| runfile::read_head(&path));
+        head?.ok().map(|head| head.run.status)
+    }
+
+    /// The speed at which emulated drives run in all cells, once it was chosen.
+    pub fn speed(&self) -> Result<Option<ChosenSpeed>, Failure> {
+        let path = self.path.join(SPEED);
+        match fs::read_to_string(&path) {
+            Ok(text) => serde_json::from_str(&text)
+                .map(Some)
+                .map_err(|error| cannot_read(&path, &error.to_string())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(cannot_read(&path, &error.to_string())),
+        }
+    }
+
+    /// Writes the speed for all cells; the one that another process has written before, if there is one.
+    pub fn agree_on_speed(&self, chosen: ChosenSpeed) -> Result<ChosenSpeed, Failure> {
+        let path = self.path.join(SPEED);
+        let own = with_suffix(&path, &format!(".{}-{}", host(), std::process::id()));
+        let text =
+            serde_json::to_string(&chosen).map_err(|error| Failure::run(error.to_string()))?;
+        write_whole(&own, &text)?;
+        // Unlike a rename, it leaves a file that exists as it is.
+        let linked = fs::hard_link(&own, &path);
+        let _ = fs::remove_file(&own);
+        match linked {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                Err(cannot_read(&path, &error.to_string()))
+            }
+            _ => Ok(self.speed()?.unwrap_or(chosen)),
+        }
+    }
+
     /// The run of a cell that was carried out to its end; `None` for one that was not, or not yet.
     pub fn complete(&self, cell: &SetCell) -> Result<Option<Record>, Failure> {
         let path = self.file(cell);
@@ -198,6 +280,28 @@ impl RunSet {
         }
         Ok(())
     }
+}
+
+fn write_set(dir: &Path, list: &SetList, plan: &str) -> Result<(), Failure> {
+    let text =
+        serde_json::to_string_pretty(list).map_err(|error| Failure::run(error.to_string()))?;
+    write_whole(&dir.join(PLAN), plan)?;
+    write_whole(&dir.join(LIST), &text)
+}
+
+fn cannot_make(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::usage(format!(
+        "the set {} cannot be made: {error}\nName another directory with --output, or go on with one that was \
+         interrupted: --resume {0}",
+        path.display()
+    ))
+}
+
+fn cannot_read(path: &Path, why: &str) -> Failure {
+    Failure::run(format!(
+        "{} cannot be used: {why}\nGive the set a directory on a file system with hard links, or begin a new set.",
+        path.display()
+    ))
 }
 
 /// Renames a run file that is about to be measured anew, so that nothing that was measured is lost; the new name.

@@ -80,7 +80,8 @@ pub(super) fn belongs_to(folder: &Path, owner: &str) -> LoadError {
     }
 }
 
-pub(super) fn host() -> String {
+/// This machine's name, as owner files and locks have it.
+pub fn host() -> String {
     fs::read_to_string("/proc/sys/kernel/hostname")
         .unwrap_or_default()
         .trim()

@@ -51,6 +51,8 @@ fn run_args(args: &BenchArgs) -> RunArgs {
         plan: args.save_plan.clone().unwrap_or_else(|| "-".into()),
         output: args.output.clone(),
         resume: None,
+        cell: None,
+        slurm: None,
         scale: 1.0,
         data_scale: 1.0,
         flags: args.flags.clone(),

@@ -1,6 +1,9 @@
 //! `plimsoll run`: from a plan to a run file and a table, or to a set of run files.
 
+mod array;
+mod array_script;
 mod attempts;
+mod cells;
 mod job;
 mod live;
 mod set;
@@ -25,6 +28,7 @@ use crate::commands::predict::summary_of;
 use crate::execute::{FinishedRun, execute};
 use crate::failure::Failure;
 use crate::plan_errors;
+use crate::shell::quoted;
 use crate::speed::choose;
 use attempts::attempts;
 use job::{check, default_output, job, listen, warning_lines};
@@ -51,11 +55,7 @@ fn run_plan(args: &RunArgs, plan: PlanText) -> Result<ExitCode, Failure> {
     if let Some(matrix) = matrix {
         return set::run_set(args, &text, &options, &plan.title, &matrix);
     }
-    if args.resume.is_some() {
-        return Err(Failure::usage(
-            "--resume goes on with a set of runs, and this plan has no [matrix]",
-        ));
-    }
+    refuse_set_options(args)?;
     let warnings = warning_lines(&name, &warnings);
     if args.flags.dry_run {
         return dry_run(&plan, warnings);
@@ -75,6 +75,28 @@ fn run_plan(args: &RunArgs, plan: PlanText) -> Result<ExitCode, Failure> {
     let done = attempts(job, |job| execute(job, interrupt.clone()))?;
     let _live = live.end_run();
     show(&done, args)
+}
+
+/// What only a plan with a matrix can have.
+fn refuse_set_options(args: &RunArgs) -> Result<(), Failure> {
+    if args.resume.is_some() {
+        return Err(Failure::usage(
+            "--resume goes on with a set of runs, and this plan has no [matrix]",
+        ));
+    }
+    if args.cell.is_some() {
+        return Err(Failure::usage(
+            "--cell runs one cell of a set, and this plan has no [matrix]\nRun it without --cell.",
+        ));
+    }
+    if args.slurm.is_some() {
+        return Err(Failure::usage(format!(
+            "--slurm runs the cells of a set, and this plan has no [matrix]\nRun it on one node: srun --nodes=1 \
+             --exclusive plimsoll run {}",
+            quoted(&args.plan.display().to_string())
+        )));
+    }
+    Ok(())
 }
 
 fn options(args: &RunArgs) -> Result<Options, Failure> {

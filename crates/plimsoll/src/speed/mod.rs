@@ -10,6 +10,7 @@ use plimsoll_analysis::summary::TooLate;
 use plimsoll_plan::resolved::ResolvedPlan;
 use plimsoll_record::Record;
 use plimsoll_record::message::EventKind;
+use serde::{Deserialize, Serialize};
 
 use crate::execute::Job;
 use crate::failure::Failure;
@@ -19,7 +20,7 @@ use load::loads_on;
 use probe::{Candidate, Unmounting, probe};
 
 /// A factor and the reason for it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChosenSpeed {
     pub factor: u32,
     pub reason: EventKind,
@@ -46,6 +47,11 @@ impl ChosenSpeed {
         job.next_factor = next(self.factor);
         job
     }
+}
+
+/// Whether one of the plans has an emulated drive whose speed is to be chosen.
+pub fn is_needed(plans: &[&ResolvedPlan]) -> bool {
+    !candidates(plans).is_empty()
 }
 
 /// The smallest factor at which this machine can answer for all drives of these plans that have `speed = "auto"`; `None`

@@ -1,0 +1,444 @@
+//! The cells of a set as a Slurm job array: submitted, waited for, joined. Each task is `plimsoll run --resume DIR --cell N`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use plimsoll_block::host::mount::mount_of;
+use plimsoll_block::host::source::KernelFiles;
+use plimsoll_load::clock::Clock;
+use plimsoll_plan::resolved::SystemKind;
+use plimsoll_plan::units::Nanos;
+use plimsoll_plan::{Cell, Matrix, estimate};
+use plimsoll_record::RunStatus;
+use plimsoll_record::lane::LaneControl;
+
+use super::array_script::{ArrayFiles, passed_on, script};
+use super::cells::{report, saturating_sum};
+use crate::cli::RunArgs;
+use crate::failure::Failure;
+use crate::progress::whole_seconds;
+use crate::set::RunSet;
+use crate::shell::quoted;
+use crate::signals::Interrupt;
+use crate::slurm::{self, ArrayTask, JobId, SbatchOptions, Submission, TaskState};
+
+/// Between two looks at Ctrl-C.
+const STEP: Nanos = Nanos::from_millis(200);
+/// Between two readings of the set's directory.
+const READ_EVERY: Nanos = Nanos::from_secs(2);
+/// Between two calls of squeue: soon after the submission, then ever more rarely. Each is work for Slurm's controller.
+const FIRST_ASKED: Nanos = Nanos::from_secs(2);
+const ASKED_AT_LEAST: Nanos = Nanos::from_secs(30);
+/// After a cell has completed, too, not more often than this.
+const NOT_SOONER: Nanos = Nanos::from_secs(5);
+/// So often in a row may squeue fail, before waiting is given up: some minutes.
+const FAILURES: u32 = 10;
+/// File systems of one machine. It may export them to others.
+const LOCAL: [&str; 8] = [
+    "btrfs", "ext3", "ext4", "overlay", "ramfs", "tmpfs", "xfs", "zfs",
+];
+
+pub(super) fn run_array(
+    args: &RunArgs,
+    set: &RunSet,
+    matrix: &Matrix,
+    options: &str,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    let options = SbatchOptions::parse(options)?;
+    let files = ArrayFiles::of(set)?;
+    let mut array = ArrayRun {
+        args,
+        set,
+        matrix,
+        jobs: files.jobs()?,
+        tasks: Vec::new(),
+        waited_for: BTreeSet::new(),
+        complete: BTreeSet::new(),
+    };
+    array.find_complete();
+    array.take_over_tasks()?;
+    array.submit(&files, &options)?;
+    array.wait(interrupt)?;
+    array.expect_complete(&files, interrupt)
+}
+
+struct ArrayRun<'a> {
+    args: &'a RunArgs,
+    set: &'a RunSet,
+    matrix: &'a Matrix,
+    jobs: Vec<JobId>,
+    /// As squeue showed them last.
+    tasks: Vec<ArrayTask>,
+    /// Cells that are queued or running, or were, counted from 1.
+    waited_for: BTreeSet<usize>,
+    complete: BTreeSet<usize>,
+}
+
+impl ArrayRun<'_> {
+    fn numbers(&self) -> impl Iterator<Item = usize> + use<> {
+        1..=self.set.list.cells.len()
+    }
+
+    /// The cells that have complete runs by now. Those that may still run are not read.
+    fn find_complete(&mut self) {
+        for number in self.numbers() {
+            let cell = &self.set.list.cells[number - 1];
+            let is_new = !self.complete.contains(&number) && !self.set.may_run(cell);
+            if is_new && self.set.status(cell) == Some(RunStatus::Complete) {
+                self.complete.insert(number);
+            }
+        }
+    }
+
+    /// Arrays that an earlier plimsoll submitted, and was killed, may go on.
+    fn take_over_tasks(&mut self) -> Result<(), Failure> {
+        self.tasks = slurm::tasks(&self.jobs)?;
+        self.tasks.retain(|task| !task.is_over());
+        self.waited_for = self.tasks.iter().map(|task| task.cell).collect();
+        for job in &self.jobs {
+            let tasks = self.tasks.iter().filter(|task| task.job == job.0).count();
+            if tasks > 0 {
+                let id = &job.0;
+                let cells = if tasks == 1 { "cell" } else { "cells" };
+                let text = format!("Slurm job {id} of this set goes on: {tasks} {cells}");
+                report(self.args, &text);
+            }
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, files: &ArrayFiles, options: &SbatchOptions) -> Result<(), Failure> {
+        let is_missing =
+            |number: &usize| !self.complete.contains(number) && !self.waited_for.contains(number);
+        let cells: Vec<usize> = self.numbers().filter(is_missing).collect();
+        if cells.is_empty() {
+            return Ok(());
+        }
+        self.note_local_directory(&files.dir);
+        files.write_script(&script(self.args, &files.dir, &self.set.plan())?)?;
+        let at_once = options.at_once.or_else(|| self.shares_a_server());
+        let minutes = time_limit(self.matrix, &cells);
+        let job = slurm::submit(&Submission {
+            script: &files.script,
+            cells: &cells,
+            at_once,
+            minutes,
+            log: &files.log_pattern(),
+            options,
+        })?;
+        files.add_job(&job)?;
+        report(
+            self.args,
+            &format!(
+                "Slurm job {}: {} of {} cells{}; output: {}",
+                job.0,
+                cells.len(),
+                self.set.list.cells.len(),
+                at_once.map_or(String::new(), |limit| format!(", {limit} at once")),
+                files.dir.join("slurm-NNN.log").display(),
+            ),
+        );
+        self.waited_for.extend(cells);
+        self.jobs.push(job);
+        Ok(())
+    }
+
+    /// Cells that load one existing server at once would measure each other.
+    fn shares_a_server(&self) -> Option<u32> {
+        let mut plans = self.matrix.cells.iter().map(|cell| &cell.parsed.plan);
+        let is_shared = plans.any(|plan| {
+            let mut systems = plan.systems.iter();
+            systems.any(|system| matches!(system.kind, SystemKind::Existing { .. }))
+        });
+        is_shared.then_some(1)
+    }
+
+    fn note_local_directory(&self, dir: &Path) {
+        let mount = mount_of(&KernelFiles::new("/"), dir);
+        let local = mount.filter(|mount| LOCAL.contains(&mount.filesystem.as_str()));
+        if let Some(mount) = local {
+            let text = format!(
+                "Note: {} is on {} of this machine; all nodes need it under this name.",
+                dir.display(),
+                mount.filesystem
+            );
+            report(self.args, &text);
+        }
+    }
+
+    /// Until every cell is complete, or Slurm has no task of them any more.
+    fn wait(&mut self, interrupt: &Interrupt) -> Result<(), Failure> {
+        let clock = Clock::real();
+        let mut closing = Closing::default();
+        let mut asking = Asking::default();
+        let mut read_due = Nanos::ZERO;
+        while !self.waited_for.is_subset(&self.complete) {
+            clock.block_until(clock.now() + STEP);
+            let now = clock.now();
+            if interrupt.order() == LaneControl::Stop {
+                return self.cancel();
+            }
+            if now >= read_due {
+                let before = self.complete.len();
+                self.find_complete();
+                read_due = now + READ_EVERY;
+                if self.complete.len() > before {
+                    asking.hurry(now);
+                }
+            }
+            // Ctrl-C is for tasks that run by now.
+            if now < asking.due && !(interrupt.is_wanted() && !closing.is_begun) {
+                continue;
+            }
+            asking.asked(now, interrupt.is_wanted());
+            match slurm::tasks(&self.jobs) {
+                Ok(tasks) => self.tasks = tasks,
+                Err(_) if asking.may_fail() => continue,
+                Err(failure) => return Err(self.lost(&failure)),
+            }
+            asking.failures = 0;
+            if interrupt.is_wanted() {
+                closing.end_tasks(self)?;
+            } else {
+                asking.show(self);
+            }
+            if self.tasks.iter().all(ArrayTask::is_over) {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn progress(&self) -> ArrayProgress {
+        let mut progress = ArrayProgress {
+            complete: self.complete.len(),
+            ..ArrayProgress::default()
+        };
+        // Of a cell that was submitted several times the last task counts.
+        let last: BTreeMap<usize, &ArrayTask> =
+            self.tasks.iter().map(|task| (task.cell, task)).collect();
+        let is_open = |task: &&ArrayTask| !self.complete.contains(&task.cell);
+        for task in last.into_values().filter(is_open) {
+            match &task.state {
+                TaskState::Running => progress.running += 1,
+                TaskState::Queued { reason } => {
+                    progress.queued += 1;
+                    progress.reason = reason.clone();
+                }
+                // Complete, and not seen in the directory yet.
+                TaskState::Ended(how) if how == "COMPLETED" => {}
+                TaskState::Ended(_) => progress.failed += 1,
+            }
+        }
+        progress
+    }
+
+    /// With as many cells at once as run now.
+    fn time_left(&self, running: usize) -> String {
+        let is_open = |number: &usize| !self.complete.contains(number);
+        let open = self.waited_for.iter().copied().filter(is_open);
+        let all = open
+            .map(|number| whole_time(&self.matrix.cells[number - 1]))
+            .fold(Nanos::ZERO, saturating_sum);
+        format!(
+            "about {}",
+            whole_seconds(Nanos(all.0 / running.max(1) as u64))
+        )
+    }
+
+    fn cancel(&self) -> Result<(), Failure> {
+        for job in &self.jobs {
+            // An array that has ended cannot be canceled.
+            let _ = slurm::cancel(job);
+        }
+        Ok(())
+    }
+
+    fn lost(&self, failure: &Failure) -> Failure {
+        Failure::run(format!(
+            "{}\nThe cells go on without this plimsoll. To wait for them again: {}",
+            failure.text(),
+            self.resume_command()
+        ))
+    }
+
+    fn resume_command(&self) -> String {
+        let plan = quoted(&self.args.plan.display().to_string());
+        let set = quoted(&self.set.path.display().to_string());
+        let slurm = match self.args.slurm.as_deref() {
+            Some("") | None => "--slurm".to_owned(),
+            Some(options) => quoted(&format!("--slurm={options}")),
+        };
+        let own = format!("plimsoll run {plan} --resume {set} {slurm}");
+        let words: Vec<String> = std::iter::once(own).chain(passed_on(self.args)).collect();
+        words.join(" ")
+    }
+
+    fn expect_complete(
+        &mut self,
+        files: &ArrayFiles,
+        interrupt: &Interrupt,
+    ) -> Result<(), Failure> {
+        for number in self.numbers() {
+            // Slurm knows that no task runs any more; a directory that is cached here may still have its lock.
+            let cell = &self.set.list.cells[number - 1];
+            if self.set.status(cell) == Some(RunStatus::Complete) {
+                self.complete.insert(number);
+            }
+        }
+        let is_missing = |number: &usize| !self.complete.contains(number);
+        let missing: Vec<usize> = self.numbers().filter(is_missing).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let all = self.set.list.cells.len();
+        let resume = self.resume_command();
+        if interrupt.is_wanted() {
+            return Err(Failure::run(format!(
+                "interrupted: {} of {all} cells are complete in {}\nGo on with: {resume}",
+                self.complete.len(),
+                self.set.path.display()
+            )));
+        }
+        for number in &missing {
+            eprintln!("{}", self.failed_cell(*number, files));
+        }
+        Err(Failure::run(format!(
+            "{} of {all} cells failed\nRepair what their output reports, then run them again: {resume}",
+            missing.len()
+        )))
+    }
+
+    /// `cell 3 of 12: memory=1GiB: NODE_FAIL on n2: error: …`.
+    fn failed_cell(&self, number: usize, files: &ArrayFiles) -> String {
+        let of_cell = |task: &&ArrayTask| task.cell == number;
+        let task = self.tasks.iter().rev().find(of_cell);
+        let how = task.map_or("unknown to Slurm by now".into(), ToString::to_string);
+        let name = self.set.list.name(number);
+        format!("{name}: {how}: {}", files.last_output(number))
+    }
+}
+
+/// What becomes of the cells.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct ArrayProgress {
+    complete: usize,
+    running: usize,
+    queued: usize,
+    failed: usize,
+    /// Why the last of them is queued.
+    reason: String,
+}
+
+impl ArrayProgress {
+    fn line(&self, all: usize) -> String {
+        let mut text = format!("{} of {all} cells complete", self.complete);
+        if self.running > 0 {
+            text.push_str(&format!(" · {} running", self.running));
+        }
+        if self.queued > 0 {
+            text.push_str(&format!(" · {} queued", self.queued));
+        }
+        if self.queued > 0 && self.running == 0 {
+            text.push_str(&format!(" ({})", self.reason));
+        }
+        if self.failed > 0 {
+            text.push_str(&format!(" · {} failed", self.failed));
+        }
+        text
+    }
+}
+
+/// When squeue is called.
+#[derive(Default)]
+struct Asking {
+    due: Nanos,
+    /// Until the next call, as it was chosen last.
+    every: Nanos,
+    last: Nanos,
+    /// In a row.
+    failures: u32,
+    shown: ArrayProgress,
+}
+
+impl Asking {
+    fn asked(&mut self, now: Nanos, is_closing: bool) {
+        let next = if is_closing {
+            FIRST_ASKED
+        } else {
+            Nanos(self.every.0 * 2).clamp(FIRST_ASKED, ASKED_AT_LEAST)
+        };
+        self.every = next;
+        self.last = now;
+        self.due = now + next;
+    }
+
+    /// A cell has completed.
+    fn hurry(&mut self, now: Nanos) {
+        self.due = self.due.min(now.max(self.last + NOT_SOONER));
+    }
+
+    fn may_fail(&mut self) -> bool {
+        self.failures += 1;
+        self.failures < FAILURES
+    }
+
+    /// A line when something has changed.
+    fn show(&mut self, array: &ArrayRun<'_>) {
+        let progress = array.progress();
+        if progress != self.shown {
+            let left = array.time_left(progress.running);
+            let line = progress.line(array.set.list.cells.len());
+            report(array.args, &format!("{line} · {left} left"));
+            self.shown = progress;
+        }
+    }
+}
+
+/// What a first Ctrl-C began: no task starts any more, and those that run keep what they measured.
+#[derive(Default)]
+struct Closing {
+    is_begun: bool,
+    interrupted: BTreeSet<usize>,
+}
+
+impl Closing {
+    fn end_tasks(&mut self, array: &ArrayRun<'_>) -> Result<(), Failure> {
+        if !self.is_begun {
+            let text = "Interrupted: running cells finish their transactions. Once more ends them at once.";
+            report(array.args, text);
+        }
+        self.is_begun = true;
+        let is_queued = |task: &ArrayTask| matches!(task.state, TaskState::Queued { .. });
+        for job in &array.jobs {
+            let mut tasks = array.tasks.iter();
+            if tasks.any(|task| task.job == job.0 && is_queued(task)) {
+                slurm::cancel_queued(job)?;
+            }
+        }
+        for task in &array.tasks {
+            let is_new = task.state == TaskState::Running && !self.interrupted.contains(&task.cell);
+            // A task that has ended meanwhile cannot be signaled; one that begins just now can be in two seconds.
+            if is_new && slurm::interrupt(task).is_ok() {
+                self.interrupted.insert(task.cell);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Starting, loading, measuring and checking.
+fn whole_time(cell: &Cell) -> Nanos {
+    let expected = estimate(&cell.parsed.plan);
+    saturating_sum(expected.duration, expected.load_duration)
+}
+
+/// In minutes: twice the longest cell's estimate, which is rough, and ten minutes.
+fn time_limit(matrix: &Matrix, cells: &[usize]) -> u64 {
+    let times = cells
+        .iter()
+        .map(|number| whole_time(&matrix.cells[number - 1]));
+    let longest = times.max().unwrap_or(Nanos::ZERO);
+    longest.0.saturating_mul(2).div_ceil(60 * Nanos::SECOND.0) + 10
+}

@@ -1,0 +1,154 @@
+//! What a job array has in the directory of its set: the script, the ids of its jobs, and the output of each task.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::cli::{RunArgs, RunFlags};
+use crate::execute::program;
+use crate::failure::Failure;
+use crate::output::write_whole;
+use crate::set::RunSet;
+use crate::shell::quoted;
+use crate::slurm::JobId;
+
+pub(super) struct ArrayFiles {
+    /// Absolute, as all nodes have it.
+    pub dir: PathBuf,
+    pub script: PathBuf,
+    jobs: PathBuf,
+}
+
+impl ArrayFiles {
+    pub(super) fn of(set: &RunSet) -> Result<Self, Failure> {
+        let dir = set.path.canonicalize().map_err(|error| {
+            Failure::usage(format!("{} cannot be used: {error}", set.path.display()))
+        })?;
+        Ok(Self {
+            script: dir.join("slurm.sh"),
+            jobs: dir.join("slurm-jobs"),
+            dir,
+        })
+    }
+
+    pub(super) fn write_script(&self, text: &str) -> Result<(), Failure> {
+        write_whole(&self.script, text)
+    }
+
+    /// Arrays that were submitted for this set.
+    pub(super) fn jobs(&self) -> Result<Vec<JobId>, Failure> {
+        match fs::read_to_string(&self.jobs) {
+            Ok(text) => Ok(text.lines().map(|id| JobId(id.to_owned())).collect()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(self.cannot_keep(&error)),
+        }
+    }
+
+    pub(super) fn add_job(&self, job: &JobId) -> Result<(), Failure> {
+        let file = File::options().create(true).append(true).open(&self.jobs);
+        file.and_then(|mut file| writeln!(file, "{}", job.0))
+            .map_err(|error| self.cannot_keep(&error))
+    }
+
+    fn cannot_keep(&self, error: &std::io::Error) -> Failure {
+        Failure::run(format!(
+            "{} cannot be used: {error}\nCheck the set's directory; `squeue --me` shows the jobs.",
+            self.jobs.display()
+        ))
+    }
+
+    /// For sbatch, which replaces `%a` by the cell's number.
+    pub(super) fn log_pattern(&self) -> String {
+        let dir = self.dir.display().to_string().replace('%', "%%");
+        format!("{dir}/slurm-%3a.log")
+    }
+
+    /// The last error that a task printed, or its last line.
+    pub(super) fn last_output(&self, cell: usize) -> String {
+        let log = self.dir.join(format!("slurm-{cell:03}.log"));
+        let Ok(bytes) = fs::read(&log) else {
+            return format!(
+                "no output: does the node have {} under this name?",
+                self.dir.display()
+            );
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let is_error = |line: &&str| line.starts_with("error: ");
+        let error = text.lines().rev().find(is_error);
+        let last = error.or_else(|| text.lines().rev().find(|line| !line.trim().is_empty()));
+        format!("{} ({})", last.unwrap_or("no output").trim(), log.display())
+    }
+}
+
+/// The script of a task. Secrets are not in it: they are in the environment, which sbatch hands on.
+pub(super) fn script(args: &RunArgs, dir: &Path, plan: &Path) -> Result<String, Failure> {
+    let program = quoted(&program()?.display().to_string());
+    let plan = dir.join(plan.file_name().unwrap_or_default());
+    let words = [
+        "run".to_owned(),
+        quoted(&plan.display().to_string()),
+        "--resume".to_owned(),
+        quoted(&dir.display().to_string()),
+        "--cell \"$SLURM_ARRAY_TASK_ID\"".to_owned(),
+    ];
+    let words: Vec<String> = words.into_iter().chain(passed_on(args)).collect();
+    Ok(format!(
+        r#"#!/bin/sh
+# One cell of a set of runs: the index in the job array is its number.
+if [ ! -x {program} ]; then
+    echo "error: {program} does not exist on $(hostname): install plimsoll under this name on all nodes" >&2
+    exit 127
+fi
+exec {program} {}
+"#,
+        words.join(" ")
+    ))
+}
+
+/// The options of the set, as words of a shell. A new option must be decided on here.
+pub(super) fn passed_on(args: &RunArgs) -> Vec<String> {
+    let RunArgs {
+        plan: _,
+        output: _,
+        resume: _,
+        cell: _,
+        slurm: _,
+        scale,
+        data_scale,
+        flags,
+    } = args;
+    let RunFlags {
+        seed,
+        overwrite,
+        label,
+        serve: _,
+        dry_run: _,
+        format: _,
+        quiet: _,
+        verbose,
+        virtual_time,
+    } = flags;
+    let mut words = Vec::new();
+    for (name, factor) in [("--scale", scale), ("--data-scale", data_scale)] {
+        if *factor != 1.0 {
+            words.push(format!("{name} {factor}"));
+        }
+    }
+    words.extend(seed.map(|seed| format!("--seed {seed}")));
+    for path in overwrite {
+        words.push(format!(
+            "--overwrite {}",
+            quoted(&path.display().to_string())
+        ));
+    }
+    if let Some(label) = label {
+        words.push(format!("--label={}", quoted(label)));
+    }
+    if *verbose {
+        words.push("--verbose".into());
+    }
+    if *virtual_time {
+        words.push("--virtual-time".into());
+    }
+    words
+}

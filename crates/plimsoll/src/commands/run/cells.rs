@@ -1,0 +1,173 @@
+//! Cells of a set that run on this machine: all, one after the other, or a single one.
+
+use plimsoll_plan::resolved::ResolvedPlan;
+use plimsoll_plan::units::Nanos;
+use plimsoll_plan::{Cell, Matrix, estimate};
+use plimsoll_record::RunStatus;
+
+use super::job::{check, job, warning_lines};
+use crate::cli::RunArgs;
+use crate::execute::execute;
+use crate::failure::Failure;
+use crate::set::{RunSet, SetCell};
+use crate::signals::Interrupt;
+use crate::speed::{self, ChosenSpeed, choose};
+
+pub(super) struct CellRunner<'a> {
+    args: &'a RunArgs,
+    set: &'a RunSet,
+    matrix: &'a Matrix,
+    interrupt: Interrupt,
+    speed: Option<ChosenSpeed>,
+}
+
+#[derive(Debug, PartialEq)]
+enum CellEnd {
+    Complete,
+    Failed,
+    Interrupted,
+}
+
+impl<'a> CellRunner<'a> {
+    pub(super) fn new(
+        args: &'a RunArgs,
+        set: &'a RunSet,
+        matrix: &'a Matrix,
+        interrupt: Interrupt,
+    ) -> Result<Self, Failure> {
+        let speed = speed_of(args, set, matrix, &interrupt)?;
+        Ok(Self {
+            args,
+            set,
+            matrix,
+            interrupt,
+            speed,
+        })
+    }
+
+    /// Every cell that has no complete run yet, in their order. A cell that fails does not keep the others from being tried.
+    pub(super) fn run_all(&self) -> Result<(), Failure> {
+        let mut failed = Vec::new();
+        for number in 1..=self.set.list.cells.len() {
+            let label = self.set.list.label(&self.set.list.cells[number - 1]);
+            let left = format!("{} under load left in all", self.left_from(number));
+            match self.run(number, &left) {
+                Ok(CellEnd::Complete) => {}
+                Ok(CellEnd::Failed) => failed.push(label),
+                Ok(CellEnd::Interrupted) => return Err(interrupted(self.set, self.args)),
+                Err(failure) => {
+                    let name = self.set.list.name(number);
+                    report(self.args, &format!("{name} failed: {}", failure.text()));
+                    failed.push(label);
+                }
+            }
+        }
+        if failed.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::run(format!(
+            "{} of {} cells failed: {}\nThe others are in {path}. Repair what the errors above report, then try those that \
+             failed again: --resume {path}",
+            failed.len(),
+            self.set.list.cells.len(),
+            failed.join("; "),
+            path = self.set.path.display(),
+        )))
+    }
+
+    /// One cell and no other; done if it has a complete run.
+    pub(super) fn run_one(&self, number: usize) -> Result<(), Failure> {
+        let time = load_time(&self.matrix.cells[number - 1]);
+        match self.run(number, &format!("{time} under load"))? {
+            CellEnd::Complete => Ok(()),
+            CellEnd::Failed => Err(Failure::run("the run failed")),
+            CellEnd::Interrupted => Err(interrupted(self.set, self.args)),
+        }
+    }
+
+    fn left_from(&self, number: usize) -> Nanos {
+        let left = self.matrix.cells[number - 1..].iter().map(load_time);
+        left.fold(Nanos::ZERO, saturating_sum)
+    }
+
+    fn run(&self, number: usize, left: &str) -> Result<CellEnd, Failure> {
+        let cell = &self.set.list.cells[number - 1];
+        let name = self.set.list.name(number);
+        let _lock = self.set.lock(cell)?;
+        if self.set.complete(cell)?.is_some() {
+            report(self.args, &format!("{name}: done before"));
+            return Ok(CellEnd::Complete);
+        }
+        self.set.put_aside(cell)?;
+        report(self.args, &format!("{name} · {left}"));
+        self.measure(cell, &self.matrix.cells[number - 1])
+    }
+
+    fn measure(&self, cell: &SetCell, planned: &Cell) -> Result<CellEnd, Failure> {
+        let plan = planned.parsed.plan.clone();
+        let output = self.set.file(cell);
+        check(&plan, &output, self.args)?;
+        let warnings = warning_lines(&cell.file, &planned.parsed.warnings);
+        let mut job = job(self.args, plan, planned.text.clone(), output, warnings)?;
+        if let Some(speed) = &self.speed {
+            job = speed.clone().of_job(job);
+            // A later cell at another factor could not be compared with those before it.
+            job.next_factor = None;
+        }
+        let done = execute(&job, self.interrupt.clone())?;
+        match (done.status, done.failure) {
+            (RunStatus::Failed, Some(why)) => Err(Failure::run(why)),
+            (RunStatus::Complete, _) => Ok(CellEnd::Complete),
+            (RunStatus::Interrupted, _) => Ok(CellEnd::Interrupted),
+            _ => Ok(CellEnd::Failed),
+        }
+    }
+}
+
+pub(super) fn report(args: &RunArgs, text: &str) {
+    if !args.flags.quiet {
+        eprintln!("{text}");
+    }
+}
+
+pub(super) fn saturating_sum(sum: Nanos, time: Nanos) -> Nanos {
+    Nanos(sum.0.saturating_add(time.0))
+}
+
+fn load_time(cell: &Cell) -> Nanos {
+    estimate(&cell.parsed.plan).duration
+}
+
+/// The same speed for all cells, on whichever host they run: what one of them has written, or was run at, or a new choice.
+fn speed_of(
+    args: &RunArgs,
+    set: &RunSet,
+    matrix: &Matrix,
+    interrupt: &Interrupt,
+) -> Result<Option<ChosenSpeed>, Failure> {
+    let plans: Vec<&ResolvedPlan> = matrix.cells.iter().map(|cell| &cell.parsed.plan).collect();
+    if !speed::is_needed(&plans) {
+        return Ok(None);
+    }
+    if let Some(speed) = set.speed()? {
+        return Ok(Some(speed));
+    }
+    // Sets of earlier versions have the speed in their runs only.
+    for cell in set.list.cells.iter().filter(|cell| !set.may_run(cell)) {
+        let record = set.complete(cell)?;
+        if let Some(speed) = record.as_ref().and_then(ChosenSpeed::of_record) {
+            return Ok(Some(speed));
+        }
+    }
+    let chosen = choose(&plans, interrupt, args.flags.quiet)?;
+    chosen.map(|speed| set.agree_on_speed(speed)).transpose()
+}
+
+fn interrupted(set: &RunSet, args: &RunArgs) -> Failure {
+    Failure::run(format!(
+        "interrupted: what was measured until then is in {}\nGo on with: plimsoll run {} --resume {0} and the same \
+         options.",
+        set.path.display(),
+        args.plan.display()
+    ))
+}

@@ -1,0 +1,144 @@
+//! The right to run a cell: one process at a time has it, on whichever of the hosts that share the set's directory.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use plimsoll_load::scratch::host;
+
+use crate::failure::Failure;
+
+/// A locked file, flock(2), which is removed when this is dropped. The lock of a process that was killed is free again, and
+/// that of a host that crashed when its file server notices.
+#[derive(Debug)]
+pub struct CellLock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl CellLock {
+    pub fn take(path: &Path) -> Result<Self, Failure> {
+        loop {
+            let file = open(path).map_err(|error| cannot_lock(path, &error))?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Err(held(path)),
+                Err(TryLockError::Error(error)) => return Err(cannot_lock(path, &error)),
+            }
+            // Its holder may have removed it after it was opened here: such a lock excludes no one.
+            if is_at(&file, path) {
+                return Self::of_this_process(file, path);
+            }
+        }
+    }
+
+    fn of_this_process(mut file: File, path: &Path) -> Result<Self, Failure> {
+        let holder = format!("process {} of {}\n", std::process::id(), host());
+        file.set_len(0)
+            .and_then(|()| file.write_all(holder.as_bytes()))
+            .map_err(|error| cannot_lock(path, &error))?;
+        Ok(Self {
+            path: path.into(),
+            _file: file,
+        })
+    }
+}
+
+impl Drop for CellLock {
+    fn drop(&mut self) {
+        // Before it is unlocked. What stays is a file that is free to lock.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    File::options()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(path)
+}
+
+fn is_at(file: &File, path: &Path) -> bool {
+    let own = file.metadata().map(|about| (about.dev(), about.ino()));
+    let named = fs::metadata(path).map(|about| (about.dev(), about.ino()));
+    own.is_ok_and(|own| named.is_ok_and(|named| own == named))
+}
+
+fn held(path: &Path) -> Failure {
+    let holder = fs::read_to_string(path).unwrap_or_default();
+    let holder = match holder.trim() {
+        "" => "another process",
+        holder => holder,
+    };
+    Failure::run(format!(
+        "{holder} runs this cell\nWait until it has ended, or end it, then resume the set."
+    ))
+}
+
+fn cannot_lock(path: &Path, error: &io::Error) -> Failure {
+    Failure::run(format!(
+        "{} cannot be locked: {error}\nPut the set's directory where you may write, on a file system with flock(2); Lustre \
+         has it with the mount option flock.",
+        path.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_process_has_a_cell_and_leaves_no_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("001.lock");
+        let lock = CellLock::take(&path).unwrap();
+        let refused = CellLock::take(&path).unwrap_err().text();
+        let own = format!("process {} of ", std::process::id());
+        assert!(
+            refused.contains(&own) && refused.contains("runs this cell"),
+            "{refused}"
+        );
+        drop(lock);
+        assert!(!path.exists());
+        CellLock::take(&path).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_process_left_can_be_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("001.lock");
+        fs::write(&path, "process 1 of a-host-that-was-killed\n").unwrap();
+        let lock = CellLock::take(&path).unwrap();
+        let holder = fs::read_to_string(&path).unwrap();
+        assert!(holder.starts_with(&format!("process {} of", std::process::id())));
+        drop(lock);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn of_many_that_try_at_once_never_two_have_it() {
+        use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("001.lock");
+        let [holders, times] = [AtomicU32::new(0), AtomicU32::new(0)];
+        let take_often = || {
+            for _ in 0..500 {
+                if let Ok(lock) = CellLock::take(&path) {
+                    assert_eq!(holders.fetch_add(1, SeqCst), 0, "two have it");
+                    times.fetch_add(1, SeqCst);
+                    holders.fetch_sub(1, SeqCst);
+                    drop(lock);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(take_often);
+            }
+        });
+        assert!(times.load(SeqCst) >= 500, "someone always gets it");
+    }
+}

@@ -1,0 +1,79 @@
+//! What squeue prints.
+
+use std::fmt;
+
+/// Job, index, state, why it waits, nodes (squeue(1)).
+pub const FORMAT: &str = "%F|%K|%T|%r|%N";
+
+/// A task of a job array, which runs the cell of its index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArrayTask {
+    pub job: String,
+    pub cell: usize,
+    pub state: TaskState,
+    /// Where it runs or ran; may be empty.
+    pub node: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskState {
+    Queued {
+        reason: String,
+    },
+    Running,
+    /// With Slurm's word for how: `COMPLETED`, `NODE_FAIL`, `TIMEOUT`.
+    Ended(String),
+}
+
+impl ArrayTask {
+    pub fn is_over(&self) -> bool {
+        matches!(self.state, TaskState::Ended(_))
+    }
+}
+
+impl fmt::Display for ArrayTask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.state {
+            TaskState::Queued { reason } => write!(f, "queued ({reason})"),
+            TaskState::Running => write!(f, "running on {}", self.node),
+            TaskState::Ended(how) if self.node.is_empty() => f.write_str(how),
+            TaskState::Ended(how) => write!(f, "{how} on {}", self.node),
+        }
+    }
+}
+
+/// Tasks with an index: those of an array that was canceled while they waited have none.
+pub fn parse_tasks(printed: &str) -> Vec<ArrayTask> {
+    printed.lines().filter_map(parse_task).collect()
+}
+
+fn parse_task(line: &str) -> Option<ArrayTask> {
+    let mut fields = line.trim().split('|');
+    let mut field = || fields.next();
+    let job = field()?.to_owned();
+    let cell = field()?.parse().ok()?;
+    let state = field()?;
+    let reason = field()?;
+    Some(ArrayTask {
+        job,
+        cell,
+        state: parse_state(state, reason),
+        node: field()?.to_owned(),
+    })
+}
+
+/// The states of squeue(1). A state that is unknown here goes on, because waiting loses nothing.
+fn parse_state(state: &str, reason: &str) -> TaskState {
+    match state {
+        "PENDING" | "REQUEUED" | "REQUEUE_FED" | "REQUEUE_HOLD" | "SPECIAL_EXIT" => {
+            TaskState::Queued {
+                reason: reason.to_owned(),
+            }
+        }
+        "BOOT_FAIL" | "CANCELLED" | "COMPLETED" | "DEADLINE" | "FAILED" | "NODE_FAIL"
+        | "OUT_OF_MEMORY" | "PREEMPTED" | "REVOKED" | "TIMEOUT" => {
+            TaskState::Ended(state.to_owned())
+        }
+        _ => TaskState::Running,
+    }
+}
