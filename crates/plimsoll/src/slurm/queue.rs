@@ -77,3 +77,31 @@ fn parse_state(state: &str, reason: &str) -> TaskState {
         _ => TaskState::Running,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines that squeue 22.05 printed of several arrays at several times.
+    #[test]
+    fn states_are_read_and_tasks_without_an_index_left_out() {
+        let tasks = parse_tasks(include_str!("recorded/squeue.txt"));
+        let texts: Vec<String> = tasks
+            .iter()
+            .map(|task| format!("{}_{} {task}", task.job, task.cell))
+            .collect();
+        insta::assert_snapshot!(texts.join("\n"), @r"
+        18_4 COMPLETED on n1
+        18_1 COMPLETED on n2
+        18_9 queued (Resources)
+        18_7 running on n1
+        18_8 running on n3
+        18_5 queued (BeginTime)
+        30_5 NODE_FAIL on n2
+        1_3 running on n3
+        ");
+        let over = tasks.iter().filter(|task| task.is_over()).count();
+        assert_eq!(over, 3);
+        assert_eq!(parse_tasks("slurm_load_jobs error: something\n\n"), []);
+    }
+}

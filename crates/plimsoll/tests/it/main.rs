@@ -38,5 +38,6 @@ mod profile;
 mod refused;
 mod reset;
 mod serve;
+mod slurm;
 mod sqlite;
 mod sysbench;

@@ -42,10 +42,9 @@ pub(super) fn run_array(
     args: &RunArgs,
     set: &RunSet,
     matrix: &Matrix,
-    options: &str,
+    options: &SbatchOptions,
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
-    let options = SbatchOptions::parse(options)?;
     let files = ArrayFiles::of(set)?;
     let mut array = ArrayRun {
         args,
@@ -58,7 +57,7 @@ pub(super) fn run_array(
     };
     array.find_complete();
     array.take_over_tasks()?;
-    array.submit(&files, &options)?;
+    array.submit(&files, options)?;
     array.wait(interrupt)?;
     array.expect_complete(&files, interrupt)
 }
@@ -340,7 +339,7 @@ impl ArrayProgress {
         if self.queued > 0 {
             text.push_str(&format!(" · {} queued", self.queued));
         }
-        if self.queued > 0 && self.running == 0 {
+        if self.queued > 0 && self.running == 0 && self.reason != "None" {
             text.push_str(&format!(" ({})", self.reason));
         }
         if self.failed > 0 {
@@ -388,9 +387,12 @@ impl Asking {
     fn show(&mut self, array: &ArrayRun<'_>) {
         let progress = array.progress();
         if progress != self.shown {
-            let left = array.time_left(progress.running);
-            let line = progress.line(array.set.list.cells.len());
-            report(array.args, &format!("{line} · {left} left"));
+            let mut line = progress.line(array.set.list.cells.len());
+            if progress.running + progress.queued > 0 {
+                let left = array.time_left(progress.running);
+                line.push_str(&format!(" · about {left} left"));
+            }
+            report(array.args, &line);
             self.shown = progress;
         }
     }

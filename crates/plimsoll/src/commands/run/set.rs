@@ -1,5 +1,6 @@
 //! A plan with a matrix: one run for each cell, all of them in one directory.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use plimsoll_plan::units::Nanos;
@@ -15,6 +16,7 @@ use crate::cli::{Format, RunArgs};
 use crate::commands::set::{render_set, summary_of};
 use crate::failure::Failure;
 use crate::set::{RunSet, SetList};
+use crate::slurm::{SbatchOptions, expect_commands};
 
 pub fn run_set(
     args: &RunArgs,
@@ -29,8 +31,13 @@ pub fn run_set(
     if let Some(cell) = args.cell {
         return run_cell(args, text, options, title, matrix, cell as usize);
     }
-    if args.slurm.is_some() {
-        crate::slurm::expect_commands()?;
+    let slurm = args
+        .slurm
+        .as_deref()
+        .map(SbatchOptions::parse)
+        .transpose()?;
+    if slurm.is_some() {
+        expect_commands()?;
     } else if args.resume.is_none() {
         some_can(args, matrix)?;
     }
@@ -45,7 +52,7 @@ pub fn run_set(
     };
     let live = LiveServer::start_if_wanted(args, &set.path)?;
     let interrupt = listen()?;
-    match &args.slurm {
+    match &slurm {
         Some(options) => run_array(args, &set, matrix, options, &interrupt)?,
         None => CellRunner::new(args, &set, matrix, interrupt)?.run_all()?,
     }
@@ -53,7 +60,7 @@ pub fn run_set(
     show(args, &set)
 }
 
-fn resumed(path: &std::path::Path, list: &SetList, text: &str) -> Result<RunSet, Failure> {
+fn resumed(path: &Path, list: &SetList, text: &str) -> Result<RunSet, Failure> {
     let set = RunSet::open(path)?;
     set.expect(list, text)?;
     Ok(set)
