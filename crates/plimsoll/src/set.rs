@@ -18,7 +18,7 @@ use crate::output::write_whole;
 use crate::speed::ChosenSpeed;
 pub use lock::CellLock;
 use plimsoll_load::scratch::host;
-use plimsoll_record::runfile;
+use plimsoll_record::runfile::{self, RunFileError};
 
 const LIST: &str = "set.json";
 const PLAN: &str = "plan.toml";
@@ -268,8 +268,12 @@ impl RunSet {
         if !path.exists() {
             return Ok(None);
         }
-        let record = runfile::read(&path)?;
-        Ok((record.run.status == RunStatus::Complete).then_some(record))
+        match runfile::read(&path) {
+            Ok(record) => Ok((record.run.status == RunStatus::Complete).then_some(record)),
+            // Its run was killed before it wrote its tables.
+            Err(RunFileError::Foreign { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Puts the file of a cell that did not come to its end aside, so that the cell can be carried out again.
@@ -327,4 +331,62 @@ pub fn put_aside(path: &Path) -> Result<PathBuf, Failure> {
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(format!("{}{suffix}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::message::EventKind;
+
+    use super::*;
+
+    fn list() -> SetList {
+        SetList {
+            format: FORMAT,
+            title: "t".into(),
+            scale: 1.0,
+            data_scale: 1.0,
+            seed: None,
+            axes: Vec::new(),
+            cells: Vec::new(),
+        }
+    }
+
+    fn speed(factor: u32) -> ChosenSpeed {
+        ChosenSpeed {
+            factor,
+            reason: EventKind::FullSpeed,
+        }
+    }
+
+    #[test]
+    fn a_run_that_was_killed_before_it_wrote_anything_is_not_complete() {
+        let dir = tempfile::tempdir().unwrap();
+        let set = RunSet::create(&dir.path().join("x.set"), list(), "plan").unwrap();
+        let cell = SetCell {
+            file: "001-a=1.plimsoll".into(),
+            repeat: 0,
+            choice: Vec::new(),
+        };
+        fs::write(set.file(&cell), "").unwrap();
+        assert!(set.complete(&cell).unwrap().is_none());
+        set.put_aside(&cell).unwrap();
+        assert!(!set.file(&cell).exists());
+    }
+
+    #[test]
+    fn of_two_speeds_the_first_is_that_of_the_set() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.set");
+        let set = RunSet::create(&path, list(), "plan").unwrap();
+        let other = RunSet::open_or_create(&path, list(), "another plan").unwrap();
+        assert_eq!(set.speed().unwrap(), None);
+        assert_eq!(set.agree_on_speed(speed(5)).unwrap().factor, 5);
+        assert_eq!(other.agree_on_speed(speed(10)).unwrap().factor, 5);
+        assert_eq!(other.speed().unwrap(), Some(speed(5)));
+        // Nothing is left of making the set and of the speed that came too late.
+        let files = fs::read_dir(&path).unwrap().count();
+        assert_eq!(files, 3);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        assert_eq!(fs::read_to_string(set.plan()).unwrap(), "plan");
+    }
 }

@@ -1,12 +1,12 @@
 //! `plimsoll run`: from a plan to a run file and a table, or to a set of run files.
 
-mod array;
-mod array_script;
 mod attempts;
 mod cells;
 mod job;
 mod live;
 mod set;
+mod slurm;
+mod slurm_files;
 
 use std::ops::RangeInclusive;
 use std::path::Path;

@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 use crate::failure::Failure;
 pub use options::SbatchOptions;
 use queue::parse_tasks;
-pub use queue::{ArrayTask, TaskState};
+pub use queue::{SlurmTask, TaskState};
 use ranges::ranges;
 
 const SBATCH: &str = "sbatch";
@@ -23,7 +23,7 @@ const FORGOTTEN: &str = "Invalid job id specified";
 
 /// A job array.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JobId(pub String);
+pub struct SlurmJobId(pub String);
 
 /// What sbatch is given.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub fn expect_commands() -> Result<(), Failure> {
 }
 
 /// Submits an array. The environment goes with it, as is sbatch's default.
-pub fn submit(submission: &Submission<'_>) -> Result<JobId, Failure> {
+pub fn submit(submission: &Submission<'_>) -> Result<SlurmJobId, Failure> {
     let mut array = ranges(submission.cells);
     if let Some(limit) = submission.at_once {
         array.push_str(&format!("%{limit}"));
@@ -75,14 +75,14 @@ pub fn submit(submission: &Submission<'_>) -> Result<JobId, Failure> {
 }
 
 /// `12`, or `12;cluster`.
-fn parse_job_id(printed: &str) -> Option<JobId> {
+fn parse_job_id(printed: &str) -> Option<SlurmJobId> {
     let id = printed.trim().split(';').next()?;
     let is_number = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| JobId(id.to_owned()))
+    is_number.then(|| SlurmJobId(id.to_owned()))
 }
 
 /// The tasks of arrays that Slurm knows, also those that ended a few minutes ago.
-pub fn tasks(jobs: &[JobId]) -> Result<Vec<ArrayTask>, Failure> {
+pub fn tasks(jobs: &[SlurmJobId]) -> Result<Vec<SlurmTask>, Failure> {
     let mut all = Vec::new();
     // One by one: squeue refuses a list with an id that it has forgotten.
     for job in jobs {
@@ -103,18 +103,18 @@ pub fn tasks(jobs: &[JobId]) -> Result<Vec<ArrayTask>, Failure> {
 }
 
 /// Takes the tasks of an array that wait out of the queue.
-pub fn cancel_queued(job: &JobId) -> Result<(), Failure> {
+pub fn cancel_queued(job: &SlurmJobId) -> Result<(), Failure> {
     scancel(&["--state=PENDING", &job.0])
 }
 
 /// Ctrl-C for a task: of its processes plimsoll alone gets the signal.
-pub fn interrupt(task: &ArrayTask) -> Result<(), Failure> {
+pub fn interrupt(task: &SlurmTask) -> Result<(), Failure> {
     let name = format!("{}_{}", task.job, task.cell);
     scancel(&["--signal=INT", "--batch", &name])
 }
 
 /// Ends an array at once.
-pub fn cancel(job: &JobId) -> Result<(), Failure> {
+pub fn cancel(job: &SlurmJobId) -> Result<(), Failure> {
     scancel(&[&job.0])
 }
 

@@ -7,7 +7,7 @@ pub const FORMAT: &str = "%F|%K|%T|%r|%N";
 
 /// A task of a job array, which runs the cell of its index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArrayTask {
+pub struct SlurmTask {
     pub job: String,
     pub cell: usize,
     pub state: TaskState,
@@ -25,13 +25,17 @@ pub enum TaskState {
     Ended(String),
 }
 
-impl ArrayTask {
+impl SlurmTask {
     pub fn is_over(&self) -> bool {
         matches!(self.state, TaskState::Ended(_))
     }
+
+    pub fn is_queued(&self) -> bool {
+        matches!(self.state, TaskState::Queued { .. })
+    }
 }
 
-impl fmt::Display for ArrayTask {
+impl fmt::Display for SlurmTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.state {
             TaskState::Queued { reason } => write!(f, "queued ({reason})"),
@@ -43,22 +47,20 @@ impl fmt::Display for ArrayTask {
 }
 
 /// Tasks with an index: those of an array that was canceled while they waited have none.
-pub fn parse_tasks(printed: &str) -> Vec<ArrayTask> {
+pub fn parse_tasks(printed: &str) -> Vec<SlurmTask> {
     printed.lines().filter_map(parse_task).collect()
 }
 
-fn parse_task(line: &str) -> Option<ArrayTask> {
-    let mut fields = line.trim().split('|');
-    let mut field = || fields.next();
-    let job = field()?.to_owned();
-    let cell = field()?.parse().ok()?;
-    let state = field()?;
-    let reason = field()?;
-    Some(ArrayTask {
-        job,
-        cell,
+fn parse_task(line: &str) -> Option<SlurmTask> {
+    let fields: Vec<&str> = line.trim().split('|').collect();
+    let [job, cell, state, reason, node] = fields.as_slice() else {
+        return None;
+    };
+    Some(SlurmTask {
+        job: (*job).to_owned(),
+        cell: cell.parse().ok()?,
         state: parse_state(state, reason),
-        node: field()?.to_owned(),
+        node: (*node).to_owned(),
     })
 }
 

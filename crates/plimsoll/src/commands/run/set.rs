@@ -8,10 +8,10 @@ use plimsoll_plan::{Matrix, Options, estimate};
 use plimsoll_report::set::set_answer_text;
 
 use super::super::io::{print, terminal_width};
-use super::array::run_array;
 use super::cells::{CellRunner, saturating_sum};
 use super::job::{check, default_output, listen};
 use super::live::LiveServer;
+use super::slurm::run_on_slurm;
 use crate::cli::{Format, RunArgs};
 use crate::commands::set::{render_set, summary_of};
 use crate::failure::Failure;
@@ -53,7 +53,7 @@ pub fn run_set(
     let live = LiveServer::start_if_wanted(args, &set.path)?;
     let interrupt = listen()?;
     match &slurm {
-        Some(options) => run_array(args, &set, matrix, options, &interrupt)?,
+        Some(options) => run_on_slurm(args, &set, matrix, options, &interrupt)?,
         None => CellRunner::new(args, &set, matrix, interrupt)?.run_all()?,
     }
     let _live = live.end_run();

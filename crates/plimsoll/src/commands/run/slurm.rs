@@ -12,25 +12,25 @@ use plimsoll_plan::{Cell, Matrix, estimate};
 use plimsoll_record::RunStatus;
 use plimsoll_record::lane::LaneControl;
 
-use super::array_script::{ArrayFiles, passed_on, script};
 use super::cells::{report, saturating_sum};
+use super::slurm_files::{SlurmFiles, passed_on, script};
 use crate::cli::RunArgs;
 use crate::failure::Failure;
 use crate::progress::whole_seconds;
 use crate::set::RunSet;
 use crate::shell::quoted;
 use crate::signals::Interrupt;
-use crate::slurm::{self, ArrayTask, JobId, SbatchOptions, Submission, TaskState};
+use crate::slurm::{self, SbatchOptions, SlurmJobId, SlurmTask, Submission, TaskState};
 
 /// Between two looks at Ctrl-C.
 const STEP: Nanos = Nanos::from_millis(200);
 /// Between two readings of the set's directory.
 const READ_EVERY: Nanos = Nanos::from_secs(2);
 /// Between two calls of squeue: soon after the submission, then ever more rarely. Each is work for Slurm's controller.
-const FIRST_ASKED: Nanos = Nanos::from_secs(2);
-const ASKED_AT_LEAST: Nanos = Nanos::from_secs(30);
+const FIRST_POLL: Nanos = Nanos::from_secs(2);
+const SLOWEST_POLL: Nanos = Nanos::from_secs(30);
 /// After a cell has completed, too, not more often than this.
-const NOT_SOONER: Nanos = Nanos::from_secs(5);
+const FASTEST_POLL: Nanos = Nanos::from_secs(5);
 /// So often in a row may squeue fail, before waiting is given up: some minutes.
 const FAILURES: u32 = 10;
 /// File systems of one machine. It may export them to others.
@@ -38,15 +38,15 @@ const LOCAL: [&str; 8] = [
     "btrfs", "ext3", "ext4", "overlay", "ramfs", "tmpfs", "xfs", "zfs",
 ];
 
-pub(super) fn run_array(
+pub(super) fn run_on_slurm(
     args: &RunArgs,
     set: &RunSet,
     matrix: &Matrix,
     options: &SbatchOptions,
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
-    let files = ArrayFiles::of(set)?;
-    let mut array = ArrayRun {
+    let files = SlurmFiles::of(set)?;
+    let mut array = SlurmRun {
         args,
         set,
         matrix,
@@ -62,21 +62,28 @@ pub(super) fn run_array(
     array.expect_complete(&files, interrupt)
 }
 
-struct ArrayRun<'a> {
+struct SlurmRun<'a> {
     args: &'a RunArgs,
     set: &'a RunSet,
     matrix: &'a Matrix,
-    jobs: Vec<JobId>,
+    jobs: Vec<SlurmJobId>,
     /// As squeue showed them last.
-    tasks: Vec<ArrayTask>,
+    tasks: Vec<SlurmTask>,
     /// Cells that are queued or running, or were, counted from 1.
     waited_for: BTreeSet<usize>,
     complete: BTreeSet<usize>,
 }
 
-impl ArrayRun<'_> {
+impl SlurmRun<'_> {
     fn numbers(&self) -> impl Iterator<Item = usize> + use<> {
         1..=self.set.list.cells.len()
+    }
+
+    /// The cells without a complete run.
+    fn missing(&self) -> Vec<usize> {
+        self.numbers()
+            .filter(|number| !self.complete.contains(number))
+            .collect()
     }
 
     /// The cells that have complete runs by now. Those that may still run are not read.
@@ -107,10 +114,9 @@ impl ArrayRun<'_> {
         Ok(())
     }
 
-    fn submit(&mut self, files: &ArrayFiles, options: &SbatchOptions) -> Result<(), Failure> {
-        let is_missing =
-            |number: &usize| !self.complete.contains(number) && !self.waited_for.contains(number);
-        let cells: Vec<usize> = self.numbers().filter(is_missing).collect();
+    fn submit(&mut self, files: &SlurmFiles, options: &SbatchOptions) -> Result<(), Failure> {
+        let mut cells = self.missing();
+        cells.retain(|number| !self.waited_for.contains(number));
         if cells.is_empty() {
             return Ok(());
         }
@@ -170,7 +176,7 @@ impl ArrayRun<'_> {
     fn wait(&mut self, interrupt: &Interrupt) -> Result<(), Failure> {
         let clock = Clock::real();
         let mut closing = Closing::default();
-        let mut asking = Asking::default();
+        let mut polls = QueuePolls::default();
         let mut read_due = Nanos::ZERO;
         while !self.waited_for.is_subset(&self.complete) {
             clock.block_until(clock.now() + STEP);
@@ -183,43 +189,44 @@ impl ArrayRun<'_> {
                 self.find_complete();
                 read_due = now + READ_EVERY;
                 if self.complete.len() > before {
-                    asking.hurry(now);
+                    polls.expect_change(now);
                 }
             }
-            // Ctrl-C is for tasks that run by now.
-            if now < asking.due && !(interrupt.is_wanted() && !closing.is_begun) {
+            // Ctrl-C is for the tasks that run by now.
+            let begins_to_close = interrupt.is_wanted() && !closing.is_begun;
+            if now < polls.due && !begins_to_close {
                 continue;
             }
-            asking.asked(now, interrupt.is_wanted());
+            polls.polled(now, interrupt.is_wanted());
             match slurm::tasks(&self.jobs) {
                 Ok(tasks) => self.tasks = tasks,
-                Err(_) if asking.may_fail() => continue,
+                Err(_) if polls.may_fail() => continue,
                 Err(failure) => return Err(self.lost(&failure)),
             }
-            asking.failures = 0;
+            polls.failures = 0;
             if interrupt.is_wanted() {
                 closing.end_tasks(self)?;
             } else {
-                asking.show(self);
+                polls.show(self);
             }
-            if self.tasks.iter().all(ArrayTask::is_over) {
+            if self.tasks.iter().all(SlurmTask::is_over) {
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    fn progress(&self) -> ArrayProgress {
-        let mut progress = ArrayProgress {
+    fn progress(&self) -> SlurmProgress {
+        let mut progress = SlurmProgress {
             complete: self.complete.len(),
-            ..ArrayProgress::default()
+            ..SlurmProgress::default()
         };
         // Of a cell that was submitted several times the last task counts.
-        let last: BTreeMap<usize, &ArrayTask> =
+        let last: BTreeMap<usize, &SlurmTask> =
             self.tasks.iter().map(|task| (task.cell, task)).collect();
-        let is_open = |task: &&ArrayTask| !self.complete.contains(&task.cell);
-        for task in last.into_values().filter(is_open) {
+        for task in last.into_values() {
             match &task.state {
+                _ if self.complete.contains(&task.cell) => {}
                 TaskState::Running => progress.running += 1,
                 TaskState::Queued { reason } => {
                     progress.queued += 1;
@@ -235,15 +242,12 @@ impl ArrayRun<'_> {
 
     /// With as many cells at once as run now.
     fn time_left(&self, running: usize) -> String {
-        let is_open = |number: &usize| !self.complete.contains(number);
-        let open = self.waited_for.iter().copied().filter(is_open);
-        let all = open
-            .map(|number| whole_time(&self.matrix.cells[number - 1]))
+        let all = self
+            .waited_for
+            .difference(&self.complete)
+            .map(|number| whole_time(&self.matrix.cells[*number - 1]))
             .fold(Nanos::ZERO, saturating_sum);
-        format!(
-            "about {}",
-            whole_seconds(Nanos(all.0 / running.max(1) as u64))
-        )
+        whole_seconds(Nanos(all.0 / running.max(1) as u64))
     }
 
     fn cancel(&self) -> Result<(), Failure> {
@@ -276,7 +280,7 @@ impl ArrayRun<'_> {
 
     fn expect_complete(
         &mut self,
-        files: &ArrayFiles,
+        files: &SlurmFiles,
         interrupt: &Interrupt,
     ) -> Result<(), Failure> {
         for number in self.numbers() {
@@ -286,8 +290,7 @@ impl ArrayRun<'_> {
                 self.complete.insert(number);
             }
         }
-        let is_missing = |number: &usize| !self.complete.contains(number);
-        let missing: Vec<usize> = self.numbers().filter(is_missing).collect();
+        let missing = self.missing();
         if missing.is_empty() {
             return Ok(());
         }
@@ -310,9 +313,9 @@ impl ArrayRun<'_> {
     }
 
     /// `cell 3 of 12: memory=1GiB: NODE_FAIL on n2: error: …`.
-    fn failed_cell(&self, number: usize, files: &ArrayFiles) -> String {
-        let of_cell = |task: &&ArrayTask| task.cell == number;
-        let task = self.tasks.iter().rev().find(of_cell);
+    fn failed_cell(&self, number: usize, files: &SlurmFiles) -> String {
+        let mut latest_first = self.tasks.iter().rev();
+        let task = latest_first.find(|task| task.cell == number);
         let how = task.map_or("unknown to Slurm by now".into(), ToString::to_string);
         let name = self.set.list.name(number);
         format!("{name}: {how}: {}", files.last_output(number))
@@ -321,7 +324,7 @@ impl ArrayRun<'_> {
 
 /// What becomes of the cells.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct ArrayProgress {
+struct SlurmProgress {
     complete: usize,
     running: usize,
     queued: usize,
@@ -330,7 +333,7 @@ struct ArrayProgress {
     reason: String,
 }
 
-impl ArrayProgress {
+impl SlurmProgress {
     fn line(&self, all: usize) -> String {
         let mut text = format!("{} of {all} cells complete", self.complete);
         if self.running > 0 {
@@ -351,22 +354,22 @@ impl ArrayProgress {
 
 /// When squeue is called.
 #[derive(Default)]
-struct Asking {
+struct QueuePolls {
     due: Nanos,
     /// Until the next call, as it was chosen last.
     every: Nanos,
     last: Nanos,
     /// In a row.
     failures: u32,
-    shown: ArrayProgress,
+    shown: SlurmProgress,
 }
 
-impl Asking {
-    fn asked(&mut self, now: Nanos, is_closing: bool) {
+impl QueuePolls {
+    fn polled(&mut self, now: Nanos, is_closing: bool) {
         let next = if is_closing {
-            FIRST_ASKED
+            FIRST_POLL
         } else {
-            Nanos(self.every.0 * 2).clamp(FIRST_ASKED, ASKED_AT_LEAST)
+            Nanos(self.every.0 * 2).clamp(FIRST_POLL, SLOWEST_POLL)
         };
         self.every = next;
         self.last = now;
@@ -374,8 +377,8 @@ impl Asking {
     }
 
     /// A cell has completed.
-    fn hurry(&mut self, now: Nanos) {
-        self.due = self.due.min(now.max(self.last + NOT_SOONER));
+    fn expect_change(&mut self, now: Nanos) {
+        self.due = self.due.min(now.max(self.last + FASTEST_POLL));
     }
 
     fn may_fail(&mut self) -> bool {
@@ -384,7 +387,7 @@ impl Asking {
     }
 
     /// A line when something has changed.
-    fn show(&mut self, array: &ArrayRun<'_>) {
+    fn show(&mut self, array: &SlurmRun<'_>) {
         let progress = array.progress();
         if progress != self.shown {
             let mut line = progress.line(array.set.list.cells.len());
@@ -406,16 +409,15 @@ struct Closing {
 }
 
 impl Closing {
-    fn end_tasks(&mut self, array: &ArrayRun<'_>) -> Result<(), Failure> {
+    fn end_tasks(&mut self, array: &SlurmRun<'_>) -> Result<(), Failure> {
         if !self.is_begun {
             let text = "Interrupted: running cells finish their transactions. Once more ends them at once.";
             report(array.args, text);
         }
         self.is_begun = true;
-        let is_queued = |task: &ArrayTask| matches!(task.state, TaskState::Queued { .. });
         for job in &array.jobs {
             let mut tasks = array.tasks.iter();
-            if tasks.any(|task| task.job == job.0 && is_queued(task)) {
+            if tasks.any(|task| task.job == job.0 && task.is_queued()) {
                 slurm::cancel_queued(job)?;
             }
         }

@@ -10,16 +10,16 @@ use crate::failure::Failure;
 use crate::output::write_whole;
 use crate::set::RunSet;
 use crate::shell::quoted;
-use crate::slurm::JobId;
+use crate::slurm::SlurmJobId;
 
-pub(super) struct ArrayFiles {
+pub(super) struct SlurmFiles {
     /// Absolute, as all nodes have it.
     pub dir: PathBuf,
     pub script: PathBuf,
     jobs: PathBuf,
 }
 
-impl ArrayFiles {
+impl SlurmFiles {
     pub(super) fn of(set: &RunSet) -> Result<Self, Failure> {
         let dir = set.path.canonicalize().map_err(|error| {
             Failure::usage(format!("{} cannot be used: {error}", set.path.display()))
@@ -36,15 +36,15 @@ impl ArrayFiles {
     }
 
     /// Arrays that were submitted for this set.
-    pub(super) fn jobs(&self) -> Result<Vec<JobId>, Failure> {
+    pub(super) fn jobs(&self) -> Result<Vec<SlurmJobId>, Failure> {
         match fs::read_to_string(&self.jobs) {
-            Ok(text) => Ok(text.lines().map(|id| JobId(id.to_owned())).collect()),
+            Ok(text) => Ok(text.lines().map(|id| SlurmJobId(id.to_owned())).collect()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(self.cannot_keep(&error)),
         }
     }
 
-    pub(super) fn add_job(&self, job: &JobId) -> Result<(), Failure> {
+    pub(super) fn add_job(&self, job: &SlurmJobId) -> Result<(), Failure> {
         let file = File::options().create(true).append(true).open(&self.jobs);
         file.and_then(|mut file| writeln!(file, "{}", job.0))
             .map_err(|error| self.cannot_keep(&error))
@@ -73,9 +73,9 @@ impl ArrayFiles {
             );
         };
         let text = String::from_utf8_lossy(&bytes);
-        let is_error = |line: &&str| line.starts_with("error: ");
-        let error = text.lines().rev().find(is_error);
-        let last = error.or_else(|| text.lines().rev().find(|line| !line.trim().is_empty()));
+        let mut backward = text.lines().rev();
+        let error = backward.find(|line| line.starts_with("error: "));
+        let last = error.or_else(|| text.trim_end().lines().next_back());
         format!("{} ({})", last.unwrap_or("no output").trim(), log.display())
     }
 }
