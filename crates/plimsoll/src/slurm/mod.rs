@@ -60,13 +60,18 @@ pub fn submit(submission: &Submission<'_>) -> Result<SlurmJobId, Failure> {
     let mut command = Command::new(SBATCH);
     command
         .args(["--parsable", "--job-name=plimsoll", "--nodes=1"])
-        // Two cells on one node would measure each other; databases may use the whole memory of the node.
-        .args(["--exclusive", "--mem=0"])
+        // Two cells on one node would measure each other.
+        .arg("--exclusive")
         // A task that Slurm requeues goes on in the log of its first attempt.
         .arg("--open-mode=append")
         .arg(format!("--array={array}"))
         .arg(format!("--time={}", submission.minutes))
-        .arg(format!("--output={}", submission.log))
+        .arg(format!("--output={}", submission.log));
+    if !submission.options.set_memory() {
+        // Databases may use the whole memory of the node.
+        command.arg("--mem=0");
+    }
+    command
         .args(&submission.options.words)
         .arg(submission.script);
     let printed = output(command)?;

@@ -33,6 +33,11 @@ impl SbatchOptions {
         }
         Ok(options)
     }
+
+    /// Whether one of `--mem`, `--mem-per-cpu` and `--mem-per-gpu` is among them: sbatch takes no second one.
+    pub fn set_memory(&self) -> bool {
+        self.words.iter().any(|word| word.starts_with("--mem"))
+    }
 }
 
 fn at_once(limit: &str) -> Result<u32, Failure> {
@@ -59,6 +64,9 @@ mod tests {
         assert_eq!(options.words, ["--partition=nvme", "-t", "30"]);
         assert_eq!(options.at_once, Some(4));
         assert_eq!(SbatchOptions::parse("").unwrap().words, [] as [String; 0]);
+        assert!(!options.set_memory());
+        let memory = SbatchOptions::parse("--mem-per-cpu=2G").unwrap();
+        assert!(memory.set_memory());
         for bad in ["nvme", "--array=1-3", "--array=%0", "-a 1", "--wrap true"] {
             let text = SbatchOptions::parse(bad).unwrap_err().text();
             assert!(text.starts_with("--slurm: "), "{bad}: {text}");

@@ -300,6 +300,29 @@ fn cells_share_a_set_that_the_first_makes_and_never_run_twice_at_once() {
 }
 
 #[test]
+fn cells_on_an_existing_server_run_one_at_a_time() {
+    let cluster = Cluster::new("users = 1", "step.oltp.users = [1, 2]");
+    // Nothing listens there: the tasks fail, and their errors are shown here.
+    let plan = cluster.read("plan.toml");
+    let url = "[system.db]\nurl = \"postgres://nobody@127.0.0.1:1/none\"";
+    let mock = "[system.db.mock]\nlatency = \"1ms\"";
+    assert!(plan.contains(mock));
+    cluster.place.write("plan.toml", &plan.replace(mock, url));
+    cluster
+        .run(&["run", "plan.toml", "-o", "x.set", "--slurm"])
+        .failed(
+            1,
+            &[
+                "Slurm job 1: 2 of 2 cells, 1 at once",
+                "cell 2 of 2: users=2: FAILED on n1: error: ",
+                "127.0.0.1:1",
+                "2 of 2 cells failed",
+            ],
+        );
+    assert!(cluster.submitted(1).contains("--array=1-2%1 "));
+}
+
+#[test]
 fn what_slurm_cannot_run_is_refused_with_the_next_step() {
     let cluster = Cluster::new("users = 1\nmeasure = \"5s\"", "step.oltp.users = [1, 2]");
     let args = ["run", "plan.toml", "-o", "x.set", "--slurm"];

@@ -124,14 +124,15 @@ impl SlurmRun<'_> {
         files.write_script(&script(self.args, &files.dir, &self.set.plan())?)?;
         let at_once = options.at_once.or_else(|| self.shares_a_server());
         let minutes = time_limit(self.matrix, &cells);
-        let job = slurm::submit(&Submission {
+        let submission = Submission {
             script: &files.script,
             cells: &cells,
             at_once,
             minutes,
             log: &files.log_pattern(),
             options,
-        })?;
+        };
+        let job = slurm::submit(&submission).map_err(|failure| self.not_submitted(&failure))?;
         files.add_job(&job)?;
         report(
             self.args,
@@ -256,6 +257,14 @@ impl SlurmRun<'_> {
             let _ = slurm::cancel(job);
         }
         Ok(())
+    }
+
+    fn not_submitted(&self, failure: &Failure) -> Failure {
+        Failure::run(format!(
+            "{}\nCorrect the options (`sinfo` shows partitions, limits and nodes), then: {}",
+            failure.text(),
+            self.resume_command()
+        ))
     }
 
     fn lost(&self, failure: &Failure) -> Failure {
