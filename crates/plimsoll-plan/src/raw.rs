@@ -38,7 +38,7 @@ pub struct RawPlan {
     pub medium: Named<RawMedium>,
     /// Other machines, by a name or a pattern: `[host.gen1]`, `[host."gen[1-8]"]`.
     pub host: Named<RawHost>,
-    /// Hosts that carry out the whole plan, all at the same time, such as `["node[1-4]"]`: media, drives and servers are
+    /// Hosts that run the whole plan, all at the same time, such as `["node[1-4]"]`: media, drives and servers are
     /// theirs, and what they measure is added up. Default: plimsoll's own machine.
     pub on_hosts: Option<At<Vec<At<String>>>>,
     /// What is put under load, by a name of your choice: `[system.db]`.
@@ -70,7 +70,7 @@ impl RawPlan {
 #[schemars(rename = "Matrix", with = "BTreeMap<String, serde_json::Value>")]
 pub struct RawMatrix(pub toml::Table);
 
-/// Another machine, which load comes from or the plan is carried out on: any command that gives the standard input and output of a program there.
+/// Another machine, which load comes from or the plan is run on: any command that gives the standard input and output of a program there.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(
     default,

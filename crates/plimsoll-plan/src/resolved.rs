@@ -39,7 +39,7 @@ pub struct ResolvedPlan {
     /// Other machines. Older run files have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<PlanHost>,
-    /// Those that carry out the whole plan, at the same time; none: this machine does.
+    /// Those that run the whole plan, at the same time; none: this machine does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_hosts: Vec<HostId>,
     pub media: Vec<Medium>,
@@ -521,7 +521,7 @@ impl ResolvedPlan {
             .map(|named| &named.workload)
     }
 
-    /// Hosts that carry out the plan, that load comes from, or that are watched.
+    /// Hosts that run the plan, that load comes from, or that are watched.
     pub fn used_hosts(&self) -> BTreeSet<HostId> {
         let generators = self.load_steps().flat_map(|step| step.from.iter().copied());
         let used: BTreeSet<SystemId> = self.steps.iter().flat_map(Step::systems).collect();

@@ -1,22 +1,24 @@
-//! One record of several hosts that carried out the same plan at the same time.
+//! One record of several hosts that ran the same plan at the same time.
 //!
 //! A system of the plan has an instance on each host. A medium and what fio did there are added up, as a cluster's
 //! performance service shows them: rates are sums, latencies those of all requests. Points that not all hosts have
 //! reached are left out: with a part of the hosts missing they would look like a slower system.
 
+mod point_key;
 mod renumber;
 mod sums;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use plimsoll_plan::PlacedName;
 use plimsoll_plan::units::Nanos;
-use plimsoll_plan::{Interference, PlacedName};
 
 use crate::{
-    DEVICE_FACT, Fact, INSTANCE_OF, PhaseId, Point, PointId, Record, SYSTEM_HOST_FACT, Subject,
-    SubjectId, SubjectKind,
+    DEVICE_FACT, Fact, INSTANCE_OF, PhaseId, PointId, Record, SYSTEM_HOST_FACT, Subject, SubjectId,
+    SubjectKind,
 };
-pub(crate) use renumber::{Ids, renumber};
+use point_key::PointKey;
+pub(crate) use renumber::{Renumbering, renumber};
 
 /// What one of the hosts has recorded.
 pub struct HostRecord<'a> {
@@ -38,7 +40,7 @@ pub fn join(hosts: Vec<HostRecord<'_>>) -> Option<Record> {
     } in hosts
     {
         place_systems(&mut record, host, is_alone);
-        let ids = Ids {
+        let ids = Renumbering {
             subjects: subjects.take(&record, host, is_alone),
             points: joined.iter().map(last_point).max().unwrap_or_default(),
             phases: joined.iter().map(last_phase).max().unwrap_or_default(),
@@ -192,36 +194,6 @@ fn leave_out_machine(record: &mut Record) {
     record
         .facts
         .retain(|fact| !generator.contains(&fact.subject));
-}
-
-/// What makes points of several hosts the same: they were measured at the same time, after a meeting.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct PointKey {
-    step: u32,
-    system: String,
-    medium: Option<SubjectId>,
-    job: Option<u32>,
-    ordinal: u32,
-    repeat: u32,
-    purpose: &'static str,
-    scene: Interference,
-}
-
-impl PointKey {
-    pub fn of(record: &Record, point: &Point) -> Self {
-        let system = record.subjects.iter().find(|it| it.id == point.system);
-        let block = record.blocks.iter().find(|block| block.point == point.id);
-        Self {
-            step: point.step_index,
-            system: system.map_or_else(String::new, |system| record.system_name(system).to_owned()),
-            medium: point.medium,
-            job: block.map(|block| block.job_index),
-            ordinal: point.ordinal,
-            repeat: point.repeat,
-            purpose: point.purpose.name(),
-            scene: point.scene,
-        }
-    }
 }
 
 /// The points that all hosts have begun to measure.

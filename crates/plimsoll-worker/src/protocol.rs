@@ -67,7 +67,7 @@ pub enum HostTask {
     Plan(Box<PlanTask>),
 }
 
-/// A plan that several hosts carry out in step.
+/// A plan that several hosts run in step.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct PlanTask {
     /// As it was written, one cell of its matrix.
@@ -81,7 +81,7 @@ pub struct PlanTask {
     pub overwrite: Vec<PathBuf>,
 }
 
-/// Hosts that carry out the same plan meet before each point.
+/// Hosts that run the same plan meet before each point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeetingStart {
     /// Counted by each host from 0.
@@ -161,7 +161,7 @@ pub enum WorkerReport {
     Samples(Vec<WorkerSample>),
 }
 
-/// What is heard of a plan that a host carries out.
+/// What is heard of a plan that a host runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanNews {

@@ -22,7 +22,7 @@ pub struct Progress {
     ahead: Nanos,
     ladder_points: LadderPoints,
     has_measured: bool,
-    /// Where the lines go of a host that carries out a plan for others.
+    /// Where the lines go of a host that runs a plan for others.
     others: Option<Arc<Together>>,
 }
 
@@ -59,7 +59,7 @@ impl Progress {
         }
     }
 
-    /// Of a host that carries out a plan in step with others: nothing is printed there.
+    /// Of a host that runs a plan in step with others: nothing is printed there.
     pub fn for_others(others: Arc<Together>, planned: Nanos) -> Self {
         Self {
             others: Some(others),

@@ -91,7 +91,7 @@ fn ids(
     is_known.then_some(hosts)
 }
 
-/// The hosts that carry out the whole plan; none where plimsoll's own machine does.
+/// The hosts that run the whole plan; none where plimsoll's own machine does.
 pub(super) fn of_plan(
     raw: &RawPlan,
     names_of_plan: &Names<'_>,

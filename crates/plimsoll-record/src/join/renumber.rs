@@ -7,7 +7,7 @@ use plimsoll_plan::units::Nanos;
 use crate::{PhaseId, PointId, Record, SubjectId};
 
 /// From a record's own numbers and times to others.
-pub(crate) struct Ids<'a> {
+pub(crate) struct Renumbering<'a> {
     pub subjects: HashMap<SubjectId, SubjectId>,
     /// Added to the numbers of points and phases.
     pub points: u32,
@@ -15,7 +15,7 @@ pub(crate) struct Ids<'a> {
     pub time: &'a dyn Fn(Nanos) -> Nanos,
 }
 
-impl Ids<'_> {
+impl Renumbering<'_> {
     fn subject(&self, id: &mut SubjectId) {
         // A number without a subject means nothing, here as there.
         *id = self.subjects.get(id).copied().unwrap_or(*id);
@@ -36,7 +36,7 @@ impl Ids<'_> {
     }
 }
 
-pub(crate) fn renumber(record: &mut Record, ids: &Ids<'_>) {
+pub(crate) fn renumber(record: &mut Record, ids: &Renumbering<'_>) {
     load(record, ids);
     beside(record, ids);
     for it in &mut record.subjects {
@@ -49,7 +49,7 @@ pub(crate) fn renumber(record: &mut Record, ids: &Ids<'_>) {
 }
 
 /// Points, phases, and what was counted in them.
-fn load(record: &mut Record, ids: &Ids<'_>) {
+fn load(record: &mut Record, ids: &Renumbering<'_>) {
     for it in &mut record.points {
         ids.point(&mut it.id);
         ids.subject(&mut it.system);
@@ -89,7 +89,7 @@ fn load(record: &mut Record, ids: &Ids<'_>) {
 }
 
 /// What was sampled, and what else happened.
-fn beside(record: &mut Record, ids: &Ids<'_>) {
+fn beside(record: &mut Record, ids: &Renumbering<'_>) {
     for it in &mut record.series {
         ids.subject(&mut it.subject);
         it.samples

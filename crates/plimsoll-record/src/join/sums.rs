@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use plimsoll_plan::units::Nanos;
 
-use super::PointKey;
+use super::point_key::PointKey;
 use crate::metric::Metric;
 use crate::{
     BlockPoint, DriveRow, Fact, PhaseId, Point, PointId, Record, Sample, Second, Series, SubjectId,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::drive::{DriveOp, DriveTally};
 use crate::hist::CoarseHist;
-use crate::join::{Ids, renumber};
+use crate::join::{Renumbering, renumber};
 use crate::lane::{Absence, LaneSecond, TransactionStats};
 use crate::metric::Metric;
 use crate::{DriveRow, Phase, PhaseId, Record, Sample, Second, Subject, SubjectId};
@@ -40,7 +40,7 @@ impl RunFile {
         for Subject { id, kind, name } in &record.subjects {
             subjects.insert(*id, self.subject(*kind, name)?);
         }
-        let ids = Ids {
+        let ids = Renumbering {
             subjects,
             points: 0,
             phases: 0,

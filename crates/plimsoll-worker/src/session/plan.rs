@@ -19,7 +19,7 @@ use crate::protocol::{JobId, MeetingStart, PlanNews, PlanTask, WorkerReport};
 /// Of a run file, in one report.
 const PART_BYTES: u64 = 1 << 20;
 
-/// Carries out plans: the program that the worker is part of.
+/// Runs plans: the program that the worker is part of.
 pub trait PlanRunner: Send + Sync {
     /// Returns where the run file is, below `dir`; an error where there is none.
     fn run(&self, task: &PlanTask, together: &Arc<Together>, dir: &Path)
@@ -29,7 +29,7 @@ pub trait PlanRunner: Send + Sync {
     fn clear(&self, dir: &Path);
 }
 
-/// What hosts that carry out the same plan have in common, seen from one of them.
+/// What hosts that run the same plan have in common, seen from one of them.
 pub struct Together {
     job: JobId,
     journal: SessionJournal,

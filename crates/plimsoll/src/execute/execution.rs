@@ -39,7 +39,7 @@ pub(super) struct Execution<'a> {
     pub progress: Progress,
     pub running: RunningSystems,
     pub hosts: Hosts,
-    /// The hosts that carry out the same plan in step with this one.
+    /// The hosts that run the same plan in step with this one.
     pub together: Option<Arc<Together>>,
     /// Emulated drives that are mounted, by their media.
     pub drives: HashMap<MediumId, MountedDrive>,

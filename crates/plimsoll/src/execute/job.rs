@@ -31,7 +31,7 @@ pub struct Job {
     pub overwrite: Vec<PathBuf>,
     /// If an emulated drive falls behind, the run ends there, to begin again with this factor; `None`: it goes on.
     pub next_factor: Option<u32>,
-    /// The hosts that carry out the same plan in step with this one.
+    /// The hosts that run the same plan in step with this one.
     pub together: Option<Arc<Together>>,
     /// Printed before the run and recorded with it: the plan's warnings, and what was cleared.
     pub notes: Vec<EventKind>,

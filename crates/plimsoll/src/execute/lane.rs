@@ -174,7 +174,7 @@ impl<'a> Lanes<'a> {
 }
 
 impl Lanes<'_> {
-    /// Opens the gate when all hosts that carry out the same plan have come to it. Never returns.
+    /// Opens the gate when all hosts that run the same plan have come to it. Never returns.
     async fn start_with_others<T>(&self, clock: &Clock) -> T {
         if let (Some(together), Some(first)) = (self.together, self.lanes.first()) {
             self.gate.others().await;

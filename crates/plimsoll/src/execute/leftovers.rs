@@ -13,7 +13,7 @@ use crate::failure::Failure;
 
 /// Media may hold what a killed run left; it is cleared before anything new is made, and nothing else is touched.
 pub fn clear_leftovers(plan: &ResolvedPlan) -> Result<Vec<EventKind>, Failure> {
-    // Those of hosts that carry out the plan are theirs.
+    // Those of hosts that run the plan are theirs.
     if !plan.on_hosts.is_empty() {
         return Ok(Vec::new());
     }

@@ -142,7 +142,7 @@ impl Execution<'_> {
         }
         self.reach_hosts()?;
         if !self.plan.on_hosts.is_empty() {
-            return self.carry_out_on_hosts(job);
+            return self.run_on_hosts(job);
         }
         let runs = step_runs(self.plan);
         for (i, now) in runs.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A plan that its hosts carry out, all at the same time: they meet before each point, and their records become one.
+//! A plan that its hosts run, all at the same time: they meet before each point, and their records become one.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -46,7 +46,7 @@ enum PartEnd {
     Failed(String),
 }
 
-/// The hosts, while they carry out the plan.
+/// The hosts, while they run the plan.
 struct HostParts {
     job: JobId,
     parts: Vec<HostPart>,
@@ -199,7 +199,7 @@ impl HostParts {
 
 impl Execution<'_> {
     /// Returns when all hosts have ended, and what they measured is in the run file.
-    pub(super) fn carry_out_on_hosts(&mut self, job: &Job) -> StepResult<()> {
+    pub(super) fn run_on_hosts(&mut self, job: &Job) -> StepResult<()> {
         let mut hosts = self.hosts_of_plan()?;
         let ended = self.wait_for_hosts(&mut hosts, job);
         let joined = ended.and_then(|()| self.join_hosts(&hosts.parts));
@@ -232,7 +232,7 @@ impl Execution<'_> {
                 .get(id)
                 .ok_or_else(|| not_prepared("host"))?;
             let name = &host.link.host().name;
-            let path = PathBuf::from(format!("{}.{name}.part", self.file.path().display()));
+            let path = self.file.path().with_extension(format!("{name}.part"));
             let file = File::create_new(&path);
             parts.push(HostPart {
                 link: host.link.clone(),

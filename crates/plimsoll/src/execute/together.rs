@@ -1,4 +1,4 @@
-//! A host that carries out a plan in step with others: the worker's side.
+//! A host that runs a plan in step with others: the worker's side.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl Execution<'_> {
 /// In a session's directory.
 const RUN_FILE: &str = "run.plimsoll";
 
-/// Carries out plans by this program.
+/// Runs plans by this program.
 pub struct OwnPlans;
 
 impl PlanRunner for OwnPlans {
@@ -52,7 +52,7 @@ impl PlanRunner for OwnPlans {
         together: &Arc<Together>,
         dir: &Path,
     ) -> Result<PathBuf, String> {
-        carry_out(task, together, dir).map_err(|failure| failure.text())
+        run_plan(task, together, dir).map_err(|failure| failure.text())
     }
 
     fn clear(&self, dir: &Path) {
@@ -63,7 +63,7 @@ impl PlanRunner for OwnPlans {
     }
 }
 
-fn carry_out(task: &PlanTask, together: &Arc<Together>, dir: &Path) -> Result<PathBuf, Failure> {
+fn run_plan(task: &PlanTask, together: &Arc<Together>, dir: &Path) -> Result<PathBuf, Failure> {
     let options = Options {
         scale: task.scale,
         data_scale: task.data_scale,

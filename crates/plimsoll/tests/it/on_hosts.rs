@@ -1,4 +1,4 @@
-//! Plans that hosts carry out themselves, whose places processes of this machine take.
+//! Plans that hosts run themselves, whose places processes of this machine take.
 
 use std::path::PathBuf;
 
