@@ -26,7 +26,8 @@ struct HostPart {
     link: Arc<Link>,
     /// Its run file, as far as it has arrived.
     path: PathBuf,
-    file: File,
+    /// Made when its first bytes arrive: a run that is killed before leaves nothing.
+    file: Option<File>,
     /// The meeting that it has come to, until that begins.
     meeting: Option<Meeting>,
     progress: String,
@@ -77,6 +78,15 @@ impl HostPart {
         fs::rename(&self.path, &kept).ok().map(|()| kept)
     }
 
+    fn write(&mut self, part: &str) -> io::Result<()> {
+        let bytes = STANDARD.decode(part).map_err(io::Error::other)?;
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => File::create_new(&self.path)?,
+        };
+        self.file.insert(file).write_all(&bytes)
+    }
+
     fn take(&mut self, news: LaneNews) -> StepResult<()> {
         match news {
             LaneNews::Plan(PlanNews::Progress(text)) => self.progress = text,
@@ -84,10 +94,7 @@ impl HostPart {
                 self.meeting = Some(Meeting { number, what });
             }
             LaneNews::Plan(PlanNews::FilePart(part)) => {
-                let written = STANDARD
-                    .decode(part)
-                    .map_err(io::Error::other)
-                    .and_then(|bytes| self.file.write_all(&bytes));
+                let written = self.write(&part);
                 written.map_err(|error| unwritable(&self.path, &error))?;
             }
             LaneNews::Plan(PlanNews::Ended { error }) => {
@@ -233,10 +240,9 @@ impl Execution<'_> {
                 .ok_or_else(|| not_prepared("host"))?;
             let name = &host.link.host().name;
             let path = self.file.path().with_extension(format!("{name}.part"));
-            let file = File::create_new(&path);
             parts.push(HostPart {
                 link: host.link.clone(),
-                file: file.map_err(|error| unwritable(&path, &error))?,
+                file: None,
                 path,
                 meeting: None,
                 progress: String::new(),

@@ -95,6 +95,7 @@ users = 1
             virtual_time: false,
             overwrite: Vec::new(),
             next_factor,
+            together: None,
             notes: Vec::new(),
         }
     }
