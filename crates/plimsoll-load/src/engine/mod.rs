@@ -10,6 +10,7 @@ pub mod mariadb;
 pub mod mock;
 pub mod mysql;
 mod opener;
+pub mod password;
 pub mod postgres;
 mod readings;
 pub mod server;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::LoadControl;
+use plimsoll_load::engine::password::with_password_of_environment;
 use plimsoll_load::error::SERVERS_DISK;
 use plimsoll_load::probe::{Probe, Watch};
 use plimsoll_load::runner::{Gate, run_lane_together};
@@ -260,6 +261,10 @@ impl PointLane<'_> {
         if from.is_empty() {
             run_lane_together(spec, clock, orders, out, gate).await;
         } else {
+            let spec = LaneSpec {
+                endpoint: with_password_of_environment(spec.endpoint),
+                ..spec
+            };
             run_lane_on(from, self.task.job, spec, clock, orders, out, gate).await;
         }
     }

@@ -1,9 +1,11 @@
 //! Load from other hosts, whose places processes of this machine take.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::common::server::Server;
 use crate::common::{Place, processes_in, send, wait_for};
 use rustix::process::Signal;
 
@@ -204,4 +206,65 @@ fn a_host_that_cannot_be_reached_is_named_with_what_its_command_wrote() {
         ],
     );
     place.expect_no_run("no.run");
+}
+
+/// What workers of this machine leave.
+fn state(place: &Place) -> PathBuf {
+    let user = rustix::process::geteuid().as_raw();
+    place.path(&format!("tmp/plimsoll-{user}"))
+}
+
+/// Whether a file of the directory, or below it, holds the word.
+fn holds(dir: &Path, word: &str) -> bool {
+    let holds_word = |bytes: Vec<u8>| {
+        bytes
+            .windows(word.len())
+            .any(|window| window == word.as_bytes())
+    };
+    fs::read_dir(dir)
+        .unwrap()
+        .flatten()
+        .any(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => holds(&entry.path(), word),
+            Ok(kind) if kind.is_file() => fs::read(entry.path()).is_ok_and(holds_word),
+            _ => false,
+        })
+}
+
+#[test]
+fn a_password_of_the_environment_reaches_hosts_and_is_stored_nowhere() {
+    const SECRET: &str = "gh3im-W0rt";
+    let (place, servers) = (Place::new(), Place::new());
+    let server = Server::start(&servers.medium());
+    server.psql(&format!(
+        "CREATE ROLE tester LOGIN PASSWORD '{SECRET}'; CREATE DATABASE db OWNER tester"
+    ));
+    server.require_passwords();
+    let plan = format!(
+        "title = \"Secret\"\n[host.\"bare[1-2]\"]\nvia = \"env -u PGPASSWORD\"\nprogram = \"{}\"\n[system.db]\n\
+         url = \"postgres://tester@127.0.0.1:{}/db\"\n[workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"oltp\"\n\
+         system = \"db\"\nusers = 2\nramp = \"1s\"\nmeasure = \"4s\"\nfrom = [\"bare[1-2]\"]\n",
+        env!("CARGO_BIN_EXE_plimsoll"),
+        server.port()
+    );
+    place.write("plan.toml", &plan);
+    place.small_data();
+    let mut command = place.command(&["run", "plan.toml", "-o", "x.run"]);
+    command.env("PGPASSWORD", SECRET);
+    let mut run = place.start_command(command);
+    run.until_measured("x.run");
+    let sessions = workers(run.pid(), true);
+    assert_eq!(sessions.len(), 2, "{sessions:?}");
+    let file = |pid: i32, name: &str| fs::read(format!("/proc/{pid}/{name}")).unwrap();
+    for pid in sessions {
+        let seen = [file(pid, "environ"), file(pid, "cmdline")].concat();
+        assert!(!String::from_utf8_lossy(&seen).contains(SECRET));
+    }
+    assert_eq!(fs::read_dir(state(&place)).unwrap().count(), 2);
+    assert!(!holds(&place.path(""), SECRET), "while it runs");
+    let outcome = run.wait().succeeded();
+    assert!(!format!("{outcome:?}").contains(SECRET));
+    assert!(!holds(&place.path(""), SECRET), "after the run");
+    let json = place.opens("x.run");
+    assert!(counts(&json)["committed"].as_u64().unwrap() > 0, "{json}");
 }

@@ -24,10 +24,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The server's certificate is always verified against the system's roots, so `sslmode=verify-full` is what `require`
 /// does here, and `prefer` falls back to no TLS when the certificate does not hold.
 pub fn parse(conninfo: &str) -> Result<Config, LoadError> {
-    let text = conninfo
-        .replace("sslmode=verify-full", "sslmode=require")
-        .replace("sslmode=verify-ca", "sslmode=require");
-    let mut config: Config = text.parse().map_err(|error: Error| {
+    let mut config: Config = driver_text(conninfo).parse().map_err(|error: Error| {
         // The parser's message may hold a piece of a password that was not quoted.
         let cause = std::error::Error::source(&error)
             .map(ToString::to_string)
@@ -61,6 +58,19 @@ pub fn parse(conninfo: &str) -> Result<Config, LoadError> {
         config.connect_timeout(CONNECT_TIMEOUT);
     }
     Ok(config)
+}
+
+/// The driver knows fewer words for TLS, and does the same for all of them.
+fn driver_text(conninfo: &str) -> String {
+    conninfo
+        .replace("sslmode=verify-full", "sslmode=require")
+        .replace("sslmode=verify-ca", "sslmode=require")
+}
+
+/// Whether it can be parsed and has no password of its own.
+pub(crate) fn lacks_password(conninfo: &str) -> bool {
+    let config: Result<Config, Error> = driver_text(conninfo).parse();
+    config.is_ok_and(|config| config.get_password().is_none())
 }
 
 /// The option of libpq's that the parser does not know. Any other name may be a piece of a password.
