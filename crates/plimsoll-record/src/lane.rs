@@ -274,6 +274,16 @@ pub struct LaneSecond {
 pub struct LaneEvent {
     pub at: Nanos,
     pub kind: EventKind,
+    /// Of a lane on several hosts: where it happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+}
+
+impl LaneEvent {
+    pub fn new(at: Nanos, kind: EventKind) -> Self {
+        let host = None;
+        Self { at, kind, host }
+    }
 }
 
 /// How a lane ended.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use plimsoll_load::clock::Clock;
 use plimsoll_load::runner::Gate;
-use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::schedule::{PhaseKind, Tick, Timeline};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{
     GeneratorShare, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec,
@@ -43,8 +43,43 @@ pub async fn run_lane_on(
         tasks: JoinSet::new(),
         merger: SecondMerger::new(links.len()),
         start: Nanos::ZERO,
+        past: None,
     };
     let end = fleet.run(spec, &gate).await;
+    // The receiver is gone.
+    let _ = out.send(LaneMessage::Ended(end)).await;
+}
+
+/// A lane that was begun by a controller which was killed.
+pub struct PastLane {
+    pub job: JobId,
+    pub timeline: Timeline,
+    /// When it started, on the run's timeline; `None`: it is computed from a host's clock.
+    pub origin: Option<Nanos>,
+}
+
+/// As [`run_lane_on`], of a lane of the past: its messages come from the hosts' journals, and where their workers still
+/// run, until they have ended. A lane that never started ends without a message but its last.
+pub async fn rejoin_lane(
+    links: &[Arc<Link>],
+    past: PastLane,
+    clock: Clock,
+    control: watch::Receiver<LaneControl>,
+    out: mpsc::Sender<LaneMessage>,
+) {
+    let mut fleet = LaneFleet {
+        links,
+        job: past.job,
+        clock,
+        control,
+        out: &out,
+        parts: Vec::new(),
+        tasks: JoinSet::new(),
+        merger: SecondMerger::new(links.len()),
+        start: Nanos::ZERO,
+        past: Some(RejoinedParts::new(past, links.len())),
+    };
+    let end = fleet.rejoin().await;
     // The receiver is gone.
     let _ = out.send(LaneMessage::Ended(end)).await;
 }
@@ -61,6 +96,7 @@ struct LaneFleet<'a> {
     merger: SecondMerger,
     /// By the controller's clock.
     start: Nanos,
+    past: Option<RejoinedParts>,
 }
 
 impl LaneFleet<'_> {
@@ -81,6 +117,33 @@ impl LaneFleet<'_> {
         }
         let end = self.drive(&mut news).await;
         self.drain(&mut news, end).await
+    }
+
+    async fn rejoin(&mut self) -> LaneEnd {
+        let (to_fleet, mut news) = mpsc::channel(64);
+        for (part, link) in self.links.iter().enumerate() {
+            if let Some(receiver) = link.past_job(self.job) {
+                self.tasks
+                    .spawn_local(forward(part, receiver, to_fleet.clone()));
+            }
+            self.parts.push(None);
+        }
+        drop(to_fleet);
+        let end = self.drive(&mut news).await;
+        match self.awaits_start() {
+            true => end,
+            false => self.drain(&mut news, end).await,
+        }
+    }
+
+    /// Of a lane of the past.
+    fn awaits_start(&self) -> bool {
+        self.past.as_ref().is_some_and(RejoinedParts::awaits_start)
+    }
+
+    /// All that there was has been read, and some part has not started.
+    fn never_starts(&self) -> bool {
+        self.links.iter().all(|link| link.has_read_backlog())
     }
 
     /// Gives each host its part.
@@ -133,6 +196,7 @@ impl LaneFleet<'_> {
         let mut control = self.control.clone();
         let mut given = LaneControl::Run;
         loop {
+            let clock = self.clock.clone();
             let heard = tokio::select! {
                 biased;
                 // Without a sender of orders the wait would end at once, each time.
@@ -142,6 +206,13 @@ impl LaneFleet<'_> {
                     continue;
                 }
                 heard = news.recv() => heard,
+                () = clock.sleep(START_PATIENCE), if self.awaits_start() => {
+                    if !self.never_starts() {
+                        continue;
+                    }
+                    self.order(LaneControl::Stop);
+                    return LaneEnd::Closed;
+                }
             };
             let Some(PartNews { part, news: heard }) = heard else {
                 return LaneEnd::Failed(SILENT.into());
@@ -181,13 +252,16 @@ impl LaneFleet<'_> {
     /// Returns the lane's end where this part's decides it.
     async fn take(&mut self, part: usize, heard: Option<LaneNews>) -> Option<LaneEnd> {
         match heard {
+            Some(LaneNews::Message(LaneMessage::Started { at })) => {
+                self.note_start(part, at).await;
+                None
+            }
             // No plan is among a lane's jobs.
-            Some(
-                LaneNews::Ready
-                | LaneNews::Plan(_)
-                | LaneNews::Message(LaneMessage::Started { .. }),
-            ) => None,
+            Some(LaneNews::Ready | LaneNews::Plan(_)) => None,
             Some(LaneNews::Message(LaneMessage::Second(second))) => {
+                if self.ends_with(part, &second) {
+                    return None;
+                }
                 for second in self.merger.add(part, *second) {
                     self.send(LaneMessage::Second(Box::new(second))).await;
                 }
@@ -196,11 +270,19 @@ impl LaneFleet<'_> {
             Some(LaneNews::Message(LaneMessage::Ended(end))) => {
                 let decides = matches!(end, LaneEnd::Failed(_) | LaneEnd::DiskFull { .. });
                 let own = self.of_host(part, end);
+                let is_whole = self.past.is_none() || own == LaneEnd::Complete;
                 self.parts[part] = Some(own.clone());
-                for second in self.merger.end(part) {
-                    self.send(LaneMessage::Second(Box::new(second))).await;
+                if is_whole {
+                    for second in self.merger.end(part) {
+                        self.send(LaneMessage::Second(Box::new(second))).await;
+                    }
                 }
                 decides.then_some(own)
+            }
+            Some(LaneNews::Message(LaneMessage::Event(mut event))) => {
+                event.host = Some(self.links[part].host().name.clone());
+                self.send(LaneMessage::Event(event)).await;
+                None
             }
             Some(LaneNews::Message(message)) => {
                 self.send(message).await;
@@ -212,14 +294,38 @@ impl LaneFleet<'_> {
         }
     }
 
+    /// A lane of the past starts with its last part: the others wait for the same moment.
+    async fn note_start(&mut self, part: usize, at: Nanos) {
+        let host = self.links[part].past_time(at);
+        let Some(origin) = self.past.as_mut().and_then(|past| past.start(part, host)) else {
+            return;
+        };
+        self.start = origin;
+        self.send(LaneMessage::Started { at: origin }).await;
+    }
+
+    /// Workers without a controller end at different moments: a part's second that was cut short, and what follows it,
+    /// would be seconds of a smaller load.
+    fn ends_with(&mut self, part: usize, second: &LaneSecond) -> bool {
+        self.past
+            .as_mut()
+            .is_some_and(|past| past.ends_with(part, second.tick))
+    }
+
     async fn lost(&mut self, part: usize, why: String) -> LaneEnd {
         let host = self.links[part].host().name.clone();
         let end = LaneEnd::Failed(format!("the host {host} was lost: {why}"));
         self.parts[part] = Some(end.clone());
-        let at = self.clock.now().saturating_sub(self.start);
-        let since_s = self.merger.lose(part).as_secs_f64();
+        let since = self.merger.reached(part);
+        let at = match self.past {
+            // The run's clock stood still since.
+            Some(_) => since,
+            None => self.clock.now().saturating_sub(self.start),
+        };
+        let since_s = since.as_secs_f64();
         let kind = EventKind::HostLost { host, why, since_s };
-        self.send(LaneMessage::Event(LaneEvent { at, kind })).await;
+        self.send(LaneMessage::Event(LaneEvent::new(at, kind)))
+            .await;
         end
     }
 
@@ -241,6 +347,44 @@ impl LaneFleet<'_> {
             .into_iter()
             .find(|end| ends().any(|own| own == end))
             .unwrap_or(LaneEnd::Complete)
+    }
+}
+
+/// How long nothing is heard before a lane of the past that has not started is given up.
+const START_PATIENCE: Nanos = Nanos::SECOND;
+
+/// What is known of the parts of a lane of the past.
+struct RejoinedParts {
+    lane: PastLane,
+    has_started: Vec<bool>,
+    has_ended: Vec<bool>,
+}
+
+impl RejoinedParts {
+    fn new(lane: PastLane, parts: usize) -> Self {
+        Self {
+            lane,
+            has_started: vec![false; parts],
+            has_ended: vec![false; parts],
+        }
+    }
+
+    fn awaits_start(&self) -> bool {
+        !self.has_started.iter().all(|started| *started)
+    }
+
+    /// The lane's start, with its last part. `at`: by this part's clock, on the run's timeline.
+    fn start(&mut self, part: usize, at: Option<Nanos>) -> Option<Nanos> {
+        self.has_started[part] = true;
+        self.lane.origin = self.lane.origin.or(at);
+        self.lane.origin.filter(|_| !self.awaits_start())
+    }
+
+    fn ends_with(&mut self, part: usize, tick: Tick) -> bool {
+        let is_whole =
+            tick.phase == PhaseKind::Cool || self.lane.timeline.tick_at(tick.start) == Some(tick);
+        self.has_ended[part] |= !is_whole;
+        self.has_ended[part]
     }
 }
 
@@ -310,9 +454,9 @@ impl SecondMerger {
         self.complete()
     }
 
-    /// Nothing is complete from now on. Returns the end of its last second.
-    fn lose(&mut self, part: usize) -> Nanos {
-        self.waiting.clear();
+    /// The end of its last second. Those of a part that sends nothing more, and has not ended, are the last ones that are
+    /// complete.
+    fn reached(&self, part: usize) -> Nanos {
         self.parts[part].reached
     }
 

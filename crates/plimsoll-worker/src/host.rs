@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use plimsoll_plan::resolved::PlanHost;
 use sha2::{Digest, Sha256};
@@ -59,7 +60,7 @@ impl HostCommand {
         from: &mut impl BufRead,
     ) -> io::Result<()> {
         if self.needs_script() {
-            to.write_all(own.script(session).as_bytes())?;
+            to.write_all(own.script(session)?.as_bytes())?;
             to.flush()?;
         }
         loop {
@@ -92,14 +93,19 @@ fn line(from: &mut impl BufRead) -> io::Result<String> {
 #[derive(Debug, Clone)]
 pub struct OwnProgram {
     path: PathBuf,
+    /// Computed for the first host that needs a copy. Clones share it.
+    digest: Arc<Mutex<Option<ProgramDigest>>>,
+}
+
+#[derive(Debug, Clone)]
+struct ProgramDigest {
     hash: String,
     size: u64,
 }
 
-impl OwnProgram {
-    pub fn find() -> io::Result<Self> {
-        let path = std::env::current_exe()?;
-        // The file that runs, even where another one has its name by now.
+impl ProgramDigest {
+    /// Of the file that runs, even where another one has its name by now.
+    fn of_own() -> io::Result<Self> {
         let mut file = File::open("/proc/self/exe")?;
         let mut hash = Sha256::new();
         let mut buffer = vec![0; 1 << 20];
@@ -114,15 +120,32 @@ impl OwnProgram {
         }
         let hash = hash.finalize();
         let hash = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { path, hash, size })
+        Ok(Self { hash, size })
+    }
+}
+
+impl OwnProgram {
+    pub fn find() -> io::Result<Self> {
+        Ok(Self {
+            path: std::env::current_exe()?,
+            digest: Arc::default(),
+        })
+    }
+
+    fn digest(&self) -> io::Result<ProgramDigest> {
+        let mut digest = self.digest.lock().unwrap_or_else(PoisonError::into_inner);
+        if digest.is_none() {
+            *digest = Some(ProgramDigest::of_own()?);
+        }
+        digest.clone().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// For a POSIX shell, which reads it from its standard input as it comes: the program's bytes are sent only once they
     /// have been asked for.
-    fn script(&self, session: &SessionId) -> String {
-        let Self { hash, size, .. } = self;
+    fn script(&self, session: &SessionId) -> io::Result<String> {
+        let ProgramDigest { hash, size } = self.digest()?;
         let session = session.as_str();
-        format!(
+        Ok(format!(
             r#"set -eu
 umask 077
 dir="${{XDG_CACHE_HOME:-${{HOME:-/tmp}}/.cache}}/plimsoll"
@@ -143,7 +166,7 @@ if [ ! -x "$program" ]; then
 fi
 exec "$program" worker {session}
 "#
-        )
+        ))
     }
 
     fn copy_to(&self, architecture: &str, to: &mut impl Write) -> io::Result<()> {
@@ -182,8 +205,7 @@ mod tests {
     fn a_host_is_reached_by_its_command() {
         let own = OwnProgram {
             path: "/opt/plimsoll".into(),
-            hash: "beef".into(),
-            size: 4,
+            digest: Arc::default(),
         };
         let host = |via: &[&str], program: Option<&str>| {
             HostCommand(PlanHost {
@@ -205,6 +227,27 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_program_is_read_only_for_a_host_that_needs_a_copy() {
+        let own = OwnProgram::find().unwrap();
+        let greet = |via: &[&str], program: Option<&str>| {
+            let host = HostCommand(PlanHost {
+                name: "gen1".into(),
+                via: via.iter().map(|&word| word.into()).collect(),
+                program: program.map(str::to_owned),
+                patience: Nanos::SECOND,
+            });
+            let mut sent = Vec::new();
+            let greeting = format!("{GREETING}\n");
+            host.greet(&own, &session(), &mut sent, &mut greeting.as_bytes())
+                .unwrap();
+            (sent.is_empty(), own.digest.lock().unwrap().is_none())
+        };
+        assert_eq!(greet(&[], None), (true, true));
+        assert_eq!(greet(&["ssh", "gen1"], Some("/p")), (true, true));
+        assert_eq!(greet(&["ssh", "gen1"], None), (false, false));
+    }
+
     /// With the shell of this machine. Frames are sent once the worker has greeted: a shell may read ahead.
     #[test]
     fn the_script_asks_for_the_program_once_and_runs_it() {
@@ -214,10 +257,11 @@ mod tests {
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect();
+        let size = body.len() as u64;
+        let program = cache.path().join("plimsoll").join(&hash);
         let own = OwnProgram {
             path: "/nowhere".into(),
-            hash,
-            size: body.len() as u64,
+            digest: Arc::new(Mutex::new(Some(ProgramDigest { hash, size }))),
         };
         let begin = |session: &SessionId| {
             let mut child = Command::new("sh")
@@ -228,7 +272,8 @@ mod tests {
                 .unwrap();
             let mut to = child.stdin.take().unwrap();
             let from = io::BufReader::new(child.stdout.take().unwrap());
-            to.write_all(own.script(session).as_bytes()).unwrap();
+            to.write_all(own.script(session).unwrap().as_bytes())
+                .unwrap();
             Shell { child, to, from }
         };
         let sessions = ["abcdefgh", "ijklmnop", "qrstuvwx"].map(|id| SessionId::parse(id).unwrap());
@@ -238,7 +283,6 @@ mod tests {
             let asked = line(&mut shell.from).unwrap();
             assert_eq!(asked, format!("{NEEDED}{}", std::env::consts::ARCH));
         }
-        let program = cache.path().join("plimsoll").join(&own.hash);
         let mut inodes = Vec::new();
         for (mut shell, session) in shells.into_iter().zip(&sessions) {
             shell.to.write_all(body.as_bytes()).unwrap();

@@ -14,6 +14,8 @@
 pub mod fleet;
 mod frame;
 pub mod front;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 pub mod host;
 mod journal;
 pub mod link;

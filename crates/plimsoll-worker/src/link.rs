@@ -1,6 +1,9 @@
 //! The controller's side of one host: a worker that is reached again when its link is cut.
 
 mod connection;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
+mod past;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,8 +17,9 @@ use plimsoll_load::probe::ProbeMessage;
 use plimsoll_plan::resolved::PlanHost;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{LaneControl, LaneMessage};
+use plimsoll_record::message::EventKind;
 use plimsoll_record::metric::Metric;
-use plimsoll_record::{Sample, SubjectId};
+use plimsoll_record::{Event, Sample, Severity, SubjectId};
 use tokio::sync::mpsc;
 
 use crate::frame;
@@ -27,6 +31,7 @@ use crate::protocol::{
 };
 use crate::state::SessionId;
 use connection::HostConnection;
+pub use past::{JournalAnchor, PastSession};
 
 /// A link on which nothing was heard for so long is given up, and the host reached anew.
 const SILENCE: Nanos = Nanos::from_secs(10);
@@ -73,6 +78,7 @@ struct Shared {
     subject: SubjectId,
     /// Of disks whose samples are wanted.
     disks: Mutex<BTreeMap<String, SubjectId>>,
+    past: Option<PastSession>,
     state: Mutex<LinkState>,
     changed: Condvar,
 }
@@ -84,6 +90,8 @@ pub struct HostTarget {
     /// What its samples belong to.
     pub subject: SubjectId,
     pub samples: Sender<ProbeMessage>,
+    /// Of a run that is joined: nothing is begun there, and the worker is not ended with the link.
+    pub past: Option<PastSession>,
 }
 
 #[derive(Default)]
@@ -98,15 +106,21 @@ struct LinkState {
     offsets: Offsets,
     first_pings: u32,
     jobs: BTreeMap<JobId, LinkedJob>,
-    cuts: Vec<Cut>,
+    /// When the link was heard of last before it was cut, while it is.
+    cut: Option<Nanos>,
     lost: Option<String>,
     /// Of a session that has ended: how many reports there are to be read.
     last_report: Option<u64>,
+    /// How many reports there were when the host was reached first.
+    backlog: Option<u64>,
+    /// Of jobs of the past that nobody has asked for yet.
+    unread: BTreeMap<JobId, mpsc::Receiver<LaneNews>>,
     is_leaving: bool,
 }
 
 struct LinkedJob {
-    task: HostTask,
+    /// `None` of one that was begun in the past.
+    task: Option<HostTask>,
     start: Option<Nanos>,
     /// The last one that has a time.
     meeting: Option<MeetingStart>,
@@ -114,24 +128,18 @@ struct LinkedJob {
     news: mpsc::Sender<LaneNews>,
 }
 
-/// A time without a link, by the controller's clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut {
-    pub from: Nanos,
-    /// `None`: it has not come back.
-    pub to: Option<Nanos>,
-}
-
 impl Link {
-    /// Starts the worker and measures its clock.
-    pub fn connect(target: HostTarget, own: OwnProgram, clock: Clock) -> Result<Self, LinkError> {
+    /// Begins to reach the host, which [`Self::reached_within`] waits for.
+    pub fn begin(target: HostTarget, own: OwnProgram, clock: Clock) -> io::Result<Self> {
         let HostTarget {
             host,
             session,
             subject,
             samples,
+            past,
         } = target;
         let patience = host.patience;
+        let state = past.as_ref().map(LinkState::of_past).unwrap_or_default();
         let shared = Arc::new(Shared {
             host: HostCommand(host),
             own,
@@ -141,37 +149,45 @@ impl Link {
             samples: Mutex::new(samples),
             subject,
             disks: Mutex::default(),
-            state: Mutex::default(),
+            past,
+            state: Mutex::new(state),
             changed: Condvar::new(),
         });
-        let fail = |why: String| LinkError {
-            host: shared.host.0.name.clone(),
-            why,
-        };
-        let mut from = shared.reach().map_err(fail)?;
-        let own = shared.clone();
-        let reader = std::thread::Builder::new()
-            .name("plimsoll-link".into())
-            .spawn(move || {
-                loop {
-                    own.read(&mut from);
-                    match own.reach_again() {
-                        Some(again) => from = again,
-                        None => return,
-                    }
-                }
-            })
-            .map_err(|error| fail(error.to_string()))?;
-        let own = shared.clone();
-        let pinger = std::thread::Builder::new()
-            .name("plimsoll-ping".into())
-            .spawn(move || own.ping())
-            .map_err(|error| fail(error.to_string()))?;
-        shared.wait_for_offset();
-        Ok(Self {
+        // Dropped where a thread fails to start, it ends the other one.
+        let mut link = Self {
             shared,
-            threads: vec![reader, pinger],
-        })
+            threads: Vec::new(),
+        };
+        link.spawn("plimsoll-link", Shared::follow)?;
+        link.spawn("plimsoll-ping", Shared::ping)?;
+        Ok(link)
+    }
+
+    fn spawn(&mut self, name: &str, work: fn(&Shared)) -> io::Result<()> {
+        let own = self.shared.clone();
+        let thread = std::thread::Builder::new().name(name.into());
+        self.threads.push(thread.spawn(move || work(&own))?);
+        Ok(())
+    }
+
+    /// Whether the worker runs and its clock is known, or why that failed; `None`: neither in this time.
+    pub fn reached_within(&self, time: Nanos) -> Option<Result<(), LinkError>> {
+        let until = self.shared.clock.now() + time;
+        let mut state = self.shared.state();
+        loop {
+            if state.is_reached() {
+                return Some(Ok(()));
+            }
+            if let Some(why) = state.lost.clone() {
+                let host = self.host().name.clone();
+                return Some(Err(LinkError { host, why }));
+            }
+            let left = until.saturating_sub(self.shared.clock.now());
+            if left == Nanos::ZERO {
+                return None;
+            }
+            state = self.shared.wait(state, left);
+        }
     }
 
     pub fn host(&self) -> &PlanHost {
@@ -192,8 +208,40 @@ impl Link {
         self.shared.state().offsets.clone()
     }
 
-    pub fn cuts(&self) -> Vec<Cut> {
-        self.shared.state().cuts.clone()
+    /// `None` before the first answer.
+    pub fn anchor(&self) -> Option<JournalAnchor> {
+        let state = self.shared.state();
+        let now = self.shared.clock.now();
+        let host = state.offsets.host_time(now)?;
+        let ahead = i128::from(host.0) - i128::from(now.0);
+        Some(JournalAnchor {
+            received: state.received,
+            ahead: i64::try_from(ahead).ok()?,
+        })
+    }
+
+    /// What a job of the past reported, once.
+    pub fn past_job(&self, job: JobId) -> Option<mpsc::Receiver<LaneNews>> {
+        self.shared.state().unread.remove(&job)
+    }
+
+    /// A time of a session of the past, on the timeline of its run.
+    pub fn past_time(&self, host: Nanos) -> Option<Nanos> {
+        self.shared.past.as_ref()?.run_time(host)
+    }
+
+    /// Whether all that the session had reported when it was reached has been read, or is lost.
+    pub fn has_read_backlog(&self) -> bool {
+        let state = self.shared.state();
+        let is_read = state.backlog.is_some_and(|all| state.received >= all);
+        is_read || state.lost.is_some()
+    }
+
+    /// Ends a worker of the past and removes its journal. The link is over with it.
+    pub fn leave(&self) {
+        let mut state = self.shared.state();
+        state.is_leaving = true;
+        state.send(&Request::Leave);
     }
 
     /// Runs a job there: a lane's part, which starts at [`Self::start`], or a plan, which goes on at [`Self::meet`].
@@ -205,14 +253,9 @@ impl Link {
             let _ = news.try_send(LaneNews::Lost(why.clone()));
             return receiver;
         }
-        let linked = LinkedJob {
-            task,
-            start: None,
-            meeting: None,
-            order: LaneControl::Run,
-            news,
-        };
-        state.send(&linked.run(job));
+        let linked = LinkedJob::new(Some(task), news);
+        let requests = linked.requests(job);
+        requests.iter().for_each(|request| state.send(request));
         state.jobs.insert(job, linked);
         receiver
     }
@@ -256,7 +299,15 @@ impl Drop for Link {
     fn drop(&mut self) {
         let mut state = self.shared.state();
         state.is_leaving = true;
-        state.send(&Request::Leave);
+        if self.shared.past.is_none() {
+            state.send(&Request::Leave);
+        }
+        // Nobody waits for an answer any more.
+        if state.facts.is_none() {
+            state.kill();
+        }
+        // A reader that waits for room is let go.
+        state.unread.clear();
         // The worker ends, and with it the connection, which ends the reader.
         state.to = None;
         drop(state);
@@ -269,16 +320,21 @@ impl Drop for Link {
 }
 
 impl LinkedJob {
-    fn run(&self, job: JobId) -> Request {
-        Request::Run {
-            job,
-            task: self.task.clone(),
+    fn new(task: Option<HostTask>, news: mpsc::Sender<LaneNews>) -> Self {
+        Self {
+            task,
+            start: None,
+            meeting: None,
+            order: LaneControl::Run,
+            news,
         }
     }
 
     /// All that the worker has to know of it.
     fn requests(&self, job: JobId) -> Vec<Request> {
-        let mut requests = vec![self.run(job)];
+        let task = self.task.clone();
+        let mut requests = Vec::new();
+        requests.extend(task.map(|task| Request::Run { job, task }));
         requests.extend(self.start.map(|at| Request::Start { job, at }));
         let meeting = self.meeting;
         requests.extend(meeting.map(|meeting| Request::Meet { job, meeting }));
@@ -291,6 +347,23 @@ impl LinkedJob {
 }
 
 impl LinkState {
+    fn of_past(past: &PastSession) -> Self {
+        let mut state = Self {
+            received: past.received(),
+            ..Self::default()
+        };
+        for job in &past.jobs {
+            let (news, receiver) = mpsc::channel(REPORTS);
+            state.jobs.insert(*job, LinkedJob::new(None, news));
+            state.unread.insert(*job, receiver);
+        }
+        state
+    }
+
+    fn is_reached(&self) -> bool {
+        self.facts.is_some() && self.first_pings >= FIRST_PINGS
+    }
+
     /// What cannot be sent is sent when the link is back.
     fn send(&mut self, request: &Request) {
         if let Some(to) = &mut self.to
@@ -302,7 +375,10 @@ impl LinkState {
 
     fn lose(&mut self, why: &str) {
         self.lost.get_or_insert_with(|| why.to_owned());
-        self.end_first_pings();
+        self.lose_jobs(why);
+    }
+
+    fn lose_jobs(&mut self, why: &str) {
         // A lane whose channel is full reads the end of the channel after what is in it.
         for (_, job) in std::mem::take(&mut self.jobs) {
             let _ = job.news.try_send(LaneNews::Lost(why.to_owned()));
@@ -325,14 +401,35 @@ impl Shared {
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
+    /// Reaches the host, reads, and reaches it again, until the link is over.
+    fn follow(&self) {
+        let mut from = match self.reach() {
+            Ok(from) => from,
+            Err(why) => {
+                self.state().lose(&why);
+                return self.changed.notify_all();
+            }
+        };
+        loop {
+            self.read(&mut from);
+            match self.reach_again() {
+                Some(again) => from = again,
+                None => return self.changed.notify_all(),
+            }
+        }
+    }
+
     /// Starts the host's command and greets the worker.
     fn reach(&self) -> Result<connection::FromHost, String> {
         let (connection, mut ends) = HostConnection::begin(&self.host, &self.own, &self.session)
             .map_err(|error| format!("`{}`: {error}", self.host.0.via.join(" ")))?;
-        // Killed by the pinger when it takes too long.
+        // Killed by the pinger when it takes too long, the first time only by whoever waits for it.
         let mut state = self.state();
         state.last_heard = self.clock.now();
         state.connection = Some(connection);
+        if state.is_leaving {
+            state.kill();
+        }
         let received = state.received;
         drop(state);
         let welcomed = ends
@@ -360,6 +457,7 @@ impl Shared {
     fn welcome(&self, state: &mut LinkState, welcome: Welcome, to: ChildStdin) {
         state.facts.get_or_insert(welcome.facts);
         state.to = Some(to);
+        state.backlog.get_or_insert(welcome.reports);
         if !welcome.is_running {
             state.last_report = Some(welcome.reports);
         }
@@ -372,24 +470,20 @@ impl Shared {
         if !lock(&self.disks).is_empty() {
             state.send(&Request::WatchDisks);
         }
-        state.first_pings = 0;
+        if self.past.is_some() {
+            // Its reports may come before the answers, and wait to be read.
+            state.end_first_pings();
+        } else {
+            state.first_pings = 0;
+        }
         let sent = self.clock.now();
         state.send(&Request::Ping { sent });
-        if let Some(cut) = state.cuts.last_mut() {
-            cut.to.get_or_insert(sent);
-        }
+        self.report_cut(state.cut.take(), sent);
         self.changed.notify_all();
     }
 
-    fn wait_for_offset(&self) {
-        let mut state = self.state();
-        while state.first_pings < FIRST_PINGS && state.lost.is_none() {
-            state = self.wait(state, RETRY_EVERY);
-        }
-    }
-
     /// Until the connection ends.
-    fn read(&self, from: &mut connection::FromHost) {
+    fn read(&self, from: &mut impl io::Read) {
         loop {
             let reply = match frame::read::<WorkerReply>(from) {
                 Ok(Some(reply)) => reply,
@@ -402,7 +496,12 @@ impl Shared {
             let mut state = self.state();
             state.last_heard = self.clock.now();
             if state.last_report.is_some_and(|last| state.received >= last) {
-                return state.lose("its worker has ended");
+                const ENDED: &str = "its worker has ended";
+                match &self.past {
+                    // It is still to be left.
+                    Some(_) => state.lose_jobs(ENDED),
+                    None => return state.lose(ENDED),
+                }
             }
             match reply {
                 WorkerReply::Pong { sent, clock } => self.pong(&mut state, sent, clock),
@@ -449,7 +548,10 @@ impl Shared {
         let disks = lock(&self.disks);
         let of_subject = samples.into_iter().filter_map(|sample| {
             let metric = Metric::named(&sample.metric)?;
-            let at = offsets.controller_time(sample.at)?;
+            let at = match &self.past {
+                Some(past) => past.sample_time(sample.at)?,
+                None => offsets.controller_time(sample.at)?,
+            };
             let subject = match &sample.disk {
                 Some(disk) => *disks.get(disk)?,
                 None => self.subject,
@@ -457,9 +559,30 @@ impl Shared {
             let WorkerSample { over, value, .. } = sample;
             Some((subject, metric, Sample { at, over, value }))
         });
-        let samples = ProbeMessage::Samples(of_subject.collect());
+        self.to_controller(ProbeMessage::Samples(of_subject.collect()));
+    }
+
+    /// A cut that came to its end; one that did not is the end of its lanes, which they report.
+    fn report_cut(&self, from: Option<Nanos>, to: Nanos) {
+        // A link to a session of the past is on no run's timeline.
+        let Some(from) = from.filter(|_| self.past.is_none()) else {
+            return;
+        };
+        let kind = EventKind::LinkCut {
+            host: self.host.0.name.clone(),
+            seconds: to.saturating_sub(from).as_secs_f64(),
+        };
+        self.to_controller(ProbeMessage::Event(Event {
+            at: from,
+            subject: Some(self.subject),
+            severity: Severity::Warning,
+            kind,
+        }));
+    }
+
+    fn to_controller(&self, message: ProbeMessage) {
         // The run is over.
-        let _ = lock(&self.samples).send(samples);
+        let _ = lock(&self.samples).send(message);
     }
 
     /// After a cut; `None` when the link is over.
@@ -473,7 +596,7 @@ impl Shared {
             state.lose(&lost);
             return None;
         }
-        state.cuts.push(Cut { from, to: None });
+        state.cut.get_or_insert(from);
         drop(state);
         while self.clock.now() < noticed + self.patience {
             match self.reach() {
@@ -499,6 +622,10 @@ impl Shared {
                 break;
             }
             let now = self.clock.now();
+            // How long a first answer takes is the host's affair: it may be copying the program.
+            if state.facts.is_none() {
+                continue;
+            }
             if now > state.last_heard + SILENCE {
                 state.kill();
             } else {

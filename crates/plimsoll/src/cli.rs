@@ -63,6 +63,8 @@ pub enum CliCommand {
     Plans(PlansArgs),
     /// Write a commented plan to start from.
     Init(InitArgs),
+    /// Complete the file of a run with hosts whose plimsoll was killed, from the journals on the hosts.
+    Join(JoinArgs),
     /// Write an HTML report of a run file, also of an interrupted run.
     Report(ReportArgs),
     /// Print a run file's figures as JSON or CSV.
@@ -132,6 +134,15 @@ pub struct RunArgs {
     pub data_scale: f64,
     #[command(flatten)]
     pub flags: RunFlags,
+}
+
+#[derive(Debug, Args)]
+pub struct JoinArgs {
+    /// The run file. Workers that still run finish the load that is under way; Ctrl-C ends it.
+    pub run: PathBuf,
+    /// No progress on stderr.
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 #[derive(Debug, Args)]

@@ -73,6 +73,12 @@ impl Progress {
         self
     }
 
+    /// What a point is called whose place among the others does not matter.
+    pub fn name_of(point: &Point) -> String {
+        let title = title(point, LadderPoints::default());
+        title.strip_prefix("[0/0] ").unwrap_or(&title).to_owned()
+    }
+
     /// A sentence that stays.
     pub fn print(&self, text: &str) {
         match &self.bar {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use plimsoll_block::host::parse;
 use plimsoll_record::message::EventKind;
 use plimsoll_record::metric::Metric;
-use plimsoll_record::{Sample, SubjectId, WaitRow};
+use plimsoll_record::{Event, Sample, SubjectId, WaitRow};
 
 mod counters;
 mod data;
@@ -59,6 +59,8 @@ pub enum ProbeMessage {
     /// Key and value of what became known about a server.
     Facts(SubjectId, Vec<(String, String)>),
     Warning(Warning),
+    /// Of a host that load comes from.
+    Event(Event),
 }
 
 /// Something that could not be read, or not read in full. One for each subject and source.

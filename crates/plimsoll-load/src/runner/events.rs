@@ -47,10 +47,7 @@ impl Events {
         };
         if nth <= MOST_OF_A_CODE {
             // Holds as many of each code as are reported; only a lane that has ended takes none.
-            let _ = self.out.try_send(LaneEvent {
-                at: self.clock.now(),
-                kind,
-            });
+            let _ = self.out.try_send(LaneEvent::new(self.clock.now(), kind));
         }
     }
 
@@ -60,12 +57,12 @@ impl Events {
         let mut more: Vec<LaneEvent> = counts
             .values()
             .filter(|count| count.events > MOST_OF_A_CODE)
-            .map(|count| LaneEvent {
-                at: self.clock.now(),
-                kind: EventKind::MoreEvents {
+            .map(|count| {
+                let kind = EventKind::MoreEvents {
                     event: count.code.clone(),
                     events: count.events - MOST_OF_A_CODE,
-                },
+                };
+                LaneEvent::new(self.clock.now(), kind)
             })
             .collect();
         more.sort_by_key(|event| format!("{:?}", event.kind));

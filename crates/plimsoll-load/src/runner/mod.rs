@@ -315,7 +315,7 @@ impl<'a> Lane<'a> {
             },
             _ => EventKind::Conservation { in_flight, counted },
         };
-        Some(LaneEvent { at, kind })
+        Some(LaneEvent::new(at, kind))
     }
 
     /// A session that blocks its thread ends when its server answers, which may be never. Once the load has failed or the

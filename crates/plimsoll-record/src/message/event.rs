@@ -81,6 +81,11 @@ pub enum EventKind {
         host: String,
         seconds: f64,
     },
+    /// Its plimsoll was killed; what followed was read from the journals of these hosts, so many seconds under load.
+    RunJoined {
+        hosts: String,
+        seconds: f64,
+    },
     /// Forwards where positive.
     HostDateSet {
         host: String,

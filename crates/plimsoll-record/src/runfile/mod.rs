@@ -15,6 +15,7 @@ mod open;
 mod outage;
 mod outcomes;
 mod reader;
+mod reopened;
 mod reported;
 mod row;
 mod samples;
@@ -34,6 +35,7 @@ pub use live::{
     LiveCursor, LivePhase, LiveRows, LiveSample, LiveSecond, LiveSystem, read_live, read_plan,
 };
 pub use reader::{read, require_intact};
+pub use reopened::JoinedCopy;
 
 #[derive(Debug, Error)]
 pub enum RunFileError {
@@ -71,6 +73,15 @@ pub enum RunFileError {
         path.display()
     )]
     NoDigest { path: PathBuf },
+    #[error("{} is closed: its run was not killed\nThere is nothing to join; plimsoll report {} shows it.", path.display(), path.display())]
+    Closed { path: PathBuf },
+    #[error(
+        "{} is in use: its run goes on, or another program has it open\nJoin it when its plimsoll has ended.",
+        path.display()
+    )]
+    InUse { path: PathBuf },
+    #[error("{} was written by plimsoll {version}, and this one cannot go on with it\nJoin it with that version.", path.display())]
+    Older { path: PathBuf, version: String },
     #[error("{} is damaged: {what}", path.display())]
     Damaged { path: PathBuf, what: String },
     #[error("the run file {} cannot be written: {why}", path.display())]

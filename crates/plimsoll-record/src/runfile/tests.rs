@@ -20,6 +20,7 @@ mod digest;
 mod drive;
 mod live;
 mod messages;
+mod reopened;
 mod size;
 
 fn write(record: &Record, path: &Path) -> RunFile {

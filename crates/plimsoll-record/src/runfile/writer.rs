@@ -57,14 +57,17 @@ impl RunFile {
         };
         file.insert_head(run, plan_written, plan)?;
         file.db.execute_batch("COMMIT").map_err(write)?;
-        file.db
-            .pragma_update(None, "journal_mode", "WAL")
-            .map_err(write)?;
-        file.db
-            .pragma_update(None, "synchronous", "NORMAL")
-            .map_err(write)?;
-        file.db.execute_batch("BEGIN").map_err(write)?;
+        file.begin()?;
         Ok(file)
+    }
+
+    /// From now on all is written once a second.
+    pub(super) fn begin(&mut self) -> Result<()> {
+        self.db
+            .pragma_update(None, "journal_mode", "WAL")
+            .and_then(|()| self.db.pragma_update(None, "synchronous", "NORMAL"))
+            .and_then(|()| self.db.execute_batch("BEGIN"))
+            .map_err(|error| self.error(error))
     }
 
     fn insert_head(
@@ -341,21 +344,9 @@ impl RunFile {
             "INSERT INTO digest VALUES (?1)",
             [digest::of_content(&self.path)?],
         )?;
-        self.fold_wal_in();
+        // All is committed, so a reader who keeps the WAL from being folded in is no reason to fail the run.
+        fold_wal_in(&self.db);
         Ok(self.path)
-    }
-
-    /// All is committed, so a reader who keeps the WAL from being folded in is no reason to fail the run.
-    fn fold_wal_in(&self) {
-        // SQLite does not wait for readers here, and nobody sends: this is a pause.
-        let (_sender, pause) = channel::<()>();
-        for _ in 0..FOLDING_TRIES {
-            let folded = self.db.pragma_update(None, "journal_mode", "DELETE");
-            if folded.is_ok() {
-                return;
-            }
-            let _ = pause.recv_timeout(READING);
-        }
     }
 
     /// Whether no point and no backup has begun.
@@ -403,6 +394,20 @@ impl RunFile {
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         Ok(())
     }
+}
+
+/// Whether one file remains: not while another process has it open.
+pub(super) fn fold_wal_in(db: &Connection) -> bool {
+    // SQLite does not wait for readers here, and nobody sends: this is a pause.
+    let (_sender, pause) = channel::<()>();
+    for _ in 0..FOLDING_TRIES {
+        let folded = db.pragma_update(None, "journal_mode", "DELETE");
+        if folded.is_ok() {
+            return true;
+        }
+        let _ = pause.recv_timeout(READING);
+    }
+    false
 }
 
 /// The interval that the rates of a row are over. Gauges are over none; theirs is when the slow ones were last read.

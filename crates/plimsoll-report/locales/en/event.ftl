@@ -17,6 +17,7 @@ event-reconnected = { $server-away ->
 event-not-reconnected = { $away } connections were not open again when the point ended (at { $until-s } s; { $lost } were lost from { $from-s } s on).
 event-host-lost = The host { $host } was lost: { $why }. Its last second ended { $since-s } s after the start; what followed is left out.
 event-link-cut = The link to the host { $host } was cut for { $seconds } s. Its worker went on, and no second is missing.
+event-run-joined = plimsoll was killed during the run. { $seconds } s under load were read from the journals of { $hosts } afterwards.
 event-host-date-set = The date of the host { $host } was set by { $ms } ms during the run.
 event-connections-lost = Connections were lost { $lost } times in { $outages } outages, and opened again { $reopened } times.
 event-end-of-log = The end of its log: { $log }

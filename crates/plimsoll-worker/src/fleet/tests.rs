@@ -75,7 +75,7 @@ fn what_a_lost_part_has_not_sent_is_a_hole() {
         [6]
     );
     merger.add(0, second(Measure, 1000, 2000, &[1; 5]));
-    assert_eq!(merger.lose(1), Nanos::SECOND);
+    assert_eq!(merger.reached(1), Nanos::SECOND);
     assert!(
         merger
             .add(0, second(Measure, 2000, 3000, &[1; 5]))
@@ -103,5 +103,54 @@ proptest! {
         prop_assert_eq!(&merged[0].tallies[0].response, &all);
         prop_assert_eq!(merged[0].tallies[0].counts.committed, responses.len() as u64);
         prop_assert_eq!(merged[0].in_flight, 4);
+    }
+}
+
+fn past(origin: Option<Nanos>) -> RejoinedParts {
+    let timeline = Timeline {
+        warm: Nanos::ZERO,
+        measure: Nanos::from_millis(2_500),
+        cool: Nanos::SECOND,
+    };
+    let lane = PastLane {
+        job: JobId(1),
+        timeline,
+        origin,
+    };
+    RejoinedParts::new(lane, 2)
+}
+
+#[test]
+fn a_lane_of_the_past_starts_with_its_last_part_where_the_run_file_has_it() {
+    let at = Nanos::from_secs;
+    let mut parts = past(Some(at(7)));
+    assert_eq!(parts.start(1, Some(at(8))), None);
+    assert!(parts.awaits_start());
+    assert_eq!(parts.start(0, None), Some(at(7)));
+    assert!(!parts.awaits_start());
+    let mut parts = past(None);
+    parts.start(0, Some(at(8)));
+    assert_eq!(parts.start(1, Some(at(9))), Some(at(8)));
+}
+
+#[test]
+fn a_part_of_the_past_ends_with_the_second_that_was_cut_short() {
+    use PhaseKind::{Cool, Measure};
+    let tick = |phase, start, end| second(phase, start, end, &[]).tick;
+    let mut parts = past(None);
+    for (part, phase, start, end, ends) in [
+        (0, Measure, 0, 1000, false),
+        (1, Measure, 0, 700, true),
+        (0, Measure, 1000, 2000, false),
+        // As planned: the measurement ends there.
+        (0, Measure, 2000, 2500, false),
+        (1, Cool, 700, 900, true),
+        (0, Cool, 2500, 2600, false),
+    ] {
+        assert_eq!(
+            parts.ends_with(part, tick(phase, start, end)),
+            ends,
+            "{part} {start}"
+        );
     }
 }

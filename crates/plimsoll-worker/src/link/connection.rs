@@ -5,6 +5,7 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use std::thread::JoinHandle;
 
 use plimsoll_plan::units::Nanos;
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::frame;
 use crate::host::{HostCommand, OwnProgram};
@@ -50,9 +51,11 @@ impl HostConnection {
         Ok((connection, Ends { to, from }))
     }
 
+    /// With what it has started: it leads a group of its own.
     pub fn kill(&mut self) {
+        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         // It may have ended by itself.
-        let _ = self.child.kill();
+        let _ = group.map(|group| kill_process_group(group, Signal::KILL));
     }
 
     /// Returns what it wrote to standard error.

@@ -1,5 +1,7 @@
 //! A worker's session: it runs jobs and keeps their reports, with a controller connected or without.
 
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod jobs;
 mod plan;
 mod samples;
@@ -141,7 +143,9 @@ impl WorkerSession {
             attached = waited.0;
             let is_alone = was_alone && attached.stream.is_none() && attached.count == count;
             if waited.1.timed_out() && is_alone {
-                return self.journal.len() > 0;
+                // A controller that never came has begun nothing, unless there was one before.
+                let is_unused = self.is_running && count == 0;
+                return !is_unused && self.journal.len() > 0;
             }
         }
     }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use plimsoll_record::runfile;
 use plimsoll_record::{Integrity, Record};
 
+use crate::execute::has_journals;
 use crate::failure::Failure;
 use crate::shell::quoted;
 
@@ -25,7 +26,19 @@ pub fn read_run(path: &Path) -> Result<Record, Failure> {
         }
         Integrity::Intact { .. } | Integrity::Open | Integrity::Older { .. } => {}
     }
+    if has_journals(record.run.status, &record.plan) {
+        eprintln!("{}", join_hint(path));
+    }
     Ok(record)
+}
+
+/// What to do about the file of a run on hosts that was not closed.
+pub fn join_hint(path: &Path) -> String {
+    let file = quoted(&path.display().to_string());
+    format!(
+        "note: the run of {file} was not closed. If its plimsoll was killed, plimsoll join {file} reads what its hosts \
+         measured meanwhile."
+    )
 }
 
 /// Data goes to stdout. A reader that closes the pipe early (`| head`) is no error.

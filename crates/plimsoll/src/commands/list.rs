@@ -9,10 +9,12 @@ use plimsoll_report::history::{ListedRun, course_csv, courses_text, list_csv, li
 use serde::Serialize;
 
 use super::compare::warn_of_copy;
-use super::io::print;
+use super::io::{join_hint, print};
 use crate::cli::{Format, RunsArgs};
+use crate::execute::has_journals;
 use crate::failure::Failure;
 use crate::set::RunSet;
+use plimsoll_record::RunStatus;
 use plimsoll_record::runfile::{self, Head};
 
 #[derive(Serialize)]
@@ -34,6 +36,7 @@ pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
     }
     heads.retain(|head| is_wanted(args, head));
     heads.sort_by(|a, b| (&a.run.started_at, &a.path).cmp(&(&b.run.started_at, &b.path)));
+    heads.iter().for_each(hint_at_journals);
     let courses = args.changes.then(|| history(args, &heads));
     if courses.is_none() {
         warn_of_copies(args, &heads);
@@ -58,6 +61,16 @@ pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
                 .map_err(|error| Failure::run(format!("no JSON can be made: {error}")))?
         }
     })
+}
+
+fn hint_at_journals(head: &Head) {
+    if head.run.status != RunStatus::Unfinished {
+        return;
+    }
+    // A file whose plan cannot be read has been reported.
+    if runfile::read_plan(&head.path).is_ok_and(|plan| has_journals(head.run.status, &plan)) {
+        eprintln!("{}", join_hint(&head.path));
+    }
 }
 
 /// Of the directory and of the sets in it.

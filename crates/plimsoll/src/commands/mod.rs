@@ -11,6 +11,7 @@ mod export;
 mod import;
 mod init;
 mod io;
+mod join;
 mod list;
 mod pdf;
 mod plans;
@@ -38,6 +39,7 @@ pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         CliCommand::Bench(args) => bench::bench(&args),
         CliCommand::Plans(args) => print(&plans::plans(&args)?),
         CliCommand::Init(args) => init::init(&args),
+        CliCommand::Join(args) => join::join(&args),
         CliCommand::Report(args) => report::report(&args),
         CliCommand::Export(args) => export::export(&args),
         CliCommand::Compare(args) => compare::compare(&args),

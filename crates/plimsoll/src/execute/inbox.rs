@@ -75,6 +75,7 @@ impl Inbox {
                 ProbeMessage::Warning(Warning { subject, kind }) => {
                     warn(file, progress, subject, self.clock.now(), kind)
                 }
+                ProbeMessage::Event(event) => record(file, progress, &event),
             })?;
         self.backups.try_iter().try_for_each(|(system, row)| {
             progress.print(&backup_line(&row, &system));
@@ -132,19 +133,24 @@ fn warn(
     at: Nanos,
     kind: EventKind,
 ) -> Result<(), RunFileError> {
-    let text = Messages::english().event(&kind);
     let severity = match kind.is_planned() {
         true => Severity::Note,
         false => Severity::Warning,
     };
-    progress.print(&match severity {
-        Severity::Note => format!("  {text}"),
-        _ => format!("warning: {text}"),
-    });
-    file.event(&Event {
+    let event = Event {
         at,
         subject: Some(subject),
         severity,
         kind,
-    })
+    };
+    record(file, progress, &event)
+}
+
+fn record(file: &RunFile, progress: &Progress, event: &Event) -> Result<(), RunFileError> {
+    let text = Messages::english().event(&event.kind);
+    progress.print(&match event.severity {
+        Severity::Note => format!("  {text}"),
+        severity => format!("{}: {text}", severity.name()),
+    });
+    file.event(event)
 }

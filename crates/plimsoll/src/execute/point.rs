@@ -21,6 +21,7 @@ use super::drives::MountedDrive;
 use super::error::{RunError, StepResult, ended_unexpectedly};
 use super::execution::Execution;
 use super::full::FullDisk;
+use super::hosts::job_of;
 use super::lane::{EndedLane, LaneTask, PointTasks};
 use super::recorder::LaneResult;
 use super::running::InstanceId;
@@ -210,11 +211,11 @@ impl Execution<'_> {
                 tasks.push(LaneTask {
                     instance,
                     spec,
-                    point,
                     title,
                     events: Vec::new(),
                     from: Vec::new(),
-                    job: self.hosts.next_job(),
+                    job: job_of(point.id),
+                    point,
                 });
             }
         }
@@ -271,7 +272,7 @@ impl Execution<'_> {
             tasks.push(LaneTask {
                 events: events.clone(),
                 from: self.hosts.links(&step_context.step.from),
-                job: self.hosts.next_job(),
+                job: job_of(point.id),
                 title: if step_context.count > 1 {
                     format!("{title} · {}", context.instance.name(self.plan))
                 } else {
@@ -282,6 +283,7 @@ impl Execution<'_> {
                 point,
             });
         }
+        self.record_anchors(&step_context.step.from)?;
         Ok(tasks)
     }
 
@@ -379,7 +381,7 @@ impl Execution<'_> {
 }
 
 /// The power fails where the measurement would go on.
-fn timeline(step: &LoadStep) -> Timeline {
+pub(super) fn timeline(step: &LoadStep) -> Timeline {
     let measure = step.power_cut.unwrap_or(step.timeline.measure);
     Timeline {
         measure,

@@ -2,21 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::thread::ScopedJoinHandle;
 
 use plimsoll_plan::HostId;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::message::EventKind;
 use plimsoll_record::{Event, Severity, SubjectId, SubjectKind};
 use plimsoll_report::message::Messages;
-use plimsoll_worker::host::OwnProgram;
-use plimsoll_worker::link::{HostTarget, Link, LinkError};
+use plimsoll_worker::link::{HostTarget, JournalAnchor};
 use plimsoll_worker::offset::DateStep;
-use plimsoll_worker::state::SessionId;
 
 use super::error::{RunError, StepResult};
 use super::execution::Execution;
-use super::hosts::RunHost;
+use super::hosts::{ANCHOR_FACTS, RunHost, anchor_facts, end_all, reach_all, session_of};
 
 impl Execution<'_> {
     /// Starts a worker on each host that the plan takes load from or watches.
@@ -31,38 +28,15 @@ impl Execution<'_> {
         let names: Vec<&str> = names.collect();
         let text = format!("Starting workers: {}", names.join(", "));
         self.progress.print(&text);
-        let own = OwnProgram::find()
-            .map_err(|error| RunError::failed(format!("plimsoll cannot read itself: {error}")))?;
+        let mut subjects = Vec::new();
         let mut targets = Vec::new();
-        for host in wanted {
-            targets.push((host, self.target(host)?));
+        for host in &wanted {
+            let target = self.target(*host)?;
+            subjects.push(target.subject);
+            targets.push(target);
         }
-        let clock = &self.clock;
-        let reached: Vec<(HostId, SubjectId, Result<Link, LinkError>)> =
-            std::thread::scope(|scope| {
-                let begun: Vec<(HostId, SubjectId, ScopedJoinHandle<'_, _>)> = targets
-                    .into_iter()
-                    .map(|(host, target)| {
-                        let own = own.clone();
-                        let subject = target.subject;
-                        let reach = move || Link::connect(target, own, clock.clone());
-                        (host, subject, scope.spawn(reach))
-                    })
-                    .collect();
-                let reached = begun.into_iter().map(|(host, subject, reaches)| {
-                    let link = reaches.join().unwrap_or_else(|panic| {
-                        std::panic::resume_unwind(panic);
-                    });
-                    (host, subject, link)
-                });
-                reached.collect()
-            });
-        for (host, subject, link) in reached {
-            let link = link.map_err(|error| {
-                RunError::failed(format!(
-                    "{error}\nTry its command by hand: it has to work without a question."
-                ))
-            })?;
+        let links = reach_all(targets, &self.clock, &self.interrupt)?;
+        for ((host, subject), link) in wanted.into_iter().zip(subjects).zip(links) {
             let link = Arc::new(link);
             self.hosts.links.insert(host, RunHost { link, subject });
         }
@@ -72,14 +46,15 @@ impl Execution<'_> {
     fn target(&self, id: HostId) -> StepResult<HostTarget> {
         let host = self.plan.host(id).clone();
         let subject = self.file.subject(SubjectKind::Worker, &host.name)?;
-        let session = format!("{}-{}", self.run_id, id.index());
-        let session = SessionId::parse(&session)
-            .ok_or_else(|| RunError::failed(format!("`{session}` is no name for a session")))?;
+        let session = session_of(self.run_id, id).ok_or_else(|| {
+            RunError::failed(format!("`{}` is no name for a session", self.run_id))
+        })?;
         Ok(HostTarget {
             host,
             session,
             subject,
             samples: self.inbox.from_hosts.clone(),
+            past: None,
         })
     }
 
@@ -123,15 +98,25 @@ impl Execution<'_> {
         let hosts = std::mem::take(&mut self.hosts);
         for host in hosts.links.values() {
             self.record_clock(host)?;
-            self.record_link(host)?;
-        }
-        // The workers end side by side: each drop waits for its own.
-        std::thread::scope(|scope| {
-            for host in hosts.links.into_values() {
-                scope.spawn(move || drop(host));
+            for fact in ANCHOR_FACTS {
+                self.file.forget_fact(host.subject, fact)?;
             }
-        });
+        }
+        end_all(hosts.links.into_values());
         Ok(())
+    }
+
+    /// Before a lane on these hosts: where it is found in their journals, if this process is killed.
+    pub(super) fn record_anchors(&mut self, hosts: &[HostId]) -> StepResult<()> {
+        let hosts = hosts.iter().filter_map(|host| self.hosts.links.get(host));
+        let anchors = hosts.filter_map(|host| Some((host.subject, host.link.anchor()?)));
+        let anchors: Vec<(SubjectId, JournalAnchor)> = anchors.collect();
+        // The samples that count as read.
+        self.inbox.store(&mut self.file, &self.progress)?;
+        for (subject, anchor) in anchors {
+            self.file.facts(subject, &anchor_facts(anchor))?;
+        }
+        Ok(self.file.commit()?)
     }
 
     fn record_clock(&self, host: &RunHost) -> StepResult<()> {
@@ -157,19 +142,6 @@ impl Execution<'_> {
                 ms: *micros as f64 / 1e3,
             };
             self.host_event(host, *at, kind)?;
-        }
-        Ok(())
-    }
-
-    fn record_link(&self, host: &RunHost) -> StepResult<()> {
-        for cut in host.link.cuts() {
-            // One that did not come back is the end of its lanes, which they report.
-            let Some(to) = cut.to else { continue };
-            let kind = EventKind::LinkCut {
-                host: host.link.host().name.clone(),
-                seconds: to.saturating_sub(cut.from).as_secs_f64(),
-            };
-            self.host_event(host, cut.from, kind)?;
         }
         Ok(())
     }

@@ -7,11 +7,11 @@ use plimsoll_drive::emulate::protocol::Lost;
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{
-    Counts, LaneControl, LaneEnd, LaneMessage, LaneSecond, TransactionStats,
+    Counts, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, TransactionStats,
 };
 use plimsoll_record::message::EventKind;
 use plimsoll_record::receipt::CommitCounts;
-use plimsoll_record::{Event, Outage, PhaseId, Point, Severity, Window};
+use plimsoll_record::{Event, Outage, PhaseId, Point, Severity, SubjectId, SubjectKind, Window};
 use plimsoll_report::message::Messages;
 use tokio::sync::watch;
 
@@ -52,6 +52,8 @@ pub(super) struct LaneRecorder<'a, 'd> {
     sink: &'a RefCell<RunSink<'d>>,
     /// Only one of concurrent lanes does.
     pub shows_progress: bool,
+    /// All of a lane is recorded again, of which a killed plimsoll had recorded a part.
+    pub replaces: bool,
     point: &'a Point,
     timeline: Timeline,
     title: &'a str,
@@ -72,7 +74,9 @@ pub(super) struct LaneRecorder<'a, 'd> {
 /// Result of a lane.
 pub(super) struct LaneResult {
     pub end: LaneEnd,
-    /// On the run's timeline; zero of a lane that never started.
+    /// On the run's timeline, as what follows; `None` of a lane that never started.
+    pub started_at: Option<Nanos>,
+    /// Zero of a lane that never started.
     pub ended_at: Nanos,
     /// What the database acknowledged before a power cut.
     pub acknowledged: CommitCounts,
@@ -120,6 +124,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
         Self {
             sink,
             shows_progress: true,
+            replaces: false,
             point,
             timeline,
             title,
@@ -163,6 +168,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
         })?;
         Ok(LaneResult {
             end,
+            started_at: self.start.get(),
             ended_at: self.ended_at,
             acknowledged: self.acknowledged,
             measured: self.measured,
@@ -174,6 +180,9 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
     fn take(&mut self, message: LaneMessage) -> StepResult<()> {
         match message {
             LaneMessage::Started { at } => {
+                if self.replaces {
+                    self.sink.borrow().file.forget_load(self.point.id)?;
+                }
                 self.origin = at;
                 self.start.set(at);
                 let first = self
@@ -188,7 +197,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
                     EventKind::Conservation { .. } => Severity::Error,
                     _ => Severity::Warning,
                 };
-                self.event(self.origin + event.at, severity, event.kind)?;
+                self.event_of_lane(event, severity)?;
             }
             LaneMessage::Acknowledged(commits) => self.acknowledged = commits,
             LaneMessage::Ended(end) => {
@@ -199,17 +208,49 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
         Ok(self.sink.borrow_mut().store()?)
     }
 
-    fn event(&mut self, at: Nanos, severity: Severity, kind: EventKind) -> StepResult<()> {
-        let subject = Some(self.point.system);
-        let sink = self.sink.borrow();
+    /// One that has a host is the host's.
+    fn event_of_lane(&mut self, event: LaneEvent, severity: Severity) -> StepResult<()> {
+        let LaneEvent { at, kind, host } = event;
+        let at = self.origin + at;
+        let Some(host) = host else {
+            return self.event(at, severity, kind);
+        };
+        let subject = self
+            .sink
+            .borrow()
+            .file
+            .subject(SubjectKind::Worker, &host)?;
         let text = Messages::english().event(&kind);
-        sink.progress.print(&format!("{}: {text}", severity.name()));
-        sink.file.event(&Event {
+        let line = format!("{} (host {host}): {text}", severity.name());
+        self.record_event(&line, subject, at, severity, kind)
+    }
+
+    fn event(&mut self, at: Nanos, severity: Severity, kind: EventKind) -> StepResult<()> {
+        let text = Messages::english().event(&kind);
+        let line = format!("{}: {text}", severity.name());
+        self.record_event(&line, self.point.system, at, severity, kind)
+    }
+
+    fn record_event(
+        &self,
+        line: &str,
+        subject: SubjectId,
+        at: Nanos,
+        severity: Severity,
+        kind: EventKind,
+    ) -> StepResult<()> {
+        let event = Event {
             at,
-            subject,
+            subject: Some(subject),
             severity,
             kind,
-        })?;
+        };
+        let sink = self.sink.borrow();
+        sink.progress.print(line);
+        match self.replaces {
+            true => sink.file.event_once(&event)?,
+            false => sink.file.event(&event)?,
+        }
         Ok(())
     }
 

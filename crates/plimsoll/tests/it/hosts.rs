@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use serde_json::Value;
 
 use crate::common::server::Server;
-use crate::common::{Place, processes_in, send, wait_for};
+use crate::common::{Background, Place, processes_in, send, wait_for};
 use rustix::process::Signal;
 
 /// An open loop: how much is offered does not depend on the machine.
@@ -180,13 +181,141 @@ fn workers_end_without_their_controller() {
     run.until_measured("dead.run");
     let sessions = workers(run.pid(), true);
     assert_eq!(sessions.len(), 2);
+    kill_and_wait(run, &sessions);
+    assert_eq!(place.opens("dead.run")["run"]["status"], "unfinished");
+}
+
+/// With the run's workers, which end by themselves.
+fn kill_and_wait(run: Background, workers: &[i32]) {
     run.signal(Signal::KILL);
     assert_eq!(run.wait().code, None);
     wait_for("the workers' end", || {
         let is_gone = |pid: &i32| !fs::exists(format!("/proc/{pid}")).unwrap();
-        sessions.iter().all(is_gone).then_some(())
+        workers.iter().all(is_gone).then_some(())
     });
-    assert_eq!(place.opens("dead.run")["run"]["status"], "unfinished");
+}
+
+/// Seconds under load that a run file has.
+fn seconds_of(place: &Place, run: &str) -> usize {
+    let sql = "SELECT count(DISTINCT tick.start_ns) AS n FROM tick JOIN phase ON phase.id = tick.phase WHERE phase.kind <> 'cool'";
+    place.rows(run, sql)[0]["n"].as_u64().unwrap() as usize
+}
+
+#[test]
+fn a_killed_run_is_joined_from_the_journals_of_its_hosts() {
+    let place = Place::new();
+    let hosts = "[host.\"near[1-2]\"]\npatience = \"3s\"\n";
+    plan(&place, hosts, "from = [\"near[1-2]\"]", 60);
+    let mut run = place.start(&["run", "plan.toml", "-o", "x.plimsoll"]);
+    run.until_measured_for("x.plimsoll", 2);
+    place
+        .run(&["join", "x.plimsoll"])
+        .failed(2, &["x.plimsoll is in use: its run goes on"]);
+    let sessions = workers(run.pid(), true);
+    assert_eq!(sessions.len(), 2);
+    kill_and_wait(run, &sessions);
+    let before = seconds_of(&place, "x.plimsoll");
+    let hint = "plimsoll join x.plimsoll";
+    let report = place.run(&["report", "x.plimsoll"]).succeeded();
+    assert!(report.stderr.contains(hint), "{report:?}");
+    let list = place.run(&["list"]).succeeded();
+    assert!(
+        list.stderr.contains("plimsoll join ./x.plimsoll"),
+        "{list:?}"
+    );
+    let joined = place.run(&["join", "x.plimsoll"]).succeeded();
+    assert!(
+        joined
+            .stdout
+            .contains("read from the journals of near1, near2"),
+        "{joined:?}"
+    );
+    let json = place.opens("x.plimsoll");
+    assert_eq!(json["run"]["status"], "interrupted");
+    assert_eq!(json["summary"]["file"]["state"], "intact");
+    let after = seconds_of(&place, "x.plimsoll");
+    // Patience was three seconds, of which the last may have been cut short.
+    assert!(
+        (before + 2..=before + 5).contains(&after),
+        "{before} {after}"
+    );
+    let args = &events(&json, "run_joined")[0]["args"];
+    let gained = args["seconds"].as_f64().unwrap();
+    assert!((gained - (after - before) as f64).abs() < 0.01, "{args}");
+    let point = &json["summary"]["ladders"][0]["points"][0];
+    assert_eq!(
+        point["measured_s"].as_f64().unwrap().round() as usize,
+        after - 1
+    );
+    let rate = point["completed_per_second"].as_f64().unwrap();
+    assert!(
+        (200.0..400.0).contains(&rate),
+        "half of the load would be 150: {rate}"
+    );
+    // Percentiles of a joined point are not those of coarse histograms.
+    let windows = "SELECT count(DISTINCT phase) AS n FROM window";
+    assert_eq!(place.rows("x.plimsoll", windows)[0]["n"], 2);
+    assert_eq!(fs::read_dir(state(&place)).unwrap().count(), 0);
+    let names = fs::read_dir(place.path("")).unwrap().flatten();
+    let beside = names.filter(|entry| {
+        entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with("x.plimsoll")
+    });
+    assert_eq!(beside.count(), 1);
+    place
+        .run(&["join", "x.plimsoll"])
+        .failed(2, &["x.plimsoll is closed"]);
+}
+
+#[test]
+fn joining_waits_for_workers_that_still_run() {
+    let place = Place::new();
+    let hosts = "[host.\"near[1-2]\"]\npatience = \"20s\"\n";
+    plan(&place, hosts, "from = [\"near[1-2]\"]", 6);
+    let mut run = place.start(&["run", "plan.toml", "-o", "x.plimsoll"]);
+    run.until_measured("x.plimsoll");
+    run.signal(Signal::KILL);
+    run.wait();
+    place.run(&["join", "x.plimsoll"]).succeeded();
+    let json = place.opens("x.plimsoll");
+    let point = &json["summary"]["ladders"][0]["points"][0];
+    assert_eq!(
+        (&point["complete"], &point["measured_s"]),
+        (&Value::Bool(true), &Value::from(6.0))
+    );
+    assert_eq!(seconds_of(&place, "x.plimsoll"), 7);
+    assert_eq!(fs::read_dir(state(&place)).unwrap().count(), 0);
+}
+
+#[test]
+fn a_run_whose_host_is_away_stays_as_it_is_until_it_is_joined() {
+    let place = Place::new();
+    let script = place.write("via.sh", "#!/bin/sh\nexec \"$@\"\n");
+    let program = env!("CARGO_BIN_EXE_plimsoll");
+    let hosts = format!(
+        "[host.far]\nvia = \"sh {}\"\nprogram = \"{program}\"\npatience = \"2s\"\n",
+        script.display()
+    );
+    plan(&place, &hosts, "from = [\"far\"]", 60);
+    let mut run = place.start(&["run", "plan.toml", "-o", "x.plimsoll"]);
+    run.until_measured("x.plimsoll");
+    let sessions = workers(run.pid(), true);
+    kill_and_wait(run, &sessions);
+    place.write("via.sh", "#!/bin/sh\necho away >&2\nexit 1\n");
+    place.run(&["join", "x.plimsoll"]).failed(
+        1,
+        &[
+            "the host far cannot be reached: away",
+            "The run file is as it was",
+        ],
+    );
+    assert_eq!(place.opens("x.plimsoll")["run"]["status"], "unfinished");
+    place.write("via.sh", "#!/bin/sh\nexec \"$@\"\n");
+    place.run(&["join", "x.plimsoll"]).succeeded();
+    assert_eq!(place.opens("x.plimsoll")["run"]["status"], "interrupted");
+    assert_eq!(fs::read_dir(state(&place)).unwrap().count(), 0);
 }
 
 #[test]
@@ -267,4 +396,84 @@ fn a_password_of_the_environment_reaches_hosts_and_is_stored_nowhere() {
     assert!(!holds(&place.path(""), SECRET), "after the run");
     let json = place.opens("x.run");
     assert!(counts(&json)["committed"].as_u64().unwrap() > 0, "{json}");
+}
+
+#[test]
+fn ctrl_c_ends_a_run_whose_host_does_not_answer() {
+    let place = Place::new();
+    // A shell that waits for what it has started: both end.
+    let script = place.write("hangs.sh", "sleep 600\necho late\n");
+    let hosts = format!(
+        "[host.near]\n[host.far]\nvia = \"sh {}\"\n",
+        script.display()
+    );
+    plan(&place, &hosts, "from = [\"near\", \"far\"]", 3);
+    let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
+    run.wait_for_message("Starting workers: near, far");
+    wait_for("the host's command", || {
+        let sleeps = |(_, line): &(i32, String)| line.contains("sleep 600");
+        processes_in(&place.path(""))
+            .iter()
+            .any(sleeps)
+            .then_some(())
+    });
+    let began = Instant::now();
+    run.signal(Signal::INT);
+    run.wait().failed(1, &["interrupted"]);
+    let lasted = began.elapsed().as_secs();
+    assert!(lasted < 8, "{lasted} s");
+    assert_eq!(processes_in(&place.path("")), []);
+    // A worker that nobody has greeted yet ends after ten seconds.
+    wait_for("the workers' end", || {
+        (fs::read_dir(state(&place)).unwrap().count() == 0).then_some(())
+    });
+}
+
+#[test]
+fn a_cut_is_recorded_when_the_link_is_back() {
+    let place = Place::new();
+    plan(&place, "[host.near]\n", "from = [\"near\"]", 60);
+    let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
+    run.until_measured("x.run");
+    for front in workers(run.pid(), false) {
+        send(front, Signal::KILL);
+    }
+    run.wait_for_message("The link to the host near was cut");
+    let sql = "SELECT count(*) AS n FROM event WHERE code = 'link_cut'";
+    wait_for("the event", || {
+        (place.rows("x.run", sql)[0]["n"] == 1).then_some(())
+    });
+    run.signal(Signal::INT);
+    run.wait().failed(1, &["interrupted"]);
+    let json = place.opens("x.run");
+    assert_eq!(events(&json, "link_cut").len(), 1, "{}", json["events"]);
+}
+
+#[test]
+fn what_happens_to_a_part_of_a_lane_names_its_host() {
+    let place = Place::new();
+    plan(
+        &place,
+        "[host.\"near[1-2]\"]\n",
+        "from = [\"near[1-2]\"]",
+        2,
+    );
+    let text = fs::read_to_string(place.path("plan.toml")).unwrap();
+    place.write(
+        "plan.toml",
+        &text.replace("latency = \"2ms\"", "latency = \"2ms\", fail_every = 50"),
+    );
+    let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]).succeeded();
+    assert!(
+        outcome
+            .stderr
+            .contains("(host near2): A transaction failed"),
+        "{outcome:?}"
+    );
+    let json = place.opens("x.run");
+    let failed = events(&json, "failed");
+    for host in ["near1", "near2"] {
+        let own = |event: &&&Value| event["subject"].as_str().unwrap().contains(host);
+        assert!(failed.iter().filter(own).count() > 0, "{failed:?}");
+    }
 }

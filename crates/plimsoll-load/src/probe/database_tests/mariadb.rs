@@ -151,7 +151,7 @@ fn what_is_hidden_from_a_user_warns_once_and_the_rest_is_still_sampled() {
                         .iter()
                         .any(|(_, metric, _)| *metric == Metric::DbSize)
                 }
-                ProbeMessage::Facts(..) | ProbeMessage::Waits(_) => {
+                ProbeMessage::Facts(..) | ProbeMessage::Waits(_) | ProbeMessage::Event(_) => {
                     seconds += u32::from(matches!(message, ProbeMessage::Waits(_)))
                 }
             }

@@ -1,0 +1,191 @@
+//! The file of a run that was killed, completed later: in a copy, which takes the place of the file when it is whole.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::metric::Metric;
+use crate::{Event, PointId, RunStatus, SCHEMA_VERSION, SubjectId};
+use rusqlite::{Connection, params};
+
+use super::file::{Result, RunFile, WaitEvents};
+use super::open::{damaged, info, open_run_file};
+use super::row::{BadRow, rows};
+use super::{RunFileError, writer};
+
+/// Beside the file. Dropped, it is removed.
+pub struct JoinedCopy {
+    original: PathBuf,
+    part: PathBuf,
+    /// Held against another one who joins the same run.
+    lock: File,
+}
+
+impl JoinedCopy {
+    /// Of a run that was killed. A run that goes on has its file open.
+    pub fn of(original: &Path) -> Result<Self> {
+        expect_unfinished(original)?;
+        let in_use = || RunFileError::InUse {
+            path: original.into(),
+        };
+        let db = Connection::open(original).map_err(|error| write_error(original, error))?;
+        if !writer::fold_wal_in(&db) {
+            return Err(in_use());
+        }
+        drop(db);
+        let part = beside(original, ".joining");
+        let open = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&part);
+        let lock = open.map_err(|error| write_error(&part, error))?;
+        lock.try_lock().map_err(|_| in_use())?;
+        let copy = Self {
+            original: original.into(),
+            part,
+            lock,
+        };
+        copy.fill()
+            .map_err(|error| write_error(&copy.part, error))?;
+        Ok(copy)
+    }
+
+    fn fill(&self) -> io::Result<()> {
+        // One who was killed may have left them.
+        remove_beside(&self.part);
+        self.lock.set_len(0)?;
+        io::copy(&mut File::open(&self.original)?, &mut &self.lock).map(drop)
+    }
+
+    /// To be written to, and finished.
+    pub fn open(&self) -> Result<RunFile> {
+        let path = self.part.as_path();
+        let db = Connection::open(path).map_err(|error| write_error(path, error))?;
+        let layouts = layouts(&db).map_err(|what| damaged(path, what))?;
+        let mut file = RunFile {
+            path: path.into(),
+            db,
+            layouts,
+            wait_events: WaitEvents::default(),
+        };
+        file.begin()?;
+        Ok(file)
+    }
+
+    /// What was finished takes the place of the original.
+    pub fn replace_original(self) -> Result<PathBuf> {
+        // All that was beside it is in the copy: of a run killed as it began, also a journal that would undo it.
+        remove_beside(&self.original);
+        let replaced = File::open(&self.part)
+            .and_then(|part| part.sync_all())
+            .and_then(|()| std::fs::rename(&self.part, &self.original))
+            .and_then(|()| sync_directory_of(&self.original));
+        replaced.map_err(|error| write_error(&self.original, error))?;
+        Ok(self.original.clone())
+    }
+}
+
+impl Drop for JoinedCopy {
+    fn drop(&mut self) {
+        // It has the original's name by now, or is of no use.
+        let _ = std::fs::remove_file(&self.part);
+        remove_beside(&self.part);
+    }
+}
+
+impl RunFile {
+    /// Removes what is recorded of a point's load.
+    pub fn forget_load(&self, point: PointId) -> Result<()> {
+        const PHASES: &str =
+            "SELECT id FROM phase WHERE point = ?1 AND kind IN ('warm', 'measure', 'cool')";
+        for (table, column) in [
+            ("window", "phase"),
+            ("outage", "phase"),
+            ("tick", "phase"),
+            ("phase", "id"),
+        ] {
+            self.execute(
+                &format!("DELETE FROM {table} WHERE {column} IN ({PHASES})"),
+                [point.0],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Unless the same event is recorded.
+    pub fn event_once(&self, event: &Event) -> Result<()> {
+        let sql = "SELECT count(*) FROM event WHERE at_ns = ?1 AND subject IS ?2 AND code = ?3 AND args IS ?4";
+        let subject = event.subject.map(|subject| subject.0);
+        let key = params![event.at.0, subject, event.kind.code(), event.kind.args()];
+        let recorded: u32 = self
+            .db
+            .query_row(sql, key, |row| row.get(0))
+            .map_err(|error| self.error(error))?;
+        match recorded {
+            0 => self.event(event),
+            _ => Ok(()),
+        }
+    }
+
+    pub fn forget_fact(&self, subject: SubjectId, key: &str) -> Result<()> {
+        self.execute(
+            "DELETE FROM fact WHERE subject = ?1 AND key = ?2",
+            params![subject.0, key],
+        )
+    }
+}
+
+fn expect_unfinished(path: &Path) -> Result<()> {
+    let (db, schema) = open_run_file(path)?;
+    let run = info(&db).map_err(|what| damaged(path, what))?;
+    if run.status != RunStatus::Unfinished {
+        return Err(RunFileError::Closed { path: path.into() });
+    }
+    match schema {
+        SCHEMA_VERSION => Ok(()),
+        _ => Err(RunFileError::Older {
+            path: path.into(),
+            version: run.plimsoll_version,
+        }),
+    }
+}
+
+fn layouts(db: &Connection) -> std::result::Result<HashMap<Vec<Metric>, i64>, BadRow> {
+    let stored = rows(db, "SELECT id, metrics FROM layout", |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+    })?;
+    let known = stored.into_iter().filter_map(|(id, metrics)| {
+        let names: Vec<String> = serde_json::from_str(&metrics).ok()?;
+        let metrics: Option<Vec<Metric>> = names.iter().map(|name| Metric::named(name)).collect();
+        Some((metrics?, id))
+    });
+    Ok(known.collect())
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// What SQLite keeps beside a file.
+fn remove_beside(path: &Path) {
+    for suffix in ["-wal", "-shm", "-journal"] {
+        // Mostly there is none.
+        let _ = std::fs::remove_file(beside(path, suffix));
+    }
+}
+
+fn sync_directory_of(path: &Path) -> io::Result<()> {
+    let directory = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+fn write_error(path: &Path, error: impl std::fmt::Display) -> RunFileError {
+    RunFileError::Write {
+        path: path.into(),
+        why: error.to_string(),
+    }
+}
