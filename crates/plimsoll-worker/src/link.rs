@@ -5,7 +5,7 @@ mod connection;
 pub(crate) mod fuzzing;
 mod past;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::process::ChildStdin;
 use std::sync::mpsc::Sender;
@@ -115,6 +115,8 @@ struct LinkState {
     backlog: Option<u64>,
     /// Of jobs of the past that nobody has asked for yet.
     unread: BTreeMap<JobId, mpsc::Receiver<LaneNews>>,
+    /// Jobs that the session has reported of.
+    heard: BTreeSet<JobId>,
     is_leaving: bool,
 }
 
@@ -223,6 +225,11 @@ impl Link {
     /// What a job of the past reported, once.
     pub fn past_job(&self, job: JobId) -> Option<mpsc::Receiver<LaneNews>> {
         self.shared.state().unread.remove(&job)
+    }
+
+    /// Whether the session has reported of a job.
+    pub fn has_heard_of(&self, job: JobId) -> bool {
+        self.shared.state().heard.contains(&job)
     }
 
     /// A time of a session of the past, on the timeline of its run.
@@ -655,6 +662,7 @@ fn deliver(mut state: MutexGuard<'_, LinkState>, job: JobId, news: LaneNews) {
         news,
         LaneNews::Message(LaneMessage::Ended(_)) | LaneNews::Plan(PlanNews::Ended { .. })
     );
+    state.heard.insert(job);
     if is_last {
         state.jobs.remove(&job);
     }

@@ -265,6 +265,32 @@ impl Joining<'_> {
         results.into_iter().collect()
     }
 
+    /// Hosts whose journals do not have a lane that others, or the file, have.
+    fn lost_hosts(&self, hosts: &Hosts) -> Vec<EventKind> {
+        let mut lost = Vec::new();
+        for lane in &self.lanes {
+            let links = hosts.links(&lane.step.from);
+            let job = job_of(lane.point.id);
+            if lane.origin.is_some() || links.iter().any(|link| link.has_heard_of(job)) {
+                let silent = links.iter().filter(|link| !link.has_heard_of(job));
+                lost.extend(silent.map(|link| without_journal(lane, link)));
+            }
+        }
+        lost
+    }
+
+    /// Returns the event's sentence.
+    fn record_event(&self, at: Nanos, kind: EventKind) -> Result<String, Failure> {
+        let text = Messages::english().event(&kind);
+        self.file.event(&Event {
+            at,
+            subject: None,
+            severity: Severity::Warning,
+            kind,
+        })?;
+        Ok(text)
+    }
+
     /// Closes the copy. Returns what is new in it.
     fn finish(
         mut self,
@@ -296,16 +322,23 @@ impl Joining<'_> {
             hosts: names.collect::<Vec<_>>().join(", "),
             seconds: gained.as_secs_f64(),
         };
-        let text = Messages::english().event(&kind);
-        self.file.event(&Event {
-            at: lasted,
-            subject: None,
-            severity: Severity::Warning,
-            kind,
-        })?;
+        let mut text = self.record_event(lasted, kind)?;
+        for kind in self.lost_hosts(hosts) {
+            text.push('\n');
+            text.push_str(&self.record_event(lasted, kind)?);
+        }
         self.progress.finish();
         self.file.finish(RunStatus::Interrupted, None, lasted)?;
         Ok(text)
+    }
+}
+
+fn without_journal(lane: &InterruptedLane<'_>, link: &Link) -> EventKind {
+    let seconds = lane.recorded.zip(lane.origin);
+    EventKind::HostLost {
+        host: link.host().name.clone(),
+        why: "it has no journal of the point".into(),
+        since_s: seconds.map_or(0.0, |(end, start)| end.saturating_sub(start).as_secs_f64()),
     }
 }
 

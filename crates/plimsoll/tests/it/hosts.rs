@@ -312,9 +312,30 @@ fn a_run_whose_host_is_away_stays_as_it_is_until_it_is_joined() {
         ],
     );
     assert_eq!(place.opens("x.plimsoll")["run"]["status"], "unfinished");
+    let before = seconds_of(&place, "x.plimsoll");
     place.write("via.sh", "#!/bin/sh\nexec \"$@\"\n");
+    let journal = fs::read_dir(state(&place))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let kept = place.path("kept");
+    fs::rename(&journal, &kept).unwrap();
+    fs::copy(place.path("x.plimsoll"), place.path("y.plimsoll")).unwrap();
+    // Without the journal the file's own seconds stay.
+    let joined = place.run(&["join", "y.plimsoll"]).succeeded();
+    assert!(
+        joined
+            .stdout
+            .contains("far was lost: it has no journal of the point"),
+        "{joined:?}"
+    );
+    assert_eq!(seconds_of(&place, "y.plimsoll"), before);
+    fs::rename(&kept, &journal).unwrap();
     place.run(&["join", "x.plimsoll"]).succeeded();
     assert_eq!(place.opens("x.plimsoll")["run"]["status"], "interrupted");
+    assert!(seconds_of(&place, "x.plimsoll") > before);
     assert_eq!(fs::read_dir(state(&place)).unwrap().count(), 0);
 }
 
