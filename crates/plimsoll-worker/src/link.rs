@@ -3,9 +3,10 @@
 mod connection;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
+mod link_state;
 mod past;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::process::ChildStdin;
 use std::sync::mpsc::Sender;
@@ -16,7 +17,7 @@ use plimsoll_load::clock::{Clock, unix_micros};
 use plimsoll_load::probe::ProbeMessage;
 use plimsoll_plan::resolved::PlanHost;
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::lane::{LaneControl, LaneMessage};
+use plimsoll_record::lane::LaneControl;
 use plimsoll_record::message::EventKind;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{Event, Sample, Severity, SubjectId};
@@ -26,39 +27,25 @@ use crate::frame;
 use crate::host::{HostCommand, OwnProgram};
 use crate::offset::{Offsets, RoundTrip};
 use crate::protocol::{
-    HostFacts, HostTask, HostTime, JobId, MeetingStart, PlanNews, Request, Welcome, WorkerReply,
+    HostFacts, HostTask, HostTime, JobId, MeetingStart, Request, Welcome, WorkerReply,
     WorkerReport, WorkerSample,
 };
 use crate::state::SessionId;
 use connection::HostConnection;
+pub use link_state::LaneNews;
+use link_state::{FIRST_PINGS, LinkState, LinkedJob, REPORTS, deliver};
 pub use past::{JournalAnchor, PastSession};
 
 /// A link on which nothing was heard for so long is given up, and the host reached anew.
 const SILENCE: Nanos = Nanos::from_secs(10);
 const PING_EVERY: Nanos = Nanos::SECOND;
-/// Round trips one after the other when a link is made: the shortest of them gives the first offset.
-const FIRST_PINGS: u32 = 20;
 const RETRY_EVERY: Nanos = Nanos::from_millis(500);
-/// Reports on their way to their lane.
-const REPORTS: usize = 256;
 
 #[derive(Debug, thiserror::Error)]
 #[error("the host {host} cannot be reached: {why}")]
 pub struct LinkError {
     pub host: String,
     pub why: String,
-}
-
-/// What is heard of a job on a host.
-#[derive(Debug, Clone, PartialEq)]
-pub enum LaneNews {
-    /// All sessions are open.
-    Ready,
-    Message(LaneMessage),
-    /// Of a whole plan.
-    Plan(PlanNews),
-    /// The host cannot be reached any more, or its session has ended.
-    Lost(String),
 }
 
 /// One host's worker. Dropped, it ends the worker and waits for that.
@@ -92,42 +79,6 @@ pub struct HostTarget {
     pub samples: Sender<ProbeMessage>,
     /// Of a run that is joined: nothing is begun there, and the worker is not ended with the link.
     pub past: Option<PastSession>,
-}
-
-#[derive(Default)]
-struct LinkState {
-    /// Of the connection, while there is one.
-    to: Option<ChildStdin>,
-    connection: Option<HostConnection>,
-    last_heard: Nanos,
-    /// How many numbered reports have arrived.
-    received: u64,
-    facts: Option<HostFacts>,
-    offsets: Offsets,
-    first_pings: u32,
-    jobs: BTreeMap<JobId, LinkedJob>,
-    /// When the link was heard of last before it was cut, while it is.
-    cut: Option<Nanos>,
-    lost: Option<String>,
-    /// Of a session that has ended: how many reports there are to be read.
-    last_report: Option<u64>,
-    /// How many reports there were when the host was reached first.
-    backlog: Option<u64>,
-    /// Of jobs of the past that nobody has asked for yet.
-    unread: BTreeMap<JobId, mpsc::Receiver<LaneNews>>,
-    /// Jobs that the session has reported of.
-    heard: BTreeSet<JobId>,
-    is_leaving: bool,
-}
-
-struct LinkedJob {
-    /// `None` of one that was begun in the past.
-    task: Option<HostTask>,
-    start: Option<Nanos>,
-    /// The last one that has a time.
-    meeting: Option<MeetingStart>,
-    order: LaneControl,
-    news: mpsc::Sender<LaneNews>,
 }
 
 impl Link {
@@ -326,77 +277,6 @@ impl Drop for Link {
     }
 }
 
-impl LinkedJob {
-    fn new(task: Option<HostTask>, news: mpsc::Sender<LaneNews>) -> Self {
-        Self {
-            task,
-            start: None,
-            meeting: None,
-            order: LaneControl::Run,
-            news,
-        }
-    }
-
-    /// All that the worker has to know of it.
-    fn requests(&self, job: JobId) -> Vec<Request> {
-        let task = self.task.clone();
-        let mut requests = Vec::new();
-        requests.extend(task.map(|task| Request::Run { job, task }));
-        requests.extend(self.start.map(|at| Request::Start { job, at }));
-        let meeting = self.meeting;
-        requests.extend(meeting.map(|meeting| Request::Meet { job, meeting }));
-        if self.order > LaneControl::Run {
-            let order = self.order;
-            requests.push(Request::Order { job, order });
-        }
-        requests
-    }
-}
-
-impl LinkState {
-    fn of_past(past: &PastSession) -> Self {
-        let mut state = Self {
-            received: past.received(),
-            ..Self::default()
-        };
-        for job in &past.jobs {
-            let (news, receiver) = mpsc::channel(REPORTS);
-            state.jobs.insert(*job, LinkedJob::new(None, news));
-            state.unread.insert(*job, receiver);
-        }
-        state
-    }
-
-    fn is_reached(&self) -> bool {
-        self.facts.is_some() && self.first_pings >= FIRST_PINGS
-    }
-
-    /// What cannot be sent is sent when the link is back.
-    fn send(&mut self, request: &Request) {
-        if let Some(to) = &mut self.to
-            && frame::write(to, request).is_err()
-        {
-            self.to = None;
-        }
-    }
-
-    fn lose(&mut self, why: &str) {
-        self.lost.get_or_insert_with(|| why.to_owned());
-        self.lose_jobs(why);
-    }
-
-    fn lose_jobs(&mut self, why: &str) {
-        // A lane whose channel is full reads the end of the channel after what is in it.
-        for (_, job) in std::mem::take(&mut self.jobs) {
-            let _ = job.news.try_send(LaneNews::Lost(why.to_owned()));
-        }
-    }
-
-    fn end_first_pings(&mut self) {
-        self.first_pings = FIRST_PINGS;
-    }
-}
-
 impl Shared {
     fn state(&self) -> MutexGuard<'_, LinkState> {
         lock(&self.state)
@@ -569,7 +449,7 @@ impl Shared {
         self.to_controller(ProbeMessage::Samples(of_subject.collect()));
     }
 
-    /// A cut that came to its end; one that did not is the end of its lanes, which they report.
+    /// A cut that is over; one that is not is the end of its lanes, which they report.
     fn report_cut(&self, from: Option<Nanos>, to: Nanos) {
         // A link to a session of the past is on no run's timeline.
         let Some(from) = from.filter(|_| self.past.is_none()) else {
@@ -650,49 +530,4 @@ impl Shared {
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Waits for the lane while its channel is full, without the lock.
-fn deliver(mut state: MutexGuard<'_, LinkState>, job: JobId, news: LaneNews) {
-    let Some(linked) = state.jobs.get(&job) else {
-        return;
-    };
-    let sender = linked.news.clone();
-    let is_last = matches!(
-        news,
-        LaneNews::Message(LaneMessage::Ended(_)) | LaneNews::Plan(PlanNews::Ended { .. })
-    );
-    state.heard.insert(job);
-    if is_last {
-        state.jobs.remove(&job);
-    }
-    drop(state);
-    // A lane that is gone needs nothing.
-    let _ = sender.blocking_send(news);
-}
-
-impl LinkState {
-    fn kill(&mut self) {
-        if let Some(connection) = &mut self.connection {
-            connection.kill();
-        }
-    }
-
-    /// Ends the connection; returns what its command wrote to standard error.
-    fn close(&mut self) -> String {
-        self.to = None;
-        self.connection
-            .take()
-            .map_or_else(String::new, HostConnection::end)
-    }
-
-    fn why(&mut self, error: &io::Error) -> String {
-        let wrote = self.close();
-        match error.kind() {
-            _ if !wrote.is_empty() => wrote,
-            // Of its own accord, or because nothing was heard of it.
-            io::ErrorKind::UnexpectedEof => "its command ended without an answer".into(),
-            _ => error.to_string(),
-        }
-    }
 }

@@ -18,7 +18,7 @@ use super::{RunFileError, writer};
 pub struct JoinedCopy {
     original: PathBuf,
     part: PathBuf,
-    /// Held against another one who joins the same run.
+    /// Locked: two cannot join the same run.
     lock: File,
 }
 

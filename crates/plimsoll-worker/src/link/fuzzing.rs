@@ -6,7 +6,6 @@ use super::*;
 
 /// What a worker sends, to a link with two jobs.
 pub fn worker_bytes(clock: &Clock, mut bytes: &[u8]) {
-    let (samples, _probe) = channel();
     let past = PastSession {
         jobs: vec![JobId(1), JobId(2)],
         ..PastSession::default()
@@ -22,8 +21,9 @@ pub fn worker_bytes(clock: &Clock, mut bytes: &[u8]) {
         session: SessionId::parse("fuzzer-session").expect("a name"),
         clock: clock.clone(),
         patience: Nanos::SECOND,
-        samples: Mutex::new(samples),
+        samples: Mutex::new(channel().0),
         subject: SubjectId(1),
+        disks: Mutex::default(),
         past: None,
         state: Mutex::new(LinkState::of_past(&past)),
         changed: Condvar::new(),

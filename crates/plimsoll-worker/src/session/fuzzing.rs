@@ -1,20 +1,32 @@
 //! A session that a fuzzer talks to.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::protocol::{JobId, WorkerReport};
+use crate::protocol::{JobId, PlanTask, WorkerReport};
+
+/// Of a session that has ended no plan is asked for.
+struct NoPlans;
+
+impl PlanRunner for NoPlans {
+    fn run(&self, _: &PlanTask, _: &Arc<Together>, _: &Path) -> Result<PathBuf, String> {
+        Err("no plans".into())
+    }
+
+    fn clear(&self, _: &Path) {}
+}
 
 pub struct FuzzedSession(WorkerSession);
 
 impl FuzzedSession {
-    pub fn open(journal: &Path) -> Self {
-        let journal = SessionJournal::open(journal).expect("a journal");
+    pub fn open(path: &Path) -> Self {
+        let journal = SessionJournal::open(path).expect("a journal");
         (0..3).for_each(|job| journal.add(WorkerReport::Ready { job: JobId(job) }));
         Self(WorkerSession {
             clock: Clock::real(),
-            jobs: WorkerJobs::new(journal.clone()),
+            jobs: WorkerJobs::new(journal.clone(), Arc::new(NoPlans), path),
             journal,
+            probe: Mutex::default(),
             is_running: false,
             attached: Mutex::default(),
             changed: Condvar::new(),
