@@ -18,7 +18,7 @@ use plimsoll_record::{
 };
 use plimsoll_report::message::Messages;
 use plimsoll_worker::fleet::{PastLane, rejoin_lane};
-use plimsoll_worker::link::{HostTarget, Link, PastSession};
+use plimsoll_worker::link::{HostTarget, JournalAnchor, Link, PastSession};
 use tokio::sync::mpsc;
 
 use super::error::{RunError, StepResult};
@@ -26,7 +26,9 @@ use super::hosts::{
     ANCHOR_FACTS, Hosts, RunHost, anchor_of, end_all, job_of, reach_all, session_of,
 };
 use super::inbox::Inbox;
+use super::join_plan::join_plan;
 use super::lane::Orders;
+use super::on_hosts::PLAN_JOB;
 use super::point::timeline;
 use super::recorder::{LaneRecorder, LaneResult, StartTime};
 use super::wait::RunSink;
@@ -71,8 +73,11 @@ pub fn join(path: &Path, interrupt: &Interrupt, quiet: bool) -> Result<JoinedRun
     };
     let (inbox, _probe) = Inbox::new(joining.clock.clone());
     let hosts = joining.reach(&inbox).map_err(failure)?;
-    let results = joining.measure(&inbox, &hosts).map_err(failure)?;
-    let text = joining.finish(&inbox, &results, &hosts)?;
+    let gained = match plan.on_hosts.is_empty() {
+        true => joining.join_lanes(&inbox, &hosts),
+        false => joining.join_plan(path, &hosts),
+    };
+    let text = joining.finish(&inbox, &gained.map_err(failure)?, &hosts)?;
     let run_file = copy.replace_original()?;
     hosts.links.values().for_each(|host| host.link.leave());
     end_all(hosts.links.into_values());
@@ -176,6 +181,13 @@ fn interrupted_lane<'a>(
     }
 }
 
+/// How much the journals have that the run file did not.
+struct JoinedTime {
+    gained: Nanos,
+    /// The run, until the last second of any host.
+    lasted: Nanos,
+}
+
 /// A run that is being joined.
 struct Joining<'a> {
     record: &'a Record,
@@ -220,14 +232,21 @@ impl Joining<'_> {
         let samples = series
             .filter(|series| series.subject == subject)
             .filter_map(|series| series.samples.last());
+        let is_plan = self.plan.on_hosts.contains(&id);
+        let anchor = anchor_of(self.record, subject);
         let past = PastSession {
-            anchor: anchor_of(self.record, subject),
+            // The parts of a host's file that had arrived went with plimsoll.
+            anchor: anchor.map(|anchor| JournalAnchor {
+                received: if is_plan { 0 } else { anchor.received },
+                ..anchor
+            }),
             sampled_until: samples.map(|sample| sample.at).max().unwrap_or_default(),
             jobs: self
                 .lanes
                 .iter()
                 .filter(|lane| lane.step.from.contains(&id))
                 .map(|lane| job_of(lane.point.id))
+                .chain(is_plan.then_some(PLAN_JOB))
                 .collect(),
         };
         Ok(HostTarget {
@@ -236,6 +255,31 @@ impl Joining<'_> {
             subject,
             samples: inbox.from_hosts.clone(),
             past: Some(past),
+        })
+    }
+
+    fn join_lanes(&mut self, inbox: &Inbox, hosts: &Hosts) -> StepResult<JoinedTime> {
+        let results = self.measure(inbox, hosts)?;
+        let mut gained = Nanos::ZERO;
+        let mut lasted = self.record.run.lasted;
+        for (lane, result) in self.lanes.iter().zip(results) {
+            lasted = lasted.max(result.ended_at);
+            let known = lane.recorded.or(lane.origin.or(result.started_at));
+            let more = result
+                .ended_at
+                .saturating_sub(known.unwrap_or(result.ended_at));
+            gained = gained.max(more);
+        }
+        Ok(JoinedTime { gained, lasted })
+    }
+
+    fn join_plan(&mut self, output: &Path, hosts: &Hosts) -> StepResult<JoinedTime> {
+        let on_hosts = &self.plan.on_hosts;
+        let last = join_plan(&mut self.file, output, on_hosts, hosts, self.interrupt)?;
+        Ok(JoinedTime {
+            // The file has nothing before: what hosts measure is joined at the end of a run.
+            gained: last,
+            lasted: last.max(self.record.run.lasted),
         })
     }
 
@@ -295,7 +339,7 @@ impl Joining<'_> {
     fn finish(
         mut self,
         inbox: &Inbox,
-        results: &[LaneResult],
+        time: &JoinedTime,
         hosts: &Hosts,
     ) -> Result<String, Failure> {
         inbox.store(&mut self.file, &self.progress)?;
@@ -304,16 +348,7 @@ impl Joining<'_> {
                 self.file.forget_fact(host.subject, fact)?;
             }
         }
-        let mut gained = Nanos::ZERO;
-        let mut lasted = self.record.run.lasted;
-        for (lane, result) in self.lanes.iter().zip(results) {
-            lasted = lasted.max(result.ended_at);
-            let known = lane.recorded.or(lane.origin.or(result.started_at));
-            let more = result
-                .ended_at
-                .saturating_sub(known.unwrap_or(result.ended_at));
-            gained = gained.max(more);
-        }
+        let JoinedTime { gained, lasted } = *time;
         let names = hosts
             .links
             .values()

@@ -16,6 +16,7 @@ mod hosts;
 mod inbox;
 mod job;
 mod join;
+mod join_plan;
 mod lane;
 mod lateness;
 mod leftovers;

@@ -47,9 +47,18 @@ enum PartEnd {
     Failed(String),
 }
 
+/// What hosts have made of a plan.
+pub(super) struct JoinedPlan {
+    pub record: Option<Record>,
+    /// How the run ends.
+    pub end: StepResult<()>,
+}
+
+/// The number of the plan for its hosts; points, which lanes have the numbers of, count from 1.
+pub(super) const PLAN_JOB: JobId = JobId(0);
+
 /// The hosts, while they run the plan.
-struct HostParts {
-    job: JobId,
+pub(super) struct HostParts {
     parts: Vec<HostPart>,
     order: LaneControl,
 }
@@ -112,6 +121,77 @@ impl HostPart {
 }
 
 impl HostParts {
+    /// Their files lie beside `output` while they arrive.
+    pub fn of(links: Vec<Arc<Link>>, output: &Path) -> Self {
+        let parts = links.into_iter().map(|link| HostPart {
+            path: output.with_extension(format!("{}.part", link.host().name)),
+            link,
+            file: None,
+            meeting: None,
+            progress: String::new(),
+            end: None,
+        });
+        Self {
+            parts: parts.collect(),
+            order: LaneControl::Run,
+        }
+    }
+
+    pub fn remove(&self) {
+        self.parts.iter().for_each(HostPart::remove);
+    }
+
+    /// Follows what the hosts send, until all have ended; an error ends them.
+    pub fn hear(
+        &mut self,
+        receivers: Vec<tokio::sync::mpsc::Receiver<LaneNews>>,
+        follow: impl FnOnce(&mut Self, &Receiver<HostNews>) -> StepResult<()>,
+    ) -> StepResult<()> {
+        let (news, heard) = mpsc::channel();
+        std::thread::scope(|scope| {
+            for (part, receiver) in receivers.into_iter().enumerate() {
+                let news = news.clone();
+                scope.spawn(move || forward(part, receiver, &news));
+            }
+            drop(news);
+            let followed = follow(self, &heard);
+            if followed.is_err() {
+                self.give(LaneControl::Stop);
+            }
+            // The threads end with their jobs.
+            while let Ok(HostNews { part, news }) = heard.recv() {
+                // Another error is only a consequence.
+                let _ = self.take(part, news);
+            }
+            followed
+        })
+    }
+
+    /// What all hosts have measured, by a clock that `time` gives.
+    pub fn joined(&self, time: impl Fn(&Link, Nanos) -> Option<Nanos>) -> StepResult<JoinedPlan> {
+        let mut records: Vec<Record> = Vec::new();
+        for part in &self.parts {
+            let read = runfile::read(&part.path);
+            records.push(read.map_err(|error| {
+                RunError::failed(part.at_name(&format!("its run file: {error}")))
+            })?);
+        }
+        let end = worst(&self.parts, &records);
+        let times: Vec<_> = self
+            .parts
+            .iter()
+            .map(|part| |at: Nanos| time(&part.link, at).unwrap_or(at))
+            .collect();
+        let hosts = self.parts.iter().zip(records).zip(&times);
+        let hosts = hosts.map(|((part, record), time)| HostRecord {
+            host: part.name(),
+            record,
+            time,
+        });
+        let record = join(hosts.collect());
+        Ok(JoinedPlan { record, end })
+    }
+
     /// Gives all hosts the plan.
     fn begin(&self, job: &Job) -> Vec<tokio::sync::mpsc::Receiver<LaneNews>> {
         let parts = self.parts.iter().map(|part| {
@@ -124,13 +204,13 @@ impl HostParts {
                 run_id: format!("{}-{}", job.run_id, part.name()),
                 overwrite: job.overwrite.clone(),
             };
-            part.link.run(self.job, HostTask::Plan(Box::new(task)))
+            part.link.run(PLAN_JOB, HostTask::Plan(Box::new(task)))
         });
         parts.collect()
     }
 
     /// Of a host that cannot go on the others' work is useless.
-    fn take(&mut self, part: usize, news: LaneNews) -> StepResult<()> {
+    pub fn take(&mut self, part: usize, news: LaneNews) -> StepResult<()> {
         let part = &mut self.parts[part];
         part.take(news)?;
         match &part.end {
@@ -146,12 +226,12 @@ impl HostParts {
     }
 
     /// An order does not weaken one that was given before.
-    fn give(&mut self, order: LaneControl) {
+    pub fn give(&mut self, order: LaneControl) {
         if order > self.order {
             self.order = order;
             self.parts
                 .iter()
-                .for_each(|part| part.link.order(self.job, order));
+                .for_each(|part| part.link.order(PLAN_JOB, order));
         }
     }
 
@@ -178,7 +258,7 @@ impl HostParts {
             None if self.parts.iter().all(|part| part.meeting.is_some()) => {
                 for part in &mut self.parts {
                     part.meeting = None;
-                    part.link.meet(self.job, first.number, now + START_LEAD);
+                    part.link.meet(PLAN_JOB, first.number, now + START_LEAD);
                 }
                 return Ok(Some(first.what));
             }
@@ -209,7 +289,7 @@ impl Execution<'_> {
     pub(super) fn run_on_hosts(&mut self, job: &Job) -> StepResult<()> {
         let mut hosts = self.hosts_of_plan()?;
         let ended = self.wait_for_hosts(&mut hosts, job);
-        let joined = ended.and_then(|()| self.join_hosts(&hosts.parts));
+        let joined = ended.and_then(|()| self.join_hosts(&hosts));
         match joined {
             Err(RunError::Failed(mut why)) if !hosts.are_whole() => {
                 hosts
@@ -223,59 +303,23 @@ impl Execution<'_> {
                 Err(RunError::Failed(why))
             }
             joined => {
-                hosts.parts.iter().for_each(HostPart::remove);
+                hosts.remove();
                 joined
             }
         }
     }
 
-    fn hosts_of_plan(&mut self) -> StepResult<HostParts> {
-        let job = self.hosts.next_job();
-        let mut parts = Vec::new();
-        for id in &self.plan.on_hosts {
-            let host = self
-                .hosts
-                .links
-                .get(id)
-                .ok_or_else(|| not_prepared("host"))?;
-            let name = &host.link.host().name;
-            let path = self.file.path().with_extension(format!("{name}.part"));
-            parts.push(HostPart {
-                link: host.link.clone(),
-                file: None,
-                path,
-                meeting: None,
-                progress: String::new(),
-                end: None,
-            });
+    fn hosts_of_plan(&self) -> StepResult<HostParts> {
+        let links = self.hosts.links(&self.plan.on_hosts);
+        match links.len() == self.plan.on_hosts.len() {
+            true => Ok(HostParts::of(links, self.file.path())),
+            false => Err(not_prepared("host")),
         }
-        Ok(HostParts {
-            job,
-            parts,
-            order: LaneControl::Run,
-        })
     }
 
     fn wait_for_hosts(&mut self, hosts: &mut HostParts, job: &Job) -> StepResult<()> {
-        let (news, heard) = mpsc::channel();
         let receivers = hosts.begin(job);
-        std::thread::scope(|scope| {
-            for (part, receiver) in receivers.into_iter().enumerate() {
-                let news = news.clone();
-                scope.spawn(move || forward(part, receiver, &news));
-            }
-            drop(news);
-            let followed = self.follow(hosts, &heard);
-            if followed.is_err() {
-                hosts.give(LaneControl::Stop);
-            }
-            // The threads end with their jobs.
-            while let Ok(HostNews { part, news }) = heard.recv() {
-                // Another error is only a consequence.
-                let _ = hosts.take(part, news);
-            }
-            followed
-        })
+        hosts.hear(receivers, |hosts, heard| self.follow(hosts, heard))
     }
 
     fn follow(&mut self, hosts: &mut HostParts, heard: &Receiver<HostNews>) -> StepResult<()> {
@@ -296,29 +340,12 @@ impl Execution<'_> {
         }
     }
 
-    fn join_hosts(&mut self, parts: &[HostPart]) -> StepResult<()> {
-        let mut records: Vec<Record> = Vec::new();
-        for part in parts {
-            records.push(runfile::read(&part.path).map_err(|error| {
-                RunError::failed(part.at_name(&format!("its run file: {error}")))
-            })?);
+    fn join_hosts(&mut self, hosts: &HostParts) -> StepResult<()> {
+        let joined = hosts.joined(|link, at| link.offsets().controller_time(at))?;
+        if let Some(record) = joined.record {
+            self.file.add(record)?;
         }
-        let end = worst(parts, &records);
-        let offsets: Vec<_> = parts.iter().map(|part| part.link.offsets()).collect();
-        let times: Vec<_> = offsets
-            .iter()
-            .map(|offsets| move |at: Nanos| offsets.controller_time(at).unwrap_or(at))
-            .collect();
-        let hosts = parts.iter().zip(records).zip(&times);
-        let hosts = hosts.map(|((part, record), time)| HostRecord {
-            host: &part.link.host().name,
-            record,
-            time,
-        });
-        if let Some(joined) = join(hosts.collect()) {
-            self.file.add(joined)?;
-        }
-        end
+        joined.end
     }
 }
 
@@ -342,9 +369,9 @@ fn unwritable(path: &Path, error: &io::Error) -> RunError {
     RunError::failed(format!("{} cannot be written: {error}", path.display()))
 }
 
-struct HostNews {
-    part: usize,
-    news: LaneNews,
+pub(super) struct HostNews {
+    pub part: usize,
+    pub news: LaneNews,
 }
 
 fn forward(part: usize, mut from: tokio::sync::mpsc::Receiver<LaneNews>, to: &Sender<HostNews>) {

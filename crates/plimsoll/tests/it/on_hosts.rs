@@ -157,3 +157,23 @@ fn what_a_host_lacks_is_reported_with_its_name() {
     );
     place.expect_no_run("no.run");
 }
+
+#[test]
+fn a_run_whose_plimsoll_was_killed_is_joined_from_its_hosts() {
+    let place = Place::new();
+    mock(&place, 60);
+    let mut run = place.start(&["run", "plan.toml", "-o", "dead.run"]);
+    until_measured(&place, &mut run, 3);
+    run.signal(Signal::KILL);
+    assert_eq!(run.wait().code, None);
+    // Workers that still wait for it end now.
+    place.run(&["join", "dead.run"]).succeeded();
+    let json = place.opens("dead.run");
+    assert_eq!(json["run"]["status"], "interrupted");
+    assert_eq!(events(&json, "run_joined").len(), 1, "{}", json["events"]);
+    let own = point(&json);
+    assert_eq!(own["users"], 6);
+    assert!(own["measured_s"].as_f64().unwrap() >= 2.0, "{own}");
+    assert_eq!(state_of(&place).read_dir().unwrap().count(), 0);
+    assert_eq!(files(&place, ".part"), Vec::<String>::new());
+}
