@@ -260,7 +260,7 @@ impl Drop for Link {
         if self.shared.past.is_none() {
             state.send(&Request::Leave);
         }
-        // Nobody waits for an answer any more.
+        // The first answer is no longer needed.
         if state.facts.is_none() {
             state.kill();
         }

@@ -28,7 +28,7 @@ pub fn worker_bytes(clock: &Clock, mut bytes: &[u8]) {
         state: Mutex::new(LinkState::of_past(&past)),
         changed: Condvar::new(),
     };
-    // Nobody reads the jobs' news, so none is waited for.
+    // The jobs' news have no reader, so none is waited for.
     shared.state().unread.clear();
     shared.read(&mut bytes);
 }

@@ -52,7 +52,7 @@ pub(super) struct LinkState {
     pub last_report: Option<u64>,
     /// How many reports there were when the host was reached first.
     pub backlog: Option<u64>,
-    /// Of jobs of the past that nobody has asked for yet.
+    /// Of jobs of the past, until they are asked for.
     pub unread: BTreeMap<JobId, mpsc::Receiver<LaneNews>>,
     /// Jobs that the session has reported of.
     pub heard: BTreeSet<JobId>,

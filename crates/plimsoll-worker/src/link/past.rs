@@ -32,7 +32,7 @@ impl PastSession {
         u64::try_from(at).ok().map(Nanos)
     }
 
-    /// The run's time of a sample that the run file has not got.
+    /// The run's time of a sample that the run file lacks.
     pub(super) fn sample_time(&self, host: Nanos) -> Option<Nanos> {
         // Two samples are a second apart.
         let next = self.sampled_until + Nanos::from_millis(500);

@@ -255,7 +255,7 @@ fn a_killed_run_is_joined_from_the_journals_of_its_hosts() {
     // Percentiles of a joined point are not those of coarse histograms.
     let windows = "SELECT count(DISTINCT phase) AS n FROM window";
     assert_eq!(place.rows("x.plimsoll", windows)[0]["n"], 2);
-    assert_eq!(fs::read_dir(state(&place)).unwrap().count(), 0);
+    expect_no_state(&place);
     let names = fs::read_dir(place.path("")).unwrap().flatten();
     let beside = names.filter(|entry| {
         entry
@@ -286,7 +286,7 @@ fn joining_waits_for_workers_that_still_run() {
         (&Value::Bool(true), &Value::from(6.0))
     );
     assert_eq!(seconds_of(&place, "x.plimsoll"), 7);
-    assert_eq!(fs::read_dir(state(&place)).unwrap().count(), 0);
+    expect_no_state(&place);
 }
 
 #[test]
@@ -332,11 +332,12 @@ fn a_run_whose_host_is_away_stays_as_it_is_until_it_is_joined() {
         "{joined:?}"
     );
     assert_eq!(seconds_of(&place, "y.plimsoll"), before);
+    expect_no_state(&place);
     fs::rename(&kept, &journal).unwrap();
     place.run(&["join", "x.plimsoll"]).succeeded();
     assert_eq!(place.opens("x.plimsoll")["run"]["status"], "interrupted");
     assert!(seconds_of(&place, "x.plimsoll") > before);
-    assert_eq!(fs::read_dir(state(&place)).unwrap().count(), 0);
+    expect_no_state(&place);
 }
 
 #[test]
@@ -362,6 +363,13 @@ fn a_host_that_cannot_be_reached_is_named_with_what_its_command_wrote() {
 fn state(place: &Place) -> PathBuf {
     let user = rustix::process::geteuid().as_raw();
     place.path(&format!("tmp/plimsoll-{user}"))
+}
+
+/// A worker that is left removes its directory while it ends.
+fn expect_no_state(place: &Place) {
+    wait_for("the end of what workers keep", || {
+        (fs::read_dir(state(place)).unwrap().count() == 0).then_some(())
+    });
 }
 
 /// Whether a file of the directory, or below it, holds the word.
@@ -444,10 +452,8 @@ fn ctrl_c_ends_a_run_whose_host_does_not_answer() {
     let lasted = began.elapsed().as_secs();
     assert!(lasted < 8, "{lasted} s");
     assert_eq!(processes_in(&place.path("")), []);
-    // A worker that nobody has greeted yet ends after ten seconds.
-    wait_for("the workers' end", || {
-        (fs::read_dir(state(&place)).unwrap().count() == 0).then_some(())
-    });
+    // A worker that has not been greeted yet ends after ten seconds.
+    expect_no_state(&place);
 }
 
 #[test]
