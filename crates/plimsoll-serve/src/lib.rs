@@ -7,8 +7,10 @@
 mod access;
 mod catalog;
 mod events;
+mod exposition;
 mod feed;
 mod live;
+mod metrics;
 mod respond;
 mod route;
 mod server;
@@ -19,6 +21,7 @@ mod token;
 mod tests;
 
 pub use access::needs_token;
+pub use live::is_growing;
 pub use server::{PageServer, ServeError, ServeOptions, StopServer};
 pub use source::{FoundRun, RunSource};
 pub use token::Token;

@@ -27,7 +27,7 @@ const DEVICES: usize = 3;
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// Whether something was added to a run file, or to the WAL beside it, a short while ago. Opens neither.
-pub(crate) fn is_growing(path: &Path) -> bool {
+pub fn is_growing(path: &Path) -> bool {
     let mut wal = path.as_os_str().to_owned();
     wal.push("-wal");
     [path, Path::new(&wal)].iter().any(|file| {

@@ -161,6 +161,13 @@ pub(crate) fn script(text: &'static str) -> PageResponse {
     answer(StatusCode::OK, kind, &ScriptPolicy::None.policy(), body)
 }
 
+/// What Prometheus scrapes.
+pub(crate) fn metrics(text: String) -> PageResponse {
+    let kind = "text/plain; version=0.0.4; charset=utf-8";
+    let policy = ScriptPolicy::None.policy();
+    answer(StatusCode::OK, kind, &policy, whole(text))
+}
+
 pub(crate) fn event_stream(body: Body) -> PageResponse {
     let policy = ScriptPolicy::None.policy();
     answer(StatusCode::OK, "text/event-stream", &policy, body)

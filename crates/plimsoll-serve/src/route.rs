@@ -23,6 +23,8 @@ pub(crate) enum Route {
     Catalog,
     Compare,
     LiveScript,
+    /// For Prometheus.
+    Metrics,
     /// A run's report, or its live page.
     Run(String),
     Events(String),
@@ -35,6 +37,7 @@ impl Route {
             "/" => return Some(Self::Catalog),
             "/compare" => return Some(Self::Compare),
             "/live.js" => return Some(Self::LiveScript),
+            "/metrics" => return Some(Self::Metrics),
             _ => {}
         }
         let name = path.strip_prefix("/run/")?;

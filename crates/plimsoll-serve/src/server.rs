@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hyper::body::Incoming;
@@ -24,6 +24,7 @@ use crate::catalog::{catalog_page, is_live};
 use crate::events;
 use crate::feed::{EndOfRun, Feeds};
 use crate::live::SentUntil;
+use crate::metrics::RunTotals;
 use crate::respond::{self, PageResponse, ScriptPolicy};
 use crate::route::{Route, address_of};
 use crate::source::{FoundRun, RunSource};
@@ -75,6 +76,7 @@ struct Site {
     access: AccessRules,
     source: Box<dyn RunSource>,
     feeds: Feeds,
+    totals: Mutex<RunTotals>,
     stop: watch::Receiver<bool>,
     beside_run: bool,
     streams: Arc<Semaphore>,
@@ -124,6 +126,7 @@ impl PageServer {
             },
             source,
             feeds: Feeds::default(),
+            totals: Mutex::default(),
             stop: stop.subscribe(),
             beside_run: options.beside_run,
             streams: Arc::new(Semaphore::new(STREAMS)),
@@ -224,6 +227,7 @@ impl Site {
         let query = request.uri().query().unwrap_or_default().to_owned();
         match Route::of(request.uri().path()) {
             Some(Route::LiveScript) => respond::script(LIVE_SCRIPT),
+            Some(Route::Metrics) => self.metrics().await,
             Some(Route::Catalog) => self.catalog(query).await,
             Some(Route::Compare) => self.comparison(&query).await,
             Some(Route::Run(name)) => self.run(name, query == "now").await,
@@ -265,6 +269,15 @@ impl Site {
             [run] if self.beside_run => respond::redirect(&address_of(&run.name)),
             runs => respond::page(catalog_page(runs, &query), &ScriptPolicy::None),
         }
+    }
+
+    async fn metrics(self: Arc<Self>) -> PageResponse {
+        let text = self.read(|site| {
+            let runs = site.source.growing()?;
+            let mut totals = site.totals.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(totals.scrape(&runs))
+        });
+        text.await.map_or_else(|answer| answer, respond::metrics)
     }
 
     /// Looks a name up: it never becomes a path.

@@ -18,6 +18,9 @@ pub trait RunSource: Send + Sync + 'static {
     /// In the order in which they began. Nothing outside of what is served.
     fn runs(&self) -> Result<Vec<FoundRun>, String>;
 
+    /// Files to which something was added a short while ago: see [`crate::is_growing`]. Reads no file.
+    fn growing(&self) -> Result<Vec<PathBuf>, String>;
+
     fn report(&self, path: &Path) -> Result<String, String>;
 
     /// Of two or more runs; the first is the one that the others are compared with.

@@ -37,6 +37,12 @@ impl RunSource for TestFolder {
         Ok(runs)
     }
 
+    fn growing(&self) -> Result<Vec<PathBuf>, String> {
+        let entries = std::fs::read_dir(&self.0).map_err(|error| error.to_string())?;
+        let paths = entries.flatten().map(|entry| entry.path());
+        Ok(paths.filter(|path| crate::is_growing(path)).collect())
+    }
+
     fn report(&self, path: &Path) -> Result<String, String> {
         Ok(format!("<h1>report of {}</h1>", path.display()))
     }
@@ -516,4 +522,36 @@ fn a_token_is_long_and_plain_and_two_differ() {
     let random = [Token::random().unwrap(), Token::random().unwrap()];
     assert!(random[0] != random[1] && random[0].as_str().len() == 64);
     assert_eq!(format!("{:?}", random[0]), "Token");
+}
+
+#[test]
+fn metrics_need_the_token_and_are_text() {
+    let site = TestSite::protected();
+    assert_eq!(site.get("/metrics").status(), 401);
+    let wrong = site.get_with("/metrics", "Authorization: Bearer wrong");
+    assert_eq!(wrong.status(), 401);
+    let mut run = OpenRun::begin(&site, "b.plimsoll");
+    run.measure(3);
+    let bearer = format!("Authorization: Bearer {TOKEN}");
+    let answer = site.get_with("/metrics", &bearer);
+    assert_eq!(answer.status(), 200);
+    let kind = "text/plain; version=0.0.4; charset=utf-8";
+    assert_eq!(answer.header("content-type"), Some(kind));
+    let committed = |answer: &HttpText| {
+        let samples = answer.0.lines();
+        let own = samples.filter(|line| {
+            line.starts_with("plimsoll_transactions_total{run=\"20261127T101500Z-1-0000002a\"")
+        });
+        own.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap())
+            .sum::<f64>()
+    };
+    let first = committed(&answer);
+    run.measure(2);
+    let second = committed(&site.get_with("/metrics", &bearer));
+    assert_eq!(second - first, 20.0, "ten transactions a second");
+    let other = site.raw(&format!(
+        "GET /metrics HTTP/1.1\nHost: evil.example\n{bearer}"
+    ));
+    assert_eq!(other.status(), 421);
+    run.finish();
 }

@@ -6,6 +6,7 @@ pub mod commands;
 pub mod drive_file;
 pub mod execute;
 pub mod failure;
+mod in_order;
 pub mod known;
 mod output;
 mod plan_errors;

@@ -117,7 +117,8 @@ impl CoarseHist {
         self.0.as_ref().map_or(&[], |own| own.buckets.as_slice())
     }
 
-    fn sum(&self) -> u128 {
+    /// Of all values, exact.
+    pub fn sum(&self) -> u128 {
         self.0.as_ref().map_or(0, |own| own.sum)
     }
 

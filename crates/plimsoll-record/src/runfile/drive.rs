@@ -117,6 +117,35 @@ fn coarse(row: &Row<'_>, column: &str) -> rusqlite::Result<CoarseHist> {
     hist(column, row.get_ref(column)?.as_blob()?, CoarseHist::decode)
 }
 
+fn drive_row(row: &Row<'_>) -> rusqlite::Result<DriveRow> {
+    Ok(DriveRow {
+        subject: subject(row)?,
+        start: time(row, "start_ns")?,
+        end: time(row, "end_ns")?,
+        op: parsed(row, "op")?,
+        ops: row.get("ops")?,
+        bytes: row.get("bytes")?,
+        errors: row.get("errors")?,
+        modelled: coarse(row, "modelled")?,
+        real: coarse(row, "real")?,
+        late: coarse(row, "late")?,
+        beyond: row.get("beyond")?,
+    })
+}
+
+/// Seconds of one drive that begin at this time or later.
+pub(super) fn drive_rows_from(
+    db: &Connection,
+    medium: SubjectId,
+    from: Nanos,
+) -> std::result::Result<Vec<DriveRow>, BadRow> {
+    let sql = format!(
+        "SELECT * FROM drive WHERE subject = {} AND start_ns >= {} ORDER BY start_ns",
+        medium.0, from.0
+    );
+    rows(db, &sql, drive_row)
+}
+
 /// Of an older file none.
 pub(super) fn drive_rows(
     db: &Connection,
@@ -128,21 +157,7 @@ pub(super) fn drive_rows(
     let mut found = rows(
         db,
         "SELECT * FROM drive ORDER BY subject, start_ns",
-        |row| {
-            Ok(DriveRow {
-                subject: subject(row)?,
-                start: time(row, "start_ns")?,
-                end: time(row, "end_ns")?,
-                op: parsed(row, "op")?,
-                ops: row.get("ops")?,
-                bytes: row.get("bytes")?,
-                errors: row.get("errors")?,
-                modelled: coarse(row, "modelled")?,
-                real: coarse(row, "real")?,
-                late: coarse(row, "late")?,
-                beyond: row.get("beyond")?,
-            })
-        },
+        drive_row,
     )?;
     found.sort_by_key(|row| (row.subject, row.start, row.op));
     Ok(found)

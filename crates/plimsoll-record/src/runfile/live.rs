@@ -108,7 +108,7 @@ pub fn read_live(path: &Path, cursor: &mut LiveCursor) -> Result<LiveRows, RunFi
     live_rows(&db, cursor).map_err(|what| damaged(path, what))
 }
 
-fn open_live(path: &Path) -> Result<Connection, RunFileError> {
+pub(super) fn open_live(path: &Path) -> Result<Connection, RunFileError> {
     let (db, schema) = open_run_file(path)?;
     if schema == SCHEMA_VERSION {
         return Ok(db);
@@ -161,7 +161,7 @@ fn systems(db: &Connection) -> Result<Vec<LiveSystem>, BadRow> {
     })
 }
 
-fn open_phases(db: &Connection) -> Result<Vec<LivePhase>, BadRow> {
+pub(super) fn open_phases(db: &Connection) -> Result<Vec<LivePhase>, BadRow> {
     let sql = "SELECT point, step, kind, start_ns FROM phase WHERE end_ns IS NULL ORDER BY id";
     rows(db, sql, |row| {
         Ok(LivePhase {
@@ -179,7 +179,7 @@ fn open_points(db: &Connection) -> Result<Vec<Point>, BadRow> {
 }
 
 /// The time that warm-ups and measurements cover; how long the last transactions take is in no plan. Of an open one, up to its last second.
-fn under_load(db: &Connection) -> Result<Nanos, BadRow> {
+pub(super) fn under_load(db: &Connection) -> Result<Nanos, BadRow> {
     let sql = "SELECT start_ns, coalesce(end_ns, (SELECT end_ns FROM tick ORDER BY id DESC LIMIT 1), start_ns)
                FROM phase WHERE kind IN ('warm', 'measure') ORDER BY start_ns";
     let mut covered = Nanos::ZERO;

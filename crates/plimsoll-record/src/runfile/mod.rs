@@ -21,6 +21,7 @@ mod row;
 mod samples;
 mod seconds;
 mod series;
+mod totals;
 mod waits;
 mod whole;
 mod writer;
@@ -36,6 +37,7 @@ pub use live::{
 };
 pub use reader::{read, require_intact};
 pub use reopened::JoinedCopy;
+pub use totals::{AddedSecond, TotalsCursor, TotalsRows, read_added};
 
 #[derive(Debug, Error)]
 pub enum RunFileError {

@@ -9,11 +9,11 @@ use plimsoll_analysis::compare::{Ask, compare};
 use plimsoll_record::runfile;
 use plimsoll_report::versus::comparison_page;
 use plimsoll_serve::{
-    FoundRun, PageServer, RunSource, ServeOptions, StopServer, Token, needs_token,
+    FoundRun, PageServer, RunSource, ServeOptions, StopServer, Token, is_growing, needs_token,
 };
 
 use super::compare::{label, sides_of};
-use super::list::run_files;
+use super::list::{read_heads, run_files};
 use super::predict::summary_of;
 use crate::cli::ServeArgs;
 use crate::failure::Failure;
@@ -125,21 +125,28 @@ impl RunFolder {
 
 impl RunSource for RunFolder {
     fn runs(&self) -> Result<Vec<FoundRun>, String> {
-        let mut runs: Vec<FoundRun> = Vec::new();
-        for path in self.files()?.into_iter().filter(|path| self.holds(path)) {
-            // Files of other programs, damaged ones, and one that is being made have no head.
-            if let Ok(head) = runfile::read_head(&path) {
-                runs.push(FoundRun {
-                    name: self.name(&path),
-                    path,
-                    head,
-                });
-            }
-        }
+        let mut files = self.files()?;
+        files.retain(|path| self.holds(path));
+        // Files of other programs, damaged ones, and one that is being made have no head.
+        let heads = read_heads(&files).into_iter().flatten();
+        let mut runs: Vec<FoundRun> = heads
+            .map(|head| FoundRun {
+                name: self.name(&head.path),
+                path: head.path.clone(),
+                head,
+            })
+            .collect();
         runs.sort_by(|a, b| {
             (&a.head.run.started_at, &a.name).cmp(&(&b.head.run.started_at, &b.name))
         });
         Ok(runs)
+    }
+
+    fn growing(&self) -> Result<Vec<PathBuf>, String> {
+        let mut files = self.files()?;
+        files.retain(|path| is_growing(path) && self.holds(path));
+        files.sort();
+        Ok(files)
     }
 
     fn report(&self, path: &Path) -> Result<String, String> {
