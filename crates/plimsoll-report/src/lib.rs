@@ -40,7 +40,7 @@ pub mod text;
 pub mod versus;
 mod waits;
 
-pub use export::{CsvKind, audit_csv, audit_json, to_csv, to_json};
+pub use export::{ExportTable, audit_csv, audit_json, to_csv, to_json};
 pub use html::audits::audit_page;
 pub use html::report;
 pub use text::{audit_table, explain, ladder_table};

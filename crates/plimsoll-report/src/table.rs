@@ -8,14 +8,18 @@ use crate::message::Messages;
 mod cell;
 mod declaration;
 mod grid;
+mod sink;
 mod text;
 mod unit;
+mod value_type;
 
-pub use cell::{CellValue, TableCell};
+pub use cell::{CellValue, TableCell, UtcTime};
 pub use declaration::{Declaration, DeclaredColumn};
 pub(crate) use grid::{Grid, GridCell, GridRow};
+pub use sink::{CsvSink, TableSink, TypedColumn};
 pub(crate) use text::WIDTH;
 pub use unit::Unit;
+pub use value_type::{HasValueType, ValueType};
 
 /// What a heading is read from.
 enum Heading {
@@ -52,6 +56,7 @@ struct Column<'a, R> {
     id: String,
     heading: Heading,
     unit: Unit,
+    value_type: ValueType,
     /// Its name in CSV and JSON.
     key: Option<String>,
     places: &'static [ColumnPlace],
@@ -133,7 +138,7 @@ impl<'a, R> Table<'a, R> {
     }
 
     /// For people: in text and on a page.
-    pub fn column<C: Into<TableCell>>(
+    pub fn column<C: HasValueType>(
         self,
         id: impl Into<String>,
         unit: Unit,
@@ -143,7 +148,7 @@ impl<'a, R> Table<'a, R> {
     }
 
     /// For people, with words of the catalog in its cells.
-    pub fn message<C: Into<TableCell>>(
+    pub fn message<C: HasValueType>(
         mut self,
         id: impl Into<String>,
         unit: Unit,
@@ -153,6 +158,7 @@ impl<'a, R> Table<'a, R> {
             id: id.into(),
             heading: Heading::Id,
             unit,
+            value_type: C::TYPE,
             key: None,
             places: EVERYWHERE,
             condition: None,
@@ -162,7 +168,7 @@ impl<'a, R> Table<'a, R> {
     }
 
     /// For people, but in text only.
-    pub fn text_column<C: Into<TableCell>>(
+    pub fn text_column<C: HasValueType>(
         self,
         id: impl Into<String>,
         unit: Unit,
@@ -173,7 +179,7 @@ impl<'a, R> Table<'a, R> {
     }
 
     /// For people, but on a page only.
-    pub fn page_column<C: Into<TableCell>>(
+    pub fn page_column<C: HasValueType>(
         self,
         id: impl Into<String>,
         unit: Unit,
@@ -184,7 +190,7 @@ impl<'a, R> Table<'a, R> {
     }
 
     /// As [`Self::message`], but on a page only.
-    pub fn page_message<C: Into<TableCell>>(
+    pub fn page_message<C: HasValueType>(
         self,
         id: impl Into<String>,
         unit: Unit,
@@ -199,7 +205,7 @@ impl<'a, R> Table<'a, R> {
     }
 
     /// For programs: in CSV and JSON only.
-    pub fn field<C: Into<TableCell>>(
+    pub fn field<C: HasValueType>(
         self,
         key: impl Into<String>,
         value: impl Fn(&R) -> C + 'a,
@@ -208,7 +214,7 @@ impl<'a, R> Table<'a, R> {
     }
 
     /// For programs, with words of the catalog.
-    pub fn message_field<C: Into<TableCell>>(
+    pub fn message_field<C: HasValueType>(
         self,
         key: impl Into<String>,
         value: impl Fn(&R, &Messages) -> C + 'a,
@@ -332,6 +338,7 @@ impl<'a, R> Table<'a, R> {
         let columns = self.columns.iter().map(|column| DeclaredColumn {
             id: column.id.clone(),
             unit: column.unit,
+            value_type: column.value_type,
             headings: column
                 .places
                 .iter()
@@ -442,18 +449,39 @@ impl<'a, R> Table<'a, R> {
         columns.filter_map(|column| Some((column.key.as_deref()?, column)))
     }
 
+    /// The columns that programs read.
+    pub fn typed_columns(&self) -> Vec<TypedColumn> {
+        let columns = self.keyed().map(|(key, column)| TypedColumn {
+            name: key.to_owned(),
+            value_type: column.value_type,
+        });
+        columns.collect()
+    }
+
+    /// What programs read of a row.
+    pub fn values(&self, row: &R) -> Vec<CellValue> {
+        self.values_in(&Messages::english(), row)
+    }
+
+    fn values_in(&self, m: &Messages, row: &R) -> Vec<CellValue> {
+        let cells = self.keyed().map(|(_, column)| (column.cell)(row, m));
+        cells.map(|cell| cell.value).collect()
+    }
+
+    /// Passes on what programs read: the columns, then row by row.
+    pub fn send(&self, rows: impl IntoIterator<Item = R>, sink: &mut dyn TableSink) {
+        let m = Messages::english();
+        sink.begin(self.typed_columns());
+        for row in rows {
+            sink.row(self.values_in(&m, &row));
+        }
+    }
+
     /// RFC 4180, but with bare newlines, with a header.
     pub fn to_csv(&self, rows: impl IntoIterator<Item = R>) -> String {
-        let m = Messages::english();
-        let header: Vec<String> = self.keyed().map(|(key, _)| quoted(key)).collect();
-        let mut out = header.join(",") + "\n";
-        for row in rows {
-            let cells = self.keyed().map(|(_, column)| (column.cell)(&row, &m));
-            let cells: Vec<String> = cells.map(|cell| quoted(&cell.to_plain())).collect();
-            out.push_str(&cells.join(","));
-            out.push('\n');
-        }
-        out
+        let mut csv = CsvSink::with_header();
+        self.send(rows, &mut csv);
+        csv.text
     }
 
     /// An array with an object for each row.
@@ -491,14 +519,6 @@ impl<R> Column<'_, R> {
             text: self.unit.shown(m, &cell),
             class: [self.unit.class(), cell.class].join(" ").trim().to_owned(),
         }
-    }
-}
-
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
     }
 }
 

@@ -46,6 +46,8 @@ const ALL_TABLES: &[fn() -> Declaration] = &[
     || export::drive::table().declaration(),
     || export::medium::table().declaration(),
     || export::points::table(vec!["all"], vec!["payment"]).declaration(),
+    || export::points::types().declaration(),
+    || export::run::audited().declaration(),
     || export::seconds::table().declaration(),
     || export::seconds::samples().declaration(),
     || export::wait::table().declaration(),

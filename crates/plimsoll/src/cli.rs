@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use plimsoll_report::export::CsvKind;
+use plimsoll_report::export::ExportTable;
 
 pub use audit::AuditArgs;
 pub use bench::{BenchArgs, BenchTarget};
@@ -159,13 +159,18 @@ pub struct ReportArgs {
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// A run file.
-    pub run: PathBuf,
+    /// Run files, directories of run files, or a set. Text and JSON are of one.
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
     #[arg(long, value_enum)]
     pub to: ExportFormat,
-    /// Which CSV table: the ladder's points, transactions by second, all series in long form, or emulated drives by second.
-    #[arg(long, value_parser = table(), default_value = CsvKind::Ladder.name())]
-    pub table: CsvKind,
+    /// Which table as CSV or Parquet: the ladder's points, their transaction types, transactions by second, all series in
+    /// long form, or emulated drives by second.
+    #[arg(long, value_parser = table(), default_value = ExportTable::Ladder.name())]
+    pub table: ExportTable,
+    /// The file to write [default: standard output]. Parquet needs one.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -206,10 +211,12 @@ pub enum ExportFormat {
     Text,
     Json,
     Csv,
+    /// A table of all runs for DuckDB, pandas and the like.
+    Parquet,
 }
 
-/// The tables of [`CsvKind`] by their names.
-fn table() -> impl TypedValueParser<Value = CsvKind> {
-    let names = CsvKind::ALL.iter().map(|kind| kind.name());
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<CsvKind>())
+/// The tables of [`ExportTable`] by their names.
+fn table() -> impl TypedValueParser<Value = ExportTable> {
+    let names = ExportTable::ALL.iter().map(|kind| kind.name());
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<ExportTable>())
 }

@@ -1,18 +1,81 @@
-//! One row for each ladder point.
+//! One row for each ladder point; one for each transaction type of each.
 
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{LatencySummary, PointSummary, TxnSummary};
+use plimsoll_record::{Point, Record, SubjectId};
 
 use crate::table::Table;
 
-type Points<'a> = Table<'a, &'a PointSummary>;
+type Points<'a> = Table<'a, PointRow<'a>>;
 
-pub(super) fn csv(summary: &Summary) -> String {
+/// The point's name among transaction types, all of them together.
+const ALL: &str = "all";
+
+/// A point and what the record knows of it.
+#[derive(Clone, Copy)]
+pub(crate) struct PointRow<'a> {
+    point: &'a PointSummary,
+    record: &'a Record,
+    recorded: Option<&'a Point>,
+}
+
+impl<'a> PointRow<'a> {
+    fn of(record: &'a Record, point: &'a PointSummary) -> Self {
+        let first = point.ids.first();
+        let mut points = record.points.iter();
+        Self {
+            point,
+            record,
+            recorded: points.find(|own| Some(&own.id) == first),
+        }
+    }
+
+    /// Several where figures are sums.
+    fn ids(&self) -> String {
+        let ids = self.point.ids.iter();
+        ids.map(|id| id.0.to_string()).collect::<Vec<_>>().join(" ")
+    }
+
+    fn system(&self) -> Option<SubjectId> {
+        Some(self.recorded?.system)
+    }
+
+    /// `None` of imported runs.
+    fn engine(&self) -> Option<&'static str> {
+        let system = self.system()?;
+        let mut subjects = self.record.subjects.iter();
+        let name = self
+            .record
+            .system_name(subjects.find(|subject| subject.id == system)?);
+        let system = self.record.plan.resolved()?.system_named(name)?;
+        Some(system.kind.engine().name())
+    }
+
+    fn engine_version(&self) -> Option<&'a str> {
+        let system = self.system()?;
+        let mut facts = self.record.facts.iter();
+        let fact = facts.find(|fact| {
+            fact.subject == system && ["version", "sqlite_version"].contains(&fact.key.as_str())
+        });
+        Some(&fact?.value)
+    }
+}
+
+/// Of all ladders.
+pub(super) fn rows<'a>(
+    record: &'a Record,
+    summary: &'a Summary,
+) -> impl Iterator<Item = PointRow<'a>> {
+    let points = summary.figures.points();
+    points.map(|point| PointRow::of(record, point))
+}
+
+/// With the transaction types of these points, which differ between workloads: types of later ones stand at the end.
+pub(super) fn table_of<'a>(summary: &'a Summary) -> Points<'a> {
     let points: Vec<&PointSummary> = summary.figures.points().collect();
-    // Points of different workloads differ in their transaction types: types of later ones stand at the end.
     let first = match points.first() {
         Some(first) => txn_names(first),
-        None => vec!["all"],
+        None => vec![ALL],
     };
     let mut later: Vec<&str> = Vec::new();
     for name in points.iter().flat_map(|point| txn_names(point)) {
@@ -20,14 +83,19 @@ pub(super) fn csv(summary: &Summary) -> String {
             later.push(name);
         }
     }
-    table(first, later).to_csv(points)
+    table(first, later)
+}
+
+/// With the columns that all runs have.
+pub(crate) fn table_of_any<'a>() -> Points<'a> {
+    table(vec![ALL], Vec::new())
 }
 
 /// With the transaction types that stand among the other columns, and those that stand at the end.
 pub(crate) fn table<'a>(first: Vec<&'a str>, later: Vec<&'a str>) -> Points<'a> {
     let table = counts(rates(place(Table::new("points"))));
     let table = first.into_iter().fold(table, latencies);
-    let table = outcome(resources(table));
+    let table = origin(outcome(resources(table)));
     later.into_iter().fold(table, latencies)
 }
 
@@ -41,51 +109,68 @@ fn txn_names(point: &PointSummary) -> Vec<&str> {
 
 fn place(table: Points<'_>) -> Points<'_> {
     table
-        .field("step", |p| p.step.clone())
-        .field("ordinal", |p| p.ordinal)
-        .field("system", |p| p.system.clone())
-        .field("medium", |p| p.medium.clone())
-        .field("drive", |p| Some(p.drive.as_ref()?.drive.clone()))
-        .field("mode", |p| p.mode.clone())
-        .field("users", |p| p.users)
-        .field("connections", |p| p.connections)
-        .field("offered_per_second", |p| p.offered_per_second)
-        .field("offered_to_per_second", |p| p.offered_to_per_second)
-        .field("repeat", |p| p.repeat)
-        .field("scene", |p| p.scene.name())
-        .field("measured_s", |p| p.measured_s)
-        .field("complete", |p| p.complete)
-        .field("verdict", |p| p.verdict)
+        .field("step", |r| r.point.step.clone())
+        .field("ordinal", |r| r.point.ordinal)
+        .field("system", |r| r.point.system.clone())
+        .field("medium", |r| r.point.medium.clone())
+        .field("drive", |r| Some(r.point.drive.as_ref()?.drive.clone()))
+        .field("mode", |r| r.point.mode.clone())
+        .field("users", |r| r.point.users)
+        .field("connections", |r| r.point.connections)
+        .field("offered_per_second", |r| r.point.offered_per_second)
+        .field("offered_to_per_second", |r| r.point.offered_to_per_second)
+        .field("repeat", |r| r.point.repeat)
+        .field("scene", |r| r.point.scene.name())
+        .field("measured_s", |r| r.point.measured_s)
+        .field("complete", |r| r.point.complete)
+        .field("verdict", |r| r.point.verdict)
 }
 
 fn rates(table: Points<'_>) -> Points<'_> {
     table
-        .field("nopm", |p| p.nopm)
-        .field("tpm", |p| p.tpm)
-        .field("tpm_per_user", |p| p.tpm_per_user)
-        .field("completed_per_second", |p| p.completed_per_second)
-        .interval_fields("nopm_interval", |p| p.nopm_interval)
-        .interval_fields("tpm_interval", |p| p.tpm_interval)
-        .interval_fields("completed_per_second_interval", |p| p.rate_interval)
-        .field("steady", |p| p.steady.name())
-        .field("steady_range_percent", |p| Some(p.steady.figures()?.0))
-        .field("steady_slope_percent", |p| Some(p.steady.figures()?.1))
-        .field("rolled_back_new_orders_percent", |p| {
-            p.rolled_back_new_orders_percent
+        .field("nopm", |r| r.point.nopm)
+        .field("tpm", |r| r.point.tpm)
+        .field("tpm_per_user", |r| r.point.tpm_per_user)
+        .field("completed_per_second", |r| r.point.completed_per_second)
+        .interval_fields("nopm_interval", |r| r.point.nopm_interval)
+        .interval_fields("tpm_interval", |r| r.point.tpm_interval)
+        .interval_fields("completed_per_second_interval", |r| r.point.rate_interval)
+        .field("steady", |r| r.point.steady.name())
+        .field("steady_range_percent", |r| {
+            Some(r.point.steady.figures()?.0)
         })
-        .field("round_trips_per_txn", |p| p.round_trips_per_txn)
+        .field("steady_slope_percent", |r| {
+            Some(r.point.steady.figures()?.1)
+        })
+        .field("rolled_back_new_orders_percent", |r| {
+            r.point.rolled_back_new_orders_percent
+        })
+        .field("round_trips_per_txn", |r| r.point.round_trips_per_txn)
 }
 
 fn counts(table: Points<'_>) -> Points<'_> {
     table
-        .field("offered", |p| p.overall.counts.offered)
-        .field("committed", |p| p.overall.counts.committed)
-        .field("rolled_back", |p| p.overall.counts.rolled_back)
-        .field("failed", |p| p.overall.counts.failed)
-        .field("dropped", |p| p.overall.counts.dropped)
-        .field("retries", |p| p.overall.counts.retries)
-        .field("round_trips", |p| p.overall.counts.round_trips)
+        .field("offered", |r| r.point.overall.counts.offered)
+        .field("committed", |r| r.point.overall.counts.committed)
+        .field("rolled_back", |r| r.point.overall.counts.rolled_back)
+        .field("failed", |r| r.point.overall.counts.failed)
+        .field("dropped", |r| r.point.overall.counts.dropped)
+        .field("retries", |r| r.point.overall.counts.retries)
+        .field("round_trips", |r| r.point.overall.counts.round_trips)
 }
+
+type OfLatency = fn(LatencySummary) -> f64;
+
+/// Name and value of each latency figure.
+const LATENCY_FIGURES: [(&str, OfLatency); 7] = [
+    ("mean", |l| l.mean_ms),
+    ("p50", |l| l.p50_ms),
+    ("p90", |l| l.p90_ms),
+    ("p95", |l| l.p95_ms),
+    ("p99", |l| l.p99_ms),
+    ("p999", |l| l.p999_ms),
+    ("max", |l| l.max_ms),
+];
 
 /// Response and service times of the transactions of one name.
 fn latencies<'a>(table: Points<'a>, txn: &'a str) -> Points<'a> {
@@ -93,26 +178,15 @@ fn latencies<'a>(table: Points<'a>, txn: &'a str) -> Points<'a> {
     latency(table, txn, "service", |txn| txn.service)
 }
 
-type OfLatency = fn(LatencySummary) -> f64;
-
 fn latency<'a>(
     mut table: Points<'a>,
     txn: &'a str,
     kind: &str,
     of: fn(&TxnSummary) -> Option<LatencySummary>,
 ) -> Points<'a> {
-    let figures: [(&str, OfLatency); 7] = [
-        ("mean", |l| l.mean_ms),
-        ("p50", |l| l.p50_ms),
-        ("p90", |l| l.p90_ms),
-        ("p95", |l| l.p95_ms),
-        ("p99", |l| l.p99_ms),
-        ("p999", |l| l.p999_ms),
-        ("max", |l| l.max_ms),
-    ];
-    for (name, figure) in figures {
-        table = table.field(format!("{txn}_{kind}_{name}_ms"), move |p| {
-            let own = txns(p).find(|own| own.name == txn)?;
+    for (name, figure) in LATENCY_FIGURES {
+        table = table.field(format!("{txn}_{kind}_{name}_ms"), move |r| {
+            let own = txns(r.point).find(|own| own.name == txn)?;
             of(own).map(figure)
         });
     }
@@ -121,7 +195,7 @@ fn latency<'a>(
 
 macro_rules! resources {
     ($table:expr; $($field:ident),* $(,)?) => {
-        $table$(.field(stringify!($field), |p| p.resources.$field.clone()))*
+        $table$(.field(stringify!($field), |r| r.point.resources.$field.clone()))*
     };
 }
 
@@ -158,10 +232,73 @@ fn resources(table: Points<'_>) -> Points<'_> {
 
 fn outcome(table: Points<'_>) -> Points<'_> {
     table
-        .field("emulator_cpu_percent", |p| {
-            p.drive.as_ref()?.emulator_cpu_percent
+        .field("emulator_cpu_percent", |r| {
+            r.point.drive.as_ref()?.emulator_cpu_percent
         })
-        .field("power_cut_lost", |p| Some(p.power_cut.as_ref()?.lost))
-        .field("consistency_verified", |p| p.consistency.verified)
-        .field("consistency_failed", |p| p.consistency.failed.join(" "))
+        .field("power_cut_lost", |r| Some(r.point.power_cut.as_ref()?.lost))
+        .field("consistency_verified", |r| r.point.consistency.verified)
+        .field("consistency_failed", |r| {
+            r.point.consistency.failed.join(" ")
+        })
+}
+
+/// Which point it is, and what it was measured on.
+fn origin(table: Points<'_>) -> Points<'_> {
+    table
+        .field("point", PointRow::ids)
+        .field("workload", |r| Some(r.recorded?.workload.clone()))
+        .field("engine", PointRow::engine)
+        .field("engine_version", PointRow::engine_version)
+}
+
+/// The transactions of one type at a point.
+pub(crate) struct TypeRow<'a> {
+    row: PointRow<'a>,
+    txn: &'a TxnSummary,
+}
+
+/// Of all points the types, without their sum.
+pub(super) fn type_rows<'a>(
+    record: &'a Record,
+    summary: &'a Summary,
+) -> impl Iterator<Item = TypeRow<'a>> {
+    rows(record, summary).flat_map(|row| {
+        let types = row.point.types.iter();
+        types.map(move |txn| TypeRow { row, txn })
+    })
+}
+
+pub(crate) fn types<'a>() -> Table<'a, TypeRow<'a>> {
+    let table = Table::<TypeRow<'_>>::new("types")
+        .field("point", |r| r.row.ids())
+        .field("step", |r| r.row.point.step.clone())
+        .field("ordinal", |r| r.row.point.ordinal)
+        .field("system", |r| r.row.point.system.clone())
+        .field("medium", |r| r.row.point.medium.clone())
+        .field("users", |r| r.row.point.users)
+        .field("repeat", |r| r.row.point.repeat)
+        .field("verdict", |r| r.row.point.verdict)
+        .field("txn", |r| r.txn.name.clone())
+        .field("offered", |r| r.txn.counts.offered)
+        .field("committed", |r| r.txn.counts.committed)
+        .field("rolled_back", |r| r.txn.counts.rolled_back)
+        .field("failed", |r| r.txn.counts.failed)
+        .field("dropped", |r| r.txn.counts.dropped)
+        .field("retries", |r| r.txn.counts.retries)
+        .field("completed_per_minute", |r| r.txn.completed_per_minute)
+        .field("share_percent", |r| r.txn.share_percent);
+    let table = type_latency(table, "response", |txn| txn.response);
+    type_latency(table, "service", |txn| txn.service)
+}
+
+fn type_latency<'a>(
+    mut table: Table<'a, TypeRow<'a>>,
+    kind: &str,
+    of: fn(&TxnSummary) -> Option<LatencySummary>,
+) -> Table<'a, TypeRow<'a>> {
+    for (name, figure) in LATENCY_FIGURES {
+        let key = format!("{kind}_{name}_ms");
+        table = table.field(key, move |r| of(r.txn).map(figure));
+    }
+    table
 }

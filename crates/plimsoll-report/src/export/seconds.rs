@@ -103,5 +103,5 @@ pub(crate) fn samples<'a>() -> Table<'a, SampleRow<'a>> {
         .field("subject", |r| Some(r.subject?.name.clone()))
         .field("metric", |r| r.series.metric.info().name)
         .field("unit", |r| r.series.metric.info().unit)
-        .field("value", |r| r.sample.value.to_string())
+        .field("value", |r| r.sample.value)
 }

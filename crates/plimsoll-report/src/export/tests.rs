@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use super::*;
 
-fn csv_of(kind: CsvKind) -> String {
+fn csv_of(kind: ExportTable) -> String {
     csv_from(&fixture::record(), kind)
 }
 
-fn csv_from(record: &Record, kind: CsvKind) -> String {
+fn csv_from(record: &Record, kind: ExportTable) -> String {
     to_csv(record, &summarise(record), kind)
 }
 
@@ -30,12 +30,12 @@ fn json_of_the_fixture() {
 
 #[test]
 fn ladder_csv_of_the_fixture() {
-    insta::assert_snapshot!(csv_of(CsvKind::Ladder));
+    insta::assert_snapshot!(csv_of(ExportTable::Ladder));
 }
 
 #[test]
 fn seconds_csv_of_the_fixture() {
-    let csv = csv_of(CsvKind::Seconds);
+    let csv = csv_of(ExportTable::Seconds);
     assert_eq!(csv.lines().count(), 1 + fixture::record().seconds.len());
     // A closed and an open second of every type.
     let open = csv
@@ -48,7 +48,7 @@ fn seconds_csv_of_the_fixture() {
 
 #[test]
 fn series_csv_of_the_fixture() {
-    let csv = csv_of(CsvKind::Series);
+    let csv = csv_of(ExportTable::Series);
     let samples: usize = fixture::record()
         .series
         .iter()
@@ -66,7 +66,7 @@ fn series_csv_of_the_fixture() {
 
 #[test]
 fn drive_csv_of_the_fixture() {
-    let csv = csv_of(CsvKind::Drive);
+    let csv = csv_of(ExportTable::Drive);
     assert_eq!(csv.lines().count(), 1 + fixture::record().drive.len());
     // Each kind of operation before, while and after the power failed.
     let failing = csv
@@ -83,7 +83,7 @@ fn drive_csv_of_the_fixture() {
 
 #[test]
 fn wait_csv_of_the_fixture() {
-    let csv = csv_of(CsvKind::Wait);
+    let csv = csv_of(ExportTable::Wait);
     assert_eq!(csv.lines().count(), 1 + fixture::record().waits.len());
     // A second of each system.
     let slow = csv
@@ -97,7 +97,7 @@ fn wait_csv_of_the_fixture() {
 #[test]
 fn block_csv_of_the_fixture() {
     let record = fixture::block();
-    let csv = csv_from(&record, CsvKind::Block);
+    let csv = csv_from(&record, ExportTable::Block);
     let rows: usize = record.points.iter().map(|point| 1 + point.txns.len()).sum();
     assert_eq!(
         csv.lines().count(),
@@ -123,9 +123,9 @@ fn block_csv_of_the_fixture() {
 #[test]
 fn tables_of_backups_noise_and_shared_media() {
     let record = fixture::backup();
-    insta::assert_snapshot!("backup_csv", csv_from(&record, CsvKind::Backup));
-    insta::assert_snapshot!("effect_csv", csv_from(&record, CsvKind::Effect));
-    let csv = csv_from(&record, CsvKind::Medium);
+    insta::assert_snapshot!("backup_csv", csv_from(&record, ExportTable::Backup));
+    insta::assert_snapshot!("effect_csv", csv_from(&record, ExportTable::Effect));
+    let csv = csv_from(&record, ExportTable::Medium);
     let timelines = summarise(&record).figures.timelines;
     let seconds = |own: &plimsoll_analysis::summary::StepTimeline| {
         let media: usize = own.media.iter().map(|medium| medium.seconds.len()).sum();
@@ -175,7 +175,7 @@ fn json_of_backups_and_noise() {
 #[test]
 fn seconds_of_block_io_have_bytes_and_their_point() {
     let record = fixture::block();
-    let csv = csv_from(&record, CsvKind::Seconds);
+    let csv = csv_from(&record, ExportTable::Seconds);
     let column = |line: &str, name: &str| {
         let place = csv
             .lines()
@@ -254,6 +254,7 @@ fn a_table_without_rows_has_its_header() {
     record.series.clear();
     let columns = [
         "nopm",
+        "share_percent",
         "bytes",
         "metric",
         "modelled_p50_us",
@@ -264,7 +265,7 @@ fn a_table_without_rows_has_its_header() {
         "p99_ratio",
         "what",
     ];
-    for (kind, column) in CsvKind::ALL.iter().zip(columns) {
+    for (kind, column) in ExportTable::ALL.iter().zip(columns) {
         let csv = to_csv(&record, &summarise(&record), *kind);
         let header: Vec<&str> = csv.lines().next().unwrap_or_default().split(',').collect();
         assert!(
@@ -272,8 +273,8 @@ fn a_table_without_rows_has_its_header() {
             "{header:?}"
         );
     }
-    let csv = to_csv(&record, &summarise(&record), CsvKind::Ladder);
-    let full = csv_of(CsvKind::Ladder);
+    let csv = to_csv(&record, &summarise(&record), ExportTable::Ladder);
+    let full = csv_of(ExportTable::Ladder);
     let known: Vec<&str> = full.lines().next().unwrap().split(',').collect();
     assert_eq!(csv.lines().count(), 1);
     assert!(
@@ -285,7 +286,7 @@ fn a_table_without_rows_has_its_header() {
 #[test]
 fn every_row_has_every_column() {
     let backup = fixture::backup();
-    for kind in CsvKind::ALL.iter().copied() {
+    for kind in ExportTable::ALL.iter().copied() {
         let of_backups = csv_from(&backup, kind);
         let columns = of_backups.lines().next().unwrap().split(',').count();
         // Only quoted cells have commas.

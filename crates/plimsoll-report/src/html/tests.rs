@@ -233,7 +233,7 @@ fn whatever_is_missing_the_rest_is_shown() {
         assert!(crate::to_json(&record, &summary).contains(&record.run.id));
         assert!(!crate::ladder_table(&summary).is_empty());
         assert!(
-            crate::CsvKind::ALL
+            crate::ExportTable::ALL
                 .iter()
                 .all(|kind| !crate::to_csv(&record, &summary, *kind).is_empty())
         );

@@ -3,21 +3,29 @@
 use plimsoll_analysis::summary::{Interval, RepeatedFigure, Verdict};
 use serde_json::{Number, Value as Json};
 
+use super::value_type::{HasValueType, ValueType};
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum CellValue {
     /// With the id of the reason, where people see one in its place.
     Missing(Option<&'static str>),
     Number(f64),
+    /// Of single precision.
+    Single(f32),
     Count(u64),
     Range(f64, f64),
     Flag(bool),
     Text(String),
+    Time(String),
     /// One of a closed set: its name in exports, and the id of what people read.
     Word {
         name: &'static str,
         id: String,
     },
 }
+
+/// A time in UTC as RFC 3339 text.
+pub struct UtcTime(pub String);
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableCell {
@@ -62,28 +70,32 @@ impl TableCell {
         }
     }
 
-    /// As programs read it in CSV.
-    pub(super) fn to_plain(&self) -> String {
-        match &self.value {
-            CellValue::Missing(_) => String::new(),
-            CellValue::Number(value) => value.to_string(),
-            CellValue::Count(count) => count.to_string(),
-            CellValue::Range(low, high) => format!("{low} to {high}"),
-            CellValue::Flag(flag) => flag.to_string(),
-            CellValue::Text(text) => text.clone(),
-            CellValue::Word { name, .. } => (*name).to_owned(),
-        }
-    }
-
     pub(super) fn to_json(&self) -> Json {
         match &self.value {
             CellValue::Missing(_) => Json::Null,
             CellValue::Number(value) => Number::from_f64(*value).map_or(Json::Null, Json::Number),
+            CellValue::Single(value) => (*value).into(),
             CellValue::Count(count) => (*count).into(),
             CellValue::Range(low, high) => vec![*low, *high].into(),
             CellValue::Flag(flag) => (*flag).into(),
-            CellValue::Text(text) => text.clone().into(),
+            CellValue::Text(text) | CellValue::Time(text) => text.clone().into(),
             CellValue::Word { name, .. } => (*name).into(),
+        }
+    }
+}
+
+impl CellValue {
+    /// As programs read it in CSV.
+    pub fn to_plain(&self) -> String {
+        match self {
+            Self::Missing(_) => String::new(),
+            Self::Number(value) => value.to_string(),
+            Self::Single(value) => value.to_string(),
+            Self::Count(count) => count.to_string(),
+            Self::Range(low, high) => format!("{low} to {high}"),
+            Self::Flag(flag) => flag.to_string(),
+            Self::Text(text) | Self::Time(text) => text.clone(),
+            Self::Word { name, .. } => (*name).to_owned(),
         }
     }
 }
@@ -105,26 +117,32 @@ impl<T: Into<Self>> From<Option<T>> for TableCell {
 }
 
 macro_rules! from {
-    ($($type:ty: $value:ident => $made:expr;)*) => {
+    ($($type:ty as $kind:ident: $value:ident => $made:expr;)*) => {
         $(impl From<$type> for TableCell {
             fn from($value: $type) -> Self {
                 $made.into()
             }
+        }
+
+        impl HasValueType for $type {
+            const TYPE: ValueType = ValueType::$kind;
         })*
     };
 }
 
 from! {
-    f64: value => CellValue::Number(value);
-    u64: count => CellValue::Count(count);
-    u32: count => CellValue::Count(count.into());
-    u8: count => CellValue::Count(count.into());
-    usize: count => CellValue::Count(count as u64);
-    bool: flag => CellValue::Flag(flag);
-    String: text => CellValue::Text(text);
-    &String: text => CellValue::Text(text.clone());
-    &str: text => CellValue::Text(text.to_owned());
-    Interval: own => CellValue::Range(own.low, own.high);
-    RepeatedFigure: figure => CellValue::Number(figure.median);
-    Verdict: verdict => TableCell::word("verdict-", verdict.name()).styled(verdict.name());
+    f64 as Number: value => CellValue::Number(value);
+    f32 as Single: value => CellValue::Single(value);
+    u64 as Count: count => CellValue::Count(count);
+    u32 as Count: count => CellValue::Count(count.into());
+    u8 as Count: count => CellValue::Count(count.into());
+    usize as Count: count => CellValue::Count(count as u64);
+    bool as Flag: flag => CellValue::Flag(flag);
+    String as Text: text => CellValue::Text(text);
+    &String as Text: text => CellValue::Text(text.clone());
+    &str as Text: text => CellValue::Text(text.to_owned());
+    UtcTime as Time: time => CellValue::Time(time.0);
+    Interval as Text: own => CellValue::Range(own.low, own.high);
+    RepeatedFigure as Number: figure => CellValue::Number(figure.median);
+    Verdict as Text: verdict => TableCell::word("verdict-", verdict.name()).styled(verdict.name());
 }

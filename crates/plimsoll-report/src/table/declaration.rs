@@ -1,6 +1,7 @@
 //! What a table consists of, apart from rows: what tests check of every table.
 
 use super::unit::Unit;
+use super::value_type::ValueType;
 use crate::message::Messages;
 
 /// A column: who reads it under which name.
@@ -8,6 +9,7 @@ use crate::message::Messages;
 pub struct DeclaredColumn {
     pub id: String,
     pub unit: Unit,
+    pub value_type: ValueType,
     /// Ids of its headings in text and on a page.
     pub headings: Vec<String>,
     /// Its name in CSV and JSON.

@@ -120,10 +120,3 @@ fn a_cell_has_the_digits_of_its_unit() {
         "440,000?"
     );
 }
-
-#[test]
-fn cells_with_separators_are_quoted() {
-    assert_eq!(quoted("a,b"), "\"a,b\"");
-    assert_eq!(quoted("a \"b\""), "\"a \"\"b\"\"\"");
-    assert_eq!(quoted("plain"), "plain");
-}

@@ -58,6 +58,7 @@ impl Unit {
             CellValue::Missing(None) => NONE.to_owned(),
             CellValue::Missing(Some(reason)) => m.text(reason),
             CellValue::Number(value) => self.number(*value),
+            CellValue::Single(value) => self.number(f64::from(*value)),
             CellValue::Count(count) if matches!(self, Self::Whole | Self::Three) => {
                 self.number(*count as f64)
             }
@@ -66,7 +67,7 @@ impl Unit {
                 format!("{} to {}", self.number(*low), self.number(*high))
             }
             CellValue::Flag(flag) => flag.to_string(),
-            CellValue::Text(text) => text.clone(),
+            CellValue::Text(text) | CellValue::Time(text) => text.clone(),
             CellValue::Word { id, .. } => m.text(id),
         }
     }

@@ -1,11 +1,14 @@
-//! `plimsoll export`: a run file's figures for other programs.
+//! `plimsoll export`: the figures of run files for other programs.
 
+mod many;
+
+use std::path::Path;
 use std::process::ExitCode;
 
 use plimsoll_analysis::Summary;
 use plimsoll_record::Record;
 use plimsoll_report::answer::answer_text;
-use plimsoll_report::export::{CsvKind, to_csv, to_json};
+use plimsoll_report::export::{ExportTable, to_csv, to_json};
 use plimsoll_report::set::set_answer_text;
 
 use super::io::{print, read_run, terminal_width};
@@ -13,33 +16,70 @@ use super::predict::summary_of;
 use super::set;
 use crate::cli::{ExportArgs, ExportFormat, Format};
 use crate::failure::Failure;
+use crate::output::write_whole;
 use crate::set::RunSet;
 
 pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
-    let format = match args.to {
-        ExportFormat::Text => Format::Table,
-        ExportFormat::Json => Format::Json,
-        ExportFormat::Csv => Format::Csv,
-    };
-    if RunSet::is_one(&args.run) {
-        let summary = set::summary_of(&RunSet::open(&args.run)?)?;
-        if args.to == ExportFormat::Text {
-            let dir = args.run.display().to_string();
-            print(&set_answer_text(&summary, &dir, terminal_width()))?;
+    let format = match (args.to, args.runs.as_slice()) {
+        (ExportFormat::Parquet, _) => return many::export(args),
+        (ExportFormat::Csv, [run]) if run.is_dir() && !RunSet::is_one(run) => {
+            return many::export(args);
         }
-        return print(&set::render_set(&summary, format));
+        (ExportFormat::Csv, [_]) => Format::Csv,
+        (ExportFormat::Csv, _) => return many::export(args),
+        (ExportFormat::Text, _) => Format::Table,
+        (ExportFormat::Json, _) => Format::Json,
+    };
+    let text = match args.runs.as_slice() {
+        [run] if RunSet::is_one(run) => set_text(run, format)?,
+        [run] if !run.is_dir() => run_text(run, format, args.table)?,
+        _ => {
+            return Err(Failure::usage(
+                "text and JSON are of one run\nGive one run file or set, or choose --to csv or --to parquet.",
+            ));
+        }
+    };
+    match &args.output {
+        Some(path) => write_whole(path, &text).map(|()| ExitCode::SUCCESS),
+        None => print(&text),
     }
-    let record = read_run(&args.run)?;
+}
+
+fn set_text(dir: &Path, format: Format) -> Result<String, Failure> {
+    let summary = set::summary_of(&RunSet::open(dir)?)?;
+    let figures = set::render_set(&summary, format);
+    if format != Format::Table {
+        return Ok(figures);
+    }
+    let dir = dir.display().to_string();
+    let answer = set_answer_text(&summary, &dir, terminal_width());
+    Ok(joined(&answer, &figures))
+}
+
+fn run_text(path: &Path, format: Format, table: ExportTable) -> Result<String, Failure> {
+    let record = read_run(path)?;
     let summary = summary_of(&record);
-    if let (ExportFormat::Text, Some(answer)) = (args.to, &summary.answer) {
-        let run = args.run.display().to_string();
-        print(&answer_text(answer, &run, terminal_width()))?;
+    let figures = render(&record, &summary, format, table);
+    match &summary.answer {
+        Some(answer) if format == Format::Table => {
+            let run = path.display().to_string();
+            Ok(joined(
+                &answer_text(answer, &run, terminal_width()),
+                &figures,
+            ))
+        }
+        _ => Ok(figures),
     }
-    print(&render(&record, &summary, format, args.table))
+}
+
+/// Two texts, each of whole lines.
+fn joined(first: &str, second: &str) -> String {
+    let between = if first.ends_with('\n') { "" } else { "\n" };
+    format!("{first}{between}{second}")
 }
 
 /// The record in one of the formats that go to stdout.
-pub fn render(record: &Record, summary: &Summary, format: Format, table: CsvKind) -> String {
+pub fn render(record: &Record, summary: &Summary, format: Format, table: ExportTable) -> String {
     match format {
         Format::Table => plimsoll_report::text::ladder_table(summary),
         Format::Json => to_json(record, summary),

@@ -18,7 +18,7 @@ use plimsoll_plan::{MediumNeed, Options, Parsed, describe, estimate, matrix, par
 use plimsoll_record::RunStatus;
 use plimsoll_record::runfile;
 use plimsoll_report::answer::answer_text;
-use plimsoll_report::export::CsvKind;
+use plimsoll_report::export::ExportTable;
 
 use super::io::{print, terminal_width};
 use crate::bundled::PlanText;
@@ -167,7 +167,7 @@ fn show(done: &FinishedRun, args: &RunArgs) -> Result<ExitCode, Failure> {
             &record,
             &summary,
             args.flags.format,
-            CsvKind::Ladder,
+            ExportTable::Ladder,
         ))?;
     }
     if !args.flags.quiet || args.flags.format == Format::Table {

@@ -18,6 +18,7 @@ mod emulated;
 mod engines;
 mod equal_runs;
 mod existing;
+mod export;
 mod fleet;
 mod hosts;
 mod import;

@@ -1,0 +1,78 @@
+//! Where the rows of a table go to that programs read.
+
+use super::cell::CellValue;
+use super::value_type::ValueType;
+
+/// A column as programs read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypedColumn {
+    pub name: String,
+    pub value_type: ValueType,
+}
+
+/// Takes a table: its columns once, then each row.
+pub trait TableSink {
+    fn begin(&mut self, columns: Vec<TypedColumn>);
+
+    /// A value for each column.
+    fn row(&mut self, cells: Vec<CellValue>);
+}
+
+/// CSV as in RFC 4180, but with bare newlines.
+#[derive(Debug, Default)]
+pub struct CsvSink {
+    pub text: String,
+    has_header: bool,
+}
+
+impl CsvSink {
+    /// The first line has the columns' names; by default there are only rows.
+    pub fn with_header() -> Self {
+        Self {
+            text: String::new(),
+            has_header: true,
+        }
+    }
+
+    fn line(&mut self, fields: impl Iterator<Item = String>) {
+        for (place, field) in fields.enumerate() {
+            if place > 0 {
+                self.text.push(',');
+            }
+            self.text.push_str(&quoted(field));
+        }
+        self.text.push('\n');
+    }
+}
+
+impl TableSink for CsvSink {
+    fn begin(&mut self, columns: Vec<TypedColumn>) {
+        if self.has_header {
+            self.line(columns.into_iter().map(|column| column.name));
+        }
+    }
+
+    fn row(&mut self, cells: Vec<CellValue>) {
+        self.line(cells.iter().map(CellValue::to_plain));
+    }
+}
+
+fn quoted(text: String) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_with_separators_are_quoted() {
+        assert_eq!(quoted("a,b".to_owned()), "\"a,b\"");
+        assert_eq!(quoted("a \"b\"".to_owned()), "\"a \"\"b\"\"\"");
+        assert_eq!(quoted("plain".to_owned()), "plain");
+    }
+}

@@ -1,0 +1,49 @@
+//! What the values of a column are, for programs that store them.
+
+use super::cell::{CellValue, TableCell};
+
+/// Follows from the type of the function that a column is declared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueType {
+    Number,
+    /// Of single precision.
+    Single,
+    Count,
+    Flag,
+    Text,
+    /// In UTC.
+    Time,
+}
+
+impl ValueType {
+    /// As the documentation of exports names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Number => "number",
+            Self::Single => "single",
+            Self::Count => "count",
+            Self::Flag => "flag",
+            Self::Text => "text",
+            Self::Time => "time",
+        }
+    }
+}
+
+/// Values that columns can have.
+pub trait HasValueType: Into<TableCell> {
+    const TYPE: ValueType;
+}
+
+impl<T: HasValueType> HasValueType for Option<T> {
+    const TYPE: ValueType = T::TYPE;
+}
+
+/// Ranges and words.
+impl HasValueType for CellValue {
+    const TYPE: ValueType = ValueType::Text;
+}
+
+/// Words, and what stands in for a number on a page.
+impl HasValueType for TableCell {
+    const TYPE: ValueType = ValueType::Text;
+}
