@@ -257,7 +257,8 @@ impl WorkerSession {
                         clock: self.clock.now(),
                         date: unix_micros(),
                     };
-                    send(out, &WorkerReply::Pong { sent, clock })?;
+                    // The controller may be gone already, and its farewell still unread.
+                    let _ = send(out, &WorkerReply::Pong { sent, clock });
                 }
                 Request::Run { job, task } if self.is_running => {
                     self.jobs.run(job, task, &self.clock)?;

@@ -259,6 +259,22 @@ fn a_session_without_a_controller_ends_its_jobs_and_leaves_a_journal() {
 }
 
 #[test]
+fn a_farewell_is_heard_though_its_controller_is_gone() {
+    let mut served = Served::begin(&id("farewell"));
+    let mut stream = served.hello(0);
+    let ping = Request::Ping {
+        sent: Nanos::SECOND,
+    };
+    // Answers to these cannot be sent, and the farewell behind them is read.
+    let mut requests = frame::encode(&ping).unwrap().repeat(500);
+    requests.extend(frame::encode(&Request::Leave).unwrap());
+    stream.write_all(&requests).unwrap();
+    drop(stream);
+    served.thread.take().unwrap().join().unwrap().unwrap();
+    assert!(!served.dir.take().unwrap().path().exists());
+}
+
+#[test]
 fn another_version_and_garbage_are_refused_and_the_session_goes_on() {
     let served = Served::begin(&id("garbage"));
     let mut stream = served.connect();
