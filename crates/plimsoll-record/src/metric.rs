@@ -45,7 +45,7 @@ macro_rules! metrics {
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
             /// The one of this name.
-            pub fn named(name: &str) -> Option<Self> {
+            pub fn parse(name: &str) -> Option<Self> {
                 match name {
                     $($name => Some(Self::$variant),)*
                     _ => None,
@@ -152,13 +152,6 @@ metrics! {
 }
 
 impl Metric {
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|metric| metric.info().name == name)
-    }
-
     /// Whether an emulator reports it, from its model.
     pub fn is_of_member(self) -> bool {
         self.info().name.starts_with("member_")

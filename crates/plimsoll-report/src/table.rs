@@ -13,13 +13,13 @@ mod text;
 mod unit;
 mod value_type;
 
-pub use cell::{CellValue, TableCell, UtcTime};
+pub use cell::{CellValue, HasValueType, TableCell, UtcTime};
 pub use declaration::{Declaration, DeclaredColumn};
 pub(crate) use grid::{Grid, GridCell, GridRow};
 pub use sink::{CsvSink, TableSink, TypedColumn};
 pub(crate) use text::WIDTH;
 pub use unit::Unit;
-pub use value_type::{HasValueType, ValueType};
+pub use value_type::ValueType;
 
 /// What a heading is read from.
 enum Heading {

@@ -290,20 +290,18 @@ fn expose_points(exposition: &mut Exposition, rows: &TotalsRows) {
     for phase in rows.phases.iter().take(MOST_SERIES) {
         let point = rows.points.iter().find(|own| Some(own.id) == phase.point);
         let system = point.map_or("", |point| name(rows, point.system));
-        let place = || {
-            [
-                label("run", &rows.run_id),
-                label("system", system),
-                label("step", &phase.step),
-            ]
-        };
-        let [run, own, step] = place();
-        let labels = [run, own, step, label("phase", phase.kind.name())];
+        let labels = [
+            label("run", &rows.run_id),
+            label("system", system),
+            label("step", &phase.step),
+            label("phase", phase.kind.name()),
+        ];
         exposition.sample(PHASE, &labels, 1.0);
+        let [place @ .., _] = &labels;
         let Some(point) = point else { continue };
-        exposition.sample(USERS, &place(), f64::from(point.users));
+        exposition.sample(USERS, place, f64::from(point.users));
         if let Some(rate) = point.offered_per_second {
-            exposition.sample(OFFERED_RATE, &place(), rate);
+            exposition.sample(OFFERED_RATE, place, rate);
         }
     }
 }
@@ -373,24 +371,31 @@ struct BaseUnit {
 }
 
 impl BaseUnit {
-    fn of(info: &MetricInfo) -> Self {
-        let bytes = |suffix| Self {
-            stem: info.name.strip_suffix("_bytes").unwrap_or(info.name),
-            suffix,
-            factor: 1.0,
-        };
-        let scaled = |suffix, factor| Self {
+    fn scaled(info: &MetricInfo, suffix: &'static str, factor: f64) -> Self {
+        Self {
             stem: info.name,
             suffix,
             factor,
-        };
+        }
+    }
+
+    /// Some names have the unit already.
+    fn bytes(info: &MetricInfo, suffix: &'static str) -> Self {
+        Self {
+            stem: info.name.strip_suffix("_bytes").unwrap_or(info.name),
+            suffix,
+            factor: 1.0,
+        }
+    }
+
+    fn of(info: &MetricInfo) -> Self {
         match info.unit {
-            "%" => scaled("_ratio", 0.01),
-            "ms" => scaled("_seconds", 0.001),
-            "bytes" => bytes("_bytes"),
-            "bytes/s" => bytes("_bytes_per_second"),
-            "1/s" => scaled("_per_second", 1.0),
-            _ => scaled("", 1.0),
+            "%" => Self::scaled(info, "_ratio", 0.01),
+            "ms" => Self::scaled(info, "_seconds", 0.001),
+            "bytes" => Self::bytes(info, "_bytes"),
+            "bytes/s" => Self::bytes(info, "_bytes_per_second"),
+            "1/s" => Self::scaled(info, "_per_second", 1.0),
+            _ => Self::scaled(info, "", 1.0),
         }
     }
 }

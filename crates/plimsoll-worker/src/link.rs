@@ -434,7 +434,7 @@ impl Shared {
     fn record(&self, offsets: &Offsets, samples: Vec<WorkerSample>) {
         let disks = lock(&self.disks);
         let of_subject = samples.into_iter().filter_map(|sample| {
-            let metric = Metric::named(&sample.metric)?;
+            let metric = Metric::parse(&sample.metric)?;
             let at = match &self.past {
                 Some(past) => past.sample_time(sample.at)?,
                 None => offsets.controller_time(sample.at)?,

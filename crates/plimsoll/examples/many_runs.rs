@@ -54,6 +54,7 @@ fn with_rate(percent: u32) -> Record {
         .iter_mut()
         .for_each(|check| check.holds = true);
     record.events.clear();
+    record.drive.clear();
     record
         .phases
         .iter_mut()
@@ -70,6 +71,10 @@ fn with_rate(percent: u32) -> Record {
 /// Fewer transactions, each of which takes longer.
 fn scale_second(second: &mut Second, factor: f64) {
     let before = second.counts.completed();
+    // While the last transactions finish, none is offered: they are as many as before.
+    if second.counts.offered < before {
+        return;
+    }
     second.counts.committed = scaled(second.counts.committed, factor);
     let after = second.counts.completed();
     second.counts.offered = second.counts.offered.saturating_sub(before) + after;
@@ -113,7 +118,7 @@ fn varied(mut record: Record, number: u32) -> Record {
     record.run.id = format!("example-{number:06}");
     record.run.started_at = format!("{year}-{:02}-{:02}T{hour:02}:00:00Z", month + 1, day + 1);
     record.run.title = format!("Nightly {}", number % 5);
-    record.run.status = if number % 50 == 0 {
+    record.run.status = if number.is_multiple_of(50) {
         RunStatus::Interrupted
     } else {
         RunStatus::Complete

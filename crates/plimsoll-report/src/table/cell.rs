@@ -3,7 +3,7 @@
 use plimsoll_analysis::summary::{Interval, RepeatedFigure, Verdict};
 use serde_json::{Number, Value as Json};
 
-use super::value_type::{HasValueType, ValueType};
+use super::value_type::ValueType;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum CellValue {
@@ -145,4 +145,23 @@ from! {
     Interval as Text: own => CellValue::Range(own.low, own.high);
     RepeatedFigure as Number: figure => CellValue::Number(figure.median);
     Verdict as Text: verdict => TableCell::word("verdict-", verdict.name()).styled(verdict.name());
+}
+
+/// Values that columns can have.
+pub trait HasValueType: Into<TableCell> {
+    const TYPE: ValueType;
+}
+
+impl<T: HasValueType> HasValueType for Option<T> {
+    const TYPE: ValueType = T::TYPE;
+}
+
+/// Ranges and words.
+impl HasValueType for CellValue {
+    const TYPE: ValueType = ValueType::Text;
+}
+
+/// Words, and what stands in for a number on a page.
+impl HasValueType for TableCell {
+    const TYPE: ValueType = ValueType::Text;
 }

@@ -1,7 +1,5 @@
 //! What the values of a column are, for programs that store them.
 
-use super::cell::{CellValue, TableCell};
-
 /// Follows from the type of the function that a column is declared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueType {
@@ -27,23 +25,4 @@ impl ValueType {
             Self::Time => "time",
         }
     }
-}
-
-/// Values that columns can have.
-pub trait HasValueType: Into<TableCell> {
-    const TYPE: ValueType;
-}
-
-impl<T: HasValueType> HasValueType for Option<T> {
-    const TYPE: ValueType = T::TYPE;
-}
-
-/// Ranges and words.
-impl HasValueType for CellValue {
-    const TYPE: ValueType = ValueType::Text;
-}
-
-/// Words, and what stands in for a number on a page.
-impl HasValueType for TableCell {
-    const TYPE: ValueType = ValueType::Text;
 }

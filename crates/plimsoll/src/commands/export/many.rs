@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use plimsoll_analysis::summarise;
@@ -33,13 +33,13 @@ struct RunPath {
 enum RunPart {
     /// The run's id, and a warning about its file.
     Begin(String, Option<String>),
-    Rows(TablePart),
+    Rows(RowChunk),
     /// Instead of all others.
     Unreadable(RunFileError),
 }
 
 /// Rows as they are written.
-enum TablePart {
+enum RowChunk {
     Csv(CsvSink),
     Parquet(RowBatch),
 }
@@ -97,8 +97,8 @@ fn read(args: &ExportArgs, file: &RunPath, parts: &ResultSender<RunPart>) {
         summary: summary.as_ref(),
         file: &file.path.display().to_string(),
     };
-    let mut sink = PartSink {
-        part: TablePart::of(args.to),
+    let mut sink = ChunkSink {
+        part: RowChunk::of(args.to),
         parts,
     };
     run.send(args.table, &mut sink);
@@ -118,28 +118,28 @@ fn warning(file: &str, record: &Record) -> Option<String> {
 }
 
 /// Passes rows on whenever there are many.
-struct PartSink<'a> {
-    part: TablePart,
+struct ChunkSink<'a> {
+    part: RowChunk,
     parts: &'a ResultSender<RunPart>,
 }
 
-impl TableSink for PartSink<'_> {
+impl TableSink for ChunkSink<'_> {
     fn begin(&mut self, columns: Vec<TypedColumn>) {
         match &mut self.part {
-            TablePart::Csv(csv) => csv.begin(columns),
-            TablePart::Parquet(batch) => batch.begin(columns),
+            RowChunk::Csv(csv) => csv.begin(columns),
+            RowChunk::Parquet(batch) => batch.begin(columns),
         }
     }
 
     fn row(&mut self, cells: Vec<CellValue>) {
         let full = match &mut self.part {
-            TablePart::Csv(csv) => {
+            RowChunk::Csv(csv) => {
                 csv.row(cells);
-                (csv.text.len() >= PART_BYTES).then(|| TablePart::Csv(std::mem::take(csv)))
+                (csv.text.len() >= PART_BYTES).then(|| RowChunk::Csv(std::mem::take(csv)))
             }
-            TablePart::Parquet(batch) => {
+            RowChunk::Parquet(batch) => {
                 batch.row(cells);
-                (batch.cells() >= PART_CELLS).then(|| TablePart::Parquet(batch.take()))
+                (batch.cells() >= PART_CELLS).then(|| RowChunk::Parquet(batch.take()))
             }
         };
         if let Some(full) = full {
@@ -148,7 +148,7 @@ impl TableSink for PartSink<'_> {
     }
 }
 
-impl TablePart {
+impl RowChunk {
     fn of(format: ExportFormat) -> Self {
         match format {
             ExportFormat::Parquet => Self::Parquet(RowBatch::default()),
@@ -277,20 +277,20 @@ impl TableExport {
 
 impl TableFile {
     /// Parquet has its columns in another place.
-    fn header(&mut self, output: &PathBuf, table: ExportTable) -> Result<(), ExportEnd> {
+    fn header(&mut self, output: &Path, table: ExportTable) -> Result<(), ExportEnd> {
         if let Self::Parquet(_) = self {
             return Ok(());
         }
         let mut header = CsvSink::with_header();
         header.begin(table.columns());
-        self.write(output, TablePart::Csv(header))
+        self.write(output, RowChunk::Csv(header))
     }
 
-    fn write(&mut self, output: &PathBuf, rows: TablePart) -> Result<(), ExportEnd> {
+    fn write(&mut self, output: &Path, rows: RowChunk) -> Result<(), ExportEnd> {
         let written = match (self, rows) {
-            (Self::Csv(out), TablePart::Csv(rows)) => out.write_all(rows.text.as_bytes()),
-            (Self::CsvFile(file), TablePart::Csv(rows)) => file.write_all(rows.text.as_bytes()),
-            (Self::Parquet(file), TablePart::Parquet(rows)) => {
+            (Self::Csv(out), RowChunk::Csv(rows)) => out.write_all(rows.text.as_bytes()),
+            (Self::CsvFile(file), RowChunk::Csv(rows)) => file.write_all(rows.text.as_bytes()),
+            (Self::Parquet(file), RowChunk::Parquet(rows)) => {
                 file.append(rows).map_err(ParquetError::into)
             }
             _ => Ok(()),
@@ -301,7 +301,7 @@ impl TableFile {
         })
     }
 
-    fn finish(self, output: &PathBuf) -> Result<(), Failure> {
+    fn finish(self, output: &Path) -> Result<(), Failure> {
         match self {
             Self::Csv(mut out) => out.flush().map_err(|error| not_written(output, &error)),
             Self::CsvFile(file) => file.finish(),
