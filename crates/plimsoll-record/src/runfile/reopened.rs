@@ -158,7 +158,7 @@ fn layouts(db: &Connection) -> std::result::Result<HashMap<Vec<Metric>, i64>, Ba
     })?;
     let known = stored.into_iter().filter_map(|(id, metrics)| {
         let names: Vec<String> = serde_json::from_str(&metrics).ok()?;
-        let metrics: Option<Vec<Metric>> = names.iter().map(|name| Metric::named(name)).collect();
+        let metrics: Option<Vec<Metric>> = names.iter().map(|name| Metric::parse(name)).collect();
         Some((metrics?, id))
     });
     Ok(known.collect())
