@@ -1,7 +1,6 @@
 //! `plimsoll list`: a folder of run files as a catalog, and as a history.
 
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -15,10 +14,9 @@ use super::io::{join_hint, print};
 use crate::cli::{Format, RunsArgs};
 use crate::execute::has_journals;
 use crate::failure::Failure;
-use crate::in_order::{ResultSender, work_in_order};
 use crate::set::RunSet;
 use plimsoll_record::RunStatus;
-use plimsoll_record::runfile::{self, Head, RunFileError};
+use plimsoll_record::runfile::{self, Head};
 
 #[derive(Serialize)]
 struct Listed<'a> {
@@ -29,11 +27,11 @@ struct Listed<'a> {
 
 pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
     let mut heads: Vec<Head> = Vec::new();
-    for head in read_heads(&run_files(&args.dir)?) {
-        match head {
+    for path in run_files(&args.dir)? {
+        match runfile::read_head(&path) {
             Ok(head) => heads.push(head),
             // Other programs' files are skipped silently; a run file that cannot be read is reported.
-            Err(RunFileError::Foreign { .. }) => {}
+            Err(runfile::RunFileError::Foreign { .. }) => {}
             Err(error) => eprintln!("warning: {error}"),
         }
     }
@@ -74,17 +72,6 @@ fn hint_at_journals(head: &Head) {
     if runfile::read_plan(&head.path).is_ok_and(|plan| has_journals(head.run.status, &plan)) {
         eprintln!("{}", join_hint(&head.path));
     }
-}
-
-/// Of each file, in their order.
-pub(super) fn read_heads(paths: &[PathBuf]) -> Vec<Result<Head, RunFileError>> {
-    let mut heads = Vec::with_capacity(paths.len());
-    let read = |path: &PathBuf, results: &ResultSender<_>| results.send(runfile::read_head(path));
-    let Ok(()) = work_in_order(paths, read, |_, head| {
-        heads.push(head);
-        Ok::<(), Infallible>(())
-    });
-    heads
 }
 
 /// Of the directory and of the sets in it.

@@ -13,7 +13,7 @@ use plimsoll_serve::{
 };
 
 use super::compare::{label, sides_of};
-use super::list::{read_heads, run_files};
+use super::list::run_files;
 use super::predict::summary_of;
 use crate::cli::ServeArgs;
 use crate::failure::Failure;
@@ -125,17 +125,17 @@ impl RunFolder {
 
 impl RunSource for RunFolder {
     fn runs(&self) -> Result<Vec<FoundRun>, String> {
-        let mut files = self.files()?;
-        files.retain(|path| self.holds(path));
-        // Files of other programs, damaged ones, and one that is being made have no head.
-        let heads = read_heads(&files).into_iter().flatten();
-        let mut runs: Vec<FoundRun> = heads
-            .map(|head| FoundRun {
-                name: self.name(&head.path),
-                path: head.path.clone(),
-                head,
-            })
-            .collect();
+        let mut runs: Vec<FoundRun> = Vec::new();
+        for path in self.files()?.into_iter().filter(|path| self.holds(path)) {
+            // Files of other programs, damaged ones, and one that is being made have no head.
+            if let Ok(head) = runfile::read_head(&path) {
+                runs.push(FoundRun {
+                    name: self.name(&path),
+                    path,
+                    head,
+                });
+            }
+        }
         runs.sort_by(|a, b| {
             (&a.head.run.started_at, &a.name).cmp(&(&b.head.run.started_at, &b.name))
         });
