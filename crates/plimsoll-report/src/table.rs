@@ -473,7 +473,7 @@ impl<'a, R> Table<'a, R> {
         let m = Messages::english();
         sink.begin(self.typed_columns());
         for row in rows {
-            sink.row(self.values_in(&m, &row));
+            sink.row(&self.values_in(&m, &row));
         }
     }
 

@@ -82,9 +82,9 @@ impl TableSink for RowBatch {
             .collect();
     }
 
-    fn row(&mut self, cells: Vec<CellValue>) {
+    fn row(&mut self, cells: &[CellValue]) {
         self.rows += 1;
-        for (column, cell) in self.columns.iter_mut().zip(&cells) {
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
             let is_stored = column.values.push(cell);
             column.levels.push(i16::from(is_stored));
         }

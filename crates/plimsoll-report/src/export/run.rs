@@ -94,6 +94,7 @@ fn integrity_name(integrity: &Integrity) -> &'static str {
 /// Passes a table on with the columns of its run before its own.
 pub(super) struct WithRun<'s> {
     columns: Vec<TypedColumn>,
+    /// Those of the run and, behind them, of one row: what is the same in all rows is not copied for each.
     cells: Vec<CellValue>,
     sink: &'s mut dyn TableSink,
 }
@@ -114,13 +115,12 @@ impl<'s> WithRun<'s> {
 
 impl TableSink for WithRun<'_> {
     fn begin(&mut self, columns: Vec<TypedColumn>) {
-        let own = std::mem::take(&mut self.columns);
-        self.sink.begin([own, columns].concat());
+        self.sink.begin([self.columns.clone(), columns].concat());
     }
 
-    fn row(&mut self, cells: Vec<CellValue>) {
-        let mut row = self.cells.clone();
-        row.extend(cells);
-        self.sink.row(row);
+    fn row(&mut self, cells: &[CellValue]) {
+        self.cells.truncate(self.columns.len());
+        self.cells.extend_from_slice(cells);
+        self.sink.row(&self.cells);
     }
 }

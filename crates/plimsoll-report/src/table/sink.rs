@@ -15,7 +15,7 @@ pub trait TableSink {
     fn begin(&mut self, columns: Vec<TypedColumn>);
 
     /// A value for each column.
-    fn row(&mut self, cells: Vec<CellValue>);
+    fn row(&mut self, cells: &[CellValue]);
 }
 
 /// CSV as in RFC 4180, but with bare newlines.
@@ -52,7 +52,7 @@ impl TableSink for CsvSink {
         }
     }
 
-    fn row(&mut self, cells: Vec<CellValue>) {
+    fn row(&mut self, cells: &[CellValue]) {
         self.line(cells.iter().map(CellValue::to_plain));
     }
 }

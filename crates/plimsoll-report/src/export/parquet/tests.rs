@@ -34,8 +34,8 @@ fn csv_rows(runs: &[Record], kind: ExportTable) -> Vec<Vec<CellValue>> {
     struct Rows(Vec<Vec<CellValue>>);
     impl TableSink for Rows {
         fn begin(&mut self, _: Vec<TypedColumn>) {}
-        fn row(&mut self, cells: Vec<CellValue>) {
-            self.0.push(cells);
+        fn row(&mut self, cells: &[CellValue]) {
+            self.0.push(cells.to_vec());
         }
     }
     let mut rows = Rows::default();
@@ -135,7 +135,7 @@ fn rows_fill_groups_of_bounded_size() {
     let count = batch.columns.len();
     for _ in 0..per_group + 1 {
         for _ in 0..rows {
-            batch.row(vec![CellValue::Missing(None); count]);
+            batch.row(&vec![CellValue::Missing(None); count]);
         }
         file.append(batch.take()).unwrap();
     }

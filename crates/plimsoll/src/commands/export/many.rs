@@ -131,7 +131,7 @@ impl TableSink for ChunkSink<'_> {
         }
     }
 
-    fn row(&mut self, cells: Vec<CellValue>) {
+    fn row(&mut self, cells: &[CellValue]) {
         let full = match &mut self.part {
             RowChunk::Csv(csv) => {
                 csv.row(cells);
