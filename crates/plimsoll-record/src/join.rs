@@ -4,6 +4,7 @@
 //! performance service shows them: rates are sums, latencies those of all requests. Points that not all hosts have
 //! reached are left out: with a part of the hosts missing they would look like a slower system.
 
+mod cut;
 mod point_key;
 mod renumber;
 mod sums;
@@ -17,7 +18,7 @@ use crate::{
     DEVICE_FACT, Fact, INSTANCE_OF, PhaseId, PointId, Record, SYSTEM_HOST_FACT, Subject, SubjectId,
     SubjectKind,
 };
-use point_key::PointKey;
+use point_key::{HostPoint, PointKey};
 pub(crate) use renumber::{Renumbering, renumber};
 
 /// What one of the hosts has recorded.
@@ -49,23 +50,28 @@ pub fn join(hosts: Vec<HostRecord<'_>>) -> Option<Record> {
         leave_out_machine(&mut record);
         renumber(&mut record, &ids);
         let worker = subjects.id(SubjectKind::Worker, host.to_owned());
-        for about_machine in record
-            .diagnoses
-            .iter_mut()
-            .filter(|it| it.subject.is_none())
-        {
-            about_machine.subject = Some(worker);
+        // What is about a host's machine or run.
+        for diagnosis in &mut record.diagnoses {
+            diagnosis.subject.get_or_insert(worker);
+        }
+        for event in &mut record.events {
+            event.subject.get_or_insert(worker);
         }
         joined.push(record);
     }
     let common = common_points(&joined);
+    cut::to_common_seconds(&mut joined, &common);
+    let drives = joined.iter_mut().map(|own| std::mem::take(&mut own.drive));
+    let drive = sums::drive_rows(drives.collect());
     let mut records = joined.into_iter();
     let mut whole = records.next()?;
     for record in records {
         append(&mut whole, record);
     }
     whole.subjects = subjects.all;
-    keep(&mut whole, &common);
+    whole.drive = drive;
+    let kept = common.iter().flatten().map(|own| own.point).collect();
+    keep(&mut whole, &kept);
     sums::add_up(&mut whole);
     Some(whole)
 }
@@ -151,7 +157,7 @@ fn place_systems(record: &mut Record, host: &str, is_alone: bool) {
     let systems = record
         .subjects
         .iter()
-        .filter(|subject| subject.kind == SubjectKind::System && !fio.contains(&subject.id));
+        .filter(|subject| subject.kind == SubjectKind::System);
     let mut facts = Vec::new();
     let media: HashSet<SubjectId> = of_kind(record, SubjectKind::Medium);
     for system in systems {
@@ -165,7 +171,7 @@ fn place_systems(record: &mut Record, host: &str, is_alone: bool) {
         add(SYSTEM_HOST_FACT, host);
         let mut facts = record.facts.iter();
         let is_instance = facts.any(|it| it.subject == system.id && it.key == INSTANCE_OF);
-        if !is_alone && !is_instance {
+        if !is_alone && !is_instance && !fio.contains(&system.id) {
             add(INSTANCE_OF, PlacedName::parse(&system.name).name);
         }
     }
@@ -196,25 +202,26 @@ fn leave_out_machine(record: &mut Record) {
         .retain(|fact| !generator.contains(&fact.subject));
 }
 
-/// The points that all hosts have begun to measure.
-fn common_points(hosts: &[Record]) -> HashSet<PointId> {
-    let mut found: BTreeMap<PointKey, Vec<(usize, PointId)>> = BTreeMap::new();
+/// The points that all hosts have begun to measure, those that are the same together.
+fn common_points(hosts: &[Record]) -> Vec<Vec<HostPoint>> {
+    let mut found: BTreeMap<PointKey, Vec<HostPoint>> = BTreeMap::new();
     for (host, record) in hosts.iter().enumerate() {
         let begun: HashSet<PointId> = record.phases.iter().filter_map(|it| it.point).collect();
-        for point in record
-            .points
-            .iter()
-            .filter(|point| begun.contains(&point.id))
-        {
+        let points = record.points.iter().filter(|it| begun.contains(&it.id));
+        for point in points {
+            let own = HostPoint {
+                host,
+                point: point.id,
+            };
             let key = PointKey::of(record, point);
-            found.entry(key).or_default().push((host, point.id));
+            found.entry(key).or_default().push(own);
         }
     }
     let of_all = found.into_values().filter(|points| {
-        let of: BTreeSet<usize> = points.iter().map(|(host, _)| *host).collect();
+        let of: BTreeSet<usize> = points.iter().map(|own| own.host).collect();
         of.len() == hosts.len()
     });
-    of_all.flatten().map(|(_, point)| point).collect()
+    of_all.collect()
 }
 
 /// Removes the points that are not among these, with what belongs to them.

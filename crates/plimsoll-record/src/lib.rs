@@ -48,7 +48,8 @@ pub use search::SearchInfo;
 pub use second::{Second, Window};
 pub use series::{Sample, Series};
 pub use subject::{
-    DEVICE_FACT, Fact, INSTANCE_OF, SYSTEM_HOST_FACT, Subject, SubjectId, SubjectKind,
+    DEVICE_FACT, Fact, HOSTS_BETWEEN, INSTANCE_OF, SYSTEM_HOST_FACT, Subject, SubjectId,
+    SubjectKind,
 };
 pub use wait::{WaitRow, WaitState};
 

@@ -9,8 +9,10 @@ pub const INSTANCE_OF: &str = "instance_of";
 /// A fact of a medium: the name of the device subject that its data lies on.
 pub const DEVICE_FACT: &str = "device";
 
-/// A fact of a system: the [`SubjectKind::Worker`] that watches the machine it runs on.
+/// A fact of a system: the [`SubjectKind::Worker`] that watches the machine it runs on; of what runs on several, all of
+/// them with [`HOSTS_BETWEEN`].
 pub const SYSTEM_HOST_FACT: &str = "host";
+pub const HOSTS_BETWEEN: &str = ", ";
 
 /// The subject of a series or count. Each of them belongs to one.
 #[derive(

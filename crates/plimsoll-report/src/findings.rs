@@ -98,11 +98,20 @@ fn of_backups<'a>(m: &Messages, backups: &'a BackupSummary) -> Vec<FindingLine<'
 fn of_ladder<'a>(m: &Messages, ladder: &'a LadderSummary) -> Vec<FindingLine<'a>> {
     let mut all = Vec::new();
     for point in &ladder.points {
-        all.extend(point.findings.iter().map(|finding| FindingAtPoint {
-            place: m.point(point),
-            point: set_point(m, point),
-            finding,
-        }));
+        let mut own: Vec<FindingAtPoint<'a>> = Vec::new();
+        for finding in &point.findings {
+            let found = FindingAtPoint {
+                place: m.point(point),
+                point: set_point(m, point),
+                finding,
+            };
+            // Several systems of a point may have it, and it is one point.
+            let is_counted = own.iter().any(|other| other.is_alike(&found));
+            if ladder.fleet.is_none() || !is_counted {
+                own.push(found);
+            }
+        }
+        all.append(&mut own);
     }
     merged(m, ladder.points.len(), all)
 }
@@ -179,13 +188,7 @@ fn place_of(m: &Messages, total: usize, group: &[FindingAtPoint<'_>]) -> String 
     if group.len() == 1 {
         return first.place.clone();
     }
-    // Several systems of one point may have it.
-    let mut points: Vec<SetPoint> = Vec::new();
-    for FindingAtPoint { point, .. } in group {
-        if !points.contains(point) {
-            points.push(point.clone());
-        }
-    }
+    let points: Vec<SetPoint> = group.iter().map(|found| found.point.clone()).collect();
     let points = point_set::describe(m, &points, total);
     // The figures in the sentence are those of all points, or of the first.
     let text = m.finding(&first.finding.kind);

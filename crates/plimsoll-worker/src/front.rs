@@ -77,7 +77,12 @@ fn start(session: &SessionId, dir: &StateDir) -> io::Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
     command
         .args(["worker", "--serve", session.as_str()])
-        .current_dir("/")
+        // From where relative paths of plans count.
+        .current_dir(
+            std::env::home_dir()
+                .filter(|home| home.is_dir())
+                .unwrap_or("/".into()),
+        )
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(log);

@@ -151,6 +151,16 @@ impl Link {
         self.shared.state().facts.clone()
     }
 
+    /// Whether the host cannot be told anything now.
+    pub fn is_cut(&self) -> bool {
+        self.shared.state().to.is_none()
+    }
+
+    /// Nothing more is heard of this job.
+    pub fn forget(&self, job: JobId) {
+        self.shared.state().jobs.remove(&job);
+    }
+
     /// From now on, samples of these disks of its are passed on.
     pub fn watch_disks(&self, disks: BTreeMap<String, SubjectId>) {
         *lock(&self.shared.disks) = disks;

@@ -7,7 +7,7 @@ use plimsoll_record::lane::{LaneControl, LaneMessage, LaneSpec};
 use serde::{Deserialize, Serialize};
 
 /// Both sides need the same. It changes with every message that an older side would misunderstand.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The first line of a worker. What a login shell prints before it is skipped.
 pub const GREETING: &str = "plimsoll worker";
@@ -77,6 +77,10 @@ pub struct PlanTask {
     /// Of the inputs.
     pub seed: u64,
     pub run_id: String,
+    /// As in the file that the others' are joined in.
+    pub started_at: String,
+    pub command: String,
+    pub label: Option<String>,
     /// Devices and files of others that its block steps may overwrite.
     pub overwrite: Vec<PathBuf>,
 }
@@ -171,8 +175,19 @@ pub enum PlanNews {
     Meeting { number: u32, what: String },
     /// The next bytes of its run file, in base64.
     FilePart(String),
-    /// Nothing more comes. An error: there is no run file.
-    Ended { error: Option<String> },
+    /// Nothing more comes.
+    Ended(PlanEnd),
+}
+
+/// How a host's run of a plan ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanEnd {
+    Complete,
+    /// It failed or was interrupted: the run file has the reason.
+    Incomplete,
+    /// There is no run file.
+    Failed(String),
 }
 
 /// A sample of [`plimsoll_record::metric::Metric`], which goes by its name.

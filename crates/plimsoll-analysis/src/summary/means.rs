@@ -8,7 +8,8 @@ use super::index::Index;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::{Metric, MetricKind};
 use plimsoll_record::{
-    DEVICE_FACT, Point, SYSTEM_HOST_FACT, Sample, Series, Subject, SubjectId, SubjectKind,
+    DEVICE_FACT, HOSTS_BETWEEN, Point, SYSTEM_HOST_FACT, Sample, Series, Subject, SubjectId,
+    SubjectKind,
 };
 
 /// One metric of one subject over a window.
@@ -236,29 +237,25 @@ pub(super) fn device(index: &Index, medium: Option<SubjectId>) -> Option<String>
     devices.next().is_none().then(|| only.name.clone())
 }
 
-/// The hosts of a system; of one that has instances on several, all of theirs. None: plimsoll's own.
-fn machines<'a>(index: &Index<'a>, system: SubjectId) -> BTreeSet<&'a str> {
-    let base = index.base_of(system);
+/// The hosts of systems. None: plimsoll's own.
+fn machines<'a>(index: &Index<'a>, systems: &[SubjectId]) -> BTreeSet<&'a str> {
     let facts = index.record.facts.iter();
-    let systems = facts.filter(|fact| fact.key == SYSTEM_HOST_FACT);
-    systems
-        .filter(|fact| {
-            fact.subject == system || (base.is_some() && index.base_of(fact.subject) == base)
-        })
-        .map(|fact| fact.value.as_str())
+    let own = facts.filter(|fact| fact.key == SYSTEM_HOST_FACT && systems.contains(&fact.subject));
+    own.flat_map(|fact| fact.value.split(HOSTS_BETWEEN))
         .collect()
 }
 
 pub(super) fn resources(
     index: &Index,
     point: &Point,
+    systems: &[SubjectId],
     means: &[MetricMean],
     measured_s: f64,
     n: u64,
 ) -> Resources {
     let device = device(index, point.medium);
     // Figures of the host are those of the machine that the system runs on; of several, their means.
-    let machines = machines(index, point.system);
+    let machines = machines(index, systems);
     let system: SubjectId = point.system;
     let system = index.name(system);
     let of = |metric: Metric| {

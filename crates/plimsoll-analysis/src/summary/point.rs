@@ -21,7 +21,7 @@ use plimsoll_plan::resolved::TPCC_TXNS;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::Counts;
-use plimsoll_record::{Phase, Point, Window};
+use plimsoll_record::{Phase, Point, SubjectId, Window};
 
 pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
     with_sums(index, point).0
@@ -70,6 +70,7 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
         figures.resources = means::resources(
             index,
             point,
+            &[point.system],
             &figures.metrics,
             figures.measured_s,
             completed,
@@ -138,9 +139,16 @@ pub(super) fn sum_of(
     latencies(index, &all, &phases, &mut figures);
     if let Some(window) = tick::window(&phases) {
         figures.metrics = means::over(index, means::MeanScope::All, window.start, window.end);
+        let systems: Vec<SubjectId> = members.iter().map(|point| point.system).collect();
         let completed = figures.overall.counts.completed();
-        figures.resources =
-            means::resources(index, &all, &figures.metrics, figures.measured_s, completed);
+        figures.resources = means::resources(
+            index,
+            &all,
+            &systems,
+            &figures.metrics,
+            figures.measured_s,
+            completed,
+        );
         figures.drive = drive::summarise(index, &all, window, &figures);
     }
     figures.outage = OutageSummary::of_all(own.iter().filter_map(|(point, _)| point.outage));

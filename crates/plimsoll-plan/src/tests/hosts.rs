@@ -70,7 +70,7 @@ const EVERYWHERE: &str = "title = \"Everywhere\"\non_hosts = [\"n[1-2]\", \"n2\"
      on = [\"here\"]\n";
 
 #[test]
-fn a_plan_is_carried_out_on_each_of_its_hosts() {
+fn a_plan_runs_on_each_of_its_hosts() {
     let plan = good(&format!("{EVERYWHERE}users = [4, 8]\n")).plan;
     let names: Vec<&str> = plan
         .on_hosts

@@ -2,7 +2,7 @@
 
 use plimsoll_plan::Interference;
 
-use crate::{Point, Record, SubjectId};
+use crate::{Point, PointId, Record, SubjectId};
 
 /// What makes points of several hosts the same: they were measured at the same time, after a meeting.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,4 +32,10 @@ impl PointKey {
             scene: point.scene,
         }
     }
+}
+
+/// A point of one of the hosts.
+pub(super) struct HostPoint {
+    pub host: usize,
+    pub point: PointId,
 }

@@ -7,13 +7,12 @@ use plimsoll_plan::units::Nanos;
 use super::point_key::PointKey;
 use crate::metric::Metric;
 use crate::{
-    BlockPoint, DriveRow, Fact, PhaseId, Point, PointId, Record, Sample, Second, Series, SubjectId,
-    SubjectKind, Window,
+    BlockPoint, DriveRow, Fact, HOSTS_BETWEEN, PhaseId, Point, PointId, Record, SYSTEM_HOST_FACT,
+    Sample, Second, Series, SubjectId, SubjectKind, Window,
 };
 
 pub(super) fn add_up(record: &mut Record) {
     add_up_blocks(record);
-    record.drive = drive_rows(std::mem::take(&mut record.drive));
     let is_shared: BTreeSet<SubjectId> = record
         .subjects
         .iter()
@@ -32,11 +31,24 @@ pub(super) fn add_up(record: &mut Record) {
         }
     }
     record.diagnoses = diagnoses;
-    // What differs from host to host is a fact of its device and its worker.
-    let mut seen: BTreeSet<(SubjectId, String)> = BTreeSet::new();
-    record
-        .facts
-        .retain(|Fact { subject, key, .. }| seen.insert((*subject, key.clone())));
+    record.facts = add_up_facts(std::mem::take(&mut record.facts));
+}
+
+/// What differs from host to host is a fact of its device and its worker; only hosts are listed.
+fn add_up_facts(facts: Vec<Fact>) -> Vec<Fact> {
+    let mut all: Vec<Fact> = Vec::new();
+    for fact in facts {
+        let mut known = all.iter_mut();
+        let known = known.find(|it| it.subject == fact.subject && it.key == fact.key);
+        match known {
+            None => all.push(fact),
+            Some(known) if fact.key == SYSTEM_HOST_FACT && known.value != fact.value => {
+                known.value = format!("{}{HOSTS_BETWEEN}{}", known.value, fact.value);
+            }
+            Some(_) => {}
+        }
+    }
+    all
 }
 
 /// Points of block I/O of all hosts become one, with the workers of all.
@@ -182,28 +194,81 @@ fn add_up_seconds(seconds: Vec<Second>, phases: &HashMap<PhaseId, PhaseId>) -> V
     all
 }
 
-/// The reports of all hosts' drives, by the second that their middles are in.
-fn drive_rows(rows: Vec<DriveRow>) -> Vec<DriveRow> {
-    let mut sums: BTreeMap<(SubjectId, u64, usize), DriveRow> = BTreeMap::new();
-    for row in rows {
-        let second = (row.start.0 / 2 + row.end.0 / 2) / Nanos::SECOND.0;
-        let key = (row.subject, second, row.op as usize);
-        match sums.get_mut(&key) {
+/// The reports of all hosts' drives: those of others belong to the second of the first host's that is nearest.
+pub(super) fn drive_rows(hosts: Vec<Vec<DriveRow>>) -> Vec<DriveRow> {
+    let mut hosts = hosts.into_iter();
+    let mut all = hosts.next().unwrap_or_default();
+    let mut seconds: BTreeMap<SubjectId, BTreeMap<Nanos, DriveTime>> = BTreeMap::new();
+    let mut places: HashMap<DriveRowKey, usize> = HashMap::new();
+    for (place, row) in all.iter().enumerate() {
+        let DriveRow { start, end, .. } = *row;
+        let own = seconds.entry(row.subject).or_default();
+        own.insert(middle(row), DriveTime { start, end });
+        places.insert(DriveRowKey::of(row), place);
+    }
+    for mut row in hosts.flatten() {
+        let own = seconds.get(&row.subject);
+        if let Some(time) = own.and_then(|own| nearest(own, middle(&row))) {
+            row.start = time.start;
+            row.end = time.end;
+        }
+        match places.get(&DriveRowKey::of(&row)) {
+            Some(place) => add_row(&mut all[*place], &row),
             None => {
-                sums.insert(key, row);
-            }
-            Some(whole) => {
-                whole.ops += row.ops;
-                whole.bytes += row.bytes;
-                whole.errors += row.errors;
-                whole.beyond += row.beyond;
-                whole.modelled.merge(&row.modelled);
-                whole.real.merge(&row.real);
-                whole.late.merge(&row.late);
+                places.insert(DriveRowKey::of(&row), all.len());
+                all.push(row);
             }
         }
     }
-    sums.into_values().collect()
+    all
+}
+
+#[derive(Clone, Copy)]
+struct DriveTime {
+    start: Nanos,
+    end: Nanos,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct DriveRowKey {
+    subject: SubjectId,
+    start: Nanos,
+    op: usize,
+}
+
+impl DriveRowKey {
+    fn of(row: &DriveRow) -> Self {
+        Self {
+            subject: row.subject,
+            start: row.start,
+            op: row.op as usize,
+        }
+    }
+}
+
+fn middle(row: &DriveRow) -> Nanos {
+    Nanos(row.start.0 / 2 + row.end.0 / 2)
+}
+
+/// `None` where it is more than a second away.
+fn nearest(seconds: &BTreeMap<Nanos, DriveTime>, middle: Nanos) -> Option<DriveTime> {
+    let before = seconds.range(..=middle).next_back();
+    let after = seconds.range(middle..).next();
+    let both = before.into_iter().chain(after);
+    let near = both.map(|(at, time)| (at.0.abs_diff(middle.0), *time));
+    let near = near.min_by_key(|(away, _)| *away);
+    near.filter(|(away, _)| *away <= Nanos::SECOND.0)
+        .map(|(_, time)| time)
+}
+
+fn add_row(whole: &mut DriveRow, row: &DriveRow) {
+    whole.ops += row.ops;
+    whole.bytes += row.bytes;
+    whole.errors += row.errors;
+    whole.beyond += row.beyond;
+    whole.modelled.merge(&row.modelled);
+    whole.real.merge(&row.real);
+    whole.late.merge(&row.late);
 }
 
 /// The series of each medium and emulator over all hosts: space, processor time, requests.
@@ -242,5 +307,7 @@ fn sum(hosts: &[Series]) -> Option<Series> {
 /// The value of the sample that the time is in, or the next one.
 fn at(series: &Series, time: Nanos) -> Option<f32> {
     let next = series.samples.partition_point(|sample| sample.at < time);
-    series.samples.get(next).map(|sample| sample.value)
+    let next = series.samples.get(next)?;
+    let is_near = next.at.saturating_sub(next.over.max(Nanos::SECOND)) <= time;
+    is_near.then_some(next.value)
 }

@@ -129,3 +129,78 @@ fn block_points_of_two_hosts_are_one_with_the_workers_of_both() {
     assert_eq!(committed(&read), committed(&joined));
     assert_eq!(read.shares.len(), joined.shares.len());
 }
+
+#[test]
+fn a_point_that_one_host_left_early_is_as_long_on_all() {
+    let own = fixture::block();
+    let mut short = own.clone();
+    let measured = short
+        .phases
+        .iter_mut()
+        .rfind(|phase| phase.kind == plimsoll_plan::schedule::PhaseKind::Measure);
+    let phase = measured.unwrap();
+    phase.complete = false;
+    let id = phase.id;
+    let starts: BTreeSet<Nanos> = short
+        .seconds
+        .iter()
+        .filter(|it| it.phase == id)
+        .map(|it| it.start)
+        .collect();
+    let last = *starts.last().unwrap();
+    assert!(starts.len() > 2);
+    short.seconds.retain(|it| it.phase != id || it.start < last);
+    let same = |at: Nanos| at;
+    let joined = join(vec![
+        of("n1", own.clone(), &same),
+        of("n2", short.clone(), &same),
+    ])
+    .unwrap();
+    let of_phase = |record: &Record| {
+        let seconds = record.seconds.iter().filter(|it| it.phase == id);
+        seconds.map(|it| it.counts.committed).sum::<u64>()
+    };
+    assert_eq!(of_phase(&joined), 2 * of_phase(&short));
+    let phase = joined.phases.iter().find(|phase| phase.id == id).unwrap();
+    assert!(!phase.complete && phase.end <= last, "{phase:?}");
+    assert!(joined.windows.iter().all(|window| window.phase != id));
+}
+
+#[test]
+fn seconds_of_drives_are_those_of_the_first_host() {
+    let own = fixture::record();
+    let later = |at: Nanos| at + Nanos::from_millis(300);
+    let same = |at: Nanos| at;
+    let mut other = own.clone();
+    // In this second only the other host reads.
+    let read = own
+        .drive
+        .iter()
+        .position(|row| row.op == crate::drive::DriveOp::Read)
+        .unwrap();
+    let mut first = own.clone();
+    let row = first.drive.remove(read);
+    let joined = join(vec![
+        of("n1", first, &same),
+        of("n2", other.clone(), &later),
+    ])
+    .unwrap();
+    let starts: BTreeSet<Nanos> = joined.drive.iter().map(|it| it.start).collect();
+    let before: BTreeSet<Nanos> = own.drive.iter().map(|it| it.start).collect();
+    assert_eq!(starts, before);
+    let reads = joined
+        .drive
+        .iter()
+        .find(|it| (it.start, it.op) == (row.start, row.op))
+        .unwrap();
+    assert_eq!(reads.ops, row.ops);
+    other.events[0].subject = None;
+    let joined = join(vec![of("n1", own, &same), of("n2", other, &later)]).unwrap();
+    let worker = joined.subject(SubjectKind::Worker, "n2").unwrap().id;
+    assert!(
+        joined
+            .events
+            .iter()
+            .any(|event| event.subject == Some(worker))
+    );
+}

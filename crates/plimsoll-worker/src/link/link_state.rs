@@ -149,7 +149,7 @@ pub(super) fn deliver(mut state: MutexGuard<'_, LinkState>, job: JobId, news: La
     state.heard.insert(job);
     let is_last = matches!(
         news,
-        LaneNews::Message(LaneMessage::Ended(_)) | LaneNews::Plan(PlanNews::Ended { .. })
+        LaneNews::Message(LaneMessage::Ended(_)) | LaneNews::Plan(PlanNews::Ended(_))
     );
     if is_last {
         state.jobs.remove(&job);

@@ -1,6 +1,6 @@
 //! A session that a fuzzer talks to.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::*;
 use crate::protocol::{JobId, PlanTask, WorkerReport};
@@ -9,7 +9,7 @@ use crate::protocol::{JobId, PlanTask, WorkerReport};
 struct NoPlans;
 
 impl PlanRunner for NoPlans {
-    fn run(&self, _: &PlanTask, _: &Arc<Together>, _: &Path) -> Result<PathBuf, String> {
+    fn run(&self, _: &PlanTask, _: &Arc<Together>, _: &Path) -> Result<PlanRun, String> {
         Err("no plans".into())
     }
 

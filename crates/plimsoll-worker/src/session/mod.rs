@@ -22,7 +22,7 @@ use crate::journal::SessionJournal;
 use crate::protocol::{HostFacts, HostTime, Request, VERSION, Welcome, WorkerReply};
 use crate::state::{SessionId, StateDir};
 use jobs::WorkerJobs;
-pub use plan::{PlanRunner, Together};
+pub use plan::{PlanRun, PlanRunner, Together};
 
 /// Before the first controller has come.
 const FIRST_PATIENCE: Nanos = Nanos::from_secs(10);

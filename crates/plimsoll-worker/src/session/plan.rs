@@ -1,4 +1,4 @@
-//! A whole plan as a job: the host carries it out itself, in step with others, and sends its run file.
+//! A whole plan as a job: the host runs it itself, in step with others, and sends its run file.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,19 +14,27 @@ use plimsoll_record::lane::LaneControl;
 use tokio::sync::watch;
 
 use crate::journal::SessionJournal;
-use crate::protocol::{JobId, MeetingStart, PlanNews, PlanTask, WorkerReport};
+use crate::protocol::{JobId, MeetingStart, PlanEnd, PlanNews, PlanTask, WorkerReport};
 
 /// Of a run file, in one report.
-const PART_BYTES: u64 = 1 << 20;
+/// Small enough to arrive on slow links within the silence after which a link is given up.
+const PART_BYTES: u64 = 64 << 10;
 
 /// Runs plans: the program that the worker is part of.
 pub trait PlanRunner: Send + Sync {
-    /// Returns where the run file is, below `dir`; an error where there is none.
+    /// Leaves a run file below `dir`; an error where there is none.
     fn run(&self, task: &PlanTask, together: &Arc<Together>, dir: &Path)
-    -> Result<PathBuf, String>;
+    -> Result<PlanRun, String>;
 
     /// Ends and removes what a run left whose session was killed; `dir` is as above.
     fn clear(&self, dir: &Path);
+}
+
+/// A plan that was run.
+pub struct PlanRun {
+    pub file: PathBuf,
+    /// Neither failed nor interrupted.
+    pub is_complete: bool,
 }
 
 /// What hosts that run the same plan have in common, seen from one of them.
@@ -109,13 +117,17 @@ pub(super) struct PlanJob {
 impl PlanJob {
     pub fn run(self, task: &PlanTask) {
         let together = Arc::new(self.together);
-        let file = self.runner.run(task, &together, &self.dir);
-        let sent = file.and_then(|file| {
-            send(&file, &together)
-                .map_err(|error| format!("{} cannot be read: {error}", file.display()))
+        let run = self.runner.run(task, &together, &self.dir);
+        let sent = run.and_then(|run| {
+            send(&run.file, &together)
+                .map_err(|error| format!("{} cannot be read: {error}", run.file.display()))?;
+            Ok(run.is_complete)
         });
-        let error = sent.err();
-        together.report(PlanNews::Ended { error });
+        together.report(PlanNews::Ended(match sent {
+            Ok(true) => PlanEnd::Complete,
+            Ok(false) => PlanEnd::Incomplete,
+            Err(why) => PlanEnd::Failed(why),
+        }));
     }
 }
 

@@ -6,7 +6,7 @@ use plimsoll_plan::schedule::Timeline;
 use plimsoll_record::lane::{Endpoint, GeneratorShare, LaneControl, LaneMessage, LaneSpec};
 
 use super::*;
-use crate::protocol::{HostTask, JobId, MeetingStart, PlanNews, PlanTask, WorkerReport};
+use crate::protocol::{HostTask, JobId, MeetingStart, PlanEnd, PlanNews, PlanTask, WorkerReport};
 use base64::Engine;
 
 /// A session in a directory of its own, with a thread that serves it.
@@ -62,7 +62,7 @@ impl Served {
     }
 }
 
-/// Meets the others twice, and leaves what it was told to.
+/// Meets the others twice, and leaves a file with the plan's text.
 struct Plans;
 
 impl PlanRunner for Plans {
@@ -71,7 +71,7 @@ impl PlanRunner for Plans {
         task: &PlanTask,
         together: &Arc<Together>,
         dir: &std::path::Path,
-    ) -> Result<std::path::PathBuf, String> {
+    ) -> Result<PlanRun, String> {
         let clock = together.clock();
         let starts = ["first", "second"].map(|what| clock.block_on(together.meet(what)).unwrap());
         together.progress(&format!("{starts:?}"));
@@ -80,7 +80,10 @@ impl PlanRunner for Plans {
         }
         let file = dir.join("run");
         std::fs::write(&file, &task.text).unwrap();
-        Ok(file)
+        Ok(PlanRun {
+            file,
+            is_complete: true,
+        })
     }
 
     fn clear(&self, dir: &std::path::Path) {
@@ -333,6 +336,9 @@ fn a_plan_meets_the_others_and_its_file_arrives_whole() {
             data_scale: 1.0,
             seed: 1,
             run_id: "r".into(),
+            started_at: String::new(),
+            command: String::new(),
+            label: None,
             overwrite: Vec::new(),
         }))
     };
@@ -363,7 +369,7 @@ fn a_plan_meets_the_others_and_its_file_arrives_whole() {
             PlanNews::FilePart(part) => {
                 file.extend(base64::prelude::BASE64_STANDARD.decode(part).unwrap());
             }
-            PlanNews::Ended { error } => break assert_eq!(error, None),
+            PlanNews::Ended(end) => break assert_eq!(end, PlanEnd::Complete),
             other => panic!("{other:?}"),
         }
     }

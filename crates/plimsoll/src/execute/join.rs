@@ -275,6 +275,13 @@ impl Joining<'_> {
 
     fn join_plan(&mut self, output: &Path, hosts: &Hosts) -> StepResult<JoinedTime> {
         let on_hosts = &self.plan.on_hosts;
+        // Killed after the hosts' files were joined, and before the file was closed.
+        if !self.record.points.is_empty() {
+            return Ok(JoinedTime {
+                gained: Nanos::ZERO,
+                lasted: self.record.run.lasted,
+            });
+        }
         let last = join_plan(&mut self.file, output, on_hosts, hosts, self.interrupt)?;
         Ok(JoinedTime {
             // The file has nothing before: what hosts measure is joined at the end of a run.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
 use plimsoll_plan::HostId;
 use plimsoll_plan::units::Nanos;
@@ -11,7 +12,8 @@ use plimsoll_worker::link::Link;
 
 use super::error::{RunError, StepResult};
 use super::hosts::Hosts;
-use super::on_hosts::{HostParts, PLAN_JOB};
+use super::on_hosts::{HostNews, HostParts, PLAN_JOB};
+use super::wait::REFRESH;
 use crate::signals::Interrupt;
 
 /// What the hosts measured until they were on their own, and for how long; their files lie beside `output` meanwhile.
@@ -26,29 +28,49 @@ pub(super) fn join_plan(
     let jobs = links.iter().filter_map(|link| link.past_job(PLAN_JOB));
     let receivers = jobs.collect();
     let mut parts = HostParts::of(links, output);
-    // One that still runs it waits for the others in vain.
+    // Without plimsoll no meeting begins any more.
     parts.give(LaneControl::Close);
-    let heard = parts.hear(receivers, |parts, heard| {
-        while let Ok(news) = heard.recv() {
-            parts.take(news.part, news.news)?;
-            if interrupt.is_wanted() {
-                return Err(RunError::Interrupted);
-            }
-        }
-        Ok(())
+    let ended = parts.hear(receivers, |parts, heard| wait(parts, heard, interrupt));
+    let joined = ended.and_then(|()| {
+        parts.joined(|link| {
+            let link = link.clone();
+            move |at| link.past_time(at)
+        })
     });
-    let joined = heard.and_then(|()| parts.joined(Link::past_time));
+    let record = match joined {
+        // How each host ended is that plimsoll was killed.
+        Ok(joined) => joined.record,
+        Err(error) => return Err(parts.keep_apart(error)),
+    };
     parts.remove();
-    // How each host ended is that plimsoll was killed.
-    let Some(record) = joined?.record else {
+    let Some(record) = record else {
         return Ok(Nanos::ZERO);
     };
     let measured = record
         .phases
         .iter()
         .filter(|phase| phase.kind.is_under_load());
-    let ends = measured.map(|phase| phase.end);
-    let last = ends.max().unwrap_or_default();
+    let last = measured.map(|phase| phase.end).max().unwrap_or_default();
     file.add(record)?;
     Ok(last)
+}
+
+/// Until all hosts have sent their files.
+fn wait(
+    parts: &mut HostParts,
+    heard: &Receiver<HostNews>,
+    interrupt: &Interrupt,
+) -> StepResult<()> {
+    while !parts.have_ended() {
+        match heard.recv_timeout(REFRESH.into()) {
+            Ok(HostNews { part, news }) => parts.take(part, news)?,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if interrupt.is_wanted() {
+            parts.give_up();
+            return Err(RunError::Interrupted);
+        }
+    }
+    parts.expect_files()
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -13,7 +13,7 @@ use plimsoll_record::join::{HostRecord, join};
 use plimsoll_record::lane::LaneControl;
 use plimsoll_record::{Record, RunStatus, runfile};
 use plimsoll_worker::link::{LaneNews, Link};
-use plimsoll_worker::protocol::{HostTask, JobId, PlanNews, PlanTask};
+use plimsoll_worker::protocol::{HostTask, JobId, PlanEnd, PlanNews, PlanTask};
 
 use super::error::{RunError, StepResult, not_prepared};
 use super::execution::Execution;
@@ -28,10 +28,13 @@ struct HostPart {
     path: PathBuf,
     /// Made when its first bytes arrive: a run that is killed before leaves nothing.
     file: Option<File>,
+    /// Bytes of it could not be written.
+    is_torn: bool,
     /// The meeting that it has come to, until that begins.
     meeting: Option<Meeting>,
     progress: String,
     end: Option<PartEnd>,
+    is_complete: bool,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -77,13 +80,29 @@ impl HostPart {
         let _ = fs::remove_file(&self.path);
     }
 
-    /// A whole file that cannot be joined stays as one of its own.
+    fn give_up(&mut self, why: &str) {
+        if self.end.is_none() {
+            self.link.forget(PLAN_JOB);
+            self.end = Some(PartEnd::Failed(why.to_owned()));
+        }
+    }
+
+    /// A whole file with figures that cannot be joined stays as one of its own.
     fn set_apart(&self) -> Option<PathBuf> {
-        if !matches!(self.end, Some(PartEnd::Sent)) {
+        let is_whole = matches!(self.end, Some(PartEnd::Sent)) && !self.is_torn;
+        let record = runfile::read(&self.path).ok().filter(|_| is_whole);
+        if record.is_none_or(|record| record.phases.is_empty()) {
             self.remove();
             return None;
         }
-        let kept = self.path.with_extension("plimsoll");
+        let base = self.path.with_extension("");
+        let kept = (1u32..)
+            .map(|n| match n {
+                1 => format!("{}.plimsoll", base.display()),
+                n => format!("{}-{n}.plimsoll", base.display()),
+            })
+            .map(PathBuf::from)
+            .find(|kept| !kept.exists())?;
         fs::rename(&self.path, &kept).ok().map(|()| kept)
     }
 
@@ -91,7 +110,8 @@ impl HostPart {
         let bytes = STANDARD.decode(part).map_err(io::Error::other)?;
         let file = match self.file.take() {
             Some(file) => file,
-            None => File::create_new(&self.path)?,
+            // One that a killed run left has no use.
+            None => File::create(&self.path)?,
         };
         self.file.insert(file).write_all(&bytes)
     }
@@ -103,11 +123,17 @@ impl HostPart {
                 self.meeting = Some(Meeting { number, what });
             }
             LaneNews::Plan(PlanNews::FilePart(part)) => {
-                let written = self.write(&part);
-                written.map_err(|error| unwritable(&self.path, &error))?;
+                if let Err(error) = self.write(&part) {
+                    self.is_torn = true;
+                    return Err(unwritable(&self.path, &error));
+                }
             }
-            LaneNews::Plan(PlanNews::Ended { error }) => {
-                self.end = Some(error.map_or(PartEnd::Sent, PartEnd::Failed));
+            LaneNews::Plan(PlanNews::Ended(end)) => {
+                self.is_complete = matches!(end, PlanEnd::Complete);
+                self.end = Some(match end {
+                    PlanEnd::Complete | PlanEnd::Incomplete => PartEnd::Sent,
+                    PlanEnd::Failed(why) => PartEnd::Failed(why),
+                });
             }
             LaneNews::Lost(why) => {
                 self.end
@@ -124,12 +150,14 @@ impl HostParts {
     /// Their files lie beside `output` while they arrive.
     pub fn of(links: Vec<Arc<Link>>, output: &Path) -> Self {
         let parts = links.into_iter().map(|link| HostPart {
-            path: output.with_extension(format!("{}.part", link.host().name)),
+            path: PathBuf::from(format!("{}.{}.part", output.display(), link.host().name)),
             link,
             file: None,
+            is_torn: false,
             meeting: None,
             progress: String::new(),
             end: None,
+            is_complete: false,
         });
         Self {
             parts: parts.collect(),
@@ -141,13 +169,60 @@ impl HostParts {
         self.parts.iter().for_each(HostPart::remove);
     }
 
+    /// What cannot be joined stays as a file of each host, which the error names.
+    pub fn keep_apart(&self, error: RunError) -> RunError {
+        let kept: String = self
+            .parts
+            .iter()
+            .filter_map(HostPart::set_apart)
+            .map(|kept| format!("\nWhat another host measured: {}", kept.display()))
+            .collect();
+        match error {
+            RunError::Failed(mut why) => {
+                why.text.push_str(&kept);
+                RunError::Failed(why)
+            }
+            error => {
+                eprint!("{}", kept.trim_start());
+                error
+            }
+        }
+    }
+
+    /// Waits for no host any more.
+    pub fn give_up(&mut self) {
+        for part in &mut self.parts {
+            part.give_up("it was not waited for");
+        }
+    }
+
+    /// An error that names the first host without a file.
+    pub fn expect_files(&self) -> StepResult<()> {
+        for part in &self.parts {
+            if let Some(PartEnd::Failed(why)) = &part.end {
+                return Err(RunError::failed(part.at_name(why)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives up hosts whose journals know nothing of the plan; returns whether all have ended.
+    pub fn have_ended(&mut self) -> bool {
+        for part in &mut self.parts {
+            if part.link.has_read_backlog() && !part.link.has_heard_of(PLAN_JOB) {
+                part.give_up("it has no journal of the plan");
+            }
+        }
+        self.parts.iter().all(|part| part.end.is_some())
+    }
+
     /// Follows what the hosts send, until all have ended; an error ends them.
     pub fn hear(
         &mut self,
         receivers: Vec<tokio::sync::mpsc::Receiver<LaneNews>>,
         follow: impl FnOnce(&mut Self, &Receiver<HostNews>) -> StepResult<()>,
     ) -> StepResult<()> {
-        let (news, heard) = mpsc::channel();
+        let (news, heard) = mpsc::sync_channel(64);
         std::thread::scope(|scope| {
             for (part, receiver) in receivers.into_iter().enumerate() {
                 let news = news.clone();
@@ -168,10 +243,14 @@ impl HostParts {
     }
 
     /// What all hosts have measured, by a clock that `time` gives.
-    pub fn joined(&self, time: impl Fn(&Link, Nanos) -> Option<Nanos>) -> StepResult<JoinedPlan> {
+    pub fn joined<T>(&self, clock_of: impl Fn(&Arc<Link>) -> T) -> StepResult<JoinedPlan>
+    where
+        T: Fn(Nanos) -> Option<Nanos>,
+    {
         let mut records: Vec<Record> = Vec::new();
         for part in &self.parts {
-            let read = runfile::read(&part.path);
+            let read = runfile::read(&part.path)
+                .and_then(|record| runfile::require_intact(&part.path, record));
             records.push(read.map_err(|error| {
                 RunError::failed(part.at_name(&format!("its run file: {error}")))
             })?);
@@ -180,7 +259,10 @@ impl HostParts {
         let times: Vec<_> = self
             .parts
             .iter()
-            .map(|part| |at: Nanos| time(&part.link, at).unwrap_or(at))
+            .map(|part| {
+                let time = clock_of(&part.link);
+                move |at: Nanos| time(at).unwrap_or(at)
+            })
             .collect();
         let hosts = self.parts.iter().zip(records).zip(&times);
         let hosts = hosts.map(|((part, record), time)| HostRecord {
@@ -202,6 +284,9 @@ impl HostParts {
                 seed: job.seed,
                 // Hosts may share a file system.
                 run_id: format!("{}-{}", job.run_id, part.name()),
+                started_at: job.started_at.clone(),
+                command: job.command.clone(),
+                label: job.label.clone(),
                 overwrite: job.overwrite.clone(),
             };
             part.link.run(PLAN_JOB, HostTask::Plan(Box::new(task)))
@@ -209,20 +294,17 @@ impl HostParts {
         parts.collect()
     }
 
-    /// Of a host that cannot go on the others' work is useless.
+    /// An error, and an order to the others, where a host cannot go on: their work would be useless.
     pub fn take(&mut self, part: usize, news: LaneNews) -> StepResult<()> {
         let part = &mut self.parts[part];
         part.take(news)?;
         match &part.end {
-            Some(PartEnd::Failed(why)) => Err(RunError::failed(part.at_name(why))),
-            _ => Ok(()),
+            Some(PartEnd::Failed(why)) => return Err(RunError::failed(part.at_name(why))),
+            // Its record has the reason.
+            Some(PartEnd::Sent) if !part.is_complete => self.give(LaneControl::Close),
+            _ => {}
         }
-    }
-
-    fn are_whole(&self) -> bool {
-        self.parts
-            .iter()
-            .all(|part| matches!(part.end, Some(PartEnd::Sent)))
+        Ok(())
     }
 
     /// An order does not weaken one that was given before.
@@ -241,6 +323,8 @@ impl HostParts {
             return Ok(None);
         };
         let has_ended = self.parts.iter().any(|part| part.end.is_some());
+        // Whoever cannot be told would begin late.
+        let is_cut = self.parts.iter().any(|part| part.link.is_cut());
         let other = self.parts.iter().find(|part| {
             part.meeting
                 .as_ref()
@@ -249,6 +333,7 @@ impl HostParts {
         match other.and_then(|part| part.meeting.as_ref()) {
             // It has failed: its record has the reason.
             _ if has_ended => self.give(LaneControl::Close),
+            _ if is_cut => {}
             Some(other) => {
                 return Err(RunError::failed(format!(
                     "the hosts are not in step: one comes to `{}`, another to `{}`",
@@ -288,24 +373,14 @@ impl Execution<'_> {
     /// Returns when all hosts have ended, and what they measured is in the run file.
     pub(super) fn run_on_hosts(&mut self, job: &Job) -> StepResult<()> {
         let mut hosts = self.hosts_of_plan()?;
+        self.record_anchors(&self.plan.on_hosts)?;
         let ended = self.wait_for_hosts(&mut hosts, job);
-        let joined = ended.and_then(|()| self.join_hosts(&hosts));
-        match joined {
-            Err(RunError::Failed(mut why)) if !hosts.are_whole() => {
-                hosts
-                    .parts
-                    .iter()
-                    .filter_map(HostPart::set_apart)
-                    .for_each(|kept| {
-                        why.text
-                            .push_str(&format!("\nWhat another host measured: {}", kept.display()));
-                    });
-                Err(RunError::Failed(why))
-            }
-            joined => {
+        match ended.and_then(|()| self.join_hosts(&hosts)) {
+            Ok(end) => {
                 hosts.remove();
-                joined
+                end
             }
+            Err(error) => Err(hosts.keep_apart(error)),
         }
     }
 
@@ -331,6 +406,7 @@ impl Execution<'_> {
             }
             hosts.give(self.interrupt.order());
             if let Some(what) = hosts.meet(self.clock.now())? {
+                self.record_anchors(&self.plan.on_hosts)?;
                 self.progress.begin(self.clock.now(), &what);
             }
             let now = self.clock.now();
@@ -340,12 +416,16 @@ impl Execution<'_> {
         }
     }
 
-    fn join_hosts(&mut self, hosts: &HostParts) -> StepResult<()> {
-        let joined = hosts.joined(|link, at| link.offsets().controller_time(at))?;
+    /// Returns how the run ends, once all of it is in the run file.
+    fn join_hosts(&mut self, hosts: &HostParts) -> StepResult<StepResult<()>> {
+        let joined = hosts.joined(|link| {
+            let offsets = link.offsets();
+            move |at| offsets.controller_time(at)
+        })?;
         if let Some(record) = joined.record {
             self.file.add(record)?;
         }
-        joined.end
+        Ok(joined.end)
     }
 }
 
@@ -374,7 +454,11 @@ pub(super) struct HostNews {
     pub news: LaneNews,
 }
 
-fn forward(part: usize, mut from: tokio::sync::mpsc::Receiver<LaneNews>, to: &Sender<HostNews>) {
+fn forward(
+    part: usize,
+    mut from: tokio::sync::mpsc::Receiver<LaneNews>,
+    to: &SyncSender<HostNews>,
+) {
     while let Some(news) = from.blocking_recv() {
         if to.send(HostNews { part, news }).is_err() {
             return;

@@ -16,14 +16,19 @@ use super::execution::Execution;
 impl Execution<'_> {
     /// Host and generator: facts, and watched from now to the end.
     pub(super) fn describe_machine(&mut self) -> StepResult<()> {
+        // Of a plan that hosts run this machine has no part in the figures.
+        let is_elsewhere = !self.plan.on_hosts.is_empty();
         for (kind, name, watch) in always_watched() {
+            if is_elsewhere && kind == SubjectKind::Host {
+                continue;
+            }
             let subject = self.file.subject(kind, name)?;
             self.watch(subject, watch);
             if kind == SubjectKind::Host && self.probe.is_some() {
                 self.file.facts(subject, &host_facts())?;
             }
         }
-        if self.probe.is_some() && self.plan.on_hosts.is_empty() {
+        if self.probe.is_some() && !is_elsewhere {
             self.diagnose_machine()?;
         }
         self.file.commit()?;

@@ -1,14 +1,15 @@
 //! A host that runs a plan in step with others: the worker's side.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use plimsoll_drive::catalog;
 use plimsoll_plan::{Options, RecordedPlan, parse};
+use plimsoll_record::RunStatus;
 use plimsoll_record::lane::LaneControl;
 use plimsoll_record::runfile::read_plan;
 use plimsoll_worker::protocol::PlanTask;
-use plimsoll_worker::session::{PlanRunner, Together};
+use plimsoll_worker::session::{PlanRun, PlanRunner, Together};
 
 use super::error::{RunError, StepResult};
 use super::execute;
@@ -51,7 +52,7 @@ impl PlanRunner for OwnPlans {
         task: &PlanTask,
         together: &Arc<Together>,
         dir: &Path,
-    ) -> Result<PathBuf, String> {
+    ) -> Result<PlanRun, String> {
         run_plan(task, together, dir).map_err(|failure| failure.text())
     }
 
@@ -63,7 +64,7 @@ impl PlanRunner for OwnPlans {
     }
 }
 
-fn run_plan(task: &PlanTask, together: &Arc<Together>, dir: &Path) -> Result<PathBuf, Failure> {
+fn run_plan(task: &PlanTask, together: &Arc<Together>, dir: &Path) -> Result<PlanRun, Failure> {
     let options = Options {
         scale: task.scale,
         data_scale: task.data_scale,
@@ -82,9 +83,9 @@ fn run_plan(task: &PlanTask, together: &Arc<Together>, dir: &Path) -> Result<Pat
         plan_text: task.text.clone(),
         output: dir.join(RUN_FILE),
         run_id: task.run_id.clone(),
-        started_at: String::new(),
-        command: String::new(),
-        label: None,
+        started_at: task.started_at.clone(),
+        command: task.command.clone(),
+        label: task.label.clone(),
         quiet: true,
         virtual_time: false,
         overwrite: task.overwrite.clone(),
@@ -94,5 +95,8 @@ fn run_plan(task: &PlanTask, together: &Arc<Together>, dir: &Path) -> Result<Pat
         plan,
     };
     let done = execute(&job, Interrupt::of(together.order()))?;
-    Ok(done.run_file)
+    Ok(PlanRun {
+        file: done.run_file,
+        is_complete: done.status == RunStatus::Complete,
+    })
 }

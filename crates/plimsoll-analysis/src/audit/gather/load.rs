@@ -372,14 +372,25 @@ fn sizes(
         return Err(Missing::NoSizes);
     }
     let data_mb = data_mb(facts, system, point).ok_or(Missing::NoSizes)?;
-    let of_host =
-        mean(point, SubjectKind::Host, None, Metric::MemoryTotal).map(|bytes| bytes / 1e6);
+    let of_host = mean(point, SubjectKind::Host, None, Metric::MemoryTotal)
+        .or_else(|| of_all_hosts(point, Metric::MemoryTotal))
+        .map(|bytes| bytes / 1e6);
     let systems = ladder.fleet.as_ref().map_or(1, |fleet| fleet.systems.len()) as f64;
     match (facts.memory_limit_mb(system), of_host) {
         (Some(limit), _) => Ok((data_mb, limit)),
         (None, Some(host)) => Ok((data_mb * systems, host)),
         (None, None) => Err(Missing::NoSizes),
     }
+}
+
+/// Where several hosts run the plan: what all of them have.
+fn of_all_hosts(point: &PointSummary, metric: Metric) -> Option<f64> {
+    let name = metric.info().name;
+    let hosts = point
+        .metrics
+        .iter()
+        .filter(|mean| mean.metric == name && mean.subject_kind == SubjectKind::Worker);
+    hosts.map(|mean| mean.mean).reduce(|sum, more| sum + more)
 }
 
 /// Of one system: as the server reports, else the size of its directory, else the size after loading.

@@ -4,10 +4,12 @@ use plimsoll_plan::resolved::ResolvedPlan;
 use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{Cell, Matrix, estimate};
 use plimsoll_record::RunStatus;
+use plimsoll_record::runfile::{read_head, read_plan};
 
+use super::super::io::join_hint;
 use super::job::{check, job, warning_lines};
 use crate::cli::RunArgs;
-use crate::execute::execute;
+use crate::execute::{execute, has_journals};
 use crate::failure::Failure;
 use crate::set::{RunSet, SetCell};
 use crate::signals::Interrupt;
@@ -98,9 +100,27 @@ impl<'a> CellRunner<'a> {
             report(self.args, &format!("{name}: done before"));
             return Ok(CellEnd::Complete);
         }
+        self.expect_no_journals(cell)?;
         self.set.put_aside(cell)?;
         report(self.args, &format!("{name} · {left}"));
         self.measure(cell, &self.matrix.cells[number - 1])
+    }
+
+    /// Workers on hosts may still run what was begun, and have more of it than the file.
+    fn expect_no_journals(&self, cell: &SetCell) -> Result<(), Failure> {
+        let file = self.set.file(cell);
+        let Ok(head) = read_head(&file) else {
+            return Ok(());
+        };
+        let plan = read_plan(&file)?;
+        if !has_journals(head.run.status, &plan) {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "{} was begun by a plimsoll that was killed, and its hosts may have more of it\n{}",
+            file.display(),
+            join_hint(&file)
+        )))
     }
 
     fn measure(&self, cell: &SetCell, planned: &Cell) -> Result<CellEnd, Failure> {

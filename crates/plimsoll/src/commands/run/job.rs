@@ -30,10 +30,11 @@ pub(super) fn check(plan: &ResolvedPlan, output: &Path, args: &RunArgs) -> Resul
         .systems
         .iter()
         .any(|system| system.kind.engine() != EngineKind::Mock)
-        || plan.steps.iter().any(|step| step.load().is_none());
+        || plan.steps.iter().any(|step| step.load().is_none())
+        || !plan.used_hosts().is_empty();
     if args.flags.virtual_time && real {
         return Err(Failure::usage(
-            "--virtual-time simulates time, and only mock systems live in it",
+            "--virtual-time simulates time, and only mock systems of this machine live in it",
         ));
     }
     check_output(output)?;

@@ -155,7 +155,9 @@ impl SlurmRun<'_> {
         let mut plans = self.matrix.cells.iter().map(|cell| &cell.parsed.plan);
         let is_shared = plans.any(|plan| {
             let mut systems = plan.systems.iter();
-            systems.any(|system| matches!(system.kind, SystemKind::Existing { .. }))
+            // Cells that use hosts use the same ones.
+            !plan.used_hosts().is_empty()
+                || systems.any(|system| matches!(system.kind, SystemKind::Existing { .. }))
         });
         is_shared.then_some(1)
     }
