@@ -177,3 +177,29 @@ fn a_run_whose_plimsoll_was_killed_is_joined_from_its_hosts() {
     assert_eq!(state_of(&place).read_dir().unwrap().count(), 0);
     assert_eq!(files(&place, ".part"), Vec::<String>::new());
 }
+
+#[test]
+fn a_cell_whose_hosts_have_more_of_it_is_joined_before_its_set_goes_on() {
+    let place = Place::new();
+    let text = format!(
+        "[system.db]\nmock = {{ latency = \"2ms\" }}\n{TPCC}users = 1\nramp = \"1s\"\nmeasure = \"3s\"\ncool = \"0s\"\n\
+         [matrix]\nstep.oltp.users = [2, 3]\n"
+    );
+    plan(&place, "patience = \"3s\"", &text);
+    let mut run = place.start(&["run", "plan.toml", "-o", "two.set"]);
+    until_measured(&place, &mut run, 1);
+    run.signal(Signal::KILL);
+    run.wait();
+    let again = ["run", "plan.toml", "--resume", "two.set"];
+    place
+        .run(&again)
+        .failed(2, &["hosts may have more of it", "plimsoll join"]);
+    place
+        .run(&["join", "two.set/001-users=2.plimsoll"])
+        .succeeded();
+    place.run(&again).succeeded();
+    let set = place.path("two.set").read_dir().unwrap().flatten();
+    let runs = set.filter(|entry| entry.path().extension().is_some_and(|it| it == "plimsoll"));
+    // Both cells, and what the killed one had.
+    assert_eq!(runs.count(), 3);
+}

@@ -6,12 +6,12 @@ use plimsoll_plan::{Cell, Matrix, estimate};
 use plimsoll_record::RunStatus;
 use plimsoll_record::runfile::{read_head, read_plan};
 
-use super::super::io::join_hint;
 use super::job::{check, job, warning_lines};
 use crate::cli::RunArgs;
 use crate::execute::{execute, has_journals};
 use crate::failure::Failure;
 use crate::set::{RunSet, SetCell};
+use crate::shell::quoted;
 use crate::signals::Interrupt;
 use crate::speed::{self, ChosenSpeed, choose};
 
@@ -37,6 +37,10 @@ impl<'a> CellRunner<'a> {
         matrix: &'a Matrix,
         interrupt: Interrupt,
     ) -> Result<Self, Failure> {
+        set.list
+            .cells
+            .iter()
+            .try_for_each(|cell| expect_no_journals(set, cell))?;
         let speed = speed_of(args, set, matrix, &interrupt)?;
         Ok(Self {
             args,
@@ -100,27 +104,9 @@ impl<'a> CellRunner<'a> {
             report(self.args, &format!("{name}: done before"));
             return Ok(CellEnd::Complete);
         }
-        self.expect_no_journals(cell)?;
         self.set.put_aside(cell)?;
         report(self.args, &format!("{name} · {left}"));
         self.measure(cell, &self.matrix.cells[number - 1])
-    }
-
-    /// Workers on hosts may still run what was begun, and have more of it than the file.
-    fn expect_no_journals(&self, cell: &SetCell) -> Result<(), Failure> {
-        let file = self.set.file(cell);
-        let Ok(head) = read_head(&file) else {
-            return Ok(());
-        };
-        let plan = read_plan(&file)?;
-        if !has_journals(head.run.status, &plan) {
-            return Ok(());
-        }
-        Err(Failure::usage(format!(
-            "{} was begun by a plimsoll that was killed, and its hosts may have more of it\n{}",
-            file.display(),
-            join_hint(&file)
-        )))
     }
 
     fn measure(&self, cell: &SetCell, planned: &Cell) -> Result<CellEnd, Failure> {
@@ -156,6 +142,26 @@ pub(super) fn saturating_sum(sum: Nanos, time: Nanos) -> Nanos {
 
 fn load_time(cell: &Cell) -> Nanos {
     estimate(&cell.parsed.plan).duration
+}
+
+/// Workers on hosts may still run what was begun, beside whatever is begun now, and have more of it than the file.
+fn expect_no_journals(set: &RunSet, cell: &SetCell) -> Result<(), Failure> {
+    // Another process that runs it now holds its lock.
+    let lock = set.lock(cell);
+    let file = set.file(cell);
+    let head = read_head(&file);
+    let (Ok(_lock), Ok(head)) = (lock, head) else {
+        return Ok(());
+    };
+    let plan = read_plan(&file)?;
+    if !has_journals(head.run.status, &plan) {
+        return Ok(());
+    }
+    let file = quoted(&file.display().to_string());
+    Err(Failure::usage(format!(
+        "the plimsoll that ran {file} was killed, and hosts may have more of it\nRead what they measured first: plimsoll \
+         join {file}"
+    )))
 }
 
 /// The same speed for all cells, on whichever host they run: what one of them has written, or was run at, or a new choice.
