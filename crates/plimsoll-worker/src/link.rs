@@ -151,7 +151,7 @@ impl Link {
         self.shared.state().facts.clone()
     }
 
-    /// Whether the host cannot be told anything now.
+    /// Whether there is no link to the host now.
     pub fn is_cut(&self) -> bool {
         self.shared.state().to.is_none()
     }

@@ -33,21 +33,13 @@ struct HostPart {
     /// The meeting that it has come to, until that begins.
     meeting: Option<Meeting>,
     progress: String,
-    end: Option<PartEnd>,
-    is_complete: bool,
+    end: Option<PlanEnd>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
 struct Meeting {
     number: u32,
     what: String,
-}
-
-enum PartEnd {
-    /// Its file is whole.
-    Sent,
-    /// There is no file.
-    Failed(String),
 }
 
 /// What hosts have made of a plan.
@@ -83,13 +75,14 @@ impl HostPart {
     fn give_up(&mut self, why: &str) {
         if self.end.is_none() {
             self.link.forget(PLAN_JOB);
-            self.end = Some(PartEnd::Failed(why.to_owned()));
+            self.end = Some(PlanEnd::Failed(why.to_owned()));
         }
     }
 
     /// A whole file with figures that cannot be joined stays as one of its own.
     fn set_apart(&self) -> Option<PathBuf> {
-        let is_whole = matches!(self.end, Some(PartEnd::Sent)) && !self.is_torn;
+        let is_sent = matches!(self.end, Some(PlanEnd::Complete | PlanEnd::Incomplete));
+        let is_whole = is_sent && !self.is_torn;
         let record = runfile::read(&self.path).ok().filter(|_| is_whole);
         if record.is_none_or(|record| record.phases.is_empty()) {
             self.remove();
@@ -128,16 +121,10 @@ impl HostPart {
                     return Err(unwritable(&self.path, &error));
                 }
             }
-            LaneNews::Plan(PlanNews::Ended(end)) => {
-                self.is_complete = matches!(end, PlanEnd::Complete);
-                self.end = Some(match end {
-                    PlanEnd::Complete | PlanEnd::Incomplete => PartEnd::Sent,
-                    PlanEnd::Failed(why) => PartEnd::Failed(why),
-                });
-            }
+            LaneNews::Plan(PlanNews::Ended(end)) => self.end = Some(end),
             LaneNews::Lost(why) => {
                 self.end
-                    .get_or_insert(PartEnd::Failed(format!("it was lost: {why}")));
+                    .get_or_insert(PlanEnd::Failed(format!("it was lost: {why}")));
             }
             // No lane is among the jobs of a plan.
             LaneNews::Ready | LaneNews::Message(_) => {}
@@ -149,15 +136,16 @@ impl HostPart {
 impl HostParts {
     /// Their files lie beside `output` while they arrive.
     pub fn of(links: Vec<Arc<Link>>, output: &Path) -> Self {
+        let output = output.display().to_string();
+        let name = output.strip_suffix(".plimsoll").unwrap_or(&output);
         let parts = links.into_iter().map(|link| HostPart {
-            path: PathBuf::from(format!("{}.{}.part", output.display(), link.host().name)),
+            path: PathBuf::from(format!("{name}.{}.part", link.host().name)),
             link,
             file: None,
             is_torn: false,
             meeting: None,
             progress: String::new(),
             end: None,
-            is_complete: false,
         });
         Self {
             parts: parts.collect(),
@@ -183,7 +171,9 @@ impl HostParts {
                 RunError::Failed(why)
             }
             error => {
-                eprint!("{}", kept.trim_start());
+                if !kept.is_empty() {
+                    eprintln!("{}", kept.trim_start());
+                }
                 error
             }
         }
@@ -199,7 +189,7 @@ impl HostParts {
     /// An error that names the first host without a file.
     pub fn expect_files(&self) -> StepResult<()> {
         for part in &self.parts {
-            if let Some(PartEnd::Failed(why)) = &part.end {
+            if let Some(PlanEnd::Failed(why)) = &part.end {
                 return Err(RunError::failed(part.at_name(why)));
             }
         }
@@ -299,9 +289,9 @@ impl HostParts {
         let part = &mut self.parts[part];
         part.take(news)?;
         match &part.end {
-            Some(PartEnd::Failed(why)) => return Err(RunError::failed(part.at_name(why))),
+            Some(PlanEnd::Failed(why)) => return Err(RunError::failed(part.at_name(why))),
             // Its record has the reason.
-            Some(PartEnd::Sent) if !part.is_complete => self.give(LaneControl::Close),
+            Some(PlanEnd::Incomplete) => self.give(LaneControl::Close),
             _ => {}
         }
         Ok(())
@@ -323,7 +313,7 @@ impl HostParts {
             return Ok(None);
         };
         let has_ended = self.parts.iter().any(|part| part.end.is_some());
-        // Whoever cannot be told would begin late.
+        // A host that gets its start time late would begin late.
         let is_cut = self.parts.iter().any(|part| part.link.is_cut());
         let other = self.parts.iter().find(|part| {
             part.meeting
