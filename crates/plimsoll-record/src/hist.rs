@@ -159,6 +159,11 @@ impl Hist {
         })
     }
 
+    /// How many numbers it takes in memory, more or less.
+    pub fn stored_values(&self) -> usize {
+        self.buckets.stored_values()
+    }
+
     /// HdrHistogram V2 (deflated), preceded by the exact sum, maximum and clipped count.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(256);

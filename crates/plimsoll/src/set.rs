@@ -315,7 +315,7 @@ pub fn put_aside(path: &Path) -> Result<PathBuf, Failure> {
         .find(|path| !path.exists())
         .unwrap_or_else(|| path.into());
     // What a killed run left beside its file belongs to it.
-    for suffix in ["", "-wal", "-shm"] {
+    for suffix in ["", "-journal", "-wal", "-shm"] {
         match fs::rename(with_suffix(path, suffix), with_suffix(&aside, suffix)) {
             Err(error) if suffix.is_empty() => {
                 return Err(Failure::run(format!(

@@ -182,6 +182,14 @@ impl Buckets {
     }
 
     /// The highest value of each bucket that holds any, rising, and how many it holds.
+    pub fn stored_values(&self) -> usize {
+        match self {
+            Self::Many(all) => all.distinct_values(),
+            Self::Stored(counts) => counts.len(),
+            Self::Few(values) => values.len(),
+        }
+    }
+
     pub fn recorded(&self) -> Vec<(u64, u64)> {
         match self {
             Self::Many(all) => recorded(all).collect(),

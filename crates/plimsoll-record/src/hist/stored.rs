@@ -28,7 +28,7 @@ pub(super) fn counts(bytes: &[u8]) -> Result<Option<Vec<(u64, u64)>>, HistError>
     let cookie = u32_of(&mut bytes)?;
     let length = u32_of(&mut bytes)?;
     if cookie != COOKIE_DEFLATED {
-        return Ok(None);
+        return expect_small(length, bytes).map(|()| None);
     }
     let deflated = bytes
         .get(..length as usize)
@@ -36,7 +36,8 @@ pub(super) fn counts(bytes: &[u8]) -> Result<Option<Vec<(u64, u64)>>, HistError>
     let plain = inflated(deflated)?;
     let mut plain = plain.as_slice();
     let cookie = u32_of(&mut plain)?;
-    let length = u32_of(&mut plain)? as usize;
+    let length = u32_of(&mut plain)?;
+    expect_small(length, plain)?;
     let offset = u32_of(&mut plain)?;
     let digits = u32_of(&mut plain)?;
     let [low, high, ratio] = [
@@ -49,10 +50,22 @@ pub(super) fn counts(bytes: &[u8]) -> Result<Option<Vec<(u64, u64)>>, HistError>
     }
     recorded(
         plain
-            .get(..length)
+            .get(..length as usize)
             .ok_or_else(|| broken("ends before its end"))?,
     )
     .map(Some)
+}
+
+/// Refuses what would make the library reserve more than a histogram needs: a payload of more bytes than there are, or more
+/// digits than plimsoll has ever had. `rest` is what follows the length.
+fn expect_small(length: u32, mut rest: &[u8]) -> Result<(), HistError> {
+    let _offset = u32_of(&mut rest)?;
+    let digits = u32_of(&mut rest)?;
+    let after_bounds = rest.get(24..).unwrap_or_default();
+    if digits > 3 || length as usize > after_bounds.len() {
+        return Err(broken("larger than any"));
+    }
+    Ok(())
 }
 
 fn inflated(deflated: &[u8]) -> Result<Vec<u8>, HistError> {
@@ -75,7 +88,7 @@ fn recorded(mut payload: &[u8]) -> Result<Vec<(u64, u64)>, HistError> {
         let number = zigzag(&mut payload)?;
         match u64::try_from(number) {
             Err(_) => index = index.saturating_add(number.unsigned_abs() as usize),
-            Ok(0) => index = index.saturating_add(1),
+            Ok(0) if index < BUCKETS => index += 1,
             Ok(_) if index >= BUCKETS => return Err(broken("more buckets than its bounds have")),
             Ok(n) => {
                 counts.push((highest_of(index), n));

@@ -1,12 +1,12 @@
 //! Block I/O, rounds and the doctor's findings: tables that came with schema 4.
 
-use crate::hist::Hist;
 use crate::message::DoctorFinding;
 use crate::{BlockPoint, BlockShare, Diagnosis, PointId, SteadyInfo, SubjectId};
 use rusqlite::{Connection, Row, params};
 
 use super::file::{Result, RunFile};
-use super::row::{BadRow, hist, json, parsed, rows, since};
+use super::restrict::ValueBudget;
+use super::row::{BadRow, full_hist, json, parsed, rows, since};
 
 /// The first schema that has these tables.
 pub(super) const SINCE: i32 = 4;
@@ -142,6 +142,7 @@ pub(super) fn block_shares(
     schema: i32,
 ) -> std::result::Result<Vec<BlockShare>, BadRow> {
     since(SINCE, schema, || {
+        let mut budget = ValueBudget::of_file(db).map_err(|error| error.to_string())?;
         rows(
             db,
             "SELECT * FROM block_share ORDER BY point, worker, txn",
@@ -153,10 +154,10 @@ pub(super) fn block_shares(
                     txn: row.get("txn")?,
                     requests: row.get("requests")?,
                     bytes: row.get("bytes")?,
-                    response: hist(
+                    response: full_hist(
                         "response",
                         row.get_ref("response")?.as_blob()?,
-                        Hist::decode,
+                        &mut budget,
                     )?,
                 })
             },

@@ -8,14 +8,15 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::{Integrity, RunStatus};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
 use super::RunFileError;
-use super::open::{damaged, info, open_run_file};
+use super::open::{RunSource, damaged, info};
+use super::recovery::{WAL, beside, has_bytes};
 use super::row::{BadRow, has_table, rows};
 
 /// The schema in which closed runs have a digest.
@@ -27,21 +28,22 @@ const CHUNK: usize = 1 << 20;
 /// Whether the file is as it was when the run was closed.
 pub(super) fn integrity(
     db: &Connection,
-    path: &Path,
+    source: &RunSource,
     schema: i32,
 ) -> Result<Integrity, RunFileError> {
-    let Some(digest) = stored(db).map_err(|what| damaged(path, what))? else {
-        return Ok(match info(db).map_err(|what| damaged(path, what))?.status {
+    let broken = |what: BadRow| damaged(source.path(), what);
+    let Some(digest) = stored(db).map_err(broken)? else {
+        return Ok(match info(db).map_err(broken)?.status {
             RunStatus::Unfinished => Integrity::Open,
             _ if schema < SINCE => Integrity::Older { schema },
             // Killed between its last commit and its digest: storing that is what ends the WAL mode.
-            _ if is_in_wal_mode(path).map_err(|error| damaged(path, error.to_string()))? => {
+            _ if is_in_wal_mode(source.file()).map_err(|error| broken(error.to_string()))? => {
                 Integrity::Open
             }
             _ => Integrity::NoDigest,
         });
     };
-    let found = of_content(path)?;
+    let found = of_content(source)?;
     Ok(if found == digest {
         Integrity::Intact { digest }
     } else {
@@ -60,24 +62,30 @@ fn stored(db: &Connection) -> Result<Option<String>, BadRow> {
 
 /// SHA-256 of what is committed, in hexadecimal. With a connection of its own: pages in the cache of one that writes may
 /// differ from the file where that changes nothing.
-pub(super) fn of_content(path: &Path) -> Result<String, RunFileError> {
-    let (mut db, _) = open_run_file(path)?;
-    let left_out = left_out(&db).map_err(|error| damaged(path, error.to_string()))?;
-    let mut hash = Sha256::new();
-    if has_wal(path) {
+pub(super) fn of_content(source: &RunSource) -> Result<String, RunFileError> {
+    let broken = |error: &dyn std::fmt::Display| damaged(source.path(), error.to_string());
+    let mut db = source.connect()?;
+    if has_bytes(&beside(source.file(), WAL)) {
         // The newest pages are not in the file itself.
-        let image = db
-            .serialize("main")
-            .map_err(|error| damaged(path, error.to_string()))?;
-        update(&mut hash, 0, &image, &left_out);
-    } else {
-        hash_file(&mut hash, path, &left_out).map_err(|error| damaged(path, error.to_string()))?;
+        return of_database(&mut db).map_err(|error| broken(&error));
     }
-    Ok(hash
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
+    let left_out = left_out(&db).map_err(|error| broken(&error))?;
+    let mut hash = Sha256::new();
+    hash_file(&mut hash, source.file(), &left_out).map_err(|error| broken(&error))?;
+    Ok(hexadecimal(hash))
+}
+
+/// SHA-256 of all pages as they are for this connection.
+pub(super) fn of_database(db: &mut Connection) -> rusqlite::Result<String> {
+    let left_out = left_out(db)?;
+    let mut hash = Sha256::new();
+    update(&mut hash, 0, &db.serialize("main")?, &left_out);
+    Ok(hexadecimal(hash))
+}
+
+fn hexadecimal(hash: Sha256) -> String {
+    let bytes = hash.finalize();
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// From the file's header: a log beside it may be gone, or may be a reader's. <https://www.sqlite.org/fileformat.html>, 1.3.3.
@@ -85,20 +93,6 @@ fn is_in_wal_mode(path: &Path) -> io::Result<bool> {
     let mut header = [0; 20];
     File::open(path)?.read_exact(&mut header)?;
     Ok(header[19] == 2)
-}
-
-fn has_wal(path: &Path) -> bool {
-    std::fs::metadata(wal_of(path)).is_ok_and(|wal| wal.len() > 0)
-}
-
-/// SQLite follows links: its log lies beside the file itself.
-fn wal_of(path: &Path) -> PathBuf {
-    let mut wal = path
-        .canonicalize()
-        .unwrap_or_else(|_| path.into())
-        .into_os_string();
-    wal.push("-wal");
-    wal.into()
 }
 
 /// In order.

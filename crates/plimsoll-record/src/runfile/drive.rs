@@ -171,7 +171,7 @@ pub(super) fn power_cuts(
     if schema < SINCE {
         return Ok(Vec::new());
     }
-    let mut cuts = rows(db, "SELECT * FROM power_cut ORDER BY at_ns, point", |row| {
+    let mut cuts = rows(db, "SELECT * FROM power_cut ORDER BY point", |row| {
         Ok(PowerCut {
             point: PointId(row.get("point")?),
             at: time(row, "at_ns")?,
@@ -184,11 +184,10 @@ pub(super) fn power_cuts(
     })?;
     rows(db, "SELECT * FROM receipt ORDER BY rowid", |row| {
         let point = PointId(row.get("point")?);
-        let cut = cuts
-            .iter_mut()
-            .find(|cut| cut.point == point)
-            .ok_or_else(|| meaningless("point", point.0))?;
-        cut.receipts.push(Receipt {
+        let place = cuts
+            .binary_search_by_key(&point, |cut| cut.point)
+            .map_err(|_| meaningless("point", point.0))?;
+        cuts[place].receipts.push(Receipt {
             txn: row.get("txn")?,
             acknowledged: row.get("acknowledged")?,
             lost: row.get("lost")?,
@@ -197,5 +196,6 @@ pub(super) fn power_cuts(
         });
         Ok(())
     })?;
+    cuts.sort_by_key(|cut| cut.at);
     Ok(cuts)
 }

@@ -28,10 +28,7 @@ impl RunFile {
     }
 
     pub(super) fn error(&self, error: rusqlite::Error) -> RunFileError {
-        RunFileError::Write {
-            path: self.path.clone(),
-            why: error.to_string(),
-        }
+        write_error(&self.path, error)
     }
 
     pub(super) fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<()> {
@@ -50,5 +47,12 @@ impl RunFile {
         self.db
             .execute_batch("COMMIT; BEGIN")
             .map_err(|e| self.error(e))
+    }
+}
+
+pub(super) fn write_error(path: &Path, error: impl std::fmt::Display) -> RunFileError {
+    RunFileError::Write {
+        path: path.into(),
+        why: error.to_string(),
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{RunInfo, SubjectKind};
 use plimsoll_plan::PlacedName;
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 use serde::Serialize;
 
 use super::RunFileError;
@@ -29,16 +29,27 @@ pub struct Head {
 
 /// Reads a few small tables.
 pub fn read_head(path: &Path) -> Result<Head, RunFileError> {
-    let (db, _) = open_run_file(path)?;
-    head(path, &db).map_err(|what| damaged(path, what))
+    let run = open_run_file(path)?;
+    head(path, &run.db).map_err(|what| damaged(path, what))
 }
 
+// Texts are sorted here and not by SQLite, which would write what a hostile file repeats to temporary files.
 fn head(path: &Path, db: &Connection) -> Result<Head, BadRow> {
-    let mut systems: Vec<String> = subjects(db, SubjectKind::System)?
-        .iter()
+    let subjects = rows(db, "SELECT kind, name FROM subject ORDER BY id", named_kind)?;
+    let names = |kind: SubjectKind| {
+        let of_kind = subjects.iter().filter(move |(own, _)| own == kind.name());
+        of_kind.map(|(_, name)| name.as_str())
+    };
+    let mut systems: Vec<String> = names(SubjectKind::System)
         .map(|name| PlacedName::parse(name).name.to_owned())
         .collect();
     systems.dedup();
+    let mut steps: Vec<(i64, String)> = rows(db, "SELECT step_index, step FROM point", |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })?;
+    let points = steps.len();
+    steps.sort();
+    steps.dedup_by(|a, b| a.1 == b.1);
     Ok(Head {
         path: path.into(),
         run: info(db)?,
@@ -49,22 +60,12 @@ fn head(path: &Path, db: &Connection) -> Result<Head, BadRow> {
         .next()
         .unwrap_or_default(),
         systems,
-        media: subjects(db, SubjectKind::Medium)?,
-        steps: rows(
-            db,
-            "SELECT DISTINCT step FROM point ORDER BY step_index",
-            |row| row.get(0),
-        )?,
-        points: db
-            .query_row("SELECT count(*) FROM point", [], |row| row.get(0))
-            .map_err(|error| error.to_string())?,
+        media: names(SubjectKind::Medium).map(str::to_owned).collect(),
+        steps: steps.into_iter().map(|(_, step)| step).collect(),
+        points,
     })
 }
 
-fn subjects(db: &Connection, kind: SubjectKind) -> Result<Vec<String>, BadRow> {
-    let sql = format!(
-        "SELECT name FROM subject WHERE kind = '{}' ORDER BY id",
-        kind.name()
-    );
-    rows(db, &sql, |row| row.get(0))
+fn named_kind(row: &Row<'_>) -> rusqlite::Result<(String, String)> {
+    Ok((row.get(0)?, row.get(1)?))
 }

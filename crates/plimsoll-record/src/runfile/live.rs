@@ -16,7 +16,7 @@ use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row, params};
 
 use super::RunFileError;
-use super::open::{damaged, open_run_file};
+use super::open::{OpenedRun, damaged, open_run_file};
 use super::outcomes::{decode_counts, take_times};
 use super::reader::{event, point};
 use super::row::{BadRow, json, meaningless, named, parsed, rows};
@@ -109,7 +109,7 @@ pub fn read_live(path: &Path, cursor: &mut LiveCursor) -> Result<LiveRows, RunFi
 }
 
 pub(super) fn open_live(path: &Path) -> Result<Connection, RunFileError> {
-    let (db, schema) = open_run_file(path)?;
+    let OpenedRun { db, schema, .. } = open_run_file(path)?;
     if schema == SCHEMA_VERSION {
         return Ok(db);
     }

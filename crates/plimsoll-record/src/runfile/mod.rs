@@ -10,13 +10,17 @@ mod digest;
 mod drive;
 mod file;
 mod head;
+mod known_schema;
 mod live;
+mod new_file;
 mod open;
 mod outage;
 mod outcomes;
 mod reader;
+mod recovery;
 mod reopened;
 mod reported;
+mod restrict;
 mod row;
 mod samples;
 mod seconds;
@@ -59,6 +63,20 @@ pub enum RunFileError {
         schema: i32,
         known: i32,
     },
+    #[error(
+        "{} holds {what}, which no plimsoll makes\n\
+         It was changed after its run, or is not what its name claims: nothing more of it is read.\n\
+         Take it from a backup, or remove that with another program (sqlite3).",
+        path.display()
+    )]
+    Schema { path: PathBuf, what: String },
+    #[error(
+        "{} cannot be created: {} lies there without it\n\
+         It may hold the last seconds of another run, whose file was moved without it.\n\
+         Move it to that file, or give another name with --output.",
+        path.display(), beside.display()
+    )]
+    Leftover { path: PathBuf, beside: PathBuf },
     #[error("{} exists already\nGive another name with --output, or move the file away.", path.display())]
     Exists { path: PathBuf },
     #[error(

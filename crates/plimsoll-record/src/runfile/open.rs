@@ -1,39 +1,169 @@
-//! Opens a run file, and reads its first row.
+//! Opens a run file, whoever made it and whatever ended its writer, and reads its first row.
 
 use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 
 use crate::{APPLICATION_ID, RunInfo, SCHEMA_VERSION};
 use plimsoll_plan::units::Nanos;
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 
 use super::RunFileError;
+use super::known_schema::expect_known;
+use super::recovery::{self, JOURNAL, PrivateCopy, WAL, beside, has_bytes};
+use super::restrict::restrict;
 use super::row::{BadRow, parsed, rows};
+
+/// A run of hours has a hundredth of it. Files without data behind their length are hashed as well.
+const LARGEST: u64 = 16 << 30;
 
 pub(super) fn damaged(path: &Path, what: BadRow) -> RunFileError {
     RunFileError::Damaged {
         path: path.into(),
-        what,
+        what: match what.as_str() {
+            "interrupted" => "it takes longer to read than any file of its size".into(),
+            _ => what,
+        },
     }
 }
 
 /// A run file and the version of its schema.
-pub(super) fn open_run_file(path: &Path) -> Result<(Connection, i32), RunFileError> {
-    let open = |why: String| RunFileError::Open {
-        path: path.into(),
-        why,
+pub(super) struct OpenedRun {
+    pub db: Connection,
+    pub schema: i32,
+    pub source: RunSource,
+}
+
+/// Where a run file is read.
+pub(super) struct RunSource {
+    /// As it was given.
+    path: PathBuf,
+    /// The file itself, without links, or a copy.
+    file: PathBuf,
+    /// Of the file and its log.
+    bytes: u64,
+    /// Removed with this.
+    copy: Option<PrivateCopy>,
+}
+
+pub(super) fn open_run_file(path: &Path) -> Result<OpenedRun, RunFileError> {
+    let mut source = RunSource::find(path)?;
+    let db = match source.connection() {
+        Err(error) if needs_recovery(&error) => {
+            source.recover().map_err(|error| open_error(path, &error))?;
+            source.connection()
+        }
+        opened => opened,
     };
-    if !path.is_file() {
-        return Err(open("there is no such file".into()));
+    let db = db.map_err(|error| source.error(&error))?;
+    let schema = expect_readable(&db, path)?;
+    Ok(OpenedRun { db, schema, source })
+}
+
+impl RunSource {
+    pub fn find(path: &Path) -> Result<Self, RunFileError> {
+        let open = |error: &io::Error| open_error(path, error);
+        let file = recovery::open_file(path, true).map_err(|error| open(&error))?;
+        if !is_run_file(&file) {
+            return Err(RunFileError::Foreign { path: path.into() });
+        }
+        let size = file.metadata().map_err(|error| open(&error))?.len();
+        // SQLite's log lies beside the file itself.
+        let file = path.canonicalize().map_err(|error| open(&error))?;
+        recovery::expect_harmless_beside(&file).map_err(|error| open(&error))?;
+        let wal = std::fs::symlink_metadata(beside(&file, WAL)).map_or(0, |wal| wal.len());
+        let bytes = size.saturating_add(wal);
+        if bytes > LARGEST {
+            return Err(open(&io::Error::other(
+                "it has more than 16 GiB, as no run file has",
+            )));
+        }
+        Ok(Self {
+            path: path.into(),
+            file,
+            bytes,
+            copy: None,
+        })
     }
-    // Each connection stays with the thread that opened it, so that nothing has to be locked for each column of a row.
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Connection::open_with_flags(path, flags).map_err(|e| open(e.to_string()))?;
-    let schema = expect_run_file(&db, path)?;
-    // One transaction, so that of a run that goes on all tables are read as they were at one moment.
-    db.execute_batch("BEGIN").map_err(|e| open(e.to_string()))?;
-    Ok((db, schema))
+
+    /// As it was given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the content is.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// One more connection: each stays with the thread that opened it, so that nothing has to be locked for each column of
+    /// a row.
+    pub fn connect(&self) -> Result<Connection, RunFileError> {
+        self.connection().map_err(|error| self.error(&error))
+    }
+
+    fn connection(&self) -> rusqlite::Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let mut db = Connection::open_with_flags(&self.file, flags)?;
+        restrict(&mut db, self.bytes)?;
+        // One transaction, so that of a run that goes on all tables are read as they were at one moment.
+        db.execute_batch("BEGIN")?;
+        recovery::read_first_page(&db)?;
+        Ok(db)
+    }
+
+    /// After the death of its writer, undoes what was half written: in the file where that can be written, else in a copy.
+    fn recover(&mut self) -> io::Result<()> {
+        let is_undone = self.has_journal() && recovery::roll_back(&self.file, self.bytes).is_ok();
+        if is_undone { Ok(()) } else { self.use_copy() }
+    }
+
+    pub fn use_copy(&mut self) -> io::Result<()> {
+        let copy = PrivateCopy::create(&self.file)?;
+        self.file = copy.file.clone();
+        self.copy = Some(copy);
+        if self.has_journal() {
+            recovery::roll_back(&self.file, self.bytes).map_err(io::Error::other)?;
+        }
+        Ok(())
+    }
+
+    fn has_journal(&self) -> bool {
+        has_bytes(&beside(&self.file, JOURNAL))
+    }
+
+    fn error(&self, error: &rusqlite::Error) -> RunFileError {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::DatabaseBusy) => {
+                open_error(&self.path, error)
+            }
+            _ => damaged(&self.path, error.to_string()),
+        }
+    }
+}
+
+/// Whether the file begins as a run file does: SQLite's magic string, and the application's id at offset 68.
+pub(super) fn is_run_file(file: &File) -> bool {
+    let mut header = [0; 72];
+    file.read_exact_at(&mut header, 0).is_ok()
+        && header.starts_with(b"SQLite format 3\0")
+        && header[68..] == APPLICATION_ID.to_be_bytes()
+}
+
+/// Whether SQLite would have to write to read it.
+fn needs_recovery(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+}
+
+fn open_error(path: &Path, error: &dyn std::fmt::Display) -> RunFileError {
+    RunFileError::Open {
+        path: path.into(),
+        why: error.to_string(),
+    }
 }
 
 /// What is known about the run itself.
@@ -43,43 +173,21 @@ pub(super) fn info(db: &Connection) -> Result<RunInfo, BadRow> {
         .map_err(|e| e.to_string())
 }
 
-/// The version of its schema.
-fn expect_run_file(db: &Connection, path: &Path) -> Result<i32, RunFileError> {
-    let pragma = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-    // A file that is no database at all fails here, and so does what is left of one.
-    match pragma("application_id") {
-        Ok(APPLICATION_ID) => {}
-        Err(error) if has_run_file_header(path) => {
-            return Err(RunFileError::Damaged {
-                path: path.into(),
-                what: error.to_string(),
-            });
-        }
-        Ok(_) | Err(_) => return Err(RunFileError::Foreign { path: path.into() }),
+/// The version of its schema, which this plimsoll knows.
+fn expect_readable(db: &Connection, path: &Path) -> Result<i32, RunFileError> {
+    let schema = db.pragma_query_value(None, "user_version", |row| row.get::<_, i32>(0));
+    let schema = schema.map_err(|error| damaged(path, error.to_string()))?;
+    if schema <= SCHEMA_VERSION {
+        expect_known(db, path)?;
+        return Ok(schema);
     }
-    let schema = pragma("user_version").unwrap_or_default();
-    if schema > SCHEMA_VERSION {
-        let version = db.query_row("SELECT plimsoll_version FROM run", [], |row| row.get(0));
-        let version = version.unwrap_or_else(|_| "of a later version".into());
-        return Err(RunFileError::Newer {
-            path: path.into(),
-            version,
-            schema,
-            known: SCHEMA_VERSION,
-        });
-    }
-    Ok(schema)
-}
-
-/// Whether the file begins as a run file does: SQLite's magic string, and the application's id at offset 68.
-fn has_run_file_header(path: &Path) -> bool {
-    let mut header = [0; 72];
-    let is_read = File::open(path)
-        .and_then(|mut file| file.read_exact(&mut header))
-        .is_ok();
-    is_read
-        && header.starts_with(b"SQLite format 3\0")
-        && header[68..] == APPLICATION_ID.to_be_bytes()
+    let version = db.query_row("SELECT plimsoll_version FROM run", [], |row| row.get(0));
+    Err(RunFileError::Newer {
+        path: path.into(),
+        version: version.unwrap_or_else(|_| "of a later version".into()),
+        schema,
+        known: SCHEMA_VERSION,
+    })
 }
 
 /// The latest time in the file.

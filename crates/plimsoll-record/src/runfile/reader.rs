@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::thread::ScopedJoinHandle;
 
-use crate::hist::{CoarseHist, Hist};
+use crate::hist::CoarseHist;
 use crate::message::{self, CheckDetail, EventKind};
 use crate::{
     Check, Event, Fact, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunStatus,
@@ -15,15 +15,16 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{Interference, RecordedPlan};
 use rusqlite::{Connection, Row};
 
-use super::open::{damaged, info, lasted, open_run_file};
-use super::row::{BadRow, hist, json, named, parsed, rows, subject, time};
+use super::open::{OpenedRun, RunSource, damaged, info, lasted, open_run_file};
+use super::restrict::ValueBudget;
+use super::row::{BadRow, full_hist, json, named, parsed, rows, subject, time};
 use super::{
     RunFileError, backup, block, database, digest, drive, outage, reported, seconds, series, waits,
 };
 
 /// Opens a run file and reads all of it.
 pub fn read(path: &Path) -> Result<Record, RunFileError> {
-    let (db, schema) = open_run_file(path)?;
+    let OpenedRun { db, schema, source } = open_run_file(path)?;
     let is_closed = info(&db).is_ok_and(|run| run.status != RunStatus::Unfinished);
     if !is_closed {
         // Of a run that goes on, all is read as it is at one moment.
@@ -31,16 +32,16 @@ pub fn read(path: &Path) -> Result<Record, RunFileError> {
             windows: windows(&db).map_err(|what| damaged(path, what))?,
             series: series::series(&db, schema).map_err(|what| damaged(path, what))?,
             waits: waits::waits(&db, schema).map_err(|what| damaged(path, what))?,
-            integrity: digest::integrity(&db, path, schema)?,
+            integrity: digest::integrity(&db, &source, schema)?,
         };
         return read_record(&db, schema, measurements).map_err(|what| damaged(path, what));
     }
     // Slow reads of what is no longer written, on other processors.
     std::thread::scope(|scope| {
-        let windows = scope.spawn(|| beside(path, windows));
-        let series = scope.spawn(|| beside(path, |db| series::series(db, schema)));
-        let waits = scope.spawn(|| beside(path, |db| waits::waits(db, schema)));
-        let integrity = scope.spawn(|| digest::integrity(&open_run_file(path)?.0, path, schema));
+        let windows = scope.spawn(|| beside(&source, windows));
+        let series = scope.spawn(|| beside(&source, |db| series::series(db, schema)));
+        let waits = scope.spawn(|| beside(&source, |db| waits::waits(db, schema)));
+        let integrity = scope.spawn(|| digest::integrity(&source.connect()?, &source, schema));
         let record = read_record(&db, schema, Measurements::default());
         let mut record = record.map_err(|what| damaged(path, what))?;
         record.windows.splice(..0, joined(path, windows)?);
@@ -80,11 +81,10 @@ fn joined<T>(
 
 /// Reads with a connection of its own.
 fn beside<T>(
-    path: &Path,
+    source: &RunSource,
     read: impl FnOnce(&Connection) -> Result<T, BadRow>,
 ) -> Result<T, RunFileError> {
-    let (db, _) = open_run_file(path)?;
-    read(&db).map_err(|what| damaged(path, what))
+    read(&source.connect()?).map_err(|what| damaged(source.path(), what))
 }
 
 fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Result<Record, BadRow> {
@@ -124,9 +124,7 @@ fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Resu
         seconds,
         windows,
         series: measurements.series,
-        events: rows(db, "SELECT * FROM event ORDER BY at_ns, rowid", |row| {
-            event(row, schema)
-        })?,
+        events: events(db, schema)?,
         checks: rows(db, "SELECT * FROM consistency ORDER BY rowid", |row| {
             Ok(Check {
                 point: row.get::<_, Option<u32>>("point")?.map(PointId),
@@ -200,6 +198,14 @@ pub(super) fn point(row: &Row<'_>, schema: i32) -> rusqlite::Result<Point> {
     })
 }
 
+fn events(db: &Connection, schema: i32) -> Result<Vec<Event>, BadRow> {
+    let mut events = rows(db, "SELECT * FROM event ORDER BY rowid", |row| {
+        event(row, schema)
+    })?;
+    events.sort_by_key(|event| event.at);
+    Ok(events)
+}
+
 pub(super) fn event(row: &Row<'_>, schema: i32) -> rusqlite::Result<Event> {
     let args = if schema < 8 { None } else { row.get("args")? };
     Ok(Event {
@@ -235,22 +241,20 @@ fn phases(db: &Connection, ends: Nanos) -> Result<Vec<Phase>, BadRow> {
 }
 
 fn windows(db: &Connection) -> Result<Vec<Window>, BadRow> {
+    let mut budget = ValueBudget::of_file(db).map_err(|error| error.to_string())?;
     rows(
         db,
         "SELECT * FROM window ORDER BY phase, subject, txn",
         |row| {
             let service = row.get_ref("service")?.as_blob_or_null()?;
+            let response = row.get_ref("response")?.as_blob()?;
             Ok(Window {
                 phase: PhaseId(row.get("phase")?),
                 subject: subject(row)?,
                 txn: row.get("txn")?,
-                response: hist(
-                    "response",
-                    row.get_ref("response")?.as_blob()?,
-                    Hist::decode,
-                )?,
+                response: full_hist("response", response, &mut budget)?,
                 service: service
-                    .map(|bytes| hist("service", bytes, Hist::decode))
+                    .map(|bytes| full_hist("service", bytes, &mut budget))
                     .transpose()?,
                 coarse: false,
             })

@@ -3,14 +3,18 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::metric::Metric;
 use crate::{Event, PointId, RunStatus, SCHEMA_VERSION, SubjectId};
 use rusqlite::{Connection, params};
+use rustix::fs::OFlags;
 
-use super::file::{Result, RunFile, WaitEvents};
-use super::open::{damaged, info, open_run_file};
+use super::file::{Result, RunFile, WaitEvents, write_error};
+use super::new_file::sync_directory_of;
+use super::open::{OpenedRun, damaged, info, is_run_file, open_run_file};
+use super::recovery::{beside, remove_beside};
 use super::row::{BadRow, rows};
 use super::{RunFileError, writer};
 
@@ -29,19 +33,15 @@ impl JoinedCopy {
         let in_use = || RunFileError::InUse {
             path: original.into(),
         };
-        let db = Connection::open(original).map_err(|error| write_error(original, error))?;
-        if !writer::fold_wal_in(&db) {
+        if !writer::fold_wal_in(&writer::open_to_write(original)?) {
             return Err(in_use());
         }
-        drop(db);
         let part = beside(original, ".joining");
-        let open = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&part);
-        let lock = open.map_err(|error| write_error(&part, error))?;
-        lock.try_lock().map_err(|_| in_use())?;
+        let lock = open_part(&part).map_err(|error| write_error(&part, error))?;
+        let is_free = lock.try_lock().is_ok() && is_file_at(&lock, &part);
+        if !is_free {
+            return Err(in_use());
+        }
         let copy = Self {
             original: original.into(),
             part,
@@ -62,7 +62,7 @@ impl JoinedCopy {
     /// To be written to, and finished.
     pub fn open(&self) -> Result<RunFile> {
         let path = self.part.as_path();
-        let db = Connection::open(path).map_err(|error| write_error(path, error))?;
+        let db = writer::open_to_write(path)?;
         let layouts = layouts(&db).map_err(|what| damaged(path, what))?;
         let mut file = RunFile {
             path: path.into(),
@@ -138,7 +138,7 @@ impl RunFile {
 }
 
 fn expect_unfinished(path: &Path) -> Result<()> {
-    let (db, schema) = open_run_file(path)?;
+    let OpenedRun { db, schema, .. } = open_run_file(path)?;
     let run = info(&db).map_err(|what| damaged(path, what))?;
     if run.status != RunStatus::Unfinished {
         return Err(RunFileError::Closed { path: path.into() });
@@ -164,28 +164,28 @@ fn layouts(db: &Connection) -> std::result::Result<HashMap<Vec<Metric>, i64>, Ba
     Ok(known.collect())
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
-/// What SQLite keeps beside a file.
-fn remove_beside(path: &Path) {
-    for suffix in ["-wal", "-shm", "-journal"] {
-        // Mostly there is none.
-        let _ = std::fs::remove_file(beside(path, suffix));
+/// Opens the copy that another who was killed may have left. A file of somebody else is refused.
+fn open_part(path: &Path) -> io::Result<File> {
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
+        .open(path)?;
+    let found = file.metadata()?;
+    let is_ours = found.is_file() && found.nlink() == 1 && (found.len() == 0 || is_run_file(&file));
+    if is_ours {
+        Ok(file)
+    } else {
+        Err(io::Error::other("it is not what plimsoll join left"))
     }
 }
 
-fn sync_directory_of(path: &Path) -> io::Result<()> {
-    let directory = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
-}
-
-fn write_error(path: &Path, error: impl std::fmt::Display) -> RunFileError {
-    RunFileError::Write {
-        path: path.into(),
-        why: error.to_string(),
-    }
+/// Not where another has joined the run meanwhile: then its copy is the run file.
+fn is_file_at(file: &File, path: &Path) -> bool {
+    let found = file
+        .metadata()
+        .and_then(|file| Ok((file, path.symlink_metadata()?)));
+    found.is_ok_and(|(file, named)| (file.dev(), file.ino()) == (named.dev(), named.ino()))
 }

@@ -3,9 +3,12 @@
 use std::str::FromStr;
 
 use crate::SubjectId;
+use crate::hist::Hist;
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row};
 use serde::de::DeserializeOwned;
+
+use super::restrict::{RowBudget, ValueBudget};
 
 /// Why a row cannot be used; the caller adds the path.
 pub(super) type BadRow = String;
@@ -15,11 +18,24 @@ pub(super) fn rows<T>(
     sql: &str,
     mut read: impl FnMut(&Row<'_>) -> Result<T, rusqlite::Error>,
 ) -> Result<Vec<T>, BadRow> {
-    let mut statement = db.prepare_cached(sql).map_err(|e| e.to_string())?;
-    let rows = statement
-        .query_map([], |row| read(row))
-        .map_err(|e| e.to_string())?;
-    rows.collect::<Result<_, _>>().map_err(|e| e.to_string())
+    read_rows(db, sql, &mut read).map_err(|e| e.to_string())
+}
+
+fn read_rows<T>(
+    db: &Connection,
+    sql: &str,
+    read: &mut dyn FnMut(&Row<'_>) -> Result<T, rusqlite::Error>,
+) -> rusqlite::Result<Vec<T>> {
+    let mut statement = db.prepare_cached(sql)?;
+    let columns = statement.column_count();
+    let mut budget = RowBudget::of_file(db)?;
+    let mut found = statement.query([])?;
+    let mut all = Vec::new();
+    while let Some(row) = found.next()? {
+        budget.take(row, columns)?;
+        all.push(read(row)?);
+    }
+    Ok(all)
 }
 
 /// Whether the file has a table, which one of an earlier version may lack.
@@ -68,6 +84,17 @@ pub(super) fn hist<T>(
     decode: fn(&[u8]) -> Result<T, crate::hist::HistError>,
 ) -> rusqlite::Result<T> {
     decode(bytes).map_err(|error| meaningless(column, error))
+}
+
+/// A histogram of full precision: a hundred bytes can hold all its buckets.
+pub(super) fn full_hist(
+    column: &str,
+    bytes: &[u8],
+    budget: &mut ValueBudget,
+) -> rusqlite::Result<Hist> {
+    let hist = hist(column, bytes, Hist::decode)?;
+    budget.take(column, hist.stored_values())?;
+    Ok(hist)
 }
 
 /// Rows of a table that came with schema `first`; of an older file none.

@@ -7,6 +7,7 @@ use crate::{Sample, Series, SubjectId};
 use plimsoll_plan::units::Nanos;
 use rusqlite::Connection;
 
+use super::restrict::ValueBudget;
 use super::row::{BadRow, json, meaningless, rows};
 use super::{database, samples};
 
@@ -33,6 +34,7 @@ pub(super) fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, BadRow
     let mut place: HashMap<(SubjectId, Metric), usize> = HashMap::new();
     // Of each subject and layout the series of its values: they are looked up once, and not for each of millions.
     let mut places: BTreeMap<(SubjectId, i64), Vec<Option<usize>>> = BTreeMap::new();
+    let mut budget = ValueBudget::of_file(db).map_err(|error| error.to_string())?;
     let sql = "SELECT subject, at_ns, over_ns, layout, data FROM sample";
     rows(db, sql, |row| {
         let id: i64 = row.get(3)?;
@@ -41,6 +43,7 @@ pub(super) fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, BadRow
         let at = Nanos(row.get(1)?);
         let over = Nanos(row.get(2)?);
         let data = row.get_ref(4)?.as_blob()?;
+        budget.take("data", metrics.len())?;
         decode(data, metrics.len(), &mut values).ok_or_else(|| {
             meaningless(
                 "data",

@@ -20,6 +20,7 @@ mod digest;
 mod drive;
 mod live;
 mod messages;
+mod recovery;
 mod reopened;
 mod size;
 

@@ -11,6 +11,9 @@ use super::database;
 use super::file::{Result, RunFile};
 use super::row::{BadRow, meaningless, parsed, rows, since, subject, time};
 
+/// Each of its waits repeats it. Those of servers have at most half of it.
+const LONGEST_EVENT: usize = 256;
+
 impl RunFile {
     /// Rows of one second of a subject become one.
     pub fn waits(&mut self, waits: &[WaitRow]) -> Result<()> {
@@ -64,16 +67,15 @@ pub(super) fn waits(db: &Connection, schema: i32) -> std::result::Result<Vec<Wai
         let events: HashMap<u64, (WaitState, String)> =
             rows(db, "SELECT * FROM wait_event", |row| {
                 let id: i64 = row.get("id")?;
-                Ok((
-                    id.unsigned_abs(),
-                    (parsed(row, "state")?, row.get("event")?),
-                ))
+                let event: String = row.get("event")?;
+                if event.len() > LONGEST_EVENT {
+                    return Err(meaningless("event", format!("{} bytes", event.len())));
+                }
+                Ok((id.unsigned_abs(), (parsed(row, "state")?, event)))
             })?
             .into_iter()
             .collect();
-        let seconds = rows(db, "SELECT * FROM wait ORDER BY subject, start_ns", |row| {
-            second(row, &events)
-        })?;
+        let seconds = rows(db, "SELECT * FROM wait", |row| second(row, &events))?;
         let mut waits: Vec<WaitRow> = seconds.into_iter().flatten().collect();
         waits.sort_by(|a, b| {
             (a.subject, a.start, a.state, &a.event).cmp(&(b.subject, b.start, b.state, &b.event))

@@ -8,30 +8,46 @@ use crate::hist::CoarseHist;
 use crate::join::{Renumbering, renumber};
 use crate::lane::{Absence, LaneSecond, TransactionStats};
 use crate::metric::Metric;
-use crate::{DriveRow, Phase, PhaseId, Record, Sample, Second, Subject, SubjectId};
+use crate::{DriveRow, Phase, PhaseId, Record, RunInfo, Sample, Second, Subject, SubjectId};
 use plimsoll_plan::schedule::{PhaseKind, Tick};
 use plimsoll_plan::units::Nanos;
 use rusqlite::params;
 
+use super::digest;
 use super::file::{Result, RunFile};
+use super::writer::create_file;
 
 impl RunFile {
     /// A new file with everything that `record` holds; to be finished.
     pub fn of_record(path: &Path, record: &Record) -> Result<Self> {
-        let Record {
-            run,
-            plan_written,
-            plan,
-            subjects,
-            ..
-        } = record;
-        let mut file = Self::create(path, run, plan_written, plan)?;
-        for Subject { id, kind, name } in subjects {
-            let sql = "INSERT INTO subject (id, kind, name) VALUES (?1, ?2, ?3)";
-            file.execute(sql, params![id.0, kind.name(), name])?;
-        }
-        file.fill(record)?;
+        let mut file = Self::create(path, &record.run, &record.plan_written, &record.plan)?;
+        file.fill_all(record)?;
         Ok(file)
+    }
+
+    /// Creates the closed file of a record; until it is whole, nothing is on disk.
+    pub fn create_closed(path: &Path, record: &Record) -> Result<()> {
+        let mut file = Self::in_memory(path, &record.run, &record.plan_written, &record.plan)?;
+        file.fill_all(record)?;
+        let RunInfo {
+            status,
+            failure,
+            lasted,
+            ..
+        } = &record.run;
+        file.close(*status, failure.as_deref(), *lasted)?;
+        let digest = digest::of_database(&mut file.db);
+        let digest = digest.map_err(|error| file.error(error))?;
+        file.execute("INSERT INTO digest VALUES (?1)", [digest])?;
+        create_file(path, &file.image()?)
+    }
+
+    fn fill_all(&mut self, record: &Record) -> Result<()> {
+        for Subject { id, kind, name } in &record.subjects {
+            let sql = "INSERT INTO subject (id, kind, name) VALUES (?1, ?2, ?3)";
+            self.execute(sql, params![id.0, kind.name(), name])?;
+        }
+        self.fill(record)
     }
 
     /// Everything of a record that was measured elsewhere, into a file that has subjects and no points.

@@ -1,6 +1,8 @@
 //! Writing a run file while the run lasts.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::ErrorKind;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -15,50 +17,76 @@ use crate::{
 use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OpenFlags, params};
 
-use super::file::{Result, RunFile, WaitEvents};
+use super::file::{Result, RunFile, WaitEvents, write_error};
+use super::new_file::create_whole;
+use super::open::open_run_file;
+use super::recovery::{BESIDE, beside, remove_beside};
 use super::{RunFileError, digest, outcomes, samples};
 
 /// For so long a live page has the file open, once a second.
 const READING: Duration = Duration::from_millis(5);
 /// A program that keeps it open is not waited for any longer.
 const FOLDING_TRIES: u32 = 100;
+/// Where the header of a database says whether it has a WAL. <https://www.sqlite.org/fileformat.html>, 1.3.3.
+const WRITE_AND_READ_VERSION: Range<usize> = 18..20;
+const VERSION_OF_WAL: u8 = 2;
 
 impl RunFile {
-    /// Creates the file; one that exists is never overwritten.
+    /// Creates the file, which is a run file as soon as it has its name; one that exists is never overwritten.
     pub fn create(
         path: &Path,
         run: &RunInfo,
         plan_written: &str,
         plan: &RecordedPlan,
     ) -> Result<Self> {
-        if path.exists() {
-            return Err(RunFileError::Exists { path: path.into() });
-        }
-        let write = |error: rusqlite::Error| RunFileError::Write {
-            path: path.into(),
-            why: error.to_string(),
-        };
-        let db = Connection::open(path).map_err(write)?;
-        // One transaction before the WAL: from then on the file alone is a run file, also without what lies beside it.
-        db.execute_batch("BEGIN").map_err(write)?;
-        db.pragma_update(None, "application_id", APPLICATION_ID)
-            .map_err(write)?;
-        db.pragma_update(None, "user_version", SCHEMA_VERSION)
-            .map_err(write)?;
-        db.execute_batch(include_str!("schema.sql"))
-            .map_err(write)?;
+        let mut file = Self::in_memory(path, run, plan_written, plan)?;
+        file.db
+            .execute_batch("COMMIT")
+            .map_err(|error| file.error(error))?;
+        let mut image = file.image()?;
+        image[WRITE_AND_READ_VERSION].fill(VERSION_OF_WAL);
+        create_file(path, &image)?;
+        file.db = open_to_write(path)?;
+        file.begin()?;
+        Ok(file)
+    }
+
+    /// One that is on disk only when it is complete.
+    pub(super) fn in_memory(
+        path: &Path,
+        run: &RunInfo,
+        plan_written: &str,
+        plan: &RecordedPlan,
+    ) -> Result<Self> {
+        let db = Connection::open_in_memory().map_err(|error| write_error(path, error))?;
         let mut file = Self {
             path: path.into(),
             db,
             layouts: HashMap::new(),
             wait_events: WaitEvents::default(),
         };
+        file.insert_schema().map_err(|error| file.error(error))?;
         file.insert_head(run, plan_written, plan)?;
-        file.db.execute_batch("COMMIT").map_err(write)?;
-        file.begin()?;
         Ok(file)
+    }
+
+    fn insert_schema(&self) -> rusqlite::Result<()> {
+        self.db.execute_batch("BEGIN")?;
+        self.db
+            .pragma_update(None, "application_id", APPLICATION_ID)?;
+        self.db
+            .pragma_update(None, "user_version", SCHEMA_VERSION)?;
+        self.db.execute_batch(include_str!("schema.sql"))
+    }
+
+    /// The bytes that a file with this content has.
+    pub(super) fn image(&mut self) -> Result<Vec<u8>> {
+        let image = self.db.serialize("main");
+        image
+            .map(|image| image.to_vec())
+            .map_err(|error| write_error(&self.path, error))
     }
 
     /// From now on all is written once a second.
@@ -340,10 +368,8 @@ impl RunFile {
         lasted: Nanos,
     ) -> Result<PathBuf> {
         self.close(status, failure, lasted)?;
-        self.execute(
-            "INSERT INTO digest VALUES (?1)",
-            [digest::of_content(&self.path)?],
-        )?;
+        let digest = digest::of_content(&open_run_file(&self.path)?.source)?;
+        self.execute("INSERT INTO digest VALUES (?1)", [digest])?;
         // All is committed, so a reader who keeps the WAL from being folded in is no reason to fail the run.
         fold_wal_in(&self.db);
         Ok(self.path)
@@ -353,27 +379,16 @@ impl RunFile {
     pub fn is_empty(&self) -> Result<bool> {
         let sql = "SELECT NOT EXISTS (SELECT 1 FROM point) AND NOT EXISTS (SELECT 1 FROM backup)";
         let empty = self.db.query_row(sql, [], |row| row.get(0));
-        empty.map_err(|error| RunFileError::Write {
-            path: self.path.clone(),
-            why: error.to_string(),
-        })
+        empty.map_err(|error| self.error(error))
     }
 
     /// Removes the file, of a run that measured nothing.
     pub fn discard(self) -> Result<()> {
         let Self { path, db, .. } = self;
         drop(db);
-        std::fs::remove_file(&path).map_err(|error| RunFileError::Write {
-            path: path.clone(),
-            why: error.to_string(),
-        })?;
-        for suffix in ["-wal", "-shm"] {
-            let mut beside = path.clone().into_os_string();
-            beside.push(suffix);
-            // SQLite removed them itself when the last connection closed.
-            let _ = std::fs::remove_file(beside);
-        }
-        Ok(())
+        // The file last: without it, nobody knows whose they are.
+        remove_beside(&path);
+        std::fs::remove_file(&path).map_err(|error| write_error(&path, error))
     }
 
     /// Commits the end of the run. Until the digest is stored, the file has none.
@@ -396,12 +411,41 @@ impl RunFile {
     }
 }
 
+/// Creates a run file where nothing is, and nothing is left of another.
+pub(super) fn create_file(path: &Path, image: &[u8]) -> Result<()> {
+    for suffix in BESIDE {
+        let beside = beside(path, suffix);
+        if beside.symlink_metadata().is_ok() && path.symlink_metadata().is_err() {
+            return Err(RunFileError::Leftover {
+                path: path.into(),
+                beside,
+            });
+        }
+    }
+    create_whole(path, image).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => RunFileError::Exists { path: path.into() },
+        _ => write_error(path, error),
+    })
+}
+
+/// A file that exists. SQLite follows no links: what it writes lies beside the file itself.
+pub(super) fn open_to_write(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let file = path
+        .canonicalize()
+        .map_err(|error| write_error(path, error))?;
+    Connection::open_with_flags(file, flags).map_err(|error| write_error(path, error))
+}
+
 /// Whether one file remains: not while another process has it open.
 pub(super) fn fold_wal_in(db: &Connection) -> bool {
     // SQLite does not wait for readers here, and nobody sends: this is a pause.
     let (_sender, pause) = channel::<()>();
     for _ in 0..FOLDING_TRIES {
-        let folded = db.pragma_update(None, "journal_mode", "DELETE");
+        // One page then says that there is no WAL. Were its journal a file, it would outlive who is killed before it is gone.
+        let folded = db.pragma_update(None, "journal_mode", "MEMORY");
         if folded.is_ok() {
             return true;
         }

@@ -84,12 +84,14 @@ pub(super) fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
         ))
     })?;
     for entry in entries {
-        let path = entry
-            .map_err(|error| Failure::run(format!("{} cannot be listed: {error}", dir.display())))?
-            .path();
+        let unlisted = |error| Failure::run(format!("{} cannot be listed: {error}", dir.display()));
+        let entry = entry.map_err(unlisted)?;
+        let path = entry.path();
+        // A link may lead back here.
+        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if path.extension().is_some_and(|ext| ext == "plimsoll") && path.is_file() {
             found.push(path);
-        } else if RunSet::is_one(&path) {
+        } else if is_directory && RunSet::is_one(&path) {
             found.extend(run_files(&path)?);
         }
     }

@@ -8,6 +8,8 @@ use crate::{Phase, PhaseId, Point, PointId, Second, SubjectId};
 use plimsoll_plan::units::Nanos;
 use rusqlite::Row;
 
+use super::super::restrict::ValueBudget;
+
 /// Of each phase under load, how many transaction types its point has.
 pub(in crate::runfile) type Types = HashMap<PhaseId, usize>;
 
@@ -27,9 +29,11 @@ pub(super) fn add_empty(
     row: &Row<'_>,
     types: &Types,
     seconds: &mut Vec<Second>,
+    budget: &mut ValueBudget,
 ) -> rusqlite::Result<()> {
     let empty = empty_second(row)?;
     let types = types.get(&empty.phase).copied().unwrap_or_default();
+    budget.take("txns", types)?;
     seconds.extend((0..types).map(|txn| Second {
         txn: txn as u32,
         ..empty.clone()

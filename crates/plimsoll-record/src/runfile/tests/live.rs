@@ -121,7 +121,9 @@ fn each_reading_of_a_run_that_goes_on_has_what_was_added_since_the_last() {
 #[test]
 fn a_reader_in_the_middle_of_reading_does_not_make_the_writer_wait() {
     let run = open_run();
-    let (reader, _) = crate::runfile::open::open_run_file(run.file.path()).unwrap();
+    let reader = crate::runfile::open::open_run_file(run.file.path())
+        .unwrap()
+        .db;
     let seconds = "SELECT count(*) FROM tick";
     let before: u64 = reader.query_row(seconds, [], |row| row.get(0)).unwrap();
     run.file.db.busy_timeout(std::time::Duration::ZERO).unwrap();
