@@ -7,6 +7,7 @@ use std::process::ExitCode;
 mod bench;
 mod ci;
 mod exec;
+mod kills;
 mod package;
 mod pages;
 mod pictures;
@@ -30,6 +31,8 @@ cargo xtask TASK
     package              archives of the program and of its sources, and a .deb, in target/package; --binary FILE: of a
                          plimsoll that is built already
     pages BINARY         pages of every kind by this plimsoll: axe-core, width and keyboard, in chromium
+    kills                kills run, import, export, report and join at each system call that changes a file, and opens
+                         what is left (strace); --binary FILE, --only COMMAND, --every N
     pictures             the pictures of docs, from a committed run; needs chromium
     bench client         what one transaction costs the client, beside pgbench on the same server
     bench load           what loading one warehouse costs
@@ -73,6 +76,7 @@ fn run(words: &[&str]) -> Task {
         ["web"] => web::run(),
         ["schema"] => schema(),
         ["pages", plimsoll] => pages::run(std::path::Path::new(plimsoll)),
+        ["kills", rest @ ..] => kills::run(rest),
         ["pictures"] => pictures::run(),
         ["package", rest @ ..] => package::run(rest),
         ["bench", rest @ ..] => bench::run(rest),

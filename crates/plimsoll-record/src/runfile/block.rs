@@ -5,8 +5,7 @@ use crate::{BlockPoint, BlockShare, Diagnosis, PointId, SteadyInfo, SubjectId};
 use rusqlite::{Connection, Row, params};
 
 use super::file::{Result, RunFile};
-use super::restrict::ValueBudget;
-use super::row::{BadRow, full_hist, json, parsed, rows, since};
+use super::row::{BadRow, ValueBudget, full_hist, json, parsed, rows, since};
 
 /// The first schema that has these tables.
 pub(super) const SINCE: i32 = 4;
@@ -142,7 +141,7 @@ pub(super) fn block_shares(
     schema: i32,
 ) -> std::result::Result<Vec<BlockShare>, BadRow> {
     since(SINCE, schema, || {
-        let mut budget = ValueBudget::of_file(db).map_err(|error| error.to_string())?;
+        let mut budget = ValueBudget::of_file(db)?;
         rows(
             db,
             "SELECT * FROM block_share ORDER BY point, worker, txn",

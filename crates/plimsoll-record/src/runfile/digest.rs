@@ -15,7 +15,7 @@ use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
 use super::RunFileError;
-use super::open::{RunSource, damaged, info};
+use super::open::{RunFileSource, damaged, info};
 use super::recovery::{WAL, beside, has_bytes};
 use super::row::{BadRow, has_table, rows};
 
@@ -28,7 +28,7 @@ const CHUNK: usize = 1 << 20;
 /// Whether the file is as it was when the run was closed.
 pub(super) fn integrity(
     db: &Connection,
-    source: &RunSource,
+    source: &RunFileSource,
     schema: i32,
 ) -> Result<Integrity, RunFileError> {
     let broken = |what: BadRow| damaged(source.path(), what);
@@ -62,7 +62,7 @@ fn stored(db: &Connection) -> Result<Option<String>, BadRow> {
 
 /// SHA-256 of what is committed, in hexadecimal. With a connection of its own: pages in the cache of one that writes may
 /// differ from the file where that changes nothing.
-pub(super) fn of_content(source: &RunSource) -> Result<String, RunFileError> {
+pub(super) fn of_content(source: &RunFileSource) -> Result<String, RunFileError> {
     let broken = |error: &dyn std::fmt::Display| damaged(source.path(), error.to_string());
     let mut db = source.connect()?;
     if has_bytes(&beside(source.file(), WAL)) {

@@ -2,14 +2,11 @@
 //! generated columns, virtual tables) may have been put there by anybody.
 
 use std::collections::HashSet;
-use std::path::Path;
 use std::sync::LazyLock;
 
 use rusqlite::Connection;
 
-use super::RunFileError;
-use super::open::damaged;
-use super::row::rows;
+use super::row::{BadRow, rows};
 
 /// Of this schema and of all before it, without comments and spaces.
 static STATEMENTS: LazyLock<HashSet<String>> = LazyLock::new(|| {
@@ -18,10 +15,8 @@ static STATEMENTS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     statements.collect()
 });
 
-/// # Errors
-///
-/// The name of what no plimsoll makes.
-pub(super) fn expect_known(db: &Connection, path: &Path) -> Result<(), RunFileError> {
+/// The kind and name of something that no plimsoll makes.
+pub(super) fn unknown_entry(db: &Connection) -> Result<Option<String>, BadRow> {
     let sql = "SELECT type, name, sql FROM sqlite_schema";
     let all = rows(db, sql, |row| {
         Ok(SchemaEntry {
@@ -29,15 +24,11 @@ pub(super) fn expect_known(db: &Connection, path: &Path) -> Result<(), RunFileEr
             name: row.get(1)?,
             sql: row.get(2)?,
         })
-    });
-    let all = all.map_err(|what| damaged(path, what))?;
-    match all.into_iter().find(|entry| !entry.is_known()) {
-        None => Ok(()),
-        Some(SchemaEntry { kind, name, .. }) => Err(RunFileError::Schema {
-            path: path.into(),
-            what: format!("the {kind} {name}").escape_debug().to_string(),
-        }),
-    }
+    })?;
+    let unknown = all.into_iter().find(|entry| !entry.is_known());
+    Ok(unknown.map(|SchemaEntry { kind, name, .. }| {
+        format!("the {kind} {name}").escape_debug().to_string()
+    }))
 }
 
 struct SchemaEntry {

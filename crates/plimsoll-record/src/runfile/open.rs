@@ -10,7 +10,7 @@ use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 
 use super::RunFileError;
-use super::known_schema::expect_known;
+use super::known_schema::unknown_entry;
 use super::recovery::{self, JOURNAL, PrivateCopy, WAL, beside, has_bytes};
 use super::restrict::restrict;
 use super::row::{BadRow, parsed, rows};
@@ -32,11 +32,11 @@ pub(super) fn damaged(path: &Path, what: BadRow) -> RunFileError {
 pub(super) struct OpenedRun {
     pub db: Connection,
     pub schema: i32,
-    pub source: RunSource,
+    pub source: RunFileSource,
 }
 
 /// Where a run file is read.
-pub(super) struct RunSource {
+pub(super) struct RunFileSource {
     /// As it was given.
     path: PathBuf,
     /// The file itself, without links, or a copy.
@@ -48,7 +48,7 @@ pub(super) struct RunSource {
 }
 
 pub(super) fn open_run_file(path: &Path) -> Result<OpenedRun, RunFileError> {
-    let mut source = RunSource::find(path)?;
+    let mut source = RunFileSource::find(path)?;
     let db = match source.connection() {
         Err(error) if needs_recovery(&error) => {
             source.recover().map_err(|error| open_error(path, &error))?;
@@ -61,7 +61,7 @@ pub(super) fn open_run_file(path: &Path) -> Result<OpenedRun, RunFileError> {
     Ok(OpenedRun { db, schema, source })
 }
 
-impl RunSource {
+impl RunFileSource {
     pub fn find(path: &Path) -> Result<Self, RunFileError> {
         let open = |error: &io::Error| open_error(path, error);
         let file = recovery::open_file(path, true).map_err(|error| open(&error))?;
@@ -178,8 +178,12 @@ fn expect_readable(db: &Connection, path: &Path) -> Result<i32, RunFileError> {
     let schema = db.pragma_query_value(None, "user_version", |row| row.get::<_, i32>(0));
     let schema = schema.map_err(|error| damaged(path, error.to_string()))?;
     if schema <= SCHEMA_VERSION {
-        expect_known(db, path)?;
-        return Ok(schema);
+        let unknown = unknown_entry(db).map_err(|what| damaged(path, what))?;
+        let refuse = |what| RunFileError::Schema {
+            path: path.into(),
+            what,
+        };
+        return unknown.map_or(Ok(schema), |what| Err(refuse(what)));
     }
     let version = db.query_row("SELECT plimsoll_version FROM run", [], |row| row.get(0));
     Err(RunFileError::Newer {

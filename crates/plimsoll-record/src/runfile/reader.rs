@@ -15,9 +15,8 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{Interference, RecordedPlan};
 use rusqlite::{Connection, Row};
 
-use super::open::{OpenedRun, RunSource, damaged, info, lasted, open_run_file};
-use super::restrict::ValueBudget;
-use super::row::{BadRow, full_hist, json, named, parsed, rows, subject, time};
+use super::open::{OpenedRun, RunFileSource, damaged, info, lasted, open_run_file};
+use super::row::{BadRow, ValueBudget, full_hist, json, named, parsed, rows, subject, time};
 use super::{
     RunFileError, backup, block, database, digest, drive, outage, reported, seconds, series, waits,
 };
@@ -81,7 +80,7 @@ fn joined<T>(
 
 /// Reads with a connection of its own.
 fn beside<T>(
-    source: &RunSource,
+    source: &RunFileSource,
     read: impl FnOnce(&Connection) -> Result<T, BadRow>,
 ) -> Result<T, RunFileError> {
     read(&source.connect()?).map_err(|what| damaged(source.path(), what))
@@ -241,7 +240,7 @@ fn phases(db: &Connection, ends: Nanos) -> Result<Vec<Phase>, BadRow> {
 }
 
 fn windows(db: &Connection) -> Result<Vec<Window>, BadRow> {
-    let mut budget = ValueBudget::of_file(db).map_err(|error| error.to_string())?;
+    let mut budget = ValueBudget::of_file(db)?;
     rows(
         db,
         "SELECT * FROM window ORDER BY phase, subject, txn",

@@ -4,8 +4,6 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, Row};
 
-use super::row::meaningless;
-
 /// Steps of SQLite's virtual machine between two looks at how many there were.
 const STEPS: u32 = 10_000;
 /// So many every file may take, and so many for each of its bytes; a row takes about ten and has more bytes than that.
@@ -14,7 +12,7 @@ const STEPS_PER_BYTE: u64 = 8;
 /// The longest statement of the schema and of this module has less.
 const LONGEST_SQL: i32 = 10_000;
 /// Even the smallest file may hold a text of this size.
-const SMALLEST_LIMIT: u64 = 1_000_000;
+pub(super) const SMALLEST_LIMIT: u64 = 1_000_000;
 /// SQLite's own.
 const LARGEST_LIMIT: u64 = 1_000_000_000;
 const LEAST_BYTES_OF_ROW: u64 = 6;
@@ -66,36 +64,21 @@ impl RowBudget {
         })
     }
 
-    pub fn take(&mut self, row: &Row<'_>, columns: usize) -> rusqlite::Result<()> {
+    /// Whether there is enough for this row.
+    pub fn take(&mut self, row: &Row<'_>, columns: usize) -> rusqlite::Result<bool> {
         let mut bytes = 0;
         for column in 0..columns {
             let value = row.get_ref(column)?;
             bytes += value.as_bytes().map_or(0, <[u8]>::len) as u64;
         }
         let left = self.rows.checked_sub(1).zip(self.bytes.checked_sub(bytes));
-        let (rows, bytes) = left.ok_or_else(|| meaningless("table", "more than its file"))?;
-        *self = Self { rows, bytes };
-        Ok(())
-    }
-}
-
-/// How many more values may be unpacked: packed ones can take a thousandth of their size.
-pub(super) struct ValueBudget(u64);
-
-impl ValueBudget {
-    pub fn of_file(db: &Connection) -> rusqlite::Result<Self> {
-        Ok(Self(SMALLEST_LIMIT + 2 * file_size(db)?))
-    }
-
-    pub fn take(&mut self, column: &str, values: usize) -> rusqlite::Result<()> {
-        let left = self.0.checked_sub(values as u64);
-        self.0 = left.ok_or_else(|| meaningless(column, "more values than its file"))?;
-        Ok(())
+        (self.rows, self.bytes) = left.unwrap_or_default();
+        Ok(left.is_some())
     }
 }
 
 /// Bytes of a restricted file; of a small one more.
-fn file_size(db: &Connection) -> rusqlite::Result<u64> {
+pub(super) fn file_size(db: &Connection) -> rusqlite::Result<u64> {
     let limit = db.limit(Limit::SQLITE_LIMIT_LENGTH)?;
     Ok(u64::try_from(limit).unwrap_or_default())
 }

@@ -8,7 +8,7 @@ use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row};
 use serde::de::DeserializeOwned;
 
-use super::restrict::{RowBudget, ValueBudget};
+use super::restrict::{RowBudget, SMALLEST_LIMIT, file_size};
 
 /// Why a row cannot be used; the caller adds the path.
 pub(super) type BadRow = String;
@@ -32,7 +32,9 @@ fn read_rows<T>(
     let mut found = statement.query([])?;
     let mut all = Vec::new();
     while let Some(row) = found.next()? {
-        budget.take(row, columns)?;
+        if !budget.take(row, columns)? {
+            return Err(meaningless("the table", "more than its file"));
+        }
         all.push(read(row)?);
     }
     Ok(all)
@@ -84,6 +86,23 @@ pub(super) fn hist<T>(
     decode: fn(&[u8]) -> Result<T, crate::hist::HistError>,
 ) -> rusqlite::Result<T> {
     decode(bytes).map_err(|error| meaningless(column, error))
+}
+
+/// How many more values may be unpacked: packed ones can take a thousandth of their size.
+pub(super) struct ValueBudget(u64);
+
+impl ValueBudget {
+    pub fn of_file(db: &Connection) -> Result<Self, BadRow> {
+        file_size(db)
+            .map(|size| Self(SMALLEST_LIMIT + 2 * size))
+            .map_err(|error| error.to_string())
+    }
+
+    pub fn take(&mut self, column: &str, values: usize) -> rusqlite::Result<()> {
+        let left = self.0.checked_sub(values as u64);
+        self.0 = left.ok_or_else(|| meaningless(column, "more values than its file"))?;
+        Ok(())
+    }
 }
 
 /// A histogram of full precision: a hundred bytes can hold all its buckets.

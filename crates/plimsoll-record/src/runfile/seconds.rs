@@ -11,8 +11,7 @@ pub(super) use empty::types;
 use empty::{Types, add_empty};
 
 use super::outcomes::{decode_counts, take_times};
-use super::restrict::ValueBudget;
-use super::row::{BadRow, meaningless, rows};
+use super::row::{BadRow, ValueBudget, meaningless, rows};
 
 /// The schema in which a tick has its outcomes with it.
 const SINCE: i32 = 6;
@@ -26,7 +25,7 @@ pub(super) fn seconds(db: &Connection, types: &Types, schema: i32) -> Result<Vec
     let mut outcomes = Vec::new();
     let sql =
         "SELECT phase, subject, start_ns, end_ns, in_flight, counts, times FROM tick ORDER BY id";
-    let mut budget = ValueBudget::of_file(db).map_err(|error| error.to_string())?;
+    let mut budget = ValueBudget::of_file(db)?;
     rows(db, sql, |row| {
         let first = seconds.len();
         add_empty(row, types, &mut seconds, &mut budget)?;

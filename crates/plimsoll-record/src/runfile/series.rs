@@ -7,8 +7,7 @@ use crate::{Sample, Series, SubjectId};
 use plimsoll_plan::units::Nanos;
 use rusqlite::Connection;
 
-use super::restrict::ValueBudget;
-use super::row::{BadRow, json, meaningless, rows};
+use super::row::{BadRow, ValueBudget, json, meaningless, rows};
 use super::{database, samples};
 
 pub(super) fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, BadRow> {
@@ -34,7 +33,7 @@ pub(super) fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, BadRow
     let mut place: HashMap<(SubjectId, Metric), usize> = HashMap::new();
     // Of each subject and layout the series of its values: they are looked up once, and not for each of millions.
     let mut places: BTreeMap<(SubjectId, i64), Vec<Option<usize>>> = BTreeMap::new();
-    let mut budget = ValueBudget::of_file(db).map_err(|error| error.to_string())?;
+    let mut budget = ValueBudget::of_file(db)?;
     let sql = "SELECT subject, at_ns, over_ns, layout, data FROM sample";
     rows(db, sql, |row| {
         let id: i64 = row.get(3)?;

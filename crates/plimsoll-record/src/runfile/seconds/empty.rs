@@ -8,7 +8,7 @@ use crate::{Phase, PhaseId, Point, PointId, Second, SubjectId};
 use plimsoll_plan::units::Nanos;
 use rusqlite::Row;
 
-use super::super::restrict::ValueBudget;
+use super::super::row::ValueBudget;
 
 /// Of each phase under load, how many transaction types its point has.
 pub(in crate::runfile) type Types = HashMap<PhaseId, usize>;

@@ -9,14 +9,13 @@ use crate::lane::Counts;
 use rusqlite::{Connection, Row};
 
 use super::super::block;
-use super::super::restrict::ValueBudget;
-use super::super::row::{BadRow, hist, meaningless, rows};
+use super::super::row::{BadRow, ValueBudget, hist, meaningless, rows};
 use super::empty::{Types, add_empty};
 
 pub(super) fn seconds(db: &Connection, types: &Types, schema: i32) -> Result<Vec<Second>, BadRow> {
     let mut seconds: Vec<Second> = Vec::new();
     let mut places: HashMap<i64, Range<usize>> = HashMap::new();
-    let mut budget = ValueBudget::of_file(db).map_err(|error| error.to_string())?;
+    let mut budget = ValueBudget::of_file(db)?;
     rows(
         db,
         "SELECT phase, subject, start_ns, end_ns, in_flight, id FROM tick ORDER BY id",

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::super::open::{RunSource, open_run_file};
+use super::super::open::{RunFileSource, open_run_file};
 use super::super::recovery::beside;
 use super::super::{read, read_head};
 use super::*;
@@ -52,7 +52,7 @@ fn where_nothing_can_be_written_it_is_undone_in_a_copy() {
     let dir = tempfile::tempdir().unwrap();
     let path = half_written(&dir);
     let before = fs::read(&path).unwrap();
-    let mut source = RunSource::find(&path).unwrap();
+    let mut source = RunFileSource::find(&path).unwrap();
     source.use_copy().unwrap();
     let copy = source.file().to_owned();
     let mode = copy.metadata().unwrap().permissions().mode();
@@ -86,7 +86,7 @@ fn a_log_without_its_index_is_read_in_a_copy() {
         fs::copy(beside(&path, suffix), beside(&killed, suffix)).unwrap();
     }
     drop(file);
-    let mut source = RunSource::find(&killed).unwrap();
+    let mut source = RunFileSource::find(&killed).unwrap();
     source.use_copy().unwrap();
     let points: usize = source
         .connect()
