@@ -326,7 +326,7 @@ fn write_host(out: &mut String, host: &PlanHost) -> fmt::Result {
         toml_key(name)
     )?;
     if !via.is_empty() {
-        writeln!(out, "via = {}", quoted(&via.join(" ")))?;
+        writeln!(out, "via = {}", quoted(&host.shown_via()))?;
     }
     let Some(program) = program else {
         return Ok(());

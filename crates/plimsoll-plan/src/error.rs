@@ -4,6 +4,10 @@ use std::fmt;
 use std::ops::Range;
 
 use super::resolved::redact;
+use crate::shortened::cut;
+
+/// What a plan holds may be quoted, however long it is.
+const LONGEST_MESSAGE: usize = 2_000;
 
 /// One thing that is wrong with a plan. Holds no passwords.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -46,7 +50,7 @@ impl PlanError {
         let before = &text[..span.start];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         Self {
-            message: redact(&message.into()),
+            message: cut(&redact(&message.into()), LONGEST_MESSAGE),
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
             span,
@@ -56,7 +60,7 @@ impl PlanError {
 
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(redact(&help.into()));
+        self.help = Some(cut(&redact(&help.into()), LONGEST_MESSAGE));
         self
     }
 }

@@ -1,7 +1,9 @@
 //! Hosts that load comes from, and patterns for several of them.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
+use crate::redact::redact;
+use crate::secret_option::SHOWN;
 use crate::units::Nanos;
 
 /// A machine that plimsoll starts a worker on.
@@ -9,12 +11,30 @@ use crate::units::Nanos;
 pub struct PlanHost {
     pub name: String,
     /// The words of the command that gives a worker's standard input and output, such as `ssh gen1`; none for a process
-    /// of its own on this machine.
+    /// of its own on this machine. Stored without the secrets in them.
+    #[serde(serialize_with = "without_secrets")]
     pub via: Vec<String>,
     /// plimsoll's path there; without one it is copied where it is missing.
     pub program: Option<String>,
     /// How long it may be away: its worker goes on so long without plimsoll here, and plimsoll without it.
     pub patience: Nanos,
+}
+
+impl PlanHost {
+    /// The command as it can be shown.
+    pub fn shown_via(&self) -> String {
+        redact(&self.via.join(" "))
+    }
+
+    /// Whether the command had secrets, and was read from where they are not stored.
+    pub fn lacks_secret(&self) -> bool {
+        self.via.iter().any(|word| word.contains(SHOWN))
+    }
+}
+
+fn without_secrets<S: Serializer>(via: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    let shown = redact(&via.join(" "));
+    serializer.collect_seq(shown.split(' ').filter(|word| !word.is_empty()))
 }
 
 /// `gen[1-3]` is `gen1`, `gen2`, `gen3`, and `gen[08-10]` is `gen08`, `gen09`, `gen10`; any other text is itself. `None`

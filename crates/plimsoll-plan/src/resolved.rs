@@ -16,7 +16,8 @@ pub use super::emulated::{
 };
 pub use super::host::PlanHost;
 pub use super::limits::{IoLimits, Limits, WithoutLimits};
-pub use super::secret::{Secret, redact};
+pub use super::redact::{redact, redact_word};
+pub use super::secret::{Credential, Secret};
 pub use super::server::{EngineKind, ManagedKind, ServerKind};
 pub use super::sysbench::{Distribution, Script, Sysbench};
 use crate::Interference;

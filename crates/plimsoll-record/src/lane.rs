@@ -12,7 +12,7 @@ use crate::hist::Hist;
 use crate::message::EventKind;
 use crate::receipt::CommitCounts;
 use plimsoll_plan::load::{LoadShape, MockScript};
-use plimsoll_plan::resolved::{Pacing, ServerKind, Workload};
+use plimsoll_plan::resolved::{Credential, Pacing, ServerKind, Workload};
 use plimsoll_plan::schedule::{Tick, Timeline};
 use plimsoll_plan::units::Nanos;
 
@@ -29,7 +29,7 @@ pub enum Endpoint {
     Server {
         engine: ServerKind,
         /// A URL, or what else the engine's driver reads; may hold a password.
-        conninfo: String,
+        conninfo: Credential,
         /// The schema that holds the workload's tables.
         schema: String,
     },

@@ -319,7 +319,7 @@ impl Shared {
     /// Starts the host's command and greets the worker.
     fn reach(&self) -> Result<connection::FromHost, String> {
         let (connection, mut ends) = HostConnection::begin(&self.host, &self.own, &self.session)
-            .map_err(|error| format!("`{}`: {error}", self.host.0.via.join(" ")))?;
+            .map_err(|error| format!("`{}`: {error}", self.host.0.shown_via()))?;
         // Killed by the pinger when it takes too long, the first time only by whoever waits for it.
         let mut state = self.state();
         state.last_heard = self.clock.now();

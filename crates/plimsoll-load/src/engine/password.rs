@@ -1,7 +1,7 @@
 //! Passwords that a URL leaves to the environment, for machines that have another environment.
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use plimsoll_plan::resolved::ServerKind;
+use plimsoll_plan::resolved::{Credential, ServerKind};
 use plimsoll_record::lane::Endpoint;
 use url::Url;
 
@@ -29,27 +29,27 @@ pub fn with_password_of_environment(endpoint: Endpoint) -> Endpoint {
 }
 
 /// What cannot be parsed stays as it is: the connection's error explains it.
-fn with_password(engine: ServerKind, conninfo: String, password: &str) -> String {
+fn with_password(engine: ServerKind, conninfo: Credential, password: &str) -> Credential {
     match engine {
         ServerKind::Postgres => with_postgres_password(conninfo, password),
         ServerKind::Mariadb | ServerKind::Mysql | ServerKind::Sqlserver => {
-            with_url_password(engine, &conninfo, password).unwrap_or(conninfo)
+            with_url_password(engine, &conninfo, password).map_or(conninfo, Credential::from)
         }
     }
 }
 
 /// As a parameter: the part before the host may name several hosts or none, which is no URL to other parsers.
-fn with_postgres_password(conninfo: String, password: &str) -> String {
+fn with_postgres_password(conninfo: Credential, password: &str) -> Credential {
     if !lacks_password(&conninfo) {
         return conninfo;
     }
     if ServerKind::Postgres.rest_of(&conninfo).is_some() {
         let sign = if conninfo.contains('?') { '&' } else { '?' };
         let password = utf8_percent_encode(password, NON_ALPHANUMERIC);
-        format!("{conninfo}{sign}password={password}")
+        format!("{}{sign}password={password}", &*conninfo).into()
     } else {
         let password = password.replace('\\', r"\\").replace('\'', r"\'");
-        format!("{conninfo} password='{password}'")
+        format!("{} password='{password}'", &*conninfo).into()
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
                 (ServerKind::Sqlserver, "mssql://sa@h:1433?encrypt=false"),
             ] {
                 let with = with_password(kind, text.into(), &password);
-                let expected = ServerUrl { password: Some(password.clone()), ..ServerUrl::parse(text, kind).unwrap() };
+                let expected = ServerUrl { password: Some(password.clone().into()), ..ServerUrl::parse(text, kind).unwrap() };
                 prop_assert_eq!(ServerUrl::parse(&with, kind), Ok(expected), "{}", text);
             }
         }
@@ -109,7 +109,7 @@ mod tests {
             (ServerKind::Mariadb, "mariadb://u:own@h/db"),
             (ServerKind::Sqlserver, "mssql://u:own@h"),
         ] {
-            assert_eq!(with_password(kind, text.into(), "other"), text);
+            assert_eq!(&*with_password(kind, text.into(), "other"), text);
         }
     }
 }

@@ -1,8 +1,10 @@
 //! URLs of servers: `scheme://user:password@host:port/database?option=value`, signs other than letters and digits being
 //! percent-encoded.
 
+use std::env::VarError;
+
 use percent_encoding::percent_decode_str;
-use plimsoll_plan::resolved::ServerKind;
+use plimsoll_plan::resolved::{Credential, ServerKind};
 use url::Url;
 
 /// What a URL holds.
@@ -13,7 +15,7 @@ pub(crate) struct ServerUrl {
     pub port: Option<u16>,
     pub user: String,
     /// That of the environment where the URL has none.
-    pub password: Option<String>,
+    pub password: Option<Credential>,
     pub database: Option<String>,
     pub options: Vec<(String, String)>,
 }
@@ -25,17 +27,28 @@ impl ServerUrl {
         let rest = kind.rest_of(conninfo).ok_or(UNREADABLE)?;
         let url = Url::parse(&format!("server://{rest}")).map_err(|_| UNREADABLE)?;
         let host = url.host_str().ok_or("it has no host")?;
-        let password = url.password().map(decoded);
+        let password = match url.password() {
+            Some(password) => Some(decoded(password)),
+            None => of_environment(kind)?,
+        };
         let database = decoded(url.path().trim_matches('/'));
         let pairs = url.query().unwrap_or_default().split('&');
         Ok(Self {
             host: decoded(host.trim_matches(['[', ']'])),
             port: url.port(),
             user: decoded(url.username()),
-            password: password.or_else(|| std::env::var(kind.password_variable()).ok()),
+            password: password.map(Credential::from),
             database: Some(database).filter(|name| !name.is_empty()),
             options: pairs.filter(|pair| !pair.is_empty()).map(option).collect(),
         })
+    }
+}
+
+fn of_environment(kind: ServerKind) -> Result<Option<String>, &'static str> {
+    match std::env::var(kind.password_variable()) {
+        Ok(password) => Ok(Some(password)),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => Err("the password in the environment is not UTF-8"),
     }
 }
 

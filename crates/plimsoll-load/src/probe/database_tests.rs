@@ -62,7 +62,7 @@ impl Server {
 fn endpoint(conninfo: String) -> Endpoint {
     Endpoint::Server {
         engine: ServerKind::Postgres,
-        conninfo,
+        conninfo: conninfo.into(),
         schema: String::new(),
     }
 }

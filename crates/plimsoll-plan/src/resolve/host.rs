@@ -9,7 +9,7 @@ use crate::host::expand;
 use crate::ids::HostId;
 use crate::load::LoadShape;
 use crate::raw::{Named, RawHost, RawPlan, RawStep};
-use crate::resolved::{PlanHost, Step, SystemKind};
+use crate::resolved::{PlanHost, Step, SystemKind, redact};
 use crate::units::Nanos;
 use crate::value::At;
 
@@ -40,6 +40,15 @@ fn host(name: String, raw: &RawHost, findings: &mut Findings<'_>) -> Option<Plan
         Some(via) => text(via, "the command", findings)?,
         None => String::new(),
     };
+    if let Some(span) = raw.via.as_ref().map(At::span)
+        && redact(&via) != via
+    {
+        findings.warn(
+            span,
+            "the command holds a secret, which run files leave out: plimsoll join cannot reach this host",
+            "put it into a variable of the environment, such as SSHPASS for sshpass -e, or use a key",
+        );
+    }
     let words = via.split_whitespace();
     let via = words.map(|word| word.replace("{host}", &name)).collect();
     let program = match &raw.program {

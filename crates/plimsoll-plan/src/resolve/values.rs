@@ -4,11 +4,10 @@ use std::ops::{Range, RangeInclusive};
 
 use crate::findings::Findings;
 use crate::options::Options;
+use crate::shortened::LONGEST_TEXT;
 use crate::units::{Bytes, Nanos};
 use crate::value::{At, RawSize, RawTime};
 use crate::{duration, size as sizes};
-
-const LONGEST_TEXT: usize = 500;
 
 /// Text that is not empty, not endless and in one line.
 pub(super) fn text(value: &At<String>, what: &str, findings: &mut Findings<'_>) -> Option<String> {

@@ -81,7 +81,7 @@ pub fn encrypted(kind: ManagedKind) {
     let endpoint = Endpoint::Server {
         engine,
         schema,
-        conninfo: at("secret", "required"),
+        conninfo: at("secret", "required").into(),
     };
     for &mode in shared.engine.modes() {
         let opener = opener(endpoint.clone(), &tpcc(mode));

@@ -116,7 +116,7 @@ impl Shared {
         };
         let endpoint = Endpoint::Server {
             engine: kind.server(),
-            conninfo,
+            conninfo: conninfo.into(),
             schema: MANAGED_SCHEMA.into(),
         };
         (proxy, endpoint)

@@ -8,7 +8,7 @@ pub fn existing(kind: ServerKind) -> Target {
     let conninfo = std::env::var(&variable).unwrap_or_else(|_| panic!("{variable} holds no URL"));
     let target = Target {
         engine: kind,
-        conninfo,
+        conninfo: conninfo.into(),
         schema: MANAGED_SCHEMA.into(),
     };
     let mut client = Client(target.connect().unwrap());

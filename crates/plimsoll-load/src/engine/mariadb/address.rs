@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use plimsoll_plan::resolved::ServerKind;
+use plimsoll_plan::resolved::{Credential, ServerKind};
 
 use crate::engine::server_url::ServerUrl;
 use crate::engine::wire::tls::CertificateTrust;
@@ -18,7 +18,7 @@ pub(crate) struct MariadbAddress {
     /// Instead of host and port.
     pub socket: Option<PathBuf>,
     pub user: String,
-    pub password: String,
+    pub password: Credential,
     pub database: Option<String>,
     pub encryption: Encryption,
 }

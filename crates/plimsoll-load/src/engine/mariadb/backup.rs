@@ -185,7 +185,7 @@ pub(crate) fn access(command: &mut Command, conninfo: &str) -> Result<(), LoadEr
         command.arg(format!("--user={}", address.user));
     }
     if !address.password.is_empty() {
-        command.env("MYSQL_PWD", &address.password);
+        command.env("MYSQL_PWD", &*address.password);
     }
     Ok(())
 }

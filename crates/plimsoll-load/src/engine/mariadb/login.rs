@@ -258,7 +258,7 @@ impl LoginDialogue<'_> {
     fn proof(&self) -> Option<Vec<u8>> {
         let proof = self
             .method
-            .gen_data(Some(&self.address.password), &self.challenge);
+            .gen_data(Some(&*self.address.password), &self.challenge);
         proof.map(|proof| proof.to_vec())
     }
 

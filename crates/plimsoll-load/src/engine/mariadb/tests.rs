@@ -25,7 +25,7 @@ fn an_encrypted_connection_is_a_connection_like_any_other() {
 const MODES: [TxnMode; 2] = [TxnMode::Procedures, TxnMode::Statements];
 
 fn conninfo(shared: &Shared) -> String {
-    shared.target().conninfo
+    shared.target().conninfo.to_string()
 }
 
 fn connection(shared: &Shared) -> MariadbClient {
@@ -109,7 +109,7 @@ fn a_refused_user_gets_the_next_step() {
         assert!(!error.to_string().contains("wr0ng"), "{error}");
     }
     let target = Target {
-        conninfo: at("plain"),
+        conninfo: at("plain").into(),
         schema: "newschema".into(),
         ..shared.target()
     };

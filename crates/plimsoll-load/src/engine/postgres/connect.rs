@@ -1,5 +1,6 @@
 //! Connections: Unix socket or TCP, with or without TLS, and what an error on the way means.
 
+use std::os::unix::ffi::OsStrExt;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -47,9 +48,9 @@ pub fn parse(conninfo: &str) -> Result<Config, LoadError> {
         ));
     }
     if config.get_password().is_none()
-        && let Ok(password) = std::env::var("PGPASSWORD")
+        && let Some(password) = std::env::var_os("PGPASSWORD")
     {
-        config.password(password);
+        config.password(password.as_bytes());
     }
     if config.get_application_name().is_none() {
         config.application_name("plimsoll");

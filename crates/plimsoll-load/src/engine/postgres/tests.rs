@@ -29,7 +29,7 @@ const MODES: [TxnMode; 2] = [TxnMode::Procedures, TxnMode::Statements];
 const SCHEMA: &str = MANAGED_SCHEMA;
 
 fn conninfo(shared: &Shared) -> String {
-    shared.target().conninfo
+    shared.target().conninfo.to_string()
 }
 
 async fn client(shared: &Shared) -> Client {

@@ -192,7 +192,7 @@ impl ManagedServer {
     pub fn target(&self) -> Target {
         Target {
             engine: self.kind().server(),
-            conninfo: self.conninfo(),
+            conninfo: self.conninfo().into(),
             schema: MANAGED_SCHEMA.into(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use plimsoll_plan::resolved::ServerKind;
+use plimsoll_plan::resolved::{Credential, ServerKind};
 use plimsoll_plan::units::Bytes;
 
 use crate::engine::sql::error::not_loaded;
@@ -70,7 +70,7 @@ pub enum TemplateTask {
 pub struct Target {
     pub engine: ServerKind,
     /// May hold a password.
-    pub conninfo: String,
+    pub conninfo: Credential,
     pub schema: String,
 }
 

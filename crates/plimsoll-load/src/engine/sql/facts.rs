@@ -23,7 +23,9 @@ pub(crate) fn facts(target: &Target) -> Result<ServerFacts, LoadError> {
         };
         for row in rows {
             let value = row.text(1).unwrap_or_default();
-            settings.push((row.get(0)?, redact(value)));
+            let name: String = row.get(0)?;
+            let value = without_secret(&name, value);
+            settings.push((name, value));
         }
     }
     settings.sort();
@@ -32,6 +34,18 @@ pub(crate) fn facts(target: &Target) -> Result<ServerFacts, LoadError> {
         settings,
         database_size: Bytes(about.get(1)?),
     })
+}
+
+/// The value of a setting; `***` where its name is one of a secret.
+fn without_secret(name: &str, value: &str) -> String {
+    let assignment = format!("{name}=");
+    let is_secret =
+        !value.is_empty() && redact(&format!("{assignment}x")) != format!("{assignment}x");
+    if is_secret {
+        "***".to_owned()
+    } else {
+        redact(value)
+    }
 }
 
 /// How many rows each table has, in one snapshot.

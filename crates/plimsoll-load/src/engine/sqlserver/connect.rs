@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use plimsoll_plan::resolved::ServerKind;
+use plimsoll_plan::resolved::{Credential, ServerKind};
 use tiberius::error::Error;
 use tiberius::{AuthMethod, Config};
 use tokio::net::TcpStream;
@@ -32,7 +32,7 @@ struct Address {
     host: String,
     port: u16,
     user: String,
-    password: String,
+    password: Credential,
     /// The login's own where there is none.
     database: Option<String>,
     /// `None`: not encrypted.
@@ -127,7 +127,7 @@ fn config(address: &Address) -> Config {
     config.host(&address.host);
     config.port(address.port);
     config.application_name("plimsoll");
-    config.authentication(AuthMethod::sql_server(&address.user, &address.password));
+    config.authentication(AuthMethod::sql_server(&address.user, &*address.password));
     // A load's statement takes as long as it takes.
     config.command_timeout(None);
     if let Some(database) = &address.database {

@@ -27,7 +27,7 @@ fn asked() -> (Server, Receiver<ProbeMessage>) {
 fn ask(server: &Server, conninfo: String) {
     let endpoint = Endpoint::Server {
         engine: ServerKind::Mariadb,
-        conninfo,
+        conninfo: conninfo.into(),
         schema: SCHEMA.into(),
     };
     server.probe.ask(SYSTEM, endpoint).unwrap();

@@ -279,7 +279,7 @@ fn a_refused_user_gets_the_next_step() {
             "{error}"
         );
         let target = Target {
-            conninfo: at("plain", ""),
+            conninfo: at("plain", "").into(),
             schema: "newschema".into(),
             ..shared.target()
         };
