@@ -48,12 +48,25 @@ impl CsvSink {
 impl TableSink for CsvSink {
     fn begin(&mut self, columns: Vec<TypedColumn>) {
         if self.has_header {
-            self.line(columns.into_iter().map(|column| column.name));
+            self.line(columns.iter().map(|column| without_formula(&column.name)));
         }
     }
 
     fn row(&mut self, cells: &[CellValue]) {
-        self.line(cells.iter().map(CellValue::to_plain));
+        self.line(cells.iter().map(|cell| match cell {
+            CellValue::Text(text) | CellValue::Time(text) => without_formula(text),
+            other => other.to_plain(),
+        }));
+    }
+}
+
+/// The text as spreadsheets read it: what they would take for a formula begins with an apostrophe. Numbers stay as they are.
+fn without_formula(text: &str) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'])
+        && text.parse::<f64>().is_err();
+    match is_formula {
+        true => format!("'{text}"),
+        false => text.to_owned(),
     }
 }
 
@@ -68,6 +81,24 @@ fn quoted(text: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_no_formulas() {
+        let mut csv = CsvSink::default();
+        let texts = [
+            "=1+1", "+x", "-1.5", "-x", "@a", "\t=1", "=a,\"b\"", "a=1", "+2", "",
+        ];
+        csv.row(&texts.map(|text| CellValue::Text(text.to_owned())));
+        csv.row(&[
+            CellValue::Number(-1.5),
+            CellValue::Range(-2.0, -1.0),
+            CellValue::Time("=now()".to_owned()),
+        ]);
+        assert_eq!(
+            csv.text,
+            "'=1+1,'+x,-1.5,'-x,'@a,'\t=1,\"'=a,\"\"b\"\"\",a=1,+2,\n-1.5,-2 to -1,'=now()\n"
+        );
+    }
 
     #[test]
     fn cells_with_separators_are_quoted() {
