@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{RunInfo, SubjectKind};
-use plimsoll_plan::PlacedName;
+use plimsoll_plan::{PlacedName, shortened};
 use rusqlite::{Connection, Row};
 use serde::Serialize;
 
@@ -54,10 +54,10 @@ fn head(path: &Path, db: &Connection) -> Result<Head, BadRow> {
         path: path.into(),
         run: info(db)?,
         label: rows(db, "SELECT value FROM fact WHERE key = 'label'", |row| {
-            row.get(0)
+            row.get::<_, String>(0)
         })?
-        .into_iter()
-        .next()
+        .first()
+        .map(|label| shortened(label))
         .unwrap_or_default(),
         systems,
         media: names(SubjectKind::Medium).map(str::to_owned).collect(),

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::{APPLICATION_ID, RunInfo, SCHEMA_VERSION};
+use plimsoll_plan::shortened;
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 
@@ -212,7 +213,7 @@ pub(super) fn lasted(db: &Connection) -> Result<Nanos, BadRow> {
 fn run_info(row: &Row<'_>, ends: Nanos) -> rusqlite::Result<RunInfo> {
     Ok(RunInfo {
         id: row.get("id")?,
-        title: row.get("title")?,
+        title: shortened(&row.get::<_, String>("title")?),
         plimsoll_version: row.get("plimsoll_version")?,
         plimsoll_commit: row.get("plimsoll_commit")?,
         command: row.get("command")?,

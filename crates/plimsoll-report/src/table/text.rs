@@ -1,6 +1,7 @@
 //! Tables on a terminal: cells below each other, columns left out until the rest fits.
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use plimsoll_plan::shortened;
 
 /// The widest table in columns of the terminal.
 pub(crate) const WIDTH: usize = 100;
@@ -72,7 +73,7 @@ impl Sheet<'_> {
         });
         let cells = cells.iter().zip(alignment);
         cells
-            .map(|(text, alignment)| Cell::new(text).set_alignment(alignment))
+            .map(|(text, alignment)| Cell::new(shortened(text)).set_alignment(alignment))
             .collect()
     }
 }
