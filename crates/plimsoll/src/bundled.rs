@@ -1,12 +1,12 @@
 //! Plans and claims inside the program, which works without a checkout. Drives and profiles are in the catalogs of their
 //! crates.
 
-use std::io::Read;
 use std::path::Path;
 
 use plimsoll_plan::by_short_name;
 
 use crate::failure::Failure;
+use crate::input::{read_text, read_text_from};
 
 /// A file of the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl PlanText {
         if name == "-" {
             return Self::read_stdin();
         }
-        match std::fs::read_to_string(plan) {
+        match read_text(plan) {
             Ok(text) => Ok(Self { name, text }),
             Err(error) if plan.exists() => Err(unreadable(&name, &error.to_string(), PLANS_HELP)),
             Err(error) => match find(PLANS, &name, PLANS_HELP) {
@@ -123,9 +123,8 @@ impl PlanText {
 
     fn read_stdin() -> Result<Self, Failure> {
         let name = "standard input".to_owned();
-        let mut text = String::new();
-        match std::io::stdin().lock().read_to_string(&mut text) {
-            Ok(_) => Ok(Self { name, text }),
+        match read_text_from(std::io::stdin().lock()) {
+            Ok(text) => Ok(Self { name, text }),
             Err(error) => Err(unreadable(&name, &error.to_string(), PLANS_HELP)),
         }
     }

@@ -8,6 +8,7 @@ use plimsoll_plan::assembly::{AssemblyError, NamedAssembly};
 use plimsoll_plan::{EmulatedDrive, Options, SLOWER};
 
 use crate::failure::Failure;
+use crate::input::read_text;
 use crate::plan_errors;
 
 /// To read a plan at its full size.
@@ -49,7 +50,7 @@ pub fn read(name: &str) -> Result<DriveSpec, Failure> {
         let entry = catalog::find(name).map_err(|error| Failure::usage(error.to_string()))?;
         return load(entry.name, entry.text);
     }
-    let text = std::fs::read_to_string(Path::new(name)).map_err(|error| {
+    let text = read_text(Path::new(name)).map_err(|error| {
         Failure::usage(format!(
             "the drive file {name} cannot be read: {error}\n`plimsoll drive list` shows drives."
         ))

@@ -3,8 +3,9 @@
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
+use crate::terminal::{note, write_stderr};
 use plimsoll_load::error::LoadError;
-
+use plimsoll_plan::resolved::{redact, redact_word};
 use plimsoll_record::runfile::RunFileError;
 
 /// Exit codes: 1 the run failed, 2 usage or plan error, 3 threshold not met or regression, 4 a gate cannot be evaluated.
@@ -125,11 +126,27 @@ impl Failure {
     /// Shows the message on stderr.
     pub fn exit(self) -> ExitCode {
         match self.message {
-            FailureText::Text(reason) => eprintln!("{}", error_lines(&reason)),
-            FailureText::Plan(report) => eprintln!("{report:?}"),
+            FailureText::Text(reason) => {
+                note!("{}", without_passwords(error_lines(&reason)));
+            }
+            // What it quotes was made safe; the colors are its own.
+            FailureText::Plan(report) => write_stderr(&format!("{report:?}")),
         }
         ExitCode::from(self.code)
     }
+}
+
+/// The text without the passwords of the command's arguments, which an error may quote whatever they were meant as.
+pub fn without_passwords(mut text: String) -> String {
+    // Words as a whole, of which only a part may be seen to be a password where it stands in a sentence.
+    for word in std::env::args_os().skip(1) {
+        let word = word.to_string_lossy();
+        let shown = redact_word(&word);
+        if shown != word {
+            text = text.replace(&*word, &shown);
+        }
+    }
+    redact(&text)
 }
 
 fn error_lines(reason: &FailureReason) -> String {

@@ -1,7 +1,10 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    plimsoll::memory::keep_from_dumps();
     plimsoll::failure::set_style();
-    let cli = plimsoll::cli::parse();
-    plimsoll::commands::dispatch(cli).unwrap_or_else(|failure| failure.exit())
+    match plimsoll::cli::parse() {
+        Ok(cli) => plimsoll::commands::dispatch(cli).unwrap_or_else(|failure| failure.exit()),
+        Err(code) => code,
+    }
 }

@@ -1,17 +1,25 @@
 //! Plan errors with the lines they are about.
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
-use plimsoll_plan::resolved::redact;
+use plimsoll_plan::resolved::{redact, redact_word};
 use plimsoll_plan::{PlanError, PlanErrors};
 
 use crate::failure::Failure;
+use crate::terminal::visible;
+
+/// Bytes of a line that is quoted.
+const LONGEST_LINE: usize = 2_000;
+/// Errors that are shown.
+const MOST_ERRORS: usize = 50;
 
 /// All errors of a plan as one report.
 #[derive(Debug, thiserror::Error)]
-#[error("{name}: {what} ({} found)", counted(errors.len()))]
+#[error("{name}: {what} ({} found)", counted(*found))]
 struct PlanReport {
     name: String,
     what: &'static str,
+    found: usize,
+    /// The first of them.
     errors: Vec<PlanDiagnostic>,
 }
 
@@ -71,24 +79,47 @@ pub fn claim_failure(name: &str, text: &str, errors: PlanErrors) -> Failure {
     report(name, "the claim cannot be audited", text, errors)
 }
 
-/// The failure to show. A plan that holds a password is not quoted, because redacting would move the places.
+/// The failure to show. A plan that holds a password is not quoted, because redacting would move the places, nor one with
+/// endless lines.
 pub fn failure(name: &str, text: &str, errors: PlanErrors) -> Failure {
     report(name, "the plan cannot be run", text, errors)
 }
 
 fn report(name: &str, what: &'static str, text: &str, errors: PlanErrors) -> Failure {
-    let quoted = if redact(text) == text { text } else { "" };
-    let errors = errors.0.into_iter();
+    let quoted = if is_quotable(text) { text } else { "" };
+    let name = visible(name);
+    let found = errors.0.len();
+    let errors = errors.0.into_iter().take(MOST_ERRORS);
     let errors = errors.map(|error| PlanDiagnostic {
-        error,
-        source_text: NamedSource::new(name, quoted.to_owned()),
+        error: visible_error(quoted, error),
+        source_text: NamedSource::new(&name, visible(quoted).into_owned()),
     });
     Failure::plan(
         PlanReport {
-            name: name.into(),
+            name: name.to_string(),
             what,
+            found,
             errors: errors.collect(),
         }
         .into(),
     )
+}
+
+/// Neither as a whole nor between its quotation marks it holds what may be a password, and its lines end.
+fn is_quotable(text: &str) -> bool {
+    let mut values = text.split(['"', '\'']);
+    redact(text) == text
+        && values.all(|value| redact_word(value) == value)
+        && text.lines().all(|line| line.len() <= LONGEST_LINE)
+}
+
+/// The error as the terminal shows it, with its place in the text as the terminal shows that.
+fn visible_error(text: &str, error: PlanError) -> PlanError {
+    let place = |at: usize| visible(&text[..text.floor_char_boundary(at)]).len();
+    PlanError {
+        message: visible(&error.message).into_owned(),
+        help: error.help.as_deref().map(|help| visible(help).into_owned()),
+        span: place(error.span.start)..place(error.span.end),
+        ..error
+    }
 }

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::terminal::{note, visible};
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_plan::Interference;
 use plimsoll_plan::resolved::TPCC_TXNS;
@@ -82,8 +83,8 @@ impl Progress {
     /// A sentence that stays.
     pub fn print(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{text}")),
-            None if self.plain => eprintln!("{text}"),
+            Some(bar) => bar.suspend(|| note!("{text}")),
+            None if self.plain => note!("{text}"),
             None => self.relay(text),
         }
     }
@@ -98,10 +99,10 @@ impl Progress {
     pub fn now(&mut self, at: Nanos, text: &str) {
         self.now = at;
         if let Some(bar) = &self.bar {
-            bar.set_message(text.to_owned());
+            bar.set_message(visible(text).into_owned());
         } else if self.plain && at.saturating_sub(self.last_plain) >= PLAIN_EVERY {
             self.last_plain = at;
-            eprintln!("  {text}");
+            note!("  {text}");
         } else if self.others.is_some() && at.saturating_sub(self.last_plain) >= OTHERS_EVERY {
             self.last_plain = at;
             self.relay(text);
@@ -112,8 +113,8 @@ impl Progress {
     pub fn begin(&mut self, at: Nanos, text: &str) {
         self.last_plain = at;
         match &self.bar {
-            Some(bar) => bar.set_message(text.to_owned()),
-            None if self.plain => eprintln!("  {text}"),
+            Some(bar) => bar.set_message(visible(text).into_owned()),
+            None if self.plain => note!("  {text}"),
             None => self.relay(text),
         }
     }

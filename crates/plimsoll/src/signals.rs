@@ -1,20 +1,16 @@
 //! Ctrl-C: the first closes the phase and keeps everything measured, the second stops at once. And panics in the
 //! emulator's process.
 
-use std::io::Write;
-
 use plimsoll_record::lane::LaneControl;
 use tokio::sync::watch;
+
+use crate::terminal::note;
 
 /// From now on a panic in any thread ends the process. A drive of which one thread is gone would hang whoever uses it;
 /// without the process they get errors, and the parent takes down what is left.
 pub fn abort_on_panic() {
     std::panic::set_hook(Box::new(|panic| {
-        // There may be no reader.
-        let _ = writeln!(
-            std::io::stderr(),
-            "{panic}\nThis is a fault in plimsoll; report it."
-        );
+        note!("{panic}\nThis is a fault in plimsoll; report it.");
         std::process::abort();
     }));
 }

@@ -20,7 +20,7 @@ pub struct RunFlags {
     #[arg(long, value_name = "PATH")]
     pub overwrite: Vec<PathBuf>,
     /// Label of this run in lists and histories: a version, a commit of the database.
-    #[arg(long)]
+    #[arg(long, value_parser = value::line)]
     pub label: Option<String>,
     /// Show the run in a browser while it goes on: its figures second by second [default address: 127.0.0.1:7070].
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true, default_missing_value = LISTEN)]

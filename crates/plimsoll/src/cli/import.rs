@@ -6,6 +6,8 @@ use clap::Args;
 use plimsoll_import::Tool;
 use plimsoll_plan::units::Nanos;
 
+use super::value;
+
 #[derive(Debug, Args)]
 pub struct ImportArgs {
     /// Outputs of fio (JSON, JSON+, logs), sysbench, pgbench (also logs of -l), HammerDB, go-tpc, vdbench, diskspd (XML);
@@ -22,7 +24,7 @@ pub struct ImportArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Title of the run [default: names of the files].
-    #[arg(long)]
+    #[arg(long, value_parser = value::line)]
     pub title: Option<String>,
     /// Name of the step, for comparisons with a plan's step of that name [default: the tool's].
     #[arg(long)]

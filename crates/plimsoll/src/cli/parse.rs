@@ -1,12 +1,36 @@
 //! Parsing the command line, with a suggestion for a misspelled command.
 
+use std::process::ExitCode;
+
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
 use plimsoll_plan::nearest;
 
-/// Ends the program with a message where the arguments are wrong.
-pub fn parse<C: Parser>() -> C {
-    C::try_parse().unwrap_or_else(|error| with_suggestion::<C>(error).exit())
+use crate::failure::without_passwords;
+use crate::terminal::note;
+
+/// The command line.
+///
+/// # Errors
+/// The exit code, once what is wrong with the arguments, the help or the version is printed.
+pub fn parse<C: Parser>() -> Result<C, ExitCode> {
+    C::try_parse().map_err(|error| print(&with_suggestion::<C>(error)))
+}
+
+fn print(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() {
+        // Arguments may be names of files of others: without colors, all control characters are theirs.
+        let text = error.render().to_string();
+        note!("{}", without_passwords(text).trim_end());
+        return ExitCode::from(2);
+    }
+    match error.print() {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            note!("error: stdout cannot be written to: {error}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
+    }
 }
 
 /// clap compares letters by place, and so finds nothing for three of them in another order.

@@ -1,8 +1,8 @@
 //! Numbers on the command line.
 
 use clap::builder::TypedValueParser;
-use plimsoll_plan::duration;
 use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_plan::{LONGEST_TEXT, duration};
 
 /// A size as plans have it, such as `20GiB`; also bytes without a unit, and `4k`, `512M` or `2G` in powers of 1024.
 pub fn size(text: &str) -> Result<Bytes, String> {
@@ -14,6 +14,15 @@ pub fn size(text: &str) -> Result<Bytes, String> {
     };
     plimsoll_plan::size::parse(&format!("{text}{missing}"))
         .map_err(|fault| format!("it {fault}; give a size such as 4096, 4k, 512M or 20GB"))
+}
+
+/// A title or label: one line.
+pub fn line(text: &str) -> Result<String, String> {
+    match text.chars().count() {
+        0..=LONGEST_TEXT if !text.chars().any(char::is_control) => Ok(text.to_owned()),
+        0..=LONGEST_TEXT => Err("it holds line breaks or control characters".to_owned()),
+        _ => Err(format!("it is longer than {LONGEST_TEXT} characters")),
+    }
 }
 
 /// A plan is TOML, whose integers have a sign.

@@ -14,6 +14,7 @@ use super::io::print;
 use crate::bundled::{CLAIMS, find};
 use crate::cli::{AuditArgs, Format};
 use crate::failure::Failure;
+use crate::input::read_text;
 use crate::output::write_whole;
 use crate::plan_errors;
 use crate::set::RunSet;
@@ -136,7 +137,7 @@ fn claim(file: &Path) -> Result<Audit, Failure> {
             "{name} is larger than 4 MiB, which no claim is\nName a claim (see claims/)."
         )));
     }
-    audit_claim(&name, &std::fs::read_to_string(file).map_err(failed)?)
+    audit_claim(&name, &read_text(file).map_err(failed)?)
 }
 
 fn bundled_claim(name: &Path) -> Result<Audit, Failure> {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use plimsoll_plan::quoted_toml as quoted;
-use plimsoll_plan::resolved::redact;
+use plimsoll_plan::resolved::{redact, redact_word};
 use plimsoll_plan::units::Nanos;
 use plimsoll_plan::write_size;
 
@@ -17,6 +17,7 @@ use crate::cli::{BenchArgs, BenchTarget, Cli, CliCommand, RunArgs};
 use crate::drive_file;
 use crate::failure::Failure;
 use crate::output::write_new;
+use crate::terminal::note;
 
 /// Windows below it may hold no two checkpoints of a server at its usual settings.
 const HOLDS_CHECKPOINTS: Nanos = Nanos::from_secs(600);
@@ -33,6 +34,13 @@ pub fn bench(args: &BenchArgs) -> Result<ExitCode, Failure> {
              Give the URL alone (plimsoll bench {url}), or a directory."
         ))
     })?;
+    if args.dir.to_str().is_none() {
+        return Err(Failure::usage(format!(
+            "cannot measure in {}\nIts name is no text in UTF-8, which plans are.\nGive it another name, or a symbolic link \
+             to it.",
+            crate::shell::quoted(&args.dir)
+        )));
+    }
     let plan = PlanText {
         name: "plimsoll bench".to_owned(),
         text: BenchPlan::new(args)?.text()?,
@@ -40,7 +48,7 @@ pub fn bench(args: &BenchArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.save_plan {
         parsed(&plan.name, &plan.text, &drive_file::options())?;
         write_new(path, &redact(&plan.text))?;
-        eprintln!("Plan:     {}", path.display());
+        note!("Plan:     {}", path.display());
     }
     run_text(&run_args(args), plan)
 }
@@ -401,10 +409,12 @@ fn is_device(path: &Path) -> bool {
 }
 
 /// `host:port` of a URL.
-fn server(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+fn server(url: &str) -> String {
+    let url = redact_word(url);
+    let rest = url.split_once("://").map_or(&*url, |(_, rest)| rest);
     let authority = rest.split(['/', '?']).next().unwrap_or(rest);
-    authority
+    let host = authority
         .rsplit_once('@')
-        .map_or(authority, |(_, host)| host)
+        .map_or(authority, |(_, host)| host);
+    host.to_owned()
 }

@@ -1,6 +1,8 @@
 //! `plimsoll import`: outputs of other tools become a run file.
 
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -9,12 +11,14 @@ use plimsoll_import::{
     join_run, samples,
 };
 use plimsoll_plan::resolved::redact;
+use plimsoll_plan::shortened;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{Record, RunInfo, RunStatus};
 
 use super::io::{command_line, print};
 use crate::cli::ImportArgs;
 use crate::failure::Failure;
+use crate::terminal::note;
 use plimsoll_record::runfile::{self, RunFile};
 
 /// Larger outputs are read nowhere near their end.
@@ -82,7 +86,7 @@ fn imported(args: &ImportArgs, files: &[PathBuf], with: &[InputFile]) -> Result<
     };
     let Imported { record, taken } = read(&sources, &options).map_err(failure)?;
     for (name, tool) in taken {
-        eprintln!("{name}: taken for {}", tool.title());
+        note!("{name}: taken for {}", tool.title());
     }
     Ok(record)
 }
@@ -108,7 +112,7 @@ fn joined(run: &Path, with: &[InputFile]) -> Result<Record, Failure> {
     let all: Vec<HostSamples> = samples(&sources).map_err(failure)?;
     join_run(&mut record, &all).map_err(failure)?;
     for own in &all {
-        eprintln!("{}: taken for {}", own.file, Tool::title(own.tool));
+        note!("{}: taken for {}", own.file, Tool::title(own.tool));
     }
     Ok(record)
 }
@@ -116,20 +120,28 @@ fn joined(run: &Path, with: &[InputFile]) -> Result<Record, Failure> {
 fn text(path: &Path) -> Result<InputFile, Failure> {
     let size = std::fs::metadata(path).map_err(|error| unread(path, &error))?;
     if size.len() > LARGEST {
-        return Err(Failure::usage(format!(
-            "cannot import {}\nIt has {} bytes; the largest output that is read has 2 GiB.\n\
-             Give a part of it, such as one run.",
-            path.display(),
-            size.len()
-        )));
+        return Err(too_large(path));
     }
-    let bytes = std::fs::read(path).map_err(|error| unread(path, &error))?;
+    // A pipe has no length, and a device may have no end.
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes));
+    read.map_err(|error| unread(path, &error))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(too_large(path));
+    }
     let name = path
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
     let text = decode(&name, &bytes).map_err(failure)?;
     Ok(InputFile { name, text })
+}
+
+fn too_large(path: &Path) -> Failure {
+    Failure::usage(format!(
+        "cannot import {}\nThe largest output that is read has 2 GiB.\nGive a part of it, such as one run.",
+        path.display()
+    ))
 }
 
 fn unread(path: &Path, error: &std::io::Error) -> Failure {
@@ -144,7 +156,7 @@ fn run_info(args: &ImportArgs, texts: &[InputFile]) -> RunInfo {
     let names: Vec<&str> = texts.iter().map(|text| text.name.as_str()).collect();
     RunInfo {
         id: format!("{}-{}", now.strftime("%Y%m%dT%H%M%SZ"), std::process::id()),
-        title: args.title.clone().unwrap_or_else(|| names.join(", ")),
+        title: shortened(&args.title.clone().unwrap_or_else(|| names.join(", "))),
         plimsoll_version: env!("CARGO_PKG_VERSION").into(),
         plimsoll_commit: env!("PLIMSOLL_COMMIT").into(),
         command: redact(&command_line()),

@@ -9,6 +9,7 @@ use crate::bundled::{PLANS, PLANS_HELP, find};
 use crate::cli::InitArgs;
 use crate::failure::Failure;
 use crate::output::write_new;
+use crate::terminal::note;
 
 pub fn init(args: &InitArgs) -> Result<ExitCode, Failure> {
     let (name, text) = match &args.name {
@@ -27,7 +28,7 @@ pub fn init(args: &InitArgs) -> Result<ExitCode, Failure> {
     };
     write_new(&path, &text)?;
     let path = path.display();
-    eprintln!("Plan:     {path}\nRun it:   plimsoll run {path}");
+    note!("Plan:     {path}\nRun it:   plimsoll run {path}");
     Ok(ExitCode::SUCCESS)
 }
 

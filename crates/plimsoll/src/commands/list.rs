@@ -15,6 +15,7 @@ use crate::cli::{Format, RunsArgs};
 use crate::execute::has_journals;
 use crate::failure::Failure;
 use crate::set::RunSet;
+use crate::terminal::note;
 use plimsoll_record::RunStatus;
 use plimsoll_record::runfile::{self, Head};
 
@@ -32,7 +33,7 @@ pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
             Ok(head) => heads.push(head),
             // Other programs' files are skipped silently; a run file that cannot be read is reported.
             Err(runfile::RunFileError::Foreign { .. }) => {}
-            Err(error) => eprintln!("warning: {error}"),
+            Err(error) => note!("warning: {error}"),
         }
     }
     heads.retain(|head| is_wanted(args, head));
@@ -70,7 +71,7 @@ fn hint_at_journals(head: &Head) {
     }
     // A file whose plan cannot be read has been reported.
     if runfile::read_plan(&head.path).is_ok_and(|plan| has_journals(head.run.status, &plan)) {
-        eprintln!("{}", join_hint(&head.path));
+        note!("{}", join_hint(&head.path));
     }
 }
 
@@ -146,7 +147,7 @@ fn history(args: &RunsArgs, heads: &[Head]) -> Vec<FigureSeries> {
             Ok(record) => record,
             // One damaged file hides nothing of the others.
             Err(error) => {
-                eprintln!("warning: {error}");
+                note!("warning: {error}");
                 continue;
             }
         };

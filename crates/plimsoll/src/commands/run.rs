@@ -30,6 +30,7 @@ use crate::failure::Failure;
 use crate::plan_errors;
 use crate::shell::quoted;
 use crate::speed::choose;
+use crate::terminal::note;
 use attempts::attempts;
 use job::{check, default_output, job, listen, warning_lines};
 use live::LiveServer;
@@ -93,7 +94,7 @@ fn refuse_set_options(args: &RunArgs) -> Result<(), Failure> {
         return Err(Failure::usage(format!(
             "--slurm runs the cells of a set, and this plan has no [matrix]\nRun it on one node: srun --nodes=1 \
              --exclusive plimsoll run {}",
-            quoted(&args.plan.display().to_string())
+            quoted(&args.plan)
         )));
     }
     Ok(())
@@ -129,7 +130,7 @@ pub(super) fn parsed(name: &str, text: &str, options: &Options) -> Result<Parsed
 
 fn dry_run(plan: &ResolvedPlan, warnings: Vec<String>) -> Result<ExitCode, Failure> {
     for warning in warnings {
-        eprintln!("warning: {warning}");
+        note!("warning: {warning}");
     }
     let expected = estimate(plan);
     let mut text = describe(plan);
@@ -171,10 +172,10 @@ fn show(done: &FinishedRun, args: &RunArgs) -> Result<ExitCode, Failure> {
         ))?;
     }
     if !args.flags.quiet || args.flags.format == Format::Table {
-        eprintln!("Run file: {}", done.run_file.display());
+        note!("Run file: {}", done.run_file.display());
     }
     if answer.is_none() && args.flags.format == Format::Table {
-        eprintln!("Report:   plimsoll report {}", done.run_file.display());
+        note!("Report:   plimsoll report {}", done.run_file.display());
     }
     match (done.status, &done.failure) {
         (RunStatus::Complete, _) => Ok(ExitCode::SUCCESS),

@@ -17,6 +17,7 @@ use super::list::run_files;
 use super::predict::summary_of;
 use crate::cli::ServeArgs;
 use crate::failure::Failure;
+use crate::terminal::note;
 
 /// Of the process beside a run: it gets the processor only where nothing else wants it.
 const NICE: i32 = 19;
@@ -41,11 +42,11 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
         let _ = rustix::process::nice(NICE);
         report_to_parent(&address(&server, args), server.stopper())?;
     } else {
-        eprintln!("Serving {}: {}", args.dir.display(), address(&server, args));
+        note!("Serving {}: {}", args.dir.display(), address(&server, args));
         if args.listen.ip().is_unspecified() {
-            eprintln!("From other machines: the same with this machine's address.");
+            note!("From other machines: the same with this machine's address.");
         }
-        eprintln!("Press Ctrl-C to stop.");
+        note!("Press Ctrl-C to stop.");
     }
     server.run();
     Ok(ExitCode::SUCCESS)

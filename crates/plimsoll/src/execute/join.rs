@@ -62,6 +62,19 @@ pub fn join(path: &Path, interrupt: &Interrupt, quiet: bool) -> Result<JoinedRun
         RecordedPlan::Resolved(plan) if has_journals(record.run.status, &record.plan) => plan,
         _ => return Err(no_hosts(path)),
     };
+    if let Some(host) = plan
+        .used_hosts()
+        .iter()
+        .map(|id| plan.host(*id))
+        .find(|host| host.lacks_secret())
+    {
+        return Err(Failure::usage(format!(
+            "host {} cannot be reached: the run file has its command without the secret in it\n  {}\nIts journal stays \
+             there. Next time put the secret into a variable of the environment.",
+            host.name,
+            host.shown_via()
+        )));
+    }
     let mut joining = Joining {
         record: &record,
         plan,

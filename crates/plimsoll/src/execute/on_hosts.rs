@@ -20,6 +20,7 @@ use super::execution::Execution;
 use super::hosts::START_LEAD;
 use super::job::Job;
 use super::wait::REFRESH;
+use crate::terminal::note;
 
 /// What one host does, and has sent.
 struct HostPart {
@@ -172,7 +173,7 @@ impl HostParts {
             }
             error => {
                 if !kept.is_empty() {
-                    eprintln!("{}", kept.trim_start());
+                    note!("{}", kept.trim_start());
                 }
                 error
             }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::execute::Job;
 use crate::failure::Failure;
 use crate::signals::Interrupt;
+use crate::terminal::note;
 use factor::{Choice, TooFast, next, smallest};
 use load::loads_on;
 use probe::{Candidate, Unmounting, probe};
@@ -75,7 +76,7 @@ pub fn choose(
         let candidate = &candidates[number];
         let late = probe(candidate, factor, &mut unmounting, interrupt)?;
         if !quiet {
-            eprintln!("  {}", tried(&candidate.medium.name, factor, late));
+            note!("  {}", tried(&candidate.medium.name, factor, late));
         }
         Ok(late)
     });

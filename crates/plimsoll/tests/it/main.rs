@@ -41,4 +41,5 @@ mod reset;
 mod serve;
 mod slurm;
 mod sqlite;
+mod streams;
 mod sysbench;

@@ -6,6 +6,7 @@ use plimsoll_analysis::compare::{ComparedSide, RunIdentity};
 
 use crate::failure::Failure;
 use crate::set::RunSet;
+use crate::terminal::note;
 use plimsoll_record::runfile;
 
 /// Runs of one combination of values, which repeat each other.
@@ -114,7 +115,7 @@ fn leave_out_copies(given: &mut Vec<Vec<RepeatedRuns>>) {
             is_new
         });
         if cell.runs.is_empty() {
-            eprintln!("warning: {} is left out: it has no other run", cell.label);
+            note!("warning: {} is left out: it has no other run", cell.label);
         }
     }
     given
@@ -124,7 +125,7 @@ fn leave_out_copies(given: &mut Vec<Vec<RepeatedRuns>>) {
 }
 
 pub(in crate::commands) fn warn_of_copy(copy: &str, first: &str) {
-    eprintln!("warning: {copy} and {first} are the same run: it counts once");
+    note!("warning: {copy} and {first} are the same run: it counts once");
 }
 
 /// A baseline and the run compared with it. Runs of the baseline are no repeats of the other; one that holds nothing else is
@@ -134,9 +135,10 @@ pub(super) fn baseline_and_run(baseline: &Path, run: &Path) -> Result<[ComparedS
     let mut run = one(run)?;
     match run.runs.iter().find(|own| !baseline.holds(own)) {
         None => {
-            eprintln!(
+            note!(
                 "warning: {} and {} are the same run: it is compared with itself",
-                run.label, baseline.label
+                run.label,
+                baseline.label
             );
         }
         Some(_) => run.runs.retain(|own| {

@@ -21,6 +21,7 @@ use crate::cli::{BackingArg, FilesystemArg, FlushArg, FormArg, MountArgs};
 use crate::drive_file;
 use crate::failure::Failure;
 use crate::signals::{Interrupt, abort_on_panic};
+use crate::terminal::note;
 
 pub fn mount(args: &MountArgs) -> Result<ExitCode, Failure> {
     abort_on_panic();
@@ -53,11 +54,6 @@ fn stop_on_signal(order: Sender<EmulatorOrder>) -> Result<(), Failure> {
         })
         .map(drop)
         .map_err(deaf)
-}
-
-/// Who closed stderr does not want to know, which is no reason to leave the drive.
-fn print_line(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// One JSON object a line. Without a reader stdin ends, too, which ends the emulator.
@@ -133,7 +129,7 @@ fn foreground(
         ))
     };
     let (claim, cleared) = Claim::of(&spec.dir).map_err(|error| Failure::run(error.to_string()))?;
-    cleared.iter().for_each(|text| print_line(text));
+    cleared.iter().for_each(|text| note!("{text}"));
     let (answer, answers) = channel();
     let which = Which {
         id: spec.id.clone(),
@@ -171,15 +167,15 @@ fn foreground(
 
 fn show(message: &Message, stats: bool) {
     match message {
-        Message::Ready(ready) => print_line(&greeting(ready)),
+        Message::Ready(ready) => note!("{}", greeting(ready)),
         Message::Second(second) if stats => print_message(&account(second).to_string()),
         Message::Second(_) | Message::Failed { .. } | Message::Refused { .. } => {}
         Message::Warning(warning) => {
             let text = Messages::english().event(warning);
-            print_line(&format!("warning ({}): {text}", warning.code()));
+            note!("warning ({}): {text}", warning.code());
         }
-        Message::PowerIsOff(lost) => print_line(&format!("Power is off. {}", sentence(lost))),
-        Message::PowerIsOn => print_line("Power is on."),
+        Message::PowerIsOff(lost) => note!("Power is off. {}", sentence(lost)),
+        Message::PowerIsOn => note!("Power is on."),
         Message::MemberChanged { .. } => {}
     }
 }

@@ -16,6 +16,7 @@ use crate::cli::{ExportArgs, ExportFormat};
 use crate::failure::Failure;
 use crate::in_order::{ResultSender, work_in_order};
 use crate::output::{WholeFile, not_written};
+use crate::terminal::{note, write_stdout};
 
 /// Values of a part of a table that passes from one thread to another: a few MB.
 const PART_CELLS: usize = 1 << 18;
@@ -46,7 +47,7 @@ enum RowChunk {
 
 /// The file that is written.
 enum TableFile {
-    Csv(Box<dyn Write>),
+    CsvStdout,
     CsvFile(WholeFile),
     Parquet(Box<ParquetFile<WholeFile>>),
 }
@@ -197,7 +198,7 @@ impl TableExport {
                 TableFile::Parquet(Box::new(file.map_err(|error| not_written(path, &error))?))
             }
             (_, Some(path)) => TableFile::CsvFile(WholeFile::create(path)?),
-            (_, None) => TableFile::Csv(Box::new(std::io::stdout().lock())),
+            (_, None) => TableFile::CsvStdout,
         };
         let output = args.output.clone().unwrap_or_else(|| "stdout".into());
         if let Err(ExportEnd::Failed(failure)) = file.header(&output, args.table) {
@@ -216,7 +217,7 @@ impl TableExport {
     fn add(&mut self, file: &RunPath, part: RunPart) -> Result<(), ExportEnd> {
         match part {
             RunPart::Begin(run, warning) => {
-                warning.iter().for_each(|text| eprintln!("warning: {text}"));
+                warning.iter().for_each(|text| note!("warning: {text}"));
                 self.begin_run(run, file);
                 Ok(())
             }
@@ -240,7 +241,7 @@ impl TableExport {
         let first = self.runs.get(&run);
         self.is_copy = first.is_some();
         match first {
-            Some(first) => eprintln!(
+            Some(first) => note!(
                 "warning: {} holds the run of {}: left out",
                 file.path.display(),
                 first.display()
@@ -252,7 +253,7 @@ impl TableExport {
     }
 
     fn leave_out(&mut self, error: &RunFileError) {
-        eprintln!("warning: {error}");
+        note!("warning: {error}");
         self.unreadable += 1;
     }
 
@@ -288,7 +289,7 @@ impl TableFile {
 
     fn write(&mut self, output: &Path, rows: RowChunk) -> Result<(), ExportEnd> {
         let written = match (self, rows) {
-            (Self::Csv(out), RowChunk::Csv(rows)) => out.write_all(rows.text.as_bytes()),
+            (Self::CsvStdout, RowChunk::Csv(rows)) => write_stdout(&rows.text),
             (Self::CsvFile(file), RowChunk::Csv(rows)) => file.write_all(rows.text.as_bytes()),
             (Self::Parquet(file), RowChunk::Parquet(rows)) => {
                 file.append(rows).map_err(ParquetError::into)
@@ -303,7 +304,7 @@ impl TableFile {
 
     fn finish(self, output: &Path) -> Result<(), Failure> {
         match self {
-            Self::Csv(mut out) => out.flush().map_err(|error| not_written(output, &error)),
+            Self::CsvStdout => Ok(()),
             Self::CsvFile(file) => file.finish(),
             Self::Parquet(file) => {
                 let file = file.finish();

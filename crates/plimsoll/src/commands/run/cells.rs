@@ -14,6 +14,7 @@ use crate::set::{RunSet, SetCell};
 use crate::shell::quoted;
 use crate::signals::Interrupt;
 use crate::speed::{self, ChosenSpeed, choose};
+use crate::terminal::note;
 
 pub(super) struct CellRunner<'a> {
     args: &'a RunArgs,
@@ -132,7 +133,7 @@ impl<'a> CellRunner<'a> {
 
 pub(super) fn report(args: &RunArgs, text: &str) {
     if !args.flags.quiet {
-        eprintln!("{text}");
+        note!("{text}");
     }
 }
 
@@ -157,7 +158,7 @@ fn expect_no_journals(set: &RunSet, cell: &SetCell) -> Result<(), Failure> {
     if !has_journals(head.run.status, &plan) {
         return Ok(());
     }
-    let file = quoted(&file.display().to_string());
+    let file = quoted(&file);
     Err(Failure::usage(format!(
         "the plimsoll that ran {file} was killed, and hosts may have more of it\nRead what they measured first: plimsoll \
          join {file}"

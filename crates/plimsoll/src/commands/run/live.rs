@@ -10,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 use crate::cli::RunArgs;
 use crate::execute::program;
 use crate::failure::Failure;
+use crate::terminal::note;
 
 /// A server, where one is wanted. Dropping it waits until pages that show the run have its report.
 pub(super) struct LiveServer(Option<Child>);
@@ -45,7 +46,7 @@ impl LiveServer {
             // Its own error is on stderr.
             return Err(Failure::run("the live page cannot be served: see above"));
         }
-        eprintln!("Live page: {}", address.trim());
+        note!("Live page: {}", address.trim());
         Ok(server)
     }
 

@@ -17,6 +17,7 @@ use crate::commands::set::{render_set, summary_of};
 use crate::failure::Failure;
 use crate::set::{RunSet, SetList};
 use crate::slurm::{SbatchOptions, expect_commands};
+use crate::terminal::note;
 
 pub fn run_set(
     args: &RunArgs,
@@ -97,7 +98,7 @@ fn run_cell(
     };
     CellRunner::new(args, &set, matrix, listen()?)?.run_one(cell)?;
     let file = set.file(&set.list.cells[cell - 1]);
-    eprintln!("Run file: {}", file.display());
+    note!("Run file: {}", file.display());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -111,7 +112,7 @@ fn show(args: &RunArgs, set: &RunSet) -> Result<ExitCode, Failure> {
     if !is_answer || args.flags.verbose {
         print(&render_set(&summary, args.flags.format))?;
     }
-    eprintln!("Set of runs: {}", set.path.display());
+    note!("Set of runs: {}", set.path.display());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -21,6 +21,7 @@ use crate::set::RunSet;
 use crate::shell::quoted;
 use crate::signals::Interrupt;
 use crate::slurm::{self, SbatchOptions, SlurmJobId, SlurmTask, Submission, TaskState};
+use crate::terminal::note;
 
 /// Between two looks at Ctrl-C.
 const STEP: Nanos = Nanos::from_millis(200);
@@ -278,8 +279,8 @@ impl SlurmRun<'_> {
     }
 
     fn resume_command(&self) -> String {
-        let plan = quoted(&self.args.plan.display().to_string());
-        let set = quoted(&self.set.path.display().to_string());
+        let plan = quoted(&self.args.plan);
+        let set = quoted(&self.set.path);
         let slurm = match self.args.slurm.as_deref() {
             Some("") | None => "--slurm".to_owned(),
             Some(options) => quoted(&format!("--slurm={options}")),
@@ -315,7 +316,7 @@ impl SlurmRun<'_> {
             )));
         }
         for number in &missing {
-            eprintln!("{}", self.failed_cell(*number, files));
+            note!("{}", self.failed_cell(*number, files));
         }
         Err(Failure::run(format!(
             "{} of {all} cells failed\nRepair what their output reports, then run them again: {resume}",

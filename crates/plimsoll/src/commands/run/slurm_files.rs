@@ -82,13 +82,13 @@ impl SlurmFiles {
 
 /// The script of a task. Secrets are not in it: they are in the environment, which sbatch hands on.
 pub(super) fn script(args: &RunArgs, dir: &Path, plan: &Path) -> Result<String, Failure> {
-    let program = quoted(&program()?.display().to_string());
+    let program = quoted(program()?);
     let plan = dir.join(plan.file_name().unwrap_or_default());
     let words = [
         "run".to_owned(),
-        quoted(&plan.display().to_string()),
+        quoted(&plan),
         "--resume".to_owned(),
-        quoted(&dir.display().to_string()),
+        quoted(&dir),
         "--cell \"$SLURM_ARRAY_TASK_ID\"".to_owned(),
     ];
     let words: Vec<String> = words.into_iter().chain(passed_on(args)).collect();
@@ -96,7 +96,7 @@ pub(super) fn script(args: &RunArgs, dir: &Path, plan: &Path) -> Result<String, 
         r#"#!/bin/sh
 # One cell of a set of runs: the index in the job array is its number.
 if [ ! -x {program} ]; then
-    echo "error: {program} does not exist on $(hostname): install plimsoll under this name on all nodes" >&2
+    echo "error: "{program}" does not exist on $(hostname): install plimsoll under this name on all nodes" >&2
     exit 127
 fi
 exec {program} {}
@@ -136,10 +136,7 @@ pub(super) fn passed_on(args: &RunArgs) -> Vec<String> {
     }
     words.extend(seed.map(|seed| format!("--seed {seed}")));
     for path in overwrite {
-        words.push(format!(
-            "--overwrite {}",
-            quoted(&path.display().to_string())
-        ));
+        words.push(format!("--overwrite {}", quoted(&path)));
     }
     if let Some(label) = label {
         words.push(format!("--label={}", quoted(label)));
