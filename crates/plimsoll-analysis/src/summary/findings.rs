@@ -291,6 +291,7 @@ pub(super) fn excuse_above_the_line(finding: &mut Finding) {
     let expected = matches!(
         finding.kind,
         FindingKind::BacklogGrew { .. }
+            | FindingKind::Unanswered { .. }
             | FindingKind::NotServed { .. }
             | FindingKind::Unsteady { .. }
             | FindingKind::NothingCompleted { .. }
@@ -339,8 +340,20 @@ fn counts(figures: &PointSummary) -> Vec<Finding> {
     }
     let counts = &figures.overall.counts;
     if let Some(intents) = figures.offered_per_second.and_then(|_| backlog(counts)) {
-        let percent = intents as f64 * 100.0 / counts.offered as f64;
-        found.push(FindingKind::BacklogGrew { intents, percent }.with(Severity::Warning));
+        let offered = counts.offered;
+        let share = intents as f64 / offered as f64;
+        let percent = share * 100.0;
+        found.push(if share > NOT_SERVED_LIMIT {
+            FindingKind::Unanswered {
+                intents,
+                offered,
+                percent,
+                limit_percent: NOT_SERVED_LIMIT * 100.0,
+            }
+            .with(Severity::Error)
+        } else {
+            FindingKind::BacklogGrew { intents, percent }.with(Severity::Warning)
+        });
     }
     let failed = counts.failed;
     let dropped = counts.dropped;

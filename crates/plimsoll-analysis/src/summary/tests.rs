@@ -255,6 +255,15 @@ fn a_growing_backlog_is_a_finding() {
         (kinds(&point), point.verdict),
         (vec!["backlog_grew".to_owned()], Verdict::Doubtful)
     );
+    // Eleven in a hundred without an answer are too many.
+    record.seconds[9].counts.offered += 80;
+    record.seconds[9].in_flight += 80;
+    record.seconds[10].counts.dropped += 80;
+    let point = only(&record);
+    assert_eq!(
+        (kinds(&point), point.verdict),
+        (vec!["unanswered".to_owned()], Verdict::Invalid)
+    );
     record.points[0].offered_per_second = None;
     assert_eq!(
         kinds(&only(&record)),

@@ -462,7 +462,7 @@ fn of_audit() -> Vec<String> {
 }
 
 /// Names of all findings; the match makes a new one fail to compile until it is here.
-const FINDINGS: [&str; 43] = [
+const FINDINGS: [&str; 44] = [
     "run_ended",
     "nothing_measured",
     "nothing_completed",
@@ -477,6 +477,7 @@ const FINDINGS: [&str; 43] = [
     "clipped",
     "unsteady",
     "backlog_grew",
+    "unanswered",
     "server_away",
     "not_served",
     "condition_fails",

@@ -109,6 +109,7 @@ fn conserve(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
                 | FindingKind::WorkersDisagree { .. }
                 | FindingKind::CommitsDisagree { .. }
                 | FindingKind::NotDrained { .. }
+                | FindingKind::Unanswered { .. }
         )
     })
     .for_each(|finding| result.fail(evidence(finding), finding.severity, Next::DistrustCounts));

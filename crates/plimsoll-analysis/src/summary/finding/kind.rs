@@ -63,6 +63,13 @@ pub enum FindingKind {
     },
     /// More was offered than settled: the system does not keep up with this rate.
     BacklogGrew { intents: u64, percent: f64 },
+    /// So much of an open loop's window was not answered in it that its figures are those of the rest.
+    Unanswered {
+        intents: u64,
+        offered: u64,
+        percent: f64,
+        limit_percent: f64,
+    },
     /// There was no server for a part of the window.
     ServerAway {
         away_s: f64,
