@@ -53,6 +53,13 @@ pub enum LoadError {
         why: String,
         next: String,
     },
+    /// What plimsoll would change or remove if it could prove that it made it.
+    #[error("{what} is not plimsoll's\n{why}\n{next}")]
+    Unproven {
+        what: String,
+        why: String,
+        next: String,
+    },
     /// Data of plimsoll's that it replaces only with permission.
     #[error("{what} already holds {holds}\n{next}")]
     Occupied {
@@ -133,7 +140,7 @@ impl LoadError {
             }
             Self::Died { .. } | Self::Other { .. } => true,
             Self::Refused { .. } | Self::ReadOnly { .. } | Self::Missing { .. } => false,
-            Self::Foreign { .. } | Self::Occupied { .. } => false,
+            Self::Foreign { .. } | Self::Unproven { .. } | Self::Occupied { .. } => false,
             Self::Unsupported { .. } | Self::Cancelled => false,
         }
     }

@@ -80,10 +80,12 @@ impl Instance {
                 engine,
                 url,
                 schema,
+                change_tables,
             } => InstanceKind::Existing(Target {
                 engine: *engine,
                 conninfo: url.reveal().into(),
                 schema: schema.clone(),
+                changes_tables: *change_tables,
             }),
         }))
     }
@@ -349,6 +351,7 @@ fn endpoint(target: Target) -> Endpoint {
         engine,
         conninfo,
         schema,
+        changes_tables: _,
     } = target;
     Endpoint::Server {
         engine,

@@ -216,13 +216,14 @@ fn write_system(out: &mut String, name: &str, kind: &SystemKind) -> fmt::Result 
             engine: _,
             url,
             schema,
+            change_tables,
         } => {
-            return writeln!(
-                out,
-                "url = {}\nschema = {}",
-                quoted(&url.redacted()),
-                quoted(schema)
-            );
+            let schema = quoted(schema);
+            writeln!(out, "url = {}\nschema = {schema}", quoted(&url.redacted()))?;
+            if *change_tables {
+                writeln!(out, "change_tables = {schema}")?;
+            }
+            return Ok(());
         }
         SystemKind::Sqlite { settings } => settings,
         SystemKind::Managed {

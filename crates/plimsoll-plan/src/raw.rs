@@ -165,6 +165,9 @@ pub struct RawSystem {
     pub url: Option<At<String>>,
     /// The schema (MariaDB: database) that plimsoll creates and keeps to in an existing server. Default: `"plimsoll_tpcc"`.
     pub schema: Option<At<String>>,
+    /// The name of `schema` once more: permission for sysbench's scripts to change the tables `sbtest1`, `sbtest2`, … there
+    /// although plimsoll did not make them. Without it only scripts that read may use such tables. Default: none.
+    pub change_tables: Option<At<String>>,
     /// The `[host.NAME]` that an existing server runs on: its processors, memory and network are watched there.
     pub host: Option<At<String>>,
     /// What the mock engine does.

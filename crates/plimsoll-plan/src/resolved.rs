@@ -123,6 +123,9 @@ pub enum SystemKind {
         engine: ServerKind,
         url: Secret,
         schema: String,
+        /// Whether sysbench's tables there that plimsoll did not make may be changed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        change_tables: bool,
     },
 }
 

@@ -63,6 +63,11 @@ impl Script {
     pub fn keeps_rows(self) -> bool {
         !matches!(self, Self::Insert | Self::Delete)
     }
+
+    /// Whether a transaction changes, adds or removes rows.
+    pub fn changes_rows(self) -> bool {
+        !matches!(self, Self::ReadOnly | Self::PointSelect)
+    }
 }
 
 /// How ids are drawn.

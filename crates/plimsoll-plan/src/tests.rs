@@ -194,6 +194,7 @@ log_disk = true
 url = "postgresql://u@h/d"
 engine = "postgres"
 schema = "mine"
+change_tables = "mine"
 [system.mock.mock]
 latency = "300us"
 jitter = "1.5ms"
@@ -257,7 +258,7 @@ fn everything_that_can_be_written_arrives() {
     );
     assert!(plan.systems[1].log_disk && !plan.systems[0].log_disk);
     assert!(
-        matches!(kinds[2], SystemKind::Existing { engine: ServerKind::Postgres, url, schema }
+        matches!(kinds[2], SystemKind::Existing { engine: ServerKind::Postgres, url, schema, change_tables: true }
         if url.reveal() == "postgresql://u@h/d" && schema == "mine")
     );
     let SystemKind::Mock(script) = kinds[3] else {

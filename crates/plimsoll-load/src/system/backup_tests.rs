@@ -286,9 +286,7 @@ fn existing(system: &mut Loaded) {
         panic!("no server")
     };
     let Target {
-        engine,
-        conninfo,
-        schema: _,
+        engine, conninfo, ..
     } = server.target();
     let sql = "CREATE SCHEMA \"of others\"; CREATE TABLE \"of others\".\"A b\" AS SELECT generate_series(1, 1000) AS n";
     crate::engine::postgres::batch(&conninfo, sql).unwrap();
@@ -296,6 +294,7 @@ fn existing(system: &mut Loaded) {
         engine,
         conninfo,
         schema: "of others".into(),
+        changes_tables: false,
     };
     let theirs = Instance(InstanceKind::Existing(target));
     let control = LoadControl::default();

@@ -127,6 +127,7 @@ fn a_system_without_data_needs_no_reset_and_a_wrong_way_is_an_error() {
             engine,
             url,
             schema,
+            change_tables: false,
         },
         None,
         None,

@@ -28,7 +28,7 @@ pub(super) fn resolve(
     let existing_url = raw.url.as_ref().filter(|_| engine.server().is_some());
     refuse_misplaced(raw, engine, existing_url.is_some(), findings);
     let kind = match (engine.server(), existing_url) {
-        (Some(server), Some(url)) => existing(server, url, raw.schema.as_ref(), findings)?,
+        (Some(server), Some(url)) => existing(server, url, raw, findings)?,
         (Some(server), None) => {
             let engine = managed(server, at, findings)?;
             let settings = settings(raw, Some(server), findings);
@@ -131,6 +131,7 @@ fn refuse_misplaced(
         binaries,
         url,
         schema,
+        change_tables,
         mock,
         limits,
         count,
@@ -160,6 +161,12 @@ fn refuse_misplaced(
             schema.as_ref().map(At::span),
             exists,
             "only an existing server needs one, see `url`",
+        ),
+        (
+            "change_tables",
+            change_tables.as_ref().map(At::span),
+            exists,
+            "only an existing server has tables that plimsoll did not make",
         ),
         (
             "host",
@@ -221,9 +228,10 @@ fn refuse_misplaced(
 fn existing(
     server: ServerKind,
     url: &At<String>,
-    schema: Option<&At<String>>,
+    raw: &RawSystem,
     findings: &mut Findings<'_>,
 ) -> Option<SystemKind> {
+    let schema = raw.schema.as_ref();
     let secret = Secret::new(url.get().as_str());
     // The URL itself is never part of a message.
     let rest = server.rest_of(url.get());
@@ -269,10 +277,20 @@ fn existing(
             help,
         );
     }
+    if let Some(permission) = raw.change_tables.as_ref()
+        && permission.get() != name
+    {
+        findings.error(
+            permission.span(),
+            "`change_tables` names another schema than `schema`",
+            format!("permit changes by the schema's name: change_tables = \"{name}\""),
+        );
+    }
     (fine && named).then(|| SystemKind::Existing {
         engine: server,
         url: secret,
         schema: name.to_owned(),
+        change_tables: raw.change_tables.is_some(),
     })
 }
 

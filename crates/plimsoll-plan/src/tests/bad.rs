@@ -412,3 +412,30 @@ users = 1
       help: double brackets start an entry of a list: [[step]]
     "#);
 }
+
+/// Permission to change tables of others names their schema.
+#[test]
+fn permission_for_another_schema() {
+    let text = r#"title = "t"
+[system.theirs]
+url = "postgres://u@h/d"
+schema = "bench"
+change_tables = "other"
+[system.lite]
+engine = "sqlite"
+change_tables = "x"
+[workload.w.sysbench]
+script = "read_write"
+rows = 1
+[[step]]
+run = "w"
+system = "theirs"
+users = 1
+"#;
+    assert_snapshot!(bad(text), @r#"
+    5:17: `change_tables` names another schema than `schema`
+      help: permit changes by the schema's name: change_tables = "bench"
+    8:17: `change_tables` has no meaning for sqlite
+      help: only an existing server has tables that plimsoll did not make
+    "#);
+}

@@ -50,6 +50,7 @@ pub(super) fn existing(url: &str, schema: &str) -> Result<Instance, Failure> {
         engine,
         url: Secret::new(url),
         schema: schema.to_owned(),
+        change_tables: false,
     };
     expect_answer(&kind)?;
     Ok(Instance::start(&kind, None, None)?)

@@ -29,6 +29,7 @@ impl Execution<'_> {
                 engine,
                 url,
                 schema,
+                change_tables: _,
             } = kind
             else {
                 continue;

@@ -34,6 +34,7 @@ pub mod encryption;
 pub mod load;
 pub mod managed;
 pub mod network;
+pub mod ownership;
 pub mod rows;
 pub mod same;
 pub mod server;
@@ -134,6 +135,26 @@ macro_rules! contract_of_servers {
         #[test]
         fn tpcc_and_sysbench_share_a_schema() {
             contract::sysbench::shared_schema($kind)
+        }
+        #[test]
+        fn tables_of_others_are_changed_only_with_permission() {
+            contract::ownership::foreign_tables($kind)
+        }
+        #[test]
+        fn a_view_or_another_table_named_as_the_marker_proves_nothing() {
+            contract::ownership::false_markers($kind)
+        }
+        #[test]
+        fn a_procedure_of_others_with_plimsolls_name_stays() {
+            contract::ownership::foreign_procedure($kind)
+        }
+        #[test]
+        fn tables_that_others_need_are_not_removed() {
+            contract::ownership::dependents($kind)
+        }
+        #[test]
+        fn a_clean_or_load_killed_at_any_statement_can_be_repeated() {
+            contract::ownership::killed_at_each_statement($kind)
         }
         #[test]
         fn a_transaction_begins_with_its_first_statement() {
@@ -583,8 +604,11 @@ impl Shared {
 
     /// A table in that schema, as SQL names it.
     pub fn qualified(&self, schema: &str, table: &str) -> String {
-        let dialect = self.target().dialect();
-        dialect.of_schema(dialect.prefix, schema) + table
+        let schema = self.target().dialect().identifier(schema);
+        match self.engine {
+            Engine::Server(ServerKind::Sqlserver) => format!("{schema}.dbo.{table}"),
+            _ => format!("{schema}.{table}"),
+        }
     }
 
     /// Where TPC-C's data is.

@@ -10,6 +10,7 @@ pub fn existing(kind: ServerKind) -> Target {
         engine: kind,
         conninfo: conninfo.into(),
         schema: MANAGED_SCHEMA.into(),
+        changes_tables: false,
     };
     let mut client = Client(target.connect().unwrap());
     let names =

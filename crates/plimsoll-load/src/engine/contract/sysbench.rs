@@ -43,14 +43,21 @@ impl Tables {
         Self { shared, place }
     }
 
-    fn of_server(kind: ServerKind, name: &str) -> Self {
+    pub fn of_server(kind: ServerKind, name: &str) -> Self {
         Self::new(Engine::Server(kind), name)
     }
 
-    fn target(&self) -> &Target {
+    pub fn target(&self) -> &Target {
         match &self.place {
             Place::Schema(target) => target,
             Place::File(_) => panic!("no server"),
+        }
+    }
+
+    /// As the plan's `change_tables`.
+    pub fn permit_changes(&mut self) {
+        if let Place::Schema(target) = &mut self.place {
+            target.changes_tables = true;
         }
     }
 
@@ -98,7 +105,7 @@ impl Tables {
     }
 
     /// For sysbench, which makes no schema.
-    fn create_schema(&self) {
+    pub fn create_schema(&self) {
         let schema = &self.target().schema;
         let mut client = self.shared.place().client();
         self.shared.create_schema(&mut client, schema);
@@ -306,7 +313,8 @@ pub fn theirs_on_ours(kind: ManagedKind) {
 }
 
 pub fn ours_on_theirs(kind: ManagedKind) {
-    let tables = Tables::of_server(kind.server(), "sysbench_ours_on_theirs");
+    let mut tables = Tables::of_server(kind.server(), "sysbench_ours_on_theirs");
+    tables.permit_changes();
     tables.create_schema();
     tables.sysbench(Script::ReadWrite, "prepare");
     for sysbench in keeping_rows() {

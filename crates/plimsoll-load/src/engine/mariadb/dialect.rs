@@ -2,7 +2,9 @@
 
 use super::client::MariadbClient;
 use crate::engine::sql::guard::{self, Use};
-use crate::engine::sql::{Dialect, OldestServer, STANDARD_BOOLEAN, Scripts, SqlClient};
+use crate::engine::sql::{
+    CatalogTypes, Dialect, OldestServer, STANDARD_BOOLEAN, Scripts, SqlClient,
+};
 use crate::error::LoadError;
 use crate::workload::sysbench::sql::SysbenchDialect;
 
@@ -19,8 +21,30 @@ pub const BASE: Dialect = Dialect {
     schema_exists: "SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {schema}",
     create_schema: "CREATE DATABASE {name}",
     use_schema: "USE {name}",
-    prefix: "{name}.",
-    relations: "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = {schema} ORDER BY 1",
+    // Tables of other engines may be those of another server. Nothing has an owner.
+    relations: "SELECT TABLE_NAME, CASE WHEN TABLE_TYPE = 'BASE TABLE'
+            AND ENGINE IN ('InnoDB', 'Aria', 'MyISAM', 'ROCKSDB', 'TokuDB', 'ndbcluster') THEN 1 ELSE 0 END, '', 1
+        FROM information_schema.TABLES WHERE TABLE_SCHEMA = {schema} ORDER BY 1",
+    columns: "SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE FROM information_schema.COLUMNS
+        WHERE TABLE_SCHEMA = {schema} ORDER BY TABLE_NAME, ORDINAL_POSITION",
+    routines: "SELECT ROUTINE_NAME, 1, '', 1 FROM information_schema.ROUTINES
+        WHERE ROUTINE_SCHEMA = {schema} AND ROUTINE_TYPE = 'PROCEDURE' AND ROUTINE_NAME LIKE 'plimsoll%' ORDER BY 1",
+    dependents: &[
+        "SELECT REFERENCED_TABLE_NAME, CONCAT('foreign key ', CONSTRAINT_NAME, ' of ', CONSTRAINT_SCHEMA, '.', TABLE_NAME)
+        FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE UNIQUE_CONSTRAINT_SCHEMA = {schema} ORDER BY 1, 2",
+        // Definitions have full names. A view whose definition this user may not see is not found.
+        "SELECT t.TABLE_NAME, CONCAT('view ', v.TABLE_SCHEMA, '.', v.TABLE_NAME)
+        FROM information_schema.TABLES t JOIN information_schema.VIEWS v ON LOCATE(CONCAT('`',
+            REPLACE(t.TABLE_SCHEMA, '`', '``'), '`.`', t.TABLE_NAME, '`'), v.VIEW_DEFINITION) > 0
+        WHERE t.TABLE_SCHEMA = {schema} AND t.TABLE_TYPE = 'BASE TABLE' ORDER BY 1, 2",
+    ],
+    catalog_types: CatalogTypes {
+        integer: "int",
+        text: "varchar",
+        boolean: "tinyint",
+        timestamp: "datetime",
+    },
+    lock_tables: |tables| format!("LOCK TABLES {} WRITE", tables.join(" WRITE, ")),
     tables: "SELECT TABLE_NAME FROM information_schema.TABLES
         WHERE TABLE_SCHEMA = {schema} AND TABLE_TYPE = 'BASE TABLE'",
     table_sizes: "SELECT TABLE_NAME, CAST(COALESCE(DATA_LENGTH + INDEX_LENGTH, 0) AS UNSIGNED)

@@ -2,7 +2,9 @@
 
 use super::client::PostgresClient;
 use crate::engine::sql::guard::{self, Use};
-use crate::engine::sql::{Dialect, OldestServer, STANDARD_BOOLEAN, Scripts, SqlClient};
+use crate::engine::sql::{
+    CatalogTypes, Dialect, OldestServer, STANDARD_BOOLEAN, Scripts, SqlClient,
+};
 use crate::error::LoadError;
 use crate::workload::sysbench::sql::SysbenchDialect;
 
@@ -15,10 +17,42 @@ pub static DIALECT: Dialect = Dialect {
     escapes: false,
     schema_exists: "SELECT FROM pg_namespace WHERE nspname = {schema}",
     create_schema: "CREATE SCHEMA {name}",
-    use_schema: "SET search_path TO {name}",
-    prefix: "{name}.",
-    relations: "SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
-        WHERE nspname = {schema} ORDER BY 1",
+    // Temporary tables come last, which would otherwise hide others.
+    use_schema: "SET search_path TO {name}, pg_temp",
+    relations: "WITH RECURSIVE roles AS (SELECT oid FROM pg_roles WHERE rolname = current_user
+            UNION SELECT m.roleid FROM pg_auth_members m JOIN roles r ON r.oid = m.member)
+        SELECT c.relname,
+            CASE WHEN c.relkind = 'r' AND NOT c.relispartition AND NOT (c.relname LIKE 'plimsoll%'
+                AND (c.relhastriggers OR c.relhasrules OR c.relrowsecurity)) THEN 1 ELSE 0 END,
+            pg_get_userbyid(c.relowner), CASE WHEN c.relowner IN (SELECT oid FROM roles) THEN 1 ELSE 0 END
+        FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = {schema} ORDER BY 1",
+    columns: "SELECT c.relname, a.attname, format_type(a.atttypid, NULL)
+        FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = {schema} AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+        ORDER BY 1, a.attnum",
+    routines: "WITH RECURSIVE roles AS (SELECT oid FROM pg_roles WHERE rolname = current_user
+            UNION SELECT m.roleid FROM pg_auth_members m JOIN roles r ON r.oid = m.member)
+        SELECT p.proname, 1, pg_get_userbyid(p.proowner),
+            CASE WHEN p.proowner IN (SELECT oid FROM roles) THEN 1 ELSE 0 END
+        FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+        WHERE n.nspname = {schema} AND p.proname LIKE 'plimsoll%' ORDER BY 1",
+    // Views and rules, foreign keys, tables that inherit.
+    dependents: &["SELECT DISTINCT t.relname, CASE WHEN w.oid IS NULL
+            THEN pg_describe_object(d.classid, d.objid, d.objsubid)
+            ELSE pg_describe_object('pg_class'::regclass, w.ev_class, 0) END
+        FROM pg_depend d JOIN pg_class t ON t.oid = d.refobjid JOIN pg_namespace n ON n.oid = t.relnamespace
+        LEFT JOIN pg_rewrite w ON d.classid = 'pg_rewrite'::regclass AND w.oid = d.objid
+        WHERE d.refclassid = 'pg_class'::regclass AND d.deptype = 'n' AND n.nspname = {schema} AND t.relkind = 'r'
+            AND (d.classid IN ('pg_constraint'::regclass, 'pg_class'::regclass)
+                OR d.classid = 'pg_rewrite'::regclass AND w.ev_class <> t.oid)
+        ORDER BY 1, 2"],
+    catalog_types: CatalogTypes {
+        integer: "integer",
+        text: "character varying",
+        boolean: "boolean",
+        timestamp: "timestamp with time zone",
+    },
+    lock_tables: |tables| format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", tables.join(", ")),
     tables: "SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
         WHERE nspname = {schema} AND relkind = 'r'",
     table_sizes: "SELECT relname, pg_total_relation_size(c.oid) FROM pg_class c

@@ -309,6 +309,7 @@ mod tests {
             engine: ServerKind::Sqlserver,
             conninfo: "mssql://u@127.0.0.1:1?encrypt=false".into(),
             schema: "tpcc_restored_1".into(),
+            changes_tables: false,
         }
     }
 

@@ -194,6 +194,7 @@ impl ManagedServer {
             engine: self.kind().server(),
             conninfo: self.conninfo().into(),
             schema: MANAGED_SCHEMA.into(),
+            changes_tables: false,
         }
     }
 

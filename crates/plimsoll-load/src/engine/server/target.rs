@@ -6,7 +6,7 @@ use plimsoll_plan::resolved::{Credential, ServerKind};
 use plimsoll_plan::units::Bytes;
 
 use crate::engine::sql::error::not_loaded;
-use crate::engine::sql::{Dialect, ServerClient, TextRow, guard};
+use crate::engine::sql::{Dialect, ServerClient, guard};
 use crate::engine::{mariadb, mysql, postgres, sqlserver};
 use crate::error::LoadError;
 
@@ -72,6 +72,8 @@ pub struct Target {
     /// May hold a password.
     pub conninfo: Credential,
     pub schema: String,
+    /// Whether tables there that plimsoll did not make may be changed.
+    pub changes_tables: bool,
 }
 
 impl Target {
@@ -119,7 +121,8 @@ impl Target {
             .dialect()
             .of_schema(self.dialect().relations, &self.schema);
         let rows = client.rows("inspecting the schema", &sql)?;
-        Ok(rows.into_iter().flat_map(TextRow::into_texts).collect())
+        let names = rows.iter().filter_map(|row| row.text(0));
+        Ok(names.map(str::to_owned).collect())
     }
 
     pub(crate) fn not_loaded(&self, data: &str, searched: &str) -> LoadError {

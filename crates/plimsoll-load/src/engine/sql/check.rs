@@ -7,8 +7,8 @@ use plimsoll_plan::resolved::Sysbench;
 use plimsoll_record::message::CheckDetail;
 use plimsoll_record::receipt::{CommitCounts, CommitPlace};
 
-use super::data_set::FINISHED;
 use super::guard::{self, Use};
+use super::marker::FINISHED;
 use super::tpcc::MARKER;
 use super::{Dialect, ServerClient, SqlClient, TextRow};
 use crate::engine::ConditionResult;

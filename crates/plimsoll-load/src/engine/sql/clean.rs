@@ -2,19 +2,13 @@
 
 use plimsoll_plan::units::Bytes;
 
-use super::data_set::MarkerTable;
 use super::guard::{self, Use};
-use super::{Dialect, ServerClient, TextRow, sysbench, tpcc};
+use super::ownership::{Catalog, ProvenLoad, remove};
+use super::{ServerClient, TextRow, sysbench, tpcc};
 use crate::engine::server::target::{CreatedTables, Target};
 use crate::error::LoadError;
 
-/// What a load of plimsoll's made.
-struct Made {
-    marker: &'static MarkerTable,
-    /// Beside the marker.
-    tables: Vec<String>,
-    procedures: bool,
-}
+const DOING: &str = "removing plimsoll's tables";
 
 /// The tables of plimsoll's in the schema; none where there is no such schema.
 pub(crate) fn list(target: &Target) -> Result<CreatedTables, LoadError> {
@@ -23,39 +17,45 @@ pub(crate) fn list(target: &Target) -> Result<CreatedTables, LoadError> {
         return Ok(CreatedTables::default());
     }
     let mut client = target.open("plimsoll's")?;
-    let made = made(target, client.as_mut())?;
-    created(target, client.as_mut(), &made)
+    let loads = proven(target, client.as_mut())?;
+    created(target, client.as_mut(), &loads)
 }
 
-/// Removes them, with their procedures. The schema stays: it may be somebody else's. Refused while any plimsoll uses it.
+/// Removes them, with their procedures: all or nothing where the server can. The schema stays: it may be somebody else's. Refused while any plimsoll uses it.
 pub(crate) fn clean(target: &Target) -> Result<CreatedTables, LoadError> {
     if list(target)?.names.is_empty() {
         return Ok(CreatedTables::default());
     }
+    clean_by(target, target.open("plimsoll's")?.as_mut())
+}
+
+/// Of the client's schema, by its connection.
+pub(crate) fn clean_by(
+    target: &Target,
+    client: &mut dyn ServerClient,
+) -> Result<CreatedTables, LoadError> {
     let dialect = target.dialect();
-    let mut client = target.open("plimsoll's")?;
-    guard::take(client.as_mut(), dialect, &target.schema, Use::Load)?;
-    let made = made(target, client.as_mut())?;
-    let created = created(target, client.as_mut(), &made)?;
-    for load in &made {
-        for sql in load.removal(dialect) {
-            client.execute("removing plimsoll's tables", &sql)?;
-        }
+    guard::take(client, dialect, &target.schema, Use::Load)?;
+    let loads = proven(target, client)?;
+    let created = created(target, client, &loads)?;
+    if dialect.transactional_tables {
+        client.execute(DOING, "BEGIN TRANSACTION")?;
     }
-    guard::release(client.as_mut(), dialect, &target.schema)?;
+    remove(target, client, &loads)?;
+    if dialect.transactional_tables {
+        client.execute(DOING, "COMMIT")?;
+    }
+    guard::release(client, dialect, &target.schema)?;
     Ok(created)
 }
 
 fn created(
     target: &Target,
     client: &mut dyn ServerClient,
-    made: &[Made],
+    loads: &[ProvenLoad],
 ) -> Result<CreatedTables, LoadError> {
-    let all = made.iter().flat_map(|load| {
-        let marker = load.marker.name.to_owned();
-        load.tables.iter().cloned().chain([marker])
-    });
-    let names: Vec<String> = all.collect();
+    let names = loads.iter().flat_map(ProvenLoad::all_tables);
+    let names: Vec<String> = names.map(str::to_owned).collect();
     let dialect = target.dialect();
     let sizes = dialect.of_schema(dialect.table_sizes, &target.schema);
     let size = match client.rows("measuring plimsoll's tables", &sizes) {
@@ -78,45 +78,11 @@ fn size_of(names: &[String], rows: Vec<TextRow>) -> Result<Bytes, LoadError> {
     Ok(Bytes(size))
 }
 
-fn made(target: &Target, client: &mut dyn ServerClient) -> Result<Vec<Made>, LoadError> {
-    let there = target.relations(client)?;
-    let has = |name: &str| there.iter().any(|other| other == name);
-    let mut made = Vec::new();
-    if has(tpcc::MARKER) {
-        made.push(Made {
-            marker: &tpcc::MARKER_TABLE,
-            tables: tpcc::tables()
-                .filter(|name| has(name))
-                .map(str::to_owned)
-                .collect(),
-            procedures: true,
-        });
+fn proven(target: &Target, client: &mut dyn ServerClient) -> Result<Vec<ProvenLoad>, LoadError> {
+    let catalog = Catalog::read(target, client)?;
+    let mut loads = Vec::new();
+    for marker in [&tpcc::MARKER_TABLE, &sysbench::MARKER_TABLE] {
+        loads.extend(catalog.prove(client, marker)?);
     }
-    if has(sysbench::MARKER) {
-        let sql = sysbench::MARKER_TABLE.select(target.dialect());
-        let marker = client.rows("inspecting the loaded data", &sql)?;
-        let mut tables = sysbench::made(marker.first())?;
-        tables.retain(|name| has(name));
-        made.push(Made {
-            marker: &sysbench::MARKER_TABLE,
-            tables,
-            procedures: false,
-        });
-    }
-    Ok(made)
-}
-
-impl Made {
-    /// The marker goes last: what is cut off half-way is still known as plimsoll's.
-    fn removal(&self, dialect: &Dialect) -> Vec<String> {
-        let mut statements = vec![self.marker.unfinished()];
-        if self.procedures {
-            statements.extend(dialect.scripts.drop_procedures());
-        }
-        if !self.tables.is_empty() {
-            statements.push(format!("DROP TABLE {}", self.tables.join(", ")));
-        }
-        statements.push(format!("DROP TABLE {}", self.marker.name));
-        statements
-    }
+    Ok(loads)
 }

@@ -28,10 +28,19 @@ pub(crate) struct Dialect {
     pub schema_exists: &'static str,
     pub create_schema: &'static str,
     pub use_schema: &'static str,
-    /// Comes before the name of a table of any schema.
-    pub prefix: &'static str,
-    /// Names of all that is in the schema and could be in a table's way.
+    /// All that is in the schema and could be in a table's way: its name, whether it is a plain table (1 or 0), its owner,
+    /// whether the connected role is the owner or a member of it (1 or 0). Servers whose tables have no owner give the
+    /// same one for all.
     pub relations: &'static str,
+    /// Table, name and type of each column in the schema, in their order.
+    pub columns: &'static str,
+    /// Procedures of the schema whose names begin as plimsoll's; columns as of `relations`.
+    pub routines: &'static str,
+    /// Tables of the schema, and what of others would be lost with them or keeps them from being dropped.
+    pub dependents: &'static [&'static str],
+    pub catalog_types: CatalogTypes,
+    /// A statement that keeps everybody else from these tables, until the transaction ends or they are unlocked.
+    pub lock_tables: fn(&[&str]) -> String,
     pub tables: &'static str,
     /// Names of the schema's tables, and the bytes that each takes with its indexes.
     pub table_sizes: &'static str,
@@ -64,6 +73,14 @@ pub(crate) struct Dialect {
     /// Names and values, by several queries. What a server does not show beyond the first is left out.
     pub settings: &'static [&'static str],
     pub scripts: Scripts,
+}
+
+/// What the server's catalog calls the types of markers, without their lengths.
+pub(crate) struct CatalogTypes {
+    pub integer: &'static str,
+    pub text: &'static str,
+    pub boolean: &'static str,
+    pub timestamp: &'static str,
 }
 
 /// How a truth value is written.

@@ -6,8 +6,10 @@
 use plimsoll_plan::resolved::Workload;
 
 use super::bulk::{self, BulkJob};
-use super::data_set::{Contents, DataSet, DataSetState, FINISHED};
+use super::data_set::{Contents, DataSet, DataSetState};
 use super::guard::{self, Use};
+use super::marker::FINISHED;
+use super::ownership::{Catalog, ProvenLoad, remove};
 use super::sysbench::SysbenchData;
 use super::tpcc::TpccData;
 use super::{Dialect, ServerClient, sysbench, tpcc, version};
@@ -25,12 +27,24 @@ pub(crate) fn load(
     if_other: IfOther,
     control: &LoadControl,
 ) -> Result<Loaded, LoadError> {
+    load_by(target, workload, seed, if_other, control, target.connect()?)
+}
+
+/// As [`load`]; everything but rows, indexes and statistics is done by the connection `main`.
+pub(crate) fn load_by(
+    target: &Target,
+    workload: &Workload,
+    seed: u64,
+    if_other: IfOther,
+    control: &LoadControl,
+    main: Box<dyn ServerClient>,
+) -> Result<Loaded, LoadError> {
     let data = data_set(workload, seed);
     let load = Load {
         target,
         data: data.as_ref(),
         control,
-        main: target.connect()?,
+        main,
     };
     load.run(if_other)
 }
@@ -63,9 +77,9 @@ pub(crate) fn forget(target: &Target) -> Result<(), LoadError> {
     let doing = guard::what(&target.schema);
     let mut client = target.open("The workload's")?;
     guard::take(client.as_mut(), target.dialect(), &target.schema, Use::Load)?;
-    let there = target.relations(client.as_mut())?;
+    let catalog = Catalog::read(target, client.as_mut())?;
     for marker in [&tpcc::MARKER_TABLE, &sysbench::MARKER_TABLE] {
-        if there.iter().any(|name| name == marker.name) {
+        if catalog.prove(client.as_mut(), marker)?.is_some() {
             client.execute(&doing, &marker.unfinished())?;
         }
     }
@@ -88,21 +102,18 @@ impl<'a> Load<'a> {
         let contents = self.contents()?;
         let loaded = match self.data.classify(&contents, dialect)? {
             DataSetState::Foreign => {
-                let client = self.main.as_mut();
-                let control = self.control;
-                self.data.verify_foreign(&contents, client, control)?;
+                self.verify_foreign(&contents)?;
                 Loaded::Reused
             }
             DataSetState::Same => {
                 self.execute_all("using the loaded data again", &self.data.reuse(dialect))?;
                 Loaded::Reused
             }
-            DataSetState::Other(_, holds) if if_other == IfOther::Refuse => {
+            DataSetState::Other(holds) if if_other == IfOther::Refuse => {
                 return Err(self.occupied(holds));
             }
-            DataSetState::Nothing => self.fresh(&contents, &[])?,
-            DataSetState::Stale(earlier) | DataSetState::Other(earlier, _) => {
-                self.fresh(&contents, &earlier)?
+            DataSetState::Nothing | DataSetState::Stale | DataSetState::Other(_) => {
+                self.fresh(contents.load)?
             }
         };
         guard::release(self.main.as_mut(), dialect, schema)?;
@@ -123,12 +134,9 @@ impl<'a> Load<'a> {
         client.execute(&guard::what(schema), &sql)?;
         let contents = self.contents()?;
         match self.data.classify(&contents, dialect)? {
-            DataSetState::Other(_, holds) => Err(self.occupied(holds)),
-            DataSetState::Foreign => {
-                let client = self.main.as_mut();
-                self.data.verify_foreign(&contents, client, self.control)
-            }
-            DataSetState::Nothing | DataSetState::Same | DataSetState::Stale(_) => Ok(()),
+            DataSetState::Other(holds) => Err(self.occupied(holds)),
+            DataSetState::Foreign => self.verify_foreign(&contents),
+            DataSetState::Nothing | DataSetState::Same | DataSetState::Stale => Ok(()),
         }
     }
 
@@ -157,42 +165,49 @@ impl<'a> Load<'a> {
         self.main.execute(&doing, &sql)
     }
 
+    /// What is in the schema; an error where anything has a name of the data set's marker or procedures and is not
+    /// plimsoll's.
     fn contents(&mut self) -> Result<Contents<'a>, LoadError> {
-        let table = self.data.marker();
-        let mut contents = Contents {
-            schema: &self.target.schema,
-            names: self.target.relations(self.main.as_mut())?,
-            marker: None,
-        };
-        if contents.has(table.name) {
-            let sql = table.select(self.dialect());
-            let rows = self.main.rows("inspecting the loaded data", &sql)?;
-            contents.marker = rows.into_iter().next();
+        let marker = self.data.marker();
+        let client = self.main.as_mut();
+        let catalog = Catalog::read(self.target, client)?;
+        let load = catalog.prove(client, marker)?;
+        if load.is_none() {
+            catalog.refuse_procedures(marker)?;
         }
-        Ok(contents)
+        Ok(Contents {
+            schema: &self.target.schema,
+            names: catalog.names().map(str::to_owned).collect(),
+            load,
+        })
+    }
+
+    fn verify_foreign(&mut self, contents: &Contents<'_>) -> Result<(), LoadError> {
+        let client = self.main.as_mut();
+        self.data.verify_foreign(contents, client, self.control)?;
+        if self.data.writes() && !self.target.changes_tables {
+            return Err(changes_foreign(contents.schema));
+        }
+        Ok(())
     }
 
     fn occupied(&self, holds: String) -> LoadError {
         let schema = &self.target.schema;
-        let removal = self
-            .data
-            .removal(&self.dialect().of_schema(self.dialect().prefix, schema));
         LoadError::Occupied {
             what: format!("Schema {schema}"),
             holds,
             next: format!(
-                "Name another `schema` in the plan, or remove this data yourself: {removal}"
+                "Name another `schema` in the plan, or remove this data: plimsoll clean URL --schema {schema}"
             ),
         }
     }
 
     /// Drops the tables that an earlier load made, and makes and fills those of this one.
-    fn fresh(&mut self, contents: &Contents<'_>, earlier: &[String]) -> Result<Loaded, LoadError> {
+    fn fresh(&mut self, earlier: Option<ProvenLoad>) -> Result<Loaded, LoadError> {
         let dialect = self.dialect();
         let marker = self.data.marker();
         self.control.start(self.data.rows());
-        let create = self.create(contents, earlier);
-        self.execute_all("creating tables", &create)?;
+        self.create(earlier)?;
         let now = self
             .main
             .row("asking for the time", dialect.now_micros)?
@@ -219,31 +234,44 @@ impl<'a> Load<'a> {
         bulk::share_out(self.target, &jobs, self.main.as_mut(), self.control)
     }
 
-    /// The marker, then empty tables; before them what an earlier load left. Where each statement is a transaction of
-    /// its own, a marker shows as long as there is a table of plimsoll's that it is, and unfinished.
-    fn create(&self, contents: &Contents<'_>, earlier: &[String]) -> Vec<String> {
+    /// The marker, then empty tables; before them what an earlier load left is dropped. Where each statement is a
+    /// transaction of its own, a marker shows as long as there is a table of plimsoll's that it is, and unfinished.
+    fn create(&mut self, earlier: Option<ProvenLoad>) -> Result<(), LoadError> {
+        const CREATING: &str = "creating tables";
         let dialect = self.dialect();
-        let marker = self.data.marker();
-        let mut statements = Vec::new();
-        if contents.has(marker.name) {
-            statements.push(marker.unfinished());
-            if !earlier.is_empty() {
-                statements.push(format!("DROP TABLE IF EXISTS {}", earlier.join(", ")));
-            }
-            statements.push(format!("DROP TABLE {}", marker.name));
+        if dialect.transactional_tables {
+            self.main.execute(CREATING, "BEGIN TRANSACTION")?;
         }
+        if let Some(mut load) = earlier {
+            // They are replaced at the end.
+            load.procedures.clear();
+            remove(self.target, self.main.as_mut(), &[load])?;
+        }
+        let marker = self.data.marker();
         let values = self.data.marker_values(dialect);
         let now = dialect.now;
-        statements.push(marker.create(dialect));
-        statements.push(format!(
-            "INSERT INTO {} VALUES ({values}, {now})",
-            marker.name
-        ));
+        let mut statements = vec![
+            marker.create(dialect),
+            format!("INSERT INTO {} VALUES ({values}, {now})", marker.name),
+        ];
         statements.extend(self.data.tables(dialect));
         if dialect.transactional_tables {
-            statements.insert(0, "BEGIN TRANSACTION".into());
             statements.push("COMMIT".into());
         }
-        statements
+        self.execute_all(CREATING, &statements)
+    }
+}
+
+/// Tables of others are changed only with permission that names their schema.
+fn changes_foreign(schema: &str) -> LoadError {
+    LoadError::Unproven {
+        what: format!("The tables sbtest… in schema {schema}"),
+        why: format!(
+            "this script changes rows, and there is no table {} to show that plimsoll made them",
+            sysbench::MARKER
+        ),
+        next: format!(
+            "Use a script that only reads, name another schema, or permit it in the plan's system: change_tables = \"{schema}\""
+        ),
     }
 }

@@ -18,11 +18,13 @@ pub(crate) mod error;
 pub(crate) mod facts;
 pub(crate) mod guard;
 pub(crate) mod load;
+mod marker;
+mod ownership;
 pub(crate) mod part;
 mod sysbench;
 mod tpcc;
 mod version;
 
 pub(crate) use client::{ServerClient, SqlClient, TextRow};
-pub(crate) use dialect::{Boolean, Dialect, STANDARD_BOOLEAN, Scripts};
+pub(crate) use dialect::{Boolean, CatalogTypes, Dialect, STANDARD_BOOLEAN, Scripts};
 pub(crate) use version::OldestServer;

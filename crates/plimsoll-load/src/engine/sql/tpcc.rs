@@ -2,8 +2,9 @@
 
 use plimsoll_plan::resolved::Tpcc;
 
-use super::data_set::{Contents, DataSet, DataSetState, FINISHED, MarkerTable};
+use super::data_set::{Contents, DataSet, DataSetState};
 use super::dialect::statements;
+use super::marker::{FINISHED, MarkerTable};
 use super::part::TablePart;
 use super::{Dialect, ServerClient, sysbench};
 use crate::engine::LoadControl;
@@ -20,6 +21,18 @@ pub(super) static MARKER_TABLE: MarkerTable = MarkerTable {
         ("state", "varchar(10)"),
         ("warehouses", "integer"),
         ("seed", "varchar(20)"),
+    ],
+    tables: |_| Ok(tables().map(str::to_owned).collect()),
+    columns_of: |name| {
+        let table = TpccTable::ALL.iter().find(|table| table.name() == name);
+        table.map_or(&[], |table| table.columns())
+    },
+    procedures: &[
+        "plimsoll_new_order",
+        "plimsoll_payment",
+        "plimsoll_order_status",
+        "plimsoll_delivery",
+        "plimsoll_stock_level",
     ],
 };
 
@@ -84,6 +97,10 @@ impl DataSet for TpccData {
         &MARKER_TABLE
     }
 
+    fn writes(&self) -> bool {
+        true
+    }
+
     fn marker_values(&self, _: &Dialect) -> String {
         let TpccPopulation { warehouses, seed } = self.0;
         format!("{VERSION}, 'started', {warehouses}, '{seed}'")
@@ -102,24 +119,30 @@ impl DataSet for TpccData {
         if in_the_way.is_empty() {
             return Ok(DataSetState::Nothing);
         }
-        if !contents.has(MARKER) {
+        let why = if contents.load.is_none() {
+            format!("it was not made by plimsoll: the schema has no table {MARKER}")
+        } else {
+            format!("table {MARKER} is empty and does not prove that plimsoll made it")
+        };
+        let only_marker = in_the_way.iter().all(|name| *name == MARKER);
+        let Some(marker) = contents.marker() else {
+            if contents.load.is_some() && only_marker {
+                return Ok(DataSetState::Stale);
+            }
             let shown = in_the_way[..in_the_way.len().min(10)].join(", ");
             return Err(LoadError::Foreign {
                 what: format!("Table {shown} in schema {}", contents.schema),
-                why: format!("it was not made by plimsoll: the schema has no table {MARKER}"),
+                why,
                 next: if dialect.shares_schemas {
                     "Name another schema in the plan, or move these tables away.".into()
                 } else {
                     "Name another schema in the plan: plimsoll needs one of its own.".into()
                 },
             });
-        }
-        let earlier = TpccTable::ALL.iter().map(|table| table.name().to_owned());
-        let earlier: Vec<String> = earlier.collect();
-        let marker = contents.marker.as_ref();
-        let Some(marker) = marker.filter(|marker| marker.text(1) == Some(FINISHED)) else {
-            return Ok(DataSetState::Stale(earlier));
         };
+        if marker.text(1) != Some(FINISHED) {
+            return Ok(DataSetState::Stale);
+        }
         let version: i32 = marker.get(0)?;
         let warehouses: u32 = marker.get(2)?;
         let seed: String = marker.get(3)?;
@@ -130,7 +153,7 @@ impl DataSet for TpccData {
         }
         let holds =
             format!("a finished load of {warehouses} warehouses, seed {seed}, layout {version}");
-        Ok(DataSetState::Other(earlier, holds))
+        Ok(DataSetState::Other(holds))
     }
 
     /// [`Self::classify`] gives none.
@@ -146,11 +169,6 @@ impl DataSet for TpccData {
     /// The procedures' names are plimsoll's in a schema with its marker.
     fn reuse(&self, dialect: &Dialect) -> Vec<String> {
         dialect.scripts.procedures().collect()
-    }
-
-    fn removal(&self, prefix: &str) -> String {
-        let tables: Vec<String> = all_tables().map(|name| format!("{prefix}{name}")).collect();
-        format!("DROP TABLE IF EXISTS {};", tables.join(", "))
     }
 
     fn rows(&self) -> u64 {

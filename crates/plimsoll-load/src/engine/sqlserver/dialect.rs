@@ -2,7 +2,7 @@
 
 use super::client::SqlserverClient;
 use crate::engine::sql::guard::{self, Use};
-use crate::engine::sql::{Boolean, Dialect, OldestServer, Scripts, SqlClient};
+use crate::engine::sql::{Boolean, CatalogTypes, Dialect, OldestServer, Scripts, SqlClient};
 use crate::error::LoadError;
 use crate::workload::sysbench::sql::SysbenchDialect;
 
@@ -16,8 +16,34 @@ pub static DIALECT: Dialect = Dialect {
     schema_exists: "SELECT 1 FROM sys.databases WHERE name = {schema}",
     create_schema: "CREATE DATABASE {name}",
     use_schema: "USE {name}",
-    prefix: "{name}.dbo.",
-    relations: "SELECT name FROM {name}.sys.objects WHERE type IN ('U', 'V', 'SN') ORDER BY 1",
+    // A plain table is that which its name alone means to this user. Nothing of a schema has an owner of its own.
+    relations: "SELECT name, CASE WHEN type = 'U' AND object_id = OBJECT_ID(QUOTENAME(name)) THEN 1 ELSE 0 END, '', 1
+        FROM {name}.sys.objects WHERE type IN ('U', 'V', 'SN') ORDER BY 1",
+    columns: "SELECT o.name, c.name, t.name FROM {name}.sys.columns c
+        JOIN {name}.sys.objects o ON o.object_id = c.object_id JOIN {name}.sys.types t ON t.user_type_id = c.user_type_id
+        WHERE o.type = 'U' ORDER BY o.name, c.column_id",
+    routines: "SELECT name, 1, '', 1 FROM {name}.sys.objects
+        WHERE type IN ('P', 'PC', 'X', 'FN', 'IF', 'TF') AND name LIKE 'plimsoll%' ORDER BY 1",
+    // Babelfish has no such view of the catalog, and itself refuses to drop what a view needs.
+    dependents: &[
+        "SELECT OBJECT_NAME(referenced_object_id), CONCAT('foreign key ', name, ' of ', OBJECT_NAME(parent_object_id))
+        FROM sys.foreign_keys ORDER BY 1, 2",
+        "IF @@VERSION NOT LIKE '%Babelfish%' EXEC('SELECT DISTINCT OBJECT_NAME(d.referenced_id), CONCAT(''view '', v.name)
+        FROM sys.sql_expression_dependencies d JOIN sys.views v ON v.object_id = d.referencing_id
+        WHERE OBJECT_NAME(d.referenced_id) IS NOT NULL ORDER BY 1, 2')",
+    ],
+    catalog_types: CatalogTypes {
+        integer: "int",
+        text: "varchar",
+        boolean: "bit",
+        timestamp: "datetime2",
+    },
+    lock_tables: |tables| {
+        let locks = tables
+            .iter()
+            .map(|table| format!("SELECT TOP 1 1 FROM {table} WITH (TABLOCKX, HOLDLOCK)"));
+        locks.collect::<Vec<_>>().join("; ")
+    },
     tables: "SELECT name FROM {name}.sys.objects WHERE type = 'U'",
     table_sizes: "SELECT o.name, CAST(COALESCE(SUM(p.reserved_page_count), 0) * 8192 AS bigint)
         FROM {name}.sys.objects o LEFT JOIN {name}.sys.dm_db_partition_stats p ON p.object_id = o.object_id
