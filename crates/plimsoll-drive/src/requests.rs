@@ -6,7 +6,8 @@ use plimsoll_plan::units::Nanos;
 
 use crate::model::{DriveOp, Op};
 
-const HEADER: &str = "request,arrived_ns,kind,offset,bytes,modelled_ns,client_ns";
+/// The first line of each file.
+pub const HEADER: &str = "request,arrived_ns,kind,offset,bytes,modelled_ns,client_ns";
 const COLUMNS: usize = 7;
 /// 36 years: sums of times stay far from overflow.
 const LONGEST_NS: u64 = 1 << 60;

@@ -11,6 +11,8 @@ mod input;
 pub mod known;
 pub mod memory;
 mod output;
+mod output_kind;
+mod part_dir;
 mod plan_errors;
 mod progress;
 pub mod set;

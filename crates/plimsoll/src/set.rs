@@ -14,10 +14,11 @@ use plimsoll_record::{Record, RunStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::output::write_whole;
+use crate::output::{rename_new, write_whole};
+use crate::output_kind::OutputKind;
+use crate::part_dir::PartDir;
 use crate::speed::ChosenSpeed;
 pub use lock::CellLock;
-use plimsoll_load::scratch::host;
 use plimsoll_record::runfile::{self, RunFileError};
 
 const LIST: &str = "set.json";
@@ -138,16 +139,12 @@ impl RunSet {
         if path.symlink_metadata().is_ok() {
             return Err(cannot_make(path, &std::io::ErrorKind::AlreadyExists.into()));
         }
-        let part = with_suffix(path, &format!(".{}-{}.part", host(), std::process::id()));
-        fs::create_dir(&part).map_err(|error| cannot_make(path, &error))?;
-        let made = write_set(&part, &list, plan).and_then(|()| {
-            fs::rename(&part, path).map_err(|error: std::io::Error| cannot_make(path, &error))
-        });
-        if made.is_err() {
-            // Of another who was faster the set is used, and this one is not needed.
-            let _ = fs::remove_dir_all(&part);
-        }
-        made.map(|()| Self {
+        let part = PartDir::beside(path).map_err(|error| cannot_make(path, &error))?;
+        let set = part.path().join("set");
+        fs::create_dir(&set).map_err(|error| cannot_make(path, &error))?;
+        write_set(&set, &list, plan)?;
+        rename_new(&set, path).map_err(|error| cannot_make(path, &error))?;
+        Ok(Self {
             path: path.into(),
             list,
         })
@@ -247,18 +244,12 @@ impl RunSet {
     /// Writes the speed for all cells; the one that another process has written before, if there is one.
     pub fn agree_on_speed(&self, chosen: ChosenSpeed) -> Result<ChosenSpeed, Failure> {
         let path = self.path.join(SPEED);
-        let own = with_suffix(&path, &format!(".{}-{}", host(), std::process::id()));
         let text =
             serde_json::to_string(&chosen).map_err(|error| Failure::run(error.to_string()))?;
-        write_whole(&own, &text)?;
-        // Unlike a rename, it leaves a file that exists as it is.
-        let linked = fs::hard_link(&own, &path);
-        let _ = fs::remove_file(&own);
-        match linked {
-            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-                Err(cannot_read(&path, &error.to_string()))
-            }
-            _ => Ok(self.speed()?.unwrap_or(chosen)),
+        let written = write_whole(&path, &text, &OutputKind::New);
+        match self.speed()? {
+            Some(speed) => Ok(speed),
+            None => written.map(|()| chosen),
         }
     }
 
@@ -289,8 +280,8 @@ impl RunSet {
 fn write_set(dir: &Path, list: &SetList, plan: &str) -> Result<(), Failure> {
     let text =
         serde_json::to_string_pretty(list).map_err(|error| Failure::run(error.to_string()))?;
-    write_whole(&dir.join(PLAN), plan)?;
-    write_whole(&dir.join(LIST), &text)
+    write_whole(&dir.join(PLAN), plan, &OutputKind::New)?;
+    write_whole(&dir.join(LIST), &text, &OutputKind::New)
 }
 
 fn cannot_make(path: &Path, error: &std::io::Error) -> Failure {
@@ -303,7 +294,7 @@ fn cannot_make(path: &Path, error: &std::io::Error) -> Failure {
 
 fn cannot_read(path: &Path, why: &str) -> Failure {
     Failure::run(format!(
-        "{} cannot be used: {why}\nGive the set a directory on a file system with hard links, or begin a new set.",
+        "{} cannot be used: {why}\nRemove it, or begin a new set.",
         path.display()
     ))
 }
@@ -316,7 +307,7 @@ pub fn put_aside(path: &Path) -> Result<PathBuf, Failure> {
         .unwrap_or_else(|| path.into());
     // What a killed run left beside its file belongs to it.
     for suffix in ["", "-journal", "-wal", "-shm"] {
-        match fs::rename(with_suffix(path, suffix), with_suffix(&aside, suffix)) {
+        match rename_new(&with_suffix(path, suffix), &with_suffix(&aside, suffix)) {
             Err(error) if suffix.is_empty() => {
                 return Err(Failure::run(format!(
                     "{} cannot be put aside: {error}",

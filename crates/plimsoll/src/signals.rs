@@ -1,10 +1,19 @@
 //! Ctrl-C: the first closes the phase and keeps everything measured, the second stops at once. And panics in the
 //! emulator's process.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use plimsoll_record::lane::LaneControl;
 use tokio::sync::watch;
 
 use crate::terminal::note;
+
+/// Whether a signal closes what is under way, instead of ending the process.
+static IS_INTERRUPTIBLE: AtomicBool = AtomicBool::new(false);
+
+pub fn is_interruptible() -> bool {
+    IS_INTERRUPTIBLE.load(Ordering::Relaxed)
+}
 
 /// From now on a panic in any thread ends the process. A drive of which one thread is gone would hang whoever uses it;
 /// without the process they get errors, and the parent takes down what is left.
@@ -33,6 +42,7 @@ impl Interrupt {
 
     /// Listens to SIGINT, SIGTERM and SIGHUP from now on, on a thread of its own.
     pub fn listen() -> std::io::Result<Self> {
+        IS_INTERRUPTIBLE.store(true, Ordering::Relaxed);
         let interrupt = Self::default();
         let listener = interrupt.clone();
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -203,7 +203,12 @@ impl Engine {
             return Ok(0);
         };
         let mut log = locked(log);
-        log.write(std::fs::File::create(file)?)?;
+        let file = std::fs::File::create(file)?;
+        if let Err(error) = log.write(&file) {
+            // Half a log would be taken for a whole one.
+            let _ = file.set_len(0);
+            return Err(error);
+        }
         Ok(log.missed())
     }
 

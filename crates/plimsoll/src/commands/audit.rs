@@ -16,6 +16,7 @@ use crate::cli::{AuditArgs, Format};
 use crate::failure::Failure;
 use crate::input::read_text;
 use crate::output::write_whole;
+use crate::output_kind::OutputKind;
 use crate::plan_errors;
 use crate::set::RunSet;
 use plimsoll_record::runfile;
@@ -41,7 +42,7 @@ pub fn audit(args: &AuditArgs) -> Result<ExitCode, Failure> {
     }
     let audits = audits(&args.files)?;
     if let Some(output) = &args.output {
-        write_whole(output, &audit_page(&audits))?;
+        write_whole(output, &audit_page(&audits), &OutputKind::Page)?;
     }
     print(&render(&audits, args.format))?;
     let errors = audits.iter().any(Audit::has_errors);

@@ -16,7 +16,8 @@ use crate::bundled::PlanText;
 use crate::cli::{BenchArgs, BenchTarget, Cli, CliCommand, RunArgs};
 use crate::drive_file;
 use crate::failure::Failure;
-use crate::output::write_new;
+use crate::output::write_whole;
+use crate::output_kind::OutputKind;
 use crate::terminal::note;
 
 /// Windows below it may hold no two checkpoints of a server at its usual settings.
@@ -47,7 +48,7 @@ pub fn bench(args: &BenchArgs) -> Result<ExitCode, Failure> {
     };
     if let Some(path) = &args.save_plan {
         parsed(&plan.name, &plan.text, &drive_file::options())?;
-        write_new(path, &redact(&plan.text))?;
+        write_whole(path, &redact(&plan.text), &OutputKind::New)?;
         note!("Plan:     {}", path.display());
     }
     run_text(&run_args(args), plan)

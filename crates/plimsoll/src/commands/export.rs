@@ -17,6 +17,7 @@ use super::set;
 use crate::cli::{ExportArgs, ExportFormat, Format};
 use crate::failure::Failure;
 use crate::output::write_whole;
+use crate::output_kind::OutputKind;
 use crate::set::RunSet;
 
 pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
@@ -40,7 +41,14 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
         }
     };
     match &args.output {
-        Some(path) => write_whole(path, &text).map(|()| ExitCode::SUCCESS),
+        Some(path) => {
+            let kind = match format {
+                Format::Table => OutputKind::text(&text),
+                Format::Json => OutputKind::Json,
+                Format::Csv => OutputKind::Csv,
+            };
+            write_whole(path, &text, &kind).map(|()| ExitCode::SUCCESS)
+        }
         None => print(&text),
     }
 }

@@ -18,6 +18,8 @@ use plimsoll_record::{Record, RunInfo, RunStatus};
 use super::io::{command_line, print};
 use crate::cli::ImportArgs;
 use crate::failure::Failure;
+use crate::output::{OutputFile, expect_free, not_written};
+use crate::output_kind::OutputKind;
 use crate::terminal::note;
 use plimsoll_record::runfile::{self, RunFile};
 
@@ -34,13 +36,7 @@ pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         .output
         .clone()
         .unwrap_or_else(|| args.files[0].with_extension("plimsoll"));
-    if output.exists() {
-        let text = format!(
-            "cannot write {}\nThe file exists already.\nGive another name with --output, or move the file away.",
-            output.display()
-        );
-        return Err(Failure::usage(text));
-    }
+    expect_free(&output, &OutputKind::RunFile)?;
     let with = args
         .with
         .iter()
@@ -50,13 +46,25 @@ pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         [run] if run.extension() == Some(OsStr::new("plimsoll")) => joined(run, &with)?,
         files => imported(args, files, &with)?,
     };
-    let file = RunFile::of_record(&output, &record)?;
+    write_run_file(&output, &record)?;
+    print(&output.display().to_string())
+}
+
+/// Until it is whole it has another name: a killed import leaves none that cannot be repeated.
+fn write_run_file(path: &Path, record: &Record) -> Result<(), Failure> {
+    let output = OutputFile::at(path, &OutputKind::RunFile)?;
+    let file = RunFile::of_record(&output.part(), record)?;
     file.finish(
         record.run.status,
         record.run.failure.as_deref(),
         record.run.lasted,
     )?;
-    print(&output.display().to_string())
+    let mut log = output.part().into_os_string();
+    log.push("-wal");
+    if Path::new(&log).exists() {
+        return Err(not_written(path, &"SQLite has kept a part of it apart."));
+    }
+    output.finish()
 }
 
 fn imported(args: &ImportArgs, files: &[PathBuf], with: &[InputFile]) -> Result<Record, Failure> {
@@ -170,4 +178,32 @@ fn run_info(args: &ImportArgs, texts: &[InputFile]) -> RunInfo {
 
 fn failure(error: ImportError) -> Failure {
     Failure::usage(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::fixture;
+
+    use super::*;
+
+    #[test]
+    fn a_run_file_has_its_name_once_it_is_whole_and_replaces_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.plimsoll");
+        let record = fixture::record();
+        let output = OutputFile::at(&path, &OutputKind::RunFile).unwrap();
+        let unfinished = RunFile::of_record(&output.part(), &record).unwrap();
+        assert!(!path.exists());
+        write_run_file(&path, &record).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        assert!(runfile::read(&path).is_ok());
+        // Another import that began before is refused at its end.
+        unfinished
+            .finish(RunStatus::Complete, None, Nanos::ZERO)
+            .unwrap();
+        assert!(output.finish().unwrap_err().text().contains("exists"));
+        assert!(write_run_file(&path, &record).is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), whole);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
 }

@@ -8,7 +8,8 @@ use super::io::print;
 use crate::bundled::{PLANS, PLANS_HELP, find};
 use crate::cli::InitArgs;
 use crate::failure::Failure;
-use crate::output::write_new;
+use crate::output::write_whole;
+use crate::output_kind::OutputKind;
 use crate::terminal::note;
 
 pub fn init(args: &InitArgs) -> Result<ExitCode, Failure> {
@@ -26,7 +27,7 @@ pub fn init(args: &InitArgs) -> Result<ExitCode, Failure> {
         Some(path) => path.clone(),
         None => PathBuf::from(format!("{name}.toml")),
     };
-    write_new(&path, &text)?;
+    write_whole(&path, &text, &OutputKind::New)?;
     let path = path.display();
     note!("Plan:     {path}\nRun it:   plimsoll run {path}");
     Ok(ExitCode::SUCCESS)

@@ -13,6 +13,7 @@ mod init;
 mod io;
 mod join;
 mod list;
+mod man;
 mod pdf;
 mod plans;
 mod predict;
@@ -61,13 +62,6 @@ pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
             clap_complete::generate(shell, &mut Cli::command(), "plimsoll", &mut script);
             print(&String::from_utf8_lossy(&script))
         }
-        CliCommand::Man { dir } => clap_mangen::generate_to(Cli::command(), &dir)
-            .map(|()| ExitCode::SUCCESS)
-            .map_err(|error| {
-                Failure::usage(format!(
-                    "the manual pages cannot be written to {}: {error}\nName an existing directory.",
-                    dir.display()
-                ))
-            }),
+        CliCommand::Man { dir } => man::man(&dir),
     }
 }

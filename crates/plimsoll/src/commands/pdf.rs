@@ -1,9 +1,14 @@
 //! Prints a page to a PDF file through a browser that is there.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::failure::Failure;
+use crate::output::{WholeFile, is_stream, not_written};
+use crate::output_kind::OutputKind;
+use crate::part_dir::PartDir;
 
 /// Overrides the search for a browser.
 const BROWSER_VARIABLE: &str = "PLIMSOLL_CHROMIUM";
@@ -14,9 +19,38 @@ const BROWSERS: [&str; 4] = [
     "google-chrome-stable",
 ];
 
+/// A PDF file that has its name once the browser has printed all of it.
+pub struct PdfFile {
+    file: WholeFile,
+    /// The browser writes nowhere else.
+    dir: PartDir,
+}
+
+impl PdfFile {
+    pub fn create(pdf: &Path) -> Result<Self, Failure> {
+        let file = WholeFile::create(pdf, &OutputKind::Pdf)?;
+        let dir = match is_stream(pdf) {
+            true => PartDir::create_in(&std::env::temp_dir()),
+            false => PartDir::beside(pdf),
+        };
+        let dir = dir.map_err(|error| not_written(pdf, &error))?;
+        Ok(Self { file, dir })
+    }
+
+    /// Prints a page.
+    pub fn print(mut self, page: &Path) -> Result<(), Failure> {
+        let printed = self.dir.path().join("page.pdf");
+        print_to_pdf(page, &printed, self.file.path())?;
+        File::open(&printed)
+            .and_then(|mut printed| io::copy(&mut printed, &mut self.file))
+            .map_err(|error| not_written(self.file.path(), &error))?;
+        self.file.finish()
+    }
+}
+
 /// # Errors
 /// Without a browser, and where it writes nothing.
-pub fn print_to_pdf(page: &Path, pdf: &Path) -> Result<(), Failure> {
+fn print_to_pdf(page: &Path, output: &Path, pdf: &Path) -> Result<(), Failure> {
     let browser = browser().ok_or_else(|| {
         Failure::run(format!(
             "cannot make {}\nneither Chromium nor Google Chrome is installed, and {BROWSER_VARIABLE} names none\n\
@@ -34,7 +68,7 @@ pub fn print_to_pdf(page: &Path, pdf: &Path) -> Result<(), Failure> {
         ))
     };
     let page = std::path::absolute(page).map_err(|why| failed(why.to_string()))?;
-    let output = std::path::absolute(pdf).map_err(|why| failed(why.to_string()))?;
+    let output = std::path::absolute(output).map_err(|why| failed(why.to_string()))?;
     let profile = std::env::temp_dir().join(format!("plimsoll-pdf-{}", std::process::id()));
     let mut command = Command::new(&browser);
     command

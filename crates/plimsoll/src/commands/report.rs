@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use plimsoll_report::set::set_page;
 
 use super::io::{print, read_run};
-use super::pdf::print_to_pdf;
+use super::pdf::PdfFile;
 use super::predict::summary_of;
 use super::set;
 use crate::cli::ReportArgs;
 use crate::failure::Failure;
-use crate::output::write_whole;
+use crate::output::{is_stream, write_whole};
+use crate::output_kind::OutputKind;
 use crate::set::RunSet;
 
 pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
@@ -31,11 +32,21 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
         )
     };
     let output = args.output.clone().unwrap_or(output);
-    write_whole(&output, &html)?;
-    if let Some(pdf) = &args.pdf {
-        print_to_pdf(&output, pdf)?;
+    if args.pdf.is_some() && is_stream(&output) {
+        return Err(Failure::usage(format!(
+            "cannot make a PDF of {}\nThe browser reads the page from a file.\nName one with --output.",
+            output.display()
+        )));
     }
-    print(&output.display().to_string())
+    let pdf = args.pdf.as_deref().map(PdfFile::create).transpose()?;
+    write_whole(&output, &html, &OutputKind::Page)?;
+    if let Some(pdf) = pdf {
+        pdf.print(&output)?;
+    }
+    match is_stream(&output) {
+        true => Ok(ExitCode::SUCCESS),
+        false => print(&output.display().to_string()),
+    }
 }
 
 /// `x.set.html` for `x.set`; a directory without a name of its own (`.`) has one by its whole path.

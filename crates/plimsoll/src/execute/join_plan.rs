@@ -42,7 +42,6 @@ pub(super) fn join_plan(
         Ok(joined) => joined.record,
         Err(error) => return Err(parts.keep_apart(error)),
     };
-    parts.remove();
     let Some(record) = record else {
         return Ok(Nanos::ZERO);
     };

@@ -1,6 +1,6 @@
 //! A plan that its hosts run, all at the same time: they meet before each point, and their records become one.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,21 +20,29 @@ use super::execution::Execution;
 use super::hosts::START_LEAD;
 use super::job::Job;
 use super::wait::REFRESH;
+use crate::output::rename_new;
+use crate::part_dir::PartDir;
 use crate::terminal::note;
 
 /// What one host does, and has sent.
 struct HostPart {
     link: Arc<Link>,
-    /// Its run file, as far as it has arrived.
-    path: PathBuf,
-    /// Made when its first bytes arrive: a run that is killed before leaves nothing.
-    file: Option<File>,
+    /// The name of its run file, without an extension, where that stays.
+    name: PathBuf,
+    /// Its run file, as far as it has arrived: made when its first bytes arrive.
+    arriving: Option<ArrivingFile>,
     /// Bytes of it could not be written.
     is_torn: bool,
     /// The meeting that it has come to, until that begins.
     meeting: Option<Meeting>,
     progress: String,
     end: Option<PlanEnd>,
+}
+
+/// Removed when it is dropped: the worker's state directory has it until its session is left.
+struct ArrivingFile {
+    dir: PartDir,
+    file: File,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -68,11 +76,6 @@ impl HostPart {
         format!("on {}: {why}", self.name())
     }
 
-    fn remove(&self) {
-        // The worker's state directory has it until its session is left.
-        let _ = fs::remove_file(&self.path);
-    }
-
     fn give_up(&mut self, why: &str) {
         if self.end.is_none() {
             self.link.forget(PLAN_JOB);
@@ -84,30 +87,36 @@ impl HostPart {
     fn set_apart(&self) -> Option<PathBuf> {
         let is_sent = matches!(self.end, Some(PlanEnd::Complete | PlanEnd::Incomplete));
         let is_whole = is_sent && !self.is_torn;
-        let record = runfile::read(&self.path).ok().filter(|_| is_whole);
+        let path = self.path();
+        let record = runfile::read(&path).ok().filter(|_| is_whole);
         if record.is_none_or(|record| record.phases.is_empty()) {
-            self.remove();
             return None;
         }
-        let base = self.path.with_extension("");
+        let base = &self.name;
         let kept = (1u32..)
             .map(|n| match n {
                 1 => format!("{}.plimsoll", base.display()),
                 n => format!("{}-{n}.plimsoll", base.display()),
             })
             .map(PathBuf::from)
-            .find(|kept| !kept.exists())?;
-        fs::rename(&self.path, &kept).ok().map(|()| kept)
+            .find(|kept| kept.symlink_metadata().is_err())?;
+        rename_new(&path, &kept).ok().map(|()| kept)
     }
 
     fn write(&mut self, part: &str) -> io::Result<()> {
         let bytes = STANDARD.decode(part).map_err(io::Error::other)?;
-        let file = match self.file.take() {
-            Some(file) => file,
-            // One that a killed run left has no use.
-            None => File::create(&self.path)?,
+        let arriving = match self.arriving.take() {
+            Some(arriving) => arriving,
+            None => ArrivingFile::create(&self.name)?,
         };
-        self.file.insert(file).write_all(&bytes)
+        self.arriving.insert(arriving).file.write_all(&bytes)
+    }
+
+    fn path(&self) -> PathBuf {
+        match &self.arriving {
+            Some(arriving) => arriving.path(),
+            None => self.name.clone(),
+        }
     }
 
     fn take(&mut self, news: LaneNews) -> StepResult<()> {
@@ -119,7 +128,7 @@ impl HostPart {
             LaneNews::Plan(PlanNews::FilePart(part)) => {
                 if let Err(error) = self.write(&part) {
                     self.is_torn = true;
-                    return Err(unwritable(&self.path, &error));
+                    return Err(unwritable(&self.name, &error));
                 }
             }
             LaneNews::Plan(PlanNews::Ended(end)) => self.end = Some(end),
@@ -134,15 +143,27 @@ impl HostPart {
     }
 }
 
+impl ArrivingFile {
+    fn create(name: &Path) -> io::Result<Self> {
+        let dir = PartDir::beside(name)?;
+        let file = File::create_new(dir.path().join("part"))?;
+        Ok(Self { dir, file })
+    }
+
+    fn path(&self) -> PathBuf {
+        self.dir.path().join("part")
+    }
+}
+
 impl HostParts {
     /// Their files lie beside `output` while they arrive.
     pub fn of(links: Vec<Arc<Link>>, output: &Path) -> Self {
         let output = output.display().to_string();
         let name = output.strip_suffix(".plimsoll").unwrap_or(&output);
         let parts = links.into_iter().map(|link| HostPart {
-            path: PathBuf::from(format!("{name}.{}.part", link.host().name)),
+            name: PathBuf::from(format!("{name}.{}", link.host().name)),
             link,
-            file: None,
+            arriving: None,
             is_torn: false,
             meeting: None,
             progress: String::new(),
@@ -152,10 +173,6 @@ impl HostParts {
             parts: parts.collect(),
             order: LaneControl::Run,
         }
-    }
-
-    pub fn remove(&self) {
-        self.parts.iter().for_each(HostPart::remove);
     }
 
     /// What cannot be joined stays as a file of each host, which the error names.
@@ -240,8 +257,9 @@ impl HostParts {
     {
         let mut records: Vec<Record> = Vec::new();
         for part in &self.parts {
-            let read = runfile::read(&part.path)
-                .and_then(|record| runfile::require_intact(&part.path, record));
+            let path = part.path();
+            let read =
+                runfile::read(&path).and_then(|record| runfile::require_intact(&path, record));
             records.push(read.map_err(|error| {
                 RunError::failed(part.at_name(&format!("its run file: {error}")))
             })?);
@@ -367,10 +385,7 @@ impl Execution<'_> {
         self.record_anchors(&self.plan.on_hosts)?;
         let ended = self.wait_for_hosts(&mut hosts, job);
         match ended.and_then(|()| self.join_hosts(&hosts)) {
-            Ok(end) => {
-                hosts.remove();
-                end
-            }
+            Ok(end) => end,
             Err(error) => Err(hosts.keep_apart(error)),
         }
     }

@@ -32,6 +32,7 @@ mod neighbours;
 mod on_hosts;
 mod options;
 mod outages;
+mod output;
 mod pages;
 mod postgres;
 mod predict;

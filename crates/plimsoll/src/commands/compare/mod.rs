@@ -12,6 +12,7 @@ use super::io::{json, print};
 use crate::cli::{CompareArgs, Format};
 use crate::failure::Failure;
 use crate::output::write_whole;
+use crate::output_kind::OutputKind;
 
 pub use gate::gate;
 pub(super) use sides::{label, of as sides_of, warn_of_copy};
@@ -29,7 +30,8 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         .collect();
     if let Some(output) = &args.output {
         let names: Vec<String> = args.runs.iter().map(|path| sides::label(path)).collect();
-        write_whole(output, &comparison_page(&names.join(" · "), &comparisons))?;
+        let page = comparison_page(&names.join(" · "), &comparisons);
+        write_whole(output, &page, &OutputKind::Page)?;
     }
     let text = match args.format {
         Format::Table => comparisons

@@ -18,11 +18,12 @@ use plimsoll_drive::spec::file::DriveClass;
 use plimsoll_load::clock::Clock;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_report::message::Messages;
-use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::cli::LearnArgs;
 use crate::commands::print;
 use crate::failure::Failure;
+use crate::output::{expect_free, is_stream, write_whole};
+use crate::output_kind::OutputKind;
 use crate::progress::Progress;
 use crate::signals::Interrupt;
 
@@ -45,9 +46,14 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode, Failure> {
         .output
         .clone()
         .unwrap_or_else(|| PathBuf::from(format!("{}.toml", slug(&intent.about))));
-    if !args.force && output.symlink_metadata().is_ok() {
+    let kind = match args.force {
+        true => OutputKind::DriveFile,
+        false => OutputKind::New,
+    };
+    if !args.force && output.symlink_metadata().is_ok() && !is_stream(&output) {
         return Err(exists(&output));
     }
+    expect_free(&output, &kind)?;
     // Caught from before anything exists that has to be removed.
     let interrupt = Interrupt::listen()
         .map_err(|error| Failure::run(format!("cannot receive signals: {error}")))?;
@@ -58,7 +64,7 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode, Failure> {
     let subject = subject(&facts, &about, size, &options, &measured);
     let fitted = fit(&subject, &measured)
         .ok_or_else(|| Failure::run("a load is missing from what was measured"))?;
-    write_new(&output, &text(&facts, &fitted, &options), args.force)?;
+    write_whole(&output, &text(&facts, &fitted, &options), &kind)?;
     print(&summary(&fitted, &output, &options))
 }
 
@@ -380,35 +386,6 @@ fn slug(about: &About) -> String {
     }
 }
 
-/// Writes a file as a whole or not at all; replaces one only with `--force`.
-fn write_new(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(format!(".{}.part", std::process::id()));
-    let part = PathBuf::from(part);
-    let flags = if force {
-        RenameFlags::empty()
-    } else {
-        RenameFlags::NOREPLACE
-    };
-    let put = || match renameat_with(CWD, &part, CWD, path, flags) {
-        // A filesystem that cannot do it in one step.
-        Err(rustix::io::Errno::INVAL) if !path.exists() => std::fs::rename(&part, path),
-        other => other.map_err(std::io::Error::from),
-    };
-    let written = std::fs::write(&part, text).and_then(|()| put());
-    written.map_err(|error| {
-        // The part may not exist, which is what is wanted.
-        let _ = std::fs::remove_file(&part);
-        if error.kind() == std::io::ErrorKind::AlreadyExists {
-            return exists(path);
-        }
-        Failure::run(format!(
-            "{} cannot be written: {error}\nGive another place with --output.",
-            path.display()
-        ))
-    })
-}
-
 fn or_unknown(text: &Option<String>) -> &str {
     text.as_deref().unwrap_or("unknown")
 }
@@ -428,21 +405,5 @@ mod tests {
             "kingston-sedc1500m-960g-learned"
         );
         assert_eq!(slug(&About::default()), "learned");
-    }
-
-    #[test]
-    fn a_file_that_exists_is_replaced_only_with_force() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.toml");
-        write_new(&path, "one", false).unwrap();
-        assert!(write_new(&path, "two", false).is_err());
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "one");
-        write_new(&path, "three", true).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "three");
-        assert_eq!(
-            std::fs::read_dir(dir.path()).unwrap().count(),
-            1,
-            "no part is left"
-        );
     }
 }

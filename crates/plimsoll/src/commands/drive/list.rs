@@ -13,6 +13,7 @@ use crate::commands::table::with_note;
 use crate::drive_file;
 use crate::failure::Failure;
 use crate::output::write_whole;
+use crate::output_kind::OutputKind;
 
 pub fn list(args: &ListArgs) -> Result<String, Failure> {
     let drives: Result<Vec<DriveSpec>, Failure> = catalog::all()
@@ -24,7 +25,7 @@ pub fn list(args: &ListArgs) -> Result<String, Failure> {
         let listed: Vec<ListedDrive> = drives.iter().filter_map(listed).collect();
         let unverified = drives.iter().any(|drive| !drive.unverified().is_empty());
         let page = catalog_page(&table(), &drives, &listed, unverified);
-        write_whole(output, &page)?;
+        write_whole(output, &page, &OutputKind::Page)?;
     }
     let note = Messages::english().text("drives-note");
     Ok(with_note(&table(), drives, args.format, &note))

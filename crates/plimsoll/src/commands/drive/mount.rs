@@ -1,6 +1,7 @@
 //! `plimsoll drive mount`: an emulated drive in the foreground, or as a child of `plimsoll run`.
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +12,7 @@ use plimsoll_drive::emulate::{
     Claim, EmulatorError, EmulatorOrder, MessageSender, answer_read_tasks, default_limit,
     end_users, serve,
 };
+use plimsoll_drive::requests::HEADER;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::{DriveOp, DriveSecond, DriveTally};
 use plimsoll_record::message::EventKind;
@@ -20,6 +22,8 @@ use super::cut::sentence;
 use crate::cli::{BackingArg, FilesystemArg, FlushArg, FormArg, MountArgs};
 use crate::drive_file;
 use crate::failure::Failure;
+use crate::output::{OutputFile, not_written};
+use crate::output_kind::OutputKind;
 use crate::signals::{Interrupt, abort_on_panic};
 use crate::terminal::note;
 
@@ -121,7 +125,9 @@ fn foreground(
     order: Sender<EmulatorOrder>,
     orders: &Receiver<EmulatorOrder>,
 ) -> Result<ExitCode, Failure> {
-    let spec = spec_of(args)?;
+    let mut spec = spec_of(args)?;
+    let log = args.requests.as_deref().map(log_of_requests).transpose()?;
+    spec.requests = log.as_ref().map(OutputFile::part);
     let failed = |error: std::io::Error| {
         let dir = spec.dir.display();
         Failure::run(format!(
@@ -160,9 +166,28 @@ fn foreground(
     let served = serve(&spec, orders, &send);
     let _ = std::fs::remove_file(spec.dir.join("control"));
     drop(claim);
-    served
-        .map(|()| ExitCode::SUCCESS)
-        .map_err(|error| Failure::run(error.to_string()))
+    served.map_err(|error| Failure::run(error.to_string()))?;
+    log.map_or(Ok(()), finish_log)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn log_of_requests(path: &Path) -> Result<OutputFile, Failure> {
+    let log = OutputFile::at(path, &OutputKind::Text(HEADER.to_owned()))?;
+    // With the rights that this process gives: the emulator gives all.
+    log.open().map_err(|error| not_written(path, &error))?;
+    Ok(log)
+}
+
+/// Without a first line it could not be written, of which the emulator has warned.
+fn finish_log(log: OutputFile) -> Result<(), Failure> {
+    let is_empty = std::fs::metadata(log.part()).is_ok_and(|log| log.is_file() && log.len() == 0);
+    match is_empty {
+        true => Err(not_written(
+            log.path(),
+            &"The warning above has the reason.",
+        )),
+        false => log.finish(),
+    }
 }
 
 fn show(message: &Message, stats: bool) {
@@ -255,7 +280,7 @@ fn spec_of(args: &MountArgs) -> Result<MountSpec, Failure> {
         },
         backing,
         backing_limit: default_limit(backing, dir),
-        requests: args.requests.clone(),
+        requests: None,
     })
 }
 

@@ -16,6 +16,7 @@ use crate::cli::{ExportArgs, ExportFormat};
 use crate::failure::Failure;
 use crate::in_order::{ResultSender, work_in_order};
 use crate::output::{WholeFile, not_written};
+use crate::output_kind::OutputKind;
 use crate::terminal::{note, write_stdout};
 
 /// Values of a part of a table that passes from one thread to another: a few MB.
@@ -194,10 +195,11 @@ impl TableExport {
                 ));
             }
             (ExportFormat::Parquet, Some(path)) => {
-                let file = ParquetFile::create(WholeFile::create(path)?, args.table);
+                let file =
+                    ParquetFile::create(WholeFile::create(path, &OutputKind::Parquet)?, args.table);
                 TableFile::Parquet(Box::new(file.map_err(|error| not_written(path, &error))?))
             }
-            (_, Some(path)) => TableFile::CsvFile(WholeFile::create(path)?),
+            (_, Some(path)) => TableFile::CsvFile(WholeFile::create(path, &OutputKind::Csv)?),
             (_, None) => TableFile::CsvStdout,
         };
         let output = args.output.clone().unwrap_or_else(|| "stdout".into());

@@ -8,9 +8,15 @@ use crate::cli::{RunArgs, RunFlags};
 use crate::execute::program;
 use crate::failure::Failure;
 use crate::output::write_whole;
+use crate::output_kind::OutputKind;
 use crate::set::RunSet;
 use crate::shell::quoted;
 use crate::slurm::SlurmJobId;
+
+/// How each script begins.
+const SCRIPT_HEAD: &str = "#!/bin/sh
+# One cell of a set of runs: the index in the job array is its number.
+";
 
 pub(super) struct SlurmFiles {
     /// Absolute, as all nodes have it.
@@ -32,7 +38,11 @@ impl SlurmFiles {
     }
 
     pub(super) fn write_script(&self, text: &str) -> Result<(), Failure> {
-        write_whole(&self.script, text)
+        write_whole(
+            &self.script,
+            text,
+            &OutputKind::Text(SCRIPT_HEAD.to_owned()),
+        )
     }
 
     /// Arrays that were submitted for this set.
@@ -93,9 +103,7 @@ pub(super) fn script(args: &RunArgs, dir: &Path, plan: &Path) -> Result<String, 
     ];
     let words: Vec<String> = words.into_iter().chain(passed_on(args)).collect();
     Ok(format!(
-        r#"#!/bin/sh
-# One cell of a set of runs: the index in the job array is its number.
-if [ ! -x {program} ]; then
+        r#"{SCRIPT_HEAD}if [ ! -x {program} ]; then
     echo "error: "{program}" does not exist on $(hostname): install plimsoll under this name on all nodes" >&2
     exit 127
 fi

@@ -1,0 +1,162 @@
+//! Directories for files that are still being written, which a signal removes.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::signals::is_interruptible;
+
+/// One that a `kill -9` leaves is named `plimsoll-XXXXXX.part`, and belongs to nothing.
+const PREFIX: &str = "plimsoll-";
+const SUFFIX: &str = ".part";
+/// How often a directory is removed in which something may still be created.
+const REMOVALS: u32 = 10;
+
+/// Every directory that exists now.
+static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static REMOVER: Once = Once::new();
+
+/// A new directory of a random name that only this user may enter. It is removed when this is dropped, and by SIGINT,
+/// SIGTERM and SIGHUP.
+#[derive(Debug)]
+pub struct PartDir(PathBuf);
+
+impl PartDir {
+    /// In the directory of `path`, so that what is in it can be renamed to `path`.
+    pub fn beside(path: &Path) -> io::Result<Self> {
+        Self::create_in(parent(path))
+    }
+
+    pub fn create_in(directory: &Path) -> io::Result<Self> {
+        remove_on_signals();
+        let mut directories = directories();
+        let path = tempfile::Builder::new()
+            .prefix(PREFIX)
+            .suffix(SUFFIX)
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(directory)?
+            .keep();
+        directories.push(path.clone());
+        Ok(Self(path))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for PartDir {
+    fn drop(&mut self) {
+        let mut directories = directories();
+        // A set of runs has been renamed as a whole.
+        let _ = fs::remove_dir_all(&self.0);
+        directories.retain(|path| *path != self.0);
+    }
+}
+
+/// The directory that a file is in.
+pub fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn directories() -> MutexGuard<'static, Vec<PathBuf>> {
+    DIRECTORIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on signals remove all directories before they end the process. Commands that end by themselves after a signal
+/// drop what they have.
+fn remove_on_signals() {
+    if is_interruptible() {
+        return;
+    }
+    REMOVER.call_once(|| {
+        // Without a thread or handlers a signal leaves a directory, and nothing else.
+        if let Ok(remover) = Remover::new() {
+            let _ = std::thread::Builder::new()
+                .name("plimsoll-parts".into())
+                .spawn(|| remover.remove_after_signal());
+        }
+    });
+}
+
+struct Remover {
+    runtime: Runtime,
+    signals: Vec<(i32, Signal)>,
+}
+
+impl Remover {
+    fn new() -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let guard = runtime.enter();
+        let ignored = ignored_signals();
+        let kinds = [
+            SignalKind::interrupt(),
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+        ];
+        let mut signals = Vec::new();
+        for kind in kinds {
+            let number = kind.as_raw_value();
+            // What `nohup` and a shell's `&` ignore stays ignored.
+            if ignored & (1 << (number - 1)) == 0 {
+                signals.push((number, signal(kind)?));
+            }
+        }
+        drop(guard);
+        Ok(Self { runtime, signals })
+    }
+
+    fn remove_after_signal(mut self) {
+        loop {
+            let waits = self.signals.iter_mut().map(|(number, signal)| {
+                Box::pin(async {
+                    signal.recv().await;
+                    *number
+                })
+            });
+            let waits: Vec<_> = waits.collect();
+            if waits.is_empty() {
+                return;
+            }
+            let (number, _, _) = self
+                .runtime
+                .block_on(futures_util::future::select_all(waits));
+            if is_interruptible() {
+                continue;
+            }
+            // Held until the end: no further directory is made.
+            let directories = directories();
+            directories.iter().for_each(|path| remove(path));
+            // As a shell reports a process that a signal ended.
+            std::process::exit(128 + number);
+        }
+    }
+}
+
+fn remove(directory: &Path) {
+    for _ in 0..REMOVALS {
+        match fs::remove_dir_all(directory) {
+            // The other threads go on, and may just have created a file.
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            _ => return,
+        }
+    }
+}
+
+/// A bit for each signal that was ignored when this process began.
+fn ignored_signals() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .unwrap_or_default();
+    u64::from_str_radix(mask.trim(), 16).unwrap_or_default()
+}
