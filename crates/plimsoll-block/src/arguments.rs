@@ -9,12 +9,15 @@ use plimsoll_plan::load::Arrivals;
 use plimsoll_plan::resolved::{Access, BlockJob, BlockStream, SizeShare, SyncPolicy};
 use plimsoll_plan::units::Nanos;
 
-use crate::fio::IoEngine;
+use crate::fio::{FioName, IoEngine};
 
 /// Where a worker works: a file, or its part of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    pub file: PathBuf,
+    /// Where fio runs.
+    pub directory: PathBuf,
+    /// Relative to the directory, or the device's.
+    pub file: FioName,
     pub offset: u64,
     pub size: u64,
 }
@@ -102,11 +105,7 @@ pub fn of_file(path: &str) -> Vec<String> {
 pub(crate) fn in_file(part: &Part) -> Vec<String> {
     vec![
         "--name=global".into(),
-        // fio takes a colon for the end of a name.
-        format!(
-            "--filename={}",
-            part.file.display().to_string().replace(':', "\\:")
-        ),
+        format!("--filename={}", part.file),
         format!("--offset={}", part.offset),
         format!("--size={}", part.size),
         "--thread=1".into(),
@@ -324,6 +323,8 @@ fn whole(rate: f64) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::path::Path;
+
     use plimsoll_plan::resolved::Zone;
     use plimsoll_plan::units::Bytes;
     use proptest::prelude::*;
@@ -366,7 +367,8 @@ pub(crate) mod tests {
 
     fn part() -> Part {
         Part {
-            file: "/mnt/a:b/0".into(),
+            directory: "/".into(),
+            file: FioName::new(Path::new("/mnt/a:b/0")).unwrap(),
             offset: 0,
             size: 1 << 30,
         }

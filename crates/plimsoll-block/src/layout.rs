@@ -114,10 +114,13 @@ pub fn lay_out(layout: &Layout, tick: &mut dyn FnMut(Written) -> Flow) -> Result
     }
     let task = Task {
         job: "laying out".into(),
-        workers: (0..layout.parts.len())
-            .map(|worker| WorkerTask {
+        workers: layout
+            .parts
+            .iter()
+            .enumerate()
+            .map(|(worker, part)| WorkerTask {
                 args: layout.arguments(worker),
-                directory: None,
+                directory: Some(part.directory.clone()),
             })
             .collect(),
         shape: Shape::Whole,
@@ -198,14 +201,15 @@ pub(crate) fn reserve(file: &File, size: u64) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fio::{command_line, find};
+    use crate::fio::{FioName, command_line, find};
 
     fn layout(directory: &Path, sizes: &[u64], fill: f64) -> Layout {
         let part = |(number, size): (usize, &u64)| {
-            let file = directory.join(number.to_string());
-            make_file(&file, *size).unwrap();
+            let name = number.to_string();
+            make_file(&directory.join(&name), *size).unwrap();
             Part {
-                file,
+                directory: directory.into(),
+                file: FioName::new(Path::new(&name)).unwrap(),
                 offset: 0,
                 size: *size,
             }
@@ -245,7 +249,8 @@ mod tests {
     #[test]
     fn how_often_and_in_which_blocks() {
         let part = |size| Part {
-            file: "/x".into(),
+            directory: "/".into(),
+            file: FioName::new(Path::new("x")).unwrap(),
             offset: 1 << 20,
             size,
         };

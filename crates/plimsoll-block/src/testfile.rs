@@ -70,9 +70,14 @@ fn advice(error: &io::Error, directory: &Path) -> String {
     }
 }
 
-/// The name of this process's file in a directory.
+/// The name of this process's file.
+pub fn name() -> String {
+    format!("{PREFIX}{}", std::process::id())
+}
+
+/// This process's file in a directory.
 pub fn path_in(directory: &Path) -> PathBuf {
-    directory.join(format!("{PREFIX}{}", std::process::id()))
+    directory.join(name())
 }
 
 impl TestFile {
@@ -104,14 +109,19 @@ impl TestFile {
         &self.path
     }
 
-    /// Under this name the programs that this one starts find the very file, whatever has become of its path; and hold
-    /// its lock, so that none that outlives us has it swept away.
+    /// Under this name the very file is opened again, whatever has become of its path.
+    pub(crate) fn by_handle(&self) -> PathBuf {
+        format!("/proc/self/fd/{}", self.lock.as_raw_fd()).into()
+    }
+
+    /// Under this name the programs that this one starts find the very file; and hold its lock, so that none that outlives
+    /// us has it swept away.
     ///
     /// # Errors
     /// The file cannot be handed down.
     pub fn handed_down(&self) -> Result<PathBuf, BlockError> {
         hand_down(&self.lock).map_err(|error| fault(&self.path, &error))?;
-        Ok(format!("/proc/self/fd/{}", self.lock.as_raw_fd()).into())
+        Ok(self.by_handle())
     }
 
     /// Without direct I/O the page cache would be measured.
@@ -119,7 +129,7 @@ impl TestFile {
         let direct = OpenOptions::new()
             .read(true)
             .custom_flags(OFlags::DIRECT.bits().cast_signed())
-            .open(self.handed_down()?);
+            .open(self.by_handle());
         direct.map(drop).map_err(|error| BlockError::TestFile {
             path: self.path.clone(),
             why: format!("this filesystem has no direct I/O ({error}): memory would be measured, not the drive"),

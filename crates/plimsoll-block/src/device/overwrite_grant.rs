@@ -1,6 +1,8 @@
 //! Permission to overwrite a device or a file that plimsoll did not make, because the user named it.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +13,7 @@ use super::evidence::{DeviceClaim, StorageTarget, gather, signatures, target};
 use super::safety::{Decision, DeviceEvidence, Exclusive, decide};
 use super::sysfs::{NameList, first_line, names_in};
 use crate::BlockError;
+use crate::host::mount::unescape;
 
 /// What may be overwritten. A device is kept from all other processes, also by the programs that this one starts, as long as
 /// this lives.
@@ -158,7 +161,7 @@ fn swaps(node: &Path) -> NameList {
         .skip(1)
         .filter_map(|line| line.split_whitespace().next());
     Ok(names
-        .filter(|name| is_same(Path::new(name), node))
+        .filter(|name| is_same(Path::new(OsStr::from_bytes(&unescape(name))), node))
         .map(str::to_owned)
         .collect())
 }

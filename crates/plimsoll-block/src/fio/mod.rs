@@ -1,8 +1,10 @@
 //! fio as a child process: found, started, watched, stopped.
 
 mod flow;
+mod name;
 mod process;
 
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use plimsoll_import::fio_output;
@@ -11,6 +13,7 @@ use plimsoll_import::fio_output::FioOutput;
 use crate::BlockError;
 
 pub use flow::Flow;
+pub use name::FioName;
 pub use process::ends_with_us;
 pub(crate) use process::{FioEvent, FioMessages, Process};
 
@@ -114,14 +117,15 @@ pub fn failed(job: &str, args: &[String], why: impl ToString) -> BlockError {
     }
 }
 
-/// Runs fio to its end. It is in a process group of its own, so that a Ctrl-C reaches it through us only.
+/// Runs fio to its end, in `directory` or where this program is. It is in a process group of its own, so that a Ctrl-C reaches it through us only.
 pub fn run(
     job: &str,
     args: &[String],
+    directory: Option<&Path>,
     tick: &mut impl FnMut() -> Flow,
 ) -> Result<FioOutput, BlockError> {
     let (sender, events) = std::sync::mpsc::channel();
-    let mut child = Process::start(args, None, move |piece| drop(sender.send(piece)))?;
+    let mut child = Process::start(args, directory, move |piece| drop(sender.send(piece)))?;
     if child.watch(tick) == Flow::Stop {
         return Err(BlockError::Cancelled);
     }
@@ -171,12 +175,14 @@ mod tests {
         ]
         .map(String::from);
         assert_eq!(
-            run("null", &args, &mut || Flow::GoOn).unwrap().jobs[0].error,
+            run("null", &args, None, &mut || Flow::GoOn).unwrap().jobs[0].error,
             0
         );
-        let error = run("bad", &["--nosuchoption=1".to_owned()], &mut || Flow::GoOn)
-            .unwrap_err()
-            .to_string();
+        let error = run("bad", &["--nosuchoption=1".to_owned()], None, &mut || {
+            Flow::GoOn
+        })
+        .unwrap_err()
+        .to_string();
         assert!(
             error.starts_with("fio failed at bad: ") && error.contains("nosuchoption"),
             "{error}"
@@ -216,7 +222,7 @@ mod tests {
         ]
         .map(String::from);
         let mut ticks = 0;
-        let stopped = run("long", &args, &mut || {
+        let stopped = run("long", &args, None, &mut || {
             ticks += 1;
             if ticks > 3 { Flow::Stop } else { Flow::GoOn }
         });

@@ -76,8 +76,8 @@ fn parse_mount(line: &str) -> Option<Mount> {
 }
 
 /// Space, tab, newline and backslash are written as `\040`, `\011`, `\012`, `\134`.
-pub fn unescape(text: &str) -> Vec<u8> {
-    let mut rest = text.as_bytes();
+pub fn unescape(text: impl AsRef<[u8]>) -> Vec<u8> {
+    let mut rest = text.as_ref();
     let mut bytes = Vec::with_capacity(rest.len());
     while let [first, after @ ..] = rest {
         let octal = match rest {

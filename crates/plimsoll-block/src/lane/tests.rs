@@ -11,7 +11,7 @@ use plimsoll_record::lane::LaneSecond;
 use super::*;
 use crate::arguments::tests::stream;
 use crate::arguments::{Manner, Part, of_job};
-use crate::fio::find;
+use crate::fio::{FioName, find};
 
 const SIZE: u64 = 8 << 20;
 
@@ -34,10 +34,11 @@ fn job() -> BlockJob {
 fn task(directory: &Path, workers: usize, measure: u64) -> Task {
     let engine = find().unwrap().engine;
     let worker = |number: usize| {
-        let file = directory.join(number.to_string());
-        std::fs::write(&file, vec![7; SIZE as usize]).unwrap();
+        let name = number.to_string();
+        std::fs::write(directory.join(&name), vec![7; SIZE as usize]).unwrap();
         let part = Part {
-            file,
+            directory: directory.into(),
+            file: FioName::new(Path::new(&name)).unwrap(),
             offset: 0,
             size: SIZE,
         };
@@ -49,7 +50,7 @@ fn task(directory: &Path, workers: usize, measure: u64) -> Task {
         };
         WorkerTask {
             args: of_job(&job(), &part, &manner),
-            directory: None,
+            directory: Some(part.directory),
         }
     };
     Task {
@@ -180,10 +181,9 @@ fn a_worker_that_is_killed_ends_the_lane_and_what_was_measured_stays() {
     let directory = tempfile::tempdir().unwrap();
     let task = task(directory.path(), 2, 50);
     let killed = Cell::new(false);
-    let file = directory.path().join("0").display().to_string();
     let (messages, shares) = drive(&task, |sent| {
         if sent.len() > 2 && !killed.replace(true) {
-            kill_fio_at(&file);
+            kill_fio_at(directory.path(), "0");
         }
         LaneControl::Run
     });
@@ -202,11 +202,13 @@ fn a_worker_that_is_killed_ends_the_lane_and_what_was_measured_stays() {
     assert!(shares.iter().any(|share| share.requests > 0));
 }
 
-fn kill_fio_at(file: &str) {
+fn kill_fio_at(directory: &Path, file: &str) {
     for process in std::fs::read_dir("/proc").unwrap().flatten() {
         let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line);
-        if line.starts_with("fio") && line.contains(&format!("--filename={file}\0")) {
+        let works_here =
+            std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == directory);
+        if works_here && line.starts_with("fio") && line.contains(&format!("--filename={file}\0")) {
             let pid = process.file_name().to_string_lossy().parse().unwrap();
             let pid = rustix::process::Pid::from_raw(pid).unwrap();
             rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();

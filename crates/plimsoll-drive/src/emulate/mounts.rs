@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use plimsoll_block::host::mount::unescape;
+use plimsoll_block::host::source::text;
 use plimsoll_plan::units::Nanos;
 use rustix::mount::{UnmountFlags, unmount};
 
@@ -52,7 +53,8 @@ fn parse_mountinfo(line: &str) -> Option<MountinfoLine> {
 }
 
 fn all() -> Vec<MountinfoLine> {
-    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    // Others may have mounted something whose name is no text.
+    let text = text(Path::new("/proc/self/mountinfo")).unwrap_or_default();
     text.lines().filter_map(parse_mountinfo).collect()
 }
 

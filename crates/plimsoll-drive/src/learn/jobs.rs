@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use plimsoll_block::fio::IoEngine;
+use plimsoll_block::fio::{FioName, IoEngine};
 use plimsoll_plan::units::Bytes;
 
 /// One kind of load. The simulator understands it as well, so that the model can be compared with the drive.
@@ -75,12 +75,12 @@ impl LearnProfile {
 /// The file or device that fio measures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeasuredArea {
-    pub file: PathBuf,
+    pub file: FioName,
     /// Where the measured part begins, and how large it is.
     pub offset: u64,
     pub size: Bytes,
-    /// What fio's logs begin with; needed where something is written.
-    pub log: PathBuf,
+    /// Where fio runs and writes its logs; needed where something is written.
+    pub logs: Option<PathBuf>,
 }
 
 /// What is to be measured.
@@ -259,12 +259,12 @@ pub fn arguments(
                 "--bs=128k".into(),
                 format!("--size={}", place.size.0),
             ]);
-            args.extend(logged(place));
+            args.extend(logged());
             args.extend(timed(step, options));
         }
         LearnStep::Load(profile, _) | LearnStep::Settle(profile, _) => {
             if matches!(step, LearnStep::Settle(..)) {
-                args.extend(logged(place));
+                args.extend(logged());
             }
             let direction = if profile.write { "write" } else { "read" };
             let random = if profile.random { "rand" } else { "" };
@@ -311,9 +311,12 @@ fn timed(step: &LearnStep, options: &LearnOptions) -> [String; 2] {
     ]
 }
 
+/// What fio's log begins with.
+pub(super) const LOG: &str = "burst";
+
 /// The speed every 100 ms, of all threads in one file.
-fn logged(place: &MeasuredArea) -> [String; 3] {
-    let log = format!("--write_bw_log={}", place.log.display());
+fn logged() -> [String; 3] {
+    let log = format!("--write_bw_log={LOG}");
     ["--log_avg_msec=100".into(), "--per_job_logs=0".into(), log]
 }
 
@@ -338,11 +341,7 @@ fn common(
     engine: IoEngine,
 ) -> Vec<String> {
     vec![
-        // fio takes a colon for the end of a name.
-        format!(
-            "--filename={}",
-            place.file.display().to_string().replace(':', "\\:")
-        ),
+        format!("--filename={}", place.file),
         format!("--offset={}", place.offset),
         "--output-format=json+".into(),
         "--direct=1".into(),
@@ -374,6 +373,8 @@ fn in_flight(depth: u32, options: &LearnOptions) -> [String; 2] {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn options(writes: bool, engine: IoEngine) -> LearnOptions {
@@ -387,11 +388,14 @@ mod tests {
         }
     }
 
+    fn name(path: &str) -> FioName {
+        FioName::new(Path::new(path)).unwrap()
+    }
+
     fn place() -> MeasuredArea {
-        let file = PathBuf::from("/data/.plimsoll-learn-1");
         MeasuredArea {
-            log: "/data/.plimsoll-learn-1.burst".into(),
-            file,
+            logs: None,
+            file: name("/data/.plimsoll-learn-1"),
             offset: 1 << 20,
             size: Bytes::mib(1024),
         }
@@ -514,7 +518,7 @@ mod tests {
     #[test]
     fn a_colon_does_not_end_the_name_of_the_file() {
         let place = MeasuredArea {
-            file: "/data/a:b/c".into(),
+            file: name("/data/a:b/c"),
             ..place()
         };
         let options = options(false, IoEngine::Libaio);

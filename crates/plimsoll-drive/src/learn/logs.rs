@@ -9,20 +9,17 @@ use plimsoll_block::BlockError;
 
 const PREFIX: &str = ".plimsoll-logs-";
 /// What fio makes of the name that it is given.
-const LOG: &str = "burst_bw.log";
+pub(super) const LOG: &str = "burst_bw.log";
 
 /// Removed with the log when this is dropped.
 #[derive(Debug)]
 pub struct Logs(PathBuf);
 
-/// What the log of the burst begins with.
-pub fn log_in(directory: &Path) -> PathBuf {
-    directory
-        .join(format!("{PREFIX}{}", std::process::id()))
-        .join("burst")
-}
-
 impl Logs {
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// Makes it in a directory; what a killed process with our number left is taken away before.
     pub fn create(directory: &Path) -> Result<Self, BlockError> {
         let path = directory.join(format!("{PREFIX}{}", std::process::id()));
@@ -95,15 +92,15 @@ mod tests {
     #[test]
     fn it_is_ours_alone_and_goes_with_its_log() {
         let dir = tempfile::tempdir().unwrap();
-        let log = log_in(dir.path());
         let logs = Logs::create(dir.path()).unwrap();
-        assert_eq!(logs.0.metadata().unwrap().mode() & 0o777, 0o700);
-        assert_eq!(log.parent(), Some(&*logs.0));
+        let path = logs.path().to_owned();
+        assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o700);
+        assert!(LOG.starts_with(crate::learn::jobs::LOG));
         fs::write(logs.0.join(LOG), "1, 2").unwrap();
         drop(logs);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
         // A link in its place is not followed.
-        std::os::unix::fs::symlink("/tmp", log.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink("/tmp", path).unwrap();
         assert!(
             Logs::create(dir.path())
                 .unwrap_err()

@@ -13,6 +13,7 @@ use plimsoll_block::BlockError;
 use plimsoll_block::device::about::{About, about};
 use plimsoll_block::device::evidence::{DeviceClaim, StorageTarget, gather, target};
 use plimsoll_block::device::safety::{Decision, decide};
+use plimsoll_block::fio::FioName;
 use plimsoll_block::testfile::{self, RESERVED, TestFile};
 
 /// What will be done at a path. Nothing has been touched yet.
@@ -24,6 +25,8 @@ pub struct LearnIntent {
     pub writes: bool,
     /// Sentences for the user: what is left out and why, what is lost.
     pub notices: Vec<String>,
+    /// What fio is told to work on.
+    file: FioName,
     /// Held from the decision until the end.
     claim: Option<DeviceClaim>,
 }
@@ -73,6 +76,7 @@ fn in_directory(
     let about = about(&target);
     let notices = directory_notices(&about, overwrite);
     Ok(LearnIntent {
+        file: FioName::new(Path::new(&testfile::name()))?,
         about,
         target,
         size,
@@ -113,6 +117,7 @@ fn device(
     overwrite: bool,
     asked: Option<Bytes>,
 ) -> Result<LearnIntent, BlockError> {
+    let file = FioName::new(&node)?;
     let (evidence, claim) = gather(given, &node)?;
     let decision = decide(&evidence, overwrite);
     let writes = matches!(decision, Decision::Overwrite(_));
@@ -158,6 +163,7 @@ fn device(
     }
     Ok(LearnIntent {
         target,
+        file,
         about,
         size,
         writes,
@@ -178,25 +184,24 @@ pub struct PreparedArea {
 }
 
 impl LearnIntent {
-    /// Where fio would work, for a list of what would be done.
-    pub fn place(&self) -> MeasuredArea {
-        let log = logs::log_in(&std::env::temp_dir());
+    /// The device, or the test file that is made.
+    pub fn path(&self) -> PathBuf {
         match &self.target {
-            StorageTarget::Device(node) => MeasuredArea {
-                file: node.clone(),
-                offset: 0,
-                size: self.size,
-                log,
+            StorageTarget::Device(node) => node.clone(),
+            StorageTarget::Directory(path) | StorageTarget::File(path) => testfile::path_in(path),
+        }
+    }
+
+    /// What fio would measure, for a list of what would be done.
+    pub fn place(&self) -> MeasuredArea {
+        MeasuredArea {
+            file: self.file.clone(),
+            offset: match self.target {
+                StorageTarget::Device(_) => 0,
+                StorageTarget::Directory(_) | StorageTarget::File(_) => RESERVED,
             },
-            StorageTarget::Directory(path) | StorageTarget::File(path) => {
-                let file = testfile::path_in(path);
-                MeasuredArea {
-                    log,
-                    file,
-                    offset: RESERVED,
-                    size: self.size,
-                }
-            }
+            size: self.size,
+            logs: None,
         }
     }
 
@@ -213,13 +218,14 @@ impl LearnIntent {
         } else {
             None
         };
+        place.logs = logs.as_ref().map(|logs| logs.path().to_owned());
         let file = match &self.target {
             StorageTarget::Device(_) => None,
             StorageTarget::Directory(path) | StorageTarget::File(path) => {
                 swept.extend(testfile::sweep(path));
                 let file = TestFile::create(path, self.size)?;
                 file.check_direct()?;
-                place.file = file.handed_down()?;
+                place.file = FioName::new(&file.handed_down()?)?;
                 Some(file)
             }
         };
@@ -232,14 +238,14 @@ impl LearnIntent {
             let why = io::Error::from(io::ErrorKind::ResourceBusy).to_string();
             let next = "Leave out --overwrite: then it is only read.".into();
             return Err(BlockError::Refused {
-                path: place.file,
+                path: place.file.to_string().into(),
                 why: vec![why],
                 next,
             });
         }
         if let Some(claim) = &self.claim {
             claim.hand_down().map_err(|error| BlockError::TestFile {
-                path: place.file.clone(),
+                path: place.file.to_string().into(),
                 why: format!("the claim on it cannot be handed down to fio: {error}"),
                 next: "Leave out --overwrite: then it is only read.".into(),
             })?;
@@ -269,17 +275,18 @@ mod tests {
             0,
             "inspecting changes nothing"
         );
-        let expected = intent.place();
+        let expected = testfile::path_in(dir.path());
         let prepared = intent.prepare().unwrap();
         let number =
             |path: &Path| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(path).unwrap());
-        assert_eq!(number(&prepared.place.file), number(&expected.file));
-        assert!(prepared.place.offset >= RESERVED && prepared.place.log == expected.log);
+        let file = prepared.place.file.to_string();
+        let made = number(Path::new(&file));
+        assert_eq!(made, number(&expected));
+        assert!(prepared.place.offset >= RESERVED && prepared.place.logs.is_some());
         // Whoever owns the directory puts something else in its place: fio still works in what was made.
-        let made = number(&expected.file);
-        std::fs::remove_file(&expected.file).unwrap();
-        std::os::unix::fs::symlink("/etc/passwd", &expected.file).unwrap();
-        assert_eq!(number(&prepared.place.file), made);
+        std::fs::remove_file(&expected).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", &expected).unwrap();
+        assert_eq!(number(Path::new(&file)), made);
         drop(prepared);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }

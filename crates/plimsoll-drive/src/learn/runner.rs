@@ -1,7 +1,7 @@
 //! The measurement: one run of fio after the other.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 
 use plimsoll_block::BlockError;
 use plimsoll_block::fio::{Flow, command_line, failed, run};
@@ -12,6 +12,7 @@ use super::fit::burst::{Burst, bend};
 use super::jobs::{
     LearnOptions, LearnProfile, LearnStep, MOST_DOUBLINGS, MeasuredArea, arguments, steps,
 };
+use super::logs::LOG;
 use super::measured::{LoadResult, Measured};
 use super::settle::settled;
 
@@ -121,9 +122,11 @@ impl<B: FnMut(usize, &LearnStep), T: FnMut() -> Flow> LearnRunner<'_, B, T> {
 
     fn run(&mut self, number: usize, step: &LearnStep) -> Result<FioOutput, BlockError> {
         (self.begin)(number, step);
+        let logs = self.place.logs.as_deref();
         // fio appends to a log that several jobs share.
-        let _ = fs::remove_file(self.log_path());
-        run(&step.name(), &self.arguments(number, step), &mut self.tick)
+        let _ = logs.map(|logs| fs::remove_file(logs.join(LOG)));
+        let args = self.arguments(number, step);
+        run(&step.name(), &args, logs, &mut self.tick)
     }
 
     fn arguments(&self, number: usize, step: &LearnStep) -> Vec<String> {
@@ -150,15 +153,10 @@ impl<B: FnMut(usize, &LearnStep), T: FnMut() -> Flow> LearnRunner<'_, B, T> {
             })
     }
 
-    fn log_path(&self) -> PathBuf {
-        let mut path = self.place.log.clone().into_os_string();
-        path.push("_bw.log");
-        path.into()
-    }
-
     fn log(&self, number: usize, step: &LearnStep) -> Result<Vec<LogLine>, BlockError> {
         let args = self.arguments(number, step);
-        let text = fs::read_to_string(self.log_path())
+        let logs = self.place.logs.as_deref().unwrap_or(Path::new(""));
+        let text = fs::read_to_string(logs.join(LOG))
             .map_err(|error| failed(&step.name(), &args, error))?;
         fio_output::parse_log(&text).map_err(|error| BlockError::Output {
             job: step.name(),

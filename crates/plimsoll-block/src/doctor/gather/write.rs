@@ -30,7 +30,8 @@ const ROOM: Bytes = Bytes::mib(1);
 
 /// Makes a file in a directory, writes it, measures, and removes it.
 pub fn test(directory: &Path, now: Now<'_>, seed: u64) -> SyncOutcome {
-    let tested = TestFile::make(directory, ROOM).and_then(|file| measure(file.path(), now, seed));
+    let tested =
+        TestFile::make(directory, ROOM).and_then(|file| measure(&file.by_handle(), now, seed));
     match tested {
         Ok(test) => SyncOutcome::Tested(test),
         Err(error) => SyncOutcome::Untested(DoctorFinding::FlushTestFailed {
@@ -42,7 +43,6 @@ pub fn test(directory: &Path, now: Now<'_>, seed: u64) -> SyncOutcome {
 }
 
 fn open(path: &Path, flags: OFlags) -> io::Result<File> {
-    let flags = flags | OFlags::NOFOLLOW;
     OpenOptions::new()
         .read(true)
         .write(true)

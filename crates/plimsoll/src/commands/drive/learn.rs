@@ -104,7 +104,7 @@ fn plan(intent: &LearnIntent, fio: &Fio, options: &LearnOptions) -> String {
         out,
         "# {} in {}, {} from byte {}",
         intent.size,
-        place.file.display(),
+        intent.path().display(),
         fio.version,
         place.offset
     );
