@@ -1,14 +1,22 @@
 //! Prints a page to a PDF file through a browser that is there.
+//!
+//! The browser sees a copy of the page in a new directory of its own, and writes there; the PDF file is written by
+//! plimsoll. Root starts it as `nobody`, since Chromium's sandbox refuses root; without the sandbox it runs as root of a
+//! container only.
 
-use std::fs::File;
-use std::io;
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, fchown};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+
+use rustix::fs::OFlags;
 
 use crate::failure::Failure;
-use crate::output::{WholeFile, is_stream, not_written};
+use crate::output::{WholeFile, not_written};
 use crate::output_kind::OutputKind;
-use crate::part_dir::PartDir;
 
 /// Overrides the search for a browser.
 const BROWSER_VARIABLE: &str = "PLIMSOLL_CHROMIUM";
@@ -18,39 +26,30 @@ const BROWSERS: [&str; 4] = [
     "google-chrome",
     "google-chrome-stable",
 ];
+/// User and group without rights: the kernel's number for it (`/proc/sys/kernel/overflowuid`), and that of distributions.
+const NOBODY: u32 = 65_534;
 
 /// A PDF file that has its name once the browser has printed all of it.
-pub struct PdfFile {
-    file: WholeFile,
-    /// The browser writes nowhere else.
-    dir: PartDir,
-}
+pub struct PdfFile(WholeFile);
 
 impl PdfFile {
     pub fn create(pdf: &Path) -> Result<Self, Failure> {
-        let file = WholeFile::create(pdf, &OutputKind::Pdf)?;
-        let dir = match is_stream(pdf) {
-            true => PartDir::create_in(&std::env::temp_dir()),
-            false => PartDir::beside(pdf),
-        };
-        let dir = dir.map_err(|error| not_written(pdf, &error))?;
-        Ok(Self { file, dir })
+        WholeFile::create(pdf, &OutputKind::Pdf).map(Self)
     }
 
     /// Prints a page.
     pub fn print(mut self, page: &Path) -> Result<(), Failure> {
-        let printed = self.dir.path().join("page.pdf");
-        print_to_pdf(page, &printed, self.file.path())?;
-        File::open(&printed)
-            .and_then(|mut printed| io::copy(&mut printed, &mut self.file))
-            .map_err(|error| not_written(self.file.path(), &error))?;
-        self.file.finish()
+        let printed = print_to_pdf(page, self.0.path())?;
+        self.0
+            .write_all(&printed)
+            .map_err(|error| not_written(self.0.path(), &error))?;
+        self.0.finish()
     }
 }
 
 /// # Errors
 /// Without a browser, and where it writes nothing.
-fn print_to_pdf(page: &Path, output: &Path, pdf: &Path) -> Result<(), Failure> {
+fn print_to_pdf(page: &Path, pdf: &Path) -> Result<Vec<u8>, Failure> {
     let browser = browser().ok_or_else(|| {
         Failure::run(format!(
             "cannot make {}\nneither Chromium nor Google Chrome is installed, and {BROWSER_VARIABLE} names none\n\
@@ -59,38 +58,116 @@ fn print_to_pdf(page: &Path, output: &Path, pdf: &Path) -> Result<(), Failure> {
             page.display()
         ))
     })?;
-    let failed = |why: String| {
+    print(&browser, page).map_err(|why| {
         Failure::run(format!(
             "cannot make {}\n{}: {why}\nOpen {} in a browser and print it to a file.",
             pdf.display(),
             browser.display(),
             page.display()
         ))
-    };
-    let page = std::path::absolute(page).map_err(|why| failed(why.to_string()))?;
-    let output = std::path::absolute(output).map_err(|why| failed(why.to_string()))?;
-    let profile = std::env::temp_dir().join(format!("plimsoll-pdf-{}", std::process::id()));
-    let mut command = Command::new(&browser);
-    command
-        .args(["--headless", "--disable-gpu", "--no-pdf-header-footer"])
-        .arg(format!("--user-data-dir={}", profile.display()))
-        .arg(format!("--print-to-pdf={}", output.display()));
-    if rustix::process::geteuid().is_root() {
-        // Chromium's sandbox refuses root; the page is plimsoll's own and loads nothing.
-        command.arg("--no-sandbox");
+    })
+}
+
+/// The page as a PDF document.
+fn print(browser: &Path, page: &Path) -> io::Result<Vec<u8>> {
+    let directory = tempfile::Builder::new().prefix("plimsoll-pdf-").tempdir()?;
+    let copy = directory.path().join("page.html");
+    fs::copy(page, &copy)?;
+    let user = BrowserUser::current();
+    if user == BrowserUser::Nobody {
+        for path in [&copy, directory.path()] {
+            fchown(open_unlinked(path)?, Some(NOBODY), Some(NOBODY))?;
+        }
     }
-    let ran = command.arg(file_url(&page)).stdin(Stdio::null()).output();
-    // It may not exist, where the browser did not start.
-    let _ = std::fs::remove_dir_all(&profile);
-    let ran = ran.map_err(|why| failed(why.to_string()))?;
-    if ran.status.success() && output.is_file() {
-        return Ok(());
+    let pdf = directory.path().join("page.pdf");
+    let ran = run(browser, directory.path(), user)?;
+    let mut printed = Vec::new();
+    let read = open_unlinked(&pdf).and_then(|mut file| file.read_to_end(&mut printed));
+    if ran.status.success() && read.is_ok() {
+        return Ok(printed);
     }
     let errors = String::from_utf8_lossy(&ran.stderr);
     let last = errors.lines().rev().find(|line| !line.trim().is_empty());
-    Err(failed(
+    Err(io::Error::other(
         last.map_or_else(|| ran.status.to_string(), str::to_owned),
     ))
+}
+
+fn run(browser: &Path, directory: &Path, user: BrowserUser) -> io::Result<Output> {
+    let option = |name: &str, file: &str| {
+        let mut option = OsString::from(name);
+        option.push(directory.join(file));
+        option
+    };
+    let mut command = Command::new(browser);
+    command
+        .args(["--headless", "--disable-gpu", "--no-pdf-header-footer"])
+        .arg(option("--user-data-dir=", "profile"))
+        .arg(option("--print-to-pdf=", "page.pdf"));
+    match user {
+        BrowserUser::Same => {}
+        BrowserUser::Nobody => {
+            // std drops the supplementary groups along with the uid. Others can read the environment of what runs as nobody.
+            command.uid(NOBODY).gid(NOBODY).env_clear();
+            command.env("HOME", directory).env("TMPDIR", directory);
+            command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        }
+        BrowserUser::ContainerRoot => {
+            command.arg("--no-sandbox");
+        }
+    }
+    command
+        .arg(file_url(&directory.join("page.html")))
+        .stdin(Stdio::null())
+        .output()
+}
+
+/// A regular file or directory, and never what a link leads to: others may write where the browser does.
+fn open_unlinked(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)?;
+    let kind = file.metadata()?.file_type();
+    if kind.is_file() || kind.is_dir() {
+        Ok(file)
+    } else {
+        Err(io::Error::other(format!("{} is no file", path.display())))
+    }
+}
+
+/// Who the browser runs as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BrowserUser {
+    /// The user of plimsoll, in the browser's sandbox.
+    Same,
+    /// In the browser's sandbox, because plimsoll is root.
+    Nobody,
+    /// Without the sandbox, for which containers lack the rights; the page is plimsoll's own and loads nothing.
+    ContainerRoot,
+}
+
+impl BrowserUser {
+    fn current() -> Self {
+        /// What Docker, Podman and systemd-nspawn put there (systemd, "The Container Interface").
+        const MARKS: [&str; 3] = [
+            "/.dockerenv",
+            "/run/.containerenv",
+            "/run/systemd/container",
+        ];
+        let is_container = || {
+            std::env::var_os("KUBERNETES_SERVICE_HOST").is_some()
+                || MARKS.iter().any(|mark| Path::new(mark).exists())
+        };
+        if !rustix::process::geteuid().is_root() {
+            Self::Same
+        } else if is_container() {
+            Self::ContainerRoot
+        } else {
+            Self::Nobody
+        }
+    }
 }
 
 /// The one that is named, or else the first that is installed.
