@@ -3,15 +3,17 @@
 //! `<medium>/.plimsoll/<run id>/` begins with an owner file that names the process it belongs to, and a lock that this
 //! process holds as long as it lives. [`sweep`] removes such a directory when, and only when, its owner is gone.
 
-use std::fs::{self, DirBuilder, File};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::LoadError;
 
 pub(crate) mod copy;
+pub(crate) mod directory;
 mod errors;
 mod owner;
 mod programs;
@@ -20,6 +22,7 @@ mod size;
 mod sweep;
 mod wait;
 
+use directory::Directory;
 pub(crate) use errors::io_error;
 pub use owner::host;
 use owner::{FOLDER, LOCK, OUTSIDE_PREFIX, OWNER, Owner, closed, remove};
@@ -40,10 +43,42 @@ pub struct Scratch {
     removed: bool,
 }
 
-fn make_dir(path: &Path, mode: u32) -> io::Result<()> {
-    DirBuilder::new().mode(mode).create(path)?;
-    // The umask may have taken bits away that the server's own user needs.
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+/// The folder of all runs on a medium, which is made where there is none.
+fn open_folder(medium: &Path) -> Result<Directory, LoadError> {
+    let path = medium.join(FOLDER);
+    let parent = Directory::open(medium).map_err(|e| io_error(medium, &e))?;
+    let folder = match parent.make(OsStr::new(FOLDER), 0o711) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => parent
+            .child(OsStr::new(FOLDER))
+            .map_err(|e| closed(&path, &e))?,
+        made => made.map_err(|e| io_error(&path, &e))?,
+    };
+    folder.check_owner().map(|()| folder)
+}
+
+/// Refuses what others own or can write to. A filesystem without permissions shows also what was just made as open to all:
+/// there an ordinary user has nothing to lose, and root has.
+fn check_folders(folder: &Directory, made: &Directory) -> Result<(), LoadError> {
+    made.check_owner()?;
+    let is_open = made.check_closed();
+    if is_open.is_err() && !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    is_open.and_then(|()| folder.check_closed())
+}
+
+fn make_in(directory: &Directory, name: &str, mode: u32) -> Result<PathBuf, LoadError> {
+    let path = directory.path().join(name);
+    let made = directory.make(OsStr::new(name), mode);
+    made.map(|_| path.clone()).map_err(|e| io_error(&path, &e))
+}
+
+/// Whether no configuration, URL or shell reads a path as anything else.
+pub(crate) fn is_plain(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    bytes
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"/._-+".contains(byte))
 }
 
 impl Scratch {
@@ -56,23 +91,22 @@ impl Scratch {
             ));
         }
         let medium = medium.canonicalize().map_err(|e| io_error(medium, &e))?;
-        let folder = medium.join(FOLDER);
-        let path = folder.join(run_id);
-        let made = make_dir(&folder, 0o711).or_else(|e| match e.kind() {
-            io::ErrorKind::AlreadyExists => Ok(()),
-            _ => Err(e),
-        });
-        made.map_err(|e| io_error(&folder, &e))?;
-        make_dir(&path, 0o711).map_err(|e| match e.kind() {
+        let folder = open_folder(&medium)?;
+        let made = folder.make(OsStr::new(run_id), 0o711);
+        let made = made.map_err(|e| match e.kind() {
             io::ErrorKind::AlreadyExists => LoadError::Foreign {
-                what: path.display().to_string(),
+                what: folder.path().join(run_id).display().to_string(),
                 why: "a run of this name uses it, or left it behind".into(),
                 next: "If no other plimsoll is at work here, remove that directory.".into(),
             },
-            _ => closed(&folder, &e),
+            _ => closed(folder.path(), &e),
+        })?;
+        check_folders(&folder, &made).inspect_err(|_| {
+            // It is as new as the error.
+            let _ = folder.remove_empty(OsStr::new(run_id));
         })?;
         let mut scratch = Self {
-            path,
+            path: made.path().to_owned(),
             owner: Owner::new(run_id),
             lock: None,
             log: None,
@@ -87,7 +121,8 @@ impl Scratch {
     /// file would keep the drive from being unmounted. The other one's lock protects both.
     pub fn inside(mount: &Path, name: &str) -> Result<Self, LoadError> {
         let path = mount.join(name);
-        make_dir(&path, 0o711).map_err(|e| io_error(&path, &e))?;
+        let on = Directory::open(mount).map_err(|e| io_error(mount, &e))?;
+        make_in(&on, name, 0o711)?;
         let scratch = Self {
             path,
             owner: Owner::new(name),
@@ -113,8 +148,9 @@ impl Scratch {
     }
 
     fn take_lock(&mut self) -> Result<(), LoadError> {
-        let path = self.path.join(LOCK);
-        let file = File::create(&path).map_err(|e| io_error(&path, &e))?;
+        let directory = Directory::open_own(&self.path)?;
+        let file = directory.create(OsStr::new(LOCK), 0o644);
+        let file = file.map_err(|e| io_error(&self.path.join(LOCK), &e))?;
         // A file system without locks is no obstacle: pid and start time remain.
         self.lock = file.try_lock().is_ok().then_some(file);
         Ok(())
@@ -122,62 +158,74 @@ impl Scratch {
 
     /// Replaces the owner file as a whole: a crash leaves the old one or the new one.
     fn save(&self) -> Result<(), LoadError> {
-        let path = self.path.join(OWNER);
-        let new = self.path.join("owner.json.new");
+        const NEW: &str = "owner.json.new";
         let text = serde_json::to_string_pretty(&self.owner)
             .map_err(|e| LoadError::other("owner file", e))?;
-        fs::write(&new, text + "\n")
-            .and_then(|()| fs::rename(&new, &path))
-            .map_err(|e| io_error(&path, &e))
+        let directory = Directory::open_own(&self.path)?;
+        let replace = || {
+            directory.remove_left(OsStr::new(NEW))?;
+            let mut file = directory.create(OsStr::new(NEW), 0o644)?;
+            file.write_all((text + "\n").as_bytes())?;
+            directory.rename(NEW, OWNER)
+        };
+        replace().map_err(|e| io_error(&self.path.join(OWNER), &e))
     }
 
     pub fn path(&self) -> &Path {
         &self.path
     }
 
+    /// An open handle: through it a program that root starts works in this very directory, whatever is renamed above it.
+    pub fn open(&self) -> Result<OwnedFd, LoadError> {
+        Directory::open_own(&self.path).map(OwnedFd::from)
+    }
+
     /// A new directory inside, `name` being one path component; its name is recorded first.
     pub fn dir(&mut self, name: &str) -> Result<PathBuf, LoadError> {
         self.owner.contains.insert(name.into());
         self.save()?;
-        let path = self.path.join(name);
-        make_dir(&path, 0o711).map_err(|e| io_error(&path, &e))?;
-        Ok(path)
+        let directory = Directory::open_own(&self.path)?;
+        make_in(&directory, name, 0o711)
     }
 
     /// A directory for sockets whose own path plus `reserve` bytes fits into a socket address: inside when that is
     /// short enough, else a new one under the directory for temporary files. `sun_path` holds 108 bytes with its
-    /// terminating zero (unix(7)).
+    /// terminating zero (unix(7)). Clients take the path in URLs and lists of hosts, which have no quotes for all signs.
     pub fn socket_dir(&mut self, name: &str, reserve: usize) -> Result<PathBuf, LoadError> {
         const LONGEST: usize = 107;
-        /// Numbers those of this process: several are made at the same time, and none has the name of one that is gone.
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        let inside = self.path.join(name);
-        if inside.as_os_str().len() + reserve <= LONGEST {
+        let suits = |path: &Path| path.as_os_str().len() + reserve <= LONGEST && is_plain(path);
+        if suits(&self.path.join(name)) {
             return self.dir(name);
         }
-        let unique = format!(
-            "{OUTSIDE_PREFIX}{}-{}-{name}",
-            self.owner.pid, self.owner.start_time
-        );
+        let temporary = std::env::temp_dir();
+        let temporary = temporary
+            .canonicalize()
+            .map_err(|e| io_error(&temporary, &e))?;
+        let directory = Directory::open(&temporary).map_err(|e| io_error(&temporary, &e))?;
         for _ in 0..100 {
-            let path = std::env::temp_dir()
-                .join(format!("{unique}{}", MADE.fetch_add(1, Ordering::Relaxed)));
-            if path.as_os_str().len() + reserve > LONGEST {
-                return Err(LoadError::other(
-                    path.display().to_string(),
-                    "is too long for a socket; set TMPDIR to a short path",
-                ));
-            }
-            if path.symlink_metadata().is_ok() {
-                continue;
+            // Another's guess would only be in the way: a directory that is there is never taken.
+            let unique = format!("{OUTSIDE_PREFIX}{:016x}", RandomState::new().hash_one(name));
+            let path = temporary.join(&unique);
+            if !suits(&path) {
+                return Err(LoadError::Unsupported {
+                    what: format!("make a socket in {}", temporary.display()),
+                    why: "its path is too long, or has other signs than letters, digits and /._-+"
+                        .into(),
+                    next: "Set TMPDIR to a short and plain path, such as /tmp.".into(),
+                });
             }
             self.owner.outside.insert(path.clone());
             self.save()?;
-            make_dir(&path, 0o700).map_err(|e| io_error(&path, &e))?;
-            return Ok(path);
+            match directory.make(OsStr::new(&unique), 0o700) {
+                Ok(made) => return made.check_owner().map(|()| path),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    self.owner.outside.remove(&path);
+                }
+                Err(error) => return Err(io_error(&path, &error)),
+            }
         }
         Err(LoadError::other(
-            unique,
+            temporary.display().to_string(),
             "no free name for a socket directory",
         ))
     }
@@ -223,9 +271,12 @@ impl Scratch {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use proptest::prelude::*;
 
-    use super::owner::{belongs_to, mounted_below};
+    use super::errors::belongs_to;
+    use super::owner::mounted_below;
     use super::sweep::parse_owner;
     use super::*;
 
@@ -287,7 +338,7 @@ mod tests {
         let inside = scratch.dir("with space").unwrap();
         if !rustix::process::geteuid().is_root() {
             // Only root can mount: of what is there, the root directory has mounts below it.
-            assert!(mounted_below(Path::new("/")).is_some());
+            assert!(mounted_below(Path::new("/")).unwrap().is_some());
             return;
         }
         rustix::mount::mount(

@@ -1,17 +1,17 @@
 //! A backup's files: copied as what they are, flushed to their medium, read from it.
 
-use std::fs::{self, File, Metadata};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use rustix::fs::{Advice, fadvise};
+use rustix::fs::{Advice, FileType, OFlags, fadvise};
 
 use super::BackupControl;
 use crate::control::LoadControl;
 use crate::error::LoadError;
-use crate::scratch::copy::like;
+use crate::scratch::directory::{Directory, give_like};
 use crate::scratch::io_error;
 
 /// Between two checks for a stop.
@@ -25,66 +25,86 @@ struct Tree {
 }
 
 impl Tree {
-    fn of(root: &Path) -> Result<Self, LoadError> {
+    fn read(root: &Directory) -> Result<Self, LoadError> {
         let mut tree = Self::default();
         tree.add(root, Path::new(""))?;
         Ok(tree)
     }
 
-    fn add(&mut self, root: &Path, below: &Path) -> Result<(), LoadError> {
-        let dir = root.join(below);
-        let failed = |error: io::Error| io_error(&dir, &error);
-        for entry in fs::read_dir(&dir).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let path = below.join(entry.file_name());
-            let about = entry.metadata().map_err(failed)?;
-            if about.is_dir() {
-                self.directories.push(path.clone());
-                self.add(root, &path)?;
-            } else if about.is_file() {
-                self.files.push((path, about.len()));
-            } else {
+    fn add(&mut self, dir: &Directory, below: &Path) -> Result<(), LoadError> {
+        let failed = |error: io::Error| io_error(dir.path(), &error);
+        for name in dir.names().map_err(failed)? {
+            let path = below.join(&name);
+            match dir.kind(&name).map_err(failed)? {
+                FileType::Directory => {
+                    let inside = dir.child(&name).map_err(failed)?;
+                    self.directories.push(path.clone());
+                    self.add(&inside, &path)?;
+                }
+                FileType::RegularFile => {
+                    let file = dir.open_file(&name, OFlags::RDONLY).map_err(failed)?;
+                    self.files
+                        .push((path, file.metadata().map_err(failed)?.len()));
+                }
                 // Neither a copy nor a flush would reach what it leads to.
-                let what = entry.path().display().to_string();
-                return Err(LoadError::other(
-                    what,
-                    "is neither a file nor a directory, which no backup of plimsoll's has",
-                ));
+                _ => {
+                    return Err(LoadError::other(
+                        dir.path().join(&name).display().to_string(),
+                        "is neither a file nor a directory, which no backup of plimsoll's has",
+                    ));
+                }
             }
         }
         Ok(())
     }
 }
 
+fn open(path: &Path) -> Result<Directory, LoadError> {
+    Directory::open(path).map_err(|error| io_error(path, &error))
+}
+
+/// A file of a tree.
+fn open_file(root: &Directory, file: &Path) -> io::Result<File> {
+    let parent = root.below(file.parent().unwrap_or(Path::new("")))?;
+    parent.open_file(file.file_name().unwrap_or_default(), OFlags::RDONLY)
+}
+
 /// Returns when everything in a directory is on its medium; the files' lengths.
 pub fn flush(dir: &Path, control: &LoadControl) -> Result<u64, LoadError> {
-    let tree = Tree::of(dir)?;
+    let root = open(dir)?;
+    let tree = Tree::read(&root)?;
     for (file, _) in &tree.files {
         control.check()?;
-        sync(&dir.join(file))?;
+        let synced = open_file(&root, file).and_then(|open| open.sync_all());
+        synced.map_err(|error| io_error(&dir.join(file), &error))?;
     }
-    tree.directories
-        .iter()
-        .try_for_each(|inside| sync(&dir.join(inside)))?;
-    sync(dir)?;
+    sync_directories(&root, &tree.directories)?;
     Ok(tree.files.iter().map(|(_, bytes)| bytes).sum())
 }
 
 /// A directory's entries are synchronised as a file's content is (fsync(2)).
-fn sync(path: &Path) -> Result<(), LoadError> {
-    File::open(path)
-        .and_then(|open| open.sync_all())
-        .map_err(|error| io_error(path, &error))
+fn sync_directories(root: &Directory, directories: &[PathBuf]) -> Result<(), LoadError> {
+    for path in directories
+        .iter()
+        .map(PathBuf::as_path)
+        .chain([Path::new("")])
+    {
+        let synced = root
+            .below(path)
+            .and_then(|open| Ok(rustix::fs::fsync(&open)?));
+        synced.map_err(|error| io_error(&root.path().join(path), &error))?;
+    }
+    Ok(())
 }
 
 /// Lets a directory's files be read from their medium the next time, and not from the memory of who wrote them. They must
 /// have been flushed; the kernel keeps what others use.
 pub fn forget_cached(dir: &Path) -> Result<(), LoadError> {
-    for (file, _) in Tree::of(dir)?.files {
-        let path = dir.join(file);
+    let root = open(dir)?;
+    for (file, _) in Tree::read(&root)?.files {
         let forgotten =
-            File::open(&path).and_then(|open| Ok(fadvise(&open, 0, None, Advice::DontNeed)?));
-        forgotten.map_err(|error| io_error(&path, &error))?;
+            open_file(&root, &file).and_then(|open| Ok(fadvise(&open, 0, None, Advice::DontNeed)?));
+        forgotten.map_err(|error| io_error(&dir.join(file), &error))?;
     }
     Ok(())
 }
@@ -98,18 +118,21 @@ pub fn copy(
     wanted: &(dyn Fn(&Path) -> bool + Sync),
     task: BackupControl<'_>,
 ) -> Result<u64, LoadError> {
+    let (from, to) = (open(from)?, open(to)?);
     let Tree {
         directories,
         mut files,
-    } = Tree::of(from)?;
+    } = Tree::read(&from)?;
     files.retain(|(path, _)| wanted(path));
     // The largest first, so that all workers end at about the same time.
     files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     for path in &directories {
-        let from = from.join(path);
-        let to = to.join(path);
-        let made = fs::create_dir(&to).and_then(|()| like(&to, &from.symlink_metadata()?));
-        made.map_err(|error| io_error(&to, &error))?;
+        let make = || {
+            let parent = to.below(path.parent().unwrap_or(Path::new("")))?;
+            let made = parent.make(path.file_name().unwrap_or_default(), 0o700)?;
+            give_like(&made, &from.below(path)?)
+        };
+        make().map_err(|error| io_error(&to.path().join(path), &error))?;
     }
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
@@ -125,7 +148,7 @@ pub fn copy(
                         if failed.load(Ordering::Relaxed) {
                             break;
                         }
-                        let copied = copy_file(&from.join(path), &to.join(path), task.control);
+                        let copied = copy_file(&from, &to, path, task.control);
                         bytes += copied.inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
                     }
                     Ok(bytes)
@@ -141,18 +164,23 @@ pub fn copy(
             .collect()
     });
     let bytes = copied?.into_iter().sum();
-    directories
-        .iter()
-        .try_for_each(|path| sync(&to.join(path)))?;
-    sync(to).map(|()| bytes)
+    sync_directories(&to, &directories).map(|()| bytes)
 }
 
-fn copy_file(from: &Path, to: &Path, control: &LoadControl) -> Result<u64, LoadError> {
-    let read_error = |error: io::Error| io_error(from, &error);
-    let write_error = |error: io::Error| io_error(to, &error);
-    let mut source = File::open(from).map_err(read_error)?;
-    let about: Metadata = source.metadata().map_err(read_error)?;
-    let mut target = File::create_new(to).map_err(write_error)?;
+/// Copies the file of this relative path.
+fn copy_file(
+    from: &Directory,
+    to: &Directory,
+    path: &Path,
+    control: &LoadControl,
+) -> Result<u64, LoadError> {
+    let read_error = |error: io::Error| io_error(&from.path().join(path), &error);
+    let write_error = |error: io::Error| io_error(&to.path().join(path), &error);
+    let mut source = open_file(from, path).map_err(read_error)?;
+    let mut target = to
+        .below(path.parent().unwrap_or(Path::new("")))
+        .and_then(|parent| parent.create(path.file_name().unwrap_or_default(), 0o600))
+        .map_err(write_error)?;
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut copied = 0;
     loop {
@@ -165,7 +193,7 @@ fn copy_file(from: &Path, to: &Path, control: &LoadControl) -> Result<u64, LoadE
         target.write_all(&chunk[..read]).map_err(write_error)?;
         copied += read as u64;
     }
-    like(to, &about)
+    give_like(&target, &source)
         .and_then(|()| target.sync_all())
         .map_err(write_error)?;
     Ok(copied)
@@ -173,6 +201,7 @@ fn copy_file(from: &Path, to: &Path, control: &LoadControl) -> Result<u64, LoadE
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     use super::*;

@@ -1,11 +1,13 @@
 //! Copies of directories, for data sets that are reset.
 
-use std::fs::{self, File, Metadata};
+use std::ffi::OsStr;
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use rustix::fs::{FileType, OFlags};
 
 use crate::error::LoadError;
+use crate::scratch::directory::{Directory, give_like};
 use crate::scratch::io_error;
 
 /// What was copied.
@@ -17,144 +19,171 @@ pub struct Copied {
     pub shared: u64,
 }
 
+/// A directory with a server's data, which its user can change.
+#[derive(Debug, Clone, Copy)]
+pub struct DataDirectory<'a> {
+    pub path: &'a Path,
+    /// The log's, where it has a disk of its own: the only directory elsewhere that is entered through a link.
+    pub log_disk: Option<&'a Path>,
+}
+
+impl<'a> From<&'a Path> for DataDirectory<'a> {
+    fn from(path: &'a Path) -> Self {
+        Self {
+            path,
+            log_disk: None,
+        }
+    }
+}
+
+impl DataDirectory<'_> {
+    fn open(&self) -> Result<Directory, LoadError> {
+        Directory::open(self.path).map_err(|error| io_error(self.path, &error))
+    }
+
+    /// The log's directory, where this name is the link to it.
+    fn log_behind(&self, directory: &Directory, name: &OsStr) -> io::Result<Option<Directory>> {
+        match (self.log_disk, directory.read_link(name)) {
+            (Some(log), Ok(target)) if directory.path() == self.path && target == log => {
+                Directory::open(log).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
 /// Copies a directory with everything in it to a place that does not exist, with owners and permissions, and returns
-/// when it is on the medium: writing it back must not fall into a measurement. `stop` is asked between files. A link to
-/// a directory elsewhere, such as a log on a disk of its own, becomes a directory.
+/// when it is on the medium: writing it back must not fall into a measurement. `stop` is asked between files. The link to
+/// a log on a disk of its own becomes a directory.
 pub fn copy_tree(
-    from: &Path,
+    from: DataDirectory<'_>,
     to: &Path,
     stop: &dyn Fn() -> Result<(), LoadError>,
 ) -> Result<Copied, LoadError> {
-    let mut copied = Copied::default();
-    copy_dir(from, to, stop, &mut copied)?;
-    sync(to).map(|()| copied)
+    let (Some(name), Some(parent)) = (to.file_name(), to.parent()) else {
+        return Err(io_error(to, &io::ErrorKind::InvalidFilename.into()));
+    };
+    let source = from.open()?;
+    let made = Directory::open(parent)
+        .and_then(|parent| parent.make(name, 0o700))
+        .and_then(|made| give_like(&made, &source).map(|()| made));
+    let target = made.map_err(|error| io_error(to, &error))?;
+    let mut copying = Copying {
+        from,
+        to: to.into(),
+        stop,
+        copied: Copied::default(),
+    };
+    copying.entries(&source, &target)?;
+    sync(&target).map(|()| copying.copied)
 }
 
-fn sync(dir: &Path) -> Result<(), LoadError> {
-    let synced = File::open(dir).and_then(|open| Ok(rustix::fs::syncfs(&open)?));
-    synced.map_err(|error| io_error(dir, &error))
+fn sync(directory: &Directory) -> Result<(), LoadError> {
+    rustix::fs::syncfs(directory).map_err(|error| io_error(directory.path(), &error.into()))
 }
 
 /// Puts everything in `copy` back in `place`, where it was taken from; what is there now goes. The directory itself
-/// stays: a process may have it as its working directory. So does a link in it to a directory elsewhere, which is filled.
+/// stays: a process may have it as its working directory. So does the link in it to a log elsewhere, which is filled.
 pub fn put_back(
-    copy: &Path,
-    place: &Path,
+    copy: DataDirectory<'_>,
+    place: DataDirectory<'_>,
     stop: &dyn Fn() -> Result<(), LoadError>,
 ) -> Result<Copied, LoadError> {
-    empty(place)?;
-    let mut copied = Copied::default();
-    copy_entries(copy, place, stop, &mut copied)?;
-    sync(place).map(|()| copied)
+    let target = place.open()?;
+    empty(&target, place)?;
+    let mut copying = Copying {
+        from: copy,
+        to: place,
+        stop,
+        copied: Copied::default(),
+    };
+    copying.entries(&copy.open()?, &target)?;
+    sync(&target).map(|()| copying.copied)
 }
 
-fn empty(dir: &Path) -> Result<(), LoadError> {
-    entries(dir)?.iter().try_for_each(|path| {
-        if leads_elsewhere(path) {
-            empty(path)
-        } else {
-            remove(path).map_err(|error| io_error(path, &error))
+fn empty(directory: &Directory, place: DataDirectory<'_>) -> Result<(), LoadError> {
+    let failed = |error: io::Error| io_error(directory.path(), &error);
+    for name in directory.names().map_err(failed)? {
+        match place.log_behind(directory, &name).map_err(failed)? {
+            Some(log) => empty(&log, place)?,
+            None => directory.remove(&name).map_err(failed)?,
         }
-    })
-}
-
-/// A link to a directory that is not beside it.
-fn leads_elsewhere(path: &Path) -> bool {
-    fs::read_link(path).is_ok_and(|target| target.is_absolute() && target.is_dir())
-}
-
-fn entries(dir: &Path) -> Result<Vec<PathBuf>, LoadError> {
-    let read = || {
-        fs::read_dir(dir)?
-            .map(|entry| entry.map(|entry| entry.path()))
-            .collect::<io::Result<Vec<_>>>()
-    };
-    read().map_err(|error| io_error(dir, &error))
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    if path.symlink_metadata()?.is_dir() {
-        fs::remove_dir_all(path)
-    } else {
-        fs::remove_file(path)
     }
+    Ok(())
 }
 
-fn copy_dir(
-    from: &Path,
-    to: &Path,
-    stop: &dyn Fn() -> Result<(), LoadError>,
-    copied: &mut Copied,
-) -> Result<(), LoadError> {
-    let made = if leads_elsewhere(to) {
-        Ok(())
-    } else {
-        fs::create_dir(to)
-    };
-    let alike = made.and_then(|()| like(to, &from.metadata()?));
-    alike.map_err(|error| io_error(to, &error))?;
-    copy_entries(from, to, stop, copied)?;
-    if leads_elsewhere(to) {
-        sync(to)
-    } else {
+struct Copying<'a> {
+    from: DataDirectory<'a>,
+    to: DataDirectory<'a>,
+    stop: &'a dyn Fn() -> Result<(), LoadError>,
+    copied: Copied,
+}
+
+impl Copying<'_> {
+    fn entries(&mut self, from: &Directory, to: &Directory) -> Result<(), LoadError> {
+        let names = from
+            .names()
+            .map_err(|error| io_error(from.path(), &error))?;
+        for name in &names {
+            (self.stop)()?;
+            let failed = |error: io::Error| io_error(&to.path().join(name), &error);
+            let kind = from.kind(name).map_err(failed)?;
+            let inside = match kind {
+                FileType::Directory => Some(from.child(name).map_err(failed)?),
+                FileType::Symlink => self.from.log_behind(from, name).map_err(failed)?,
+                _ => None,
+            };
+            match (inside, kind) {
+                (Some(inside), _) => self.directory(name, &inside, to)?,
+                (None, FileType::Symlink) => from
+                    .read_link(name)
+                    .and_then(|target| to.link(name, &target))
+                    .map_err(failed)?,
+                (None, FileType::RegularFile) => self.file(name, from, to).map_err(failed)?,
+                // Sockets and the like are not copied: they belong to processes.
+                (None, _) => {}
+            }
+        }
         Ok(())
     }
-}
 
-fn copy_entries(
-    from: &Path,
-    to: &Path,
-    stop: &dyn Fn() -> Result<(), LoadError>,
-    copied: &mut Copied,
-) -> Result<(), LoadError> {
-    for path in entries(from)? {
-        stop()?;
-        let Some(name) = path.file_name() else {
-            continue;
+    fn directory(
+        &mut self,
+        name: &OsStr,
+        from: &Directory,
+        to: &Directory,
+    ) -> Result<(), LoadError> {
+        let failed = |error: io::Error| io_error(&to.path().join(name), &error);
+        let log = self.to.log_behind(to, name).map_err(failed)?;
+        let is_log = log.is_some();
+        let target = match log {
+            Some(log) => log,
+            None => to.make(name, 0o700).map_err(failed)?,
         };
-        let target = to.join(name);
-        let found = path
-            .symlink_metadata()
-            .map_err(|error| io_error(&path, &error))?;
-        if found.is_dir() || leads_elsewhere(&path) {
-            copy_dir(&path, &target, stop, copied)?;
+        give_like(&target, from).map_err(failed)?;
+        self.entries(from, &target)?;
+        if is_log { sync(&target) } else { Ok(()) }
+    }
+
+    fn file(&mut self, name: &OsStr, from: &Directory, to: &Directory) -> io::Result<()> {
+        let source = from.open_file(name, OFlags::RDONLY)?;
+        let target = to.create(name, 0o600)?;
+        let bytes = source.metadata()?.len();
+        if rustix::fs::ioctl_ficlone(&target, &source).is_ok() {
+            self.copied.shared += bytes;
         } else {
-            copy_file(&path, &target, &found, copied).map_err(|error| io_error(&target, &error))?;
+            io::copy(&mut &source, &mut &target)?;
         }
+        self.copied.bytes += bytes;
+        give_like(&target, &source)
     }
-    Ok(())
-}
-
-/// Sockets and the like are not copied: they belong to processes.
-fn copy_file(from: &Path, to: &Path, found: &Metadata, copied: &mut Copied) -> io::Result<()> {
-    if found.is_symlink() {
-        return symlink(fs::read_link(from)?, to);
-    }
-    if !found.is_file() {
-        return Ok(());
-    }
-    let source = File::open(from)?;
-    let target = File::create_new(to)?;
-    if rustix::fs::ioctl_ficlone(&target, &source).is_ok() {
-        copied.shared += found.len();
-    } else {
-        io::copy(&mut &source, &mut &target)?;
-    }
-    copied.bytes += found.len();
-    like(to, found)
-}
-
-/// Owner and permissions as the original has them.
-pub(crate) fn like(path: &Path, original: &Metadata) -> io::Result<()> {
-    fs::set_permissions(path, fs::Permissions::from_mode(original.mode() & 0o7777))?;
-    if rustix::process::geteuid().is_root() {
-        chown(path, Some(original.uid()), Some(original.gid()))?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+
     use super::*;
 
     fn go_on() -> Result<(), LoadError> {
@@ -175,7 +204,11 @@ mod tests {
         fs::create_dir(&log).unwrap();
         fs::write(log.join("1"), "log").unwrap();
         symlink(&log, place.join("log")).unwrap();
-        let copied = copy_tree(&place, &copy, &go_on).unwrap();
+        let data = DataDirectory {
+            path: &place,
+            log_disk: Some(&log),
+        };
+        let copied = copy_tree(data, &copy, &go_on).unwrap();
         assert_eq!(copied.bytes, 300_008);
         assert!(copied.shared == 0 || copied.shared == copied.bytes);
 
@@ -185,7 +218,10 @@ mod tests {
         fs::remove_file(place.join("conf")).unwrap();
         fs::rename(log.join("1"), log.join("2")).unwrap();
         assert!(!copy.join("log").is_symlink(), "a copy is complete");
-        assert_eq!(put_back(&copy, &place, &go_on).unwrap().bytes, 300_008);
+        assert_eq!(
+            put_back(copy.as_path().into(), data, &go_on).unwrap().bytes,
+            300_008
+        );
         assert_eq!(
             fs::read(place.join("base/5/1259")).unwrap(),
             vec![7; 300_000]
@@ -208,7 +244,8 @@ mod tests {
     fn owners_are_kept() {
         if !rustix::process::geteuid().is_root() {
             // Only root can give files away.
-            assert!(like(Path::new("/nowhere"), &fs::metadata("/").unwrap()).is_err());
+            let root = Directory::open(Path::new("/")).unwrap();
+            assert!(give_like(&root, &root).is_err());
             return;
         }
         let dir = tempfile::tempdir().unwrap();
@@ -216,9 +253,45 @@ mod tests {
         fs::create_dir(&place).unwrap();
         fs::write(place.join("a"), "x").unwrap();
         chown(place.join("a"), Some(12_345), Some(54_321)).unwrap();
-        copy_tree(&place, &dir.path().join("copy"), &go_on).unwrap();
+        copy_tree(place.as_path().into(), &dir.path().join("copy"), &go_on).unwrap();
         let found = fs::metadata(dir.path().join("copy/a")).unwrap();
         assert_eq!((found.uid(), found.gid()), (12_345, 54_321));
+    }
+
+    /// A server's user links to what that user must not touch, while root resets the data.
+    #[test]
+    fn links_of_the_servers_user_lead_nowhere() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().canonicalize().unwrap();
+        let [data, copy, of_root, log] =
+            ["data", "copy", "root", "log"].map(|name| real.join(name));
+        for made in [&data.join("base"), &of_root, &log] {
+            fs::create_dir_all(made).unwrap();
+        }
+        fs::write(of_root.join("precious"), "x").unwrap();
+        symlink(&log, data.join("pg_wal")).unwrap();
+        for link in ["a", "base/b"] {
+            symlink(&of_root, data.join(link)).unwrap();
+        }
+        // Neither is the log entered again and again.
+        for link in [data.join("base/log"), log.join("log")] {
+            symlink(&log, link).unwrap();
+        }
+        let place = DataDirectory {
+            path: &data,
+            log_disk: Some(&log),
+        };
+        assert_eq!(copy_tree(place, &copy, &go_on).unwrap().bytes, 0);
+        assert!(copy.join("a").is_symlink() && copy.join("pg_wal/log").is_symlink());
+        put_back(copy.as_path().into(), place, &go_on).unwrap();
+        assert!(data.join("base/b").is_symlink() && log.join("log").is_symlink());
+        assert!(of_root.join("precious").exists());
+        // A second name of a file of root's is not copied for its reader.
+        fs::hard_link(of_root.join("precious"), data.join("c")).unwrap();
+        let error = copy_tree(place, &real.join("again"), &go_on)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("again/c: is no file of its own"), "{error}");
     }
 
     #[test]
@@ -226,7 +299,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("place")).unwrap();
         fs::write(dir.path().join("place/a"), "x").unwrap();
-        let error = copy_tree(&dir.path().join("place"), &dir.path().join("copy"), &|| {
+        let place = dir.path().join("place");
+        let error = copy_tree(place.as_path().into(), &dir.path().join("copy"), &|| {
             Err(LoadError::Cancelled)
         });
         assert!(matches!(error, Err(LoadError::Cancelled)));

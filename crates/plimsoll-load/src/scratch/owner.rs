@@ -1,14 +1,18 @@
 //! Whose directory it is: the owner file, and the removal of what it names.
 
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use plimsoll_block::host::mount::unescape;
 use serde::{Deserialize, Serialize};
 
-use super::errors::io_error;
+use super::directory::Directory;
+use super::errors::{belongs_to, io_error};
 use super::servers::start_time;
 use crate::error::LoadError;
 use crate::passwd::user_name;
@@ -68,18 +72,6 @@ pub(super) fn closed(folder: &Path, error: &io::Error) -> LoadError {
     belongs_to(folder, &user_name(owner))
 }
 
-pub(super) fn belongs_to(folder: &Path, owner: &str) -> LoadError {
-    let place = folder.display();
-    LoadError::Refused {
-        what: place.to_string(),
-        why: format!("it belongs to {owner}, who has used plimsoll on this medium"),
-        next: format!(
-            "Run plimsoll as that user, or give the medium another directory. When no run of {owner} is going, they can \
-             remove it: rm -r '{place}'"
-        ),
-    }
-}
-
 /// This machine's name, as owner files and locks have it.
 pub fn host() -> String {
     fs::read_to_string("/proc/sys/kernel/hostname")
@@ -93,42 +85,35 @@ pub fn host() -> String {
 /// Where something is mounted inside, nothing is removed: it may be the user's, and what could not be unmounted is
 /// better inspected first.
 pub(super) fn remove(path: &Path, owner: &Owner) -> Result<(), LoadError> {
-    if let Some(mount) = mounted_below(path) {
-        return Err(LoadError::Other {
-            what: path.display().to_string(),
-            why: format!(
+    let directory = Directory::open_own(path)?;
+    let left = |why: String| LoadError::other(path.display().to_string(), why);
+    match mounted_below(path) {
+        Ok(None) => {}
+        Ok(Some(mount)) => {
+            return Err(left(format!(
                 "is left there, because {} is still mounted; umount it, then start again",
                 mount.display()
-            ),
-        });
+            )));
+        }
+        Err(error) => {
+            return Err(left(format!(
+                "is left there, because what is mounted in it is unknown: {error}"
+            )));
+        }
     }
     for outside in &owner.outside {
         remove_socket_dir(outside);
     }
-    for entry in fs::read_dir(path)
-        .map_err(|e| io_error(path, &e))?
-        .flatten()
-    {
-        let inside = entry.path();
-        if inside.ends_with(OWNER) || inside.ends_with(LOCK) {
-            continue;
-        }
-        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let done = if is_dir {
-            fs::remove_dir_all(&inside)
-        } else {
-            fs::remove_file(&inside)
-        };
-        done.map_err(|e| io_error(&inside, &e))?;
+    let failed = |name: &OsStr| {
+        let inside = path.join(name);
+        move |error: io::Error| io_error(&inside, &error)
+    };
+    let names = directory.names().map_err(|e| io_error(path, &e))?;
+    for name in names.iter().filter(|name| *name != OWNER && *name != LOCK) {
+        directory.remove(name).map_err(failed(name))?;
     }
-    for last in [LOCK, OWNER] {
-        let last = path.join(last);
-        match fs::remove_file(&last) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(io_error(&last, &error));
-            }
-            _ => {}
-        }
+    for last in [LOCK, OWNER].map(OsStr::new) {
+        directory.remove_left(last).map_err(failed(last))?;
     }
     fs::remove_dir(path).map_err(|e| io_error(path, &e))?;
     if let Some(folder) = path.parent() {
@@ -138,39 +123,39 @@ pub(super) fn remove(path: &Path, owner: &Owner) -> Result<(), LoadError> {
     Ok(())
 }
 
-pub(super) fn unescape(text: &str) -> String {
-    text.replace("\\040", " ")
-        .replace("\\011", "\t")
-        .replace("\\134", "\\")
+/// A mount point strictly below a directory (proc(5): the fifth field, with octal escapes).
+pub(super) fn mounted_below(path: &Path) -> io::Result<Option<PathBuf>> {
+    let mounts = fs::read("/proc/self/mountinfo")?;
+    Ok(mounted_below_in(&mounts, path))
 }
 
-/// A mount point strictly below a directory (proc(5): the fifth field, with octal escapes).
-pub(super) fn mounted_below(path: &Path) -> Option<PathBuf> {
-    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+/// Any user may have mounted something whose name is no text.
+fn mounted_below_in(mountinfo: &[u8], path: &Path) -> Option<PathBuf> {
+    let lines = mountinfo.split(|byte| *byte == b'\n');
+    let points = lines.filter_map(|line| line.split(|byte| *byte == b' ').nth(4));
     points
-        .map(|point| PathBuf::from(unescape(point)))
+        .map(|point| PathBuf::from(OsString::from_vec(unescape(point))))
         .find(|point| point.starts_with(path) && point != path)
 }
 
-/// Removes a directory named as ours with sockets in it and nothing else: the owner file of a medium that was
-/// else can write to must not make plimsoll remove anything more.
+/// Removes a directory named as ours with sockets in it and nothing else: whatever an owner file names, plimsoll removes no
+/// more than that.
 pub(super) fn remove_socket_dir(path: &Path) {
-    let named_ours = path
-        .file_name()
-        .is_some_and(|name| name.to_string_lossy().starts_with(OUTSIDE_PREFIX));
-    let Ok(entries) = fs::read_dir(path) else {
+    let (Some(name), Some(parent)) = (path.file_name(), path.parent()) else {
         return;
     };
-    if !named_ours || path.symlink_metadata().is_ok_and(|m| m.is_symlink()) {
+    let is_ours = name.to_string_lossy().starts_with(OUTSIDE_PREFIX);
+    let (true, Ok(parent)) = (is_ours, Directory::open(parent)) else {
         return;
-    }
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
+    };
+    let Ok(directory) = parent.child(name) else {
+        return;
+    };
+    for socket in directory.names().unwrap_or_default() {
+        let name = socket.to_string_lossy();
         if name.starts_with(".s.PGSQL.") || name.starts_with("mariadb.sock") {
-            let _ = fs::remove_file(entry.path());
+            let _ = directory.remove(&socket);
         }
     }
-    let _ = fs::remove_dir(path);
+    let _ = parent.remove_empty(name);
 }

@@ -1,11 +1,13 @@
 //! Clearing what dead runs have left on a medium.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::Access;
+use rustix::fs::{Access, OFlags};
 
+use super::directory::Directory;
 use super::errors::io_error;
 use super::owner::{
     FOLDER, FORMAT, LOCK, MAKERS_SECONDS, OWNER, Owner, closed, host, remove, remove_socket_dir,
@@ -27,8 +29,9 @@ pub fn sweep(
         Ok(medium) => medium.join(FOLDER),
         Err(error) => return Err(io_error(medium, &error)),
     };
-    let entries = match fs::read_dir(&folder) {
-        Ok(entries) => entries,
+    let opened = Directory::open(&folder).and_then(|opened| Ok((opened.names()?, opened)));
+    let (names, opened) = match opened {
+        Ok(found) => found,
         Err(error)
             if matches!(
                 error.kind(),
@@ -49,18 +52,26 @@ pub fn sweep(
             return Ok(actions);
         }
     };
-    for entry in entries
-        .flatten()
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-    {
-        let path = entry.path();
-        let Some(owner) = fs::read_to_string(path.join(OWNER))
-            .ok()
-            .and_then(|text| parse_owner(&text))
-        else {
+    if let Err(error) = opened.check_owner().and_then(|()| opened.check_closed()) {
+        actions.push(left_alone(&error));
+        return Ok(actions);
+    }
+    for name in names {
+        let Ok(directory) = opened.child(&name) else {
             continue;
         };
-        if entry.file_name() != *owner.run_id {
+        let path = directory.path().to_owned();
+        if let Err(error) = directory
+            .check_owner()
+            .and_then(|()| directory.check_closed())
+        {
+            actions.push(left_alone(&error));
+            continue;
+        }
+        let Some(owner) = read_owner(&directory) else {
+            continue;
+        };
+        if name != *owner.run_id {
             continue;
         }
         if owner.host != host() {
@@ -73,7 +84,7 @@ pub fn sweep(
             continue;
         }
         // Held until the directory is gone, so that two plimsolls do not sweep the same one.
-        let Ok(_lock) = gone(&path, &owner) else {
+        let Ok(_lock) = gone(&directory, &owner) else {
             continue;
         };
         for program in end_programs(&path)? {
@@ -134,6 +145,22 @@ fn sockets_on_drives(scratch: &Path) -> Vec<PathBuf> {
     owners.flat_map(|owner| owner.outside).collect()
 }
 
+/// What a sweep reports of a directory that it does not trust: an owner file in it may be somebody else's.
+fn left_alone(error: &LoadError) -> String {
+    format!("Left alone what dead runs may have left. {error}")
+}
+
+fn read_owner(directory: &Directory) -> Option<Owner> {
+    /// An owner file has less than a thousand bytes.
+    const MOST: u64 = 1 << 20;
+    let file = directory
+        .open_file(OsStr::new(OWNER), OFlags::RDONLY)
+        .ok()?;
+    let mut text = String::new();
+    file.take(MOST).read_to_string(&mut text).ok()?;
+    parse_owner(&text)
+}
+
 pub(super) fn parse_owner(text: &str) -> Option<Owner> {
     let owner: Owner = serde_json::from_str(text).ok()?;
     (owner.format == FORMAT && owner.pid > 0).then_some(owner)
@@ -141,11 +168,11 @@ pub(super) fn parse_owner(text: &str) -> Option<Owner> {
 
 /// Whether the owner is gone: no process with its pid and start time, and no process holds the lock (which is visible from
 /// other pid namespaces, too). `Ok` holds the lock, where the file system has locks.
-fn gone(path: &Path, owner: &Owner) -> Result<Option<File>, ()> {
+fn gone(directory: &Directory, owner: &Owner) -> Result<Option<File>, ()> {
     if start_time(owner.pid) == Some(owner.start_time) {
         return Err(());
     }
-    let Ok(file) = File::open(path.join(LOCK)) else {
+    let Ok(file) = directory.open_file(OsStr::new(LOCK), OFlags::RDONLY) else {
         return Ok(None);
     };
     match file.try_lock() {

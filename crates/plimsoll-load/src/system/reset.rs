@@ -12,7 +12,7 @@ use super::{Instance, InstanceKind};
 use crate::engine::server::TemplateTask;
 use crate::engine::{ConditionResult, LoadControl};
 use crate::error::LoadError;
-use crate::scratch::copy::{copy_tree, put_back};
+use crate::scratch::copy::{DataDirectory, copy_tree, put_back};
 use crate::scratch::{data_size, io_error};
 
 /// The state that a system's data are brought back to.
@@ -172,6 +172,13 @@ impl Instance {
             .ok_or_else(|| LoadError::other("the system", "has no files of plimsoll's"))
     }
 
+    fn data_directory<'a>(&'a self, path: &'a Path) -> DataDirectory<'a> {
+        match &self.0 {
+            InstanceKind::Managed(server) => server.process().context.data_directory(),
+            _ => path.into(),
+        }
+    }
+
     fn keep_files(&self, control: &LoadControl) -> Result<PathBuf, LoadError> {
         let data = self.files()?;
         let copy = data.with_file_name("first-state");
@@ -179,7 +186,7 @@ impl Instance {
             fs::remove_dir_all(&copy).map_err(|error| io_error(&copy, &error))?;
         }
         self.without_server(control, &|| {
-            copy_tree(&data, &copy, &|| control.check()).map(drop)
+            copy_tree(self.data_directory(&data), &copy, &|| control.check()).map(drop)
         })?;
         Ok(copy)
     }
@@ -187,7 +194,7 @@ impl Instance {
     fn put_files_back(&self, copy: &Path, control: &LoadControl) -> Result<(), LoadError> {
         let data = self.files()?;
         self.without_server(control, &|| {
-            put_back(copy, &data, &|| control.check()).map(drop)
+            put_back(copy.into(), self.data_directory(&data), &|| control.check()).map(drop)
         })
     }
 

@@ -25,7 +25,9 @@ impl Instance {
             InstanceKind::Sqlite { path, pragmas } => {
                 let from = self.files()?;
                 let to = scratch.dir("sqlite")?;
-                put_back(&from, &to, &|| control.check())?;
+                put_back(from.as_path().into(), to.as_path().into(), &|| {
+                    control.check()
+                })?;
                 let name = path.file_name().unwrap_or_default();
                 Ok(Self(InstanceKind::Sqlite {
                     path: to.join(name),

@@ -493,9 +493,14 @@ impl Client {
     }
 }
 
-/// A medium that a server's user can reach.
+/// A medium that a server's user can reach. Its name has every sign in it that is not refused: all that a server does, it does
+/// there.
 pub fn medium() -> TempDir {
-    let medium = tempfile::tempdir().unwrap();
+    let mut name = tempfile::Builder::new();
+    let medium = name
+        .prefix("it's #1,a;b=c:%d~&(e)!{f} ä")
+        .tempdir()
+        .unwrap();
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(medium.path(), open).unwrap();
     medium

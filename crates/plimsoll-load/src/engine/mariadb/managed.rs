@@ -1,6 +1,5 @@
 //! How a MariaDB server is set up and reached.
 
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,6 +11,7 @@ use super::client::MariadbClient;
 use crate::engine::server::setup::{Fill, Programs, ServerSetup};
 use crate::engine::server::{ServerContext, write_durably};
 use crate::error::LoadError;
+use crate::scratch::directory::{Directory, give};
 use crate::scratch::{Scratch, io_error};
 
 const SOCKET: &str = "mariadb.sock";
@@ -129,11 +129,16 @@ impl FamilySetup {
             path(temporary),
             self.options,
         );
-        let write = || write_durably(&mut File::create(&config)?, &text);
-        write().map_err(|e| io_error(&config, &e))?;
-        // The server's user reads it, and the server ignores one that everybody may write.
-        let open = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-        fs::set_permissions(&config, open).map_err(|e| io_error(&config, &e))
+        let folder = Directory::open_own(config.parent().unwrap_or(Path::new("/")))?;
+        let write = || {
+            let name = config.file_name().unwrap_or_default();
+            folder.remove_left(name)?;
+            let mut file = folder.create(name, 0o644)?;
+            write_durably(&mut file, &text)?;
+            // The server's user reads it, and the server ignores one that everybody may write.
+            give(&file, None, 0o644)
+        };
+        write().map_err(|e| io_error(&config, &e))
     }
 }
 

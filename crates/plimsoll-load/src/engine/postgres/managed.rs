@@ -1,13 +1,17 @@
 //! How a PostgreSQL server is set up and reached.
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+
+use rustix::fs::OFlags;
 
 use super::binaries;
 use crate::engine::server::setup::{Fill, Programs, ServerSetup};
 use crate::engine::server::{ServerContext, write_durably};
 use crate::error::LoadError;
+use crate::scratch::directory::Directory;
 use crate::scratch::{Scratch, io_error};
 
 /// The superuser that `initdb` creates.
@@ -114,12 +118,17 @@ fn configure(context: &ServerContext, settings: &str) -> Result<(), LoadError> {
             context.socket.display().to_string().replace('"', "\"\"")
         ))
     );
-    let append = || write_durably(&mut OpenOptions::new().append(true).open(&conf)?, &lines);
+    // The server's user may have put a link to a file of root's in its place.
+    let data = Directory::open(&context.data).map_err(|e| io_error(&context.data, &e))?;
+    let open = |name, flags| data.open_file(OsStr::new(name), OFlags::WRONLY | flags);
+    let append = || write_durably(&mut open("postgresql.conf", OFlags::APPEND)?, &lines);
     append().map_err(|e| io_error(&conf, &e))?;
     let hba = context.data.join("pg_hba.conf");
     let replace = || {
+        let mut file = open("pg_hba.conf", OFlags::empty())?;
+        file.set_len(0)?;
         write_durably(
-            &mut File::create(&hba)?,
+            &mut file,
             "local all all trust\nlocal replication all trust\n",
         )
     };
@@ -129,7 +138,7 @@ fn configure(context: &ServerContext, settings: &str) -> Result<(), LoadError> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::fs::Permissions;
+    use std::fs::{OpenOptions, Permissions};
     use std::io::Write as _;
     use std::os::unix::fs::PermissionsExt;
 
@@ -164,6 +173,29 @@ mod tests {
             medium.path().canonicalize().unwrap().display()
         );
         assert!(error.contains(&expected), "{error}");
+    }
+
+    /// The server's user has put a link to a file of root's where root writes the configuration.
+    #[test]
+    fn a_configuration_that_is_a_link_is_not_written() {
+        let medium = tempfile::tempdir().unwrap();
+        let victim = medium.path().join("victim");
+        fs::write(&victim, "of root").unwrap();
+        for linked in ["postgresql.conf", "pg_hba.conf"] {
+            let mut scratch = Scratch::create(medium.path(), "link").unwrap();
+            fs::set_permissions(medium.path(), Permissions::from_mode(0o755)).unwrap();
+            let kind = ManagedKind::Postgres;
+            let context = ServerContext::create(kind, &mut scratch, 20, None).unwrap();
+            for file in ["postgresql.conf", "pg_hba.conf"] {
+                fs::write(context.data.join(file), "").unwrap();
+            }
+            fs::remove_file(context.data.join(linked)).unwrap();
+            std::os::unix::fs::symlink(&victim, context.data.join(linked)).unwrap();
+            let error = configure(&context, "").unwrap_err().to_string();
+            assert!(error.contains(linked), "{error}");
+            scratch.remove().unwrap();
+        }
+        assert_eq!(fs::read_to_string(victim).unwrap(), "of root");
     }
 
     #[test]

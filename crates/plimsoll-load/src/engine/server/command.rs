@@ -45,6 +45,33 @@ pub(super) fn surroundings(mut command: Command, data: &Path) -> Command {
     command
 }
 
+/// Whether a server and the programs that make its data take the path as it is: it stands in files of settings, in files that
+/// are read line by line, and in a shell script of MariaDB's. Sockets have rules of their own ([`Scratch::socket_dir`]).
+///
+/// [`Scratch::socket_dir`]: crate::scratch::Scratch::socket_dir
+pub(super) fn check_path(dir: &Path) -> Result<(), LoadError> {
+    let why = match dir.to_str() {
+        None => "its path is not UTF-8".to_owned(),
+        Some(text) => match text
+            .chars()
+            .find(|c| c.is_control() || SPECIAL.contains(*c))
+        {
+            None => return Ok(()),
+            Some(sign) => {
+                format!("its path has {sign:?} in it, which servers read as something else")
+            }
+        },
+    };
+    Err(LoadError::Unsupported {
+        what: format!("run a server in {}", dir.display()),
+        why,
+        next: "Rename the directory, or choose a medium elsewhere.".into(),
+    })
+}
+
+/// What shells, files of settings and patterns take for more than a letter.
+const SPECIAL: &str = "\"\\$`*?[]<>|\u{fffd}";
+
 /// Whether the user can reach the directory; if not, which of its parents is closed.
 pub(super) fn reachable(dir: &Path, user: &PasswdEntry) -> Result<(), LoadError> {
     let mut probe = command(Path::new("/bin/sh"), dir, Some(user));

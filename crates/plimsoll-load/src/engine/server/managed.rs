@@ -9,7 +9,7 @@ use std::path::Path;
 
 use plimsoll_plan::resolved::ManagedKind;
 
-use super::command::reachable;
+use super::command::{check_path, reachable};
 use super::process::{RECOVERY_SECONDS, START_SECONDS, ServerContext, ServerProcess, remove_left};
 use super::setup::{Fill, Programs, ServerSetup};
 use super::target::{MANAGED_SCHEMA, Target, TemplateTask};
@@ -86,6 +86,7 @@ impl ManagedServer {
     pub fn check_startable(kind: ManagedKind, binaries: &str, dir: &Path) -> Result<(), LoadError> {
         setup(kind).programs(binaries)?;
         let dir = dir.canonicalize().map_err(|e| io_error(dir, &e))?;
+        check_path(&dir)?;
         unprivileged(kind)?.map_or(Ok(()), |user| reachable(&dir, &user))
     }
 
@@ -141,11 +142,11 @@ impl ManagedServer {
         cgroup: Option<CgroupLimits>,
         control: &LoadControl,
     ) -> Result<Self, LoadError> {
-        let from = self.process.data_dir();
+        let from = self.process.context.data_directory();
         let log_dir = setup(self.kind()).log_dir();
         let mut fill = |context: &ServerContext| {
             context.link_log(log_dir)?;
-            put_back(from, &context.data, &|| control.check()).map(drop)
+            put_back(from, context.data_directory(), &|| control.check()).map(drop)
         };
         self.start_second(scratch, cgroup, &mut fill, control)
     }

@@ -1,6 +1,7 @@
 //! The process of a server of plimsoll's own: started, watched, killed, stopped, whatever its engine.
 
-use std::fs::{File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -8,14 +9,17 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use plimsoll_plan::resolved::ManagedKind;
+use rustix::fs::OFlags;
 use rustix::process::Pid;
 
-use super::command::{command, reachable, surroundings};
+use super::command::{check_path, command, reachable, surroundings};
 use super::log::{failed, lack_of_space};
 use super::unprivileged::{hand_over, unprivileged};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::passwd::PasswdEntry;
+use crate::scratch::copy::DataDirectory;
+use crate::scratch::directory::Directory;
 use crate::scratch::{Scratch, endings, io_error, kill_all, servers_work_in, wait_until};
 
 pub(crate) const START_SECONDS: u64 = 120;
@@ -58,6 +62,7 @@ impl ServerContext {
         socket_name: usize,
         cgroup: Option<CgroupLimits>,
     ) -> Result<Self, LoadError> {
+        check_path(scratch.path())?;
         let user = unprivileged(kind)?;
         let name = kind.server().engine().name();
         let data = scratch.dir(name)?;
@@ -72,8 +77,11 @@ impl ServerContext {
         if let Some(user) = &user {
             reachable(&data, user)?;
         }
-        let log = scratch.path().join(format!("{name}.log"));
-        File::create(&log).map_err(|e| io_error(&log, &e))?;
+        let log_name = format!("{name}.log");
+        let log = scratch.path().join(&log_name);
+        Directory::open_own(scratch.path())?
+            .create(OsStr::new(&log_name), 0o644)
+            .map_err(|e| io_error(&log, &e))?;
         Ok(Self {
             kind,
             user,
@@ -93,6 +101,14 @@ impl ServerContext {
                 symlink(disk, &link).map_err(|error| io_error(&link, &error))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// The data, for copies.
+    pub fn data_directory(&self) -> DataDirectory<'_> {
+        DataDirectory {
+            path: &self.data,
+            log_disk: self.log_disk.as_deref(),
         }
     }
 
@@ -151,9 +167,14 @@ impl ServerContext {
         ))
     }
 
+    fn open_log(&self) -> io::Result<File> {
+        let (parent, name) = (self.log.parent(), self.log.file_name());
+        Directory::open(parent.unwrap_or(Path::new("/")))?
+            .open_file(name.unwrap_or_default(), OFlags::WRONLY | OFlags::APPEND)
+    }
+
     fn spawn(&self, command: &mut Command) -> Result<Child, LoadError> {
-        let file = OpenOptions::new().append(true).create(true).open(&self.log);
-        let file = file.map_err(|e| io_error(&self.log, &e))?;
+        let file = self.open_log().map_err(|e| io_error(&self.log, &e))?;
         let again = file.try_clone().map_err(|e| io_error(&self.log, &e))?;
         let program = command.get_program().to_owned();
         let child = command.stdout(file).stderr(again).spawn();

@@ -1,13 +1,12 @@
 //! The user that a server runs as when plimsoll is root, and what that user may reach.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
 use plimsoll_plan::resolved::ManagedKind;
 
 use crate::error::LoadError;
 use crate::passwd::{self, PasswdEntry};
+use crate::scratch::directory::{Directory, give};
 use crate::scratch::io_error;
 
 /// The user to run the server as, since servers refuse root; `None` when plimsoll is no root itself.
@@ -43,9 +42,9 @@ pub(super) fn hand_over(
     user: Option<&PasswdEntry>,
     mode: u32,
 ) -> Result<(), LoadError> {
-    let owner = user.map_or(Ok(()), |user| chown(dir, Some(user.uid), Some(user.gid)));
-    owner
-        .and_then(|()| fs::set_permissions(dir, Permissions::from_mode(mode)))
+    let user = user.map(|user| (user.uid, user.gid));
+    Directory::open(dir)
+        .and_then(|directory| give(&directory, user, mode))
         .map_err(|e| io_error(dir, &e))
 }
 

@@ -8,7 +8,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, Error};
 
 use super::client::SqliteClient;
-use super::connection::{directory, explain, open, open_read_only};
+use super::connection::{create, directory, explain, open, open_read_only};
 use crate::backup::{BackupControl, Taken, Timed, files};
 use crate::clock::monotonic;
 use crate::engine::sql::facts::count_rows;
@@ -80,7 +80,7 @@ fn copy(
     source
         .execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema")
         .map_err(reading)?;
-    let mut target = Connection::open(to).map_err(writing)?;
+    let mut target = create(to).map_err(writing)?;
     {
         let backup = Backup::new(source, &mut target).map_err(writing)?;
         while next_pages(&backup, task).map_err(writing)? {

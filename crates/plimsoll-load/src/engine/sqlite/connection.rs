@@ -79,9 +79,19 @@ fn immutable(path: &Path) -> String {
     uri + "?immutable=1"
 }
 
+/// Opens a new database, or one of plimsoll's again, and no link.
+pub fn create(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    Connection::open_with_flags(path, flags)
+}
+
 fn open_with(path: &Path, access: OpenFlags) -> Result<Connection, LoadError> {
     verify_own(path)?;
-    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    // Nor does SQLite follow what somebody has made a link of meanwhile.
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = Connection::open_with_flags(path, flags)
         .map_err(|error| explain(path, "opening", &error))?;
     connection

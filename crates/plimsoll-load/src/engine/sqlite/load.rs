@@ -12,7 +12,7 @@ use plimsoll_plan::resolved::Tpcc;
 use rusqlite::types::Null;
 use rusqlite::{Connection, Statement, ToSql};
 
-use super::connection::{apply, beside, directory, explain, io_error, open, verify_own};
+use super::connection::{apply, beside, create, directory, explain, io_error, open, verify_own};
 use super::schema::{APPLICATION_ID, INDEXES, MARKER, TABLES};
 use crate::clock::unix_micros;
 use crate::engine::LoadControl;
@@ -136,7 +136,7 @@ fn build(
     control: &LoadControl,
 ) -> Result<(), LoadError> {
     let failed = |error: rusqlite::Error| explain(loading, "loading", &error);
-    let connection = Connection::open(loading).map_err(failed)?;
+    let connection = create(loading).map_err(failed)?;
     // In WAL mode the page size would be fixed already.
     let (last, first): (BTreeMap<_, _>, BTreeMap<_, _>) = pragmas
         .clone()

@@ -125,7 +125,7 @@ impl Execution<'_> {
                     };
                     WorkerTask {
                         args: of_job(spec.job, &worker.part, &manner),
-                        directory: None,
+                        directory: Some(worker.part.directory.clone()),
                     }
                 })
                 .collect(),
@@ -307,7 +307,7 @@ fn file_task(context: &BlockContext<'_>, spec: &BlockPointSpec<'_>, path: &str) 
             .iter()
             .map(|worker| WorkerTask {
                 args: of_file(&path),
-                directory: Some(worker.directory.clone()),
+                directory: Some(worker.part.directory.clone()),
             })
             .collect(),
         shape: Shape::Whole,

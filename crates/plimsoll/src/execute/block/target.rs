@@ -1,11 +1,12 @@
 //! What block I/O runs on: a directory on each medium, with a file for each worker, or a part of a device.
 
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use plimsoll_block::BlockError;
 use plimsoll_block::arguments::Part;
 use plimsoll_block::device::overwrite_grant::OverwriteGrant;
-use plimsoll_block::fio::{self, Fio};
+use plimsoll_block::fio::{self, Fio, FioName};
 use plimsoll_block::layout::make_file;
 use plimsoll_load::scratch::Scratch;
 use plimsoll_plan::resolved::{Block, BlockStep, BlockWork, MediumKind};
@@ -33,8 +34,6 @@ pub(super) struct BlockTarget {
 pub(super) struct Worker {
     pub medium: SubjectId,
     pub part: Part,
-    /// The step's own directory on the medium.
-    pub directory: PathBuf,
 }
 
 struct TargetMedium {
@@ -42,6 +41,8 @@ struct TargetMedium {
     subject: SubjectId,
     /// One on each disk; a device has none.
     scratch: Vec<Scratch>,
+    /// Of the scratch directories: fio finds them by these.
+    _handles: Vec<OwnedFd>,
 }
 
 impl BlockTarget {
@@ -131,28 +132,35 @@ impl Execution<'_> {
             let on_disks = mounts.iter().map(|mount| Scratch::inside(mount, "fio"));
             on_disks.collect::<Result<_, _>>()?
         };
-        let directories = scratch.iter().map(|own| own.path().to_owned());
+        let handles: Vec<OwnedFd> = scratch
+            .iter()
+            .map(Scratch::open)
+            .collect::<Result<_, _>>()?;
+        let directories = handles
+            .iter()
+            .map(|handle| PathBuf::from(format!("/proc/self/fd/{}", handle.as_raw_fd())));
         let directories: Vec<PathBuf> = directories.collect();
         target.media.push(TargetMedium {
             id,
             subject,
             scratch,
+            _handles: handles,
         });
         // Workers go to virtual disks in turn.
         for (number, directory) in (1..=block.workers).zip(directories.iter().cycle()) {
-            let file = directory.join(format!("worker-{number}"));
+            let name = format!("worker-{number}");
             if matches!(block.work, BlockWork::Jobs(_)) {
-                make_file(&file, block.size.0).map_err(failed)?;
+                make_file(&directory.join(&name), block.size.0).map_err(failed)?;
             }
             let part = Part {
-                file,
+                directory: directory.clone(),
+                file: FioName::new(Path::new(&name)).map_err(failed)?,
                 offset: 0,
                 size: block.size.0,
             };
             target.workers.push(Worker {
                 medium: subject,
                 part,
-                directory: directory.clone(),
             });
         }
         Ok(())
@@ -167,6 +175,7 @@ impl Execution<'_> {
     ) -> StepResult<()> {
         let medium = self.plan.medium(id);
         let permit = device_permit(medium, block, self.overwrite).map_err(failed)?;
+        let file = FioName::new(&permit.path).map_err(failed)?;
         let subject = self.describe_medium(id, false)?;
         let overwritten = EventKind::Overwritten {
             medium: medium.name.clone(),
@@ -179,18 +188,19 @@ impl Execution<'_> {
             id,
             subject,
             scratch: Vec::new(),
+            _handles: Vec::new(),
         });
         for number in 0..block.workers {
             let offset = u64::from(number) * block.size.0;
             let part = Part {
-                file: permit.path.clone(),
+                directory: PathBuf::from("/"),
+                file: file.clone(),
                 offset,
                 size: block.size.0,
             };
             target.workers.push(Worker {
                 medium: subject,
                 part,
-                directory: PathBuf::from("/"),
             });
         }
         target.permits.push(permit);
@@ -203,6 +213,7 @@ impl Execution<'_> {
             id,
             subject,
             scratch,
+            ..
         } in target.media
         {
             let removed = scratch.into_iter().map(Scratch::remove);
