@@ -12,11 +12,11 @@ use plimsoll_block::BlockError;
 use plimsoll_block::arguments::Part;
 use plimsoll_block::fio::{FioName, Flow, IoEngine};
 use plimsoll_block::layout::{Layout, lay_out, make_file};
-use plimsoll_load::engine::{LoadControl, ManagedServer};
+use plimsoll_load::engine::LoadControl;
+use plimsoll_load::engine::server::ManagedServer;
 use plimsoll_load::scratch::{Scratch, sweep};
 use plimsoll_load::system::Instance;
-use plimsoll_plan::resolved::{ManagedKind, SystemKind, Workload};
-use plimsoll_plan::sysbench::{Distribution, Script, Sysbench};
+use plimsoll_plan::resolved::{Distribution, ManagedKind, Script, Sysbench, SystemKind, Workload};
 
 use crate::common::Place;
 

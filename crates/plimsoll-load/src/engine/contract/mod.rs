@@ -497,10 +497,7 @@ impl Client {
 /// there.
 pub fn medium() -> TempDir {
     let mut name = tempfile::Builder::new();
-    let medium = name
-        .prefix("it's #1,a;b=c:%d~&(e)!{f} ä")
-        .tempdir()
-        .unwrap();
+    let medium = name.prefix("it's#1,a;b=c%d~&(e)!{f}ä").tempdir().unwrap();
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(medium.path(), open).unwrap();
     medium

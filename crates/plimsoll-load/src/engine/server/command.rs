@@ -7,6 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use plimsoll_plan::resolved::ManagedKind;
+
 use crate::error::LoadError;
 use crate::passwd::PasswdEntry;
 
@@ -49,13 +51,15 @@ pub(super) fn surroundings(mut command: Command, data: &Path) -> Command {
 /// are read line by line, and in a shell script of MariaDB's. Sockets have rules of their own ([`Scratch::socket_dir`]).
 ///
 /// [`Scratch::socket_dir`]: crate::scratch::Scratch::socket_dir
-pub(super) fn check_path(dir: &Path) -> Result<(), LoadError> {
+pub(super) fn check_path(kind: ManagedKind, dir: &Path) -> Result<(), LoadError> {
+    let is_special = |c: &char| {
+        c.is_control()
+            || SPECIAL.contains(*c)
+            || (kind != ManagedKind::Postgres && MARIADB_SPECIAL.contains(*c))
+    };
     let why = match dir.to_str() {
         None => "its path is not UTF-8".to_owned(),
-        Some(text) => match text
-            .chars()
-            .find(|c| c.is_control() || SPECIAL.contains(*c))
-        {
+        Some(text) => match text.chars().find(is_special) {
             None => return Ok(()),
             Some(sign) => {
                 format!("its path has {sign:?} in it, which servers read as something else")
@@ -68,6 +72,9 @@ pub(super) fn check_path(dir: &Path) -> Result<(), LoadError> {
         next: "Rename the directory, or choose a medium elsewhere.".into(),
     })
 }
+
+/// `mariadb-install-db` passes paths on without quotes, and `tmpdir` is a list of directories.
+const MARIADB_SPECIAL: &str = " :";
 
 /// What shells, files of settings and patterns take for more than a letter.
 const SPECIAL: &str = "\"\\$`*?[]<>|\u{fffd}";

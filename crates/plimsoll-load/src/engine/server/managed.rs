@@ -86,7 +86,7 @@ impl ManagedServer {
     pub fn check_startable(kind: ManagedKind, binaries: &str, dir: &Path) -> Result<(), LoadError> {
         setup(kind).programs(binaries)?;
         let dir = dir.canonicalize().map_err(|e| io_error(dir, &e))?;
-        check_path(&dir)?;
+        check_path(kind, &dir)?;
         unprivileged(kind)?.map_or(Ok(()), |user| reachable(&dir, &user))
     }
 

@@ -62,7 +62,7 @@ impl ServerContext {
         socket_name: usize,
         cgroup: Option<CgroupLimits>,
     ) -> Result<Self, LoadError> {
-        check_path(scratch.path())?;
+        check_path(kind, scratch.path())?;
         let user = unprivileged(kind)?;
         let name = kind.server().engine().name();
         let data = scratch.dir(name)?;
