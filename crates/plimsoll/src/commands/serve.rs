@@ -1,7 +1,8 @@
 //! `plimsoll serve`: the runs of a directory in a browser.
 
-use std::fs;
+use std::fs::{File, Metadata};
 use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -12,6 +13,8 @@ use plimsoll_serve::{
     FoundRun, PageServer, RunSource, ServeOptions, StopServer, Token, is_growing, needs_token,
 };
 
+use rustix::fs::OFlags;
+
 use super::compare::{label, sides_of};
 use super::list::run_files;
 use super::predict::summary_of;
@@ -21,6 +24,8 @@ use crate::terminal::note;
 
 /// Of the process beside a run: it gets the processor only where nothing else wants it.
 const NICE: i32 = 19;
+/// Bytes of a token file.
+const LONGEST_SECRET: u64 = 4096;
 
 pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     if !args.beside_run && !args.dir.exists() {
@@ -65,17 +70,63 @@ fn token(args: &ServeArgs) -> Result<Option<Token>, Failure> {
         let random = needs_token(&args.listen).then(Token::random).transpose();
         return random.map_err(Failure::run);
     };
-    let text = fs::read_to_string(path).map_err(|error| token_file_error(path, &error))?;
-    Token::from_text(&text)
-        .map(Some)
-        .map_err(|why| token_file_error(path, why))
+    let text = read_secret(path).map_err(|why| token_file_error(path, why))?;
+    let token = Token::from_text(&text).map_err(|why| {
+        token_file_error(path, format!("{why}\nWrite one line: openssl rand -hex 32"))
+    })?;
+    Ok(Some(token))
 }
 
-fn token_file_error(path: &Path, why: impl std::fmt::Display) -> Failure {
+fn token_file_error(path: &Path, why: String) -> Failure {
     Failure::usage(format!(
-        "the token file {} cannot be used: {why}\nWrite one line, such as: openssl rand -hex 32",
+        "the token file {} cannot be used\n{why}",
         path.display()
     ))
+}
+
+/// A short text that only its owner can read or change, or root's and readable by a group (a secret of Kubernetes). Links
+/// are followed: the file that was opened is what is checked.
+fn read_secret(path: &Path) -> Result<String, String> {
+    let file = File::options()
+        .read(true)
+        // A pipe is refused below, and not waited for.
+        .custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())
+        .open(path)
+        .map_err(|error| format!("{error}\nWrite one: (umask 077; openssl rand -hex 32 > FILE)"))?;
+    let about = file.metadata().map_err(|error| error.to_string())?;
+    require_secret(&about, path)?;
+    let mut text = String::new();
+    file.take(LONGEST_SECRET)
+        .read_to_string(&mut text)
+        .map_err(|error| format!("{error}\nWrite one line: openssl rand -hex 32"))?;
+    Ok(text)
+}
+
+fn require_secret(file: &Metadata, path: &Path) -> Result<(), String> {
+    if !file.is_file() {
+        return Err("It is not a regular file.\nName a file with one line.".to_owned());
+    }
+    let user = rustix::process::geteuid().as_raw();
+    let owner = file.uid();
+    if owner != user && owner != 0 {
+        return Err(format!(
+            "It belongs to user {owner}, who can change it.\nCopy it to a file of your own, or: chown {user} {}",
+            path.display()
+        ));
+    }
+    let others = if owner == 0 && user != 0 {
+        0o037
+    } else {
+        0o077
+    };
+    let mode = file.mode() & 0o7777;
+    if mode & others != 0 {
+        return Err(format!(
+            "Other users can read or change it (mode {mode:03o}).\nchmod 600 {}, and write another token: others may know this one",
+            path.display()
+        ));
+    }
+    Ok(())
 }
 
 /// Sends the address, and ends the server when the parent closes its end of stdin, or dies.

@@ -1,10 +1,11 @@
 //! Runs in a browser: what is served, to whom, and what it does to the run.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::Signal;
 
 use crate::common::{Background, Place, processes_in};
@@ -207,7 +208,9 @@ fn others_need_a_token_which_is_in_no_argument() {
     assert!(address.get_with("/", &cookie).starts_with("HTTP/1.1 200"));
     server.signal(Signal::TERM);
 
-    place.write("token", "a-token-of-my-own-1\n");
+    let token = place.write("token", "a-token-of-my-own-1\n");
+    let set_mode = |mode| fs::set_permissions(&token, Permissions::from_mode(mode)).unwrap();
+    set_mode(0o600);
     let own = [
         "serve",
         ".",
@@ -224,10 +227,21 @@ fn others_need_a_token_which_is_in_no_argument() {
     assert!(address.get_with("/", bearer).starts_with("HTTP/1.1 200"));
     server.signal(Signal::TERM);
 
+    for mode in [0o666, 0o602, 0o620, 0o604] {
+        set_mode(mode);
+        place
+            .run(&own)
+            .refused(&["Other users can read or change it", "chmod 600 token"]);
+    }
+    set_mode(0o600);
     place.write("token", "short\n");
     place
         .run(&own)
         .refused(&["the token file token cannot be used", "openssl rand"]);
+    fs::remove_file(&token).unwrap();
+    place.run(&own).refused(&["No such file", "umask 077"]);
+    mknodat(CWD, &token, FileType::Fifo, Mode::RUSR, 0).unwrap();
+    place.run(&own).refused(&["It is not a regular file"]);
     place
         .run(&["serve", "nowhere"])
         .refused(&["nowhere does not exist"]);
