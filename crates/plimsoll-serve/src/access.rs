@@ -63,9 +63,16 @@ impl AccessRules {
         if !self.serves(host) {
             return Err(AccessRefusal::Host);
         }
+        // RFC 9112, 3.2.2: a host in the address is what counts.
+        if uri.authority().is_some_and(|own| own.as_str() != host) {
+            return Err(AccessRefusal::Host);
+        }
         // A page of another site may send requests, and then its origin is not this host.
         let is_own = |origin: &str| origin.strip_prefix("http://") == Some(host);
         if headers.contains_key(ORIGIN) && !text(headers, &ORIGIN).is_some_and(is_own) {
+            return Err(AccessRefusal::Origin);
+        }
+        if is_embedded_elsewhere(headers) {
             return Err(AccessRefusal::Origin);
         }
         let Some(token) = &self.token else {
@@ -144,6 +151,13 @@ impl AccessRules {
             address: format!("/{path}{mark}{rest}"),
         }
     }
+}
+
+/// A page of another site loads it as an image, a script or a frame of its own. A link to it is followed.
+fn is_embedded_elsewhere(headers: &HeaderMap) -> bool {
+    let is = |name: &str, value: &str| headers.get(name).is_some_and(|own| own == value);
+    let is_foreign = is("sec-fetch-site", "cross-site") || is("sec-fetch-site", "same-site");
+    is_foreign && !(is("sec-fetch-mode", "navigate") && is("sec-fetch-dest", "document"))
 }
 
 /// The value of a header that a request has once.

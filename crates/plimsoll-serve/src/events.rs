@@ -15,8 +15,6 @@ use crate::respond::Body;
 
 /// A comment is sent after so much silence, so that proxies keep the connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// A page that takes nothing for so long is given up.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The events of a run for one page. The permit is held until the stream ends.
 pub(crate) fn stream(feed: Arc<Feed>, sent: SentUntil, permit: OwnedSemaphorePermit) -> Body {
@@ -30,7 +28,7 @@ pub(crate) fn stream(feed: Arc<Feed>, sent: SentUntil, permit: OwnedSemaphorePer
     body.boxed()
 }
 
-/// The page is gone, or takes nothing.
+/// The page has gone, or was given up.
 struct PageGone;
 
 async fn send_all(
@@ -61,9 +59,7 @@ async fn send_all(
     }
 }
 
+/// Waits for a page that is slow; the connection of one that takes too little is closed.
 async fn send(sender: &mut Sender<Bytes, std::io::Error>, text: String) -> Result<(), PageGone> {
-    match timeout(PATIENCE, sender.send_data(text.into())).await {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) | Err(_) => Err(PageGone),
-    }
+    sender.send_data(text.into()).await.map_err(|_| PageGone)
 }

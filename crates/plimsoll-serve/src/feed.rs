@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 
 use crate::live::{LiveEvent, LiveRun, SentUntil, is_growing};
@@ -13,8 +13,20 @@ use crate::live::{LiveEvent, LiveRun, SentUntil, is_growing};
 const EVERY: Duration = Duration::from_secs(1);
 
 /// The feeds of runs that are shown.
-#[derive(Default)]
-pub(crate) struct Feeds(Mutex<HashMap<PathBuf, Weak<Feed>>>);
+pub(crate) struct Feeds {
+    feeds: Mutex<HashMap<PathBuf, Weak<Feed>>>,
+    /// One run is read at a time.
+    turn: Arc<Semaphore>,
+}
+
+impl Default for Feeds {
+    fn default() -> Self {
+        Self {
+            feeds: Mutex::default(),
+            turn: Arc::new(Semaphore::new(1)),
+        }
+    }
+}
 
 /// How the end of a run is found out.
 #[derive(Clone)]
@@ -45,7 +57,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Feeds {
     /// Joins the feed of a run, or begins it.
     pub fn join(&self, path: &Path, end: &EndOfRun) -> Arc<Feed> {
-        let mut feeds = lock(&self.0);
+        let mut feeds = lock(&self.feeds);
         feeds.retain(|_, feed| feed.strong_count() > 0);
         let known = feeds.get(path).and_then(Weak::upgrade);
         known.unwrap_or_else(|| {
@@ -54,7 +66,12 @@ impl Feeds {
                 read: watch::Sender::default(),
             });
             feeds.insert(path.to_owned(), Arc::downgrade(&feed));
-            let reading = keep_reading(Arc::downgrade(&feed), path.to_owned(), end.clone());
+            let reading = keep_reading(
+                Arc::downgrade(&feed),
+                path.to_owned(),
+                end.clone(),
+                Arc::clone(&self.turn),
+            );
             tokio::spawn(reading);
             feed
         })
@@ -81,13 +98,17 @@ impl Feed {
     }
 }
 
-async fn keep_reading(feed: Weak<Feed>, path: PathBuf, mut end: EndOfRun) {
+async fn keep_reading(feed: Weak<Feed>, path: PathBuf, mut end: EndOfRun, turn: Arc<Semaphore>) {
     loop {
+        let Ok(turn) = Arc::clone(&turn).acquire_owned().await else {
+            return;
+        };
         let Some(shown) = feed.upgrade() else { return };
         let file = path.clone();
         let stopped = *end.stop.borrow_and_update();
         let by_stop = end.only_by_stop;
         let reading = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
             let ended = shown.read_once(&file) && !by_stop || stopped;
             shown.read.send_modify(|state| {
                 state.readings += 1;

@@ -4,16 +4,23 @@
 //! measures. [`access`] decides who is answered, [`route`] what an address means; a name is looked up among the runs that
 //! [`RunSource`] lists, and never becomes a path.
 
+mod accept;
 mod access;
 mod catalog;
+mod client_stream;
+mod clients;
 mod events;
 mod exposition;
 mod feed;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod live;
+mod made;
 mod metrics;
 mod respond;
 mod route;
 mod server;
+mod site;
 mod source;
 mod token;
 
@@ -22,6 +29,7 @@ mod tests;
 
 pub use access::needs_token;
 pub use live::is_growing;
-pub use server::{PageServer, ServeError, ServeOptions, StopServer};
+pub use server::{PageServer, ServeError, StopServer};
+pub use site::ServeOptions;
 pub use source::{FoundRun, RunSource};
 pub use token::Token;

@@ -1,22 +1,31 @@
 //! Answers, with the headers that all of them have.
 
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
 use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
+use hyper::body::{Body as _, Frame, SizeHint};
 use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION,
-    REFERRER_POLICY, REFRESH, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName,
+    HeaderValue, LOCATION, REFERRER_POLICY, REFRESH, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Response, StatusCode};
 use plimsoll_report::runs::notice_page;
 use sha2::{Digest, Sha256};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::access::AccessRefusal;
 
 pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
 pub(crate) type PageResponse = Response<Body>;
 
+/// An answer that is longer ends its connection: one that is kept would have to be taken before the next head is due.
+const LONG: u64 = 64 << 10;
+
 /// What follows `script-src` in the policy of a page.
+#[derive(Clone)]
 pub(crate) enum ScriptPolicy {
     None,
     /// Files of the server's.
@@ -73,6 +82,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 fn answer(status: StatusCode, kind: &'static str, policy: &str, body: Body) -> PageResponse {
+    let is_long = body.size_hint().lower() > LONG;
     let mut answer = Response::new(body);
     *answer.status_mut() = status;
     let headers = answer.headers_mut();
@@ -92,20 +102,73 @@ fn answer(status: StatusCode, kind: &'static str, policy: &str, body: Body) -> P
     if let Ok(policy) = HeaderValue::from_str(policy) {
         headers.insert(CONTENT_SECURITY_POLICY, policy);
     }
-    answer
+    if is_long { last(answer) } else { answer }
 }
 
-fn whole(text: String) -> Body {
-    Full::new(Bytes::from(text))
-        .map_err(|never| match never {})
-        .boxed()
+/// A text with its room in memory, until the last part of it was sent.
+struct HeldText {
+    text: String,
+    _room: OwnedSemaphorePermit,
 }
 
-pub(crate) fn page(html: String, scripts: &ScriptPolicy) -> PageResponse {
+impl AsRef<[u8]> for HeldText {
+    fn as_ref(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+}
+
+pub(crate) fn held(text: String, room: OwnedSemaphorePermit) -> Bytes {
+    Bytes::from_owner(HeldText { text, _room: room })
+}
+
+/// A body that keeps something until it was sent.
+struct KeepingBody<T> {
+    body: Body,
+    _kept: T,
+}
+
+impl<T: Unpin> hyper::body::Body for KeepingBody<T> {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        Pin::new(&mut self.get_mut().body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Keeps something until an answer was sent, or its connection has ended.
+pub(crate) fn until_sent(
+    answer: PageResponse,
+    kept: impl Send + Sync + Unpin + 'static,
+) -> PageResponse {
+    answer.map(|body| KeepingBody { body, _kept: kept }.boxed())
+}
+
+fn whole(text: Bytes) -> Body {
+    Full::new(text).map_err(|never| match never {}).boxed()
+}
+
+/// The last answer of its connection.
+pub(crate) fn last(answer: PageResponse) -> PageResponse {
+    with_header(answer, CONNECTION, "close")
+}
+
+pub(crate) fn page(html: Bytes, scripts: &ScriptPolicy) -> PageResponse {
     page_with(StatusCode::OK, html, scripts)
 }
 
-fn page_with(status: StatusCode, html: String, scripts: &ScriptPolicy) -> PageResponse {
+fn page_with(status: StatusCode, html: Bytes, scripts: &ScriptPolicy) -> PageResponse {
     answer(
         status,
         "text/html; charset=utf-8",
@@ -116,7 +179,7 @@ fn page_with(status: StatusCode, html: String, scripts: &ScriptPolicy) -> PageRe
 
 /// A page that explains why there is no other.
 pub(crate) fn notice(status: StatusCode, title: &str, text: &str) -> PageResponse {
-    page_with(status, notice_page(title, text), &ScriptPolicy::None)
+    page_with(status, notice_page(title, text).into(), &ScriptPolicy::None)
 }
 
 pub(crate) fn refusal(why: AccessRefusal) -> PageResponse {
@@ -127,6 +190,15 @@ pub(crate) fn only_get() -> PageResponse {
     let title = "Nothing can be changed here";
     let answer = notice(StatusCode::METHOD_NOT_ALLOWED, title, "Only GET and HEAD.");
     with_header(answer, ALLOW, "GET, HEAD")
+}
+
+pub(crate) fn no_bodies() -> PageResponse {
+    let title = "Not answered";
+    notice(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        title,
+        "Requests have no content.",
+    )
 }
 
 pub(crate) fn redirect(address: &str) -> PageResponse {
@@ -154,15 +226,13 @@ fn with_header(mut answer: PageResponse, name: HeaderName, value: &str) -> PageR
 }
 
 pub(crate) fn script(text: &'static str) -> PageResponse {
-    let body = Full::new(Bytes::from_static(text.as_bytes()))
-        .map_err(|never| match never {})
-        .boxed();
+    let body = whole(Bytes::from_static(text.as_bytes()));
     let kind = "text/javascript; charset=utf-8";
     answer(StatusCode::OK, kind, &ScriptPolicy::None.policy(), body)
 }
 
 /// What Prometheus scrapes.
-pub(crate) fn metrics(text: String) -> PageResponse {
+pub(crate) fn metrics(text: Bytes) -> PageResponse {
     let kind = "text/plain; version=0.0.4; charset=utf-8";
     let policy = ScriptPolicy::None.policy();
     answer(StatusCode::OK, kind, &policy, whole(text))

@@ -16,6 +16,8 @@ use tempfile::TempDir;
 
 use crate::{FoundRun, PageServer, RunSource, ServeOptions, StopServer, Token};
 
+mod attacks;
+
 const TOKEN: &str = "0123456789abcdef-secret";
 
 /// The run files of a directory.
@@ -76,6 +78,7 @@ impl TestSite {
             listen: "127.0.0.1:0".parse().unwrap(),
             token,
             beside_run,
+            warn: |_| (),
         };
         let server = PageServer::bind(options, Box::new(TestFolder(dir.path().into()))).unwrap();
         Self {
@@ -400,7 +403,8 @@ fn a_path_is_never_anything_but_the_name_of_a_run() {
         "http://evil.example/run/a",
     ] {
         let answer = site.get(path);
-        assert!(matches!(answer.status(), 400 | 404), "{path}: {}", answer.0);
+        let status = answer.status();
+        assert!(matches!(status, 400 | 404 | 421), "{path}: {}", answer.0);
         assert!(
             !answer.0.contains("SECRET") && !answer.0.contains("report of"),
             "{path}"

@@ -38,6 +38,7 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
         listen: args.listen,
         token: token(args)?,
         beside_run: args.beside_run,
+        warn: |text| note!("warning: {text}"),
     };
     let source = RunFolder(args.dir.clone());
     let server = PageServer::bind(options, Box::new(source))
