@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use plimsoll_load::clock::Clock;
@@ -74,8 +75,10 @@ fn connect(session: &SessionId) -> io::Result<UnixStream> {
 /// A process of its own, which makes itself a session that no signal for the front reaches.
 fn start(session: &SessionId, dir: &StateDir) -> io::Result<()> {
     let log = File::options().append(true).create(true).open(dir.log())?;
-    let mut command = Command::new(std::env::current_exe()?);
+    // This very program, whatever has its name by now.
+    let mut command = Command::new("/proc/self/exe");
     command
+        .arg0(std::env::current_exe()?)
         .args(["worker", "--serve", session.as_str()])
         // From where relative paths of plans count.
         .current_dir(
