@@ -288,8 +288,8 @@ impl LaneFleet<'_> {
                 self.send(message).await;
                 None
             }
-            Some(LaneNews::Lost(why)) => Some(self.lost(part, why).await),
-            None if self.parts[part].is_none() => Some(self.lost(part, SILENT.into()).await),
+            Some(LaneNews::Lost(why)) => Some(self.end_by_loss(part, why).await),
+            None if self.parts[part].is_none() => Some(self.end_by_loss(part, SILENT.into()).await),
             None => None,
         }
     }
@@ -310,6 +310,15 @@ impl LaneFleet<'_> {
         self.past
             .as_mut()
             .is_some_and(|past| past.ends_with(part, second.tick))
+    }
+
+    /// A host that is not waited for any more does not make the user's end a failure.
+    async fn end_by_loss(&mut self, part: usize, why: String) -> LaneEnd {
+        let end = self.lost(part, why).await;
+        match *self.control.borrow() {
+            LaneControl::Stop => LaneEnd::Stopped,
+            LaneControl::Run | LaneControl::Close => end,
+        }
     }
 
     async fn lost(&mut self, part: usize, why: String) -> LaneEnd {

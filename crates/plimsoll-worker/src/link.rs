@@ -3,12 +3,12 @@
 mod connection;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
+mod intake;
 mod link_state;
 mod past;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::process::ChildStdin;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -21,25 +21,37 @@ use plimsoll_record::lane::LaneControl;
 use plimsoll_record::message::EventKind;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{Event, Sample, Severity, SubjectId};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::frame;
 use crate::host::{HostCommand, OwnProgram};
 use crate::offset::{Offsets, RoundTrip};
 use crate::protocol::{
-    HostFacts, HostTask, HostTime, JobId, MeetingStart, Request, Welcome, WorkerReply,
+    HostFacts, HostTask, HostTime, JobId, MeetingStart, Request, VERSION, Welcome, WorkerReply,
     WorkerReport, WorkerSample,
 };
 use crate::state::SessionId;
-use connection::HostConnection;
+use connection::{CommandDial, Dial, FromHost, ToHost};
+pub use intake::LaneBounds;
 pub use link_state::LaneNews;
 use link_state::{FIRST_PINGS, LinkState, LinkedJob, REPORTS, deliver};
-pub use past::{JournalAnchor, PastSession};
+pub use past::{JournalAnchor, PastJob, PastSession};
 
 /// A link on which nothing was heard for so long is given up, and the host reached anew.
 const SILENCE: Nanos = Nanos::from_secs(10);
 const PING_EVERY: Nanos = Nanos::SECOND;
 const RETRY_EVERY: Nanos = Nanos::from_millis(500);
+/// A host that answers gets so long to end what the user stops; one whose link is cut gets none.
+const STOP_PATIENCE: Nanos = Nanos::from_secs(10);
+/// A job that is stopped because others failed may have servers to end first.
+const END_PATIENCE: Nanos = Nanos::from_secs(60);
+
+/// Of a worker that was told why by itself, in characters.
+const LONGEST_REASON: usize = 1000;
+
+const CUT_AND_STOPPED: &str = "its link is cut, and the run was stopped";
+const FORGOTTEN: &str =
+    "its session is gone: the host was restarted, or what its worker keeps was removed";
 
 #[derive(Debug, thiserror::Error)]
 #[error("the host {host} cannot be reached: {why}")]
@@ -55,11 +67,11 @@ pub struct Link {
 }
 
 struct Shared {
-    host: HostCommand,
-    own: OwnProgram,
-    session: SessionId,
+    host: PlanHost,
+    dial: Box<dyn Dial>,
     clock: Clock,
-    patience: Nanos,
+    /// The user's.
+    orders: watch::Receiver<LaneControl>,
     /// Where the host's samples go, as those of this subject.
     samples: Mutex<Sender<ProbeMessage>>,
     subject: SubjectId,
@@ -79,36 +91,35 @@ pub struct HostTarget {
     pub samples: Sender<ProbeMessage>,
     /// Of a run that is joined: nothing is begun there, and the worker is not ended with the link.
     pub past: Option<PastSession>,
+    /// The user's: an order to stop is not delayed by a host that does not answer.
+    pub orders: watch::Receiver<LaneControl>,
+}
+
+/// Why a host was not reached.
+enum Unreached {
+    /// It may be reached later.
+    Now(String),
+    /// Another try would change nothing.
+    Ever(String),
+    /// The session that is known is not there any more.
+    Forgotten,
 }
 
 impl Link {
     /// Begins to reach the host, which [`Self::reached_within`] waits for.
     pub fn begin(target: HostTarget, own: OwnProgram, clock: Clock) -> io::Result<Self> {
-        let HostTarget {
-            host,
-            session,
-            subject,
-            samples,
-            past,
-        } = target;
-        let patience = host.patience;
-        let state = past.as_ref().map(LinkState::of_past).unwrap_or_default();
-        let shared = Arc::new(Shared {
-            host: HostCommand(host),
+        let dial = CommandDial {
+            host: HostCommand(target.host.clone()),
             own,
-            session,
-            clock,
-            patience,
-            samples: Mutex::new(samples),
-            subject,
-            disks: Mutex::default(),
-            past,
-            state: Mutex::new(state),
-            changed: Condvar::new(),
-        });
+            session: target.session.clone(),
+        };
+        Self::begin_with(target, Box::new(dial), clock)
+    }
+
+    fn begin_with(target: HostTarget, dial: Box<dyn Dial>, clock: Clock) -> io::Result<Self> {
         // Dropped where a thread fails to start, it ends the other one.
         let mut link = Self {
-            shared,
+            shared: Arc::new(Shared::new(target, dial, clock)),
             threads: Vec::new(),
         };
         link.spawn("plimsoll-link", Shared::follow)?;
@@ -144,7 +155,7 @@ impl Link {
     }
 
     pub fn host(&self) -> &PlanHost {
-        &self.shared.host.0
+        &self.shared.host
     }
 
     pub fn facts(&self) -> Option<HostFacts> {
@@ -178,6 +189,7 @@ impl Link {
         let host = state.offsets.host_time(now)?;
         let ahead = i128::from(host.0) - i128::from(now.0);
         Some(JournalAnchor {
+            incarnation: state.intake.incarnation,
             received: state.received,
             ahead: i64::try_from(ahead).ok()?,
         })
@@ -221,6 +233,7 @@ impl Link {
             let _ = news.try_send(LaneNews::Lost(why.clone()));
             return receiver;
         }
+        state.intake.begin(job, &task);
         let linked = LinkedJob::new(Some(task), news);
         let requests = linked.requests(job);
         requests.iter().for_each(|request| state.send(request));
@@ -236,6 +249,7 @@ impl Link {
             && let Some(linked) = state.jobs.get_mut(&job)
         {
             linked.start = Some(at);
+            state.intake.start(job, at);
             state.send(&Request::Start { job, at });
         }
     }
@@ -258,6 +272,11 @@ impl Link {
         if let Some(linked) = state.jobs.get_mut(&job) {
             linked.order = order.max(linked.order);
             let order = linked.order;
+            if order == LaneControl::Stop {
+                let patience = self.shared.host.patience.max(END_PATIENCE);
+                let by = self.shared.clock.now() + patience;
+                linked.stops_by.get_or_insert(by);
+            }
             state.send(&Request::Order { job, order });
         }
     }
@@ -288,6 +307,23 @@ impl Drop for Link {
 }
 
 impl Shared {
+    fn new(target: HostTarget, dial: Box<dyn Dial>, clock: Clock) -> Self {
+        let past = target.past;
+        let state = past.as_ref().map(LinkState::of_past).unwrap_or_default();
+        Self {
+            host: target.host,
+            dial,
+            clock,
+            orders: target.orders,
+            samples: Mutex::new(target.samples),
+            subject: target.subject,
+            disks: Mutex::default(),
+            past,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, LinkState> {
         lock(&self.state)
     }
@@ -303,7 +339,7 @@ impl Shared {
         let mut from = match self.reach() {
             Ok(from) => from,
             Err(why) => {
-                self.state().lose(&why);
+                self.fail_to_reach(why);
                 return self.changed.notify_all();
             }
         };
@@ -316,42 +352,66 @@ impl Shared {
         }
     }
 
+    /// The first time: another try is the user's affair.
+    fn fail_to_reach(&self, why: Unreached) {
+        let mut state = self.state();
+        match why {
+            Unreached::Forgotten if self.past.is_some() => {
+                state.is_forgotten = true;
+                state.backlog = Some(0);
+            }
+            Unreached::Forgotten => state.lose(FORGOTTEN),
+            Unreached::Now(why) | Unreached::Ever(why) => state.lose(&why),
+        }
+    }
+
     /// Starts the host's command and greets the worker.
-    fn reach(&self) -> Result<connection::FromHost, String> {
-        let (connection, mut ends) = HostConnection::begin(&self.host, &self.own, &self.session)
-            .map_err(|error| format!("`{}`: {error}", self.host.0.shown_via()))?;
+    fn reach(&self) -> Result<FromHost, Unreached> {
+        let begun = self.dial.begin();
+        let (connection, mut ends) = begun.map_err(|error| Unreached::Now(error.to_string()))?;
         // Killed by the pinger when it takes too long, the first time only by whoever waits for it.
         let mut state = self.state();
         state.last_heard = self.clock.now();
         state.connection = Some(connection);
-        if state.is_leaving {
+        if state.is_over() {
             state.kill();
         }
-        let received = state.received;
+        let hello = Request::Hello {
+            version: VERSION,
+            incarnation: state.intake.incarnation,
+            received: state.received,
+            patience: self.host.patience,
+        };
         drop(state);
-        let welcomed = ends
-            .greet(&self.host, &self.own, &self.session)
-            .and_then(|()| ends.hello(received, self.patience));
+        let welcomed = self.dial.greet(&mut ends).and_then(|()| ends.hello(&hello));
         let mut state = self.state();
         state.last_heard = self.clock.now();
-        match welcomed {
+        let why = match welcomed {
             Ok(WorkerReply::Welcome(welcome)) => {
-                self.welcome(&mut state, welcome, ends.to);
-                Ok(ends.from)
+                let received = state.received;
+                match state.intake.welcome(&welcome, received) {
+                    Ok(()) => {
+                        self.welcome(&mut state, welcome, ends.to);
+                        return Ok(ends.from);
+                    }
+                    Err(why) => Unreached::Ever(why),
+                }
             }
+            Ok(WorkerReply::Forgotten) => Unreached::Forgotten,
             Ok(WorkerReply::Refused { why }) => {
-                state.close();
-                Err(why)
+                Unreached::Ever(why.chars().take(LONGEST_REASON).collect())
             }
             Ok(_) => {
-                state.close();
-                Err("it answers with something else than a worker's welcome".into())
+                Unreached::Ever("it answers with something else than a worker's welcome".into())
             }
-            Err(error) => Err(state.why(&error)),
-        }
+            Err(error) => return Err(Unreached::Now(state.why(&error))),
+        };
+        state.close();
+        Err(why)
     }
 
-    fn welcome(&self, state: &mut LinkState, welcome: Welcome, to: ChildStdin) {
+    fn welcome(&self, state: &mut LinkState, welcome: Welcome, to: ToHost) {
+        state.retries.welcomed = self.clock.now();
         state.facts.get_or_insert(welcome.facts);
         state.to = Some(to);
         state.backlog.get_or_insert(welcome.reports);
@@ -376,6 +436,9 @@ impl Shared {
         let sent = self.clock.now();
         state.send(&Request::Ping { sent });
         self.report_cut(state.cut.take(), sent);
+        if state.is_leaving && self.past.is_none() {
+            state.send(&Request::Leave);
+        }
         self.changed.notify_all();
     }
 
@@ -400,30 +463,34 @@ impl Shared {
                     None => return state.lose(ENDED),
                 }
             }
+            let arrival = state.arrival(state.last_heard);
+            if let Err(why) = state.intake.reply(&reply, arrival) {
+                return state.lose(&why);
+            }
             match reply {
                 WorkerReply::Pong { sent, clock } => self.pong(&mut state, sent, clock),
-                WorkerReply::Numbered { number, report } if number == state.received => {
+                WorkerReply::Numbered { report, .. } => {
                     state.received += 1;
                     self.pass_on(state, report);
                 }
-                // It comes again after a cut.
-                WorkerReply::Numbered { .. } | WorkerReply::Welcome(_) => {}
-                WorkerReply::Refused { why } => {
-                    state.lose(&why);
-                    return;
-                }
+                WorkerReply::Refused { why } => return state.lose(&why),
+                WorkerReply::Forgotten => return state.lose(FORGOTTEN),
+                // Refused by the intake.
+                WorkerReply::Welcome(_) => {}
             }
         }
     }
 
     fn pong(&self, state: &mut LinkState, sent: Nanos, host: HostTime) {
-        let arrived = self.clock.now();
-        state.offsets.add(RoundTrip {
-            sent,
-            arrived,
-            date: unix_micros(),
-            host,
-        });
+        // The clock of a session that has ended is not the one of its reports.
+        if state.last_report.is_none() {
+            state.offsets.add(RoundTrip {
+                sent,
+                arrived: self.clock.now(),
+                date: unix_micros(),
+                host,
+            });
+        }
         if state.first_pings < FIRST_PINGS {
             state.first_pings += 1;
             let sent = self.clock.now();
@@ -466,7 +533,7 @@ impl Shared {
             return;
         };
         let kind = EventKind::LinkCut {
-            host: self.host.0.name.clone(),
+            host: self.host.name.clone(),
             seconds: to.saturating_sub(from).as_secs_f64(),
         };
         self.to_controller(ProbeMessage::Event(Event {
@@ -488,24 +555,45 @@ impl Shared {
         let mut state = self.state();
         let from = state.last_heard;
         let mut why = state.close();
-        if state.is_leaving || state.lost.is_some() {
+        if state.is_over() {
             let lost = state.lost.clone().unwrap_or_default();
             state.lose(&lost);
             return None;
         }
         state.cut.get_or_insert(from);
-        drop(state);
-        while self.clock.now() < noticed + self.patience {
-            match self.reach() {
-                Ok(again) => return Some(again),
-                Err(error) => why = error,
+        let retry = state.retries.after_cut(noticed, self.host.patience);
+        let mut pauses = !retry.is_first;
+        loop {
+            if pauses {
+                state = self.wait(state, RETRY_EVERY);
             }
-            let state = self.wait(self.state(), RETRY_EVERY);
-            if state.is_leaving {
+            pauses = true;
+            if self.is_stopped() {
+                state.lose(CUT_AND_STOPPED);
+            }
+            if state.is_over() {
                 return None;
             }
+            if self.clock.now() >= retry.until {
+                break;
+            }
+            drop(state);
+            let reached = self.reach();
+            state = self.state();
+            match reached {
+                Ok(again) => return Some(again),
+                Err(Unreached::Now(error)) => why = error,
+                Err(Unreached::Ever(why)) => {
+                    state.lose(&why);
+                    return None;
+                }
+                Err(Unreached::Forgotten) => {
+                    state.lose(FORGOTTEN);
+                    return None;
+                }
+            }
         }
-        self.state().lose(&format!(
+        state.lose(&format!(
             "its link was cut, and it was not reached again: {why}"
         ));
         None
@@ -519,6 +607,7 @@ impl Shared {
                 break;
             }
             let now = self.clock.now();
+            self.give_up_jobs(&mut state, now);
             // How long a first answer takes is the host's affair: it may be copying the program.
             if state.facts.is_none() {
                 continue;
@@ -533,11 +622,51 @@ impl Shared {
         let until = self.clock.now() + SILENCE;
         while state.connection.is_some() && self.clock.now() < until {
             state = self.wait(state, RETRY_EVERY);
+            if self.is_stopped() {
+                break;
+            }
         }
         state.kill();
+    }
+
+    fn is_stopped(&self) -> bool {
+        *self.orders.borrow() == LaneControl::Stop
+    }
+
+    /// What a host does not end in time is waited for no longer.
+    fn give_up_jobs(&self, state: &mut LinkState, now: Nanos) {
+        if state.jobs.is_empty() {
+            return;
+        }
+        let is_cut = state.to.is_none();
+        let host = state.offsets.host_time(now).filter(|_| !is_cut);
+        let mut why = host.and_then(|host| state.intake.overdue(host));
+        if state
+            .jobs
+            .values()
+            .filter_map(|job| job.stops_by)
+            .any(|by| now > by)
+        {
+            why = Some("it did not end what it was to stop");
+        }
+        if self.is_stopped() {
+            let since = *state.stopped.get_or_insert(now);
+            if is_cut {
+                why = Some(CUT_AND_STOPPED);
+            } else if now > since + STOP_PATIENCE {
+                why = Some("it did not end within 10 s of being stopped");
+            }
+        }
+        if let Some(why) = why {
+            state.lose(why);
+            state.kill();
+        }
     }
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;

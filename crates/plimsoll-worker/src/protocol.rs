@@ -1,13 +1,17 @@
 //! What controller and worker send each other: frames of JSON (see [`crate::frame`]).
 
+use std::fmt;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::num::ParseIntError;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{LaneControl, LaneMessage, LaneSpec};
 use serde::{Deserialize, Serialize};
 
 /// Both sides need the same. It changes with every message that an older side would misunderstand.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The first line of a worker. What a login shell prints before it is skipped.
 pub const GREETING: &str = "plimsoll worker";
@@ -17,6 +21,31 @@ pub const GREETING: &str = "plimsoll worker";
 #[serde(transparent)]
 pub struct JobId(pub u32);
 
+/// One life of a session, drawn when its journal is made. A host that lost its journal has another one, so nothing that it
+/// did before is taken for what it does now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Incarnation(pub u64);
+
+impl Incarnation {
+    pub fn draw() -> Self {
+        Self(RandomState::new().build_hasher().finish())
+    }
+}
+
+impl fmt::Display for Incarnation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl FromStr for Incarnation {
+    type Err = ParseIntError;
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        u64::from_str_radix(text, 16).map(Self)
+    }
+}
+
 /// Controller → worker. All but the pings may come again after a link was cut, and mean the same then.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -24,6 +53,8 @@ pub enum Request {
     /// The first of each connection.
     Hello {
         version: u32,
+        /// `None`: the session has not been welcomed yet. Another one refuses: work is never begun twice.
+        incarnation: Option<Incarnation>,
         /// How many numbered reports have arrived.
         received: u64,
         /// How long the worker goes on without a controller.
@@ -102,6 +133,8 @@ pub enum WorkerReply {
     Refused {
         why: String,
     },
+    /// The last message: this is not the session that the controller knows, or it has lost reports.
+    Forgotten,
     Pong {
         sent: Nanos,
         clock: HostTime,
@@ -116,6 +149,7 @@ pub enum WorkerReply {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Welcome {
     pub version: u32,
+    pub incarnation: Incarnation,
     /// False of a session that ended: its journal is all there is.
     pub is_running: bool,
     /// How many reports its journal has by now.

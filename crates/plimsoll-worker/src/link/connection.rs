@@ -1,40 +1,77 @@
 //! One run of a host's command, with its standard input, output and error.
 
-use std::io::{self, BufRead, BufReader};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStderr};
 use std::thread::JoinHandle;
 
-use plimsoll_plan::units::Nanos;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::frame;
 use crate::host::{HostCommand, OwnProgram};
-use crate::protocol::{Request, VERSION, WorkerReply};
+use crate::protocol::{Request, WorkerReply};
 use crate::state::SessionId;
 
-pub(super) type FromHost = BufReader<ChildStdout>;
+pub(super) type ToHost = Box<dyn Write + Send>;
+pub(super) type FromHost = BufReader<Box<dyn Read + Send>>;
 
 /// The last lines of what a command writes to standard error.
 const LINES_KEPT: usize = 5;
 const LONGEST_KEPT: usize = 300;
 
-pub(super) struct HostConnection {
-    child: Child,
-    errors: Option<JoinHandle<String>>,
+/// What a host's worker is reached by.
+pub(super) trait Dial: Send + Sync {
+    /// Begins a connection, which can be killed while [`Self::greet`] waits.
+    fn begin(&self) -> io::Result<(Box<dyn Connection>, Ends)>;
+
+    /// Brings the worker to its first frame.
+    fn greet(&self, ends: &mut Ends) -> io::Result<()>;
+}
+
+pub(super) trait Connection: Send {
+    fn kill(&mut self);
+
+    /// Returns what its command wrote to standard error.
+    fn end(self: Box<Self>) -> String;
 }
 
 /// Of its standard input and output.
 pub(super) struct Ends {
-    pub to: ChildStdin,
+    pub to: ToHost,
     pub from: FromHost,
 }
 
+/// By the host's command.
+pub(super) struct CommandDial {
+    pub host: HostCommand,
+    pub own: OwnProgram,
+    pub session: SessionId,
+}
+
+impl Dial for CommandDial {
+    fn begin(&self) -> io::Result<(Box<dyn Connection>, Ends)> {
+        let begun = HostConnection::begin(&self.host, &self.own, &self.session);
+        begun.map_err(|error| {
+            io::Error::other(format!("`{}`: {error}", self.host.0.shown_via()))
+        })
+    }
+
+    fn greet(&self, ends: &mut Ends) -> io::Result<()> {
+        self.host
+            .greet(&self.own, &self.session, &mut ends.to, &mut ends.from)
+    }
+}
+
+struct HostConnection {
+    child: Child,
+    errors: Option<JoinHandle<String>>,
+}
+
 impl HostConnection {
-    pub fn begin(
+    fn begin(
         host: &HostCommand,
         own: &OwnProgram,
         session: &SessionId,
-    ) -> io::Result<(Self, Ends)> {
+    ) -> io::Result<(Box<dyn Connection>, Ends)> {
         let mut child = host.prepare(own, session).spawn()?;
         let missing = || io::Error::other("it has no standard input and output");
         let to = child.stdin.take().ok_or_else(missing)?;
@@ -47,19 +84,24 @@ impl HostConnection {
             child,
             errors: Some(errors),
         };
-        let from = BufReader::new(from);
-        Ok((connection, Ends { to, from }))
+        let from: Box<dyn Read + Send> = Box::new(from);
+        let ends = Ends {
+            to: Box::new(to),
+            from: BufReader::new(from),
+        };
+        Ok((Box::new(connection), ends))
     }
+}
 
+impl Connection for HostConnection {
     /// With what it has started: it leads a group of its own.
-    pub fn kill(&mut self) {
+    fn kill(&mut self) {
         let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         // It may have ended by itself.
         let _ = group.map(|group| kill_process_group(group, Signal::KILL));
     }
 
-    /// Returns what it wrote to standard error.
-    pub fn end(mut self) -> String {
+    fn end(mut self: Box<Self>) -> String {
         self.kill();
         let _ = self.child.wait();
         let errors = self.errors.take().and_then(|errors| errors.join().ok());
@@ -68,22 +110,8 @@ impl HostConnection {
 }
 
 impl Ends {
-    pub fn greet(
-        &mut self,
-        host: &HostCommand,
-        own: &OwnProgram,
-        session: &SessionId,
-    ) -> io::Result<()> {
-        host.greet(own, session, &mut self.to, &mut self.from)
-    }
-
-    pub fn hello(&mut self, received: u64, patience: Nanos) -> io::Result<WorkerReply> {
-        let hello = Request::Hello {
-            version: VERSION,
-            received,
-            patience,
-        };
-        frame::write(&mut self.to, &hello)?;
+    pub fn hello(&mut self, hello: &Request) -> io::Result<WorkerReply> {
+        frame::write(&mut self.to, hello)?;
         let reply = frame::read(&mut self.from)?;
         reply.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }

@@ -7,27 +7,35 @@ use super::*;
 /// What a worker sends, to a link with two jobs.
 pub fn worker_bytes(clock: &Clock, mut bytes: &[u8]) {
     let past = PastSession {
-        jobs: vec![JobId(1), JobId(2)],
+        jobs: [1, 2]
+            .map(|job| PastJob {
+                job: JobId(job),
+                lane: None,
+            })
+            .to_vec(),
         ..PastSession::default()
     };
-    let shared = Shared {
-        host: HostCommand(PlanHost {
-            name: "fuzzer".into(),
-            via: Vec::new(),
-            program: None,
-            patience: Nanos::SECOND,
-        }),
-        own: OwnProgram::find().expect("a program"),
-        session: SessionId::parse("fuzzer-session").expect("a name"),
-        clock: clock.clone(),
+    let host = PlanHost {
+        name: "fuzzer".into(),
+        via: Vec::new(),
+        program: None,
         patience: Nanos::SECOND,
-        samples: Mutex::new(channel().0),
-        subject: SubjectId(1),
-        disks: Mutex::default(),
-        past: None,
-        state: Mutex::new(LinkState::of_past(&past)),
-        changed: Condvar::new(),
     };
+    let session = SessionId::parse("fuzzer-session").expect("a name");
+    let target = HostTarget {
+        host: host.clone(),
+        session: session.clone(),
+        subject: SubjectId(1),
+        samples: channel().0,
+        past: Some(past),
+        orders: watch::channel(LaneControl::Run).1,
+    };
+    let dial = CommandDial {
+        host: HostCommand(host),
+        own: OwnProgram::find().expect("a program"),
+        session,
+    };
+    let shared = Shared::new(target, Box::new(dial), clock.clone());
     // The jobs' news have no reader, so none is waited for.
     shared.state().unread.clear();
     shared.read(&mut bytes);

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::process::ChildStdin;
 use std::sync::MutexGuard;
 
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{LaneControl, LaneMessage};
 use tokio::sync::mpsc;
 
-use super::connection::HostConnection;
-use super::past::PastSession;
+use super::connection::{Connection, ToHost};
+use super::intake::{Arrival, Intake};
+use super::past::{PastJob, PastSession};
 use crate::frame;
 use crate::offset::Offsets;
 use crate::protocol::{HostFacts, HostTask, JobId, MeetingStart, PlanNews, Request};
@@ -36,17 +36,19 @@ pub enum LaneNews {
 #[derive(Default)]
 pub(super) struct LinkState {
     /// Of the connection, while there is one.
-    pub to: Option<ChildStdin>,
-    pub connection: Option<HostConnection>,
+    pub to: Option<ToHost>,
+    pub connection: Option<Box<dyn Connection>>,
     pub last_heard: Nanos,
     /// How many numbered reports have arrived.
     pub received: u64,
+    pub intake: Intake,
     pub facts: Option<HostFacts>,
     pub offsets: Offsets,
     pub first_pings: u32,
     pub jobs: BTreeMap<JobId, LinkedJob>,
     /// When the link was heard of last before it was cut, while it is.
     pub cut: Option<Nanos>,
+    pub retries: Retries,
     pub lost: Option<String>,
     /// Of a session that has ended: how many reports there are to be read.
     pub last_report: Option<u64>,
@@ -56,7 +58,38 @@ pub(super) struct LinkState {
     pub unread: BTreeMap<JobId, mpsc::Receiver<LaneNews>>,
     /// Jobs that the session has reported of.
     pub heard: BTreeSet<JobId>,
+    /// A session of the past of which its host has nothing.
+    pub is_forgotten: bool,
+    /// Since when the user wants an end at once.
+    pub stopped: Option<Nanos>,
     pub is_leaving: bool,
+}
+
+/// How long a link that was cut is made anew.
+#[derive(Default)]
+pub(super) struct Retries {
+    pub welcomed: Nanos,
+    until: Option<Nanos>,
+}
+
+/// A link that is cut earlier was not back: a host that ends each time is given up as one that does not answer.
+const STEADY: Nanos = Nanos::from_secs(10);
+
+impl Retries {
+    /// After a cut: until when the host is called, and whether at once.
+    pub fn after_cut(&mut self, now: Nanos, patience: Nanos) -> Retry {
+        let was_steady = now > self.welcomed + STEADY;
+        let until = self.until.filter(|_| !was_steady);
+        Retry {
+            until: *self.until.insert(until.unwrap_or(now + patience)),
+            is_first: until.is_none(),
+        }
+    }
+}
+
+pub(super) struct Retry {
+    pub until: Nanos,
+    pub is_first: bool,
 }
 
 pub(super) struct LinkedJob {
@@ -66,6 +99,8 @@ pub(super) struct LinkedJob {
     /// The last one that has a time.
     pub meeting: Option<MeetingStart>,
     pub order: LaneControl,
+    /// When its end is overdue, once it was ordered to stop.
+    pub stops_by: Option<Nanos>,
     pub news: mpsc::Sender<LaneNews>,
 }
 
@@ -76,6 +111,7 @@ impl LinkedJob {
             start: None,
             meeting: None,
             order: LaneControl::Run,
+            stops_by: None,
             news,
         }
     }
@@ -100,9 +136,11 @@ impl LinkState {
     pub fn of_past(past: &PastSession) -> Self {
         let mut state = Self {
             received: past.received(),
+            intake: Intake::of_past(past.anchor.and_then(|anchor| anchor.incarnation)),
             ..Self::default()
         };
-        for job in &past.jobs {
+        for PastJob { job, lane } in &past.jobs {
+            state.intake.expect(*job, *lane);
             let (news, receiver) = mpsc::channel(REPORTS);
             state.jobs.insert(*job, LinkedJob::new(None, news));
             state.unread.insert(*job, receiver);
@@ -111,11 +149,28 @@ impl LinkState {
     }
 
     pub fn is_reached(&self) -> bool {
-        self.facts.is_some() && self.first_pings >= FIRST_PINGS
+        self.is_forgotten || (self.facts.is_some() && self.first_pings >= FIRST_PINGS)
+    }
+
+    /// Nobody waits for the host any more.
+    pub fn is_over(&self) -> bool {
+        self.is_leaving || self.lost.is_some()
+    }
+
+    /// What messages that arrive now are compared with.
+    pub fn arrival(&self, now: Nanos) -> Arrival {
+        Arrival {
+            now,
+            host: self.offsets.host_time(now),
+            received: self.received,
+        }
     }
 
     /// What cannot be sent is sent when the link is back.
     pub fn send(&mut self, request: &Request) {
+        if let (Some(_), Request::Ping { sent }) = (&self.to, request) {
+            self.intake.asked(*sent);
+        }
         if let Some(to) = &mut self.to
             && frame::write(to, request).is_err()
         {
@@ -171,7 +226,7 @@ impl LinkState {
         self.to = None;
         self.connection
             .take()
-            .map_or_else(String::new, HostConnection::end)
+            .map_or_else(String::new, |connection| connection.end())
     }
 
     pub fn why(&mut self, error: &io::Error) -> String {

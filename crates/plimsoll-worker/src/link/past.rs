@@ -2,11 +2,14 @@
 
 use plimsoll_plan::units::Nanos;
 
-use crate::protocol::JobId;
+use super::intake::LaneBounds;
+use crate::protocol::{Incarnation, JobId};
 
 /// Where a run can be joined if its controller is killed: what the controller has of a session by now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalAnchor {
+    /// Of the session; `None` in files of older versions.
+    pub incarnation: Option<Incarnation>,
     /// Reports that have arrived.
     pub received: u64,
     /// The session's clock minus the run's, ns.
@@ -21,15 +24,27 @@ pub struct PastSession {
     /// The run file has the host's samples until then.
     pub sampled_until: Nanos,
     /// Jobs whose messages are wanted.
-    pub jobs: Vec<JobId>,
+    pub jobs: Vec<PastJob>,
 }
+
+/// A job that was begun in the past.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PastJob {
+    pub job: JobId,
+    /// `None` of a plan.
+    pub lane: Option<LaneBounds>,
+}
+
+/// Later times are no integers of a run file.
+const LATEST: Nanos = Nanos(1 << 62);
 
 impl PastSession {
     /// On the run's timeline.
     pub(super) fn run_time(&self, host: Nanos) -> Option<Nanos> {
         let ahead = self.anchor?.ahead;
         let at = i128::from(host.0) - i128::from(ahead);
-        u64::try_from(at).ok().map(Nanos)
+        let at = u64::try_from(at).ok().map(Nanos);
+        at.filter(|at| *at < LATEST)
     }
 
     /// The run's time of a sample that the run file lacks.
@@ -51,7 +66,11 @@ mod tests {
     #[test]
     fn times_of_a_session_that_began_before_or_after_the_run_are_found() {
         let past = |ahead: i64| PastSession {
-            anchor: Some(JournalAnchor { received: 3, ahead }),
+            anchor: Some(JournalAnchor {
+                incarnation: None,
+                received: 3,
+                ahead,
+            }),
             sampled_until: Nanos::from_secs(9),
             ..PastSession::default()
         };
@@ -62,6 +81,7 @@ mod tests {
         assert_eq!(past(11 * second).run_time(host), None);
         assert_eq!(past(-second).sample_time(host), Some(Nanos::from_secs(11)));
         assert_eq!(past(second).sample_time(host), None);
+        assert_eq!(past(i64::MIN).run_time(host), None);
         assert_eq!(PastSession::default().run_time(host), None);
     }
 }

@@ -19,7 +19,7 @@ use plimsoll_plan::units::Nanos;
 
 use crate::frame;
 use crate::journal::SessionJournal;
-use crate::protocol::{HostFacts, HostTime, Request, VERSION, Welcome, WorkerReply};
+use crate::protocol::{HostFacts, HostTime, Incarnation, Request, VERSION, Welcome, WorkerReply};
 use crate::state::{SessionId, StateDir};
 use jobs::WorkerJobs;
 pub use plan::{PlanRun, PlanRunner, Together};
@@ -43,7 +43,7 @@ pub fn serve(dir: &StateDir, runner: Arc<dyn PlanRunner>) -> io::Result<()> {
     }
     // A directory that cannot be read has nothing to remove.
     let _ = dir.sweep();
-    let is_new = !dir.journal().exists();
+    let is_new = !SessionJournal::has_begun(&dir.journal())?;
     if !is_new {
         // Its session was killed, or ended in order and has nothing left.
         runner.clear(dir.path());
@@ -154,6 +154,7 @@ impl WorkerSession {
     fn converse(&self, mut stream: UnixStream) -> io::Result<()> {
         let Some(Request::Hello {
             version,
+            incarnation,
             received,
             patience,
         }) = frame::read(&mut stream)?
@@ -166,10 +167,29 @@ impl WorkerSession {
             );
             return frame::write(&mut stream, &WorkerReply::Refused { why });
         }
+        if !self.is_meant(incarnation, received) {
+            let answered = frame::write(&mut stream, &WorkerReply::Forgotten);
+            self.end_unless_used();
+            return answered;
+        }
         let count = self.attach(&stream, patience)?;
         let result = self.exchange(&stream, received);
         self.detach(count);
         result
+    }
+
+    /// Whether this is the session that the controller knows, with all reports that it has received.
+    fn is_meant(&self, incarnation: Option<Incarnation>, received: u64) -> bool {
+        let own = self.journal.incarnation();
+        incarnation.is_none_or(|known| known == own) && received <= self.journal.len()
+    }
+
+    /// A session that was begun in place of one that is lost leaves nothing.
+    fn end_unless_used(&self) {
+        let mut attached = self.attached();
+        attached.is_left |= self.is_running && attached.count == 0;
+        drop(attached);
+        self.changed.notify_all();
     }
 
     fn watch_disks(&self) {
@@ -209,6 +229,7 @@ impl WorkerSession {
             &out,
             &WorkerReply::Welcome(Welcome {
                 version: VERSION,
+                incarnation: self.journal.incarnation(),
                 is_running: self.is_running,
                 reports: self.journal.len(),
                 facts: facts(),
@@ -302,4 +323,4 @@ fn facts() -> HostFacts {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

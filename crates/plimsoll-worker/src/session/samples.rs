@@ -53,6 +53,8 @@ pub(super) fn watch(clock: Clock, journal: SessionJournal) -> io::Result<Probe> 
                             value: sample.value,
                         }
                     });
+                    // JSON has no other numbers.
+                    let samples = samples.filter(|sample| sample.value.is_finite());
                     journal.add(WorkerReport::Samples(samples.collect()));
                 }
             }

@@ -45,6 +45,7 @@ impl Served {
         let mut stream = self.connect();
         let hello = Request::Hello {
             version: VERSION,
+            incarnation: None,
             received,
             patience,
         };
@@ -63,7 +64,7 @@ impl Served {
 }
 
 /// Meets the others twice, and leaves a file with the plan's text.
-struct Plans;
+pub(crate) struct Plans;
 
 impl PlanRunner for Plans {
     fn run(
@@ -73,7 +74,17 @@ impl PlanRunner for Plans {
         dir: &std::path::Path,
     ) -> Result<PlanRun, String> {
         let clock = together.clock();
-        let starts = ["first", "second"].map(|what| clock.block_on(together.meet(what)).unwrap());
+        let mut starts = Vec::new();
+        for what in ["first", "second"] {
+            let mut order = together.order().subscribe();
+            let met = clock.block_on(async {
+                tokio::select! {
+                    at = together.meet(what) => Some(at),
+                    _ = order.wait_for(|order| *order == LaneControl::Stop) => None,
+                }
+            });
+            starts.push(met.unwrap().ok_or("stopped")?);
+        }
         together.progress(&format!("{starts:?}"));
         if task.text.is_empty() {
             return Err("nothing to do".into());
@@ -95,7 +106,7 @@ fn id(name: &str) -> SessionId {
     SessionId::parse(&format!("test-{name}-{}", std::process::id())).unwrap()
 }
 
-fn lane(seconds: u64) -> LaneSpec {
+pub(crate) fn lane(seconds: u64) -> LaneSpec {
     LaneSpec {
         endpoint: Endpoint::Mock(MockScript {
             latency: Nanos::from_millis(5),
@@ -283,6 +294,7 @@ fn another_version_and_garbage_are_refused_and_the_session_goes_on() {
     let mut stream = served.connect();
     let hello = Request::Hello {
         version: VERSION + 1,
+        incarnation: None,
         received: 0,
         patience: Nanos::SECOND,
     };
@@ -317,6 +329,20 @@ fn another_version_and_garbage_are_refused_and_the_session_goes_on() {
     served.end();
 }
 
+pub(crate) fn plan(text: &str) -> HostTask {
+    HostTask::Plan(Box::new(PlanTask {
+        text: text.into(),
+        scale: 1.0,
+        data_scale: 1.0,
+        seed: 1,
+        run_id: "r".into(),
+        started_at: String::new(),
+        command: String::new(),
+        label: None,
+        overwrite: Vec::new(),
+    }))
+}
+
 fn plan_news(stream: &mut UnixStream, number: &mut u64) -> PlanNews {
     match report(stream, number) {
         WorkerReport::Plan { job: JOB, news } => news,
@@ -329,19 +355,6 @@ fn a_plan_meets_the_others_and_its_file_arrives_whole() {
     let served = Served::begin(&id("plan"));
     // More than one part.
     let text: String = (0..300_000).map(|i| format!("{i} ")).collect();
-    let plan = |text: &str| {
-        HostTask::Plan(Box::new(PlanTask {
-            text: text.into(),
-            scale: 1.0,
-            data_scale: 1.0,
-            seed: 1,
-            run_id: "r".into(),
-            started_at: String::new(),
-            command: String::new(),
-            label: None,
-            overwrite: Vec::new(),
-        }))
-    };
     let mut stream = served.hello(0);
     let task = plan(&text);
     frame::write(&mut stream, &Request::Run { job: JOB, task }).unwrap();
@@ -376,4 +389,34 @@ fn a_plan_meets_the_others_and_its_file_arrives_whole() {
     assert!(file == text.as_bytes());
     drop(stream);
     served.end();
+}
+
+#[test]
+fn a_session_that_is_not_the_known_one_refuses_and_leaves_nothing() {
+    let mut served = Served::begin(&id("other"));
+    let hello = |incarnation, received| Request::Hello {
+        version: VERSION,
+        incarnation,
+        received,
+        patience: Nanos::from_secs(20),
+    };
+    let mut stream = served.hello(0);
+    let used = |hello: &Request| {
+        let mut stream = served.connect();
+        frame::write(&mut stream, hello).unwrap();
+        frame::read::<WorkerReply>(&mut stream).unwrap().unwrap()
+    };
+    let other = Some(Incarnation(7));
+    assert_eq!(used(&hello(other, 0)), WorkerReply::Forgotten);
+    assert_eq!(used(&hello(None, 1_000)), WorkerReply::Forgotten);
+    // Whoever is connected stays connected.
+    frame::write(&mut stream, &Request::Leave).unwrap();
+    served.thread.take().unwrap().join().unwrap().unwrap();
+    let mut unused = Served::begin(&id("other"));
+    let mut stream = unused.connect();
+    frame::write(&mut stream, &hello(other, 0)).unwrap();
+    let answer = frame::read::<WorkerReply>(&mut stream).unwrap();
+    assert_eq!(answer, Some(WorkerReply::Forgotten));
+    unused.thread.take().unwrap().join().unwrap().unwrap();
+    assert!(!unused.dir.take().unwrap().path().exists());
 }

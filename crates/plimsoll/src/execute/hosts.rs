@@ -100,13 +100,17 @@ pub(super) fn end_all<L: Send>(links: impl IntoIterator<Item = L>) {
 /// Facts of a host while its run lasts, by which the run can be joined when plimsoll is killed.
 const REPORTS_READ: &str = "reports_read";
 const CLOCK_AHEAD: &str = "clock_ahead_ns";
-pub(super) const ANCHOR_FACTS: [&str; 2] = [REPORTS_READ, CLOCK_AHEAD];
+const INCARNATION: &str = "session_incarnation";
+pub(super) const ANCHOR_FACTS: [&str; 3] = [REPORTS_READ, CLOCK_AHEAD, INCARNATION];
 
 pub(super) fn anchor_facts(anchor: JournalAnchor) -> Vec<(String, String)> {
-    vec![
+    let mut facts = vec![
         (REPORTS_READ.to_owned(), anchor.received.to_string()),
         (CLOCK_AHEAD.to_owned(), anchor.ahead.to_string()),
-    ]
+    ];
+    let incarnation = anchor.incarnation.map(|own| own.to_string());
+    facts.extend(incarnation.map(|own| (INCARNATION.to_owned(), own)));
+    facts
 }
 
 /// From the facts of a host's subject.
@@ -116,6 +120,8 @@ pub(super) fn anchor_of(record: &Record, subject: SubjectId) -> Option<JournalAn
         own.find(|fact| fact.key == key).map(|fact| &fact.value)
     };
     Some(JournalAnchor {
+        // Files of older versions have none.
+        incarnation: fact(INCARNATION).and_then(|own| own.parse().ok()),
         received: fact(REPORTS_READ)?.parse().ok()?,
         ahead: fact(CLOCK_AHEAD)?.parse().ok()?,
     })

@@ -18,7 +18,7 @@ use plimsoll_record::{
 };
 use plimsoll_report::message::Messages;
 use plimsoll_worker::fleet::{PastLane, rejoin_lane};
-use plimsoll_worker::link::{HostTarget, JournalAnchor, Link, PastSession};
+use plimsoll_worker::link::{HostTarget, JournalAnchor, LaneBounds, Link, PastJob, PastSession};
 use tokio::sync::mpsc;
 
 use super::error::{RunError, StepResult};
@@ -125,7 +125,23 @@ struct InterruptedLane<'a> {
     recorded: Option<Nanos>,
 }
 
+/// The plan that hosts ran.
+const PLAN_PAST: PastJob = PastJob {
+    job: PLAN_JOB,
+    lane: None,
+};
+
 impl InterruptedLane<'_> {
+    fn past_job(&self) -> PastJob {
+        PastJob {
+            job: job_of(self.point.id),
+            lane: Some(LaneBounds {
+                transactions: self.point.txns.len(),
+                lasts: self.timeline().end(),
+            }),
+        }
+    }
+
     fn timeline(&self) -> Timeline {
         match (self.point.purpose, self.step.precondition) {
             (PointPurpose::Precondition, Some(precondition)) => Timeline {
@@ -258,8 +274,8 @@ impl Joining<'_> {
                 .lanes
                 .iter()
                 .filter(|lane| lane.step.from.contains(&id))
-                .map(|lane| job_of(lane.point.id))
-                .chain(is_plan.then_some(PLAN_JOB))
+                .map(InterruptedLane::past_job)
+                .chain(is_plan.then_some(PLAN_PAST))
                 .collect(),
         };
         Ok(HostTarget {
@@ -268,6 +284,7 @@ impl Joining<'_> {
             subject,
             samples: inbox.from_hosts.clone(),
             past: Some(past),
+            orders: self.interrupt.subscribe(),
         })
     }
 

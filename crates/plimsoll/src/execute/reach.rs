@@ -55,6 +55,7 @@ impl Execution<'_> {
             subject,
             samples: self.inbox.from_hosts.clone(),
             past: None,
+            orders: self.interrupt.subscribe(),
         })
     }
 

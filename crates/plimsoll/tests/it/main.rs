@@ -27,6 +27,7 @@ mod interrupt;
 mod kill;
 mod limits;
 mod line;
+mod lost_hosts;
 mod matrix;
 mod mock;
 mod neighbours;
