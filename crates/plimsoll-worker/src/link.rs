@@ -639,7 +639,9 @@ impl Shared {
             return;
         }
         let is_cut = state.to.is_none();
-        let host = state.offsets.host_time(now).filter(|_| !is_cut);
+        // Not of a host whose reports wait because the run file cannot be written.
+        let is_heard = !is_cut && now <= state.last_heard + SILENCE;
+        let host = state.offsets.host_time(now).filter(|_| is_heard);
         let mut why = host.and_then(|host| state.intake.overdue(host));
         if state
             .jobs
@@ -654,7 +656,7 @@ impl Shared {
             if is_cut {
                 why = Some(CUT_AND_STOPPED);
             } else if now > since + STOP_PATIENCE {
-                why = Some("it did not end within 10 s of being stopped");
+                why = Some("it was stopped, and 10 s later had not ended");
             }
         }
         if let Some(why) = why {

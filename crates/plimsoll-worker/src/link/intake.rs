@@ -158,7 +158,7 @@ impl Intake {
                 refuse_if(*number != arrival.received, "reports out of their order")?;
                 self.report(report, arrival)
             }
-            WorkerReply::Refused { why } => text("a reason", why, LONGEST_TEXT),
+            WorkerReply::Refused { why } => text("a reason", why, LONGEST_LINE),
             WorkerReply::Welcome(_) => refuse_if(true, "a second welcome"),
             WorkerReply::Forgotten => Ok(()),
         }

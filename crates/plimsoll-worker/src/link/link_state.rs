@@ -60,7 +60,7 @@ pub(super) struct LinkState {
     pub heard: BTreeSet<JobId>,
     /// A session of the past of which its host has nothing.
     pub is_forgotten: bool,
-    /// Since when the user wants an end at once.
+    /// Since when the user wants an end at once, and no job was heard of.
     pub stopped: Option<Nanos>,
     pub is_leaving: bool,
 }
@@ -202,6 +202,8 @@ pub(super) fn deliver(mut state: MutexGuard<'_, LinkState>, job: JobId, news: La
     };
     let sender = linked.news.clone();
     state.heard.insert(job);
+    // It is ending: its run file arrives in parts.
+    state.stopped = None;
     let is_last = matches!(
         news,
         LaneNews::Message(LaneMessage::Ended(_)) | LaneNews::Plan(PlanNews::Ended(_))

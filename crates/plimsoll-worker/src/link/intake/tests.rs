@@ -6,6 +6,7 @@ use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::SubjectId;
 use plimsoll_record::lane::{Absence, LaneControl};
 use plimsoll_record::message::EventKind;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
@@ -459,4 +460,74 @@ fn a_load_of_which_nothing_is_heard_any_more_is_overdue() {
     intake.start(LANE, START);
     assert_eq!(intake.overdue(at(59)), None);
     assert!(intake.overdue(at(61)).is_some());
+}
+
+/// Numbers and texts at their limits, and what is neither.
+fn odd_values() -> Vec<Value> {
+    vec![
+        json!(0),
+        json!(-1),
+        json!(1_u64 << 40),
+        json!(1_u64 << 63),
+        json!(u64::MAX),
+        json!(i64::MIN),
+        json!(1e300),
+        json!(-1e300),
+        json!("x".repeat(70_000)),
+        json!("\u{1b}]0;x\u{7}"),
+        Value::Null,
+        json!([]),
+        json!({}),
+    ]
+}
+
+/// Changes the n-th value of a tree, counted through all of it.
+fn change(value: &mut Value, n: &mut usize, other: &Value) {
+    if *n == 0 {
+        *value = other.clone();
+    }
+    *n = n.wrapping_sub(1);
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(|own| change(own, n, other)),
+        Value::Object(fields) => fields.values_mut().for_each(|own| change(own, n, other)),
+        _ => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    /// What enters can be added up for many hosts, and written.
+    #[test]
+    fn whatever_a_frame_holds_is_refused_or_harmless(
+        changes in prop::collection::vec((0usize..12, 0usize..60, 0usize..13), 1..4),
+    ) {
+        let mut frames = honest();
+        for (frame, nth, value) in changes {
+            change(&mut frames[frame], &mut nth.clone(), &odd_values()[value]);
+        }
+        lost(&frames);
+        let mut intake = Intake::of_past(None);
+        intake.expect(LANE, Some(LaneBounds::from(&lane(2))));
+        let mut merger = crate::fleet::SecondMerger::new(8);
+        for frame in &frames {
+            let Ok(WorkerReply::Numbered { number, report }) = serde_json::from_value(frame.clone()) else {
+                continue;
+            };
+            let arrival = Arrival { now: START, host: None, received: number };
+            if intake.report(&report, arrival).is_err() {
+                break;
+            }
+            if let WorkerReport::Lane { message: LaneMessage::Second(second), .. } = report {
+                for part in 0..8 {
+                    for whole in merger.add(part, (*second).clone()) {
+                        prop_assert!(i64::try_from((START + whole.tick.end).0).is_ok());
+                        prop_assert!(i64::try_from(whole.absence.connections.0).is_ok());
+                        prop_assert!(i64::try_from(whole.in_flight).is_ok());
+                        let all = whole.tallies.iter().map(|stats| stats.counts.completed());
+                        prop_assert!(i64::try_from(all.sum::<u64>()).is_ok());
+                    }
+                }
+            }
+        }
+    }
 }
