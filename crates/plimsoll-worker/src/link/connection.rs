@@ -50,9 +50,7 @@ pub(super) struct CommandDial {
 impl Dial for CommandDial {
     fn begin(&self) -> io::Result<(Box<dyn Connection>, Ends)> {
         let begun = HostConnection::begin(&self.host, &self.own, &self.session);
-        begun.map_err(|error| {
-            io::Error::other(format!("`{}`: {error}", self.host.0.shown_via()))
-        })
+        begun.map_err(|error| io::Error::other(format!("`{}`: {error}", self.host.0.shown_via())))
     }
 
     fn greet(&self, ends: &mut Ends) -> io::Result<()> {
