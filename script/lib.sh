@@ -66,6 +66,7 @@ need_to_test() {
     need_to_emulate
     need "mkfs.xfs" "xfsprogs" "the other filesystem on emulated drives" have_sbin mkfs.xfs
     need "fio" "fio" "measures drives" have fio
+    need "strace" "strace" "kills commands at their system calls" have strace
     need "git" "git" "tidy asks it which files belong to the project" have git
     need "Chromium" "chromium" "opens pages of every kind and checks that everybody can use them" have chromium
     need "openssl" "openssl" "servers of tests that encrypt have a certificate from it" have openssl

@@ -140,8 +140,14 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], HistError> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::ZlibEncoder;
     use hdrhistogram::Histogram;
-    use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
+    use hdrhistogram::serialization::{
+        Deserializer, Serializer as _, V2DeflateSerializer, V2Serializer,
+    };
     use proptest::prelude::*;
 
     use super::*;
@@ -198,6 +204,28 @@ mod tests {
                 highest == last || all.lowest_equivalent(highest_of(index + 1)) == highest + 1,
                 "{index}"
             );
+        }
+    }
+
+    #[test]
+    fn what_would_make_the_library_reserve_gigabytes_is_refused() {
+        let mut all = Histogram::<u64>::new_with_bounds(1, 1_000_000, 3).unwrap();
+        all.record(77).unwrap();
+        let mut plain = Vec::new();
+        V2Serializer::new().serialize(&all, &mut plain).unwrap();
+        assert_eq!(counts(&plain), Ok(None));
+        let mut long = plain.clone();
+        long[4..8].copy_from_slice(&u32::MAX.to_be_bytes());
+        let mut fine = plain;
+        fine[12..16].copy_from_slice(&5u32.to_be_bytes());
+        for forged in [long, fine] {
+            let mut packed = ZlibEncoder::new(Vec::new(), Compression::fast());
+            packed.write_all(&forged).unwrap();
+            let packed = packed.finish().unwrap();
+            let mut deflated = COOKIE_DEFLATED.to_be_bytes().to_vec();
+            deflated.extend((packed.len() as u32).to_be_bytes());
+            deflated.extend(packed);
+            assert!(counts(&forged).is_err() && counts(&deflated).is_err());
         }
     }
 
