@@ -1,17 +1,18 @@
 //! Directories for files that are still being written, which a signal removes.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, DirEntry, File, Metadata, Permissions};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
+use rustix::process::geteuid;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::signals::is_interruptible;
 
-/// One that a `kill -9` leaves is named `plimsoll-XXXXXX.part`, and belongs to nothing.
+/// One that a `kill -9` leaves is named `plimsoll-XXXXXX.part`; the next command that writes beside it removes it.
 const PREFIX: &str = "plimsoll-";
 const SUFFIX: &str = ".part";
 /// How often a directory is removed in which something may still be created.
@@ -24,7 +25,11 @@ static REMOVER: Once = Once::new();
 /// A new directory of a random name that only this user may enter. It is removed when this is dropped, and by SIGINT,
 /// SIGTERM and SIGHUP.
 #[derive(Debug)]
-pub struct PartDir(PathBuf);
+pub struct PartDir {
+    path: PathBuf,
+    /// Locked: it is in use.
+    _lock: File,
+}
 
 impl PartDir {
     /// In the directory of `path`, so that what is in it can be renamed to `path`.
@@ -34,28 +39,68 @@ impl PartDir {
 
     pub fn create_in(directory: &Path) -> io::Result<Self> {
         remove_on_signals();
+        remove_leftovers(directory);
         let mut directories = directories();
-        let path = tempfile::Builder::new()
-            .prefix(PREFIX)
-            .suffix(SUFFIX)
-            .permissions(Permissions::from_mode(0o700))
-            .tempdir_in(directory)?
-            .keep();
-        directories.push(path.clone());
-        Ok(Self(path))
+        loop {
+            let dir = tempfile::Builder::new()
+                .prefix(PREFIX)
+                .suffix(SUFFIX)
+                .permissions(Permissions::from_mode(0o700))
+                .tempdir_in(directory)?;
+            // Until it is locked, another command may take it for a leftover.
+            if let Some(lock) = lock_existing(dir.path()) {
+                let path = dir.keep();
+                directories.push(path.clone());
+                return Ok(Self { path, _lock: lock });
+            }
+        }
     }
 
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
+}
+
+/// `None`: it was removed. Where a file system has no locks, nothing is taken for a leftover.
+fn lock_existing(path: &Path) -> Option<File> {
+    let lock = File::open(path).ok()?;
+    let _ = lock.lock_shared();
+    path.exists().then_some(lock)
+}
+
+/// Removes what killed commands of this user left in a directory.
+fn remove_leftovers(directory: &Path) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if is_leftover(&entry) {
+            // Another command may be about to remove it, too.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// A directory as this module makes them, of this user, that no process holds.
+fn is_leftover(entry: &DirEntry) -> bool {
+    let name = entry.file_name();
+    let is_named = name
+        .to_str()
+        .and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX))
+        .is_some_and(|random| {
+            random.len() == 6 && random.bytes().all(|c| c.is_ascii_alphanumeric())
+        });
+    let is_own = |found: Metadata| {
+        found.is_dir() && found.uid() == geteuid().as_raw() && found.mode() & 0o777 == 0o700
+    };
+    is_named
+        && entry.metadata().is_ok_and(is_own)
+        && File::open(entry.path()).is_ok_and(|dir| dir.try_lock().is_ok())
 }
 
 impl Drop for PartDir {
     fn drop(&mut self) {
         let mut directories = directories();
         // A set of runs has been renamed as a whole.
-        let _ = fs::remove_dir_all(&self.0);
-        directories.retain(|path| *path != self.0);
+        let _ = fs::remove_dir_all(&self.path);
+        directories.retain(|path| *path != self.path);
     }
 }
 
@@ -159,4 +204,31 @@ fn ignored_signals() -> u64 {
         .find_map(|line| line.strip_prefix("SigIgn:"))
         .unwrap_or_default();
     u64::from_str_radix(mask.trim(), 16).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_killed_command_left_is_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let used = PartDir::create_in(dir.path()).unwrap();
+        let make = |name: &str, mode: u32| {
+            let path = dir.path().join(name);
+            fs::create_dir(&path).unwrap();
+            fs::write(path.join("part"), "half").unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            path
+        };
+        let left = make("plimsoll-abc123.part", 0o700);
+        let theirs = [
+            make("plimsoll-abc124.part", 0o755),
+            make("plimsoll-mine.part", 0o700),
+            make("plimsoll-abc123.parts", 0o700),
+        ];
+        drop(PartDir::create_in(dir.path()).unwrap());
+        assert!(!left.exists() && used.path().exists());
+        assert!(theirs.iter().all(|path| path.join("part").exists()));
+    }
 }

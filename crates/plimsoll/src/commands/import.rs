@@ -18,7 +18,7 @@ use plimsoll_record::{Record, RunInfo, RunStatus};
 use super::io::{command_line, print};
 use crate::cli::ImportArgs;
 use crate::failure::Failure;
-use crate::output::{OutputFile, expect_free, not_written};
+use crate::output::expect_free;
 use crate::output_kind::OutputKind;
 use crate::terminal::note;
 use plimsoll_record::runfile::{self, RunFile};
@@ -46,25 +46,8 @@ pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         [run] if run.extension() == Some(OsStr::new("plimsoll")) => joined(run, &with)?,
         files => imported(args, files, &with)?,
     };
-    write_run_file(&output, &record)?;
+    RunFile::create_closed(&output, &record)?;
     print(&output.display().to_string())
-}
-
-/// Until it is whole it has another name: a killed import leaves none that cannot be repeated.
-fn write_run_file(path: &Path, record: &Record) -> Result<(), Failure> {
-    let output = OutputFile::at(path, &OutputKind::RunFile)?;
-    let file = RunFile::of_record(&output.part(), record)?;
-    file.finish(
-        record.run.status,
-        record.run.failure.as_deref(),
-        record.run.lasted,
-    )?;
-    let mut log = output.part().into_os_string();
-    log.push("-wal");
-    if Path::new(&log).exists() {
-        return Err(not_written(path, &"SQLite has kept a part of it apart."));
-    }
-    output.finish()
 }
 
 fn imported(args: &ImportArgs, files: &[PathBuf], with: &[InputFile]) -> Result<Record, Failure> {
@@ -191,18 +174,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.plimsoll");
         let record = fixture::record();
-        let output = OutputFile::at(&path, &OutputKind::RunFile).unwrap();
-        let unfinished = RunFile::of_record(&output.part(), &record).unwrap();
-        assert!(!path.exists());
-        write_run_file(&path, &record).unwrap();
+        RunFile::create_closed(&path, &record).unwrap();
         let whole = std::fs::read(&path).unwrap();
         assert!(runfile::read(&path).is_ok());
-        // Another import that began before is refused at its end.
-        unfinished
-            .finish(RunStatus::Complete, None, Nanos::ZERO)
-            .unwrap();
-        assert!(output.finish().unwrap_err().text().contains("exists"));
-        assert!(write_run_file(&path, &record).is_err());
+        assert!(RunFile::create_closed(&path, &record).is_err());
         assert_eq!(std::fs::read(&path).unwrap(), whole);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }

@@ -138,8 +138,10 @@ fn make(dir: &Path, hostile: &HostileFile) -> PathBuf {
     let db = Connection::open(&path).unwrap();
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)
         .unwrap();
-    db.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; PRAGMA writable_schema = ON; BEGIN")
-        .unwrap();
+    db.execute_batch(
+        "PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; PRAGMA writable_schema = ON; BEGIN",
+    )
+    .unwrap();
     db.execute_batch(hostile.sql).unwrap();
     db.execute_batch("COMMIT").unwrap();
     path
