@@ -22,7 +22,7 @@ mod size;
 mod sweep;
 mod wait;
 
-use directory::Directory;
+use directory::DirectoryHandle;
 pub(crate) use errors::io_error;
 pub use owner::host;
 use owner::{FOLDER, LOCK, OUTSIDE_PREFIX, OWNER, Owner, closed, remove};
@@ -44,9 +44,9 @@ pub struct Scratch {
 }
 
 /// The folder of all runs on a medium, which is made where there is none.
-fn open_folder(medium: &Path) -> Result<Directory, LoadError> {
+fn open_folder(medium: &Path) -> Result<DirectoryHandle, LoadError> {
     let path = medium.join(FOLDER);
-    let parent = Directory::open(medium).map_err(|e| io_error(medium, &e))?;
+    let parent = DirectoryHandle::open(medium).map_err(|e| io_error(medium, &e))?;
     let folder = match parent.make(OsStr::new(FOLDER), 0o711) {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => parent
             .child(OsStr::new(FOLDER))
@@ -58,7 +58,7 @@ fn open_folder(medium: &Path) -> Result<Directory, LoadError> {
 
 /// Refuses what others own or can write to. A filesystem without permissions shows also what was just made as open to all:
 /// there an ordinary user has nothing to lose, and root has.
-fn check_folders(folder: &Directory, made: &Directory) -> Result<(), LoadError> {
+fn check_folders(folder: &DirectoryHandle, made: &DirectoryHandle) -> Result<(), LoadError> {
     made.check_owner()?;
     let is_open = made.check_closed();
     if is_open.is_err() && !rustix::process::geteuid().is_root() {
@@ -67,7 +67,15 @@ fn check_folders(folder: &Directory, made: &Directory) -> Result<(), LoadError> 
     is_open.and_then(|()| folder.check_closed())
 }
 
-fn make_in(directory: &Directory, name: &str, mode: u32) -> Result<PathBuf, LoadError> {
+fn replace_owner(directory: &DirectoryHandle, text: &str) -> io::Result<()> {
+    const NEW: &str = "owner.json.new";
+    directory.remove_left(OsStr::new(NEW))?;
+    let mut file = directory.create(OsStr::new(NEW), 0o644)?;
+    file.write_all(text.as_bytes())?;
+    directory.rename(NEW, OWNER)
+}
+
+fn make_in(directory: &DirectoryHandle, name: &str, mode: u32) -> Result<PathBuf, LoadError> {
     let path = directory.path().join(name);
     let made = directory.make(OsStr::new(name), mode);
     made.map(|_| path.clone()).map_err(|e| io_error(&path, &e))
@@ -121,7 +129,7 @@ impl Scratch {
     /// file would keep the drive from being unmounted. The other one's lock protects both.
     pub fn inside(mount: &Path, name: &str) -> Result<Self, LoadError> {
         let path = mount.join(name);
-        let on = Directory::open(mount).map_err(|e| io_error(mount, &e))?;
+        let on = DirectoryHandle::open(mount).map_err(|e| io_error(mount, &e))?;
         make_in(&on, name, 0o711)?;
         let scratch = Self {
             path,
@@ -148,7 +156,7 @@ impl Scratch {
     }
 
     fn take_lock(&mut self) -> Result<(), LoadError> {
-        let directory = Directory::open_own(&self.path)?;
+        let directory = DirectoryHandle::open_own(&self.path)?;
         let file = directory.create(OsStr::new(LOCK), 0o644);
         let file = file.map_err(|e| io_error(&self.path.join(LOCK), &e))?;
         // A file system without locks is no obstacle: pid and start time remain.
@@ -158,17 +166,10 @@ impl Scratch {
 
     /// Replaces the owner file as a whole: a crash leaves the old one or the new one.
     fn save(&self) -> Result<(), LoadError> {
-        const NEW: &str = "owner.json.new";
         let text = serde_json::to_string_pretty(&self.owner)
             .map_err(|e| LoadError::other("owner file", e))?;
-        let directory = Directory::open_own(&self.path)?;
-        let replace = || {
-            directory.remove_left(OsStr::new(NEW))?;
-            let mut file = directory.create(OsStr::new(NEW), 0o644)?;
-            file.write_all((text + "\n").as_bytes())?;
-            directory.rename(NEW, OWNER)
-        };
-        replace().map_err(|e| io_error(&self.path.join(OWNER), &e))
+        let directory = DirectoryHandle::open_own(&self.path)?;
+        replace_owner(&directory, &(text + "\n")).map_err(|e| io_error(&self.path.join(OWNER), &e))
     }
 
     pub fn path(&self) -> &Path {
@@ -177,14 +178,14 @@ impl Scratch {
 
     /// An open handle: through it a program that root starts works in this very directory, whatever is renamed above it.
     pub fn open(&self) -> Result<OwnedFd, LoadError> {
-        Directory::open_own(&self.path).map(OwnedFd::from)
+        DirectoryHandle::open_own(&self.path).map(OwnedFd::from)
     }
 
     /// A new directory inside, `name` being one path component; its name is recorded first.
     pub fn dir(&mut self, name: &str) -> Result<PathBuf, LoadError> {
         self.owner.contains.insert(name.into());
         self.save()?;
-        let directory = Directory::open_own(&self.path)?;
+        let directory = DirectoryHandle::open_own(&self.path)?;
         make_in(&directory, name, 0o711)
     }
 
@@ -201,7 +202,7 @@ impl Scratch {
         let temporary = temporary
             .canonicalize()
             .map_err(|e| io_error(&temporary, &e))?;
-        let directory = Directory::open(&temporary).map_err(|e| io_error(&temporary, &e))?;
+        let directory = DirectoryHandle::open(&temporary).map_err(|e| io_error(&temporary, &e))?;
         for _ in 0..100 {
             // Another's guess would only be in the way: a directory that is there is never taken.
             let unique = format!("{OUTSIDE_PREFIX}{:016x}", RandomState::new().hash_one(name));

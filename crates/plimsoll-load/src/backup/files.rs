@@ -11,7 +11,7 @@ use rustix::fs::{Advice, FileType, OFlags, fadvise};
 use super::BackupControl;
 use crate::control::LoadControl;
 use crate::error::LoadError;
-use crate::scratch::directory::{Directory, give_like};
+use crate::scratch::directory::{DirectoryHandle, give_like};
 use crate::scratch::io_error;
 
 /// Between two checks for a stop.
@@ -25,13 +25,13 @@ struct Tree {
 }
 
 impl Tree {
-    fn read(root: &Directory) -> Result<Self, LoadError> {
+    fn read(root: &DirectoryHandle) -> Result<Self, LoadError> {
         let mut tree = Self::default();
         tree.add(root, Path::new(""))?;
         Ok(tree)
     }
 
-    fn add(&mut self, dir: &Directory, below: &Path) -> Result<(), LoadError> {
+    fn add(&mut self, dir: &DirectoryHandle, below: &Path) -> Result<(), LoadError> {
         let failed = |error: io::Error| io_error(dir.path(), &error);
         for name in dir.names().map_err(failed)? {
             let path = below.join(&name);
@@ -59,12 +59,12 @@ impl Tree {
     }
 }
 
-fn open(path: &Path) -> Result<Directory, LoadError> {
-    Directory::open(path).map_err(|error| io_error(path, &error))
+fn open(path: &Path) -> Result<DirectoryHandle, LoadError> {
+    DirectoryHandle::open(path).map_err(|error| io_error(path, &error))
 }
 
 /// A file of a tree.
-fn open_file(root: &Directory, file: &Path) -> io::Result<File> {
+fn open_file(root: &DirectoryHandle, file: &Path) -> io::Result<File> {
     let parent = root.below(file.parent().unwrap_or(Path::new("")))?;
     parent.open_file(file.file_name().unwrap_or_default(), OFlags::RDONLY)
 }
@@ -83,7 +83,7 @@ pub fn flush(dir: &Path, control: &LoadControl) -> Result<u64, LoadError> {
 }
 
 /// A directory's entries are synchronised as a file's content is (fsync(2)).
-fn sync_directories(root: &Directory, directories: &[PathBuf]) -> Result<(), LoadError> {
+fn sync_directories(root: &DirectoryHandle, directories: &[PathBuf]) -> Result<(), LoadError> {
     for path in directories
         .iter()
         .map(PathBuf::as_path)
@@ -127,12 +127,7 @@ pub fn copy(
     // The largest first, so that all workers end at about the same time.
     files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     for path in &directories {
-        let make = || {
-            let parent = to.below(path.parent().unwrap_or(Path::new("")))?;
-            let made = parent.make(path.file_name().unwrap_or_default(), 0o700)?;
-            give_like(&made, &from.below(path)?)
-        };
-        make().map_err(|error| io_error(&to.path().join(path), &error))?;
+        make_like(&from, &to, path).map_err(|error| io_error(&to.path().join(path), &error))?;
     }
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
@@ -167,10 +162,17 @@ pub fn copy(
     sync_directories(&to, &directories).map(|()| bytes)
 }
 
+/// Makes the directory of this relative path.
+fn make_like(from: &DirectoryHandle, to: &DirectoryHandle, path: &Path) -> io::Result<()> {
+    let parent = to.below(path.parent().unwrap_or(Path::new("")))?;
+    let made = parent.make(path.file_name().unwrap_or_default(), 0o700)?;
+    give_like(&made, &from.below(path)?)
+}
+
 /// Copies the file of this relative path.
 fn copy_file(
-    from: &Directory,
-    to: &Directory,
+    from: &DirectoryHandle,
+    to: &DirectoryHandle,
     path: &Path,
     control: &LoadControl,
 ) -> Result<u64, LoadError> {

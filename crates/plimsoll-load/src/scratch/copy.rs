@@ -7,7 +7,7 @@ use std::path::Path;
 use rustix::fs::{FileType, OFlags};
 
 use crate::error::LoadError;
-use crate::scratch::directory::{Directory, give_like};
+use crate::scratch::directory::{DirectoryHandle, give_like};
 use crate::scratch::io_error;
 
 /// What was copied.
@@ -37,15 +37,19 @@ impl<'a> From<&'a Path> for DataDirectory<'a> {
 }
 
 impl DataDirectory<'_> {
-    fn open(&self) -> Result<Directory, LoadError> {
-        Directory::open(self.path).map_err(|error| io_error(self.path, &error))
+    fn open(&self) -> Result<DirectoryHandle, LoadError> {
+        DirectoryHandle::open(self.path).map_err(|error| io_error(self.path, &error))
     }
 
     /// The log's directory, where this name is the link to it.
-    fn log_behind(&self, directory: &Directory, name: &OsStr) -> io::Result<Option<Directory>> {
+    fn log_behind(
+        &self,
+        directory: &DirectoryHandle,
+        name: &OsStr,
+    ) -> io::Result<Option<DirectoryHandle>> {
         match (self.log_disk, directory.read_link(name)) {
             (Some(log), Ok(target)) if directory.path() == self.path && target == log => {
-                Directory::open(log).map(Some)
+                DirectoryHandle::open(log).map(Some)
             }
             _ => Ok(None),
         }
@@ -64,7 +68,7 @@ pub fn copy_tree(
         return Err(io_error(to, &io::ErrorKind::InvalidFilename.into()));
     };
     let source = from.open()?;
-    let made = Directory::open(parent)
+    let made = DirectoryHandle::open(parent)
         .and_then(|parent| parent.make(name, 0o700))
         .and_then(|made| give_like(&made, &source).map(|()| made));
     let target = made.map_err(|error| io_error(to, &error))?;
@@ -78,7 +82,7 @@ pub fn copy_tree(
     sync(&target).map(|()| copying.copied)
 }
 
-fn sync(directory: &Directory) -> Result<(), LoadError> {
+fn sync(directory: &DirectoryHandle) -> Result<(), LoadError> {
     rustix::fs::syncfs(directory).map_err(|error| io_error(directory.path(), &error.into()))
 }
 
@@ -101,7 +105,7 @@ pub fn put_back(
     sync(&target).map(|()| copying.copied)
 }
 
-fn empty(directory: &Directory, place: DataDirectory<'_>) -> Result<(), LoadError> {
+fn empty(directory: &DirectoryHandle, place: DataDirectory<'_>) -> Result<(), LoadError> {
     let failed = |error: io::Error| io_error(directory.path(), &error);
     for name in directory.names().map_err(failed)? {
         match place.log_behind(directory, &name).map_err(failed)? {
@@ -120,7 +124,7 @@ struct Copying<'a> {
 }
 
 impl Copying<'_> {
-    fn entries(&mut self, from: &Directory, to: &Directory) -> Result<(), LoadError> {
+    fn entries(&mut self, from: &DirectoryHandle, to: &DirectoryHandle) -> Result<(), LoadError> {
         let names = from
             .names()
             .map_err(|error| io_error(from.path(), &error))?;
@@ -150,8 +154,8 @@ impl Copying<'_> {
     fn directory(
         &mut self,
         name: &OsStr,
-        from: &Directory,
-        to: &Directory,
+        from: &DirectoryHandle,
+        to: &DirectoryHandle,
     ) -> Result<(), LoadError> {
         let failed = |error: io::Error| io_error(&to.path().join(name), &error);
         let log = self.to.log_behind(to, name).map_err(failed)?;
@@ -165,7 +169,12 @@ impl Copying<'_> {
         if is_log { sync(&target) } else { Ok(()) }
     }
 
-    fn file(&mut self, name: &OsStr, from: &Directory, to: &Directory) -> io::Result<()> {
+    fn file(
+        &mut self,
+        name: &OsStr,
+        from: &DirectoryHandle,
+        to: &DirectoryHandle,
+    ) -> io::Result<()> {
         let source = from.open_file(name, OFlags::RDONLY)?;
         let target = to.create(name, 0o600)?;
         let bytes = source.metadata()?.len();
@@ -244,7 +253,7 @@ mod tests {
     fn owners_are_kept() {
         if !rustix::process::geteuid().is_root() {
             // Only root can give files away.
-            let root = Directory::open(Path::new("/")).unwrap();
+            let root = DirectoryHandle::open(Path::new("/")).unwrap();
             assert!(give_like(&root, &root).is_err());
             return;
         }

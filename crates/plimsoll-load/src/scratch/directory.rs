@@ -23,13 +23,13 @@ const FILE: OFlags = OFlags::NOFOLLOW
 
 /// An open directory.
 #[derive(Debug)]
-pub(crate) struct Directory {
+pub(crate) struct DirectoryHandle {
     handle: OwnedFd,
     /// Where it was when it was opened, for messages.
     path: PathBuf,
 }
 
-impl Directory {
+impl DirectoryHandle {
     /// Opens a directory by an absolute path without links; one that has become a link meanwhile is an error.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut at = rustix::fs::openat(CWD, "/", DIRECTORY | OFlags::PATH, Mode::empty())?;
@@ -186,13 +186,13 @@ impl Directory {
     }
 }
 
-impl From<Directory> for OwnedFd {
-    fn from(directory: Directory) -> Self {
+impl From<DirectoryHandle> for OwnedFd {
+    fn from(directory: DirectoryHandle) -> Self {
         directory.handle
     }
 }
 
-impl AsFd for Directory {
+impl AsFd for DirectoryHandle {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.handle.as_fd()
     }
@@ -247,9 +247,9 @@ mod tests {
         }
         fs::hard_link(&victim, medium.join("hard")).unwrap();
         rustix::fs::mknodat(CWD, medium.join("pipe"), FileType::Fifo, 0o600.into(), 0).unwrap();
-        let here = Directory::open(&medium).unwrap();
-        assert!(Directory::open(&medium.join("dir")).is_err());
-        assert!(Directory::open(&medium.join("dir/x")).is_err());
+        let here = DirectoryHandle::open(&medium).unwrap();
+        assert!(DirectoryHandle::open(&medium.join("dir")).is_err());
+        assert!(DirectoryHandle::open(&medium.join("dir/x")).is_err());
         assert!(here.child(name("dir")).is_err() && here.below(Path::new("dir")).is_err());
         for file in ["file", "hard", "pipe", "others"] {
             for access in [OFlags::RDONLY, OFlags::WRONLY] {

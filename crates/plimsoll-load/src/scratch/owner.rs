@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_block::host::mount::unescape;
 use serde::{Deserialize, Serialize};
 
-use super::directory::Directory;
+use super::directory::DirectoryHandle;
 use super::errors::{belongs_to, io_error};
 use super::servers::start_time;
 use crate::error::LoadError;
@@ -85,21 +85,19 @@ pub fn host() -> String {
 /// Where something is mounted inside, nothing is removed: it may be the user's, and what could not be unmounted is
 /// better inspected first.
 pub(super) fn remove(path: &Path, owner: &Owner) -> Result<(), LoadError> {
-    let directory = Directory::open_own(path)?;
-    let left = |why: String| LoadError::other(path.display().to_string(), why);
-    match mounted_below(path) {
-        Ok(None) => {}
-        Ok(Some(mount)) => {
-            return Err(left(format!(
-                "is left there, because {} is still mounted; umount it, then start again",
-                mount.display()
-            )));
-        }
-        Err(error) => {
-            return Err(left(format!(
-                "is left there, because what is mounted in it is unknown: {error}"
-            )));
-        }
+    let directory = DirectoryHandle::open_own(path)?;
+    let why = match mounted_below(path) {
+        Ok(None) => None,
+        Ok(Some(mount)) => Some(format!(
+            "is left there, because {} is still mounted; umount it, then start again",
+            mount.display()
+        )),
+        Err(error) => Some(format!(
+            "is left there, because what is mounted in it is unknown: {error}"
+        )),
+    };
+    if let Some(why) = why {
+        return Err(LoadError::other(path.display().to_string(), why));
     }
     for outside in &owner.outside {
         remove_socket_dir(outside);
@@ -145,7 +143,7 @@ pub(super) fn remove_socket_dir(path: &Path) {
         return;
     };
     let is_ours = name.to_string_lossy().starts_with(OUTSIDE_PREFIX);
-    let (true, Ok(parent)) = (is_ours, Directory::open(parent)) else {
+    let (true, Ok(parent)) = (is_ours, DirectoryHandle::open(parent)) else {
         return;
     };
     let Ok(directory) = parent.child(name) else {

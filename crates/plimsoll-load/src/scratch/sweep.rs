@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, OFlags};
 
-use super::directory::Directory;
+use super::directory::DirectoryHandle;
 use super::errors::io_error;
 use super::owner::{
     FOLDER, FORMAT, LOCK, MAKERS_SECONDS, OWNER, Owner, closed, host, remove, remove_socket_dir,
@@ -29,7 +29,7 @@ pub fn sweep(
         Ok(medium) => medium.join(FOLDER),
         Err(error) => return Err(io_error(medium, &error)),
     };
-    let opened = Directory::open(&folder).and_then(|opened| Ok((opened.names()?, opened)));
+    let opened = DirectoryHandle::open(&folder).and_then(|opened| Ok((opened.names()?, opened)));
     let (names, opened) = match opened {
         Ok(found) => found,
         Err(error)
@@ -150,7 +150,7 @@ fn left_alone(error: &LoadError) -> String {
     format!("Left alone what dead runs may have left. {error}")
 }
 
-fn read_owner(directory: &Directory) -> Option<Owner> {
+fn read_owner(directory: &DirectoryHandle) -> Option<Owner> {
     /// An owner file has less than a thousand bytes.
     const MOST: u64 = 1 << 20;
     let file = directory
@@ -168,7 +168,7 @@ pub(super) fn parse_owner(text: &str) -> Option<Owner> {
 
 /// Whether the owner is gone: no process with its pid and start time, and no process holds the lock (which is visible from
 /// other pid namespaces, too). `Ok` holds the lock, where the file system has locks.
-fn gone(directory: &Directory, owner: &Owner) -> Result<Option<File>, ()> {
+fn gone(directory: &DirectoryHandle, owner: &Owner) -> Result<Option<File>, ()> {
     if start_time(owner.pid) == Some(owner.start_time) {
         return Err(());
     }

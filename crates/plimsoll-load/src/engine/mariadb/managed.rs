@@ -11,7 +11,7 @@ use super::client::MariadbClient;
 use crate::engine::server::setup::{Fill, Programs, ServerSetup};
 use crate::engine::server::{ServerContext, write_durably};
 use crate::error::LoadError;
-use crate::scratch::directory::{Directory, give};
+use crate::scratch::directory::{DirectoryHandle, give};
 use crate::scratch::{Scratch, io_error};
 
 const SOCKET: &str = "mariadb.sock";
@@ -129,7 +129,7 @@ impl FamilySetup {
             path(temporary),
             self.options,
         );
-        let folder = Directory::open_own(config.parent().unwrap_or(Path::new("/")))?;
+        let folder = DirectoryHandle::open_own(config.parent().unwrap_or(Path::new("/")))?;
         let write = || {
             let name = config.file_name().unwrap_or_default();
             folder.remove_left(name)?;

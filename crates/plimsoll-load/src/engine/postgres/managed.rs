@@ -11,7 +11,7 @@ use super::binaries;
 use crate::engine::server::setup::{Fill, Programs, ServerSetup};
 use crate::engine::server::{ServerContext, write_durably};
 use crate::error::LoadError;
-use crate::scratch::directory::Directory;
+use crate::scratch::directory::DirectoryHandle;
 use crate::scratch::{Scratch, io_error};
 
 /// The superuser that `initdb` creates.
@@ -119,7 +119,7 @@ fn configure(context: &ServerContext, settings: &str) -> Result<(), LoadError> {
         ))
     );
     // The server's user may have put a link to a file of root's in its place.
-    let data = Directory::open(&context.data).map_err(|e| io_error(&context.data, &e))?;
+    let data = DirectoryHandle::open(&context.data).map_err(|e| io_error(&context.data, &e))?;
     let open = |name, flags| data.open_file(OsStr::new(name), OFlags::WRONLY | flags);
     let append = || write_durably(&mut open("postgresql.conf", OFlags::APPEND)?, &lines);
     append().map_err(|e| io_error(&conf, &e))?;

@@ -52,14 +52,9 @@ pub(super) fn surroundings(mut command: Command, data: &Path) -> Command {
 ///
 /// [`Scratch::socket_dir`]: crate::scratch::Scratch::socket_dir
 pub(super) fn check_path(kind: ManagedKind, dir: &Path) -> Result<(), LoadError> {
-    let is_special = |c: &char| {
-        c.is_control()
-            || SPECIAL.contains(*c)
-            || (kind != ManagedKind::Postgres && MARIADB_SPECIAL.contains(*c))
-    };
     let why = match dir.to_str() {
         None => "its path is not UTF-8".to_owned(),
-        Some(text) => match text.chars().find(is_special) {
+        Some(text) => match text.chars().find(|c| is_special(kind, *c)) {
             None => return Ok(()),
             Some(sign) => {
                 format!("its path has {sign:?} in it, which servers read as something else")
@@ -71,6 +66,12 @@ pub(super) fn check_path(kind: ManagedKind, dir: &Path) -> Result<(), LoadError>
         why,
         next: "Rename the directory, or choose a medium elsewhere.".into(),
     })
+}
+
+fn is_special(kind: ManagedKind, sign: char) -> bool {
+    sign.is_control()
+        || SPECIAL.contains(sign)
+        || (kind != ManagedKind::Postgres && MARIADB_SPECIAL.contains(sign))
 }
 
 /// `mariadb-install-db` passes paths on without quotes, and `tmpdir` is a list of directories.

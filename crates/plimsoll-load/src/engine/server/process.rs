@@ -19,7 +19,7 @@ use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::passwd::PasswdEntry;
 use crate::scratch::copy::DataDirectory;
-use crate::scratch::directory::Directory;
+use crate::scratch::directory::DirectoryHandle;
 use crate::scratch::{Scratch, endings, io_error, kill_all, servers_work_in, wait_until};
 
 pub(crate) const START_SECONDS: u64 = 120;
@@ -79,7 +79,7 @@ impl ServerContext {
         }
         let log_name = format!("{name}.log");
         let log = scratch.path().join(&log_name);
-        Directory::open_own(scratch.path())?
+        DirectoryHandle::open_own(scratch.path())?
             .create(OsStr::new(&log_name), 0o644)
             .map_err(|e| io_error(&log, &e))?;
         Ok(Self {
@@ -169,7 +169,7 @@ impl ServerContext {
 
     fn open_log(&self) -> io::Result<File> {
         let (parent, name) = (self.log.parent(), self.log.file_name());
-        Directory::open(parent.unwrap_or(Path::new("/")))?
+        DirectoryHandle::open(parent.unwrap_or(Path::new("/")))?
             .open_file(name.unwrap_or_default(), OFlags::WRONLY | OFlags::APPEND)
     }
 

@@ -6,7 +6,7 @@ use plimsoll_plan::resolved::ManagedKind;
 
 use crate::error::LoadError;
 use crate::passwd::{self, PasswdEntry};
-use crate::scratch::directory::{Directory, give};
+use crate::scratch::directory::{DirectoryHandle, give};
 use crate::scratch::io_error;
 
 /// The user to run the server as, since servers refuse root; `None` when plimsoll is no root itself.
@@ -43,7 +43,7 @@ pub(super) fn hand_over(
     mode: u32,
 ) -> Result<(), LoadError> {
     let user = user.map(|user| (user.uid, user.gid));
-    Directory::open(dir)
+    DirectoryHandle::open(dir)
         .and_then(|directory| give(&directory, user, mode))
         .map_err(|e| io_error(dir, &e))
 }
