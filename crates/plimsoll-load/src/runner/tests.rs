@@ -257,6 +257,41 @@ fn a_stall_shows_in_response_and_not_in_service() {
     assert!(measured.service().max().unwrap() >= Nanos::from_secs(2));
 }
 
+/// A server that answers nothing for the second half of the window, and loses no connection, as behind a broken network.
+#[test]
+fn what_an_unreachable_server_leaves_unanswered_is_counted() {
+    for seed in [1, 7, 42, 2026] {
+        let script = MockScript {
+            stalls: vec![Stall {
+                at: Nanos::from_secs(7),
+                lasts: Nanos::from_secs(3_600),
+            }],
+            ..latency(5)
+        };
+        let spec = LaneSpec {
+            seed: seed.into(),
+            ..spec(script, open(100.0, 8, 10_000))
+        };
+        let order = |at, order| (Nanos::from_secs(at), order);
+        let orders = [order(18, LaneControl::Stop)];
+        let run = run_ordered(spec, &orders);
+        run.conserved();
+        let Counts {
+            offered, failed, ..
+        } = run.measured().counts;
+        let unanswered = offered - run.measured().counts.settled();
+        assert_eq!((offered, failed), (1_000, 0), "seed {seed}");
+        assert!(
+            (490..=500).contains(&unanswered),
+            "seed {seed}: {unanswered}"
+        );
+        let Counts {
+            failed, dropped, ..
+        } = run.all().counts;
+        assert_eq!((failed, failed + dropped), (8, unanswered), "seed {seed}");
+    }
+}
+
 #[test]
 fn constant_arrivals_are_due_at_exact_times() {
     let lane = run(spec(latency(1), open(250.0, 8, 10)));

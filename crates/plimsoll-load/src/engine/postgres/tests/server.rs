@@ -1,7 +1,11 @@
 //! The server itself: sessions that it ends, its log, deadlocks, types, who may enter.
 
+use plimsoll_plan::resolved::ServerKind;
+
 use super::*;
+use crate::engine::contract::sysbench::{SMALL, Tables};
 use crate::engine::contract::transactions::digest;
+use crate::engine::sql::clean;
 use crate::error::LoadError;
 
 /// Asks again and again until the answer is yes.
@@ -296,4 +300,51 @@ fn a_refused_user_gets_the_next_step() {
             "{error}"
         );
     });
+}
+
+/// A marker or table of a role that this one is no member of is another's, even for a superuser.
+#[test]
+fn tables_of_another_role_are_not_removed() {
+    let tables = Tables::of_server(ServerKind::Postgres, "of_another_role");
+    tables.load(&SMALL, IfOther::Refuse).unwrap();
+    let mut client = tables.place.client();
+    client.execute("CREATE ROLE stranger");
+    for table in ["plimsoll_sysbench", "sbtest2"] {
+        client.execute(&format!("ALTER TABLE {table} OWNER TO stranger"));
+        let refusals = [
+            clean::clean(tables.target()).map(drop),
+            tables.target().forget(),
+            tables.load(&SMALL, IfOther::Replace).map(drop),
+        ];
+        for refused in refusals {
+            let text = refused.unwrap_err().to_string();
+            assert!(
+                text.contains(&format!(
+                    "Table {table} in schema of_another_role is not plimsoll's"
+                )) && text.contains("belongs to the role stranger"),
+                "{text}"
+            );
+        }
+        client.execute(&format!("ALTER TABLE {table} OWNER TO CURRENT_USER"));
+    }
+    client.execute("GRANT stranger TO CURRENT_USER");
+    for table in ["plimsoll_sysbench", "sbtest1", "sbtest2"] {
+        client.execute(&format!("ALTER TABLE {table} OWNER TO stranger"));
+    }
+    assert_eq!(clean::clean(tables.target()).unwrap().names.len(), 3);
+    client.execute("DROP ROLE stranger");
+}
+
+/// A trigger on the marker would run as whoever cleans.
+#[test]
+fn a_marker_with_a_trigger_is_not_changed() {
+    let tables = Tables::of_server(ServerKind::Postgres, "marker_with_trigger");
+    tables.load(&SMALL, IfOther::Refuse).unwrap();
+    let mut client = tables.place.client();
+    client.execute(
+        "CREATE FUNCTION as_whoever_cleans() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'ran'; END $$;
+         CREATE TRIGGER ran BEFORE UPDATE ON plimsoll_sysbench EXECUTE FUNCTION as_whoever_cleans()",
+    );
+    let text = clean::clean(tables.target()).unwrap_err().to_string();
+    assert!(text.contains("has rules or triggers"), "{text}");
 }
