@@ -22,6 +22,13 @@ pub struct Part {
     pub size: u64,
 }
 
+impl Part {
+    /// From anywhere.
+    pub fn path(&self) -> PathBuf {
+        self.directory.join(self.file.path())
+    }
+}
+
 /// How a job is run, beside what it asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Manner {
@@ -90,13 +97,13 @@ pub fn of_job(job: &BlockJob, part: &Part, manner: &Manner) -> Vec<String> {
     args
 }
 
-/// fio's arguments for a job file as it is, but for what it reports.
-pub fn of_file(path: &str) -> Vec<String> {
+/// fio's arguments for a job file that it reads from its standard input, but for what it reports.
+pub fn of_file() -> Vec<String> {
     let mut args = reporting();
     args.extend([
         "--name=global".into(),
         "--lat_percentiles=1".into(),
-        path.to_owned(),
+        "-".into(),
     ]);
     args
 }

@@ -1,171 +1,324 @@
-//! What a job file of fio's works on, before it is run as it is. Pure.
+//! Checks a job file of fio's before it is run.
 //!
-//! A job file is an ini file (HOWTO, "Job file format"). It runs in a directory of its own, and what it makes there goes
-//! again. Files and directories that it names elsewhere are listed, and so are options
-//! whose effects cannot be determined.
+//! A job file is an ini file (HOWTO, "Job file format"). It is read more strictly than fio reads it, every option is looked up
+//! in a table, and fio gets the text that is made of what was understood: never the file. All that it names lies in the
+//! directory in which fio runs, or is listed in [`JobFile::outside`]. What fio makes of that text is checked once more.
 
+mod options;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod oracle;
+
+use std::fmt::Write as _;
 use std::path::{Component, Path};
 
-/// What a job file touches outside of its own directory.
+use options::{ENGINES, MEMORY, NAME_ENGINES, OptionKind, option_kind};
+
+/// fio reads at most 4,096 bytes of a line and takes the rest for another one.
+const LONGEST_LINE: usize = 1000;
+/// It becomes a part of names of files, which have at most 255 bytes.
+const LONGEST_NAME: usize = 100;
+
+/// A job file that was checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outside {
-    /// Files, directories and devices, as they are written.
-    pub paths: Vec<String>,
-    /// Options that start programs, read further files, or leave this machine: `exec_prerun=…`.
-    pub options: Vec<String>,
+pub struct JobFile {
+    sections: Vec<JobSection>,
+    outside: Vec<String>,
 }
 
-/// Options whose value is the name of a file, or several with colons between them.
-const NAMES: [&str; 3] = ["filename", "directory", "replay_redirect"];
-/// Options whose value may be the name of a file that is written.
-const LOGS: [&str; 9] = [
-    "write_bw_log",
-    "write_lat_log",
-    "write_iops_log",
-    "write_hist_log",
-    "write_iolog",
-    "merge_blktrace_file",
-    "filename_format",
-    "aux_path",
-    "logfile",
-];
-/// Options whose effects cannot be determined.
-const UNKNOWN: [&str; 6] = [
-    "exec_prerun",
-    "exec_postrun",
-    "include",
-    "read_iolog",
-    "opendir",
-    "program",
-];
-/// Engines that work on the files that are named, or on none.
-const ENGINES: [&str; 17] = [
-    "sync",
-    "psync",
-    "vsync",
-    "pvsync",
-    "pvsync2",
-    "io_uring",
-    "libaio",
-    "posixaio",
-    "mmap",
-    "splice",
-    "null",
-    "cpuio",
-    "falloc",
-    "ftruncate",
-    "filecreate",
-    "filestat",
-    "filedelete",
-];
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct JobSection {
+    name: String,
+    settings: Vec<JobSetting>,
+}
 
-/// Reads a job file.
-pub fn outside(text: &str) -> Outside {
-    let mut found = Outside::default();
-    for line in text.lines().map(str::trim) {
-        if line.starts_with("include ") {
-            found.options.push(line.to_owned());
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct JobSetting {
+    option: String,
+    value: Option<String>,
+}
+
+/// Why a job file is not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobFileFault {
+    /// From 1; of the text that fio gets when fio itself read it otherwise.
+    pub line: usize,
+    pub text: String,
+    pub why: String,
+}
+
+impl std::fmt::Display for JobFileFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let shown: String = self.text.trim().chars().take(60).collect();
+        let shown = shown.escape_debug();
+        write!(f, "line {}: `{shown}`: {}", self.line, self.why)
+    }
+}
+
+impl JobFile {
+    /// Reads a job file.
+    ///
+    /// # Errors
+    /// Every line that is not understood or not allowed.
+    pub fn read(text: &str) -> Result<Self, Vec<JobFileFault>> {
+        let mut file = Self::default();
+        let mut faults = Vec::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            if let Err(why) = file.read_line(line) {
+                faults.push(JobFileFault {
+                    line: number,
+                    text: line.to_owned(),
+                    why,
+                });
+            }
         }
-        let Some((key, value)) = line
-            .split_once('=')
-            .filter(|_| !line.starts_with([';', '#', '[']))
-        else {
-            continue;
+        if faults.is_empty() {
+            Ok(file)
+        } else {
+            Err(faults)
+        }
+    }
+
+    /// Files, directories and devices outside of the directory in which fio runs, as they are written.
+    pub fn outside(&self) -> &[String] {
+        &self.outside
+    }
+
+    /// What fio is to run.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for section in &self.sections {
+            let _ = writeln!(text, "[{}]", section.name);
+            for JobSetting { option, value } in &section.settings {
+                let _ = match value {
+                    Some(value) => writeln!(text, "{option}={value}"),
+                    None => writeln!(text, "{option}"),
+                };
+            }
+        }
+        text
+    }
+
+    /// Compares with what fio read, as `fio --showcmd` prints it: all of it must be allowed, and name nothing else.
+    ///
+    /// # Errors
+    /// What fio read otherwise.
+    pub fn check_showcmd(&self, printed: &str) -> Result<(), String> {
+        let mut again = Self::default();
+        let arguments = printed.trim().strip_prefix("fio").unwrap_or(printed);
+        for argument in arguments.split(" --").skip(1) {
+            let checked = match argument.trim().strip_prefix("name=") {
+                Some(name) => again.begin_section(name),
+                None => {
+                    if again.sections.is_empty() {
+                        again.begin_section("global")?;
+                    }
+                    again.add_setting(argument.trim())
+                }
+            };
+            checked.map_err(|why| format!("fio reads `--{}`: {why}", argument.trim()))?;
+        }
+        match again
+            .outside
+            .iter()
+            .find(|path| !self.outside.contains(path))
+        {
+            None => Ok(()),
+            Some(path) => Err(format!("fio reads the path {path}, which was not checked")),
+        }
+    }
+
+    fn read_line(&mut self, line: &str) -> Result<(), String> {
+        // fio ends a line at the first of them, wherever it is.
+        let line = line.split([';', '#']).next().unwrap_or_default().trim();
+        if line.is_empty() {
+            return Ok(());
+        }
+        if line.len() > LONGEST_LINE {
+            return Err(format!("it has more than {LONGEST_LINE} characters"));
+        }
+        match line.strip_prefix('[') {
+            Some(rest) => {
+                let name = rest.strip_suffix(']');
+                self.begin_section(name.unwrap_or(rest))?;
+                name.map(drop)
+                    .ok_or_else(|| "it does not end with ]".into())
+            }
+            None => self.add_setting(line),
+        }
+    }
+
+    fn begin_section(&mut self, name: &str) -> Result<(), String> {
+        // Even a refused one has begun: what follows it has no fault for that.
+        self.sections.push(JobSection {
+            name: name.to_owned(),
+            settings: Vec::new(),
+        });
+        check_job_name(name)
+    }
+
+    fn add_setting(&mut self, line: &str) -> Result<(), String> {
+        if line.starts_with("include") {
+            return Err("other files are not read: insert what it holds".into());
+        }
+        let setting = match line.split_once('=') {
+            Some((option, value)) => JobSetting {
+                option: option.trim().to_owned(),
+                value: Some(value.trim().to_owned()),
+            },
+            None => JobSetting {
+                option: line.to_owned(),
+                value: None,
+            },
         };
-        let key = key.trim();
-        let value = value.trim();
-        if NAMES.contains(&key) {
-            found
-                .paths
-                .extend(split(value).into_iter().filter(|path| !lies_inside(path)));
-        } else if LOGS.contains(&key) {
-            found
-                .paths
-                .extend(Some(value.to_owned()).filter(|path| !lies_inside(path)));
+        let kind = option_kind(&setting.option).ok_or_else(|| {
+            "this option is not known: remove it, or run fio by hand and use plimsoll import"
+                .to_owned()
+        })?;
+        let outside = outside_of(kind, setting.value.as_deref().unwrap_or_default())?;
+        for path in outside {
+            if !self.outside.contains(&path) {
+                self.outside.push(path);
+            }
         }
-        let engine = key == "ioengine" && !ENGINES.contains(&value);
-        if UNKNOWN.contains(&key) || engine {
-            found.options.push(format!("{key}={value}"));
+        let section = self.sections.last_mut();
+        let section = section.ok_or("no [section] has begun")?;
+        if kind != OptionKind::Description {
+            section.settings.push(setting);
         }
+        self.check_engines()
     }
-    found
+
+    /// A permission to overwrite is none to remove.
+    fn check_engines(&self) -> Result<(), String> {
+        let settings = || self.sections.iter().flat_map(|section| &section.settings);
+        let is_name_engine = |setting: &JobSetting| {
+            setting.option == "ioengine"
+                && NAME_ENGINES.contains(&setting.value.as_deref().unwrap_or_default())
+        };
+        if !self.outside.is_empty() && settings().any(is_name_engine) {
+            return Err(format!(
+                "an engine that makes or removes files cannot be combined with {}",
+                self.outside.join(", ")
+            ));
+        }
+        Ok(())
+    }
 }
 
-/// `a:b\:c`: two names, of which the second has a colon.
-fn split(value: &str) -> Vec<String> {
-    let mut names = vec![String::new()];
-    let mut letters = value.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => names
-                .last_mut()
-                .into_iter()
-                .for_each(|name| name.extend(letters.next())),
-            ':' => names.push(String::new()),
-            letter => names
-                .last_mut()
-                .into_iter()
-                .for_each(|name| name.push(letter)),
+/// Checks the value of an option; returns the paths in it that lie outside.
+fn outside_of(kind: OptionKind, value: &str) -> Result<Vec<String>, String> {
+    match kind {
+        OptionKind::Refused(why) => return Err(why.into()),
+        OptionKind::Plain => expect_characters(value, " .,:%-_+*()")?,
+        OptionKind::Shares => expect_characters(value, " .,:%-_/")?,
+        OptionKind::Pattern => expect_characters(value, " .,:%-_+*()\"!?@&=<>")?,
+        OptionKind::Description => {}
+        OptionKind::JobName => check_job_name(value)?,
+        OptionKind::NameFormat => check_name_format(value)?,
+        OptionKind::Engine => {
+            if !ENGINES.contains(&value) && !NAME_ENGINES.contains(&value) {
+                return Err(format!(
+                    "this I/O engine is not supported; supported: {}",
+                    ENGINES.join(", ")
+                ));
+            }
+        }
+        OptionKind::Memory => {
+            if !MEMORY.contains(&value) {
+                return Err(format!(
+                    "buffers lie in memory, not in files: {}",
+                    MEMORY.join(", ")
+                ));
+            }
+        }
+        OptionKind::Output => {
+            expect_characters(value, PATH)?;
+            if value.contains(':') || (!value.is_empty() && !lies_inside(value)) {
+                return Err("name a file in the directory in which fio runs".into());
+            }
+        }
+        OptionKind::Files | OptionKind::Directories => {
+            expect_characters(value, PATH)?;
+            let paths = value.split(':').map(str::trim);
+            let outside: Vec<String> = paths
+                .filter(|path| !path.is_empty() && !lies_inside(path))
+                .map(str::to_owned)
+                .collect();
+            return match outside.iter().find(|path| !is_full(path)) {
+                None => Ok(outside),
+                Some(path) => Err(format!(
+                    "{path} leads out of the directory: give its full path"
+                )),
+            };
         }
     }
-    names.into_iter().filter(|name| !name.is_empty()).collect()
+    Ok(Vec::new())
 }
 
-/// Whether a name stays below the directory in which fio runs. What the environment inserts is unknown.
+/// Of names of files beside letters and digits. A colon separates two; a backslash, quotes, `$`, `;` and `#` have a meaning of
+/// their own in fio.
+const PATH: &str = " .,:%-_+=@~/()";
+
+/// All of it is plain, and nothing looks like a further argument.
+fn expect_characters(value: &str, others: &str) -> Result<(), String> {
+    let odd = |c: &char| !c.is_ascii_alphanumeric() && !others.contains(*c);
+    match value.chars().find(odd) {
+        Some('$') => Err("variables are not replaced: write the value itself".into()),
+        Some(c) => Err(format!(
+            "`{}` is not allowed in this value",
+            c.escape_debug()
+        )),
+        None if value.contains("--") => Err("`--` is not allowed in a value".into()),
+        None => Ok(()),
+    }
+}
+
+/// fio makes names of files of it, and takes that of a device for the device.
+fn check_job_name(name: &str) -> Result<(), String> {
+    expect_characters(name, " .,%-_+=@()")
+        .map_err(|_| "a job's name has only letters, digits and ` .,%-_+=@()`".to_owned())?;
+    if name.len() > LONGEST_NAME {
+        return Err(format!(
+            "a job's name has at most {LONGEST_NAME} characters"
+        ));
+    }
+    if name.trim() != name || name.trim_matches('.').is_empty() {
+        return Err("a job's name has letters or digits, and no spaces around them".into());
+    }
+    Ok(())
+}
+
+/// A name in the directory; fio replaces the words by the job's name and by numbers.
+fn check_name_format(format: &str) -> Result<(), String> {
+    let words = ["$jobname", "$jobnum", "$filenum"];
+    let plain = words
+        .iter()
+        .fold(format.to_owned(), |text, word| text.replace(word, "0"));
+    check_job_name(&plain).map_err(|_| {
+        format!(
+            "it is a name of a file without a path, with {}",
+            words.join(", ")
+        )
+    })
+}
+
+/// Whether a name stays below the directory in which fio runs.
 fn lies_inside(path: &str) -> bool {
-    !path.contains("${")
-        && path != "-"
+    // fio takes a single dash for its standard input and output.
+    path != "-"
+        && path.split('/').all(|part| part.trim() == part)
         && Path::new(path)
             .components()
             .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn names_inside_the_directory_are_not_listed() {
-        let text = "; a comment with filename=/dev/sda\n# filename=/dev/sdb\n[global]\nioengine = libaio\nrw=randrw\n\
-                    filename=a:sub/b\nwrite_bw_log=mine\ndirectory=./here\n[job1]\nsize=1g\nstonewall\n";
-        assert_eq!(outside(text), Outside::default());
-    }
-
-    #[test]
-    fn names_outside_the_directory_are_listed() {
-        let text = "[a]\nfilename=/dev/sda:b:/srv/x\\:y\n[b]\ndirectory = ../up\nwrite_iolog=/var/log/x\n[c]\n\
-                    filename=${DISK}\n[d]\nreplay_redirect=/dev/sdc\n";
-        let expected = [
-            "/dev/sda",
-            "/srv/x:y",
-            "../up",
-            "/var/log/x",
-            "${DISK}",
-            "/dev/sdc",
-        ];
-        assert_eq!(outside(text).paths, expected);
-    }
-
-    #[test]
-    fn options_with_unknown_effects_are_listed() {
-        let text = "include more.fio\n[a]\nexec_prerun=rm -rf /\nioengine=rbd\nread_iolog=trace\n";
-        let expected = [
-            "include more.fio",
-            "exec_prerun=rm -rf /",
-            "ioengine=rbd",
-            "read_iolog=trace",
-        ];
-        assert_eq!(outside(text).options, expected);
-    }
-
-    proptest! {
-        #[test]
-        fn rubbish_never_panics(text in "\\PC*", value in "[a-z:/\\\\.$\\{]*") {
-            let _ = outside(&text);
-            let found = outside(&format!("filename={value}\n"));
-            prop_assert!(found.paths.iter().all(|path| !path.is_empty()));
-        }
-    }
+/// Whether it is the same from every directory.
+fn is_full(path: &str) -> bool {
+    Path::new(path)
+        .components()
+        .all(|part| matches!(part, Component::RootDir | Component::Normal(_)))
+        && path.starts_with('/')
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,6 @@
 //! other lanes send. They end by SIGINT, after which each sends a last snapshot; none of them is left when [`run`] returns.
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
@@ -13,7 +12,7 @@ use plimsoll_import::fio_output;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{LaneControl, LaneEnd, LaneMessage};
 
-use crate::fio::{FioEvent, FioMessages, Flow, Process, failed};
+use crate::fio::{FioCommand, FioEvent, FioMessages, Flow, Process, failed};
 use crate::interval_assembler::{IntervalAssembler, Share};
 use crate::snapshot::{Shape, Snapshot};
 
@@ -22,19 +21,12 @@ use crate::snapshot::{Shape, Snapshot};
 pub struct Task {
     /// Name of the job, for messages.
     pub job: String,
-    pub workers: Vec<WorkerTask>,
+    pub workers: Vec<FioCommand>,
     pub shape: Shape,
     pub warm: Nanos,
     pub measure: Nanos,
     /// fio ends by itself when its job file is done; otherwise ending by itself is a failure.
     pub ends: bool,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct WorkerTask {
-    pub args: Vec<String>,
-    /// Where it is started; `None`: where this program is.
-    pub directory: Option<PathBuf>,
 }
 
 /// The lane's surroundings.
@@ -57,14 +49,12 @@ const PATIENCE: u32 = 200;
 const AGAIN: u32 = 20;
 
 /// Runs the lane and returns what each worker did in the measurement. The last message is [`LaneMessage::Ended`].
-///
-/// The thread that calls this must live until it returns, which it does.
 pub fn run(task: &Task, mut links: Links<'_>) -> Vec<Share> {
     let (sender, events) = mpsc::channel();
     let mut workers = Vec::new();
     for (number, worker) in task.workers.iter().enumerate() {
         let sender = sender.clone();
-        let process = Process::start(&worker.args, worker.directory.as_deref(), move |event| {
+        let process = Process::start(worker, move |event| {
             // An error means that the lane has ended.
             let _ = sender.send((number, event));
         });

@@ -13,8 +13,8 @@ use rustix::io::Errno;
 
 use crate::BlockError;
 use crate::arguments::{Part, in_file, reporting};
-use crate::fio::{Flow, IoEngine};
-use crate::lane::{self, Links, Task, WorkerTask};
+use crate::fio::{FioCommand, Flow, IoEngine};
+use crate::lane::{self, Links, Task};
 use crate::snapshot::Shape;
 
 /// What is written, by all workers at the same time.
@@ -94,6 +94,16 @@ impl Layout {
         args
     }
 
+    fn command(&self, worker: usize) -> FioCommand {
+        let part = self.parts.get(worker);
+        FioCommand {
+            args: self.arguments(worker),
+            directory: part.map(|part| part.directory.clone()),
+            writable: part.map(Part::path).into_iter().collect(),
+            ..FioCommand::default()
+        }
+    }
+
     /// Bytes of all parts together.
     pub fn total(&self) -> u64 {
         self.parts
@@ -114,14 +124,8 @@ pub fn lay_out(layout: &Layout, tick: &mut dyn FnMut(Written) -> Flow) -> Result
     }
     let task = Task {
         job: "laying out".into(),
-        workers: layout
-            .parts
-            .iter()
-            .enumerate()
-            .map(|(worker, part)| WorkerTask {
-                args: layout.arguments(worker),
-                directory: Some(part.directory.clone()),
-            })
+        workers: (0..layout.parts.len())
+            .map(|worker| layout.command(worker))
             .collect(),
         shape: Shape::Whole,
         warm: Nanos::ZERO,

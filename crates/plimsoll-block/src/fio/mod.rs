@@ -1,20 +1,21 @@
 //! fio as a child process: found, started, watched, stopped.
 
+mod confine;
 mod flow;
 mod name;
 mod process;
 
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 
 use plimsoll_import::fio_output;
 use plimsoll_import::fio_output::FioOutput;
 
 use crate::BlockError;
 
+pub use confine::can_confine;
 pub use flow::Flow;
 pub use name::FioName;
-pub use process::ends_with_us;
+pub use process::{FioCommand, ends_with_us};
 pub(crate) use process::{FioEvent, FioMessages, Process};
 
 /// The oldest fio that does all that is asked of it: `sync=dsync` came with 3.23.
@@ -117,19 +118,65 @@ pub fn failed(job: &str, args: &[String], why: impl ToString) -> BlockError {
     }
 }
 
-/// Runs fio to its end, in `directory` or where this program is. It is in a process group of its own, so that a Ctrl-C reaches it through us only.
-pub fn run(
+/// The arguments that fio makes of the text of a job file, in one line. fio runs nothing then.
+///
+/// # Errors
+/// fio does not understand it.
+pub fn showcmd(text: &str) -> Result<String, String> {
+    let command = FioCommand {
+        args: vec!["--showcmd".into(), "-".into()],
+        input: Some(text.to_owned()),
+        ..FioCommand::default()
+    };
+    let ended = run_to_end("the job file", &command, &mut || Flow::GoOn)
+        .map_err(|error| error.to_string())?;
+    let mut printed = String::new();
+    let mut messages = FioMessages::default();
+    for event in ended.events {
+        match event {
+            FioEvent::Message(line) if line.starts_with("fio --") => printed.push_str(&line),
+            FioEvent::Message(line) => messages.push(line),
+            FioEvent::Document(_) | FioEvent::End => {}
+        }
+    }
+    if ended.status.success() {
+        Ok(printed)
+    } else {
+        Err(format!("fio does not understand it: {messages}"))
+    }
+}
+
+struct EndedFio {
+    status: ExitStatus,
+    events: Vec<FioEvent>,
+}
+
+fn run_to_end(
     job: &str,
-    args: &[String],
-    directory: Option<&Path>,
+    command: &FioCommand,
     tick: &mut impl FnMut() -> Flow,
-) -> Result<FioOutput, BlockError> {
+) -> Result<EndedFio, BlockError> {
     let (sender, events) = std::sync::mpsc::channel();
-    let mut child = Process::start(args, directory, move |piece| drop(sender.send(piece)))?;
+    let mut child = Process::start(command, move |event| drop(sender.send(event)))?;
     if child.watch(tick) == Flow::Stop {
         return Err(BlockError::Cancelled);
     }
-    let status = child.wait().map_err(|error| failed(job, args, error))?;
+    let status = child.wait();
+    let status = status.map_err(|error| failed(job, &command.args, error))?;
+    Ok(EndedFio {
+        status,
+        events: events.iter().collect(),
+    })
+}
+
+/// Runs fio to its end. It is in a process group of its own, so that a Ctrl-C reaches it through us only.
+pub fn run(
+    job: &str,
+    command: &FioCommand,
+    tick: &mut impl FnMut() -> Flow,
+) -> Result<FioOutput, BlockError> {
+    let args = &command.args;
+    let EndedFio { status, events } = run_to_end(job, command, tick)?;
     let mut messages = FioMessages::default();
     let mut output = None;
     for event in events {
@@ -163,26 +210,30 @@ pub fn run(
 mod tests {
     use super::*;
 
+    fn command(args: &[&str]) -> FioCommand {
+        FioCommand {
+            args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+            ..FioCommand::default()
+        }
+    }
+
     #[test]
     fn fio_is_installed_and_an_error_quotes_its_message() {
         let fio = find().unwrap();
         assert!(fio.version.starts_with("fio-3"), "{fio:?}");
-        let args = [
+        let null = command(&[
             "--name=x",
             "--ioengine=null",
             "--size=1M",
             "--output-format=json+",
-        ]
-        .map(String::from);
+        ]);
         assert_eq!(
-            run("null", &args, None, &mut || Flow::GoOn).unwrap().jobs[0].error,
+            run("null", &null, &mut || Flow::GoOn).unwrap().jobs[0].error,
             0
         );
-        let error = run("bad", &["--nosuchoption=1".to_owned()], None, &mut || {
-            Flow::GoOn
-        })
-        .unwrap_err()
-        .to_string();
+        let error = run("bad", &command(&["--nosuchoption=1"]), &mut || Flow::GoOn)
+            .unwrap_err()
+            .to_string();
         assert!(
             error.starts_with("fio failed at bad: ") && error.contains("nosuchoption"),
             "{error}"
@@ -213,16 +264,15 @@ mod tests {
 
     #[test]
     fn a_stop_ends_fio() {
-        let args = [
+        let long = command(&[
             "--name=x",
             "--ioengine=null",
             "--size=1M",
             "--time_based=1",
             "--runtime=60",
-        ]
-        .map(String::from);
+        ]);
         let mut ticks = 0;
-        let stopped = run("long", &args, None, &mut || {
+        let stopped = run("long", &long, &mut || {
             ticks += 1;
             if ticks > 3 { Flow::Stop } else { Flow::GoOn }
         });

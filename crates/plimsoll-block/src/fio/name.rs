@@ -1,7 +1,7 @@
 //! Names of files and devices as fio's options take them.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::BlockError;
 
@@ -35,6 +35,11 @@ impl FioName {
             ))),
             None => Ok(Self(name.replace(':', "\\:"))),
         }
+    }
+
+    /// Without fio's escapes.
+    pub fn path(&self) -> PathBuf {
+        self.0.replace("\\:", ":").into()
     }
 }
 

@@ -1,18 +1,20 @@
 //! One process of fio: starts it, reads its output, ends it.
 
 use std::fmt;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use plimsoll_import::fio_output::{Documents, Piece};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
+use super::confine::restrict_this_thread;
 use super::flow::Flow;
 use crate::BlockError;
 
@@ -40,15 +42,61 @@ pub fn ends_with_us() -> bool {
 /// The kernel kills what this starts as soon as the thread that started it ends.
 const SETPRIV: [&str; 4] = ["setpriv", "--pdeathsig", "KILL", "--"];
 
-fn command(args: &[String]) -> Command {
-    if !ends_with_us() {
-        let mut command = Command::new("fio");
-        command.args(args);
-        return command;
+/// A run of fio.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FioCommand {
+    pub args: Vec<String>,
+    /// Where it is started; `None`: where this program is.
+    pub directory: Option<PathBuf>,
+    /// What it reads from standard input: a job file, whose name is `-`.
+    pub input: Option<String>,
+    /// The files, devices and directories that it may write to.
+    pub writable: Vec<PathBuf>,
+}
+
+impl FioCommand {
+    fn process(&self) -> Command {
+        let mut command = Command::new(if ends_with_us() { SETPRIV[0] } else { "fio" });
+        if ends_with_us() {
+            command.args(&SETPRIV[1..]).arg("fio");
+        }
+        let input = if self.input.is_some() {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        };
+        command
+            .args(&self.args)
+            .stdin(input)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        if let Some(directory) = &self.directory {
+            command.current_dir(directory);
+        }
+        command
     }
-    let mut command = Command::new(SETPRIV[0]);
-    command.args(&SETPRIV[1..]).arg("fio").args(args);
-    command
+}
+
+/// Starts fio on a thread that can write to nothing else, and neither can fio. The thread lives until the sender is dropped,
+/// because fio is killed when it ends.
+fn spawn_confined(command: &FioCommand) -> Result<(Child, Sender<()>), BlockError> {
+    let (keeper, released): (_, Receiver<()>) = channel();
+    let (started, child) = channel();
+    let mut process = command.process();
+    let writable = command.writable.clone();
+    std::thread::spawn(move || {
+        let child = restrict_this_thread(&writable)
+            .and_then(|()| process.spawn().map_err(|error| error.to_string()));
+        // An error means that nobody waits for it any more.
+        let _ = started.send(child);
+        let _ = released.recv();
+    });
+    let child = child
+        .recv()
+        .unwrap_or_else(|_| Err("its thread ended early".into()))
+        .map_err(BlockError::NoFio)?;
+    Ok((child, keeper))
 }
 
 /// A piece of fio's output.
@@ -106,30 +154,21 @@ fn is_routine(line: &str) -> bool {
 pub(crate) struct Process {
     child: Child,
     readers: Vec<JoinHandle<()>>,
+    /// Keeps the thread that started it.
+    _keeper: Sender<()>,
 }
 
 impl Process {
-    /// Starts fio in `directory`, or where this program is. `on_event` is called from threads that read both outputs, so that
-    /// fio never waits for us.
-    ///
-    /// The thread that calls this must live as long as fio shall.
+    /// Starts fio. `on_event` is called from threads that read both outputs, so that fio never waits for us.
     pub fn start(
-        args: &[String],
-        directory: Option<&Path>,
+        command: &FioCommand,
         on_event: impl Fn(FioEvent) + Clone + Send + 'static,
     ) -> Result<Self, BlockError> {
-        let mut command = command(args);
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0);
-        if let Some(directory) = directory {
-            command.current_dir(directory);
+        let (mut child, keeper) = spawn_confined(command)?;
+        if let (Some(mut pipe), Some(input)) = (child.stdin.take(), command.input.clone()) {
+            // fio that ends before it has read all says why itself.
+            std::thread::spawn(move || pipe.write_all(input.as_bytes()));
         }
-        let mut child = command
-            .spawn()
-            .map_err(|error| BlockError::NoFio(error.to_string()))?;
         let out = child.stdout.take();
         let errors = child.stderr.take();
         let on_error_line = on_event.clone();
@@ -147,7 +186,11 @@ impl Process {
                 lines(errors, |line| on_error_line(FioEvent::Message(line)))
             }),
         ];
-        Ok(Self { child, readers })
+        Ok(Self {
+            child,
+            readers,
+            _keeper: keeper,
+        })
     }
 
     fn pid(&self) -> Pid {

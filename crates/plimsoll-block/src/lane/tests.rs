@@ -48,9 +48,11 @@ fn task(directory: &Path, workers: usize, measure: u64) -> Task {
             at_most: Nanos::from_secs(600),
             rates: vec![Some(200.0)],
         };
-        WorkerTask {
+        FioCommand {
             args: of_job(&job(), &part, &manner),
-            directory: Some(part.directory),
+            directory: Some(part.directory.clone()),
+            writable: vec![part.path()],
+            ..FioCommand::default()
         }
     };
     Task {
@@ -231,9 +233,11 @@ fn a_job_that_ends_by_itself_is_measured_to_its_end() {
     let args = args.map(String::from).into();
     let task = Task {
         job: "own.fio".into(),
-        workers: vec![WorkerTask {
+        workers: vec![FioCommand {
             args,
             directory: Some(directory.path().into()),
+            writable: vec![directory.path().into()],
+            ..FioCommand::default()
         }],
         shape: Shape::Whole,
         warm: Nanos::ZERO,

@@ -1,10 +1,10 @@
 //! The measurement: one run of fio after the other.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use plimsoll_block::BlockError;
-use plimsoll_block::fio::{Flow, command_line, failed, run};
+use plimsoll_block::fio::{FioCommand, Flow, command_line, failed, run};
 use plimsoll_import::fio_output;
 use plimsoll_import::fio_output::{FioOutput, LogLine};
 
@@ -125,8 +125,22 @@ impl<B: FnMut(usize, &LearnStep), T: FnMut() -> Flow> LearnRunner<'_, B, T> {
         let logs = self.place.logs.as_deref();
         // fio appends to a log that several jobs share.
         let _ = logs.map(|logs| fs::remove_file(logs.join(LOG)));
-        let args = self.arguments(number, step);
-        run(&step.name(), &args, logs, &mut self.tick)
+        let command = FioCommand {
+            args: self.arguments(number, step),
+            directory: self.place.logs.clone(),
+            writable: self.writable(),
+            ..FioCommand::default()
+        };
+        run(&step.name(), &command, &mut self.tick)
+    }
+
+    /// The measured part, and the directory of fio's logs.
+    fn writable(&self) -> Vec<PathBuf> {
+        if !self.options.writes {
+            return Vec::new();
+        }
+        let file = std::iter::once(self.place.file.path());
+        file.chain(self.place.logs.clone()).collect()
     }
 
     fn arguments(&self, number: usize, step: &LearnStep) -> Vec<String> {

@@ -18,7 +18,7 @@ use plimsoll_record::{Severity, SteadyInfo};
 use plimsoll_stats::rounds::SteadyRule;
 use plimsoll_stats::rounds::fit;
 
-pub(super) use permits::{device_permit, job_file_permits};
+pub(super) use permits::{device_permit, grant_job_file};
 
 use super::error::StepResult;
 use super::execution::Execution;

@@ -16,7 +16,7 @@ use plimsoll_plan::resolved::{
 use plimsoll_plan::units::Bytes;
 use plimsoll_plan::{Estimate, MediumId, MediumNeed, estimate};
 
-use super::block::{device_permit, job_file_permits};
+use super::block::{device_permit, grant_job_file};
 use super::existing::expect_answer;
 use super::limits;
 use crate::drive_file;
@@ -159,7 +159,7 @@ fn check_block_steps(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), B
                 device_permit(medium, block, overwrite)?;
             }
         }
-        job_file_permits(block, overwrite)?;
+        grant_job_file(block, overwrite)?;
     }
     Ok(())
 }

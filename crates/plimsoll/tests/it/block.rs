@@ -448,7 +448,7 @@ fn an_emulator_that_dies_ends_the_run_and_leaves_nothing() {
 const JOB_FILE: &str = "[global]\nioengine=psync\nbs=4k\nsize=8m\nnrfiles=8\n[a]\nrw=write\n[b]\nstonewall\nrw=randread\n";
 
 #[test]
-fn a_job_file_is_run_as_it_is_in_a_directory_of_its_own() {
+fn a_job_file_is_run_in_a_directory_of_its_own() {
     let place = Place::new();
     place.write("own.fio", JOB_FILE);
     plan(&place, "", "fio_job = \"own.fio\"", "");
@@ -495,9 +495,15 @@ fn a_job_file_that_writes_elsewhere_needs_leave() {
         "overwritten, as the user ordered"
     );
     place.write("own.fio", "[a]\nexec_prerun=true\nrw=read\nsize=4k\n");
+    place.run(&["run", "plan.toml", "-o", "y.run"]).refused(&[
+        "own.fio cannot be used",
+        "line 2: `exec_prerun=true`: it starts a program",
+    ]);
+    // What fio itself reads otherwise than its manual is found before anything begins.
+    place.write("own.fio", "[a]\nrw=write\nbs=large\nsize=4k\n");
     place
         .run(&["run", "plan.toml", "-o", "y.run"])
-        .refused(&["unknown which files `exec_prerun=true` touches"]);
+        .refused(&["own.fio cannot be used", "fio does not understand it"]);
     place.write(
         "plan.toml",
         &fs::read_to_string(place.path("plan.toml"))

@@ -85,6 +85,55 @@ fn plan(place: &Place, device: &str, workers: u32) {
 
 const RUN: [&str; 4] = ["run", "plan.toml", "-o", "x.run"];
 
+/// Job files that name the device in a way that only fio sees.
+const ESCAPES: [&str; 4] = [
+    "[NODE]\nrw=write\nbs=64k\nsize=8m\n",
+    "[NODE]\nrw=write\nbs=64k\nsize=8m\nallow_mounted_write=1\n",
+    "[a]\nname=NODE\nrw=write\nbs=64k\nsize=8m\n",
+    "[a]\ninclude\town.inc\nrw=write\nbs=64k\nsize=8m\n",
+];
+
+/// A plan that runs `own.fio` in a directory.
+fn job_file_plan(place: &Place) {
+    let path = place.medium();
+    let text = format!(
+        "title = \"Test\"\n[medium.here]\npath = {path:?}\n[workload.w.block]\nfio_job = \"own.fio\"\n\
+         [[step]]\nrun = \"w\"\n"
+    );
+    place.write("plan.toml", &text);
+}
+
+#[test]
+fn a_job_file_overwrites_a_device_only_when_it_is_named() {
+    let place = Place::new();
+    job_file_plan(&place);
+    if is_root() {
+        let device = Loop::new(&place);
+        place.write("own.inc", &format!("filename={}\n", device.node));
+        for text in ESCAPES {
+            place.write("own.fio", &text.replace("NODE", &device.node));
+            place
+                .run(&with(&device.node))
+                .refused(&["own.fio cannot be used"]);
+            assert_eq!(device.signature(), "ext4", "{text}");
+        }
+        let named = "[a]\nfilename=NODE\nrw=write\nbs=64k\nsize=8m\ndirect=1\n";
+        place.write("own.fio", &named.replace("NODE", &device.node));
+        place.run(&RUN).refused(&["must not be overwritten"]);
+        assert_eq!(device.signature(), "ext4");
+        place.run(&with(&device.node)).succeeded();
+        assert_ne!(
+            device.bytes(4096),
+            [0; 4096],
+            "overwritten, as the user ordered"
+        );
+    } else {
+        place.write("own.fio", &ESCAPES[0].replace("NODE", "/dev/loop0"));
+        place.run(&RUN).refused(&["own.fio cannot be used"]);
+    }
+    place.expect_clean();
+}
+
 fn with(overwrite: &str) -> Vec<&str> {
     [&RUN[..], &["--overwrite", overwrite]].concat()
 }

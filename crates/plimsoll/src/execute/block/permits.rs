@@ -4,8 +4,12 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_block::BlockError;
 use plimsoll_block::device::overwrite_grant::{OverwriteGrant, permit};
-use plimsoll_block::jobfile::outside;
+use plimsoll_block::fio::{can_confine, showcmd};
+use plimsoll_block::jobfile::{JobFile, JobFileFault};
 use plimsoll_plan::resolved::{Block, BlockWork, Medium};
+
+/// How many lines of a job file a message names.
+const MOST_FAULTS: usize = 3;
 
 /// The grant for a medium that is a device, with room for all workers.
 pub(in super::super) fn device_permit(
@@ -47,36 +51,75 @@ pub(in super::super) fn device_permit(
     Ok(permit)
 }
 
-/// Grants for the paths in a job file outside of its directory.
-pub(in super::super) fn job_file_permits(
+/// A job file that may be run.
+pub(in super::super) struct GrantedJobFile {
+    /// What fio gets.
+    pub text: String,
+    /// What it names outside of its directory.
+    pub grants: Vec<OverwriteGrant>,
+}
+
+/// Checks the job file of a workload, if it has one.
+pub(in super::super) fn grant_job_file(
     block: &Block,
     overwrite: &[PathBuf],
-) -> Result<Vec<OverwriteGrant>, BlockError> {
+) -> Result<Option<GrantedJobFile>, BlockError> {
     let BlockWork::File { path } = &block.work else {
-        return Ok(Vec::new());
+        return Ok(None);
     };
-    let file = Path::new(path);
-    let text = std::fs::read_to_string(file).map_err(|error| BlockError::TestFile {
-        path: file.into(),
+    let path = Path::new(path);
+    let text = std::fs::read_to_string(path).map_err(|error| BlockError::TestFile {
+        path: path.into(),
         why: format!("the job file cannot be read: {error}"),
         next: "A relative `fio_job` counts from where plimsoll was started.".into(),
     })?;
-    let outside = outside(&text);
-    if !outside.options.is_empty() {
-        let why = outside
-            .options
-            .iter()
-            .map(|option| format!("unknown which files `{option}` touches"));
-        let next = "Remove it from the job file, or run fio by hand.".into();
-        return Err(BlockError::Refused {
-            path: file.into(),
-            why: why.collect(),
-            next,
+    let job = JobFile::read(&text).map_err(|faults| refused(path, &faults))?;
+    let text = job.text();
+    showcmd(&text)
+        .and_then(|printed| job.check_showcmd(&printed))
+        .map_err(|why| BlockError::TestFile {
+            path: path.into(),
+            why,
+            next: "Correct the job file; `fio --parse-only FILE` checks it.".into(),
+        })?;
+    let grants = job.outside().iter().map(|path| grant(path, overwrite));
+    Ok(Some(GrantedJobFile {
+        grants: grants.collect::<Result<_, _>>()?,
+        text,
+    }))
+}
+
+fn refused(path: &Path, faults: &[JobFileFault]) -> BlockError {
+    let shown = faults.iter().take(MOST_FAULTS).map(ToString::to_string);
+    let mut why: Vec<String> = shown.collect();
+    let more = faults.len().saturating_sub(MOST_FAULTS);
+    if more > 0 {
+        why.push(format!("and {more} more"));
+    }
+    BlockError::TestFile {
+        path: path.into(),
+        why: why.join("; "),
+        next: "Change these lines, or run fio by hand and use plimsoll import.".into(),
+    }
+}
+
+/// Without Landlock a link in a directory would lead out of it. Of devices each is checked by itself.
+fn grant(path: &str, overwrite: &[PathBuf]) -> Result<OverwriteGrant, BlockError> {
+    let grant = permit(Path::new(path), overwrite)?;
+    let has_devices = ["/dev", "/proc", "/sys"]
+        .iter()
+        .any(|system| grant.path.starts_with(system));
+    if grant.path.is_dir() && (has_devices || !can_confine()) {
+        let why = if has_devices {
+            "a directory of devices is not overwritten"
+        } else {
+            "this kernel has no Landlock to keep fio in a directory of others"
+        };
+        return Err(BlockError::TestFile {
+            path: grant.path,
+            why: why.into(),
+            next: "Name a file or a device in the job file.".into(),
         });
     }
-    outside
-        .paths
-        .iter()
-        .map(|path| permit(Path::new(path), overwrite))
-        .collect()
+    Ok(grant)
 }

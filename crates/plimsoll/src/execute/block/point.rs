@@ -2,10 +2,10 @@
 
 use std::cell::RefCell;
 
-use plimsoll_block::arguments::{Manner, of_file, of_job, seed};
-use plimsoll_block::fio::{Flow, command_line};
+use plimsoll_block::arguments::{Manner, of_job, seed};
+use plimsoll_block::fio::{FioCommand, Flow, command_line};
 use plimsoll_block::interval_assembler::Share;
-use plimsoll_block::lane::{self, Links, Task, WorkerTask};
+use plimsoll_block::lane::{self, Links, Task};
 use plimsoll_block::snapshot::Shape;
 use plimsoll_load::clock::{Clock, unix_micros};
 use plimsoll_plan::resolved::{Block, BlockJob, BlockStream, BlockWork};
@@ -92,7 +92,7 @@ impl Execution<'_> {
             .collect();
         let task = match &context.block.work {
             BlockWork::Jobs(_) => self.task(context, spec, &rates),
-            BlockWork::File { path } => file_task(context, spec, path),
+            BlockWork::File { .. } => file_task(context, spec),
         };
         self.run_task(context, spec, &rates, &task)
     }
@@ -123,9 +123,11 @@ impl Execution<'_> {
                         at_most: step.warm + step.measure + SPARE,
                         rates: rates.to_vec(),
                     };
-                    WorkerTask {
+                    FioCommand {
                         args: of_job(spec.job, &worker.part, &manner),
                         directory: Some(worker.part.directory.clone()),
+                        writable: vec![worker.part.path()],
+                        ..FioCommand::default()
                     }
                 })
                 .collect(),
@@ -294,21 +296,14 @@ impl Execution<'_> {
     }
 }
 
-/// fio with a job file as it is. It ends by itself, and all of it is measured.
-fn file_task(context: &BlockContext<'_>, spec: &BlockPointSpec<'_>, path: &str) -> Task {
-    // It is run in another directory.
-    let path = std::path::absolute(path)
-        .map_or_else(|_| path.to_owned(), |path| path.display().to_string());
+/// fio with a job file. It ends by itself, and all of it is measured.
+fn file_task(context: &BlockContext<'_>, spec: &BlockPointSpec<'_>) -> Task {
+    let target = context.target;
+    let workers = target.workers.iter();
     Task {
         job: spec.job.name.clone(),
-        workers: context
-            .target
-            .workers
-            .iter()
-            .map(|worker| WorkerTask {
-                args: of_file(&path),
-                directory: Some(worker.part.directory.clone()),
-            })
+        workers: workers
+            .map(|worker| target.job_file_command(worker))
             .collect(),
         shape: Shape::Whole,
         warm: Nanos::ZERO,

@@ -4,9 +4,9 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use plimsoll_block::BlockError;
-use plimsoll_block::arguments::Part;
+use plimsoll_block::arguments::{Part, of_file};
 use plimsoll_block::device::overwrite_grant::OverwriteGrant;
-use plimsoll_block::fio::{self, Fio, FioName};
+use plimsoll_block::fio::{self, Fio, FioCommand, FioName, can_confine};
 use plimsoll_block::layout::make_file;
 use plimsoll_load::scratch::Scratch;
 use plimsoll_plan::resolved::{Block, BlockStep, BlockWork, MediumKind};
@@ -16,7 +16,7 @@ use plimsoll_record::{Severity, SubjectId, SubjectKind};
 
 use super::super::error::{RunError, StepResult};
 use super::super::execution::Execution;
-use super::permits::{device_permit, job_file_permits};
+use super::permits::{device_permit, grant_job_file};
 
 /// A step's files on its media. Removed by [`Execution::remove_target`].
 pub(super) struct BlockTarget {
@@ -27,6 +27,8 @@ pub(super) struct BlockTarget {
     pub name: String,
     pub workers: Vec<Worker>,
     media: Vec<TargetMedium>,
+    /// A job file that was checked.
+    job_text: Option<String>,
     /// Devices and files of others that may be overwritten; locked meanwhile.
     permits: Vec<OverwriteGrant>,
 }
@@ -52,6 +54,19 @@ impl BlockTarget {
             Some(only.subject)
         } else {
             None
+        }
+    }
+
+    /// fio with the job file, in the directory of a worker.
+    pub fn job_file_command(&self, worker: &Worker) -> FioCommand {
+        let granted = self.permits.iter().map(|permit| permit.path.clone());
+        FioCommand {
+            args: of_file(),
+            directory: Some(worker.part.directory.clone()),
+            input: self.job_text.clone(),
+            writable: std::iter::once(worker.part.directory.clone())
+                .chain(granted)
+                .collect(),
         }
     }
 
@@ -95,9 +110,13 @@ impl Execution<'_> {
             name,
             workers: Vec::new(),
             media: Vec::new(),
+            job_text: None,
             permits: Vec::new(),
         };
-        target.permits = job_file_permits(block, self.overwrite).map_err(failed)?;
+        if let Some(job_file) = grant_job_file(block, self.overwrite).map_err(failed)? {
+            target.job_text = Some(job_file.text);
+            target.permits = job_file.grants;
+        }
         for medium in media {
             self.add_medium(&mut target, block, *medium)?;
         }
@@ -231,8 +250,10 @@ impl Execution<'_> {
 }
 
 fn fio_facts(fio: &Fio) -> Vec<(String, String)> {
+    let confined = if can_confine() { "landlock" } else { "no" };
     vec![
         ("version".into(), fio.version.clone()),
         ("engine".into(), fio.engine.name().into()),
+        ("confined".into(), confined.into()),
     ]
 }
