@@ -39,12 +39,12 @@ impl SessionJournal {
             .append(true)
             .create(true)
             .open(path)?;
-        let contents = match Contents::read(&file)? {
+        let contents = match JournalContents::read(&file)? {
             Some(contents) => contents,
-            None => Contents::begin(&file)?,
+            None => JournalContents::begin(&file)?,
         };
         file.set_len(contents.end())?;
-        let Contents {
+        let JournalContents {
             incarnation,
             head,
             ends,
@@ -65,7 +65,7 @@ impl SessionJournal {
     /// Whether a session has begun there: one whose incarnation was not written whole has reported nothing.
     pub fn has_begun(path: &Path) -> io::Result<bool> {
         match File::open(path) {
-            Ok(file) => Ok(Contents::read(&file)?.is_some()),
+            Ok(file) => Ok(JournalContents::read(&file)?.is_some()),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
         }
@@ -143,13 +143,13 @@ impl SessionJournal {
 }
 
 /// What a journal's file has.
-struct Contents {
+struct JournalContents {
     incarnation: Incarnation,
     head: u64,
     ends: Vec<u64>,
 }
 
-impl Contents {
+impl JournalContents {
     fn begin(mut file: &File) -> io::Result<Self> {
         let incarnation = Incarnation::draw();
         let head = frame::encode(&incarnation)?;

@@ -21,13 +21,13 @@ const LONGEST_KEPT: usize = 300;
 /// What a host's worker is reached by.
 pub(super) trait Dial: Send + Sync {
     /// Begins a connection, which can be killed while [`Self::greet`] waits.
-    fn begin(&self) -> io::Result<(Box<dyn Connection>, Ends)>;
+    fn begin(&self) -> io::Result<(Box<dyn WorkerConnection>, Ends)>;
 
     /// Brings the worker to its first frame.
     fn greet(&self, ends: &mut Ends) -> io::Result<()>;
 }
 
-pub(super) trait Connection: Send {
+pub(super) trait WorkerConnection: Send {
     fn kill(&mut self);
 
     /// Returns what its command wrote to standard error.
@@ -48,7 +48,7 @@ pub(super) struct CommandDial {
 }
 
 impl Dial for CommandDial {
-    fn begin(&self) -> io::Result<(Box<dyn Connection>, Ends)> {
+    fn begin(&self) -> io::Result<(Box<dyn WorkerConnection>, Ends)> {
         let begun = HostConnection::begin(&self.host, &self.own, &self.session);
         begun.map_err(|error| io::Error::other(format!("`{}`: {error}", self.host.0.shown_via())))
     }
@@ -69,7 +69,7 @@ impl HostConnection {
         host: &HostCommand,
         own: &OwnProgram,
         session: &SessionId,
-    ) -> io::Result<(Box<dyn Connection>, Ends)> {
+    ) -> io::Result<(Box<dyn WorkerConnection>, Ends)> {
         let mut child = host.prepare(own, session).spawn()?;
         let missing = || io::Error::other("it has no standard input and output");
         let to = child.stdin.take().ok_or_else(missing)?;
@@ -91,7 +91,7 @@ impl HostConnection {
     }
 }
 
-impl Connection for HostConnection {
+impl WorkerConnection for HostConnection {
     /// With what it has started: it leads a group of its own.
     fn kill(&mut self) {
         let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);

@@ -92,7 +92,7 @@ impl From<&LaneSpec> for LaneBounds {
 
 /// What the controller's clock and its idea of the host's show when a message arrives.
 #[derive(Clone, Copy)]
-pub(super) struct Arrival {
+pub(super) struct FrameArrival {
     pub now: Nanos,
     /// `None` before the first answer.
     pub host: Option<Nanos>,
@@ -151,7 +151,7 @@ impl Intake {
         facts(&welcome.facts)
     }
 
-    pub fn reply(&mut self, reply: &WorkerReply, arrival: Arrival) -> Checked {
+    pub fn reply(&mut self, reply: &WorkerReply, arrival: FrameArrival) -> Checked {
         match reply {
             WorkerReply::Pong { sent, clock } => self.pong(*sent, *clock, arrival.now),
             WorkerReply::Numbered { number, report } => {
@@ -193,7 +193,7 @@ impl Intake {
         Ok(())
     }
 
-    fn report(&mut self, report: &WorkerReport, arrival: Arrival) -> Checked {
+    fn report(&mut self, report: &WorkerReport, arrival: FrameArrival) -> Checked {
         let job = match report {
             WorkerReport::Samples(samples) => {
                 return samples
@@ -224,7 +224,7 @@ impl Intake {
         }
     }
 
-    fn sample(&self, sample: &WorkerSample, arrival: Arrival) -> Checked {
+    fn sample(&self, sample: &WorkerSample, arrival: FrameArrival) -> Checked {
         text("the name of a metric", &sample.metric, LONGEST_NAME)?;
         if let Some(disk) = &sample.disk {
             text("the name of a disk", disk, LONGEST_NAME)?;
@@ -253,7 +253,7 @@ impl Intake {
 }
 
 impl JobIntake {
-    fn lane(&mut self, message: &LaneMessage, is_past: bool, arrival: Arrival) -> Checked {
+    fn lane(&mut self, message: &LaneMessage, is_past: bool, arrival: FrameArrival) -> Checked {
         match message {
             LaneMessage::Started { at } => {
                 time(*at)?;
@@ -397,7 +397,7 @@ fn time(at: Nanos) -> Checked {
 }
 
 /// Of a host's clock that is known: nothing has happened that is still to come.
-fn past(at: Nanos, arrival: Arrival, is_past: bool) -> Checked {
+fn past(at: Nanos, arrival: FrameArrival, is_past: bool) -> Checked {
     time(at)?;
     let is_known = arrival.host.filter(|_| !is_past);
     let is_future = is_known.is_some_and(|now| at > now + AHEAD);

@@ -8,8 +8,8 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{LaneControl, LaneMessage};
 use tokio::sync::mpsc;
 
-use super::connection::{Connection, ToHost};
-use super::intake::{Arrival, Intake};
+use super::connection::{ToHost, WorkerConnection};
+use super::intake::{FrameArrival, Intake};
 use super::past::{PastJob, PastSession};
 use crate::frame;
 use crate::offset::Offsets;
@@ -37,7 +37,7 @@ pub enum LaneNews {
 pub(super) struct LinkState {
     /// Of the connection, while there is one.
     pub to: Option<ToHost>,
-    pub connection: Option<Box<dyn Connection>>,
+    pub connection: Option<Box<dyn WorkerConnection>>,
     pub last_heard: Nanos,
     /// How many numbered reports have arrived.
     pub received: u64,
@@ -158,8 +158,8 @@ impl LinkState {
     }
 
     /// What messages that arrive now are compared with.
-    pub fn arrival(&self, now: Nanos) -> Arrival {
-        Arrival {
+    pub fn arrival(&self, now: Nanos) -> FrameArrival {
+        FrameArrival {
             now,
             host: self.offsets.host_time(now),
             received: self.received,

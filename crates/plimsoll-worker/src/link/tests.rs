@@ -11,7 +11,7 @@ use plimsoll_plan::schedule::Tick;
 use plimsoll_record::lane::{LaneEnd, LaneMessage};
 use serde_json::Value;
 
-use super::connection::{Connection, Ends};
+use super::connection::{Ends, WorkerConnection};
 use super::*;
 use crate::protocol::{PlanEnd, PlanNews};
 use crate::session::serve;
@@ -170,7 +170,7 @@ struct FromLosing {
 }
 
 impl Dial for LosingDial {
-    fn begin(&self) -> io::Result<(Box<dyn Connection>, Ends)> {
+    fn begin(&self) -> io::Result<(Box<dyn WorkerConnection>, Ends)> {
         let stream = self.0.connect();
         let is_first = lock(&self.0.state).lives == 1;
         let from: Box<dyn Read + Send> = Box::new(FromLosing {
@@ -191,7 +191,7 @@ impl Dial for LosingDial {
     }
 }
 
-impl Connection for LosingConnection {
+impl WorkerConnection for LosingConnection {
     fn kill(&mut self) {
         let _ = self.0.shutdown(Shutdown::Both);
     }
@@ -423,7 +423,7 @@ fn loses_after(step: Step, is_lane: bool) {
 struct FailingDial(AtomicU32);
 
 impl Dial for FailingDial {
-    fn begin(&self) -> io::Result<(Box<dyn Connection>, Ends)> {
+    fn begin(&self) -> io::Result<(Box<dyn WorkerConnection>, Ends)> {
         self.0.fetch_add(1, Ordering::Relaxed);
         let welcome = serde_json::json!({ "welcome": {
             "version": VERSION, "incarnation": 1, "is_running": true, "reports": 0,

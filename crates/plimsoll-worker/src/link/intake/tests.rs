@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
-use super::super::connection::{Connection, Dial, Ends};
+use super::super::connection::{Dial, Ends, WorkerConnection};
 use super::super::link_state::{LinkedJob, REPORTS};
 use super::super::{HostTarget, Shared};
 use super::*;
@@ -25,7 +25,7 @@ const START: Nanos = Nanos::from_secs(1_000);
 struct NoDial;
 
 impl Dial for NoDial {
-    fn begin(&self) -> std::io::Result<(Box<dyn Connection>, Ends)> {
+    fn begin(&self) -> std::io::Result<(Box<dyn WorkerConnection>, Ends)> {
         Err(std::io::ErrorKind::NotFound.into())
     }
 
@@ -513,7 +513,7 @@ proptest! {
             let Ok(WorkerReply::Numbered { number, report }) = serde_json::from_value(frame.clone()) else {
                 continue;
             };
-            let arrival = Arrival { now: START, host: None, received: number };
+            let arrival = FrameArrival { now: START, host: None, received: number };
             if intake.report(&report, arrival).is_err() {
                 break;
             }
