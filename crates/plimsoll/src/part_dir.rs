@@ -15,6 +15,8 @@ use crate::signals::is_interruptible;
 /// One that a `kill -9` leaves is named `plimsoll-XXXXXX.part`; the next command that writes beside it removes it.
 const PREFIX: &str = "plimsoll-";
 const SUFFIX: &str = ".part";
+/// What commands write in it, beside manual pages.
+const PARTS: [&str; 4] = ["part", "set.json", "plan.toml", "speed.json"];
 /// How often a directory is removed in which something may still be created.
 const REMOVALS: u32 = 10;
 
@@ -92,7 +94,23 @@ fn is_leftover(entry: &DirEntry) -> bool {
     };
     is_named
         && entry.metadata().is_ok_and(is_own)
+        && holds_parts_only(&entry.path())
         && File::open(entry.path()).is_ok_and(|dir| dir.try_lock().is_ok())
+}
+
+/// Whether everything in a directory has a name that commands write there: a user may have chosen one like ours.
+fn holds_parts_only(directory: &Path) -> bool {
+    let is_part = |entry: DirEntry| {
+        let name = entry.file_name();
+        let is_named = name.to_str().is_some_and(|name| {
+            PARTS.contains(&name) || (name.starts_with("plimsoll") && name.ends_with(".1"))
+        });
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => name == "set" && holds_parts_only(&entry.path()),
+            kind => is_named && kind.is_ok_and(|kind| kind.is_file()),
+        }
+    };
+    fs::read_dir(directory).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_part)))
 }
 
 impl Drop for PartDir {
@@ -227,7 +245,10 @@ mod tests {
             make("plimsoll-mine.part", 0o700),
             make("plimsoll-abc123.parts", 0o700),
         ];
+        let diary = make("plimsoll-abc125.part", 0o700).join("diary");
+        fs::write(&diary, "mine").unwrap();
         drop(PartDir::create_in(dir.path()).unwrap());
+        assert!(diary.exists());
         assert!(!left.exists() && used.path().exists());
         assert!(theirs.iter().all(|path| path.join("part").exists()));
     }
