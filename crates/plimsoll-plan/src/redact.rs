@@ -32,6 +32,9 @@ const SCHEMES: [&str; 6] = [
     "mssql",
 ];
 
+/// Bytes in which a URL has its first colon.
+const LONGEST_BEGINNING: usize = 1024;
+
 /// The text with every password in a URL (`user:password@`) or key/value string (`password=…`) replaced by `***`.
 ///
 /// Drivers take passwords that a URL ought not to contain: tokio-postgres reads up to the first `@`, whatever stands before
@@ -66,7 +69,8 @@ pub(crate) fn redact_fully(text: &str, whole: bool) -> String {
 fn redact_urls(text: &str, whole: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
-    let mut next = next_url(text, 0);
+    let mut urls = Urls::of(text);
+    let mut next = urls.next_from(0);
     if next.is_none() && whole {
         next = Some(UrlStart {
             scheme: 0..0,
@@ -104,7 +108,7 @@ fn redact_urls(text: &str, whole: bool) -> String {
             out.push_str(SHOWN);
             done = start + password.end;
         }
-        next = next_url(text, done);
+        next = urls.next_from(done);
     }
     out.push_str(&text[done..]);
     out
@@ -117,21 +121,53 @@ fn is_value(text: &str, start: usize) -> bool {
 }
 
 /// Where a URL begins.
+#[derive(Clone)]
 struct UrlStart {
     scheme: Range<usize>,
     /// What follows `://`, or what was typed instead.
     rest: usize,
 }
 
-/// The first URL from `from` on: with `://`, of a server with other signs, or with none behind `url =`.
-fn next_url(text: &str, from: usize) -> Option<UrlStart> {
-    let slashes = text[from..].find("://").map(|at| from + at);
-    let proper = slashes.map(|at| UrlStart {
+/// The next URL of each kind: with `://`, of a server with other signs, and with none behind `url =`. Each is looked for
+/// once, however many there are of the others.
+struct Urls<'a> {
+    text: &'a str,
+    next: [Option<UrlStart>; 3],
+}
+
+type FindUrl = fn(&str, usize) -> Option<UrlStart>;
+
+const KINDS: [FindUrl; 3] = [proper, mistyped, without_scheme];
+
+impl<'a> Urls<'a> {
+    fn of(text: &'a str) -> Self {
+        Self {
+            text,
+            next: KINDS.map(|find| find(text, 0)),
+        }
+    }
+
+    /// The first from there on.
+    fn next_from(&mut self, from: usize) -> Option<UrlStart> {
+        for (next, find) in self.next.iter_mut().zip(KINDS) {
+            if next
+                .as_ref()
+                .is_some_and(|url| url.scheme.start < from || url.rest <= from)
+            {
+                *next = find(self.text, from);
+            }
+        }
+        let first = self.next.iter().flatten().min_by_key(|url| url.rest);
+        first.cloned()
+    }
+}
+
+fn proper(text: &str, from: usize) -> Option<UrlStart> {
+    let at = from + text[from..].find("://")?;
+    Some(UrlStart {
         scheme: scheme_start(&text[..at])..at,
         rest: at + 3,
-    });
-    let candidates = [proper, mistyped(text, from), without_scheme(text, from)];
-    candidates.into_iter().flatten().min_by_key(|url| url.rest)
+    })
 }
 
 /// `postgres:/user:…`, `postgres:user:…`.
@@ -158,7 +194,8 @@ fn without_scheme(text: &str, from: usize) -> Option<UrlStart> {
         let value = text[key + 3..].trim_start().strip_prefix('=')?.trim_start();
         let value = value.trim_start_matches(['"', '\'']);
         let rest = text.len() - value.len();
-        let line = value.lines().next().unwrap_or_default();
+        let beginning = &value[..value.floor_char_boundary(LONGEST_BEGINNING)];
+        let line = beginning.lines().next().unwrap_or_default();
         let scheme = &line[..line.find(':')?];
         let has_scheme = line.contains("://")
             || SCHEMES

@@ -175,7 +175,7 @@ fn show(done: &FinishedRun, args: &RunArgs) -> Result<ExitCode, Failure> {
         note!("Run file: {}", done.run_file.display());
     }
     if answer.is_none() && args.flags.format == Format::Table {
-        note!("Report:   plimsoll report {}", done.run_file.display());
+        note!("Report:   plimsoll report {}", quoted(&done.run_file));
     }
     match (done.status, &done.failure) {
         (RunStatus::Complete, _) => Ok(ExitCode::SUCCESS),
