@@ -7,8 +7,10 @@
 mod lock;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use plimsoll_plan::resolved::redact;
 use plimsoll_plan::{Matrix, Options};
 use plimsoll_record::{Record, RunStatus};
 use serde::{Deserialize, Serialize};
@@ -280,7 +282,13 @@ impl RunSet {
 fn write_set(dir: &Path, list: &SetList, plan: &str) -> Result<(), Failure> {
     let text =
         serde_json::to_string_pretty(list).map_err(|error| Failure::run(error.to_string()))?;
-    write_whole(&dir.join(PLAN), plan, &OutputKind::New)?;
+    let file = dir.join(PLAN);
+    write_whole(&file, plan, &OutputKind::New)?;
+    if redact(plan) != plan {
+        // It is kept as it was written, since cells run it: others may not read its password.
+        let private = fs::Permissions::from_mode(0o600);
+        fs::set_permissions(&file, private).map_err(|error| cannot_make(dir, &error))?;
+    }
     write_whole(&dir.join(LIST), &text, &OutputKind::New)
 }
 
@@ -362,6 +370,15 @@ mod tests {
         assert!(set.complete(&cell).unwrap().is_none());
         set.put_aside(&cell).unwrap();
         assert!(!set.file(&cell).exists());
+    }
+
+    #[test]
+    fn a_plan_with_a_password_is_for_its_owner() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.set");
+        let set = RunSet::create(&path, list(), "url = \"postgres://u:x@h\"").unwrap();
+        let mode = fs::metadata(set.plan()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
     }
 
     #[test]
