@@ -122,7 +122,7 @@ fn kill_everywhere(
     for (syscall, count) in calls {
         for n in 1..=count {
             place += 1;
-            if place % options.every != 0 {
+            if !place.is_multiple_of(options.every) {
                 continue;
             }
             let dir = work.join("killed");
