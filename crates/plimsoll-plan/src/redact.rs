@@ -384,7 +384,7 @@ impl Decoded {
                 .map(|(at, key)| self.places[at]..self.places[at + key.len()])
                 .collect::<Vec<_>>()
         };
-        let mut found: Vec<_> = KEYS.iter().flat_map(|key| of_key(key)).collect();
+        let mut found: Vec<_> = KEYS.iter().flat_map(of_key).collect();
         found.sort_by_key(|key| (key.start, key.end));
         found
     }
