@@ -34,7 +34,7 @@ pub fn read_run(path: &Path) -> Result<Record, Failure> {
 
 /// What to do about the file of a run on hosts that was not closed.
 pub fn join_hint(path: &Path) -> String {
-    let file = quoted(&path);
+    let file = quoted(path);
     format!(
         "note: the run of {file} was not closed. If its plimsoll was killed, plimsoll join {file} reads what its hosts \
          measured meanwhile."

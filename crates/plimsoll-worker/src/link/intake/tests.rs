@@ -161,8 +161,7 @@ fn lost_by(mut bytes: &[u8]) -> Option<String> {
     state.intake.start(LANE, START);
     drop(state);
     shared.read(&mut bytes);
-    let lost = shared.state().lost.clone();
-    lost
+    shared.state().lost.clone()
 }
 
 /// A frame of [`honest`], by its place, with a field that is another one.
@@ -183,6 +182,7 @@ fn hostile(frame: usize, field: &'static str, value: Value, refused: &'static st
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn what_no_worker_sends_makes_a_lost_host() {
     let honest = honest();
     assert_eq!(lost(&honest), None);

@@ -283,7 +283,7 @@ impl SlurmRun<'_> {
         let set = quoted(&self.set.path);
         let slurm = match self.args.slurm.as_deref() {
             Some("") | None => "--slurm".to_owned(),
-            Some(options) => quoted(&format!("--slurm={options}")),
+            Some(options) => quoted(format!("--slurm={options}")),
         };
         let own = format!("plimsoll run {plan} --resume {set} {slurm}");
         let words: Vec<String> = std::iter::once(own).chain(passed_on(self.args)).collect();

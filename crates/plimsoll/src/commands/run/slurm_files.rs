@@ -98,7 +98,7 @@ pub(super) fn script(args: &RunArgs, dir: &Path, plan: &Path) -> Result<String, 
         "run".to_owned(),
         quoted(&plan),
         "--resume".to_owned(),
-        quoted(&dir),
+        quoted(dir),
         "--cell \"$SLURM_ARRAY_TASK_ID\"".to_owned(),
     ];
     let words: Vec<String> = words.into_iter().chain(passed_on(args)).collect();
@@ -144,7 +144,7 @@ pub(super) fn passed_on(args: &RunArgs) -> Vec<String> {
     }
     words.extend(seed.map(|seed| format!("--seed {seed}")));
     for path in overwrite {
-        words.push(format!("--overwrite {}", quoted(&path)));
+        words.push(format!("--overwrite {}", quoted(path)));
     }
     if let Some(label) = label {
         words.push(format!("--label={}", quoted(label)));
