@@ -64,7 +64,10 @@ pub(super) fn open_run_file(path: &Path) -> Result<OpenedRun, RunFileError> {
 
 impl RunFileSource {
     pub fn find(path: &Path) -> Result<Self, RunFileError> {
-        let open = |error: &io::Error| open_error(path, error);
+        let open = |error: &io::Error| match error.kind() {
+            io::ErrorKind::NotFound => open_error(path, &"there is no such file"),
+            _ => open_error(path, error),
+        };
         let file = recovery::open_file(path, true).map_err(|error| open(&error))?;
         if !is_run_file(&file) {
             return Err(RunFileError::Foreign { path: path.into() });
