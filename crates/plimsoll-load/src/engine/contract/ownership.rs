@@ -208,7 +208,7 @@ pub fn dependents(kind: ServerKind) {
     tables.load(&ONE_ROW, IfOther::Refuse).unwrap();
     let more = Sysbench { rows: 2, ..ONE_ROW };
     let mut client = tables.place.client();
-    for (create, drop, name) in [
+    let mut others = vec![
         (
             "CREATE VIEW totals AS SELECT k FROM sbtest1",
             "DROP VIEW totals",
@@ -219,7 +219,9 @@ pub fn dependents(kind: ServerKind) {
             "DROP TABLE notes",
             "to_ours",
         ),
-    ] {
+    ];
+    others.extend(parts_of_others(kind));
+    for (create, drop, name) in others {
         client.execute(create);
         let refusals = [
             clean::clean(target).map(drop_value),
@@ -238,6 +240,62 @@ pub fn dependents(kind: ServerKind) {
         client.execute(drop);
     }
     assert_eq!(clean::clean(target).unwrap().names.len(), 2);
+}
+
+/// What a server removes with a table without a word.
+fn parts_of_others(kind: ServerKind) -> &'static [(&'static str, &'static str, &'static str)] {
+    match kind {
+        ServerKind::Postgres => &[
+            (
+                "CREATE SEQUENCE mine OWNED BY sbtest1.k",
+                "DROP SEQUENCE mine",
+                "sequence mine",
+            ),
+            (
+                "CREATE TRIGGER mine BEFORE UPDATE ON sbtest1 FOR EACH ROW
+                    EXECUTE PROCEDURE suppress_redundant_updates_trigger()",
+                "DROP TRIGGER mine ON sbtest1",
+                "trigger mine",
+            ),
+            (
+                "CREATE POLICY mine ON sbtest1",
+                "DROP POLICY mine ON sbtest1",
+                "policy mine",
+            ),
+            (
+                "CREATE PUBLICATION mine FOR TABLE sbtest1",
+                "DROP PUBLICATION mine",
+                "publication mine",
+            ),
+        ],
+        ServerKind::Sqlserver => &[],
+        _ => &[(
+            "CREATE TRIGGER mine BEFORE UPDATE ON sbtest1 FOR EACH ROW SET NEW.k = 1",
+            "DROP TRIGGER mine",
+            "trigger dependents.mine",
+        )],
+    }
+}
+
+/// PostgreSQL changes and deletes rows of tables that inherit from the one that is named.
+pub fn heirs() {
+    let tables = Tables::of_server(ServerKind::Postgres, "heirs");
+    tables.load(&ONE_ROW, IfOther::Refuse).unwrap();
+    let mut client = tables.place.client();
+    client.execute("CREATE TABLE diary () INHERITS (sbtest1)");
+    let refusals = [
+        clean::clean(tables.target()).map(drop_value),
+        tables.load(&ONE_ROW, IfOther::Refuse).map(drop_value),
+    ];
+    for refused in refusals {
+        let text = refused.unwrap_err().to_string();
+        assert!(
+            text.contains("Table sbtest1 in schema heirs is not plimsoll's"),
+            "{text}"
+        );
+    }
+    client.execute("DROP TABLE diary");
+    tables.load(&ONE_ROW, IfOther::Refuse).unwrap();
 }
 
 fn drop_value<T>(_: T) {}

@@ -37,6 +37,8 @@ pub const BASE: Dialect = Dialect {
         FROM information_schema.TABLES t JOIN information_schema.VIEWS v ON LOCATE(CONCAT('`',
             REPLACE(t.TABLE_SCHEMA, '`', '``'), '`.`', t.TABLE_NAME, '`'), v.VIEW_DEFINITION) > 0
         WHERE t.TABLE_SCHEMA = {schema} AND t.TABLE_TYPE = 'BASE TABLE' ORDER BY 1, 2",
+        "SELECT EVENT_OBJECT_TABLE, CONCAT('trigger ', TRIGGER_SCHEMA, '.', TRIGGER_NAME)
+        FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = {schema} ORDER BY 1, 2",
     ],
     catalog_types: CatalogTypes {
         integer: "int",

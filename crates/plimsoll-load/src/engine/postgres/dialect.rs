@@ -19,10 +19,12 @@ pub static DIALECT: Dialect = Dialect {
     create_schema: "CREATE SCHEMA {name}",
     // Temporary tables come last, which would otherwise hide others.
     use_schema: "SET search_path TO {name}, pg_temp",
+    // A change of a table is one of the tables that inherit from it, too.
     relations: "WITH RECURSIVE roles AS (SELECT oid FROM pg_roles WHERE rolname = current_user
             UNION SELECT m.roleid FROM pg_auth_members m JOIN roles r ON r.oid = m.member)
         SELECT c.relname,
-            CASE WHEN c.relkind = 'r' AND NOT c.relispartition AND NOT (c.relname LIKE 'plimsoll%'
+            CASE WHEN c.relkind = 'r' AND NOT c.relispartition
+                AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid) AND NOT (c.relname LIKE 'plimsoll%'
                 AND (c.relhastriggers OR c.relhasrules OR c.relrowsecurity)) THEN 1 ELSE 0 END,
             pg_get_userbyid(c.relowner), CASE WHEN c.relowner IN (SELECT oid FROM roles) THEN 1 ELSE 0 END
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = {schema} ORDER BY 1",
@@ -36,15 +38,21 @@ pub static DIALECT: Dialect = Dialect {
             CASE WHEN p.proowner IN (SELECT oid FROM roles) THEN 1 ELSE 0 END
         FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
         WHERE n.nspname = {schema} AND p.proname LIKE 'plimsoll%' ORDER BY 1",
-    // Views and rules, foreign keys, tables that inherit.
+    // Views and rules, foreign keys. Triggers, policies, publications, and sequences that no column takes its values from
+    // would go with the table without a word.
     dependents: &["SELECT DISTINCT t.relname, CASE WHEN w.oid IS NULL
             THEN pg_describe_object(d.classid, d.objid, d.objsubid)
             ELSE pg_describe_object('pg_class'::regclass, w.ev_class, 0) END
         FROM pg_depend d JOIN pg_class t ON t.oid = d.refobjid JOIN pg_namespace n ON n.oid = t.relnamespace
         LEFT JOIN pg_rewrite w ON d.classid = 'pg_rewrite'::regclass AND w.oid = d.objid
-        WHERE d.refclassid = 'pg_class'::regclass AND d.deptype = 'n' AND n.nspname = {schema} AND t.relkind = 'r'
-            AND (d.classid IN ('pg_constraint'::regclass, 'pg_class'::regclass)
-                OR d.classid = 'pg_rewrite'::regclass AND w.ev_class <> t.oid)
+        LEFT JOIN pg_class s ON d.classid = 'pg_class'::regclass AND s.oid = d.objid AND s.relkind = 'S'
+        WHERE d.refclassid = 'pg_class'::regclass AND n.nspname = {schema} AND t.relkind = 'r'
+            AND (d.deptype = 'n' AND (d.classid IN ('pg_constraint'::regclass, 'pg_class'::regclass)
+                    OR d.classid = 'pg_rewrite'::regclass AND w.ev_class <> t.oid)
+                OR d.deptype = 'a' AND (d.classid IN ('pg_trigger'::regclass, 'pg_policy'::regclass,
+                        'pg_publication_rel'::regclass)
+                    OR s.oid IS NOT NULL AND NOT EXISTS (SELECT FROM pg_depend u JOIN pg_attrdef f ON f.oid = u.objid
+                        WHERE u.classid = 'pg_attrdef'::regclass AND u.refobjid = s.oid AND f.adrelid = t.oid)))
         ORDER BY 1, 2"],
     catalog_types: CatalogTypes {
         integer: "integer",

@@ -25,6 +25,11 @@ mod server;
 
 contract_of_managed_servers!(ManagedKind::Postgres);
 
+#[test]
+fn rows_of_tables_that_inherit_stay() {
+    crate::engine::contract::ownership::heirs();
+}
+
 const MODES: [TxnMode; 2] = [TxnMode::Procedures, TxnMode::Statements];
 const SCHEMA: &str = MANAGED_SCHEMA;
 

@@ -150,7 +150,7 @@ impl<'a> Catalog<'a> {
         owner: &str,
     ) -> Result<(), LoadError> {
         if !object.is_plain {
-            let why = "it is a view, foreign table, partition or synonym, or has rules or triggers";
+            let why = "it is a view, foreign table, partition or synonym, or has rules or triggers, or tables inherit from it";
             return Err(self.foreign(kind, &object.name, why));
         }
         if object.owner != owner || !object.is_member {
