@@ -1,9 +1,9 @@
 //! What lies beside a run file whose writer was killed: SQLite's journal undoes what was half written, its log (WAL) holds
 //! what was committed last.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
@@ -116,7 +116,10 @@ pub(super) struct PrivateCopy {
 impl PrivateCopy {
     /// Of a file in a directory that cannot be written to, where SQLite can neither undo nor read a log.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let directory = tempfile::Builder::new().prefix("plimsoll-").tempdir()?;
+        let directory = tempfile::Builder::new()
+            .prefix("plimsoll-")
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir()?;
         let file = directory.path().join("copy");
         let before = states(path);
         for suffix in ["", JOURNAL, WAL] {

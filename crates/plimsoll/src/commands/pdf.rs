@@ -5,9 +5,9 @@
 //! container only.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, fchown};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, fchown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -70,7 +70,10 @@ fn print_to_pdf(page: &Path, pdf: &Path) -> Result<Vec<u8>, Failure> {
 
 /// The page as a PDF document.
 fn print(browser: &Path, page: &Path) -> io::Result<Vec<u8>> {
-    let directory = tempfile::Builder::new().prefix("plimsoll-pdf-").tempdir()?;
+    let directory = tempfile::Builder::new()
+        .prefix("plimsoll-pdf-")
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir()?;
     let copy = directory.path().join("page.html");
     fs::copy(page, &copy)?;
     let user = BrowserUser::current();

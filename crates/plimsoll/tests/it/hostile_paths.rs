@@ -273,7 +273,7 @@ fn a_name_that_is_no_text_is_refused() {
         let mut command = place.command(&["bench", system]);
         command.arg(&medium);
         let outcome = place.start_command(command).wait();
-        outcome.failed(2, &["its name is not UTF-8"]);
+        outcome.failed(2, &["Its name is no text in UTF-8"]);
     }
     for dir in [medium, other] {
         assert_eq!(fs::read_dir(dir).unwrap().count(), 0);

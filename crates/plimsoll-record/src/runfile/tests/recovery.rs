@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::super::open::{RunFileSource, open_run_file};
-use super::super::recovery::beside;
+use super::super::recovery::{PrivateCopy, beside};
 use super::super::{read, read_head};
 use super::*;
 
@@ -183,9 +183,22 @@ fn closing_a_run_file_makes_no_journal() {
     let file = write(&record, &path);
     file.close(RunStatus::Complete, None, record.run.lasted)
         .unwrap();
-    // Nothing can be created at that name.
-    fs::create_dir(beside(&path, "-journal")).unwrap();
     assert!(super::super::writer::fold_wal_in(&file.db));
-    fs::remove_dir(beside(&path, "-journal")).unwrap();
+    // In this mode no journal is a file (sqlite.org/pragma.html#pragma_journal_mode).
+    let mode = file
+        .db
+        .pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
+    assert_eq!(mode.unwrap(), "memory");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     assert_eq!(fs::read(&path).unwrap()[18..20], [1, 1]);
+}
+
+#[test]
+fn nobody_else_can_enter_the_directory_of_a_copy() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    write(&fixture::single_point(), &path);
+    let copy = PrivateCopy::create(&path).unwrap();
+    let about = fs::metadata(copy.file.parent().unwrap()).unwrap();
+    assert_eq!(about.permissions().mode() & 0o777, 0o700);
 }
