@@ -172,6 +172,15 @@ impl ServerKind {
         }
     }
 
+    /// Why a server that plimsoll starts does not get this value.
+    pub fn setting_fault(self, name: &str, value: &str) -> Option<SettingFault> {
+        let is_command = self == Self::Postgres && name.to_ascii_lowercase().ends_with("_command");
+        match is_command {
+            true => (!HARMLESS_COMMANDS.contains(&value)).then_some(SettingFault::StartsProgram),
+            false => leads_out(value).then_some(SettingFault::LeadsOut),
+        }
+    }
+
     /// Whether the name may be that of a setting at all.
     pub fn is_setting_name(self, name: &str) -> bool {
         let more = match self {
@@ -194,6 +203,44 @@ impl ServerKind {
             Self::Sqlserver => ["master", "model", "msdb", "tempdb"].contains(&name),
         }
     }
+}
+
+/// What is wrong with the value of a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SettingFault {
+    /// The server would write, replace or remove files elsewhere.
+    LeadsOut,
+    StartsProgram,
+}
+
+impl SettingFault {
+    pub fn why(self) -> &'static str {
+        match self {
+            Self::LeadsOut => "the value leads out of the server's directory",
+            Self::StartsProgram => "the value starts a program",
+        }
+    }
+
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::LeadsOut => {
+                "give a name in the server's directory, without `/` before it, `..` or `~`"
+            }
+            Self::StartsProgram => "remove it, or use `true`, which does nothing",
+        }
+    }
+}
+
+/// Commands that archive nothing and remove nothing.
+const HARMLESS_COMMANDS: [&str; 4] = ["", "true", "/bin/true", "/usr/bin/true"];
+
+/// Whether a path in a value, or in a list of them, is not one below the directory in which the server works.
+fn leads_out(value: &str) -> bool {
+    let is_separator = |c: char| !c.is_alphanumeric() && !"/._-+".contains(c);
+    let mut paths = value.split(is_separator);
+    // MariaDB takes ~ for a home directory.
+    value.contains('~')
+        || paths.any(|path| path.starts_with('/') || path.split('/').any(|part| part == ".."))
 }
 
 /// PostgreSQL settings that a plan cannot set on a server that plimsoll manages: without them plimsoll could not reach,
@@ -256,8 +303,13 @@ const OWN_MARIADB_SETTINGS: [&str; 33] = [
 ];
 
 /// What MySQL has beside those of MariaDB.
-const OWN_MYSQL_SETTINGS: [&str; 3] =
-    ["mysqlx", "secure_file_priv", "innodb_redo_log_archive_dirs"];
+const OWN_MYSQL_SETTINGS: [&str; 5] = [
+    "admin_address",
+    "admin_port",
+    "mysqlx",
+    "secure_file_priv",
+    "innodb_redo_log_archive_dirs",
+];
 
 /// A server takes the beginning of an option's name for the whole when it is unambiguous, and some prefixes that change
 /// how the option is read (its manual, "mariadbd Options").
@@ -269,7 +321,9 @@ fn is_own_mariadb_setting(name: &str) -> bool {
     {
         bare = rest;
     }
-    !bare.is_empty() && OWN_MARIADB_SETTINGS.iter().any(|own| own.starts_with(bare))
+    // Galera's settings load libraries and start programs.
+    bare.starts_with("wsrep")
+        || (!bare.is_empty() && OWN_MARIADB_SETTINGS.iter().any(|own| own.starts_with(bare)))
 }
 
 #[cfg(test)]
@@ -285,6 +339,49 @@ mod tests {
         for kind in ServerKind::ALL {
             assert_eq!(server(kind.example_url()), Some(kind));
             assert_eq!(kind.engine().server(), Some(kind));
+        }
+    }
+
+    #[test]
+    fn values_stay_in_the_directory_of_the_server() {
+        let fault = ServerKind::Mariadb;
+        for value in [
+            "/home/me/notes",
+            "../../notes",
+            "a/../../notes",
+            "~/notes",
+            "~me/notes",
+            " /notes",
+            "ibtmp1:12M;/home/me/notes:12M",
+            "a,/notes",
+            "FILE:/notes",
+            "/",
+            "..",
+        ] {
+            let found = fault.setting_fault("innodb_temp_data_file_path", value);
+            assert_eq!(found, Some(SettingFault::LeadsOut), "{value}");
+        }
+        for value in [
+            "binlog",
+            "logs/binlog",
+            "ibdata1:12M:autoextend",
+            "Europe/Berlin",
+            "0.5",
+            "1..2",
+            "STRICT_TRANS_TABLES,NO_ZERO_DATE",
+            "",
+        ] {
+            assert_eq!(fault.setting_fault("log_bin", value), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn settings_start_no_programs() {
+        let fault = |value| ServerKind::Postgres.setting_fault("Archive_Command", value);
+        assert_eq!(fault("cp %p x"), Some(SettingFault::StartsProgram));
+        assert_eq!((fault("/bin/true"), fault("")), (None, None));
+        for name in ["wsrep_notify_cmd", "loose-wsrep-provider"] {
+            assert!(ServerKind::Mariadb.is_own_setting(name), "{name}");
         }
     }
 

@@ -314,6 +314,9 @@ fn settings(
                 "write it in one line",
             );
         }
+        if let Some(fault) = server.and_then(|server| server.setting_fault(name.get(), text)) {
+            findings.error(value.span(), fault.why(), fault.help());
+        }
         settings.insert(name.get().clone(), text.clone());
     }
     settings

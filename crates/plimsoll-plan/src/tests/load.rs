@@ -206,6 +206,14 @@ fn sizes_of_memory_follow_the_data() {
             "scaled_settings = { port = \"1GiB\" }",
             "`port` cannot be set",
         ),
+        (
+            "settings = { archive_command = \"cp %p x\" }",
+            "the value starts a program",
+        ),
+        (
+            "settings = { ssl_key_file = \"../notes\" }",
+            "the value leads out of the server's directory",
+        ),
     ] {
         let message = bad(&plan("postgres", more));
         assert!(message.contains(fault), "{more}: {message}");

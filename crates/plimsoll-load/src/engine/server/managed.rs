@@ -235,6 +235,9 @@ fn configuration(
         if kind.server().is_own_setting(name) {
             return refused("is plimsoll's own on a server that it manages; leave it out");
         }
+        if let Some(fault) = kind.server().setting_fault(name, value) {
+            return refused(fault.why());
+        }
         if value.contains(['\n', '\r', '\0']) {
             return refused("its value must be one line");
         }
@@ -268,6 +271,7 @@ mod tests {
                 assert!(lines(kind, name, "1").is_err(), "{name}");
             }
             assert!(lines(kind, "x", "1\nport=1").is_err());
+            assert!(lines(kind, "x", "/etc/passwd").is_err());
         }
         assert!(lines(ManagedKind::Postgres, "include", "x").is_err());
     }
