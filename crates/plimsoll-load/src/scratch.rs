@@ -318,6 +318,11 @@ mod tests {
         let socket = dead.socket_dir("sock", 20).unwrap();
         assert!(!socket.starts_with(medium.path()));
         fs::write(socket.join(".s.PGSQL.5432"), "").unwrap();
+        // Named as a socket directory, with another directory in it that is named as a socket.
+        let mine = medium.path().join("plimsoll-mine/.s.PGSQL.notes");
+        fs::create_dir_all(&mine).unwrap();
+        fs::write(mine.join("notes"), "x").unwrap();
+        dead.owner.outside.insert(mine.parent().unwrap().into());
         // An owner file that names a directory which is not plimsoll's.
         dead.owner.outside.insert(medium.path().join("precious"));
         fs::create_dir(medium.path().join("precious")).unwrap();
@@ -327,6 +332,7 @@ mod tests {
         assert!(actions[0].contains("dead"), "{actions:?}");
         assert!(!dead.exists() && !socket.exists());
         assert!(living.path().exists() && medium.path().join("precious").exists());
+        assert!(mine.join("notes").exists());
         for name in ["foreign", "broken", "list"] {
             assert!(folder.join(name).exists(), "{name}");
         }

@@ -151,7 +151,10 @@ pub(super) fn remove_socket_dir(path: &Path) {
     };
     for socket in directory.names().unwrap_or_default() {
         let name = socket.to_string_lossy();
-        if name.starts_with(".s.PGSQL.") || name.starts_with("mariadb.sock") {
+        let is_socket = name.starts_with(".s.PGSQL.") || name.starts_with("mariadb.sock");
+        // A socket, or the file beside it that holds its lock.
+        let is_directory = directory.child(&socket).is_ok();
+        if is_socket && !is_directory {
             let _ = directory.remove(&socket);
         }
     }
