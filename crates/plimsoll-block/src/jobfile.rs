@@ -37,6 +37,13 @@ struct JobSetting {
     value: Option<String>,
 }
 
+impl JobSection {
+    /// Its settings are those of the jobs that follow; fio compares only these letters.
+    fn is_global(&self) -> bool {
+        self.name.starts_with("global")
+    }
+}
+
 /// Why a job file is not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobFileFault {
@@ -62,6 +69,8 @@ impl JobFile {
     pub fn read(text: &str) -> Result<Self, Vec<JobFileFault>> {
         let mut file = Self::default();
         let mut faults = Vec::new();
+        // Editors on Windows put a mark before the text.
+        let text = text.trim_start_matches('\u{feff}');
         for (number, line) in (1..).zip(text.lines()) {
             if let Err(why) = file.read_line(line) {
                 faults.push(JobFileFault {
@@ -70,6 +79,13 @@ impl JobFile {
                     why,
                 });
             }
+        }
+        if faults.is_empty() && file.sections.iter().all(JobSection::is_global) {
+            faults.push(JobFileFault {
+                line: 1,
+                text: text.lines().next().unwrap_or_default().to_owned(),
+                why: "the file has no job: begin one with [NAME]".into(),
+            });
         }
         if faults.is_empty() {
             Ok(file)
@@ -139,7 +155,7 @@ impl JobFile {
         match line.strip_prefix('[') {
             Some(rest) => {
                 let name = rest.strip_suffix(']');
-                self.begin_section(name.unwrap_or(rest))?;
+                self.begin_section(name.unwrap_or(rest).trim())?;
                 name.map(drop)
                     .ok_or_else(|| "it does not end with ]".into())
             }
@@ -209,6 +225,7 @@ impl JobFile {
 fn outside_of(kind: OptionKind, value: &str) -> Result<Vec<String>, String> {
     match kind {
         OptionKind::Refused(why) => return Err(why.into()),
+        OptionKind::Plain if KEYWORDS.contains(&value) => {}
         OptionKind::Plain => expect_characters(value, " .,:%-_+*()")?,
         OptionKind::Shares => expect_characters(value, " .,:%-_/")?,
         OptionKind::Pattern => expect_characters(value, " .,:%-_+*()\"!?@&=<>")?,
@@ -259,11 +276,16 @@ fn outside_of(kind: OptionKind, value: &str) -> Result<Vec<String>, String> {
 /// their own in fio.
 const PATH: &str = " .,:%-_+=@~/()";
 
+/// fio replaces each by a number. With a calculation it would start a shell, so they are allowed alone.
+const KEYWORDS: [&str; 3] = ["$ncpus", "$pagesize", "$mb_memory"];
+
 /// All of it is plain, and nothing looks like a further argument.
 fn expect_characters(value: &str, others: &str) -> Result<(), String> {
     let odd = |c: &char| !c.is_ascii_alphanumeric() && !others.contains(*c);
     match value.chars().find(odd) {
-        Some('$') => Err("variables are not replaced: write the value itself".into()),
+        Some('$') => Err("variables are not replaced: write the value itself ($ncpus, $pagesize and $mb_memory may \
+                          be a whole value)"
+            .into()),
         Some(c) => Err(format!(
             "`{}` is not allowed in this value",
             c.escape_debug()

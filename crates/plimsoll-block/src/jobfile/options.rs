@@ -12,7 +12,7 @@ pub(super) enum OptionKind {
     Shares,
     /// Bytes, as a number or in double quotes; a name in single quotes would be a file's.
     Pattern,
-    /// For people; fio does not get it.
+    /// For people, or without an effect; fio does not get it.
     Description,
     /// Part of names of files.
     JobName,
@@ -89,7 +89,8 @@ const GROUPS: &[OptionGroup] = &[
     },
     OptionGroup {
         kind: OptionKind::Description,
-        names: "description",
+        // A profile's: without one fio takes `threads` and does nothing.
+        names: "description threads",
     },
     OptionGroup {
         kind: OptionKind::JobName,
@@ -144,7 +145,7 @@ const GROUPS: &[OptionGroup] = &[
     OptionGroup {
         kind: OptionKind::Refused("a profile makes jobs of its own"),
         names: "block device-names dir large-block-op-kbytes load numruns prep profile read-req-num-512-blocks \
-            test-duration threads threads-per-queue",
+            test-duration threads-per-queue",
     },
     OptionGroup {
         kind: OptionKind::Refused("its I/O engine is not supported"),
@@ -180,6 +181,8 @@ pub(super) const ENGINES: &[&str] = &[
     "pvsync2",
     "io_uring",
     "libaio",
+    "linuxaio",
+    "aio",
     "posixaio",
     "mmap",
     "splice",

@@ -15,7 +15,7 @@ const PATHS: [&str; 12] = [
     "merge_blktrace_file",
     "dp_scheme",
 ];
-const ENGINES: [&str; 20] = [
+const ENGINES: [&str; 22] = [
     "sync",
     "psync",
     "vsync",
@@ -23,6 +23,8 @@ const ENGINES: [&str; 20] = [
     "pvsync2",
     "io_uring",
     "libaio",
+    "linuxaio",
+    "aio",
     "posixaio",
     "mmap",
     "splice",
@@ -78,7 +80,7 @@ fn escapes(line: &str, granted: &[String]) -> bool {
                 .fold(value.to_owned(), |name, word| name.replace(word, "0"));
             !is_plain(&name)
         }
-        _ => value.contains('$'),
+        _ => value.contains('$') && !["$ncpus", "$pagesize", "$mb_memory"].contains(&value),
     }
 }
 

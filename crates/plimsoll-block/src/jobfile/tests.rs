@@ -49,6 +49,38 @@ fn a_usual_job_file_names_nothing_elsewhere_and_fio_gets_the_same() {
 }
 
 #[test]
+fn harmless_forms_that_people_post_are_run() {
+    let job = read(
+        "\u{feff}[global]\nthreads=1\nnumjobs=$ncpus\nbs=$pagesize\nioengine=linuxaio\n[ journal ]  # log\nrw=write\nsize=4m\n",
+    );
+    assert_eq!(
+        job.text(),
+        "[global]\nnumjobs=$ncpus\nbs=$pagesize\nioengine=linuxaio\n[journal]\nrw=write\nsize=4m\n"
+    );
+    let printed = showcmd(&job.text()).unwrap();
+    assert!(!printed.contains('$'), "{printed}");
+    job.check_showcmd(&printed).unwrap();
+    for value in [
+        "$ncpus*2",
+        "$ncpus;x",
+        "a$pagesize",
+        "$pagesize$ncpus",
+        "$HOME",
+        "${ncpus}",
+    ] {
+        assert!(JobFile::read(&format!("[a]\nbs={value} \nfilename={value}\n")).is_err());
+    }
+    assert!(JobFile::read("[a]\nfilename=$ncpus\n").is_err());
+}
+
+#[test]
+fn a_file_without_a_job_is_refused() {
+    for text in ["", "# nothing\n", "[global]\nbs=4k\n"] {
+        assert!(why(text).contains("the file has no job"), "{text}");
+    }
+}
+
+#[test]
 fn paths_elsewhere_are_listed_once() {
     let job =
         read("[a]\nfilename=/dev/sda:b: /srv/x y\n[b]\ndirectory = /up\n[d]\nfilename=/dev/sda\n");
