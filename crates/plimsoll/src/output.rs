@@ -205,7 +205,14 @@ pub fn write_whole(path: &Path, text: &str, kind: &OutputKind) -> Result<(), Fai
 pub fn expect_free(path: &Path, kind: &OutputKind) -> Result<(), Failure> {
     match fs::metadata(path) {
         // Opening it would wait for a reader, or begin what it does.
-        Ok(about) if !about.is_file() && !about.is_dir() && !is_disk(&about) => Ok(()),
+        Ok(about)
+            if kind.can_be_streamed()
+                && !about.is_file()
+                && !about.is_dir()
+                && !is_disk(&about) =>
+        {
+            Ok(())
+        }
         _ => resolve(path, kind).map(drop),
     }
 }

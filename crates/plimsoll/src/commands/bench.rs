@@ -102,13 +102,6 @@ impl<'a> BenchPlan<'a> {
                 .map(|name| emulated(name))
                 .collect::<Result<_, Failure>>()?,
         };
-        if args.dir.to_str().is_none() {
-            return Err(Failure::usage(format!(
-                "{} cannot be measured\nits name is not UTF-8, as names in a plan are\n\
-                 Rename it, or give another name that leads there.",
-                args.dir.display()
-            )));
-        }
         let plan = Self { args, media };
         match plan.unused_flag() {
             None => Ok(plan),

@@ -499,6 +499,15 @@ fn a_job_file_that_writes_elsewhere_needs_leave() {
         "own.fio cannot be used",
         "line 2: `exec_prerun=true`: it starts a program",
     ]);
+    let missing = place.path("missing");
+    place.write(
+        "own.fio",
+        &format!("[a]\nrw=read\nsize=4k\nfilename={}\n", missing.display()),
+    );
+    place.run(&["run", "plan.toml", "-o", "y.run"]).refused(&[
+        "the job file names it, and it does not exist",
+        "Write its name without a path",
+    ]);
     // What fio itself reads otherwise than its manual is found before anything begins.
     place.write("own.fio", "[a]\nrw=write\nbs=large\nsize=4k\n");
     place

@@ -68,12 +68,14 @@ pub(in super::super) fn grant_job_file(
         return Ok(None);
     };
     let path = Path::new(path);
-    let text = std::fs::read_to_string(path).map_err(|error| BlockError::TestFile {
+    let bytes = std::fs::read(path).map_err(|error| BlockError::TestFile {
         path: path.into(),
         why: format!("the job file cannot be read: {error}"),
         next: "A relative `fio_job` counts from where plimsoll was started.".into(),
     })?;
-    let job = JobFile::read(&text).map_err(|faults| refused(path, &faults))?;
+    // Comments may be in any encoding; values have ASCII only.
+    let job =
+        JobFile::read(&String::from_utf8_lossy(&bytes)).map_err(|faults| refused(path, &faults))?;
     let text = job.text();
     showcmd(&text)
         .and_then(|printed| job.check_showcmd(&printed))
@@ -105,6 +107,15 @@ fn refused(path: &Path, faults: &[JobFileFault]) -> BlockError {
 
 /// Without Landlock a link in a directory would lead out of it. Of devices each is checked by itself.
 fn grant(path: &str, overwrite: &[PathBuf]) -> Result<OverwriteGrant, BlockError> {
+    if matches!(Path::new(path).try_exists(), Ok(false)) {
+        return Err(BlockError::TestFile {
+            path: path.into(),
+            why: "the job file names it, and it does not exist".into(),
+            next: "Write its name without a path, and fio makes it on the medium; or create it, and name it with \
+                   --overwrite."
+                .into(),
+        });
+    }
     let grant = permit(Path::new(path), overwrite)?;
     let has_devices = ["/dev", "/proc", "/sys"]
         .iter()
