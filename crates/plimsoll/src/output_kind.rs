@@ -9,10 +9,25 @@ use plimsoll_drive::spec::DriveSpec;
 use plimsoll_record::APPLICATION_ID;
 use rustix::fs::OFlags;
 
+/// Columns of the table of a set, behind those of its axes.
+const SET_COLUMNS: &str = "step,system,scene,users,";
 /// Bytes at the beginning and at the end by which a file is recognized.
 const SAMPLE: u64 = 1 << 16;
-/// Each table that is exported has at least one of these columns.
-const EXPORTED_COLUMNS: [&str; 4] = ["run_id", "step", "start_s", "subject_kind"];
+/// The first columns of each table that is exported. Single ones, such as `step`, are in files of others as well.
+const EXPORTED_COLUMNS: [&str; 12] = [
+    "at_s,step,data_medium,",
+    "point,step,ordinal,",
+    "run_id,run_file,run_title,",
+    "source,step,medium,",
+    "start_s,end_s,medium,",
+    "start_s,end_s,step,",
+    "start_s,end_s,system,",
+    "step,medium,drive,",
+    "step,method,beside_ordinal,",
+    "step,ordinal,system,",
+    "step,workload,profile,",
+    "t_s,subject_kind,subject,",
+];
 
 /// Of a file that exists, only one of the same kind that plimsoll wrote is replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,14 +137,20 @@ impl FileSample {
 fn is_json_export(start: &[u8]) -> bool {
     let text = String::from_utf8_lossy(start);
     let body = text.strip_prefix('{').unwrap_or_default().trim_start();
-    body.starts_with("\"schema_version\":")
+    // Others have a version of a schema, too.
+    let version = body.strip_prefix("\"schema_version\": ");
+    let next = version.map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    next.is_some_and(|next| next.starts_with(",\n  \"run\": {\n    \"id\": "))
         || (body.starts_with("\"title\":") && body.contains("\n  \"axes\": ["))
 }
 
 fn has_export_columns(start: &[u8]) -> bool {
     let text = String::from_utf8_lossy(start);
-    let mut columns = text.lines().next().unwrap_or_default().split(',');
-    columns.any(|column| EXPORTED_COLUMNS.contains(&column))
+    let header = text.lines().next().unwrap_or_default();
+    header.contains(SET_COLUMNS)
+        || EXPORTED_COLUMNS
+            .iter()
+            .any(|columns| header.starts_with(columns))
 }
 
 fn has(bytes: &[u8], text: &str) -> bool {

@@ -1,13 +1,17 @@
 //! The right to run a cell: one process at a time has it, on whichever of the hosts that share the set's directory.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use plimsoll_load::scratch::host;
+use rustix::fs::OFlags;
 
 use crate::failure::Failure;
+
+/// What a lock begins with: a file of somebody else does not.
+const HOLDER: &str = "process ";
 
 /// A locked file, flock(2), which is removed when this is dropped. The lock of a process that was killed is free again, and
 /// that of a host that crashed when its file server notices.
@@ -34,8 +38,10 @@ impl CellLock {
     }
 
     fn of_this_process(mut file: File, path: &Path) -> Result<Self, Failure> {
-        let holder = format!("process {} of {}\n", std::process::id(), host());
-        file.set_len(0)
+        let holder = format!("{HOLDER}{} of {}\n", std::process::id(), host());
+        expect_lock(&mut file)
+            .and_then(|()| file.set_len(0))
+            .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(holder.as_bytes()))
             .map_err(|error| cannot_lock(path, &error))?;
         Ok(Self {
@@ -58,7 +64,25 @@ fn open(path: &Path) -> io::Result<File> {
         .truncate(false)
         .read(true)
         .write(true)
+        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
         .open(path)
+}
+
+/// Refuses what is not a lock: its content would be lost.
+fn expect_lock(file: &mut File) -> io::Result<()> {
+    let about = file.metadata()?;
+    let mut start = String::new();
+    let read = file.take(HOLDER.len() as u64).read_to_string(&mut start);
+    let is_lock = about.is_file()
+        && about.nlink() == 1
+        && read.is_ok()
+        && (start.is_empty() || start == HOLDER);
+    match is_lock {
+        true => Ok(()),
+        false => Err(io::Error::other(
+            "it is a link or a file of another program",
+        )),
+    }
 }
 
 fn is_at(file: &File, path: &Path) -> bool {
@@ -116,6 +140,25 @@ mod tests {
         assert!(holder.starts_with(&format!("process {} of", std::process::id())));
         drop(lock);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_is_not_a_lock_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let [notes, path] = ["notes", "001.lock"].map(|name| dir.path().join(name));
+        fs::write(&notes, "process 1 of my notes").unwrap();
+        let refused = || {
+            CellLock::take(&path).unwrap_err();
+            assert!(path.symlink_metadata().is_ok());
+            assert_eq!(fs::read(&notes).unwrap(), b"process 1 of my notes");
+            fs::remove_file(&path).unwrap();
+        };
+        std::os::unix::fs::symlink(&notes, &path).unwrap();
+        refused();
+        fs::hard_link(&notes, &path).unwrap();
+        refused();
+        fs::write(&path, "{\"name\": \"x\"}").unwrap();
+        refused();
     }
 
     #[test]

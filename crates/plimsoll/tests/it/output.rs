@@ -280,6 +280,11 @@ fn nothing_else_is_replaced() {
         ("16384", "\0\0\0\0"),
         ("letter.pdf", "%PDF-1.7 by hand"),
         ("table.csv", "name,amount\nx,1\n"),
+        ("training.csv", "step,loss\n1,0.5\n"),
+        (
+            "mine.json",
+            "{\n  \"schema_version\": 1,\n  \"mine\": []\n}\n",
+        ),
         ("busy.html", ""),
         ("busy.html-journal", "x"),
     ];
@@ -300,7 +305,7 @@ fn nothing_else_is_replaced() {
         ("medium", "It is a directory"),
         ("broken", "a symbolic link to a file that does not exist"),
     ];
-    let foreign = files[..10].iter().map(|(name, _)| (*name, ""));
+    let foreign = files[..12].iter().map(|(name, _)| (*name, ""));
     let mut others = others.into_iter().chain(foreign).cycle();
     for command in COMMANDS {
         refuses(&place, command, "r.plimsoll", run_file);

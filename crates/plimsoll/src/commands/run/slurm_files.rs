@@ -2,7 +2,10 @@
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use crate::cli::{RunArgs, RunFlags};
 use crate::execute::program;
@@ -55,7 +58,11 @@ impl SlurmFiles {
     }
 
     pub(super) fn add_job(&self, job: &SlurmJobId) -> Result<(), Failure> {
-        let file = File::options().create(true).append(true).open(&self.jobs);
+        let file = File::options()
+            .create(true)
+            .append(true)
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+            .open(&self.jobs);
         file.and_then(|mut file| writeln!(file, "{}", job.0))
             .map_err(|error| self.cannot_keep(&error))
     }
