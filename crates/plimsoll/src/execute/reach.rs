@@ -78,7 +78,7 @@ impl Execution<'_> {
         let systems = self.plan.systems.iter();
         let watched: Vec<HostId> = systems.filter_map(|system| system.host).collect();
         for (id, host) in &self.hosts.links {
-            let mut facts = vec![("via".to_owned(), host.link.host().via.join(" "))];
+            let mut facts = vec![("via".to_owned(), host.link.host().shown_via())];
             if let Some(known) = host.link.facts() {
                 facts.push(("host_name".into(), known.host_name));
                 facts.push(("kernel".into(), known.kernel));

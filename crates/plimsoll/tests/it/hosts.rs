@@ -390,6 +390,20 @@ fn holds(dir: &Path, word: &str) -> bool {
 }
 
 #[test]
+fn a_password_in_the_command_of_a_host_is_not_stored() {
+    const SECRET: &str = "gh3im-W0rt";
+    let place = Place::new();
+    let program = env!("CARGO_BIN_EXE_plimsoll");
+    let host = format!("[host.n]\nvia = \"env API_TOKEN={SECRET} X=1\"\nprogram = \"{program}\"\n");
+    plan(&place, &host, "from = [\"n\"]", 1);
+    place.run(&["run", "plan.toml", "-o", "x.run"]).succeeded();
+    let bytes = fs::read(place.path("x.run")).unwrap();
+    assert!(!String::from_utf8_lossy(&bytes).contains(SECRET));
+    let facts = place.rows("x.run", "SELECT value FROM fact WHERE key = 'via'");
+    assert_eq!(facts[0]["value"], "env API_TOKEN=*** X=1");
+}
+
+#[test]
 fn a_password_of_the_environment_reaches_hosts_and_is_stored_nowhere() {
     const SECRET: &str = "gh3im-W0rt";
     let (place, servers) = (Place::new(), Place::new());
