@@ -17,7 +17,13 @@ const MODE: u32 = 0o666;
 /// [`io::ErrorKind::AlreadyExists`] where anything has that name, also a link that leads nowhere.
 pub fn create_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match create_unnamed(path, bytes) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => create_beside(path, bytes)?,
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            // Where neither works the first error is about the directory, and the other about a name that nobody knows.
+            create_beside(path, bytes).map_err(|second| match second.kind() {
+                io::ErrorKind::AlreadyExists => second,
+                _ => error,
+            })?;
+        }
         created => created?,
     }
     sync_directory_of(path)
