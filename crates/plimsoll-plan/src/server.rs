@@ -175,9 +175,11 @@ impl ServerKind {
     /// Why a server that plimsoll starts does not get this value.
     pub fn setting_fault(self, name: &str, value: &str) -> Option<SettingFault> {
         let is_command = self == Self::Postgres && name.to_ascii_lowercase().ends_with("_command");
+        // Servers only read the files of a certificate.
+        let is_certificate = name.to_ascii_lowercase().starts_with("ssl");
         match is_command {
             true => (!HARMLESS_COMMANDS.contains(&value)).then_some(SettingFault::StartsProgram),
-            false => leads_out(value).then_some(SettingFault::LeadsOut),
+            false => (!is_certificate && leads_out(value)).then_some(SettingFault::LeadsOut),
         }
     }
 
@@ -372,6 +374,9 @@ mod tests {
             "",
         ] {
             assert_eq!(fault.setting_fault("log_bin", value), None, "{value}");
+        }
+        for kind in [ServerKind::Mariadb, ServerKind::Postgres] {
+            assert_eq!(kind.setting_fault("ssl_cert", "/etc/ssl/a.pem"), None);
         }
     }
 

@@ -211,7 +211,7 @@ fn sizes_of_memory_follow_the_data() {
             "the value starts a program",
         ),
         (
-            "settings = { ssl_key_file = \"../notes\" }",
+            "settings = { stats_temp_directory = \"../notes\" }",
             "the value leads out of the server's directory",
         ),
     ] {
