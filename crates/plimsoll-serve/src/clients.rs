@@ -95,7 +95,7 @@ impl Clients {
         Some(Arc::new(Client { clients, id }))
     }
 
-    /// Closes a connection that waits for its client, and tells whether there was one: those without the token first, then
+    /// Closes a connection that waits for its client, and returns whether there was one: those without the token first, then
     /// those of the address that has most, then the one that waits longest. So no address keeps others out, and where all
     /// come from one (a proxy, a forwarded port) it may have all places.
     pub fn close_one(&self) -> bool {

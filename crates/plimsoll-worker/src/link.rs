@@ -46,7 +46,7 @@ const STOP_PATIENCE: Nanos = Nanos::from_secs(10);
 /// A job that is stopped because others failed may have servers to end first.
 const END_PATIENCE: Nanos = Nanos::from_secs(60);
 
-/// Of a worker that was told why by itself, in characters.
+/// Characters of the reason that a worker itself gives.
 const LONGEST_REASON: usize = 1000;
 
 const CUT_AND_STOPPED: &str = "its link is cut, and the run was stopped";
@@ -101,7 +101,7 @@ enum Unreached {
     Now(String),
     /// Another try would change nothing.
     Ever(String),
-    /// The session that is known is not there any more.
+    /// The known session no longer exists.
     Forgotten,
 }
 

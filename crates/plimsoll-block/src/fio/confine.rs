@@ -46,7 +46,7 @@ pub(super) fn restrict_this_thread(writable: &[PathBuf]) -> Result<(), String> {
 }
 
 fn allow(ruleset: RulesetCreated, path: &Path) -> Result<RulesetCreated, String> {
-    // fio itself reports what is not there.
+    // fio itself reports a path that is missing.
     let Ok(about) = path.metadata() else {
         return Ok(ruleset);
     };

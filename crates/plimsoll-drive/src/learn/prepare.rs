@@ -25,7 +25,7 @@ pub struct LearnIntent {
     pub writes: bool,
     /// Sentences for the user: what is left out and why, what is lost.
     pub notices: Vec<String>,
-    /// What fio is told to work on.
+    /// The file or device that fio works on.
     file: FioName,
     /// Held from the decision until the end.
     claim: Option<DeviceClaim>,

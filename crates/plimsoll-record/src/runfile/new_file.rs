@@ -18,7 +18,7 @@ const MODE: u32 = 0o666;
 pub fn create_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match create_unnamed(path, bytes) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            // Where neither works the first error is about the directory, and the other about a name that nobody knows.
+            // Where neither works the first error names the directory, the second a temporary file.
             create_beside(path, bytes).map_err(|second| match second.kind() {
                 io::ErrorKind::AlreadyExists => second,
                 _ => error,

@@ -386,7 +386,7 @@ impl RunFile {
     pub fn discard(self) -> Result<()> {
         let Self { path, db, .. } = self;
         drop(db);
-        // The file last: without it, nobody knows whose they are.
+        // The file last: without it, they belong to no run.
         remove_beside(&path);
         std::fs::remove_file(&path).map_err(|error| write_error(&path, error))
     }
