@@ -184,7 +184,12 @@ fn in_flight(
     // Where the storage stands still, it does so for all users: each of them may be the longest of all. The longest of
     // all may have ended after the window.
     let longest_ms = latency.max_ms.max(longest_around_ms(facts, point));
-    let edges_percent = longest_ms / 10.0 / point.measured_s;
+    // Before and after an outage all connections are at work: their edges are a larger part of the fewer on average.
+    let at_edges = match point.outage {
+        Some(_) => f64::from(point.connections),
+        None => asked,
+    };
+    let edges_percent = longest_ms / 10.0 / point.measured_s * at_edges / asked;
     Ok(InFlight {
         per_second,
         mean_ms: latency.mean_ms,

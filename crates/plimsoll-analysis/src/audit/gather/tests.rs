@@ -13,10 +13,11 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{Interference, RecordedPlan};
 use plimsoll_record::fixture;
 use plimsoll_record::hist::Hist;
+use plimsoll_record::lane::Absence;
 use plimsoll_record::message::DoctorFinding;
 use plimsoll_record::{
-    Diagnosis, DiagnosisLevel, Fact, INSTANCE_OF, Phase, PhaseId, Point, PointId, Record, Severity,
-    Subject, SubjectId, SubjectKind,
+    Diagnosis, DiagnosisLevel, Fact, INSTANCE_OF, Outage, Phase, PhaseId, Point, PointId, Record,
+    Severity, Subject, SubjectId, SubjectKind,
 };
 
 const HOST: SubjectId = SubjectId(1);
@@ -204,6 +205,39 @@ fn a_transaction_that_ended_after_the_window_may_be_the_longest() {
     after.phase = cool;
     after.response = Hist::default();
     after.response.record(Nanos::from_secs(60));
+    record.windows.push(after);
+    assert!(not_evaluated(
+        &of(&record),
+        Rule::Little,
+        Missing::TooShortForLongest
+    ));
+}
+
+#[test]
+fn edges_of_a_window_weigh_more_where_connections_were_away() {
+    let mut record = fixture::single_point();
+    let phase_of = |kind| record.phases.iter().find(|phase| phase.kind == kind);
+    let measure = phase_of(PhaseKind::Measure).unwrap().clone();
+    let cool = phase_of(PhaseKind::Cool).unwrap().id;
+    let point = &record.points[0];
+    // A quarter of the connections is left, and twice as much is in flight.
+    let measured = measure.end.saturating_sub(measure.start);
+    let connections = Nanos(measured.0 / 4 * 3) * u64::from(point.connections);
+    record.outages.push(Outage {
+        phase: measure.id,
+        subject: point.system,
+        start: measure.start,
+        end: measure.end,
+        absence: Absence {
+            server: Nanos::ZERO,
+            connections,
+        },
+    });
+    assert_eq!(worst(&of(&record), Rule::Little), Some(Severity::Error));
+    let mut after = record.windows[0].clone();
+    after.phase = cool;
+    after.response = Hist::default();
+    after.response.record(Nanos(measured.0 / 10 * 6));
     record.windows.push(after);
     assert!(not_evaluated(
         &of(&record),
