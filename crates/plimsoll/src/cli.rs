@@ -186,7 +186,8 @@ pub struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub struct CleanArgs {
-    /// A postgres:// or mariadb:// URL (its password better in PGPASSWORD or MYSQL_PWD).
+    /// A postgres:// or mariadb:// URL (its password better in PGPASSWORD or MYSQL_PWD), or a directory: of a killed
+    /// `drive mount`, or of a killed run.
     pub url: String,
     /// The schema (MariaDB: database) that was loaded.
     #[arg(long, default_value = "plimsoll_tpcc")]

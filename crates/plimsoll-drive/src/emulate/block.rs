@@ -102,13 +102,6 @@ impl Filesystem {
     }
 }
 
-fn make_dir(path: &Path, mode: u32) -> Result<(), EmulatorError> {
-    fs::DirBuilder::new()
-        .mode(mode)
-        .create(path)
-        .map_err(EmulatorError::at(path))
-}
-
 impl BlockEmulation {
     /// The devices, without a filesystem yet and without timing.
     pub fn attach(
@@ -135,9 +128,13 @@ impl BlockEmulation {
             is_down: false,
         };
         for disk in 0..shape.disks.count {
-            make_dir(&names::disk_mount(dir, disk), 0o755)?;
+            let at = names::disk_mount(dir, disk);
+            names::make_mount(dir, disk).map_err(EmulatorError::at(&at))?;
         }
-        make_dir(&names::fuse(dir), 0o700)?;
+        let fuse = names::fuse(dir);
+        let mut private = fs::DirBuilder::new();
+        let made = private.mode(0o700).create(&fuse);
+        made.map_err(EmulatorError::at(&fuse))?;
         let parts = FuseParts {
             names: Image {
                 size: store.size(),
@@ -359,7 +356,7 @@ impl BlockEmulation {
             }
         }
         failures.extend(
-            names::remove_all(&dir)
+            names::remove_made(&dir)
                 .err()
                 .map(|error| format!("{}: {error}", dir.display())),
         );

@@ -14,6 +14,7 @@ use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
 use super::error::EmulatorError;
+use super::mount_point::MountPoint;
 use super::names;
 use super::protocol::{Command, Lost, Message};
 use super::serve::EmulatorOrder;
@@ -113,11 +114,13 @@ impl ControlSocket {
     }
 }
 
-/// Asks the emulator of the drive in `dir` for a power cut, waits until the power is back and returns what was lost.
-pub fn request(dir: &Path) -> Result<Lost, EmulatorError> {
-    let stream = ask_for_cut(dir).map_err(|error| {
+/// Asks the emulator of the drive that is mounted at a directory for a power cut, waits until the power is back and returns
+/// what was lost.
+pub fn request(at: &Path) -> Result<Lost, EmulatorError> {
+    let asked = MountPoint::new(at).and_then(|point| ask_for_cut(point.dir()));
+    let stream = asked.map_err(|error| {
         EmulatorError::new(
-            format!("no emulated drive answers in {}: {error}", dir.display()),
+            format!("no emulated drive answers at {}: {error}", at.display()),
             "Give the directory that `plimsoll drive mount` was given, as the same user.",
         )
     })?;
@@ -131,9 +134,9 @@ fn ask_for_cut(dir: &Path) -> io::Result<UnixStream> {
     Ok(stream)
 }
 
-/// Asks which drive is emulated in `dir`; `None` where no emulator answers.
-pub fn which(dir: &Path) -> Option<Which> {
-    let (_dir, path) = short(dir).ok()?;
+/// Asks which emulated drive is mounted at a directory; `None` where no emulator answers.
+pub fn which(at: &Path) -> Option<Which> {
+    let (_dir, path) = short(MountPoint::new(at).ok()?.dir()).ok()?;
     let mut stream = UnixStream::connect(path).ok()?;
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
     writeln!(stream, "{WHICH}").ok()?;
@@ -179,39 +182,48 @@ mod tests {
         }
     }
 
+    fn mount_point(name: &str) -> (tempfile::TempDir, MountPoint) {
+        let dir = tempfile::tempdir().unwrap();
+        let point = MountPoint::new(&dir.path().join(name)).unwrap();
+        std::fs::create_dir(point.dir()).unwrap();
+        (dir, point)
+    }
+
     #[test]
     fn which_returns_the_emulated_drive() {
-        let dir = tempfile::tempdir().unwrap();
-        assert_eq!(which(dir.path()), None);
+        let (_dir, point) = mount_point("slow");
+        assert_eq!(which(point.path()), None);
         let (socket, _orders, _answer) = {
             let ((order, orders), (answer, answers)) = (channel(), channel());
             (
-                ControlSocket::open(dir.path(), drive(), order, answers).unwrap(),
+                ControlSocket::open(point.dir(), drive(), order, answers).unwrap(),
                 orders,
                 answer,
             )
         };
         std::thread::spawn(move || socket.attend());
-        assert_eq!(which(dir.path()), Some(drive()));
-        assert_eq!(which(dir.path()), Some(drive()), "as often as it is asked");
+        assert_eq!(which(point.path()), Some(drive()));
+        assert_eq!(
+            which(point.path()),
+            Some(drive()),
+            "as often as it is asked"
+        );
     }
 
     #[test]
     fn a_cut_is_asked_for_and_answered() {
-        let dir = tempfile::tempdir().unwrap();
-        let deep = dir.path().join("a".repeat(120));
-        std::fs::create_dir(&deep).unwrap();
+        let (_dir, point) = mount_point(&"a".repeat(120));
         assert!(
-            request(&deep)
+            request(point.path())
                 .unwrap_err()
                 .why
                 .contains("no emulated drive")
         );
         let (order, orders) = channel();
         let (answer, answers) = channel();
-        let socket = ControlSocket::open(&deep, drive(), order, answers).unwrap();
+        let socket = ControlSocket::open(point.dir(), drive(), order, answers).unwrap();
         assert_eq!(
-            names::socket(&deep)
+            names::socket(point.dir())
                 .metadata()
                 .unwrap()
                 .permissions()
@@ -231,17 +243,17 @@ mod tests {
             assert_eq!(orders.recv(), Ok(EmulatorOrder::Do(Command::PowerOn)));
             answer.send(Message::PowerIsOn).unwrap();
         });
-        assert_eq!(request(&deep), Ok(lost));
+        assert_eq!(request(point.path()), Ok(lost));
         emulator.join().unwrap();
     }
 
     #[test]
     fn visitors_that_leave_or_send_nothing_do_no_harm() {
-        let dir = tempfile::tempdir().unwrap();
+        let (_dir, point) = mount_point("slow");
         let (order, orders) = channel();
         let (answer, answers) = channel();
-        let socket = ControlSocket::open(dir.path(), drive(), order, answers).unwrap();
-        let path = names::socket(dir.path());
+        let socket = ControlSocket::open(point.dir(), drive(), order, answers).unwrap();
+        let path = names::socket(point.dir());
         std::thread::spawn(move || socket.attend());
         let mut hasty = UnixStream::connect(&path).unwrap();
         writeln!(hasty, "{CUT}").unwrap();
@@ -259,7 +271,7 @@ mod tests {
             assert_eq!(orders.recv(), Ok(EmulatorOrder::Do(Command::PowerOn)));
             answer.send(Message::PowerIsOn).unwrap();
         });
-        assert_eq!(request(dir.path()), Ok(Lost::default()));
+        assert_eq!(request(point.path()), Ok(Lost::default()));
         emulator.join().unwrap();
     }
 

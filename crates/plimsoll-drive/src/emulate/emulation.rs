@@ -239,11 +239,10 @@ pub fn no_power_switch() -> EmulatorError {
 
 /// Before anything is made there.
 pub fn check_empty(dir: &Path) -> Result<(), EmulatorError> {
-    let socket = names::socket(dir);
     let inside = fs::read_dir(dir).map_err(EmulatorError::at(dir))?;
     if inside
         .flatten()
-        .all(|entry| Some(entry.file_name().as_os_str()) == socket.file_name())
+        .all(|entry| names::is_prepared(&entry.file_name(), dir))
     {
         return Ok(());
     }

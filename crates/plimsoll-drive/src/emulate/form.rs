@@ -27,6 +27,8 @@ pub struct Files {
     dir: PathBuf,
     engine: Arc<Engine>,
     session: Option<Mounted>,
+    /// Beside the directory, and not in it.
+    is_beside: bool,
     is_down: bool,
 }
 
@@ -49,6 +51,7 @@ impl Files {
             dir: dir.to_owned(),
             engine: Arc::clone(&engine),
             session: None,
+            is_beside: names::is_mounted_beside(dir),
             is_down: false,
         };
         let root = match spec.backing {
@@ -57,12 +60,11 @@ impl Files {
         };
         let at = names::mount(dir);
         // Only the emulator goes in there; the mount has the same rights for others.
-        for made in [&root, &at] {
-            fs::DirBuilder::new()
-                .mode(0o755)
-                .create(made)
-                .map_err(EmulatorError::at(made))?;
-        }
+        fs::DirBuilder::new()
+            .mode(0o755)
+            .create(&root)
+            .map_err(EmulatorError::at(&root))?;
+        names::make_mount(dir, 0).map_err(EmulatorError::at(&at))?;
         let data = DirectoryData::new(engine, spec.capacity.0, spec.backing_limit.0, full);
         let data = Arc::new(data);
         let parts = FuseParts {
@@ -104,23 +106,29 @@ impl Files {
         self.session.as_ref().is_some_and(Mounted::is_alive)
     }
 
+    /// The drive's directory, also after it was moved: from where it is mounted now.
+    fn directory(&self, place: Option<&Path>) -> PathBuf {
+        let parent = place.and_then(Path::parent);
+        match (parent, self.dir.file_name()) {
+            (Some(parent), Some(name)) if self.is_beside => parent.join(name),
+            (Some(parent), _) if !self.is_beside => parent.to_owned(),
+            _ => self.dir.clone(),
+        }
+    }
+
     /// Returns what failed.
     pub fn take_down(&mut self) -> Vec<String> {
         self.is_down = true;
         self.engine.set_timing(Timing::Off);
         let mut failures = Vec::new();
         let place = self.session.as_ref().map(Mounted::place);
-        let dir = place
-            .as_deref()
-            .and_then(Path::parent)
-            .unwrap_or(&self.dir)
-            .to_owned();
+        let dir = self.directory(place.as_deref());
         match self.session.take().map(|session| session.unmount(PATIENCE)) {
             None | Some(Ok(Unmounted::Wholly)) => {}
             Some(Ok(Unmounted::Lazily)) => {
                 failures.push(format!(
                     "{} was in use when it was unmounted",
-                    names::mount(&dir).display()
+                    place.unwrap_or_default().display()
                 ));
             }
             Some(Err(error)) => {
@@ -130,7 +138,7 @@ impl Files {
         // Its files in memory are named after the directory's old place.
         for dir in [&self.dir, &dir] {
             failures.extend(
-                names::remove_all(dir)
+                names::remove_made(dir)
                     .err()
                     .map(|error| format!("{}: {error}", dir.display())),
             );

@@ -67,6 +67,16 @@ fn below(dir: &Path) -> Vec<MountinfoLine> {
     found
 }
 
+/// Mounts in a drive's directory, and at or below where it is mounted, innermost first.
+fn of_directory(dir: &Path) -> Vec<MountinfoLine> {
+    let mut found = below(dir);
+    let at = names::mount(dir);
+    if !at.starts_with(dir) {
+        found.extend(below(&at));
+    }
+    found
+}
+
 pub fn is_mounted(at: &Path) -> bool {
     below(at).iter().any(|mounted| mounted.at == at)
 }
@@ -183,7 +193,7 @@ fn of_emulator(
 
 /// Breaks the FUSE connections of the drive in `dir`, so that nothing waits for answers that do not come.
 pub fn abort_all(dir: &Path) {
-    let ours = of_emulator(dir, &[], below(dir));
+    let ours = of_emulator(dir, &[], of_directory(dir));
     ours.iter()
         .filter(|mounted| mounted.is_emulators_fuse())
         .for_each(|fuse| abort(fuse.minor));
@@ -193,7 +203,7 @@ pub fn abort_all(dir: &Path) {
 pub fn clear_claimed(dir: &Path) -> io::Result<Vec<String>> {
     let mut done = Vec::new();
     let devices = loops_of(dir);
-    let mounts = of_emulator(dir, &devices, below(dir));
+    let mounts = of_emulator(dir, &devices, of_directory(dir));
     // This may unmount already.
     abort_all(dir);
     for mounted in mounts.iter().filter(|mounted| !mounted.is_emulators_fuse()) {

@@ -3,8 +3,10 @@
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::path::{Component, Path, PathBuf};
 
+const MOUNT: &str = "mnt";
 const OTHER_MOUNT: &str = "mnt-";
 
 /// Where the image is mounted through FUSE.
@@ -12,9 +14,52 @@ pub fn fuse(dir: &Path) -> PathBuf {
     dir.join("fuse")
 }
 
-/// Where programs' files go.
+/// Where programs' files go: in the directory, or beside it where [`link_mount`] put them.
 pub fn mount(dir: &Path) -> PathBuf {
-    dir.join("mnt")
+    linked_mount(dir).unwrap_or_else(|| dir.join(MOUNT))
+}
+
+/// Mounts the drive of `dir` at `at` from now on, a directory beside it. The link is relative: both may be moved together.
+pub fn link_mount(dir: &Path, at: &Path) -> io::Result<()> {
+    let target = Path::new("..").join(at.file_name().unwrap_or_default());
+    match symlink(target, dir.join(MOUNT)) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && mount(dir) == *at => Ok(()),
+        made => made,
+    }
+}
+
+/// `None` where the drive is mounted in its directory.
+fn linked_mount(dir: &Path) -> Option<PathBuf> {
+    let target = fs::read_link(dir.join(MOUNT)).ok()?;
+    let mut parts = target.components();
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(Component::ParentDir), Some(Component::Normal(name)), None) => {
+            Some(dir.parent()?.join(name))
+        }
+        // Nothing that an emulator makes.
+        _ => None,
+    }
+}
+
+/// Makes the mount point of a virtual disk, which a drive that is mounted beside its directory has already.
+pub fn make_mount(dir: &Path, disk: u32) -> io::Result<()> {
+    match disk == 0 && is_mounted_beside(dir) {
+        true => Ok(()),
+        false => fs::DirBuilder::new()
+            .mode(0o755)
+            .create(disk_mount(dir, disk)),
+    }
+}
+
+/// Whether the drive of `dir` is mounted beside it.
+pub fn is_mounted_beside(dir: &Path) -> bool {
+    linked_mount(dir).is_some()
+}
+
+/// What the directory holds before the emulator makes something in it.
+pub fn is_prepared(name: &std::ffi::OsStr, dir: &Path) -> bool {
+    let is_link = name == MOUNT && is_mounted_beside(dir);
+    is_link || Some(name) == socket(dir).file_name()
 }
 
 /// Where the files of programs on a virtual disk go: of the first one, or the only one, as of any drive.
@@ -86,10 +131,28 @@ fn no_matter_if_gone(result: io::Result<()>) -> io::Result<()> {
     })
 }
 
-/// Removes all of it. Mount points go only when they are empty, so nothing mounted is ever removed.
+/// Removes all of it, and the directory where it was made for a drive that is mounted beside it.
+pub fn remove_made(dir: &Path) -> io::Result<()> {
+    let is_made = is_mounted_beside(dir);
+    remove_all(dir)?;
+    match is_made {
+        true => no_matter_if_gone(fs::remove_dir(dir)),
+        false => Ok(()),
+    }
+}
+
+/// Removes all of it. Mount points go only when they are empty, so nothing mounted is ever removed; one beside the directory
+/// stays.
 pub fn remove_all(dir: &Path) -> io::Result<()> {
-    for mount_point in std::iter::once(fuse(dir)).chain(disk_mounts(dir)) {
+    let link = linked_mount(dir);
+    let in_directory = disk_mounts(dir)
+        .into_iter()
+        .filter(|at| Some(at) != link.as_ref());
+    for mount_point in std::iter::once(fuse(dir)).chain(in_directory) {
         no_matter_if_gone(fs::remove_dir(mount_point))?;
+    }
+    if link.is_some() {
+        no_matter_if_gone(fs::remove_file(dir.join(MOUNT)))?;
     }
     for file in [store(dir), socket(dir), probe(dir)] {
         no_matter_if_gone(fs::remove_file(file))?;

@@ -22,7 +22,7 @@ pub enum DriveCommand {
     Simulate(SimulateArgs),
     /// How likely arrays lose data: failures, rebuilds and unreadable blocks, simulated.
     Reliability(ReliabilityArgs),
-    /// Emulate a drive below a directory until Ctrl-C. Needs FUSE.
+    /// Mount an emulated drive at a directory until Ctrl-C. Needs FUSE.
     Mount(MountArgs),
     /// Cut the power of a drive mounted by `drive mount`, restore it, and report the losses.
     Cut(CutArgs),

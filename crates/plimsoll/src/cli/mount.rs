@@ -13,7 +13,7 @@ pub struct MountArgs {
     /// (vsan:4:3:nvme).
     #[arg(required_unless_present_any = ["control", "read"])]
     pub drive: Option<String>,
-    /// An empty directory; the drive appears below it.
+    /// An empty directory, at which the drive is mounted.
     #[arg(required_unless_present_any = ["control", "read"])]
     pub dir: Option<PathBuf>,
     /// Make the drive this large, such as 20GiB or 64MB [default: as rated].
@@ -25,7 +25,7 @@ pub struct MountArgs {
     /// Of all random draws.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Where the data really are: in memory, or in a sparse file in DIR.
+    /// Where the data really are: in memory, or in a sparse file in a hidden directory beside DIR.
     #[arg(long, value_enum, default_value_t = BackingArg::Memory)]
     pub backing: BackingArg,
     /// A block device with a filesystem, or a directory [default: block for root, else directory].

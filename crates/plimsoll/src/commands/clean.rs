@@ -1,15 +1,24 @@
-//! `plimsoll clean`: removes from a server what plimsoll's loads made there.
+//! `plimsoll clean`: removes from a server what plimsoll's loads made there, or from a directory what a killed plimsoll left.
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use plimsoll_drive::emulate::MountPoint;
 use plimsoll_plan::resolved::Secret;
 
 use super::check::existing;
 use super::io::print;
 use crate::cli::CleanArgs;
+use crate::execute::clear_directory;
 use crate::failure::Failure;
 
 pub fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
+    let directory = Path::new(&args.url);
+    if !args.url.contains("://")
+        && (directory.is_absolute() || directory.symlink_metadata().is_ok())
+    {
+        return print(&clean_directory(directory, args.dry_run)?);
+    }
     let server = existing(&args.url, &args.schema)?;
     let schema = &args.schema;
     let (created, done) = if args.dry_run {
@@ -27,5 +36,34 @@ pub fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
             "{done} {created} from schema {schema}: {}",
             names.join(", ")
         ),
+    })
+}
+
+/// What a killed `drive mount` or run left there.
+fn clean_directory(directory: &Path, dry_run: bool) -> Result<String, Failure> {
+    let at = directory.display();
+    let point = MountPoint::new(directory)
+        .map_err(|error| Failure::usage(format!("cannot clean {at}\n{error}")))?;
+    if dry_run {
+        return Ok(match point.is_used() {
+            true => format!("Would unmount the emulated drive at {at}, if its process is gone."),
+            false => format!("No emulated drive is left at {at}."),
+        });
+    }
+    let mut done = Vec::new();
+    if point.is_used() {
+        done = point
+            .clear()
+            .map_err(|error| Failure::run(error.to_string()))?;
+        done.push(format!("Removed {}.", point.dir().display()));
+    }
+    if point.path().is_dir() {
+        done.extend(clear_directory(point.path())?);
+    }
+    Ok(match done.is_empty() {
+        true => {
+            format!("Nothing to remove: no emulated drive and no killed run left anything at {at}.")
+        }
+        false => done.join("\n"),
     })
 }

@@ -24,7 +24,7 @@ pub fn clear_leftovers(plan: &ResolvedPlan) -> Result<Vec<EventKind>, Failure> {
         .map(|medium| plan.medium(medium))
         .filter(|medium| medium.kind != MediumKind::Device)
     {
-        cleared.extend(sweep(Path::new(&medium.path), &clear_drives)?);
+        cleared.extend(clear_directory(Path::new(&medium.path))?);
     }
     // After the servers in them.
     if plan.systems.iter().any(|system| !system.limits.is_none()) {
@@ -38,6 +38,11 @@ pub fn clear_leftovers(plan: &ResolvedPlan) -> Result<Vec<EventKind>, Failure> {
     Ok(cleared
         .map(|removed| EventKind::Leftovers { removed })
         .collect())
+}
+
+/// Clears what killed runs left in a directory. Returns what was done, a sentence each.
+pub fn clear_directory(directory: &Path) -> Result<Vec<String>, Failure> {
+    Ok(sweep(directory, &clear_drives)?)
 }
 
 /// Mounts and loop devices of an emulator that is gone, or about to be: its run is.

@@ -59,7 +59,7 @@ use hosts::Hosts;
 use inbox::Inbox;
 pub use job::Job;
 pub use join::{JoinedRun, has_journals, join};
-pub use leftovers::clear_leftovers;
+pub use leftovers::{clear_directory, clear_leftovers};
 pub use preflight::{check_output, preflight};
 use running::{InstanceId, RunningSystems};
 use subjects::always_watched;

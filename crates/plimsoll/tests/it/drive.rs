@@ -498,7 +498,7 @@ fn a_drive_by_hand_with_a_power_cut_and_an_end() {
     let mut greeting = String::new();
     std::io::BufRead::read_line(&mut stderr, &mut greeting).unwrap();
     assert!(greeting.starts_with("Mounted at "), "{greeting}");
-    fs::write(place.path().join("mnt/a"), "x").unwrap();
+    fs::write(place.path().join("a"), "x").unwrap();
     let cut = Command::new(PROGRAM)
         .args(["drive", "cut"])
         .arg(place.path())

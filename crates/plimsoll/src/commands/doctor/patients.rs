@@ -205,10 +205,10 @@ fn examined(name: &str, kind: String, evidence: MediumEvidence) -> Examined {
     }
 }
 
-/// The drive of `plimsoll drive mount` below a path; it keeps its mount in its directory.
+/// The drive of `plimsoll drive mount` that holds a path.
 fn mounted_by_hand(path: &Path) -> Option<KnownDrive> {
     let mount = mount_of(&KernelFiles::new("/"), &path.canonicalize().ok()?)?;
-    let which = which(mount.point.parent()?)?;
+    let which = which(&mount.point)?;
     let spec = catalog::load(&which.id, &which.drive).ok()?;
     Some(known::emulated(&spec, which.capacity, which.fill, 1))
 }

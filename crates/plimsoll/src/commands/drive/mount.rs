@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use plimsoll_drive::emulate::cut::{ControlSocket, Which};
 use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Message, MountSpec, Ready};
 use plimsoll_drive::emulate::{
-    Claim, EmulatorError, EmulatorOrder, MessageSender, answer_read_tasks, default_limit,
-    end_users, serve,
+    Claim, EmulatorError, EmulatorOrder, MessageSender, MountPoint, answer_read_tasks,
+    default_limit, end_users, serve,
 };
 use plimsoll_drive::requests::HEADER;
 use plimsoll_plan::units::Nanos;
@@ -125,17 +125,18 @@ fn foreground(
     order: Sender<EmulatorOrder>,
     orders: &Receiver<EmulatorOrder>,
 ) -> Result<ExitCode, Failure> {
-    let mut spec = spec_of(args)?;
+    let (Some(drive), Some(at)) = (&args.drive, &args.dir) else {
+        return Err(Failure::usage("drive mount takes a drive and a directory"));
+    };
+    let point = MountPoint::new(at).map_err(|error| not_mounted(at, &error))?;
+    let mut spec = spec_of(args, drive, &point)?;
     let log = args.requests.as_deref().map(log_of_requests).transpose()?;
     spec.requests = log.as_ref().map(OutputFile::part);
-    let failed = |error: std::io::Error| {
-        let dir = spec.dir.display();
-        Failure::run(format!(
-            "{dir}: {error}\nGive an empty directory that this user may write to."
-        ))
-    };
-    let (claim, cleared) = Claim::of(&spec.dir).map_err(|error| Failure::run(error.to_string()))?;
-    cleared.iter().for_each(|text| note!("{text}"));
+    let failed = |error: std::io::Error| not_mounted(at, &error);
+    let claim = point
+        .claim()
+        .map_err(|error| Failure::run(error.to_string()))?;
+    claim.cleared.iter().for_each(|text| note!("{text}"));
     let (answer, answers) = channel();
     let which = Which {
         id: spec.id.clone(),
@@ -164,11 +165,17 @@ fn foreground(
         }
     });
     let served = serve(&spec, orders, &send);
-    let _ = std::fs::remove_file(spec.dir.join("control"));
     drop(claim);
     served.map_err(|error| Failure::run(error.to_string()))?;
     log.map_or(Ok(()), finish_log)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn not_mounted(at: &Path, error: &std::io::Error) -> Failure {
+    Failure::run(format!(
+        "cannot mount a drive at {}\n{error}\nGive an empty directory that this user may write to.",
+        at.display()
+    ))
 }
 
 fn log_of_requests(path: &Path) -> Result<OutputFile, Failure> {
@@ -244,10 +251,7 @@ fn greeting(ready: &Ready) -> String {
     )
 }
 
-fn spec_of(args: &MountArgs) -> Result<MountSpec, Failure> {
-    let (Some(drive), Some(dir)) = (&args.drive, &args.dir) else {
-        return Err(Failure::usage("drive mount takes a drive and a directory"));
-    };
+fn spec_of(args: &MountArgs, drive: &str, point: &MountPoint) -> Result<MountSpec, Failure> {
     if !(0.0..=1.0).contains(&args.fill) {
         return Err(Failure::usage(format!(
             "--fill takes a number from 0 to 1, not {}",
@@ -268,7 +272,7 @@ fn spec_of(args: &MountArgs) -> Result<MountSpec, Failure> {
     Ok(MountSpec {
         drive: drive.to_toml(),
         id: drive.id,
-        dir: std::path::absolute(dir).unwrap_or_else(|_| dir.clone()),
+        dir: point.dir().to_owned(),
         capacity: args.capacity.unwrap_or(drive.capacity),
         fill: args.fill,
         seed: args.seed,
@@ -279,7 +283,8 @@ fn spec_of(args: &MountArgs) -> Result<MountSpec, Failure> {
             (FormArg::Block, FilesystemArg::Ext4) => Form::Block(Filesystem::Ext4),
         },
         backing,
-        backing_limit: default_limit(backing, dir),
+        // The data lie beside the directory.
+        backing_limit: default_limit(backing, point.path().parent().unwrap_or(point.path())),
         requests: None,
     })
 }

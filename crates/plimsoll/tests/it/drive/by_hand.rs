@@ -70,25 +70,84 @@ fn forms() -> &'static [&'static str] {
 #[test]
 fn a_directory_of_a_killed_drive_is_used_again_and_that_of_a_living_one_is_not() {
     let place = Place::new();
+    let at = directory(&place, "slow");
     for form in forms() {
-        let mut killed = mount_by_hand(":", &place.path(), form);
+        let mut killed = mount_by_hand(":", &at, form);
         let mut second = Command::new(PROGRAM);
         second
             .args(["drive", "mount", "--capacity", "512MiB", "consumer-nvme-1t"])
-            .arg(place.path());
+            .arg(&at);
         let refused = second.output().unwrap();
         assert!(!refused.status.success());
         assert!(
             String::from_utf8_lossy(&refused.stderr).contains("alive"),
             "{refused:?}"
         );
-        fs::write(place.path().join("mnt/a"), "the first one goes on").unwrap();
+        fs::write(at.join("a"), "the first one goes on").unwrap();
+        let alive = clean(&at);
+        assert!(!alive.0 && alive.1.contains("alive"), "{alive:?}");
         killed.kill().unwrap();
         killed.wait().unwrap();
-        let again = mount_by_hand(":", &place.path(), form);
-        assert!(!place.path().join("mnt/a").exists());
+        let again = mount_by_hand(":", &at, form);
+        assert!(!at.join("a").exists());
         end_by_hand(again);
-        place.assert_nothing_left();
+        assert_unmounted(&place, &at);
+    }
+}
+
+/// Whether `plimsoll clean` succeeds there, and what it prints.
+fn clean(at: &Path) -> (bool, String) {
+    let output = Command::new(PROGRAM).arg("clean").arg(at).output().unwrap();
+    let printed = [output.stdout, output.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed).into_owned();
+    (output.status.success(), printed)
+}
+
+fn directory(place: &Place, name: &str) -> std::path::PathBuf {
+    let at = place.path().join(name);
+    fs::create_dir(&at).unwrap();
+    at
+}
+
+/// The directory is as it was: empty, and with nothing beside it.
+fn assert_unmounted(place: &Place, at: &Path) {
+    assert_eq!(fs::read_dir(at).unwrap().count(), 0);
+    fs::remove_dir(at).unwrap();
+    place.assert_nothing_left();
+    fs::create_dir(at).unwrap();
+}
+
+/// What is written to the directory goes to the drive and nowhere else.
+#[test]
+fn a_drive_is_mounted_where_it_was_asked_for() {
+    use std::os::unix::fs::MetadataExt;
+    let place = Place::new();
+    let at = directory(&place, "slow");
+    fs::write(at.join("mine"), "x").unwrap();
+    let full = Command::new(PROGRAM)
+        .args(["drive", "mount", "consumer-nvme-1t"])
+        .arg(&at)
+        .output()
+        .unwrap();
+    let refused = String::from_utf8_lossy(&full.stderr).into_owned();
+    assert!(refused.contains("The directory is not empty"), "{refused}");
+    fs::remove_file(at.join("mine")).unwrap();
+    for form in forms() {
+        let below = fs::metadata(&at).unwrap();
+        let mut mount = mount_by_hand(":", &at, form);
+        let above = fs::metadata(&at).unwrap();
+        assert_ne!(above.dev(), below.dev(), "{form}: it is the real disk");
+        fs::write(at.join("a"), "x").unwrap();
+        mount.kill().unwrap();
+        mount.wait().unwrap();
+        let (cleaned, printed) = clean(&at);
+        assert!(cleaned && printed.contains("Unmounted"), "{printed}");
+        let after = fs::metadata(&at).unwrap();
+        let facts =
+            |about: &fs::Metadata| (about.dev(), about.ino(), about.mode(), about.mtime_nsec());
+        assert_eq!(facts(&after), facts(&below), "{form}: it is as it was");
+        assert_unmounted(&place, &at);
+        assert!(clean(&at).1.contains("Nothing to remove"));
     }
 }
 
@@ -107,11 +166,12 @@ fn reader_of(emulator: u32) -> Option<u32> {
 #[test]
 fn an_emulator_killed_during_its_calibration_ends_and_so_does_its_reader() {
     let place = Place::new();
+    let at = directory(&place, "slow");
     for form in forms() {
         let mut mount = Command::new(PROGRAM)
             .args(["drive", "mount", "--capacity", "512MiB", "--form", form])
             .arg("consumer-nvme-1t")
-            .arg(place.path())
+            .arg(&at)
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
@@ -129,8 +189,8 @@ fn an_emulator_killed_during_its_calibration_ends_and_so_does_its_reader() {
             !Path::new(&format!("/proc/{reader}")).exists()
         });
         assert!(ended, "the reader waits for a drive that is gone");
-        end_by_hand(mount_by_hand(":", &place.path(), form));
-        place.assert_nothing_left();
+        end_by_hand(mount_by_hand(":", &at, form));
+        assert_unmounted(&place, &at);
     }
 }
 
@@ -139,11 +199,17 @@ fn a_drive_whose_directory_was_moved_ends_with_nothing_left() {
     let place = Place::new();
     let (old, new) = (place.path().join("old"), place.path().join("new"));
     for form in forms() {
-        fs::create_dir(&old).unwrap();
-        let mount = mount_by_hand(":", &old, form);
+        // Named as the emulator's own mount points are.
+        fs::create_dir_all(old.join("mnt")).unwrap();
+        fs::create_dir(old.join("files")).unwrap();
+        let mount = mount_by_hand(":", &old.join("mnt"), form);
         fs::rename(&old, &new).unwrap();
         fs::write(new.join("mnt/a"), "x").unwrap();
         end_by_hand(mount);
+        // What the emulator did not make stays, and nothing else.
+        assert_eq!(fs::read_dir(&new).unwrap().count(), 2);
+        fs::remove_dir(new.join("files")).unwrap();
+        fs::remove_dir(new.join("mnt")).unwrap();
         fs::remove_dir(&new).unwrap();
         place.assert_nothing_left();
     }
@@ -153,8 +219,9 @@ fn a_drive_whose_directory_was_moved_ends_with_nothing_left() {
 fn files_have_the_rights_that_programs_give_them() {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let place = Place::new();
-    let mount = mount_by_hand("umask 077", &place.path(), "directory");
-    let path = place.path().join("mnt/shared");
+    let at = directory(&place, "slow");
+    let mount = mount_by_hand("umask 077", &at, "directory");
+    let path = at.join("shared");
     let mut options = fs::OpenOptions::new();
     let mut file = options
         .write(true)
@@ -168,7 +235,7 @@ fn files_have_the_rights_that_programs_give_them() {
     drop(file);
     assert_eq!(fs::read(&path).unwrap(), b"ab");
     end_by_hand(mount);
-    place.assert_nothing_left();
+    assert_unmounted(&place, &at);
 }
 
 #[test]
