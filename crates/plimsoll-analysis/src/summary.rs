@@ -89,11 +89,14 @@ pub use fleet::{Fleet, FleetPoint, FleetShare};
 pub use imported::{ImportSummary, ReportedFigure, ReportedPoint, Unknown};
 pub use ladder_summary::LadderSummary;
 pub use latency::{LatencySummary, TxnSummary};
-pub use load_line::{LoadLine, TriedLoad};
+pub use line::longest_window;
+pub use load_line::{LoadLine, LowestFigure, TriedLoad};
 pub use load_summary::{LoadSummary, RepeatedFigure};
 pub use means::{MetricMean, Resources, Withheld};
 pub use medium::{MediumFigures, MediumSecond, MediumSource};
-pub use objective::{MeasuredPoint, ObjectiveResult, Shortfall, evaluate};
+pub use objective::{
+    MeasuredPoint, ObjectiveResult, RepeatVerdict, Shortfall, evaluate, load_result,
+};
 pub use outage::{AWAY_LIMIT, OutageSummary};
 pub use point_summary::{Consistency, PointSummary};
 pub use precondition::PreconditionSummary;

@@ -14,9 +14,10 @@ use super::resolved::{
 use super::size;
 use crate::Thresholds;
 use crate::ids::HostId;
-use crate::load::{LoadShape, MockScript};
+use crate::load::{LoadShape, MockScript, SlowShare};
 use crate::objective::Objective;
 use crate::toml_text::{quoted, toml_key};
+use crate::units::Nanos;
 
 /// The plan as TOML that [`super::parse`] reads as an equal plan: scaled already, every default filled in, passwords
 /// left out. Shown by `--dry-run` and kept in run files.
@@ -286,6 +287,8 @@ fn write_mock(out: &mut String, name: &str, script: &MockScript) -> fmt::Result 
     let MockScript {
         latency,
         jitter,
+        exponential,
+        slow,
         stalls,
         fail_every,
         retry_every,
@@ -295,6 +298,12 @@ fn write_mock(out: &mut String, name: &str, script: &MockScript) -> fmt::Result 
         out,
         "\n[system.{name}.mock]\nlatency = \"{latency}\"\njitter = \"{jitter}\""
     )?;
+    if *exponential > Nanos::ZERO {
+        writeln!(out, "exponential = \"{exponential}\"")?;
+    }
+    if let Some(SlowShare { share, by }) = slow {
+        writeln!(out, "slow = {{ share = {share}, by = \"{by}\" }}")?;
+    }
     for (key, stretches) in [("stalls", stalls), ("outages", outages)] {
         let stretches: Vec<String> = stretches
             .iter()
@@ -408,6 +417,7 @@ fn write_load_step(out: &mut String, plan: &ResolvedPlan, step: &LoadStep) -> fm
         },
         most,
         precision,
+        longest,
     }) = search
     {
         let of = of
@@ -415,9 +425,13 @@ fn write_load_step(out: &mut String, plan: &ResolvedPlan, step: &LoadStep) -> fm
             .map(|of| format!(", of = {}", quoted(of)))
             .unwrap_or_default();
         let limit = limit.as_millis_f64();
+        let longest = match *longest > Nanos::ZERO {
+            true => format!(", longest = \"{longest}\""),
+            false => String::new(),
+        };
         writeln!(
             out,
-            "find = {{ {}_ms = {limit}{of}, most = {most}, precision = {precision} }}",
+            "find = {{ {}_ms = {limit}{of}, most = {most}, precision = {precision}{longest} }}",
             quantile.name()
         )?;
     }

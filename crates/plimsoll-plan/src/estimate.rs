@@ -13,14 +13,18 @@ pub use totals::{Estimate, MediumNeed, StepEstimate};
 
 use super::resolved::{
     CheckPolicy, DriveBacking, EngineKind, LoadStep, Medium, MediumKind, ResolvedPlan, Script,
-    Step, Workload,
+    Search, Step, Workload,
 };
 use crate::ids::MediumId;
 use crate::load::LoadShape;
+use crate::search_window::{MOST_MEASUREMENTS, MOST_SEARCH_LOADS};
 use crate::units::{Bytes, Nanos};
 
-/// Loads that a search takes as a rule: doubling from a start 64 times too low, and narrowing to 5 %.
-const SEARCH_LOADS: u64 = 12;
+/// Measurements that a search takes as a rule: loads are doubled from a start 64 times too low, narrowed to 5 %, and both
+/// ends measured again.
+const SEARCH_LOADS: u64 = 14;
+/// So many of them double the load.
+const DOUBLINGS: u64 = 6;
 
 impl LoadStep {
     /// Points on one medium, with all repeats; of a search as many as it takes as a rule.
@@ -140,6 +144,9 @@ fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {
         CheckPolicy::EndOfStep => rounds,
         CheckPolicy::Off => 0,
     };
+    let one_by_one = Nanos(step.point_duration().0.saturating_mul(points));
+    let search = step.search.as_ref();
+    let search = search.map(|search| search_time(plan, step, search, rounds));
     let instances = u64::from(system.count);
     // One after the other.
     let load = cost
@@ -151,11 +158,11 @@ fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {
     StepEstimate {
         step: step.name.clone(),
         points,
-        is_search: step.search.is_some(),
+        longest_search: search.map(|time| time.longest),
         duration: Nanos(
-            step.point_duration()
+            search
+                .map_or(one_by_one, |time| time.expected)
                 .0
-                .saturating_mul(points)
                 .saturating_add(precondition.0.saturating_mul(rounds)),
         ),
         load_duration: Nanos(
@@ -163,6 +170,39 @@ fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {
                 .saturating_mul(rounds)
                 .saturating_add(cost.check.0.saturating_mul(checks)),
         ),
+    }
+}
+
+/// Time under load that a search takes.
+#[derive(Clone, Copy)]
+struct SearchTime {
+    expected: Nanos,
+    /// With every load in the longest window.
+    longest: Nanos,
+}
+
+fn search_time(plan: &ResolvedPlan, step: &LoadStep, search: &Search, rounds: u64) -> SearchTime {
+    let each = u64::from(step.repeat).saturating_mul(rounds);
+    let total = |points: u64, time: Nanos| time.0.saturating_mul(points).saturating_mul(each);
+    let Some(first) = step.points.first() else {
+        return SearchTime {
+            expected: Nanos::ZERO,
+            longest: Nanos::ZERO,
+        };
+    };
+    let workload = &plan.workload(step.workload).workload;
+    let expected = (0..SEARCH_LOADS).map(|place| {
+        let load = first.scaled(f64::from(1u32 << place.min(DOUBLINGS)));
+        let per_second = search.expected_per_second(load, workload);
+        let timeline = step.search_timeline(search, load, per_second);
+        total(1, timeline.load_end())
+    });
+    let slowest = first.scaled(0.0);
+    let longest = step.search_timeline(search, slowest, Some(f64::MIN_POSITIVE));
+    let most = (MOST_SEARCH_LOADS + 2 * MOST_MEASUREMENTS) as u64;
+    SearchTime {
+        expected: Nanos(expected.fold(0, u64::saturating_add)),
+        longest: Nanos(total(most, longest.load_end())),
     }
 }
 

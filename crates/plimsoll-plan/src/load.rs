@@ -11,6 +11,12 @@ pub struct MockScript {
     pub latency: Nanos,
     /// Uniformly distributed extra service time, drawn from the lane's seed.
     pub jitter: Nanos,
+    /// Mean of exponentially distributed extra service time.
+    #[serde(default)]
+    pub exponential: Nanos,
+    /// Transactions that take longer than the others.
+    #[serde(default)]
+    pub slow: Option<SlowShare>,
     /// Times on the point's timeline in which no transaction makes progress.
     pub stalls: Vec<Stall>,
     /// Every n-th transaction of a session fails.
@@ -19,6 +25,13 @@ pub struct MockScript {
     pub retry_every: Option<u64>,
     /// Times in which the system is away: sessions are lost when one begins, and none can be opened until it is over.
     pub outages: Vec<Stall>,
+}
+
+/// This share of all transactions takes this much longer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SlowShare {
+    pub share: f64,
+    pub by: Nanos,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +65,26 @@ impl LoadShape {
         Self::Closed {
             users,
             connections: users,
+        }
+    }
+
+    /// With so many times the rate, or the users, each with a connection.
+    pub fn scaled(self, factor: f64) -> Self {
+        match self {
+            Self::Closed { users, .. } => Self::closed((f64::from(users) * factor) as u32),
+            Self::Open {
+                users,
+                per_second,
+                arrivals,
+                queue,
+                ..
+            } => Self::Open {
+                users,
+                per_second: per_second * factor,
+                to_per_second: per_second * factor,
+                arrivals,
+                queue,
+            },
         }
     }
 

@@ -229,6 +229,10 @@ pub struct RawMock {
     pub latency: Option<At<RawTime>>,
     /// Up to this much is added to the service time, uniformly distributed. Default: `"0s"`.
     pub jitter: Option<At<RawTime>>,
+    /// Mean of what is added to the service time, exponentially distributed, such as `"8ms"`. Default: `"0s"`.
+    pub exponential: Option<At<RawTime>>,
+    /// Some transactions take longer: `{ share = 0.02, by = "80ms" }`. Default: none.
+    pub slow: Option<At<RawSlowShare>>,
     /// Times in which no transaction makes progress: `[{ at = "3s", lasts = "2s" }]`. Default: none.
     pub stalls: Option<Vec<At<RawStall>>>,
     /// Every n-th transaction of a user fails. Default: none.
@@ -240,6 +244,22 @@ pub struct RawMock {
     /// Times in which the system is away, with all connections lost: `[{ at = "3s", lasts = "2s" }]`, counted from the
     /// start of the ladder point. Default: none.
     pub outages: Option<Vec<At<RawStall>>>,
+}
+
+/// Transactions of the mock engine that take longer than the others.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { share = 0.02, by = \"80ms\" }"
+)]
+#[schemars(rename = "SlowShare", extend("required" = ["share", "by"]))]
+pub struct RawSlowShare {
+    /// How many of all transactions, 0 to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub share: Option<At<f64>>,
+    /// How much longer they take, such as `"80ms"`.
+    pub by: Option<At<RawTime>>,
 }
 
 /// A stretch of time in which the mock engine makes no progress, or is away.
@@ -535,4 +555,7 @@ pub struct RawFind {
     /// How close the lowest load that fails must be to the highest that meets it, as a share, 0.01 to 1. Default: 0.05.
     #[schemars(range(min = 0.01, max = 1.0))]
     pub precision: Option<At<f64>>,
+    /// A measurement is lengthened up to this where it holds too few transactions for the figure: p99 needs 2000 of the
+    /// type. Default: `"5m"`, or `measure` where that is longer.
+    pub longest: Option<At<RawTime>>,
 }

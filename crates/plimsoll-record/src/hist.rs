@@ -136,6 +136,14 @@ impl Hist {
         self.quantiles([q]).map(|[value]| value)
     }
 
+    /// How many values lie above `limit`, up to the resolution: those that share its bucket do not.
+    pub fn count_above(&self, limit: Nanos) -> u64 {
+        let limit = buckets::highest_equivalent(limit.0);
+        let values = self.buckets.recorded().into_iter();
+        let above = values.filter(|(highest, _)| *highest > limit);
+        above.fold(0, |sum, (_, n)| sum.saturating_add(n))
+    }
+
     /// A figure that an objective limits; `None` when nothing was recorded.
     pub fn figure(&self, quantile: Quantile) -> Option<Nanos> {
         match quantile {

@@ -80,9 +80,14 @@ fn between(m: &Messages, line: &LoadLine) -> String {
         ("low", or_none(line.line, three)),
         ("high", or_none(line.below, three)),
         ("most", three(line.most)),
+        ("figure", quantile_name(line.quantile)),
+        ("ms", or_none(line.lowest.map(|own| own.figure_ms), three)),
+        ("from", or_none(line.lowest.map(|own| own.load), three)),
+        ("to", or_none(line.lowest.map(|own| own.up_to), three)),
     ];
     let id = match (line.state, line.line, line.below) {
         (SearchState::AboveMost, ..) => "line-above-most",
+        (SearchState::Floor, ..) => "line-floor",
         (_, Some(_), Some(_)) => "line-between",
         (_, Some(_), None) => "line-from",
         (_, None, Some(_)) => "line-below",
@@ -97,15 +102,18 @@ fn effort(m: &Messages, ladder: &LadderSummary, line: &LoadLine) -> String {
         ("loads", line.tried.len().to_string()),
         ("repeats", repeats.unwrap_or_default().to_string()),
         ("precision", percent(line.precision * 100.0)),
+        ("needed", whole(line.needed as f64)),
+        ("longest", three(line.longest_s)),
     ];
     let text = m.text_with("line-effort", &args);
     let more = match line.state {
         SearchState::Open => "line-open",
         SearchState::TooMany => "line-too-many",
         SearchState::BelowLeast => "line-below-least",
-        SearchState::Found | SearchState::AboveMost => return text,
+        SearchState::TooFew => "line-too-few",
+        SearchState::Found | SearchState::AboveMost | SearchState::Floor => return text,
     };
-    format!("{text} {}", m.text(more))
+    format!("{text} {}", m.text_with(more, &args))
 }
 
 fn rate(m: &Messages, ladder: &LadderSummary, line: &LoadLine) -> String {
@@ -193,7 +201,7 @@ pub(crate) fn table<'a>() -> Table<'a, TriedRow<'a>> {
         .column("outcome", Words, |r| {
             let class = match r.tried.outcome {
                 Attempt::Met => "valid",
-                Attempt::Mixed => "doubtful",
+                Attempt::Mixed | Attempt::Short | Attempt::TooFew => "doubtful",
                 Attempt::Failed => "invalid",
             };
             TableCell::word("outcome-", r.tried.outcome.name()).styled(class)
@@ -232,7 +240,13 @@ fn why(m: &Messages, repeats: &[ObjectiveResult]) -> String {
 
 fn shortfall_text(m: &Messages, shortfall: Shortfall) -> String {
     match shortfall {
-        Shortfall::NothingMeasured => m.text("shortfall-nothing-measured"),
+        Shortfall::TooFew { samples, needed } => {
+            let args = [
+                ("samples", whole(samples as f64)),
+                ("needed", whole(needed as f64)),
+            ];
+            m.text_with("shortfall-too-few", &args)
+        }
         Shortfall::Incomplete => m.text("shortfall-incomplete"),
         Shortfall::Slow => m.text("shortfall-slow"),
         Shortfall::Failed { percent: p } => {

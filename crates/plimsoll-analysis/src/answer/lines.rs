@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::figures::RateEstimate;
 use crate::search::SearchState;
-use crate::summary::{LadderSummary, LoadLine, RunFigures, Sign, Verdict};
+use crate::summary::{LadderSummary, LoadLine, LowestFigure, RunFigures, Sign, Verdict};
 
 /// The highest load of one medium that met the objective.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -23,6 +23,11 @@ pub struct LineAnswer {
     /// Whether loads are transactions offered per second; else users.
     pub open: bool,
     pub state: SearchState,
+    /// Transactions that the figure needs in each window, and how long a window may be for them.
+    pub needed: u64,
+    pub longest_s: f64,
+    /// Where no load met the objective: its figure at the lowest load.
+    pub lowest: Option<LowestFigure>,
     /// The highest load that met it; `None` where none did.
     pub line: Option<f64>,
     /// The lowest load that did not.
@@ -52,6 +57,9 @@ impl LineAnswer {
             of: line.of.clone(),
             open: line.open,
             state: line.state,
+            needed: line.needed,
+            longest_s: line.longest_s,
+            lowest: line.lowest,
             line: line.line,
             below: line.below,
             throughput: at.and_then(|at| at.main_rate()).map(RateEstimate::from),

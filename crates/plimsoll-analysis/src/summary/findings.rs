@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use super::conserve::Conservation;
 use super::finding::{FAILED_LIMIT, Finding, FindingKind};
 use super::index::Index;
+use super::load_line::LoadLine;
+use super::load_summary::LoadSummary;
 use super::objective::backlog;
 use super::outage::OutageSummary;
 use super::point_summary::PointSummary;
@@ -299,6 +301,25 @@ pub(super) fn excuse_above_the_line(finding: &mut Finding) {
     if expected {
         finding.severity = finding.severity.min(Severity::Note);
     }
+}
+
+/// Points of a search without enough transactions for its figure, by their place in the ladder.
+pub(super) fn too_few_samples(line: &LoadLine, loads: &[LoadSummary]) -> Vec<(usize, Finding)> {
+    let mut found = Vec::new();
+    for tried in &line.tried {
+        let points = loads.get(tried.load_index).map(|load| &load.points);
+        for (point, repeat) in points.into_iter().flatten().zip(&tried.repeats) {
+            if repeat.samples < line.needed {
+                let kind = FindingKind::TooFewSamples {
+                    figure: line.quantile,
+                    samples: repeat.samples,
+                    needed: line.needed,
+                };
+                found.push((*point, kind.with(Severity::Warning)));
+            }
+        }
+    }
+    found
 }
 
 /// Findings about what was counted.

@@ -99,6 +99,13 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> LadderSummary {
         .for_each(|point| point.verdict = point.verdict.max(verdict));
     ladder.loads = load_summary::summarise_loads(&ladder.points);
     ladder.line = line::of(index, &ladder, &points);
+    if let Some(line) = &ladder.line {
+        for (place, finding) in findings::too_few_samples(line, &ladder.loads) {
+            let point = &mut ladder.points[place];
+            point.findings.push(finding);
+            point.verdict = Verdict::of(&point.findings).max(verdict);
+        }
+    }
     if let Some(line) = ladder
         .line
         .as_ref()

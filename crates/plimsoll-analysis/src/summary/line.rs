@@ -3,22 +3,44 @@
 use super::bottleneck;
 use super::index::Index;
 use super::ladder_summary::LadderSummary;
-use super::load_line::{LoadLine, TriedLoad};
+use super::load_line::{LoadLine, LowestFigure, TriedLoad};
 use super::load_summary::LoadSummary;
-use super::objective::{MeasuredPoint, ObjectiveResult, evaluate};
-use crate::search::{Attempt, LineSearch, SearchRules};
+use super::objective::{MeasuredPoint, ObjectiveResult, evaluate, load_result};
+use crate::search::{Attempt, FLOOR_RANGE, LineSearch, SearchRules};
+use plimsoll_plan::resolved::{LoadStep, Step};
 use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::{Point, PointPurpose, SearchInfo};
 
-/// The rules of a search whose first load was that of `point`.
-pub fn rules(search: &SearchInfo, point: &Point) -> SearchRules {
-    let whole = point.offered_per_second.is_none();
+/// The rules of a search whose first load was that of `point`. `longest` is zero in run files from before windows were
+/// lengthened, and loads measured again.
+fn rules(search: &SearchInfo, point: &Point, repeats: usize, longest: Nanos) -> SearchRules {
     SearchRules {
         start: load_of(point),
         most: search.most,
         precision: search.precision,
-        whole,
+        whole: point.offered_per_second.is_none(),
+        confirm: repeats == 1 && longest > Nanos::ZERO,
+    }
+}
+
+/// The longest window of a step's search. Zero where windows are as the plan has them: with a power cut, which ends them,
+/// and in run files from before they were lengthened.
+pub fn longest_window(step: &LoadStep) -> Nanos {
+    match (&step.search, step.power_cut) {
+        (Some(search), None) => search.longest,
+        _ => Nanos::ZERO,
+    }
+}
+
+/// By the plan of the record.
+fn recorded_longest(index: &Index, search: &SearchInfo) -> Nanos {
+    let plan = index.record.plan.resolved();
+    let step = plan.and_then(|plan| plan.steps.get(search.step_index as usize));
+    match step {
+        Some(Step::Load(step)) => longest_window(step),
+        _ => Nanos::ZERO,
     }
 }
 
@@ -36,22 +58,24 @@ pub(super) fn of(index: &Index, ladder: &LadderSummary, points: &[&Point]) -> Op
     let search = index.record.searches.iter().find(|s| {
         (s.step_index, s.system, s.medium) == (first.step_index, first.system, first.medium)
     })?;
-    let tried = tried(index, ladder, points, search);
-    let mut replayed = LineSearch::new(rules(search, first));
-    tried
-        .iter()
-        .for_each(|tried| replayed.record(tried.load, tried.outcome));
+    let longest = recorded_longest(index, search);
+    let tried = tried(index, ladder, points, search, longest);
+    let repeats = ladder.loads.iter().map(LoadSummary::repeats).max();
+    let rules = rules(search, first, repeats.unwrap_or_default(), longest);
+    let mut replayed = LineSearch::new(rules);
+    for tried in &tried {
+        replayed.record(load_result(tried.load, &tried.repeats, longest));
+    }
     let bracket = replayed.bracket();
-    let index_of = |load: Option<f64>| {
-        tried
-            .iter()
-            .find(|tried| Some(tried.load) == load)
-            .map(|tried| tried.load_index)
-    };
+    let at_line = tried
+        .iter()
+        .rfind(|tried| tried.outcome == Attempt::Met && Some(tried.load) == bracket.low)
+        .map(|tried| tried.load_index);
     let beyond = tried
         .iter()
         .filter(|tried| {
-            tried.outcome != Attempt::Met && bracket.low.is_none_or(|low| tried.load > low)
+            matches!(tried.outcome, Attempt::Failed | Attempt::Mixed)
+                && bracket.low.is_none_or(|low| tried.load > low)
         })
         .min_by(|a, b| a.load.total_cmp(&b.load))
         .map(|tried| tried.load_index);
@@ -60,7 +84,6 @@ pub(super) fn of(index: &Index, ladder: &LadderSummary, points: &[&Point]) -> Op
             .and_then(|index| points.get(ladder.loads.get(index)?.typical))
             .copied()
     };
-    let at_line = index_of(bracket.low);
     let bottleneck = point(beyond)
         .map(|beyond| bottleneck::signs(index, &ladder.points, point(at_line), beyond, points));
     Some(LoadLine {
@@ -70,12 +93,41 @@ pub(super) fn of(index: &Index, ladder: &LadderSummary, points: &[&Point]) -> Op
         open: first.offered_per_second.is_some(),
         most: search.most,
         precision: search.precision,
+        needed: search.objective.quantile.needed_samples(),
+        longest_s: longest.as_secs_f64(),
         state: replayed.state(),
+        lowest: match bracket.low {
+            None => lowest(&tried),
+            Some(_) => None,
+        },
         line: bracket.low,
         below: bracket.high,
         load_index: at_line,
         bottleneck: bottleneck.unwrap_or_default(),
         tried,
+    })
+}
+
+/// The figure at the lowest load that showed anything, and up to which load it stays about the same.
+fn lowest(tried: &[TriedLoad]) -> Option<LowestFigure> {
+    let mut figures: Vec<(f64, f64)> = tried
+        .iter()
+        .filter(|tried| tried.outcome.is_decided())
+        .filter_map(|tried| Some((tried.load, tried.repeats.first()?.figure_ms?)))
+        .collect();
+    figures.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let (load, at_lowest) = *figures.first()?;
+    let same = figures
+        .iter()
+        .take_while(|(_, figure)| *figure <= at_lowest * FLOOR_RANGE);
+    let same: Vec<(f64, f64)> = same.copied().collect();
+    let (up_to, _) = *same.last()?;
+    let mut figures: Vec<f64> = same.into_iter().map(|(_, figure)| figure).collect();
+    figures.sort_by(f64::total_cmp);
+    Some(LowestFigure {
+        figure_ms: super::stats::quantile(&figures, 0.5),
+        load,
+        up_to,
     })
 }
 
@@ -85,6 +137,7 @@ fn tried(
     ladder: &LadderSummary,
     points: &[&Point],
     search: &SearchInfo,
+    longest: Nanos,
 ) -> Vec<TriedLoad> {
     let most = ladder
         .loads
@@ -116,7 +169,7 @@ fn tried(
             .iter()
             .map(|measured| evaluate(&search.objective, &first.txns, open, measured))
             .collect();
-        let outcome = Attempt::of(repeats.iter().map(ObjectiveResult::is_met));
+        let outcome = load_result(load_of(first), &repeats, longest).attempt;
         tried.push((
             load.ordinal,
             TriedLoad {

@@ -5,10 +5,14 @@ use serde::Serialize;
 use super::finding::FAILED_LIMIT;
 use super::stats::{Batch, joined};
 use super::steady::Steady;
-use plimsoll_plan::objective::Objective;
+use crate::search::{Attempt, AttemptResult};
+use plimsoll_plan::objective::{BEYOND, Objective, Quantile};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::Counts;
+
+/// Fewer transactions do not show that 1 % of them failed, or waited.
+const FEWEST: u64 = 100;
 
 /// What was measured in a point's measure phase.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -49,22 +53,85 @@ impl MeasuredPoint {
 pub struct ObjectiveResult {
     /// The objective's figure; `None` where no transaction of that type completed.
     pub figure_ms: Option<f64>,
+    pub limit_ms: f64,
+    /// Completed transactions that the objective is about, and how long their window was.
+    pub samples: u64,
+    pub measured_s: f64,
     /// Why the point does not meet the objective; empty if it does.
     pub shortfalls: Vec<Shortfall>,
 }
 
+/// What one repeat shows of a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RepeatVerdict {
+    Met,
+    Missed,
+    /// Nothing: too few transactions.
+    TooFew,
+}
+
 impl ObjectiveResult {
-    pub fn is_met(&self) -> bool {
-        self.shortfalls.is_empty()
+    pub fn verdict(&self) -> RepeatVerdict {
+        match self.shortfalls.as_slice() {
+            [] => RepeatVerdict::Met,
+            [Shortfall::TooFew { .. }] => RepeatVerdict::TooFew,
+            _ => RepeatVerdict::Missed,
+        }
     }
+
+    /// The figure as a share of the limit, where nothing else speaks against the load.
+    fn excess(&self) -> Option<f64> {
+        let carried = matches!(self.shortfalls.as_slice(), [] | [Shortfall::Slow]);
+        Some(self.figure_ms? / self.limit_ms).filter(|_| carried)
+    }
+
+    /// Whether the figure so far is beyond the limit.
+    pub fn is_above(&self) -> bool {
+        self.figure_ms.is_some_and(|figure| figure > self.limit_ms)
+    }
+}
+
+/// A load by its repeats. `longest`: no window may be longer.
+pub fn load_result(load: f64, repeats: &[ObjectiveResult], longest: Nanos) -> AttemptResult {
+    let mut excess: Vec<f64> = repeats.iter().filter_map(ObjectiveResult::excess).collect();
+    excess.sort_by(f64::total_cmp);
+    let middle = excess.get(excess.len() / 2).copied();
+    AttemptResult {
+        load,
+        attempt: attempt(repeats, longest),
+        excess: middle.filter(|_| excess.len() == repeats.len()),
+    }
+}
+
+fn attempt(repeats: &[ObjectiveResult], longest: Nanos) -> Attempt {
+    let met = count(repeats, RepeatVerdict::Met);
+    let missed = count(repeats, RepeatVerdict::Missed);
+    match (count(repeats, RepeatVerdict::TooFew), met, missed) {
+        (0, 1.., 0) => Attempt::Met,
+        (0, 0, 1..) => Attempt::Failed,
+        (0, 1.., 1..) => Attempt::Mixed,
+        // The last second of a window may be a little short.
+        _ if repeats
+            .iter()
+            .all(|own| own.measured_s >= longest.as_secs_f64() * 0.99) =>
+        {
+            Attempt::TooFew
+        }
+        _ => Attempt::Short,
+    }
+}
+
+fn count(repeats: &[ObjectiveResult], wanted: RepeatVerdict) -> usize {
+    let verdicts = repeats.iter().map(ObjectiveResult::verdict);
+    verdicts.filter(|verdict| *verdict == wanted).count()
 }
 
 /// A reason why a point does not meet an objective.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "shortfall", rename_all = "snake_case")]
 pub enum Shortfall {
-    /// There is no figure.
-    NothingMeasured,
+    /// Too few transactions for the figure.
+    TooFew { samples: u64, needed: u64 },
     /// The window ended early.
     Incomplete,
     /// The figure is beyond the limit.
@@ -85,7 +152,7 @@ pub enum Shortfall {
 impl Shortfall {
     pub fn name(self) -> &'static str {
         match self {
-            Self::NothingMeasured => "nothing_measured",
+            Self::TooFew { .. } => "too_few",
             Self::Incomplete => "incomplete",
             Self::Slow => "slow",
             Self::Failed { .. } => "failed",
@@ -115,19 +182,13 @@ pub fn evaluate(
         .filter(|(_, txn)| objective.of.as_ref().is_none_or(|of| of == *txn));
     let mut times = Hist::new();
     wanted.for_each(|(hist, _)| times.merge(hist));
-    let figure = times.figure(objective.quantile);
     let mut counts = Counts::default();
     ticks.iter().for_each(|(_, tick)| counts.add(tick));
-    let mut shortfalls = Vec::new();
-    match figure {
-        None => shortfalls.push(Shortfall::NothingMeasured),
-        Some(figure) if figure > objective.limit => shortfalls.push(Shortfall::Slow),
-        Some(_) => {}
-    }
+    let mut shortfalls: Vec<Shortfall> = speed(objective, &times).into_iter().collect();
     if !complete {
         shortfalls.push(Shortfall::Incomplete);
     }
-    if counts.failed as f64 > counts.settled() as f64 * FAILED_LIMIT {
+    if counts.failed as f64 > counts.settled() as f64 * FAILED_LIMIT && counts.settled() >= FEWEST {
         shortfalls.push(Shortfall::Failed {
             percent: counts.failed as f64 * 100.0 / counts.settled() as f64,
         });
@@ -137,7 +198,7 @@ pub fn evaluate(
             intents: counts.dropped,
         });
     }
-    if let Some(intents) = backlog(&counts).filter(|_| open) {
+    if let Some(intents) = backlog(&counts).filter(|_| open && counts.offered >= FEWEST) {
         shortfalls.push(Shortfall::Behind {
             percent: intents as f64 * 100.0 / counts.offered as f64,
         });
@@ -156,10 +217,31 @@ pub fn evaluate(
             slope_percent,
         });
     }
+    let measured: Nanos = ticks.iter().map(|(length, _)| *length).sum();
     ObjectiveResult {
-        figure_ms: figure.map(Nanos::as_millis_f64),
+        figure_ms: times.figure(objective.quantile).map(Nanos::as_millis_f64),
+        limit_ms: objective.limit.as_millis_f64(),
+        samples: times.count(),
+        measured_s: measured.as_secs_f64(),
         shortfalls,
     }
+}
+
+/// What response times say against a load. Few are enough where so many of them are beyond the limit that more cannot
+/// change it: as many as lie beyond the percentile of a window with enough of them.
+fn speed(objective: &Objective, times: &Hist) -> Option<Shortfall> {
+    let needed = objective.quantile.needed_samples();
+    let samples = times.count();
+    let enough = match objective.quantile {
+        Quantile::Mean => samples >= needed,
+        Quantile::Max => samples >= needed || times.count_above(objective.limit) > 0,
+        _ => samples >= needed || times.count_above(objective.limit) >= BEYOND,
+    };
+    if !enough {
+        return Some(Shortfall::TooFew { samples, needed });
+    }
+    let figure = times.figure(objective.quantile)?;
+    (figure > objective.limit).then_some(Shortfall::Slow)
 }
 
 /// In an open loop, what was offered in the window and not settled. Beyond [`FAILED_LIMIT`] of what was offered the
@@ -192,9 +274,8 @@ mod tests {
             ..Counts::default()
         };
         let hist = |ms| {
-            let mut hist = Hist::new();
-            hist.record(Nanos::from_millis(ms));
-            hist
+            let all = [(Nanos::from_millis(ms), 1000)];
+            Hist::of_buckets(all, 0, Nanos::from_millis(ms))
         };
         MeasuredPoint {
             ticks: vec![(Nanos::SECOND, counts); 10],
@@ -221,10 +302,92 @@ mod tests {
         assert_eq!(of(&good(), &objective(8, Some("b")), true), ["slow"]);
         assert_eq!(of(&good(), &objective(19, None), true), ["slow"]);
         assert!(of(&good(), &objective(20, None), true).is_empty());
+        assert_eq!(of(&good(), &objective(20, Some("c")), true), ["too_few"]);
+    }
+
+    fn p99(limit_ms: u64) -> Objective {
+        Objective {
+            quantile: Quantile::P99,
+            ..objective(limit_ms, Some("a"))
+        }
+    }
+
+    /// So many responses of the first type take 8 ms, and so many 40.
+    fn responses(fast: u64, slow: u64) -> MeasuredPoint {
+        let [short, long] = [8, 40].map(Nanos::from_millis);
+        MeasuredPoint {
+            response: vec![
+                Hist::of_buckets([(short, fast), (long, slow)], 0, long),
+                Hist::new(),
+            ],
+            ..good()
+        }
+    }
+
+    #[test]
+    fn a_percentile_needs_samples_beyond_it() {
+        let p99 = p99(20);
+        assert_eq!(of(&responses(1_999, 0), &p99, true), ["too_few"]);
+        assert!(of(&responses(1_980, 20), &p99, true).is_empty());
+        assert_eq!(of(&responses(1_979, 21), &p99, true), ["slow"]);
+        assert_eq!(of(&responses(0, 0), &p99, true), ["too_few"]);
+        assert_eq!(of(&responses(300, 19), &p99, true), ["too_few"]);
         assert_eq!(
-            of(&good(), &objective(20, Some("c")), true),
-            ["nothing_measured"]
+            of(&responses(300, 20), &p99, true),
+            ["slow"],
+            "more fast ones could not hide these"
         );
+    }
+
+    #[test]
+    fn a_window_without_transactions_shows_nothing() {
+        let empty = MeasuredPoint {
+            ticks: vec![(Nanos::SECOND, Counts::default()); 10],
+            response: vec![Hist::new(), Hist::new()],
+            complete: true,
+        };
+        let txns = ["a".to_owned(), "b".to_owned()];
+        let mut one = empty.clone();
+        one.ticks[3].1.offered = 2;
+        for measured in [empty, one] {
+            let result = evaluate(&p99(20), &txns, true, &measured);
+            assert_eq!(result.verdict(), RepeatVerdict::TooFew, "{result:?}");
+            let at = |longest| load_result(1.0, &[result.clone()], Nanos::from_secs(longest));
+            assert_eq!(at(20).attempt, Attempt::Short);
+            assert_eq!(at(10).attempt, Attempt::TooFew);
+        }
+    }
+
+    #[test]
+    fn an_attempt_is_of_all_repeats() {
+        let repeats = |shortfalls: &[Option<Shortfall>]| {
+            let of = |shortfall: &Option<Shortfall>| ObjectiveResult {
+                figure_ms: Some(1.5),
+                limit_ms: 1.0,
+                shortfalls: shortfall.iter().copied().collect(),
+                ..ObjectiveResult::default()
+            };
+            shortfalls.iter().map(of).collect::<Vec<_>>()
+        };
+        let few = Some(Shortfall::TooFew {
+            samples: 1,
+            needed: 2,
+        });
+        let slow = Some(Shortfall::Slow);
+        let load = |of: &[Option<Shortfall>], longest: bool| {
+            load_result(9.0, &repeats(of), Nanos::from_secs(u64::from(!longest)))
+        };
+        let attempt = |of: &[Option<Shortfall>], longest| load(of, longest).attempt;
+        assert_eq!(attempt(&[None, None], false), Attempt::Met);
+        assert_eq!(attempt(&[None, slow], false), Attempt::Mixed);
+        assert_eq!(attempt(&[slow], true), Attempt::Failed);
+        assert_eq!(attempt(&[slow, few], false), Attempt::Short);
+        assert_eq!(attempt(&[few], true), Attempt::TooFew);
+        assert_eq!(attempt(&[], true), Attempt::TooFew, "nothing shows nothing");
+        let excess = |of: &[Option<Shortfall>]| load(of, true).excess;
+        assert_eq!(excess(&[slow, slow]), Some(1.5));
+        let dropped = Some(Shortfall::Dropped { intents: 3 });
+        assert_eq!(excess(&[slow, dropped]), None, "not carried");
     }
 
     #[test]

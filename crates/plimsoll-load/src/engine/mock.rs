@@ -1,6 +1,6 @@
 //! An engine that does nothing but take time, as scripted: for tests of everything above it, under either clock.
 
-use plimsoll_plan::load::{MockScript, Stall};
+use plimsoll_plan::load::{MockScript, SlowShare, Stall};
 use plimsoll_plan::units::Nanos;
 
 use crate::clock::LaneClock;
@@ -54,6 +54,28 @@ impl MockSession {
         })
     }
 
+    /// Drawn anew for each transaction.
+    fn service(&mut self) -> Nanos {
+        let MockScript {
+            latency,
+            jitter,
+            exponential,
+            slow,
+            ..
+        } = &self.script;
+        let mut service = *latency + Nanos(self.rng.between(0, jitter.0));
+        if *exponential > Nanos::ZERO {
+            let more = self.rng.exponential(exponential.as_secs_f64());
+            service = service + Nanos::from_secs_f64(more);
+        }
+        if let Some(SlowShare { share, by }) = slow
+            && self.rng.unit() < *share
+        {
+            service = service + *by;
+        }
+        service
+    }
+
     /// When this session is or was lost.
     fn lost_at(&self) -> Option<Nanos> {
         self.script
@@ -81,8 +103,8 @@ impl Session for MockSession {
     async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
         self.round_trips += 1;
         let now = self.clock.now();
-        let jitter = Nanos(self.rng.between(0, self.script.jitter.0));
-        let end = self.end_of(now, self.script.latency + jitter);
+        let service = self.service();
+        let end = self.end_of(now, service);
         if let Some(lost) = self.lost_at().filter(|at| *at < end) {
             self.clock.sleep_until(lost).await;
             return Err(SessionError::Lost(

@@ -22,7 +22,7 @@ pub(super) fn step_estimate(plan: &ResolvedPlan, step: &BackupStep) -> StepEstim
     StepEstimate {
         step: step.name.clone(),
         points: cycles.saturating_mul(turns),
-        is_search: false,
+        longest_search: None,
         duration: Nanos(period.0.saturating_mul(cycles).saturating_mul(turns)),
         load_duration: Nanos(
             loading

@@ -42,7 +42,7 @@ pub(super) fn step_estimate(plan: &ResolvedPlan, step: &BlockStep) -> StepEstima
     StepEstimate {
         step: step.name.clone(),
         points,
-        is_search: false,
+        longest_search: None,
         duration: Nanos(lasts.saturating_mul(points)),
         load_duration: Nanos(layout.0.saturating_mul(turns)),
     }

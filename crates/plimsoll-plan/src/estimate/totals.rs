@@ -33,8 +33,8 @@ pub struct StepEstimate {
     /// Points with all repeats, over all media; of a search as many as it takes as a rule, and of rounds until they are
     /// steady as many as there are at most.
     pub points: u64,
-    /// Whether the step searches for the load line, so that the number of points is unknown.
-    pub is_search: bool,
+    /// Of a search for the load line, whose number of points is unknown: `duration` with every load in the longest window.
+    pub longest_search: Option<Nanos>,
     pub duration: Nanos,
     pub load_duration: Nanos,
 }
@@ -44,7 +44,7 @@ impl Estimate {
     pub fn ladder_points(&self) -> u64 {
         self.per_step
             .iter()
-            .filter(|step| !step.is_search)
+            .filter(|step| step.longest_search.is_none())
             .map(|step| step.points)
             .sum()
     }

@@ -2,22 +2,27 @@
 
 use super::load::{MOST_PER_SECOND, MOST_USERS};
 use super::names::Names;
+use super::values::{scaled, time_or};
 use crate::error::list;
 use crate::findings::Findings;
 use crate::load::LoadShape;
 use crate::objective::{Objective, Quantile};
+use crate::options::Options;
 use crate::raw::{RawFind, RawStep};
 use crate::resolved::{Search, TPCC_TXNS};
 use crate::units::Nanos;
 use crate::value::At;
 
 const DEFAULT_PRECISION: f64 = 0.05;
+const DEFAULT_LONGEST: Nanos = Nanos::from_secs(300);
 
 pub(super) fn resolve(
     at: &At<RawStep>,
     points: Option<&[LoadShape]>,
     workload: Option<&At<String>>,
+    measure: Option<Nanos>,
     names: &Names<'_>,
+    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<Option<Search>> {
     let Some(find) = &at.get().find else {
@@ -43,6 +48,7 @@ pub(super) fn resolve(
             }
             fine.then_some(*share.get())
         });
+    let longest = longest(find, measure, options, findings);
     let start = match points? {
         [one] => *one,
         _ => {
@@ -61,7 +67,31 @@ pub(super) fn resolve(
         },
         most: most?,
         precision: precision?,
+        longest: longest?,
     }))
+}
+
+/// As written, and no shorter than `measure`.
+fn longest(
+    find: &At<RawFind>,
+    measure: Option<Nanos>,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Option<Nanos> {
+    let written = &find.get().longest;
+    let longest = time_or(written, DEFAULT_LONGEST, findings)?;
+    let at = written.as_ref().map_or(find.span(), At::span);
+    let longest = scaled(longest, options, at.clone(), findings)?;
+    let measure = measure?;
+    if written.is_some() && longest < measure {
+        findings.error(
+            at,
+            format!("`longest` is shorter than `measure`, which is {measure}"),
+            format!("\"{measure}\" or more is possible"),
+        );
+        return None;
+    }
+    Some(longest.max(measure))
 }
 
 fn objective(find: &At<RawFind>, findings: &mut Findings<'_>) -> Option<(Quantile, Nanos)> {
@@ -76,6 +106,7 @@ fn objective(find: &At<RawFind>, findings: &mut Findings<'_>) -> Option<(Quantil
         of: _,
         most: _,
         precision: _,
+        longest: _,
     } = find.get();
     let limits = [mean_ms, p50_ms, p90_ms, p95_ms, p99_ms, p999_ms, max_ms];
     let written = Quantile::ALL

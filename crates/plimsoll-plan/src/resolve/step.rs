@@ -93,8 +93,17 @@ fn load_step(
         .as_ref()
         .map_or(Some(1), |n| whole(n, "`repeat`", 1..=100, findings));
     let precondition = load::precondition(at, points.as_deref(), options, findings);
-    let search = find::resolve(at, points.as_deref(), workload, names, findings);
     let timeline = timeline(at, options, findings);
+    let measure = timeline.as_ref().map(|timeline| timeline.measure);
+    let search = find::resolve(
+        at,
+        points.as_deref(),
+        workload,
+        measure,
+        names,
+        options,
+        findings,
+    );
     let pacing = pacing(raw, findings);
     let retries = raw.max_retries.as_ref();
     let max_retries = retries.map_or(Some(DEFAULT_RETRIES), |n| {

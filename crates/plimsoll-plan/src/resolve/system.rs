@@ -6,8 +6,8 @@ use super::values::{size, text, time, time_or, whole};
 use super::{host, limits};
 use crate::Options;
 use crate::findings::Findings;
-use crate::load::{MockScript, Stall};
-use crate::raw::{RawMock, RawStall, RawSystem};
+use crate::load::{MockScript, SlowShare, Stall};
+use crate::raw::{RawMock, RawSlowShare, RawStall, RawSystem};
 use crate::resolved::{EngineKind, ManagedKind, PlanHost, Secret, ServerKind, System, SystemKind};
 use crate::units::Nanos;
 use crate::value::At;
@@ -373,6 +373,8 @@ fn script(raw: Option<&At<RawMock>>, findings: &mut Findings<'_>) -> Option<Mock
     let RawMock {
         latency,
         jitter,
+        exponential,
+        slow,
         stalls,
         fail_every,
         retry_every,
@@ -380,6 +382,11 @@ fn script(raw: Option<&At<RawMock>>, findings: &mut Findings<'_>) -> Option<Mock
     } = raw.map_or(&defaults, At::get);
     let latency = time_or(latency, DEFAULT_MOCK_LATENCY, findings);
     let jitter = time_or(jitter, Nanos::ZERO, findings);
+    let exponential = time_or(exponential, Nanos::ZERO, findings);
+    let slow = match slow {
+        None => Some(None),
+        Some(slow) => slow_share(slow, findings).map(Some),
+    };
     let stalls = stretches(stalls.as_deref(), findings);
     let outages = stretches(outages.as_deref(), findings);
     let fail_every = nth("`fail_every`", fail_every, findings);
@@ -387,10 +394,33 @@ fn script(raw: Option<&At<RawMock>>, findings: &mut Findings<'_>) -> Option<Mock
     Some(MockScript {
         latency: latency?,
         jitter: jitter?,
+        exponential: exponential?,
+        slow: slow?,
         stalls,
         outages,
         fail_every,
         retry_every,
+    })
+}
+
+fn slow_share(raw: &At<RawSlowShare>, findings: &mut Findings<'_>) -> Option<SlowShare> {
+    let RawSlowShare { share, by } = raw.get();
+    let help = "state how many of all transactions: share = 0.02";
+    let share = findings.required(&raw.span(), "share", share, help);
+    let help = "state how much longer they take: by = \"80ms\"";
+    let by = findings.required(&raw.span(), "by", by, help);
+    let (share, by) = (share?, by?);
+    if !(0.0..=1.0).contains(share.get()) {
+        findings.error(
+            share.span(),
+            format!("`share` cannot be {}", share.get()),
+            "0 to 1 is possible",
+        );
+        return None;
+    }
+    Some(SlowShare {
+        share: *share.get(),
+        by: time(by, findings)?,
     })
 }
 

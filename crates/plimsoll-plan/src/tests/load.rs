@@ -63,7 +63,8 @@ fn a_search_has_one_objective() {
             Some(Search {
                 objective,
                 most: 9000.0,
-                precision: 0.05
+                precision: 0.05,
+                longest: Nanos::from_secs(300),
             }),
             3
         )
@@ -130,6 +131,10 @@ fn what_does_not_go_together() {
         (
             "users = 5\nfind = { p99_ms = 1, most = 4 }",
             "`most` cannot be 4",
+        ),
+        (
+            "users = 5\nfind = { p99_ms = 1, longest = \"5s\" }",
+            "`longest` is shorter than `measure`, which is 1m",
         ),
         (
             "users = 5\nfind = { p99_ms = -1 }",
@@ -235,10 +240,20 @@ fn estimates_count_repeats_preconditions_and_searches() {
     let search = of("users = 4\nrepeat = 2\nfind = { mean_ms = 10 }");
     assert_eq!(
         (search.per_step[0].points, search.ladder_points()),
-        (24, 0),
-        "about twelve loads"
+        (28, 0),
+        "about fourteen loads"
     );
-    assert_eq!(search.duration, Nanos::from_secs(240));
+    assert_eq!(search.duration, Nanos::from_secs(280));
+    let longest = search.per_step[0].longest_search;
+    assert_eq!(longest, Some(Nanos::from_secs(31 * 2 * 301)));
+    // 2,000 New-Orders at 45 a second, and 64 sessions that warm up; six times twice the rate.
+    let open = of("rate = 100\nfind = { p99_ms = 20, of = \"new_order\" }");
+    let loads = [7 + 49, 4 + 25, 2 + 13];
+    let rest = 11 * 10;
+    assert_eq!(
+        open.duration,
+        Nanos::from_secs(loads.iter().sum::<u64>() + rest)
+    );
 }
 
 #[test]

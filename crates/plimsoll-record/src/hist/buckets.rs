@@ -43,7 +43,7 @@ fn recorded(all: &Histogram<u64>) -> impl Iterator<Item = (u64, u64)> {
 
 /// The largest value in the same bucket of an HdrHistogram of three digits: 2048 buckets of width 1, then 1024
 /// to the octave.
-fn highest_equivalent(value: u64) -> u64 {
+pub fn highest_equivalent(value: u64) -> u64 {
     let width = 1u64 << value.max(1024).ilog2().saturating_sub(10);
     value / width * width + (width - 1)
 }

@@ -7,7 +7,7 @@ use plimsoll_analysis::summary::Verdict;
 use super::words::{AnswerParts, and, medium_and_drive, subject};
 use crate::line::quantile_name;
 use crate::message::Messages;
-use crate::number::three;
+use crate::number::{or_none, three};
 use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
 use crate::svg::color::MediumColors;
 use crate::table::Unit::{Plain, Three, Words};
@@ -29,10 +29,14 @@ pub(super) fn parts<'a>(
 fn objective(m: &Messages, own: &LineAnswer) -> String {
     let args = [
         ("figure", quantile_name(own.quantile)),
-        ("of", own.of.clone().unwrap_or_else(|| m.text("answer-any"))),
+        ("of", of(m, own)),
         ("limit", three(own.limit_ms)),
     ];
     m.text_with("answer-objective", &args)
+}
+
+fn of(m: &Messages, own: &LineAnswer) -> String {
+    own.of.clone().unwrap_or_else(|| m.text("answer-any"))
 }
 
 fn load(m: &Messages, own: &LineAnswer, load: f64) -> String {
@@ -92,8 +96,29 @@ fn sentence(m: &Messages, own: &LineAnswer, is_named: bool) -> String {
             }),
         ),
         ("slower", own.slower.map_or_else(String::new, slower)),
+        ("figure", quantile_name(own.quantile)),
+        ("of", of(m, own)),
+        ("limit", three(own.limit_ms)),
+        ("ms", or_none(own.lowest.map(|own| own.figure_ms), three)),
+        (
+            "lowest",
+            own.lowest
+                .map_or_else(String::new, |lowest| load(m, own, lowest.load)),
+        ),
+        ("from", or_none(own.lowest.map(|own| own.load), three)),
+        (
+            "to",
+            own.lowest
+                .map_or_else(String::new, |lowest| load(m, own, lowest.up_to)),
+        ),
+        ("needed", own.needed.to_string()),
+        ("longest", three(own.longest_s)),
     ];
     let id = match (own.line, own.below, own.state) {
+        (None, _, SearchState::Floor) => "answer-line-floor",
+        (None, Some(_), SearchState::TooFew) => "answer-line-few-below",
+        (None, None, SearchState::TooFew) => "answer-line-few",
+        (None, _, SearchState::Open) => "answer-line-unfinished",
         (Some(_), _, SearchState::AboveMost) => "answer-line-most",
         (Some(_), Some(_), _) => "answer-line",
         (Some(_), None, _) => "answer-line-open",

@@ -70,7 +70,9 @@ struct TriedData {
 }
 
 pub(super) fn data(ladder: &LadderSummary, line: &LoadLine) -> LineData {
-    let mut tried: Vec<TriedData> = line.tried.iter().map(tried_data).collect();
+    // Where too little was measured there is no figure to draw.
+    let decided = line.tried.iter().filter(|tried| tried.outcome.is_decided());
+    let mut tried: Vec<TriedData> = decided.map(tried_data).collect();
     tried.sort_by(|a, b| a.load.total_cmp(&b.load));
     LineData {
         step: ladder.step_index,

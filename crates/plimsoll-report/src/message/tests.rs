@@ -128,7 +128,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
         "steady-",
         &["too-short", "not-meant", "too-few", "yes", "no"],
     ),
-    ("outcome-", &["met", "mixed", "failed"]),
+    ("outcome-", &["met", "mixed", "failed", "short", "too-few"]),
     ("wait-", &WAIT_STATES),
     ("wait-does-", &WAIT_STATES),
     ("severity-", &["note", "warning", "error"]),
@@ -462,7 +462,7 @@ fn of_audit() -> Vec<String> {
 }
 
 /// Names of all findings; the match makes a new one fail to compile until it is here.
-const FINDINGS: [&str; 44] = [
+const FINDINGS: [&str; 45] = [
     "run_ended",
     "nothing_measured",
     "nothing_completed",
@@ -470,6 +470,7 @@ const FINDINGS: [&str; 44] = [
     "coarse_window",
     "seconds_missing",
     "short_window",
+    "too_few_samples",
     "counts_broken",
     "not_drained",
     "histogram_disagrees",

@@ -135,6 +135,14 @@ fn dry_run(plan: &ResolvedPlan, warnings: Vec<String>) -> Result<ExitCode, Failu
     let expected = estimate(plan);
     let mut text = describe(plan);
     text.push_str(&format!("\n# under load: {}", expected.duration));
+    for step in &expected.per_step {
+        if let Some(longest) = step.longest_search {
+            text.push_str(&format!(
+                "\n# of that the search `{}`: about {}; at most {longest}, if each load needs its longest window",
+                step.step, step.duration
+            ));
+        }
+    }
     text.push_str(&format!(
         "\n# starting, loading and checking: about {}",
         expected.load_duration

@@ -40,12 +40,22 @@ impl Execution<'_> {
         step_context: &StepContext<'_>,
         point_spec: &PointSpec,
     ) -> StepResult<MeasuredPoints> {
+        self.timed_point(step_context, point_spec, timeline(step_context.step))
+    }
+
+    /// As [`Self::point`], with phases of its own.
+    pub(super) fn timed_point(
+        &mut self,
+        step_context: &StepContext<'_>,
+        point_spec: &PointSpec,
+        timeline: Timeline,
+    ) -> StepResult<MeasuredPoints> {
         // Ctrl-C at the end of the previous point.
         if self.interrupt.is_wanted() {
             return Err(RunError::Interrupted);
         }
         self.reset(step_context)?;
-        let result = self.under_load(step_context, point_spec, timeline(step_context.step))?;
+        let result = self.under_load(step_context, point_spec, timeline)?;
         if step_context.step.check == CheckPolicy::EachPoint {
             for (context, point) in step_context.instances().zip(&result.points) {
                 self.check(&context, Some(point))?;

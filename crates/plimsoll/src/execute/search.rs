@@ -1,17 +1,25 @@
-//! The search for the load line: the state machine names a load; its points are measured and evaluated as in the report.
+//! The search for the load line: the state machine names a load; its points are measured and evaluated as in the report,
+//! in windows that hold enough transactions for the objective's figure.
 
 use plimsoll_analysis::search::{Attempt, LineSearch, LoadBracket, SearchRules};
-use plimsoll_analysis::summary::evaluate;
-use plimsoll_plan::Interference;
+use plimsoll_analysis::summary::{ObjectiveResult, evaluate, load_result, longest_window};
 use plimsoll_plan::load::LoadShape;
-use plimsoll_plan::resolved::Search;
+use plimsoll_plan::resolved::{LoadStep, Search};
+use plimsoll_plan::schedule::Timeline;
 use plimsoll_plan::units::Nanos;
+use plimsoll_plan::{Interference, estimate};
 use plimsoll_record::{PointPurpose, SearchInfo};
 
 use super::context::{PointSpec, StepContext};
 use super::error::{StepResult, not_prepared};
 use super::execution::Execution;
-use super::point::{MeasuredPoints, steady};
+use super::point::{MeasuredPoints, steady, timeline};
+
+/// A window that is too short so far is lengthened to this many times its length, where its figure is beyond the limit:
+/// few more such responses settle it.
+const LENGTHENED: f64 = 3.0;
+/// Each window of a load is at least this much longer than the one before.
+const LONGER: f64 = 1.5;
 
 impl Execution<'_> {
     /// Tries loads until the line is known with the plan's precision.
@@ -26,42 +34,68 @@ impl Execution<'_> {
         let first = steady(*first);
         let info = self.describe_search(step_context, wanted)?;
         self.file.search(&info)?;
+        let step = step_context.step;
+        let longest = longest_window(step);
         let mut search = LineSearch::new(SearchRules {
             start: load_of(first),
             most: info.most,
             precision: info.precision,
             whole: matches!(first, LoadShape::Closed { .. }),
+            confirm: step.repeat == 1 && longest > Nanos::ZERO,
         });
-        let step = step_context.step;
-        let expected = Nanos(
-            step.point_duration()
-                .0
-                .saturating_mul(step.expected_points()),
-        );
-        let ahead = self.progress.ahead_after(expected);
+        let ahead = self.announce_search(step_context, wanted);
+        let mut windows = SearchWindows::new(step_context, wanted);
         let mut ordinal = 0;
         while let Some(load) = search.next_load() {
-            let mut met = Vec::new();
+            let shape = with_load(first, load);
+            let timeline = windows.timeline(shape);
+            let mut results = Vec::new();
             for repeat in 0..step.repeat {
                 let point_spec = PointSpec {
                     purpose: PointPurpose::Search,
                     ordinal,
                     repeat,
-                    load: with_load(first, load),
+                    load: shape,
                     scene: Interference::Alone,
                 };
-                let MeasuredPoints { points, measured } = self.point(step_context, &point_spec)?;
+                let MeasuredPoints { points, measured } =
+                    self.timed_point(step_context, &point_spec, timeline.clone())?;
                 let first = points.first().ok_or_else(|| not_prepared("point"))?;
                 let open = first.offered_per_second.is_some();
-                met.push(evaluate(&info.objective, &first.txns, open, &measured).is_met());
+                results.push(evaluate(&info.objective, &first.txns, open, &measured));
             }
-            search.record(load, Attempt::of(met));
-            self.progress
-                .print(&format!("  {}", describe_bracket(&search.bracket(), first)));
+            let result = load_result(load, &results, longest);
+            windows.measured(load, result.attempt, &results);
+            search.record(result);
+            self.progress.print(&format!(
+                "  {}",
+                progress(result.attempt, &results, &search, first)
+            ));
             ordinal += 1;
         }
         self.progress.is_ahead(ahead);
         Ok(())
+    }
+
+    /// Prints what the search takes, and returns the load time that the plan has ahead after it.
+    fn announce_search(&self, step_context: &StepContext<'_>, wanted: &Search) -> Nanos {
+        let estimate = estimate(self.plan);
+        let Some(own) = estimate.per_step.get(step_context.id.index()) else {
+            return self.progress.ahead_after(Nanos::ZERO);
+        };
+        // The estimate is of all media, one after the other.
+        let media = step_context.step.on.len().max(1) as u64;
+        let expected = Nanos(own.duration.0 / media);
+        let longest = Nanos(own.longest_search.unwrap_or(own.duration).0 / media);
+        self.progress.print(&format!(
+            "  {}: a search takes about {expected}, and at most {longest}: each load is measured until {} transactions \
+             show its {}, for {} at most",
+            step_context.step.name,
+            wanted.objective.quantile.needed_samples(),
+            wanted.objective.quantile.name(),
+            wanted.longest,
+        ));
+        self.progress.ahead_after(expected)
     }
 
     fn describe_search(
@@ -79,6 +113,132 @@ impl Execution<'_> {
             most: wanted.most,
             precision: wanted.precision,
         })
+    }
+}
+
+/// Chooses how long each load of a search is measured.
+struct SearchWindows<'a> {
+    step: &'a LoadStep,
+    search: &'a Search,
+    context: StepContext<'a>,
+    /// The last load that met the objective: what it completed shows what others will.
+    met: Option<LoadRate>,
+    last: Option<LastLoad>,
+}
+
+/// Transactions per second that the objective is about, at a load.
+#[derive(Clone, Copy)]
+struct LoadRate {
+    load: f64,
+    per_second: f64,
+}
+
+struct LastLoad {
+    rate: LoadRate,
+    attempt: Attempt,
+    measured_s: f64,
+    is_above: bool,
+}
+
+impl<'a> SearchWindows<'a> {
+    fn new(context: &StepContext<'a>, search: &'a Search) -> Self {
+        Self {
+            step: context.step,
+            search,
+            context: *context,
+            met: None,
+            last: None,
+        }
+    }
+
+    fn measured(&mut self, load: f64, attempt: Attempt, repeats: &[ObjectiveResult]) {
+        let samples: u64 = repeats.iter().map(|own| own.samples).sum();
+        let seconds: f64 = repeats.iter().map(|own| own.measured_s).sum();
+        let per_second = if seconds > 0.0 {
+            samples as f64 / seconds
+        } else {
+            0.0
+        };
+        let rate = LoadRate { load, per_second };
+        if attempt == Attempt::Met {
+            self.met = Some(rate);
+        }
+        self.last = Some(LastLoad {
+            rate,
+            attempt,
+            measured_s: seconds / repeats.len().max(1) as f64,
+            is_above: repeats.iter().any(ObjectiveResult::is_above),
+        });
+    }
+
+    /// Phases of the points at `shape`.
+    fn timeline(&self, shape: LoadShape) -> Timeline {
+        if self.step.power_cut.is_some() {
+            return timeline(self.step);
+        }
+        let mut timeline = self
+            .step
+            .search_timeline(self.search, shape, self.expected(shape));
+        if let Some(last) = self.short(shape) {
+            let wanted = timeline.measure.as_secs_f64();
+            let wanted = match last.is_above || last.rate.per_second == 0.0 {
+                true => wanted.min(last.measured_s * LENGTHENED),
+                false => wanted,
+            };
+            let wanted = wanted.max(last.measured_s * LONGER);
+            timeline.measure = self.search.within_longest(self.step, wanted);
+        }
+        timeline
+    }
+
+    /// The last load, where it is to be measured for longer.
+    fn short(&self, shape: LoadShape) -> Option<&LastLoad> {
+        let last = self.last.as_ref()?;
+        (last.attempt == Attempt::Short && last.rate.load == load_of(shape)).then_some(last)
+    }
+
+    /// How many transactions per second will show the figure; `None` where the plan's window is tried first: at an unknown
+    /// rate, and below loads that all were too much, where few transactions show the same again.
+    fn expected(&self, shape: LoadShape) -> Option<f64> {
+        if let Some(last) = self.short(shape) {
+            return Some(last.rate.per_second.max(f64::MIN_POSITIVE));
+        }
+        match (self.met, &self.last) {
+            (Some(met), _) => Some(met.per_second * growth(shape, load_of(shape) / met.load)),
+            (None, Some(last)) if last.attempt == Attempt::Failed => None,
+            (None, _) => self
+                .search
+                .expected_per_second(shape, self.context.workload),
+        }
+    }
+}
+
+/// By how much the rate grows with the load. More users need not complete more.
+fn growth(shape: LoadShape, ratio: f64) -> f64 {
+    match shape {
+        LoadShape::Open { .. } => ratio,
+        LoadShape::Closed { .. } => ratio.min(1.0),
+    }
+}
+
+/// What a load showed, and where the line is by now.
+fn progress(
+    attempt: Attempt,
+    repeats: &[ObjectiveResult],
+    search: &LineSearch,
+    first: LoadShape,
+) -> String {
+    let samples = repeats.iter().map(|own| own.samples).min();
+    let few = format!(
+        "{} transactions are too few for the figure",
+        samples.unwrap_or(0)
+    );
+    match attempt {
+        Attempt::Short => format!("{few}: measured again, for longer"),
+        Attempt::TooFew => format!("{few}, and no window may be longer"),
+        Attempt::Met | Attempt::Mixed | Attempt::Failed => {
+            describe_bracket(&search.bracket(), first)
+        }
     }
 }
 

@@ -41,6 +41,8 @@ fn the_line_of_an_open_loop_is_the_capacity() {
     let tried = line["tried"].as_array().unwrap();
     assert_eq!(tried[0]["load"], 30.0);
     assert_eq!(tried.len(), ladder["points"].as_array().unwrap().len());
+    let samples = |tried: &Value| tried["repeats"][0]["samples"].as_u64().unwrap();
+    assert!(tried.iter().all(|tried| samples(tried) >= 2_000), "{line}");
     for tried in tried {
         let met = tried["load"].as_f64().unwrap() <= 400.0;
         assert_eq!(
@@ -90,6 +92,82 @@ fn the_line_of_a_closed_loop_is_a_number_of_users() {
         "{line}"
     );
     assert_eq!(line["line"], Value::Null);
+}
+
+/// Of a system with another script than in the first test.
+fn run_on(mock: &str, step: &str, measure: &str) -> (Value, String) {
+    let place = Place::new();
+    let measure = format!("measure = \"{measure}\"");
+    let plan = plan(step)
+        .replace("latency = \"10ms\"", mock)
+        .replace("measure = \"10s\"", &measure);
+    place.write("plan.toml", &plan);
+    let words = [
+        "run",
+        "plan.toml",
+        "--virtual-time",
+        "--seed",
+        "1",
+        "-o",
+        "x.run",
+    ];
+    let outcome = place.run(&words).succeeded();
+    (
+        place.opens("x.run"),
+        outcome.stdout.clone() + &outcome.stderr,
+    )
+}
+
+#[test]
+fn a_latency_above_the_objective_at_any_load_is_reported_as_one() {
+    let step = "rate = 100\nfind = { p99_ms = 20, of = \"new_order\" }";
+    let (json, printed) = run_on("latency = \"30ms\"", step, "10s");
+    let line = &json["summary"]["ladders"][0]["line"];
+    assert_eq!(
+        (&line["state"], &line["line"]),
+        (&"floor".into(), &Value::Null),
+        "{line}"
+    );
+    assert_eq!(line["tried"].as_array().unwrap().len(), 3, "{line}");
+    let printed = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        printed.contains(
+            "does not meet p99 ≤ 20.0 ms at any load: the p99 of new_order is about 30.0 ms from 25.0 to 100 transactions \
+             a second"
+        ),
+        "{printed}"
+    );
+    assert!(printed.contains("find: a search takes about "), "{printed}");
+}
+
+#[test]
+fn a_search_without_enough_transactions_has_no_answer() {
+    let step = "rate = 1\nfind = { p99_ms = 20, most = 2, longest = \"20s\" }";
+    let (json, printed) = run_on("latency = \"10ms\"", step, "10s");
+    let ladder = &json["summary"]["ladders"][0];
+    assert_eq!(ladder["line"]["state"], "too_few", "{ladder}");
+    for point in ladder["points"].as_array().unwrap() {
+        assert_ne!(point["verdict"], "valid", "{point}");
+    }
+    let printed = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        printed.contains(
+            "No answer for the system: no load completed the 2000 transactions that the p99 of"
+        ),
+        "{printed}"
+    );
+}
+
+/// The response time of M/M/1 is exponential: its p99 is ln 100 / (capacity − rate), 460 ms at 190 of 200 a second.
+#[test]
+fn the_line_of_a_queue_is_the_true_one() {
+    let step =
+        "rate = 150\nusers = 1\narrivals = \"poisson\"\nfind = { p99_ms = 460, precision = 0.02 }";
+    let mock = "latency = \"0s\"\nexponential = \"5ms\"";
+    let (json, _) = run_on(mock, step, "2m");
+    let line = &json["summary"]["ladders"][0]["line"];
+    let found = line["line"].as_f64().unwrap();
+    assert!((found / 190.0 - 1.0).abs() < 0.05, "{line}");
 }
 
 #[test]

@@ -221,10 +221,10 @@ fn steady(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
 }
 
 fn is_too_short(kind: &FindingKind) -> bool {
-    use FindingKind::{NothingCompleted, NothingMeasured, ShortWindow};
+    use FindingKind::{NothingCompleted, NothingMeasured, ShortWindow, TooFewSamples};
     matches!(
         kind,
-        ShortWindow { .. } | NothingMeasured | NothingCompleted { .. }
+        ShortWindow { .. } | TooFewSamples { .. } | NothingMeasured | NothingCompleted { .. }
     )
 }
 

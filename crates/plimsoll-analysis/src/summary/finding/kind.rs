@@ -3,6 +3,7 @@
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 
+use plimsoll_plan::objective::Quantile;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::drive::DriveOp;
 use plimsoll_record::message::{BackupDetail, CheckDetail, EventKind, FirstLost};
@@ -33,6 +34,12 @@ pub enum FindingKind {
     SecondsMissing { missing_s: f64 },
     /// Too short for an interval and for the check whether it was steady.
     ShortWindow { measured_s: f64 },
+    /// A search's window holds fewer transactions than its figure needs.
+    TooFewSamples {
+        figure: Quantile,
+        samples: u64,
+        needed: u64,
+    },
     /// Counts and what was in flight disagree.
     CountsBroken {
         at_s: f64,

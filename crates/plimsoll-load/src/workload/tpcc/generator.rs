@@ -1,6 +1,6 @@
 //! Draws what one virtual user does: which transaction, with which inputs, after which keying and think time.
 
-use plimsoll_plan::resolved::{Home, Pacing, Tpcc};
+use plimsoll_plan::resolved::{Home, Pacing, TPCC_DECK, Tpcc};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Seeds;
 
@@ -12,10 +12,6 @@ use crate::rng::Rng;
 
 /// An item that no warehouse has (clause 2.4.1.5): the last line of a New-Order that is to roll back.
 pub const UNUSED_ITEM: i32 = ITEMS + 1;
-
-/// Cards per transaction type in a deck of 100 (clause 5.2.4.2 allows a deck; 5.2.3 wants at least 43, 4, 4 and 4 per
-/// cent of the last four).
-const DECK: [u8; 5] = [45, 43, 4, 4, 4];
 
 /// Clause 5.2.5.7: keying times in seconds.
 const KEYING_S: [f64; 5] = [18.0, 3.0, 2.0, 2.0, 2.0];
@@ -102,7 +98,7 @@ impl TpccGenerator {
 
     fn card(&mut self) -> u8 {
         if self.deck.is_empty() {
-            for (txn, &cards) in (0..).zip(&DECK) {
+            for (txn, &cards) in (0..).zip(&TPCC_DECK) {
                 self.deck
                     .extend(std::iter::repeat_n(txn, usize::from(cards)));
             }
@@ -230,7 +226,7 @@ mod tests {
         for deck in draw(5, 0, &tpcc(2, Home::Fixed), 1_000).chunks(100) {
             let mut mix = [0; 5];
             deck.iter().for_each(|input| mix[input.txn()] += 1);
-            assert_eq!(mix, DECK);
+            assert_eq!(mix, TPCC_DECK);
         }
     }
 
