@@ -352,7 +352,13 @@ mod tests {
         for measured in [empty, one] {
             let result = evaluate(&p99(20), &txns, true, &measured);
             assert_eq!(result.verdict(), RepeatVerdict::TooFew, "{result:?}");
-            let at = |longest| load_result(1.0, &[result.clone()], Nanos::from_secs(longest));
+            let at = |longest| {
+                load_result(
+                    1.0,
+                    std::slice::from_ref(&result),
+                    Nanos::from_secs(longest),
+                )
+            };
             assert_eq!(at(20).attempt, Attempt::Short);
             assert_eq!(at(10).attempt, Attempt::TooFew);
         }

@@ -307,7 +307,7 @@ impl<'a> BenchPlan<'a> {
         if let Some(find) = &args.find {
             writeln!(
                 out,
-                "find = {{ {} = {}, of = \"new_order\", precision = 0.1 }}",
+                "find = {{ {} = {}, of = \"new_order\" }}",
                 find.key, find.milliseconds
             )?;
         }
