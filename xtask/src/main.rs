@@ -46,6 +46,8 @@ cargo xtask TASK
         --pgbench-only   starts the server and runs pgbench alone: what this machine allows
     bench audit RUN      how long a run of 330 minutes takes to audit, compare and report; RUN is repeated until it is one
     bench intervals      how often 95 % intervals contain the truth, in generated series; --trials N, --seed FIRST, --only TEXT
+    bench find           load lines that searches find on mock systems in virtual time, beside the true ones; --seeds N,
+                         --only TEXT, --binary FILE
     bench simulate       what a simulated request costs on one core
 ";
 

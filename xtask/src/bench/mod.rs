@@ -5,6 +5,7 @@ mod child;
 mod client;
 mod drive;
 mod figures;
+mod find;
 mod fio;
 mod intervals;
 mod load;
@@ -41,13 +42,14 @@ pub fn run(words: &[&str]) -> Task {
         ["audit", rest @ ..] => audit::run(rest),
         ["drive", rest @ ..] => drive::run(rest),
         ["client", rest @ ..] => client::run(&parse(rest)?),
+        ["find", rest @ ..] => find::run(rest),
         ["fio", rest @ ..] => fio::run(rest),
         ["intervals", rest @ ..] => intervals::run(rest),
         ["load", rest @ ..] => load::run(&parse(rest)?),
         ["peers", rest @ ..] => peers::run(&parse(rest)?),
         ["simulate"] => simulate::run(),
         _ => usage(format!(
-            "'bench {}' is no bench: audit, client, intervals, load, peers, drive, fio or simulate",
+            "'bench {}' is no bench: audit, client, find, intervals, load, peers, drive, fio or simulate",
             words.join(" ")
         )),
     }
@@ -120,6 +122,10 @@ impl Plimsoll {
     }
 
     fn run(&self, name: &str, plan: &str) -> Task<Run> {
+        self.run_with(name, plan, &[])
+    }
+
+    fn run_with(&self, name: &str, plan: &str, flags: &[&str]) -> Task<Run> {
         for end in ["plimsoll", "plimsoll-wal", "plimsoll-shm"] {
             remove_if_there(&self.work.join(format!("{name}.{end}")))?;
         }
@@ -131,6 +137,7 @@ impl Plimsoll {
             .arg(&plan_file)
             .arg("-o")
             .arg(&run_file)
+            .args(flags)
             .current_dir(&self.work);
         let cost = child::measure(&mut run)?;
         let mut export = Command::new(&self.binary);
