@@ -1,7 +1,7 @@
 //! A catalog of runs, and how figures went from run to run.
 
 use plimsoll_analysis::compare::{RateKind, RoundedRatio};
-use plimsoll_analysis::history::{Change, FigureSeries, SeriesPoint};
+use plimsoll_analysis::history::{Change, FigureSeries, SeriesPoint, fewest_runs};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::RunStatus;
 use plimsoll_record::runfile::Head;
@@ -91,7 +91,7 @@ pub fn courses_text(courses: &[FigureSeries]) -> String {
         ];
         let heading = m.text_with("history-load", &args);
         if course.changes.is_empty() {
-            lines.push(format!("{heading} {}", m.text("history-steady")));
+            lines.push(format!("{heading} {}", without_change(&m, course)));
         } else {
             lines.push(heading);
         }
@@ -100,6 +100,19 @@ pub fn courses_text(courses: &[FigureSeries]) -> String {
         lines.extend(course.trend.map(|trend| format!("  {}", drift(&m, trend))));
     }
     lines.join("\n")
+}
+
+/// No change found, or too few runs for one.
+fn without_change(m: &Messages, course: &FigureSeries) -> String {
+    let fewest = fewest_runs();
+    if course.points.len() >= fewest {
+        return m.text("history-steady");
+    }
+    let args = [
+        ("fewest", fewest.to_string()),
+        ("half", (fewest / 2).to_string()),
+    ];
+    m.text_with("history-too-few", &args)
 }
 
 fn describe(m: &Messages, course: &FigureSeries, change: &Change) -> String {

@@ -3,6 +3,7 @@
 mod answer;
 mod differences;
 pub(crate) mod export;
+mod gate;
 mod html;
 mod marks;
 mod svg;
@@ -13,6 +14,7 @@ mod text;
 mod words;
 
 pub use export::comparison_csv;
+pub use gate::{gate_sentence, gate_text};
 pub use html::comparison_page;
-pub use text::{comparison_text, gate_text};
+pub use text::comparison_text;
 pub(crate) use words::place;

@@ -84,7 +84,7 @@ impl From<TooShort> for NotComparable {
     }
 }
 
-/// What an interval shows.
+/// What an interval of repeats shows. Single windows show nothing of how runs vary, and so no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -178,7 +178,7 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
         second: sides[1],
         ratio,
         interval,
-        effect: Effect::of(interval, ask.minimum_effect),
+        effect: Effect::of(interval.filter(|_| by_repeats), ask.minimum_effect),
         ranks: if by_repeats && hindered.is_none() {
             rank_test(&rates(first), &rates(second))
         } else {
@@ -280,7 +280,7 @@ fn latencies(
         let difference_ms = both
             .and_then(|(a, b)| b.less(a))
             .map(|own| own.with(second_ms - first_ms));
-        let effect = Effect::of(ratio, ask.minimum_effect);
+        let effect = Effect::of(ratio.filter(|_| by_repeats), ask.minimum_effect);
         Some(ComparedLatency {
             quantile: q,
             first_ms,

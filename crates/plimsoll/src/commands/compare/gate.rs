@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use plimsoll_analysis::compare::{
     Ask, GateLimits, GateOutcome, RunComparison, compare, gate as judge,
 };
-use plimsoll_report::versus::{comparison_csv, comparison_text, gate_text};
+use plimsoll_report::versus::{comparison_csv, comparison_text, gate_sentence, gate_text};
 
 use super::super::io::json;
 use super::sides;
@@ -18,6 +18,8 @@ const INCONCLUSIVE: u8 = 4;
 
 #[derive(serde::Serialize)]
 struct Gated<'a> {
+    outcome: GateOutcome,
+    reason: String,
     gate: plimsoll_analysis::compare::GateReport,
     comparison: &'a RunComparison,
 }
@@ -42,8 +44,14 @@ pub fn gate(args: &GateArgs) -> Result<ExitCode, Failure> {
     let gate = judge(against, &limits);
     let outcome = gate.outcome;
     print(&match args.format {
-        Format::Table => format!("{}\n{}", comparison_text(&comparison), gate_text(&gate)),
+        Format::Table => format!(
+            "{}\n{}",
+            comparison_text(&comparison),
+            gate_text(&gate, &comparison)
+        ),
         Format::Json => json(&Gated {
+            outcome,
+            reason: gate_sentence(&gate, &comparison),
             gate,
             comparison: &comparison,
         })?,
