@@ -262,6 +262,8 @@ fn plan_group(section: Section, key: &str) -> Option<Group> {
         (Section::Medium, "slower" | "speed") => return None,
         // Points have it.
         (Section::Step, "keying_and_think") => return None,
+        // What is required of figures does not change them.
+        (Section::Step | Section::Top, "require" | "abort_on_fail") => Group::Incidental,
         (Section::Host, _) | (Section::Step, "from") => Group::GeneratorPlace,
         (Section::Medium | Section::System, _) if place => Group::Incidental,
         (Section::Medium, _) => Group::Drives,

@@ -74,6 +74,18 @@ pub enum NotComparable {
     Correlated,
 }
 
+impl NotComparable {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Invalid => "invalid",
+            Self::Unlike => "unlike",
+            Self::Nothing => "nothing",
+            Self::ShortWindow => "short_window",
+            Self::Correlated => "correlated",
+        }
+    }
+}
+
 impl From<TooShort> for NotComparable {
     fn from(why: TooShort) -> Self {
         match why {
@@ -214,7 +226,7 @@ fn interval(point: &SidePoint, by_repeats: bool) -> Result<Interval, NotComparab
 }
 
 /// All that was counted by all time, per second.
-fn rate(point: &SidePoint) -> Option<f64> {
+pub(super) fn rate(point: &SidePoint) -> Option<f64> {
     let whole = point
         .repeats
         .iter()
@@ -294,13 +306,13 @@ fn latencies(
 }
 
 /// Response times of a side.
-struct SideLatency<'a> {
+pub(super) struct SideLatency<'a> {
     point: &'a SidePoint,
-    repeats: Vec<&'a Hist>,
+    pub repeats: Vec<&'a Hist>,
 }
 
 impl<'a> SideLatency<'a> {
-    fn of(point: &'a SidePoint) -> Self {
+    pub fn of(point: &'a SidePoint) -> Self {
         let repeats = point
             .repeats
             .iter()
@@ -311,7 +323,7 @@ impl<'a> SideLatency<'a> {
     }
 
     /// The median of the repeats' own, as a ladder has it. `None` where a repeat has too few values.
-    fn quantile_ms(&self, q: f64) -> Option<f64> {
+    pub fn quantile_ms(&self, q: f64) -> Option<f64> {
         let mut each = Vec::new();
         for hist in &self.repeats {
             if !LatencySummary::of(hist)?.resolves(q) {

@@ -6,6 +6,7 @@ use super::comparison::Against;
 use super::difference::Factor;
 use super::figures::{IntervalBasis, NotComparable, PointComparison};
 use super::mark::Mark;
+use super::requirement::RequirementReport;
 use super::side::{LoadKey, RateKind};
 use crate::audit::Rule;
 use crate::summary::Interval;
@@ -32,6 +33,8 @@ pub enum GateOutcome {
     Inconclusive,
     /// The whole interval is worse than allowed.
     Regression,
+    /// A requirement is missed.
+    Failed,
 }
 
 impl GateOutcome {
@@ -40,6 +43,7 @@ impl GateOutcome {
             Self::Passed => "passed",
             Self::Inconclusive => "inconclusive",
             Self::Regression => "regression",
+            Self::Failed => "failed",
         }
     }
 }
@@ -60,6 +64,19 @@ pub enum PointReason {
     NoPercentile,
     /// The sides cannot be compared: an objection of the report.
     Objection,
+}
+
+impl PointReason {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Within => "within",
+            Self::Beyond => "beyond",
+            Self::LimitInInterval => "limit_in_interval",
+            Self::NoInterval(because) => because.name(),
+            Self::NoPercentile => "no_percentile",
+            Self::Objection => "objection",
+        }
+    }
 }
 
 /// One figure that was compared with its limit.
@@ -108,6 +125,32 @@ pub struct GateReport {
     pub objections: Vec<Objection>,
     /// Loads that only the baseline has: what was not measured may be what has become worse.
     pub missing: Vec<LoadKey>,
+}
+
+/// All that a gate checked.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GateResult {
+    /// The worst of the two.
+    pub outcome: GateOutcome,
+    /// Against a baseline.
+    pub baseline: Option<GateReport>,
+    pub requirements: Option<RequirementReport>,
+}
+
+impl GateResult {
+    /// `None` where nothing was to be checked.
+    pub fn new(
+        baseline: Option<GateReport>,
+        requirements: Option<RequirementReport>,
+    ) -> Option<Self> {
+        let outcomes = baseline.iter().map(|gate| gate.outcome);
+        let required = requirements.iter().map(|report| report.outcome);
+        Some(Self {
+            outcome: outcomes.chain(required).max()?,
+            baseline,
+            requirements,
+        })
+    }
 }
 
 /// Checks the comparison of a run with its baseline against limits.

@@ -12,6 +12,7 @@ mod gate;
 mod identity;
 mod mark;
 mod partner;
+mod requirement;
 mod rounded;
 mod side;
 #[cfg(test)]
@@ -24,11 +25,14 @@ pub use difference::{Configuration, Difference, Factor, Group, differences};
 pub use figures::{
     ComparedLatency, Effect, IntervalBasis, NotComparable, PointComparison, SideFigure,
 };
-pub use gate::{GateLimits, GateOutcome, GateReport, GatedPoint, Objection, PointReason, gate};
+pub use gate::{
+    GateLimits, GateOutcome, GateReport, GateResult, GatedPoint, Objection, PointReason, gate,
+};
 pub use identity::RunIdentity;
 pub use mark::Mark;
+pub use requirement::{RequiredPoint, RequirementReason, RequirementReport, require};
 pub use rounded::RoundedRatio;
-pub use side::{ComparedSide, LoadKey, OfferedLoad, RateKind, Repeat, SidePoint};
+pub use side::{ComparedSide, LoadKey, OfferedLoad, RateKind, Repeat, RepeatFigures, SidePoint};
 pub use workload::WorkloadParameters;
 
 use crate::audit::Evidence;

@@ -1,5 +1,6 @@
 mod gate;
 mod repeats;
+mod requirement;
 mod workload;
 
 use super::*;
@@ -37,6 +38,7 @@ fn rates(counts: &[f64]) -> Repeat {
         seconds: counts.iter().map(|count| (*count, 1.0)).collect(),
         slices: Vec::new(),
         latency: plimsoll_record::hist::Hist::new(),
+        figures: RepeatFigures::default(),
     }
 }
 
@@ -64,6 +66,7 @@ fn side(label: &str, repeats: Vec<Repeat>) -> ComparedSide {
         workload: WorkloadParameters::default(),
         systems: 1,
         verdict: Verdict::Valid,
+        is_search: false,
         repeats,
     };
     let run: RunInfo = fixture::single_point().run;
@@ -74,6 +77,7 @@ fn side(label: &str, repeats: Vec<Repeat>) -> ComparedSide {
         identities,
         configuration: Configuration::default(),
         points: vec![point],
+        requirements: Vec::new(),
     }
 }
 

@@ -630,8 +630,12 @@ set-reads-long = Reads of the device for each transaction
 set-how = Each run has a report of its own: plimsoll report FILE. How figures are computed: docs/method.md.
 set-answer = At { $load }, { $best } gives { $rate } { $unit }: { $ratio } times { $lowest }{ $interval ->
     [none] {""}
-   *[other] {" "}({ $interval })
+   *[other] {" "}({ $interval }{ $window ->
+        [true] {" "}within these windows
+       *[false] {""}
+     })
 }.
+set-answer-excluded = Invalid and not compared: { $names }.
 set-answer-one = At { $load }, { $best } gives { $rate } { $unit }; no other combination is valid there.
 set-answer-imposed = No combination is compared by throughput: the plan imposes the rates. Compare response times below.
 set-answer-none = No answer: no combination has a valid throughput.
@@ -833,6 +837,8 @@ versus-column-group = group
 versus-column-what = what
 versus-column-figure = figure
 versus-column-limit = limit
+versus-column-requirement = requirement
+versus-column-value = value
 versus-column-outcome = outcome
 versus-group-hosts = hosts
 versus-group-cpus = CPUs
@@ -865,12 +871,13 @@ versus-gate-p99 = p99 of response times
 versus-gate-passed = passed
 versus-gate-inconclusive = inconclusive
 versus-gate-regression = REGRESSION
+versus-gate-failed = FAILED
 versus-gate-is-passed = Passed: no figure is worse than is allowed.
 versus-gate-is-inconclusive = Inconclusive: { $why }
 versus-gate-is-regression = Regression: at { $load }, { $run } has { $ratio } times the { $figure } of { $baseline } ({ $range }); { $latency ->
-    [true] at most
-   *[false] at least
-} { $limit } is allowed.
+    [true] at most { $limit } is allowed
+   *[false] at least { $limit } is required
+}.
 versus-gate-more = { $n ->
     [one] 1 more figure is
    *[other] { $n } more figures are
@@ -883,6 +890,19 @@ versus-gate-missing = { $run } has no figures for { $loads }. Run the plan of { 
 versus-gate-none = at { $load }, { $why }.
 versus-gate-few = at { $load }, { $why }. Repeat both, or measure for longer.
 versus-gate-no-percentile = at { $load }, there are too few response times for an interval of p99. Measure longer.
+required-passed = Passed: every requirement is met at every load.
+required-missed = at { $load }, { $figure } is { $value }, and { $requirement } is required
+required-failed = Failed: at { $load }, { $figure } is { $value }, and { $requirement } is required.
+required-more = { $n ->
+    [one] 1 more is missed.
+   *[other] { $n } more are missed.
+}
+required-invalid = at { $load }, the point is invalid and cannot meet { $requirement } (plimsoll audit shows why).
+required-no-figure = at { $load }, { $figure } was not measured, or too few response times resolve it. Measure longer.
+required-no-load = { $requirement } is required, and no load has { $figure }.
+required-ended-early = the run ended early, and loads may be missing.
+required-ms = { $value } ms
+required-percent = { $value } %
 versus-gate-limit-in-interval = at { $load }, the ratio of { $figure } lies between { $low } and { $high }, and the limit is { $limit }. Measure longer or more often.
 
 ## How a ladder scales

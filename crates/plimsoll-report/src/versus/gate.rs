@@ -47,7 +47,7 @@ impl GateWords<'_> {
             GateOutcome::Inconclusive => self
                 .m
                 .text_with("versus-gate-is-inconclusive", &[("why", self.reason())]),
-            GateOutcome::Regression => self.regression(),
+            GateOutcome::Regression | GateOutcome::Failed => self.regression(),
         }];
         if self.gate.outcome == GateOutcome::Regression {
             sentences.extend(cause(self.m, self.against));

@@ -3,7 +3,7 @@
 
 use plimsoll_analysis::compare::{
     Ask, ComparedSide, Configuration, Effect, LoadKey, OfferedLoad, PointComparison, RateKind,
-    Repeat, SidePoint, compare,
+    Repeat, RepeatFigures, SidePoint, compare,
 };
 use plimsoll_analysis::latency::Slice;
 use plimsoll_analysis::summary::Verdict;
@@ -82,6 +82,7 @@ fn run(seed: u64, seconds: u64, slower: f64, pause: Nanos) -> Repeat {
         seconds: Vec::new(),
         slices: Vec::new(),
         latency: Hist::new(),
+        figures: RepeatFigures::default(),
     };
     for second in measured {
         let mut all = TransactionStats::default();
@@ -137,6 +138,7 @@ fn side(repeats: Vec<Repeat>) -> ComparedSide {
         derived: None,
         systems: 1,
         verdict: Verdict::Valid,
+        is_search: false,
         repeats,
     };
     ComparedSide {
@@ -145,6 +147,7 @@ fn side(repeats: Vec<Repeat>) -> ComparedSide {
         identities: Vec::new(),
         configuration: Configuration::default(),
         points: vec![point],
+        requirements: Vec::new(),
     }
 }
 
