@@ -223,14 +223,7 @@ const VERSUS_GROUPS: [&str; 12] = [
     "incidental",
 ];
 
-const VERSUS_GATE: [&str; 6] = [
-    "passed",
-    "inconclusive",
-    "regression",
-    "is-passed",
-    "is-inconclusive",
-    "is-regression",
-];
+const VERSUS_GATE: [&str; 4] = ["passed", "inconclusive", "regression", "failed"];
 
 const WAIT_STATES: [&str; 9] = [
     "cpu",
