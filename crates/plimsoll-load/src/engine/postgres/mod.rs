@@ -2,6 +2,7 @@
 //!
 //! A [`PostgresSession`] is asynchronous, many of them on one current-thread runtime; everything else blocks its caller.
 
+pub mod address;
 mod backup;
 pub mod binaries;
 mod blocking;
@@ -15,7 +16,9 @@ mod failure;
 pub(super) mod fuzzing;
 mod insight;
 mod managed;
+mod passfile;
 mod protocol;
+mod service;
 pub mod session;
 mod stream;
 mod sysbench;
