@@ -363,6 +363,41 @@ fn a_failed_condition_makes_the_point_invalid_and_is_named() {
 }
 
 #[test]
+fn a_verification_that_failed_makes_its_step_invalid() {
+    let mut record = by_hand(&[(orders(10, 0), 0); 10]);
+    let (rule, before) = (crate::audit::Rule::Consist, summarise(&record));
+    assert!(before.verdict < Verdict::Invalid);
+    let end = record.phases.iter().map(|phase| phase.end).max().unwrap();
+    record.events.push(Event {
+        at: end + Nanos::from_secs(1),
+        subject: Some(SubjectId(6)),
+        severity: Severity::Error,
+        kind: EventKind::NotVerified {
+            step: "oltp".into(),
+            error: "role is not permitted to log in".into(),
+        },
+    });
+    let summary = summarise(&record);
+    let ladder = &summary.figures.ladders[0];
+    let codes: Vec<String> = ladder.findings.iter().map(Finding::code).collect();
+    assert_eq!(codes, ["verification_failed"]);
+    assert_eq!(ladder.points[0].verdict, Verdict::Invalid);
+    assert_eq!(
+        (summary.figures.headline, summary.verdict),
+        (None, Verdict::Invalid)
+    );
+    let fired = summary
+        .audit
+        .verdicts
+        .iter()
+        .filter(|verdict| verdict.rule == rule);
+    let severities: Vec<_> = fired
+        .filter_map(|verdict| verdict.outcome.severity())
+        .collect();
+    assert_eq!(severities, [Severity::Error]);
+}
+
+#[test]
 fn nothing_measured_gives_no_figures() {
     let summary = summarise(&fixture::nothing_measured());
     let point = &summary.figures.ladders[0].points[0];

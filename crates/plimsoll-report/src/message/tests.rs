@@ -482,6 +482,7 @@ const FINDINGS: [&str; 45] = [
     "server_away",
     "not_served",
     "condition_fails",
+    "verification_failed",
     "not_verified",
     "emulated",
     "emulation_waited",
