@@ -236,7 +236,7 @@ fn a_server_that_is_there() {
     let phrases = [
         "takes no more connections",
         "the plan needs 5 at the same time: the connection limit of role tester allows this user 4",
-        "Use fewer users",
+        "plimsoll needs 3",
     ];
     expect_secret_kept(&place, &outcome);
     assert_eq!(outcome.stderr.lines().count(), 3, "{outcome:?}");

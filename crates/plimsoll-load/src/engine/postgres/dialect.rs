@@ -2,7 +2,7 @@
 
 use super::address::parse;
 use super::client::PostgresClient;
-use super::connect::pooler_name;
+use super::pooler::pooler_name;
 use crate::engine::sql::guard::{self, Use};
 use crate::engine::sql::{
     CatalogTypes, Dialect, OldestServer, STANDARD_BOOLEAN, Scripts, SqlClient,

@@ -11,12 +11,14 @@ pub mod codec;
 pub mod connect;
 mod copy;
 mod dialect;
+mod explain;
 mod failure;
 #[cfg(feature = "fuzzing")]
 pub(super) mod fuzzing;
 mod insight;
 mod managed;
 mod passfile;
+mod pooler;
 mod protocol;
 mod service;
 pub mod session;

@@ -18,7 +18,7 @@ use tokio_postgres::{Client, Config, Error, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::{PORT, PostgresAddress, parse};
-use super::connect::{
+use super::explain::{
     both_reasons, explain, explain_both, is_unwanted, server_error, tls_config, unanswered,
     unreachable,
 };

@@ -115,15 +115,25 @@ fn check_limits(target: &Target, needed: u32) -> Result<(), LoadError> {
                     why: format!(
                         "the plan needs {needed} at the same time: {limit} allows this user {allowed}, of which others use {used}"
                     ),
-                    next: format!(
-                        "Use fewer users ({free} connections are free, and plimsoll needs {RESERVE} beside its users), \
-                         raise the limit, or end other connections."
-                    ),
+                    next: next_when_few(free - i64::from(RESERVE)),
                 });
             }
         }
     }
     Ok(())
+}
+
+/// `most`: connections that are left for users.
+fn next_when_few(most: i64) -> String {
+    match most {
+        1.. => format!(
+            "Use fewer users, let them share {most} (`connections` in the plan; plimsoll needs {RESERVE} more), \
+             raise the limit, or end other connections."
+        ),
+        _ => format!(
+            "Raise the limit, or end other connections: plimsoll needs {RESERVE} beside those of its users."
+        ),
+    }
 }
 
 /// Connections beside those of users: probes, and one that begins and ends steps.
