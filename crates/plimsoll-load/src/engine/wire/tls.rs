@@ -278,6 +278,7 @@ mod tests {
 
     use rustls::ServerConfig;
     use rustls::pki_types::PrivateKeyDer;
+    use rustls::sign::{CertifiedKey, SingleCertAndKey};
     use tokio_rustls::{TlsAcceptor, TlsConnector};
 
     use super::*;
@@ -323,12 +324,15 @@ mod tests {
         fn server(&self, name: &str) -> TlsAcceptor {
             let chain = file_certificates(&self.path(&format!("{name}.pem"))).unwrap();
             let key = PrivateKeyDer::from_pem_file(self.path(&format!("{name}.key"))).unwrap();
+            let key = ring::sign::any_supported_type(&key).unwrap();
+            // With a certificate of version 1, too.
+            let certified = SingleCertAndKey::from(CertifiedKey::new(chain, key));
             let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
                 .with_protocol_versions(rustls::ALL_VERSIONS)
                 .unwrap()
                 .with_no_client_auth()
-                .with_single_cert(chain, key);
-            TlsAcceptor::from(Arc::new(config.unwrap()))
+                .with_cert_resolver(Arc::new(certified));
+            TlsAcceptor::from(Arc::new(config))
         }
 
         /// Whether a client with this trust connects by this name to the server with that certificate.
