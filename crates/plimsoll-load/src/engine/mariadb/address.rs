@@ -180,14 +180,16 @@ impl MariadbAddress {
     /// As a URL that needs no environment.
     pub fn completed(conninfo: &str, environment: &ClientEnvironment<'_>) -> Option<Credential> {
         let address = Self::parse_in(conninfo, environment).ok()?;
-        let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         let scheme = address.kind.engine().name();
-        let (user, password) = (encode(&address.user), encode(&address.password));
+        let (user, password) = (
+            percent_encoded(&address.user),
+            percent_encoded(&address.password),
+        );
         let host = match address.host.contains(':') {
             true => format!("[{}]", address.host),
             false => address.host.clone(),
         };
-        let database = encode(address.database.as_deref().unwrap_or_default());
+        let database = percent_encoded(address.database.as_deref().unwrap_or_default());
         let mode = address.encryption.mode();
         let mut url = format!(
             "{scheme}://{user}:{password}@{host}:{}/{database}?ssl-mode={mode}",
@@ -236,6 +238,11 @@ fn wrong(why: &str) -> LoadError {
         why: why.into(),
         next: next.into(),
     }
+}
+
+/// Any text as each part of a URL can hold it.
+fn percent_encoded(text: &str) -> String {
+    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 
 /// A path as a URL's option holds it.

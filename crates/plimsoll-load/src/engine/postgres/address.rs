@@ -111,7 +111,7 @@ fn unusable(why: String) -> LoadError {
 }
 
 /// When a connection is encrypted, and what the server must prove then.
-struct Encryption {
+struct TlsPolicy {
     mode: SslMode,
     trust: CertificateTrust,
 }
@@ -217,8 +217,8 @@ impl Conninfo {
         if self.is_url && self.lacks("host")? {
             let port = self.config()?.get_ports().first().copied().unwrap_or(PORT);
             let socket = format!(".s.PGSQL.{port}");
-            let is_there = |folder: &&str| Path::new(folder).join(&socket).exists();
-            let folder = SOCKET_FOLDERS.into_iter().find(is_there);
+            let mut folders = SOCKET_FOLDERS.into_iter();
+            let folder = folders.find(|folder| Path::new(folder).join(&socket).exists());
             self.append("host", folder.unwrap_or("localhost"));
         }
         Ok(())
@@ -282,9 +282,9 @@ impl Conninfo {
 
     /// As libpq reads `sslmode` and `sslrootcert`, with two differences: `prefer` takes any certificate, and where no file
     /// names authorities, `verify-ca` and `verify-full` ask those of the system for a certificate of the server's name.
-    fn encryption(&self, environment: &ClientEnvironment<'_>) -> Result<Encryption, LoadError> {
+    fn encryption(&self, environment: &ClientEnvironment<'_>) -> Result<TlsPolicy, LoadError> {
         if !self.is_url {
-            return Ok(Encryption {
+            return Ok(TlsPolicy {
                 mode: self.config()?.get_ssl_mode(),
                 trust: CertificateTrust::AnyCertificate,
             });
@@ -327,7 +327,7 @@ impl Conninfo {
                 ));
             }
         };
-        Ok(Encryption { mode, trust })
+        Ok(TlsPolicy { mode, trust })
     }
 
     fn completed(mut self) -> Credential {

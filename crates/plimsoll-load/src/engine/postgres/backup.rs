@@ -174,10 +174,6 @@ fn environment(conninfo: &str) -> Result<BTreeMap<&'static str, String>, LoadErr
         (!addresses.is_empty()).then(|| addresses.join(",")),
     );
     // As plimsoll's own connections are.
-    let bundle = || {
-        let found = AUTHORITIES.iter().find(|path| Path::new(path).is_file());
-        found.map(ToString::to_string)
-    };
     let (mode, authorities) = match (config.get_ssl_mode(), &address.trust) {
         (SslMode::Disable, _) => ("disable", None),
         (SslMode::Prefer, _) => ("prefer", None),
@@ -195,7 +191,7 @@ fn environment(conninfo: &str) -> Result<BTreeMap<&'static str, String>, LoadErr
                 "verify-ca"
             },
             match authorities {
-                Authorities::System => bundle(),
+                Authorities::System => system_bundle(),
                 Authorities::File(path) => Some(path.display().to_string()),
             },
         ),
@@ -203,6 +199,12 @@ fn environment(conninfo: &str) -> Result<BTreeMap<&'static str, String>, LoadErr
     set("PGSSLMODE", Some(mode.into()));
     set("PGSSLROOTCERT", authorities);
     Ok(environment)
+}
+
+/// The file of the system's authorities.
+fn system_bundle() -> Option<String> {
+    let found = AUTHORITIES.iter().find(|path| Path::new(path).is_file());
+    found.map(ToString::to_string)
 }
 
 fn host(host: &Host) -> String {
