@@ -54,7 +54,7 @@ pub enum LoadError {
         next: String,
     },
     /// What plimsoll would change or remove if it could prove that it made it.
-    #[error("{what} is not plimsoll's\n{why}\n{next}")]
+    #[error("{what} is not known to be plimsoll's\n{why}\n{next}")]
     Unproven {
         what: String,
         why: String,
@@ -81,8 +81,7 @@ pub enum LoadError {
 }
 
 /// What to do about a full disk.
-pub const FREE_SPACE: &str =
-    "Free space there, choose another medium, or shrink the data with --data-scale.";
+pub const FREE_SPACE: &str = "Free space there, choose another medium, or shrink the data with --data-scale (bench: --warehouses, --size).";
 
 /// Where a server keeps its files, if no more is known than that.
 pub const SERVERS_DISK: &str = "the server's disk";

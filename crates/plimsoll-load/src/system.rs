@@ -12,7 +12,7 @@ use plimsoll_record::lane::Endpoint;
 use plimsoll_record::receipt::CommitCounts;
 
 use crate::engine::server::{
-    CreatedTables, DatabaseCopy, IfOther, LogTail, ManagedServer, ServerFacts, Target,
+    CreatedTables, DatabaseCopy, IfOther, LogTail, ManagedServer, ServerFacts, ServerRoute, Target,
 };
 use crate::engine::sql::clean;
 use crate::engine::{CheckedData, ConditionResult, LoadControl, Loaded, sqlite};
@@ -157,6 +157,30 @@ impl Instance {
             | InstanceKind::Sqlite { .. }
             | InstanceKind::Managed(_)
             | InstanceKind::DatabaseCopy(_) => Ok(()),
+        }
+    }
+
+    /// Refuses the URL of an existing server that none can be reached by; connects to nothing.
+    pub fn check_url(&self) -> Result<(), LoadError> {
+        match &self.0 {
+            InstanceKind::Existing(target) => target.check_url(),
+            _ => Ok(()),
+        }
+    }
+
+    /// How an existing server is reached.
+    pub fn route(&self) -> Result<ServerRoute, LoadError> {
+        match &self.0 {
+            InstanceKind::Existing(target) => target.route(),
+            _ => Ok(ServerRoute::default()),
+        }
+    }
+
+    /// Refuses so many users of an existing server if it has no connections for them.
+    pub fn check_connections(&self, users: u32, pooler: Option<&str>) -> Result<(), LoadError> {
+        match &self.0 {
+            InstanceKind::Existing(target) => target.check_connections(users, pooler),
+            _ => Ok(()),
         }
     }
 

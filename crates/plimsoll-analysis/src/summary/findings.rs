@@ -16,6 +16,7 @@ use super::{commits, cut, drive, imported};
 use plimsoll_plan::Interference;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::message::EventKind;
 use plimsoll_record::{
     Check, Event, Phase, Point, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind,
 };
@@ -67,6 +68,19 @@ pub(super) fn of_step(index: &Index, points: &[PointSummary], first: &Point) -> 
         .iter()
         .any(|c| c.point.is_none() && c.subject == first.system)
         || points.iter().any(|point| point.consistency.verified > 0);
+    let broken_off = index.record.events.iter();
+    let broken_off = broken_off.filter(|event| event.subject == Some(first.system));
+    let failures: Vec<Finding> = broken_off
+        .filter_map(|event| match &event.kind {
+            EventKind::NotVerified { error, .. } => {
+                let error = error.clone();
+                Some(FindingKind::VerificationFailed { error }.with(Severity::Error))
+            }
+            _ => None,
+        })
+        .collect();
+    let verified = verified || !failures.is_empty();
+    found.extend(failures);
     if !verified && points.iter().any(|point| point.nopm.is_some()) {
         found.push(FindingKind::NotVerified.with(Severity::Note));
     }
@@ -141,8 +155,8 @@ fn events(index: &Index, chosen: impl Fn(&Event) -> bool) -> Vec<Finding> {
 fn weight(index: &Index, event: &Event) -> Severity {
     let elsewhere = match event.kind.code().as_str() {
         "saturated" => Severity::Note,
-        // Reported during the run; the figures of its medium have the numbers.
-        "not_steady" => return Severity::Note,
+        // Reported during the run; the figures of its medium, or of its step, have it.
+        "not_steady" | "not_verified" => return Severity::Note,
         "backing_slower" | "backing_full" => event.severity.max(Severity::Warning),
         _ => return event.severity,
     };

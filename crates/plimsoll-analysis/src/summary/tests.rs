@@ -3,6 +3,7 @@ mod cut;
 mod drive;
 mod line;
 
+use crate::audit::Rule;
 use crate::summarise;
 use std::sync::LazyLock;
 
@@ -89,13 +90,17 @@ fn orders(committed: u64, rolled_back: u64) -> Counts {
 }
 
 fn kinds(point: &PointSummary) -> Vec<String> {
+    codes(&point.findings)
+}
+
+fn codes(findings: &[Finding]) -> Vec<String> {
     let name = |f: &Finding| {
         serde_json::to_value(&f.kind).unwrap()["finding"]
             .as_str()
             .unwrap()
             .to_owned()
     };
-    point.findings.iter().map(name).collect()
+    findings.iter().map(name).collect()
 }
 
 fn only(record: &Record) -> PointSummary {
@@ -360,6 +365,32 @@ fn a_failed_condition_makes_the_point_invalid_and_is_named() {
         Verdict::Invalid
     );
     assert_eq!(summary.verdict, Verdict::Invalid);
+}
+
+#[test]
+fn a_verification_that_failed_makes_its_step_invalid() {
+    let mut record = by_hand(&[(orders(10, 0), 0); 10]);
+    let end = record.phases.iter().map(|phase| phase.end).max().unwrap();
+    record.events.push(Event {
+        at: end + Nanos::from_secs(1),
+        subject: Some(SubjectId(6)),
+        severity: Severity::Error,
+        kind: EventKind::NotVerified {
+            step: "oltp".into(),
+            error: "role is not permitted to log in".into(),
+        },
+    });
+    let summary = summarise(&record);
+    let ladder = &summary.figures.ladders[0];
+    assert_eq!(codes(&ladder.findings), ["verification_failed"]);
+    assert_eq!(ladder.points[0].verdict, Verdict::Invalid);
+    assert_eq!(
+        (summary.figures.headline, summary.verdict),
+        (None, Verdict::Invalid)
+    );
+    let audit = &summary.audit.verdicts;
+    let mut of_rule = audit.iter().filter(|verdict| verdict.rule == Rule::Consist);
+    assert!(of_rule.any(|verdict| verdict.outcome.severity() == Some(Severity::Error)));
 }
 
 #[test]

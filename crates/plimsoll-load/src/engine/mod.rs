@@ -1,6 +1,7 @@
 //! The systems that can be put under load. Each engine is a folder of its own: sessions, loading, checking, and, where
 //! plimsoll can run the server itself, starting and stopping it.
 
+pub(crate) mod client_environment;
 #[cfg(test)]
 pub(crate) mod contract;
 #[cfg(feature = "fuzzing")]

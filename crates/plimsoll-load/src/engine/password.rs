@@ -5,9 +5,11 @@ use plimsoll_plan::resolved::{Credential, ServerKind};
 use plimsoll_record::lane::Endpoint;
 use url::Url;
 
-use super::postgres::connect::lacks_password;
+use super::client_environment::{ClientEnvironment, PROCESS};
+use super::mariadb::address::MariadbAddress;
+use super::postgres;
 
-/// The endpoint with this process's password where it has none of its own. For sending only: it must not be stored.
+/// The endpoint with what this process's environment adds to its URL. For sending only: it must not be stored.
 pub fn with_password_of_environment(endpoint: Endpoint) -> Endpoint {
     let Endpoint::Server {
         engine,
@@ -17,40 +19,30 @@ pub fn with_password_of_environment(endpoint: Endpoint) -> Endpoint {
     else {
         return endpoint;
     };
-    let conninfo = match std::env::var(engine.password_variable()) {
-        Ok(password) => with_password(engine, conninfo, &password),
-        Err(_) => conninfo,
-    };
     Endpoint::Server {
         engine,
-        conninfo,
+        conninfo: completed(engine, conninfo, &PROCESS),
         schema,
     }
 }
 
 /// What cannot be parsed stays as it is: the connection's error explains it.
-fn with_password(engine: ServerKind, conninfo: Credential, password: &str) -> Credential {
-    match engine {
-        ServerKind::Postgres => with_postgres_password(conninfo, password),
-        ServerKind::Mariadb | ServerKind::Mysql | ServerKind::Sqlserver => {
-            with_url_password(engine, &conninfo, password).map_or(conninfo, Credential::from)
+fn completed(
+    engine: ServerKind,
+    conninfo: Credential,
+    environment: &ClientEnvironment<'_>,
+) -> Credential {
+    let completed = match engine {
+        ServerKind::Postgres => postgres::address::completed(&conninfo, environment),
+        ServerKind::Mariadb | ServerKind::Mysql => {
+            MariadbAddress::completed(&conninfo, environment)
         }
-    }
-}
-
-/// As a parameter: the part before the host may name several hosts or none, which is no URL to other parsers.
-fn with_postgres_password(conninfo: Credential, password: &str) -> Credential {
-    if !lacks_password(&conninfo) {
-        return conninfo;
-    }
-    if ServerKind::Postgres.rest_of(&conninfo).is_some() {
-        let sign = if conninfo.contains('?') { '&' } else { '?' };
-        let password = utf8_percent_encode(password, NON_ALPHANUMERIC);
-        format!("{}{sign}password={password}", &*conninfo).into()
-    } else {
-        let password = password.replace('\\', r"\\").replace('\'', r"\'");
-        format!("{} password='{password}'", &*conninfo).into()
-    }
+        ServerKind::Sqlserver => environment
+            .variable(engine.password_variable())
+            .and_then(|password| with_url_password(engine, &conninfo, &password))
+            .map(Credential::from),
+    };
+    completed.unwrap_or(conninfo)
 }
 
 fn with_url_password(engine: ServerKind, conninfo: &str, password: &str) -> Option<String> {
@@ -71,12 +63,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::engine::postgres;
     use crate::engine::server_url::ServerUrl;
 
+    /// The text for a process elsewhere, where this one has that password.
+    fn with_password(engine: ServerKind, text: &str, password: &str) -> Credential {
+        let variable =
+            |name: &str| (name == engine.password_variable()).then(|| password.to_owned());
+        completed(engine, text.into(), &ClientEnvironment::new(&variable))
+    }
+
     fn of_postgres(conninfo: &str) -> Option<Vec<u8>> {
-        let config = postgres::connect::parse(conninfo).unwrap();
-        config.get_password().map(<[u8]>::to_vec)
+        let address = postgres::address::parse(conninfo).unwrap();
+        address.config.get_password().map(<[u8]>::to_vec)
     }
 
     proptest! {
@@ -86,30 +84,37 @@ mod tests {
                 "postgres://u@h1:5432,h2:5433/db?sslmode=verify-full", "postgres://h", "postgresql://u@%2Frun%2Fpg/db",
                 "host=/run/pg user=u", "host=h dbname=db",
             ] {
-                let with = with_password(ServerKind::Postgres, text.into(), &password);
+                let with = with_password(ServerKind::Postgres, text, &password);
                 prop_assert_eq!(of_postgres(&with), Some(password.clone().into_bytes()), "{}", text);
             }
             for (kind, text) in [
-                (ServerKind::Mysql, "mysql://u@[::1]:3307/db?socket=/a%20b"), (ServerKind::Mariadb, "mariadb://h"),
-                (ServerKind::Sqlserver, "mssql://sa@h:1433?encrypt=false"),
+                (ServerKind::Mysql, "mysql://u@[::1]:3307/db?socket=/a%20b"), (ServerKind::Mariadb, "mariadb://u@h"),
             ] {
-                let with = with_password(kind, text.into(), &password);
-                let expected = ServerUrl { password: Some(password.clone().into()), ..ServerUrl::parse(text, kind).unwrap() };
-                prop_assert_eq!(ServerUrl::parse(&with, kind), Ok(expected), "{}", text);
+                let with = with_password(kind, text, &password);
+                let expected = MariadbAddress { password: password.clone().into(), ..MariadbAddress::parse(text).unwrap() };
+                prop_assert_eq!(MariadbAddress::parse(&with).unwrap(), expected, "{}", text);
             }
+            let text = "mssql://sa@h:1433?encrypt=false";
+            let kind = ServerKind::Sqlserver;
+            let with = with_password(kind, text, &password);
+            let expected = ServerUrl { password: Some(password.into()), ..ServerUrl::parse(text, kind).unwrap() };
+            prop_assert_eq!(ServerUrl::parse(&with, kind), Ok(expected), "{}", text);
         }
     }
 
     #[test]
     fn a_password_of_the_url_stays() {
-        for (kind, text) in [
-            (ServerKind::Postgres, "postgres://u:own@h/db"),
-            (ServerKind::Postgres, "host=h password=own"),
-            (ServerKind::Postgres, "postgres://h?password=own"),
-            (ServerKind::Mariadb, "mariadb://u:own@h/db"),
-            (ServerKind::Sqlserver, "mssql://u:own@h"),
+        for text in [
+            "postgres://u:own@h/db",
+            "host=h password=own",
+            "postgres://h?password=own",
         ] {
-            assert_eq!(&*with_password(kind, text.into(), "other"), text);
+            let with = with_password(ServerKind::Postgres, text, "other");
+            assert_eq!(of_postgres(&with), Some(b"own".to_vec()), "{text}");
         }
+        let with = with_password(ServerKind::Mariadb, "mariadb://u:own@h/db", "other");
+        assert_eq!(&*MariadbAddress::parse(&with).unwrap().password, "own");
+        let text = "mssql://u:own@h";
+        assert_eq!(&*with_password(ServerKind::Sqlserver, text, "other"), text);
     }
 }

@@ -1,16 +1,16 @@
 //! URLs of servers: `scheme://user:password@host:port/database?option=value`, signs other than letters and digits being
 //! percent-encoded.
 
-use std::env::VarError;
-
 use percent_encoding::percent_decode_str;
 use plimsoll_plan::resolved::{Credential, ServerKind};
-use url::Url;
+use url::{ParseError, Url};
+
+use super::client_environment::{ClientEnvironment, PROCESS};
 
 /// What a URL holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServerUrl {
-    /// Name or address; an address of IPv6 without its brackets.
+    /// Name or address; an address of IPv6 without its brackets. Empty where there is none.
     pub host: String,
     pub port: Option<u16>,
     pub user: String,
@@ -23,13 +23,28 @@ pub(crate) struct ServerUrl {
 impl ServerUrl {
     /// Reads the URL of a server of that kind. Errors do not quote it: a piece of it may be one of the password.
     pub fn parse(conninfo: &str, kind: ServerKind) -> Result<Self, &'static str> {
-        const UNREADABLE: &str = "cannot be parsed";
+        Self::parse_in(conninfo, kind, &PROCESS)
+    }
+
+    pub fn parse_in(
+        conninfo: &str,
+        kind: ServerKind,
+        environment: &ClientEnvironment<'_>,
+    ) -> Result<Self, &'static str> {
+        const UNREADABLE: &str = "it cannot be parsed";
+        const WRONG_PORT: &str = "its port is none from 1 to 65535";
         let rest = kind.rest_of(conninfo).ok_or(UNREADABLE)?;
-        let url = Url::parse(&format!("server://{rest}")).map_err(|_| UNREADABLE)?;
-        let host = url.host_str().ok_or("it has no host")?;
+        let url = Url::parse(&format!("server://{rest}")).map_err(|error| match error {
+            ParseError::InvalidPort => WRONG_PORT,
+            _ => UNREADABLE,
+        })?;
+        if url.port() == Some(0) {
+            return Err(WRONG_PORT);
+        }
+        let host = url.host_str().unwrap_or_default();
         let password = match url.password() {
             Some(password) => Some(decoded(password)),
-            None => of_environment(kind)?,
+            None => environment.variable(kind.password_variable()),
         };
         let database = decoded(url.path().trim_matches('/'));
         let pairs = url.query().unwrap_or_default().split('&');
@@ -41,14 +56,6 @@ impl ServerUrl {
             database: Some(database).filter(|name| !name.is_empty()),
             options: pairs.filter(|pair| !pair.is_empty()).map(option).collect(),
         })
-    }
-}
-
-fn of_environment(kind: ServerKind) -> Result<Option<String>, &'static str> {
-    match std::env::var(kind.password_variable()) {
-        Ok(password) => Ok(Some(password)),
-        Err(VarError::NotPresent) => Ok(None),
-        Err(VarError::NotUnicode(_)) => Err("the password in the environment is not UTF-8"),
     }
 }
 
@@ -83,6 +90,10 @@ mod tests {
         };
         assert_eq!(ServerUrl::parse(url, ServerKind::Mysql), Ok(expected));
         assert!(ServerUrl::parse(url, ServerKind::Sqlserver).is_err());
+        for port in ["0", "65536", "x"] {
+            let wrong = ServerUrl::parse(&format!("mysql://h:{port}/db"), ServerKind::Mysql);
+            assert_eq!(wrong, Err("its port is none from 1 to 65535"), "{port}");
+        }
         let short = ServerUrl::parse("mysql://h", ServerKind::Mysql).unwrap();
         assert_eq!(
             (short.port, short.database, short.user),

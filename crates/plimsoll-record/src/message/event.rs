@@ -115,6 +115,19 @@ pub enum EventKind {
     NoPowerCut {
         step: String,
     },
+    /// The consistency conditions that the plan wants verified could not be.
+    NotVerified {
+        step: String,
+        error: String,
+    },
+    /// Connections to an existing server are not encrypted: TLS was tried and failed.
+    WithoutTls {
+        error: String,
+    },
+    /// A pooler that takes connections for an existing server.
+    Pooler {
+        pooler: String,
+    },
     /// A source of metrics that cannot be read, and the figures that are missing without it.
     Unreadable {
         source: String,

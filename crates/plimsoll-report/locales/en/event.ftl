@@ -33,6 +33,9 @@ event-disk-full = System { $system } cannot write: { $is-quota ->
    *[other] {""}
  }).
 event-not-recovered = After the power cut the database does not come up again (step { $step }: { $error }).
+event-not-verified = The consistency conditions could not be verified (step { $step }: { $error }).
+event-without-tls = Connections to the server are not encrypted: TLS was tried and failed ({ $error }).
+event-pooler = The load goes through { $pooler }, whose time and connections are part of the figures.
 event-no-power-cut = The planned power cut did not take place: there is no emulated drive, or the load ended before it (step { $step }).
 event-figures = { $figures ->
     [cpu] the CPU

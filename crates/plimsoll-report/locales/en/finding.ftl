@@ -31,6 +31,7 @@ finding-server-away = The server was unavailable for { $away-s } s of the window
     .next = Measure again with a server that stays up.
 finding-not-served = { $failed } failed and { $dropped } dropped: { $percent } % of the offered transactions.
 finding-condition-fails = Consistency condition { $clause } does not hold on { $subject }: { $detail }
+finding-verification-failed = The consistency conditions could not be verified: { $error }
 finding-not-verified = No consistency condition was verified.
 finding-emulated = The emulator of { $drive } fell behind: operations took { $added-percent } % longer than on the drive (limit 5 %; doubtful from 1 %).
     .detail = Half of { $ops } { $op } operations were at least { $late-p50-us } µs late, { $late-percent } % of the modelled { $modelled-p50-us } µs (limit 10 %), and { $beyond-percent } % took longer than the next modelled percentile (limit 1 %).

@@ -455,7 +455,7 @@ fn of_audit() -> Vec<String> {
 }
 
 /// Names of all findings; the match makes a new one fail to compile until it is here.
-const FINDINGS: [&str; 45] = [
+const FINDINGS: [&str; 46] = [
     "run_ended",
     "nothing_measured",
     "nothing_completed",
@@ -475,6 +475,7 @@ const FINDINGS: [&str; 45] = [
     "server_away",
     "not_served",
     "condition_fails",
+    "verification_failed",
     "not_verified",
     "emulated",
     "emulation_waited",

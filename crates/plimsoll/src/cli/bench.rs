@@ -47,6 +47,9 @@ pub struct BenchArgs {
     #[arg(short = 's', long, visible_alias = "scale", value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub warehouses: Option<u32>,
+    /// Of a URL: the only schema that plimsoll creates and uses there [default: plimsoll_tpcc].
+    #[arg(long, value_name = "NAME")]
+    pub schema: Option<String>,
     /// Of block: the jobs, a name that `plimsoll profile list` shows [default: four-corners-maximum].
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,

@@ -118,9 +118,13 @@ impl<'a> BenchPlan<'a> {
         let args = self.args;
         let is_block = args.target == BenchTarget::Block;
         let is_elsewhere = self.media.is_empty() && !args.drive.is_empty();
+        let is_url = matches!(args.target, BenchTarget::Url(_));
+        let has_no_place = self.media.is_empty() && args.dir != Path::new(".");
         let storage = "bench block measures storage without users and transactions";
         [
             ("--drive", is_elsewhere, "the data of a running server lie where they lie"),
+            ("DIR", has_no_place, "the data of a running server lie where they lie"),
+            ("--schema", !is_url && args.schema.is_some(), "only a running server, given by its URL, has schemas of others"),
             ("--users", is_block && !args.users.is_empty(), storage),
             ("--rate", is_block && !args.rate.is_empty(), storage),
             ("--find", is_block && args.find.is_some(), storage),
@@ -160,7 +164,7 @@ impl<'a> BenchPlan<'a> {
     fn title(&self) -> String {
         let system = match &self.args.target {
             BenchTarget::Block => return format!("How fast is the storage {}?", self.place()),
-            BenchTarget::Url(url) => format!("the server {}", server(url)),
+            BenchTarget::Url(url) => format!("the server {}", server(url)).trim_end().to_owned(),
             BenchTarget::Engine("sqlite") => "SQLite".to_owned(),
             BenchTarget::Engine("postgres") => "PostgreSQL".to_owned(),
             BenchTarget::Engine("mariadb") => "MariaDB".to_owned(),
@@ -233,8 +237,9 @@ impl<'a> BenchPlan<'a> {
             BenchTarget::Url(url) => writeln!(
                 out,
                 "# plimsoll keeps to this schema, and changes no setting of the server.\n\
-                 url = {}\nschema = \"plimsoll_tpcc\"",
-                quoted(url)
+                 url = {}\nschema = {}",
+                quoted(url),
+                quoted(self.args.schema.as_deref().unwrap_or("plimsoll_tpcc"))
             )?,
             BenchTarget::Engine("mock") => writeln!(out, "mock = {{ latency = \"10ms\" }}")?,
             BenchTarget::Engine(engine) => {

@@ -13,7 +13,7 @@ use plimsoll_report::table::Unit::Words;
 use super::io::print;
 use super::table::render;
 use crate::cli::CheckArgs;
-use crate::execute::expect_answer;
+use crate::execute::{check_route, expect_answer};
 use crate::failure::Failure;
 
 pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
@@ -52,7 +52,10 @@ pub(super) fn existing(url: &str, schema: &str) -> Result<Instance, Failure> {
         schema: schema.to_owned(),
         change_tables: false,
     };
+    let url = Instance::start(&kind, None, None)?.check_url();
+    url.map_err(|error| Failure::usage(error.to_string()))?;
     expect_answer(&kind)?;
+    check_route(&kind, 0)?;
     Ok(Instance::start(&kind, None, None)?)
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use plimsoll_drive::emulate::MountPoint;
+use plimsoll_load::engine::server::LeftSchema;
 use plimsoll_plan::resolved::Secret;
 
 use super::check::existing;
@@ -26,17 +27,26 @@ pub fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
     } else {
         (server.remove_created()?, "Removed")
     };
-    print(&match created.names.as_slice() {
+    let tables = match created.names.as_slice() {
+        [] if created.schema == LeftSchema::Removed => String::new(),
         [] => format!(
             "Nothing to remove: plimsoll made no table in schema {schema} of {}.\n\
-             If the plan names another schema: --schema NAME",
+             If the plan names another schema: --schema NAME\n",
             Secret::new(&args.url).without_password()
         ),
         names => format!(
-            "{done} {created} from schema {schema}: {}",
+            "{done} {created} from schema {schema}: {}\n",
             names.join(", ")
         ),
-    })
+    };
+    let left = match &created.schema {
+        LeftSchema::Used => String::new(),
+        LeftSchema::Removed => format!("Removed schema {schema}, which was empty"),
+        LeftSchema::Empty { drop } => format!(
+            "Schema {schema} is left: it has no table, and nothing proves that plimsoll made it. To remove it: {drop}"
+        ),
+    };
+    print(format!("{tables}{left}").trim_end())
 }
 
 /// What a killed `drive mount` or run left there.

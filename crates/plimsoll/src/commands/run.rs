@@ -28,7 +28,7 @@ use crate::cli::{Format, RunArgs};
 use crate::commands::compare::exit_code;
 use crate::commands::export::render;
 use crate::commands::predict::summary_of;
-use crate::execute::{FinishedRun, execute};
+use crate::execute::{FinishedRun, check_urls, execute};
 use crate::failure::Failure;
 use crate::plan_errors;
 use crate::shell::quoted;
@@ -54,6 +54,7 @@ fn run_plan(args: &RunArgs, plan: PlanText) -> Result<ExitCode, Failure> {
     let options = options(args)?;
     let PlanText { name, text } = plan;
     let Parsed { plan, warnings } = parsed(&name, &text, &options)?;
+    check_urls(&plan)?;
     let matrix =
         matrix(&text, &options).map_err(|errors| plan_errors::failure(&name, &text, errors))?;
     if let Some(matrix) = matrix {

@@ -3,22 +3,48 @@
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use plimsoll_load::engine::server::CreatedTables;
+use plimsoll_load::engine::server::{CreatedTables, ServerRoute};
 use plimsoll_load::error::LoadError;
 use plimsoll_load::system::Instance;
 use plimsoll_plan::SystemId;
 use plimsoll_plan::resolved::{Step, SystemKind};
+use plimsoll_record::message::EventKind;
+use plimsoll_record::{Severity, SubjectId};
 
+use super::error::StepResult;
 use super::execution::Execution;
 use crate::failure::Failure;
 use crate::shell::quoted;
+use crate::terminal::note;
 
 /// For a server's first answer; longer than a connection that is not accepted takes to fail.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// For a statement's answer behind a login: of a pooler that waits for a connection to its server, none comes for minutes.
+const ROUTE_PATIENCE: Duration = Duration::from_secs(5);
 /// A server that hangs must not keep the run from ending.
 const PATIENCE_AT_END: Duration = Duration::from_secs(5);
 
 impl Execution<'_> {
+    /// Records what is on the way to an existing server.
+    pub(super) fn record_route(&self, instance: &Instance, subject: SubjectId) -> StepResult<()> {
+        if !instance.is_existing() {
+            return Ok(());
+        }
+        let ServerRoute {
+            without_tls,
+            pooler,
+        } = instance.route()?;
+        if let Some(error) = without_tls {
+            let event = EventKind::WithoutTls { error };
+            self.record_event(Some(subject), Severity::Warning, event)?;
+        }
+        if let Some(pooler) = pooler {
+            let event = EventKind::Pooler { pooler };
+            self.record_event(Some(subject), Severity::Warning, event)?;
+        }
+        Ok(())
+    }
+
     /// Prints which tables are on the servers, and how to remove them.
     pub(super) fn report_what_stays(&self) {
         let plan = self.plan;
@@ -67,12 +93,49 @@ pub fn expect_answer(kind: &SystemKind) -> Result<(), Failure> {
         None => Err(Failure::run(format!(
             "{} does not answer\nneither an answer nor an error came within {} s\n\
              Check that the URL names the server's port, and that the server is not stopped.",
-            match kind {
-                SystemKind::Existing { url, .. } => url.without_password(),
-                _ => "the system".to_owned(),
-            },
+            place(kind),
             PATIENCE.as_secs()
         ))),
+    }
+}
+
+/// Refuses a way to an existing server on which nothing can be measured, or not with so many users; reports a pooler, and
+/// connections that are not encrypted although that was tried.
+pub fn check_route(kind: &SystemKind, users: u32) -> Result<(), Failure> {
+    let route = match ask(kind, ROUTE_PATIENCE, Instance::route) {
+        Some(route) => route?,
+        None => return Err(unanswered(kind)),
+    };
+    let place = place(kind);
+    if let Some(why) = &route.without_tls {
+        note!(
+            "warning: connections to {place} are not encrypted: TLS was tried and failed ({why})"
+        );
+    }
+    if let Some(pooler) = &route.pooler {
+        note!(
+            "warning: {place} is {pooler}: what is measured is the server behind it, and the pooler"
+        );
+    }
+    let instance = Instance::start(kind, None, None)?;
+    Ok(instance.check_connections(users, route.pooler.as_deref())?)
+}
+
+fn unanswered(kind: &SystemKind) -> Failure {
+    Failure::run(format!(
+        "{} takes logins and does not answer\nno statement was answered within {} s: a connection pooler does so that has no \
+         connection to its server\n\
+         Check that its server runs, give its pool more connections (PgBouncer: default_pool_size), or give the URL of the \
+         server itself.",
+        place(kind),
+        ROUTE_PATIENCE.as_secs()
+    ))
+}
+
+fn place(kind: &SystemKind) -> String {
+    match kind {
+        SystemKind::Existing { url, .. } => url.without_password(),
+        _ => "the system".to_owned(),
     }
 }
 

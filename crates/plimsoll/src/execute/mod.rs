@@ -55,13 +55,13 @@ pub use drives::{DRIVE_DIR, PreparedDrive, prepare_drive, program};
 pub use error::LateDrive;
 use error::{RunError, StepResult};
 use execution::Execution;
-pub use existing::expect_answer;
+pub use existing::{check_route, expect_answer};
 use hosts::Hosts;
 use inbox::Inbox;
 pub use job::Job;
 pub use join::{JoinedRun, has_journals, join};
 pub use leftovers::{clear_directory, clear_leftovers};
-pub use preflight::{check_output, preflight};
+pub use preflight::{check_output, check_urls, preflight};
 use running::{InstanceId, RunningSystems};
 use subjects::always_watched;
 pub use together::OwnPlans;
@@ -288,6 +288,16 @@ impl Execution<'_> {
         let verdicts = self.verify_conditions(context);
         self.file
             .close_phase(phase, self.clock.now(), verdicts.is_ok())?;
+        if let Err(RunError::Failed(why)) = &verdicts {
+            let subject = self.running.get(context.instance)?.subject;
+            let event = EventKind::NotVerified {
+                step: step.name.clone(),
+                // Without what to do about it.
+                error: why.text.lines().take(2).collect::<Vec<_>>().join(": "),
+            };
+            self.record_event(Some(subject), Severity::Error, event)?;
+            self.file.commit()?;
+        }
         let point = point.map(|point| point.id);
         let failing = self.store_checks(context, point, &verdicts?)?;
         self.file.commit()?;

@@ -1,5 +1,6 @@
 //! Checks before anything is touched: media exist, are writable, and have enough free space.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -14,10 +15,10 @@ use plimsoll_plan::resolved::{
     DriveForm, EmulatedDrive, Medium, MediumKind, ResolvedPlan, Step, SystemKind, WithoutFuse,
 };
 use plimsoll_plan::units::Bytes;
-use plimsoll_plan::{Estimate, MediumId, MediumNeed, estimate};
+use plimsoll_plan::{Estimate, MediumId, MediumNeed, SystemId, estimate};
 
 use super::block::{device_permit, grant_job_file};
-use super::existing::expect_answer;
+use super::existing::{check_route, expect_answer};
 use super::limits;
 use crate::drive_file;
 use crate::failure::Failure;
@@ -101,16 +102,42 @@ fn check_log_disk(medium: &Medium) -> Result<(), Failure> {
     )))
 }
 
-/// Existing servers answer, are new enough, and have room for the data among what they hold.
+/// Refuses URLs of existing servers that none can be reached by. Connects to nothing.
+pub fn check_urls(plan: &ResolvedPlan) -> Result<(), Failure> {
+    for system in &plan.systems {
+        if matches!(system.kind, SystemKind::Existing { .. }) {
+            let url = Instance::start(&system.kind, None, None)?.check_url();
+            url.map_err(|error| Failure::usage(error.to_string()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Existing servers answer, have connections for all users, are new enough, and have room for the data among what they
+/// hold.
 fn check_existing_servers(plan: &ResolvedPlan) -> Result<(), Failure> {
+    let mut reached = BTreeSet::new();
     for (system, workload) in plan.steps.iter().flat_map(|step| plan.data_of(step)) {
         let kind = &plan.system(system).kind;
         if matches!(kind, SystemKind::Existing { .. }) {
-            expect_answer(kind)?;
+            if reached.insert(system) {
+                expect_answer(kind)?;
+                check_route(kind, connections(plan, system))?;
+            }
             Instance::start(kind, None, None)?.check_usable(workload, plan.data_seed)?;
         }
     }
     Ok(())
+}
+
+/// The most that a point of the plan opens on the system. Where a search ends is not known before.
+fn connections(plan: &ResolvedPlan, system: SystemId) -> u32 {
+    let steps = plan.load_steps().filter(|step| step.system == system);
+    let points = steps.flat_map(|step| &step.points);
+    points
+        .map(|point| point.connections())
+        .max()
+        .unwrap_or_default()
 }
 
 /// The medium's drive can be emulated, if the plan does not allow a plain directory instead.
@@ -211,7 +238,7 @@ fn check_memory<'a>(needed: impl Iterator<Item = &'a MediumNeed>) -> Result<(), 
     if available < needed {
         return Err(format!(
             "not enough memory for the emulated drives\n{available} are available, and what is written needs about {needed}\n\
-             Keep them on a disk with backing = \"file\", or shrink the data with --data-scale."
+             Keep them on a disk with backing = \"file\", or shrink the data with --data-scale (bench: --warehouses, --size)."
         ));
     }
     Ok(())
@@ -276,7 +303,7 @@ fn check_medium(medium: &Medium, needed: Bytes) -> Result<(), String> {
         return Err(format!(
             "medium {name}: not enough space in {}\n\
              {free} are free, and the plan needs about {needed}\n\
-             Free space, name another directory, or shrink the data with --data-scale.",
+             Free space, name another directory, or shrink the data with --data-scale (bench: --warehouses, --size).",
             path.display()
         ));
     }

@@ -88,6 +88,8 @@ impl Execution<'_> {
         if starts {
             self.record_data(setup, loaded)?;
             self.record_host(instance)?;
+            let running = self.running.get(instance)?;
+            self.record_route(&running.instance, running.subject)?;
         }
         Ok(())
     }

@@ -37,7 +37,7 @@ fn a_line_is_a_plan_that_runs_and_can_be_kept() {
 #[test]
 fn lines_for_each_system_make_the_plans_that_they_describe() {
     let place = Place::new();
-    let lines: [(&str, &[&str]); 5] = [
+    let lines: [(&str, &[&str]); 6] = [
         (
             "sqlite medium --drive nvme,sata",
             &[
@@ -63,6 +63,10 @@ fn lines_for_each_system_make_the_plans_that_they_describe() {
                 "p99_ms = 20",
                 "rate = ",
             ],
+        ),
+        (
+            "mysql://me@db.example.org/test --schema mine",
+            &["schema = \"mine\""],
         ),
         (
             "mariadb medium --rate 10,20 -s 2",
@@ -94,6 +98,14 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
         let words: Vec<&str> = line.split(' ').collect();
         place.run(&words).refused(parts);
     };
+    refused(
+        "bench postgres://u@127.0.0.1:1/db /tmp --dry-run",
+        &["DIR cannot be used here: the data of a running server lie where they lie"],
+    );
+    refused(
+        "bench sqlite medium --schema x",
+        &["--schema cannot be used here"],
+    );
     refused(
         "bench sqlte",
         &["sqlte", "give sqlite, postgres, mariadb, block, or a URL"],

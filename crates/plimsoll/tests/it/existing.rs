@@ -69,6 +69,46 @@ fn nobody_listens_there() {
     checked.failed(1, &["PostgreSQL at 127.0.0.1:1 cannot be reached"]);
 }
 
+/// Before anything is connected to.
+#[test]
+fn a_url_that_cannot_be_right_is_refused_by_a_dry_run() {
+    let place = Place::new();
+    for (url, why) in [
+        ("postgres://tester@127.0.0.1:99999/db", "port"),
+        (
+            "postgres://tester@127.0.0.1:0/db",
+            "its port is none from 1 to 65535",
+        ),
+        (
+            "postgres://tester@127.0.0.1/db?sslcert=x",
+            "its option sslcert",
+        ),
+        (
+            "postgres://tester@127.0.0.1/db?sslmod=require",
+            "an option that plimsoll and libpq do not have",
+        ),
+        (
+            "mysql://tester@127.0.0.1:99999/db",
+            "its port is none from 1 to 65535",
+        ),
+        (
+            "mariadb://tester@127.0.0.1/db?ssl_mode=required",
+            "`ssl-mode`",
+        ),
+        ("mssql://tester@127.0.0.1/db?encrypted=true", "`encrypt`"),
+    ] {
+        for command in [
+            &["bench", url, "--dry-run"][..],
+            &["check", url],
+            &["clean", url],
+        ] {
+            let outcome = place.run(command);
+            assert_eq!(outcome.stderr.lines().count(), 3, "{outcome:?}");
+            outcome.failed(2, &["cannot use the", why, "Write it as"]);
+        }
+    }
+}
+
 #[test]
 fn no_mariadb_listens_there() {
     let place = Place::new();
@@ -189,6 +229,29 @@ fn a_server_that_is_there() {
     );
     place.expect_no_run("foreign.run");
 
+    // No room for the users: known before anything is loaded.
+    server.psql("ALTER ROLE tester CONNECTION LIMIT 4");
+    let outcome = place.run(&["run", "plan.toml", "-o", "full.run"]);
+    server.psql("ALTER ROLE tester CONNECTION LIMIT -1");
+    let phrases = [
+        "takes no more connections",
+        "the plan needs 5 at the same time: the connection limit of role tester allows this user 4",
+        "plimsoll needs 3",
+    ];
+    expect_secret_kept(&place, &outcome);
+    assert_eq!(outcome.stderr.lines().count(), 3, "{outcome:?}");
+    outcome.failed(1, &phrases);
+    place.expect_no_run("full.run");
+
+    // Limits of time that would end loads and checks.
+    for limit in [
+        "statement_timeout",
+        "lock_timeout",
+        "idle_in_transaction_session_timeout",
+    ] {
+        server.psql(&format!("ALTER ROLE tester SET {limit} = '200ms'"));
+    }
+
     // The good case, twice: the data of the first run are used again.
     server.psql_in(
         "db",
@@ -274,7 +337,63 @@ fn a_server_that_is_there() {
         &["TPC-C data in schema theirs was not found", "plimsoll run"],
     );
 
-    // What plimsoll made goes, and nothing else.
+    // The password of a file that only its user can read.
+    let password_file = place.write("pgpass", &format!("*:*:db:tester:{SECRET}\n"));
+    let without = url(SECRET).replace(&format!(":{SECRET}"), "");
+    for (mode, code) in [(0o644, 1), (0o600, 0)] {
+        fs::set_permissions(&password_file, fs::Permissions::from_mode(mode)).unwrap();
+        let mut clean = place.command(&["clean", &without, "--schema", "load_test", "--dry-run"]);
+        clean.env("PGPASSFILE", &password_file);
+        let outcome = place.start_command(clean).wait();
+        let text = format!("{outcome:?}");
+        assert_eq!(outcome.code, Some(code), "{text}");
+        assert_eq!(text.contains("chmod 600"), code == 1, "{text}");
+        assert!(!text.contains(SECRET), "{text}");
+    }
+    fs::remove_file(password_file).unwrap();
+
+    // Another user without rights.
+    server.psql(&format!("ALTER ROLE other PASSWORD '{SECRET}'"));
+    let others = url(SECRET).replace("tester:", "other:");
+    for (command, phrases) in [
+        (
+            "clean",
+            [
+                "is not known to be plimsoll's",
+                "belongs to the role tester",
+                "Connect as tester",
+            ],
+        ),
+        (
+            "check",
+            [
+                "schema load_test refuses this user",
+                "does not exist",
+                "let it GRANT USAGE",
+            ],
+        ),
+    ] {
+        let outcome = place.run(&[command, &others, "--schema", "load_test"]);
+        expect_secret_kept(&place, &outcome);
+        outcome.failed(1, &phrases);
+    }
+
+    // What plimsoll made goes, and nothing else. What others made of it is theirs.
+    let level = "plimsoll_stock_level(1, 1, 1)";
+    server.psql_in(
+        "db",
+        &format!("CREATE VIEW theirs.level AS SELECT load_test.{level}"),
+    );
+    let needed = place.run(&["clean", &url(SECRET), "--schema", "load_test"]);
+    assert!(!needed.stderr.contains("CASCADE"), "{needed:?}");
+    needed.failed(
+        1,
+        &[
+            "theirs.level depends on function",
+            "Drop what needs them first",
+        ],
+    );
+    server.psql_in("db", "DROP VIEW theirs.level");
     server.psql_in("db", "CREATE TABLE load_test.mine (a int)");
     let clean = |schema: &str, more: &[&str]| {
         let url = url(SECRET);
@@ -305,6 +424,17 @@ fn a_server_that_is_there() {
         server.psql_in("db", "SELECT count(*) FROM theirs.stock"),
         "0"
     );
+    server.psql_in(
+        "db",
+        "DROP TABLE load_test.mine; CREATE SCHEMA empty AUTHORIZATION tester",
+    );
+    assert_eq!(
+        clean("load_test", &[]),
+        "Removed schema load_test, which was empty\n"
+    );
+    let left = "nothing proves that plimsoll made it. To remove it: DROP SCHEMA \"empty\"\n";
+    let kept = clean("empty", &[]);
+    assert!(kept.ends_with(left), "{kept}");
 
     drop(server);
     fs::set_permissions(place.medium(), fs::Permissions::from_mode(0o755)).unwrap();

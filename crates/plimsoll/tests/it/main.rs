@@ -39,6 +39,7 @@ mod options;
 mod outages;
 mod output;
 mod pages;
+mod poolers;
 mod postgres;
 mod predict;
 mod profile;

@@ -512,7 +512,10 @@ fn ratio(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
 
 fn consist(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
     found(load, |kind| {
-        matches!(kind, FindingKind::ConditionFails { .. })
+        matches!(
+            kind,
+            FindingKind::ConditionFails { .. } | FindingKind::VerificationFailed { .. }
+        )
     })
     .for_each(|finding| {
         result.fail(

@@ -95,6 +95,8 @@ pub enum FindingKind {
         clause: String,
         detail: CheckDetail,
     },
+    /// The plan wants the conditions verified, and that failed.
+    VerificationFailed { error: String },
     /// No consistency condition was verified after this point or at the end of its step.
     NotVerified,
     /// Rule EMULATED: the emulated drive answered later than its model requires, so that the figures are not the drive's.

@@ -141,7 +141,7 @@ impl Tables {
 }
 
 fn connect_to_postgres(program: &mut Command, target: &Target) {
-    let config = postgres::connect::parse(&target.conninfo).unwrap();
+    let config = postgres::address::parse(&target.conninfo).unwrap().config;
     let [tokio_postgres::config::Host::Unix(socket)] = config.get_hosts() else {
         panic!("{config:?}")
     };

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use plimsoll_plan::resolved::ServerKind;
 
-use super::address::MariadbAddress;
+use super::address::{Encryption, MariadbAddress};
 use super::managed::config;
 use super::{DIALECT, binaries};
 use crate::backup::program::version;
@@ -165,11 +165,7 @@ fn is_servers(path: &Path) -> bool {
 pub(crate) fn access(command: &mut Command, conninfo: &str) -> Result<(), LoadError> {
     let address = MariadbAddress::parse(conninfo)?;
     command.arg("--no-defaults");
-    command.args(match address.kind {
-        // Without encryption its passwords are sent encrypted for the server's key.
-        ServerKind::Mysql => &["--ssl-mode=DISABLED", "--get-server-public-key"][..],
-        ServerKind::Mariadb | ServerKind::Postgres | ServerKind::Sqlserver => &["--skip-ssl"],
-    });
+    command.args(encryption_args(&address));
     match &address.socket {
         Some(socket) => {
             let socket = format!("--socket={}", socket.display());
@@ -188,6 +184,29 @@ pub(crate) fn access(command: &mut Command, conninfo: &str) -> Result<(), LoadEr
         command.env("MYSQL_PWD", &*address.password);
     }
     Ok(())
+}
+
+/// Encrypted where the URL asks for it. Without, passwords for MySQL are sent encrypted for the server's key.
+fn encryption_args(address: &MariadbAddress) -> Vec<String> {
+    let encryption = &address.encryption;
+    let is_mysql = address.kind == ServerKind::Mysql;
+    let mode = match encryption {
+        Encryption::Never | Encryption::WherePossible if is_mysql => {
+            return ["--ssl-mode=DISABLED", "--get-server-public-key"]
+                .map(str::to_owned)
+                .into();
+        }
+        Encryption::Never | Encryption::WherePossible => return vec!["--skip-ssl".into()],
+        Encryption::Always(_) => encryption.mode(),
+    };
+    let mut args = match (is_mysql, mode) {
+        (true, mode) => vec![format!("--ssl-mode={mode}")],
+        (false, "VERIFY_IDENTITY") => vec!["--ssl-verify-server-cert".into()],
+        (false, _) => vec!["--ssl".into(), "--skip-ssl-verify-server-cert".into()],
+    };
+    let authorities = encryption.authorities();
+    args.extend(authorities.map(|path| format!("--ssl-ca={}", path.display())));
+    args
 }
 
 #[cfg(test)]
@@ -217,6 +236,17 @@ mod tests {
             command
                 .get_envs()
                 .any(|(name, value)| name == "MYSQL_PWD" && value.is_some_and(|v| v == "p@ss"))
+        );
+        let args = |url| encryption_args(&MariadbAddress::parse(url).unwrap());
+        let expected = ["--ssl", "--skip-ssl-verify-server-cert", "--ssl-ca=/ca"];
+        assert_eq!(
+            args("mariadb://u@h?ssl-mode=verify_ca&ssl-ca=/ca"),
+            expected
+        );
+        let expected = ["--ssl-mode=VERIFY_IDENTITY", "--ssl-ca=/ca"];
+        assert_eq!(
+            args("mysql://u@h?ssl-mode=verify_identity&ssl-ca=/ca"),
+            expected
         );
         let mut command = Command::new("mariadb");
         access(&mut command, "mariadb://root@localhost?socket=/a%20b/s").unwrap();

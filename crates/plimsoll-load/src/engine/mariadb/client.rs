@@ -11,7 +11,7 @@ use super::protocol::MariadbWire;
 use super::tsv::TsvSink;
 use crate::engine::LoadControl;
 use crate::engine::sql::part::TablePart;
-use crate::engine::sql::{ServerClient, SqlClient, TextRow};
+use crate::engine::sql::{ClientRoute, ServerClient, SqlClient, TextRow};
 use crate::error::LoadError;
 
 /// What LOAD DATA names; its content is made in memory.
@@ -96,6 +96,13 @@ impl SqlClient for MariadbClient {
 impl ServerClient for MariadbClient {
     fn id(&mut self) -> Result<u32, LoadError> {
         Ok(self.connection.id)
+    }
+
+    fn route(&self) -> ClientRoute {
+        ClientRoute {
+            announced_id: Some(self.connection.id),
+            without_tls: self.connection.without_tls.clone(),
+        }
     }
 
     /// One LOAD DATA.

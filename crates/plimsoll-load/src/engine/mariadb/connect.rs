@@ -7,13 +7,22 @@ use plimsoll_plan::resolved::ServerKind;
 use super::address::MariadbAddress;
 use super::failure::{MariadbFailure, UNKNOWN_DATABASE, server_error};
 use super::login::{self, LoginFailure, MariadbConnection};
+use crate::engine::client_environment::IgnoredFile;
 use crate::error::LoadError;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What all sessions have in common: concatenation as in standard SQL, errors instead of silently changed values.
-const SETUP: &str =
-    "SET SESSION sql_mode = 'PIPES_AS_CONCAT,STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
+/// What all sessions have in common: concatenation as in standard SQL, errors instead of silently changed values, and
+/// waits that are no shorter than the servers' defaults, whatever is set for others.
+const SETUP: &str = "SET SESSION sql_mode = 'PIPES_AS_CONCAT,STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', \
+     wait_timeout = GREATEST(@@wait_timeout, 28800), \
+     innodb_lock_wait_timeout = GREATEST(@@innodb_lock_wait_timeout, 50), \
+     lock_wait_timeout = GREATEST(@@lock_wait_timeout, 86400)";
+
+/// Of MariaDB. Those for idle transactions came with 10.3.
+const MARIADB_LIMITS: &str = "SET SESSION max_statement_time = 0 /*M!100300 , idle_transaction_timeout = 0, \
+     idle_write_transaction_timeout = 0, idle_readonly_transaction_timeout = 0 */";
+const MYSQL_LIMITS: &str = "SET SESSION max_execution_time = 0";
 
 const VERSION: &str = "SELECT version()";
 
@@ -51,10 +60,15 @@ pub(super) async fn connect(conninfo: &str) -> Result<MariadbConnection, LoadErr
 async fn open(address: &MariadbAddress) -> Result<(MariadbConnection, String), LoginFailure> {
     let mut connection = login::open(address).await?;
     let answer = connection.wire.text(VERSION).await?;
-    connection.wire.query(SETUP).await?;
     let version = answer.concat().into_iter().next();
-    let version = version.map(|row| row.into_texts().collect());
-    Ok((connection, version.unwrap_or_default()))
+    let version: String = version.map_or(String::new(), |row| row.into_texts().collect());
+    connection.wire.query(SETUP).await?;
+    let limits = match version.contains("MariaDB") {
+        true => MARIADB_LIMITS,
+        false => MYSQL_LIMITS,
+    };
+    connection.wire.query(limits).await?;
+    Ok((connection, version))
 }
 
 // The manual's "Server Error Message Reference".
@@ -70,7 +84,7 @@ fn explain(address: &MariadbAddress, failure: &LoginFailure) -> LoadError {
     let failure = match failure {
         LoginFailure::Server(failure) => failure,
         LoginFailure::NotEncrypted(why) => {
-            let next = "Name the authority that signed the server's certificate with SSL_CERT_FILE, or put \
+            let next = "Name the authority that signed the server's certificate (ssl-ca=FILE), or put \
                         ssl-mode=required (any certificate) or ssl-mode=disabled into the URL.";
             return LoadError::Unreachable {
                 what,
@@ -89,7 +103,13 @@ fn explain(address: &MariadbAddress, failure: &LoginFailure) -> LoadError {
     let why = failure.text();
     match failure.code {
         Some(code) if WRONG_PASSWORD.contains(&code) => {
-            let next = format!("Give the right password of {user:?} in MYSQL_PWD or in the URL.");
+            if let Some(IgnoredFile { why: ignored, next }) = address.password_file.ignored() {
+                let why = format!("{why}; {ignored}");
+                return LoadError::Refused { what, why, next };
+            }
+            let file = address.password_file.place();
+            let next =
+                format!("Give the right password of {user:?} in {file}MYSQL_PWD or the URL.");
             LoadError::Refused { what, why, next }
         }
         Some(NOT_ALLOWED_FROM_HERE) => {
@@ -109,8 +129,7 @@ fn explain(address: &MariadbAddress, failure: &LoginFailure) -> LoadError {
             }
         }
         Some(code) if TOO_MANY_CONNECTIONS.contains(&code) => {
-            let next =
-                "Raise max_connections of the server, or use fewer connections in the plan.".into();
+            let next = "Raise max_connections of the server, or use fewer users.".into();
             LoadError::TooManyConnections { what, why, next }
         }
         Some(_) => server_error(&what, failure),

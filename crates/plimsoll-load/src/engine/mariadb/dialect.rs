@@ -1,5 +1,6 @@
 //! MariaDB's SQL.
 
+use super::address::MariadbAddress;
 use super::client::MariadbClient;
 use crate::engine::sql::guard::{self, Use};
 use crate::engine::sql::{
@@ -10,16 +11,25 @@ use crate::workload::sysbench::sql::SysbenchDialect;
 
 pub static DIALECT: Dialect = BASE;
 
+/// That of the account, or of all accounts; 0 is none.
+pub(crate) const USER_LIMIT: &str =
+    "SELECT 'max_user_connections', @@session.max_user_connections, COUNT(*)
+    FROM information_schema.PROCESSLIST WHERE USER = SUBSTRING_INDEX(CURRENT_USER(), '@', 1)
+    HAVING @@session.max_user_connections > 0";
+
 /// What MySQL changes some of.
 pub const BASE: Dialect = Dialect {
     sysbench: SysbenchDialect::Mariadb,
     connect: |conninfo| Ok(Box::new(MariadbClient::connect(conninfo)?)),
+    check_url: |conninfo| MariadbAddress::parse(conninfo).map(drop),
     try_lock: |client, schema, purpose| lock(client, schema, purpose),
     unlock: "DO RELEASE_LOCK(CONCAT('plimsoll ', LEFT(SHA2({schema}, 256), 24), ' door'))",
     quote: '`',
     escapes: true,
     schema_exists: "SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {schema}",
     create_schema: "CREATE DATABASE {name}",
+    drop_schema: "DROP DATABASE {name}",
+    made_schema: None,
     use_schema: "USE {name}",
     // Tables of other engines may be those of another server. Nothing has an owner.
     relations: "SELECT TABLE_NAME, CASE WHEN TABLE_TYPE = 'BASE TABLE'
@@ -58,6 +68,14 @@ pub const BASE: Dialect = Dialect {
     now: "UTC_TIMESTAMP(6)",
     now_micros: "SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)",
     cancel: "KILL QUERY {id}",
+    // The sum is no text that ProxySQL answers by itself.
+    connection_id: Some("SELECT CONNECTION_ID() + 0"),
+    connection_limits: &[
+        "SELECT 'max_connections', @@global.max_connections, VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS
+            WHERE VARIABLE_NAME = 'THREADS_CONNECTED'",
+        USER_LIMIT,
+    ],
+    pooler_name: |_, client| pooler_name(client),
     analyze: "ANALYZE TABLE {table}",
     // AUTO_INCREMENT goes on behind the largest id by itself.
     continue_ids: None,
@@ -174,4 +192,18 @@ impl Locks<'_> {
         }
         Ok(false)
     }
+}
+
+/// The poolers answer this one by themselves, or name themselves in the server's version.
+fn pooler_name(client: &mut dyn SqlClient) -> Option<&'static str> {
+    let asked = ["select @@version_comment limit 1", "SELECT version()"];
+    let mut answers = asked.iter().filter_map(|sql| {
+        let row = client.row("asking for the version", sql).ok()?;
+        row.text(0).map(str::to_ascii_lowercase)
+    });
+    answers.find_map(|answer| {
+        [("proxysql", "ProxySQL"), ("maxscale", "MaxScale")]
+            .into_iter()
+            .find_map(|(word, name)| answer.contains(word).then_some(name))
+    })
 }

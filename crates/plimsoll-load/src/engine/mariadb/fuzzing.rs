@@ -6,6 +6,7 @@ use super::address::{Encryption, MariadbAddress};
 use super::codec::values;
 use super::login::log_in;
 use super::protocol::MariadbWire;
+use crate::engine::client_environment::PasswordFile;
 use crate::engine::fuzzing::{messages, server_of, to_the_end};
 use crate::workload::tpcc::statement::Param;
 
@@ -52,10 +53,11 @@ pub fn mariadb_login(bytes: &[u8]) {
         password: "password".into(),
         database: None,
         encryption: Encryption::Never,
+        password_file: PasswordFile::Without,
     };
     for stream in [packets(bytes, 0), bytes.to_vec()] {
         to_the_end(async {
-            let _ = log_in(&address, server_of(stream), Encryption::Never).await;
+            let _ = log_in(&address, server_of(stream), &Encryption::Never).await;
         });
     }
 }

@@ -124,7 +124,11 @@ impl MariadbInsight {
     pub const REST: Nanos = Nanos::from_millis(101);
 
     pub async fn connect(conninfo: &str, schema: &str) -> Result<Self, LoadError> {
-        let MariadbConnection { mut wire, id: own } = connect(conninfo).await?;
+        let MariadbConnection {
+            mut wire,
+            id: own,
+            without_tls,
+        } = connect(conninfo).await?;
         let size_of_files = match kind_of(conninfo) {
             ServerKind::Mysql => SIZE_OF_MYSQLS_FILES,
             ServerKind::Mariadb | ServerKind::Postgres | ServerKind::Sqlserver => SIZE_OF_FILES,
@@ -146,7 +150,11 @@ impl MariadbInsight {
         let files = file_times(&mut wire).await.map_err(error)?;
         let schema = schema.to_owned();
         Ok(Self {
-            connection: MariadbConnection { wire, id: own },
+            connection: MariadbConnection {
+                wire,
+                id: own,
+                without_tls,
+            },
             user: user.unwrap_or_default(),
             schema,
             read: read_statement(),

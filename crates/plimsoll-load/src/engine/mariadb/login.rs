@@ -49,8 +49,10 @@ const ABILITIES: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
 /// A connection that has logged in.
 pub(super) struct MariadbConnection {
     pub wire: MariadbWire,
-    /// The server's number of it.
+    /// The number by which the server announced it.
     pub id: u32,
+    /// Why it is not encrypted, where TLS was tried.
+    pub without_tls: Option<String>,
 }
 
 /// Why no connection came about.
@@ -72,9 +74,11 @@ fn unreadable(what: &str) -> LoginFailure {
 
 /// Needs a runtime.
 pub(super) async fn open(address: &MariadbAddress) -> Result<MariadbConnection, LoginFailure> {
-    match open_with(address, address.encryption).await {
-        Err(LoginFailure::NotEncrypted(_)) if address.encryption == Encryption::WherePossible => {
-            open_with(address, Encryption::Never).await
+    match open_with(address, &address.encryption).await {
+        Err(LoginFailure::NotEncrypted(why)) if address.encryption == Encryption::WherePossible => {
+            let mut connection = open_with(address, &Encryption::Never).await?;
+            connection.without_tls = Some(why);
+            Ok(connection)
         }
         done => done,
     }
@@ -82,7 +86,7 @@ pub(super) async fn open(address: &MariadbAddress) -> Result<MariadbConnection, 
 
 async fn open_with(
     address: &MariadbAddress,
-    encryption: Encryption,
+    encryption: &Encryption,
 ) -> Result<MariadbConnection, LoginFailure> {
     let stream = stream(address).await;
     let stream = stream.map_err(|error| MariadbFailure::lost(&error))?;
@@ -92,7 +96,7 @@ async fn open_with(
 pub(super) async fn log_in(
     address: &MariadbAddress,
     stream: Box<dyn ByteStream>,
-    encryption: Encryption,
+    encryption: &Encryption,
 ) -> Result<MariadbConnection, LoginFailure> {
     let mut wire = MariadbWire::new(stream);
     let greeting = Greeting::receive(&mut wire).await?;
@@ -109,6 +113,7 @@ pub(super) async fn log_in(
     Ok(MariadbConnection {
         wire: login.wire.logged_in(),
         id,
+        without_tls: None,
     })
 }
 
@@ -202,13 +207,13 @@ impl LoginDialogue<'_> {
     async fn answer(
         &mut self,
         greeting: &Greeting,
-        encryption: Encryption,
+        encryption: &Encryption,
     ) -> Result<(), LoginFailure> {
         let can_encrypt = greeting.abilities.contains(CapabilityFlags::CLIENT_SSL);
         let trust = match encryption {
             _ if self.address.socket.is_some() => None,
             Encryption::Never => None,
-            Encryption::WherePossible => can_encrypt.then_some(CertificateTrust::AnyCertificate),
+            Encryption::WherePossible => can_encrypt.then_some(&CertificateTrust::AnyCertificate),
             Encryption::Always(trust) if can_encrypt => Some(trust),
             Encryption::Always(_) => {
                 let why = "the server does not encrypt".into();
@@ -337,6 +342,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
     use super::*;
+    use crate::engine::client_environment::PasswordFile;
 
     const PASSWORD: &str = "p@ss";
     const NONCE: [u8; CHALLENGE] = *b"0123456789abcdefghij";
@@ -351,6 +357,7 @@ mod tests {
             password: password.into(),
             database: Some("db".into()),
             encryption: Encryption::WherePossible,
+            password_file: PasswordFile::Without,
         }
     }
 
@@ -408,7 +415,7 @@ mod tests {
         let mut server = Server { stream, number: 0 };
         let address = address("user", password);
         // A server that does not encrypt is taken as it is.
-        let login = log_in(&address, Box::new(client), address.encryption);
+        let login = log_in(&address, Box::new(client), &address.encryption);
         let (login, ()) = tokio::join!(login, serve(&mut server));
         login.map(|connection| connection.id)
     }

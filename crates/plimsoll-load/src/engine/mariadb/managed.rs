@@ -94,7 +94,10 @@ impl ServerSetup for FamilySetup {
     fn conninfo(&self, context: &ServerContext) -> String {
         let socket = context.socket.join(SOCKET).display().to_string();
         let scheme = self.kind.server().engine().name();
-        format!("{scheme}://root@localhost?socket={}", encoded(&socket))
+        format!(
+            "{scheme}://root@localhost?no-defaults=1&socket={}",
+            encoded(&socket)
+        )
     }
 
     /// It answers before it is ready only while it makes its data directory, and then on no socket.

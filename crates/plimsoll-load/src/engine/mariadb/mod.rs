@@ -16,6 +16,7 @@ pub(super) mod fuzzing;
 mod insight;
 mod login;
 mod managed;
+mod option_file;
 mod protocol;
 pub mod session;
 mod statements;
@@ -25,7 +26,7 @@ mod tests;
 mod tsv;
 
 pub(crate) use backup::MariadbBackups;
-pub(crate) use dialect::{BASE, DIALECT};
+pub(crate) use dialect::{BASE, DIALECT, USER_LIMIT};
 pub use insight::MariadbInsight;
 pub(crate) use managed::{FamilySetup, MARIADB_SETUP};
 pub use session::MariadbSession;

@@ -12,6 +12,11 @@ pub static DIALECT: Dialect = Dialect {
         minor: 0,
         stand_in: None,
     },
+    connection_limits: &[
+        "SELECT 'max_connections', @@global.max_connections, VARIABLE_VALUE FROM performance_schema.global_status
+            WHERE VARIABLE_NAME = 'Threads_connected'",
+        mariadb::USER_LIMIT,
+    ],
     about: "SELECT CONCAT('MySQL ', version(), ', ', @@version_comment),
         (SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS UNSIGNED) FROM information_schema.TABLES)",
     // As MariaDB's: those that are set, and those that decide whether a commit is durable and how the drive is used. What

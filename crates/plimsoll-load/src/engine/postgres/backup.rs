@@ -6,13 +6,14 @@ use std::process::Command;
 
 use tokio_postgres::config::{Host, SslMode};
 
-use super::connect::parse;
+use super::address::parse;
 use super::{DIALECT, binaries};
 use crate::backup::program::version;
 use crate::engine::server::backup_programs::{
     BackupCommand, BackupPrograms, NEXT_OF_RESTORE, Runner,
 };
 use crate::engine::server::{MANAGED_SCHEMA, ManagedServer, ServerContext};
+use crate::engine::wire::tls::{Authorities, CertificateTrust};
 use crate::error::LoadError;
 
 const NEXT_OF_BASE: &str = "If it names wal_level or max_wal_senders, leave them out of `settings` in the plan (a base backup \
@@ -144,7 +145,8 @@ const AUTHORITIES: [&str; 3] = [
 
 /// How to connect, as the environment of a program that uses libpq: command lines can be read by everybody.
 fn environment(conninfo: &str) -> Result<BTreeMap<&'static str, String>, LoadError> {
-    let config = parse(conninfo)?;
+    let address = parse(conninfo)?;
+    let config = &address.config;
     let hosts: Vec<String> = config.get_hosts().iter().map(host).collect();
     let ports: Vec<String> = config.get_ports().iter().map(u16::to_string).collect();
     let password = config
@@ -172,20 +174,37 @@ fn environment(conninfo: &str) -> Result<BTreeMap<&'static str, String>, LoadErr
         (!addresses.is_empty()).then(|| addresses.join(",")),
     );
     // As plimsoll's own connections are.
-    let mode = match config.get_ssl_mode() {
-        SslMode::Disable => "disable",
-        SslMode::Prefer => "prefer",
-        _ => "verify-full",
+    let (mode, authorities) = match (config.get_ssl_mode(), &address.trust) {
+        (SslMode::Disable, _) => ("disable", None),
+        (SslMode::Prefer, _) => ("prefer", None),
+        (_, CertificateTrust::AnyCertificate) => ("require", None),
+        (
+            _,
+            CertificateTrust::Verified {
+                authorities,
+                checks_name,
+            },
+        ) => (
+            if *checks_name {
+                "verify-full"
+            } else {
+                "verify-ca"
+            },
+            match authorities {
+                Authorities::System => system_bundle(),
+                Authorities::File(path) => Some(path.display().to_string()),
+            },
+        ),
     };
     set("PGSSLMODE", Some(mode.into()));
-    let authorities = AUTHORITIES.iter().find(|path| Path::new(path).is_file());
-    set(
-        "PGSSLROOTCERT",
-        authorities
-            .filter(|_| mode == "verify-full")
-            .map(ToString::to_string),
-    );
+    set("PGSSLROOTCERT", authorities);
     Ok(environment)
+}
+
+/// The file of the system's authorities.
+fn system_bundle() -> Option<String> {
+    let found = AUTHORITIES.iter().find(|path| Path::new(path).is_file());
+    found.map(ToString::to_string)
 }
 
 fn host(host: &Host) -> String {

@@ -8,11 +8,11 @@ use futures_util::SinkExt;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Client, CopyInSink, Error, SimpleQueryMessage};
 
-use super::connect::{connect, server_error};
+use super::connect::{Connected, connect_to, server_error};
 use super::copy::CopySink;
 use crate::engine::LoadControl;
 use crate::engine::sql::part::TablePart;
-use crate::engine::sql::{ServerClient, SqlClient, TextRow};
+use crate::engine::sql::{ClientRoute, ServerClient, SqlClient, TextRow};
 use crate::error::LoadError;
 
 /// Drives its connection on a runtime of its own while it waits for an answer. Not for threads that are driving a
@@ -20,6 +20,7 @@ use crate::error::LoadError;
 pub struct PostgresClient {
     client: Client,
     runtime: Runtime,
+    route: ClientRoute,
 }
 
 impl PostgresClient {
@@ -28,8 +29,12 @@ impl PostgresClient {
             .enable_all()
             .build()
             .map_err(|error| LoadError::other("starting a runtime", error))?;
-        let client = runtime.block_on(connect(conninfo))?;
-        Ok(Self { client, runtime })
+        let Connected { client, route } = runtime.block_on(connect_to(conninfo))?;
+        Ok(Self {
+            client,
+            runtime,
+            route,
+        })
     }
 }
 
@@ -57,7 +62,12 @@ impl SqlClient for PostgresClient {
 
 impl ServerClient for PostgresClient {
     fn id(&mut self) -> Result<u32, LoadError> {
-        self.row("connecting", "SELECT pg_backend_pid()")?.get(0)
+        self.row("connecting", "SELECT pg_catalog.pg_backend_pid()")?
+            .get(0)
+    }
+
+    fn route(&self) -> ClientRoute {
+        self.route.clone()
     }
 
     /// One COPY.

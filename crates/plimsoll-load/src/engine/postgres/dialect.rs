@@ -1,6 +1,8 @@
 //! PostgreSQL's SQL.
 
+use super::address::parse;
 use super::client::PostgresClient;
+use super::pooler::pooler_name;
 use crate::engine::sql::guard::{self, Use};
 use crate::engine::sql::{
     CatalogTypes, Dialect, OldestServer, STANDARD_BOOLEAN, Scripts, SqlClient,
@@ -11,12 +13,16 @@ use crate::workload::sysbench::sql::SysbenchDialect;
 pub static DIALECT: Dialect = Dialect {
     sysbench: SysbenchDialect::Postgres,
     connect: |conninfo| Ok(Box::new(PostgresClient::connect(conninfo)?)),
+    check_url: |conninfo| parse(conninfo).map(drop),
     try_lock: |client, schema, purpose| lock(client, schema, purpose),
     unlock: "SELECT pg_advisory_unlock(hashtext('plimsoll'), hashtext({schema}))",
     quote: '"',
     escapes: false,
     schema_exists: "SELECT FROM pg_namespace WHERE nspname = {schema}",
-    create_schema: "CREATE SCHEMA {name}",
+    create_schema: "CREATE SCHEMA {name}; COMMENT ON SCHEMA {name} IS 'made by plimsoll'",
+    drop_schema: "DROP SCHEMA {name}",
+    made_schema: Some("SELECT 1 FROM pg_namespace n WHERE n.nspname = {schema}
+        AND obj_description(n.oid, 'pg_namespace') = 'made by plimsoll'"),
     // Temporary tables come last, which would otherwise hide others.
     use_schema: "SET search_path TO {name}, pg_temp",
     // A change of a table is one of the tables that inherit from it, too.
@@ -72,6 +78,22 @@ pub static DIALECT: Dialect = Dialect {
     now: "now()",
     now_micros: "SELECT (extract(epoch FROM now()) * 1000000)::bigint",
     cancel: "SELECT pg_cancel_backend({id})",
+    connection_id: Some("SELECT pg_catalog.pg_backend_pid()"),
+    // Superusers are under no limit but the first.
+    connection_limits: &["SELECT 'max_connections', pg_catalog.current_setting('max_connections')::bigint
+            - CASE WHEN r.rolsuper THEN 0 ELSE pg_catalog.current_setting('superuser_reserved_connections')::bigint
+                + coalesce(pg_catalog.current_setting('reserved_connections', true), '0')::bigint END,
+            (SELECT pg_catalog.sum(numbackends) FROM pg_catalog.pg_stat_database)
+        FROM pg_catalog.pg_roles r WHERE r.rolname = current_user
+        UNION ALL SELECT 'the connection limit of role ' || r.rolname, r.rolconnlimit,
+            (SELECT pg_catalog.count(*) FROM pg_catalog.pg_stat_activity a WHERE a.usesysid = r.oid)
+        FROM pg_catalog.pg_roles r WHERE r.rolname = session_user AND r.rolconnlimit >= 0 AND NOT r.rolsuper
+        UNION ALL SELECT 'the connection limit of database ' || d.datname, d.datconnlimit,
+            (SELECT s.numbackends FROM pg_catalog.pg_stat_database s WHERE s.datid = d.oid)
+        FROM pg_catalog.pg_database d, pg_catalog.pg_roles r
+        WHERE d.datname = pg_catalog.current_database() AND d.datconnlimit >= 0 AND r.rolname = current_user
+            AND NOT r.rolsuper"],
+    pooler_name: |conninfo, _| pooler_name(conninfo),
     // Sets hint bits and the visibility map now, which would otherwise be work during the measurement.
     analyze: "VACUUM ANALYZE {table}",
     continue_ids: Some("SELECT setval(pg_get_serial_sequence('{table}', 'id'), {rows})"),

@@ -105,6 +105,7 @@ impl PostgresFailure {
             Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => {
                 ErrorKind::Denied(NEXT_WHEN_DENIED)
             }
+            Some(code) if *code == SqlState::DEPENDENT_OBJECTS_STILL_EXIST => ErrorKind::Needed,
             _ => ErrorKind::Other,
         };
         ServerError {
@@ -124,12 +125,14 @@ struct ErrorFields {
 
 impl ErrorFields {
     fn failure(self, is_fatal: bool) -> PostgresFailure {
-        let more: String = [self.detail, self.hint]
+        let code = SqlState::from_code(&self.code);
+        // The hint is to drop what belongs to others, by CASCADE.
+        let is_needed = code == SqlState::DEPENDENT_OBJECTS_STILL_EXIST;
+        let more: String = [self.detail, self.hint.filter(|_| !is_needed)]
             .into_iter()
             .flatten()
             .map(|text| format!("; {text}"))
             .collect();
-        let code = SqlState::from_code(&self.code);
         PostgresFailure {
             text: format!("{} (SQLSTATE {}){more}", self.message, self.code),
             // Whatever the reason: after a fatal one the server ends the session.
@@ -192,6 +195,23 @@ mod tests {
         let failure = PostgresFailure::of_response(body);
         assert_eq!(failure.code, Some(SqlState::T_R_DEADLOCK_DETECTED));
         assert_eq!(failure.classify().kind, ErrorKind::Conflict);
+    }
+
+    #[test]
+    fn what_others_need_is_not_dropped_by_the_servers_advice() {
+        let body = b"SERROR\0VERROR\0C2BP01\0Mcannot drop table a\0Dview v depends on table a\0HUse DROP ... CASCADE\0\0";
+        let error = PostgresFailure::of_response(body)
+            .classify()
+            .at("removing tables");
+        let text = error.to_string();
+        assert!(
+            !text.contains("CASCADE") && text.contains("view v depends"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("\nDrop what needs them first, or name another schema."),
+            "{text}"
+        );
     }
 
     #[test]

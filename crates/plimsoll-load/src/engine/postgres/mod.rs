@@ -2,6 +2,7 @@
 //!
 //! A [`PostgresSession`] is asynchronous, many of them on one current-thread runtime; everything else blocks its caller.
 
+pub mod address;
 mod backup;
 pub mod binaries;
 mod blocking;
@@ -10,12 +11,16 @@ pub mod codec;
 pub mod connect;
 mod copy;
 mod dialect;
+mod explain;
 mod failure;
 #[cfg(feature = "fuzzing")]
 pub(super) mod fuzzing;
 mod insight;
 mod managed;
+mod passfile;
+mod pooler;
 mod protocol;
+mod service;
 pub mod session;
 mod stream;
 mod sysbench;

@@ -9,7 +9,7 @@ use super::connect::server_error;
 use super::dialect::{search_path, try_lock};
 use super::failure::PostgresFailure;
 use super::protocol::{PostgresStatement, PostgresWire};
-use super::stream::Login;
+use super::stream::{FIRST_ANSWER_OF_SESSION, Login};
 use crate::engine::Session;
 use crate::engine::sql::error::not_loaded;
 use crate::engine::sql::guard::{self, Use};
@@ -107,7 +107,7 @@ impl PostgresSession {
         work: PostgresWork,
     ) -> Result<Self, LoadError> {
         const WHAT: &str = "preparing a session";
-        let mut login = Login::open(conninfo).await?;
+        let mut login = Login::open(conninfo, FIRST_ANSWER_OF_SESSION).await?;
         login
             .carry(async |client| client.batch_execute(&search_path(schema)).await)
             .await

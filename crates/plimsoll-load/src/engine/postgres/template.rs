@@ -1,7 +1,8 @@
 //! A database kept as a template: PostgreSQL makes a new one of it in no more than the time that copying takes.
 
+use super::address::parse;
 use super::blocking::blocking;
-use super::connect::{parse, server_error};
+use super::connect::server_error;
 use super::dialect::DIALECT;
 use crate::clock::Clock;
 use crate::engine::server::TemplateTask;
@@ -18,7 +19,7 @@ const PAUSE: Nanos = Nanos::from_millis(100);
 
 /// Makes the template of the conninfo's database, or the database of the template. Ends all other connections to it.
 pub fn template(conninfo: &str, task: TemplateTask) -> Result<(), LoadError> {
-    let config = parse(conninfo)?;
+    let config = parse(conninfo)?.config;
     let Some(database) = config.get_dbname().map(str::to_owned) else {
         return Err(LoadError::other("the connection", "names no database"));
     };

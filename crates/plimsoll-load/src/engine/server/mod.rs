@@ -28,7 +28,10 @@ pub use managed::ManagedServer;
 use own_thread::on_own_thread;
 pub use process::ServerProcess;
 pub(crate) use process::{ServerContext, write_durably};
-pub use target::{CreatedTables, IfOther, MANAGED_SCHEMA, ServerFacts, Target, TemplateTask};
+pub use target::{
+    CreatedTables, IfOther, LeftSchema, MANAGED_SCHEMA, ServerFacts, ServerRoute, Target,
+    TemplateTask,
+};
 #[cfg(test)]
 pub(crate) use unprivileged::unprivileged;
 
@@ -47,6 +50,23 @@ impl Target {
     /// Connects, and no more.
     pub fn check_answer(&self) -> Result<(), LoadError> {
         on_own_thread(|| self.connect().map(drop))
+    }
+
+    /// How it is reached. Refuses a pooler that lends connections for single transactions.
+    pub fn route(&self) -> Result<ServerRoute, LoadError> {
+        on_own_thread(|| sql::route::find(self))
+    }
+
+    /// Refuses a load of so many users that takes more connections than there can be beside those of others. `pooler` is
+    /// what [`Self::route`] found.
+    pub fn check_connections(&self, users: u32, pooler: Option<&str>) -> Result<(), LoadError> {
+        let needed = users.saturating_add(sql::route::RESERVE);
+        on_own_thread(|| sql::route::check_connections(self, needed, pooler))
+    }
+
+    /// Refuses a URL that no server can be reached by, without connecting.
+    pub fn check_url(&self) -> Result<(), LoadError> {
+        (self.dialect().check_url)(&self.conninfo)
     }
 
     /// Refuses a server or schema that [`Self::load`] would refuse with [`IfOther::Refuse`], and writes nothing.

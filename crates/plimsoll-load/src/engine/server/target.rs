@@ -34,12 +34,37 @@ pub struct ServerFacts {
     pub database_size: Bytes,
 }
 
+/// How an existing server is reached.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServerRoute {
+    /// Why connections are not encrypted, where TLS was tried.
+    pub without_tls: Option<String>,
+    /// The pooler before it, which keeps a connection to the server for each client.
+    pub pooler: Option<String>,
+}
+
 /// The tables of a schema that plimsoll's loads made, their markers among them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CreatedTables {
     pub names: Vec<String>,
     /// With their indexes, as the server counts them; `None` where it does not show that.
     pub size: Option<Bytes>,
+    pub schema: LeftSchema,
+}
+
+/// What became of the schema of removed tables.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum LeftSchema {
+    /// It holds something else, or nothing was removed from it.
+    #[default]
+    Used,
+    /// Nothing proves that plimsoll made it.
+    Empty {
+        /// The statement that removes it.
+        drop: String,
+    },
+    /// plimsoll had made it.
+    Removed,
 }
 
 impl fmt::Display for CreatedTables {

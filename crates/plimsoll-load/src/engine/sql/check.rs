@@ -109,7 +109,17 @@ fn missing_rows(
         return not_loaded(&format!("there is no table {MARKER}"));
     }
     let marker = format!("SELECT state, warehouses FROM {MARKER}");
-    let rows = client.rows("inspecting the loaded data", &marker)?;
+    let rows = client.rows("inspecting the loaded data", &marker);
+    let rows = rows.map_err(|error| match error {
+        // The catalog shows it to everybody.
+        LoadError::Refused { .. } | LoadError::Other { .. } => LoadError::Refused {
+            what: guard::what(&target.schema),
+            why: error.reason(),
+            next: "Another user loaded it: connect as that one, or let it GRANT USAGE on the schema and SELECT on its tables."
+                .into(),
+        },
+        error => error,
+    })?;
     let Some(marker) = rows.first() else {
         return not_loaded(&format!("table {MARKER} is empty"));
     };

@@ -5,7 +5,7 @@ use plimsoll_plan::units::Bytes;
 use super::guard::{self, Use};
 use super::ownership::{Catalog, ProvenLoad, remove};
 use super::{ServerClient, TextRow, sysbench, tpcc};
-use crate::engine::server::target::{CreatedTables, Target};
+use crate::engine::server::target::{CreatedTables, LeftSchema, Target};
 use crate::error::LoadError;
 
 const DOING: &str = "removing plimsoll's tables";
@@ -21,12 +21,43 @@ pub(crate) fn list(target: &Target) -> Result<CreatedTables, LoadError> {
     created(target, client.as_mut(), &loads)
 }
 
-/// Removes them, with their procedures: all or nothing where the server can. The schema stays: it may be somebody else's. Refused while any plimsoll uses it.
+/// Removes them, with their procedures: all or nothing where the server can. The schema goes only where it is empty and
+/// plimsoll's mark on it proves that a load made it. Refused while any plimsoll uses it.
 pub(crate) fn clean(target: &Target) -> Result<CreatedTables, LoadError> {
-    if list(target)?.names.is_empty() {
-        return Ok(CreatedTables::default());
+    let mut created = list(target)?;
+    if !created.names.is_empty() {
+        created = clean_by(target, target.open("plimsoll's")?.as_mut())?;
     }
-    clean_by(target, target.open("plimsoll's")?.as_mut())
+    created.schema = leave_schema(target)?;
+    Ok(created)
+}
+
+fn leave_schema(target: &Target) -> Result<LeftSchema, LoadError> {
+    let dialect = target.dialect();
+    let mut client = target.connect()?;
+    let client = client.as_mut();
+    if !target.exists(client)? || !target.relations(client)?.is_empty() {
+        return Ok(LeftSchema::Used);
+    }
+    let drop = dialect.of_schema(dialect.drop_schema, &target.schema);
+    let Some(made) = dialect.made_schema else {
+        return Ok(LeftSchema::Empty { drop });
+    };
+    if client
+        .rows(DOING, &dialect.of_schema(made, &target.schema))?
+        .is_empty()
+    {
+        return Ok(LeftSchema::Empty { drop });
+    }
+    guard::take(client, dialect, &target.schema, Use::Load)?;
+    match client.execute(DOING, &drop) {
+        Ok(()) => Ok(LeftSchema::Removed),
+        // It holds what is no table, or belongs to somebody else.
+        Err(
+            LoadError::Other { .. } | LoadError::Unsupported { .. } | LoadError::Refused { .. },
+        ) => Ok(LeftSchema::Used),
+        Err(error) => Err(error),
+    }
 }
 
 /// Of the client's schema, by its connection.
@@ -63,7 +94,11 @@ fn created(
         Err(LoadError::Refused { .. } | LoadError::Other { .. }) => None,
         Err(error) => return Err(error),
     };
-    Ok(CreatedTables { names, size })
+    Ok(CreatedTables {
+        names,
+        size,
+        schema: LeftSchema::Used,
+    })
 }
 
 /// Of those of the tables that have these names.

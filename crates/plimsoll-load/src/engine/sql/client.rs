@@ -26,8 +26,22 @@ pub(crate) trait ServerClient: SqlClient + Send {
     /// The number by which another connection can end what this one is doing.
     fn id(&mut self) -> Result<u32, LoadError>;
 
+    /// What is known about the way to the server.
+    fn route(&self) -> ClientRoute {
+        ClientRoute::default()
+    }
+
     /// Puts the rows of a part into its table, and counts those that the server has taken.
     fn fill(&mut self, part: &TablePart, control: &LoadControl) -> Result<(), LoadError>;
+}
+
+/// The way to a server, as its login showed it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ClientRoute {
+    /// The number that the connection was given. A pooler gives one of its own.
+    pub announced_id: Option<u32>,
+    /// Why it is not encrypted, where TLS was tried.
+    pub without_tls: Option<String>,
 }
 
 /// A row as the database prints it.

@@ -18,6 +18,8 @@ pub(crate) enum Use {
 pub(crate) struct Dialect {
     pub sysbench: SysbenchDialect,
     pub connect: fn(&str) -> Result<Box<dyn ServerClient>, LoadError>,
+    /// Reads the URL, and connects to nothing.
+    pub check_url: fn(&str) -> Result<(), LoadError>,
     /// Takes the lock of the schema if it is free.
     pub try_lock: fn(&mut dyn SqlClient, &str, Use) -> Result<bool, LoadError>,
     pub unlock: &'static str,
@@ -26,7 +28,11 @@ pub(crate) struct Dialect {
     /// Whether a backslash begins an escape in a literal.
     pub escapes: bool,
     pub schema_exists: &'static str,
+    /// Where a server can, with plimsoll's mark on it.
     pub create_schema: &'static str,
+    pub drop_schema: &'static str,
+    /// A row if the schema has that mark. Only where dropping refuses a schema that holds anything.
+    pub made_schema: Option<&'static str>,
     pub use_schema: &'static str,
     /// All that is in the schema and could be in a table's way: its name, whether it is a plain table (1 or 0), its owner,
     /// whether the connected role is the owner or a member of it (1 or 0). Servers whose tables have no owner give the
@@ -55,6 +61,12 @@ pub(crate) struct Dialect {
     pub now_micros: &'static str,
     /// `{id}` is the connection whose work is to end.
     pub cancel: &'static str,
+    /// The server's number of the connection; `None` where it announces none at the login.
+    pub connection_id: Option<&'static str>,
+    /// Limits of connections for this user, by several queries: name, how many may be there, how many are.
+    pub connection_limits: &'static [&'static str],
+    /// Which pooler is before the server, where it can be told.
+    pub pooler_name: fn(&str, &mut dyn SqlClient) -> Option<&'static str>,
     /// Of `{table}`.
     pub analyze: &'static str,
     /// Lets inserts go on behind the rows that were loaded into `{table}`, which has `{rows}`.

@@ -14,6 +14,8 @@ pub(crate) enum ErrorKind {
     Missing,
     /// What the server forbids this user, and what to do about it.
     Denied(&'static str),
+    /// Somebody's objects need what the statement removes.
+    Needed,
     Other,
 }
 
@@ -36,6 +38,11 @@ impl ServerError {
                 what,
                 why,
                 next: next.into(),
+            },
+            ErrorKind::Needed => LoadError::Unsupported {
+                what: format!("go on with {what}"),
+                why,
+                next: "Drop what needs them first, or name another schema.".into(),
             },
             ErrorKind::Lost => LoadError::Died {
                 what: format!("{what}: the server's connection"),
@@ -65,7 +72,7 @@ impl ServerError {
             ErrorKind::Conflict => SessionError::Retry(message),
             ErrorKind::Missing => SessionError::gone(&message),
             ErrorKind::Denied(_) => SessionError::forbidden(&message),
-            ErrorKind::Other => SessionError::Failed(message),
+            ErrorKind::Needed | ErrorKind::Other => SessionError::Failed(message),
         }
     }
 }

@@ -72,6 +72,8 @@ fn in_use(schema: &str, purpose: Use) -> LoadError {
     };
     LoadError::other(
         what(schema),
-        format!("{who}\nWait for it, or name another schema in the plan."),
+        format!(
+            "{who}\nWait for it, or name another schema (in the plan, or bench --schema NAME)."
+        ),
     )
 }

@@ -197,7 +197,7 @@ impl<'a> Load<'a> {
             what: format!("Schema {schema}"),
             holds,
             next: format!(
-                "Name another `schema` in the plan, or remove this data: plimsoll clean URL --schema {schema}"
+                "Name another schema (in the plan, or bench --schema NAME), or remove this data: plimsoll clean URL --schema {schema}"
             ),
         }
     }

@@ -21,10 +21,11 @@ pub(crate) mod load;
 mod marker;
 mod ownership;
 pub(crate) mod part;
+pub(crate) mod route;
 mod sysbench;
 mod tpcc;
 mod version;
 
-pub(crate) use client::{ServerClient, SqlClient, TextRow};
+pub(crate) use client::{ClientRoute, ServerClient, SqlClient, TextRow};
 pub(crate) use dialect::{Boolean, CatalogTypes, Dialect, STANDARD_BOOLEAN, Scripts};
 pub(crate) use version::OldestServer;

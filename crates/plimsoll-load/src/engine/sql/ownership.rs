@@ -154,8 +154,15 @@ impl<'a> Catalog<'a> {
             return Err(self.foreign(kind, &object.name, why));
         }
         if object.owner != owner || !object.is_member {
-            let why = format!("it belongs to the role {}", object.owner);
-            return Err(self.foreign(kind, &object.name, &why));
+            let owner = &object.owner;
+            let why = format!("it belongs to the role {owner}");
+            return Err(LoadError::Unproven {
+                what: format!("{kind} {} in schema {}", object.name, self.target.schema),
+                why,
+                next: format!(
+                    "Connect as {owner} or a member of it, or name another schema (in the plan, or bench --schema NAME)."
+                ),
+            });
         }
         Ok(())
     }

@@ -46,6 +46,9 @@ struct Address {
 fn parse(conninfo: &str) -> Result<Address, LoadError> {
     let url = ServerUrl::parse(conninfo, ServerKind::Sqlserver).map_err(wrong)?;
     let trust = trust(&url.options)?;
+    if url.host.is_empty() {
+        return Err(wrong("it has no host"));
+    }
     Ok(Address {
         host: url.host,
         port: url.port.unwrap_or(PORT),
@@ -56,15 +59,19 @@ fn parse(conninfo: &str) -> Result<Address, LoadError> {
     })
 }
 
+pub(super) fn check_url(conninfo: &str) -> Result<(), LoadError> {
+    parse(conninfo).map(drop)
+}
+
 fn trust(options: &[(String, String)]) -> Result<Option<CertificateTrust>, LoadError> {
     let mut is_encrypted = true;
-    let mut trust = CertificateTrust::SystemRoots;
+    let mut trust = CertificateTrust::SYSTEM;
     for (name, value) in options {
         match (name.as_str(), value.as_str()) {
             ("encrypt", "true") => is_encrypted = true,
             ("encrypt", "false") => is_encrypted = false,
             ("trustServerCertificate", "true") => trust = CertificateTrust::AnyCertificate,
-            ("trustServerCertificate", "false") => trust = CertificateTrust::SystemRoots,
+            ("trustServerCertificate", "false") => trust = CertificateTrust::SYSTEM,
             _ => {
                 return Err(wrong(
                     "it has an option that plimsoll does not know: only `encrypt` and \
@@ -78,7 +85,11 @@ fn trust(options: &[(String, String)]) -> Result<Option<CertificateTrust>, LoadE
 
 fn wrong(why: &str) -> LoadError {
     let next = "Write it as mssql://user@host:1433/database, with %40 for an @ in a password.";
-    LoadError::other("the SQL Server URL", format!("{why}\n{next}"))
+    LoadError::Unsupported {
+        what: "use the SQL Server URL".into(),
+        why: why.into(),
+        next: next.into(),
+    }
 }
 
 /// Opens a connection; needs a runtime.
@@ -107,7 +118,7 @@ async fn open(address: &Address) -> Result<Tds, ConnectRefusal> {
         .await
         .map_err(unreachable)?;
     socket.set_nodelay(true).map_err(unreachable)?;
-    let stream = match address.trust {
+    let stream = match address.trust.clone() {
         None => TdsStream::Plain(socket),
         Some(trust) => TdsStream::encrypted(socket, &address.host, trust)
             .await
@@ -212,7 +223,7 @@ mod tests {
         assert_eq!(address, expected);
         let address = parse("mssql://u:p@h").unwrap();
         assert_eq!((address.port, address.database), (PORT, None));
-        assert_eq!(address.trust, Some(CertificateTrust::SystemRoots));
+        assert_eq!(address.trust, Some(CertificateTrust::SYSTEM));
         assert_eq!(parse("mssql://u@h?encrypt=false").unwrap().trust, None);
     }
 

@@ -1,6 +1,7 @@
 //! SQL Server's SQL (T-SQL).
 
 use super::client::SqlserverClient;
+use super::connect::check_url;
 use crate::engine::sql::guard::{self, Use};
 use crate::engine::sql::{Boolean, CatalogTypes, Dialect, OldestServer, Scripts, SqlClient};
 use crate::error::LoadError;
@@ -9,12 +10,15 @@ use crate::workload::sysbench::sql::SysbenchDialect;
 pub static DIALECT: Dialect = Dialect {
     sysbench: SysbenchDialect::Sqlserver,
     connect: |conninfo| Ok(Box::new(SqlserverClient::connect(conninfo)?)),
+    check_url,
     try_lock: |client, schema, purpose| lock(client, schema, purpose),
     unlock: UNLOCK,
     quote: '"',
     escapes: false,
     schema_exists: "SELECT 1 FROM sys.databases WHERE name = {schema}",
     create_schema: "CREATE DATABASE {name}",
+    drop_schema: "DROP DATABASE {name}",
+    made_schema: None,
     use_schema: "USE {name}",
     // A plain table is that which its name alone means to this user. Nothing of a schema has an owner of its own.
     relations: "SELECT name, CASE WHEN type = 'U' AND object_id = OBJECT_ID(QUOTENAME(name)) THEN 1 ELSE 0 END, '', 1
@@ -60,6 +64,9 @@ pub static DIALECT: Dialect = Dialect {
     now_micros: "SELECT DATEDIFF_BIG(MICROSECOND, '1970-01-01', SYSUTCDATETIME())",
     // There is no way to end only what a session is doing.
     cancel: "KILL {id}",
+    connection_id: None,
+    connection_limits: &[],
+    pooler_name: |_, _| None,
     // Babelfish has no such command.
     analyze: "IF @@VERSION NOT LIKE '%Babelfish%' EXEC('UPDATE STATISTICS {table}')",
     // Behind the largest id that there is. Babelfish has no such command, and counts from 1.

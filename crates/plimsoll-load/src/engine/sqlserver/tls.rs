@@ -53,7 +53,7 @@ impl TdsStream {
         let answer = read_packet(&mut socket).await?;
         let answer = without_encryption(answer)?;
         // A server may send messages after the handshake in TLS 1.3, in packets or not: TDS 7 does not know it.
-        let config = client_config(trust, &[&rustls::version::TLS12]).map_err(io::Error::other)?;
+        let config = client_config(&trust, &[&rustls::version::TLS12]).map_err(io::Error::other)?;
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
         let packets = HandshakePackets {
             socket,

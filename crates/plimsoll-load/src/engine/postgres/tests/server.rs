@@ -320,7 +320,7 @@ fn tables_of_another_role_are_not_removed() {
             let text = refused.unwrap_err().to_string();
             assert!(
                 text.contains(&format!(
-                    "Table {table} in schema of_another_role is not plimsoll's"
+                    "Table {table} in schema of_another_role is not known to be plimsoll's"
                 )) && text.contains("belongs to the role stranger"),
                 "{text}"
             );
