@@ -18,12 +18,11 @@ use plimsoll_plan::{MediumNeed, Options, Parsed, describe, estimate, matrix, par
 use plimsoll_record::RunStatus;
 use plimsoll_record::runfile;
 use plimsoll_report::answer::answer_text;
-use plimsoll_report::export::ExportTable;
 
 use super::io::{print, terminal_width};
 use crate::bundled::PlanText;
 use crate::cli::{Format, RunArgs};
-use crate::commands::export::render;
+use crate::commands::export::{default_table, render};
 use crate::commands::predict::summary_of;
 use crate::execute::{FinishedRun, execute};
 use crate::failure::Failure;
@@ -168,7 +167,7 @@ fn show(done: &FinishedRun, args: &RunArgs) -> Result<ExitCode, Failure> {
         .as_ref()
         .filter(|_| args.flags.format == Format::Table);
     if let Some(answer) = answer {
-        let run = done.run_file.display().to_string();
+        let run = quoted(&done.run_file);
         print(&answer_text(answer, &run, terminal_width()))?;
     }
     if answer.is_none() || args.flags.verbose {
@@ -176,7 +175,7 @@ fn show(done: &FinishedRun, args: &RunArgs) -> Result<ExitCode, Failure> {
             &record,
             &summary,
             args.flags.format,
-            ExportTable::Ladder,
+            default_table(&summary),
         ))?;
     }
     if !args.flags.quiet || args.flags.format == Format::Table {
