@@ -10,10 +10,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use crate::bench::server::{Kind, Server};
-use crate::exec::{Failure, Task, because, failed, root};
+use crate::exec::{Failure, Task, because, failed, root, timed};
 use demonstration::Demonstration;
 use outcome::{PlanOutcome, fired_rules};
 
@@ -174,14 +173,14 @@ fn run_plan(plan: &ShippedPlan, options: &Options) -> Task<PlanOutcome> {
         server = Some(started);
     }
     let load = load_average();
-    let began = Instant::now();
-    let output = shell(&script, options)?;
+    let done = timed(|| shell(&script, options));
+    let output = done.result?;
     drop(server);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     Ok(PlanOutcome {
         rules: audit(&stderr, options)?,
         exit_code: output.status.code(),
-        seconds: began.elapsed().as_secs_f64(),
+        seconds: done.took.as_secs_f64(),
         load: (load + load_average()) / 2.0,
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr,

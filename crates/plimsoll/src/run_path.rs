@@ -8,14 +8,14 @@ use crate::failure::Failure;
 use crate::set::RunSet;
 
 /// One argument of a command that reads runs.
-pub enum RunPath {
+pub enum RunArgument {
     File(PathBuf),
     Set(RunSet),
     /// Its run files by name, at least one; those of sets in it are not among them.
     Directory(Vec<PathBuf>),
 }
 
-impl RunPath {
+impl RunArgument {
     pub fn open(path: &Path) -> Result<Self, Failure> {
         if RunSet::is_one(path) {
             return RunSet::open(path).map(Self::Set);
@@ -52,7 +52,7 @@ pub fn run_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);
     }
-    let Entries { mut files, sets } = entries(path)?;
+    let FoundEntries { mut files, sets } = entries(path)?;
     for set in sets {
         files.extend(run_files(&set)?);
     }
@@ -60,19 +60,19 @@ pub fn run_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-struct Entries {
+struct FoundEntries {
     files: Vec<PathBuf>,
     sets: Vec<PathBuf>,
 }
 
-fn entries(dir: &Path) -> Result<Entries, Failure> {
+fn entries(dir: &Path) -> Result<FoundEntries, Failure> {
     let unlisted = |error: std::io::Error| {
         Failure::usage(format!(
             "{} cannot be listed: {error}\nName a directory with run files.",
             dir.display()
         ))
     };
-    let mut found = Entries {
+    let mut found = FoundEntries {
         files: Vec::new(),
         sets: Vec::new(),
     };

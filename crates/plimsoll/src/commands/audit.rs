@@ -18,7 +18,7 @@ use crate::input::read_text;
 use crate::output::write_whole;
 use crate::output_kind::OutputKind;
 use crate::plan_errors;
-use crate::run_path::RunPath;
+use crate::run_path::RunArgument;
 use plimsoll_record::runfile;
 
 /// Far more than any claim needs.
@@ -82,7 +82,7 @@ fn audits(files: &[PathBuf]) -> Result<Vec<Audit>, Failure> {
             audits.push(claim(file)?);
             continue;
         }
-        for path in RunPath::open(file)?.files() {
+        for path in RunArgument::open(file)?.files() {
             let record = runfile::read(&path)?;
             let figures = figures(&record);
             audits.push(audit::audit(&record, &figures));

@@ -19,7 +19,7 @@ use crate::cli::{ExportArgs, ExportFormat, Format};
 use crate::failure::Failure;
 use crate::output::write_whole;
 use crate::output_kind::OutputKind;
-use crate::run_path::{RunPath, run_files};
+use crate::run_path::{RunArgument, run_files};
 use crate::set::RunSet;
 use crate::shell::quoted;
 
@@ -40,7 +40,7 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
         runs => {
             let mut files = Vec::new();
             for run in runs {
-                files.extend(RunPath::open(run)?.files());
+                files.extend(RunArgument::open(run)?.files());
             }
             texts_of_runs(&files, format)?
         }

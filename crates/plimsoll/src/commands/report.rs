@@ -13,17 +13,17 @@ use crate::cli::ReportArgs;
 use crate::failure::Failure;
 use crate::output::{is_stream, write_whole};
 use crate::output_kind::OutputKind;
-use crate::run_path::RunPath;
+use crate::run_path::RunArgument;
 
 pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
-    match RunPath::open(&args.run)? {
-        RunPath::Set(set) => {
+    match RunArgument::open(&args.run)? {
+        RunArgument::Set(set) => {
             let name = args.run.display().to_string();
             let html = set_page(&set::summary_of(&set)?, &name);
             write_page(args, beside(&args.run), &html)
         }
-        RunPath::File(file) => report_run(args, &file),
-        RunPath::Directory(files) => {
+        RunArgument::File(file) => report_run(args, &file),
+        RunArgument::Directory(files) => {
             if let [only] = files.as_slice() {
                 return report_run(args, only);
             }

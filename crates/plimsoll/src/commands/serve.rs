@@ -161,19 +161,19 @@ struct RunFolder {
 }
 
 struct KnownResult {
-    version: FileVersion,
+    version: ListedVersion,
     result: Option<ListedResult>,
 }
 
 /// Length and time of the last change of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct FileVersion {
+struct ListedVersion {
     bytes: u64,
     seconds: i64,
     nanoseconds: i64,
 }
 
-impl FileVersion {
+impl ListedVersion {
     fn of(path: &Path) -> Option<Self> {
         let about = path.metadata().ok()?;
         Some(Self {
@@ -238,7 +238,7 @@ impl RunSource for RunFolder {
         let mut new = 0;
         // The newest first, as the page has them.
         for run in runs.iter_mut().rev() {
-            let Some(version) = FileVersion::of(&run.path) else {
+            let Some(version) = ListedVersion::of(&run.path) else {
                 continue;
             };
             let found = known.get(&run.path).filter(|own| own.version == version);

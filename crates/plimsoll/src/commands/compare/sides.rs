@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_analysis::compare::{ComparedSide, RunIdentity};
 
 use crate::failure::Failure;
-use crate::run_path::RunPath;
+use crate::run_path::RunArgument;
 use crate::set::RunSet;
 use crate::terminal::note;
 use plimsoll_record::runfile;
@@ -213,10 +213,10 @@ fn all(paths: &[PathBuf]) -> Result<Vec<Vec<RepeatedRuns>>, Failure> {
 }
 
 fn read(path: &Path) -> Result<Vec<RepeatedRuns>, Failure> {
-    match RunPath::open(path)? {
-        RunPath::File(file) => read_repeats(path, &[file]),
-        RunPath::Directory(files) => read_repeats(path, &files),
-        RunPath::Set(set) => read_set(path, &set),
+    match RunArgument::open(path)? {
+        RunArgument::File(file) => read_repeats(path, &[file]),
+        RunArgument::Directory(files) => read_repeats(path, &files),
+        RunArgument::Set(set) => read_set(path, &set),
     }
 }
 

@@ -13,7 +13,7 @@ use plimsoll_record::Record;
 use crate::cli::PredictArgs;
 use crate::commands::io::read_run;
 use crate::failure::Failure;
-use crate::run_path::RunPath;
+use crate::run_path::RunArgument;
 
 /// The model of a drive, an array or a cluster, answering the closed loop.
 #[derive(Clone)]
@@ -68,7 +68,7 @@ pub fn read_sources(args: &PredictArgs) -> Result<Sources, Failure> {
     let mut points = Vec::new();
     let mut refused = Vec::new();
     for path in &args.runs {
-        for run in RunPath::open(path)?.files() {
+        for run in RunArgument::open(path)?.files() {
             let sources = sources_of(&read_run(&run)?)?;
             points.extend(sources.points);
             refused.extend(sources.refused);
