@@ -3,10 +3,15 @@
 use serde::Serialize;
 
 use crate::compare::{ComparedSide, LoadKey, RateKind, SidePoint, WorkloadParameters};
-use plimsoll_stats::{Trend, change_points, trend};
+use plimsoll_stats::{Trend, change_points, fewest_for_step, trend};
 
 /// A change is reported when at most this share of permutations splits the series as clearly.
 pub const SIGNIFICANCE: f64 = 0.01;
+
+/// The fewest runs in which a step can be that clear.
+pub fn fewest_runs() -> usize {
+    fewest_for_step(SIGNIFICANCE)
+}
 
 /// One run of a series.
 #[derive(Debug, Clone, PartialEq)]
@@ -168,6 +173,36 @@ mod tests {
             [],
             "one run has no series"
         );
+    }
+
+    #[test]
+    fn a_clean_step_is_found_from_the_stated_number_of_runs_on() {
+        let side = ComparedSide::of("x", &fixture::single_point());
+        let series = |before: usize, after: usize| {
+            let rates = [vec![12_460.0; before], vec![8_510.0; after]].concat();
+            let noise = made::series(3, rates.len(), 0.0, 0.01);
+            let runs = rates.iter().zip(noise).enumerate();
+            let runs: Vec<HistoryRun> = runs
+                .map(|(i, (rate, noise))| {
+                    let mut side = side.clone();
+                    side.points[0].repeats[0].seconds = vec![(rate * noise / 60_000.0, 1.0); 60];
+                    HistoryRun {
+                        file: format!("{i}.plimsoll"),
+                        label: String::new(),
+                        side,
+                    }
+                })
+                .collect();
+            figure_series(&runs).remove(0)
+        };
+        let half = fewest_runs() / 2;
+        let found = series(half, half);
+        assert_eq!((found.changes.len(), found.changes[0].at), (1, half));
+        assert!((found.changes[0].ratio - 0.683).abs() < 0.01 && found.trend.is_none());
+        for half in 3..half {
+            let short = series(half, half);
+            assert_eq!((short.changes.len(), short.trend), (0, None), "{half}");
+        }
     }
 
     #[test]

@@ -31,6 +31,7 @@ fn spec(load: LoadShape, hours: u64) -> LaneSpec {
         outages: every(900, 900, 10_000),
         fail_every: Some(50),
         retry_every: Some(20),
+        ..MockScript::default()
     };
     LaneSpec {
         endpoint: Endpoint::Mock(script),

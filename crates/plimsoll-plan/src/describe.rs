@@ -46,6 +46,7 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
         audit,
         hosts,
         on_hosts,
+        abort_on_fail,
         ..
     } = plan;
     if *scale != 1.0 || *data_scale != 1.0 {
@@ -61,6 +62,10 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
     writeln!(out, "data_seed = {data_seed}")?;
     if !on_hosts.is_empty() {
         writeln!(out, "on_hosts = {}", host_list(plan, on_hosts))?;
+    }
+    write_requirements(out, plan, None)?;
+    if *abort_on_fail {
+        writeln!(out, "abort_on_fail = true")?;
     }
     for medium in media {
         let key = if medium.kind == MediumKind::Device {
@@ -113,6 +118,17 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
     steps
         .iter()
         .try_for_each(|step| write_step(out, plan, step))
+}
+
+/// Those of a step, or of the plan.
+fn write_requirements(out: &mut String, plan: &ResolvedPlan, step: Option<&str>) -> fmt::Result {
+    let own = plan.requirements.iter();
+    let own = own.filter(|own| own.step.as_deref() == step);
+    let texts: Vec<String> = own.map(|own| format!("\"{}\"", own.requirement)).collect();
+    match texts.is_empty() {
+        true => Ok(()),
+        false => writeln!(out, "require = [{}]", texts.join(", ")),
+    }
 }
 
 /// Only what the plan changes: what it leaves alone is that of the plimsoll that audits.
@@ -442,6 +458,7 @@ fn write_load_step(out: &mut String, plan: &ResolvedPlan, step: &LoadStep) -> fm
         "check = \"{}\"\nmax_retries = {max_retries}",
         check.name()
     )?;
+    write_requirements(out, plan, Some(name))?;
     power_cut.map_or(Ok(()), |after| writeln!(out, "power_cut = \"{after}\""))?;
     backup::write_noise(out, plan, noise)?;
     events.iter().try_for_each(|event| {

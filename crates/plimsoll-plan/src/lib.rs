@@ -37,6 +37,7 @@ pub mod raw;
 mod read;
 mod recorded;
 mod redact;
+pub mod requirement;
 mod resolve;
 pub mod resolved;
 pub mod schedule;

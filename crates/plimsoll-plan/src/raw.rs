@@ -34,6 +34,12 @@ pub struct RawPlan {
     pub seed: Option<At<u64>>,
     /// Start of the data set's random draws. Default: `seed`, else 1.
     pub data_seed: Option<At<u64>>,
+    /// Limits that figures must keep at every load, such as `["p99<200ms", "failed<0.1%"]`: `mean`, `p50` to `p99.9` and
+    /// `max` of response times, `failed`, `nopm`, `throughput`, `iops`, `mb/s`. A run that misses one ends with exit code
+    /// 3. Default: none.
+    pub require: Option<At<Vec<At<String>>>>,
+    /// The run ends at the first point that misses a requirement. Default: false.
+    pub abort_on_fail: Option<At<bool>>,
     /// Where data lives, by a name of your choice: `[medium.here]`.
     pub medium: Named<RawMedium>,
     /// Other machines, by a name or a pattern: `[host.gen1]`, `[host."gen[1-8]"]`.
@@ -423,6 +429,8 @@ pub struct RawStep {
     /// Default: 100000.
     #[schemars(range(min = 0, max = 10_000_000))]
     pub queue: Option<At<i64>>,
+    /// Limits that figures of this step must keep at every load, as the plan's own `require`. Default: none.
+    pub require: Option<At<Vec<At<String>>>>,
     /// Load before figures are taken: caches fill. Such as `"10s"`, which is the default; of a block workload at least
     /// `"1s"`, and `"2s"` is the default.
     pub ramp: Option<At<RawTime>>,

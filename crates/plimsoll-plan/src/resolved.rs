@@ -25,6 +25,7 @@ use crate::Thresholds;
 use crate::ids::{BackupId, BlockId, HostId, MediumId, StepId, SystemId, WorkloadId};
 use crate::load::{LoadShape, MockScript};
 use crate::objective::Objective;
+use crate::requirement::PlanRequirement;
 use crate::schedule::Timeline;
 use crate::units::Nanos;
 
@@ -54,6 +55,12 @@ pub struct ResolvedPlan {
     /// What the audit holds figures against.
     #[serde(default)]
     pub audit: Thresholds,
+    /// Limits that figures must keep. Older run files have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<PlanRequirement>,
+    /// Whether the run ends at the first point that misses one.
+    #[serde(default)]
+    pub abort_on_fail: bool,
 }
 
 /// Where data lives.

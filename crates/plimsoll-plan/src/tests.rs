@@ -8,6 +8,7 @@ mod events;
 mod hosts;
 mod load;
 mod recorded;
+mod requirement;
 mod sysbench;
 
 use insta::assert_snapshot;

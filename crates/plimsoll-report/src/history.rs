@@ -3,7 +3,7 @@
 use plimsoll_analysis::ListedLoad;
 pub use plimsoll_analysis::ListedResult;
 use plimsoll_analysis::compare::{RateKind, RoundedRatio};
-use plimsoll_analysis::history::{Change, FigureSeries, SeriesPoint};
+use plimsoll_analysis::history::{Change, FigureSeries, SeriesPoint, fewest_runs};
 use plimsoll_analysis::summary::Verdict;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::RunStatus;
@@ -131,7 +131,7 @@ pub fn courses_text(courses: &[FigureSeries]) -> String {
         ];
         let heading = m.text_with("history-load", &args);
         if course.changes.is_empty() {
-            lines.push(format!("{heading} {}", m.text("history-steady")));
+            lines.push(format!("{heading} {}", without_change(&m, course)));
         } else {
             lines.push(heading);
         }
@@ -140,6 +140,19 @@ pub fn courses_text(courses: &[FigureSeries]) -> String {
         lines.extend(course.trend.map(|trend| format!("  {}", drift(&m, trend))));
     }
     lines.join("\n")
+}
+
+/// No change found, or too few runs for one.
+fn without_change(m: &Messages, course: &FigureSeries) -> String {
+    let fewest = fewest_runs();
+    if course.points.len() >= fewest {
+        return m.text("history-steady");
+    }
+    let args = [
+        ("fewest", fewest.to_string()),
+        ("half", (fewest / 2).to_string()),
+    ];
+    m.text_with("history-too-few", &args)
 }
 
 fn describe(m: &Messages, course: &FigureSeries, change: &Change) -> String {

@@ -73,6 +73,8 @@ const ALL_TABLES: &[fn() -> Declaration] = &[
     || versus::tables::differences().declaration(),
     || versus::tables::sides().declaration(),
     || versus::tables::gated().declaration(),
+    || versus::gate_export::table().declaration(),
+    || versus::requirement::required().declaration(),
     || waits::shares().declaration(),
     || waits::all_shares().declaration(),
     || waits::counter_table().declaration(),

@@ -5,7 +5,8 @@
 //! is why it is used for series of benchmarks (Daly et al., The Use of Change Point Detection to Identify Software
 //! Performance Regressions in a Continuous Integration System, ICPE 2020). The index with the largest energy distance
 //! between what lies before and after it is tested against permutations of its segment; if it is significant, both
-//! halves are searched, too. Where a level comes back, no single index separates the series: where none is significant, the
+//! halves are searched, too. Up to [`MOST_EXACT`] values all permutations are counted: of five and five values, two of 252
+//! arrangements separate as clearly as a clean step, which 199 draws see in one series and not in the next. Where a level comes back, no single index separates the series: where none is significant, the
 //! middle segment with the largest distance from the rest is tested, at half the significance.
 //!
 //! Permutations assume that values are exchangeable without a change. Of a series that drifts, or whose neighbours correlate,
@@ -21,6 +22,8 @@ use super::mean::mean;
 /// On each side of a change.
 const FEWEST: usize = 3;
 const PERMUTATIONS: usize = 199;
+/// Up to so many values all permutations are counted: by subsets, of which there are 2^n.
+const MOST_EXACT: usize = 16;
 /// More values are not searched: the distances between all pairs are needed.
 pub const MOST_VALUES: usize = 200;
 
@@ -49,7 +52,12 @@ pub fn change_points(values: &[f64], significance: f64) -> Vec<ChangePoint> {
     while let Some((from, to)) = open.pop() {
         let own = &values[from..to];
         let stream = (from * 1000 + to) as u64;
-        let step = tested(own, stream, best_split).filter(|(_, p)| *p <= significance);
+        let step = if own.len() <= MOST_EXACT {
+            tested_exactly(own)
+        } else {
+            tested(own, stream, best_split)
+        };
+        let step = step.filter(|(_, p)| *p <= significance);
         let Some((range, p)) = step
             .or_else(|| tested(own, stream, best_middle).filter(|(_, p)| *p <= significance / 2.0))
         else {
@@ -112,8 +120,57 @@ fn tested(
     Some((range, (as_clear + 1) as f64 / (PERMUTATIONS + 1) as f64))
 }
 
-/// The index with the largest scaled energy distance
-/// mn/(m+n) · (2/(mn) Σ|x−y| − 2/m² Σ|x−x′| − 2/n² Σ|y−y′|), sums over pairs, moved along one value at a time.
+/// The fewest values in which a clean step is significant: with equal sides, 2 of n! / (n/2)!² arrangements are as clear.
+pub fn fewest_for_step(significance: f64) -> usize {
+    (2 * FEWEST..)
+        .find(|n| 2.0 / arrangements(*n, n / 2) <= significance)
+        .unwrap_or(usize::MAX)
+}
+
+/// Choices of `k` from `n`.
+fn arrangements(n: usize, k: usize) -> f64 {
+    (1..=k).map(|i| (n - k + i) as f64 / i as f64).product()
+}
+
+/// The best split, and the exact share of permutations in which one is as clear. A split depends on which values are before
+/// it, not on their order: `unclear[s]` counts the orders of subset `s` of which no beginning is as clear.
+fn tested_exactly(values: &[f64]) -> Option<(Range<usize>, f64)> {
+    let n = values.len();
+    let SeriesPart { range, energy } = best_split(values).filter(|part| part.energy > 0.0)?;
+    let least = energy * (1.0 - 1e-9);
+    let all = (1usize << n) - 1;
+    let members = |set: usize| (0..n).filter(move |i| set >> i & 1 == 1);
+    // Of each subset the sum of distances between its pairs.
+    let mut within = vec![0.0; all + 1];
+    let mut unclear = vec![0.0; all + 1];
+    unclear[0] = 1.0;
+    for set in 1..=all {
+        let first = set.trailing_zeros() as usize;
+        let others = set & (set - 1);
+        let distances = members(others).map(|i| (values[i] - values[first]).abs());
+        within[set] = within[others] + distances.sum::<f64>();
+    }
+    for set in 1..=all {
+        let m = set.count_ones() as usize;
+        let is_split = m >= FEWEST && n - m >= FEWEST;
+        let rest = all & !set;
+        let cross = within[all] - within[set] - within[rest];
+        if !is_split || scaled_energy(m, n - m, within[set], within[rest], cross) < least {
+            unclear[set] = members(set).map(|i| unclear[set & !(1 << i)]).sum();
+        }
+    }
+    let orders: f64 = (1..=n).map(|i| i as f64).product();
+    Some((range, 1.0 - unclear[all] / orders))
+}
+
+/// mn/(m+n) · (2/(mn) Σ|x−y| − 2/m² Σ|x−x′| − 2/n² Σ|y−y′|) of sums over pairs.
+fn scaled_energy(m: usize, n: usize, left: f64, right: f64, cross: f64) -> f64 {
+    let m = m as f64;
+    let n = n as f64;
+    m * n / (m + n) * (2.0 * cross / (m * n) - 2.0 * left / (m * m) - 2.0 * right / (n * n))
+}
+
+/// The index with the largest [`scaled_energy`], whose sums are moved along one value at a time.
 fn best_split(values: &[f64]) -> Option<SeriesPart> {
     let n = values.len();
     if n < 2 * FEWEST {
@@ -134,10 +191,7 @@ fn best_split(values: &[f64]) -> Option<SeriesPart> {
         if at < FEWEST {
             continue;
         }
-        let m = at as f64;
-        let k = (n - at) as f64;
-        let energy = m * k / (m + k)
-            * (2.0 * cross / (m * k) - 2.0 * left / (m * m) - 2.0 * right / (k * k));
+        let energy = scaled_energy(at, n - at, left, right, cross);
         if best.as_ref().is_none_or(|best| energy > best.energy) {
             best = Some(SeriesPart {
                 range: at..n,
@@ -218,6 +272,70 @@ mod tests {
                     && found[1].after > found[1].before
             );
         }
+    }
+
+    #[test]
+    fn the_shortest_clean_steps_are_found() {
+        let clean = |before: usize, after: usize| {
+            let found = change_points(&levels(7, &[(before, 12_460.0), (after, 8_510.0)]), 0.01);
+            found
+                .iter()
+                .map(|change| (change.at, change.p))
+                .collect::<Vec<_>>()
+        };
+        for (before, after, arrangements) in
+            [(5, 5, 252.0), (6, 4, 210.0), (4, 6, 210.0), (9, 3, 220.0)]
+        {
+            let [(at, p)] = clean(before, after)[..] else {
+                panic!("{before} and {after}: {:?}", clean(before, after));
+            };
+            assert!(at == before && (p - 2.0 / arrangements).abs() < 1e-9, "{p}");
+        }
+        for (before, after) in [(3, 3), (4, 4), (4, 5), (7, 3)] {
+            assert_eq!(clean(before, after), [], "{before} and {after}");
+        }
+        assert_eq!((fewest_for_step(0.01), fewest_for_step(0.05)), (10, 8));
+    }
+
+    #[test]
+    fn counting_permutations_agrees_with_trying_them() {
+        // All 720 orders of six values.
+        let values = [3.0, 1.0, 4.0, 1.5, 9.0, 2.6];
+        let energy = best_split(&values).map(|part| part.energy).unwrap();
+        let mut clear = 0;
+        let mut orders = 0;
+        let mut order = values.to_vec();
+        let mut swaps = vec![0; 6];
+        let mut i = 0;
+        let mut count = |order: &[f64]| {
+            orders += 1;
+            let found = best_split(order).map(|part| part.energy);
+            clear += usize::from(found >= Some(energy * (1.0 - 1e-12)));
+        };
+        count(&order);
+        // Heap's algorithm.
+        while i < 6 {
+            if swaps[i] < i {
+                order.swap(if i % 2 == 0 { 0 } else { swaps[i] }, i);
+                count(&order);
+                swaps[i] += 1;
+                i = 0;
+            } else {
+                swaps[i] = 0;
+                i += 1;
+            }
+        }
+        let (_, p) = tested_exactly(&values).unwrap();
+        assert_eq!(orders, 720);
+        assert!((p - clear as f64 / 720.0).abs() < 1e-9, "{p} {clear}");
+    }
+
+    #[test]
+    fn noise_alone_in_short_series_keeps_its_error_rate() {
+        let found = (0..400)
+            .filter(|seed| !change_points(&levels(*seed, &[(11, 1.0)]), 0.01).is_empty())
+            .count();
+        assert!(found <= 10, "{found} of 400, 4 and 2 expected");
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod student;
 mod trend;
 mod window;
 
-pub use divisive::{ChangePoint, change_points};
+pub use divisive::{ChangePoint, change_points, fewest_for_step};
 pub use draws::{Draws, split_mix};
 pub use interval::{FEWEST_REPEATS, Interval};
 pub use rank::{RankTest, rank_test};

@@ -49,7 +49,8 @@ fn line(values: &[f64]) -> LeastSquaresLine {
 }
 
 /// A line that at most `significance` of all permutations are as steep as, where it describes the series better than the
-/// steps that were found: Schwarz's criterion (Annals of Statistics 6, 1978), with an index and a level for each step.
+/// steps that were found, and than any one step: Schwarz's criterion (Annals of Statistics 6, 1978), with an index and a
+/// level for each step. A step that too few values show is no drift.
 pub fn trend(values: &[f64], steps: &[ChangePoint], significance: f64) -> Option<Trend> {
     if values.len() < FEWEST || values.iter().any(|value| !value.is_finite()) || mean(values) <= 0.0
     {
@@ -71,6 +72,9 @@ pub fn trend(values: &[f64], steps: &[ChangePoint], significance: f64) -> Option
         n * (left / n).max(f64::MIN_POSITIVE).ln() + parameters as f64 * n.ln()
     };
     let by_steps = criterion(left_by_steps(values, steps), 2 * steps.len() + 1);
+    let one_step = (1..values.len()).map(|at| left_by_levels(values, &[at]));
+    let by_one_step = one_step.map(|left| criterion(left, 3)).reduce(f64::min);
+    let by_steps = by_one_step.map_or(by_steps, |one| one.min(by_steps));
     let percent_per_value = own.slope / mean(values) * 100.0;
     let found = Trend {
         percent_per_value,
@@ -80,10 +84,15 @@ pub fn trend(values: &[f64], steps: &[ChangePoint], significance: f64) -> Option
     (p <= significance && criterion(own.left, 2) < by_steps).then_some(found)
 }
 
-/// Squared distances from the level of each segment.
 fn left_by_steps(values: &[f64], steps: &[ChangePoint]) -> f64 {
-    let starts = std::iter::once(0).chain(steps.iter().map(|step| step.at));
-    let ends = steps.iter().map(|step| step.at).chain([values.len()]);
+    let starts: Vec<usize> = steps.iter().map(|step| step.at).collect();
+    left_by_levels(values, &starts)
+}
+
+/// Squared distances from the level of each segment. `next`: where the segments after the first begin.
+fn left_by_levels(values: &[f64], next: &[usize]) -> f64 {
+    let starts = std::iter::once(0).chain(next.iter().copied());
+    let ends = next.iter().copied().chain([values.len()]);
     let segments = starts.zip(ends).map(|(start, end)| &values[start..end]);
     segments
         .map(|own| {
@@ -134,6 +143,22 @@ mod tests {
             steps == 0 && noise <= 2,
             "{steps} steps and {noise} times noise"
         );
+    }
+
+    #[test]
+    fn a_clean_step_is_no_drift_however_few_values_show_it() {
+        for (before, after) in [(4, 4), (3, 5), (5, 4), (4, 5), (7, 3), (2, 8), (5, 5)] {
+            for seed in 0..20 {
+                let noise = made::series(seed, before + after, 0.0, 0.02);
+                let level = |i: usize| if i < before { 1.0 } else { 0.683 };
+                let values: Vec<f64> = noise
+                    .iter()
+                    .enumerate()
+                    .map(|(i, x)| x * level(i))
+                    .collect();
+                assert_eq!(found(&values), None, "{before} and {after}, {seed}");
+            }
+        }
     }
 
     #[test]

@@ -86,6 +86,11 @@ impl Failure {
         Self::with_code(2, reason)
     }
 
+    /// A limit was missed.
+    pub fn threshold(reason: impl Into<FailureReason>) -> Self {
+        Self::with_code(3, reason)
+    }
+
     pub fn plan(report: miette::Report) -> Self {
         Self {
             code: 2,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::ask::Ask;
-use super::difference::Difference;
+use super::difference::{Difference, Factor};
 use super::figures::PointComparison;
 use super::mark::Mark;
 use super::side::{ComparedSide, LoadKey};
@@ -39,6 +39,8 @@ pub struct Against {
     /// Index into [`RunComparison::sides`].
     pub side: usize,
     pub differences: Vec<Difference>,
+    /// What of it can be a cause; of several it is not shown which one is.
+    pub factors: Vec<Factor>,
     pub marks: Vec<Mark>,
     pub points: Vec<PointComparison>,
     /// Loads that only one side has.
@@ -47,7 +49,7 @@ pub struct Against {
 }
 
 impl Against {
-    /// Whether a rule forbids quoting the comparison.
+    /// Whether a rule of severity error fires, so that the ratios must not be quoted.
     pub fn forbidden(&self) -> bool {
         self.marks
             .iter()

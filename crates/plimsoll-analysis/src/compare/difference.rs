@@ -70,6 +70,14 @@ impl Group {
         }
     }
 
+    /// Whether it is of the machine that was measured, rather than of what ran on it.
+    pub(super) fn is_of_machine(self) -> bool {
+        matches!(
+            self,
+            Self::Hosts | Self::Cpus | Self::Kernel | Self::Drives | Self::GeneratorPlace
+        )
+    }
+
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|group| group.name() == name)
     }
@@ -85,6 +93,14 @@ pub struct Difference {
     /// `None`: not recorded on that side.
     pub first: Option<String>,
     pub second: Option<String>,
+}
+
+/// What differs of one group, and is recorded on both sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Factor {
+    pub group: Group,
+    /// Without doubles: a setting by the name that its system has for it.
+    pub names: Vec<String>,
 }
 
 /// What a run was measured on and with.
@@ -246,6 +262,8 @@ fn plan_group(section: Section, key: &str) -> Option<Group> {
         (Section::Medium, "slower" | "speed") => return None,
         // Points have it.
         (Section::Step, "keying_and_think") => return None,
+        // What is required of figures does not change them.
+        (Section::Step | Section::Top, "require" | "abort_on_fail") => Group::Incidental,
         (Section::Host, _) | (Section::Step, "from") => Group::GeneratorPlace,
         (Section::Medium | Section::System, _) if place => Group::Incidental,
         (Section::Medium, _) => Group::Drives,
@@ -300,8 +318,9 @@ pub(super) fn setting_name(key: &str) -> &str {
     known.unwrap_or(key)
 }
 
-/// Facts that are of one run: where things lie, what is free, what a calibration gave.
-const INCIDENTAL: [&str; 23] = [
+/// Facts that are of one run: where things lie, what is free, what a calibration gave, what plimsoll itself did.
+const INCIDENTAL: [&str; 24] = [
+    DATA_FACT,
     "unreadable",
     "cpu_mhz",
     "name",
@@ -342,7 +361,6 @@ fn group_of(kind: SubjectKind, key: &str) -> Group {
         },
         SubjectKind::Device | SubjectKind::Medium | SubjectKind::Member => Group::Drives,
         SubjectKind::System if key.contains("version") => Group::Software,
-        SubjectKind::System if key == DATA_FACT => Group::Sizes,
         SubjectKind::System => Group::Settings,
         SubjectKind::Worker => Group::GeneratorPlace,
         SubjectKind::Generator | SubjectKind::Emulator | SubjectKind::Backup => Group::Incidental,

@@ -74,6 +74,18 @@ pub enum NotComparable {
     Correlated,
 }
 
+impl NotComparable {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Invalid => "invalid",
+            Self::Unlike => "unlike",
+            Self::Nothing => "nothing",
+            Self::ShortWindow => "short_window",
+            Self::Correlated => "correlated",
+        }
+    }
+}
+
 impl From<TooShort> for NotComparable {
     fn from(why: TooShort) -> Self {
         match why {
@@ -84,7 +96,7 @@ impl From<TooShort> for NotComparable {
     }
 }
 
-/// What an interval shows.
+/// What an interval of repeats shows. Single windows show nothing of how runs vary, and so no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -178,7 +190,7 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
         second: sides[1],
         ratio,
         interval,
-        effect: Effect::of(interval, ask.minimum_effect),
+        effect: Effect::of(interval.filter(|_| by_repeats), ask.minimum_effect),
         ranks: if by_repeats && hindered.is_none() {
             rank_test(&rates(first), &rates(second))
         } else {
@@ -214,7 +226,7 @@ fn interval(point: &SidePoint, by_repeats: bool) -> Result<Interval, NotComparab
 }
 
 /// All that was counted by all time, per second.
-fn rate(point: &SidePoint) -> Option<f64> {
+pub(super) fn rate(point: &SidePoint) -> Option<f64> {
     let whole = point
         .repeats
         .iter()
@@ -280,7 +292,7 @@ fn latencies(
         let difference_ms = both
             .and_then(|(a, b)| b.less(a))
             .map(|own| own.with(second_ms - first_ms));
-        let effect = Effect::of(ratio, ask.minimum_effect);
+        let effect = Effect::of(ratio.filter(|_| by_repeats), ask.minimum_effect);
         Some(ComparedLatency {
             quantile: q,
             first_ms,
@@ -294,13 +306,13 @@ fn latencies(
 }
 
 /// Response times of a side.
-struct SideLatency<'a> {
+pub(super) struct SideLatency<'a> {
     point: &'a SidePoint,
-    repeats: Vec<&'a Hist>,
+    pub repeats: Vec<&'a Hist>,
 }
 
 impl<'a> SideLatency<'a> {
-    fn of(point: &'a SidePoint) -> Self {
+    pub fn of(point: &'a SidePoint) -> Self {
         let repeats = point
             .repeats
             .iter()
@@ -311,7 +323,7 @@ impl<'a> SideLatency<'a> {
     }
 
     /// The median of the repeats' own, as a ladder has it. `None` where a repeat has too few values.
-    fn quantile_ms(&self, q: f64) -> Option<f64> {
+    pub fn quantile_ms(&self, q: f64) -> Option<f64> {
         let mut each = Vec::new();
         for hist in &self.repeats {
             if !LatencySummary::of(hist)?.resolves(q) {

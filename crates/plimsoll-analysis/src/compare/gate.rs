@@ -3,7 +3,10 @@
 use serde::Serialize;
 
 use super::comparison::Against;
-use super::figures::PointComparison;
+use super::difference::Factor;
+use super::figures::{IntervalBasis, NotComparable, PointComparison};
+use super::mark::Mark;
+use super::requirement::RequirementReport;
 use super::side::{LoadKey, RateKind};
 use crate::audit::Rule;
 use crate::summary::Interval;
@@ -26,10 +29,12 @@ pub struct GateLimits {
 pub enum GateOutcome {
     /// Whatever the truth within the interval, it is no worse than allowed.
     Passed,
-    /// The interval contains both what is allowed and what is not; or there is none; or a rule forbids the comparison.
+    /// It is not known whether a figure is worse than allowed.
     Inconclusive,
     /// The whole interval is worse than allowed.
     Regression,
+    /// A requirement is missed.
+    Failed,
 }
 
 impl GateOutcome {
@@ -38,6 +43,38 @@ impl GateOutcome {
             Self::Passed => "passed",
             Self::Inconclusive => "inconclusive",
             Self::Regression => "regression",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// Why a figure has its outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PointReason {
+    /// The whole interval is within the limit.
+    Within,
+    /// The whole interval is beyond it.
+    Beyond,
+    /// The limit lies within the interval.
+    LimitInInterval,
+    /// There is no interval.
+    NoInterval(NotComparable),
+    /// The percentile has no interval: too few response times.
+    NoPercentile,
+    /// The sides cannot be compared: an objection of the report.
+    Objection,
+}
+
+impl PointReason {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Within => "within",
+            Self::Beyond => "beyond",
+            Self::LimitInInterval => "limit_in_interval",
+            Self::NoInterval(because) => because.name(),
+            Self::NoPercentile => "no_percentile",
+            Self::Objection => "objection",
         }
     }
 }
@@ -54,54 +91,109 @@ pub struct GatedPoint {
     /// The lowest rate or the highest latency allowed.
     pub limit: f64,
     pub outcome: GateOutcome,
+    pub reason: PointReason,
+    /// Whether the interval is of single windows, which do not show how runs vary.
+    pub one_window: bool,
+}
+
+/// What keeps a gate from an outcome, whatever the figures are.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "objection", rename_all = "snake_case")]
+pub enum Objection {
+    /// A rule of severity error fired.
+    Rule(Mark),
+    /// The machine differs beside something else: which of them changed the figures is not shown.
+    OtherMachine { factors: Vec<Factor> },
+}
+
+impl Objection {
+    /// The rule that `--allow` takes.
+    pub fn rule(&self) -> Rule {
+        match self {
+            Self::Rule(mark) => mark.rule,
+            Self::OtherMachine { .. } => Rule::OneFactor,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GateReport {
     pub limits: GateLimits,
-    /// A regression anywhere is one; else what is inconclusive anywhere.
+    /// Inconclusive with an objection; else a regression anywhere is one; else what is inconclusive anywhere.
     pub outcome: GateOutcome,
     pub points: Vec<GatedPoint>,
-    /// Rules of severity error that fired and were not allowed.
-    pub forbidden_by: Vec<Rule>,
-    /// Whether some loads are of different workloads, which cannot be evaluated.
-    pub unlike: bool,
+    pub objections: Vec<Objection>,
+    /// Loads that only the baseline has: what was not measured may be what has become worse.
+    pub missing: Vec<LoadKey>,
+}
+
+/// All that a gate checked.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GateResult {
+    /// The worst of the two.
+    pub outcome: GateOutcome,
+    /// Against a baseline.
+    pub baseline: Option<GateReport>,
+    pub requirements: Option<RequirementReport>,
+}
+
+impl GateResult {
+    /// `None` where nothing was to be checked.
+    pub fn new(
+        baseline: Option<GateReport>,
+        requirements: Option<RequirementReport>,
+    ) -> Option<Self> {
+        let outcomes = baseline.iter().map(|gate| gate.outcome);
+        let required = requirements.iter().map(|report| report.outcome);
+        Some(Self {
+            outcome: outcomes.chain(required).max()?,
+            baseline,
+            requirements,
+        })
+    }
 }
 
 /// Checks the comparison of a run with its baseline against limits.
 pub fn gate(against: &Against, limits: &GateLimits) -> GateReport {
-    let points: Vec<GatedPoint> = against
-        .points
-        .iter()
-        .flat_map(|point| gated(point, limits))
-        .collect();
-    let errors = against
-        .marks
-        .iter()
-        .filter(|mark| mark.severity == Severity::Error)
-        .map(|mark| mark.rule);
-    let mut forbidden_by: Vec<Rule> = errors.filter(|rule| !limits.allow.contains(rule)).collect();
-    forbidden_by.dedup();
-    let worst = points
-        .iter()
-        .map(|point| point.outcome)
-        .max()
-        .unwrap_or(GateOutcome::Inconclusive);
-    // What was measured in the baseline alone may be what has become worse.
-    let gaps = !against.only_first.is_empty();
-    let outcome = match worst {
-        _ if !forbidden_by.is_empty() => GateOutcome::Inconclusive,
-        GateOutcome::Passed if gaps => GateOutcome::Inconclusive,
+    let objections = objections(against, &limits.allow);
+    let points = against.points.iter();
+    let mut points: Vec<GatedPoint> = points.flat_map(|point| gated(point, limits)).collect();
+    if !objections.is_empty() {
+        for point in &mut points {
+            (point.outcome, point.reason) = (GateOutcome::Inconclusive, PointReason::Objection);
+        }
+    }
+    let worst = points.iter().map(|point| point.outcome).max();
+    let missing = against.only_first.clone();
+    let outcome = match worst.unwrap_or(GateOutcome::Inconclusive) {
+        GateOutcome::Passed if !missing.is_empty() => GateOutcome::Inconclusive,
         worst => worst,
     };
-    let unlike = against.points.iter().any(|point| !point.unlike.is_empty());
     GateReport {
         limits: limits.clone(),
         outcome,
         points,
-        forbidden_by,
-        unlike,
+        objections,
+        missing,
     }
+}
+
+/// A change of settings, software or load is what a gate is for, however many there are. The machine is not: beside such a
+/// change it may be what made the run slower, or hide that it became slower.
+fn objections(against: &Against, allow: &[Rule]) -> Vec<Objection> {
+    let errors = against
+        .marks
+        .iter()
+        .filter(|mark| mark.severity == Severity::Error);
+    let mut all: Vec<Objection> = errors.cloned().map(Objection::Rule).collect();
+    let factors = &against.factors;
+    if factors.len() > 1 && factors.iter().any(|factor| factor.group.is_of_machine()) {
+        all.push(Objection::OtherMachine {
+            factors: factors.clone(),
+        });
+    }
+    all.retain(|objection| !allow.contains(&objection.rule()));
+    all
 }
 
 fn gated(point: &PointComparison, limits: &GateLimits) -> Vec<GatedPoint> {
@@ -137,15 +229,18 @@ fn gated_point(
     } else {
         1.0 - allowed
     };
-    let outcome = match ratio {
-        None => GateOutcome::Inconclusive,
-        Some(ratio) if latency && ratio.low > limit || !latency && ratio.high < limit => {
-            GateOutcome::Regression
+    let (outcome, reason) = match (ratio, point.method) {
+        (None, IntervalBasis::None { because }) => {
+            (GateOutcome::Inconclusive, PointReason::NoInterval(because))
         }
-        Some(ratio) if latency && ratio.high <= limit || !latency && ratio.low >= limit => {
-            GateOutcome::Passed
+        (None, _) => (GateOutcome::Inconclusive, PointReason::NoPercentile),
+        (Some(ratio), _) if latency && ratio.low > limit || !latency && ratio.high < limit => {
+            (GateOutcome::Regression, PointReason::Beyond)
         }
-        Some(_) => GateOutcome::Inconclusive,
+        (Some(ratio), _) if latency && ratio.high <= limit || !latency && ratio.low >= limit => {
+            (GateOutcome::Passed, PointReason::Within)
+        }
+        (Some(_), _) => (GateOutcome::Inconclusive, PointReason::LimitInInterval),
     };
     GatedPoint {
         place: point.place.clone(),
@@ -154,5 +249,7 @@ fn gated_point(
         ratio,
         limit,
         outcome,
+        reason,
+        one_window: matches!(point.method, IntervalBasis::Windows),
     }
 }

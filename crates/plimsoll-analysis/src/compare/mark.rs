@@ -1,9 +1,11 @@
 //! The audit rules for two sides: whether they may be compared at all.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
 
 use super::ask::Ask;
-use super::difference::{Difference, Group, setting_name};
+use super::difference::{Difference, Factor, Group, setting_name};
 use super::figures::{Effect, PointComparison};
 use super::side::ComparedSide;
 use crate::audit::{Evidence, Rule, unequal};
@@ -89,33 +91,42 @@ fn is_recorded(found: &Difference) -> bool {
     found.first.is_some() && found.second.is_some()
 }
 
-/// One group may differ: the one that was named, or any if none was. A group of which one side records nothing, such as an
-/// imported one, is not known to differ.
-fn one_factor(sides: &Sides) -> Option<Mark> {
-    let factors = sides.differences.iter().filter(|found| {
+/// What differs between the sides, by group. A group of which one side records nothing, such as an imported one, is not
+/// known to differ.
+pub(super) fn factors(sides: &Sides) -> Vec<Factor> {
+    let configured = sides.differences.iter().filter(|found| {
         found.group != Group::Incidental
             && sides.first.configuration.records(found.group)
             && sides.second.configuration.records(found.group)
     });
     let workloads = sides.workloads.iter().filter(|found| is_recorded(found));
-    let mut groups: Vec<Group> = factors.chain(workloads).map(|found| found.group).collect();
-    groups.sort_unstable();
-    groups.dedup();
+    let mut groups: BTreeMap<Group, BTreeSet<String>> = BTreeMap::new();
+    for found in configured.chain(workloads) {
+        let names = groups.entry(found.group).or_default();
+        names.insert(setting_name(&found.key).to_owned());
+    }
+    let groups = groups.into_iter();
+    groups
+        .map(|(group, names)| Factor {
+            group,
+            names: names.into_iter().collect(),
+        })
+        .collect()
+}
+
+/// Where one group was named as the cause, nothing else may differ. Without a named cause the ratio is of all that differs.
+fn one_factor(sides: &Sides) -> Option<Mark> {
+    let named = sides.ask.factor?;
+    let groups = factors(sides).into_iter().map(|factor| factor.group);
     let beside: Vec<&str> = groups
-        .iter()
-        .filter(|group| Some(**group) != sides.ask.factor)
-        .map(|group| group.name())
+        .filter(|group| *group != named)
+        .map(Group::name)
         .collect();
-    let allowed = usize::from(sides.ask.factor.is_none());
-    let factor = sides
-        .ask
-        .factor
-        .map_or_else(String::new, |group| group.name().to_owned());
     let evidence = Evidence::Factors {
-        factor,
+        factor: named.name().to_owned(),
         differs: beside.join(", "),
     };
-    (beside.len() > allowed).then(|| of(Rule::OneFactor, evidence))
+    (!beside.is_empty()).then(|| of(Rule::OneFactor, evidence))
 }
 
 /// Systems that are under load count alike on both sides wherever they are compared: a sum of eight is not less than one of

@@ -1,7 +1,7 @@
 //! Compares runs: the ratio of each figure, its interval, and what else differs between the runs.
 //!
 //! The first side is what the others are compared with. A ratio has a 95 % interval; a difference is *shown* where
-//! the interval does not contain 1. The audit's rules for pairs apply: where one of severity error fires, the figures are
+//! the interval rests on repeats and does not contain 1. The audit's rules for pairs apply: where one of severity error fires, the figures are
 //! shown and are not quotable.
 
 mod ask;
@@ -12,6 +12,7 @@ mod gate;
 mod identity;
 mod mark;
 mod partner;
+mod requirement;
 mod rounded;
 mod side;
 #[cfg(test)]
@@ -20,15 +21,18 @@ mod workload;
 
 pub use ask::Ask;
 pub use comparison::{Against, COMPARISON_VERSION, RunComparison, SideInfo};
-pub use difference::{Configuration, Difference, Group, differences};
+pub use difference::{Configuration, Difference, Factor, Group, differences};
 pub use figures::{
     ComparedLatency, Effect, IntervalBasis, NotComparable, PointComparison, SideFigure,
 };
-pub use gate::{GateLimits, GateOutcome, GateReport, GatedPoint, gate};
+pub use gate::{
+    GateLimits, GateOutcome, GateReport, GateResult, GatedPoint, Objection, PointReason, gate,
+};
 pub use identity::RunIdentity;
 pub use mark::Mark;
+pub use requirement::{RequiredPoint, RequirementReason, RequirementReport, require};
 pub use rounded::RoundedRatio;
-pub use side::{ComparedSide, LoadKey, OfferedLoad, RateKind, Repeat, SidePoint};
+pub use side::{ComparedSide, LoadKey, OfferedLoad, RateKind, Repeat, RepeatFigures, SidePoint};
 pub use workload::WorkloadParameters;
 
 use crate::audit::Evidence;
@@ -82,11 +86,13 @@ fn against(first: &ComparedSide, second: &ComparedSide, side: usize, ask: &Ask) 
         ask,
     };
     let marks = mark::marks(&sides);
+    let factors = mark::factors(&sides);
     let mut differences = [configured, workloads].concat();
     differences.sort_by_key(|found| found.group);
     Against {
         side,
         differences,
+        factors,
         marks,
         points,
         only_first: partners.only_first.into_iter().cloned().collect(),

@@ -13,11 +13,14 @@ use crate::summary::{
     RunFigures, TickRows, Ticks, Verdict, figures_from,
 };
 use plimsoll_plan::Interference;
+use plimsoll_plan::requirement::PlanRequirement;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::{DerivedRate, OFFERED_FACT, is_derived};
-use plimsoll_record::{Phase, PhaseId, Point, PointId, Record, RunInfo, SubjectKind, Window};
+use plimsoll_record::{
+    Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, SubjectKind, Window,
+};
 
 /// Parts of a window whose latencies are kept apart.
 const SLICES: usize = 240;
@@ -31,6 +34,8 @@ pub struct ComparedSide {
     /// Of the first run; a side is of runs that were to be the same.
     pub configuration: Configuration,
     pub points: Vec<SidePoint>,
+    /// Of the first run's plan.
+    pub requirements: Vec<PlanRequirement>,
 }
 
 /// What identifies a load.
@@ -99,6 +104,8 @@ pub struct SidePoint {
     pub systems: usize,
     /// The worst of its repeats.
     pub verdict: Verdict,
+    /// Whether it is a load of a search, which goes beyond its limit.
+    pub is_search: bool,
     pub repeats: Vec<Repeat>,
 }
 
@@ -126,6 +133,30 @@ pub struct Repeat {
     pub slices: Vec<Slice>,
     /// Of the whole window, at full precision.
     pub latency: Hist,
+    pub figures: RepeatFigures,
+}
+
+/// Figures of one window that requirements are for.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct RepeatFigures {
+    /// Transactions of all types.
+    pub completed_per_second: Option<f64>,
+    pub mb_per_second: Option<f64>,
+    /// Transactions that failed or were dropped, and all that ended.
+    pub failed: u64,
+    pub ended: u64,
+}
+
+impl RepeatFigures {
+    fn of_load(point: &PointSummary) -> Self {
+        let counts = &point.overall.counts;
+        Self {
+            completed_per_second: point.completed_per_second,
+            mb_per_second: None,
+            failed: counts.failed.saturating_add(counts.dropped),
+            ended: counts.settled(),
+        }
+    }
 }
 
 impl Repeat {
@@ -199,6 +230,11 @@ impl ComparedSide {
             identities: vec![RunIdentity::of(record)],
             configuration: Configuration::of(record),
             points: ladders.chain(blocks).collect(),
+            requirements: record
+                .plan
+                .resolved()
+                .map(|plan| plan.requirements.clone())
+                .unwrap_or_default(),
         }
     }
 
@@ -210,6 +246,7 @@ impl ComparedSide {
             identities,
             configuration,
             points,
+            requirements: _,
         } = other;
         self.runs.extend(runs);
         self.identities.extend(identities);
@@ -264,7 +301,12 @@ fn ladder_point(
         .map_or(1, |fleet| fleet.systems.len().max(1));
     let repeats: Vec<Repeat> = points
         .iter()
-        .filter_map(|point| rows.repeat(&point.ids, orders))
+        .filter_map(|point| {
+            Some(Repeat {
+                figures: RepeatFigures::of_load(point),
+                ..rows.repeat(&point.ids, orders)?
+            })
+        })
         .collect();
     let workload = rows.workload(points.iter().flat_map(|point| &point.ids));
     let each = |rate: Option<f64>| rate.map(|rate| rate / systems as f64);
@@ -295,6 +337,7 @@ fn ladder_point(
         workload,
         systems,
         verdict,
+        is_search: rows.is_search(&points),
         repeats,
     })
 }
@@ -315,7 +358,11 @@ fn block_points(
                 points.into_iter().filter(|point| point.counts).collect();
             let repeats: Vec<Repeat> = counted
                 .iter()
-                .filter_map(|point| rows.repeat(&[PointId(point.point)], false))
+                .filter_map(|point| {
+                    let mut repeat = rows.repeat(&[PointId(point.point)], false)?;
+                    repeat.figures.mb_per_second = point.mb_per_second;
+                    Some(repeat)
+                })
                 .collect();
             let Some(first) = counted.first().filter(|_| !repeats.is_empty()) else {
                 continue;
@@ -347,6 +394,7 @@ fn block_points(
                     .map(|point| point.verdict)
                     .max()
                     .unwrap_or_default(),
+                is_search: false,
                 repeats,
             });
         }
@@ -414,6 +462,12 @@ impl<'a> MeasureRows<'a> {
         system
             .and_then(|system| import_facts::value_at(self.record, system, id, OFFERED_FACT))
             .is_some_and(is_derived)
+    }
+
+    fn is_search(&self, points: &[&PointSummary]) -> bool {
+        let ids: Vec<PointId> = points.iter().flat_map(|point| point.ids.clone()).collect();
+        let mut all = self.record.points.iter();
+        all.any(|point| ids.contains(&point.id) && point.purpose == PointPurpose::Search)
     }
 
     /// Of all repeats of one load, where each of them was counted.
@@ -506,6 +560,7 @@ impl SummedSeconds {
             seconds,
             slices: self.slices,
             latency,
+            figures: RepeatFigures::default(),
         })
     }
 }

@@ -1,5 +1,6 @@
 mod gate;
 mod repeats;
+mod requirement;
 mod workload;
 
 use super::*;
@@ -37,6 +38,7 @@ fn rates(counts: &[f64]) -> Repeat {
         seconds: counts.iter().map(|count| (*count, 1.0)).collect(),
         slices: Vec::new(),
         latency: plimsoll_record::hist::Hist::new(),
+        figures: RepeatFigures::default(),
     }
 }
 
@@ -64,6 +66,7 @@ fn side(label: &str, repeats: Vec<Repeat>) -> ComparedSide {
         workload: WorkloadParameters::default(),
         systems: 1,
         verdict: Verdict::Valid,
+        is_search: false,
         repeats,
     };
     let run: RunInfo = fixture::single_point().run;
@@ -74,6 +77,7 @@ fn side(label: &str, repeats: Vec<Repeat>) -> ComparedSide {
         identities,
         configuration: Configuration::default(),
         points: vec![point],
+        requirements: Vec::new(),
     }
 }
 
@@ -92,14 +96,21 @@ fn seconds(seed: u64, factor: f64) -> Vec<f64> {
 #[test]
 fn equal_runs_show_no_difference_in_most_of_a_hundred_trials() {
     let run = |seed: u64| side("x", vec![rates(&seconds(seed, 1.0))]);
-    let effect =
-        |trial: u64| compared(&run(trial * 2), &run(trial * 2 + 1), &Ask::default()).effect;
-    let effects: Vec<Effect> = (0..100).map(effect).collect();
-    let no_difference = effects
+    let points: Vec<PointComparison> = (0..100)
+        .map(|trial: u64| compared(&run(trial * 2), &run(trial * 2 + 1), &Ask::default()))
+        .collect();
+    let equal = points
         .iter()
-        .filter(|effect| **effect == Effect::NotShown)
+        .filter_map(|point| point.interval)
+        .filter(|interval| interval.low <= 1.0 && interval.high >= 1.0)
         .count();
-    assert!(no_difference >= 93, "{no_difference} of 100");
+    assert!(equal >= 93, "{equal} of 100");
+    assert!(
+        points
+            .iter()
+            .all(|point| point.effect == Effect::NotEvaluated),
+        "one window does not show how runs vary"
+    );
 }
 
 #[test]
@@ -385,13 +396,9 @@ fn pair_rules_fire_on_sides_that_are_not_comparable() {
         })
     };
     assert_eq!(
-        rules(&two("1", "x"), &two("2", "x"), &ask),
-        [Rule::Repeat],
-        "one factor"
-    );
-    assert_eq!(
         rules(&two("1", "x"), &two("2", "y"), &ask),
-        [Rule::OneFactor, Rule::Repeat]
+        [Rule::Repeat],
+        "no cause is named"
     );
     let named = Ask {
         factor: Some(Group::Drives),
@@ -416,6 +423,45 @@ fn pair_rules_fire_on_sides_that_are_not_comparable() {
         ..Ask::default()
     };
     assert_eq!(rules(&here, &there, &wanted), [Rule::Repeat]);
+}
+
+#[test]
+fn what_differs_is_about_the_cause_and_not_about_the_figure() {
+    let with = |facts: &[(&str, &str)]| {
+        fixture_side(|record| {
+            for (key, value) in facts {
+                fact(record, SubjectKind::System, key, value);
+            }
+        })
+    };
+    let main = with(&[("data", "fresh"), ("setting.jit", "off")]);
+    let branch = with(&[
+        ("data", "reused"),
+        ("setting.jit", "off"),
+        ("setting.commit_delay", "20000"),
+        ("setting.commit_siblings", "1"),
+    ]);
+    let against = |a: &ComparedSide, b: &ComparedSide| {
+        compare(&[a.clone(), b.clone()], &Ask::default())
+            .others
+            .remove(0)
+    };
+    let found = against(&main, &branch);
+    assert_eq!(
+        found.factors,
+        [Factor {
+            group: Group::Settings,
+            names: vec!["commit_delay".into(), "commit_siblings".into()]
+        }],
+        "that plimsoll reused its data is no factor"
+    );
+    assert!(found.points[0].ratio.is_some() && !found.forbidden());
+    assert!(
+        found.differences.iter().any(|found| found.key == "data"),
+        "and is shown"
+    );
+    let again = with(&[("data", "reused"), ("setting.jit", "off")]);
+    assert_eq!(against(&main, &again).factors, []);
 }
 
 #[test]

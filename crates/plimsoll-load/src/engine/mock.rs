@@ -66,12 +66,12 @@ impl MockSession {
         let mut service = *latency + Nanos(self.rng.between(0, jitter.0));
         if *exponential > Nanos::ZERO {
             let more = self.rng.exponential(exponential.as_secs_f64());
-            service = service + Nanos::from_secs_f64(more);
+            service += Nanos::from_secs_f64(more);
         }
         if let Some(SlowShare { share, by }) = slow
             && self.rng.unit() < *share
         {
-            service = service + *by;
+            service += *by;
         }
         service
     }

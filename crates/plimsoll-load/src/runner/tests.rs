@@ -549,6 +549,7 @@ proptest! {
             fail_every: Some(fail),
             retry_every: Some(retry),
             outages: outage.map(|at| Stall { at: Nanos::from_millis(at), lasts: Nanos::SECOND }).into_iter().collect(),
+            ..MockScript::default()
         };
         let load = match shape {
             0 => LoadShape::closed(users),

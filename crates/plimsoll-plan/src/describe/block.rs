@@ -187,6 +187,7 @@ pub(super) fn write_step(out: &mut String, plan: &ResolvedPlan, step: &BlockStep
         quoted(&plan.block(*workload).name),
         media(plan, on)
     )?;
+    super::write_requirements(out, plan, Some(name))?;
     // Of one medium it would be warned of.
     if on.len() > 1 {
         writeln!(out, "at_once = {at_once}")?;

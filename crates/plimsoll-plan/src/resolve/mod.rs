@@ -12,6 +12,7 @@ mod load;
 mod medium;
 mod names;
 mod noise;
+mod requirement;
 mod step;
 mod step_keys;
 mod step_media;
@@ -89,6 +90,7 @@ pub(super) fn resolve(
     }
     let steps = step::resolve_all(&names, options, findings);
     let on_hosts = host::of_plan(raw, &names, &steps, findings);
+    let requirements = requirement::resolve_all(raw, &steps, &names, findings);
     warn_of_unused(raw, &names, findings);
     let audit = raw
         .audit
@@ -111,6 +113,8 @@ pub(super) fn resolve(
         backups: names.backups,
         steps,
         audit,
+        requirements,
+        abort_on_fail: raw.abort_on_fail.as_ref().is_some_and(|abort| *abort.get()),
     })
 }
 

@@ -112,10 +112,10 @@ evidence-factors = { $differs ->
         [none] an unnamed factor
        *[other] { $factor }
      }.
-   *[other] Besides { $factor ->
-        [none] one factor
-       *[other] { $factor }
-     } this differs: { $differs }.
+   *[other] { $factor ->
+        [none] Several things differ, and which of them makes the difference is not shown: { $differs }.
+       *[other] Besides { $factor } this differs: { $differs }.
+     }
  }
 evidence-victims = { $first } systems beside { $noise-first ->
     [none] nothing

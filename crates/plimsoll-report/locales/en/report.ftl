@@ -642,8 +642,12 @@ set-reads-long = Reads of the device for each transaction
 set-how = Each run has a report of its own: plimsoll report FILE. How figures are computed: docs/method.md.
 set-answer = At { $load }, { $best } gives { $rate } { $unit }: { $ratio } times { $lowest }{ $interval ->
     [none] {""}
-   *[other] {" "}({ $interval })
+   *[other] {" "}({ $interval }{ $window ->
+        [true] {" "}within these windows
+       *[false] {""}
+     })
 }.
+set-answer-excluded = Invalid and not compared: { $names }.
 set-answer-one = At { $load }, { $best } gives { $rate } { $unit }; no other combination is valid there.
 set-answer-imposed = No combination is compared by throughput: the plan imposes the rates. Compare response times below.
 set-answer-none = No answer: no combination has a valid throughput.
@@ -787,7 +791,9 @@ set-crossover-not-evaluated = how much { $axis } is enough is not evaluated: few
 
 versus-heading = { $second } against { $first }
 versus-nothing = The runs have no load in common.
-versus-forbidden = NOT TO BE QUOTED: this comparison is forbidden by { $rules }.
+versus-forbidden = Do not quote this ratio: { $why }
+versus-cause-settings = { $n } settings differ ({ $names }): which of them did it is not shown.
+versus-cause = Several things differ: { $what }. Which of them did it is not shown.
 versus-unit-nopm = new orders
 versus-unit-transactions = transactions
 versus-unit-iops = requests
@@ -803,11 +809,13 @@ versus-effect-more = { $second } does { $ratio } times the { $unit } of { $first
 versus-effect-less = { $second } does { $ratio } times the { $unit } of { $first } ({ $range }), { $percent } % { $way }.
 versus-effect-not-shown = no difference shown ({ $range }).
 versus-effect-too-small = no difference of { $minimum } % or more ({ $range }).
+versus-one-window = { $second } did { $ratio } times the { $unit } of { $first } ({ $range } within these windows), { $percent } % { $way }; run-to-run variation is unknown.
 versus-effect-not-judged = { $second } did { $ratio } times the { $unit } of { $first }; significance is not evaluated: { $why }.
-versus-not-judged = not evaluated: { $why }.
+versus-not-judged = no ratio: { $why }.
 versus-unlike = no ratio: different workloads ({ $differs }). Compare runs of the same workload; compare --anyway shows the ratio.
 versus-anyway = These are different workloads ({ $differs }).
-versus-why-invalid = one of the two is invalid
+versus-why-invalid = { $side } is invalid (plimsoll audit shows why)
+versus-why-both-invalid = both are invalid (plimsoll audit shows why)
 versus-why-unlike = the workloads differ
 versus-why-nothing = nothing completed
 versus-why-short = there are fewer than three repeats, and less than five minutes were measured
@@ -841,6 +849,8 @@ versus-column-group = group
 versus-column-what = what
 versus-column-figure = figure
 versus-column-limit = limit
+versus-column-requirement = requirement
+versus-column-value = value
 versus-column-outcome = outcome
 versus-group-hosts = hosts
 versus-group-cpus = CPUs
@@ -857,8 +867,7 @@ versus-group-incidental = (no factor)
 versus-mark = { $rule }: { $text }
 versus-mark-generator = the load generator ran on { $first } on the first side and on { $second } on the second. Move both, or name the generator's place as the factor.
 versus-mark-durable = { $setting } is { $first } on the first side and { $second } on the second: acknowledged commits are not equally safe. Make it equal.
-versus-mark-factors = more than one thing differs: { $differs }. Change one, or name the one that is meant with --factor.
-versus-mark-beside = beside { $factor } there differ: { $differs }. Change one thing only.
+versus-mark-beside = { $factor } is named as the one difference, and { $differs } differ as well. Change one thing only.
 versus-mark-victims = { $first } systems were loaded on the first side and { $second } on the second: sums of other numbers of systems cannot be compared. Load as many.
 versus-mark-repeats = { $first } and { $second } repeats: with fewer than { $fewest } the interval covers variation within these windows, not between runs. Repeat.
 versus-mark-spread = repeats of one side differ by { $spread } %, more than the { $effect } % shown between the sides. Find out what changes between repeats.
@@ -874,11 +883,39 @@ versus-gate-p99 = p99 of response times
 versus-gate-passed = passed
 versus-gate-inconclusive = inconclusive
 versus-gate-regression = REGRESSION
+versus-gate-failed = FAILED
 versus-gate-is-passed = Passed: no figure is worse than is allowed.
-versus-gate-is-inconclusive = Inconclusive: the figures do not show whether one is worse than is allowed. Measure longer or more often.
-versus-gate-is-unlike = Cannot be evaluated: the workloads differ. Give a baseline of the same workload.
-versus-gate-is-regression = Regression: a figure is worse than is allowed.
-versus-gate-forbidden = This comparison is forbidden by { $rules }; --allow takes a rule's code.
+versus-gate-is-inconclusive = Inconclusive: { $why }
+versus-gate-is-regression = Regression: at { $load }, { $run } has { $ratio } times the { $figure } of { $baseline } ({ $range }); { $latency ->
+    [true] at most { $limit } is allowed
+   *[false] at least { $limit } is required
+}.
+versus-gate-more = { $n ->
+    [one] 1 more figure is
+   *[other] { $n } more figures are
+} worse than allowed.
+versus-gate-one-window = Single windows: run-to-run variation is not in the intervals.
+versus-gate-objection = { $why } To accept it: --allow { $rule }.
+versus-gate-machine = more differs than the change under test: { $what }. Which of them changed the figures is not shown. Measure both on the same machine.
+versus-gate-unlike = the workloads differ ({ $differs }). Give a baseline of the same workload.
+versus-gate-missing = { $run } has no figures for { $loads }. Run the plan of { $baseline }.
+versus-gate-none = at { $load }, { $why }.
+versus-gate-few = at { $load }, { $why }. Repeat both, or measure for longer.
+versus-gate-no-percentile = at { $load }, there are too few response times for an interval of p99. Measure longer.
+required-passed = Passed: every requirement is met at every load.
+required-missed = at { $load }, { $figure } is { $value }, and { $requirement } is required
+required-failed = Failed: at { $load }, { $figure } is { $value }, and { $requirement } is required.
+required-more = { $n ->
+    [one] 1 more is missed.
+   *[other] { $n } more are missed.
+}
+required-invalid = at { $load }, the point is invalid and cannot meet { $requirement } (plimsoll audit shows why).
+required-no-figure = at { $load }, { $figure } was not measured, or too few response times resolve it. Measure longer.
+required-no-load = { $requirement } is required, and no load has { $figure }.
+required-ended-early = the run ended early, and loads may be missing.
+required-ms = { $value } ms
+required-percent = { $value } %
+versus-gate-limit-in-interval = at { $load }, the ratio of { $figure } lies between { $low } and { $high }, and the limit is { $limit }. Measure longer or more often.
 
 ## How a ladder scales
 
@@ -915,6 +952,7 @@ list-points = points
 history-none = No load was measured in two of these runs.
 history-load = { $load }, { $runs } runs:
 history-steady = no change found.
+history-too-few = too few to find a step: { $fewest } are needed, { $half } before and { $half } after it. To compare two groups of runs, give two sets to plimsoll compare.
 history-rises = rises
 history-falls = falls
 history-drift = Note: the series drifts. It { $way } by { $percent } % in all, { $slope } % a run, in a line rather than in steps. Do not take a step for a cause.

@@ -2,7 +2,7 @@
 
 use std::mem::discriminant;
 
-use plimsoll_analysis::set::{SetAxisSummary, SetRow, SetSummary};
+use plimsoll_analysis::set::{SetAnswer, SetAxisSummary, SetRow, SetSummary};
 use plimsoll_analysis::summary::{Finding, FindingKind, Verdict};
 
 use super::rows::{rate, value};
@@ -114,21 +114,45 @@ impl<'a> SetWords<'a> {
                 });
                 args.push(("ratio", three(ratio.ratio)));
                 args.push(("interval", ends.unwrap_or_else(|| "none".to_owned())));
+                let one_window = best.runs < 2 || answer.lowest().runs < 2;
+                args.push(("window", one_window.to_string()));
                 args.push(("lowest", names.of_row(answer.lowest())));
                 "set-answer"
             }
             None => "set-answer-one",
         };
         Self {
-            sentence: m.text_with(id, &args),
+            sentence: excluded(m, &names, &answer.at_load)
+                .into_iter()
+                .chain([m.text_with(id, &args)])
+                .collect::<Vec<_>>()
+                .join(" "),
             emulated: emulated(m, answer.at_load.iter().copied()),
-            verdict: worst(answer.at_load.iter().copied()),
+            verdict: verdict(&answer),
             trust: trust(m, summary),
             limits: limits(m, answer.at_load.iter().copied()),
             unit,
             names,
             rows: answer.at_load,
         }
+    }
+}
+
+/// Which combinations are left out, because they are invalid.
+fn excluded(m: &Messages, names: &CombinationNames<'_>, at_load: &[&SetRow]) -> Option<String> {
+    let invalid = at_load.iter();
+    let invalid = invalid.filter(|row| row.verdict == Verdict::Invalid);
+    let invalid: Vec<String> = invalid.map(|row| names.of_row(row)).collect();
+    let args = [("names", invalid.join("; "))];
+    (!invalid.is_empty()).then(|| m.text_with("set-answer-excluded", &args))
+}
+
+/// Of the combinations that are compared; doubtful at least where others are left out.
+fn verdict(answer: &SetAnswer<'_>) -> Verdict {
+    let compared = worst(answer.rows.iter().copied());
+    match answer.rows.len() < answer.at_load.len() {
+        true => compared.max(Verdict::Doubtful),
+        false => compared,
     }
 }
 

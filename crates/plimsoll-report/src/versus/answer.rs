@@ -1,11 +1,10 @@
 //! The first screen of a comparison's page.
 
-use plimsoll_analysis::compare::{Against, Effect, PointComparison};
+use plimsoll_analysis::compare::{Against, PointComparison};
 use plimsoll_analysis::summary::Verdict;
-use plimsoll_record::Severity;
 
 use super::marks::{forbidden, marks};
-use super::words::{SideNames, place_of, sentence};
+use super::words::{SideNames, cause, place_of, sentence};
 use super::{svg, tables};
 use crate::html::page_answer::PageAnswer;
 use crate::message::Messages;
@@ -17,22 +16,21 @@ pub(super) fn page_answer(
     against: &Against,
 ) -> PageAnswer {
     let points: Vec<&PointComparison> = against.points.iter().collect();
-    let answer = match (forbidden(m, against), answer_point(&points)) {
-        (Some(forbidden), _) => forbidden,
-        (None, Some(point)) => {
-            format!("{}: {}", place_of(m, point), sentence(m, sides, ask, point))
-        }
-        (None, None) => m.text("versus-nothing"),
-    };
-    let evaluated = points.iter();
-    let evaluated = evaluated.filter(|point| point.effect != Effect::NotEvaluated);
+    let answer = answer_point(&points).map(|point| {
+        let own = format!("{}: {}", place_of(m, point), sentence(m, sides, ask, point));
+        let forbidden = forbidden(m, against).into_iter();
+        forbidden.chain([own]).collect::<Vec<_>>().join(" ")
+    });
+    let answer = answer.unwrap_or_else(|| m.text("versus-nothing"));
+    let compared = points.iter().filter(|point| point.ratio.is_some());
     let args = [
-        ("n", evaluated.count().to_string()),
+        ("n", compared.count().to_string()),
         ("of", points.len().to_string()),
     ];
     let mut trust = vec![m.text_with("versus-trust", &args)];
     trust.extend(marks(m, against).into_iter().map(|mark| mark.text));
     PageAnswer {
+        beside: cause(m, against).into_iter().collect(),
         chart: svg::ratios(m, &against.points),
         table: tables::rates().to_grid(m, &points),
         table_name: m.text("versus-rates"),
@@ -42,19 +40,26 @@ pub(super) fn page_answer(
 
 /// The highest load that is valid on both sides: loads stand in the order of the plan.
 fn answer_point<'a>(points: &[&'a PointComparison]) -> Option<&'a PointComparison> {
-    let mut evaluated = points.iter().rev();
-    let best = evaluated.find(|point| point.effect != Effect::NotEvaluated);
+    let mut compared = points.iter().rev();
+    let best = compared.find(|point| point.ratio.is_some());
     best.or(points.last()).copied()
 }
 
+/// Of the ratios: few repeats make them doubtful, and what differs is about their cause.
 fn verdict(against: &Against) -> Verdict {
-    let mut points = against.points.iter();
-    if points.all(|point| point.effect == Effect::NotEvaluated) {
+    let (rated, others): (Vec<_>, Vec<_>) = against
+        .points
+        .iter()
+        .partition(|point| point.ratio.is_some());
+    if rated.is_empty() || against.forbidden() {
         return Verdict::Invalid;
     }
-    match against.marks.iter().map(|mark| mark.severity).max() {
-        Some(Severity::Error) => Verdict::Invalid,
-        Some(Severity::Warning) => Verdict::Doubtful,
-        _ => Verdict::Valid,
-    }
+    let sides = rated
+        .iter()
+        .flat_map(|point| [point.first.verdict, point.second.verdict]);
+    let is_doubtful = !against.marks.is_empty() || !others.is_empty();
+    sides
+        .chain(is_doubtful.then_some(Verdict::Doubtful))
+        .max()
+        .unwrap_or_default()
 }

@@ -28,9 +28,18 @@ fn groups(m: &Messages, names: &str) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// A rule that the comparison breaks.
+/// A rule that the comparison breaks, with its code.
 fn mark_text(m: &Messages, mark: &Mark) -> String {
-    let text = match &mark.evidence {
+    let args = [
+        ("rule", mark.rule.code().to_owned()),
+        ("text", why(m, mark)),
+    ];
+    m.text_with("versus-mark", &args)
+}
+
+/// Why a rule fired, and what to do.
+pub(super) fn why(m: &Messages, mark: &Mark) -> String {
+    match &mark.evidence {
         Evidence::GeneratorsAt { first, second } => m.text_with(
             "versus-mark-generator",
             &[("first", first.clone()), ("second", second.clone())],
@@ -46,9 +55,6 @@ fn mark_text(m: &Messages, mark: &Mark) -> String {
                 ("second", second.clone()),
             ];
             m.text_with("versus-mark-durable", &args)
-        }
-        Evidence::Factors { factor, differs } if factor.is_empty() => {
-            m.text_with("versus-mark-factors", &[("differs", groups(m, differs))])
         }
         Evidence::Factors { factor, differs } => {
             let args = [
@@ -84,11 +90,7 @@ fn mark_text(m: &Messages, mark: &Mark) -> String {
             m.text_with("versus-mark-spread", &args)
         }
         _ => String::new(),
-    };
-    m.text_with(
-        "versus-mark",
-        &[("rule", mark.rule.code().to_owned()), ("text", text)],
-    )
+    }
 }
 
 /// Loads that have no partner.
@@ -107,13 +109,13 @@ pub(super) fn alone(m: &Messages, sides: SideNames<'_>, against: &Against) -> Ve
     lines
 }
 
-/// That the comparison must not be quoted; else nothing.
+/// Why the ratios must not be quoted; else nothing.
 pub(super) fn forbidden(m: &Messages, against: &Against) -> Option<String> {
-    let errors = against.marks.iter();
-    let errors = errors.filter(|mark| mark.severity == Severity::Error);
-    let mut rules: Vec<&str> = errors.map(|mark| mark.rule.code()).collect();
-    rules.dedup();
-    (!rules.is_empty()).then(|| m.text_with("versus-forbidden", &[("rules", rules.join(", "))]))
+    let mut points = against.points.iter();
+    let mut errors = against.marks.iter();
+    let error = errors.find(|mark| mark.severity == Severity::Error)?;
+    let has_ratio = points.any(|point| point.ratio.is_some());
+    has_ratio.then(|| m.text_with("versus-forbidden", &[("why", why(m, error))]))
 }
 
 /// The number of equal loads that would differ by chance, where there are many.

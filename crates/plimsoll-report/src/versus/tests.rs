@@ -1,16 +1,16 @@
 use insta::assert_snapshot;
 use plimsoll_analysis::audit::{Evidence, Rule};
 use plimsoll_analysis::compare::{
-    Against, Ask, ComparedLatency, Difference, Effect, GateLimits, GateOutcome, GateReport,
-    GatedPoint, Group, IntervalBasis, LoadKey, Mark, NotComparable, OfferedLoad, PointComparison,
-    RateKind, RunComparison, SideFigure, SideInfo,
+    Against, Ask, ComparedLatency, Difference, Effect, Factor, GateLimits, GateOutcome, GateReport,
+    GatedPoint, Group, IntervalBasis, LoadKey, Mark, NotComparable, Objection, OfferedLoad,
+    PointComparison, PointReason, RateKind, RunComparison, SideFigure, SideInfo,
 };
 use plimsoll_analysis::summary::{Interval, Verdict};
 use plimsoll_plan::Interference;
 use plimsoll_record::Severity;
 use plimsoll_stats::RankTest;
 
-use super::{comparison_csv, comparison_page, comparison_text, gate_text};
+use super::{comparison_csv, comparison_page, comparison_text, gate_sentence, gate_text};
 
 fn place(users: u32, medium: &str) -> LoadKey {
     let load = OfferedLoad {
@@ -26,6 +26,13 @@ fn place(users: u32, medium: &str) -> LoadKey {
         medium: Some(medium.into()),
         scene: Interference::Alone,
         load,
+    }
+}
+
+fn factor(group: Group, names: &[&str]) -> Factor {
+    Factor {
+        group,
+        names: names.iter().map(|name| (*name).to_owned()).collect(),
     }
 }
 
@@ -82,6 +89,17 @@ fn point(
     }
 }
 
+/// The first side is invalid there.
+fn invalid(users: u32) -> PointComparison {
+    let basis = IntervalBasis::None {
+        because: NotComparable::Invalid,
+    };
+    let mut own = point(users, 1.0, 0.0, Effect::NotEvaluated, basis);
+    own.first.verdict = Verdict::Invalid;
+    own.ratio = None;
+    own
+}
+
 /// Each kind of sentence once, and every figure another.
 fn comparison() -> RunComparison {
     let side = |label: &str, commit: &str| SideInfo {
@@ -122,30 +140,29 @@ fn comparison() -> RunComparison {
                 ),
                 difference(Group::Kernel, "", "kernel", "6.1", None),
             ],
-            marks: vec![
-                Mark {
-                    rule: Rule::OneFactor,
-                    severity: Severity::Error,
-                    evidence: Evidence::Factors {
-                        factor: String::new(),
-                        differs: "kernel, drives".into(),
-                    },
-                },
-                Mark {
-                    rule: Rule::Repeat,
-                    severity: Severity::Warning,
-                    evidence: Evidence::RepeatSpread {
-                        spread_percent: 5.25,
-                        effect_percent: -3.1,
-                    },
-                },
+            factors: vec![
+                factor(Group::Kernel, &["kernel"]),
+                factor(Group::Drives, &["drive", "form"]),
             ],
+            marks: vec![Mark {
+                rule: Rule::Repeat,
+                severity: Severity::Warning,
+                evidence: Evidence::RepeatSpread {
+                    spread_percent: 5.25,
+                    effect_percent: -3.1,
+                },
+            }],
             points: vec![
                 point(8, 1.4213, 0.04, Effect::More, IntervalBasis::Repeats),
                 point(16, 0.9689, 0.011, Effect::Less, IntervalBasis::Repeats),
-                point(32, 0.9951, 0.0152, Effect::NotShown, blocks),
-                point(64, 1.0012, 0.002, Effect::TooSmall, blocks),
+                point(32, 0.9951, 0.0152, Effect::NotShown, IntervalBasis::Repeats),
+                point(64, 1.0012, 0.002, Effect::TooSmall, IntervalBasis::Repeats),
+                PointComparison {
+                    interval: Some(Interval::new(1.31, 1.2, 1.42)),
+                    ..point(77, 1.31, 0.0, Effect::NotEvaluated, blocks)
+                },
                 point(89, 1.25, 0.0, Effect::NotEvaluated, none),
+                invalid(144),
             ],
             only_first: vec![place(1, "sata")],
             only_second: Vec::new(),
@@ -216,33 +233,109 @@ fn a_comparison_page_loads_nothing() {
         !page.contains("NaN") && !page.contains("inf\""),
         "every coordinate is a number"
     );
-    assert!(page.contains("NOT TO BE QUOTED"));
+    assert!(page.contains("Several things differ"), "{page}");
+    assert!(
+        page.contains("class=\"verdict doubtful\"") || page.contains("doubtful"),
+        "few repeats make no ratio invalid"
+    );
 }
 
 #[test]
-fn a_gate_as_text() {
-    let gated = |users: u32, latency: bool, low: f64, high: f64, outcome: GateOutcome| GatedPoint {
-        place: place(users, "nvme"),
+fn an_error_stands_before_the_ratio_in_plain_words() {
+    let mut own = comparison();
+    own.others[0].marks.push(Mark {
+        rule: Rule::Victims,
+        severity: Severity::Error,
+        evidence: Evidence::Victims {
+            first: 8,
+            second: 12,
+            noise_first: String::new(),
+            noise_second: String::new(),
+        },
+    });
+    for shown in [comparison_text(&own), comparison_page("A & B", &[own])] {
+        let why = shown.find("Do not quote this ratio: 8 systems were loaded");
+        let ratio = shown.find("B does 0.969 times");
+        assert!(why.is_some() && why < ratio, "{shown}");
+    }
+}
+
+fn gated(users: u32, latency: bool, low: f64, high: f64, reason: PointReason) -> GatedPoint {
+    GatedPoint {
+        place: place(users, "sata"),
         figure: RateKind::Nopm,
         latency,
         ratio: Some(Interval::new((low + high) / 2.0, low, high)),
         limit: if latency { 1.1 } else { 0.97 },
-        outcome,
-    };
-    let gate = GateReport {
+        outcome: match reason {
+            PointReason::Within => GateOutcome::Passed,
+            PointReason::Beyond => GateOutcome::Regression,
+            _ => GateOutcome::Inconclusive,
+        },
+        reason,
+        one_window: false,
+    }
+}
+
+fn gate(outcome: GateOutcome, points: Vec<GatedPoint>) -> GateReport {
+    GateReport {
         limits: GateLimits {
             max_regression: 0.03,
             max_latency_regression: Some(0.1),
             allow: Vec::new(),
         },
-        outcome: GateOutcome::Regression,
-        points: vec![
-            gated(8, false, 0.98, 1.01, GateOutcome::Passed),
-            gated(16, false, 0.90, 0.95, GateOutcome::Regression),
-            gated(16, true, 1.05, 1.2, GateOutcome::Inconclusive),
-        ],
-        forbidden_by: vec![Rule::Durable],
-        unlike: false,
+        outcome,
+        points,
+        objections: Vec::new(),
+        missing: Vec::new(),
+    }
+}
+
+#[test]
+fn a_gate_as_text() {
+    let points = vec![
+        gated(8, false, 0.98, 1.01, PointReason::Within),
+        gated(16, false, 0.46, 0.50, PointReason::Beyond),
+        gated(16, true, 1.05, 1.2, PointReason::LimitInInterval),
+    ];
+    let gate = gate(GateOutcome::Regression, points);
+    assert_snapshot!(gate_text(&gate, &comparison()));
+}
+
+#[test]
+fn an_inconclusive_gate_names_its_reason() {
+    let within = || gated(8, false, 0.98, 1.01, PointReason::Within);
+    let open = |users: u32, reason| gated(users, false, 0.9, 1.01, reason);
+    let sentence = |gate: &GateReport| gate_sentence(gate, &comparison());
+    let of = |reason| {
+        let users = match reason {
+            PointReason::NoInterval(NotComparable::Invalid) => 144,
+            _ => 89,
+        };
+        let points = vec![within(), open(users, reason)];
+        sentence(&gate(GateOutcome::Inconclusive, points))
     };
-    assert_snapshot!(gate_text(&gate));
+    let mut all = vec![
+        of(PointReason::LimitInInterval),
+        of(PointReason::NoPercentile),
+        of(PointReason::NoInterval(NotComparable::ShortWindow)),
+        of(PointReason::NoInterval(NotComparable::Invalid)),
+        of(PointReason::NoInterval(NotComparable::Unlike)),
+    ];
+    let missing = GateReport {
+        missing: vec![place(1, "sata")],
+        ..gate(GateOutcome::Inconclusive, vec![within()])
+    };
+    all.push(sentence(&missing));
+    let moved = GateReport {
+        objections: vec![Objection::OtherMachine {
+            factors: comparison().others[0].factors.clone(),
+        }],
+        ..gate(
+            GateOutcome::Inconclusive,
+            vec![open(16, PointReason::Objection)],
+        )
+    };
+    all.push(sentence(&moved));
+    assert_snapshot!(all.join("\n"));
 }

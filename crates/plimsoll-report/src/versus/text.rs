@@ -1,11 +1,11 @@
 //! A comparison on the terminal.
 
-use plimsoll_analysis::compare::{Against, GateOutcome, GateReport, RunComparison};
+use plimsoll_analysis::compare::{Against, RunComparison};
 
 use super::differences::Differences;
 use super::marks::{alone, by_chance, forbidden, marks};
 use super::tables;
-use super::words::{SideNames, place_of, sentence};
+use super::words::{SideNames, cause, place_of, sentence};
 use crate::message::Messages;
 
 /// All sides against the first.
@@ -28,6 +28,7 @@ fn section(m: &Messages, comparison: &RunComparison, against: &Against) -> Strin
     if against.points.is_empty() {
         lines.push(m.text("versus-nothing"));
     }
+    lines.extend(cause(m, against));
     lines.push(String::new());
     let differences = Differences::of(m, sides, &against.differences);
     let rates: Vec<_> = against.points.iter().collect();
@@ -52,23 +53,4 @@ fn section(m: &Messages, comparison: &RunComparison, against: &Against) -> Strin
     lines.extend(alone(m, sides, against));
     lines.extend(marks(m, against).iter().map(|mark| mark.line()));
     lines.join("\n") + "\n"
-}
-
-/// The result of a gate, figure by figure.
-pub fn gate_text(gate: &GateReport) -> String {
-    let m = Messages::english();
-    let outcome = match gate.outcome {
-        GateOutcome::Inconclusive if gate.unlike => m.text("versus-gate-is-unlike"),
-        outcome => m.text(&format!("versus-gate-is-{}", outcome.name())),
-    };
-    let points: Vec<_> = gate.points.iter().collect();
-    let table = tables::gated().to_text(&m, &points);
-    let forbidden: Vec<&str> = gate.forbidden_by.iter().map(|rule| rule.code()).collect();
-    let mut out = format!("{table}\n\n");
-    if !forbidden.is_empty() {
-        let args = [("rules", forbidden.join(", "))];
-        out.push_str(&m.text_with("versus-gate-forbidden", &args));
-        out.push('\n');
-    }
-    out + &outcome + "\n"
 }

@@ -1,12 +1,13 @@
 //! What sentences and tables of a comparison have in common.
 
 use plimsoll_analysis::compare::{
-    Against, Difference, IntervalBasis, LoadKey, NotComparable, OfferedLoad, PointComparison,
-    RateKind, RoundedRatio, RunComparison,
+    Against, Difference, Factor, Group, IntervalBasis, LoadKey, NotComparable, OfferedLoad,
+    PointComparison, RateKind, RoundedRatio, RunComparison,
 };
-use plimsoll_analysis::summary::Interval;
+use plimsoll_analysis::summary::{Interval, Verdict};
 use plimsoll_plan::Interference;
 
+use super::tables::group;
 use crate::message::Messages;
 use crate::number::{self, NONE, three};
 
@@ -95,12 +96,13 @@ pub(super) fn sentence(
     point: &PointComparison,
 ) -> String {
     let unlike = unlike(point);
+    let why = why(m, sides, point);
     let Some(ratio) = point.ratio else {
         return match point.method {
             IntervalBasis::None {
                 because: NotComparable::Unlike,
             } => m.text_with("versus-unlike", &[("differs", unlike)]),
-            _ => m.text_with("versus-not-judged", &[("why", why(m, point))]),
+            _ => m.text_with("versus-not-judged", &[("why", why)]),
         };
     };
     let rounded = RoundedRatio::of(ratio);
@@ -117,12 +119,16 @@ pub(super) fn sentence(
         ("way", way),
         ("unit", unit(m, point.figure)),
         ("minimum", three(ask * 100.0)),
-        ("why", why(m, point)),
+        ("why", why),
     ];
     if let Some(interval) = point.interval {
         args.push(("range", range(m, interval, &rounded)));
     }
-    let sentence = m.text_with(&format!("versus-effect-{}", point.effect.name()), &args);
+    let id = match point.method {
+        IntervalBasis::Windows => "versus-one-window".to_owned(),
+        _ => format!("versus-effect-{}", point.effect.name()),
+    };
+    let sentence = m.text_with(&id, &args);
     if unlike.is_empty() {
         sentence
     } else {
@@ -132,7 +138,7 @@ pub(super) fn sentence(
 }
 
 /// What makes the loads ones of different workloads: `bs: 4k, 64k; rw: randread, write`.
-fn unlike(point: &PointComparison) -> String {
+pub(super) fn unlike(point: &PointComparison) -> String {
     let all: Vec<String> = point.unlike.iter().map(both_values).collect();
     all.join("; ")
 }
@@ -143,17 +149,77 @@ fn both_values(found: &Difference) -> String {
     format!("{}: {first}, {second}", found.key)
 }
 
-fn why(m: &Messages, point: &PointComparison) -> String {
-    let IntervalBasis::None { because } = point.method else {
-        return String::new();
-    };
+/// Why there is no interval; else empty.
+fn why(m: &Messages, sides: SideNames<'_>, point: &PointComparison) -> String {
+    match point.method {
+        IntervalBasis::None { because } => why_not(m, sides, point, because),
+        _ => String::new(),
+    }
+}
+
+pub(super) fn why_not(
+    m: &Messages,
+    sides: SideNames<'_>,
+    point: &PointComparison,
+    because: NotComparable,
+) -> String {
+    let invalid = [
+        (sides.first, point.first.verdict),
+        (sides.second, point.second.verdict),
+    ];
+    let invalid = invalid
+        .iter()
+        .filter(|(_, verdict)| *verdict == Verdict::Invalid);
+    let invalid: Vec<&str> = invalid.map(|(side, _)| *side).collect();
     m.text(match because {
-        NotComparable::Invalid => "versus-why-invalid",
+        NotComparable::Invalid if invalid.len() == 1 => {
+            return m.text_with("versus-why-invalid", &[("side", invalid[0].to_owned())]);
+        }
+        NotComparable::Invalid => "versus-why-both-invalid",
         NotComparable::Unlike => "versus-why-unlike",
         NotComparable::Nothing => "versus-why-nothing",
         NotComparable::ShortWindow => "versus-why-short",
         NotComparable::Correlated => "versus-why-correlated",
     })
+}
+
+/// That several things differ, so that none of them is shown to be the cause; else nothing.
+pub(super) fn cause(m: &Messages, against: &Against) -> Option<String> {
+    let names = against.factors.iter().flat_map(|factor| &factor.names);
+    let n = names.count();
+    let has_ratio = against.points.iter().any(|point| point.ratio.is_some());
+    if n < 2 || !has_ratio {
+        return None;
+    }
+    Some(match against.factors.as_slice() {
+        [only] if only.group == Group::Settings => m.text_with(
+            "versus-cause-settings",
+            &[("n", n.to_string()), ("names", few(&only.names))],
+        ),
+        all => m.text_with("versus-cause", &[("what", factor_list(m, all))]),
+    })
+}
+
+/// `settings (commit_delay, commit_siblings), CPUs (cpu_model)`.
+pub(super) fn factor_list(m: &Messages, factors: &[Factor]) -> String {
+    let factors = factors.iter();
+    let all: Vec<String> = factors
+        .map(|own| {
+            let group = group(m, own.group);
+            match own.names.as_slice() {
+                [only] if *only == group => group,
+                names => format!("{group} ({})", few(names)),
+            }
+        })
+        .collect();
+    all.join(", ")
+}
+
+/// At most five names.
+fn few(names: &[String]) -> String {
+    let shown = names[..names.len().min(5)].join(", ");
+    let more = if names.len() > 5 { ", …" } else { "" };
+    shown + more
 }
 
 /// What the interval rests on.

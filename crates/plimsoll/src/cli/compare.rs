@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use plimsoll_analysis::audit::Rule;
 use plimsoll_analysis::compare::Group;
+use plimsoll_plan::requirement::Requirement;
 
 use super::format::Format;
 use super::value::share;
@@ -38,14 +39,18 @@ pub struct GateArgs {
     /// The run to evaluate: a run file, or a set of repeats.
     pub run: PathBuf,
     /// The baseline: a run file, or a set of repeats.
-    #[arg(long, value_name = "RUN")]
-    pub baseline: PathBuf,
+    #[arg(long, value_name = "RUN", requires = "max_regression")]
+    pub baseline: Option<PathBuf>,
+    /// A limit that every load must keep, such as 'p99<200ms', 'failed<0.1%' or 'nopm>12000', beside those of the plan.
+    /// Figures: mean, p50, p90, p95, p99, p99.9 and max of response times, failed, nopm, throughput, iops, mb/s. Repeatable.
+    #[arg(long, value_name = "REQUIREMENT")]
+    pub require: Vec<Requirement>,
     /// Largest allowed decrease of throughput, in percent; for open-loop load, largest allowed increase of the 99th
     /// percentile of response times.
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
-    pub max_regression: f64,
+    #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "baseline")]
+    pub max_regression: Option<f64>,
     /// Largest allowed increase of the 99th percentile of response times, in percent, at every load.
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "baseline")]
     pub max_latency_regression: Option<f64>,
     /// An audit rule to ignore. Repeatable.
     #[arg(long, value_name = "RULE", value_parser = rule)]
@@ -54,7 +59,7 @@ pub struct GateArgs {
     pub format: Format,
 }
 
-const GATE_CODES: &str = "Exit codes: 0 passed · 1 a run file is damaged · 2 usage: a file that is missing or no run file, or no load in common · 3 regression · 4 cannot be evaluated: more repeats are needed, a rule forbids the comparison, or the workloads differ";
+const GATE_CODES: &str = "Exit codes: 0 passed · 1 a run file is damaged · 2 usage: a file that is missing or no run file, or no load in common · 3 regression, or a requirement is missed · 4 cannot be evaluated: the last sentence has the reason";
 
 /// `3` and `3%` are 0.03.
 fn percent(text: &str) -> Result<f64, String> {

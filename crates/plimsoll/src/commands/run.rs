@@ -12,16 +12,19 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::ExitCode;
 
+use plimsoll_analysis::compare::{ComparedSide, require};
 use plimsoll_drive::catalog;
 use plimsoll_plan::resolved::ResolvedPlan;
 use plimsoll_plan::{MediumNeed, Options, Parsed, describe, estimate, matrix, parse};
-use plimsoll_record::RunStatus;
 use plimsoll_record::runfile;
+use plimsoll_record::{Record, RunStatus};
 use plimsoll_report::answer::answer_text;
+use plimsoll_report::versus::{requirement_sentence, requirement_text};
 
 use super::io::{print, terminal_width};
 use crate::bundled::PlanText;
 use crate::cli::{Format, RunArgs};
+use crate::commands::compare::exit_code;
 use crate::commands::export::{default_table, render};
 use crate::commands::predict::summary_of;
 use crate::execute::{FinishedRun, execute};
@@ -185,11 +188,28 @@ fn show(done: &FinishedRun, args: &RunArgs) -> Result<ExitCode, Failure> {
         note!("Report:   plimsoll report {}", quoted(&done.run_file));
     }
     match (done.status, &done.failure) {
-        (RunStatus::Complete, _) => Ok(ExitCode::SUCCESS),
+        (RunStatus::Complete, _) => evaluate_requirements(&record, args.flags.format),
         (RunStatus::Interrupted, _) => Err(Failure::run(
             "interrupted: what was measured until then is in the run file",
         )),
+        (_, Some(failure)) if done.missed => Err(Failure::threshold(failure.clone())),
         (_, Some(failure)) => Err(Failure::run(failure.clone())),
         (_, None) => Err(Failure::run("the run failed")),
     }
+}
+
+/// Those of the plan, at the end of a complete run.
+fn evaluate_requirements(record: &Record, format: Format) -> Result<ExitCode, Failure> {
+    let plan = record.plan.resolved();
+    let requirements = plan.map_or(&[][..], |plan| &plan.requirements);
+    if requirements.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let report = require(&ComparedSide::of("", record), requirements);
+    match format {
+        Format::Table => print(&format!("\n{}", requirement_text(&report))).map(drop)?,
+        // Tables for programs hold the run's figures alone.
+        Format::Csv | Format::Json => note!("{}", requirement_sentence(&report)),
+    }
+    Ok(exit_code(report.outcome))
 }

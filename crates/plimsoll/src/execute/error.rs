@@ -16,6 +16,8 @@ pub(super) enum RunError {
     Broken(String),
     /// An emulated drive could not answer in time, and the run can begin again with slower ones.
     Late(LateDrive),
+    /// A requirement is missed, and the plan wants the run to end then.
+    Missed(String),
     /// The run file itself cannot be written.
     Unrecorded(Failure),
 }

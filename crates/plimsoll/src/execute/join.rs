@@ -111,6 +111,7 @@ fn failure(error: RunError) -> Failure {
         RunError::Failed(why) => Failure::run(why),
         RunError::Broken(why) => Failure::run(why),
         RunError::Late(late) => Failure::run(late.to_string()),
+        RunError::Missed(why) => Failure::run(why),
         RunError::Unrecorded(failure) => failure,
     }
 }

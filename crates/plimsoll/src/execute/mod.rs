@@ -28,6 +28,7 @@ mod preflight;
 mod prepare;
 mod reach;
 mod recorder;
+mod requirement;
 mod reset;
 mod running;
 mod search;
@@ -78,6 +79,8 @@ pub struct FinishedRun {
     pub failure: Option<FailureReason>,
     /// The drive that could not answer in time and ended it.
     pub late: Option<LateDrive>,
+    /// Whether a missed requirement ended it.
+    pub missed: bool,
 }
 
 /// Runs the job. An error means that there is no usable run file, also because nothing was measured; every other failure is
@@ -352,6 +355,7 @@ impl Execution<'_> {
         trouble.iter().for_each(|text| self.progress.print(text));
         self.progress.finish();
         let mut late = None;
+        let missed = matches!(result, Err(RunError::Missed(_)));
         let (status, failure) = match result.and(hosts_left) {
             Ok(()) if self.not_durable.is_empty() => (RunStatus::Complete, None),
             Ok(()) => {
@@ -368,6 +372,12 @@ impl Execution<'_> {
                 let why = drive.to_string();
                 late = Some(drive);
                 (RunStatus::Failed, Some(why.into()))
+            }
+            Err(RunError::Missed(why)) => {
+                let text = format!(
+                    "a requirement is missed: {why}\nThe run ends here: the plan has abort_on_fail."
+                );
+                (RunStatus::Failed, Some(text.into()))
             }
             // The file cannot be written: errors of later writes would hide this one.
             Err(RunError::Unrecorded(failure)) => return Err(failure),
@@ -414,6 +424,7 @@ impl Execution<'_> {
             status,
             failure,
             late,
+            missed,
         })
     }
 }

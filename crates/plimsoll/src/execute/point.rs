@@ -61,6 +61,8 @@ impl Execution<'_> {
                 self.check(&context, Some(point))?;
             }
         }
+        let points: Vec<PointId> = result.points.iter().map(|point| point.id).collect();
+        self.expect_required(&points)?;
         Ok(result)
     }
 

@@ -121,7 +121,10 @@ fn runs_are_compared_gated_and_listed() {
             "--changes",
         ])
         .succeeded();
-    assert!(list.stdout.contains("3 runs: no change found."), "{list:?}");
+    assert!(
+        list.stdout.contains("3 runs: too few to find a step"),
+        "{list:?}"
+    );
     assert!(
         place
             .run(&["list", "--status", "failed"])
@@ -348,7 +351,10 @@ fn one_run_given_several_times_counts_once() {
             .contains("copy.plimsoll and a.plimsoll are the same run"),
         "{list:?}"
     );
-    assert!(list.stdout.contains("2 runs: no change found."), "{list:?}");
+    assert!(
+        list.stdout.contains("2 runs: too few to find a step"),
+        "{list:?}"
+    );
     let db = rusqlite::Connection::open(place.path("copy.plimsoll")).unwrap();
     db.execute_batch("UPDATE run SET title = 'another', id = 'another'")
         .unwrap();
@@ -360,7 +366,7 @@ fn one_run_given_several_times_counts_once() {
         "{list:?}"
     );
     assert!(
-        list.stdout.contains("2 runs: no change found."),
+        list.stdout.contains("2 runs: too few to find a step"),
         "one damaged file hides no others: {list:?}"
     );
 }

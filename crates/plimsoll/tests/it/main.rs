@@ -20,6 +20,7 @@ mod equal_runs;
 mod existing;
 mod export;
 mod fleet;
+mod gate;
 mod hostile;
 mod hostile_paths;
 mod hosts;

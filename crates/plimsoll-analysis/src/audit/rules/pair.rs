@@ -233,10 +233,12 @@ fn one_factor(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
     } else {
         String::new()
     };
+    // Without a named factor nothing is attributed to one: figures hold, their cause is not shown.
+    let names_cause = !pair.factor.is_empty() || noise;
     result.check(
         !fires,
         Evidence::Factors { factor, differs },
-        Error,
+        if names_cause { Error } else { Warning },
         Next::ChangeOneThing,
     );
 }

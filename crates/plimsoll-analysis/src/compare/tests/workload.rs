@@ -94,8 +94,11 @@ fn parameters_make_workloads_unlike() {
     };
     let gated = gate(&against(&small, &large, &ask), &limits);
     assert_eq!(
-        (gated.outcome, gated.unlike),
-        (GateOutcome::Inconclusive, true)
+        (gated.outcome, gated.points[0].reason),
+        (
+            GateOutcome::Inconclusive,
+            PointReason::NoInterval(NotComparable::Unlike)
+        )
     );
 }
 

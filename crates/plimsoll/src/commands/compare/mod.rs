@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::output::write_whole;
 use crate::output_kind::OutputKind;
 
+pub(super) use gate::exit_code;
 pub use gate::gate;
 pub(super) use sides::{label, of as sides_of, warn_of_copy};
 

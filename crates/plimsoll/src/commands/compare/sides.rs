@@ -157,6 +157,12 @@ pub(super) fn baseline_and_run(baseline: &Path, run: &Path) -> Result<[ComparedS
     ])
 }
 
+/// A run, or a set of repeats, by itself.
+pub(super) fn one_side(run: &Path) -> Result<ComparedSide, Failure> {
+    let none = || Failure::usage(format!("{} holds no run", run.display()));
+    one(run)?.into_side().ok_or_else(none)
+}
+
 /// The only cell of an argument.
 fn one(path: &Path) -> Result<RepeatedRuns, Failure> {
     let mut given = vec![read(path)?];

@@ -134,6 +134,7 @@ users = 1
                 status: RunStatus::Complete,
                 failure: None,
                 late,
+                missed: false,
             })
         });
         (all, done.unwrap())

@@ -178,6 +178,7 @@ impl Execution<'_> {
         self.record_shares(context.target, point.id, &lane, &shares)?;
         self.after_fio(context.target, lane.end)?;
         self.expect_in_time(context.target.media(), &title, &[point.id])?;
+        self.expect_required(&[point.id])?;
         let seconds: f64 = lane
             .measured
             .ticks

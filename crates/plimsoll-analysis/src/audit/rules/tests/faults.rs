@@ -349,7 +349,7 @@ pub(super) const FAULTS: &[Fault] = &[
     (
         Rule::OneFactor,
         "two differ and none is named",
-        Severity::Error,
+        Severity::Warning,
         |input| {
             input.pairs[0].factor.clear();
             differ(input, 0, "cpus", "8");

@@ -1,0 +1,115 @@
+//! A gate as CSV: a row for each figure that was checked.
+
+use plimsoll_analysis::compare::{
+    GateReport, GateResult, GatedPoint, LoadKey, PointReason, RequiredPoint,
+};
+
+use crate::table::Table;
+
+pub(crate) struct GateRow<'a> {
+    result: &'a GateResult,
+    check: Checked<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Checked<'a> {
+    Baseline(&'a GateReport, &'a GatedPoint),
+    Requirement(&'a RequiredPoint),
+}
+
+impl GateRow<'_> {
+    fn place(&self) -> Option<&LoadKey> {
+        match self.check {
+            Checked::Baseline(_, point) => Some(&point.place),
+            Checked::Requirement(point) => point.place.as_ref(),
+        }
+    }
+
+    fn check(&self) -> &'static str {
+        match self.check {
+            Checked::Baseline(..) => "baseline",
+            Checked::Requirement(_) => "requirement",
+        }
+    }
+
+    fn figure(&self) -> &'static str {
+        match self.check {
+            Checked::Baseline(_, point) if point.latency => "p99",
+            Checked::Baseline(_, point) => point.figure.name(),
+            Checked::Requirement(point) => point.requirement.figure.name(),
+        }
+    }
+
+    /// The ratio to the baseline, or the figure itself.
+    fn value(&self) -> Option<f64> {
+        match self.check {
+            Checked::Baseline(_, point) => Some(point.ratio?.mean),
+            Checked::Requirement(point) => point.value,
+        }
+    }
+
+    fn limit(&self) -> f64 {
+        match self.check {
+            Checked::Baseline(_, point) => point.limit,
+            Checked::Requirement(point) => point.requirement.limit,
+        }
+    }
+
+    fn outcome(&self) -> &'static str {
+        match self.check {
+            Checked::Baseline(_, point) => point.outcome.name(),
+            Checked::Requirement(point) => point.outcome.name(),
+        }
+    }
+
+    fn reason(&self) -> String {
+        match self.check {
+            Checked::Baseline(gate, point) if point.reason == PointReason::Objection => {
+                let rules = gate.objections.iter().map(|own| own.rule().code());
+                rules.collect::<Vec<_>>().join(" ")
+            }
+            Checked::Baseline(_, point) => point.reason.name().to_owned(),
+            Checked::Requirement(point) => point.reason.name().to_owned(),
+        }
+    }
+}
+
+pub(crate) fn table<'a>() -> Table<'a, GateRow<'a>> {
+    Table::<GateRow<'_>>::new("gate-rows")
+        .field("gate", |r| r.result.outcome.name())
+        .field("check", |r| r.check())
+        .field("step", |r| Some(r.place()?.step.clone()))
+        .field("system", |r| Some(r.place()?.system.clone()))
+        .field("medium", |r| r.place()?.medium.clone())
+        .field("job", |r| r.place()?.load.job.clone())
+        .field("users", |r| Some(r.place()?.load.users))
+        .field("offered_per_second", |r| r.place()?.load.offered_per_second)
+        .field("share_percent", |r| r.place()?.load.share_percent)
+        .field("scene", |r| Some(r.place()?.scene.name()))
+        .field("figure", |r| r.figure())
+        .field("value", |r| r.value())
+        .interval_fields("value", |r| match r.check {
+            Checked::Baseline(_, point) => point.ratio,
+            Checked::Requirement(_) => None,
+        })
+        .field("limit", |r| r.limit())
+        .field("outcome", |r| r.outcome())
+        .field("reason", |r| r.reason())
+}
+
+pub fn gate_csv(result: &GateResult) -> String {
+    let mut rows = Vec::new();
+    if let Some(gate) = &result.baseline {
+        rows.extend(gate.points.iter().map(|point| GateRow {
+            result,
+            check: Checked::Baseline(gate, point),
+        }));
+    }
+    if let Some(required) = &result.requirements {
+        rows.extend(required.points.iter().map(|point| GateRow {
+            result,
+            check: Checked::Requirement(point),
+        }));
+    }
+    table().to_csv(rows)
+}
