@@ -11,6 +11,7 @@ mod kills;
 mod package;
 mod pages;
 mod pictures;
+mod plans;
 mod suite;
 mod tidy;
 mod web;
@@ -33,6 +34,9 @@ cargo xtask TASK
     pages BINARY         pages of every kind by this plimsoll: axe-core, width and keyboard, in chromium
     kills                kills run, import, export, report and join at each system call that changes a file, and opens
                          what is left (strace); --binary FILE, --only COMMAND, --every N
+    plans                runs each shipped plan at the size of its demonstration, for an hour or two, and compares how it
+                         ended with its comment; not part of script/test; --binary FILE (default: the release build),
+                         --only NAME,NAME, --dir DIR (default: /var/tmp/plimsoll-plans), --limit SECONDS of each plan
     pictures             the pictures of docs, from a committed run; needs chromium
     bench client         what one transaction costs the client, beside pgbench on the same server
     bench load           what loading one warehouse costs
@@ -79,6 +83,7 @@ fn run(words: &[&str]) -> Task {
         ["schema"] => schema(),
         ["pages", plimsoll] => pages::run(std::path::Path::new(plimsoll)),
         ["kills", rest @ ..] => kills::run(rest),
+        ["plans", rest @ ..] => plans::run(rest),
         ["pictures"] => pictures::run(),
         ["package", rest @ ..] => package::run(rest),
         ["bench", rest @ ..] => bench::run(rest),

@@ -11,10 +11,12 @@ pub mod emulated;
 pub mod full_speed;
 pub mod history;
 pub mod latency;
+mod listed;
 pub mod predict;
 mod run_summary;
 pub mod search;
 pub mod set;
 pub mod summary;
 
+pub use listed::{ListedLoad, ListedResult};
 pub use run_summary::{Summary, summarise, summarise_with};

@@ -71,8 +71,16 @@ fn within(text: &str, span: Range<usize>) -> Range<usize> {
     start..text.floor_char_boundary(span.end).max(start)
 }
 
-/// The name that was probably meant: the nearest one, if few enough letters differ.
+/// The name that was probably meant: the one with a unit behind what is written, or the nearest, if few enough letters differ.
 pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let known: Vec<&str> = known.into_iter().collect();
+    let has_unit = |name: &&&str| {
+        let rest = name.strip_prefix(written);
+        written.len() > 1 && rest.is_some_and(|rest| rest.starts_with('_'))
+    };
+    if let [one] = known.iter().filter(has_unit).collect::<Vec<_>>().as_slice() {
+        return Some(one);
+    }
     let allowed = (written.chars().count() / 3).clamp(1, 3);
     known
         .into_iter()
@@ -164,6 +172,7 @@ mod tests {
             nearest("warehouse", ["warehouses", "mode"]),
             Some("warehouses")
         );
+        assert_eq!(nearest("p99", ["p99_ms", "p999_ms", "of"]), Some("p99_ms"));
         assert_eq!(
             nearest("x", ["on", "run"]),
             None,

@@ -117,9 +117,48 @@ impl<'t> Findings<'t> {
                     errors.push(PlanError::new(text, 0..0, "the plan cannot be resolved"));
                 }
                 errors.sort_by_key(|error| error.span.start);
-                errors.dedup();
-                Err(PlanErrors(errors))
+                Err(PlanErrors(merge_equal(errors)))
             }
         }
     }
+}
+
+/// One mistake, such as a misspelled name that others refer to, is one error: the first, with the lines of the others.
+fn merge_equal(errors: Vec<PlanError>) -> Vec<PlanError> {
+    const MOST_LINES: usize = 5;
+    let mut first: Vec<(PlanError, Vec<usize>)> = Vec::new();
+    for error in errors {
+        let same = |(own, _): &&mut (PlanError, Vec<usize>)| {
+            own.message == error.message && own.help == error.help
+        };
+        match first.iter_mut().find(same) {
+            Some((own, lines)) if own.line != error.line && !lines.contains(&error.line) => {
+                lines.push(error.line);
+            }
+            Some(_) => {}
+            None => first.push((error, Vec::new())),
+        }
+    }
+    let merged = first.into_iter().map(|(mut error, lines)| {
+        let shown: Vec<String> = lines
+            .iter()
+            .take(MOST_LINES)
+            .map(usize::to_string)
+            .collect();
+        let lines_word = if lines.len() == 1 { "line" } else { "lines" };
+        let more = if lines.len() > MOST_LINES {
+            ", …"
+        } else {
+            ""
+        };
+        if !lines.is_empty() {
+            error.message = format!(
+                "{} (also in {lines_word} {}{more})",
+                error.message,
+                shown.join(", ")
+            );
+        }
+        error
+    });
+    merged.collect()
 }

@@ -19,8 +19,8 @@ const MOST_FAULTS: usize = 50;
 /// `None` if there is nothing that could be checked further; findings give the reason.
 pub(super) fn read<T: DeserializeOwned>(findings: &mut Findings<'_>) -> Option<T> {
     let (mut document, faults) = DeTable::parse_recoverable(findings.text());
-    if !faults.is_empty() {
-        report_syntax(findings, &faults);
+    if let Some(first) = faults.first() {
+        report_syntax(findings, first);
         return None;
     }
     for _ in 0..MOST_FAULTS {
@@ -41,19 +41,52 @@ pub(super) fn read<T: DeserializeOwned>(findings: &mut Findings<'_>) -> Option<T
     None
 }
 
-/// One fault per line: the first one leads to the others.
-fn report_syntax(findings: &mut Findings<'_>, faults: &[de::Error]) {
-    let mut last_line = 0;
-    for fault in faults.iter().take(MOST_FAULTS) {
-        let error = PlanError::new(
-            findings.text(),
-            fault.span().unwrap_or_default(),
-            fault.message(),
-        );
-        if error.line != last_line {
-            last_line = error.line;
-            findings.push(error.help("it has to be TOML, see https://toml.io"));
+/// The first fault: whatever follows it may be its consequence. Its line is marked where it has no length of its own.
+fn report_syntax(findings: &mut Findings<'_>, fault: &de::Error) {
+    let text = findings.text();
+    let at = fault.span().unwrap_or_default();
+    let mut error = PlanError::new(text, at, fault.message());
+    let help = syntax_help(fault.message(), line_at(text, error.span.start));
+    if error.span.is_empty() {
+        let line = line_at(text, error.span.start);
+        let start = text[..error.span.start]
+            .rfind('\n')
+            .map_or(0, |end| end + 1);
+        error.span = start..start + line.trim_end().len();
+    }
+    findings.push(error.help(help));
+}
+
+/// The line that holds a byte, without its end.
+fn line_at(text: &str, at: usize) -> &str {
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    text[start..].lines().next().unwrap_or("")
+}
+
+/// What to do about a fault of syntax, by the parser's words and the line that it is in.
+fn syntax_help(message: &str, line: &str) -> String {
+    let key = line.split('=').next().unwrap_or_default().trim();
+    let table = line.trim().trim_matches(['[', ']']);
+    let has = |part: &str| message.contains(part);
+    match () {
+        () if has("duplicate key") && line.trim_start().starts_with('[') => format!(
+            "`{table}` is there already; each entry of a list begins with double brackets: [[{table}]]"
+        ),
+        () if has("duplicate key") => format!("`{key}` is there already; remove one of them"),
+        () if has("missing comma between array") => {
+            "a list ends with ], on this line or on one before: users = [1, 2, 4]".to_owned()
         }
+        () if has("string values must be quoted") => {
+            let value = line.split_once('=').map_or("", |(_, value)| value.trim());
+            format!("write text in quotes: {key} = \"{value}\"")
+        }
+        () if has("invalid basic string") || has("invalid literal string") => {
+            "text ends with a quotation mark, on the same line".to_owned()
+        }
+        () if has("key with no value") => "write KEY = VALUE".to_owned(),
+        () if has("unclosed array table") => format!("write [[{table}]]"),
+        () if has("unclosed table") => format!("write [{table}]"),
+        () => "it has to be TOML, see https://toml.io".to_owned(),
     }
 }
 
@@ -96,13 +129,28 @@ fn explain(findings: &mut Findings<'_>, fault: &de::Error) -> Option<String> {
     let help = help
         .iter()
         .find(|(part, _)| plain.contains(part))
-        .map(|(_, help)| *help);
+        .map(|(_, help)| (*help).to_owned());
+    let help = unit_in_key(findings.text(), &span).or(help);
     let error = error(plain);
     findings.push(match help {
         Some(help) => error.help(help),
         None => error,
     });
     None
+}
+
+/// `p99_ms = "20ms"`: the key has the unit already.
+fn unit_in_key(text: &str, value: &Range<usize>) -> Option<String> {
+    const UNITS: [&str; 6] = ["_ms", "_us", "_s", "_gb", "_percent", "_mb_s"];
+    let before = text[..value.start].trim_end().strip_suffix('=')?.trim_end();
+    let key = before
+        .rsplit(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .next()?;
+    UNITS.iter().find(|unit| key.ends_with(**unit))?;
+    let written = text.get(value.clone())?.strip_prefix('"')?;
+    let end = written.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+    let number = written[..end].parse::<f64>().ok()?;
+    Some(format!("the unit is in the name: {key} = {number}"))
 }
 
 /// serde's names for kinds of values, in plain English.
@@ -133,7 +181,7 @@ fn plain_message(message: &str) -> String {
         "floating" => value.trim_start_matches("point ").replace('`', ""),
         "string" => value.to_owned(),
         "sequence" => "a list".to_owned(),
-        "map" => "a table or date".to_owned(),
+        "map" => "a table".to_owned(),
         _ => found.to_owned(),
     };
     format!("expected {expected}, found {found}")

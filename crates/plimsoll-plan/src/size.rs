@@ -67,6 +67,15 @@ pub fn write(bytes: Bytes) -> String {
     }
 }
 
+/// The size with a binary unit that a decimal one was written for: `8KiB` for 8 kB.
+pub fn binary(bytes: Bytes) -> Option<String> {
+    let decimal =
+        |(unit, factor): &&(&str, u64)| !unit.contains('i') && bytes.0.is_multiple_of(*factor);
+    let (unit, factor) = UNITS.iter().find(decimal).filter(|_| bytes.0 > 0)?;
+    let prefix = unit.trim_end_matches('B').to_uppercase();
+    Some(format!("{}{prefix}iB", bytes.0 / factor))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +107,14 @@ mod tests {
         for text in ["16GiB", "960GB", "512MiB", "1TiB", "2TB", "1537B"] {
             assert_eq!(parse(text).map(write).as_deref(), Ok(text));
         }
+    }
+
+    #[test]
+    fn a_decimal_unit_has_a_binary_one() {
+        let binary = |bytes| binary(Bytes(bytes));
+        assert_eq!(binary(8_000).as_deref(), Some("8KiB"));
+        assert_eq!(binary(1_000_000).as_deref(), Some("1MiB"));
+        assert_eq!((binary(513), binary(0)), (None, None));
     }
 
     proptest! {

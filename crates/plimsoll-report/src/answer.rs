@@ -80,10 +80,8 @@ fn labeled(
     for limit in limits(m, &answer.trust, listed) {
         labeled.add("", &limit);
     }
-    labeled.add(
-        &m.text("answer-report-label"),
-        &format!("plimsoll report {run}"),
-    );
+    let report = format!("plimsoll report {run}");
+    labeled.add_command(&m.text("answer-report-label"), &report, "");
     labeled.add_next(m, &next(m, answer, run));
     labeled.text()
 }
@@ -114,10 +112,25 @@ impl Labeled {
             .push(format!("{label:<indent$}{}", &text[indent..]));
     }
 
+    /// A command is one line, however long, so that it can be copied. Its purpose stands behind it where both fit, else below.
+    pub(crate) fn add_command(&mut self, label: &str, command: &str, why: &str) {
+        let indent = Self::INDENT.len();
+        let line = format!("{label:<indent$}{command}");
+        let whole = format!("{line}  {why}");
+        match () {
+            () if why.is_empty() => self.lines.push(line),
+            () if columns(&whole) <= self.width => self.lines.push(whole),
+            () => {
+                self.lines.push(line);
+                self.add("", why);
+            }
+        }
+    }
+
     pub(crate) fn add_next(&mut self, m: &Messages, steps: &[NextStep]) {
         let mut label = m.text("answer-next-label");
         for step in steps {
-            self.add(&label, &format!("{}\u{2003}{}", step.command, step.why));
+            self.add_command(&label, &step.command, &step.why);
             label.clear();
         }
     }
@@ -143,12 +156,11 @@ pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> String {
             lines[last].push_str(word);
         }
     }
-    lines.join("\n").replace('\u{2003}', "  ")
+    lines.join("\n")
 }
 
-/// An em space is written as two.
 fn columns(text: &str) -> usize {
-    text.chars().count() + text.matches('\u{2003}').count()
+    text.chars().count()
 }
 
 /// The verdict, and how many points it rests on.

@@ -1,7 +1,10 @@
 //! A catalog of runs, and how figures went from run to run.
 
+use plimsoll_analysis::ListedLoad;
+pub use plimsoll_analysis::ListedResult;
 use plimsoll_analysis::compare::{RateKind, RoundedRatio};
 use plimsoll_analysis::history::{Change, FigureSeries, SeriesPoint, fewest_runs};
+use plimsoll_analysis::summary::Verdict;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::RunStatus;
 use plimsoll_record::runfile::Head;
@@ -9,7 +12,7 @@ use plimsoll_stats::Trend;
 
 use crate::message::Messages;
 use crate::number::{three, whole};
-use crate::table::Unit::{Plain, Words};
+use crate::table::Unit::{Plain, Three, Words};
 use crate::table::{Table, TableCell};
 use crate::versus::place;
 
@@ -26,6 +29,8 @@ pub struct ListedRun {
     pub systems: String,
     pub media: String,
     pub points: usize,
+    /// `None` of a run that goes on or cannot be read.
+    pub result: Option<ListedResult>,
 }
 
 impl ListedRun {
@@ -42,7 +47,33 @@ impl ListedRun {
             systems: head.systems.join(", "),
             media: head.media.join(", "),
             points: head.points,
+            result: None,
         }
+    }
+
+    /// `12,460 orders/min`; empty where nothing was measured.
+    pub fn rate(&self, m: &Messages) -> String {
+        let Some(load) = self.load() else {
+            return String::new();
+        };
+        let rate = match load.rate_kind {
+            RateKind::Nopm => whole(load.rate),
+            RateKind::Transactions | RateKind::Iops => three(load.rate),
+        };
+        let unit = m.text(&format!("list-unit-{}", load.rate_kind.name()));
+        format!("{rate} {unit}")
+    }
+
+    pub fn p99_ms(&self) -> Option<f64> {
+        self.load().and_then(|load| load.p99_ms)
+    }
+
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.result.map(|result| result.verdict)
+    }
+
+    fn load(&self) -> Option<ListedLoad> {
+        self.result.and_then(|result| result.load)
     }
 }
 
@@ -63,6 +94,15 @@ pub(crate) fn list<'a>() -> Table<'a, &'a ListedRun> {
         .column("points", Plain, |run| run.points)
         .field("lasted_s", |run| run.lasted.as_secs_f64())
         .with_keys()
+        .message("rate-shown", Words, |run, m| run.rate(m))
+        .field("rate", |run| run.load().map(|load| load.rate))
+        .field("rate_kind", |run| {
+            run.load().map(|load| load.rate_kind.name())
+        })
+        .column("p99-ms", Three, |run| run.p99_ms())
+        .key("p99_ms")
+        .column("verdict", Plain, |run| run.verdict())
+        .key("verdict")
 }
 
 pub fn list_table(runs: &[ListedRun]) -> String {

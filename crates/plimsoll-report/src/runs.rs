@@ -6,6 +6,7 @@ use plimsoll_record::RunStatus;
 use crate::history::ListedRun;
 use crate::html::STYLE;
 use crate::message::Messages;
+use crate::number::three;
 
 /// A run of the catalog.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +89,17 @@ impl RunsPage<'_> {
     fn began(&self, run: &CatalogRun) -> String {
         let began = run.listed.started_at.chars().take(16);
         began.map(|c| if c == 'T' { ' ' } else { c }).collect()
+    }
+
+    fn p99(&self, run: &CatalogRun) -> String {
+        run.listed.p99_ms().map_or(String::new(), three)
+    }
+
+    fn verdict(&self, run: &CatalogRun) -> String {
+        let verdict = run.listed.verdict();
+        verdict.map_or(String::new(), |verdict| {
+            self.m.text(&format!("verdict-{}", verdict.name()))
+        })
     }
 
     /// A run that goes on is `running`: `unfinished` also is one that was killed.

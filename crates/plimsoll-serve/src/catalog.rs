@@ -65,7 +65,10 @@ fn all_names(runs: &[FoundRun], of: fn(&FoundRun) -> &Vec<String>) -> Vec<String
 
 fn listed(run: &FoundRun) -> CatalogRun {
     CatalogRun {
-        listed: ListedRun::of(run.name.clone(), &run.head),
+        listed: ListedRun {
+            result: run.result,
+            ..ListedRun::of(run.name.clone(), &run.head)
+        },
         address: address_of(&run.name),
         is_live: is_live(run),
     }

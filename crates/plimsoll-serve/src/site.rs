@@ -258,7 +258,13 @@ impl Site {
     }
 
     async fn list(self: &Arc<Self>, query: &str) -> Result<PageResponse, PageResponse> {
-        let runs = self.read(&self.turns.lists, |site| site.source.runs());
+        let runs = self.read(&self.turns.lists, |site| {
+            let mut runs = site.source.runs()?;
+            if site.may_render() {
+                site.source.add_results(&mut runs);
+            }
+            Ok(runs)
+        });
         let runs = runs.await?.value;
         Ok(match runs.as_slice() {
             [] if self.beside_run => respond::not_begun(),

@@ -31,6 +31,7 @@ impl RunSource for TestFolder {
             Some(FoundRun {
                 name: path.file_name()?.to_str()?.to_owned(),
                 head: read_head(&path).ok()?,
+                result: None,
                 path,
             })
         });

@@ -43,6 +43,7 @@ pub const PLANS: &[BundledFile] = files![
     "plans/block",
     "plans/crystaldiskmark",
     "plans/snia",
+    "plans/snia-demonstration",
     "plans/mock-stall",
     "plans/hardwareluxx/h-cdm-array",
     "plans/kingston/k-1-memory-against-storage",

@@ -157,20 +157,26 @@ pub struct ReportArgs {
     pub pdf: Option<PathBuf>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ExportArgs {
-    /// Run files, directories of run files, or a set. Text and JSON are of one.
+    /// Run files, directories of run files, or a set.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
     #[arg(long, value_enum)]
     pub to: ExportFormat,
     /// Which table as CSV or Parquet: the ladder's points, their transaction types, transactions by second, all series in
-    /// long form, or emulated drives by second.
-    #[arg(long, value_parser = table(), default_value = ExportTable::Ladder.name())]
-    pub table: ExportTable,
+    /// long form, or emulated drives by second [default: ladder; of block benchmarks block, of backups backup].
+    #[arg(long, value_parser = table())]
+    pub table: Option<ExportTable>,
     /// The file to write [default: standard output]. Parquet needs one.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+impl ExportArgs {
+    pub fn table(&self) -> ExportTable {
+        self.table.unwrap_or(ExportTable::Ladder)
+    }
 }
 
 #[derive(Debug, Args)]

@@ -15,6 +15,7 @@ mod output_kind;
 mod part_dir;
 mod plan_errors;
 mod progress;
+mod run_path;
 pub mod set;
 mod shell;
 pub mod signals;

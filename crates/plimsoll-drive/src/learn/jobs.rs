@@ -104,6 +104,8 @@ pub const REPEATS: u32 = 3;
 pub const DEPTHS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 /// How often the time of a load may be doubled until its rate is steady: 5 s become 80 s.
 pub const MOST_DOUBLINGS: u32 = 4;
+/// A drive rests at most so long.
+pub const MOST_REST_MS: u64 = 60_000;
 /// Spans of the seek curve.
 pub const SPANS: [f64; 5] = [0.001, 0.01, 0.1, 0.33, 1.0];
 
@@ -142,6 +144,23 @@ impl LearnStep {
             0
         };
         START + laying_out + self.millis(options)
+    }
+
+    /// How long it takes at most on a busy machine, with all that may follow it: rests until the buffer is empty, and
+    /// doubled times until the rate is steady.
+    pub fn most_millis(&self, options: &LearnOptions, size: Bytes) -> u64 {
+        const START: u64 = 1_500;
+        let own = self.millis(options);
+        match self {
+            // At 20 MB/s; then a rest of as long, 10 s at most.
+            Self::LayOut => 2 * START + size.0 / 20_000 + 10_000,
+            Self::Burst => 2 * START + own + MOST_REST_MS,
+            Self::Settle(..) => {
+                let runs = 0..=MOST_DOUBLINGS;
+                runs.map(|doubled| START + (own << doubled)).sum()
+            }
+            Self::Rest(_) | Self::Load(..) => START + own,
+        }
     }
 
     /// fio's runtime; the laying out ends when all is written.

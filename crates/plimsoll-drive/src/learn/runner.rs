@@ -10,23 +10,32 @@ use plimsoll_import::fio_output::{FioOutput, LogLine};
 
 use super::fit::burst::{Burst, bend};
 use super::jobs::{
-    LearnOptions, LearnProfile, LearnStep, MOST_DOUBLINGS, MeasuredArea, arguments, steps,
+    LearnOptions, LearnProfile, LearnStep, MOST_DOUBLINGS, MOST_REST_MS, MeasuredArea, arguments,
+    steps,
 };
 use super::logs::LOG;
 use super::measured::{LoadResult, Measured};
 use super::settle::settled;
 
-/// A drive rests at most so long, and after it was filled at least so long.
-const MOST_REST_MS: u64 = 60_000;
+/// After it was filled a drive rests at least so long.
 const LEAST_REST_MS: u64 = 1_000;
 
-/// Runs every step. `begin` is called before each with its number; `tick` is asked ten times a second.
+/// What was measured until all steps were over, or until it was stopped.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LearnOutcome {
+    pub measured: Measured,
+    /// Steps that were stopped or not begun.
+    pub missing: Vec<LearnStep>,
+}
+
+/// Runs every step. `begin` is called before each with its number; `tick` is asked ten times a second, and may stop it: what
+/// was measured until then stays.
 pub fn measure(
     place: &MeasuredArea,
     options: &LearnOptions,
     begin: impl FnMut(usize, &LearnStep),
     tick: impl FnMut() -> Flow,
-) -> Result<Measured, BlockError> {
+) -> Result<LearnOutcome, BlockError> {
     let mut runner = LearnRunner {
         place,
         options,
@@ -34,10 +43,57 @@ pub fn measure(
         tick,
         measured: Measured::default(),
     };
-    for (number, step) in steps(options).into_iter().enumerate() {
-        runner.step(number, step)?;
+    let steps = steps(options);
+    for (number, step) in steps.iter().enumerate() {
+        match runner.step(number, *step) {
+            Ok(()) => {}
+            Err(BlockError::Cancelled) => {
+                return Ok(LearnOutcome {
+                    measured: runner.measured,
+                    missing: steps[number..].to_vec(),
+                });
+            }
+            Err(error) => return Err(error),
+        }
     }
-    Ok(runner.measured)
+    Ok(LearnOutcome {
+        measured: runner.measured,
+        missing: Vec::new(),
+    })
+}
+
+impl LearnOutcome {
+    /// Names of loads of which no run is complete.
+    pub fn unmeasured(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for step in &self.missing {
+            let name = match step {
+                LearnStep::Load(profile, _) | LearnStep::Settle(profile, _)
+                    if self.measured.point(*profile).is_none() =>
+                {
+                    profile.name()
+                }
+                LearnStep::Burst => step.name(),
+                _ => continue,
+            };
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// Whether something was measured of every load that the fit of writes takes.
+    pub fn has_writes(&self) -> bool {
+        let is_write = |step: &LearnStep| match step {
+            LearnStep::Load(profile, _) | LearnStep::Settle(profile, _) => {
+                profile.write && self.measured.point(*profile).is_none()
+            }
+            LearnStep::Burst | LearnStep::LayOut => true,
+            LearnStep::Rest(_) => false,
+        };
+        !self.missing.iter().any(is_write)
+    }
 }
 
 struct LearnRunner<'a, B, T> {

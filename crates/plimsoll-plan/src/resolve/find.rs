@@ -115,8 +115,11 @@ fn objective(find: &At<RawFind>, findings: &mut Findings<'_>) -> Option<(Quantil
         .filter_map(|(q, limit)| Some((q, limit.as_ref()?)));
     let written: Vec<_> = written.collect();
     let [(quantile, limit)] = written.as_slice() else {
-        let help = "write a limit such as find = { p99_ms = 10, of = \"new_order\" }";
-        findings.error(find.span(), "`find` needs exactly one limit", help);
+        // A misspelled limit has been reported.
+        if !written.is_empty() || !findings.is_incomplete(&find.span()) {
+            let help = "write a limit such as find = { p99_ms = 10, of = \"new_order\" }";
+            findings.error(find.span(), "`find` needs exactly one limit", help);
+        }
         return None;
     };
     let ms = *limit.get();

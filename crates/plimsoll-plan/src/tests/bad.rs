@@ -393,6 +393,59 @@ title = "u"
     "#);
 }
 
+/// Mistakes that used to fill a screen: each is one error, in the line of the mistake, with what to write.
+#[test]
+fn one_mistake_is_one_error() {
+    const PLAN: &str = r#"title = "t"
+[medium.here]
+path = "."
+[system.db]
+engine = "sqlite"
+[workload.oltp.tpcc]
+warehouses = 1
+[[step]]
+run = "oltp"
+system = "db"
+on = ["here"]
+users = [1, 2]
+measure = "10s"
+[[step]]
+name = "again"
+run = "oltp"
+system = "db"
+on = ["here"]
+rate = 100
+users = 4
+find = { p99_ms = 20 }
+measure = "10s"
+"#;
+    let mistakes = [
+        ("[[step]]", "[step]", "[[step]]"),
+        ("[[step]]\nrun", "[step]\nrun", "[[step]]"),
+        ("[1, 2]", "[1, 2", "a list ends with ]"),
+        ("title = \"t\"", "title = \"t", "quotation mark"),
+        ("\"10s\"", "10s", "measure = \"10s\""),
+        ("measure = ", "measure: ", "KEY = VALUE"),
+        ("[system.db]", "[system.dbb]", "did you mean `dbb`?"),
+        (
+            "[workload.oltp.tpcc]",
+            "[workload.olpt.tpcc]",
+            "did you mean `olpt`?",
+        ),
+        ("[medium.here]", "[medium.hree]", "did you mean `hree`?"),
+        ("p99_ms = 20", "p99 = 20", "did you mean `p99_ms`?"),
+        ("p99_ms = 20", "p99 = \"20ms\"", "did you mean `p99_ms`?"),
+        ("p99_ms = 20", "p99_ms = \"20ms\"", "p99_ms = 20"),
+    ];
+    assert!(crate::parse(PLAN, &crate::Options::default()).is_ok());
+    for (right, wrong, help) in mistakes {
+        let errors = bad(&PLAN.replace(right, wrong));
+        // A line for the error, and one for its help.
+        assert_eq!(errors.lines().count(), 2, "{wrong}:\n{errors}");
+        assert!(errors.contains(help), "{wrong}:\n{errors}");
+    }
+}
+
 /// [[step]] written as [step], [system] as a list.
 #[test]
 fn wrong_brackets() {

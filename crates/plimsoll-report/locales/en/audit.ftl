@@ -44,7 +44,10 @@ column-evidence = Evidence
 column-because = Reason
 
 evidence-in-flight = By Little's law { $found } were in flight ({ $per-second }/s × { $mean-ms } ms), where { $asked } were kept in flight: { $off-percent } % off (limit { $limit-percent } %).
-evidence-conserved = Counts add up in each of { $seconds } seconds.
+evidence-conserved = Counts add up { $seconds ->
+    [1] in the only second
+   *[other] in each of { $seconds } seconds
+}.
 evidence-counted = { $offered } offered, { $settled } settled.
 evidence-held = The rates of the window's five parts differ by { $range-percent } % of their mean (limit { $range-limit-percent } %), and go { $slope-percent } % up or down along the line through them (limit { $slope-limit-percent } %).
 evidence-response-times = Mean response times of the window's five parts differ by { $range-percent } % of their mean (limit { $range-limit-percent } %), and go { $slope-percent } % up or down along the line through them (limit { $slope-limit-percent } %).

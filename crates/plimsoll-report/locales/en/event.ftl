@@ -3,7 +3,10 @@
 event-plan = { $warning }
 event-leftovers = Removed what a killed run had left: { $removed }
 event-conservation = { $in-flight } intents are unaccounted for at the end of the lane ({ $counted } by the connections' own count).
-event-unanswered = { $transactions } transactions got no answer from the server before the lane ended.
+event-unanswered = { $transactions ->
+    [1] 1 transaction
+   *[other] { $transactions } transactions
+} got no answer from the server before the lane ended.
 event-late = { $outcomes } outcomes were recorded after their second was merged, and count in the next.
 event-overflow = { $outcomes } outcomes were lost because a buffer was full: the run is invalid.
 event-more-events = { $events } more events of code { $event } were counted and not listed.
@@ -111,7 +114,10 @@ event-overwritten = Medium { $medium }: { $device } is overwritten{ $signatures 
     [none] {""}
    *[other] ; it had the partitions { $partitions }
  }.
-event-not-steady = Step { $step } was not steady after { $rounds } rounds.
+event-not-steady = Step { $step } was not steady after { $rounds ->
+    [1] 1 round
+   *[other] { $rounds } rounds
+}.
 event-no-curve = Step { $step }: the job { $job } completed no requests, so it has no curve.
 event-cleanup = Not everything could be removed ({ $error }).
 event-teardown = The emulated drive could not be taken down cleanly ({ $error }).

@@ -22,8 +22,14 @@ finding-histogram-sample = Latencies come from a random sample: { $histogram } o
 finding-clipped = { $txn }: { $values } latencies were longer than an hour and counted as one.
 finding-unsteady = The rate was not steady: it changed by { $range-percent } % over the window (limit 20 %).
     .detail = { $range-percent } % of the mean lie between the rates of the window's five parts, and { $slope-percent } % between the ends of the line through them (limit 10 %).
-finding-backlog-grew = The system does not sustain this rate: the backlog grew by { $intents } transactions, { $percent } % of those offered.
-finding-unanswered = { $intents } of { $offered } transactions were not answered in the window: { $percent } % (limit { $limit-percent } %).
+finding-backlog-grew = The system does not sustain this rate: the backlog grew by { $intents ->
+    [1] 1 transaction
+   *[other] { $intents } transactions
+}, { $percent } % of those offered.
+finding-unanswered = { $intents ->
+    [1] 1 of { $offered } transactions was not
+   *[other] { $intents } of { $offered } transactions were not
+} answered in the window: { $percent } % (limit { $limit-percent } %).
     .detail = Response times are of those that were answered; the longest are missing.
     .next = Check that the server could be reached all the time, or offer a lower rate.
 finding-server-away = The server was unavailable for { $away-s } s of the window, { $percent } % of it (limit { $limit-percent } %).
@@ -60,7 +66,10 @@ finding-in-flight-off = { $found } requests were in flight on average where the 
 finding-workers-apart = Workers with the same job on { $medium } differ: { $lowest } to { $highest } IOPS.
     .detail = Coefficient of variation { $cv-percent } % (limit 10 %, plus chance). The sum holds; single workers get less than their share.
 finding-workers-disagree = { $op }: the workers report { $workers } requests, their seconds { $counted }.
-finding-steady-not-reached = No steady state in { $rounds } rounds: the medium was still changing, or scatters too much.
+finding-steady-not-reached = No steady state in { $rounds ->
+    [1] 1 round
+   *[other] { $rounds } rounds
+}: the medium was still changing, or scatters too much.
     .detail = Figures are those of the last { $window } rounds at most.
     .next = Run more rounds, or precondition for longer.
 finding-never-written = The test space was written { $fill } times from end to end before: drives answer reads of unwritten blocks without access to data.

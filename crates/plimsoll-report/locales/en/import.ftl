@@ -71,7 +71,10 @@ import-counts-from = { $source ->
  }
 import-offered-derived = Derived: processed, failed and skipped transactions over the time
 import-offered-at-least = At least: transactions that were due and had not begun at the end are not counted
-import-logs-complete = All { $transactions } transactions
+import-logs-complete = { $transactions ->
+    [1] The only transaction
+   *[other] All { $transactions } transactions
+}
 import-logs-sampled = { $lines } of { $transactions } transactions ({ $percent } %), drawn at random (--sampling-rate): counts are the output's, distributions the sample's
 import-logs-partial = { $lines } of { $transactions } transactions ({ $percent } %), and --sampling-rate does not explain the rest
 import-procedure-errors-counted = Lines of a Procedure Error in the measured time; New-Orders are counted as failed

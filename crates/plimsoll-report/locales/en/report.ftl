@@ -99,7 +99,10 @@ steady-too-short = too short
 steady-too-few = too few
 steady-not-meant = not meant
 precondition = Before the first point of { $step } on { $system }, load ran for { $lasted } s with { $load }. Transactions per second in the first tenth of that time: { $first }, in the last: { $last } ({ $change } %).
-reset = Between points of { $step } on { $system } the data set was reset { $times } times ({ $method }): at most { $longest } s each, from up to { $largest } MB to { $last } MB. Compared: { $verified }.
+reset = Between points of { $step } on { $system } the data set was reset { $times ->
+    [1] once
+   *[other] { $times } times
+} ({ $method }): at most { $longest } s each, from up to { $largest } MB to { $last } MB. Compared: { $verified }.
 precondition-cut = It ended early.
 
 ## Load lines
@@ -250,7 +253,10 @@ trust-valid = No issues found.
 trust-doubtful = Read these warnings before using them.
 trust-invalid = Some results are invalid.
 trust-conserved = Counts add up: offered = committed + rolled back + failed + dropped + in flight in each of { $seconds } seconds, at { $holds } of { $points } points to the end.
-trust-conserved-broken = Counts do not add up at { $broken } points: see below.
+trust-conserved-broken = Counts do not add up at { $broken ->
+    [1] 1 point
+   *[other] { $broken } points
+}: see below.
 trust-conserved-imported = Conservation is not evaluated: the run was measured by another tool, which does not report what was in flight.
 trust-conserved-none = Conservation could not be verified: no second was recorded.
 trust-findings = Findings
@@ -490,7 +496,10 @@ block-fsync-note = Writers are threads over all workers. The latency is of what 
 block-sync-none = not asked for
 block-sync-each-write = O_DSYNC
 block-sync-flush-each = fdatasync, each write
-block-sync-flush = fdatasync, every { $every } writes
+block-sync-flush = fdatasync, every { $every ->
+    [1] write
+   *[other] { $every } writes
+}
 block-direct = O_DIRECT
 block-cached = page cache
 block-sizes = read { $reads }; write { $writes }
@@ -499,7 +508,10 @@ block-rounds-rule = Steady when over the last { $window } rounds the IOPS of eve
 block-rounds-chart = { $title }: steady
 block-rounds-chart-not = { $title }: not steady
 block-steady = { $medium }: steady with round { $last }. Figures are those of rounds { $first } to { $last }.
-block-not-steady = { $medium }: STEADY STATE NOT REACHED after { $rounds } rounds (at most { $most }).
+block-not-steady = { $medium }: STEADY STATE NOT REACHED after { $rounds ->
+    [1] 1 round
+   *[other] { $rounds } rounds
+} (at most { $most }).
 block-workers-title = Workers
 block-workers-note = The sum over all workers, and how far they are apart. CV: standard deviation in % of the mean.
 block-workers-each = Each worker
@@ -930,6 +942,12 @@ list-status = status
 list-label = label
 list-systems = systems
 list-media = media
+list-rate-shown = rate
+list-p99-ms = p99 ms
+list-verdict = verdict
+list-unit-nopm = orders/min
+list-unit-transactions = txn/s
+list-unit-iops = IOPS
 list-points = points
 history-none = No load was measured in two of these runs.
 history-load = { $load }, { $runs } runs:

@@ -209,6 +209,25 @@ fn a_lost_transaction_is_the_answer_of_a_power_cut() {
     );
 }
 
+/// Broken over two lines, it could not be copied.
+#[test]
+fn a_command_is_one_line_however_long() {
+    let answer = summarise(&fixture::record()).answer.unwrap();
+    let run = format!("'{}/a b.plimsoll'", "directory".repeat(10));
+    for width in [60, 80, 100] {
+        let text = answer_text(&answer, &run, width);
+        let commands = text
+            .lines()
+            .filter(|line| line.contains("plimsoll report "));
+        assert_eq!(commands.count(), 1);
+        assert!(text.contains(&format!("plimsoll report {run}\n")), "{text}");
+        assert!(
+            text.contains(&format!("plimsoll export {run} --to text\n")),
+            "{text}"
+        );
+    }
+}
+
 #[test]
 fn an_answer_is_one_screen_at_any_width() {
     for record in [

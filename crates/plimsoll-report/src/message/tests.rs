@@ -177,6 +177,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
         "state-",
         &["intact", "changed", "no-digest", "open", "older"],
     ),
+    ("list-unit-", &["nopm", "transactions", "iops"]),
     ("versus-unit-", &["nopm", "transactions", "iops"]),
     ("versus-scene-", &["alone", "quiet", "noisy"]),
     (

@@ -60,10 +60,8 @@ pub fn set_answer_text(summary: &SetSummary, dir: &str, width: usize) -> String 
         &format!("{word} · {}", own.trust),
     );
     own.limits.iter().for_each(|limit| labeled.add("", limit));
-    labeled.add(
-        &m.text("answer-report-label"),
-        &format!("plimsoll report {dir}"),
-    );
+    let report = format!("plimsoll report {dir}");
+    labeled.add_command(&m.text("answer-report-label"), &report, "");
     labeled.add_next(&m, &next(&m, dir));
     format!("{}\n\n{}\n", above.join("\n\n"), labeled.text())
 }

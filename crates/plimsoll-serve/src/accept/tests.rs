@@ -30,6 +30,7 @@ impl RunSource for OneRun {
             name: "a.plimsoll".to_owned(),
             path: self.path.clone(),
             head: read_head(&self.path).map_err(|error| error.to_string())?,
+            result: None,
         }])
     }
 

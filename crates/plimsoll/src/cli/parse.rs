@@ -1,5 +1,6 @@
 //! Parsing the command line, with a suggestion for a misspelled command.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -14,7 +15,18 @@ use crate::terminal::note;
 /// # Errors
 /// The exit code, once what is wrong with the arguments, the help or the version is printed.
 pub fn parse<C: Parser>() -> Result<C, ExitCode> {
-    C::try_parse().map_err(|error| print(&with_suggestion::<C>(error)))
+    let parsed = command::<C>()
+        .try_get_matches()
+        .and_then(|matches| C::from_arg_matches(&matches));
+    parsed.map_err(|error| print(&with_suggestion::<C>(error)))
+}
+
+/// Without a terminal each command and option is one line, for programs that search them.
+fn command<C: Parser>() -> clap::Command {
+    match std::io::stdout().is_terminal() {
+        true => C::command(),
+        false => C::command().term_width(0),
+    }
 }
 
 fn print(error: &clap::Error) -> ExitCode {

@@ -18,7 +18,7 @@ use crate::input::read_text;
 use crate::output::write_whole;
 use crate::output_kind::OutputKind;
 use crate::plan_errors;
-use crate::set::RunSet;
+use crate::run_path::RunArgument;
 use plimsoll_record::runfile;
 
 /// Far more than any claim needs.
@@ -82,7 +82,7 @@ fn audits(files: &[PathBuf]) -> Result<Vec<Audit>, Failure> {
             audits.push(claim(file)?);
             continue;
         }
-        for path in members(file)? {
+        for path in RunArgument::open(file)?.files() {
             let record = runfile::read(&path)?;
             let figures = figures(&record);
             audits.push(audit::audit(&record, &figures));
@@ -91,21 +91,6 @@ fn audits(files: &[PathBuf]) -> Result<Vec<Audit>, Failure> {
     }
     audits.extend(against_the_first(&runs));
     Ok(audits)
-}
-
-/// Of a set those runs that are there.
-fn members(file: &Path) -> Result<Vec<PathBuf>, Failure> {
-    if !RunSet::is_one(file) {
-        return Ok(vec![file.to_owned()]);
-    }
-    let set = RunSet::open(file)?;
-    Ok(set
-        .list
-        .cells
-        .iter()
-        .map(|cell| set.file(cell))
-        .filter(|path| path.exists())
-        .collect())
 }
 
 fn against_the_first(runs: &[(Record, RunFigures)]) -> Vec<Audit> {

@@ -2,11 +2,12 @@
 
 mod many;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use plimsoll_analysis::Summary;
+use plimsoll_analysis::{Summary, summarise};
 use plimsoll_record::Record;
+use plimsoll_record::runfile;
 use plimsoll_report::answer::answer_text;
 use plimsoll_report::export::{ExportTable, to_csv, to_json};
 use plimsoll_report::set::set_answer_text;
@@ -18,26 +19,30 @@ use crate::cli::{ExportArgs, ExportFormat, Format};
 use crate::failure::Failure;
 use crate::output::write_whole;
 use crate::output_kind::OutputKind;
+use crate::run_path::{RunArgument, run_files};
 use crate::set::RunSet;
+use crate::shell::quoted;
 
 pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let format = match (args.to, args.runs.as_slice()) {
-        (ExportFormat::Parquet, _) => return many::export(args),
+        (ExportFormat::Parquet, _) => return export_many(args),
         (ExportFormat::Csv, [run]) if run.is_dir() && !RunSet::is_one(run) => {
-            return many::export(args);
+            return export_many(args);
         }
         (ExportFormat::Csv, [_]) => Format::Csv,
-        (ExportFormat::Csv, _) => return many::export(args),
+        (ExportFormat::Csv, _) => return export_many(args),
         (ExportFormat::Text, _) => Format::Table,
         (ExportFormat::Json, _) => Format::Json,
     };
     let text = match args.runs.as_slice() {
         [run] if RunSet::is_one(run) => set_text(run, format)?,
         [run] if !run.is_dir() => run_text(run, format, args.table)?,
-        _ => {
-            return Err(Failure::usage(
-                "text and JSON are of one run\nGive one run file or set, or choose --to csv or --to parquet.",
-            ));
+        runs => {
+            let mut files = Vec::new();
+            for run in runs {
+                files.extend(RunArgument::open(run)?.files());
+            }
+            texts_of_runs(&files, format)?
         }
     };
     match &args.output {
@@ -53,24 +58,69 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     }
 }
 
+fn export_many(args: &ExportArgs) -> Result<ExitCode, Failure> {
+    let table = args.table.unwrap_or_else(|| table_of_first(&args.runs));
+    many::export(&ExportArgs {
+        table: Some(table),
+        ..args.clone()
+    })
+}
+
+/// The table of a run that is meant where none is named: of block I/O and of backups their own.
+pub fn default_table(summary: &Summary) -> ExportTable {
+    let figures = &summary.figures;
+    match () {
+        () if !figures.ladders.is_empty() => ExportTable::Ladder,
+        () if !figures.blocks.is_empty() => ExportTable::Block,
+        () if !figures.backups.is_empty() => ExportTable::Backup,
+        () => ExportTable::Ladder,
+    }
+}
+
+/// That of the first run that can be read.
+fn table_of_first(runs: &[PathBuf]) -> ExportTable {
+    let mut files = runs.iter().filter_map(|run| run_files(run).ok()).flatten();
+    let first = files.find_map(|file| runfile::read(&file).ok());
+    first.map_or(ExportTable::Ladder, |record| {
+        default_table(&summarise(&record))
+    })
+}
+
+/// Each run's text below its name; of JSON a list.
+fn texts_of_runs(files: &[PathBuf], format: Format) -> Result<String, Failure> {
+    let mut texts = Vec::new();
+    for file in files {
+        let text = run_text(file, format, None)?;
+        texts.push(match format {
+            Format::Table => format!("{}\n\n{text}", file.display()),
+            Format::Json | Format::Csv => text.trim_end().to_owned(),
+        });
+    }
+    Ok(match format {
+        Format::Json => format!("[\n{}\n]\n", texts.join(",\n")),
+        Format::Table | Format::Csv => texts.join("\n"),
+    })
+}
+
 fn set_text(dir: &Path, format: Format) -> Result<String, Failure> {
     let summary = set::summary_of(&RunSet::open(dir)?)?;
     let figures = set::render_set(&summary, format);
     if format != Format::Table {
         return Ok(figures);
     }
-    let dir = dir.display().to_string();
+    let dir = quoted(dir);
     let answer = set_answer_text(&summary, &dir, terminal_width());
     Ok(joined(&answer, &figures))
 }
 
-fn run_text(path: &Path, format: Format, table: ExportTable) -> Result<String, Failure> {
+fn run_text(path: &Path, format: Format, table: Option<ExportTable>) -> Result<String, Failure> {
     let record = read_run(path)?;
     let summary = summary_of(&record);
+    let table = table.unwrap_or_else(|| default_table(&summary));
     let figures = render(&record, &summary, format, table);
     match &summary.answer {
         Some(answer) if format == Format::Table => {
-            let run = path.display().to_string();
+            let run = quoted(path);
             Ok(joined(
                 &answer_text(answer, &run, terminal_width()),
                 &figures,

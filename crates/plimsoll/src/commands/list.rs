@@ -1,11 +1,13 @@
 //! `plimsoll list`: a folder of run files as a catalog, and as a history.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::convert::Infallible;
+use std::path::Path;
 use std::process::ExitCode;
 
 use plimsoll_analysis::compare::ComparedSide;
 use plimsoll_analysis::history::{FigureSeries, HistoryRun, figure_series};
+use plimsoll_analysis::{ListedResult, summarise};
 use plimsoll_report::history::{ListedRun, course_csv, courses_text, list_csv, list_table};
 use serde::Serialize;
 
@@ -14,16 +16,25 @@ use super::io::{join_hint, print};
 use crate::cli::{Format, RunsArgs};
 use crate::execute::has_journals;
 use crate::failure::Failure;
-use crate::set::RunSet;
+use crate::in_order::{ResultSender, work_in_order};
+use crate::run_path::run_files;
 use crate::terminal::note;
 use plimsoll_record::RunStatus;
 use plimsoll_record::runfile::{self, Head};
 
 #[derive(Serialize)]
 struct Listed<'a> {
-    runs: &'a [Head],
+    runs: Vec<ListedHead<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     courses: Option<&'a [FigureSeries]>,
+}
+
+#[derive(Serialize)]
+struct ListedHead<'a> {
+    #[serde(flatten)]
+    head: &'a Head,
+    #[serde(flatten)]
+    result: Option<ListedResult>,
 }
 
 pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
@@ -43,10 +54,7 @@ pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
     if courses.is_none() {
         warn_of_copies(args, &heads);
     }
-    let listed: Vec<ListedRun> = heads
-        .iter()
-        .map(|head| ListedRun::of(name(&args.dir, head), head))
-        .collect();
+    let listed = with_results(args, &heads);
     print(&match (args.format, &courses) {
         (Format::Table, None) => list_table(&listed),
         (Format::Table, Some(courses)) => {
@@ -55,14 +63,46 @@ pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
         (Format::Csv, None) => list_csv(&listed),
         (Format::Csv, Some(courses)) => course_csv(courses),
         (Format::Json, courses) => {
+            let heads = heads.iter().zip(&listed);
             let all = Listed {
-                runs: &heads,
+                runs: heads
+                    .map(|(head, run)| ListedHead {
+                        head,
+                        result: run.result,
+                    })
+                    .collect(),
                 courses: courses.as_deref(),
             };
             serde_json::to_string_pretty(&all)
                 .map_err(|error| Failure::run(format!("no JSON can be made: {error}")))?
         }
     })
+}
+
+/// Each run with its figures. One that cannot be read as a whole is listed without.
+fn with_results(args: &RunsArgs, heads: &[Head]) -> Vec<ListedRun> {
+    let mut listed: Vec<ListedRun> = heads
+        .iter()
+        .map(|head| ListedRun::of(name(&args.dir, head), head))
+        .collect();
+    let read = |head: &Head, results: &ResultSender<Option<ListedResult>>| {
+        results.send(listed_result(head));
+    };
+    // Nothing that takes a result fails.
+    let _ = work_in_order(heads, read, |place, result| {
+        listed[place].result = result;
+        Ok::<(), Infallible>(())
+    });
+    listed
+}
+
+/// The figures of a run that is over.
+pub(super) fn listed_result(head: &Head) -> Option<ListedResult> {
+    if head.run.status == RunStatus::Unfinished {
+        return None;
+    }
+    let record = runfile::read(&head.path).ok()?;
+    Some(ListedResult::of(&summarise(&record)))
 }
 
 fn hint_at_journals(head: &Head) {
@@ -73,30 +113,6 @@ fn hint_at_journals(head: &Head) {
     if runfile::read_plan(&head.path).is_ok_and(|plan| has_journals(head.run.status, &plan)) {
         note!("{}", join_hint(&head.path));
     }
-}
-
-/// Of the directory and of the sets in it.
-pub(super) fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let mut found = Vec::new();
-    let entries = std::fs::read_dir(dir).map_err(|error| {
-        Failure::usage(format!(
-            "{} cannot be listed: {error}\nName a directory with run files.",
-            dir.display()
-        ))
-    })?;
-    for entry in entries {
-        let unlisted = |error| Failure::run(format!("{} cannot be listed: {error}", dir.display()));
-        let entry = entry.map_err(unlisted)?;
-        let path = entry.path();
-        // A link may lead back here.
-        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if path.extension().is_some_and(|ext| ext == "plimsoll") && path.is_file() {
-            found.push(path);
-        } else if is_directory && RunSet::is_one(&path) {
-            found.extend(run_files(&path)?);
-        }
-    }
-    Ok(found)
 }
 
 fn is_wanted(args: &RunsArgs, head: &Head) -> bool {
@@ -130,8 +146,9 @@ fn warn_of_copies(args: &RunsArgs, heads: &[Head]) {
 }
 
 fn name(dir: &Path, head: &Head) -> String {
-    head.path
-        .strip_prefix(dir)
+    let name = head.path.strip_prefix(dir).ok();
+    // Of a file that was named itself nothing would be left.
+    name.filter(|name| !name.as_os_str().is_empty())
         .unwrap_or(&head.path)
         .display()
         .to_string()

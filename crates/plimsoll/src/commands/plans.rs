@@ -1,6 +1,7 @@
 //! `plimsoll plans`: which question each bundled plan answers, how long it takes, and what it needs.
 
 use std::collections::BTreeSet;
+use std::io::IsTerminal;
 
 use plimsoll_plan::resolved::{EngineKind, ResolvedPlan, Step, System, SystemKind};
 use plimsoll_plan::units::Nanos;
@@ -30,26 +31,51 @@ pub struct PlanRow {
 }
 
 pub fn plans(args: &PlansArgs) -> Result<String, Failure> {
+    let width = std::io::stdout().is_terminal().then_some(WIDTH);
+    plans_within(args, width)
+}
+
+/// In so many columns; `None`: each plan is one line.
+fn plans_within(args: &PlansArgs, width: Option<usize>) -> Result<String, Failure> {
     let shown = |plan: &&BundledFile| args.all || !plan.is_published_test();
     let rows = PLANS.iter().filter(shown).map(row);
     let rows = rows.collect::<Result<Vec<_>, Failure>>()?;
     let name_width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
-    let question_width = WIDTH - OTHER_WIDTH - NEEDS_WIDTH - name_width;
+    let widths = width.map(|width| CellWidths {
+        needs: NEEDS_WIDTH,
+        question: width - OTHER_WIDTH - NEEDS_WIDTH - name_width,
+    });
     let note = Messages::english().text("plans-note");
-    Ok(with_note(&table(question_width), rows, args.format, &note))
+    let table = table(widths.unwrap_or_default());
+    Ok(with_note(&table, rows, args.format, &note))
 }
 
-pub fn table(question_width: usize) -> Table<'static, PlanRow> {
+/// Columns of cells that may take several lines.
+pub struct CellWidths {
+    needs: usize,
+    question: usize,
+}
+
+impl Default for CellWidths {
+    fn default() -> Self {
+        Self {
+            needs: usize::MAX,
+            question: usize::MAX,
+        }
+    }
+}
+
+pub fn table(widths: CellWidths) -> Table<'static, PlanRow> {
     Table::new("plans")
         .prefix("plans-")
         .column("plan", Words, |row: &PlanRow| row.name)
         .key("plan")
         .column("takes", Words, |row: &PlanRow| rounded(row.takes))
-        .column("needs", Words, |row: &PlanRow| {
-            wrapped(&row.needs.join(", "), NEEDS_WIDTH).join("\n")
+        .column("needs", Words, move |row: &PlanRow| {
+            wrapped(&row.needs.join(", "), widths.needs).join("\n")
         })
         .column("question", Words, move |row: &PlanRow| {
-            wrapped(&row.question, question_width).join("\n")
+            wrapped(&row.question, widths.question).join("\n")
         })
         .field("question", |row: &PlanRow| row.question.clone())
         .field("seconds", |row: &PlanRow| row.takes.as_secs_f64())
@@ -135,9 +161,17 @@ mod tests {
                 all,
                 format: crate::cli::Format::Table,
             };
-            let text = plans(&args).unwrap();
+            let text = plans_within(&args, Some(WIDTH)).unwrap();
             let longest = text.lines().map(|line| line.chars().count()).max();
             assert!(longest <= Some(WIDTH), "{text}");
+            let text = plans_within(&args, None).unwrap();
+            let rows = text.split("\n\n").next().unwrap().lines().count();
+            let shown = PLANS.iter().filter(|plan| all || !plan.is_published_test());
+            assert_eq!(
+                rows,
+                1 + shown.count(),
+                "a heading, and a line for each:\n{text}"
+            );
         }
         let row_of = |name| row(PLANS.iter().find(|plan| plan.name() == name).unwrap()).unwrap();
         assert_eq!(row_of("power-cut").needs, ["FUSE", "PostgreSQL", "root"]);

@@ -13,25 +13,44 @@ use crate::cli::ReportArgs;
 use crate::failure::Failure;
 use crate::output::{is_stream, write_whole};
 use crate::output_kind::OutputKind;
-use crate::set::RunSet;
+use crate::run_path::RunArgument;
 
 pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
-    let (output, html) = if RunSet::is_one(&args.run) {
-        (
-            beside(&args.run),
-            set_page(
-                &set::summary_of(&RunSet::open(&args.run)?)?,
-                &args.run.display().to_string(),
-            ),
-        )
-    } else {
-        let record = read_run(&args.run)?;
-        (
-            args.run.with_extension("html"),
-            plimsoll_report::html::report(&record, &summary_of(&record)),
-        )
-    };
-    let output = args.output.clone().unwrap_or(output);
+    match RunArgument::open(&args.run)? {
+        RunArgument::Set(set) => {
+            let name = args.run.display().to_string();
+            let html = set_page(&set::summary_of(&set)?, &name);
+            write_page(args, beside(&args.run), &html)
+        }
+        RunArgument::File(file) => report_run(args, &file),
+        RunArgument::Directory(files) => {
+            if let [only] = files.as_slice() {
+                return report_run(args, only);
+            }
+            if args.output.is_some() || args.pdf.is_some() {
+                return Err(Failure::usage(format!(
+                    "{} holds {} runs, and --output and --pdf name one file\nWithout them each run's report is written beside it.\n\
+                     Name one of its run files, or compare them: plimsoll compare RUN RUN -o FILE",
+                    args.run.display(),
+                    files.len()
+                )));
+            }
+            for file in &files {
+                report_run(args, file)?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn report_run(args: &ReportArgs, file: &Path) -> Result<ExitCode, Failure> {
+    let record = read_run(file)?;
+    let html = plimsoll_report::html::report(&record, &summary_of(&record));
+    write_page(args, file.with_extension("html"), &html)
+}
+
+fn write_page(args: &ReportArgs, default: PathBuf, html: &str) -> Result<ExitCode, Failure> {
+    let output = args.output.clone().unwrap_or(default);
     if args.pdf.is_some() && is_stream(&output) {
         return Err(Failure::usage(format!(
             "cannot make a PDF of {}\nThe browser reads the page from a file.\nName one with --output.",
@@ -39,7 +58,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
         )));
     }
     let pdf = args.pdf.as_deref().map(PdfFile::create).transpose()?;
-    write_whole(&output, &html, &OutputKind::Page)?;
+    write_whole(&output, html, &OutputKind::Page)?;
     if let Some(pdf) = pdf {
         pdf.print(&output)?;
     }

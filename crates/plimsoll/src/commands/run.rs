@@ -19,14 +19,13 @@ use plimsoll_plan::{MediumNeed, Options, Parsed, describe, estimate, matrix, par
 use plimsoll_record::runfile;
 use plimsoll_record::{Record, RunStatus};
 use plimsoll_report::answer::answer_text;
-use plimsoll_report::export::ExportTable;
 use plimsoll_report::versus::{requirement_sentence, requirement_text};
 
 use super::io::{print, terminal_width};
 use crate::bundled::PlanText;
 use crate::cli::{Format, RunArgs};
 use crate::commands::compare::exit_code;
-use crate::commands::export::render;
+use crate::commands::export::{default_table, render};
 use crate::commands::predict::summary_of;
 use crate::execute::{FinishedRun, check_urls, execute};
 use crate::failure::Failure;
@@ -172,7 +171,7 @@ fn show(done: &FinishedRun, args: &RunArgs) -> Result<ExitCode, Failure> {
         .as_ref()
         .filter(|_| args.flags.format == Format::Table);
     if let Some(answer) = answer {
-        let run = done.run_file.display().to_string();
+        let run = quoted(&done.run_file);
         print(&answer_text(answer, &run, terminal_width()))?;
     }
     if answer.is_none() || args.flags.verbose {
@@ -180,7 +179,7 @@ fn show(done: &FinishedRun, args: &RunArgs) -> Result<ExitCode, Failure> {
             &record,
             &summary,
             args.flags.format,
-            ExportTable::Ladder,
+            default_table(&summary),
         ))?;
     }
     if !args.flags.quiet || args.flags.format == Format::Table {

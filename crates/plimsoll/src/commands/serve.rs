@@ -1,11 +1,14 @@
 //! `plimsoll serve`: the runs of a directory in a browser.
 
+use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
+use plimsoll_analysis::ListedResult;
 use plimsoll_analysis::compare::{Ask, compare};
 use plimsoll_record::runfile;
 use plimsoll_report::versus::comparison_page;
@@ -16,10 +19,11 @@ use plimsoll_serve::{
 use rustix::fs::OFlags;
 
 use super::compare::{label, sides_of};
-use super::list::run_files;
+use super::list::listed_result;
 use super::predict::summary_of;
 use crate::cli::ServeArgs;
 use crate::failure::Failure;
+use crate::run_path::run_files;
 use crate::terminal::note;
 
 /// Of the process beside a run: it gets the processor only where nothing else wants it.
@@ -40,7 +44,10 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
         beside_run: args.beside_run,
         warn: |text| note!("warning: {text}"),
     };
-    let source = RunFolder(args.dir.clone());
+    let source = RunFolder {
+        dir: args.dir.clone(),
+        results: Mutex::default(),
+    };
     let server = PageServer::bind(options, Box::new(source))
         .map_err(|error| Failure::usage(error.to_string()))?;
     if args.beside_run {
@@ -147,23 +154,51 @@ fn report_to_parent(address: &str, stopper: StopServer) -> Result<(), Failure> {
 }
 
 /// The run files of a directory, or one that may not be there yet.
-struct RunFolder(PathBuf);
+struct RunFolder {
+    dir: PathBuf,
+    /// Of files that have not changed since.
+    results: Mutex<HashMap<PathBuf, KnownResult>>,
+}
+
+struct KnownResult {
+    version: ListedVersion,
+    result: Option<ListedResult>,
+}
+
+/// Length and time of the last change of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ListedVersion {
+    bytes: u64,
+    seconds: i64,
+    nanoseconds: i64,
+}
+
+impl ListedVersion {
+    fn of(path: &Path) -> Option<Self> {
+        let about = path.metadata().ok()?;
+        Some(Self {
+            bytes: about.len(),
+            seconds: about.mtime(),
+            nanoseconds: about.mtime_nsec(),
+        })
+    }
+}
 
 impl RunFolder {
     fn files(&self) -> Result<Vec<PathBuf>, String> {
-        if self.0.is_dir() {
-            return run_files(&self.0).map_err(|failure| failure.text());
+        if self.dir.is_dir() {
+            return run_files(&self.dir).map_err(|failure| failure.text());
         }
         Ok(self
-            .0
+            .dir
             .is_file()
-            .then(|| self.0.clone())
+            .then(|| self.dir.clone())
             .into_iter()
             .collect())
     }
 
     fn name(&self, path: &Path) -> String {
-        let name = path.strip_prefix(&self.0).ok();
+        let name = path.strip_prefix(&self.dir).ok();
         let name = name.filter(|name| !name.as_os_str().is_empty());
         let name = name.or(path.file_name().map(Path::new));
         name.unwrap_or(path).to_string_lossy().into_owned()
@@ -171,7 +206,7 @@ impl RunFolder {
 
     /// A link may lead out of the directory, to what is not meant to be shown.
     fn holds(&self, path: &Path) -> bool {
-        let both = self.0.canonicalize().ok().zip(path.canonicalize().ok());
+        let both = self.dir.canonicalize().ok().zip(path.canonicalize().ok());
         both.is_some_and(|(own, path)| path.starts_with(own))
     }
 }
@@ -186,6 +221,7 @@ impl RunSource for RunFolder {
                     name: self.name(&path),
                     path,
                     head,
+                    result: None,
                 });
             }
         }
@@ -193,6 +229,30 @@ impl RunSource for RunFolder {
             (&a.head.run.started_at, &a.name).cmp(&(&b.head.run.started_at, &b.name))
         });
         Ok(runs)
+    }
+
+    /// What is new is read for so many runs at a time; the page shows the others when it is asked for again.
+    fn add_results(&self, runs: &mut [FoundRun]) {
+        const MOST_NEW: usize = 32;
+        let mut known = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut new = 0;
+        // The newest first, as the page has them.
+        for run in runs.iter_mut().rev() {
+            let Some(version) = ListedVersion::of(&run.path) else {
+                continue;
+            };
+            let found = known.get(&run.path).filter(|own| own.version == version);
+            run.result = match found {
+                Some(own) => own.result,
+                None if new >= MOST_NEW => continue,
+                None => {
+                    new += 1;
+                    let result = listed_result(&run.head);
+                    known.insert(run.path.clone(), KnownResult { version, result });
+                    result
+                }
+            };
+        }
     }
 
     fn growing(&self) -> Result<Vec<PathBuf>, String> {

@@ -56,7 +56,7 @@ mod tests {
         || drive::reliability::table().declaration(),
         || drive::request_stats::table().declaration(),
         || drive::simulate::sheet().declaration(),
-        || plans::table(40).declaration(),
+        || plans::table(plans::CellWidths::default()).declaration(),
         || predict::table().declaration(),
         || predict::verify_table().declaration(),
         || profile::list::table().declaration(),

@@ -162,6 +162,10 @@ fn reader() -> Place {
 
 /// Gives the reader the run or set that the command names.
 fn provide(place: &Place, name: &str) {
+    if name.ends_with('/') && !place.path(name).exists() {
+        fs::create_dir(place.path(name)).unwrap();
+        return provide(place, &format!("{name}own.plimsoll"));
+    }
     let plan = match Path::new(name).extension().and_then(|ext| ext.to_str()) {
         Some("plimsoll") => "one.toml",
         Some("set") => "two.toml",

@@ -140,6 +140,34 @@ fn an_interrupt_leaves_nothing() {
 }
 
 #[test]
+fn an_interrupt_keeps_what_was_measured() {
+    let place = Place::new();
+    let args = [
+        &["drive", "learn", "medium", "-o", "mine.toml"][..],
+        &["--seconds", "0.1", "--size", "64M"],
+    ]
+    .concat();
+    let mut run = place.start(&args);
+    run.wait_for_message("Takes about ");
+    // The last of the reads: with those before it the fit has enough.
+    run.wait_for_message("] read 1024K QD");
+    run.signal(Signal::INT);
+    run.wait()
+        .failed(1, &["interrupted. Not measured: ", "marked as partial"]);
+    let text = fs::read_to_string(place.path("mine.toml")).unwrap();
+    for part in [
+        "(partial)",
+        "burst of writes, randwrite 4K QD1",
+        "# Measured: randread 4K QD128: ",
+        "\nsequential_read_mb_s",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in:\n{text}");
+    }
+    assert!(!text.contains("\nwrite_us"), "{text}");
+    place.expect_clean();
+}
+
+#[test]
 fn fio_does_not_outlive_a_killed_program() {
     let place = Place::new();
     let mut run = place.start(&[

@@ -121,9 +121,6 @@ fn nothing_is_written_where_a_named_file_is_no_run() {
     place
         .run(&["export", "all", "--to", "parquet"])
         .refused(&["Parquet needs a file"]);
-    place
-        .run(&["export", "all", "--to", "json"])
-        .refused(&["text and JSON are of one run"]);
     fs::create_dir(place.path("none")).unwrap();
     let none = ["export", "none", "--to", "parquet", "-o", "x.parquet"];
     place.run(&none).refused(&["no run files found"]);

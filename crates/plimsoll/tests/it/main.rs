@@ -45,6 +45,7 @@ mod predict;
 mod profile;
 mod refused;
 mod reset;
+mod run_paths;
 mod serve;
 mod slurm;
 mod sqlite;

@@ -58,6 +58,15 @@ pub fn fit(subject: &FitSubject, measured: &Measured) -> Option<Fitted> {
     Some(fitted)
 }
 
+/// The head of a drive file without figures, where too little was measured for a fit.
+pub fn unfitted(subject: &FitSubject) -> Fitted {
+    Fitted {
+        file: DriveFit::new(subject).file,
+        rows: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
 fn fitted_by(
     mechanism: fn(&mut DriveFit, &Measured) -> Option<()>,
     subject: &FitSubject,

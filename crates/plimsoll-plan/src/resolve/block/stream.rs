@@ -233,13 +233,20 @@ fn block_size(
             format!("1B to {}", bytes::write(LARGEST_BLOCK)),
         )
     } else if direct && !size.0.is_multiple_of(SECTOR) {
-        let help = "write a multiple of it, or direct = false for requests through the page cache";
+        let binary = bytes::binary(size);
+        let help = binary.map_or_else(
+            || {
+                "write a multiple of it, or direct = false for requests through the page cache"
+                    .to_owned()
+            },
+            |binary| format!("did you mean \"{binary}\"? A kB are 1,000 bytes, a KiB are 1,024"),
+        );
         (
             format!(
                 "{} is no multiple of 512 bytes, which direct I/O needs",
                 bytes::write(size)
             ),
-            help.to_owned(),
+            help,
         )
     } else {
         return Some(size);

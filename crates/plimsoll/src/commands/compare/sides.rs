@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_analysis::compare::{ComparedSide, RunIdentity};
 
 use crate::failure::Failure;
+use crate::run_path::RunArgument;
 use crate::set::RunSet;
 use crate::terminal::note;
 use plimsoll_record::runfile;
@@ -178,8 +179,14 @@ fn one(path: &Path) -> Result<RepeatedRuns, Failure> {
 
 /// How a side is called where its path is enough.
 pub(in crate::commands) fn label(path: &Path) -> String {
-    path.file_stem()
-        .unwrap_or(path.as_os_str())
+    // `v1.2` of a directory has no extension.
+    let is_directory = path.is_dir() && !RunSet::is_one(path);
+    let name = if is_directory {
+        path.file_name()
+    } else {
+        path.file_stem()
+    };
+    name.unwrap_or(path.as_os_str())
         .to_string_lossy()
         .into_owned()
 }
@@ -212,19 +219,56 @@ fn all(paths: &[PathBuf]) -> Result<Vec<Vec<RepeatedRuns>>, Failure> {
 }
 
 fn read(path: &Path) -> Result<Vec<RepeatedRuns>, Failure> {
-    if !RunSet::is_one(path) {
-        let label = label(path);
-        let run = ComparedRun {
-            name: label.clone(),
-            side: side(path, label.clone())?,
-        };
-        return Ok(vec![RepeatedRuns {
-            choice: String::new(),
-            label,
-            runs: vec![run],
-        }]);
+    match RunArgument::open(path)? {
+        RunArgument::File(file) => read_repeats(path, &[file]),
+        RunArgument::Directory(files) => read_repeats(path, &files),
+        RunArgument::Set(set) => read_set(path, &set),
     }
-    let set = RunSet::open(path)?;
+}
+
+/// A run file, or those of a directory, which repeat each other.
+fn read_repeats(path: &Path, files: &[PathBuf]) -> Result<Vec<RepeatedRuns>, Failure> {
+    let label = label(path);
+    let mut runs: Vec<ComparedRun> = Vec::new();
+    for file in files {
+        let run = ComparedRun {
+            name: file.display().to_string(),
+            side: side(file, label.clone())?,
+        };
+        expect_same_plan(path, runs.first(), &run)?;
+        runs.push(run);
+    }
+    if let [only] = runs.as_mut_slice() {
+        only.name = label.clone();
+    }
+    Ok(vec![RepeatedRuns {
+        choice: String::new(),
+        label,
+        runs,
+    }])
+}
+
+/// Runs of different plans in one directory are no repeats.
+fn expect_same_plan(
+    dir: &Path,
+    first: Option<&ComparedRun>,
+    other: &ComparedRun,
+) -> Result<(), Failure> {
+    let title = |run: &ComparedRun| run.side.runs.first().map(|run| run.title.clone());
+    match first {
+        Some(first) if title(first) != title(other) => Err(Failure::usage(format!(
+            "{} holds runs of different plans\n{} is of \"{}\", {} of \"{}\".\nRuns of one directory are compared as repeats of              each other: give each plan a directory of its own, or name the run files.",
+            dir.display(),
+            first.name,
+            title(first).unwrap_or_default(),
+            other.name,
+            title(other).unwrap_or_default()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn read_set(path: &Path, set: &RunSet) -> Result<Vec<RepeatedRuns>, Failure> {
     let mut cells: Vec<RepeatedRuns> = Vec::new();
     for cell in &set.list.cells {
         let file = set.file(cell);

@@ -1,5 +1,6 @@
 //! `plimsoll drive learn`: a drive file from measurements.
 
+use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,17 +9,18 @@ use plimsoll_block::BlockError;
 use plimsoll_block::device::about::About;
 use plimsoll_block::fio::{self, Fio, Flow, command_line};
 use plimsoll_drive::learn::fit::rows::table;
-use plimsoll_drive::learn::fit::{FitSubject, Fitted, fit, turns};
+use plimsoll_drive::learn::fit::{FitSubject, Fitted, fit, turns, unfitted};
 use plimsoll_drive::learn::jobs::{LearnOptions, LearnStep, arguments, steps};
-use plimsoll_drive::learn::measured::Measured;
+use plimsoll_drive::learn::measured::{LearnedPoint, LoadResult, Measured};
 use plimsoll_drive::learn::prepare::{LearnIntent, inspect};
-use plimsoll_drive::learn::runner;
+use plimsoll_drive::learn::runner::{self, LearnOutcome};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::spec::file::DriveClass;
 use plimsoll_load::clock::Clock;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_report::message::Messages;
 
+use super::learn_time::LearnTime;
 use crate::cli::LearnArgs;
 use crate::commands::print;
 use crate::failure::Failure;
@@ -60,12 +62,38 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode, Failure> {
     let facts = DriveFileFacts::of(args, &intent, &fio);
     let about = intent.about.clone();
     let size = intent.size;
-    let measured = measure(args, intent, &options, &interrupt)?;
-    let subject = subject(&facts, &about, size, &options, &measured);
-    let fitted = fit(&subject, &measured)
-        .ok_or_else(|| Failure::run("a load is missing from what was measured"))?;
+    let outcome = measure(args, intent, &options, &interrupt)?;
+    if outcome.measured.points.is_empty() {
+        return Err(Failure::run(
+            "interrupted before anything was measured: nothing was written, and the test file is removed",
+        ));
+    }
+    let is_partial = !outcome.missing.is_empty();
+    // Half of the writes give no figure of a write.
+    let options = LearnOptions {
+        writes: options.writes && outcome.has_writes(),
+        ..options
+    };
+    let facts = match is_partial {
+        true => facts.partial(&outcome, &interrupt),
+        false => facts,
+    };
+    let subject = subject(&facts, &about, size, &options, &outcome.measured);
+    let fitted = match fit(&subject, &outcome.measured) {
+        Some(fitted) => fitted,
+        None if is_partial => unfitted(&subject),
+        None => return Err(Failure::run("a load is missing from what was measured")),
+    };
     write_whole(&output, &text(&facts, &fitted, &options), &kind)?;
-    print(&summary(&fitted, &output, &options))
+    print(&summary(&fitted, &output, &options))?;
+    match is_partial {
+        true => Err(Failure::run(format!(
+            "{}\n{} holds what was measured, marked as partial; the test file is removed.\nMeasure again for a whole drive file.",
+            facts.notices.last().map_or("interrupted", String::as_str),
+            output.display()
+        ))),
+        false => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// Refusals come before anything was touched.
@@ -77,12 +105,7 @@ fn refused(error: BlockError) -> Failure {
 }
 
 fn failed(error: BlockError) -> Failure {
-    match error {
-        BlockError::Cancelled => {
-            Failure::run("interrupted: nothing was written, and the test file is removed")
-        }
-        other => Failure::run(other.to_string()),
-    }
+    Failure::run(error.to_string())
 }
 
 fn exists(output: &Path) -> Failure {
@@ -109,16 +132,8 @@ fn plan(intent: &LearnIntent, fio: &Fio, options: &LearnOptions) -> String {
         place.offset
     );
     let steps = steps(options);
-    let millis: u64 = steps
-        .iter()
-        .map(|step| step.expected_millis(options, intent.size))
-        .sum();
-    let _ = writeln!(
-        out,
-        "# {} runs, about {}",
-        steps.len(),
-        Nanos::from_secs(millis.div_ceil(1000))
-    );
+    let time = LearnTime::new(Nanos::ZERO, options, intent.size);
+    let _ = writeln!(out, "# {} runs, {}", steps.len(), time.total());
     for (number, step) in steps.iter().enumerate() {
         let _ = writeln!(
             out,
@@ -134,7 +149,7 @@ fn measure(
     intent: LearnIntent,
     options: &LearnOptions,
     interrupt: &Interrupt,
-) -> Result<Measured, Failure> {
+) -> Result<LearnOutcome, Failure> {
     let mut notices = intent.notices.clone();
     let size = intent.size;
     notices.extend(busy(&intent.about));
@@ -144,56 +159,67 @@ fn measure(
         );
     }
     let prepared = intent.prepare().map_err(refused)?;
-    let planned: u64 = steps(options)
-        .iter()
-        .map(|step| step.expected_millis(options, size))
-        .sum();
-    let progress = std::cell::RefCell::new(Progress::new(args.quiet, Nanos::from_millis(planned)));
     let clock = Clock::real();
-    for notice in &notices {
-        progress.borrow().print(notice);
+    let shown = RefCell::new(ShownStep {
+        time: LearnTime::new(clock.now(), options, size),
+        name: String::new(),
+        progress: Progress::new(args.quiet, Nanos::ZERO),
+    });
+    {
+        let shown = shown.borrow();
+        shown
+            .progress
+            .print(&format!("Takes {}.", shown.time.total()));
+        notices
+            .iter()
+            .for_each(|notice| shown.progress.print(notice));
+        for path in &prepared.swept {
+            let text = format!("removed {}, left by a killed run", path.display());
+            shown.progress.print(&text);
+        }
     }
-    for path in &prepared.swept {
-        progress
-            .borrow()
-            .print(&format!("removed {}, left by a killed run", path.display()));
-    }
-    let now = std::cell::Cell::new((Nanos::ZERO, Nanos::ZERO));
     let count = steps(options).len();
-    let name = std::cell::RefCell::new(String::new());
-    let measured = runner::measure(
+    let outcome = runner::measure(
         &prepared.place,
         options,
         |number, step| {
             let length = Nanos::from_millis(step.expected_millis(options, size));
-            now.set((clock.now(), length));
-            let mut progress = progress.borrow_mut();
-            progress.part_begins(length);
-            *name.borrow_mut() = format!("[{}/{count}] {}", number + 1, step.name());
-            let text = format!("{} · {} left", name.borrow(), progress.time_left(length));
+            let mut shown = shown.borrow_mut();
+            shown.time.begin(clock.now(), number, length);
+            shown.name = format!("[{}/{count}] {}", number + 1, step.name());
             // A line for each repeat would be too many where there is no terminal.
-            match step {
-                LearnStep::Load(_, repeat) | LearnStep::Settle(_, repeat) if *repeat > 0 => {
-                    progress.now(clock.now(), &text)
-                }
-                _ => progress.begin(clock.now(), &text),
-            }
+            let is_new = !matches!(step, LearnStep::Load(_, 1..) | LearnStep::Settle(_, 1..));
+            shown.show(clock.now(), is_new);
         },
         || {
-            let (began, length) = now.get();
-            let left = length.saturating_sub(clock.now().saturating_sub(began));
-            let mut progress = progress.borrow_mut();
-            let text = format!("{} · {} left", name.borrow(), progress.time_left(left));
-            progress.now(clock.now(), &text);
-            if interrupt.is_wanted() {
-                Flow::Stop
-            } else {
-                Flow::GoOn
+            let now = clock.now();
+            let mut shown = shown.borrow_mut();
+            shown.show(now, false);
+            match interrupt.is_wanted() || shown.time.is_over(now) {
+                true => Flow::Stop,
+                false => Flow::GoOn,
             }
         },
     );
-    progress.borrow().finish();
-    measured.map_err(failed)
+    shown.borrow().progress.finish();
+    outcome.map_err(failed)
+}
+
+/// The step under way, as people see it.
+struct ShownStep {
+    time: LearnTime,
+    name: String,
+    progress: Progress,
+}
+
+impl ShownStep {
+    fn show(&mut self, now: Nanos, is_new: bool) {
+        let text = format!("{} · {}", self.name, self.time.left(now));
+        match is_new {
+            true => self.progress.begin(now, &text),
+            false => self.progress.now(now, &text),
+        }
+    }
 }
 
 /// Other programs' work is measured with the drive's.
@@ -253,6 +279,36 @@ impl DriveFileFacts {
             title: format!("{title}, learned"),
         }
     }
+
+    /// Of a file that holds only what was measured before it was stopped.
+    fn partial(mut self, outcome: &LearnOutcome, interrupt: &Interrupt) -> Self {
+        let why = match interrupt.is_wanted() {
+            true => "interrupted",
+            false => "stopped: it took longer than the longest time that was stated",
+        };
+        let unmeasured = outcome.unmeasured();
+        let missing = match unmeasured.is_empty() {
+            true => "Every load was measured, some with fewer repeats.".to_owned(),
+            false => format!("Not measured: {}.", unmeasured.join(", ")),
+        };
+        self.title = format!("{} (partial)", self.title);
+        self.notices
+            .extend(outcome.measured.points.iter().map(measured_line));
+        self.notices.push(format!("{why}. {missing}"));
+        self
+    }
+}
+
+/// `Measured: randread 4K QD1: 12,300 IOPS, 50.4 MB/s, 81 us`.
+fn measured_line(point: &LearnedPoint) -> String {
+    let value = |of: fn(&LoadResult) -> f64| point.figure(of).map_or(0.0, |own| own.value);
+    format!(
+        "Measured: {}: {:.0} IOPS, {:.1} MB/s, mean {:.1} us",
+        point.profile.name(),
+        value(|run| run.iops),
+        value(|run| run.bytes_per_second / 1e6),
+        value(|run| run.mean_us)
+    )
 }
 
 fn subject(

@@ -3,6 +3,7 @@
 pub(super) mod assembly;
 mod cut;
 mod learn;
+mod learn_time;
 pub(super) mod list;
 mod mount;
 pub(super) mod reliability;

@@ -11,12 +11,12 @@ use plimsoll_record::{Integrity, Record};
 use plimsoll_report::export::{ExportTable, ParquetError, ParquetFile, RowBatch, RunOfMany};
 use plimsoll_report::table::{CellValue, CsvSink, TableSink, TypedColumn};
 
-use super::super::list::run_files;
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::failure::Failure;
 use crate::in_order::{ResultSender, work_in_order};
 use crate::output::{WholeFile, not_written};
 use crate::output_kind::OutputKind;
+use crate::run_path::run_files;
 use crate::terminal::{note, write_stdout};
 
 /// Values of a part of a table that passes from one thread to another: a few MB.
@@ -76,9 +76,7 @@ fn files(runs: &[PathBuf]) -> Result<Vec<RunPath>, Failure> {
             });
             continue;
         }
-        let mut found = run_files(run)?;
-        found.sort();
-        files.extend(found.into_iter().map(|path| RunPath {
+        files.extend(run_files(run)?.into_iter().map(|path| RunPath {
             path,
             is_named: false,
         }));
@@ -93,7 +91,7 @@ fn read(args: &ExportArgs, file: &RunPath, parts: &ResultSender<RunPart>) {
     };
     let warning = warning(&file.path.display().to_string(), &record);
     parts.send(RunPart::Begin(record.run.id.clone(), warning));
-    let summary = args.table.needs_summary().then(|| summarise(&record));
+    let summary = args.table().needs_summary().then(|| summarise(&record));
     let run = RunOfMany {
         record: &record,
         summary: summary.as_ref(),
@@ -103,7 +101,7 @@ fn read(args: &ExportArgs, file: &RunPath, parts: &ResultSender<RunPart>) {
         part: RowChunk::of(args.to),
         parts,
     };
-    run.send(args.table, &mut sink);
+    run.send(args.table(), &mut sink);
     parts.send(RunPart::Rows(sink.part));
 }
 
@@ -195,15 +193,17 @@ impl TableExport {
                 ));
             }
             (ExportFormat::Parquet, Some(path)) => {
-                let file =
-                    ParquetFile::create(WholeFile::create(path, &OutputKind::Parquet)?, args.table);
+                let file = ParquetFile::create(
+                    WholeFile::create(path, &OutputKind::Parquet)?,
+                    args.table(),
+                );
                 TableFile::Parquet(Box::new(file.map_err(|error| not_written(path, &error))?))
             }
             (_, Some(path)) => TableFile::CsvFile(WholeFile::create(path, &OutputKind::Csv)?),
             (_, None) => TableFile::CsvStdout,
         };
         let output = args.output.clone().unwrap_or_else(|| "stdout".into());
-        if let Err(ExportEnd::Failed(failure)) = file.header(&output, args.table) {
+        if let Err(ExportEnd::Failed(failure)) = file.header(&output, args.table()) {
             return Err(failure);
         }
         Ok(Self {
@@ -269,7 +269,7 @@ impl TableExport {
         if self.unreadable == 0 {
             return Ok(ExitCode::SUCCESS);
         }
-        let table = args.table.name();
+        let table = args.table().name();
         Err(Failure::run(format!(
             "{} of {} run files cannot be read\nThe table {table} is complete without them.\n\
              Remove the files that the warnings name, or take them from a backup.",

@@ -13,6 +13,7 @@ use plimsoll_record::Record;
 use crate::cli::PredictArgs;
 use crate::commands::io::read_run;
 use crate::failure::Failure;
+use crate::run_path::RunArgument;
 
 /// The model of a drive, an array or a cluster, answering the closed loop.
 #[derive(Clone)]
@@ -66,10 +67,12 @@ pub struct Sources {
 pub fn read_sources(args: &PredictArgs) -> Result<Sources, Failure> {
     let mut points = Vec::new();
     let mut refused = Vec::new();
-    for run in &args.runs {
-        let sources = sources_of(&read_run(run)?)?;
-        points.extend(sources.points);
-        refused.extend(sources.refused);
+    for path in &args.runs {
+        for run in RunArgument::open(path)?.files() {
+            let sources = sources_of(&read_run(&run)?)?;
+            points.extend(sources.points);
+            refused.extend(sources.refused);
+        }
     }
     if !args.users.is_empty() {
         points.retain(|point| args.users.contains(&point.demand.users));

@@ -93,21 +93,35 @@ fn drawn_seed() -> u64 {
 
 /// `how-far-does-this-go-20261120-101500.plimsoll`, or `…-2.plimsoll` where that is taken; of a set `….set`.
 pub(super) fn default_output(title: &str, now: jiff::Timestamp, suffix: &str) -> PathBuf {
-    let mut slug: String = title
-        .to_lowercase()
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-        .take(40)
-        .collect();
-    while slug.contains("--") {
-        slug = slug.replace("--", "-");
-    }
-    let slug = slug.trim_matches('-');
-    let slug = if slug.is_empty() { "run" } else { slug };
+    let slug = slug(title);
     free(
         &format!("{slug}-{}", now.strftime("%Y%m%d-%H%M%S")),
         suffix,
         Path::exists,
+    )
+}
+
+/// The words of a title, in so many letters: both ends, since a server's port stands at its end.
+fn slug(title: &str) -> String {
+    const HEAD: usize = 30;
+    const TAIL: usize = 30;
+    let lower = title.to_lowercase();
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    let slug = words
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("-");
+    if slug.is_empty() {
+        return "run".to_owned();
+    }
+    if slug.len() <= HEAD + TAIL {
+        return slug;
+    }
+    let (head, tail) = (&slug[..HEAD], &slug[slug.len() - TAIL..]);
+    format!(
+        "{}-{}",
+        head.trim_end_matches('-'),
+        tail.trim_start_matches('-')
     )
 }
 
@@ -141,6 +155,24 @@ mod tests {
             "{drawn:?}"
         );
         assert_ne!(drawn[0], drawn[1]);
+    }
+
+    #[test]
+    fn a_name_keeps_the_port_of_a_server() {
+        let title = |server: &str| format!("How much load can the server {server} handle?");
+        let names =
+            ["db.example.org:5433", "db.example.org:5434"].map(|server| slug(&title(server)));
+        assert_eq!(
+            names[0],
+            "how-much-load-can-the-server-db-example-org-5433-handle"
+        );
+        assert_ne!(names[0], names[1]);
+        let long = slug(&title(&format!("{}.example.org:5433", "a".repeat(60))));
+        assert!(long.ends_with("5433-handle") && long.len() <= 61, "{long}");
+        assert_eq!(
+            (slug("??"), slug("Größe: 5 %")),
+            ("run".into(), "gr-e-5".into())
+        );
     }
 
     #[test]

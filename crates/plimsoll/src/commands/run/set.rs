@@ -16,6 +16,7 @@ use crate::cli::{Format, RunArgs};
 use crate::commands::set::{render_set, summary_of};
 use crate::failure::Failure;
 use crate::set::{RunSet, SetList};
+use crate::shell::quoted;
 use crate::slurm::{SbatchOptions, expect_commands};
 use crate::terminal::note;
 
@@ -106,7 +107,7 @@ fn show(args: &RunArgs, set: &RunSet) -> Result<ExitCode, Failure> {
     let summary = summary_of(set)?;
     let is_answer = args.flags.format == Format::Table;
     if is_answer {
-        let dir = set.path.display().to_string();
+        let dir = quoted(&set.path);
         print(&set_answer_text(&summary, &dir, terminal_width()))?;
     }
     if !is_answer || args.flags.verbose {
