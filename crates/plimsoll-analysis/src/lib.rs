@@ -11,6 +11,7 @@ pub mod emulated;
 pub mod full_speed;
 pub mod history;
 pub mod latency;
+pub mod mend_order;
 pub mod predict;
 mod run_summary;
 pub mod search;
