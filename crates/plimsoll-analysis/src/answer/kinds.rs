@@ -19,7 +19,7 @@ pub struct RunAnswer {
     /// Of the plan, which may be a question.
     pub title: String,
     pub result: AnswerResult,
-    /// Of what the answer rests on; that of the run is in `trust`.
+    /// Of what the answer rests on, invalid without one; that of the run is in `trust`.
     pub verdict: Verdict,
     /// All media of the run, in the order of the plan.
     #[serde(skip)]
