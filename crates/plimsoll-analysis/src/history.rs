@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::compare::{ComparedSide, LoadKey, RateKind, SidePoint, WorkloadParameters};
+use crate::summary::is_like_speed;
 use plimsoll_stats::{Trend, change_points, fewest_for_step, trend};
 
 /// A change is reported when at most this share of permutations splits the series as clearly.
@@ -31,6 +32,9 @@ pub struct FigureSeries {
     /// Of its first run; that of the others is not known to differ.
     #[serde(skip)]
     workload: WorkloadParameters,
+    /// How many times slower than rated the drives ran: runs at another speed are another series.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slower: Option<f64>,
     pub points: Vec<SeriesPoint>,
     /// Where its level changed.
     pub changes: Vec<Change>,
@@ -91,6 +95,7 @@ pub fn figure_series(runs: &[HistoryRun]) -> Vec<FigureSeries> {
                     place: point.place.clone(),
                     figure: point.figure,
                     workload: point.workload.clone(),
+                    slower: point.slower,
                     points: vec![here],
                     changes: Vec::new(),
                     trend: None,
@@ -124,6 +129,7 @@ impl FigureSeries {
     fn is_of(&self, point: &SidePoint) -> bool {
         self.place == point.place
             && self.figure == point.figure
+            && is_like_speed(self.slower, point.slower)
             && self.workload.is_alike(&point.workload)
     }
 }
@@ -168,6 +174,12 @@ mod tests {
             "{change:?}"
         );
         assert_eq!(series[0].trend, None, "a step is no drift");
+        let mut slowed = runs.clone();
+        let last = slowed[9..].iter_mut();
+        last.for_each(|run| run.side.points[0].slower = Some(20.0));
+        let series = figure_series(&slowed);
+        assert_eq!(series.len(), 2, "a chosen speed is no step");
+        assert!(series.iter().all(|own| own.changes.is_empty()));
         assert_eq!(
             super::figure_series(&runs[..1]),
             [],

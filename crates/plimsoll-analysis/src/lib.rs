@@ -12,6 +12,7 @@ pub mod full_speed;
 pub mod history;
 pub mod latency;
 mod listed;
+pub mod mend_order;
 pub mod predict;
 mod run_summary;
 pub mod search;

@@ -56,6 +56,8 @@ pub fn summarise_set(
                     ladder.scene,
                     load.ordinal,
                     run.choice.clone(),
+                    // A speed is chosen in each run: runs of one combination at unlike speeds are no repeats.
+                    ladder.slower.unwrap_or(1.0).to_bits(),
                 );
                 let point = &ladder.points[load.typical];
                 let reads = point.resources.device_reads_per_second;
@@ -73,7 +75,7 @@ pub fn summarise_set(
     }
     let rows: Vec<SetRow> = rows
         .into_iter()
-        .map(|((_, system, scene, _, choice), loads)| row(system, scene, choice, &loads))
+        .map(|((_, system, scene, _, choice, _), loads)| row(system, scene, choice, &loads))
         .collect();
     let crossovers = crossover::of(&axes, &rows);
     SetSummary {
@@ -86,8 +88,8 @@ pub fn summarise_set(
     }
 }
 
-/// Index of the step, system, interference, index of the load, choice.
-type SetKey = (u32, String, Interference, u32, Vec<usize>);
+/// Index of the step, system, interference, index of the load, choice, bits of how many times slower its drive ran.
+type SetKey = (u32, String, Interference, u32, Vec<usize>, u64);
 
 /// A load in one run.
 struct InRun<'a> {
@@ -121,6 +123,7 @@ fn row(system: String, scene: Interference, choice: Vec<usize>, loads: &[InRun<'
         ),
         verdict,
         drive: ladder.drive.clone(),
+        slower: ladder.slower,
         because: reasons(loads, verdict),
     }
 }

@@ -1,6 +1,6 @@
 //! The answer of a run in words: at most a screen of a terminal, and the first screen of a page.
 
-use plimsoll_analysis::answer::{AnswerResult, RunAnswer, Trust, TrustLimit};
+use plimsoll_analysis::answer::{AnswerResult, RunAnswer, Trust, TrustLimit, TrustReason};
 use plimsoll_analysis::summary::Verdict;
 use plimsoll_record::Severity;
 
@@ -14,7 +14,8 @@ pub(crate) mod cuts;
 pub(crate) mod lines;
 pub(crate) mod noise;
 pub(crate) mod transactions;
-mod words;
+mod verdict;
+pub(crate) mod words;
 
 pub(crate) use words::{AnswerParts, distinct};
 
@@ -33,7 +34,7 @@ pub(crate) fn parts<'a>(m: &Messages, answer: &'a RunAnswer) -> AnswerParts<'a> 
     let colors = MediumColors {
         media: &answer.media,
     };
-    match &answer.result {
+    let parts = match &answer.result {
         AnswerResult::Lines { lines } => lines::parts(m, lines, colors),
         AnswerResult::Noise { effects } => noise::parts(m, effects, colors),
         AnswerResult::PowerCuts { media } => cuts::parts(m, media),
@@ -43,6 +44,10 @@ pub(crate) fn parts<'a>(m: &Messages, answer: &'a RunAnswer) -> AnswerParts<'a> 
         AnswerResult::Media(_) | AnswerResult::Load(_) | AnswerResult::None(_) => {
             transactions::parts(m, answer, colors)
         }
+    };
+    AnswerParts {
+        sentences: verdict::first_sentences(m, answer, parts.sentences),
+        ..parts
     }
 }
 
@@ -199,26 +204,48 @@ pub(crate) fn trusted_points(m: &Messages, trust: &Trust) -> String {
     points
 }
 
+/// What it is, in words: a finding's sentence or what a rule is about, without a period.
+pub(crate) fn reason(m: &Messages, limit: &TrustLimit) -> String {
+    let text = match (&limit.reason, &limit.because) {
+        (TrustReason::Rule { .. }, Some(kind)) => m.finding(kind),
+        (TrustReason::Rule { rule }, None) => {
+            m.text(&format!("answer-limit-{}", rule.code().to_lowercase()))
+        }
+        (TrustReason::Finding(kind), _) => m.finding(kind),
+        (TrustReason::Fault(fault), _) => m.audit_fault(fault),
+    };
+    text.trim_end_matches('.').to_owned()
+}
+
+/// The words, then the rule's code, whether it is an error, and how often; what to do about a finding.
+fn limit(m: &Messages, own: &TrustLimit) -> String {
+    let code = own.rule().map(|rule| rule.code().to_owned());
+    let error = (own.severity == Severity::Error).then(|| m.text("severity-error"));
+    let cases = [("n", own.cases.to_string())];
+    let cases = (own.cases > 1).then(|| m.text_with("answer-limit-cases", &cases));
+    let aside: Vec<String> = [code, error, cases].into_iter().flatten().collect();
+    let what = reason(m, own);
+    let text = match aside.is_empty() {
+        true => format!("{what}."),
+        false => format!("{what} ({}).", aside.join(", ")),
+    };
+    match &own.reason {
+        TrustReason::Finding(kind) => {
+            let next = m.finding_next(kind);
+            [text, next].join(" ").trim_end().to_owned()
+        }
+        TrustReason::Rule { .. } | TrustReason::Fault(_) => text,
+    }
+}
+
 /// The most important limits, each in a line; a last one counts the others.
 pub(crate) fn limits(m: &Messages, trust: &Trust, listed: usize) -> Vec<String> {
-    let text = |own: &TrustLimit| {
-        let code = own.rule.code();
-        let args = [
-            ("code", code.to_owned()),
-            (
-                "what",
-                m.text(&format!("answer-limit-{}", code.to_lowercase())),
-            ),
-            ("cases", own.cases.to_string()),
-        ];
-        let id = if own.severity == Severity::Error {
-            "answer-limit-error"
-        } else {
-            "answer-limit"
-        };
-        m.text_with(id, &args)
-    };
-    let mut all: Vec<String> = trust.limits.iter().take(listed).map(text).collect();
+    let mut all: Vec<String> = trust
+        .limits
+        .iter()
+        .take(listed)
+        .map(|own| limit(m, own))
+        .collect();
     let more = trust.limits.len().saturating_sub(listed);
     if more > 0 {
         all.push(m.text_with("answer-limit-more", &[("n", more.to_string())]));
@@ -228,11 +255,12 @@ pub(crate) fn limits(m: &Messages, trust: &Trust, listed: usize) -> Vec<String> 
 
 /// Commands that go on from here.
 pub(crate) fn next(m: &Messages, answer: &RunAnswer, run: &str) -> Vec<NextStep> {
-    let doubt = answer.trust.limits.first();
-    let explain = doubt
+    let mut limits = answer.trust.limits.iter();
+    let explain = limits
+        .find_map(TrustLimit::rule)
         .filter(|_| answer.trust.verdict > Verdict::Valid)
-        .map(|limit| NextStep {
-            command: format!("plimsoll audit --explain {}", limit.rule.code()),
+        .map(|rule| NextStep {
+            command: format!("plimsoll audit --explain {}", rule.code()),
             why: m.text("answer-next-explain"),
         });
     let tables = NextStep {

@@ -2,6 +2,7 @@
 
 use std::mem::{Discriminant, discriminant};
 
+use plimsoll_analysis::mend_order::{Cause, MendOrder};
 use plimsoll_analysis::summary::FindingKind;
 
 use plimsoll_analysis::audit::{
@@ -27,6 +28,11 @@ pub(crate) struct Fired {
 }
 
 impl Fired {
+    fn order(&self) -> MendOrder {
+        let cause = Rule::parse(self.code).map_or(Cause::Data, Rule::cause);
+        MendOrder::new(cause, self.severity)
+    }
+
     /// All that it rests on.
     pub fn evidence(&self) -> String {
         let colon = if self.place.is_empty() { "" } else { ": " };
@@ -52,7 +58,7 @@ pub(crate) enum FindingsPlacement {
     Here,
 }
 
-/// The worst first; cases in which a rule fired alike are one entry.
+/// The worst first, of equals what a person would mend first; cases in which a rule fired alike are one entry.
 pub(crate) fn fired(m: &Messages, audit: &Audit, findings: FindingsPlacement) -> Vec<Fired> {
     let mut groups: Vec<CaseGroup> = Vec::new();
     let verdicts = audit.verdicts.iter();
@@ -66,7 +72,7 @@ pub(crate) fn fired(m: &Messages, audit: &Audit, findings: FindingsPlacement) ->
     let mut all: Vec<Fired> = faults.map(|fault| audit_fault(m, fault)).collect();
     let groups = groups.iter();
     all.extend(groups.filter_map(|group| group.describe(m, audit, findings)));
-    all.sort_by_key(|fired| std::cmp::Reverse(fired.severity));
+    all.sort_by_key(Fired::order);
     all
 }
 

@@ -29,7 +29,8 @@ impl FindingLine<'_> {
     }
 }
 
-/// The run's own, the steps', then each ladder's and each block step's by its points.
+/// What a person would mend first comes first; of equals the run's own, the steps', then each ladder's and each block
+/// step's by its points.
 pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<FindingLine<'a>> {
     let mut lines = own(summary);
     for ladder in &summary.figures.ladders {
@@ -47,6 +48,7 @@ pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<FindingLin
             lines.extend(of_medium(m, block, medium));
         }
     }
+    lines.sort_by_key(|line| line.finding.order());
     lines
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::refused::{LoadPlace, RefusedFigures};
 use crate::summary::{ArrayPhases, RunFigures, Verdict};
 
 /// One step on one medium.
@@ -17,7 +18,7 @@ pub struct ArrayAnswer {
 }
 
 /// In the order of the run's media; `None` where not every step had events of arrays.
-pub(super) fn of(figures: &RunFigures) -> Option<Vec<ArrayAnswer>> {
+pub(super) fn of(figures: &RunFigures, refused: &RefusedFigures<'_>) -> Option<Vec<ArrayAnswer>> {
     let mut all = Vec::new();
     for ladder in &figures.ladders {
         let point = ladder.points.first()?;
@@ -30,7 +31,7 @@ pub(super) fn of(figures: &RunFigures) -> Option<Vec<ArrayAnswer>> {
             drive: ladder.drive.clone(),
             array,
             is_consistent: is_verified.then(|| point.consistency.holds()),
-            verdict: point.verdict,
+            verdict: refused.verdict(LoadPlace::of_point(ladder, point), point.verdict),
         });
     }
     (!all.is_empty()).then_some(all)

@@ -12,6 +12,9 @@ pub struct BackupAnswer {
     /// With the data.
     pub medium: Option<String>,
     pub drive: Option<String>,
+    /// How many times slower than rated the slower of both drives ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slower: Option<f64>,
     /// With the backups.
     pub target: String,
     pub kind: BackupKind,
@@ -24,7 +27,7 @@ pub struct BackupAnswer {
     /// `None` where none completed.
     pub seconds: Option<RateEstimate>,
     pub mb_per_second: Option<f64>,
-    /// Of the times, to the first medium.
+    /// Of the times, to the first medium; `None` where one of them is invalid or ran at another speed.
     pub ratio: Option<Ratio>,
     pub verdict: Verdict,
 }
@@ -49,6 +52,11 @@ fn answer(medium: &BackupMedium, kind: &BackupFigures, beside: Option<AnswerLoad
     BackupAnswer {
         medium: medium.medium.clone(),
         drive: medium.drive.clone(),
+        slower: [medium.slower, medium.target_slower]
+            .into_iter()
+            .flatten()
+            .filter(|factor| *factor > 1.0)
+            .reduce(f64::max),
         target: medium.target.clone(),
         kind: kind.kind,
         beside,

@@ -4,6 +4,7 @@ use plimsoll_record::BlockStreamInfo;
 use serde::Serialize;
 
 use super::figures::RateEstimate;
+use super::refused::{LoadPlace, RefusedFigures};
 use crate::emulated::{DataSheet, StatedRate};
 use crate::summary::{
     BlockJobSummary, BlockMedium, BlockSummary, Interval, Ratio, RunFigures, Verdict,
@@ -12,17 +13,20 @@ use crate::summary::{
 /// Drives are near their highest rate with so many in flight, even where the sheet is about more.
 const ENOUGH_IN_FLIGHT: u32 = 32;
 
-/// A job on one medium, at full speed.
+/// A job on one medium, with as many requests as it can keep in flight.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BlockAnswer {
     pub job: String,
     pub medium: String,
     pub drive: Option<String>,
+    /// How many times slower than rated that drive ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slower: Option<f64>,
     pub iops: RateEstimate,
     pub mb_per_second: f64,
     /// Of the typical round.
     pub p99_us: Option<f64>,
-    /// IOPS to those of the first medium.
+    /// IOPS to those of the first medium; `None` where one of them is invalid or ran at another speed.
     pub ratio: Option<Ratio>,
     /// Of what the data sheet states for such requests.
     pub sheet_percent: Option<f64>,
@@ -30,23 +34,77 @@ pub struct BlockAnswer {
 }
 
 /// Of the first step with figures; `None` where there is none.
-pub(super) fn of(figures: &RunFigures, sheets: &[DataSheet]) -> Option<Vec<BlockAnswer>> {
+pub(super) fn of(
+    figures: &RunFigures,
+    sheets: &[DataSheet],
+    refused: &RefusedFigures<'_>,
+) -> Option<Vec<BlockAnswer>> {
     let steps = figures.blocks.iter();
-    let mut answers = steps.map(|step| of_step(step, sheets));
+    let mut answers = steps.map(|step| of_step(step, sheets, refused));
     let jobs = answers.find(|own| !own.is_empty())?;
     Some(jobs)
 }
 
 /// By job, media beside each other.
-fn of_step(step: &BlockSummary, sheets: &[DataSheet]) -> Vec<BlockAnswer> {
+fn of_step(
+    step: &BlockSummary,
+    sheets: &[DataSheet],
+    refused: &RefusedFigures<'_>,
+) -> Vec<BlockAnswer> {
+    // As the audit names sides of a comparison.
+    let side = |medium: &BlockMedium| format!("{}, {}", step.step, medium.medium);
+    let first = step.media.first().map(side).unwrap_or_default();
     let mut all: Vec<(u32, BlockAnswer)> = Vec::new();
     for medium in &step.media {
         let sheet = sheets.iter().find(|own| own.medium == medium.medium);
         let jobs = medium.jobs.iter();
-        all.extend(jobs.filter_map(|job| Some((job.job_index, answer(medium, job, sheet)?))));
+        let has_ratio = !refused.has_pair(&[&first, &side(medium)]);
+        all.extend(jobs.filter_map(|job| {
+            let own = answer(medium, job, sheet)?;
+            let verdict = verdict(step, medium, job, refused);
+            let is_usable = has_ratio && verdict < Verdict::Invalid;
+            let ratio = own.ratio.filter(|_| is_usable);
+            let sheet_percent = own.sheet_percent.filter(|_| verdict < Verdict::Invalid);
+            let own = BlockAnswer {
+                ratio,
+                sheet_percent,
+                verdict,
+                ..own
+            };
+            Some((job.job_index, own))
+        }));
     }
     all.sort_by_key(|(job, _)| *job);
-    all.into_iter().map(|(_, own)| own).collect()
+    let mut all: Vec<BlockAnswer> = all.into_iter().map(|(_, own)| own).collect();
+    without_ratios_to_invalid(&mut all, step);
+    all
+}
+
+/// The verdict of the job, with those of the audit on its points.
+fn verdict(
+    step: &BlockSummary,
+    medium: &BlockMedium,
+    job: &BlockJobSummary,
+    refused: &RefusedFigures<'_>,
+) -> Verdict {
+    let points = job.points.iter().filter(|point| point.counts);
+    let points = points.map(|point| {
+        let place = LoadPlace::of_block(&step.step, &medium.medium, job, point);
+        refused.verdict(place, job.verdict)
+    });
+    points.fold(job.verdict, Verdict::max)
+}
+
+/// A job that the audit refuses on the first medium has nothing to be compared with.
+fn without_ratios_to_invalid(all: &mut [BlockAnswer], step: &BlockSummary) {
+    let first = step.media.first().map(|own| own.medium.clone());
+    let invalid: Vec<String> = all
+        .iter()
+        .filter(|own| Some(&own.medium) == first.as_ref() && own.verdict == Verdict::Invalid)
+        .map(|own| own.job.clone())
+        .collect();
+    let refused = all.iter_mut().filter(|own| invalid.contains(&own.job));
+    refused.for_each(|own| own.ratio = None);
 }
 
 fn answer(
@@ -68,6 +126,7 @@ fn answer(
         job: job.job.clone(),
         medium: medium.medium.clone(),
         drive: medium.drive.clone(),
+        slower: medium.slower.filter(|factor| *factor > 1.0),
         iops: figures.iops.into(),
         mb_per_second: figures.mb_per_second.median,
         p99_us: typical.and_then(|point| Some(point.latency?.p99_us)),

@@ -5,10 +5,21 @@ use super::kinds::{
     AnswerResult, AnswerRow, ComparedBy, LoadAnswer, MediaAnswer, MediumRatio, NoAnswer, RateBasis,
     StepPeak,
 };
+use super::refused::{LoadPlace, RefusedFigures};
 use crate::full_speed::FullSpeed;
 use crate::predict::Prediction;
-use crate::summary::quantile;
-use crate::summary::{Comparison, Interval, LadderSummary, LoadSummary, Ratio, Verdict};
+use crate::summary::{
+    Comparison, Interval, LadderSummary, LoadSummary, MediumSpeed, Ratio, Verdict, is_like_speed,
+    quantile,
+};
+
+/// What loads are chosen from.
+#[derive(Clone, Copy)]
+pub(super) struct ChoiceInput<'a> {
+    pub ladders: &'a [LadderSummary],
+    pub full_speed: &'a FullSpeed,
+    pub refused: &'a RefusedFigures<'a>,
+}
 
 /// Indices of a load.
 pub(super) struct ChosenLoad {
@@ -19,6 +30,8 @@ pub(super) struct ChosenLoad {
 pub(super) struct ChosenAnswer {
     pub result: AnswerResult,
     pub nopm: bool,
+    /// Whether a rule found an error in what is compared.
+    pub is_refused: bool,
     pub rows: Vec<AnswerRow>,
     pub loads: Vec<ChosenLoad>,
 }
@@ -28,6 +41,7 @@ impl ChosenAnswer {
         Self {
             result,
             nopm: false,
+            is_refused: false,
             rows: Vec::new(),
             loads: Vec::new(),
         }
@@ -67,9 +81,9 @@ pub(super) fn at_full_speed(
     })
 }
 
-fn row(ladder: &LadderSummary, load: &LoadSummary, full_speed: &FullSpeed) -> AnswerRow {
+fn row(input: ChoiceInput<'_>, ladder: &LadderSummary, load: &LoadSummary) -> AnswerRow {
     let predicted =
-        at_full_speed(full_speed, ladder, load).filter(|_| load.offered_per_second.is_none());
+        at_full_speed(input.full_speed, ladder, load).filter(|_| load.offered_per_second.is_none());
     let at_full_speed = predicted.and_then(|own| {
         let value = match load.nopm {
             Some(_) => own.nopm?,
@@ -92,10 +106,11 @@ fn row(ladder: &LadderSummary, load: &LoadSummary, full_speed: &FullSpeed) -> An
             offered_per_second: load.offered_per_second,
         },
         throughput: load.main_rate().map(RateEstimate::from),
-        at_full_speed,
+        is_uncertain: at_full_speed.is_some_and(RateEstimate::is_uncertain),
+        at_full_speed: at_full_speed.filter(|own| !own.is_uncertain()),
         p99_ms: load.p99_ms.map(|p99| p99.median),
         ratio: None,
-        verdict: load.verdict,
+        verdict: (input.refused).verdict(LoadPlace::of_ladder(ladder, load), load.verdict),
     }
 }
 
@@ -116,6 +131,7 @@ fn slower(ladder: &LadderSummary) -> Option<f64> {
 struct MediumSide<'a> {
     at: ChosenLoad,
     medium: &'a str,
+    system: &'a str,
     row: AnswerRow,
 }
 
@@ -143,16 +159,11 @@ struct ComparableLoad<'a> {
 }
 
 impl<'a> ComparableLoad<'a> {
-    fn of(
-        ladders: &'a [LadderSummary],
-        comparison: &'a Comparison,
-        load: AnswerLoad,
-        full_speed: &FullSpeed,
-    ) -> Self {
+    fn of(input: ChoiceInput<'a>, comparison: &'a Comparison, load: AnswerLoad) -> Self {
         let media = comparison.media.iter();
         let sides: Vec<MediumSide<'a>> = media
             .filter_map(|own| {
-                let ladder = &ladders[own.ladder];
+                let ladder = &input.ladders[own.ladder];
                 let mut loads = ladder.loads.iter();
                 let place = loads.position(|other| {
                     (other.users, other.offered_per_second) == (load.users, load.offered_per_second)
@@ -163,7 +174,8 @@ impl<'a> ComparableLoad<'a> {
                         load: place,
                     },
                     medium: &own.medium,
-                    row: row(ladder, &ladder.loads[place], full_speed),
+                    row: row(input, ladder, &ladder.loads[place]),
+                    system: &ladder.system,
                 })
             })
             .collect();
@@ -203,7 +215,7 @@ impl<'a> ComparableLoad<'a> {
         let speed = first.and_then(|(side, _)| side.row.slower);
         let sides = self.sides.iter().zip(valid);
         self.usable = sides
-            .map(|(side, valid)| valid && side.row.slower == speed)
+            .map(|(side, valid)| valid && is_like_speed(side.row.slower, speed))
             .collect();
         self.basis = speed.map_or(RateBasis::Measured, |slower| RateBasis::Slowed { slower });
     }
@@ -259,18 +271,21 @@ impl<'a> ComparableLoad<'a> {
         of.row.throughput?.ratio_to(over.row.throughput?)
     }
 
-    fn result(&self) -> Option<MediaAnswer> {
-        let mut media = self.media();
-        let first = media.next()?;
+    /// Of those that can be compared.
+    fn best(&self) -> Option<usize> {
         let better = |best: usize, own: usize| {
             let is_better = self
                 .advantage(own, best)
                 .is_some_and(|ratio| ratio.ratio > 1.0);
             if is_better { own } else { best }
         };
-        let best = media.fold(first, better);
+        self.media().reduce(better)
+    }
+
+    fn result(&self) -> Option<AnswerResult> {
+        let best = self.best()?;
         let others = self.media().filter(|place| *place != best);
-        let mut others: Vec<MediumRatio> = others
+        let mut ratios: Vec<MediumRatio> = others
             .filter_map(|place| {
                 Some(MediumRatio {
                     medium: self.sides[place].medium.to_owned(),
@@ -279,29 +294,84 @@ impl<'a> ComparableLoad<'a> {
                 })
             })
             .collect();
-        others.sort_by(|a, b| a.ratio.ratio.total_cmp(&b.ratio.ratio));
-        let left_out = self
-            .sides
-            .iter()
-            .zip(&self.usable)
-            .filter(|(_, usable)| !**usable);
-        (!others.is_empty()).then(|| MediaAnswer {
-            load: self.load,
-            compared: self.compared(),
-            basis: self.basis,
-            best: self.sides[best].medium.to_owned(),
-            others,
-            left_out: left_out.map(|(side, _)| side.medium.to_owned()).collect(),
+        ratios.sort_by(|a, b| a.ratio.ratio.total_cmp(&b.ratio.ratio));
+        let (uncertain, others): (Vec<MediumRatio>, Vec<MediumRatio>) =
+            ratios.into_iter().partition(|own| own.ratio.is_uncertain());
+        let best = self.sides[best].medium.to_owned();
+        if others.is_empty() && !uncertain.is_empty() {
+            return Some(AnswerResult::None(NoAnswer::TooUncertain {
+                best,
+                ratios: uncertain,
+            }));
+        }
+        (!others.is_empty()).then(|| {
+            AnswerResult::Media(MediaAnswer {
+                load: self.load,
+                compared: self.compared(),
+                basis: self.basis,
+                best,
+                others,
+                uncertain,
+                left_out: self.left_out(|side| !side.is_valid()),
+                other_speeds: self.other_speeds(),
+                real: self.real(),
+                unpredicted: self.unpredicted(),
+            })
         })
     }
 
-    /// Ratios are to the first medium of the plan that can be compared.
+    fn left_out(&self, is: impl Fn(&MediumSide<'_>) -> bool) -> Vec<String> {
+        let sides = self.sides.iter().zip(&self.usable);
+        sides
+            .filter(|(side, usable)| !**usable && is(side))
+            .map(|(side, _)| side.medium.to_owned())
+            .collect()
+    }
+
+    /// Valid media that ran at another speed than those that are compared.
+    fn other_speeds(&self) -> Vec<MediumSpeed> {
+        let sides = self.sides.iter().zip(&self.usable);
+        sides
+            .filter(|(side, usable)| !**usable && side.is_valid())
+            .map(|(side, _)| MediumSpeed::new(side.medium, side.row.slower))
+            .collect()
+    }
+
+    /// Real media that are compared with emulated ones.
+    fn real(&self) -> Vec<String> {
+        let compared = || self.media().map(|place| &self.sides[place]);
+        if compared().all(|side| side.row.drive.is_none()) {
+            return Vec::new();
+        }
+        compared()
+            .filter(|side| side.row.drive.is_none())
+            .map(|side| side.medium.to_owned())
+            .collect()
+    }
+
+    /// Whose full speed is too uncertain to be given.
+    fn unpredicted(&self) -> Vec<String> {
+        let sides = self.sides.iter();
+        sides
+            .filter(|side| side.row.is_uncertain && side.is_valid())
+            .map(|side| side.medium.to_owned())
+            .collect()
+    }
+
+    /// Whether a comparison of two of these media is refused.
+    fn is_refused(&self, refused: &RefusedFigures<'_>) -> bool {
+        let systems: Vec<&str> = self.media().map(|place| self.sides[place].system).collect();
+        refused.has_pair(&systems)
+    }
+
+    /// Ratios are those of the sentence: how many times better the best medium is than that of the row.
     fn into_rows(self) -> (Vec<AnswerRow>, Vec<ChosenLoad>) {
-        let first = self.media().next();
+        let best = self.best();
         let ratios: Vec<Option<Ratio>> = (0..self.sides.len())
             .map(|place| {
-                let first = first.filter(|first| self.usable[place] && *first != place)?;
-                self.ratio(place, first)
+                let best = best.filter(|best| self.usable[place] && *best != place)?;
+                self.advantage(best, place)
+                    .filter(|own| !own.is_uncertain())
             })
             .collect();
         let sides = self.sides.into_iter().zip(ratios);
@@ -312,14 +382,8 @@ impl<'a> ComparableLoad<'a> {
 }
 
 /// The first comparison of media with an answer; without any, why there is none.
-pub(super) fn media(
-    ladders: &[LadderSummary],
-    comparisons: &[Comparison],
-    full_speed: &FullSpeed,
-) -> Option<ChosenAnswer> {
-    let mut all = comparisons
-        .iter()
-        .map(|own| of_comparison(ladders, own, full_speed));
+pub(super) fn media(input: ChoiceInput<'_>, comparisons: &[Comparison]) -> Option<ChosenAnswer> {
+    let mut all = comparisons.iter().map(|own| of_comparison(input, own));
     let first = all.next()?;
     if !matches!(first.result, AnswerResult::None(_)) {
         return Some(first);
@@ -328,17 +392,13 @@ pub(super) fn media(
     Some(answered.unwrap_or(first))
 }
 
-fn of_comparison(
-    ladders: &[LadderSummary],
-    comparison: &Comparison,
-    full_speed: &FullSpeed,
-) -> ChosenAnswer {
+fn of_comparison(input: ChoiceInput<'_>, comparison: &Comparison) -> ChosenAnswer {
     let loads = comparison.loads.iter().map(|own| AnswerLoad {
         users: own.users,
         offered_per_second: own.offered_per_second,
     });
     let candidates: Vec<ComparableLoad<'_>> = loads
-        .map(|load| ComparableLoad::of(ladders, comparison, load, full_speed))
+        .map(|load| ComparableLoad::of(input, comparison, load))
         .collect();
     let valid = valid_media(&candidates);
     let height = |own: &ComparableLoad<'_>| {
@@ -356,13 +416,13 @@ fn of_comparison(
     let Some(best) = best else {
         return ChosenAnswer::without_rows(AnswerResult::None(NoAnswer::NothingMeasured));
     };
-    let result = match best.result() {
-        Some(own) => AnswerResult::Media(own),
-        None => AnswerResult::None(why_not(&best, &valid)),
-    };
+    let result = best.result();
+    let result = result.unwrap_or_else(|| AnswerResult::None(why_not(&best, &valid)));
+    let is_refused = best.is_refused(input.refused);
     let (rows, loads) = best.into_rows();
     ChosenAnswer {
         result,
+        is_refused,
         nopm: comparison.nopm,
         rows,
         loads,
@@ -387,16 +447,23 @@ fn why_not(best: &ComparableLoad<'_>, valid: &[String]) -> NoAnswer {
             valid: Some(one.clone()),
         },
         _ if best.sides.iter().filter(|side| side.is_valid()).count() > 1 => {
-            NoAnswer::UnequalSpeeds
+            let sides = best.sides.iter().filter(|side| side.is_valid());
+            NoAnswer::UnequalSpeeds {
+                media: sides
+                    .map(|side| MediumSpeed::new(side.medium, side.row.slower))
+                    .collect(),
+                unpredicted: best.unpredicted(),
+            }
         }
         _ => NoAnswer::NoCommonLoad,
     }
 }
 
 /// The ladder with the highest throughput.
-pub(super) fn single(ladders: &[LadderSummary], full_speed: &FullSpeed) -> Option<ChosenAnswer> {
+pub(super) fn single(input: ChoiceInput<'_>) -> Option<ChosenAnswer> {
+    let ladders = input.ladders;
     let peaks = ladders.iter().enumerate().filter_map(|(place, ladder)| {
-        let peak = ladder.peak?;
+        let peak = valid_peak(input, ladder)?;
         let rate = ladder.loads[peak].main_rate()?;
         Some((place, peak, rate.median))
     });
@@ -406,7 +473,7 @@ pub(super) fn single(ladders: &[LadderSummary], full_speed: &FullSpeed) -> Optio
     let rows: Vec<AnswerRow> = ladder
         .loads
         .iter()
-        .map(|own| row(ladder, own, full_speed))
+        .map(|own| row(input, ladder, own))
         .collect();
     let own = &rows[peak];
     let basis = match (slower(ladder), own.at_full_speed) {
@@ -431,9 +498,10 @@ pub(super) fn single(ladders: &[LadderSummary], full_speed: &FullSpeed) -> Optio
                 .iter()
                 .any(|other| other.step != ladder.step)
                 .then(|| ladder.step.clone()),
-            others: other_steps(ladders, ladder),
+            others: other_steps(input, ladder),
         }),
         nopm: load.nopm.is_some(),
+        is_refused: false,
         rows,
         loads: vec![ChosenLoad {
             ladder: place,
@@ -442,12 +510,32 @@ pub(super) fn single(ladders: &[LadderSummary], full_speed: &FullSpeed) -> Optio
     })
 }
 
-/// The peaks of the steps with this one's workload, in the order of the plan.
-fn other_steps(ladders: &[LadderSummary], own: &LadderSummary) -> Vec<StepPeak> {
+/// The load with the highest rate among those on which neither a finding nor a rule has an error.
+fn valid_peak(input: ChoiceInput<'_>, ladder: &LadderSummary) -> Option<usize> {
+    let is_valid = |place: usize| {
+        let load = &ladder.loads[place];
+        let place = LoadPlace::of_ladder(ladder, load);
+        input.refused.verdict(place, load.verdict) < Verdict::Invalid
+    };
+    // A search has its own.
+    if ladder.line.is_some() {
+        return ladder.peak.filter(|peak| is_valid(*peak));
+    }
+    let valid = (0..ladder.loads.len()).filter(|place| is_valid(*place));
+    let rates = valid.filter_map(|place| Some((place, ladder.loads[place].main_rate()?.median)));
+    rates
+        .max_by(|(_, a), (_, b)| a.total_cmp(b))
+        .map(|(place, _)| place)
+}
+
+/// The peaks of the steps with this one's workload at its speed, in the order of the plan.
+fn other_steps(input: ChoiceInput<'_>, own: &LadderSummary) -> Vec<StepPeak> {
     let mut peaks: Vec<StepPeak> = Vec::new();
-    for ladder in ladders {
-        let is_other = ladder.step != own.step && ladder.workload == own.workload;
-        let Some(peak) = ladder.peak.filter(|_| is_other) else {
+    for ladder in input.ladders {
+        let is_other = ladder.step != own.step
+            && ladder.workload == own.workload
+            && is_like_speed(ladder.slower, own.slower);
+        let Some(peak) = valid_peak(input, ladder).filter(|_| is_other) else {
             continue;
         };
         let Some(rate) = ladder.loads[peak].main_rate() else {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::refused::{LoadPlace, RefusedFigures};
 use crate::summary::{CutSummary, PointSummary, RunFigures, Verdict};
 
 /// All power cuts of one step on one medium. A verdict is invalid where transactions were lost, too.
@@ -25,8 +26,15 @@ pub struct CutAnswer {
     pub verdict: Verdict,
 }
 
+impl CutAnswer {
+    /// Whether anything was lost: an answer whatever else went wrong. That nothing was lost is one of valid points only.
+    pub fn is_damaged(&self) -> bool {
+        self.lost > 0 || self.lost_flushed_writes > 0 || self.not_recovered > 0
+    }
+}
+
 /// In the order of the run's media; `None` where not every step cut the power.
-pub(super) fn of(figures: &RunFigures) -> Option<Vec<CutAnswer>> {
+pub(super) fn of(figures: &RunFigures, refused: &RefusedFigures<'_>) -> Option<Vec<CutAnswer>> {
     let mut all: Vec<CutAnswer> = Vec::new();
     for ladder in &figures.ladders {
         let cuts: Vec<(&PointSummary, &CutSummary)> = ladder
@@ -55,7 +63,9 @@ pub(super) fn of(figures: &RunFigures) -> Option<Vec<CutAnswer>> {
                 .count(),
             verdict: cuts
                 .iter()
-                .map(|(point, _)| point.verdict)
+                .map(|(point, _)| {
+                    refused.verdict(LoadPlace::of_point(ladder, point), point.verdict)
+                })
                 .max()
                 .unwrap_or_default(),
         });

@@ -19,6 +19,15 @@ pub struct RateEstimate {
 }
 
 impl RateEstimate {
+    /// Whether its interval is too wide for an answer.
+    pub(super) fn is_uncertain(self) -> bool {
+        let own = Ratio {
+            ratio: self.value,
+            interval: self.interval,
+        };
+        own.is_uncertain()
+    }
+
     pub fn ratio_to(self, other: Self) -> Option<Ratio> {
         Ratio::of(self.value, self.interval, other.value, other.interval)
     }

@@ -10,8 +10,8 @@ use super::cuts::CutAnswer;
 use super::figures::{AnswerLoad, RateEstimate};
 use super::lines::LineAnswer;
 use super::noise::NoiseAnswer;
-use crate::audit::Rule;
-use crate::summary::{Ratio, Verdict};
+use crate::audit::{AuditFault, Rule};
+use crate::summary::{FindingKind, MediumSpeed, Ratio, Verdict};
 
 /// What a run says about its question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -19,6 +19,8 @@ pub struct RunAnswer {
     /// Of the plan, which may be a question.
     pub title: String,
     pub result: AnswerResult,
+    /// Of what the answer rests on, invalid without one; that of the run is in `trust`.
+    pub verdict: Verdict,
     /// All media of the run, in the order of the plan.
     #[serde(skip)]
     pub media: Vec<String>,
@@ -72,8 +74,20 @@ pub struct MediaAnswer {
     pub best: String,
     /// The others, the nearest first.
     pub others: Vec<MediumRatio>,
+    /// Others whose ratio has an interval that is too wide for an answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uncertain: Vec<MediumRatio>,
     /// Media without a valid figure at this load.
     pub left_out: Vec<String>,
+    /// Media with a valid figure that ran at another speed, so that they have no ratio.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_speeds: Vec<MediumSpeed>,
+    /// Real media among those that are compared, where others are emulated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub real: Vec<String>,
+    /// Media whose full speed is too uncertain to be predicted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unpredicted: Vec<String>,
 }
 
 /// One load on one medium.
@@ -152,8 +166,16 @@ pub enum NoAnswer {
     OneValidMedium { valid: Option<String> },
     /// Media are valid, but no two of them at the same load.
     NoCommonLoad,
-    /// Media were slowed by different factors, and nothing can be predicted for full speed.
-    UnequalSpeeds,
+    /// Media ran at unlike speeds, and full speed cannot be predicted; of some because that is too uncertain.
+    UnequalSpeeds {
+        media: Vec<MediumSpeed>,
+        unpredicted: Vec<String>,
+    },
+    /// The intervals of all ratios are too wide for an answer.
+    TooUncertain {
+        best: String,
+        ratios: Vec<MediumRatio>,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -169,8 +191,12 @@ pub struct AnswerRow {
     pub throughput: Option<RateEstimate>,
     /// The same, predicted for full speed, where the drive was slowed.
     pub at_full_speed: Option<RateEstimate>,
+    /// Whether full speed is too uncertain to be predicted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_uncertain: bool,
     pub p99_ms: Option<f64>,
-    /// Against the first row: of throughput, or at a rate that the plan imposes of p99.
+    /// How many times the throughput of this row the best medium has; at a rate that the plan imposes, how many times the
+    /// p99 of the best medium this row has. As in the sentence; `None` of the best medium itself.
     pub ratio: Option<Ratio>,
     pub verdict: Verdict,
 }
@@ -216,7 +242,7 @@ pub struct Trust {
     /// Of the run: the worst of its points and of the audit.
     pub verdict: Verdict,
     pub points: PointCounts,
-    /// Rules of the audit that fired, the most important first.
+    /// Rules of the audit that fired and findings that no rule is about: what a person would mend first comes first.
     pub limits: Vec<TrustLimit>,
 }
 
@@ -247,8 +273,23 @@ impl PointCounts {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum TrustReason {
+    Rule {
+        rule: Rule,
+    },
+    Finding(FindingKind),
+    /// Why nothing could be evaluated.
+    Fault(AuditFault),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TrustLimit {
-    pub rule: Rule,
+    #[serde(flatten)]
+    pub reason: TrustReason,
+    /// The error that fired the rule, where it is one of the run's findings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<FindingKind>,
     pub severity: Severity,
     /// Points or comparisons.
     pub cases: usize,

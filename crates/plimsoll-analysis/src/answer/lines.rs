@@ -4,8 +4,11 @@ use plimsoll_plan::objective::Quantile;
 use serde::Serialize;
 
 use super::figures::RateEstimate;
+use super::refused::{LoadPlace, RefusedFigures};
 use crate::search::SearchState;
-use crate::summary::{LadderSummary, LoadLine, LowestFigure, RunFigures, Sign, Verdict};
+use crate::summary::{
+    LadderSummary, LoadLine, LoadSummary, LowestFigure, RunFigures, Sign, Verdict, is_like_speed,
+};
 
 /// The highest load of one medium that met the objective.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -42,11 +45,13 @@ pub struct LineAnswer {
 }
 
 impl LineAnswer {
-    fn of(ladder: &LadderSummary, line: &LoadLine) -> Self {
+    fn of(ladder: &LadderSummary, line: &LoadLine, refused: &RefusedFigures<'_>) -> Self {
+        let verdict =
+            |load: &LoadSummary| refused.verdict(LoadPlace::of_ladder(ladder, load), load.verdict);
         let at = line.load_index.and_then(|index| ladder.loads.get(index));
         // Without a load that met the objective, those that did not are the answer.
         let tried = line.tried.iter();
-        let tried = tried.filter_map(|tried| Some(ladder.loads.get(tried.load_index)?.verdict));
+        let tried = tried.filter_map(|tried| Some(verdict(ladder.loads.get(tried.load_index)?)));
         Self {
             system: ladder.system.clone(),
             medium: ladder.medium.clone(),
@@ -66,7 +71,7 @@ impl LineAnswer {
             nopm: at.is_some_and(|at| at.nopm.is_some()),
             p99_ms: at.and_then(|at| Some(at.p99_ms?.median)),
             verdict: match at {
-                Some(at) => at.verdict,
+                Some(at) => verdict(at),
                 None => tried.max().unwrap_or(Verdict::Invalid),
             },
             bottleneck: line.bottleneck.clone(),
@@ -76,15 +81,15 @@ impl LineAnswer {
     /// Whether both met the same objective with the same kind of load, on drives that were slowed alike.
     pub fn is_comparable(&self, other: &Self) -> bool {
         let objective = |own: &Self| (own.quantile, own.limit_ms, own.of.clone(), own.open);
-        objective(self) == objective(other) && self.slower == other.slower
+        objective(self) == objective(other) && is_like_speed(self.slower, other.slower)
     }
 }
 
 /// `None` where nothing was searched.
-pub(super) fn of(figures: &RunFigures) -> Option<Vec<LineAnswer>> {
+pub(super) fn of(figures: &RunFigures, refused: &RefusedFigures<'_>) -> Option<Vec<LineAnswer>> {
     let lines = figures.lines();
     let lines: Vec<LineAnswer> = lines
-        .map(|(ladder, line)| LineAnswer::of(ladder, line))
+        .map(|(ladder, line)| LineAnswer::of(ladder, line, refused))
         .collect();
     (!lines.is_empty()).then_some(lines)
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::figures::AnswerLoad;
+use super::refused::{LoadPlace, RefusedFigures};
 use crate::summary::{EffectLoad, Interval, NoiseChange, NoiseEffect, RunFigures, Verdict};
 
 /// What the neighbors did to the systems on one medium.
@@ -27,15 +28,44 @@ pub struct NoiseAnswer {
 }
 
 /// `None` where there were no neighbors.
-pub(super) fn of(figures: &RunFigures) -> Option<Vec<NoiseAnswer>> {
-    let effects: Vec<NoiseAnswer> = figures.effects.iter().filter_map(of_effect).collect();
+pub(super) fn of(figures: &RunFigures, refused: &RefusedFigures<'_>) -> Option<Vec<NoiseAnswer>> {
+    let effects = figures.effects.iter();
+    let effects: Vec<NoiseAnswer> = effects
+        .filter_map(|own| of_effect(own, figures, refused))
+        .collect();
     (!effects.is_empty()).then_some(effects)
 }
 
-fn of_effect(effect: &NoiseEffect) -> Option<NoiseAnswer> {
+/// The verdict of a load with that of the audit on it, with noise and without.
+fn verdict(
+    effect: &NoiseEffect,
+    load: &EffectLoad,
+    figures: &RunFigures,
+    refused: &RefusedFigures<'_>,
+) -> Verdict {
+    let ladders = [effect.quiet, effect.noisy].map(|place| figures.ladders.get(place));
+    let loads = ladders.into_iter().flatten().filter_map(|ladder| {
+        let mut loads = ladder.loads.iter();
+        let own = loads.find(|own| own.ordinal == load.ordinal)?;
+        Some(refused.verdict(LoadPlace::of_ladder(ladder, own), own.verdict))
+    });
+    let is_refused = refused.has_pair(&[&effect.system]) || loads.max() == Some(Verdict::Invalid);
+    if is_refused {
+        Verdict::Invalid
+    } else {
+        load.verdict
+    }
+}
+
+fn of_effect(
+    effect: &NoiseEffect,
+    figures: &RunFigures,
+    refused: &RefusedFigures<'_>,
+) -> Option<NoiseAnswer> {
+    let verdict_of = |load: &EffectLoad| verdict(effect, load, figures, refused);
     let height = |load: &EffectLoad| load.offered_per_second.unwrap_or(f64::from(load.users));
     let load = effect.loads.iter().max_by(|a, b| {
-        let valid = |load: &EffectLoad| load.verdict < Verdict::Invalid;
+        let valid = |load: &EffectLoad| verdict_of(load) < Verdict::Invalid;
         let by_verdict = valid(a).cmp(&valid(b));
         by_verdict.then(height(a).total_cmp(&height(b)))
     })?;
@@ -54,6 +84,6 @@ fn of_effect(effect: &NoiseEffect) -> Option<NoiseAnswer> {
         nopm: effect.nopm,
         backup_seconds: backups.map(|own| own.mean),
         backup_interval: backups.and_then(|own| own.interval),
-        verdict: load.verdict,
+        verdict: verdict_of(load),
     })
 }

@@ -1,12 +1,13 @@
-use plimsoll_record::{Record, fixture};
+use plimsoll_record::{Fact, Record, Severity, SubjectKind, fixture};
 
-use super::choose::{ChosenAnswer, media, single};
+use super::choose::{ChoiceInput, ChosenAnswer, media, single};
+use super::refused::RefusedFigures;
 use super::*;
 use crate::emulated::{DataSheet, StatedRate};
 use crate::full_speed::{FullSpeed, FullSpeedPoint};
 use crate::predict::{Prediction, TimeParts};
 use crate::summarise;
-use crate::summary::Interval;
+use crate::summary::{Finding, FindingKind, Interval, MediumSpeed};
 
 /// The fixture: `ladder` with 1, 4 and 16 users on `fast` and `slow`.
 fn figures() -> RunFigures {
@@ -31,7 +32,25 @@ fn slowed() -> RunFigures {
 }
 
 fn chosen(figures: &RunFigures, full_speed: &FullSpeed) -> ChosenAnswer {
-    media(&figures.ladders, &figures.comparisons, full_speed).unwrap()
+    let audit = Audit::default();
+    let refused = RefusedFigures::new(&audit, figures);
+    let input = ChoiceInput {
+        ladders: &figures.ladders,
+        full_speed,
+        refused: &refused,
+    };
+    media(input, &figures.comparisons).unwrap()
+}
+
+fn of_one(ladders: &[crate::summary::LadderSummary]) -> ChosenAnswer {
+    let audit = Audit::default();
+    let figures = figures();
+    let input = ChoiceInput {
+        ladders,
+        full_speed: &FullSpeed::default(),
+        refused: &RefusedFigures::new(&audit, &figures),
+    };
+    single(input).unwrap()
 }
 
 fn of_media(figures: &RunFigures, full_speed: &FullSpeed) -> MediaAnswer {
@@ -152,6 +171,212 @@ fn of_repeats_the_median_prediction_counts() {
     assert!((ratio_of(&even) - 1.2).abs() < 1e-9);
 }
 
+/// As [`predicted`], with intervals that reach so many times up and down.
+fn doubtful(figures: &RunFigures, rates: [f64; 2], factor: f64) -> FullSpeed {
+    let mut all = predicted(figures, rates);
+    for point in &mut all.points {
+        let rate = point.prediction.per_second;
+        point.prediction.interval = Some(Interval::new(rate, rate / factor, rate * factor));
+    }
+    all
+}
+
+#[test]
+fn a_prediction_beyond_a_factor_of_two_is_none() {
+    let mut figures = slowed();
+    for ladder in &mut figures.ladders {
+        ladder.loads.truncate(1);
+    }
+    figures.comparisons[0].loads.truncate(1);
+    let measured = of_media(&figures, &doubtful(&figures, [120.0, 100.0], 13.0));
+    assert_eq!(measured.basis, RateBasis::Slowed { slower: 10.0 });
+    assert_eq!(measured.unpredicted, ["fast", "slow"]);
+    let rows = chosen(&figures, &doubtful(&figures, [120.0, 100.0], 13.0)).rows;
+    assert!(rows.iter().all(|row| row.at_full_speed.is_none()));
+    // Each is certain enough, their ratio is not.
+    let ratio = chosen(&figures, &doubtful(&figures, [120.0, 100.0], 1.9));
+    let AnswerResult::None(NoAnswer::TooUncertain { best, ratios }) = ratio.result else {
+        panic!("{:?}", ratio.result)
+    };
+    assert_eq!((best.as_str(), ratios.len()), ("fast", 1));
+    assert!(ratio.rows.iter().all(|row| row.ratio.is_none()));
+}
+
+#[test]
+fn ratios_of_the_rows_are_those_of_the_sentence() {
+    let figures = slowed();
+    for rates in [[120.0, 100.0], [100.0, 120.0]] {
+        let chosen = chosen(&figures, &predicted(&figures, rates));
+        let AnswerResult::Media(answer) = &chosen.result else {
+            panic!("{:?}", chosen.result)
+        };
+        for row in &chosen.rows {
+            let other = answer.others.iter();
+            let sentence = other
+                .clone()
+                .find(|own| Some(&own.medium) == row.medium.as_ref());
+            assert_eq!(row.ratio, sentence.map(|own| own.ratio));
+        }
+    }
+}
+
+#[test]
+fn a_medium_of_another_speed_is_named_and_has_no_ratio() {
+    let mut figures = figures();
+    figures.comparisons.truncate(1);
+    figures.ladders[1].slower = Some(50.0);
+    let chosen = chosen(&figures, &FullSpeed::default());
+    let media = [("fast", None), ("slow", Some(50.0))];
+    assert_eq!(
+        chosen.result,
+        AnswerResult::None(NoAnswer::UnequalSpeeds {
+            media: media
+                .map(|(medium, slower)| MediumSpeed::new(medium, slower))
+                .into(),
+            unpredicted: Vec::new(),
+        })
+    );
+    assert!(chosen.rows.iter().all(|row| row.ratio.is_none()));
+}
+
+/// Slows the second medium down.
+fn with_slowed_medium(mut record: Record) -> Record {
+    let media = record.subjects.iter();
+    let mut media = media.filter(|own| own.kind == SubjectKind::Medium);
+    let slowed = media.nth(1).or(media.next()).unwrap().id;
+    record.facts.push(Fact {
+        subject: slowed,
+        key: "slower".into(),
+        value: "50".into(),
+    });
+    record
+}
+
+/// Ratios of media anywhere in a summary.
+fn ratios(value: &serde_json::Value, found: &mut Vec<String>) {
+    const KEYS: [&str; 6] = [
+        "ratio",
+        "rate_ratio",
+        "p99_ratio",
+        "seconds_ratio",
+        "mb_ratio",
+        "against_first",
+    ];
+    match value {
+        serde_json::Value::Array(all) => all.iter().for_each(|own| ratios(own, found)),
+        serde_json::Value::Object(all) => {
+            for (key, own) in all {
+                if KEYS.contains(&key.as_str()) && !own.is_null() {
+                    found.push(format!("{key}: {own}"));
+                }
+                ratios(own, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn no_kind_of_run_has_a_ratio_between_media_of_unlike_speed() {
+    let parts = ["comparisons", "blocks", "backups", "answer"];
+    // The answer about noise is a ratio on one medium.
+    let runs = [
+        (fixture::record(), &parts[..]),
+        (fixture::block(), &parts[..]),
+        (fixture::search(), &parts[..]),
+        (fixture::backup(), &parts[..3]),
+    ];
+    for (record, parts) in runs {
+        let summary = serde_json::to_value(summarise(&with_slowed_medium(record))).unwrap();
+        let mut found = Vec::new();
+        parts
+            .iter()
+            .for_each(|part| ratios(&summary[part], &mut found));
+        assert_eq!(found, [""; 0]);
+    }
+    let block = serde_json::to_value(summarise(&fixture::block())).unwrap();
+    let mut found = Vec::new();
+    ratios(&block["blocks"], &mut found);
+    assert!(!found.is_empty(), "at like speed there are ratios");
+}
+
+#[test]
+fn what_happened_to_the_server_comes_before_what_follows_from_it() {
+    let record = fixture::single_point();
+    let mut figures = summarise(&record).figures;
+    let finding = |severity, kind| Finding { severity, kind };
+    figures.ladders[0].points[0].findings = vec![
+        finding(
+            Severity::Warning,
+            FindingKind::ShortWindow { measured_s: 4.0 },
+        ),
+        finding(
+            Severity::Error,
+            FindingKind::CountsBroken {
+                at_s: 2.0,
+                offered: 20,
+                settled: 18,
+                in_flight: 1,
+            },
+        ),
+        finding(
+            Severity::Warning,
+            FindingKind::NotServed {
+                failed: 40,
+                dropped: 0,
+                percent: 2.0,
+            },
+        ),
+        finding(
+            Severity::Warning,
+            FindingKind::ServerAway {
+                away_s: 1.3,
+                percent: 4.0,
+                limit_percent: 5.0,
+            },
+        ),
+    ];
+    let audit = crate::audit::audit(&record, &figures);
+    let answer = answer(&AnswerInput {
+        record: &record,
+        figures: &figures,
+        audit: &audit,
+        drives: &EmulatedDrives::default(),
+        verdict: Verdict::Invalid,
+    });
+    let trust = answer.unwrap().trust;
+    let names: Vec<String> = trust
+        .limits
+        .iter()
+        .map(|own| match &own.reason {
+            TrustReason::Rule { rule } => rule.code().to_owned(),
+            TrustReason::Finding(kind) => serde_json::to_value(kind).unwrap()["finding"]
+                .as_str()
+                .unwrap()
+                .to_owned(),
+            TrustReason::Fault(_) => "fault".to_owned(),
+        })
+        .collect();
+    let expected = [
+        "server_away",
+        "not_served",
+        "CONSERVE",
+        "LITTLE",
+        "CACHED",
+        "SHORT",
+    ];
+    let listed: Vec<&str> = names.iter().map(String::as_str).collect();
+    let order: Vec<&str> = listed
+        .iter()
+        .copied()
+        .filter(|own| expected.contains(own))
+        .collect();
+    assert_eq!(order.first(), Some(&"server_away"), "{listed:?}");
+    assert_eq!(order.get(1), Some(&"not_served"), "{listed:?}");
+    assert_eq!(order.last(), Some(&"SHORT"), "{listed:?}");
+    assert!(order.contains(&"CONSERVE"), "{listed:?}");
+}
+
 fn answer_of(record: &Record) -> RunAnswer {
     summarise(record).answer.unwrap()
 }
@@ -200,10 +425,15 @@ fn noise_is_answered_before_the_rates_beside_it() {
     assert!(p99.noisy > p99.quiet);
 }
 
+fn blocks_of(figures: &RunFigures, sheets: &[DataSheet]) -> Option<Vec<BlockAnswer>> {
+    let audit = Audit::default();
+    blocks::of(figures, sheets, &RefusedFigures::new(&audit, figures))
+}
+
 #[test]
 fn a_job_is_compared_with_the_figure_of_its_data_sheet_and_no_other() {
     let summary = summarise(&fixture::block());
-    let jobs = blocks::of(&summary.figures, &[]).unwrap();
+    let jobs = blocks_of(&summary.figures, &[]).unwrap();
     assert!(jobs.iter().all(|job| job.sheet_percent.is_none()));
     let step = &summary.figures.blocks[0];
     let of_job = |job: &BlockAnswer| {
@@ -239,7 +469,7 @@ fn a_job_is_compared_with_the_figure_of_its_data_sheet_and_no_other() {
             medium: random.medium.clone(),
             rates: vec![stated],
         }];
-        let jobs = blocks::of(&summary.figures, &sheets).unwrap();
+        let jobs = blocks_of(&summary.figures, &sheets).unwrap();
         let mut jobs = jobs.into_iter();
         jobs.find(|job| (&job.job, &job.medium) == (&random.job, &random.medium))
             .unwrap()
@@ -272,7 +502,12 @@ fn drives_slowed_by_different_factors_have_no_ratio() {
     figures.ladders[1].slower = Some(20.0);
     assert_eq!(
         chosen(&figures, &FullSpeed::default()).result,
-        AnswerResult::None(NoAnswer::UnequalSpeeds)
+        AnswerResult::None(NoAnswer::UnequalSpeeds {
+            media: [("fast", 10.0), ("slow", 20.0)]
+                .map(|(medium, slower)| MediumSpeed::new(medium, Some(slower)))
+                .into(),
+            unpredicted: Vec::new(),
+        })
     );
 }
 
@@ -293,7 +528,7 @@ fn a_rate_that_the_plan_imposes_is_no_result() {
     }
     let answer = of_media(&figures, &FullSpeed::default());
     assert_eq!(answer.compared, ComparedBy::ResponseTime);
-    let one = single(&figures.ladders, &FullSpeed::default()).unwrap();
+    let one = of_one(&figures.ladders);
     assert!(
         matches!(one.result, AnswerResult::Load(own) if own.compared == ComparedBy::ResponseTime)
     );
@@ -334,7 +569,7 @@ fn media_that_are_valid_at_different_loads_have_no_common_load() {
 fn of_several_steps_the_one_that_carries_most_is_named_and_what_the_others_carry() {
     let mut figures = figures();
     figures.ladders.truncate(2);
-    let one_step = single(&figures.ladders[..1], &FullSpeed::default()).unwrap();
+    let one_step = of_one(&figures.ladders[..1]);
     let AnswerResult::Load(own) = one_step.result else {
         panic!("no load")
     };
@@ -343,12 +578,12 @@ fn of_several_steps_the_one_that_carries_most_is_named_and_what_the_others_carry
         ladder.step = step.into();
     }
     let peak = |ladder: &crate::summary::LadderSummary| {
-        let load = &ladder.loads[ladder.peak.unwrap()];
-        load.main_rate().unwrap().median
+        let rates = ladder.loads.iter().filter_map(|load| load.main_rate());
+        rates.map(|rate| rate.median).fold(0.0, f64::max)
     };
     let peaks = [peak(&figures.ladders[0]), peak(&figures.ladders[1])];
     let most = usize::from(peaks[1] > peaks[0]);
-    let chosen = single(&figures.ladders, &FullSpeed::default()).unwrap();
+    let chosen = of_one(&figures.ladders);
     let AnswerResult::Load(own) = chosen.result else {
         panic!("no load")
     };
@@ -362,10 +597,7 @@ fn of_several_steps_the_one_that_carries_most_is_named_and_what_the_others_carry
     };
     assert_eq!(own.others, [other]);
     figures.ladders[1 - most].workload = "another".into();
-    let AnswerResult::Load(own) = single(&figures.ladders, &FullSpeed::default())
-        .unwrap()
-        .result
-    else {
+    let AnswerResult::Load(own) = of_one(&figures.ladders).result else {
         panic!("no load")
     };
     assert!(own.step.is_some() && own.others.is_empty());

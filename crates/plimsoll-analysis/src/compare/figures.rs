@@ -6,7 +6,7 @@ use super::ask::Ask;
 use super::difference::Difference;
 use super::side::{LoadKey, RateKind, Repeat, SidePoint};
 use crate::latency::{Slice, repeats_quantile, window_quantile};
-use crate::summary::{Interval, LatencySummary, RepeatedFigure, Verdict};
+use crate::summary::{Interval, LatencySummary, RepeatedFigure, Verdict, is_like_speed};
 use plimsoll_record::hist::Hist;
 use plimsoll_stats::{FEWEST_REPEATS, RankTest, TooShort, rank_test, rate_interval};
 
@@ -66,6 +66,8 @@ pub enum NotComparable {
     Invalid,
     /// The workloads differ.
     Unlike,
+    /// Their drives were slowed by unlike factors, or only one of them.
+    Speeds,
     /// Nothing was completed on a side.
     Nothing,
     /// Less than five minutes on a side, and less than three repeats.
@@ -157,6 +159,8 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
     unlike.retain(|found| Some(found.group) != ask.factor);
     let hindered = if first.verdict == Verdict::Invalid || second.verdict == Verdict::Invalid {
         Some(NotComparable::Invalid)
+    } else if !is_like_speed(first.slower, second.slower) {
+        Some(NotComparable::Speeds)
     } else {
         (!unlike.is_empty() && !ask.anyway).then_some(NotComparable::Unlike)
     };

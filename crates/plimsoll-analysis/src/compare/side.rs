@@ -100,6 +100,8 @@ pub struct SidePoint {
     pub derived: Option<DerivedRate>,
     /// Of its repeats together.
     pub workload: WorkloadParameters,
+    /// How many times slower than rated the drives of its media ran.
+    pub slower: Option<f64>,
     /// Systems under this load at the same time; figures are their sums.
     pub systems: usize,
     /// The worst of its repeats.
@@ -335,6 +337,7 @@ fn ladder_point(
         figure,
         derived,
         workload,
+        slower: ladder.slower,
         systems,
         verdict,
         is_search: rows.is_search(&points),
@@ -388,6 +391,7 @@ fn block_points(
                 figure: RateKind::Iops,
                 derived: None,
                 workload: rows.workload(&ids),
+                slower: medium.slower,
                 systems: 1,
                 verdict: counted
                     .iter()

@@ -63,6 +63,7 @@ fn side(label: &str, repeats: Vec<Repeat>) -> ComparedSide {
         place: load_key(4),
         figure: RateKind::Transactions,
         derived: None,
+        slower: None,
         workload: WorkloadParameters::default(),
         systems: 1,
         verdict: Verdict::Valid,
@@ -110,6 +111,29 @@ fn equal_runs_show_no_difference_in_most_of_a_hundred_trials() {
             .iter()
             .all(|point| point.effect == Effect::NotEvaluated),
         "one window does not show how runs vary"
+    );
+}
+
+#[test]
+fn drives_of_unlike_speed_have_no_ratio_however_it_is_asked() {
+    let real = side("real", vec![rates(&seconds(1, 1.0))]);
+    let mut slowed = real.clone();
+    slowed.points[0].slower = Some(50.0);
+    let anyway = Ask {
+        anyway: true,
+        ..Ask::default()
+    };
+    for ask in [Ask::default(), anyway] {
+        let point = compared(&real, &slowed, &ask);
+        let because = NotComparable::Speeds;
+        assert_eq!(point.method, IntervalBasis::None { because });
+        assert_eq!((point.ratio, point.interval), (None, None));
+        assert!(point.latencies.is_empty());
+    }
+    assert!(
+        compared(&slowed, &slowed.clone(), &Ask::default())
+            .ratio
+            .is_some()
     );
 }
 

@@ -1,17 +1,39 @@
 //! The answer of a set: which combination has the highest throughput, and how many times that of the lowest.
 
 use super::{SetRow, SetSummary};
-use crate::summary::{Ratio, RepeatedFigure, Verdict};
+use crate::summary::{Ratio, RepeatedFigure, Verdict, is_like_speed};
 
 /// Combinations at the highest load at which most of them are valid.
 #[derive(Debug)]
 pub struct SetAnswer<'a> {
-    /// With a valid throughput, the highest first: at least one.
+    /// With a valid throughput at one speed, the highest first: at least one.
     pub rows: Vec<&'a SetRow>,
+    /// With a valid throughput at another speed, so that they have no ratio.
+    pub other_speeds: Vec<&'a SetRow>,
     /// All of the step at this load, in the order of the set.
     pub at_load: Vec<&'a SetRow>,
-    /// Of the highest throughput to the lowest; `None` with one combination.
+    /// Of the highest throughput to the lowest; `None` with one combination, and where its interval is too wide for an
+    /// answer.
     pub ratio: Option<Ratio>,
+    pub is_uncertain: bool,
+}
+
+/// A combination with its throughput.
+type RatedRow<'a> = (&'a SetRow, RepeatedFigure);
+
+/// Those at the speed that most of them have, and the others.
+fn at_one_speed(all: Vec<RatedRow<'_>>) -> (Vec<RatedRow<'_>>, Vec<RatedRow<'_>>) {
+    let alike = |row: &SetRow| {
+        let others = all.iter();
+        others
+            .filter(|(other, _)| is_like_speed(other.slower, row.slower))
+            .count()
+    };
+    // Of equally many the first.
+    let most = all.iter().rev().max_by_key(|(row, _)| alike(row));
+    let speed = most.and_then(|(row, _)| row.slower);
+    all.into_iter()
+        .partition(|(row, _)| is_like_speed(row.slower, speed))
 }
 
 impl SetAnswer<'_> {
@@ -40,10 +62,10 @@ impl SetSummary {
         let loads = rows.iter().map(|row| row.users);
         let users = loads.max_by_key(|users| (valid_at(*users), *users))?;
         let at_load: Vec<&SetRow> = rows.into_iter().filter(|row| row.users == users).collect();
-        let mut rated: Vec<(&SetRow, RepeatedFigure)> = at_load
+        let rated = at_load
             .iter()
-            .filter_map(|row| Some((*row, valid_rate(row)?)))
-            .collect();
+            .filter_map(|row| Some((*row, valid_rate(row)?)));
+        let (mut rated, others) = at_one_speed(rated.collect());
         rated.sort_by(|(_, a), (_, b)| b.median.total_cmp(&a.median));
         let ratio = match rated.as_slice() {
             [(_, best), .., (_, lowest)] => {
@@ -51,10 +73,13 @@ impl SetSummary {
             }
             _ => None,
         };
+        let is_uncertain = ratio.is_some_and(|own| own.is_uncertain());
         Some(SetAnswer {
             rows: rated.into_iter().map(|(row, _)| row).collect(),
+            other_speeds: others.into_iter().map(|(row, _)| row).collect(),
             at_load,
-            ratio,
+            ratio: ratio.filter(|_| !is_uncertain),
+            is_uncertain,
         })
     }
 }
@@ -88,6 +113,7 @@ mod tests {
             device_reads_per_txn: None,
             verdict,
             drive: None,
+            slower: None,
             because: Vec::new(),
         }
     }
@@ -121,6 +147,24 @@ mod tests {
         assert_eq!((answer.best().users, answer.best().choice[0]), (2, 1));
         assert_eq!(answer.ratio.map(|own| own.ratio), Some(3.0));
         assert_eq!(answer.at_load.len(), 2);
+    }
+
+    #[test]
+    fn combinations_at_unlike_speeds_have_no_ratio() {
+        let slowed = |choice, rate, slower| SetRow {
+            slower: Some(slower),
+            ..row(choice, 1, rate, Verdict::Valid)
+        };
+        let two = set(vec![
+            slowed(0, 10.0, 50.0),
+            row(1, 1, 500.0, Verdict::Valid),
+        ]);
+        let answer = two.answer().expect("valid rows");
+        assert!(answer.ratio.is_none() && answer.rows.len() == 1);
+        assert_eq!(answer.other_speeds.len(), 1);
+        let alike = set(vec![slowed(0, 10.0, 50.0), slowed(1, 20.0, 50.0)]);
+        let answer = alike.answer().expect("valid rows");
+        assert_eq!(answer.ratio.map(|own| own.ratio), Some(2.0));
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use serde::Serialize;
 
 use super::row::{SetAxisSummary, SetRow};
-use crate::summary::{Interval, RepeatedFigure, Verdict};
+use crate::summary::{Interval, RepeatedFigure, Verdict, is_like_speed};
 use plimsoll_plan::Interference;
 use plimsoll_plan::size;
 
@@ -88,10 +88,11 @@ pub(super) fn of(axes: &[SetAxisSummary], rows: &[SetRow]) -> Vec<Crossover> {
         .collect()
 }
 
-/// Whether two rows are of the same load and differ in the axis of memory only.
+/// Whether two rows are of the same load at the same speed and differ in the axis of memory only.
 fn differ_by_memory(a: &SetRow, b: &SetRow, memory: usize) -> bool {
     (&a.step, &a.system, a.scene, a.users) == (&b.step, &b.system, b.scene, b.users)
         && others(a, memory).eq(others(b, memory))
+        && is_like_speed(a.slower, b.slower)
         && a.offered_per_second.map(f64::to_bits) == b.offered_per_second.map(f64::to_bits)
 }
 

@@ -36,6 +36,9 @@ pub struct SetRow {
     /// What people call the drive that was emulated, with how much slower it ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<String>,
+    /// How many times slower than rated that drive ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slower: Option<f64>,
     /// What its verdict comes from, of all points, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<Finding>,

@@ -92,7 +92,8 @@ fn against_first(media: &mut [BackupMedium]) {
     let Some((first, others)) = media.split_first_mut() else {
         return;
     };
-    for figures in others.iter_mut().flat_map(|medium| &mut medium.kinds) {
+    let comparable = others.iter_mut().filter(|own| own.is_comparable(first));
+    for figures in comparable.flat_map(|medium| &mut medium.kinds) {
         let Some(base) = first.kinds.iter().find(|own| own.kind == figures.kind) else {
             continue;
         };
@@ -129,6 +130,8 @@ fn medium(index: &Index, rows: &[&BackupRow]) -> BackupMedium {
         drive: index.drive_title(first.medium),
         target: index.name(first.target),
         target_drive: index.drive_title(Some(first.target)),
+        slower: index.slower(first.medium),
+        target_slower: index.slower(Some(first.target)),
         verdict: Verdict::of(&findings),
         source: data.source,
         target_source: target.source,

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::finding::Verdict;
 use super::ladder_summary::LadderSummary;
 use super::load_summary::LoadSummary;
+use super::speed::is_like_speed;
 use super::stats::Interval;
 use plimsoll_plan::Interference;
 
@@ -49,7 +50,8 @@ pub struct ComparedFigures {
     /// Response time of the first transaction type (New-Order), or of all types.
     pub p99_ms: Option<f64>,
     pub verdict: Verdict,
-    /// Against the first medium. `None` on the first, and where one of the two points is invalid.
+    /// Against the first medium. `None` on the first, where one of the two points is invalid, and where one medium was
+    /// slowed more than the other.
     pub rate_ratio: Option<Ratio>,
     /// Of a percentile there is no interval.
     pub p99_ratio: Option<f64>,
@@ -62,7 +64,17 @@ pub struct Ratio {
     pub interval: Option<Interval>,
 }
 
+/// An interval that reaches further than this factor from its ratio, up or down, answers nothing.
+const UNCERTAIN_FACTOR: f64 = 2.0;
+
 impl Ratio {
+    /// Whether its interval is too wide for an answer.
+    pub fn is_uncertain(&self) -> bool {
+        self.interval.is_some_and(|own| {
+            own.low * UNCERTAIN_FACTOR < self.ratio || own.high > self.ratio * UNCERTAIN_FACTOR
+        })
+    }
+
     /// `None` for a ratio to nothing.
     pub(crate) fn of(
         rate: f64,
@@ -163,10 +175,12 @@ fn compare_load(
     let mut figures: Vec<Option<ComparedFigures>> = own
         .map(|load| load.and_then(|load| of(load, nopm)))
         .collect();
+    let first_speed = ladders[0].1.slower;
     if let Some(first) = figures[0].filter(|first| first.verdict < Verdict::Invalid) {
-        for other in figures[1..]
-            .iter_mut()
-            .flatten()
+        let others = ladders[1..].iter().zip(&mut figures[1..]);
+        for other in others
+            .filter(|((_, ladder), _)| is_like_speed(ladder.slower, first_speed))
+            .filter_map(|(_, figures)| figures.as_mut())
             .filter(|other| other.verdict < Verdict::Invalid)
         {
             other.rate_ratio = Ratio::of(

@@ -106,7 +106,7 @@ impl<'a> Index<'a> {
         named.map(str::to_owned)
     }
 
-    /// How many times slower than rated the medium's drive ran.
+    /// How many times slower than rated the medium's drive ran; `None` of a real medium.
     pub fn slower(&self, medium: Option<SubjectId>) -> Option<f64> {
         self.fact(medium?, SLOWER_FACT)?.parse().ok()
     }

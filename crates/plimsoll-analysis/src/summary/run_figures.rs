@@ -155,6 +155,18 @@ impl RunFigures {
             .flat_map(BlockMedium::all_findings)
     }
 
+    /// Every finding, of whatever it is: the run's own, of steps and points, of noise, of backups and of block I/O.
+    pub fn every_finding(&self) -> impl Iterator<Item = &Finding> {
+        let effects = self.effects.iter().flat_map(|own| &own.findings);
+        let backups = self.backups.iter().flat_map(BackupSummary::all_findings);
+        let blocks = self.block_findings().map(|(_, _, finding)| finding);
+        self.all_findings()
+            .map(|(_, finding)| finding)
+            .chain(effects)
+            .chain(backups.map(|(_, finding)| finding))
+            .chain(blocks)
+    }
+
     /// Every finding with the point of a ladder it is about, the run's own first; see also [`Self::block_findings`].
     pub fn all_findings(&self) -> impl Iterator<Item = (Option<&PointSummary>, &Finding)> {
         let own = self.findings.iter().map(|f| (None, f));

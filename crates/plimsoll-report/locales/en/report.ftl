@@ -649,6 +649,8 @@ set-answer = At { $load }, { $best } gives { $rate } { $unit }: { $ratio } times
 }.
 set-answer-excluded = Invalid and not compared: { $names }.
 set-answer-one = At { $load }, { $best } gives { $rate } { $unit }; no other combination is valid there.
+set-answer-speed = At { $load }, { $best } gives { $rate } { $unit }.
+set-answer-uncertain = No answer, too uncertain: at { $load }, the ratio of { $best } to { $lowest } has an interval wider than a factor of 2.
 set-answer-imposed = No combination is compared by throughput: the plan imposes the rates. Compare response times below.
 set-answer-none = No answer: no combination has a valid throughput.
 set-emulated = Measured on emulated drives: { $drives }.
@@ -817,6 +819,7 @@ versus-anyway = These are different workloads ({ $differs }).
 versus-why-invalid = { $side } is invalid (plimsoll audit shows why)
 versus-why-both-invalid = both are invalid (plimsoll audit shows why)
 versus-why-unlike = the workloads differ
+versus-why-speeds = their drives ran at unlike speeds, so there is no ratio
 versus-why-nothing = nothing completed
 versus-why-short = there are fewer than three repeats, and less than five minutes were measured
 versus-why-correlated = there are fewer than three repeats, and one trend spans the whole window
@@ -1267,11 +1270,12 @@ answer-at-rate = At { $rate } transactions offered a second
 answer-at-full-speed = { $at } and full speed (predicted)
 answer-at-slowed = { $at }, on drives that ran { $slower } times slower than rated
 answer-of-valid = { $at }, of the media with a valid figure
+answer-ratio-response = { $medium } takes { $ratio } times as long{ $interval }
 answer-ratio = { $ratio } times that of { $medium }{ $interval }
 answer-interval = { " " }({ $low } to { $high })
 answer-and = { $first } and { $last }
 answer-media = { $at }, { $best } carries the most load: { $ratios }.
-answer-media-response = { $at }, { $best } responds fastest: the p99 of the others is longer, { $ratios }.
+answer-media-response = { $at }, { $best } responds fastest: by p99, { $ratios }.
 answer-media-tied = { $at }, { $best } and { $tied } carry about the same load: the ratio is { $ratio }{ $interval }.
 answer-media-others = { $best } carries { $ratios }.
 answer-measured = Measured with drives { $slower } times slower than rated: { $ratios }.
@@ -1286,7 +1290,27 @@ answer-load-grows = More users may carry more: the highest load that was tried i
 answer-none-nothing = No answer: no point has a valid figure.
 answer-none-one = No answer: only { $valid } has a valid figure, so there is nothing to compare it with.
 answer-none-load = No answer: no two media have a valid figure at the same load.
-answer-none-speeds = No answer: drives were slowed by different factors, and full speed cannot be predicted.
+answer-none-speeds = No answer: { $speeds }, and full speed cannot be predicted, so there is no ratio.
+answer-none-uncertain = No answer, too uncertain: { $ratios }.
+answer-uncertain = Too uncertain to compare: { $ratios }.
+answer-uncertain-ratio = { $best } carries { $low } to { $high } times the load of { $medium }
+answer-unpredicted = Full speed is too uncertain to predict for { $media }.
+answer-speed = { $medium } ran at { $slower ->
+    [1] full speed
+   *[other] 1/{ $slower } speed
+}
+answer-speeds = No ratio between media of unlike speed: { $speeds }.
+answer-other-speeds = Without a ratio, because the speeds differ: { $speeds }.
+answer-medium-speed = { $medium } (1/{ $slower } speed)
+answer-real-emulated = Real: { $real }; the others are emulated.
+answer-real-predicted = Real, as measured: { $real }; the others are emulated and predicted.
+answer-invalid = No answer, the result is invalid: { $why }.
+answer-invalid-unexplained = No answer: the result is invalid.
+answer-in-part = Invalid in part ({ $why }): { $sentence }
+answer-in-part-points = { $invalid } of { $total } points { $invalid ->
+    [1] is
+   *[other] are
+} invalid and left out: { $sentence }
 answer-system = the system
 answer-unit-nopm = new orders a minute
 answer-unit-rate = transactions a second
@@ -1303,6 +1327,8 @@ answered-full-speed-interval = ± %
 answered-p99 = p99 ms
 answered-p99-slowed = p99 ms, slowed
 answered-ratio = ratio
+answered-best-ratio = best / this
+answered-best-p99-ratio = p99 / best
 answered-ratio-interval = ratio 95 %
 answered-verdict = verdict
 answered-line = load
@@ -1357,6 +1383,7 @@ answer-sign-log = the log ({ $figure } % of active sessions wait for it)
 answer-sign-connections = connections (transactions wait { $figure } % of their time for one)
 answer-noise = { $at }, p99 on { $medium } is { $noisy } ms beside { $neighbours } and { $quiet } ms without: { $ratio } times as long{ $interval }.
 answer-noise-none = { $at }, the effect of { $neighbours } on { $medium } is unknown: no repeat is valid both with and without.
+answer-noise-uncertain = { $at }, the effect of { $neighbours } on { $medium } is too uncertain for an answer.
 answer-noise-rate = Throughput is { $ratio } times that without{ $interval }.
 answer-noise-backup = A backup beside this load took { $seconds } s{ $interval }.
 answer-noise-backups = backups
@@ -1403,7 +1430,7 @@ answered-failed = failed
 answer-backup = A { $kind ->
     [restore] restore of { $medium } from { $target }
    *[backup] backup of { $medium } to { $target }
-} takes { $seconds } s{ $interval } at { $rate } MB/s.
+} takes { $seconds } s{ $interval } at { $rate } MB/s{ $slower }.
 answer-backup-none = No { $kind ->
     [restore] restore
    *[backup] backup
@@ -1415,6 +1442,10 @@ answer-block-ratio = “{ $medium }” does { $low } times
 answer-block-ratios = “{ $medium }” does { $low } to { $high } times
 answer-block-sheet = “{ $medium }” does { $low } to { $high } % of what its data sheet states: { $near } of { $all } figures are within { $tolerance } %.
 answer-block-sheet-one = “{ $medium }” does { $high } % of what its data sheet states.
+answer-block-uncertain = { $n ->
+    [1] 1 ratio is
+   *[other] { $n } ratios are
+} too uncertain.
 answer-block-more = { $more } more jobs are in the tables.
 answer-limited-label = Limited by
 answer-trust-label = Trust
@@ -1456,38 +1487,37 @@ answer-trust-findings = by other findings of the run; { $points }
 answer-trust-audit = by the rules below; { $points }
 answer-points-doubtful = { $valid } of { $total } points valid, { $doubtful } doubtful
 answer-points-invalid = { $valid } of { $total } points valid, { $doubtful } doubtful, { $invalid } invalid
-answer-limit = { $code } ({ $cases } ×): { $what }.
-answer-limit-error = { $code } ({ $cases } ×, do not use): { $what }.
+answer-limit-cases = { $n } ×
 answer-limit-more = { $n ->
     [1] 1 more limit
    *[other] { $n } more limits
 }, listed with all tables.
-answer-limit-little = rate, latency and number in flight contradict each other
-answer-limit-conserve = counts of transactions do not add up
-answer-limit-steady = the rate was not steady
-answer-limit-short = the measurement was too short
-answer-limit-cached = the data fit into memory, so few reads reached the drive
-answer-limit-client = the load generator did not keep up
-answer-limit-samebox = generator and system shared a machine on one side only
-answer-limit-omission = latencies leave waiting out
-answer-limit-durable = commits are not durable, or not on both sides
-answer-limit-lies = flushes were faster than the medium can be
-answer-limit-maint = checkpoints or backups ran on one side only
-answer-limit-thin = reads met blocks that were never written
-answer-limit-entropy = the data was more compressible than stated
-answer-limit-noise = something else used the machine
-answer-limit-pctavg = percentiles were averaged
-answer-limit-onefactor = the sides differ in more than one thing
-answer-limit-victims = the number of loaded systems differs
+answer-limit-little = Rate, latency and number in flight contradict each other
+answer-limit-conserve = Counts of transactions do not add up
+answer-limit-steady = The rate was not steady
+answer-limit-short = The measurement was too short
+answer-limit-cached = The data fit into memory, so few reads reached the drive
+answer-limit-client = The load generator did not keep up
+answer-limit-samebox = Generator and system shared a machine on one side only
+answer-limit-omission = Latencies leave waiting out
+answer-limit-durable = Commits are not durable, or not on both sides
+answer-limit-lies = Flushes were faster than the medium can be
+answer-limit-maint = Checkpoints or backups ran on one side only
+answer-limit-thin = Reads met blocks that were never written
+answer-limit-entropy = The data was more compressible than stated
+answer-limit-noise = Something else used the machine
+answer-limit-pctavg = Percentiles were averaged
+answer-limit-onefactor = The sides differ in more than one thing
+answer-limit-victims = The number of loaded systems differs
 answer-limit-ratio = TPM and NOPM do not fit the mix
-answer-limit-size = sizes of the data differ
+answer-limit-size = Sizes of the data differ
 answer-limit-rate = MB/s and bytes moved contradict each other
-answer-limit-wording = a sentence does not follow from the figures
-answer-limit-consist = a consistency condition fails, or could not be verified
-answer-limit-emulated = an emulated drive answered late
-answer-limit-repeat = one run of each, so run-to-run variation is unknown
-answer-limit-plausible = figures cannot all be true
-answer-limit-duration = times do not add up
-answer-limit-intact = the run file changed after its run
+answer-limit-wording = A sentence does not follow from the figures
+answer-limit-consist = A consistency condition fails, or could not be verified
+answer-limit-emulated = An emulated drive answered late
+answer-limit-repeat = One run of each, so run-to-run variation is unknown
+answer-limit-plausible = Figures cannot all be true
+answer-limit-duration = Times do not add up
+answer-limit-intact = The run file changed after its run
 answer-next-explain = why, and what helps
 answer-next-tables = all tables

@@ -28,8 +28,23 @@ pub(super) fn parts<'a>(
     }
 }
 
+/// Arrays that have lost data.
+pub(super) fn lost(m: &Messages, media: &[ArrayAnswer]) -> Vec<String> {
+    let lost = media.iter().filter(|own| own.array.has_lost_data());
+    lost.map(|own| {
+        let medium = subject(m, own.medium.as_ref());
+        m.text_with("answer-array-lost", &[("medium", medium)])
+    })
+    .collect()
+}
+
 fn sentences(m: &Messages, own: &ArrayAnswer) -> Vec<String> {
     let medium = subject(m, own.medium.as_ref());
+    if own.verdict == Verdict::Invalid {
+        let left_out = m.text_with("answer-left-out", &[("media", medium)]);
+        let lost = lost(m, std::slice::from_ref(own));
+        return [left_out].into_iter().chain(lost).collect();
+    }
     let Some((before, after)) = own.array.phases.split_first() else {
         return Vec::new();
     };

@@ -45,6 +45,12 @@ fn sentence(m: &Messages, own: &BackupAnswer) -> String {
         ("seconds", three(seconds.value)),
         ("interval", interval(m, seconds.interval)),
         ("rate", own.mb_per_second.map_or_else(String::new, three)),
+        (
+            "slower",
+            own.slower.map_or_else(String::new, |slower| {
+                m.text_with("answer-line-slower", &[("slower", slower.to_string())])
+            }),
+        ),
     ]);
     m.text_with("answer-backup", &args)
 }

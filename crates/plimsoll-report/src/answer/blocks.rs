@@ -1,9 +1,11 @@
 //! Block benchmarks: the rate of each job, against the data sheet where there is one.
 
 use plimsoll_analysis::answer::BlockAnswer;
-use plimsoll_analysis::summary::Verdict;
+use plimsoll_analysis::summary::{MediumSpeed, Verdict, is_like_speed};
 
-use super::words::{AnswerParts, and, distinct, interval, intervals_drawn};
+use super::words::{
+    AnswerParts, and, distinct, interval, intervals_drawn, medium_at_speed, speeds,
+};
 use crate::message::Messages;
 use crate::number::{three, whole};
 use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
@@ -37,8 +39,12 @@ fn media(jobs: &[BlockAnswer]) -> Vec<&str> {
 
 fn sentences(m: &Messages, jobs: &[BlockAnswer], listed: usize) -> Vec<String> {
     let first = ratios(m, jobs).or_else(|| rates(m, jobs));
-    let mut sentences = vec![first.unwrap_or_else(|| m.text("answer-none-nothing"))];
+    let first = first.unwrap_or_else(|| m.text("answer-none-nothing"));
+    let mut sentences: Vec<String> = unlike_speeds(m, jobs).into_iter().chain([first]).collect();
     let media = media(jobs);
+    sentences.extend(uncertain(m, jobs));
+    sentences.extend(real(m, jobs));
+    sentences.extend(media.iter().filter_map(|own| left_out(m, jobs, own)));
     sentences.extend(media.iter().filter_map(|own| against_sheet(m, jobs, own)));
     if listed < jobs.len() {
         let args = [("more", (jobs.len() - listed).to_string())];
@@ -51,9 +57,55 @@ fn is_valid(job: &&BlockAnswer) -> bool {
     job.verdict < Verdict::Invalid
 }
 
-/// Of the medium with the highest rate: that job, and the one that moves most.
+/// Media that ran at another speed than the first one: they have no ratio.
+fn unlike_speeds(m: &Messages, jobs: &[BlockAnswer]) -> Option<String> {
+    let slower = jobs.first()?.slower;
+    let is_unlike = |job: &BlockAnswer| !is_like_speed(job.slower, slower);
+    jobs.iter().any(is_unlike).then(|| {
+        let speed = |job: &BlockAnswer| MediumSpeed {
+            medium: job.medium.clone(),
+            slower: job.slower.unwrap_or(1.0),
+        };
+        let media = distinct(jobs.iter().map(speed));
+        m.text_with("answer-speeds", &[("speeds", speeds(m, &media))])
+    })
+}
+
+/// Media that are compared with the first, where one of both is real and the other emulated.
+fn real(m: &Messages, jobs: &[BlockAnswer]) -> Option<String> {
+    let first = jobs.first()?;
+    let compared = jobs.iter().filter(|job| job.ratio.is_some());
+    let is_mixed = |job: &BlockAnswer| job.drive.is_some() != first.drive.is_some();
+    compared.clone().any(is_mixed).then(|| {
+        let all = [first].into_iter().chain(compared);
+        let real = all.filter(|job| job.drive.is_none());
+        let real = distinct(real.map(|job| job.medium.clone()));
+        m.text_with("answer-real-emulated", &[("real", and(m, real))])
+    })
+}
+
+/// A medium of which no job is valid.
+fn left_out(m: &Messages, jobs: &[BlockAnswer], medium: &str) -> Option<String> {
+    let mut own = jobs.iter().filter(|job| job.medium == medium);
+    let is_left_out = own.all(|job| job.verdict == Verdict::Invalid);
+    is_left_out.then(|| m.text_with("answer-left-out", &[("media", medium.to_owned())]))
+}
+
+/// Jobs whose ratio is too uncertain for the sentence.
+fn uncertain(m: &Messages, jobs: &[BlockAnswer]) -> Option<String> {
+    let ratios = jobs.iter().filter_map(|job| job.ratio);
+    let n = ratios.filter(|own| own.is_uncertain()).count();
+    (n > 0).then(|| m.text_with("answer-block-uncertain", &[("n", n.to_string())]))
+}
+
+/// Of the medium with the highest rate, of those at the speed of the first: that job, and the one that moves most.
 fn rates(m: &Messages, jobs: &[BlockAnswer]) -> Option<String> {
-    let valid = || jobs.iter().filter(is_valid);
+    let slower = jobs.iter().find(is_valid)?.slower;
+    let valid = || {
+        jobs.iter()
+            .filter(is_valid)
+            .filter(|job| is_like_speed(job.slower, slower))
+    };
     let fastest = valid().max_by(|a, b| a.iops.value.total_cmp(&b.iops.value))?;
     let own = valid().filter(|job| job.medium == fastest.medium);
     let widest = own.max_by(|a, b| a.mb_per_second.total_cmp(&b.mb_per_second))?;
@@ -85,7 +137,11 @@ fn ratios(m: &Messages, jobs: &[BlockAnswer]) -> Option<String> {
     let (first, others) = media.split_first()?;
     let of_medium = |medium: &&str| {
         let own = jobs.iter().filter(|job| job.medium == **medium);
-        let own: Vec<f64> = own.filter_map(|job| Some(job.ratio?.ratio)).collect();
+        let own = own.filter_map(|job| job.ratio);
+        let own: Vec<f64> = own
+            .filter(|ratio| !ratio.is_uncertain())
+            .map(|own| own.ratio)
+            .collect();
         let low = own.iter().copied().reduce(f64::min)?;
         let high = own.iter().copied().reduce(f64::max)?;
         let args = [
@@ -142,7 +198,11 @@ fn chart(m: &Messages, jobs: &[BlockAnswer], colors: MediumColors<'_>) -> Option
     let bar = |job: &BlockAnswer| PlotBar {
         name: match media.len() {
             1 => job.job.clone(),
-            _ => format!("{} · {}", job.medium, job.job),
+            _ => format!(
+                "{} · {}",
+                medium_at_speed(m, &job.medium, job.slower),
+                job.job
+            ),
         },
         color: colors.of(Some(&job.medium), 0),
         mark: PlotMark {
@@ -172,7 +232,9 @@ pub(crate) fn table<'a>() -> Table<'a, &'a BlockAnswer> {
     Table::<&BlockAnswer>::new("answer-blocks")
         .prefix("answered-")
         .column("job", Words, |own| own.job.clone())
-        .column("medium", Words, |own| own.medium.clone())
+        .message("medium", Words, |own, m| {
+            medium_at_speed(m, &own.medium, own.slower)
+        })
         .column("iops", Three, |own| own.iops.value)
         .column("mb", Three, |own| own.mb_per_second)
         .column("p99", Three, |own| own.p99_us.map(|us| us / 1e3))

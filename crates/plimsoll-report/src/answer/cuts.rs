@@ -1,6 +1,7 @@
 //! Power cuts: whether acknowledged transactions survived.
 
 use plimsoll_analysis::answer::CutAnswer;
+use plimsoll_analysis::summary::Verdict;
 
 use super::words::{AnswerParts, subject};
 use crate::message::Messages;
@@ -10,8 +11,8 @@ use crate::table::{Table, filled};
 
 pub(super) fn parts<'a>(m: &Messages, media: &'a [CutAnswer]) -> AnswerParts<'a> {
     AnswerParts {
-        sentences: media
-            .iter()
+        sentences: damaged_first(media)
+            .into_iter()
             .flat_map(|own| sentences(m, own, media.len() > 1))
             .collect(),
         table: filled(table(), media.iter().collect()),
@@ -20,8 +21,17 @@ pub(super) fn parts<'a>(m: &Messages, media: &'a [CutAnswer]) -> AnswerParts<'a>
     }
 }
 
+fn damaged_first(media: &[CutAnswer]) -> Vec<&CutAnswer> {
+    let mut all: Vec<&CutAnswer> = media.iter().collect();
+    all.sort_by_key(|own| !own.is_damaged());
+    all
+}
+
 fn sentences(m: &Messages, own: &CutAnswer, several: bool) -> Vec<String> {
     let medium = subject(m, own.medium.as_ref());
+    if own.verdict == Verdict::Invalid && !own.is_damaged() {
+        return vec![m.text_with("answer-left-out", &[("media", medium)])];
+    }
     let args = [
         (
             "medium",

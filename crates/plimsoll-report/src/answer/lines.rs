@@ -2,9 +2,9 @@
 
 use plimsoll_analysis::answer::LineAnswer;
 use plimsoll_analysis::search::SearchState;
-use plimsoll_analysis::summary::Verdict;
+use plimsoll_analysis::summary::{MediumSpeed, Verdict, is_like_speed};
 
-use super::words::{AnswerParts, and, medium_and_drive, subject};
+use super::words::{AnswerParts, and, medium_and_drive, speeds, subject};
 use crate::line::quantile_name;
 use crate::message::Messages;
 use crate::number::{or_none, three};
@@ -64,7 +64,36 @@ fn sentences(m: &Messages, lines: &[LineAnswer]) -> Vec<String> {
     // The ratios name the objective that all have.
     let is_named = ratios.is_some();
     let each = lines.iter().map(|own| sentence(m, own, is_named));
-    ratios.into_iter().chain(each).collect()
+    let mut all: Vec<String> = ratios.into_iter().chain(each).collect();
+    all.extend(unlike_speeds(m, lines));
+    all.extend(real(m, lines).filter(|_| is_named));
+    all
+}
+
+/// Why media with valid lines have no ratio, where their speeds are the reason.
+fn unlike_speeds(m: &Messages, lines: &[LineAnswer]) -> Option<String> {
+    let valid: Vec<&LineAnswer> = lines
+        .iter()
+        .filter(|own| own.verdict < Verdict::Invalid && own.line.is_some())
+        .collect();
+    let first = valid.first()?;
+    let is_unlike = |own: &&LineAnswer| !is_like_speed(own.slower, first.slower);
+    valid.iter().copied().any(|own| is_unlike(&own)).then(|| {
+        let media = valid.iter().map(|own| MediumSpeed {
+            medium: subject(m, own.medium.as_ref()),
+            slower: own.slower.unwrap_or(1.0),
+        });
+        let media: Vec<MediumSpeed> = media.collect();
+        m.text_with("answer-speeds", &[("speeds", speeds(m, &media))])
+    })
+}
+
+/// Which of the compared media are real, where others are emulated.
+fn real(m: &Messages, lines: &[LineAnswer]) -> Option<String> {
+    let real = lines.iter().filter(|own| own.drive.is_none());
+    let real: Vec<String> = real.map(|own| subject(m, own.medium.as_ref())).collect();
+    let is_mixed = !real.is_empty() && real.len() < lines.len();
+    is_mixed.then(|| m.text_with("answer-real-emulated", &[("real", and(m, real))]))
 }
 
 fn sentence(m: &Messages, own: &LineAnswer, is_named: bool) -> String {

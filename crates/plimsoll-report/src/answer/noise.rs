@@ -40,6 +40,17 @@ fn sentences(m: &Messages, own: &NoiseAnswer) -> Vec<String> {
         ("medium", subject(m, own.medium.as_ref())),
         ("neighbours", neighbours(m, own)),
     ];
+    if own.verdict == Verdict::Invalid {
+        let args = [("media", subject(m, own.medium.as_ref()))];
+        return vec![m.text_with("answer-left-out", &args)];
+    }
+    let ratios = [own.p99_ms, own.throughput].into_iter().flatten();
+    if ratios
+        .filter_map(|own| own.ratio)
+        .any(|own| own.is_uncertain())
+    {
+        return vec![m.text_with("answer-noise-uncertain", &args)];
+    }
     let Some([quiet, noisy, ratio, ends]) = change(own.p99_ms) else {
         return vec![m.text_with("answer-noise-none", &args)];
     };

@@ -1,7 +1,15 @@
-use plimsoll_analysis::answer::{ArrayAnswer, BlockAnswer, CutAnswer};
+use plimsoll_analysis::answer::{
+    AnswerLoad, ArrayAnswer, BlockAnswer, ComparedBy, CutAnswer, MediaAnswer, MediumRatio,
+    NoAnswer, RateBasis,
+};
 use plimsoll_analysis::summarise;
-use plimsoll_analysis::summary::{ArrayPhase, ArrayPhases, ArrayState};
-use plimsoll_record::{Record, fixture};
+use plimsoll_analysis::summary::{
+    ArrayPhase, ArrayPhases, ArrayState, Interval, MediumSpeed, Ratio,
+};
+use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
+use plimsoll_record::message::EventKind;
+use plimsoll_record::{Event, Record, fixture};
 
 use super::*;
 
@@ -32,18 +40,229 @@ fn other_kinds_of_runs_are_answered() {
     }
 }
 
+/// Two media, the first 2.5 times as fast.
+fn two_media() -> RunAnswer {
+    let mut answer = summarise(&fixture::record()).answer.unwrap();
+    answer.verdict = Verdict::Valid;
+    answer.trust.verdict = Verdict::Valid;
+    answer.result = AnswerResult::Media(MediaAnswer {
+        load: AnswerLoad {
+            users: 4,
+            offered_per_second: None,
+        },
+        compared: ComparedBy::Throughput,
+        basis: RateBasis::Measured,
+        best: "fast".to_owned(),
+        others: vec![times("slow", 2.5, 1.2)],
+        uncertain: Vec::new(),
+        left_out: Vec::new(),
+        other_speeds: Vec::new(),
+        real: Vec::new(),
+        unpredicted: Vec::new(),
+    });
+    answer
+}
+
+/// A ratio whose interval reaches so many times up and down.
+fn times(medium: &str, ratio: f64, factor: f64) -> MediumRatio {
+    MediumRatio {
+        medium: medium.to_owned(),
+        ratio: Ratio {
+            ratio,
+            interval: Some(Interval::new(ratio, ratio / factor, ratio * factor)),
+        },
+        measured: None,
+    }
+}
+
+fn sentences_of(answer: &RunAnswer) -> Vec<String> {
+    parts(&Messages::english(), answer).sentences
+}
+
+fn media_of(answer: &mut RunAnswer) -> &mut MediaAnswer {
+    match &mut answer.result {
+        AnswerResult::Media(own) => own,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn the_most_of_some_media_is_named_as_that() {
-    let mut answer = summarise(&fixture::record()).answer.unwrap();
-    let AnswerResult::Media(media) = &mut answer.result else {
-        panic!("no media")
+    let mut answer = two_media();
+    assert_eq!(
+        sentences_of(&answer),
+        ["At 4 users, fast carries the most load: 2.50 times that of slow (2.08 to 3.00)."]
+    );
+    media_of(&mut answer).left_out.push("third".to_owned());
+    assert_eq!(
+        sentences_of(&answer),
+        [
+            "At 4 users, of the media with a valid figure, fast carries the most load: \
+             2.50 times that of slow (2.08 to 3.00).",
+            "There is no valid figure for third.",
+        ]
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_named_with_the_reason() {
+    let mut answer = two_media();
+    let media = media_of(&mut answer);
+    media.other_speeds.push(MediumSpeed {
+        medium: "nvme".to_owned(),
+        slower: 50.0,
+    });
+    media.uncertain.push(times("raid", 2.66, 13.0));
+    media.unpredicted.push("raid".to_owned());
+    media.real.push("slow".to_owned());
+    assert_eq!(
+        sentences_of(&answer)[1..],
+        [
+            "Without a ratio, because the speeds differ: nvme ran at 1/50 speed.",
+            "Too uncertain to compare: fast carries 0.205 to 34.6 times the load of raid.",
+            "Full speed is too uncertain to predict for raid.",
+            "Real: slow; the others are emulated.",
+        ]
+    );
+    answer.result = AnswerResult::None(NoAnswer::TooUncertain {
+        best: "fast".to_owned(),
+        ratios: vec![times("slow", 1.08, 13.0)],
+    });
+    assert_eq!(
+        sentences_of(&answer),
+        ["No answer, too uncertain: fast carries 0.0831 to 14.0 times the load of slow."]
+    );
+    let speed = |medium: &str, slower| MediumSpeed {
+        medium: medium.to_owned(),
+        slower,
     };
-    media.left_out.push("third".to_owned());
-    let text = answer_text(&answer, "x.plimsoll", 200);
+    answer.result = AnswerResult::None(NoAnswer::UnequalSpeeds {
+        media: vec![speed("here", 1.0), speed("nvme", 50.0)],
+        unpredicted: Vec::new(),
+    });
+    assert_eq!(
+        sentences_of(&answer),
+        [
+            "No answer: here ran at full speed and nvme ran at 1/50 speed, \
+          and full speed cannot be predicted, so there is no ratio."
+        ]
+    );
+}
+
+#[test]
+fn response_times_name_the_slower_medium() {
+    let mut answer = two_media();
+    let media = media_of(&mut answer);
+    media.compared = ComparedBy::ResponseTime;
+    media.load.offered_per_second = Some(100.0);
+    assert_eq!(
+        sentences_of(&answer),
+        [
+            "At 100 transactions offered a second, fast responds fastest: \
+          by p99, slow takes 2.50 times as long (2.08 to 3.00)."
+        ]
+    );
+}
+
+#[test]
+fn a_job_on_a_slowed_drive_has_no_ratio_to_a_real_medium() {
+    let m = Messages::english();
+    let answer = summarise(&fixture::block()).answer.unwrap();
+    let AnswerResult::Block { mut jobs } = answer.result else {
+        panic!("no jobs")
+    };
+    for job in &mut jobs {
+        job.verdict = Verdict::Valid;
+        job.ratio = None;
+        job.slower = (job.medium == "slow").then_some(50.0);
+    }
+    let own = blocks::parts(&m, &jobs, NO_MEDIA);
+    assert_eq!(
+        own.sentences[0],
+        "No ratio between media of unlike speed: fast ran at full speed and slow ran at 1/50 speed."
+    );
+    let text = own.sentences.join(" ");
     assert!(
-        text.contains("At 1 user, of the media with a valid figure, fast carries the most load"),
+        text.contains("“fast” reaches") && !text.contains("times"),
         "{text}"
     );
+    let table = own.table.unwrap().to_text_within(&m, 200);
+    assert!(
+        table.contains("slow (1/50 speed)") && !table.contains("ratio"),
+        "{table}"
+    );
+}
+
+/// With an error in those measured windows that `is_broken` names by their place.
+fn with_errors(mut record: Record, is_broken: impl Fn(usize) -> bool) -> Record {
+    let measured = record.phases.iter();
+    let measured = measured.filter(|phase| phase.kind == PhaseKind::Measure);
+    let starts: Vec<Nanos> = measured.map(|phase| phase.start).collect();
+    let broken = starts.into_iter().enumerate();
+    let broken = broken.filter(|(place, _)| is_broken(*place));
+    record.events.extend(broken.map(|(_, at)| Event {
+        at,
+        severity: Severity::Error,
+        subject: None,
+        kind: EventKind::stored("overflow", "5 outcomes were lost"),
+    }));
+    record
+}
+
+/// One record of each kind of run.
+fn records() -> [(&'static str, Record); 6] {
+    [
+        ("transactions", fixture::record()),
+        ("one point", fixture::single_point()),
+        ("search", fixture::search()),
+        ("block", fixture::block()),
+        ("noise", fixture::backup()),
+        ("backups", without_points(fixture::backup())),
+    ]
+}
+
+#[test]
+fn an_invalid_result_of_any_kind_begins_with_that() {
+    for (kind, record) in records() {
+        let answer = summarise(&with_errors(record, |_| true)).answer.unwrap();
+        assert_eq!(answer.trust.verdict, Verdict::Invalid, "{kind}");
+        assert_eq!(answer.verdict, Verdict::Invalid, "{kind}");
+        let sentences = sentences_of(&answer);
+        assert!(
+            sentences[0].starts_with("No answer"),
+            "{kind}: {sentences:?}"
+        );
+        assert!(
+            !sentences.join(" ").contains("times that"),
+            "{kind}: {sentences:?}"
+        );
+        assert!(
+            sentences.join(" ").contains("5 outcomes were lost"),
+            "{kind}: {sentences:?}"
+        );
+    }
+}
+
+/// Whichever windows are broken: what is invalid is said first, and no answer rests on it.
+#[test]
+fn an_answer_beside_invalid_points_says_so_first() {
+    let masks = [0x0000_fff0_u32, 0xdead_beef];
+    for (mask, (kind, record)) in masks
+        .into_iter()
+        .flat_map(|mask| records().map(|own| (mask, own)))
+    {
+        let broken = with_errors(record, |place| mask >> (place % 32) & 1 == 1);
+        let answer = summarise(&broken).answer.unwrap();
+        let first = sentences_of(&answer).swap_remove(0);
+        let is_right = match (answer.verdict, answer.trust.verdict) {
+            (Verdict::Invalid, _) => first.starts_with("No answer"),
+            (_, Verdict::Invalid) => {
+                first.contains("invalid and left out: ") || first.starts_with("Invalid in part (")
+            }
+            _ => !first.contains("nvalid"),
+        };
+        assert!(is_right, "{kind}, {mask:b}: {first}");
+    }
 }
 
 #[test]
@@ -161,9 +380,12 @@ fn failures_of_an_array_are_answered_by_what_changed() {
         .phases
         .push(phase(ArrayState::DataLost, 20.0, 0.01));
     lost.is_consistent = None;
-    assert!(
-        sentence(&lost)
-            .ends_with("raid5 has lost data: more members failed than it can do without.")
+    let has_lost = "raid5 has lost data: more members failed than it can do without.";
+    assert!(sentence(&lost).ends_with(has_lost));
+    lost.verdict = Verdict::Invalid;
+    assert_eq!(
+        sentence(&lost),
+        format!("There is no valid figure for raid5. {has_lost}")
     );
 }
 
@@ -193,7 +415,13 @@ fn a_lost_transaction_is_the_answer_of_a_power_cut() {
         "fast lost no acknowledged transaction in 3 power cuts (1,234 checked). \
          The database accepted connections 1.50 s after the power came back."
     );
+    let unknown = CutAnswer {
+        verdict: Verdict::Invalid,
+        ..kept.clone()
+    };
+    assert_eq!(sentence(&unknown), "There is no valid figure for fast.");
     let lost = CutAnswer {
+        verdict: Verdict::Invalid,
         cuts: 1,
         lost: 5,
         lost_flushed_writes: 7,

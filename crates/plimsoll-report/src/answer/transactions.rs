@@ -7,7 +7,8 @@ use plimsoll_analysis::answer::{
 use plimsoll_analysis::summary::{Interval, Verdict};
 
 use super::words::{
-    AnswerParts, and, at_load, interval, intervals_drawn, medium_and_drive, subject,
+    AnswerParts, and, at_load, ends, interval, intervals_drawn, medium_and_drive, medium_at_speed,
+    speeds, subject,
 };
 use crate::message::Messages;
 use crate::number::{three, whole};
@@ -35,7 +36,7 @@ fn sentences(m: &Messages, answer: &RunAnswer) -> Vec<String> {
     match &answer.result {
         AnswerResult::Media(own) => of_media(m, own),
         AnswerResult::Load(own) => of_load(m, answer, own),
-        AnswerResult::None(why) => vec![none(m, why)],
+        AnswerResult::None(why) => none(m, why),
         _ => Vec::new(),
     }
 }
@@ -56,13 +57,17 @@ fn of_media(m: &Messages, own: &MediaAnswer) -> Vec<String> {
     let is_tied = |other: &&MediumRatio| other.is_certain() == Some(false);
     let (tied, others): (Vec<&MediumRatio>, Vec<&MediumRatio>) =
         own.others.iter().partition(is_tied);
+    let ratio_id = match own.compared {
+        ComparedBy::Throughput => "answer-ratio",
+        ComparedBy::ResponseTime => "answer-ratio-response",
+    };
     let ratios = others.iter().map(|other| {
         let args = [
             ("medium", other.medium.clone()),
             ("ratio", three(other.ratio.ratio)),
             ("interval", interval(m, other.ratio.interval)),
         ];
-        m.text_with("answer-ratio", &args)
+        m.text_with(ratio_id, &args)
     });
     let at = at(m, own.load, own.basis);
     let mut args = vec![
@@ -81,8 +86,8 @@ fn of_media(m: &Messages, own: &MediaAnswer) -> Vec<String> {
             sentences.push(m.text_with("answer-media-others", &args));
         }
     } else {
-        // Invalid ones may carry more.
-        if !own.left_out.is_empty() {
+        // Others may carry more.
+        if !own.left_out.is_empty() || !own.uncertain.is_empty() {
             let of_valid = m.text_with("answer-of-valid", &[("at", at)]);
             args[0] = ("at", of_valid);
         }
@@ -93,11 +98,53 @@ fn of_media(m: &Messages, own: &MediaAnswer) -> Vec<String> {
         sentences.push(m.text_with(id, &args));
     }
     sentences.extend(measured(m, own));
+    sentences.extend(beside(m, own));
     if !own.left_out.is_empty() {
         let args = [("media", and(m, own.left_out.clone()))];
         sentences.push(m.text_with("answer-left-out", &args));
     }
     sentences
+}
+
+/// What could not be compared and why, and which of the compared figures are of another kind.
+fn beside(m: &Messages, own: &MediaAnswer) -> Vec<String> {
+    let mut all = Vec::new();
+    if !own.other_speeds.is_empty() {
+        let speeds = speeds(m, &own.other_speeds);
+        all.push(m.text_with("answer-other-speeds", &[("speeds", speeds)]));
+    }
+    if !own.uncertain.is_empty() {
+        let ratios = uncertain_ratios(m, &own.best, &own.uncertain);
+        all.push(m.text_with("answer-uncertain", &[("ratios", ratios)]));
+    }
+    all.extend(unpredicted(m, &own.unpredicted));
+    if !own.real.is_empty() {
+        let id = match own.basis {
+            RateBasis::Predicted { .. } => "answer-real-predicted",
+            RateBasis::Measured | RateBasis::Slowed { .. } => "answer-real-emulated",
+        };
+        all.push(m.text_with(id, &[("real", and(m, own.real.clone()))]));
+    }
+    all
+}
+
+fn unpredicted(m: &Messages, media: &[String]) -> Option<String> {
+    let args = [("media", and(m, media.to_vec()))];
+    (!media.is_empty()).then(|| m.text_with("answer-unpredicted", &args))
+}
+
+fn uncertain_ratios(m: &Messages, best: &str, ratios: &[MediumRatio]) -> String {
+    let each = ratios.iter().filter_map(|own| {
+        let [low, high] = ends(own.ratio)?;
+        let args = [
+            ("best", best.to_owned()),
+            ("medium", own.medium.clone()),
+            ("low", low),
+            ("high", high),
+        ];
+        Some(m.text_with("answer-uncertain-ratio", &args))
+    });
+    and(m, each.collect())
 }
 
 /// Beside a prediction, what was measured on slowed drives; the better medium of each pair comes first.
@@ -175,15 +222,28 @@ fn of_steps(m: &Messages, answer: &RunAnswer, own: &LoadAnswer) -> Option<String
     Some(m.text_with(id, &args))
 }
 
-fn none(m: &Messages, why: &NoAnswer) -> String {
+fn none(m: &Messages, why: &NoAnswer) -> Vec<String> {
     match why {
-        NoAnswer::NothingMeasured => m.text("answer-none-nothing"),
-        NoAnswer::OneValidMedium { valid } => m.text_with(
+        NoAnswer::NothingMeasured => vec![m.text("answer-none-nothing")],
+        NoAnswer::OneValidMedium { valid } => vec![m.text_with(
             "answer-none-one",
             &[("valid", valid.clone().unwrap_or_default())],
-        ),
-        NoAnswer::NoCommonLoad => m.text("answer-none-load"),
-        NoAnswer::UnequalSpeeds => m.text("answer-none-speeds"),
+        )],
+        NoAnswer::NoCommonLoad => vec![m.text("answer-none-load")],
+        NoAnswer::UnequalSpeeds {
+            media,
+            unpredicted: uncertain,
+        } => {
+            let first = m.text_with("answer-none-speeds", &[("speeds", speeds(m, media))]);
+            [first]
+                .into_iter()
+                .chain(unpredicted(m, uncertain))
+                .collect()
+        }
+        NoAnswer::TooUncertain { best, ratios } => {
+            let ratios = uncertain_ratios(m, best, ratios);
+            vec![m.text_with("answer-none-uncertain", &[("ratios", ratios)])]
+        }
     }
 }
 
@@ -244,7 +304,7 @@ fn chart(m: &Messages, answer: &RunAnswer, colors: MediumColors<'_>) -> Option<C
     let all = rows.filter_map(|(place, row)| {
         let rate = row_rate(answer, row)?;
         Some(PlotBar {
-            name: bar_name(m, row, is_media),
+            name: bar_name(m, answer, row),
             color: colors.of(row.medium.as_deref(), if is_media { place } else { 0 }),
             mark: PlotMark {
                 place: 0,
@@ -268,9 +328,16 @@ fn basis(answer: &RunAnswer) -> Option<RateBasis> {
 }
 
 /// The medium with its drive, or of one medium the load.
-fn bar_name(m: &Messages, row: &AnswerRow, is_media: bool) -> String {
-    if is_media {
-        return medium_and_drive(row.medium.as_deref(), rated_drive(row));
+fn bar_name(m: &Messages, answer: &RunAnswer, row: &AnswerRow) -> String {
+    if has_media(answer) {
+        // A bar of what was measured is that of the slowed drive.
+        let is_predicted = matches!(basis(answer), Some(RateBasis::Predicted { .. }));
+        let drive = if is_predicted {
+            rated_drive(row)
+        } else {
+            row.drive.as_deref()
+        };
+        return medium_and_drive(row.medium.as_deref(), drive);
     }
     match row.load.offered_per_second {
         Some(rate) => m.text_with("answer-at-rate", &[("rate", three(rate))]),
@@ -303,23 +370,24 @@ pub(crate) struct Row<'a> {
     media: bool,
     /// What was measured stands beside a prediction.
     is_predicted: bool,
-    /// Ratios are to this one.
-    is_base: bool,
+    /// Ratios are those of this one to the others.
+    is_best: bool,
 }
 
 fn rows(answer: &RunAnswer) -> impl Iterator<Item = Row<'_>> {
     let media = has_media(answer);
     let nopm = answer.nopm;
     let is_predicted = answer.rows.iter().any(|own| own.at_full_speed.is_some());
-    let mut bases = answer.rows.iter();
-    let base = bases.position(|own| own.verdict < Verdict::Invalid && own.ratio.is_none());
-    let rows = answer.rows.iter().enumerate();
-    rows.map(move |(place, row)| Row {
+    let best = match &answer.result {
+        AnswerResult::Media(own) => Some(own.best.clone()),
+        _ => None,
+    };
+    answer.rows.iter().map(move |row| Row {
         row,
         nopm,
         media,
         is_predicted,
-        is_base: base == Some(place),
+        is_best: best.is_some() && best == row.medium,
     })
 }
 
@@ -332,12 +400,19 @@ pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
     let is_open = |r: &Row<'_>| r.row.load.offered_per_second.is_some();
     let table = Table::<Row<'_>>::new("answer")
         .prefix("answered-")
-        .column("medium", Words, |r| r.row.medium.clone())
+        .message("medium", Words, |r, m| {
+            let slower = r.row.slower.filter(|_| !r.is_predicted);
+            medium_at_speed(m, r.row.medium.as_deref().unwrap_or_default(), slower)
+        })
         .if_any(|r| r.media)
         .column("users", Plain, |r| r.row.load.users.to_string())
         .if_any(move |r| !r.media && !is_open(r))
         .column("offered", Three, |r| r.row.load.offered_per_second)
         .if_any(move |r| !r.media && is_open(r));
+    let ratio = |r: &Row<'_>| match r.row.ratio {
+        Some(ratio) => Some(ratio.ratio),
+        None => r.is_best.then_some(1.0),
+    };
     let percent = |own: Option<RateEstimate>| Some(own?.interval?.relative()? * 100.0);
     table
         .column("nopm", Three, measured_rate)
@@ -360,11 +435,10 @@ pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
         .unless_any(|r| r.row.at_full_speed.is_some())
         .column("p99-slowed", Three, |r| r.row.p99_ms)
         .if_any(|r| r.row.at_full_speed.is_some())
-        .column("ratio", Three, |r| match r.row.ratio {
-            Some(ratio) => Some(ratio.ratio),
-            None => r.is_base.then_some(1.0),
-        })
-        .if_any(|r| r.row.ratio.is_some())
+        .column("best-ratio", Three, ratio)
+        .if_any(move |r| r.row.ratio.is_some() && !is_open(r))
+        .column("best-p99-ratio", Three, ratio)
+        .if_any(move |r| r.row.ratio.is_some() && is_open(r))
         .column("ratio-interval", Three, |r| r.row.ratio?.interval)
         .if_any(|r| r.row.ratio.is_some_and(|own| own.interval.is_some()))
         .column("verdict", Plain, |r| r.row.verdict)

@@ -1,7 +1,7 @@
 //! What all kinds of answers share.
 
 use plimsoll_analysis::answer::AnswerLoad;
-use plimsoll_analysis::summary::Interval;
+use plimsoll_analysis::summary::{Interval, MediumSpeed, Ratio};
 
 use crate::message::Messages;
 use crate::number::three;
@@ -30,6 +30,38 @@ pub(super) fn medium_and_drive(medium: Option<&str>, drive: Option<&str>) -> Str
 /// The medium in a sentence; without one it is about the system.
 pub(super) fn subject(m: &Messages, medium: Option<&String>) -> String {
     medium.cloned().unwrap_or_else(|| m.text("answer-system"))
+}
+
+/// The medium with its speed, if it is slowed.
+pub(super) fn medium_at_speed(m: &Messages, medium: &str, slower: Option<f64>) -> String {
+    match slower.filter(|slower| *slower > 1.0) {
+        Some(slower) => {
+            let args = [
+                ("medium", medium.to_owned()),
+                ("slower", slower.to_string()),
+            ];
+            m.text_with("answer-medium-speed", &args)
+        }
+        None => medium.to_owned(),
+    }
+}
+
+/// How fast each of them ran: `nvme ran at 1/50 speed and here ran at full speed`.
+pub(crate) fn speeds(m: &Messages, media: &[MediumSpeed]) -> String {
+    let each = media.iter().map(|own| {
+        let args = [
+            ("medium", own.medium.clone()),
+            ("slower", own.slower.to_string()),
+        ];
+        m.text_with("answer-speed", &args)
+    });
+    and(m, each.collect())
+}
+
+/// Both ends of a ratio that is too uncertain to be an answer.
+pub(super) fn ends(ratio: Ratio) -> Option<[String; 2]> {
+    let own = ratio.interval?;
+    Some([own.low, own.high].map(three))
 }
 
 /// Each once, in order.

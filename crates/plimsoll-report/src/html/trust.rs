@@ -8,11 +8,9 @@ use crate::findings;
 use crate::message::Messages;
 use crate::number::whole;
 
-/// The worst first.
 pub(super) fn findings(m: &Messages, summary: &Summary) -> Vec<FindingView> {
-    let mut all = findings::describe(m, summary);
-    all.sort_by_key(|line| std::cmp::Reverse(line.finding.severity));
-    all.into_iter().map(|line| line.view(m)).collect()
+    let all = findings::describe(m, summary).into_iter();
+    all.map(|line| line.view(m)).collect()
 }
 
 /// Points whose counts add up, and those whose do not.

@@ -3,10 +3,10 @@
 use std::mem::discriminant;
 
 use plimsoll_analysis::set::{SetAnswer, SetAxisSummary, SetRow, SetSummary};
-use plimsoll_analysis::summary::{Finding, FindingKind, Verdict};
+use plimsoll_analysis::summary::{Finding, FindingKind, MediumSpeed, Verdict};
 
 use super::rows::{rate, value};
-use crate::answer::{Labeled, MOST_LIMITS, NextStep, distinct, wrapped};
+use crate::answer::{Labeled, MOST_LIMITS, NextStep, distinct, words, wrapped};
 use crate::html::page_answer::PageAnswer;
 use crate::load_summary::half;
 use crate::message::Messages;
@@ -119,12 +119,19 @@ impl<'a> SetWords<'a> {
                 args.push(("lowest", names.of_row(answer.lowest())));
                 "set-answer"
             }
+            None if answer.is_uncertain => {
+                args.push(("lowest", names.of_row(answer.lowest())));
+                "set-answer-uncertain"
+            }
+            None if !answer.other_speeds.is_empty() => "set-answer-speed",
             None => "set-answer-one",
         };
+        let mut sentence = m.text_with(id, &args);
+        sentence.extend(other_speeds(m, &answer, &names));
         Self {
             sentence: excluded(m, &names, &answer.at_load)
                 .into_iter()
-                .chain([m.text_with(id, &args)])
+                .chain([sentence])
                 .collect::<Vec<_>>()
                 .join(" "),
             emulated: emulated(m, answer.at_load.iter().copied()),
@@ -136,6 +143,25 @@ impl<'a> SetWords<'a> {
             rows: answer.at_load,
         }
     }
+}
+
+/// Combinations that have no ratio because their drives ran at another speed.
+fn other_speeds(
+    m: &Messages,
+    answer: &SetAnswer<'_>,
+    names: &CombinationNames<'_>,
+) -> Option<String> {
+    let all = answer.rows.iter().take(1).chain(&answer.other_speeds);
+    let speeds: Vec<MediumSpeed> = all
+        .map(|row| MediumSpeed {
+            medium: names.of_row(row),
+            slower: row.slower.unwrap_or(1.0),
+        })
+        .collect();
+    (speeds.len() > 1).then(|| {
+        let text = m.text_with("answer-speeds", &[("speeds", words::speeds(m, &speeds))]);
+        format!(" {text}")
+    })
 }
 
 /// Which combinations are left out, because they are invalid.
@@ -189,10 +215,10 @@ fn trust(m: &Messages, summary: &SetSummary) -> String {
 
 /// What makes combinations doubtful or invalid, one case of each kind; a last line counts the other kinds.
 fn limits<'a>(m: &Messages, rows: impl IntoIterator<Item = &'a SetRow>) -> Vec<String> {
-    let mut rows: Vec<&SetRow> = rows.into_iter().collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.verdict));
+    let mut findings: Vec<&Finding> = rows.into_iter().flat_map(|row| &row.because).collect();
+    findings.sort_by_key(|finding| finding.order());
     let mut kinds: Vec<&FindingKind> = Vec::new();
-    for Finding { kind, .. } in rows.into_iter().flat_map(|row| &row.because) {
+    for Finding { kind, .. } in findings {
         if !kinds
             .iter()
             .any(|other| discriminant(*other) == discriminant(kind))

@@ -177,6 +177,7 @@ pub(super) fn why_not(
         }
         NotComparable::Invalid => "versus-why-both-invalid",
         NotComparable::Unlike => "versus-why-unlike",
+        NotComparable::Speeds => "versus-why-speeds",
         NotComparable::Nothing => "versus-why-nothing",
         NotComparable::ShortWindow => "versus-why-short",
         NotComparable::Correlated => "versus-why-correlated",

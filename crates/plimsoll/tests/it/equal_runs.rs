@@ -136,6 +136,7 @@ fn side(repeats: Vec<Repeat>) -> ComparedSide {
         workload: Default::default(),
         figure: RateKind::Transactions,
         derived: None,
+        slower: None,
         systems: 1,
         verdict: Verdict::Valid,
         is_search: false,

@@ -9,7 +9,8 @@ use crate::audit::input::{AuditedSide, Known, Maintained, Pair};
 use crate::audit::rules::{DRIVE, VICTIMS};
 use crate::audit::{Evidence, Missing};
 use crate::summary::{
-    BlockMedium, BlockSummary, LadderSummary, LoadSummary, PointSummary, RepeatedFigure, RunFigures,
+    BlockMedium, BlockSummary, LadderSummary, LoadSummary, PointSummary, RepeatedFigure,
+    RunFigures, is_like_speed,
 };
 use plimsoll_plan::{Interference, Section};
 use plimsoll_record::metric::Metric;
@@ -27,10 +28,11 @@ pub(super) fn of_run(facts: &RecordFacts<'_>, summary: &RunFigures) -> Vec<Pair>
             continue;
         };
         for medium in &comparison.media[1..] {
+            let second = summary.ladders.get(medium.ladder);
+            // Drives that were slowed by unlike factors are not compared.
             pairs.extend(
-                summary
-                    .ladders
-                    .get(medium.ladder)
+                second
+                    .filter(|second| is_like_speed(first.slower, second.slower))
                     .map(|second| of_ladders((facts, first), (facts, second), DRIVE)),
             );
         }
@@ -51,6 +53,7 @@ pub(super) fn of_run(facts: &RecordFacts<'_>, summary: &RunFigures) -> Vec<Pair>
         pairs.extend(
             others
                 .iter()
+                .filter(|other| is_like_speed(first.slower, other.slower))
                 .map(|other| of_media(facts, step, (first, other))),
         );
     }

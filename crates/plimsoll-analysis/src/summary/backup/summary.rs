@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::super::compare::Ratio;
 use super::super::finding::{Finding, Verdict};
 use super::super::medium::{MediumFigures, MediumSource};
+use super::super::speed::is_like_speed;
 use super::super::stats::Sampled;
 use plimsoll_record::message::BackupDetail;
 use plimsoll_record::{BackupKind, BackupOutcome};
@@ -39,6 +40,11 @@ pub struct BackupMedium {
     /// With the backups.
     pub target: String,
     pub target_drive: Option<String>,
+    /// How many times slower than rated these drives ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slower: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_slower: Option<f64>,
     /// Where the figures come from.
     pub source: Option<MediumSource>,
     pub target_source: Option<MediumSource>,
@@ -71,6 +77,15 @@ pub struct BackupOperation {
     pub rate: RateCheck,
 }
 
+impl BackupMedium {
+    /// Whether figures of both may stand in one ratio.
+    pub(in crate::summary) fn is_comparable(&self, other: &Self) -> bool {
+        self.verdict.max(other.verdict) < Verdict::Invalid
+            && is_like_speed(self.slower, other.slower)
+            && is_like_speed(self.target_slower, other.target_slower)
+    }
+}
+
 /// All operations of one kind. Only complete ones have figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BackupFigures {
@@ -86,7 +101,8 @@ pub struct BackupFigures {
     pub mb_per_second: Option<Sampled>,
     pub data_io: Option<MediumFigures>,
     pub target_io: Option<MediumFigures>,
-    /// Against the first medium; `None` on that itself, and where one of the two has no figure.
+    /// Against the first medium; `None` on that itself, where one of the two has no figure or is invalid, and where one
+    /// was slowed more than the other.
     pub seconds_ratio: Option<Ratio>,
     pub mb_ratio: Option<Ratio>,
 }

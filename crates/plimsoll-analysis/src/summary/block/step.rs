@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::finding::{Finding, FindingKind, Verdict};
 use super::super::index::Index;
+use super::super::speed::is_like_speed;
 use super::job::{self, JobPoint};
 use super::summary::{BlockJobSummary, BlockMedium, BlockSummary, Rounds, RoundsOfJob};
 use super::{findings, point};
@@ -50,8 +51,11 @@ fn step(index: &Index, media: &[Vec<(&Point, &BlockPoint)>]) -> BlockSummary {
         profile: block.profile.clone(),
         media: media.iter().map(|points| medium(index, points)).collect(),
     };
+    let speeds: Vec<Vec<Option<f64>>> = media.iter().map(|own| speeds(index, own)).collect();
     if let Some((first, others)) = summary.media.split_first_mut() {
-        for own in others.iter_mut().flat_map(|medium| &mut medium.jobs) {
+        let alike = others.iter_mut().zip(&speeds[1..]);
+        let alike = alike.filter(|(_, own)| are_like(own, &speeds[0]));
+        for own in alike.flat_map(|(medium, _)| &mut medium.jobs) {
             let same = first.jobs.iter().find(|job| job.job_index == own.job_index);
             own.against_first = same.and_then(|first| job::against(own, first));
         }
@@ -111,6 +115,7 @@ fn medium(index: &Index, points: &[(&Point, &BlockPoint)]) -> BlockMedium {
             .collect::<Vec<_>>()
             .join(AND),
         drive: (!titles.is_empty()).then(|| titles.join(AND)),
+        slower: speeds(index, points).into_iter().flatten().reduce(f64::max),
         workers: block.workers,
         worker_bytes: block.worker_bytes,
         jobs,
@@ -118,6 +123,18 @@ fn medium(index: &Index, points: &[(&Point, &BlockPoint)]) -> BlockMedium {
         findings,
         verdict,
     }
+}
+
+/// How many times slower than rated the media ran.
+fn speeds(index: &Index, points: &[(&Point, &BlockPoint)]) -> Vec<Option<f64>> {
+    let media = media(index, points).into_iter();
+    media.map(|medium| index.slower(Some(medium))).collect()
+}
+
+/// Whether all of them ran at one speed.
+fn are_like(a: &[Option<f64>], b: &[Option<f64>]) -> bool {
+    let first = a.first().copied().flatten();
+    a.iter().chain(b).all(|own| is_like_speed(*own, first))
 }
 
 /// What the points are on: their medium, or the media of their workers.

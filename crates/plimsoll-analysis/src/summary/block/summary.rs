@@ -29,6 +29,9 @@ pub struct BlockMedium {
     pub medium: String,
     /// What people call the drive that is emulated; `None` where nothing is.
     pub drive: Option<String>,
+    /// How many times slower than rated that drive ran; of several the slowest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slower: Option<f64>,
     pub workers: u32,
     pub worker_bytes: u64,
     pub jobs: Vec<BlockJobSummary>,
@@ -51,7 +54,8 @@ pub struct BlockJobSummary {
     pub typical: Option<usize>,
     /// Over the rounds that count. `None`: nothing was measured.
     pub figures: Option<BlockFigures>,
-    /// Against the same job on the first medium; `None` on that itself, and where a figure is missing or invalid.
+    /// Against the same job on the first medium; `None` on that itself, where a figure is missing or invalid, and where
+    /// one of the media was slowed more than the other.
     pub against_first: Option<BlockRatios>,
     /// By rising offered rate.
     pub curve: Vec<BlockCurvePoint>,

@@ -234,6 +234,7 @@ fn medium(place: usize, workers: u32, jobs: Vec<BlockJobSummary>) -> BlockMedium
     BlockMedium {
         medium: name.into(),
         drive: drive.map(str::to_owned),
+        slower: None,
         workers,
         worker_bytes: 1 << 30,
         jobs,
