@@ -17,7 +17,7 @@ pub struct Summary {
     pub answer: Option<RunAnswer>,
     #[serde(flatten)]
     pub figures: RunFigures,
-    /// The worst of all findings and of the audit. The doctor's findings stand for themselves.
+    /// That of the audit, which has all findings. The doctor's stand for themselves.
     pub verdict: Verdict,
     /// Results of the audit's rules.
     pub audit: Audit,
@@ -40,7 +40,7 @@ pub fn summarise_with(
     let figures = figures_and_timelines(record);
     let audit = audit(record, &figures);
     let drives = emulated(&figures);
-    let verdict = figures.worst_finding().max(audit.verdict());
+    let verdict = audit.verdict();
     Summary {
         answer: answer(&AnswerInput {
             record,

@@ -51,6 +51,7 @@ mod outage;
 mod point;
 mod point_summary;
 mod precondition;
+pub(crate) mod printed;
 mod reset;
 mod responses;
 mod run_figures;

@@ -1,6 +1,7 @@
 //! The rules: functions of their input and of the thresholds, nothing else.
 
 mod file;
+mod finding;
 mod load;
 mod pair;
 mod plausible;
@@ -51,6 +52,8 @@ pub fn evaluate(input: &AuditInput, thresholds: &Thresholds) -> Vec<RuleVerdict>
             .map(|duration| table::added_up(duration, thresholds)),
     );
     verdicts.extend(input.file.as_ref().map(file::evaluate));
+    let findings = finding::evaluate(input, &verdicts);
+    verdicts.extend(findings);
     complete(verdicts, missing_subject)
 }
 
@@ -86,7 +89,7 @@ fn missing_subject(rule: Rule) -> Missing {
         Rule::Rate => Missing::NoBackup,
         Rule::Wording => Missing::NoSentence,
         Rule::Duration => Missing::NoDuration,
-        Rule::Intact => Missing::NoRunFile,
+        Rule::Intact | Rule::Finding => Missing::NoRunFile,
         _ => Missing::NothingMeasured,
     }
 }

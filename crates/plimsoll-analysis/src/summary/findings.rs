@@ -10,6 +10,7 @@ use super::load_summary::LoadSummary;
 use super::objective::backlog;
 use super::outage::OutageSummary;
 use super::point_summary::PointSummary;
+use super::stats::BATCHES;
 use super::steady::Steady;
 use super::tick::{self, window};
 use super::{commits, cut, drive, imported};
@@ -277,12 +278,16 @@ fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
             .with(Severity::Warning),
         );
     } else if figures.short {
-        found.push(
-            FindingKind::ShortWindow {
-                measured_s: figures.measured_s,
+        let measured_s = figures.measured_s;
+        let kind = if measured_s + 0.5 < BATCHES as f64 {
+            FindingKind::ShortWindow { measured_s }
+        } else {
+            FindingKind::FewIntervals {
+                measured_s,
+                intervals: figures.ticks as u64,
             }
-            .with(Severity::Warning),
-        );
+        };
+        found.push(kind.with(Severity::Warning));
     }
     found
 }

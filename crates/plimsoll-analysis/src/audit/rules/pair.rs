@@ -328,18 +328,21 @@ fn repeat(pair: &Pair, thresholds: &Thresholds, result: &mut RuleResult) {
     let spread = match (pair.first.spread_percent, pair.second.spread_percent) {
         (Ok(first), Ok(second)) => first.max(second),
         // One run has no spread; the runs were checked above.
-        _ => return,
+        (Err(missing), _) | (_, Err(missing)) => return result.missing(missing),
     };
-    if let Ok(effect_percent) = pair.effect_percent {
-        let evidence = Evidence::RepeatSpread {
-            spread_percent: spread,
-            effect_percent,
-        };
-        result.check(
-            spread <= effect_percent.abs(),
-            evidence,
-            Warning,
-            Next::RepeatMore,
-        );
+    match pair.effect_percent {
+        Err(missing) => result.missing(missing),
+        Ok(effect_percent) => {
+            let evidence = Evidence::RepeatSpread {
+                spread_percent: spread,
+                effect_percent,
+            };
+            result.check(
+                spread <= effect_percent.abs(),
+                evidence,
+                Warning,
+                Next::RepeatMore,
+            );
+        }
     }
 }
