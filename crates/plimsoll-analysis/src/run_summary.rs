@@ -5,9 +5,10 @@ use serde::Serialize;
 
 use crate::answer::{AnswerInput, RunAnswer, answer};
 use crate::audit::{Audit, audit};
+use crate::audited::figures_and_timelines;
 use crate::emulated::EmulatedDrives;
 use crate::full_speed::FullSpeed;
-use crate::summary::{RunFigures, Verdict, figures_and_timelines};
+use crate::summary::{RunFigures, Verdict};
 
 /// All that is computed from one record: the shape of `--format json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]

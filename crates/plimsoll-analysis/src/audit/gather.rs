@@ -13,7 +13,7 @@ mod system;
 pub use pair::of_runs;
 
 use super::AuditSubject;
-use super::input::{AuditInput, SubjectFindings};
+use super::input::{AuditInput, LoadFacts, SubjectFindings};
 use crate::summary::{Finding, RunFigures};
 use facts::RecordFacts;
 use plimsoll_record::Record;
@@ -28,21 +28,26 @@ pub fn of_run(record: &Record, summary: &RunFigures) -> AuditInput {
         ..AuditInput::default()
     };
     input.systems = system::of_run(&facts, summary);
-    input.loads = summary
-        .ladders
-        .iter()
-        .flat_map(|ladder| load::of_ladder(&facts, ladder))
-        .collect();
+    input.loads = loads_of(&facts, summary);
+    input.pairs = pair::of_run(&facts, summary);
+    input.moves = moves::of_run(summary);
+    input
+}
+
+/// Points of ladders and of block I/O.
+pub fn loads(record: &Record, summary: &RunFigures) -> Vec<LoadFacts> {
+    loads_of(&RecordFacts::new(record), summary)
+}
+
+fn loads_of(facts: &RecordFacts<'_>, summary: &RunFigures) -> Vec<LoadFacts> {
+    let ladders = summary.ladders.iter();
+    let of_ladders = ladders.flat_map(|ladder| load::of_ladder(facts, ladder));
     let media = summary
         .blocks
         .iter()
         .flat_map(|step| step.media.iter().map(move |medium| (step, medium)));
-    input
-        .loads
-        .extend(media.flat_map(|(step, medium)| block::of_medium(&facts, step, medium)));
-    input.pairs = pair::of_run(&facts, summary);
-    input.moves = moves::of_run(summary);
-    input
+    let of_media = media.flat_map(|(step, medium)| block::of_medium(facts, step, medium));
+    of_ladders.chain(of_media).collect()
 }
 
 /// Findings that are about no load of the audit: those of the run, of media, of backups, and of rounds that do not count.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{AuditSubject, Evidence, Missing};
 use crate::summary::DiagnosisSummary;
 use crate::summary::{Conservation, Finding, Responses};
-use plimsoll_record::Integrity;
+use plimsoll_record::{Integrity, PointId};
 
 /// A figure, or why there is none.
 pub type Known<T> = Result<T, Missing>;
@@ -146,6 +146,8 @@ pub struct WindowTrend {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadFacts {
     pub about: AuditSubject,
+    /// Of the record; none of a published table.
+    pub points: Vec<PointId>,
     pub findings: Vec<Finding>,
     /// Whether a rate was offered.
     pub open: bool,
@@ -201,6 +203,7 @@ impl LoadFacts {
     pub fn unknown(about: AuditSubject) -> Self {
         Self {
             about,
+            points: Vec::new(),
             findings: Vec::new(),
             open: false,
             probe: false,

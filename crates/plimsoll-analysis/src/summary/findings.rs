@@ -171,6 +171,10 @@ pub(super) fn of_point(
     let mut found = time(figures, phases);
     found.extend(figures.outage.and_then(OutageSummary::finding));
     found.extend(counts(figures));
+    found.extend(index.contradictions.get(&point.id).map(|rule| {
+        let rule = (*rule).to_owned();
+        FindingKind::Contradicted { rule }.with(Severity::Error)
+    }));
     found.extend(match imported::is_sample(index, point) {
         true => sample(figures),
         false => histograms(figures),

@@ -109,7 +109,7 @@ fn standard_error_of_pgbench_may_be_a_file_of_its_own() {
         assert_eq!(imported.record.seconds, expected.record.seconds);
         assert_eq!(imported.record.points.len(), 1);
         assert_eq!(imported.taken.len(), 2);
-        assert_eq!(fact(&imported, "import.file"), Some("out.txt, err.txt"));
+        assert_eq!(fact(&imported, "import.file"), Some("out.txt; err.txt"));
     }
     let alone = import_texts(&[("err.txt", &progress)])
         .unwrap_err()

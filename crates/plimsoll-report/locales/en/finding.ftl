@@ -11,6 +11,7 @@ finding-nothing-completed = No transaction completed on { $system } in the { $me
 finding-phase-incomplete = The { $phase } phase ended early, after { $lasted-s } s.
 finding-coarse-window = Percentiles come from per-second histograms: up to 3.2 % off.
     .detail = The phase was never closed, so that its exact histograms are missing.
+finding-contradicted = The figures cannot all be true: rule { $rule } of the audit shows which contradict each other.
 finding-few-intervals = The source reports { $measured-s } s in { $intervals } intervals: whether the rate was steady is evaluated from five on.
 finding-seconds-missing = { $missing-s } s of the window have no record. Rates count only what was recorded.
 finding-short-window = { $measured-s } s are too short to evaluate whether the rate was steady: five seconds are needed.

@@ -266,6 +266,28 @@ fn all_views_have_one_verdict() {
         "{}",
         failed.audit
     );
+    let gone = audited(&place, "gone", &text("pgbench_client_gone.txt"));
+    assert_eq!((gone.code, gone.verdict.as_str()), (Some(3), "invalid"));
+    assert!(
+        gone.text.contains("No answer") && gone.text.contains("rule LITTLE"),
+        "{}",
+        gone.text
+    );
+    let points = place.run(&[
+        "export",
+        "gone.plimsoll",
+        "--to",
+        "csv",
+        "--table",
+        "ladder",
+    ]);
+    assert!(points.succeeded().stdout.contains("invalid"));
+    // A comparison with it has no ratio, and the gate does not pass.
+    audited(&place, "sound", &text("pgbench_p10.txt"));
+    let compared = place.run(&["compare", "sound.plimsoll", "gone.plimsoll"]);
+    assert!(compared.stdout.contains("invalid"), "{}", compared.stdout);
+    let gate = place.run(&["gate", "sound.plimsoll", "gone.plimsoll"]);
+    assert_eq!(gate.code, Some(4), "{}", gate.stdout);
     let profile = audited(&place, "profile", &text("hammerdb_without_tabs.log"));
     assert_eq!(
         (profile.code, profile.verdict.as_str()),

@@ -45,6 +45,7 @@ fn of_point(
     }
     let buffered = buffered(facts, job, PointId(point.point));
     LoadFacts {
+        points: vec![PointId(point.point)],
         findings: point.findings.clone(),
         measured_s: Some(point.measured_s),
         in_flight: in_flight(point).ok_or(Missing::NotForThisLoad),

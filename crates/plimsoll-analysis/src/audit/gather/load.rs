@@ -51,6 +51,7 @@ fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummar
     findings.extend(ladder.findings.iter().cloned());
     if point.measured_s <= 0.0 {
         return LoadFacts {
+            points: point.ids.clone(),
             printed: printed::rows(facts.record, &point.ids),
             ..nothing(about, findings)
         };
@@ -69,6 +70,7 @@ fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummar
         Some(per_second? / point.completed_per_second.filter(|rate| *rate > 0.0)?)
     };
     LoadFacts {
+        points: point.ids.clone(),
         findings,
         open: point.offered_per_second.is_some(),
         probe: ladder.line.is_some(),

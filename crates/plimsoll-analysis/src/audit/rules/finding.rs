@@ -70,6 +70,7 @@ fn rule_of(kind: &FindingKind) -> Option<Rule> {
     use FindingKind as F;
     Some(match kind {
         F::InFlightOff { .. } => Rule::Little,
+        F::Contradicted { rule } => Rule::parse(rule)?,
         F::CountsBroken { .. }
         | F::HistogramDisagrees { .. }
         | F::WorkersDisagree { .. }

@@ -56,6 +56,7 @@ fn side(name: &str) -> AuditedSide {
 fn good_load() -> LoadFacts {
     LoadFacts {
         about: AuditSubject::Named("16 users".to_owned()),
+        points: Vec::new(),
         findings: Vec::new(),
         open: false,
         probe: false,

@@ -85,6 +85,8 @@ pub enum FindingKind {
         percent: f64,
         limit_percent: f64,
     },
+    /// Figures of the point cannot all be true, as a rule of the audit found.
+    Contradicted { rule: String },
     /// Failed or dropped intents.
     NotServed {
         failed: u64,

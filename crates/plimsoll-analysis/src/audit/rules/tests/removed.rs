@@ -119,6 +119,7 @@ fn every_fact_has_a_case() {
     let input = good();
     let LoadFacts {
         about: _,
+        points: _,
         open: _,
         probe: _,
         above_line: _,
