@@ -60,10 +60,11 @@ fn of_point(
         sizes: sizes(facts, medium, buffered),
         buffered,
         suspicions: suspicions::of_point(facts, job, point),
-        reads: suspicions::device_reads(facts, PointId(point.point)).ok_or(match buffered {
-            Ok(false) => Missing::PastTheCache,
-            _ => Missing::NoDeviceCounters,
-        }),
+        reads: match buffered {
+            Ok(false) => Err(Missing::PastTheCache),
+            _ => suspicions::device_reads(facts, PointId(point.point))
+                .ok_or(Missing::NoDeviceCounters),
+        },
         generator: Err(Missing::NoGenerator),
         lag: Err(Missing::NoLag),
         dropped: Err(Missing::NotForThisLoad),

@@ -248,23 +248,28 @@ fn is_too_short(kind: &FindingKind) -> bool {
     )
 }
 
-/// A long window in few parts needs more of them, and not more time.
+/// Where nothing completed, more time does not help; a long window in few parts needs more of them.
 fn next_of_short(kind: &FindingKind) -> Next {
     match kind {
         FindingKind::FewIntervals { .. } => Next::ReportOften,
-        _ => Next::MeasureLonger,
+        FindingKind::ShortWindow { .. } => Next::MeasureLonger,
+        _ => Next::MendFinding,
     }
 }
 
 fn short(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
-    found(load, is_too_short).for_each(|finding| {
+    let (few, others): (Vec<&Finding>, Vec<&Finding>) = found(load, is_too_short)
+        .partition(|finding| matches!(finding.kind, FindingKind::FewIntervals { .. }));
+    let fail = |finding: &Finding, result: &mut RuleResult| {
         let next = next_of_short(&finding.kind);
         result.fail(evidence(finding), finding.severity, next);
-    });
+    };
+    let is_stated = !others.is_empty();
+    others.into_iter().for_each(|finding| fail(finding, result));
     if let Some(measured_s) = load
         .measured_s
         .filter(|measured_s| *measured_s + ROUNDING_S < thresholds.window)
-        && found(load, is_too_short).next().is_none()
+        && !is_stated
     {
         result.fail(
             Evidence::Window {
@@ -276,6 +281,7 @@ fn short(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
         );
     }
     precision(load, thresholds, result);
+    few.into_iter().for_each(|finding| fail(finding, result));
     match load.checkpoints {
         Err(missing) => result.missing(missing),
         Ok(found) => {
