@@ -252,7 +252,7 @@ fn is_too_short(kind: &FindingKind) -> bool {
 fn next_of_short(kind: &FindingKind) -> Next {
     match kind {
         FindingKind::FewIntervals { .. } => Next::ReportOften,
-        FindingKind::ShortWindow { .. } => Next::MeasureLonger,
+        FindingKind::ShortWindow { .. } | FindingKind::TooFewSamples { .. } => Next::MeasureLonger,
         _ => Next::MendFinding,
     }
 }
